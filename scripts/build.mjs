@@ -1,0 +1,43 @@
+// Builds dist/: the launchers' code as CommonJS (it starts faster than ESM on Node 20), the library doors as ESM.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { rolldown } from 'rolldown'
+
+const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+
+// Native modules and the tokenizer's tables stay packages of their own; everything else is bundled, because
+// reading one file is faster than resolving fifty.
+const external = (id) =>
+  id.startsWith('node:') || Object.keys(dependencies).some((name) => id === name || id.startsWith(`${name}/`))
+const shared = {
+  external,
+  platform: 'node',
+  transform: { define: { __HEIMDALL_VERSION__: JSON.stringify(version) } },
+  checks: { pluginTimings: false },
+}
+
+async function bundle(input, output) {
+  const entries = Object.fromEntries(Object.entries(input).filter(([, path]) => existsSync(path)))
+  if (Object.keys(entries).length === 0) return
+  const build = await rolldown({ ...shared, input: entries })
+  await build.write({ minify: { mangle: false, compress: false, codegen: true }, ...output })
+  await build.close()
+}
+
+rmSync('dist', { recursive: true, force: true })
+await bundle(
+  {
+    cli: 'src/cli/entry.ts',
+    session: 'src/supervisor/entry.ts',
+    'screen-worker': 'src/supervisor/screen-worker.ts',
+    mcp: 'src/mcp/entry.ts',
+    shim: 'src/shim/entry.ts',
+  },
+  { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: 'chunks/[name]-[hash].cjs' },
+)
+await bundle(
+  { client: 'src/client/index.ts', canonical: 'src/canonical/index.ts' },
+  { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
+)
+if (process.argv.includes('--types'))
+  execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.types.json'], { stdio: 'inherit' })

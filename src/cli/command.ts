@@ -1,0 +1,129 @@
+// What a command is: a row of data that help, parsing, completion, man page and docs are made from, and a function loaded on demand.
+import type { Clock } from '../clock.ts'
+import type { ErrorCode } from '../errors.ts'
+import type { Env } from '../paths.ts'
+import type { Style } from './render/style.ts'
+
+export interface FlagSpec {
+  /** `duration` takes `90s`, `15m`, `2h`, `1d` or a sum of them, and arrives in milliseconds. */
+  readonly type: 'boolean' | 'string' | 'integer' | 'duration'
+  readonly help: string
+  /** What stands for the value in help: `--id ID`. */
+  readonly value?: string
+  readonly short?: string
+  readonly choices?: readonly string[]
+  readonly default?: string | number | boolean
+  readonly multiple?: true
+  readonly required?: true
+}
+
+export interface ArgSpec {
+  readonly name: string
+  readonly help: string
+  readonly optional?: true
+  /** Takes all that is left; only the last one may. */
+  readonly variadic?: true
+}
+
+export interface Example {
+  readonly run: string
+  readonly does: string
+}
+
+export interface CommandSpec {
+  /** Full command lines. The first is ours; the rest are names that a seed contract gives the same command. */
+  readonly names: readonly [string, ...string[]]
+  readonly summary: string
+  readonly about?: string
+  readonly args?: readonly ArgSpec[]
+  /** Placeholder for what follows `--`, where the command takes a command line. */
+  readonly rest?: string
+  readonly flags?: Readonly<Record<string, FlagSpec>>
+  /** The first examples of help; there is at least one. */
+  readonly examples: readonly [Example, ...Example[]]
+  /** Codes that this command answers with, beyond USAGE and INTERNAL. */
+  readonly errors?: readonly ErrorCode[]
+  /** What `data` holds in the `--json` envelope: field to one line of explanation. */
+  readonly output: Readonly<Record<string, string>>
+  /** Kept out of the overview of commands. */
+  readonly hidden?: true
+}
+
+/** Keeps the literal types of a row, from which the types of its input are derived. */
+export function spec<const S extends CommandSpec>(row: S): S {
+  return row
+}
+
+type ValueOf<F extends FlagSpec> = F['type'] extends 'boolean' ? boolean : F['type'] extends 'string' ? string : number
+
+type FlagValue<F extends FlagSpec> = F extends { readonly multiple: true }
+  ? readonly ValueOf<F>[]
+  : F extends { readonly required: true } | { readonly default: string | number | boolean }
+    ? ValueOf<F>
+    : F['type'] extends 'boolean'
+      ? boolean | undefined
+      : ValueOf<F> | undefined
+
+type ArgValue<A extends ArgSpec> = A extends { readonly variadic: true }
+  ? readonly string[]
+  : A extends { readonly optional: true }
+    ? string | undefined
+    : string
+
+export interface InputOf<S extends CommandSpec> {
+  readonly flags: S extends { readonly flags: infer F extends Readonly<Record<string, FlagSpec>> }
+    ? { readonly [K in keyof F]: FlagValue<F[K]> }
+    : Readonly<Record<string, never>>
+  readonly args: S extends { readonly args: infer A extends readonly ArgSpec[] }
+    ? { readonly [K in A[number] as K['name']]: ArgValue<K> }
+    : Readonly<Record<string, never>>
+  /** What followed `--`. */
+  readonly rest: readonly string[]
+}
+
+/** What a command has instead of globals. */
+export interface Context {
+  readonly cwd: string
+  readonly env: Env
+  readonly clock: Clock
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  readonly stderr: NodeJS.WriteStream
+  /** The name it was called by, for instance `heimdall claim check` or `heimdall-claim check`. */
+  readonly calledAs: string
+  /** Called by a seed's name: the seed's output and exit codes win. */
+  readonly isSeedName: boolean
+  readonly json: boolean
+  /** `--config`. */
+  readonly configFile: string | undefined
+  readonly style: Style
+  /** One line on stderr; not data. */
+  readonly note: (line: string) => void
+}
+
+export interface Answer {
+  /** `data` of the envelope with `--json`. */
+  readonly data: unknown
+  /** What a person or a pipe sees, without the last newline; empty prints nothing. */
+  readonly text: string
+  /** Where it is not 0; an expected outcome such as a held claim is an answer, not an error. */
+  readonly exit?: number
+  /** Printed with `--json` in place of our envelope when the command was called by a seed's name. */
+  readonly seedJson?: unknown
+  /** The command has written its own output already. */
+  readonly streamed?: true
+}
+
+export type Run<S extends CommandSpec> = (context: Context, input: InputOf<S>) => Promise<Answer>
+
+export interface Input {
+  readonly flags: Readonly<Record<string, unknown>>
+  readonly args: Readonly<Record<string, unknown>>
+  readonly rest: readonly string[]
+}
+
+export interface Command {
+  readonly spec: CommandSpec
+  // A method, so that a run function with the narrower input of its own row is assignable.
+  load(): Promise<{ run(this: void, context: Context, input: never): Promise<Answer> }>
+}

@@ -1,0 +1,163 @@
+// From the words of a command line to an exit code: find the row, parse, load, run, print, report errors once.
+import { systemClock } from '../clock.ts'
+import { EXIT, HeimdallError } from '../errors.ts'
+import type { Env } from '../paths.ts'
+import { nearest } from '../suggest.ts'
+import type { Answer, Command, Context, Input } from './command.ts'
+import { parseCommandLine } from './parse.ts'
+import { commandHelp, overviewHelp } from './render/help.ts'
+import { styleFor } from './render/style.ts'
+import { ABOUT, COMMANDS } from './table.ts'
+import { VERSION } from './version.ts'
+
+export interface Streams {
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  readonly stderr: NodeJS.WriteStream
+}
+
+/** Runs one command line. `bin` is the launcher's name, `words` what followed it. */
+export async function main(
+  bin: string,
+  words: readonly string[],
+  env: Env,
+  cwd: string,
+  streams: Streams,
+): Promise<number> {
+  if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
+    await print(streams.stdout, VERSION)
+    return EXIT.ok
+  }
+  const found = findCommand(bin, words)
+  const wantsJson = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined).includes('--json')
+  try {
+    if (found === undefined) return await overviewOrUnknown(bin, words, streams)
+    const { command, calledAs, rest } = found
+    const parsed = parseCommandLine(command.spec, calledAs, rest)
+    if (parsed.globals.help) {
+      await print(streams.stdout, commandHelp(command.spec, calledAs))
+      return EXIT.ok
+    }
+    const context: Context = {
+      ...streams,
+      cwd,
+      env,
+      clock: systemClock,
+      calledAs,
+      isSeedName: calledAs !== command.spec.names[0],
+      json: parsed.globals.json,
+      configFile: parsed.globals.config,
+      style: styleFor(streams.stdout, env, parsed.globals.color),
+      note: (line) => void streams.stderr.write(`${line}\n`),
+    }
+    const { run } = await command.load()
+    // The row and the function are a pair in the table, and `parseCommandLine` made the input from that row.
+    const answer = await (run as (context: Context, input: Input) => Promise<Answer>)(context, parsed)
+    await printAnswer(context, answer)
+    return answer.exit ?? EXIT.ok
+  } catch (error) {
+    return await report(
+      error,
+      found?.calledAs ?? bin,
+      found !== undefined && found.calledAs !== found.command.spec.names[0],
+      wantsJson,
+      streams,
+    )
+  }
+}
+
+interface Found {
+  readonly command: Command
+  readonly calledAs: string
+  readonly rest: readonly string[]
+}
+
+/** The longest name of the table that the command line begins with. */
+function findCommand(bin: string, words: readonly string[]): Found | undefined {
+  const candidates = COMMANDS.flatMap((command) =>
+    command.spec.names.map((name) => ({ command, name, path: name.split(' ') })),
+  )
+    .filter(({ path }) => path[0] === bin && path.slice(1).every((word, i) => words[i] === word))
+    .sort((a, b) => b.path.length - a.path.length)
+  const [best] = candidates
+  return best === undefined
+    ? undefined
+    : { command: best.command, calledAs: best.name, rest: words.slice(best.path.length - 1) }
+}
+
+async function overviewOrUnknown(bin: string, words: readonly string[], { stdout }: Streams): Promise<number> {
+  const path = words.filter((word) => !word.startsWith('-'))
+  const prefix = [bin, ...path].join(' ')
+  const names = COMMANDS.flatMap(({ spec }) => spec.names)
+  if (
+    names.some((name) => name.startsWith(`${prefix} `)) &&
+    words.every((word) => ['--help', '-h'].includes(word) || path.includes(word))
+  ) {
+    await print(stdout, overviewHelp(COMMANDS, prefix, path.length === 0 ? (ABOUT[bin] ?? bin) : prefix))
+    return path.length === 0 || words.length > path.length ? EXIT.ok : EXIT.usage
+  }
+  const close = nearest(
+    prefix,
+    names.filter((name) => name.split(' ')[0] === bin),
+  )
+  throw new HeimdallError('USAGE', `unknown command: ${prefix}`, {
+    hint: close === undefined ? `${bin} --help lists the commands` : `did you mean ${close}?`,
+  })
+}
+
+async function printAnswer(context: Context, answer: Answer): Promise<void> {
+  if (answer.streamed === true) return
+  if (!context.json) {
+    if (answer.text !== '') await print(context.stdout, answer.text)
+    return
+  }
+  const ok = (answer.exit ?? EXIT.ok) === EXIT.ok
+  const body =
+    context.isSeedName && answer.seedJson !== undefined
+      ? answer.seedJson
+      : { ok, command: context.calledAs, data: answer.data, error: null }
+  await print(context.stdout, JSON.stringify(body))
+}
+
+async function report(
+  error: unknown,
+  calledAs: string,
+  isSeedName: boolean,
+  json: boolean,
+  { stdout, stderr }: Streams,
+): Promise<number> {
+  const known =
+    error instanceof HeimdallError
+      ? error
+      : new HeimdallError('INTERNAL', error instanceof Error ? error.message : String(error), { cause: error })
+  if (json) {
+    const { code, message, hint, details } = known
+    await print(
+      stdout,
+      JSON.stringify({
+        ok: false,
+        command: calledAs,
+        data: null,
+        error: { code, message, ...(hint === undefined ? {} : { hint }), ...details },
+      }),
+    )
+  } else {
+    const lines = [`error: ${known.message}`]
+    if (known.hint !== undefined) lines.push(`hint: ${known.hint}`)
+    if (known.code === 'INTERNAL' && error instanceof Error && error.stack !== undefined) lines.push(error.stack)
+    await print(stderr, lines.join('\n'))
+  }
+  const { exit, seedExit } = known.entry
+  return isSeedName ? (seedExit ?? exit) : exit
+}
+
+/** Resolves when the text has left the process: an exit right after a large write to a pipe would cut it off. */
+function print(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(`${text}\n`, (error) => {
+      // The reader has gone (`heimdall … | head -1`): nobody is left to tell.
+      if (error === null || error === undefined || ('code' in error && error.code === 'EPIPE')) resolve()
+      else reject(error)
+    })
+  })
+}

@@ -1,0 +1,158 @@
+// Words of a command line against the row of a command: typed flags and arguments, or one USAGE error that says what is allowed.
+import { parseArgs } from 'node:util'
+import { HeimdallError } from '../errors.ts'
+import { printable } from '../ids.ts'
+import { nearest } from '../suggest.ts'
+import type { CommandSpec, FlagSpec, Input } from './command.ts'
+
+/** Flags that every command has. */
+export const GLOBAL_FLAGS = {
+  json: { type: 'boolean', help: 'print one JSON object {ok, command, data, error} on stdout' },
+  help: { type: 'boolean', short: 'h', help: 'show help for this command' },
+  color: { type: 'boolean', help: 'colour on or off (--no-color); NO_COLOR and CLICOLOR_FORCE are honoured' },
+  config: { type: 'string', value: 'FILE', help: 'read this configuration file and no other' },
+} as const satisfies Record<string, FlagSpec>
+
+export interface Parsed extends Input {
+  readonly globals: {
+    readonly json: boolean
+    readonly help: boolean
+    readonly color: boolean | undefined
+    readonly config: string | undefined
+  }
+}
+
+export function parseCommandLine(spec: CommandSpec, calledAs: string, words: readonly string[]): Parsed {
+  const flags: Readonly<Record<string, FlagSpec>> = { ...GLOBAL_FLAGS, ...spec.flags }
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: optionsOf(flags),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  const values: Record<string, unknown> = {}
+  const positionals: string[] = []
+  let rest: string[] = []
+  for (const token of tokens) {
+    if (token.kind === 'option-terminator') {
+      rest = words.slice(token.index + 1)
+      break
+    }
+    if (token.kind === 'positional') positionals.push(token.value)
+    else setFlag(values, flags, calledAs, token.rawName, token.name, token.value)
+  }
+  if (rest.length > 0 && spec.rest === undefined) {
+    positionals.push(...rest)
+    rest = []
+  }
+  const globals = {
+    json: values['json'] === true,
+    help: values['help'] === true,
+    color: values['color'] as boolean | undefined,
+    config: values['config'] as string | undefined,
+  }
+  if (globals.help) return { flags: {}, args: {}, rest: [], globals }
+  for (const [name, flag] of Object.entries(spec.flags ?? {})) {
+    if (values[name] === undefined && flag.required === true) throw usage(calledAs, `--${name} is required`)
+    values[name] ??= flag.multiple === true ? [] : flag.default
+  }
+  return { flags: values, args: bindArgs(spec, calledAs, positionals), rest, globals }
+}
+
+type ParseOptions = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>
+
+function optionsOf(flags: Readonly<Record<string, FlagSpec>>): ParseOptions {
+  return Object.fromEntries(
+    Object.entries(flags).map(([name, flag]) => [
+      name,
+      {
+        type: flag.type === 'boolean' ? 'boolean' : 'string',
+        ...(flag.short === undefined ? {} : { short: flag.short }),
+      } as const,
+    ]),
+  )
+}
+
+function setFlag(
+  values: Record<string, unknown>,
+  flags: Readonly<Record<string, FlagSpec>>,
+  calledAs: string,
+  rawName: string,
+  name: string,
+  text: string | undefined,
+): void {
+  const negated =
+    rawName.startsWith('--no-') && Object.hasOwn(flags, name.slice(3)) && flags[name.slice(3)]?.type === 'boolean'
+  const key = negated ? name.slice(3) : name
+  const flag = Object.hasOwn(flags, key) ? flags[key] : undefined
+  if (flag === undefined) {
+    const close = nearest(
+      rawName,
+      Object.keys(flags).map((known) => `--${known}`),
+    )
+    throw usage(
+      calledAs,
+      `unknown flag ${printable(rawName)}`,
+      close === undefined ? undefined : `did you mean ${close}?`,
+    )
+  }
+  const value = negated ? false : readValue(flag, calledAs, rawName, text)
+  if (flag.multiple === true) values[key] = [...((values[key] as unknown[] | undefined) ?? []), value]
+  else values[key] = value
+}
+
+function readValue(
+  flag: FlagSpec,
+  calledAs: string,
+  rawName: string,
+  text: string | undefined,
+): string | number | boolean {
+  if (flag.type === 'boolean') {
+    if (text === undefined || text === 'true') return true
+    if (text === 'false') return false
+    throw usage(calledAs, `${rawName} takes true or false, got ${printable(text)}`)
+  }
+  if (text === undefined) throw usage(calledAs, `${rawName} needs a value`)
+  if (flag.choices !== undefined && !flag.choices.includes(text))
+    throw usage(calledAs, `${rawName} takes ${flag.choices.join(', ')}; got ${printable(text)}`)
+  if (flag.type === 'integer') {
+    if (/^\d{1,15}$/.test(text)) return Number(text)
+    throw usage(calledAs, `${rawName} takes a whole number, got ${printable(text)}`)
+  }
+  return flag.type === 'duration' ? parseDuration(calledAs, rawName, text) : text
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+function parseDuration(calledAs: string, rawName: string, text: string): number {
+  const parts = [...text.matchAll(/(\d{1,9})(ms|[smhd])/g)]
+  const totalMs = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNITS[unit ?? ''] ?? 0), 0)
+  if (parts.map(([whole]) => whole).join('') === text && totalMs > 0) return totalMs
+  throw usage(calledAs, `${rawName} takes a duration such as 90s, 15m or 1h30m, got ${printable(text)}`)
+}
+
+function bindArgs(spec: CommandSpec, calledAs: string, positionals: readonly string[]): Record<string, unknown> {
+  const args: Record<string, unknown> = {}
+  let next = 0
+  for (const arg of spec.args ?? []) {
+    if (arg.variadic === true) {
+      if (next >= positionals.length && arg.optional !== true)
+        throw usage(calledAs, `${arg.name.toUpperCase()} is missing`)
+      args[arg.name] = positionals.slice(next)
+      next = positionals.length
+    } else {
+      if (next >= positionals.length && arg.optional !== true)
+        throw usage(calledAs, `${arg.name.toUpperCase()} is missing`)
+      args[arg.name] = positionals[next]
+      next += 1
+    }
+  }
+  const extra = positionals[next]
+  if (extra !== undefined) throw usage(calledAs, `unexpected argument ${printable(extra)}`)
+  return args
+}
+
+function usage(calledAs: string, message: string, hint?: string): HeimdallError {
+  return new HeimdallError('USAGE', message, { hint: hint ?? `${calledAs} --help shows what it takes` })
+}

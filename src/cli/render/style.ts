@@ -1,0 +1,30 @@
+// Colour and tables for people; plain text for pipes.
+import picocolors from 'picocolors'
+import type { Env } from '../../paths.ts'
+
+export interface Style {
+  readonly isTty: boolean
+  readonly columns: number
+  readonly color: ReturnType<typeof picocolors.createColors>
+}
+
+/** `--color` wins, then NO_COLOR, then CLICOLOR_FORCE, then whether the stream is a terminal that can do it. */
+export function styleFor(stream: { isTTY?: boolean; columns?: number }, env: Env, flag: boolean | undefined): Style {
+  const isTty = stream.isTTY === true
+  const forced = env['CLICOLOR_FORCE'] !== undefined && env['CLICOLOR_FORCE'] !== '0'
+  const allowed = env['NO_COLOR'] === undefined || env['NO_COLOR'] === ''
+  const on = flag ?? (allowed && (forced || (isTty && env['TERM'] !== 'dumb')))
+  return { isTty, columns: stream.columns ?? 80, color: picocolors.createColors(on) }
+}
+
+/** Aligned columns under a header on a terminal; tab-separated and without a header in a pipe. */
+export function renderTable(style: Style, header: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (!style.isTty) return rows.map((row) => row.join('\t')).join('\n')
+  const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)))
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return [style.color.dim(line(header)), ...rows.map(line)].join('\n')
+}

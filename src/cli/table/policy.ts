@@ -1,0 +1,4 @@
+// Commands of policy.
+import type { Command } from '../command.ts'
+
+export const policyCommands: readonly Command[] = []

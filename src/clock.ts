@@ -1,0 +1,46 @@
+// Time as an argument: wall clock for people, monotonic clock for durations, timers that a test can own.
+
+export interface Timer {
+  cancel(): void
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch. May jump, also backwards: for display and for records, never for durations. */
+  wallMs(): number
+  /** Milliseconds from an arbitrary start that never go backwards. */
+  monoMs(): number
+  /** Runs `fire` once after `ms`. The timer does not keep the process alive when `background` is set. */
+  after(ms: number, fire: () => void, options?: { readonly background?: boolean }): Timer
+}
+
+export const systemClock: Clock = {
+  wallMs: () => Date.now(),
+  monoMs: () => performance.now(),
+  after(ms, fire, options) {
+    const handle = setTimeout(fire, ms)
+    if (options?.background === true) handle.unref()
+    return { cancel: () => clearTimeout(handle) }
+  },
+}
+
+/** Resolves after `ms` of the clock's time, or at once when the signal aborts. */
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve()
+      return
+    }
+    const done = (): void => {
+      timer.cancel()
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = clock.after(ms, done)
+    signal?.addEventListener('abort', done)
+  })
+}
+
+/** RFC 3339 in UTC with whole seconds, the form that seed 000 writes. */
+export function isoSeconds(wallMs: number): string {
+  return `${new Date(wallMs).toISOString().slice(0, 19)}Z`
+}

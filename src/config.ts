@@ -1,0 +1,265 @@
+// heimdall.toml: one table of keys, one precedence, and for every value the place it came from.
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { HeimdallError, isErrno } from './errors.ts'
+import { printable } from './ids.ts'
+import { CONFIG_BYTES_MAX } from './limits.ts'
+import { configDir, type Env } from './paths.ts'
+import { nearest } from './suggest.ts'
+
+type KeyType = 'string' | 'path' | 'integer' | 'boolean' | 'classifier' | 'env-list'
+
+interface KeySpec {
+  readonly type: KeyType
+  readonly env?: string
+  readonly default: ConfigValue
+  readonly help: string
+}
+
+export interface EnvEntry {
+  readonly name: string
+  readonly value: string
+}
+
+/** `classifier = "claude"`, or a table with exactly one of the three names and its thresholds. */
+export interface ClassifierChoice {
+  readonly name: 'claude' | 'simple' | 'none'
+  readonly idleThresholdMs: number
+  readonly debounceMs: number
+}
+
+export type ConfigValue = string | number | boolean | null | ClassifierChoice | readonly EnvEntry[]
+
+export const CLASSIFIERS = ['claude', 'simple', 'none'] as const
+export const DEFAULT_CLASSIFIER: ClassifierChoice = { name: 'simple', idleThresholdMs: 3_000, debounceMs: 200 }
+
+/** `null` as a default means that the default is worked out where the value is used. */
+export const CONFIG_KEYS = {
+  // sessions: the keys of supervisor configuration files in the field
+  socket_dir: {
+    type: 'path',
+    default: null,
+    help: 'folder of session sockets; default ~/.local/share/heimdall/sessions',
+  },
+  scrollback_bytes: {
+    type: 'integer',
+    default: 65_536,
+    help: 'output kept for replay to late subscribers; 0 keeps none',
+  },
+  session_env_var: {
+    type: 'string',
+    default: 'HEIMDALL_SESSION_ID',
+    help: 'variable that tells the child its session id',
+  },
+  kill_process_group: { type: 'boolean', default: true, help: 'signals go to the whole process group of the child' },
+  log_file: { type: 'path', default: null, help: 'supervisor log; default <socket_dir>/<id>.log, /dev/null for none' },
+  log_level: { type: 'string', default: 'info', help: 'error, warn, info or debug' },
+  log_filter: { type: 'string', default: null, help: 'only log lines whose topic starts with this' },
+  detach_key: {
+    type: 'integer',
+    default: 28,
+    help: 'byte that detaches from an attached session; 28 is Ctrl-\\, 0 turns it off',
+  },
+  classifier: {
+    type: 'classifier',
+    default: DEFAULT_CLASSIFIER,
+    help: 'how activity is read from output: claude, simple or none',
+  },
+  env: {
+    type: 'env-list',
+    default: [],
+    help: '[[env]] tables with name and value, added to the environment of the child',
+  },
+  // coordination
+  agent_stale_minutes: {
+    type: 'integer',
+    env: 'BB_AGENT_STALE_MINUTES',
+    default: 15,
+    help: 'silence after which an agent is stale; twice that, evicted',
+  },
+} as const satisfies Record<string, KeySpec>
+
+export type ConfigKey = keyof typeof CONFIG_KEYS
+
+export interface Setting {
+  readonly value: ConfigValue
+  /** `flag`, `env NAME`, the path of a file, or `default`. */
+  readonly origin: string
+}
+
+export type Config = Readonly<Record<ConfigKey, Setting>>
+
+export interface ConfigSources {
+  readonly cwd: string
+  readonly env: Env
+  /** `--config`: this file and no other. */
+  readonly file?: string | undefined
+  readonly flags?: Readonly<Partial<Record<ConfigKey, ConfigValue | undefined>>>
+}
+
+/** Flag, then environment, then `./heimdall.toml`, then the user's file, then the default. */
+export async function loadConfig(sources: ConfigSources): Promise<Config> {
+  const files = sources.file === undefined ? candidates(sources) : [sources.file]
+  const layers: { origin: string; values: Partial<Record<ConfigKey, ConfigValue>> }[] = []
+  for (const path of files) {
+    const text = readConfigFile(path, sources.file !== undefined)
+    if (text !== undefined) layers.push({ origin: path, values: await parseConfig(text, path) })
+  }
+  const settings = (Object.keys(CONFIG_KEYS) as ConfigKey[]).map((key) => [key, pick(key, sources, layers)] as const)
+  return Object.fromEntries(settings) as Config
+}
+
+function candidates(sources: ConfigSources): string[] {
+  const local = join(sources.cwd, 'heimdall.toml')
+  return sources.env['HOME'] === undefined ? [local] : [local, join(configDir(sources.env), 'heimdall.toml')]
+}
+
+function pick(
+  key: ConfigKey,
+  sources: ConfigSources,
+  layers: readonly { origin: string; values: Partial<Record<ConfigKey, ConfigValue>> }[],
+): Setting {
+  const spec: KeySpec = CONFIG_KEYS[key]
+  const flag = sources.flags?.[key]
+  if (flag !== undefined) return { value: flag, origin: 'flag' }
+  const variable = spec.env === undefined ? undefined : sources.env[spec.env]
+  if (spec.env !== undefined && variable !== undefined && variable !== '')
+    return { value: fromText(spec, variable, `environment variable ${spec.env}`), origin: `env ${spec.env}` }
+  for (const layer of layers) {
+    const value = layer.values[key]
+    if (value !== undefined) return { value, origin: layer.origin }
+  }
+  return { value: spec.default, origin: 'default' }
+}
+
+function readConfigFile(path: string, required: boolean): string | undefined {
+  try {
+    const { size } = statSync(path)
+    if (size > CONFIG_BYTES_MAX)
+      throw new HeimdallError('CONFIG_INVALID', `${path} has ${size} bytes, limit ${CONFIG_BYTES_MAX}`)
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') && !required) return undefined
+    if (error instanceof HeimdallError) throw error
+    throw new HeimdallError(
+      'CONFIG_UNREADABLE',
+      `cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        hint: 'check the path and its permissions',
+        cause: error,
+      },
+    )
+  }
+}
+
+/** Parses one file; every unknown key and every value of the wrong type is refused by name. */
+export async function parseConfig(text: string, path: string): Promise<Partial<Record<ConfigKey, ConfigValue>>> {
+  const { parse, TomlError } = await import('smol-toml')
+  let raw: Record<string, unknown>
+  try {
+    raw = parse(text)
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    throw new HeimdallError(
+      'CONFIG_INVALID',
+      `${path}:${error.line}:${error.column}: ${error.message.split('\n')[0]}`,
+      { cause: error },
+    )
+  }
+  const values: Partial<Record<ConfigKey, ConfigValue>> = {}
+  for (const [key, value] of Object.entries(raw)) {
+    if (!isConfigKey(key)) throw unknownKey(path, key, Object.keys(CONFIG_KEYS))
+    values[key] = checkValue(path, key, CONFIG_KEYS[key].type, value)
+  }
+  return values
+}
+
+function isConfigKey(key: string): key is ConfigKey {
+  return Object.hasOwn(CONFIG_KEYS, key)
+}
+
+function unknownKey(path: string, key: string, known: readonly string[]): HeimdallError {
+  const close = nearest(key, known)
+  return new HeimdallError('CONFIG_INVALID', `${path}: unknown key ${printable(key)}`, {
+    hint: close === undefined ? `known keys: ${known.join(', ')}` : `did you mean ${close}?`,
+  })
+}
+
+function checkValue(path: string, key: string, type: KeyType, value: unknown): ConfigValue {
+  switch (type) {
+    case 'string':
+    case 'path':
+      if (typeof value === 'string') return value
+      break
+    case 'integer':
+      if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+      break
+    case 'boolean':
+      if (typeof value === 'boolean') return value
+      break
+    case 'classifier':
+      return checkClassifier(path, value)
+    case 'env-list':
+      return checkEnvList(path, value)
+  }
+  throw wrongType(path, key, type, value)
+}
+
+function wrongType(path: string, key: string, expected: string, value: unknown): HeimdallError {
+  return new HeimdallError(
+    'CONFIG_INVALID',
+    `${path}: ${key} must be ${expected}, got ${printable(JSON.stringify(value))}`,
+  )
+}
+
+function checkClassifier(path: string, value: unknown): ClassifierChoice {
+  const names: readonly string[] = CLASSIFIERS
+  if (typeof value === 'string' && names.includes(value))
+    return { ...DEFAULT_CLASSIFIER, name: value as ClassifierChoice['name'] }
+  const entries = isTable(value) ? Object.entries(value) : []
+  const [name, parameters] = entries[0] ?? []
+  if (entries.length !== 1 || name === undefined || !names.includes(name) || !isTable(parameters))
+    throw wrongType(path, 'classifier', `one of ${names.join(', ')}, or a table with exactly one of them`, value)
+  const known = ['idle_threshold_ms', 'debounce_ms']
+  for (const key of Object.keys(parameters))
+    if (!known.includes(key)) throw unknownKey(path, `classifier.${name}.${key}`, known)
+  const number = (key: string, fallback: number): number =>
+    parameters[key] === undefined
+      ? fallback
+      : (checkValue(path, `classifier.${name}.${key}`, 'integer', parameters[key]) as number)
+  return {
+    name: name as ClassifierChoice['name'],
+    idleThresholdMs: number('idle_threshold_ms', DEFAULT_CLASSIFIER.idleThresholdMs),
+    debounceMs: number('debounce_ms', DEFAULT_CLASSIFIER.debounceMs),
+  }
+}
+
+function checkEnvList(path: string, value: unknown): readonly EnvEntry[] {
+  if (!Array.isArray(value)) throw wrongType(path, 'env', '[[env]] tables with name and value', value)
+  return value.map((entry: unknown) => {
+    if (
+      isTable(entry) &&
+      typeof entry['name'] === 'string' &&
+      typeof entry['value'] === 'string' &&
+      Object.keys(entry).length === 2
+    )
+      return { name: entry['name'], value: entry['value'] }
+    throw wrongType(path, 'env', 'tables with a name and a value, both strings', entry)
+  })
+}
+
+function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function fromText(spec: KeySpec, text: string, where: string): ConfigValue {
+  if (spec.type === 'integer') {
+    if (/^\d{1,9}$/.test(text)) return Number(text)
+    throw new HeimdallError('CONFIG_INVALID', `${where} must be a whole number, got ${printable(text)}`)
+  }
+  if (spec.type === 'boolean') {
+    if (text === 'true' || text === 'false') return text === 'true'
+    throw new HeimdallError('CONFIG_INVALID', `${where} must be true or false, got ${printable(text)}`)
+  }
+  return text
+}

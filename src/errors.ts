@@ -1,0 +1,125 @@
+// Every way Heimdall can refuse or fail: one class, one table of codes.
+
+/** Exit codes of our own commands; the seeds' commands keep theirs through `seedExit`. */
+export const EXIT = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  notFound: 3,
+  permission: 4,
+  conflict: 5,
+  timeout: 6,
+  denied: 7,
+  unavailable: 8,
+  interrupted: 130,
+} as const
+
+/**
+ * Who can do something about it: the caller (`user`), whoever wrote the configuration (`config`),
+ * the other end of a connection (`peer`), time (`retry`), or us (`bug`).
+ */
+export type ErrorKind = 'user' | 'config' | 'peer' | 'retry' | 'bug'
+
+interface ErrorEntry {
+  readonly kind: ErrorKind
+  readonly exit: number
+  /** Exit code when the command was called by a name of a seed contract; absent means `exit`. */
+  readonly seedExit?: number
+  readonly http: number
+  readonly means: string
+}
+
+const table = <const T extends Record<string, ErrorEntry>>(entries: T): T => entries
+
+export const ERRORS = table({
+  // vocabulary and command line
+  USAGE: { kind: 'user', exit: 2, http: 400, means: 'the command line names an unknown command, flag or value' },
+  ID_INVALID: { kind: 'user', exit: 2, http: 400, means: 'an id is outside the grammar of ids' },
+  PATH_OUTSIDE_ROOT: { kind: 'user', exit: 4, http: 403, means: 'a path leads out of the folder it must stay in' },
+  PROJECT_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no project was found at or above this folder' },
+  INTERNAL: { kind: 'bug', exit: 1, http: 500, means: 'something happened that the program rules out' },
+  INTERRUPTED: { kind: 'user', exit: 130, http: 499, means: 'the user stopped the command' },
+  // config
+  CONFIG_UNREADABLE: { kind: 'config', exit: 8, http: 500, means: 'a configuration file cannot be read' },
+  CONFIG_INVALID: {
+    kind: 'config',
+    exit: 2,
+    http: 500,
+    means: 'a configuration file is malformed, or has an unknown key or a value of the wrong type',
+  },
+  // canonical
+  JSON_MALFORMED: { kind: 'user', exit: 1, http: 400, means: 'a text is not JSON' },
+  JSON_DUPLICATE_KEY: { kind: 'user', exit: 1, http: 400, means: 'an object names a key twice' },
+  JSON_LONE_SURROGATE: { kind: 'user', exit: 1, http: 400, means: 'a string holds half of a surrogate pair' },
+  JSON_TOO_DEEP: { kind: 'user', exit: 1, http: 400, means: 'a value is nested deeper than the limit' },
+  // storage
+  STORE_CORRUPT: {
+    kind: 'bug',
+    exit: 8,
+    seedExit: 3,
+    http: 500,
+    means: 'a state file cannot be parsed; it is kept as it is or set aside, never overwritten',
+  },
+  STORE_UNREADABLE: {
+    kind: 'config',
+    exit: 8,
+    seedExit: 3,
+    http: 500,
+    means: 'a state file or folder cannot be opened',
+  },
+  STORE_FULL: { kind: 'retry', exit: 8, http: 507, means: 'the disk is full or over quota; nothing was written' },
+  STORE_BUSY: { kind: 'retry', exit: 8, http: 503, means: 'another process held the lock for longer than the wait' },
+  STORE_NEWER: { kind: 'config', exit: 8, http: 500, means: 'the store was written by a newer version of Heimdall' },
+  LINE_TOO_LARGE: { kind: 'user', exit: 1, http: 413, means: 'a log line is longer than the cap' },
+  // wire
+  // supervisor
+  // briefing
+  // coordination
+  // mcp
+  // guard
+  // policy
+  // events
+  // shim
+})
+
+export type ErrorCode = keyof typeof ERRORS
+
+export interface ErrorExtra {
+  /** What to do next, one line. */
+  readonly hint?: string
+  readonly cause?: unknown
+  /** Machine-readable particulars, printed in the `--json` envelope. */
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** The message says what was seen and what is allowed; the code says which row of the table it is. */
+export class HeimdallError extends Error {
+  override readonly name = 'HeimdallError'
+  readonly code: ErrorCode
+  readonly hint: string | undefined
+  readonly details: Readonly<Record<string, unknown>> | undefined
+
+  constructor(code: ErrorCode, message: string, extra: ErrorExtra = {}) {
+    super(message, extra.cause === undefined ? undefined : { cause: extra.cause })
+    this.code = code
+    this.hint = extra.hint
+    this.details = extra.details
+  }
+
+  get entry(): ErrorEntry {
+    return ERRORS[this.code]
+  }
+}
+
+/** True for a Node system error with one of these codes, such as `ENOENT`. */
+export function isErrno(error: unknown, ...codes: readonly string[]): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
+}
+
+/** For `.catch(ignore('ENOENT'))`: swallows the named system errors, rethrows everything else. */
+export function ignore(...codes: readonly string[]): (error: unknown) => undefined {
+  return (error) => {
+    if (!isErrno(error, ...codes)) throw error
+    return undefined
+  }
+}

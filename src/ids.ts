@@ -1,0 +1,37 @@
+// Ids: the grammar that every id of ours obeys, and ids that sort by time of making.
+import { monotonicFactory } from 'ulid'
+import type { Clock } from './clock.ts'
+import { HeimdallError } from './errors.ts'
+
+/** One grammar for everything that may become a file name: no separator, no leading dot, no control character. */
+export const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+export function isId(text: string): boolean {
+  return ID_PATTERN.test(text)
+}
+
+/** Returns `text` unchanged or refuses it; ids are never cleaned up, because a cleaned id is somebody else's id. */
+export function parseId(what: string, text: string): string {
+  if (isId(text)) return text
+  throw new HeimdallError('ID_INVALID', `${what} ${printable(text)} is not a valid id`, {
+    hint: 'use 1 to 64 letters, digits, dots, underscores or hyphens, starting with a letter or digit',
+  })
+}
+
+/** A hostile string as it may be shown in a message: quoted, controls and bidi marks escaped, cut at 80 characters. */
+export function printable(text: string): string {
+  const cut = text.length > 80 ? `${text.slice(0, 80)}…` : text
+  return JSON.stringify(cut).replace(
+    /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/**
+ * Makes ULIDs (26 characters, time first) that strictly increase within one process even when the clock
+ * stands still or steps back: the random part then counts up.
+ */
+export function createIdSource(clock: Pick<Clock, 'wallMs'>, random?: () => number): () => string {
+  const next = monotonicFactory(random)
+  return () => next(clock.wallMs())
+}

@@ -1,0 +1,119 @@
+// Where things live: project root, planning root, git folders, XDG folders; and paths that may not leave a folder.
+import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { HeimdallError, isErrno } from './errors.ts'
+import { printable } from './ids.ts'
+
+/** The environment as a value; only the launchers read `process.env`. */
+export type Env = Readonly<Record<string, string | undefined>>
+
+export interface Project {
+  /** The git top level, or the folder itself where there is no git. Always a real path. */
+  readonly root: string
+  /** Shared by all linked worktrees of the repository; absent without git. */
+  readonly gitCommonDir: string | undefined
+  /** `.planning`, or `HEIMDALL_PLANNING_DIR`. */
+  readonly planningDir: string
+  /** Holds `coordination.db` and what belongs to it. */
+  readonly coordinationDir: string
+}
+
+/** Finds the project that `cwd` is in. Git is read, not run: a command must not pay for a process to learn where it is. */
+export function findProject(cwd: string, env: Env): Project {
+  const start = realpathSync(cwd)
+  const git = findGit(start)
+  const root = git?.root ?? start
+  const override = env['HEIMDALL_PLANNING_DIR']
+  const planningDir = override === undefined || override === '' ? join(root, '.planning') : resolve(cwd, override)
+  // With an explicit planning root the whole state sits inside it, so that a test or a fixture is an island.
+  const isIsland = override !== undefined && override !== ''
+  const coordinationDir =
+    isIsland || git === undefined ? join(planningDir, '.heimdall') : join(git.commonDir, 'heimdall')
+  return { root, gitCommonDir: git?.commonDir, planningDir, coordinationDir }
+}
+
+interface Git {
+  readonly root: string
+  readonly commonDir: string
+}
+
+function findGit(start: string): Git | undefined {
+  for (let dir = start; ; dir = dirname(dir)) {
+    const dotGit = join(dir, '.git')
+    const kind = kindOf(dotGit)
+    if (kind === 'dir') return { root: dir, commonDir: commonDirOf(dotGit) }
+    if (kind === 'file') {
+      const gitDir = /^gitdir: (.+)$/m.exec(readFileSync(dotGit, 'utf8'))?.[1]
+      if (gitDir !== undefined) return { root: dir, commonDir: commonDirOf(resolve(dir, gitDir)) }
+    }
+    if (dirname(dir) === dir) return undefined
+  }
+}
+
+/** A linked worktree's git folder names the shared one in a file `commondir`; the main one has no such file. */
+function commonDirOf(gitDir: string): string {
+  try {
+    return realpathSync(resolve(gitDir, readFileSync(join(gitDir, 'commondir'), 'utf8').trim()))
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error
+    return realpathSync(gitDir)
+  }
+}
+
+function kindOf(path: string): 'dir' | 'file' | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats === undefined ? undefined : stats.isDirectory() ? 'dir' : 'file'
+}
+
+export function homeDir(env: Env): string {
+  const home = env['HOME']
+  if (home !== undefined && isAbsolute(home)) return home
+  throw new HeimdallError('USAGE', 'HOME is not set to an absolute path', {
+    hint: 'set HOME, or pass the folder as a flag',
+  })
+}
+
+function xdg(env: Env, variable: string, fallback: string): string {
+  const value = env[variable]
+  // The XDG base directory specification: a relative value is invalid and ignored.
+  return join(value !== undefined && isAbsolute(value) ? value : join(homeDir(env), fallback), 'heimdall')
+}
+
+export const stateDir = (env: Env): string => xdg(env, 'XDG_STATE_HOME', '.local/state')
+export const configDir = (env: Env): string => xdg(env, 'XDG_CONFIG_HOME', '.config')
+/** Not under XDG_DATA_HOME: clients in other languages look for sessions in this one place. */
+export const sessionsDir = (env: Env): string => join(homeDir(env), '.local/share/heimdall/sessions')
+
+/**
+ * Resolves `path` (relative to `root`, or absolute) to a real path inside `root`, following symlinks of whatever
+ * part of it exists. What does not exist yet is kept as written.
+ */
+export function resolveInside(root: string, path: string): string {
+  if (path.includes('\0')) throw outside(root, path)
+  const realRoot = realpathSync(root)
+  const real = realpathOfExisting(resolve(realRoot, path))
+  if (!contains(realRoot, real)) throw outside(root, path)
+  return real
+}
+
+/** True when `path` is `root` or below it, by whole segments; both must be absolute and normalised. */
+export function contains(root: string, path: string): boolean {
+  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
+}
+
+function realpathOfExisting(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    // ELOOP is left to rise: a link that leads nowhere is not a path that may be created.
+    if (!isErrno(error, 'ENOENT', 'ENOTDIR')) throw error
+    const parent = dirname(path)
+    return parent === path ? path : join(realpathOfExisting(parent), basename(path))
+  }
+}
+
+function outside(root: string, path: string): HeimdallError {
+  return new HeimdallError('PATH_OUTSIDE_ROOT', `${printable(path)} leads out of ${root}`, {
+    hint: 'name a path inside that folder',
+  })
+}

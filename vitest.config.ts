@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { defineConfig } from 'vitest/config'
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+
+// Soak runs the same tests with the full counts; see test/support/scale.ts.
+const isSoak = process.env['HEIMDALL_SOAK'] === '1'
+
+export default defineConfig({
+  define: { __HEIMDALL_VERSION__: JSON.stringify(version) },
+  test: {
+    // A hung test must fail, a slow machine must not: generous, and no test depends on it.
+    testTimeout: isSoak ? 3_600_000 : 120_000,
+    hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'test/architecture.test.ts', 'test/docs.test.ts'],
+          pool: 'threads',
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/architecture.test.ts', 'test/docs.test.ts', 'node_modules/**'],
+          globalSetup: ['test/support/global-setup.ts'],
+          pool: 'forks',
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+})
