@@ -1,0 +1,276 @@
+// The words of policy (seed 004, contracts B and C): what an author writes, what a shim loads, what a decision is, what it remembers.
+//
+// How the parts meet, seen from a caller such as the shim:
+//
+//   const snapshot = await compileBundle(text, { name: 'team.yaml' })   // compile.ts; throws POLICY_INVALID with line and path
+//   const policy   = openPolicy(snapshot, identity)                     // policy.ts; compiles matchers, checks selectors once
+//   const plan     = policy.planFor(serverName, toolName)               // memoised: only the rules that this tool can meet
+//   const verdict  = decide(plan, call, counters, nowMs)                // decide.ts; reads counters, writes nothing
+//   counters.apply(verdict.writes, nowMs)
+//   … the call is forwarded when verdict.decision is ALLOW or not `enforced`, and ends …
+//   if (verdict.end !== null) counters.apply(settle(verdict.end, isError, counters, nowMs), nowMs)
+//
+// Nothing here does I/O or reads a clock. `openPolicyOnError` (on-error.ts) is the policy of a shim whose bundle is
+// missing or broken; `decideOnError` is the answer when `decide` itself throws.
+
+export const MODES = ['observe', 'guardrails', 'control'] as const
+export type Mode = (typeof MODES)[number]
+
+export const ACTIONS = ['ALLOW', 'BLOCK', 'THROTTLE', 'REJECT_WITH_HINT', 'TERMINATE_RUN'] as const
+export type Action = (typeof ACTIONS)[number]
+
+export const SEVERITIES = ['info', 'warn', 'critical'] as const
+export type Severity = (typeof SEVERITIES)[number]
+
+export const RULE_KINDS = ['allow', 'deny', 'budget', 'rate_limit', 'breaker', 'dedupe', 'tag'] as const
+export type RuleKind = (typeof RULE_KINDS)[number]
+
+export const SCOPES = ['run', 'tool', 'server_tool'] as const
+export type Scope = (typeof SCOPES)[number]
+
+export const HINT_KINDS = ['ARG_FIX', 'BUDGET', 'RATE', 'SAFETY', 'OTHER'] as const
+export type HintKind = (typeof HINT_KINDS)[number]
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+export type JsonObject = Readonly<Record<string, Json>>
+
+// -- the snapshot: a bundle with every default written out; also itself a valid bundle
+
+export interface NameMatch {
+  readonly glob: readonly string[]
+  readonly regex: readonly string[]
+}
+
+export type Scalar = string | number | boolean
+
+export interface ArgsMatch {
+  readonly has_keys: readonly string[]
+  readonly key_equals: Readonly<Record<string, Scalar>>
+  readonly key_in: Readonly<Record<string, readonly Scalar[]>>
+  readonly numeric_range: Readonly<Record<string, { readonly min?: number; readonly max?: number }>>
+}
+
+/** Hours of the day in UTC, from `start` until before `end`; `{22, 6}` goes over midnight. */
+export interface HourRange {
+  readonly start: number
+  readonly end: number
+}
+
+/** What is absent matches everything; what is present must all hold. */
+export interface Match {
+  readonly server_name?: NameMatch
+  readonly tool_name?: NameMatch
+  readonly risk_class?: readonly string[]
+  readonly args?: ArgsMatch
+  readonly time?: { readonly utc_hours: readonly HourRange[] }
+}
+
+/** `effect.hint` of a deny rule, an addition of pack 0.2.0. */
+export interface HintTemplate {
+  readonly hint_text: string
+  readonly hint_kind: HintKind
+  /** Laid over the call's own arguments, key by key at the top level. */
+  readonly suggested_args: JsonObject | null
+  readonly retry_advice: string | null
+}
+
+export interface Budget {
+  readonly scope: Scope
+  readonly limit_calls: number | null
+  readonly limit_cost_units: number | null
+  readonly cost_units_per_call: number
+  readonly on_exceed: 'BLOCK' | 'REJECT_WITH_HINT' | 'TERMINATE_RUN'
+  readonly hint_text: string | null
+}
+
+export interface RateLimit {
+  readonly scope: Scope
+  readonly capacity: number
+  readonly refill_tokens: number
+  readonly refill_period_ms: number
+  readonly cost_tokens_per_call: number
+  readonly on_limit: 'THROTTLE' | 'BLOCK' | 'REJECT_WITH_HINT'
+  readonly backoff_ms: number
+  readonly hint_text: string | null
+}
+
+export interface Breaker {
+  readonly scope: Scope
+  /** With `window_ms`; null when this breaker does not count errors. */
+  readonly error_threshold: number | null
+  readonly window_ms: number | null
+  /** With `repeat_window_ms`; null when this breaker does not count repeats. */
+  readonly repeat_threshold: number | null
+  readonly repeat_window_ms: number | null
+  readonly on_trip: 'TERMINATE_RUN' | 'BLOCK' | 'REJECT_WITH_HINT'
+  readonly terminate_code: string
+  readonly hint_text: string | null
+}
+
+export interface Dedupe {
+  readonly scope: Scope
+  readonly window_ms: number
+  readonly key: 'args_hash'
+  readonly on_duplicate: 'BLOCK' | 'REJECT_WITH_HINT'
+  readonly hint_text: string | null
+}
+
+interface RuleBase {
+  readonly rule_id: string
+  readonly enabled: boolean
+  readonly severity: Severity
+  readonly description?: string
+  readonly match: Match
+}
+
+interface Reason {
+  readonly reason_code: string
+  readonly message: string
+}
+
+export type Rule = RuleBase &
+  (
+    | { readonly kind: 'allow'; readonly effect: Reason & { readonly action: 'ALLOW' } }
+    | {
+        readonly kind: 'deny'
+        readonly effect: Reason & { readonly action: 'BLOCK' | 'REJECT_WITH_HINT'; readonly hint: HintTemplate | null }
+      }
+    | { readonly kind: 'budget'; readonly effect: Reason & { readonly budget: Budget } }
+    | { readonly kind: 'rate_limit'; readonly effect: Reason & { readonly rate_limit: RateLimit } }
+    | { readonly kind: 'breaker'; readonly effect: Reason & { readonly breaker: Breaker } }
+    | { readonly kind: 'dedupe'; readonly effect: Reason & { readonly dedupe: Dedupe } }
+    | { readonly kind: 'tag'; readonly effect: { readonly tag: { readonly add_risk_class: readonly string[] } } }
+  )
+
+export interface Selectors {
+  readonly env?: readonly string[]
+  readonly agent_id?: readonly string[]
+  readonly client?: readonly string[]
+  readonly workload?: {
+    readonly namespace?: readonly string[]
+    readonly service_account?: readonly string[]
+    readonly labels?: Readonly<Record<string, string>>
+    readonly repo?: readonly string[]
+    readonly branch?: readonly string[]
+  }
+}
+
+export interface Defaults {
+  readonly decision_on_error: 'ALLOW' | 'BLOCK'
+  readonly fail_open_read_tools: boolean
+  /** Addition of pack 0.2.0: what a call gets that no allow or deny rule names. */
+  readonly decision_on_no_match: 'ALLOW' | 'BLOCK'
+}
+
+/** Plain JSON. `policy_hash` is over the canonical bytes of everything else in it. */
+export interface Snapshot {
+  readonly policy_id: string
+  readonly version: string
+  readonly policy_hash: string
+  readonly mode: Mode
+  readonly defaults: Defaults
+  readonly selectors: Selectors
+  readonly rules: readonly Rule[]
+  readonly description?: string
+  readonly owner?: string
+  readonly created_at?: string
+}
+
+// -- what is decided
+
+/** Who runs: compared with the selectors, exactly and case-sensitively. */
+export interface Identity {
+  readonly env: string
+  readonly agent_id: string
+  readonly client: string
+  readonly workload?: {
+    readonly namespace?: string
+    readonly service_account?: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly repo?: string
+    readonly branch?: string
+  }
+}
+
+/** One call as the policy sees it. Server and tool name are in the plan. */
+export interface CallFacts {
+  /** The `arguments` object as parsed, or the word for "too large to look into". Only own keys are read. */
+  readonly args: Readonly<Record<string, unknown>> | 'uninspectable'
+  /** May be a getter: it is read only where `plan.needsArgsHash`, and never when the arguments are uninspectable. */
+  readonly args_hash: string
+}
+
+export interface Hint {
+  readonly hint_text: string
+  readonly suggested_args: JsonObject | null
+  readonly retry_advice: string | null
+  readonly hint_kind: HintKind
+}
+
+/** Seed 004 §3.1, fields named as on the wire. */
+export interface Decision {
+  readonly action: Action
+  readonly rule_id: string | null
+  readonly severity: Severity
+  readonly reason_code: string
+  readonly summary: string
+  /** False in mode *observe*: the call is forwarded whatever `action` says, and counts as allowed. */
+  readonly enforced: boolean
+  /** With THROTTLE. */
+  readonly backoff_ms?: number
+  /** With REJECT_WITH_HINT. */
+  readonly hint?: Hint
+  /** With TERMINATE_RUN. */
+  readonly terminate?: { readonly terminate_code: string; readonly terminate_message: string }
+}
+
+// -- what is remembered
+
+/**
+ * A counter is a few numbers under a key. What they mean is policy's own business; a store keeps them.
+ * Keys hold the rule's id, a fingerprint of its effect and its scope, so a counter survives a reload exactly when
+ * id and effect stay the same, and two servers' tools of one name never mix unless the scope says so.
+ */
+export type Cell = readonly number[]
+
+export interface CellWrite {
+  readonly key: string
+  /** Null forgets the key. */
+  readonly cell: Cell | null
+  /** From this time on the cell has no effect and may be dropped; Infinity for budgets, which last as long as the run. */
+  readonly expiresMs: number
+}
+
+/**
+ * Where counters live: in memory for a shim alone (memory-counters.ts), in a store shared by all shims of a run.
+ *
+ * A shared store makes each decision one transaction: begin (IMMEDIATE), `decide` with `get` reading inside it, `apply`
+ * its writes, commit. Nothing of it may be split, or two shims would both take the last token. Three things keep it short:
+ * `plan.isStateful` is false where no transaction is needed at all; `args_hash` is to be computed before it begins;
+ * `keysOf(plan, call)` names every key that `decide` can ask for, so that they can be fetched by one statement.
+ * `settle` is a second small transaction when the call ends. An expired cell may still be returned by `get`.
+ *
+ * `nowMs` is wall-clock time, the same for all processes of a run. A clock that steps back never frees a budget, and
+ * delays a window or a bucket by no more than its own length.
+ */
+export interface Counters {
+  get(key: string): Cell | undefined
+  apply(writes: readonly CellWrite[], nowMs: number): void
+}
+
+/** What the end of a forwarded call may change: error breakers count it, dedupe forgets a call that failed. Plain data. */
+export interface CallEnd {
+  readonly errorWindows: readonly { readonly key: string; readonly windowMs: number; readonly threshold: number }[]
+  readonly dedupes: readonly { readonly key: string; readonly acceptedMs: number }[]
+}
+
+export interface Verdict {
+  readonly decision: Decision
+  readonly writes: readonly CellWrite[]
+  /** To be kept until the call ends; null when its end changes nothing (usual), or when it is refused. */
+  readonly end: CallEnd | null
+  /** Risk classes that tag rules gave the call, for `call.tags`. */
+  readonly tags: readonly string[]
+  /** Ids of the accumulator rules that were over their limit, in rule order, whether or not they decided. */
+  readonly tripped: readonly string[]
+}
