@@ -1,0 +1,1 @@
+export function bundlePrograms(from: string, to: string): Promise<string[]>

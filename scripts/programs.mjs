@@ -1,0 +1,26 @@
+// Bundles a folder of TypeScript programs (test fixtures, benches) that import our source, each to a runnable .mjs.
+import { readdirSync, rmSync } from 'node:fs'
+import { rolldown } from 'rolldown'
+
+/** Returns the names of the programs, without extension. */
+export async function bundlePrograms(from, to) {
+  const names = readdirSync(from, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => entry.name.slice(0, -3))
+  rmSync(to, { recursive: true, force: true })
+  if (names.length === 0) return names
+  const build = await rolldown({
+    input: Object.fromEntries(names.map((name) => [name, `${from}/${name}.ts`])),
+    platform: 'node',
+    external: /^(node:|@lydell|@photostructure|fs-native-extensions|gpt-tokenizer)/,
+    checks: { pluginTimings: false },
+  })
+  await build.write({
+    dir: to,
+    format: 'esm',
+    entryFileNames: '[name].mjs',
+    chunkFileNames: 'chunks/[name]-[hash].mjs',
+  })
+  await build.close()
+  return names
+}

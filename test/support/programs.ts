@@ -1,0 +1,166 @@
+// Real programs in tests: start them, read their lines, kill them by pid, and see that nothing of their tree is left.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { isErrno } from '../../src/errors.ts'
+import { until, type WaitOptions } from './wait.ts'
+
+const PROJECT = resolve(import.meta.dirname, '../..')
+
+/** The command line of a fixture program of `test/fixtures/`, as `global-setup.ts` bundled it. */
+export const fixture = (name: string): [string, string] => [
+  process.execPath,
+  join(PROJECT, `.build/fixtures/${name}.mjs`),
+]
+
+/** The command line of a launcher of `bin/`, on the built `dist/`. */
+export const launcher = (name: string): [string, string] => [process.execPath, join(PROJECT, 'bin', name)]
+
+export interface ProgramOptions {
+  readonly cwd?: string
+  /** Added to a bare environment: PATH and locale only, so that a test does not depend on who runs it. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Written to the program, after which its stdin ends. Without it stdin stays open. */
+  readonly stdin?: string | Uint8Array
+}
+
+export interface Ending {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Program {
+  readonly pid: number
+  readonly child: ChildProcess
+  readonly stdout: () => string
+  readonly stderr: () => string
+  /** Resolves with the first whole line of stdout, from the start, that matches; fails at once when the program ends without it. */
+  waitForLine(pattern: string | RegExp, options?: WaitOptions): Promise<string>
+  /** Resolves when the process has ended and its output is complete. */
+  readonly ended: Promise<Ending>
+  send(line: string): void
+  kill(signal?: NodeJS.Signals): void
+}
+
+/**
+ * Starts a program in a process group of its own. Whatever of the group is left when the test ends is killed,
+ * so that a failing test leaves nothing running.
+ */
+export function startProgram(command: readonly [string, ...string[]], options: ProgramOptions = {}): Program {
+  const [file, ...args] = command
+  const child = spawn(file, args, {
+    cwd: options.cwd ?? PROJECT,
+    env: { ...bareEnv(), ...options.env },
+    stdio: 'pipe',
+    detached: true,
+  })
+  const { pid } = child
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  // A program that ends without reading its input is no failure of the test.
+  child.stdin.on('error', (error) => {
+    if (!isErrno(error, 'EPIPE', 'ECONNRESET')) throw error
+  })
+  const ended = new Promise<Ending>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }))
+  })
+  if (pid === undefined) throw new Error(`${file} could not be started`)
+  if (options.stdin !== undefined) child.stdin.end(options.stdin)
+  onTestFinished(async () => {
+    signalGroup(pid, 'SIGKILL')
+    await ended
+  })
+  const story = (): string => `stdout: ${stdout}\nstderr: ${stderr}`
+
+  return {
+    pid,
+    child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    ended,
+    async waitForLine(pattern, waitOptions) {
+      const matches = (line: string): boolean => (typeof pattern === 'string' ? line === pattern : pattern.test(line))
+      return await until(
+        `line ${String(pattern)}`,
+        () => {
+          const lines = stdout.split('\n')
+          const found = lines.slice(0, -1).find(matches)
+          if (found === undefined && (child.exitCode ?? child.signalCode) !== null && child.stdout.closed)
+            throw new Error(`the program ended without the line ${String(pattern)}\n${story()}`)
+          return found
+        },
+        { context: story, ...waitOptions },
+      )
+    },
+    send: (line) => void child.stdin.write(`${line}\n`),
+    kill: (signal = 'SIGTERM') => void process.kill(pid, signal),
+  }
+}
+
+/** Runs a program to its end. */
+export function runProgram(command: readonly [string, ...string[]], options: ProgramOptions = {}): Promise<Ending> {
+  return startProgram(command, { stdin: '', ...options }).ended
+}
+
+function bareEnv(): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LANG: 'C.UTF-8' }
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal)
+  } catch (error) {
+    if (!isErrno(error, 'ESRCH')) throw error
+  }
+}
+
+/** True while the process runs; a zombie counts as dead. */
+export function isRunning(pid: number): boolean {
+  return statOf(pid) !== undefined
+}
+
+export function waitForDeath(pid: number, options?: WaitOptions): Promise<true> {
+  return until(`process ${pid} to die`, () => !isRunning(pid), options)
+}
+
+/** Living descendants of `pid`, also those that left its process group. Those whose parent died before are not found: take the list while it lives. */
+export function descendants(pid: number): number[] {
+  const children = new Map<number, number[]>()
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const stat = statOf(Number(name))
+    if (stat !== undefined) children.set(stat.parent, [...(children.get(stat.parent) ?? []), Number(name)])
+  }
+  const found: number[] = []
+  for (let next = children.get(pid) ?? []; next.length > 0; next = next.flatMap((child) => children.get(child) ?? []))
+    found.push(...next)
+  return found
+}
+
+/** Resolves when neither `pid` nor any of `tree` runs. */
+export async function waitForTreeDeath(pid: number, tree: readonly number[], options?: WaitOptions): Promise<void> {
+  await until(
+    `process ${pid} and its ${tree.length} descendants to die`,
+    () => ![pid, ...tree].some(isRunning),
+    options,
+  )
+}
+
+function statOf(pid: number): { parent: number } | undefined {
+  let text: string
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ESRCH')) return undefined
+    throw error
+  }
+  // The name in parentheses may hold anything, so fields are counted from its end.
+  const [state, parent] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return state === 'Z' || state === 'X' ? undefined : { parent: Number(parent) }
+}

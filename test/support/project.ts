@@ -1,0 +1,75 @@
+// A temporary project with git and a home folder of its own, gone when the test ends.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type Ending, launcher, type ProgramOptions, runProgram } from './programs.ts'
+
+/** A fresh folder (real path, short enough for unix sockets), removed when the test ends. */
+export function temporaryFolder(): string {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), 'hm-')))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+export interface TemporaryProject {
+  readonly root: string
+  /** HOME and the XDG folders lie here, so that nothing of the person who runs the tests is read or changed. */
+  readonly home: string
+  readonly env: Readonly<Record<string, string>>
+  path(...segments: string[]): string
+  write(path: string, text: string | Uint8Array): string
+  read(path: string): string
+  git(...args: string[]): string
+  /** Runs a launcher of `bin/` in the project to its end. */
+  run(bin: string, args: readonly string[], options?: ProgramOptions): Promise<Ending>
+}
+
+export function temporaryProject(options: { readonly git?: boolean } = {}): TemporaryProject {
+  const folder = temporaryFolder()
+  const root = join(folder, 'project')
+  const home = join(folder, 'home')
+  mkdirSync(root)
+  mkdirSync(home)
+  const env = {
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, '.config'),
+    XDG_STATE_HOME: join(home, '.local/state'),
+    XDG_DATA_HOME: join(home, '.local/share'),
+    XDG_RUNTIME_DIR: home,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_AUTHOR_NAME: 'Ana',
+    GIT_AUTHOR_EMAIL: 'ana@example.org',
+    GIT_COMMITTER_NAME: 'Ana',
+    GIT_COMMITTER_EMAIL: 'ana@example.org',
+  }
+  const project: TemporaryProject = {
+    root,
+    home,
+    env,
+    path: (...segments) => join(root, ...segments),
+    write(path, text) {
+      const full = join(root, path)
+      mkdirSync(dirname(full), { recursive: true })
+      writeFileSync(full, text)
+      return full
+    },
+    read: (path) => readFileSync(join(root, path), 'utf8'),
+    git: (...args) =>
+      execFileSync('git', args, {
+        cwd: root,
+        env: { PATH: process.env['PATH'], ...env },
+        encoding: 'utf8',
+        stdio: 'pipe',
+      }),
+    run: (bin, args, runOptions = {}) =>
+      runProgram([...launcher(bin), ...args], { cwd: root, ...runOptions, env: { ...env, ...runOptions.env } }),
+  }
+  if (options.git !== false) {
+    project.git('init', '--quiet', '--initial-branch=main')
+    project.git('commit', '--quiet', '--allow-empty', '--message=start')
+  }
+  return project
+}
