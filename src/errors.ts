@@ -72,6 +72,10 @@ export const ERRORS = table({
   STORE_NEWER: { kind: 'config', exit: 8, http: 500, means: 'the store was written by a newer version of Heimdall' },
   LINE_TOO_LARGE: { kind: 'user', exit: 1, http: 413, means: 'a log line is longer than the cap' },
   // wire
+  WIRE_FRAME_TOO_LARGE: { kind: 'peer', exit: 1, http: 502, means: 'a frame is larger than 1 MiB' },
+  WIRE_PAYLOAD_SIZE: { kind: 'peer', exit: 1, http: 502, means: 'a frame of fixed size has another size' },
+  WIRE_PAYLOAD_INVALID: { kind: 'peer', exit: 1, http: 502, means: 'the payload of a frame cannot be read' },
+  WIRE_MODE_UNKNOWN: { kind: 'peer', exit: 1, http: 502, means: 'a session speaks another protocol than ours' },
   // supervisor
   // briefing
   // coordination
