@@ -31,6 +31,7 @@ export default defineConfig({
           globalSetup: ['test/support/global-setup.ts'],
           pool: 'forks',
           maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

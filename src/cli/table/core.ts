@@ -1,5 +1,19 @@
-// Commands of the house itself: version, configuration, hashes.
+// Commands of the house itself: help, version, configuration, health, completion.
 import { type Command, spec } from '../command.ts'
+
+export const help = spec({
+  names: ['heimdall help'],
+  summary: 'Help on a command or a topic',
+  args: [
+    { name: 'topic', help: 'words of a command, or exit-codes, environment, errors', optional: true, variadic: true },
+  ],
+  examples: [
+    { run: 'heimdall help', does: 'lists all commands' },
+    { run: 'heimdall help config list', does: 'shows one command' },
+    { run: 'heimdall help exit-codes', does: 'says what each exit code means' },
+  ],
+  output: { topic: 'what was asked for', text: 'the page' },
+})
 
 export const version = spec({
   names: ['heimdall version'],
@@ -12,4 +26,64 @@ export const version = spec({
   },
 })
 
-export const coreCommands: readonly Command[] = [{ spec: version, load: () => import('../commands/version.ts') }]
+export const configList = spec({
+  names: ['heimdall config list'],
+  summary: 'Every setting with its value',
+  flags: {
+    'show-origin': {
+      type: 'boolean',
+      help: 'also say where each value comes from: flag, environment, file or default',
+    },
+  },
+  examples: [{ run: 'heimdall config list --show-origin', does: 'shows which file or variable set each value' }],
+  errors: ['CONFIG_INVALID', 'CONFIG_UNREADABLE'],
+  output: { settings: 'array of {key, value, origin, help}' },
+})
+
+export const configGet = spec({
+  names: ['heimdall config get'],
+  summary: 'The value of one setting',
+  args: [{ name: 'key', help: 'a key of heimdall.toml' }],
+  examples: [{ run: 'heimdall config get scrollback_bytes', does: 'prints 65536 unless it was set' }],
+  errors: ['CONFIG_INVALID', 'CONFIG_UNREADABLE'],
+  output: { key: 'the key', value: 'its value', origin: 'where it comes from' },
+})
+
+export const doctor = spec({
+  names: ['heimdall doctor'],
+  summary: 'Checks that what Heimdall needs is there and works',
+  about: 'Each line says what was checked, what was found, and what to do about it. Exit code 1 when a check fails.',
+  examples: [
+    { run: 'heimdall doctor', does: 'checks Node.js, native modules, folders, configuration and git' },
+    { run: 'heimdall doctor --json', does: 'the same for a program' },
+  ],
+  output: { checks: 'array of {check, state: ok | warn | fail, found, fix}' },
+})
+
+export const completion = spec({
+  names: ['heimdall completion'],
+  summary: 'Completion script for a shell',
+  args: [{ name: 'shell', help: 'bash, zsh or fish' }],
+  examples: [
+    { run: 'source <(heimdall completion bash)', does: 'completes all launchers in this shell' },
+    { run: 'heimdall completion fish > ~/.config/fish/completions/heimdall.fish', does: 'installs it for fish' },
+  ],
+  output: { shell: 'the shell', script: 'the script' },
+})
+
+export const man = spec({
+  names: ['heimdall man'],
+  summary: 'The manual page in roff',
+  examples: [{ run: 'heimdall man | man -l -', does: 'shows the manual page' }],
+  output: { page: 'the page in roff' },
+})
+
+export const coreCommands: readonly Command[] = [
+  { spec: help, load: () => import('../commands/help.ts') },
+  { spec: doctor, load: () => import('../commands/doctor.ts') },
+  { spec: configList, load: () => import('../commands/config-list.ts') },
+  { spec: configGet, load: () => import('../commands/config-get.ts') },
+  { spec: completion, load: () => import('../commands/completion.ts') },
+  { spec: man, load: () => import('../commands/man.ts') },
+  { spec: version, load: () => import('../commands/version.ts') },
+]

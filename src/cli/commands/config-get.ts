@@ -1,0 +1,21 @@
+// heimdall config get: one setting, for scripts.
+import { CONFIG_KEYS, loadConfig, type ConfigKey } from '../../config.ts'
+import { HeimdallError } from '../../errors.ts'
+import { printable } from '../../ids.ts'
+import { nearest } from '../../suggest.ts'
+import type { Run } from '../command.ts'
+import type { configGet } from '../table/core.ts'
+import { showValue } from './config-list.ts'
+
+export const run: Run<typeof configGet> = async (context, { args }) => {
+  const known = Object.keys(CONFIG_KEYS)
+  if (!known.includes(args.key)) {
+    const close = nearest(args.key, known)
+    throw new HeimdallError('USAGE', `unknown setting ${printable(args.key)}`, {
+      hint: close === undefined ? 'heimdall config list shows them all' : `did you mean ${close}?`,
+    })
+  }
+  const key = args.key as ConfigKey
+  const config = await loadConfig({ cwd: context.cwd, env: context.env, file: context.configFile })
+  return { data: { key, ...config[key] }, text: showValue(config[key].value) }
+}

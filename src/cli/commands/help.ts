@@ -1,0 +1,54 @@
+// heimdall help: a command's page, the overview, or a topic.
+import { CONFIG_KEYS } from '../../config.ts'
+import { ERRORS, HeimdallError } from '../../errors.ts'
+import { nearest } from '../../suggest.ts'
+import type { Run } from '../command.ts'
+import { exitCodeRows } from '../render/exit-codes.ts'
+import { columns, commandHelp, overviewHelp } from '../render/help.ts'
+import type { help } from '../table/core.ts'
+import { ABOUT, COMMANDS } from '../table.ts'
+
+const TOPICS: Readonly<Record<string, () => string>> = {
+  'exit-codes': () => ['Exit codes:', ...columns(exitCodeRows())].join('\n'),
+  environment: () =>
+    [
+      'Environment:',
+      ...columns([
+        ['HEIMDALL_PLANNING_DIR', 'planning root in place of .planning; all state then sits inside it'],
+        ['XDG_STATE_HOME, XDG_CONFIG_HOME', 'where runs and the ledger, and the user configuration, live'],
+        ['NO_COLOR, CLICOLOR_FORCE', 'colour off, colour on'],
+        ...Object.entries(CONFIG_KEYS).flatMap(([key, entry]): [string, string][] =>
+          'env' in entry ? [[entry.env, `${entry.help} (${key})`]] : [],
+        ),
+      ]),
+    ].join('\n'),
+  errors: () =>
+    ['Error codes:', ...columns(Object.entries(ERRORS).map(([code, entry]) => [code, entry.means]))].join('\n'),
+}
+
+export const run: Run<typeof help> = (_context, { args }) => {
+  const topic = args.topic.join(' ')
+  const text = page(topic)
+  return Promise.resolve({ data: { topic, text }, text })
+}
+
+function page(topic: string): string {
+  if (topic === '')
+    return overviewHelp(
+      COMMANDS,
+      'heimdall',
+      `${ABOUT['heimdall'] ?? ''}\n\nTopics: heimdall help ${Object.keys(TOPICS).join(' | ')}`,
+    )
+  const show = Object.hasOwn(TOPICS, topic) ? TOPICS[topic] : undefined
+  if (show !== undefined) return show()
+  const names = COMMANDS.flatMap(({ spec }) => spec.names)
+  for (const name of [topic, `heimdall ${topic}`]) {
+    const command = COMMANDS.find(({ spec }) => (spec.names as readonly string[]).includes(name))
+    if (command !== undefined) return commandHelp(command.spec, name)
+    if (names.some((other) => other.startsWith(`${name} `))) return overviewHelp(COMMANDS, name, ABOUT[name] ?? name)
+  }
+  const close = nearest(`heimdall ${topic}`, names)
+  throw new HeimdallError('USAGE', `no command or topic ${JSON.stringify(topic)}`, {
+    hint: close === undefined ? `topics: ${Object.keys(TOPICS).join(', ')}` : `did you mean ${close}?`,
+  })
+}

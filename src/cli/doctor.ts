@@ -1,0 +1,122 @@
+// The checks of `heimdall doctor`; each part of the product adds its own row.
+import { accessSync, constants, lstatSync, mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { loadConfig } from '../config.ts'
+import { HeimdallError, isErrno } from '../errors.ts'
+import { configDir, findProject, sessionsDir, stateDir } from '../paths.ts'
+import type { Context } from './command.ts'
+
+export interface Check {
+  readonly check: string
+  readonly state: 'ok' | 'warn' | 'fail'
+  readonly found: string
+  readonly fix: string | null
+}
+
+type Finding = Omit<Check, 'check'>
+
+const CHECKS: Readonly<Record<string, (context: Context) => Finding | Promise<Finding>>> = {
+  node: checkNode,
+  pty: () => checkModule('@lydell/node-pty', 'sessions'),
+  'file locks': () => checkModule('fs-native-extensions', 'shared state files'),
+  sqlite: checkSqlite,
+  configuration: checkConfiguration,
+  project: checkProject,
+  'state folder': ({ env }) => checkFolder(stateDir(env)),
+  'config folder': ({ env }) => checkFolder(configDir(env)),
+  sessions: ({ env }) => checkPrivateFolder(sessionsDir(env)),
+}
+
+/** Runs every check; one that throws is a failed check, not a failed doctor. */
+export async function runChecks(context: Context): Promise<Check[]> {
+  const checks: Check[] = []
+  for (const [check, look] of Object.entries(CHECKS)) {
+    try {
+      checks.push({ check, ...(await look(context)) })
+    } catch (error) {
+      const hint = error instanceof HeimdallError ? (error.hint ?? null) : null
+      checks.push({
+        check,
+        state: 'fail',
+        found: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error),
+        fix: hint,
+      })
+    }
+  }
+  return checks
+}
+
+const ok = (found: string): Finding => ({ state: 'ok', found, fix: null })
+
+function checkNode(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > 20 || (major === 20 && minor >= 19)) return ok(`Node.js ${process.version}`)
+  return { state: 'fail', found: `Node.js ${process.version}`, fix: 'install Node.js 20.19 or later' }
+}
+
+function checkModule(name: string, need: string): Finding {
+  try {
+    createRequire(import.meta.url)(name)
+    return ok(`${name} loads`)
+  } catch (error) {
+    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+    return {
+      state: 'fail',
+      found: `${name} does not load: ${reason}`,
+      fix: `npm install without --omit=optional; ${need} need it`,
+    }
+  }
+}
+
+async function checkSqlite(): Promise<Finding> {
+  const { openDatabase } = await import('../storage/sqlite.ts')
+  const dir = mkdtempSync(join(tmpdir(), 'heimdall-doctor-'))
+  try {
+    const db = openDatabase(join(dir, 'check.db'), { migrations: ['CREATE TABLE t (x)'] })
+    const { version } = db.prepare('SELECT sqlite_version() AS version').get() as { version: string }
+    db.close()
+    return ok(`SQLite ${version} writes and reads`)
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+async function checkConfiguration({ cwd, env, configFile }: Context): Promise<Finding> {
+  const config = await loadConfig({ cwd, env, file: configFile })
+  const origins = new Set(Object.values(config).map(({ origin }) => origin))
+  origins.delete('default')
+  return ok(origins.size === 0 ? 'defaults only' : `from ${[...origins].join(', ')}`)
+}
+
+function checkProject({ cwd, env }: Context): Finding {
+  const project = findProject(cwd, env)
+  if (project.gitCommonDir !== undefined) return ok(`git repository ${project.root}`)
+  return {
+    state: 'warn',
+    found: `${project.root} is not in a git repository`,
+    fix: 'git init, so that worktrees share claims and commits can be guarded',
+  }
+}
+
+/** Writable, or creatable: the nearest folder above it that exists decides. */
+function checkFolder(path: string): Finding {
+  for (let dir = path; ; dir = dirname(dir)) {
+    try {
+      accessSync(dir, constants.W_OK)
+      return ok(dir === path ? path : `${path} will be created`)
+    } catch (error) {
+      if (isErrno(error, 'ENOENT') && dirname(dir) !== dir) continue
+      return { state: 'fail', found: `${dir} is not writable`, fix: `check its owner: ls -ld ${dir}` }
+    }
+  }
+}
+
+function checkPrivateFolder(path: string): Finding {
+  const finding = checkFolder(path)
+  if (finding.state !== 'ok' || finding.found !== path) return finding
+  const stats = lstatSync(path)
+  if (stats.isDirectory() && (stats.mode & 0o077) === 0 && stats.uid === process.getuid?.()) return finding
+  return { state: 'fail', found: `${path} is open to other users`, fix: `chmod 700 ${path}` }
+}

@@ -1,0 +1,19 @@
+// The table of exit codes, shown by `heimdall help exit-codes` and in docs/cli.md.
+import { EXIT } from '../../errors.ts'
+
+export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
+  ok: 'done',
+  failure: 'the command failed, or its input is invalid',
+  usage: 'the command line or the configuration is wrong',
+  notFound: 'what was named does not exist',
+  permission: 'not allowed: wrong owner, wrong identity, or a path outside its folder',
+  conflict: 'somebody else holds it: a claim, an id, an epoch',
+  timeout: 'the wait ran out',
+  denied: 'a policy said no',
+  unavailable: 'a store or a session cannot be reached or read',
+  interrupted: 'stopped with Ctrl-C',
+}
+
+export function exitCodeRows(): [string, string][] {
+  return (Object.keys(EXIT) as (keyof typeof EXIT)[]).map((name) => [String(EXIT[name]), EXIT_MEANINGS[name]])
+}

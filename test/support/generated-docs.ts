@@ -1,0 +1,99 @@
+// Text of the pages in docs/ that are made from tables.
+import type { FlagSpec } from '../../src/cli/command.ts'
+import { ABOUT, COMMANDS } from '../../src/cli/table.ts'
+import { exitCodeRows } from '../../src/cli/render/exit-codes.ts'
+import { flagLabel, synopsis } from '../../src/cli/render/help.ts'
+import { GLOBAL_FLAGS } from '../../src/cli/parse.ts'
+import { CONFIG_KEYS } from '../../src/config.ts'
+import { ERRORS } from '../../src/errors.ts'
+
+export function errorsPage(): string {
+  const rows = Object.entries(ERRORS).map(([code, entry]) => {
+    const seed = 'seedExit' in entry ? entry.seedExit : entry.exit
+    return `| \`${code}\` | ${entry.kind} | ${entry.exit} | ${seed} | ${entry.http} | ${entry.means} |`
+  })
+  return [
+    '# Errors',
+    '',
+    'Made from `src/errors.ts` by `npm run docs`; a test keeps the two equal.',
+    '',
+    'With `--json` the code is in `error.code`; otherwise stderr has one line `error: …` and, where there is something to do about it, one line `hint: …`.',
+    'The kind says who can act: the caller (*user*), whoever wrote the configuration (*config*), the other end of a connection (*peer*), time (*retry*), or us (*bug*).',
+    'The second exit code is the one of commands called by a name that a contract gives them (`hm`, `heimdall-claim`, `bb`, …).',
+    '',
+    '| code | kind | exit | exit, contract names | HTTP | means |',
+    '|---|---|--:|--:|--:|---|',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
+export function cliPage(): string {
+  const lines = [
+    '# Commands',
+    '',
+    'Made from `src/cli/table.ts` by `npm run docs`; a test keeps the two equal.',
+    '',
+    ...Object.values(ABOUT),
+    '',
+    '## Exit codes',
+    '',
+    '| code | means |',
+    '|--:|---|',
+    ...exitCodeRows().map(([code, meaning]) => `| ${code} | ${meaning} |`),
+    '',
+    '## Flags of every command',
+    '',
+    ...flagList(GLOBAL_FLAGS),
+    '',
+    '## Settings',
+    '',
+    'Flag, then environment, then `./heimdall.toml`, then `$XDG_CONFIG_HOME/heimdall/heimdall.toml`, then the default. Unknown keys are refused.',
+    '',
+    '| key | default | means |',
+    '|---|---|---|',
+    ...Object.entries(CONFIG_KEYS).map(
+      ([key, entry]) =>
+        `| \`${key}\` | \`${JSON.stringify(entry.default)}\` | ${entry.help}${'env' in entry ? ` (environment: \`${entry.env}\`)` : ''} |`,
+    ),
+    '',
+  ]
+  for (const { spec } of COMMANDS) {
+    if (spec.hidden === true) continue
+    lines.push(
+      `## ${spec.names[0]}`,
+      '',
+      `${spec.summary}.`,
+      '',
+      '```',
+      ...spec.examples.flatMap(({ run, does }) => [run, `    # ${does}`]),
+      '```',
+      '',
+    )
+    lines.push(`Usage: \`${synopsis(spec, spec.names[0])}\``, '')
+    if (spec.names.length > 1)
+      lines.push(
+        `Also: ${spec.names
+          .slice(1)
+          .map((name) => `\`${name}\``)
+          .join(', ')}`,
+        '',
+      )
+    if (spec.about !== undefined) lines.push(spec.about, '')
+    for (const arg of spec.args ?? []) lines.push(`- \`${arg.name.toUpperCase()}\`: ${arg.help}`)
+    lines.push(...flagList(spec.flags ?? {}))
+    lines.push(
+      '',
+      `\`--json\` data: ${Object.entries(spec.output)
+        .map(([field, what]) => `\`${field}\` ${what}`)
+        .join('; ')}.`,
+      '',
+    )
+    if (spec.errors !== undefined) lines.push(`Errors: ${spec.errors.map((code) => `\`${code}\``).join(', ')}.`, '')
+  }
+  return lines.join('\n')
+}
+
+function flagList(flags: Readonly<Record<string, FlagSpec>>): string[] {
+  return Object.entries(flags).map(([name, flag]) => `- \`${flagLabel(name, flag)}\`: ${flag.help}`)
+}
