@@ -77,6 +77,42 @@ export const ERRORS = table({
   WIRE_PAYLOAD_INVALID: { kind: 'peer', exit: 1, http: 502, means: 'the payload of a frame cannot be read' },
   WIRE_MODE_UNKNOWN: { kind: 'peer', exit: 1, http: 502, means: 'a session speaks another protocol than ours' },
   // supervisor
+  SESSION_OPTIONS_INVALID: {
+    kind: 'user',
+    exit: 2,
+    http: 400,
+    means: 'a session was asked for with impossible options',
+  },
+  SESSION_ID_IN_USE: { kind: 'user', exit: 5, seedExit: 1, http: 409, means: 'a live session holds this id' },
+  SESSION_DIR_UNSAFE: {
+    kind: 'config',
+    exit: 4,
+    http: 403,
+    means: 'the folder of sessions is not a folder of this user that nobody else can enter',
+  },
+  SESSION_PATH_TOO_LONG: {
+    kind: 'config',
+    exit: 2,
+    seedExit: 1,
+    http: 400,
+    means: 'the path of a session socket is longer than the system allows',
+  },
+  SESSION_COMMAND_NOT_FOUND: { kind: 'user', exit: 127, http: 404, means: 'the command of a session cannot be run' },
+  SESSION_START_FAILED: {
+    kind: 'bug',
+    exit: 1,
+    http: 500,
+    means: 'a session process ended before its socket answered',
+  },
+  SESSION_PTY_UNAVAILABLE: {
+    kind: 'config',
+    exit: 8,
+    http: 503,
+    means: 'the native part of the terminal library is missing, or the system has no terminal left',
+  },
+  SESSION_READ_ONLY: { kind: 'user', exit: 4, http: 403, means: 'a read-only client tried to type, resize or kill' },
+  SESSION_SIZE_INVALID: { kind: 'user', exit: 2, http: 400, means: 'a terminal size of zero or beyond the limit' },
+  SESSION_INPUT_REFUSED: { kind: 'peer', exit: 1, http: 409, means: 'input could not be given to the child' },
   // briefing
   // coordination
   // mcp

@@ -23,6 +23,49 @@ export const CONFIG_BYTES_MAX = 256 << 10
 export const FRAME_PAYLOAD_BYTES_MAX = 1 << 20
 
 // -- supervisor
+/** What a lagging client may be behind; past it the child waits for `SUBSCRIBER_STALL_MS`, then that client loses output. */
+export const BACKLOG_BYTES = 4 << 20
+/** How long a client that does not read may hold up the child; a viewer stopped for two seconds loses nothing. */
+export const SUBSCRIBER_STALL_MS = 2_500
+/** One write to a client: large enough that its cost vanishes, small enough that a status answer is not far behind. */
+export const OUTPUT_FRAME_BYTES_MAX = 64 << 10
+/** Replay kept at most; the whole is memory of the session's process. */
+export const SCROLLBACK_BYTES_MAX = 1 << 30
+/** Input that the child has not read yet; past it the senders' sockets are not read until there is room. */
+export const INPUT_PENDING_BYTES_MAX = 2 << 20
+/** Open connections of one session; the next one is closed at once. */
+export const CLIENTS_MAX = 512
+/** Half-received frames of all connections together; the connection that crosses it is closed. */
+export const PARTIAL_FRAME_BYTES_MAX = 16 << 20
+/** A frame that was begun must be there in this time, so that nobody holds memory by dripping bytes. */
+export const FRAME_DEADLINE_MS = 10_000
+/** A client that takes no byte for this long is closed; until then it only loses output. */
+export const CLIENT_STUCK_MS = 60_000
+/** From SIGTERM to SIGKILL. */
+export const KILL_GRACE_MS = 5_000
+/** From SIGTERM to SIGHUP: an interactive shell ignores the first and obeys the second, as when a window is closed. */
+export const KILL_HANGUP_MS = 500
+/** How long a session still answers after its child has ended. */
+export const EXIT_LINGER_MS = 1_000
+/** Sides of a terminal: past it an emulator's memory is at stake. */
+export const TERMINAL_SIDE_MAX = 4_096
+export const TERMINAL_CELLS_MAX = 4 << 20
+/** Linux takes 108 bytes of socket path with the closing zero, macOS 104. */
+export const SOCKET_PATH_BYTES_MAX = 103
+/** The options of a session as one JSON line; environment additions are the largest part. */
+export const SESSION_OPTIONS_BYTES_MAX = 4 << 20
+/** A start that has not answered by then has failed. */
+export const SESSION_START_MS = 10_000
+/** How often the process tree is looked at, so that a process that breaks away later is still known. */
+export const TREE_SCAN_MS = 1_000
+/** Processes remembered per session. */
+export const TREE_PROCESSES_MAX = 16_384
+/** The emulator may be this far behind before it skips what it can never catch up with. */
+export const SCREEN_LAG_BYTES_MAX = 1 << 20
+/** An escape sequence longer than this (an image) may be cut; waiting for its end would need memory without bound. */
+export const SEQUENCE_BYTES_MAX = 64 << 10
+/** Evidence and titles as they are shown. */
+export const SIGNAL_TEXT_MAX = 512
 
 // -- briefing
 

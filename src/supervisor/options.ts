@@ -1,0 +1,128 @@
+// What a session is started with, checked once, and the line of JSON in which it is handed to the session's process.
+import { isAbsolute } from 'node:path'
+import { CLASSIFIERS, type ClassifierChoice, DEFAULT_CLASSIFIER, type EnvEntry } from '../config.ts'
+import { HeimdallError } from '../errors.ts'
+import { parseId, printable } from '../ids.ts'
+import {
+  KILL_GRACE_MS,
+  SCROLLBACK_BYTES_MAX,
+  SUBSCRIBER_STALL_MS,
+  TERMINAL_CELLS_MAX,
+  TERMINAL_SIDE_MAX,
+} from '../limits.ts'
+
+export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export interface SessionOptions {
+  readonly id: string
+  /** Absolute. Made with mode 0700 when it is not there. */
+  readonly socketDir: string
+  /** Program and arguments; at least the program. */
+  readonly command: readonly string[]
+  /** Absolute working folder of the child. */
+  readonly cwd: string
+  /** Added to the environment that the supervisor itself was given. */
+  readonly env: readonly EnvEntry[]
+  readonly cols: number
+  readonly rows: number
+  /** No RESIZE changes the size. */
+  readonly pinnedSize: boolean
+  readonly scrollbackBytes: number
+  readonly classifier: ClassifierChoice
+  /** Signals go to the child's process group; otherwise to the child alone. */
+  readonly killProcessGroup: boolean
+  readonly sessionEnvVar: string
+  /** `null` is `<socketDir>/<id>.log`; `/dev/null` is none. */
+  readonly logFile: string | null
+  readonly logLevel: LogLevel
+  /** Only lines whose topic starts with this. */
+  readonly logFilter: string | null
+  /** From SIGTERM to SIGKILL. */
+  readonly graceMs: number
+  /** How long a client that does not read may hold up the child. */
+  readonly stallMs: number
+  /** asciicast v2 is written here while the session runs. */
+  readonly recordPath: string | null
+}
+
+/** What must be said; the rest has a default. */
+export type SessionRequest = Pick<SessionOptions, 'id' | 'socketDir' | 'command' | 'cwd'> & Partial<SessionOptions>
+
+export const SESSION_DEFAULTS = {
+  env: [],
+  cols: 220,
+  rows: 50,
+  pinnedSize: false,
+  scrollbackBytes: 65_536,
+  classifier: DEFAULT_CLASSIFIER,
+  killProcessGroup: true,
+  sessionEnvVar: 'HEIMDALL_SESSION_ID',
+  logFile: null,
+  logLevel: 'info',
+  logFilter: null,
+  graceMs: KILL_GRACE_MS,
+  stallMs: SUBSCRIBER_STALL_MS,
+  recordPath: null,
+} as const satisfies Partial<SessionOptions>
+
+/** Fills in the defaults and refuses what cannot work, before any process is started. */
+export function resolveOptions(request: SessionRequest): SessionOptions {
+  const options: SessionOptions = { ...SESSION_DEFAULTS, ...request }
+  parseId('session id', options.id)
+  check(isAbsolute(options.socketDir), `socketDir ${printable(options.socketDir)} is not an absolute path`)
+  check(isAbsolute(options.cwd), `cwd ${printable(options.cwd)} is not an absolute path`)
+  check((options.command[0] ?? '') !== '', 'the command is empty')
+  check(!options.command.some((word) => word.includes('\0')), 'the command holds a zero byte')
+  check(isSize(options.cols, options.rows), `size ${options.cols}x${options.rows} is outside ${SIZE_RULE}`)
+  check(isCount(options.scrollbackBytes, SCROLLBACK_BYTES_MAX), `scrollbackBytes must be 0 to ${SCROLLBACK_BYTES_MAX}`)
+  check(isCount(options.graceMs, 3_600_000), 'graceMs must be 0 to 3600000')
+  check(isCount(options.stallMs, 60_000), 'stallMs must be 0 to 60000')
+  check(LOG_LEVELS.includes(options.logLevel), `log level must be one of ${LOG_LEVELS.join(', ')}`)
+  check(CLASSIFIERS.includes(options.classifier.name), `classifier must be one of ${CLASSIFIERS.join(', ')}`)
+  for (const { name, value } of [{ name: options.sessionEnvVar, value: '' }, ...options.env])
+    check(/^[^=\0]+$/.test(name) && !value.includes('\0'), `${printable(name)} is not a name for a variable`)
+  return options
+}
+
+const SIZE_RULE = `1x1 to ${TERMINAL_SIDE_MAX}x${TERMINAL_SIDE_MAX} with at most ${TERMINAL_CELLS_MAX} cells`
+
+/** Zero is refused as well as sizes that no screen has: a 65535x65535 emulator would need tens of gigabytes. */
+export function isSize(cols: number, rows: number): boolean {
+  return (
+    [cols, rows].every((n) => Number.isInteger(n) && n >= 1 && n <= TERMINAL_SIDE_MAX) &&
+    cols * rows <= TERMINAL_CELLS_MAX
+  )
+}
+
+const isCount = (value: number, max: number): boolean => Number.isInteger(value) && value >= 0 && value <= max
+
+function check(holds: boolean, problem: string): void {
+  if (!holds) throw new HeimdallError('SESSION_OPTIONS_INVALID', problem)
+}
+
+/** One line on the standard input of the session's process: nothing of it shows in argv or stays on disk. */
+export function encodeHandover(options: SessionOptions): string {
+  return `${JSON.stringify(options)}\n`
+}
+
+export function parseHandover(line: string): SessionOptions {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch (error) {
+    throw new HeimdallError('SESSION_OPTIONS_INVALID', 'the options of the session are not JSON', { cause: error })
+  }
+  check(isRequest(value), 'the options of the session lack id, socketDir, command or cwd')
+  return resolveOptions(value as SessionRequest)
+}
+
+function isRequest(value: unknown): value is SessionRequest {
+  if (typeof value !== 'object' || value === null) return false
+  const { id, socketDir, command, cwd } = value as Partial<Record<keyof SessionOptions, unknown>>
+  return (
+    [id, socketDir, cwd].every((text) => typeof text === 'string') &&
+    Array.isArray(command) &&
+    command.every((word) => typeof word === 'string')
+  )
+}

@@ -1,0 +1,99 @@
+// What the kernel says of processes: parents, groups, sessions, start times. A pid alone names nobody for long.
+import { readdirSync, readFileSync } from 'node:fs'
+import { isErrno } from '../errors.ts'
+
+export interface ProcessStat {
+  readonly pid: number
+  readonly ppid: number
+  readonly pgrp: number
+  readonly session: number
+  readonly ttyNr: number
+  /** Clock ticks from boot to the start of the process; with pid and boot it names one process for ever. */
+  readonly startTicks: number
+  readonly isZombie: boolean
+}
+
+/** A process that cannot be confused with a later one of the same pid. */
+export interface ProcessId {
+  readonly pid: number
+  readonly startTicks: number
+}
+
+/** Nothing when there is no such process. */
+export function readStat(pid: number): ProcessStat | undefined {
+  const text = readProc(`/proc/${pid}/stat`)
+  return text === undefined ? undefined : parseStat(text.toString('latin1'))
+}
+
+/** The name in parentheses may hold spaces and parentheses, so the fields are counted from its last one. */
+export function parseStat(text: string): ProcessStat | undefined {
+  const close = text.lastIndexOf(')')
+  if (close < 0) return undefined
+  const fields = text.slice(close + 2).split(' ')
+  const number = (index: number): number => Number(fields[index])
+  return {
+    pid: Number.parseInt(text, 10),
+    isZombie: fields[0] === 'Z' || fields[0] === 'X',
+    ppid: number(1),
+    pgrp: number(2),
+    session: number(3),
+    ttyNr: number(4),
+    startTicks: number(19),
+  }
+}
+
+/** True while exactly this process runs; a zombie has ended. */
+export function isSame(process: ProcessId): boolean {
+  const stat = readStat(process.pid)
+  return stat !== undefined && !stat.isZombie && stat.startTicks === process.startTicks
+}
+
+export function allProcesses(): ProcessStat[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readStat(Number(name)) ?? [])
+}
+
+/** Children of any thread of the process, from the kernel's own list. */
+export function childrenOf(pid: number): number[] {
+  let threads: string[]
+  try {
+    threads = readdirSync(`/proc/${pid}/task`)
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ESRCH')) return []
+    throw error
+  }
+  return threads.flatMap((thread) => {
+    const text = readProc(`/proc/${pid}/task/${thread}/children`)?.toString('latin1').trim()
+    return text === undefined || text === '' ? [] : text.split(' ').map(Number)
+  })
+}
+
+/** True when the environment that the process was started with has this entry. Unreadable means no. */
+export function hasInEnvironment(pid: number, entry: string): boolean {
+  const environ = readProc(`/proc/${pid}/environ`)
+  return environ !== undefined && Buffer.concat([Buffer.of(0), environ]).includes(`\0${entry}\0`)
+}
+
+let boot: string | undefined
+
+/** Start times count from boot; after a reboot the same numbers are other processes. */
+export function bootId(): string {
+  boot ??= readProc('/proc/sys/kernel/random/boot_id')?.toString('latin1').trim() ?? 'unknown'
+  return boot
+}
+
+/** The command line as one may show it; empty for a process that is gone or not ours. */
+export function commandLine(pid: number): string {
+  return readProc(`/proc/${pid}/cmdline`)?.toString('utf8').split('\0').join(' ').trim() ?? ''
+}
+
+function readProc(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    // Gone between the listing and the reading, or another user's.
+    if (isErrno(error, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM')) return undefined
+    throw error
+  }
+}

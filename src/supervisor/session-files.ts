@@ -1,0 +1,155 @@
+// The files of a session beside its socket: names, formats, and who is alive by pid and start time. Never destructive.
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isErrno } from '../errors.ts'
+import { isId } from '../ids.ts'
+import { readFileIfThere } from '../storage/atomic-file.ts'
+import { bootId, isSame, readStat } from './processes.ts'
+
+export interface SessionPaths {
+  readonly socket: string
+  readonly pid: string
+  readonly log: string
+  readonly exit: string
+}
+
+export function sessionPaths(dir: string, id: string): SessionPaths {
+  const at = (ending: string): string => join(dir, `${id}.${ending}`)
+  return { socket: at('sock'), pid: at('pid'), log: at('log'), exit: at('exit.json') }
+}
+
+/** Who runs a session: the first two lines are pids, as in the field; `name value` lines follow. */
+export interface Holder {
+  readonly supervisorPid: number
+  /** 0 while the child has not been started. */
+  readonly childPid: number
+  /** Undefined in files that another program wrote: then the pid alone has to do. */
+  readonly supervisorStart: number | undefined
+  readonly childStart: number | undefined
+  readonly boot: string | undefined
+  /** Marks every process of the tree in its environment. */
+  readonly key: string | undefined
+  readonly startedAtMs: number | undefined
+}
+
+export function encodeHolder(holder: Holder): string {
+  const more = {
+    supervisor_start: holder.supervisorStart,
+    child_start: holder.childStart,
+    boot: holder.boot,
+    key: holder.key,
+    started_at_ms: holder.startedAtMs,
+  }
+  const lines = Object.entries(more).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]))
+  return [holder.supervisorPid, holder.childPid, ...lines, ''].join('\n')
+}
+
+/** Nothing for a file that is not one of these: torn, empty, or another program's. */
+export function parseHolder(text: string): Holder | undefined {
+  const [supervisor = '', child = '', ...rest] = text.split('\n')
+  const more = new Map(
+    rest.map((line): [string, string] => [line.split(' ', 1)[0] ?? '', line.slice(line.indexOf(' ') + 1)]),
+  )
+  const number = (name: string): number | undefined => {
+    const value = more.get(name)
+    return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined
+  }
+  if (!/^\d+$/.test(supervisor) || Number(supervisor) === 0) return undefined
+  return {
+    supervisorPid: Number(supervisor),
+    childPid: /^\d+$/.test(child) ? Number(child) : 0,
+    supervisorStart: number('supervisor_start'),
+    childStart: number('child_start'),
+    boot: more.get('boot'),
+    key: more.get('key'),
+    startedAtMs: number('started_at_ms'),
+  }
+}
+
+export function readHolder(dir: string, id: string): Holder | undefined {
+  const bytes = readFileIfThere(sessionPaths(dir, id).pid)
+  return bytes === undefined ? undefined : parseHolder(bytes.toString('utf8'))
+}
+
+/** A reused pid is not the supervisor: the start time tells, and after a reboot nothing of before is alive. */
+export function isSupervisorAlive(holder: Holder): boolean {
+  return isProcessAlive(holder, holder.supervisorPid, holder.supervisorStart)
+}
+
+export function isChildAlive(holder: Holder): boolean {
+  return holder.childPid > 0 && isProcessAlive(holder, holder.childPid, holder.childStart)
+}
+
+function isProcessAlive(holder: Holder, pid: number, startTicks: number | undefined): boolean {
+  if (holder.boot !== undefined && holder.boot !== bootId()) return false
+  if (startTicks !== undefined) return isSame({ pid, startTicks })
+  const stat = readStat(pid)
+  return stat !== undefined && !stat.isZombie
+}
+
+/** How a session ended, kept after everything else of it is gone. */
+export interface ExitRecord {
+  readonly id: string
+  /** The child's code; 128 + n when signal n ended it. */
+  readonly exit_code: number
+  readonly signal: number | null
+  /** `exit`, `kill` (asked for through the socket or by SIGTERM), or `lost` (the supervisor died; settled later). */
+  readonly reason: 'exit' | 'kill' | 'lost'
+  readonly pid: number
+  readonly supervisor_pid: number
+  readonly command: readonly string[]
+  readonly cwd: string
+  readonly started_at: string
+  readonly ended_at: string
+  readonly output_bytes: number
+  /** Processes of the tree that had to be ended after the child. */
+  readonly swept: number
+}
+
+export function readExitRecord(dir: string, id: string): ExitRecord | undefined {
+  const bytes = readFileIfThere(sessionPaths(dir, id).exit)
+  if (bytes === undefined) return undefined
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'))
+    return typeof value === 'object' && value !== null && 'exit_code' in value ? (value as ExitRecord) : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** `running`; `lost`: its supervisor died without settling it; `ended`: only the record and the log are left. */
+export type SessionEntry = {
+  readonly id: string
+  readonly holder: Holder | undefined
+  readonly exit: ExitRecord | undefined
+  readonly state: 'running' | 'lost' | 'ended'
+}
+
+export function findSession(dir: string, id: string): SessionEntry | undefined {
+  const holder = readHolder(dir, id)
+  const exit = readExitRecord(dir, id)
+  if (holder !== undefined) return { id, holder, exit, state: isSupervisorAlive(holder) ? 'running' : 'lost' }
+  if (exit !== undefined) return { id, holder, exit, state: 'ended' }
+  return statSync(sessionPaths(dir, id).socket, { throwIfNoEntry: false }) === undefined
+    ? undefined
+    : { id, holder, exit, state: 'lost' }
+}
+
+/** All sessions of a folder by id; an absent folder has none. */
+export function listSessions(dir: string): SessionEntry[] {
+  const ids = new Set(names(dir).flatMap((name) => /^(.+?)\.(?:sock|pid|exit\.json)$/.exec(name)?.[1] ?? []))
+  return [...ids]
+    .filter((id) => isId(id))
+    .sort()
+    .flatMap((id) => findSession(dir, id) ?? [])
+}
+
+function names(dir: string): string[] {
+  try {
+    return readdirSync(dir)
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return []
+    throw error
+  }
+}
