@@ -1,6 +1,7 @@
 // Builds dist/: the launchers' code as CommonJS (it starts faster than ESM on Node 20), the library doors as ESM.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 
 const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -16,10 +17,28 @@ const shared = {
   checks: { pluginTimings: false },
 }
 
+// Bundled packages keep their licences: collected while bundling, written beside the bundles.
+const bundled = new Map()
+const notePackages = {
+  name: 'note-packages',
+  moduleParsed({ id }) {
+    const folder = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1]
+    if (folder !== undefined) bundled.set(folder, JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))
+  },
+}
+
+function writeLicences() {
+  const texts = [...bundled].map(([folder, { name, version: of, license }]) => {
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+    return `${name} ${of} (${license})\n\n${file === undefined ? '' : readFileSync(join(folder, file), 'utf8')}`
+  })
+  writeFileSync('dist/THIRD-PARTY-LICENSES.txt', [...new Set(texts)].sort().join(`\n${'-'.repeat(72)}\n\n`))
+}
+
 async function bundle(input, output) {
   const entries = Object.fromEntries(Object.entries(input).filter(([, path]) => existsSync(path)))
   if (Object.keys(entries).length === 0) return
-  const build = await rolldown({ ...shared, input: entries })
+  const build = await rolldown({ ...shared, input: entries, plugins: [notePackages] })
   await build.write({ minify: { mangle: false, compress: false, codegen: true }, ...output })
   await build.close()
 }
@@ -39,5 +58,6 @@ await bundle(
   { client: 'src/client/index.ts', canonical: 'src/canonical/index.ts' },
   { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
 )
+writeLicences()
 if (process.argv.includes('--types'))
   execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.types.json'], { stdio: 'inherit' })
