@@ -114,6 +114,13 @@ export const ERRORS = table({
   SESSION_SIZE_INVALID: { kind: 'user', exit: 2, http: 400, means: 'a terminal size of zero or beyond the limit' },
   SESSION_INPUT_REFUSED: { kind: 'peer', exit: 1, http: 409, means: 'input could not be given to the child' },
   // briefing
+  // scopes
+  SCOPE_INVALID: {
+    kind: 'user',
+    exit: 2,
+    http: 400,
+    means: 'a scope is malformed, too large, matches nothing, or leads out of the project',
+  },
   // coordination
   // mcp
   // guard

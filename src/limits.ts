@@ -70,6 +70,14 @@ export const SIGNAL_TEXT_MAX = 512
 // -- briefing
 
 // -- scopes and coordination
+/** The longest scope anyone has typed is a third of this; the overlap of two scopes costs the product of their lengths. */
+export const SCOPE_CHARS_MAX = 512
+/** A claim of more scopes than this should be a claim of their folder. */
+export const SCOPES_PER_CLAIM_MAX = 256
+/** Braces and bracket readings multiply; past this the pattern is a mistake or an attack. */
+export const SCOPE_ALTERNATIVES_MAX = 64
+/** Bounds the work of one comparison whatever the braces expand to. */
+export const SCOPE_EXPANDED_CHARS_MAX = 8_192
 
 // -- mcp and guard
 

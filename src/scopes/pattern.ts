@@ -1,0 +1,91 @@
+// A whole path pattern without braces: its segments, and a path that two of them both match.
+import { commonName, compileSegment, GLOBSTAR, type Segment, segmentText } from './segment.ts'
+import { splitSegments, tokeniseCanonical } from './tokens.ts'
+
+export interface Pattern {
+  readonly segments: readonly Segment[]
+  /** The literal segments in front of the first wildcard. */
+  readonly base: readonly string[]
+  /** No wildcard at all: the pattern names one path. */
+  readonly isLiteral: boolean
+}
+
+export function createPattern(segments: readonly Segment[]): Pattern {
+  const wild = segments.findIndex((segment) => segment.kind !== 'literal')
+  const fixed = wild < 0 ? segments : segments.slice(0, wild)
+  return {
+    segments,
+    base: fixed.map((segment) => (segment.kind === 'literal' ? segment.text : '')),
+    isLiteral: wild < 0,
+  }
+}
+
+export function patternText(segments: readonly Segment[]): string {
+  return segments.map(segmentText).join('/')
+}
+
+/** Reads canonical text back; case was folded when it was made. */
+export function compilePattern(text: string): Pattern {
+  return createPattern(splitSegments(tokeniseCanonical(text)).map((tokens) => compileSegment(tokens, false)))
+}
+
+const EVERYTHING = createPattern([GLOBSTAR])
+
+/** Some path that the pattern matches, or nothing when it can match none, as `[.]` cannot. */
+export function samplePath(pattern: Pattern): string | undefined {
+  return meet(pattern, EVERYTHING)
+}
+
+/** A path that both patterns match, or nothing. */
+function meet(a: Pattern, b: Pattern): string | undefined {
+  const columns = b.segments.length + 1
+  const failed = new Uint8Array((a.segments.length + 1) * columns)
+  const names: string[] = []
+
+  /** Puts `name` on the path if what remains can be walked. */
+  const step = (name: string | undefined, i: number, j: number): boolean => {
+    if (name === undefined) return false
+    names.push(name)
+    if (walk(i, j)) return true
+    names.pop()
+    return false
+  }
+  const walk = (i: number, j: number): boolean => {
+    const segmentA = a.segments[i]
+    const segmentB = b.segments[j]
+    if (segmentA === undefined && segmentB === undefined) return true
+    const at = i * columns + j
+    if (failed[at] === 1) return false
+    failed[at] = 1
+    const isWideA = segmentA?.kind === 'globstar'
+    const isWideB = segmentB?.kind === 'globstar'
+    if (isWideA && isWideB) {
+      // Both run on to the end: a path below the folder shows it better than the folder itself.
+      if (i + 1 === a.segments.length && j + 1 === b.segments.length) return step('x', i + 1, j + 1)
+      return walk(i + 1, j) || walk(i, j + 1)
+    }
+    if (isWideA) return walk(i + 1, j) || (segmentB !== undefined && step(commonName(segmentA, segmentB), i, j + 1))
+    if (isWideB) return walk(i, j + 1) || (segmentA !== undefined && step(commonName(segmentA, segmentB), i + 1, j))
+    return segmentA !== undefined && segmentB !== undefined && step(commonName(segmentA, segmentB), i + 1, j + 1)
+  }
+  return walk(0, 0) ? names.join('/') : undefined
+}
+
+/**
+ * A path over which holders of these two patterns would collide. Besides a path that both match, that is any path
+ * of one below the single path that the other names: a file cannot be edited by one agent while another turns it
+ * into a folder. Other patterns are not widened to what may lie below their matches: `src/**\/*.ts` would then
+ * collide with `src/a/*.js` by way of a folder called `x.ts`.
+ */
+export function collide(a: Pattern, b: Pattern): string | undefined {
+  if (!isPrefix(a.base, b.base) && !isPrefix(b.base, a.base)) return undefined
+  if (a.isLiteral && isPrefix(a.base, b.base)) return samplePath(b)
+  if (b.isLiteral && isPrefix(b.base, a.base)) return samplePath(a)
+  return meet(a, b)
+}
+
+function isPrefix(short: readonly string[], long: readonly string[]): boolean {
+  if (short.length > long.length) return false
+  for (let i = short.length - 1; i >= 0; i -= 1) if (short[i] !== long[i]) return false
+  return true
+}
