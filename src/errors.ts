@@ -76,6 +76,24 @@ export const ERRORS = table({
   WIRE_PAYLOAD_SIZE: { kind: 'peer', exit: 1, http: 502, means: 'a frame of fixed size has another size' },
   WIRE_PAYLOAD_INVALID: { kind: 'peer', exit: 1, http: 502, means: 'the payload of a frame cannot be read' },
   WIRE_MODE_UNKNOWN: { kind: 'peer', exit: 1, http: 502, means: 'a session speaks another protocol than ours' },
+  // client
+  SESSION_NOT_FOUND: { kind: 'user', exit: 3, seedExit: 1, http: 404, means: 'no session has this id' },
+  SESSION_SILENT: {
+    kind: 'retry',
+    exit: 6,
+    seedExit: 1,
+    http: 504,
+    means: 'a session did not answer in time; it may be stopped or overloaded',
+  },
+  SESSION_LOST: { kind: 'peer', exit: 8, seedExit: 1, http: 502, means: 'the connection to a session broke off' },
+  SESSION_REFUSED: { kind: 'peer', exit: 1, http: 409, means: 'a session refused what a client asked for' },
+  SESSION_ENDED: { kind: 'user', exit: 5, seedExit: 1, http: 410, means: 'the session has ended, or ended meanwhile' },
+  SEND_UNSAFE: {
+    kind: 'user',
+    exit: 2,
+    http: 400,
+    means: 'a text to send holds the bytes that end a paste, so what follows them would be typed as commands',
+  },
   // supervisor
   SESSION_OPTIONS_INVALID: {
     kind: 'user',

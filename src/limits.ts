@@ -22,6 +22,20 @@ export const CONFIG_BYTES_MAX = 256 << 10
 /** Seed 001 names no cap; the origin's is 1 MiB, checked on the header before memory is taken. */
 export const FRAME_PAYLOAD_BYTES_MAX = 1 << 20
 
+// -- client
+/** A session answers within a millisecond or so; one that is stopped or starved must not hang a command for ever. */
+export const SESSION_ANSWER_MS = 5_000
+/** Output that a slow consumer of the client library has not taken yet; past it the socket is not read. */
+export const CLIENT_QUEUE_BYTES_MAX = 1 << 20
+/** How long `send` waits for the terminal to take a text; a program that is not reading yet may be starting up. */
+export const SEND_TAKEN_MS = 10_000
+/** How long `send` looks for an echo before it presses Enter anyway: a password prompt never echoes. */
+export const SEND_ECHO_MS = 500
+/** Enter must arrive in a read of its own, or a program takes it for part of the paste. */
+export const SEND_SETTLE_MS = 50
+/** A session that says nothing for this long after a text is idle, whatever it did with the text. */
+export const SEND_REACTION_MS = 3_000
+
 // -- supervisor
 /** What a lagging client may be behind; past it the child waits for `SUBSCRIBER_STALL_MS`, then that client loses output. */
 export const BACKLOG_BYTES = 4 << 20

@@ -4,7 +4,7 @@ import { FRAME_PAYLOAD_BYTES_MAX } from '../limits.ts'
 import { FRAMES, type FrameName, type FrameNameFrom, HEADER_BYTES, MODE_BINARY, type Sender } from './frames.ts'
 
 export interface FrameSink<S extends Sender> {
-  /** `payload` is valid during the call only: it may be a view of the chunk that was pushed. */
+  /** `payload` may be a view of the chunk that was pushed: whoever reuses chunks must copy what is kept. */
   frame(name: FrameNameFrom<S>, payload: Buffer): void
   /** A tag that the table does not have from this sender; its payload is skipped, the connection goes on. */
   unknown?(tag: number, length: number): void

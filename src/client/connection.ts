@@ -1,0 +1,226 @@
+// One connection to a session: requests with answers, and one subscription as an async iterator.
+import { connect as connectSocket, type Socket } from 'node:net'
+import { type Clock, systemClock } from '../clock.ts'
+import { HeimdallError, isErrno } from '../errors.ts'
+import { SESSION_ANSWER_MS } from '../limits.ts'
+import { decodeStatusResp } from '../wire/decode.ts'
+import { encodeBytes, encodeFrame, encodeJson, encodeResize } from '../wire/encode.ts'
+import { type FrameNameFrom, stateName } from '../wire/frames.ts'
+import { type Info, parseInfo, type Report, type Size, type SubscribeOptions } from '../wire/messages.ts'
+import { FrameReader } from '../wire/reader.ts'
+import { EventQueue } from './event-queue.ts'
+import { type SessionEvent, StreamPosition } from './events.ts'
+
+/** STATUS_RESP with the state by name. */
+export interface SessionStatus {
+  readonly pid: number
+  readonly idleMs: number
+  readonly alive: boolean
+  readonly state: string
+  readonly stateMs: number
+}
+
+interface Waiting {
+  readonly resolve: (payload: Buffer) => void
+  readonly reject: (error: Error) => void
+}
+
+export interface ConnectOptions {
+  readonly clock?: Clock
+  /** How long to wait for the session to answer; the default is `SESSION_ANSWER_MS`. */
+  readonly answerMs?: number
+}
+
+/** Connects to the socket of a session and waits until the session has spoken. */
+export function openConnection(socketPath: string, options: ConnectOptions = {}): Promise<SessionConnection> {
+  const { clock = systemClock, answerMs = SESSION_ANSWER_MS } = options
+  return new Promise((resolve, reject) => {
+    const socket = connectSocket(socketPath)
+    const timer = clock.after(answerMs, () => fail(silent(socketPath, answerMs)))
+    const fail = (error: Error): void => {
+      timer.cancel()
+      socket.destroy()
+      reject(translate(error, socketPath))
+    }
+    const onClose = (): void => fail(lost())
+    socket.once('error', fail)
+    socket.once('close', onClose)
+    // The mode byte, before which nothing may be sent (seed 001, connection handshake).
+    socket.once('data', (first: Buffer) => {
+      timer.cancel()
+      socket.off('error', fail)
+      socket.off('close', onClose)
+      try {
+        resolve(new SessionConnection(socketPath, socket, first, { clock, answerMs }))
+      } catch (error) {
+        socket.destroy()
+        reject(error)
+      }
+    })
+  })
+}
+
+export class SessionConnection {
+  readonly socketPath: string
+  readonly #socket: Socket
+  readonly #clock: Clock
+  readonly #answerMs: number
+  readonly #reader: FrameReader<'supervisor'>
+  readonly #waiting: Record<'statusResp' | 'infoResp', Waiting[]> = { statusResp: [], infoResp: [] }
+  readonly #position = new StreamPosition()
+  #queue: EventQueue<SessionEvent> | undefined
+  #ended: Error | undefined
+
+  constructor(socketPath: string, socket: Socket, first: Buffer, options: Required<ConnectOptions>) {
+    this.socketPath = socketPath
+    this.#socket = socket
+    this.#clock = options.clock
+    this.#answerMs = options.answerMs
+    this.#reader = new FrameReader('supervisor', { frame: (name, payload) => this.#receive(name, payload) })
+    socket.on('error', (error) => this.#end(translate(error, socketPath)))
+    socket.on('close', () => this.#end(lost()))
+    this.#push(first)
+    socket.on('data', (chunk: Buffer) => this.#push(chunk))
+  }
+
+  async status(): Promise<SessionStatus> {
+    const status = decodeStatusResp(await this.#ask('status', 'statusResp'))
+    return { ...status, state: stateName(status.state) }
+  }
+
+  async info(): Promise<Info> {
+    return parseInfo(await this.#ask('info', 'infoResp'))
+  }
+
+  /**
+   * The session's output and, as far as the options ask for them, its events. Ends after `exit`; a connection that
+   * breaks off before that throws. With options the session may send more than seed 001 knows; `{}` asks for nothing.
+   * A slow consumer stops the reading of this connection, so `status()` answers only as fast as events are taken.
+   */
+  subscribe(options?: Partial<SubscribeOptions>): AsyncGenerator<SessionEvent, void, undefined> {
+    if (this.#queue !== undefined)
+      throw new HeimdallError('SESSION_REFUSED', 'this connection is subscribed already', {
+        hint: 'open a second connection',
+      })
+    const queue = new EventQueue<SessionEvent>({
+      pause: () => this.#socket.pause(),
+      resume: () => this.#socket.resume(),
+    })
+    this.#queue = queue
+    this.#position.start(options)
+    if (this.#ended !== undefined) queue.fail(this.#ended)
+    else {
+      const frame = options === undefined ? encodeFrame('subscribe') : encodeJson('subscribe', options)
+      this.#write([frame]).catch((error: Error) => queue.fail(error))
+    }
+    return queue.take()
+  }
+
+  /** Bytes as typed. Resolves when the kernel has them; only an `ack` event says that the terminal has. */
+  input(bytes: Buffer | string): Promise<void> {
+    return this.#write([...encodeBytes('input', Buffer.from(bytes))])
+  }
+
+  resize(size: Size): Promise<void> {
+    return this.#write([encodeResize(size)])
+  }
+
+  /** Asks for the end of the session: SIGTERM to its process group, SIGKILL after the grace time. */
+  kill(): Promise<void> {
+    return this.#write([encodeFrame('kill')])
+  }
+
+  report(report: Report): Promise<void> {
+    return this.#write([encodeJson('report', report)])
+  }
+
+  close(): void {
+    this.#end(lost())
+    this.#socket.destroy()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  #ask(request: 'status' | 'info', answer: 'statusResp' | 'infoResp'): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined) {
+        reject(this.#ended)
+        return
+      }
+      const timer = this.#clock.after(this.#answerMs, () => reject(silent(this.socketPath, this.#answerMs)))
+      this.#waiting[answer].push({
+        resolve: (payload) => {
+          timer.cancel()
+          resolve(payload)
+        },
+        reject: (error) => {
+          timer.cancel()
+          reject(error)
+        },
+      })
+      this.#write([encodeFrame(request)]).catch(reject)
+    })
+  }
+
+  #write(parts: readonly Buffer[]): Promise<void> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended)
+    return new Promise((resolve, reject) => {
+      const last = parts.length - 1
+      if (last < 0) resolve()
+      this.#socket.cork()
+      parts.forEach((part, i) => {
+        this.#socket.write(part, (error) => {
+          if (error !== null && error !== undefined) reject(translate(error, this.socketPath))
+          else if (i === last) resolve()
+        })
+      })
+      this.#socket.uncork()
+    })
+  }
+
+  #push(chunk: Buffer): void {
+    try {
+      this.#reader.push(chunk)
+    } catch (error) {
+      this.#end(error as Error)
+      this.#socket.destroy()
+    }
+  }
+
+  #receive(name: FrameNameFrom<'supervisor'>, payload: Buffer): void {
+    if (name === 'statusResp' || name === 'infoResp') {
+      this.#waiting[name].shift()?.resolve(payload)
+      return
+    }
+    const event = this.#position.event(name, payload)
+    this.#queue?.add(event, payload.length)
+    if (event.type === 'exit') this.#queue?.finish()
+  }
+
+  #end(error: Error): void {
+    if (this.#ended !== undefined) return
+    this.#ended = error
+    this.#queue?.fail(error)
+    for (const waiting of Object.values(this.#waiting).flat()) waiting.reject(error)
+  }
+}
+
+function translate(error: Error, socketPath: string): Error {
+  // ECONNREFUSED: a socket file without a process behind it.
+  if (isErrno(error, 'ENOENT', 'ECONNREFUSED'))
+    return new HeimdallError('SESSION_NOT_FOUND', `no session listens at ${socketPath}`, { cause: error })
+  if (isErrno(error, 'ECONNRESET', 'EPIPE')) return lost(error)
+  return error
+}
+
+function lost(cause?: Error): HeimdallError {
+  return new HeimdallError('SESSION_LOST', 'the connection to the session was closed', { cause })
+}
+
+function silent(socketPath: string, answerMs: number): HeimdallError {
+  return new HeimdallError('SESSION_SILENT', `the session at ${socketPath} did not answer within ${answerMs} ms`, {
+    hint: 'it may be stopped; ps shows the state T for a stopped process',
+  })
+}
