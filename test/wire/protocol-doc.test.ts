@@ -26,8 +26,13 @@ const hex = (byte: number): string => `0x${byte.toString(16).padStart(2, '0')}`
 test('the frames of the page are the frames of the table', () => {
   const fromCode = Object.values(FRAMES)
     .map((frame) => [hex(frame.tag), frame.label, frame.sender, frame.payload, 'added' in frame ? 'added' : ''])
+    .map((cells) => cells.join(' | '))
     .sort()
-  expect(tableOf('tag').sort()).toEqual(fromCode)
+  expect(
+    tableOf('tag')
+      .map((cells) => cells.join(' | '))
+      .sort(),
+  ).toEqual(fromCode)
 })
 
 test('the state bytes of the page are those of the table', () => {
