@@ -1,4 +1,5 @@
 // The client library: connect to a session, ask it, follow it, type into it, end it.
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseId } from '../ids.ts'
 import { sessionsDir } from '../paths.ts'
@@ -18,5 +19,5 @@ export function connect(target: Target, options?: ConnectOptions): Promise<Sessi
 }
 
 function socketPathOf({ id, socketDir }: { readonly id: string; readonly socketDir?: string }): string {
-  return join(socketDir ?? sessionsDir(process.env), `${parseId('session', id)}.sock`)
+  return join(socketDir ?? sessionsDir({ HOME: homedir() }), `${parseId('session', id)}.sock`)
 }
