@@ -137,7 +137,7 @@ export const ERRORS = table({
     kind: 'user',
     exit: 2,
     http: 400,
-    means: 'a scope is malformed, too large, matches nothing, or leads out of the project',
+    means: 'a scope is malformed or too large',
   },
   // coordination
   // mcp

@@ -4,20 +4,24 @@ import { splitSegments, tokeniseCanonical } from './tokens.ts'
 
 export interface Pattern {
   readonly segments: readonly Segment[]
-  /** The literal segments in front of the first wildcard. */
   readonly base: readonly string[]
   /** No wildcard at all: the pattern names one path. */
   readonly isLiteral: boolean
 }
 
 export function createPattern(segments: readonly Segment[]): Pattern {
-  const wild = segments.findIndex((segment) => segment.kind !== 'literal')
-  const fixed = wild < 0 ? segments : segments.slice(0, wild)
-  return {
-    segments,
-    base: fixed.map((segment) => (segment.kind === 'literal' ? segment.text : '')),
-    isLiteral: wild < 0,
+  const base = literalPrefix(segments)
+  return { segments, base, isLiteral: base.length === segments.length }
+}
+
+/** The names in front of the first wildcard. */
+export function literalPrefix(segments: readonly Segment[]): string[] {
+  const names: string[] = []
+  for (const segment of segments) {
+    if (segment.kind !== 'literal') break
+    names.push(segment.text)
   }
+  return names
 }
 
 export function patternText(segments: readonly Segment[]): string {
@@ -31,8 +35,8 @@ export function compilePattern(text: string): Pattern {
 
 const EVERYTHING = createPattern([GLOBSTAR])
 
-/** Some path that the pattern matches, or nothing when it can match none, as `[.]` cannot. */
-export function samplePath(pattern: Pattern): string | undefined {
+/** Some path that the pattern matches. */
+function samplePath(pattern: Pattern): string | undefined {
   return meet(pattern, EVERYTHING)
 }
 

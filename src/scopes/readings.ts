@@ -2,9 +2,10 @@
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { SCOPE_ALTERNATIVES_MAX } from '../limits.ts'
-import { literalTokens, type Rooted } from './rooted.ts'
+import { literalPrefix } from './pattern.ts'
+import type { Rooted } from './rooted.ts'
 import type { Lookup, ScopeContext } from './scope.ts'
-import { compileSegment, GLOBSTAR, hasClass, type Segment } from './segment.ts'
+import { compileSegment, GLOBSTAR, isPossible, namedClasses, type Segment } from './segment.ts'
 import { isSign, plainText, type Token, tooMany } from './tokens.ts'
 
 /** One pattern, settled: folders and paths that may become one end in `**`. */
@@ -18,7 +19,10 @@ export interface Reading {
  * meant; otherwise both readings count.
  */
 export function readings(raw: string, rooted: Rooted, context: ScopeContext): Reading[] {
-  return bracketReadings(rooted.segments, context.lookup).map((segments) => settle(raw, segments, rooted, context))
+  return bracketReadings(rooted.segments, context.lookup)
+    .map((segments) => segments.map((tokens) => compileSegment(tokens, !context.caseSensitive)))
+    .filter((segments) => segments.every(isPossible))
+    .map((segments) => settle(raw, segments, rooted, context))
 }
 
 interface Partial {
@@ -43,26 +47,25 @@ function extend(partial: Partial, segment: readonly Token[], lookup: Lookup): Pa
     segments: [...partial.segments, tokens],
     path,
   })
-  if (segment.some((token) => isSign(token, '*?'))) return [add(segment, undefined)]
-  if (!hasClass(segment)) return [add(segment, path)]
-  const asLiteral = add(literalTokens(name), path)
-  const isOnDisk = path !== undefined && lookup.look(path).kind !== 'missing'
-  return isOnDisk ? [asLiteral] : [asLiteral, add(segment, undefined)]
+  const named = namedClasses(segment)
+  const isWild = (named ?? segment).some((token) => isSign(token, '*?'))
+  const literalPath = isWild ? undefined : path
+  if (named === undefined) return [add(segment, literalPath)]
+  const isOnDisk = literalPath !== undefined && lookup.look(literalPath).kind !== 'missing'
+  return isOnDisk ? [add(named, literalPath)] : [add(named, literalPath), add(segment, undefined)]
 }
 
 function settle(
   raw: string,
-  tokens: readonly (readonly Token[])[],
+  compiled: Segment[],
   { isFolder }: Rooted,
   { caseSensitive, lookup }: ScopeContext,
 ): Reading {
-  const compiled = tokens.map((segment) => compileSegment(segment, !caseSensitive))
   // Seed 002 §5.2: a last segment `*` is the whole subtree.
   const last = compiled.at(-1)
   if (last?.kind === 'pattern' && last.text === '*') compiled[compiled.length - 1] = GLOBSTAR
-  const wild = compiled.findIndex((segment) => segment.kind !== 'literal')
-  const literalCount = wild < 0 ? compiled.length : wild
-  const path = tokens.slice(0, literalCount).map(plainText).join('/')
+  const prefix = literalPrefix(compiled)
+  const path = prefix.join('/')
   const found = path === '' ? { kind: 'dir' as const, path } : lookup.look(path)
   if (found.kind === 'outside')
     throw new HeimdallError(
@@ -71,7 +74,9 @@ function settle(
       { hint: 'name paths inside the project' },
     )
   const base = literalSegments(found.path, caseSensitive)
-  const rest = compiled.slice(literalCount).filter((segment, i, all) => segment !== GLOBSTAR || all[i - 1] !== GLOBSTAR)
+  const rest = compiled
+    .slice(prefix.length)
+    .filter((segment, i, all) => segment !== GLOBSTAR || all[i - 1] !== GLOBSTAR)
   if (rest.length === 1 && rest[0] === GLOBSTAR) return { segments: [...base, GLOBSTAR], kind: 'dir' }
   if (rest.length > 0) return { segments: [...base, ...rest], kind: 'glob' }
   const kind = isFolder ? 'dir' : found.kind === 'missing' ? guess(path) : found.kind

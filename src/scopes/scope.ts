@@ -2,7 +2,7 @@
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { SCOPE_ALTERNATIVES_MAX, SCOPE_CHARS_MAX, SCOPES_PER_CLAIM_MAX } from '../limits.ts'
-import { createPattern, patternText, samplePath } from './pattern.ts'
+import { literalPrefix, patternText } from './pattern.ts'
 import { literalSegments, type Reading, readings } from './readings.ts'
 import { inProject } from './rooted.ts'
 import { GLOBSTAR } from './segment.ts'
@@ -81,9 +81,7 @@ export function parseScope(typed: string, context: ScopeContext): Scope {
     found.push(...readings(raw, inProject(raw, alternative, context), context))
     if (found.length > SCOPE_ALTERNATIVES_MAX) throw tooMany(path)
   }
-  const readable = found.filter((reading) => samplePath(createPattern(reading.segments)) !== undefined)
-  if (readable.length === 0) throw invalid(raw, 'matches no path at all', 'check its bracket expressions')
-  return assemble(raw, readable, symbol)
+  return assemble(raw, found, symbol)
 }
 
 /** One path, taken literally, as guards see it. It names a file unless told otherwise. */
@@ -120,7 +118,7 @@ function named(scope: Omit<Scope, 'canonical'>, path: string): Scope {
 }
 
 function commonBase(found: readonly Reading[]): string {
-  const [first = [], ...others] = found.map((reading) => createPattern(reading.segments).base)
+  const [first = [], ...others] = found.map((reading) => literalPrefix(reading.segments))
   const differs = first.findIndex((name, i) => others.some((other) => other[i] !== name))
   return first.slice(0, differs < 0 ? first.length : differs).join('/')
 }

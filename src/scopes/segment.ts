@@ -130,9 +130,21 @@ function readClass(tokens: readonly Token[], start: number, folded: boolean): Cl
   return { set: isNegated ? complement(set) : set, end: i }
 }
 
-/** True when the segment has a class that is closed, so that it can be read in two ways. */
-export function hasClass(tokens: readonly Token[]): boolean {
-  return tokens.some((token, i) => isSign(token, '[') && readClass(tokens, i, false) !== undefined)
+/** The segment with its classes taken as names, or nothing when it has no closed class. */
+export function namedClasses(tokens: readonly Token[]): Token[] | undefined {
+  const named = [...tokens]
+  let closed = -1
+  for (const [i, { char }] of tokens.entries()) {
+    if (i > closed && isSign(tokens[i], '[')) closed = readClass(tokens, i, false)?.end ?? closed
+    if (i <= closed) named[i] = { char, literal: true }
+  }
+  return closed < 0 ? undefined : named
+}
+
+/** False for what no file can be called: `.`, `..`, and classes of nothing. */
+export function isPossible(segment: Segment): boolean {
+  if (segment.kind === 'literal') return segment.text !== '.' && segment.text !== '..'
+  return segment.kind === 'globstar' || commonName(segment, ANY_NAME) !== undefined
 }
 
 /** A name that both segments match, or nothing. Neither may be `**`. */
