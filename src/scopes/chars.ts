@@ -66,6 +66,8 @@ const READABLE: readonly CharSet[] = [
 
 /** A readable member of the set other than the dot, or nothing. */
 export function pick(set: CharSet): number | undefined {
+  if (set === ANY_CHAR) return READABLE[0]?.[0]
+  if (set.length === 2 && set[0] === set[1]) return set[0] === DOT ? undefined : set[0]
   for (const readable of READABLE) {
     const found = firstBesideDot(intersect(set, readable))
     if (found !== undefined) return found

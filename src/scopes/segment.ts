@@ -159,8 +159,17 @@ export function commonName(a: Segment, b: Segment): string | undefined {
   return commonNameOf(a.atoms, b.atoms)
 }
 
+// `**` meets the same segments again and again.
+const samples = new WeakMap<Segment, string>()
+
 function anyName(segment: Segment): string | undefined {
-  return segment.kind === 'pattern' ? commonName(segment, ANY_NAME) : segment.kind === 'literal' ? segment.text : 'x'
+  if (segment.kind === 'literal') return segment.text
+  if (segment.kind === 'globstar') return 'x'
+  const known = samples.get(segment)
+  if (known !== undefined) return known
+  const sample = commonName(segment, ANY_NAME)
+  if (sample !== undefined) samples.set(segment, sample)
+  return sample
 }
 
 /** Greedy with one point of return, the last star: linear in practice, quadratic at worst. */
@@ -201,17 +210,19 @@ const DOT = 0x2e
  */
 function commonNameOf(a: readonly Atom[], b: readonly Atom[]): string | undefined {
   const columns = b.length + 1
-  const seen = new Map<number, { readonly from: number; readonly char: number }>()
-  const queue: number[] = []
+  const goal = (a.length * columns + b.length) * 4 + NAMED
+  // Where each state was reached from, counted from 1, and by which character; 0 is "not reached".
+  const cameFrom = new Int32Array(goal + 1)
+  const byChar = new Int32Array(goal + 1)
+  const queue: number[] = [0]
   const reach = (i: number, j: number, named: number, from: number, char: number): void => {
     const state = (i * columns + j) * 4 + named
-    if (seen.has(state)) return
-    seen.set(state, { from, char })
+    if (state === 0 || cameFrom[state] !== 0) return
+    cameFrom[state] = from + 1
+    byChar[state] = char
     queue.push(state)
   }
-  reach(0, 0, 0, -1, 0)
-  const goal = (a.length * columns + b.length) * 4 + NAMED
-  for (let head = 0; head < queue.length && !seen.has(goal); head += 1) {
+  for (let head = 0; head < queue.length && cameFrom[goal] === 0; head += 1) {
     const state = queue[head] ?? 0
     const named = state & 3
     const i = Math.floor((state >> 2) / columns)
@@ -228,16 +239,14 @@ function commonNameOf(a: readonly Atom[], b: readonly Atom[]): string | undefine
     if (char !== undefined) reach(nextI, nextJ, NAMED, state, char)
     if (has(set, DOT)) reach(nextI, nextJ, Math.min(named + 1, NAMED), state, DOT)
   }
-  return seen.has(goal) ? spell(seen, goal) : undefined
+  return cameFrom[goal] === 0 ? undefined : spell(cameFrom, byChar, goal)
 }
 
-function spell(seen: ReadonlyMap<number, { readonly from: number; readonly char: number }>, goal: number): string {
+function spell(cameFrom: Int32Array, byChar: Int32Array, goal: number): string {
   const points: number[] = []
-  for (let state = goal; state >= 0;) {
-    const step = seen.get(state)
-    if (step === undefined) break
-    if (step.char > 0) points.push(step.char)
-    state = step.from
+  for (let state = goal; state > 0; state = (cameFrom[state] ?? 1) - 1) {
+    const char = byChar[state] ?? 0
+    if (char > 0) points.push(char)
   }
   return String.fromCodePoint(...points.toReversed())
 }
