@@ -7,7 +7,7 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds since the epoch. May jump, also backwards: for display and for records, never for durations. */
   wallMs(): number
-  /** Milliseconds from an arbitrary start that never go backwards. */
+  /** Milliseconds from an arbitrary start that never go backwards. All processes of one boot of the machine read the same clock. */
   monoMs(): number
   /** Runs `fire` once after `ms`. The timer does not keep the process alive when `background` is set. */
   after(ms: number, fire: () => void, options?: { readonly background?: boolean }): Timer
@@ -15,7 +15,11 @@ export interface Clock {
 
 export const systemClock: Clock = {
   wallMs: () => Date.now(),
-  monoMs: () => performance.now(),
+  // Not `performance.now()`, which starts anew in each process: leases compare readings of different processes.
+  monoMs() {
+    const [seconds, nanoseconds] = process.hrtime()
+    return seconds * 1_000 + nanoseconds / 1_000_000
+  },
   after(ms, fire, options) {
     const handle = setTimeout(fire, ms)
     if (options?.background === true) handle.unref()

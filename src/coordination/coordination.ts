@@ -1,0 +1,83 @@
+// One repository's coordination, opened: its store, its clocks, and what every operation on it needs to know.
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { Clock } from '../clock.ts'
+import { isErrno } from '../errors.ts'
+import { createIdSource } from '../ids.ts'
+import type { Env, Project } from '../paths.ts'
+import { rootHaid } from './haid.ts'
+import { type Machine, type Moment, momentOf, readMachine } from './moment.ts'
+import { gitEmail } from './git-config.ts'
+import { openSqliteStore } from './sqlite-store.ts'
+import type { Store } from './store.ts'
+
+export interface Coordination {
+  readonly project: Project
+  readonly store: Store
+  readonly clock: Clock
+  /** HAID of this human, machine and project, without a role. */
+  readonly rootHaid: string
+  readonly staleMs: number
+  readonly now: () => Moment
+  readonly newId: () => string
+  readonly randomBytes: (count: number) => Buffer
+  readonly isProcessGone: (pid: number) => boolean
+}
+
+export interface CoordinationOptions {
+  readonly project: Project
+  readonly env: Env
+  readonly clock: Clock
+  readonly staleMinutes: number
+  readonly machine?: Machine
+  readonly randomBytes?: (count: number) => Buffer
+  readonly isProcessGone?: (pid: number) => boolean
+}
+
+export const storePath = (project: Project): string => join(project.coordinationDir, 'coordination.db')
+
+export function openCoordination(options: CoordinationOptions): Coordination {
+  return around(openSqliteStore(storePath(options.project)), options)
+}
+
+/** For commands that change nothing: no lock is taken and nothing is written. Nothing when the repository has no store yet. */
+export function openCoordinationToRead(options: CoordinationOptions): Coordination | undefined {
+  const store = openSqliteStore(storePath(options.project), { readOnly: true })
+  return store === undefined ? undefined : around(store, options)
+}
+
+function around(store: Store, options: CoordinationOptions): Coordination {
+  const { project, env, clock } = options
+  const machine = options.machine ?? readMachine()
+  const bytes = options.randomBytes ?? randomBytes
+  return {
+    project,
+    store,
+    clock,
+    staleMs: options.staleMinutes * 60_000,
+    rootHaid: projectHaid(project, env, machine),
+    now: () => momentOf(clock, machine),
+    newId: createIdSource(clock, () => bytes(4).readUInt32BE() / 2 ** 32),
+    randomBytes: bytes,
+    isProcessGone: options.isProcessGone ?? isProcessGone,
+  }
+}
+
+export function projectHaid(project: Project, env: Env, machine: Pick<Machine, 'host'>): string {
+  return rootHaid({
+    email: gitEmail(project, env),
+    user: env['USER'] ?? env['LOGNAME'],
+    host: machine.host,
+    root: project.root,
+  })
+}
+
+/** Only "no such process" is proof; a process of another user answers EPERM and lives. */
+function isProcessGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return isErrno(error, 'ESRCH')
+  }
+}

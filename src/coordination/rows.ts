@@ -1,0 +1,204 @@
+// Rows of the tables as values of the store's types, and back.
+import type { Scope } from '../scopes/scope.ts'
+import type { ActorKind, Agent, Claim, ClaimState, NewEvent, Note, NoteState, StoredEvent, Task, TaskState } from './store.ts'
+
+export type Row = Record<string, string | number | null>
+
+const text = (row: Row, column: string): string => String(row[column])
+const number = (row: Row, column: string): number => Number(row[column])
+const textOrNull = (row: Row, column: string): string | null => (row[column] === null ? null : text(row, column))
+const numberOrNull = (row: Row, column: string): number | null => (row[column] === null ? null : number(row, column))
+
+export function agentRow(agent: Agent): Row {
+  const { beat, seen, session } = agent
+  return {
+    haid: agent.haid,
+    agent_id: agent.agentId,
+    display_name: agent.displayName,
+    role: agent.role,
+    tool: agent.tool,
+    tool_version: agent.toolVersion,
+    origin: agent.origin,
+    version: agent.version,
+    created_ms: agent.createdMs,
+    revoked_ms: agent.revokedMs,
+    beat_count: beat.count,
+    beat_boot: beat.at.boot,
+    beat_mono_ms: beat.at.monoMs,
+    beat_wall_ms: beat.at.wallMs,
+    seen_boot: seen?.boot ?? null,
+    seen_count: seen?.count ?? null,
+    seen_mono_ms: seen?.monoMs ?? null,
+    seen_age_ms: seen?.ageMs ?? null,
+    session_epoch: session.epoch,
+    session_secret_hash: session.secretHash,
+    session_client: session.client,
+    session_pid: session.pid,
+    session_started_ms: session.startedMs,
+    session_ended_ms: session.endedMs,
+  }
+}
+
+export function agentFrom(row: Row): Agent {
+  return {
+    haid: text(row, 'haid'),
+    agentId: text(row, 'agent_id'),
+    displayName: text(row, 'display_name'),
+    role: text(row, 'role'),
+    tool: text(row, 'tool'),
+    toolVersion: text(row, 'tool_version'),
+    origin: text(row, 'origin') as Agent['origin'],
+    version: number(row, 'version'),
+    createdMs: number(row, 'created_ms'),
+    revokedMs: numberOrNull(row, 'revoked_ms'),
+    beat: {
+      count: number(row, 'beat_count'),
+      at: { boot: text(row, 'beat_boot'), monoMs: number(row, 'beat_mono_ms'), wallMs: number(row, 'beat_wall_ms') },
+    },
+    seen:
+      row['seen_boot'] === null
+        ? null
+        : {
+            boot: text(row, 'seen_boot'),
+            count: number(row, 'seen_count'),
+            monoMs: number(row, 'seen_mono_ms'),
+            ageMs: number(row, 'seen_age_ms'),
+          },
+    session: {
+      epoch: number(row, 'session_epoch'),
+      secretHash: textOrNull(row, 'session_secret_hash'),
+      client: textOrNull(row, 'session_client'),
+      pid: numberOrNull(row, 'session_pid'),
+      startedMs: number(row, 'session_started_ms'),
+      endedMs: numberOrNull(row, 'session_ended_ms'),
+    },
+  }
+}
+
+export function claimRow(claim: Omit<Claim, 'epoch'>): Row & { scopes: string } {
+  return {
+    claim_id: claim.claimId,
+    holder: claim.holder,
+    task: claim.task,
+    intent: claim.intent,
+    worktree: claim.worktree,
+    ttl_minutes: claim.ttlMinutes,
+    state: claim.state,
+    created_ms: claim.createdMs,
+    granted_boot: claim.granted.boot,
+    granted_mono_ms: claim.granted.monoMs,
+    granted_wall_ms: claim.granted.wallMs,
+    ended_ms: claim.endedMs,
+    ended_reason: claim.endedReason,
+    displaced_by: claim.displacedBy,
+    origin: claim.origin,
+    scopes: JSON.stringify(claim.scopes),
+  }
+}
+
+export function claimFrom(row: Row, scopes: readonly Scope[]): Claim {
+  return {
+    claimId: text(row, 'claim_id'),
+    epoch: number(row, 'epoch'),
+    holder: text(row, 'holder'),
+    task: textOrNull(row, 'task'),
+    intent: textOrNull(row, 'intent'),
+    worktree: text(row, 'worktree'),
+    ttlMinutes: number(row, 'ttl_minutes'),
+    state: text(row, 'state') as ClaimState,
+    createdMs: number(row, 'created_ms'),
+    granted: {
+      boot: text(row, 'granted_boot'),
+      monoMs: number(row, 'granted_mono_ms'),
+      wallMs: number(row, 'granted_wall_ms'),
+    },
+    endedMs: numberOrNull(row, 'ended_ms'),
+    endedReason: textOrNull(row, 'ended_reason'),
+    displacedBy: textOrNull(row, 'displaced_by'),
+    origin: text(row, 'origin') as Claim['origin'],
+    scopes,
+  }
+}
+
+export function eventRow(event: NewEvent): Row {
+  return {
+    id: event.id,
+    type: event.type,
+    actor: event.actor,
+    actor_kind: event.actorKind,
+    to_agent: event.to,
+    task: event.task,
+    scope: event.scope,
+    claim_id: event.claimId,
+    wall_ms: event.wallMs,
+    payload: JSON.stringify(event.payload),
+    origin: event.origin,
+  }
+}
+
+export function eventFrom(row: Row): StoredEvent {
+  return {
+    seq: number(row, 'seq'),
+    id: text(row, 'id'),
+    type: text(row, 'type'),
+    actor: textOrNull(row, 'actor'),
+    actorKind: text(row, 'actor_kind') as ActorKind,
+    to: textOrNull(row, 'to_agent'),
+    task: textOrNull(row, 'task'),
+    scope: textOrNull(row, 'scope'),
+    claimId: textOrNull(row, 'claim_id'),
+    wallMs: number(row, 'wall_ms'),
+    payload: JSON.parse(text(row, 'payload')) as Record<string, unknown>,
+    origin: text(row, 'origin'),
+  }
+}
+
+export function noteRow(note: Note): Row {
+  return {
+    message_id: note.messageId,
+    thread_id: note.threadId,
+    task: note.task,
+    from_agent: note.from,
+    to_agent: note.to,
+    category: note.category,
+    subject: note.subject,
+    body: note.body,
+    state: note.state,
+    requires_ack: note.requiresAck ? 1 : 0,
+    created_ms: note.createdMs,
+    read_ms: note.readMs,
+    acked_ms: note.ackedMs,
+    acked_by: note.ackedBy,
+  }
+}
+
+export function noteFrom(row: Row): Note {
+  return {
+    messageId: text(row, 'message_id'),
+    threadId: text(row, 'thread_id'),
+    task: text(row, 'task'),
+    from: text(row, 'from_agent'),
+    to: text(row, 'to_agent'),
+    category: text(row, 'category'),
+    subject: text(row, 'subject'),
+    body: text(row, 'body'),
+    state: text(row, 'state') as NoteState,
+    requiresAck: number(row, 'requires_ack') === 1,
+    createdMs: number(row, 'created_ms'),
+    readMs: numberOrNull(row, 'read_ms'),
+    ackedMs: numberOrNull(row, 'acked_ms'),
+    ackedBy: textOrNull(row, 'acked_by') as ActorKind | null,
+  }
+}
+
+export function taskFrom(row: Row): Task {
+  return {
+    taskId: text(row, 'task_id'),
+    owner: text(row, 'owner'),
+    state: text(row, 'state') as TaskState,
+    title: text(row, 'title'),
+    startedMs: number(row, 'started_ms'),
+    endedMs: numberOrNull(row, 'ended_ms'),
+    summary: textOrNull(row, 'summary'),
+  }
+}

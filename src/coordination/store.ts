@@ -1,0 +1,197 @@
+// The coordination store as an interface: rows, one transaction for a change, one order of events. Every implementation passes `test/coordination/store-conformance.ts`.
+import type { Scope } from '../scopes/scope.ts'
+import type { Beat, Sighting } from './liveness.ts'
+import type { Moment } from './moment.ts'
+
+/** The runtime that speaks for an agent at present. A new one gets the next epoch, and the old one's secret is worth nothing. */
+export interface Session {
+  readonly epoch: number
+  /** SHA-256 of the secret, in hex; null for an agent of another machine, for whom nobody here can speak. */
+  readonly secretHash: string | null
+  readonly client: string | null
+  readonly pid: number | null
+  readonly startedMs: number
+  readonly endedMs: number | null
+}
+
+export interface Agent {
+  readonly haid: string
+  readonly agentId: string
+  readonly displayName: string
+  readonly role: string
+  readonly tool: string
+  readonly toolVersion: string
+  /** `remote`: known only from files that arrived by git. */
+  readonly origin: 'local' | 'remote'
+  readonly version: number
+  readonly createdMs: number
+  readonly revokedMs: number | null
+  readonly beat: Beat
+  readonly seen: Sighting | null
+  readonly session: Session
+}
+
+export type ClaimState = 'active' | 'released' | 'expired'
+
+export interface Claim {
+  readonly claimId: string
+  /** Fencing token: later grants have higher epochs, across all claims of the store. */
+  readonly epoch: number
+  readonly holder: string
+  readonly task: string | null
+  readonly intent: string | null
+  readonly worktree: string
+  readonly ttlMinutes: number
+  readonly state: ClaimState
+  readonly createdMs: number
+  /** The grant or the last explicit renewal: the lease's cap counts from here. */
+  readonly granted: Moment
+  readonly endedMs: number | null
+  readonly endedReason: string | null
+  readonly displacedBy: string | null
+  readonly origin: 'local' | 'remote'
+  readonly scopes: readonly Scope[]
+}
+
+export type ActorKind = 'agent' | 'human' | 'system'
+
+export interface NewEvent {
+  readonly id: string
+  readonly type: string
+  readonly actor: string | null
+  readonly actorKind: ActorKind
+  readonly to: string | null
+  readonly task: string | null
+  readonly scope: string | null
+  readonly claimId: string | null
+  readonly wallMs: number
+  readonly payload: Readonly<Record<string, unknown>>
+  /** Root HAID of the machine and project it was made in. */
+  readonly origin: string
+}
+
+export interface StoredEvent extends NewEvent {
+  /** The only order of events. */
+  readonly seq: number
+}
+
+export interface EventQuery {
+  readonly afterSeq?: number
+  readonly types?: readonly string[]
+  readonly claimId?: string
+  readonly agent?: string
+  readonly task?: string
+  /** The newest ones of what matches; the answer is in order of seq all the same. */
+  readonly last?: number
+}
+
+export type NoteState = 'unread' | 'read' | 'acked'
+
+export interface Note {
+  readonly messageId: string
+  readonly threadId: string
+  readonly task: string
+  readonly from: string
+  readonly to: string
+  readonly category: string
+  readonly subject: string
+  readonly body: string
+  readonly state: NoteState
+  readonly requiresAck: boolean
+  readonly createdMs: number
+  readonly readMs: number | null
+  readonly ackedMs: number | null
+  /** Who acknowledged: the agent itself, or a person in its place. */
+  readonly ackedBy: ActorKind | null
+}
+
+export interface NoteQuery {
+  readonly to?: string
+  readonly state?: NoteState
+  readonly task?: string
+  readonly unackedOnly?: boolean
+  /** Newest first, at most this many. */
+  readonly limit?: number
+}
+
+export interface Incursion {
+  /** Owner's claim, incoming holder and the pair of scopes. */
+  readonly pair: string
+  readonly since: Moment
+  readonly count: number
+  readonly eventId: string
+}
+
+export interface Ticket {
+  readonly ticket: number
+  readonly holder: string
+  readonly scopes: readonly Scope[]
+  readonly refreshed: Moment
+}
+
+export type TaskState = 'in_progress' | 'done' | 'failed'
+
+export interface Task {
+  readonly taskId: string
+  readonly owner: string
+  readonly state: TaskState
+  readonly title: string
+  readonly startedMs: number
+  readonly endedMs: number | null
+  readonly summary: string | null
+}
+
+export interface Reader {
+  agent(haid: string): Agent | undefined
+  /** Without regard to case. */
+  agentById(agentId: string): Agent | undefined
+  /** In order of agent id. */
+  agents(): Agent[]
+  /** Agents whose last beat was made under another boot than this one. */
+  agentsOfOtherBoots(boot: string): Agent[]
+  claim(claimId: string): Claim | undefined
+  /** In order of epoch. */
+  claims(query: { holder?: string; state?: ClaimState; task?: string }): Claim[]
+  /** Active claims with a scope whose base lies at, above or below one of these. A superset of what overlaps, never a subset; in order of epoch. */
+  candidates(bases: readonly string[]): Claim[]
+  events(query: EventQuery): StoredEvent[]
+  lastSeq(): number
+  note(messageId: string): Note | undefined
+  notes(query: NoteQuery): Note[]
+  incursion(pair: string): Incursion | undefined
+  incursionCounts(eventIds: readonly string[]): ReadonlyMap<string, number>
+  tickets(): Ticket[]
+  task(taskId: string): Task | undefined
+  tasks(query: { owner?: string; state?: TaskState }): Task[]
+  setting(key: string): string | undefined
+}
+
+export interface Writer extends Reader {
+  /** Inserts or replaces by HAID. */
+  putAgent(agent: Agent): void
+  /** One more sign of life. */
+  beat(haid: string, at: Moment): void
+  /** Gives the claim the next epoch. */
+  addClaim(claim: Omit<Claim, 'epoch'>): Claim
+  /** Everything but scopes and epoch may change. */
+  putClaim(claim: Claim): void
+  /** Returns the sequence number, or nothing when an event of this id is there already. */
+  addEvent(event: NewEvent): number | undefined
+  putNote(note: Note): void
+  putIncursion(incursion: Incursion): void
+  addTicket(ticket: Omit<Ticket, 'ticket'>): number
+  refreshTicket(ticket: number, at: Moment): void
+  removeTicket(ticket: number): void
+  putTask(task: Task): void
+  putSetting(key: string, value: string): void
+}
+
+export interface Store {
+  /** One exclusive transaction: what `act` reads stays true until its changes are committed. All of them, or, if it throws, none. */
+  write<T>(act: (rows: Writer) => T): T
+  /** One consistent view. */
+  read<T>(act: (rows: Reader) => T): T
+  /** Changes whenever another connection has committed; for waiting without reading. */
+  version(): number
+  close(): void
+}
