@@ -92,6 +92,34 @@ export const SCOPES_PER_CLAIM_MAX = 256
 export const SCOPE_ALTERNATIVES_MAX = 64
 /** Bounds the work of one comparison whatever the braces expand to. */
 export const SCOPE_EXPANDED_CHARS_MAX = 8_192
+/** No lease outlives a day without an explicit renewal: a claim nobody thinks of any more must end. */
+export const LEASE_MINUTES_MAX = 1_440
+/** Seed 002 gives no default; the origin's command takes two hours, seed 000's ledger 90 minutes. */
+export const LEASE_MINUTES_DEFAULT = 120
+export const LEDGER_LEASE_MINUTES_DEFAULT = 90
+/** The same two agents at the same two scopes are one story for this long; the count goes on. */
+export const INCURSION_WINDOW_MS = 600_000
+/** Parsed claims that a long-lived process keeps compiled. */
+export const PARSED_CLAIMS_KEPT = 20_000
+/** Colliding pairs listed per claim; the first is always the strongest. */
+export const CONFLICT_PAIRS_MAX = 16
+/** Dirty paths named at a takeover; the count is always whole. */
+export const DIRTY_PATHS_SHOWN = 100
+/** A waiter that has not looked for this long is gone, and the next one's turn comes. */
+export const TICKET_SILENT_MS = 5_000
+/** How often a waiter looks; a look that finds nothing new reads one integer. */
+export const WAIT_PROBE_MS = 50
+/** Waiting longer than a lease can last is waiting for nothing. */
+export const WAIT_MS_MAX = 86_400_000
+/** A note is a note; what is longer belongs into a file that the note names. */
+export const NOTE_SUBJECT_CHARS_MAX = 200
+export const NOTE_BODY_CHARS_MAX = 16_384
+export const INBOX_LIMIT_MAX = 500
+/** Labels such as task references and intents. */
+export const LABEL_CHARS_MAX = 200
+/** Foreign claim files and event lines read in one go; the rest follows with the next command. */
+export const REMOTE_FILES_MAX = 1_000
+export const REMOTE_FILE_BYTES_MAX = 1 << 20
 
 // -- mcp and guard
 

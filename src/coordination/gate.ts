@@ -18,18 +18,14 @@ export type AgentActor = Extract<Actor, { kind: 'agent' }>
 export interface Change {
   readonly rows: Writer
   readonly now: Moment
-  record(event: EventDraft): string
+  readonly record: (event: EventDraft) => string
 }
 
 export type EventDraft = Pick<NewEvent, 'type' | 'payload'> &
   Partial<Pick<NewEvent, 'to' | 'task' | 'scope' | 'claimId' | 'actor' | 'actorKind'>>
 
 /** A change made by a proven, unrevoked agent. Its leases are renewed by the act itself. */
-export function changeAs<T>(
-  room: Coordination,
-  actor: AgentActor,
-  act: (change: Change, agent: Agent) => T,
-): T {
+export function changeAs<T>(room: Coordination, actor: AgentActor, act: (change: Change, agent: Agent) => T): T {
   const outcome = room.store.write((rows): { refused: HeimdallError } | { done: T } => {
     const change = beginChange(room, rows)
     const agent = rows.agent(actor.haid)
@@ -38,11 +34,22 @@ export function changeAs<T>(
       // The refusal itself is committed: a forged identity leaves a trace even though it changes nothing.
       const error = refused ?? unknownAgent(actor.haid)
       if (agent !== undefined)
-        change.record({ type: 'REFUSED', actor: null, actorKind: 'system', to: agent.agentId, payload: { code: error.code } })
+        change.record({
+          type: 'REFUSED',
+          actor: null,
+          actorKind: 'system',
+          to: agent.agentId,
+          payload: { code: error.code },
+        })
       return { refused: error }
     }
     if (livenessIn(room, agent, change.now) !== 'active')
-      change.record({ type: 'HEARTBEAT', actor: agent.agentId, actorKind: 'agent', payload: { was: livenessIn(room, agent, change.now) } })
+      change.record({
+        type: 'HEARTBEAT',
+        actor: agent.agentId,
+        actorKind: 'agent',
+        payload: { was: livenessIn(room, agent, change.now) },
+      })
     rows.beat(agent.haid, change.now)
     const own: Change = {
       ...change,
@@ -86,7 +93,14 @@ function beginChange(room: Coordination, rows: Writer): Change {
     now,
     record(event) {
       const id = `proto_${new Date(now.wallMs).toISOString().slice(0, 10).replaceAll('-', '')}_${room.newId()}`
-      const { actorKind = 'system' satisfies ActorKind, actor = null, to = null, task = null, scope = null, claimId = null } = event
+      const {
+        actorKind = 'system' satisfies ActorKind,
+        actor = null,
+        to = null,
+        task = null,
+        scope = null,
+        claimId = null,
+      } = event
       rows.addEvent({
         id,
         type: event.type,

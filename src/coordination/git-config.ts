@@ -23,7 +23,10 @@ function configFiles(project: Project, env: Env): string[] {
     ...(env['GIT_CONFIG_NOSYSTEM'] === undefined ? [env['GIT_CONFIG_SYSTEM'] ?? '/etc/gitconfig'] : []),
     ...(global !== undefined
       ? [global]
-      : [...(xdg === undefined ? [] : [join(xdg, 'git/config')]), ...(home === undefined ? [] : [join(home, '.gitconfig')])]),
+      : [
+          ...(xdg === undefined ? [] : [join(xdg, 'git/config')]),
+          ...(home === undefined ? [] : [join(home, '.gitconfig')]),
+        ]),
     ...(project.gitCommonDir === undefined ? [] : [join(project.gitCommonDir, 'config')]),
   ]
 }
@@ -58,7 +61,8 @@ function askGit(project: Project, env: Env): string | undefined {
     }).trim()
   } catch (error) {
     // Exit 1 is git's way of saying that the key is not set.
-    if (isErrno(error, 'ENOENT') || (error instanceof Error && 'status' in error && error.status === 1)) return undefined
+    if (isErrno(error, 'ENOENT') || (error instanceof Error && 'status' in error && error.status === 1))
+      return undefined
     throw error
   }
 }

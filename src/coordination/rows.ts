@@ -1,6 +1,17 @@
 // Rows of the tables as values of the store's types, and back.
 import type { Scope } from '../scopes/scope.ts'
-import type { ActorKind, Agent, Claim, ClaimState, NewEvent, Note, NoteState, StoredEvent, Task, TaskState } from './store.ts'
+import type {
+  ActorKind,
+  Agent,
+  Claim,
+  ClaimState,
+  NewEvent,
+  Note,
+  NoteState,
+  StoredEvent,
+  Task,
+  TaskState,
+} from './store.ts'
 
 export type Row = Record<string, string | number | null>
 

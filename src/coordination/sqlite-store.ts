@@ -4,7 +4,18 @@ import { baseQuery } from '../scopes/base.ts'
 import type { Scope } from '../scopes/scope.ts'
 import { type Database, openDatabase, type Statement } from '../storage/sqlite.ts'
 import { PARSED_CLAIMS_KEPT } from '../limits.ts'
-import { agentFrom, agentRow, claimFrom, claimRow, eventFrom, eventRow, noteFrom, noteRow, type Row, taskFrom } from './rows.ts'
+import {
+  agentFrom,
+  agentRow,
+  claimFrom,
+  claimRow,
+  eventFrom,
+  eventRow,
+  noteFrom,
+  noteRow,
+  type Row,
+  taskFrom,
+} from './rows.ts'
 import { MIGRATIONS } from './schema.ts'
 import type { Claim, Reader, Store, Writer } from './store.ts'
 
@@ -42,7 +53,7 @@ function createRows(db: Database): Writer {
   }
   const one = (sql: string, ...values: Value[]): Row | undefined => statement(sql).get(...values) as Row | undefined
   const all = (sql: string, ...values: Value[]): Row[] => statement(sql).all(...values) as Row[]
-  const run = (sql: string, ...values: Value[]): number => Number(statement(sql).run(...values).changes)
+  const run = (sql: string, ...values: Value[]): number => statement(sql).run(...values).changes
   /** Inserts, or replaces what has the same key (the first column). */
   const put = (table: string, row: Row): void => {
     const columns = Object.keys(row)
@@ -61,7 +72,8 @@ function createRows(db: Database): Writer {
     agent: (haid) => map(one('SELECT * FROM agents WHERE haid = ?', haid), agentFrom),
     agentById: (agentId) => map(one('SELECT * FROM agents WHERE agent_id = ?', agentId), agentFrom),
     agents: () => all('SELECT * FROM agents ORDER BY agent_id').map(agentFrom),
-    agentsOfOtherBoots: (boot) => all('SELECT * FROM agents WHERE beat_boot < ? OR beat_boot > ?', boot, boot).map(agentFrom),
+    agentsOfOtherBoots: (boot) =>
+      all('SELECT * FROM agents WHERE beat_boot < ? OR beat_boot > ?', boot, boot).map(agentFrom),
     claim: (claimId) => map(one('SELECT * FROM claims WHERE claim_id = ?', claimId), claimOf),
     claims({ holder, state, task }) {
       const where = conditions({ holder, state, task })
@@ -101,13 +113,14 @@ function createRows(db: Database): Writer {
       if (last === undefined) return all(`SELECT * FROM events ${whereSql} ORDER BY seq`, ...values).map(eventFrom)
       return all(`SELECT * FROM events ${whereSql} ORDER BY seq DESC LIMIT ?`, ...values, last)
         .map(eventFrom)
-        .reverse()
+        .toReversed()
     },
     lastSeq: () => Number(one('SELECT coalesce(max(seq), 0) AS seq FROM events')?.['seq']),
     note: (messageId) => map(one('SELECT * FROM notes WHERE message_id = ?', messageId), noteFrom),
     notes({ to, state, task, unackedOnly, limit }) {
       const where = conditions({ to_agent: to, state, task })
-      const unacked = unackedOnly === true ? `${where.sql === '' ? 'WHERE' : 'AND'} requires_ack = 1 AND state <> 'acked'` : ''
+      const unacked =
+        unackedOnly === true ? `${where.sql === '' ? 'WHERE' : 'AND'} requires_ack = 1 AND state <> 'acked'` : ''
       return all(
         `SELECT * FROM notes ${where.sql} ${unacked} ORDER BY rowid DESC LIMIT ?`,
         ...where.values,
@@ -189,7 +202,7 @@ function createRows(db: Database): Writer {
       const { changes, lastInsertRowid } = statement(
         `INSERT INTO events (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT (id) DO NOTHING`,
       ).run(...Object.values(row))
-      return Number(changes) === 0 ? undefined : Number(lastInsertRowid)
+      return changes === 0 ? undefined : Number(lastInsertRowid)
     },
     putNote: (note) => put('notes', noteRow(note)),
     putIncursion: ({ pair, since, count, eventId }) =>
@@ -228,7 +241,9 @@ function map<T>(row: Row | undefined, make: (row: Row) => T): T | undefined {
 
 /** `WHERE a = ? AND b = ?` of the values that are given. */
 function conditions(wanted: Readonly<Record<string, string | undefined>>): { sql: string; values: Value[] } {
-  const given = Object.entries(wanted).flatMap(([column, value]) => (value === undefined ? [] : [[column, value] as const]))
+  const given = Object.entries(wanted).flatMap(([column, value]) =>
+    value === undefined ? [] : [[column, value] as const],
+  )
   return {
     sql: given.length === 0 ? '' : `WHERE ${given.map(([column]) => `${column} = ?`).join(' AND ')}`,
     values: given.map(([, value]) => value),

@@ -1,0 +1,386 @@
+// Claims: who holds which scopes. One engine for every door; a grant is exclusive, fenced by its epoch, and all or nothing.
+import { HeimdallError } from '../errors.ts'
+import { printable } from '../ids.ts'
+import { LABEL_CHARS_MAX, LEASE_MINUTES_MAX } from '../limits.ts'
+import { isBroad, parseScopes, type Scope, type ScopeContext } from '../scopes/scope.ts'
+import { type Conflict, findConflicts, type Standing, standingOf } from './conflicts.ts'
+import type { Coordination } from './coordination.ts'
+import { dirtyPaths, pathsWithin } from './dirty.ts'
+import { type AgentActor, type Change, changeAs, changeAsOther } from './gate.ts'
+import { recordIncursion } from './incursions.ts'
+import { measureCase, scopeContext } from './lookup.ts'
+import type { Agent, Claim, Reader } from './store.ts'
+
+export interface ClaimRequest {
+  readonly scopes: readonly string[]
+  /** Folder that relative scopes start in. */
+  readonly cwd: string
+  readonly task: string | null
+  readonly intent?: string | undefined
+  readonly ttlMinutes: number
+  /** `stale`: take from silent owners. `force`: a person takes from whomever; recorded with name and reason. */
+  readonly takeover?: 'stale' | { readonly force: string; readonly reason: string } | undefined
+  /** Seed 000's doors archive the lapsed claim of a silent owner by themselves; seed 002's want the flag. */
+  readonly archivesLapsed?: boolean | undefined
+  /** Seed 000's doors: a new claim for the same task stands in for the earlier one. */
+  readonly replacesTask?: boolean | undefined
+}
+
+export interface Grant {
+  readonly granted: true
+  readonly claim: Claim
+  /** The same scopes were held already: the lease was renewed, and the epoch is the old one. */
+  readonly renewed: boolean
+  readonly displaced: readonly Conflict[]
+  /** Uncommitted changes inside the displaced scopes: somebody else's unfinished work. */
+  readonly dirty: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+export type ClaimResult = Grant | { readonly granted: false; readonly conflicts: readonly Conflict[] }
+
+export function claimScopes(room: Coordination, actor: AgentActor, request: ClaimRequest): ClaimResult {
+  const wanted = prepare(room, request)
+  return changeAs(room, actor, (change, agent) => decide(room, change, agent, wanted))
+}
+
+export interface PreparedRequest extends ClaimRequest {
+  readonly parsed: readonly Scope[]
+  readonly dirtyPaths: readonly string[]
+  readonly caseSensitive: boolean
+}
+
+/** Everything that needs the disk happens before the transaction. */
+export function prepare(room: Coordination, request: ClaimRequest): PreparedRequest {
+  checkTtl(request.ttlMinutes)
+  checkLabel('task', request.task)
+  checkLabel('intent', request.intent ?? null)
+  const context = contextFor(room, request.cwd)
+  const parsed = parseScopes(request.scopes, context)
+  return {
+    ...request,
+    parsed,
+    caseSensitive: context.caseSensitive,
+    dirtyPaths: request.takeover === undefined ? [] : dirtyPaths(room.project),
+  }
+}
+
+/** The decision table of docs/coordination.md, in one place. */
+export function decide(room: Coordination, change: Change, agent: Agent, request: PreparedRequest): ClaimResult {
+  const conflicts = findConflicts(room, change.rows, agent.haid, request.parsed, change.now)
+  for (const conflict of conflicts) recordIncursion(change, agent, conflict)
+  if (!conflicts.every((conflict) => mayDisplace(conflict, request))) return { granted: false, conflicts }
+  return grant(room, change, agent, request, conflicts)
+}
+
+function mayDisplace(conflict: Conflict, { takeover, archivesLapsed }: ClaimRequest): boolean {
+  if (typeof takeover === 'object') return true
+  // Whatever the lease says: an owner that beats is at work.
+  if (conflict.liveness === 'active') return false
+  return takeover === 'stale' || (archivesLapsed === true && conflict.lease === 'lapsed')
+}
+
+function grant(
+  room: Coordination,
+  change: Change,
+  agent: Agent,
+  request: PreparedRequest,
+  displaced: readonly Conflict[],
+): Grant {
+  const { rows, now } = change
+  if (rows.setting(CASE_SETTING) === undefined) rows.putSetting(CASE_SETTING, request.caseSensitive ? 'yes' : 'no')
+  const own = rows.claims({ holder: agent.haid, state: 'active' })
+  const warnings = request.parsed
+    .filter(isBroad)
+    .map((scope) => `${printable(scope.raw)} holds more or less the whole project`)
+  const same = own.find((claim) => sameScopes(claim.scopes, request.parsed))
+  if (same !== undefined && displaced.length === 0) {
+    const claim: Claim = {
+      ...same,
+      task: request.task ?? same.task,
+      intent: request.intent ?? same.intent,
+      ttlMinutes: request.ttlMinutes,
+      granted: now,
+    }
+    rows.putClaim(claim)
+    change.record({
+      type: 'RENEW',
+      claimId: claim.claimId,
+      task: claim.task,
+      payload: { epoch: claim.epoch, ttl_minutes: claim.ttlMinutes },
+    })
+    return { granted: true, claim, renewed: true, displaced: [], dirty: [], warnings }
+  }
+  if (request.replacesTask === true)
+    for (const claim of own.filter(({ task }) => task === request.task)) end(change, claim, 'released', 'replaced')
+  const claim = rows.addClaim({
+    claimId: `res_${room.newId()}`,
+    holder: agent.haid,
+    task: request.task,
+    intent: request.intent ?? null,
+    worktree: room.project.root,
+    ttlMinutes: request.ttlMinutes,
+    state: 'active',
+    createdMs: now.wallMs,
+    granted: now,
+    endedMs: null,
+    endedReason: null,
+    displacedBy: null,
+    origin: 'local',
+    scopes: request.parsed,
+  })
+  const scope = claim.scopes.map(({ raw }) => raw).join(' ')
+  change.record({
+    type: 'CLAIM',
+    claimId: claim.claimId,
+    task: claim.task,
+    scope,
+    payload: {
+      epoch: claim.epoch,
+      ttl_minutes: claim.ttlMinutes,
+      scopes: claim.scopes.map(({ canonical }) => canonical),
+    },
+  })
+  const dirty = displaced.length === 0 ? [] : dirtyIn(request, displaced, rows)
+  for (const conflict of displaced) displace(change, conflict, claim, request, dirty)
+  return { granted: true, claim, renewed: false, displaced, dirty, warnings }
+}
+
+function displace(
+  change: Change,
+  conflict: Conflict,
+  successor: Claim,
+  request: PreparedRequest,
+  dirty: readonly string[],
+): void {
+  const prior = change.rows.claim(conflict.claimId)
+  if (prior === undefined) return
+  const isForced = typeof request.takeover === 'object'
+  change.rows.putClaim({
+    ...prior,
+    state: 'expired',
+    endedMs: change.now.wallMs,
+    endedReason: isForced ? 'forced' : 'takeover',
+    displacedBy: successor.claimId,
+  })
+  change.record({
+    type: 'TAKEOVER',
+    to: conflict.agentId,
+    task: prior.task,
+    scope: conflict.held,
+    claimId: prior.claimId,
+    ...(typeof request.takeover === 'object' ? { actorKind: 'human' as const, actor: null } : {}),
+    payload: {
+      takeover_mode: isForced ? 'forced' : conflict.liveness,
+      prior_claim: prior.claimId,
+      prior_epoch: prior.epoch,
+      prior_owner: conflict.agentId,
+      claim: successor.claimId,
+      epoch: successor.epoch,
+      dirty_paths: dirty,
+      ...(typeof request.takeover === 'object' ? { by: request.takeover.force, reason: request.takeover.reason } : {}),
+    },
+  })
+}
+
+function dirtyIn(request: PreparedRequest, displaced: readonly Conflict[], rows: Reader): string[] {
+  const scopes = displaced.flatMap(({ claimId }) => rows.claim(claimId)?.scopes ?? [])
+  return pathsWithin(request.dirtyPaths, scopes, request.caseSensitive)
+}
+
+function sameScopes(a: readonly Scope[], b: readonly Scope[]): boolean {
+  const known = new Set(a.map(({ canonical }) => canonical))
+  return known.size === b.length && b.every(({ canonical }) => known.has(canonical))
+}
+
+/** May these scopes be claimed or written to by `holder`? Changes nothing, locks nothing. */
+export function checkScopes(
+  room: Coordination,
+  request: { readonly scopes: readonly string[]; readonly cwd: string; readonly holder: string | null },
+): { scopes: readonly Scope[]; conflicts: readonly Conflict[] } {
+  const scopes = parseScopes(request.scopes, contextFor(room, request.cwd))
+  return { scopes, conflicts: checkParsed(room, scopes, request.holder) }
+}
+
+/** The same for scopes that are made already, such as the paths of a commit. */
+export function checkParsed(room: Coordination, scopes: readonly Scope[], holder: string | null): Conflict[] {
+  const now = room.now()
+  return room.store.read((rows) => findConflicts(room, rows, holder, scopes, now))
+}
+
+/** Is the claim that a write relies on still the holder's, under this epoch? For whoever writes in the name of a claim. */
+export function isFenced(
+  room: Coordination,
+  claim: { readonly claimId: string; readonly epoch: number; readonly holder: string },
+): boolean {
+  const found = room.store.read((rows) => rows.claim(claim.claimId))
+  return found?.state !== 'active' || found.epoch !== claim.epoch || found.holder !== claim.holder
+}
+
+export interface ClaimChoice {
+  readonly claimId?: string | undefined
+  readonly scopes?: readonly string[] | undefined
+  readonly cwd: string
+  /** Refused unless it is the claim's own: a holder that was displaced and does not know it yet. */
+  readonly epoch?: number | undefined
+}
+
+/** Extends the lease and restarts its cap; with `ttlMinutes` it also changes its length. */
+export function renewClaims(
+  room: Coordination,
+  actor: AgentActor,
+  choice: ClaimChoice & { readonly ttlMinutes?: number | undefined },
+): Claim[] {
+  if (choice.ttlMinutes !== undefined) checkTtl(choice.ttlMinutes)
+  return chosen(room, actor, choice, 'renew', (change, claim) => {
+    const renewed: Claim = { ...claim, ttlMinutes: choice.ttlMinutes ?? claim.ttlMinutes, granted: change.now }
+    change.rows.putClaim(renewed)
+    change.record({
+      type: 'RENEW',
+      claimId: claim.claimId,
+      task: claim.task,
+      payload: { epoch: claim.epoch, ttl_minutes: renewed.ttlMinutes },
+    })
+    return renewed
+  })
+}
+
+export function releaseClaims(room: Coordination, actor: AgentActor, choice: ClaimChoice): Claim[] {
+  return chosen(room, actor, choice, 'release', (change, claim) => end(change, claim, 'released', 'released'))
+}
+
+/**
+ * Applies `act` to the caller's active claims that the choice names (all of them when it names none), all or none.
+ * A refusal is an answer that is committed, so that it stays on record, and only then thrown.
+ */
+function chosen<T>(
+  room: Coordination,
+  actor: AgentActor,
+  choice: ClaimChoice,
+  verb: 'renew' | 'release',
+  act: (change: Change, claim: Claim) => T,
+): T[] {
+  const scopes = choice.scopes === undefined ? undefined : parseScopes(choice.scopes, contextFor(room, choice.cwd))
+  const outcome = changeAs(room, actor, (change, agent): { refused: HeimdallError } | { done: T[] } => {
+    const found = choose(change.rows, agent, choice, scopes)
+    if (found instanceof HeimdallError) {
+      change.record({
+        type: 'REFUSED',
+        claimId: choice.claimId ?? null,
+        scope: choice.scopes?.join(' ') ?? null,
+        payload: { code: found.code, verb },
+      })
+      return { refused: found }
+    }
+    return { done: found.map((claim) => act(change, claim)) }
+  })
+  if ('refused' in outcome) throw outcome.refused
+  return outcome.done
+}
+
+function choose(
+  rows: Reader,
+  agent: Agent,
+  choice: ClaimChoice,
+  scopes: readonly Scope[] | undefined,
+): Claim[] | HeimdallError {
+  const own = rows.claims({ holder: agent.haid, state: 'active' })
+  if (choice.claimId !== undefined) {
+    const claim = rows.claim(choice.claimId)
+    if (claim === undefined) return notFound(`no claim ${printable(choice.claimId)}`)
+    if (claim.holder !== agent.haid) return forbidden(rows, claim)
+    if (claim.state !== 'active' || (choice.epoch !== undefined && choice.epoch !== claim.epoch))
+      return fenced(rows, claim)
+    return [claim]
+  }
+  if (scopes === undefined) return own
+  const matches = own.filter((claim) =>
+    scopes.some((scope) => claim.scopes.some((held) => held.canonical === scope.canonical)),
+  )
+  const stale = matches.find((claim) => choice.epoch !== undefined && claim.epoch !== choice.epoch)
+  if (stale !== undefined) return fenced(rows, stale)
+  if (matches.length > 0) return matches
+  const others = rows
+    .candidates(scopes.map((scope) => scope.base))
+    .find((claim) => claim.scopes.some((held) => scopes.some((scope) => held.canonical === scope.canonical)))
+  return others === undefined
+    ? notFound(`${agent.agentId} holds no claim on ${scopes.map((scope) => printable(scope.raw)).join(', ')}`)
+    : forbidden(rows, others)
+}
+
+function notFound(message: string): HeimdallError {
+  return new HeimdallError('RESERVATION_NOT_FOUND', message, { hint: 'heimdall claim list shows what is held' })
+}
+
+function forbidden(rows: Reader, claim: Claim): HeimdallError {
+  const owner = rows.agent(claim.holder)?.agentId ?? claim.holder
+  return new HeimdallError('RELEASE_FORBIDDEN', `claim ${claim.claimId} is held by ${owner}`, {
+    hint: `ask ${owner} to release it; a silent owner can be taken over from`,
+  })
+}
+
+function fenced(rows: Reader, claim: Claim): HeimdallError {
+  const successor = claim.displacedBy === null ? undefined : rows.claim(claim.displacedBy)
+  const now =
+    successor === undefined ? '' : `, now held by ${rows.agent(successor.holder)?.agentId ?? successor.holder}`
+  return new HeimdallError('CLAIM_FENCED', `claim ${claim.claimId} is ${claim.state} with epoch ${claim.epoch}${now}`, {
+    hint: 'claim the scopes again before writing to them',
+  })
+}
+
+function end(change: Change, claim: Claim, state: 'released' | 'expired', reason: string): Claim {
+  const ended: Claim = { ...claim, state, endedMs: change.now.wallMs, endedReason: reason }
+  change.rows.putClaim(ended)
+  change.record({
+    type: state === 'released' ? 'RELEASE' : 'EXPIRE',
+    claimId: claim.claimId,
+    task: claim.task,
+    payload: { epoch: claim.epoch, reason },
+  })
+  return ended
+}
+
+/** Archives claims whose lease has lapsed and whose holder is not active. Listing and checking never do this by the way. */
+export function reap(room: Coordination): { reaped: Claim[]; active: number } {
+  return changeAsOther(room, { kind: 'system' }, (change) => {
+    const standings = change.rows
+      .claims({ state: 'active' })
+      .map((claim) => standingOf(room, change.rows, claim, change.now))
+    const reaped = standings
+      .filter(({ lease, liveness }) => lease === 'lapsed' && liveness !== 'active')
+      .map(({ claim }) => end(change, claim, 'expired', 'lease lapsed'))
+    return { reaped, active: standings.length - reaped.length }
+  })
+}
+
+export function listClaims(room: Coordination, query: { holder?: string; task?: string } = {}): Standing[] {
+  const now = room.now()
+  return room.store.read((rows) =>
+    rows.claims({ ...query, state: 'active' }).map((claim) => standingOf(room, rows, claim, now)),
+  )
+}
+
+export function contextFor(room: Coordination, cwd: string): ScopeContext {
+  return scopeContext(room.project, cwd, caseSensitive(room))
+}
+
+const CASE_SETTING = 'case-sensitive'
+
+/** Measured once, at the first claim, and then kept: stored scopes were made under it. */
+export function caseSensitive(room: Coordination): boolean {
+  const known = room.store.read((rows) => rows.setting(CASE_SETTING))
+  return known === undefined ? measureCase(room.project) : known === 'yes'
+}
+
+function checkTtl(minutes: number): void {
+  if (Number.isInteger(minutes) && minutes >= 1 && minutes <= LEASE_MINUTES_MAX) return
+  throw new HeimdallError('INVALID_ARGS', `a lease of ${minutes} minutes, 1 to ${LEASE_MINUTES_MAX} allowed`)
+}
+
+export function checkLabel(what: string, text: string | null): void {
+  if (text === null) return
+  if (text !== '' && text.length <= LABEL_CHARS_MAX && !/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text)) return
+  throw new HeimdallError('INVALID_ARGS', `${what} ${printable(text)} is empty, too long or has control characters`, {
+    hint: `use 1 to ${LABEL_CHARS_MAX} printable characters`,
+  })
+}

@@ -1,0 +1,38 @@
+// Collisions on record: one INCURSION for a pair of scopes and ten minutes, with a count of how often it was tried (seed 002 §6.2).
+import { INCURSION_WINDOW_MS } from '../limits.ts'
+import type { Conflict } from './conflicts.ts'
+import type { Change } from './gate.ts'
+import { sinceMs } from './moment.ts'
+import type { Agent } from './store.ts'
+
+export function recordIncursion(change: Change, incoming: Agent, conflict: Conflict): void {
+  const pair = JSON.stringify([conflict.claimId, incoming.haid, conflict.held, conflict.wanted])
+  const known = change.rows.incursion(pair)
+  if (known !== undefined && sinceMs(known.since, change.now) < INCURSION_WINDOW_MS) {
+    change.rows.putIncursion({ ...known, count: known.count + 1 })
+    return
+  }
+  const eventId = change.record({
+    type: 'INCURSION',
+    to: conflict.agentId,
+    task: conflict.task,
+    scope: conflict.wanted,
+    claimId: conflict.claimId,
+    payload: {
+      incursion_kind: conflict.kind,
+      owner_agent: conflict.agentId,
+      incoming_agent: incoming.agentId,
+      owner_liveness: conflict.liveness,
+      resolution_hint: resolutionHint(conflict),
+      held_scope: conflict.held,
+      witness: conflict.witness,
+    },
+  })
+  change.rows.putIncursion({ pair, since: change.now, count: 1, eventId })
+}
+
+export function resolutionHint(conflict: Pick<Conflict, 'agentId' | 'liveness' | 'expiresAt'>): string {
+  return conflict.liveness === 'active'
+    ? `ask ${conflict.agentId} for a handoff, wait for it, or work elsewhere`
+    : `${conflict.agentId} is ${conflict.liveness}: take over with --takeover-stale after looking at what it left behind`
+}
