@@ -125,7 +125,7 @@ function refusal(agent: Agent, secret: string | null): HeimdallError | undefined
       hint: `heimdall haid reinstate ${agent.haid} lifts it`,
     })
   if (agent.session.endedMs !== null)
-    return new HeimdallError('SESSION_ENDED', `the session of ${agent.agentId} has ended`, {
+    return new HeimdallError('IDENTITY_ENDED', `the session of ${agent.agentId} has ended`, {
       hint: 'register under a name of your own, or adopt this one with evidence',
     })
   if (secret === null || !isSecretOf(agent, secret))
