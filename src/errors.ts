@@ -51,6 +51,8 @@ export const ERRORS = table({
   JSON_MALFORMED: { kind: 'user', exit: 1, http: 400, means: 'a text is not JSON' },
   JSON_DUPLICATE_KEY: { kind: 'user', exit: 1, http: 400, means: 'an object names a key twice' },
   JSON_LONE_SURROGATE: { kind: 'user', exit: 1, http: 400, means: 'a string holds half of a surrogate pair' },
+  JSON_NUMBER_RANGE: { kind: 'user', exit: 1, http: 400, means: 'a number is larger than a double can hold' },
+  JSON_TOO_LARGE: { kind: 'user', exit: 1, http: 413, means: 'a JSON text is longer than the limit' },
   JSON_TOO_DEEP: { kind: 'user', exit: 1, http: 400, means: 'a value is nested deeper than the limit' },
   // storage
   STORE_CORRUPT: {

@@ -13,6 +13,8 @@ export const STATE_FILE_BYTES_MAX = 64 << 20
 // -- canonical
 /** Deeper JSON is refused before a recursive reader can run out of stack. */
 export const JSON_DEPTH_MAX = 1_000
+/** Canonical text is kept whole until its last key is known, with offsets of 32 bits. */
+export const JSON_BYTES_MAX = 1 << 30
 
 // -- config
 /** A configuration file is written by hand; anything larger is a mistake or an attack. */

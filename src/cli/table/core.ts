@@ -1,4 +1,4 @@
-// Commands of the house itself: help, version, configuration, health, completion.
+// Commands of the house itself: help, version, configuration, health, completion, hashes.
 import { type Command, spec } from '../command.ts'
 
 export const help = spec({
@@ -78,6 +78,32 @@ export const man = spec({
   output: { page: 'the page in roff' },
 })
 
+export const hash = spec({
+  names: ['heimdall hash'],
+  summary: 'Canonical SHA-256 of JSON on stdin',
+  about:
+    'Two texts of the same JSON value have the same hash, whatever their spacing and key order. Duplicate keys are refused.',
+  flags: { canonical: { type: 'boolean', help: 'print the canonical JSON itself instead of its hash' } },
+  examples: [
+    {
+      run: `echo '{"b":2,"a":1}' | heimdall hash`,
+      does: 'prints 43258cff783fe7036d8a43033f830adfc60ec037382473548ac742b888292777',
+    },
+  ],
+  errors: [
+    'JSON_MALFORMED',
+    'JSON_DUPLICATE_KEY',
+    'JSON_LONE_SURROGATE',
+    'JSON_NUMBER_RANGE',
+    'JSON_TOO_DEEP',
+    'JSON_TOO_LARGE',
+  ],
+  output: {
+    hash: 'SHA-256 of the canonical bytes, lowercase hex',
+    canonical: 'the canonical JSON text, with --canonical',
+  },
+})
+
 export const coreCommands: readonly Command[] = [
   { spec: help, load: () => import('../commands/help.ts') },
   { spec: doctor, load: () => import('../commands/doctor.ts') },
@@ -85,5 +111,6 @@ export const coreCommands: readonly Command[] = [
   { spec: configGet, load: () => import('../commands/config-get.ts') },
   { spec: completion, load: () => import('../commands/completion.ts') },
   { spec: man, load: () => import('../commands/man.ts') },
+  { spec: hash, load: () => import('../commands/hash.ts') },
   { spec: version, load: () => import('../commands/version.ts') },
 ]
