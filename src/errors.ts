@@ -11,6 +11,7 @@ export const EXIT = {
   timeout: 6,
   denied: 7,
   unavailable: 8,
+  notRunnable: 127,
   interrupted: 130,
 } as const
 

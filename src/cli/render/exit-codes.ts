@@ -11,6 +11,7 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   timeout: 'the wait ran out',
   denied: 'a policy said no',
   unavailable: 'a store or a session cannot be reached or read',
+  notRunnable: 'the command to be run cannot be run, as a shell says it',
   interrupted: 'stopped with Ctrl-C',
 }
 
