@@ -1,12 +1,22 @@
 // Every bound in the product with its reason, so that no queue, buffer, retry or timer is unbounded by accident.
 
 // -- storage
-/** One `write(2)` of this size with O_APPEND was never seen torn without a crash; larger bodies go to side files by hash. */
+/** A line this long still goes out in one `write(2)` and is read into memory whole; larger bodies go to side files by hash. */
 export const LOG_LINE_BYTES_MAX = 64 << 10
 /** How long a command waits for another process that holds a file's lock before it says STORE_BUSY. */
 export const LOCK_WAIT_MS = 10_000
+/** Longest pause between two attempts at a held lock: 200 waiting processes then cost a few percent of a core. */
+export const LOCK_POLL_MS_MAX = 20
+/** Places for temporary files of one target, one for each process that replaces it at the same moment. */
+export const TEMPORARY_FILES_MAX = 1_000
+/** How much of a log is read at once. */
+export const LOG_READ_BYTES = 64 << 10
+/** How often a follower looks for new lines: below what a person notices, and one `stat` each. */
+export const LOG_FOLLOW_MS = 50
 /** SQLite's own wait for a writer; a transaction of ours takes well under a millisecond. */
 export const SQLITE_BUSY_MS = 10_000
+/** A write-ahead log that grew in a burst is cut back to this after its checkpoint. */
+export const SQLITE_WAL_BYTES_KEPT = 8 << 20
 /** State files are read whole; larger ones are not ours. */
 export const STATE_FILE_BYTES_MAX = 64 << 20
 

@@ -11,15 +11,40 @@ export function onDisk<T>(what: string, act: () => T): T {
 }
 
 export function diskError(what: string, error: unknown): unknown {
-  if (isErrno(error, 'ENOSPC', 'EDQUOT'))
+  // EFBIG is the limit of a user or of the file system on the size of one file: no room, all the same.
+  if (isErrno(error, 'ENOSPC', 'EDQUOT', 'EFBIG'))
     return new HeimdallError('STORE_FULL', `no space left to write ${what}`, {
-      hint: 'free some space and run the command again; nothing was lost',
+      hint: 'free some space and run the command again; nothing that was acknowledged is lost',
       cause: error,
     })
-  if (isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EIO', 'EMFILE', 'ENFILE'))
+  if (isErrno(error, 'ELOOP')) return linkError(what, 'a symbolic link', error)
+  if (
+    isErrno(
+      error,
+      'EACCES',
+      'EPERM',
+      'EROFS',
+      'ENOTDIR',
+      'EISDIR',
+      'EIO',
+      'EMFILE',
+      'ENFILE',
+      'ENAMETOOLONG',
+      'ENOLCK',
+      'ENOTSUP',
+    )
+  )
     return new HeimdallError('STORE_UNREADABLE', `cannot use ${what}: ${error.message}`, {
       hint: 'check its owner and permissions',
       cause: error,
     })
   return error
+}
+
+/** A state file that is not a plain file with one name could be a door to somewhere else. */
+export function linkError(what: string, seen: string, cause?: unknown): HeimdallError {
+  return new HeimdallError('STORE_UNREADABLE', `${what} is ${seen}, expected a plain file with one name`, {
+    hint: 'move it away, or replace it by a copy of its content',
+    cause,
+  })
 }

@@ -1,37 +1,41 @@
 // Exclusive update of one file by many processes: a kernel lock that dies with its holder.
-import { createRequire } from 'node:module'
 import type { Clock } from '../clock.ts'
 import { pause, systemClock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
-import { LOCK_WAIT_MS } from '../limits.ts'
+import { LOCK_POLL_MS_MAX, LOCK_WAIT_MS } from '../limits.ts'
 import { readFileIfThere, replaceFile } from './atomic-file.ts'
-import { onDisk } from './faults.ts'
-import { type Fs, O, realFs } from './fs.ts'
+import { diskError } from './faults.ts'
+import { closeFlushed, type Fs, isStillNamed, O, realFs } from './fs.ts'
+import { openPlainFile } from './plain-file.ts'
 
-interface KernelLocks {
-  readonly tryLock: (fd: number) => boolean
+export interface LockOptions {
+  readonly waitMs?: number
+  readonly clock?: Clock
+  readonly fs?: Fs
+  /** Spreads the attempts of many waiting processes. */
+  readonly random?: () => number
 }
 
 // The lock file is never removed: removing it is how two holders come about, each with its own inode.
 const lockPath = (path: string): string => `${path}.lock`
 
 /**
- * Runs `act` while no other process does so for the same `path`. The lock is an open-file-description lock on
- * a file beside it, so the kernel frees it when the holder dies, and nobody has to guess who is stale.
+ * Runs `act` while no other process, and no other caller in this one, does so for the same `path`. The lock is an
+ * open-file-description lock on a file beside it: the kernel frees it when the holder dies, and nobody has to
+ * guess who is stale. It does not nest: `act` must not take the lock of the same path.
  */
-export async function withFileLock<T>(
-  path: string,
-  act: () => T | Promise<T>,
-  options: { waitMs?: number; clock?: Clock; fs?: Fs } = {},
-): Promise<T> {
+export async function withFileLock<T>(path: string, act: () => T | Promise<T>, options: LockOptions = {}): Promise<T> {
   const fs = options.fs ?? realFs
-  const clock = options.clock ?? systemClock
-  const fd = onDisk(lockPath(path), () => fs.open(lockPath(path), O.O_RDWR | O.O_CREAT))
+  let fd: number
   try {
-    await acquire(fd, path, clock, options.waitMs ?? LOCK_WAIT_MS)
+    fd = await acquire(fs, path, options)
+  } catch (error) {
+    throw diskError(lockPath(path), error)
+  }
+  try {
     return await act()
   } finally {
-    fs.close(fd)
+    closeFlushed(fs, fd)
   }
 }
 
@@ -39,7 +43,7 @@ export async function withFileLock<T>(
 export async function updateFile(
   path: string,
   change: (before: Buffer | undefined) => string | Uint8Array | undefined,
-  options: { waitMs?: number; clock?: Clock; fs?: Fs; mode?: number } = {},
+  options: LockOptions & { readonly mode?: number } = {},
 ): Promise<void> {
   await withFileLock(
     path,
@@ -51,23 +55,30 @@ export async function updateFile(
   )
 }
 
-async function acquire(fd: number, path: string, clock: Clock, waitMs: number): Promise<void> {
-  const { tryLock } = kernelLocks()
+async function acquire(fs: Fs, path: string, options: LockOptions): Promise<number> {
+  const { clock = systemClock, waitMs = LOCK_WAIT_MS, random = Math.random } = options
   const deadlineMs = clock.monoMs() + waitMs
-  // Polling with growing pauses instead of a blocking wait: the wait then has a deadline and takes no pool thread.
-  for (let pauseMs = 1; !tryLock(fd); pauseMs = Math.min(pauseMs * 2, 20)) {
+  // Attempts with growing pauses instead of a blocking wait: that would take a thread of the pool, could not be
+  // given up at the deadline, and would keep the process from exiting.
+  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LOCK_POLL_MS_MAX)) {
+    const fd = tryAcquire(fs, lockPath(path))
+    if (fd !== undefined) return fd
     if (clock.monoMs() >= deadlineMs)
-      throw new HeimdallError('STORE_BUSY', `another process has held ${path} for ${waitMs} ms`, {
+      throw new HeimdallError('STORE_BUSY', `the lock of ${path} was not free within ${waitMs} ms`, {
         hint: 'run the command again',
       })
-    await pause(clock, pauseMs * (0.5 + Math.random()))
+    await pause(clock, pauseMs * (0.5 + random()))
   }
 }
 
-let locks: KernelLocks | undefined
-
-/** Loaded on first use: a command that only reads must not pay for a native module. */
-function kernelLocks(): KernelLocks {
-  locks ??= createRequire(import.meta.url)('fs-native-extensions') as KernelLocks
-  return locks
+/** Opens anew for each attempt: a lock file that was swept away (`git clean`) would otherwise be waited for by some and locked anew by others. */
+function tryAcquire(fs: Fs, path: string): number | undefined {
+  const fd = openPlainFile(fs, path, O.O_RDWR | O.O_CREAT, 0o600)
+  let isHeld = false
+  try {
+    isHeld = fs.tryLock(fd) && isStillNamed(fs, path, fd)
+  } finally {
+    if (!isHeld) fs.close(fd)
+  }
+  return isHeld ? fd : undefined
 }

@@ -1,5 +1,17 @@
 // The one seam to the disk: storage calls these and nothing else, so that a test can record, fail or crash any of them.
 import fs from 'node:fs'
+import { ignore } from '../errors.ts'
+import { tryLock } from './kernel-lock.ts'
+
+export interface FileFacts {
+  readonly size: number
+  /** How many names the file has; 0 when it was removed while open. */
+  readonly links: number
+  readonly kind: 'file' | 'folder' | 'link' | 'other'
+  /** With `device`, which file it is, whatever its name. */
+  readonly inode: number
+  readonly device: number
+}
 
 /**
  * Synchronous, because each call is microseconds into the page cache and a synchronous update cannot be
@@ -10,15 +22,19 @@ export interface Fs {
   close(fd: number): void
   write(fd: number, bytes: Uint8Array): number
   read(fd: number, into: Uint8Array, position: number): number
-  size(fd: number): number
-  truncate(fd: number, bytes: number): void
+  stat(fd: number): FileFacts
+  /** Facts of the path itself, not of what a link points to; nothing when it does not exist. */
+  lstat(path: string): FileFacts | undefined
+  /** fsync. The only one that makes a rename or a new name durable when called on a folder: ext4's fdatasync skips it. */
   sync(fd: number): void
   syncLater(fd: number): Promise<void>
+  /** fdatasync: content and size, without the times. */
+  syncDataLater(fd: number): Promise<void>
+  /** An exclusive kernel lock on the open file; false when another open of the file has it. Closing frees it, and so does death. */
+  tryLock(fd: number): boolean
   rename(from: string, to: string): void
-  link(from: string, to: string): void
   unlink(path: string): void
   mkdir(path: string, mode: number): void
-  readdir(path: string): string[]
 }
 
 export const O = fs.constants
@@ -28,14 +44,43 @@ export const realFs: Fs = {
   close: (fd) => fs.closeSync(fd),
   write: (fd, bytes) => fs.writeSync(fd, bytes),
   read: (fd, into, position) => fs.readSync(fd, into, 0, into.byteLength, position),
-  size: (fd) => fs.fstatSync(fd).size,
-  truncate: (fd, bytes) => fs.ftruncateSync(fd, bytes),
-  sync: (fd) => fs.fdatasyncSync(fd),
-  syncLater: (fd) =>
-    new Promise((resolve, reject) => fs.fdatasync(fd, (error) => (error === null ? resolve() : reject(error)))),
+  stat: (fd) => factsOf(fs.fstatSync(fd)),
+  lstat(path) {
+    const stats = fs.lstatSync(path, { throwIfNoEntry: false })
+    return stats === undefined ? undefined : factsOf(stats)
+  },
+  sync: (fd) => fs.fsyncSync(fd),
+  syncLater: (fd) => new Promise((resolve, reject) => fs.fsync(fd, settle(resolve, reject))),
+  syncDataLater: (fd) => new Promise((resolve, reject) => fs.fdatasync(fd, settle(resolve, reject))),
+  tryLock,
   rename: (from, to) => fs.renameSync(from, to),
-  link: (from, to) => fs.linkSync(from, to),
   unlink: (path) => fs.unlinkSync(path),
-  mkdir: (path, mode) => void fs.mkdirSync(path, { recursive: true, mode }),
-  readdir: (path) => fs.readdirSync(path),
+  mkdir(path, mode) {
+    fs.mkdirSync(path, { mode })
+  },
+}
+
+function factsOf(stats: fs.Stats): FileFacts {
+  const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : stats.isSymbolicLink() ? 'link' : 'other'
+  return { size: stats.size, links: stats.nlink, kind, inode: stats.ino, device: stats.dev }
+}
+
+function settle(resolve: () => void, reject: (error: Error) => void): (error: Error | null) => void {
+  return (error) => (error === null ? resolve() : reject(error))
+}
+
+/** True when `path` still names the file that is open as `fd`: nobody removed or replaced it since. */
+export function isStillNamed(fs: Fs, path: string, fd: number): boolean {
+  const named = fs.lstat(path)
+  const open = fs.stat(fd)
+  return named !== undefined && named.inode === open.inode && named.device === open.device
+}
+
+/** Closes a file of which all that matters has been flushed, or nothing was promised: then `close` has nothing to report. */
+export function closeFlushed(fs: Fs, fd: number): void {
+  try {
+    fs.close(fd)
+  } catch (error) {
+    ignore('EIO', 'ENOSPC', 'EDQUOT')(error)
+  }
 }

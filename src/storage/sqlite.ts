@@ -3,16 +3,28 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from '@photostructure/sqlite'
 import { HeimdallError } from '../errors.ts'
-import { SQLITE_BUSY_MS } from '../limits.ts'
-import { ensureFolder } from './atomic-file.ts'
+import { SQLITE_BUSY_MS, SQLITE_WAL_BYTES_KEPT } from '../limits.ts'
+import { ensureFolder, syncFolder } from './atomic-file.ts'
+import { onDisk } from './faults.ts'
+import { O, realFs } from './fs.ts'
+import { openPlainFile } from './plain-file.ts'
+import { isBusy, onDatabase } from './sqlite-errors.ts'
 
-export type Statement = ReturnType<InstanceType<typeof DatabaseSync>['prepare']>
+type Connection = InstanceType<typeof DatabaseSync>
+
+export type Statement = ReturnType<Connection['prepare']>
 
 export interface Database {
+  /** Takes 10 µs: a caller on a hot path keeps the statement. */
   prepare(sql: string): Statement
   exec(sql: string): void
-  /** Runs `act` in one IMMEDIATE transaction: the write lock is taken first, so what was read is still true at the commit. */
+  /**
+   * Runs `act` in one IMMEDIATE transaction: the write lock is taken first, so what was read is still true at the
+   * commit. When this returns, the transaction survives a power cut. `act` must be synchronous and must not nest.
+   */
   transaction<T>(act: () => T): T
+  /** What `PRAGMA quick_check` finds wrong; nothing when the database is sound. Reads all of it: for doctor, not for every start. */
+  problems(): string[]
   close(): void
 }
 
@@ -23,32 +35,16 @@ export interface DatabaseOptions {
 }
 
 export function openDatabase(path: string, options: DatabaseOptions): Database {
-  if (options.readOnly !== true) ensureFolder(dirname(path))
-  const db = refuseCorrupt(path, () => {
-    const opened = new (driver().DatabaseSync)(path, { readOnly: options.readOnly ?? false, timeout: SQLITE_BUSY_MS })
-    opened.exec(`PRAGMA busy_timeout = ${SQLITE_BUSY_MS}`)
-    if (options.readOnly !== true)
-      opened.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-    return opened
-  })
-  const database: Database = {
-    prepare: (sql) => db.prepare(sql),
-    exec: (sql) => db.exec(sql),
-    transaction(act) {
-      db.exec('BEGIN IMMEDIATE')
-      try {
-        const result = act()
-        db.exec('COMMIT')
-        return result
-      } catch (error) {
-        db.exec('ROLLBACK')
-        throw error
-      }
-    },
-    close: () => db.close(),
-  }
+  const isReadOnly = options.readOnly === true
+  if (!isReadOnly) createPrivately(path)
+  const db = onDatabase(
+    path,
+    () => new (driver().DatabaseSync)(path, { readOnly: isReadOnly, timeout: SQLITE_BUSY_MS }),
+  )
+  const database = wrap(path, db)
   try {
-    refuseCorrupt(path, () => migrate(path, database, options))
+    if (!isReadOnly) configure(database)
+    migrate(path, database, options)
   } catch (error) {
     db.close()
     throw error
@@ -56,47 +52,95 @@ export function openDatabase(path: string, options: DatabaseOptions): Database {
   return database
 }
 
+function wrap(path: string, db: Connection): Database {
+  const exec = (sql: string): void => onDatabase(path, () => db.exec(sql))
+  return {
+    prepare: (sql) =>
+      guardStatement(
+        path,
+        onDatabase(path, () => db.prepare(sql)),
+      ),
+    exec,
+    transaction(act) {
+      exec('BEGIN IMMEDIATE')
+      try {
+        const result = act()
+        if (result instanceof Promise) throw new HeimdallError('INTERNAL', 'a transaction was given an async function')
+        exec('COMMIT')
+        return result
+      } catch (error) {
+        // A full disk or an I/O error has rolled back already, and a second ROLLBACK would hide the first error.
+        if (db.isTransaction) exec('ROLLBACK')
+        throw error
+      }
+    },
+    problems: () => quickCheck(path, db),
+    close: () => onDatabase(path, () => db.close()),
+  }
+}
+
+/** A statement fails with the disk's errors too, long after it was prepared. */
+function guardStatement(path: string, statement: Statement): Statement {
+  for (const name of ['run', 'get', 'all'] as const) {
+    const method = statement[name].bind(statement) as (...values: unknown[]) => unknown
+    Object.defineProperty(statement, name, {
+      value: (...values: unknown[]) => onDatabase(path, () => method(...values)),
+    })
+  }
+  return statement
+}
+
+/** SQLite would make it readable for everybody, and follow a link planted at its path. */
+function createPrivately(path: string): void {
+  ensureFolder(dirname(path))
+  onDisk(path, () => {
+    const isNew = realFs.lstat(path) === undefined
+    realFs.close(openPlainFile(realFs, path, O.O_RDWR | O.O_CREAT, 0o600))
+    if (isNew) syncFolder(realFs, dirname(path))
+  })
+}
+
+/** FULL: the log is flushed at each commit, so an acknowledged transaction survives a power cut; NORMAL would only promise it after the next checkpoint. */
+function configure(db: Database): void {
+  whileBusy(() => db.exec('PRAGMA journal_mode = WAL'))
+  db.exec(`PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = ${SQLITE_WAL_BYTES_KEPT}`)
+}
+
+/** Changing the journal mode does not wait for the lock as all else does, so processes that make the database together would fail. */
+function whileBusy(act: () => void): void {
+  const cell = new Int32Array(new SharedArrayBuffer(4))
+  for (let leftMs = SQLITE_BUSY_MS; ; leftMs -= 5)
+    try {
+      act()
+      return
+    } catch (error) {
+      const cause = error instanceof HeimdallError ? error.cause : error
+      if (!isBusy(cause) || leftMs <= 0) throw error
+      Atomics.wait(cell, 0, 0, 5)
+    }
+}
+
 function migrate(path: string, db: Database, { migrations, readOnly }: DatabaseOptions): void {
   const version = (): number => (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
-  if (version() > migrations.length)
-    throw new HeimdallError(
-      'STORE_NEWER',
-      `${path} has schema version ${version()}, this program knows ${migrations.length}`,
-      {
-        hint: 'update Heimdall',
-      },
-    )
+  if (version() > migrations.length) throw newer(path, version(), migrations.length)
   if (version() === migrations.length || readOnly === true) return
   db.transaction(() => {
-    // Read again under the write lock: another process may have migrated in between.
-    for (let from = version(); from < migrations.length; from += 1) db.exec(migrations[from] ?? '')
+    // Read again under the write lock: another process, perhaps of a newer version, may have migrated in between.
+    if (version() > migrations.length) throw newer(path, version(), migrations.length)
+    for (const step of migrations.slice(version())) db.exec(step)
     db.exec(`PRAGMA user_version = ${migrations.length}`)
   })
 }
 
-function refuseCorrupt<T>(path: string, act: () => T): T {
-  try {
-    return act()
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    if (/malformed|not a database|corrupt/i.test(message))
-      throw new HeimdallError('STORE_CORRUPT', `${path} is not a readable database: ${message}`, {
-        hint: 'move it aside and run the command again; exports beside the project are untouched',
-        cause: error,
-      })
-    if (/unable to open|readonly|permission/i.test(message))
-      throw new HeimdallError('STORE_UNREADABLE', `cannot open ${path}: ${message}`, {
-        hint: 'check its owner and permissions',
-        cause: error,
-      })
-    if (/database is locked|busy/i.test(message))
-      throw new HeimdallError('STORE_BUSY', `${path} was locked for ${SQLITE_BUSY_MS} ms`, {
-        hint: 'run the command again',
-        cause: error,
-      })
-    if (/full/i.test(message)) throw new HeimdallError('STORE_FULL', `no space left to write ${path}`, { cause: error })
-    throw error
-  }
+function newer(path: string, seen: number, known: number): HeimdallError {
+  return new HeimdallError('STORE_NEWER', `${path} has schema version ${seen}, this program knows ${known}`, {
+    hint: 'update Heimdall',
+  })
+}
+
+function quickCheck(path: string, db: Connection): string[] {
+  const rows = onDatabase(path, () => db.prepare('PRAGMA quick_check').all()) as { quick_check: string }[]
+  return rows.map(({ quick_check: finding }) => finding).filter((finding) => finding !== 'ok')
 }
 
 let loaded: { DatabaseSync: typeof DatabaseSync } | undefined

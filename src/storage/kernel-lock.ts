@@ -1,0 +1,40 @@
+// Open-file-description locks of the kernel, which die with their holder and exclude each other also within one process.
+import { createRequire } from 'node:module'
+import { isErrno } from '../errors.ts'
+
+interface Binding {
+  tryLock(fd: number, offset: number, length: number, isExclusive: boolean): void
+}
+
+const require = createRequire(import.meta.url)
+
+/** Takes the lock on the whole file, or returns false when another open file description has it. */
+export function tryLock(fd: number): boolean {
+  try {
+    binding().tryLock(fd, 0, 0, true)
+    return true
+  } catch (error) {
+    if (isErrno(error, 'EAGAIN')) return false
+    throw error
+  }
+}
+
+let loaded: Binding | undefined
+
+/** Loaded on first use: a command that only reads must not pay for a native module. */
+function binding(): Binding {
+  loaded ??= load()
+  return loaded
+}
+
+/** The package's own loader takes 20 ms to find the file that we can name; it is asked only on platforms with another layout. */
+function load(): Binding {
+  try {
+    return require(
+      `fs-native-extensions/prebuilds/${process.platform}-${process.arch}/fs-native-extensions.node`,
+    ) as Binding
+  } catch (error) {
+    if (!isErrno(error, 'MODULE_NOT_FOUND', 'ERR_DLOPEN_FAILED')) throw error
+    return require('fs-native-extensions/binding') as Binding
+  }
+}

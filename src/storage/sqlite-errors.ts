@@ -1,0 +1,79 @@
+// SQLite's result codes as errors of ours.
+import { HeimdallError } from '../errors.ts'
+import { SQLITE_BUSY_MS } from '../limits.ts'
+
+/** The last eight bits of a result code are the primary one; https://sqlite.org/rescode.html */
+const RESULT = {
+  PERM: 3,
+  BUSY: 5,
+  LOCKED: 6,
+  READONLY: 8,
+  IOERR: 10,
+  CORRUPT: 11,
+  FULL: 13,
+  CANTOPEN: 14,
+  NOTADB: 26,
+} as const
+
+/** EFBIG, ENOSPC and EDQUOT as numbers: with an I/O error SQLite passes on the system's own. */
+const NO_SPACE_ERRNOS: readonly unknown[] = [27, 28, 122]
+
+/** Runs a call of the driver and translates what it throws; errors that are not the disk's come out unchanged. */
+export function onDatabase<T>(path: string, act: () => T): T {
+  try {
+    return act()
+  } catch (error) {
+    throw databaseError(path, error)
+  }
+}
+
+function resultCodeOf(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+    ? error.errcode & 0xff
+    : undefined
+}
+
+export const isBusy = (error: unknown): boolean => resultCodeOf(error) === RESULT.BUSY
+
+function databaseError(path: string, error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const hasNoSpace = 'systemErrno' in error && NO_SPACE_ERRNOS.includes(error.systemErrno)
+  switch (resultCodeOf(error)) {
+    case RESULT.CORRUPT:
+    case RESULT.NOTADB:
+      return new HeimdallError('STORE_CORRUPT', `${path} is not a readable database: ${error.message}`, {
+        hint: 'move it aside and run the command again; exports beside the project are untouched',
+        cause: error,
+      })
+    case RESULT.BUSY:
+    case RESULT.LOCKED:
+      return new HeimdallError('STORE_BUSY', `${path} was locked for ${SQLITE_BUSY_MS} ms`, {
+        hint: 'run the command again',
+        cause: error,
+      })
+    case RESULT.FULL:
+      return full(path, error)
+    case RESULT.IOERR:
+    case RESULT.CANTOPEN:
+    case RESULT.READONLY:
+    case RESULT.PERM:
+      return hasNoSpace ? full(path, error) : unusable(path, error)
+    case undefined:
+    default:
+      return error
+  }
+}
+
+function full(path: string, cause: Error): HeimdallError {
+  return new HeimdallError('STORE_FULL', `no space left to write ${path}`, {
+    hint: 'free some space and run the command again; nothing that was acknowledged is lost',
+    cause,
+  })
+}
+
+function unusable(path: string, cause: Error): HeimdallError {
+  return new HeimdallError('STORE_UNREADABLE', `cannot use ${path}: ${cause.message}`, {
+    hint: 'check its owner and permissions',
+    cause,
+  })
+}
