@@ -65,8 +65,10 @@ export const CLIENTS_MAX = 512
 export const PARTIAL_FRAME_BYTES_MAX = 16 << 20
 /** A frame that was begun must be there in this time, so that nobody holds memory by dripping bytes. */
 export const FRAME_DEADLINE_MS = 10_000
-/** A client that takes no byte for this long is closed; until then it only loses output. */
-export const CLIENT_STUCK_MS = 60_000
+/** Answers that a client asks for and does not read; past it the client is not read from either. */
+export const ANSWER_BYTES_MAX = 256 << 10
+/** What a client that lost output is given first when it reads again: the latest screenfuls, not history. */
+export const RESUME_BYTES = 256 << 10
 /** From SIGTERM to SIGKILL. */
 export const KILL_GRACE_MS = 5_000
 /** From SIGTERM to SIGHUP: an interactive shell ignores the first and obeys the second, as when a window is closed. */

@@ -69,10 +69,13 @@ export function childrenOf(pid: number): number[] {
   })
 }
 
-/** True when the environment that the process was started with has this entry. Unreadable means no. */
-export function hasInEnvironment(pid: number, entry: string): boolean {
+/** True when the environment that the process was started with has an entry with this beginning. Unreadable means no. */
+export function hasInEnvironment(pid: number, beginning: string): boolean {
   const environ = readProc(`/proc/${pid}/environ`)
-  return environ !== undefined && Buffer.concat([Buffer.of(0), environ]).includes(`\0${entry}\0`)
+  return (
+    environ !== undefined &&
+    (environ.includes(`\0${beginning}`) || environ.subarray(0, beginning.length).equals(Buffer.from(beginning)))
+  )
 }
 
 let boot: string | undefined

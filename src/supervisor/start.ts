@@ -8,8 +8,9 @@ import { encodeHandover, type SessionOptions } from './options.ts'
 
 /** Set in the environment of a supervisor and never handed on: a session inside a session is not part of its tree. */
 export const SUPERVISOR_VARIABLE = 'HEIMDALL_SUPERVISOR'
-/** The session's process writes one line here and closes it. */
+/** The session's process writes one line here and closes it, when it is told that somebody reads it. */
 export const READY_FD = 3
+export const ANNOUNCE_ARGUMENT = '--announce'
 
 export interface StartedSession {
   readonly id: string
@@ -40,7 +41,7 @@ export interface StartWith {
 
 /** Resolves when the socket answers; the session goes on when the caller ends. Rejects with the session's own error. */
 export async function startSession(options: SessionOptions, how: StartWith): Promise<StartedSession> {
-  const child = spawn(process.execPath, [how.launcher, options.id], {
+  const child = spawn(process.execPath, [how.launcher, options.id, ANNOUNCE_ARGUMENT], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
     env: { ...how.env, [SUPERVISOR_VARIABLE]: options.id },

@@ -1,0 +1,186 @@
+// One client of a session: its frames in, its answers out, its share of memory and patience.
+import type { Socket } from 'node:net'
+import { HeimdallError } from '../errors.ts'
+import { ANSWER_BYTES_MAX } from '../limits.ts'
+import { encodeAck, encodeJson } from '../wire/encode.ts'
+import { type FrameNameFrom, MODE_BINARY } from '../wire/frames.ts'
+import { parseReport, parseSubscribe, type Report, type Size, type SubscribeOptions } from '../wire/messages.ts'
+import { decodeResize } from '../wire/decode.ts'
+import { FrameReader } from '../wire/reader.ts'
+import type { InputSource } from './input-queue.ts'
+import type { Subscriber } from './subscriber.ts'
+
+/** What a client may ask of the session. */
+export interface SessionDesk {
+  input(client: Connection, bytes: Buffer): void
+  subscribe(client: Connection, options: SubscribeOptions): Subscriber
+  status(): Buffer
+  info(): Promise<Buffer>
+  resize(client: Connection, size: Size): void
+  kill(client: Connection): void
+  report(report: Report): void
+  drained(subscriber: Subscriber): void
+  /** True while input must wait. */
+  readonly isInputFull: boolean
+  gone(client: Connection): void
+  /** Memory held for half a frame changed by so much; false when all clients together hold too much. */
+  hold(deltaBytes: number): boolean
+}
+
+export class Connection implements InputSource {
+  readonly socket: Socket
+  readonly #desk: SessionDesk
+  readonly #nowMs: () => number
+  readonly #reader: FrameReader<'client'>
+  #subscriber: Subscriber | undefined
+  #options: SubscribeOptions | undefined
+  /** Sent a frame that seed 001 does not have, so it understands such frames. */
+  #isExtended = false
+  #heldBytes = 0
+  #frameBegunMs: number | undefined
+  #hasSentFrame = false
+  #inputBytes = 0
+  #ackedBytes = 0
+
+  constructor(socket: Socket, desk: SessionDesk, nowMs: () => number) {
+    this.socket = socket
+    this.#desk = desk
+    this.#nowMs = nowMs
+    this.#reader = new FrameReader('client', { frame: (name, payload) => this.#take(name, payload) })
+    socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    socket.on('drain', () => this.#drained())
+    socket.on('close', () => this.#close())
+    // ECONNRESET and EPIPE of a peer that left: 'close' follows and is acted on.
+    socket.on('error', () => undefined)
+    socket.write(Buffer.of(MODE_BINARY))
+  }
+
+  get subscriber(): Subscriber | undefined {
+    return this.#subscriber
+  }
+
+  get isReadOnly(): boolean {
+    return this.#options?.readOnly === true
+  }
+
+  get wantsEvents(): boolean {
+    return this.#options?.events === true
+  }
+
+  /** A peer that never said anything sensible is the first to go when there are too many. */
+  get hasSentFrame(): boolean {
+    return this.#hasSentFrame
+  }
+
+  /** Since when a frame is incomplete; nothing between frames, and nothing while it is us who do not read. */
+  get frameBegunMs(): number | undefined {
+    return this.socket.isPaused() ? undefined : this.#frameBegunMs
+  }
+
+  /** Whole frames. False: the peer takes no more for now. */
+  send(parts: readonly Buffer[]): boolean {
+    if (this.socket.destroyed || this.socket.writableEnded) return true
+    if (parts.length === 1 && parts[0] !== undefined) this.socket.write(parts[0])
+    else {
+      this.socket.cork()
+      for (const part of parts) this.socket.write(part)
+      this.socket.uncork()
+    }
+    // What the kernel took at once is gone from the stream's count by now; what is left comes back as 'drain'.
+    return this.socket.writableLength === 0
+  }
+
+  /** To clients that know such frames; a plain one is told nothing, as in the seed. */
+  sendError(error: HeimdallError): void {
+    if (this.#isExtended) this.send([encodeJson('error', { code: error.code, message: error.message })])
+  }
+
+  /** Reads on, unless there is a reason not to. */
+  resume(): void {
+    if (!this.#desk.isInputFull && this.socket.writableLength <= ANSWER_BYTES_MAX) this.socket.resume()
+  }
+
+  written(bytes: number): void {
+    this.#inputBytes += bytes
+    if (this.#options?.acks !== true) return
+    this.#ackedBytes = this.#inputBytes
+    this.send([encodeAck(this.#ackedBytes)])
+  }
+
+  refused(bytes: number): void {
+    this.sendError(
+      new HeimdallError('SESSION_INPUT_REFUSED', `the child is gone; ${bytes} bytes of input were not taken`),
+    )
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      this.#reader.push(chunk)
+    } catch (error) {
+      if (!(error instanceof HeimdallError)) throw error
+      this.sendError(error)
+      this.socket.destroySoon()
+      return
+    }
+    this.#frameBegunMs = this.#reader.isBetweenFrames ? undefined : (this.#frameBegunMs ?? this.#nowMs())
+    const delta = this.#reader.heldBytes - this.#heldBytes
+    this.#heldBytes += delta
+    if (delta !== 0 && !this.#desk.hold(delta)) this.socket.destroy()
+    if (this.#desk.isInputFull || this.socket.writableLength > ANSWER_BYTES_MAX) this.socket.pause()
+  }
+
+  #take(name: FrameNameFrom<'client'>, payload: Buffer): void {
+    this.#hasSentFrame = true
+    this.#frameBegunMs = undefined
+    switch (name) {
+      case 'input':
+        if (this.#mayAct('type')) this.#desk.input(this, payload)
+        return
+      case 'resize':
+        if (this.#mayAct('resize')) this.#desk.resize(this, decodeResize(payload))
+        return
+      case 'kill':
+        if (this.#mayAct('kill')) this.#desk.kill(this)
+        return
+      case 'status':
+        this.send([this.#desk.status()])
+        return
+      case 'subscribe':
+        this.#subscribe(payload)
+        return
+      case 'info':
+        this.#isExtended = true
+        void this.#desk.info().then((frame) => this.send([frame]))
+        return
+      case 'report':
+        this.#isExtended = true
+        this.#desk.report(parseReport(payload))
+        return
+    }
+  }
+
+  /** A second SUBSCRIBE is ignored, as in the field. */
+  #subscribe(payload: Buffer): void {
+    if (this.#subscriber !== undefined) return
+    this.#isExtended ||= payload.length > 0
+    this.#options = parseSubscribe(payload)
+    this.#subscriber = this.#desk.subscribe(this, this.#options)
+  }
+
+  #mayAct(what: string): boolean {
+    if (!this.isReadOnly) return true
+    this.sendError(new HeimdallError('SESSION_READ_ONLY', `a read-only client may not ${what}`))
+    return false
+  }
+
+  #drained(): void {
+    if (this.#subscriber !== undefined) this.#desk.drained(this.#subscriber)
+    this.resume()
+  }
+
+  #close(): void {
+    this.#desk.hold(-this.#heldBytes)
+    this.#heldBytes = 0
+    this.#desk.gone(this)
+  }
+}

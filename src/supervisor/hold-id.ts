@@ -1,0 +1,117 @@
+// Holding an id: of all starts with one id, one gets the pid file, and the others learn who has it.
+import { linkSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Clock, isoSeconds, pause } from '../clock.ts'
+import { HeimdallError, isErrno } from '../errors.ts'
+import { EXIT_LINGER_MS } from '../limits.ts'
+import { onDisk } from '../storage/faults.ts'
+import { withFileLock } from '../storage/file-lock.ts'
+import { bootId, commandLine, readStat } from './processes.ts'
+import {
+  encodeHolder,
+  type Holder,
+  isSupervisorAlive,
+  readExitRecord,
+  readHolder,
+  sessionPaths,
+} from './session-files.ts'
+import { settle } from './settle.ts'
+
+export interface HeldId {
+  readonly holder: Holder
+  /** The child is there: its pid is what others look for in the file. */
+  setChild(pid: number): Holder
+  release(): void
+}
+
+export async function holdId(dir: string, id: string, clock: Clock): Promise<HeldId> {
+  const startTicks = readStat(process.pid)?.startTicks
+  const holder: Holder = {
+    supervisorPid: process.pid,
+    childPid: 0,
+    supervisorStart: startTicks,
+    childStart: undefined,
+    boot: bootId(),
+    key: `${process.pid}-${startTicks ?? 0}-${Math.floor(clock.wallMs())}`,
+    startedAtMs: Math.floor(clock.wallMs()),
+  }
+  await takeFile(dir, id, holder, clock)
+  return {
+    holder,
+    setChild(pid) {
+      const complete = { ...holder, childPid: pid, childStart: readStat(pid)?.startTicks }
+      // Not fsynced: after a power cut the processes it names are gone as well.
+      const temporary = ownFile(dir, id)
+      onDisk(temporary, () => writeFileSync(temporary, encodeHolder(complete), { mode: 0o600 }))
+      renameSync(temporary, sessionPaths(dir, id).pid)
+      return complete
+    },
+    release: () => unlinkIfThere(sessionPaths(dir, id).pid),
+  }
+}
+
+/** A session that has ended answers for a moment longer; a start under its id waits for that. */
+const LINGER_WAIT_MS = EXIT_LINGER_MS * 10
+
+const ownFile = (dir: string, id: string): string => join(dir, `.${id}.${process.pid}.pid`)
+
+async function takeFile(dir: string, id: string, holder: Holder, clock: Clock): Promise<void> {
+  const path = sessionPaths(dir, id).pid
+  const mine = ownFile(dir, id)
+  const deadlineMs = clock.monoMs() + LINGER_WAIT_MS
+  onDisk(mine, () => writeFileSync(mine, encodeHolder(holder), { mode: 0o600 }))
+  try {
+    // link() either makes the name or finds it taken; there is no third outcome for two starts to share.
+    while (!tryLink(mine, path)) {
+      const other = readHolder(dir, id)
+      if (other === undefined || !isSupervisorAlive(other)) await removeStale(dir, id)
+      else if (readExitRecord(dir, id)?.supervisor_pid !== other.supervisorPid || clock.monoMs() > deadlineMs)
+        throw inUse(id, other)
+      else await pause(clock, 20)
+    }
+  } finally {
+    unlinkIfThere(mine)
+  }
+}
+
+/** Under a lock, and looked at again inside it: of two that saw the stale file, the second must not remove the first's new one. */
+async function removeStale(dir: string, id: string): Promise<void> {
+  const { pid } = sessionPaths(dir, id)
+  await withFileLock(pid, async () => {
+    const other = readHolder(dir, id)
+    if (other !== undefined && isSupervisorAlive(other)) return
+    await settle(dir, id)
+    unlinkIfThere(pid)
+  })
+}
+
+function tryLink(from: string, to: string): boolean {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false
+    throw error
+  }
+}
+
+function unlinkIfThere(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error
+  }
+}
+
+function inUse(id: string, { supervisorPid, childPid, startedAtMs }: Holder): HeimdallError {
+  const since = startedAtMs === undefined ? '' : `, since ${isoSeconds(startedAtMs)}`
+  const command = commandLine(childPid)
+  return new HeimdallError(
+    'SESSION_ID_IN_USE',
+    `session ${id} is in use: supervisor ${supervisorPid}, child ${childPid}${since}${command === '' ? '' : `, running ${command}`}`,
+    {
+      hint: `attach to it, end it with "hm kill ${id}", or use another id`,
+      details: { id, supervisor_pid: supervisorPid, pid: childPid, started_at_ms: startedAtMs ?? null, command },
+    },
+  )
+}

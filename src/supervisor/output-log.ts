@@ -1,0 +1,91 @@
+// The output of a session by absolute offset: slabs that the terminal is read into and that clients are sent from, uncopied.
+import { advance, type CutState, START_OF_STREAM, isCut, nextCut } from './cut.ts'
+
+const SLAB_BYTES = 128 << 10
+/** The kernel gives a page of terminal output at a time. */
+const ROOM_BYTES_MIN = 4 << 10
+
+interface Slab {
+  readonly bytes: Buffer
+  readonly start: number
+  used: number
+  /** Where the stream stood in escape sequences at the slab's first byte. */
+  readonly cut: CutState
+}
+
+export class OutputLog {
+  readonly #keepBytes: number
+  readonly #slabs: Slab[] = []
+  #end = 0
+  #cutAtEnd: CutState = START_OF_STREAM
+  /** How far `#cutAtEnd` has been worked out. */
+  #cutOffset = 0
+
+  constructor(keepBytes: number) {
+    this.#keepBytes = keepBytes
+  }
+
+  /** The first byte that is still kept. */
+  get start(): number {
+    return Math.max(this.#slabs[0]?.start ?? this.#end, this.#end - this.#keepBytes)
+  }
+
+  /** The byte after the last one. */
+  get end(): number {
+    return this.#end
+  }
+
+  /** Room for the next read, in the slab that holds the bytes before it where possible. */
+  room(): Buffer {
+    const last = this.#slabs.at(-1)
+    if (last !== undefined && SLAB_BYTES - last.used >= ROOM_BYTES_MIN) return last.bytes.subarray(last.used)
+    const bytes = Buffer.allocUnsafeSlow(SLAB_BYTES)
+    this.#slabs.push({ bytes, start: this.#end, used: 0, cut: this.#cutState() })
+    return bytes
+  }
+
+  commit(bytes: number): void {
+    const last = this.#slabs.at(-1)
+    if (last === undefined) return
+    last.used += bytes
+    this.#end += bytes
+    const oldest = this.#slabs[0]
+    if (oldest !== undefined && oldest.start + oldest.used <= this.#end - this.#keepBytes && this.#slabs.length > 1)
+      this.#slabs.shift()
+  }
+
+  /** The kept bytes from `from` up to `to`, as views. */
+  slices(from: number, to: number): Buffer[] {
+    return this.#slabs
+      .filter((slab) => slab.start < to && slab.start + slab.used > from)
+      .map((slab) => slab.bytes.subarray(Math.max(0, from - slab.start), Math.min(slab.used, to - slab.start)))
+  }
+
+  /**
+   * The first offset at or after `from` where neither an escape sequence nor a character is torn;
+   * nothing when the stream has not come to such a place yet.
+   */
+  cutAtOrAfter(from: number): number | undefined {
+    if (from >= this.#end) return isCut(this.#cutState()) ? this.#end : undefined
+    const first = this.#slabs.findIndex((slab) => slab.start + slab.used > from)
+    const slab = this.#slabs[first]
+    if (slab === undefined) return undefined
+    const at = from - slab.start
+    let state = advance(slab.cut, slab.bytes.subarray(0, at))
+    if (isCut(state)) return from
+    for (const [index, next] of this.#slabs.slice(first).entries()) {
+      const bytes = next.bytes.subarray(index === 0 ? at : 0, next.used)
+      const cut = nextCut(state, bytes)
+      if (cut.found) return next.start + (index === 0 ? at : 0) + cut.length
+      state = cut.state
+    }
+    return undefined
+  }
+
+  /** Caught up lazily, a slab at a time: text without escapes costs one native search. */
+  #cutState(): CutState {
+    for (const bytes of this.slices(this.#cutOffset, this.#end)) this.#cutAtEnd = advance(this.#cutAtEnd, bytes)
+    this.#cutOffset = this.#end
+    return this.#cutAtEnd
+  }
+}

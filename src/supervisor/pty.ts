@@ -1,0 +1,165 @@
+// One pseudo-terminal with its child: the only file that knows node-pty. Bytes in both directions, size, end.
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { ReadStream } from 'node:tty'
+import { HeimdallError, isErrno } from '../errors.ts'
+
+/** What node-pty's JavaScript calls; its stream is not used, because it loses what a dying child wrote last. */
+interface Native {
+  fork(
+    file: string,
+    args: readonly string[],
+    env: readonly string[],
+    cwd: string,
+    cols: number,
+    rows: number,
+    uid: number,
+    gid: number,
+    utf8: boolean,
+    helperPath: string,
+    onExit: (code: number, signal: number) => void,
+  ): { fd: number; pid: number; pty: string }
+  resize(fd: number, cols: number, rows: number): void
+}
+
+export interface PtyStart {
+  readonly command: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly cols: number
+  readonly rows: number
+}
+
+export interface PtySink {
+  /** Where the next bytes are read to; at least a page. */
+  room(): Buffer
+  /** So many bytes are in the room that was given last. */
+  read(bytes: number): void
+  /** The child has ended and every byte it wrote has been read. */
+  ended(code: number, signal: number): void
+}
+
+export interface Pty {
+  readonly pid: number
+  /** Writes what the terminal takes now; 0 when its buffer is full, undefined when the terminal is gone. */
+  write(bytes: Uint8Array): number | undefined
+  resize(cols: number, rows: number): void
+  pause(): void
+  resume(): void
+  close(): void
+}
+
+export function openPty(start: PtyStart, sink: PtySink): Pty {
+  const native = loadNative()
+  const [file = '', ...args] = start.command
+  const environment = Object.entries(start.env).map(([name, value]) => `${name}=${value}`)
+  let isOpen = true
+  let isPaused = false
+  const {
+    fd,
+    pid,
+    pty: slavePath,
+  } = native.fork(
+    file,
+    args,
+    environment,
+    start.cwd,
+    start.cols,
+    start.rows,
+    -1,
+    -1,
+    true,
+    spawnHelper(),
+    (code, signal) => {
+      drain(fd, sink)
+      sink.ended(code, signal)
+    },
+  )
+  // libuv takes a hang-up for the end and drops what is still to be read. As long as we hold the other side open
+  // ourselves there is no hang-up, and reading goes on until it would block.
+  const slave = openSync(slavePath, constants.O_RDWR | constants.O_NOCTTY)
+  // ReadStream hands its options on to net.Socket; its type does not say so.
+  const stream = new ReadStream(fd, {
+    onread: {
+      buffer: () => sink.room(),
+      callback: (bytes: number) => {
+        sink.read(bytes)
+        return !isPaused
+      },
+    },
+  } as ConstructorParameters<typeof ReadStream>[1])
+  stream.on('error', (error) => {
+    if (!isErrno(error, 'EIO', 'EAGAIN')) throw error
+  })
+  stream.resume()
+
+  return {
+    pid,
+    write(bytes) {
+      if (!isOpen) return undefined
+      try {
+        return writeSync(fd, bytes)
+      } catch (error) {
+        if (isErrno(error, 'EAGAIN')) return 0
+        if (isErrno(error, 'EIO')) return undefined
+        throw error
+      }
+    },
+    resize(cols, rows) {
+      if (isOpen) native.resize(fd, cols, rows)
+    },
+    pause() {
+      isPaused = true
+      stream.pause()
+    },
+    resume() {
+      isPaused = false
+      if (isOpen) stream.resume()
+    },
+    close() {
+      if (!isOpen) return
+      isOpen = false
+      stream.destroy()
+      closeSync(slave)
+    },
+  }
+}
+
+/** The kernel hands over everything that was written before it says EAGAIN, so after the child's end this is all. */
+function drain(fd: number, sink: PtySink): void {
+  for (;;) {
+    try {
+      const room = sink.room()
+      const bytes = readSync(fd, room, 0, room.byteLength, null)
+      if (bytes === 0) return
+      sink.read(bytes)
+    } catch (error) {
+      if (isErrno(error, 'EAGAIN', 'EIO')) return
+      throw error
+    }
+  }
+}
+
+const packageName = `@lydell/node-pty-${process.platform}-${process.arch}`
+
+function loadNative(): Native {
+  try {
+    return nearNodePty()(`${packageName}/pty.node`) as Native
+  } catch (error) {
+    throw new HeimdallError('SESSION_PTY_UNAVAILABLE', `the native part of the terminal library does not load`, {
+      hint: `install without --omit=optional, so that ${packageName} is there`,
+      cause: error,
+    })
+  }
+}
+
+/** The binary is a dependency of node-pty, not of ours: it is found from there. */
+function nearNodePty(): NodeJS.Require {
+  const here = createRequire(import.meta.url)
+  return createRequire(here.resolve('@lydell/node-pty'))
+}
+
+/** macOS starts children through a small program; elsewhere the argument is not looked at. */
+function spawnHelper(): string {
+  return process.platform === 'darwin' ? nearNodePty().resolve(`${packageName}/spawn-helper`) : ''
+}

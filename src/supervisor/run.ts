@@ -1,0 +1,162 @@
+// Running a session from its first check to its last file: what the session's process does, or a command in its place.
+import { unlinkSync } from 'node:fs'
+import { type Clock, pause, systemClock } from '../clock.ts'
+import { isErrno } from '../errors.ts'
+import { EXIT_LINGER_MS } from '../limits.ts'
+import type { Env } from '../paths.ts'
+import { replaceFile } from '../storage/atomic-file.ts'
+import { checkCommand, childEnvironment } from './command.ts'
+import { sweep } from './ending.ts'
+import { type HeldId, holdId } from './hold-id.ts'
+import type { SessionOptions } from './options.ts'
+import { openRecording } from './recording.ts'
+import { noScreen } from './screen.ts'
+import { SessionServer } from './server.ts'
+import { Session, type SessionEnd } from './session.ts'
+import { checkSocketPath, ensureSessionDir } from './session-dir.ts'
+import { type ExitRecord, type SessionPaths, sessionPaths } from './session-files.ts'
+import { openSessionLog, type SessionLog } from './session-log.ts'
+import type { StartedSession } from './start.ts'
+
+export interface RunHooks {
+  /** The socket answers. */
+  readonly onReady?: (session: StartedSession) => void
+  /** At most once a second while there is output or input; the agent's heartbeat hangs on it. */
+  readonly onActivity?: () => void
+  /** The child has ended and its end is on record. */
+  readonly onEnd?: (record: ExitRecord) => void
+}
+
+export interface RunWith extends RunHooks {
+  readonly env: Env
+  /** Path of `screen-worker.cjs`. */
+  readonly screenWorker: string
+  readonly clock?: Clock
+}
+
+/** Resolves with the child's exit code when nothing of the session is left. */
+export async function runSession(options: SessionOptions, how: RunWith): Promise<number> {
+  const clock = how.clock ?? systemClock
+  ensureSessionDir(options.socketDir, process.getuid?.() ?? 0)
+  checkSocketPath(options.socketDir, options.id)
+  checkCommand(options, { ...how.env, ...Object.fromEntries(options.env.map(({ name, value }) => [name, value])) })
+  const paths = sessionPaths(options.socketDir, options.id)
+  const held = await holdId(options.socketDir, options.id, clock)
+  const cleanup: (() => void)[] = [() => held.release()]
+  try {
+    unlinkIfThere(paths.exit)
+    unlinkIfThere(paths.socket)
+    const log = openSessionLog(options.logFile ?? paths.log, {
+      level: options.logLevel,
+      filter: options.logFilter,
+      clock,
+    })
+    cleanup.push(() => log.close())
+    return await live(options, how, { paths, held, log, clock, cleanup })
+  } finally {
+    for (const undo of cleanup.toReversed()) undo()
+  }
+}
+
+interface Frame {
+  readonly paths: SessionPaths
+  readonly held: HeldId
+  readonly log: SessionLog
+  readonly clock: Clock
+  readonly cleanup: (() => void)[]
+}
+
+async function live(options: SessionOptions, how: RunWith, frame: Frame): Promise<number> {
+  const { paths, held, log, clock, cleanup } = frame
+  const key = held.holder.key ?? ''
+  const recording =
+    options.recordPath === null
+      ? undefined
+      : openRecording(options.recordPath, { size: options, command: options.command, title: options.id }, clock)
+  let swept = 0
+  let childEnded: (end: SessionEnd) => void
+  const ended = new Promise<SessionEnd>((resolve) => {
+    childEnded = resolve
+  })
+  const record = (end: SessionEnd): ExitRecord => ({
+    id: options.id,
+    exit_code: end.code,
+    signal: end.signal,
+    reason: end.reason,
+    pid: session.pid,
+    supervisor_pid: process.pid,
+    command: options.command,
+    cwd: options.cwd,
+    started_at: new Date(held.holder.startedAtMs ?? 0).toISOString(),
+    ended_at: new Date(clock.wallMs()).toISOString(),
+    output_bytes: session.outputBytes,
+    swept,
+  })
+  const writeRecord = (end: SessionEnd): ExitRecord => {
+    const written = record(end)
+    replaceFile(paths.exit, `${JSON.stringify(written)}\n`)
+    return written
+  }
+  const session: Session = new Session({
+    options,
+    env: childEnvironment(options, how.env, key),
+    key,
+    clock,
+    log,
+    screen: () => noScreen,
+    recording,
+    clients: () => server.clients,
+    onActivity: () => how.onActivity?.(),
+    onEnd: (end) => {
+      // On disk before any client is told: whoever sees EXIT finds the record.
+      const written = writeRecord(end)
+      how.onEnd?.(written)
+      childEnded(end)
+    },
+  })
+  const server = new SessionServer(session, clock)
+  cleanup.push(
+    () => unlinkIfThere(paths.socket),
+    () => server.close(),
+    () => recording?.close(),
+    () => session.dispose(),
+    onSignals(session, log),
+  )
+  held.setChild(session.pid)
+  await server.listen(paths.socket)
+  log.write('info', 'session', `started: supervisor ${process.pid}, child ${session.pid}`)
+  how.onReady?.({ id: options.id, socket: paths.socket, supervisor_pid: process.pid, pid: session.pid })
+
+  const end = await ended
+  log.write('info', 'session', `child ended: code ${end.code}, signal ${end.signal ?? 'none'}, ${end.reason}`)
+  const lingerUntilMs = clock.monoMs() + EXIT_LINGER_MS
+  if (options.killProcessGroup) swept = await sweep(session.tree, options.graceMs, clock)
+  if (swept > 0) {
+    log.write('info', 'session', `ended ${swept} more processes of the tree`)
+    writeRecord(end)
+  }
+  // A client that is still taking its last output has as long as a client may stall.
+  const deliverUntilMs = clock.monoMs() + EXIT_LINGER_MS + options.stallMs
+  while (clock.monoMs() < lingerUntilMs || (!session.isDelivered && clock.monoMs() < deliverUntilMs))
+    await pause(clock, 20)
+  return end.code
+}
+
+/** SIGHUP is ignored: a session outlives the terminal it was started from. */
+function onSignals(session: Session, log: SessionLog): () => void {
+  const end = (signal: NodeJS.Signals): void => {
+    log.write('info', 'session', `${signal}: ending the child`)
+    session.terminate()
+  }
+  const ignored = (): void => undefined
+  process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', ignored)
+  return () => void process.off('SIGTERM', end).off('SIGINT', end).off('SIGHUP', ignored)
+}
+
+function unlinkIfThere(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error
+  }
+}

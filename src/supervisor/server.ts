@@ -1,0 +1,118 @@
+// The socket of a session: who may connect, how many, and when a connection that only costs memory is closed.
+import { chmodSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import type { Clock, Timer } from '../clock.ts'
+import { CLIENTS_MAX, FRAME_DEADLINE_MS, PARTIAL_FRAME_BYTES_MAX } from '../limits.ts'
+import { Connection, type SessionDesk } from './connection.ts'
+
+/** Everything of the desk that is not about connections. */
+export type Desk = Omit<SessionDesk, 'hold' | 'gone'> & { gone(client: Connection): void }
+
+export class SessionServer {
+  readonly #desk: Desk
+  readonly #clock: Clock
+  readonly #server: Server
+  readonly #clients = new Set<Connection>()
+  #heldBytes = 0
+  #deadline: Timer | undefined
+
+  constructor(desk: Desk, clock: Clock) {
+    this.#desk = desk
+    this.#clock = clock
+    // The smallest high water mark: a socket says 'drain' as soon as the kernel has taken everything, and not before.
+    this.#server = createServer({ highWaterMark: 1, noDelay: false }, (socket) => this.#admit(socket))
+    // EMFILE while accepting: the connection is lost, the session is not.
+    this.#server.on('error', () => undefined)
+  }
+
+  get clients(): ReadonlySet<Connection> {
+    return this.#clients
+  }
+
+  /** Resolves when clients can connect. The file never exists with wider rights than 0600. */
+  listen(path: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.once('listening', () => {
+        this.#server.off('error', reject)
+        resolve()
+      })
+      const umask = process.umask(0o177)
+      try {
+        this.#server.listen(path, CLIENTS_MAX)
+      } finally {
+        process.umask(umask)
+      }
+      chmodSync(path, 0o600)
+    })
+  }
+
+  close(): void {
+    this.#deadline?.cancel()
+    this.#server.close()
+    for (const client of this.#clients) client.socket.destroySoon()
+  }
+
+  #admit(socket: Socket): void {
+    if (this.#clients.size >= CLIENTS_MAX && !this.#makeRoom()) {
+      socket.destroy()
+      return
+    }
+    const desk = this.#desk
+    const client = new Connection(
+      socket,
+      {
+        input: (from, bytes) => desk.input(from, bytes),
+        subscribe: (from, options) => desk.subscribe(from, options),
+        status: () => desk.status(),
+        info: () => desk.info(),
+        resize: (from, size) => desk.resize(from, size),
+        kill: (from) => desk.kill(from),
+        report: (report) => desk.report(report),
+        drained: (subscriber) => desk.drained(subscriber),
+        get isInputFull() {
+          return desk.isInputFull
+        },
+        gone: (from) => {
+          this.#clients.delete(from)
+          desk.gone(from)
+        },
+        hold: (delta) => {
+          this.#heldBytes += delta
+          this.#watch()
+          return delta <= 0 || this.#heldBytes <= PARTIAL_FRAME_BYTES_MAX
+        },
+      },
+      () => this.#clock.monoMs(),
+    )
+    this.#clients.add(client)
+    this.#watch()
+  }
+
+  /** The oldest connection that never sent a whole frame gives way. */
+  #makeRoom(): boolean {
+    for (const client of this.#clients)
+      if (!client.hasSentFrame) {
+        client.socket.destroy()
+        this.#clients.delete(client)
+        return true
+      }
+    return false
+  }
+
+  #watch(): void {
+    this.#deadline ??= this.#clock.after(
+      FRAME_DEADLINE_MS / 4,
+      () => {
+        this.#deadline = undefined
+        const nowMs = this.#clock.monoMs()
+        for (const client of this.#clients) {
+          const begunMs = client.frameBegunMs
+          if (begunMs !== undefined && nowMs - begunMs >= FRAME_DEADLINE_MS) client.socket.destroy()
+        }
+        if (this.#clients.size > 0) this.#watch()
+      },
+      { background: true },
+    )
+  }
+}

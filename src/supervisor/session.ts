@@ -1,0 +1,375 @@
+// A running session: the terminal, its output log, its clients and what is known of the child, wired together.
+import type { Clock, Timer } from '../clock.ts'
+import { HeimdallError } from '../errors.ts'
+import { BACKLOG_BYTES, OUTPUT_FRAME_BYTES_MAX, TREE_SCAN_MS } from '../limits.ts'
+import { encodeJson, encodeStatusResp } from '../wire/encode.ts'
+import { STATES } from '../wire/frames.ts'
+import type { Info, Report, Size, StateEvent, SubscribeOptions } from '../wire/messages.ts'
+import { type Classifier, createClassifier } from './classifier.ts'
+import type { Connection } from './connection.ts'
+import { endChild } from './ending.ts'
+import { FanOut } from './fan-out.ts'
+import { InputQueue } from './input-queue.ts'
+import { NeedsInputState } from './needs-input.ts'
+import { isSize, type SessionOptions } from './options.ts'
+import { OscScanner } from './osc.ts'
+import { readSignal, type Signal } from './osc-signals.ts'
+import { OutputLog } from './output-log.ts'
+import { openPty, type Pty } from './pty.ts'
+import type { Recording } from './recording.ts'
+import type { Screen } from './screen.ts'
+import type { Desk } from './server.ts'
+import type { SessionLog } from './session-log.ts'
+import { SizePolicy } from './size.ts'
+import { Subscriber } from './subscriber.ts'
+import { ProcessTree } from './tree.ts'
+import { readStat } from './processes.ts'
+
+export interface SessionEnd {
+  readonly code: number
+  readonly signal: number | null
+  readonly reason: 'exit' | 'kill'
+}
+
+export interface SessionParts {
+  readonly options: SessionOptions
+  readonly env: Readonly<Record<string, string>>
+  readonly key: string
+  readonly clock: Clock
+  readonly log: SessionLog
+  /** Made by the session, because it reads the session's output. */
+  readonly screen: (output: OutputLog, size: Size, changed: () => void) => Screen
+  readonly recording: Recording | undefined
+  readonly clients: () => ReadonlySet<Connection>
+  /** Output or input happened: the agent is alive. At most once a second. */
+  readonly onActivity: () => void
+  readonly onEnd: (end: SessionEnd) => void
+}
+
+/** A read shorter than this is an echo or a keystroke's worth: it goes out at once. */
+const SMALL_READ_BYTES = 1 << 10
+const ACTIVITY_MS = 1_000
+
+export class Session implements Desk {
+  readonly #parts: SessionParts
+  readonly #options: SessionOptions
+  readonly #clock: Clock
+  readonly #output: OutputLog
+  readonly #fanOut: FanOut
+  readonly #input: InputQueue
+  readonly #size: SizePolicy<Connection>
+  readonly #classifier: Classifier
+  readonly #needsInput = new NeedsInputState()
+  readonly #osc: OscScanner
+  readonly #screen: Screen
+  readonly #pty: Pty
+  readonly tree: ProcessTree
+  readonly #startedMs: number
+  readonly #startedWallMs: number
+  #lastOutputMs: number
+  #flushedTo = 0
+  #flushHandle: NodeJS.Immediate | undefined
+  #activityMs = Number.NEGATIVE_INFINITY
+  #stateTimer: Timer | undefined
+  #treeTimer: Timer | undefined
+  #killing: Timer | undefined
+  #title = ''
+  #announced = ''
+  #end: SessionEnd | undefined
+
+  constructor(parts: SessionParts) {
+    const { options, clock } = parts
+    this.#parts = parts
+    this.#options = options
+    this.#clock = clock
+    this.#startedMs = clock.monoMs()
+    this.#startedWallMs = clock.wallMs()
+    this.#lastOutputMs = this.#startedMs
+    this.#classifier = createClassifier(options.classifier, this.#startedMs)
+    // Room beyond the backlog for what is read between two looks at who is behind.
+    this.#output = new OutputLog(Math.max(options.scrollbackBytes, BACKLOG_BYTES) + (1 << 20))
+    this.#size = new SizePolicy({ cols: options.cols, rows: options.rows }, options.pinnedSize)
+    this.#osc = new OscScanner((code, text) => this.#signal(readSignal(code, text)))
+    this.#pty = openPty(
+      { command: options.command, cwd: options.cwd, env: parts.env, cols: options.cols, rows: options.rows },
+      {
+        room: () => this.#output.room(),
+        read: (bytes) => this.#read(bytes),
+        ended: (code, signal) => this.#ended(code, signal),
+      },
+    )
+    this.#fanOut = new FanOut(this.#pty, clock, options.stallMs)
+    this.#input = new InputQueue(
+      (bytes) => this.#pty.write(bytes),
+      clock,
+      () => this.#inputHasRoom(),
+    )
+    this.#screen = parts.screen(this.#output, this.#size.current, () => this.#screenChanged())
+    this.tree = new ProcessTree({
+      child: { pid: this.#pty.pid, startTicks: readStat(this.#pty.pid)?.startTicks ?? 0 },
+      key: parts.key,
+    })
+    this.#watchTree()
+  }
+
+  get pid(): number {
+    return this.#pty.pid
+  }
+
+  get outputBytes(): number {
+    return this.#output.end
+  }
+
+  /** Everything that is to be delivered has been. */
+  get isDelivered(): boolean {
+    return this.#end !== undefined && this.#fanOut.isDelivered
+  }
+
+  get isInputFull(): boolean {
+    return this.#input.isFull
+  }
+
+  /** SIGTERM first; the rest follows by itself until the child is gone. */
+  terminate(): void {
+    if (this.#end !== undefined || this.#killing !== undefined) return
+    const { killProcessGroup, graceMs } = this.#options
+    this.tree.look()
+    this.#killing = endChild({ pid: this.pid, wholeTree: killProcessGroup, graceMs }, this.tree, this.#clock)
+  }
+
+  /** After the end: the terminal, the emulator and the timers go. */
+  dispose(): void {
+    this.#pty.close()
+    this.#screen.close()
+    this.#stateTimer?.cancel()
+    this.#treeTimer?.cancel()
+  }
+
+  // -- what clients ask for
+
+  input(client: Connection, bytes: Buffer): void {
+    this.#needsInput.answered()
+    this.#input.push(client, bytes)
+    this.#active()
+    this.#announce()
+  }
+
+  subscribe(client: Connection, options: SubscribeOptions): Subscriber {
+    const subscriber = new Subscriber(
+      this.#output,
+      options,
+      {
+        send: (parts) => client.send(parts),
+        end: () => client.socket.end(),
+        snapshot: () => this.#screen.snapshot(),
+      },
+      this.#options.scrollbackBytes,
+    )
+    this.#flush()
+    this.#fanOut.add(subscriber)
+    if (options.events) client.send([encodeJson('state', this.#state())])
+    if (this.#end !== undefined) subscriber.finish(this.#end.code)
+    this.#parts.log.write('debug', 'client', `subscribed from ${options.from}`)
+    return subscriber
+  }
+
+  drained(subscriber: Subscriber): void {
+    this.#fanOut.drained(subscriber)
+  }
+
+  status(): Buffer {
+    const nowMs = this.#clock.monoMs()
+    const { name, sinceMs } = this.#classifier.state(nowMs)
+    return encodeStatusResp({
+      pid: this.pid,
+      idleMs: nowMs - this.#lastOutputMs,
+      alive: this.#end === undefined,
+      state: STATES[name],
+      stateMs: nowMs - sinceMs,
+    })
+  }
+
+  async info(): Promise<Buffer> {
+    const { modes } = await this.#screen.look()
+    const info: Info = {
+      ...this.#state(),
+      id: this.#options.id,
+      pid: this.pid,
+      supervisor_pid: process.pid,
+      command: this.#options.command,
+      cwd: this.#options.cwd,
+      started_at: new Date(this.#startedWallMs).toISOString(),
+      pinned: this.#options.pinnedSize,
+      alive: this.#end === undefined,
+      exit_code: this.#end?.code ?? null,
+      idle_ms: Math.floor(this.#clock.monoMs() - this.#lastOutputMs),
+      modes,
+      offset_start: this.#output.start,
+      offset_end: this.#output.end,
+      input_bytes_pending: this.#input.pendingBytes,
+      clients: this.#parts.clients().size,
+    }
+    return encodeJson('infoResp', info)
+  }
+
+  resize(client: Connection, size: Size): void {
+    if (!isSize(size.cols, size.rows)) {
+      client.sendError(new HeimdallError('SESSION_SIZE_INVALID', `${size.cols}x${size.rows} is not a terminal size`))
+      return
+    }
+    this.#applySize(this.#size.ask(client, size))
+  }
+
+  kill(): void {
+    this.#parts.log.write('info', 'session', 'kill asked for by a client')
+    this.terminate()
+  }
+
+  report({ needs_input: needsInput, evidence }: Report): void {
+    this.#needsInput.tell('hook', needsInput, evidence ?? null)
+    this.#announce()
+  }
+
+  gone(client: Connection): void {
+    if (client.subscriber !== undefined) this.#fanOut.remove(client.subscriber)
+    this.#applySize(this.#size.leave(client))
+  }
+
+  // -- what the terminal brings
+
+  #read(bytes: number): void {
+    if (this.#end !== undefined) return
+    this.#output.commit(bytes)
+    const gathered = this.#output.end - this.#flushedTo
+    // Small output at once, so that an echo is not late; under load what one turn of the loop reads goes out together.
+    if (gathered >= OUTPUT_FRAME_BYTES_MAX || (bytes < SMALL_READ_BYTES && this.#flushHandle === undefined))
+      this.#flush()
+    this.#flushHandle ??= setImmediate(() => {
+      this.#flushHandle = undefined
+      this.#flush()
+    })
+  }
+
+  #flush(): void {
+    const from = this.#flushedTo
+    if (from === this.#output.end) return
+    this.#flushedTo = this.#output.end
+    this.#fanOut.flush()
+    const nowMs = this.#clock.monoMs()
+    this.#lastOutputMs = nowMs
+    this.#classifier.record(this.#flushedTo - from, nowMs)
+    for (const slice of this.#output.slices(from, this.#flushedTo)) {
+      this.#osc.scan(slice)
+      this.#parts.recording?.output(slice)
+    }
+    this.#screen.advance()
+    this.#active()
+    this.#announce()
+  }
+
+  #ended(code: number, signal: number): void {
+    this.#flush()
+    const nowMs = this.#clock.monoMs()
+    const end: SessionEnd = {
+      code: signal > 0 ? 128 + signal : code,
+      signal: signal > 0 ? signal : null,
+      reason: this.#killing === undefined ? 'exit' : 'kill',
+    }
+    this.#end = end
+    this.#killing?.cancel()
+    this.#treeTimer?.cancel()
+    this.#classifier.end(nowMs)
+    this.#needsInput.forget()
+    this.#needsInput.see(undefined)
+    this.#input.close()
+    this.#announce()
+    this.#parts.onEnd(end)
+    this.#fanOut.finish(end.code)
+  }
+
+  #signal(signal: Signal | undefined): void {
+    switch (signal?.is) {
+      case 'asking':
+        this.#needsInput.tell('osc', true, signal.evidence)
+        return
+      case 'working':
+        this.#needsInput.tell('osc', false, signal.evidence)
+        return
+      case 'silent':
+        this.#needsInput.forget()
+        return
+      case 'title':
+        this.#title = signal.title
+        return
+      case undefined:
+    }
+  }
+
+  #screenChanged(): void {
+    this.#needsInput.see(this.#screen.question)
+    this.#announce()
+  }
+
+  // -- what follows
+
+  #inputHasRoom(): void {
+    for (const client of this.#parts.clients()) client.resume()
+  }
+
+  #applySize(size: Size | undefined): void {
+    if (size === undefined || this.#end !== undefined) return
+    this.#pty.resize(size.cols, size.rows)
+    this.#screen.resize(size)
+    this.#parts.recording?.resize(size)
+    this.#announce()
+  }
+
+  #state(): StateEvent {
+    const nowMs = this.#clock.monoMs()
+    const { name, sinceMs } = this.#classifier.state(nowMs)
+    return {
+      state: name,
+      state_ms: Math.floor(nowMs - sinceMs),
+      needs_input: this.#needsInput.current,
+      ...this.#size.current,
+      title: this.#title,
+    }
+  }
+
+  /** Tells those who asked, once per change, and arranges to look again when the state changes by itself. */
+  #announce(): void {
+    const state = this.#state()
+    const key = JSON.stringify({ ...state, state_ms: 0 })
+    if (key !== this.#announced) {
+      this.#announced = key
+      const frame = encodeJson('state', state)
+      for (const client of this.#parts.clients()) if (client.wantsEvents) client.send([frame])
+    }
+    if (this.#stateTimer !== undefined) return
+    const nowMs = this.#clock.monoMs()
+    const nextMs = this.#classifier.nextChangeMs(nowMs)
+    if (nextMs === undefined) return
+    this.#stateTimer = this.#clock.after(Math.max(1, nextMs - nowMs), () => {
+      this.#stateTimer = undefined
+      this.#announce()
+    })
+  }
+
+  #active(): void {
+    const nowMs = this.#clock.monoMs()
+    if (nowMs - this.#activityMs < ACTIVITY_MS) return
+    this.#activityMs = nowMs
+    this.#parts.onActivity()
+  }
+
+  #watchTree(): void {
+    this.#treeTimer = this.#clock.after(
+      TREE_SCAN_MS,
+      () => {
+        this.tree.look()
+        this.#watchTree()
+      },
+      { background: true },
+    )
+  }
+}
