@@ -16,7 +16,7 @@ interface Native {
     uid: number,
     gid: number,
     utf8: boolean,
-    helperPath: string,
+    program: string,
     onExit: (code: number, signal: number) => void,
   ): { fd: number; pid: number; pty: string }
   resize(fd: number, cols: number, rows: number): void
@@ -69,7 +69,7 @@ export function openPty(start: PtyStart, sink: PtySink): Pty {
     -1,
     -1,
     true,
-    spawnHelper(),
+    spawnProgram(),
     (code, signal) => {
       drain(fd, sink)
       sink.ended(code, signal)
@@ -160,6 +160,6 @@ function nearNodePty(): NodeJS.Require {
 }
 
 /** macOS starts children through a small program; elsewhere the argument is not looked at. */
-function spawnHelper(): string {
+function spawnProgram(): string {
   return process.platform === 'darwin' ? nearNodePty().resolve(`${packageName}/spawn-helper`) : ''
 }
