@@ -1,10 +1,11 @@
 // Real programs in tests: start them, read their lines, kill them by pid, and see that nothing of their tree is left.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { EventEmitter } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { isErrno } from '../../src/errors.ts'
-import { until, type WaitOptions } from './wait.ts'
+import { until, waitForEvent, type WaitOptions } from './wait.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
 
@@ -39,6 +40,8 @@ export interface Program {
   readonly stderr: () => string
   /** Resolves with the first whole line of stdout, from the start, that matches; fails at once when the program ends without it. */
   waitForLine(pattern: string | RegExp, options?: WaitOptions): Promise<string>
+  /** Like `waitForLine`, beginning after the line that the last call returned. */
+  nextLine(pattern: string | RegExp, options?: WaitOptions): Promise<string>
   /** Resolves when the process has ended and its output is complete. */
   readonly ended: Promise<Ending>
   send(line: string): void
@@ -60,15 +63,24 @@ export function startProgram(command: readonly [string, ...string[]], options: P
   const { pid } = child
   let stdout = ''
   let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+    output.emit('more')
+  })
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   // A program that ends without reading its input is no failure of the test.
   child.stdin.on('error', (error) => {
     if (!isErrno(error, 'EPIPE', 'ECONNRESET')) throw error
   })
+  const output = new EventEmitter().setMaxListeners(0)
+  let hasEnded = false
   const ended = new Promise<Ending>((resolve, reject) => {
     child.once('error', reject)
-    child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }))
+    child.once('close', (code, signal) => {
+      hasEnded = true
+      output.emit('more')
+      resolve({ code, signal, stdout, stderr })
+    })
   })
   if (pid === undefined) throw new Error(`${file} could not be started`)
   if (options.stdin !== undefined) child.stdin.end(options.stdin)
@@ -78,25 +90,36 @@ export function startProgram(command: readonly [string, ...string[]], options: P
   })
   const story = (): string => `stdout: ${stdout}\nstderr: ${stderr}`
 
+  /** The first matching line at or after the offset, and where the line after it begins. */
+  const findLine = async (
+    pattern: string | RegExp,
+    from: number,
+    waitOptions?: WaitOptions,
+  ): Promise<{ line: string; next: number }> => {
+    const matches = (line: string): boolean => (typeof pattern === 'string' ? line === pattern : pattern.test(line))
+    for (let start = from; ;) {
+      for (let end = stdout.indexOf('\n', start); end !== -1; end = stdout.indexOf('\n', start)) {
+        const line = stdout.slice(start, end)
+        start = end + 1
+        if (matches(line)) return { line, next: start }
+      }
+      if (hasEnded) throw new Error(`the program ended without the line ${String(pattern)}\n${story()}`)
+      await waitForEvent(output, 'more', { what: `line ${String(pattern)}`, context: story, ...waitOptions })
+    }
+  }
+  let read = 0
+
   return {
     pid,
     child,
     stdout: () => stdout,
     stderr: () => stderr,
     ended,
-    async waitForLine(pattern, waitOptions) {
-      const matches = (line: string): boolean => (typeof pattern === 'string' ? line === pattern : pattern.test(line))
-      return await until(
-        `line ${String(pattern)}`,
-        () => {
-          const lines = stdout.split('\n')
-          const found = lines.slice(0, -1).find(matches)
-          if (found === undefined && (child.exitCode ?? child.signalCode) !== null && child.stdout.closed)
-            throw new Error(`the program ended without the line ${String(pattern)}\n${story()}`)
-          return found
-        },
-        { context: story, ...waitOptions },
-      )
+    waitForLine: async (pattern, waitOptions) => (await findLine(pattern, 0, waitOptions)).line,
+    async nextLine(pattern, waitOptions) {
+      const { line, next } = await findLine(pattern, read, waitOptions)
+      read = next
+      return line
     },
     send: (line) => void child.stdin.write(`${line}\n`),
     kill: (signal = 'SIGTERM') => void process.kill(pid, signal),

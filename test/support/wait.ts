@@ -25,8 +25,7 @@ export async function until<T>(
   for (;;) {
     const value = await probe()
     if (value !== undefined && value !== false) return value
-    if (performance.now() >= deadline)
-      throw new Error(`waited ${waitMs} ms for ${what}${options.context === undefined ? '' : `\n${options.context()}`}`)
+    if (performance.now() >= deadline) throw tooLate(what, waitMs, options)
     await delay(PROBE_MS)
   }
 }
@@ -69,7 +68,11 @@ function accepts(address: string | number): Promise<boolean> {
 }
 
 /** Resolves with the arguments of the next `name` event; fails at the deadline instead of hanging. */
-export function waitForEvent(emitter: EventEmitter, name: string, options: WaitOptions = {}): Promise<unknown[]> {
+export function waitForEvent(
+  emitter: EventEmitter,
+  name: string,
+  options: WaitOptions & { readonly what?: string } = {},
+): Promise<unknown[]> {
   const waitMs = options.waitMs ?? WAIT_MS
   return new Promise((resolve, reject) => {
     const give = (...args: unknown[]): void => {
@@ -78,8 +81,12 @@ export function waitForEvent(emitter: EventEmitter, name: string, options: WaitO
     }
     const timer = setTimeout(() => {
       emitter.off(name, give)
-      reject(new Error(`waited ${waitMs} ms for event ${name}`))
+      reject(tooLate(options.what ?? `event ${name}`, waitMs, options))
     }, waitMs)
     emitter.once(name, give)
   })
+}
+
+function tooLate(what: string, waitMs: number, { context }: WaitOptions): Error {
+  return new Error(`waited ${waitMs} ms for ${what}${context === undefined ? '' : `\n${context()}`}`)
 }
