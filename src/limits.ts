@@ -96,6 +96,26 @@ export const SEQUENCE_BYTES_MAX = 64 << 10
 export const SIGNAL_TEXT_MAX = 512
 
 // -- briefing
+/** A symbol or fact is a path, a criterion, a port. Escaped at its worst it still fits one line of protocol.log. */
+export const VALUE_BYTES_MAX = 8 << 10
+/** Seed 000: a capsule that would exceed ten lines is rejected, which forces real compaction. */
+export const CAPSULE_LINES_MAX = 10
+/** Ten lines of 800 characters; without it "ten lines" could carry a book. */
+export const CAPSULE_BYTES_MAX = 8 << 10
+/** A message refers, it does not carry: larger input is refused before it is parsed. */
+export const MESSAGE_BYTES_MAX = 64 << 10
+/** A task's specification may be a page of the plan, not the plan. */
+export const SPEC_BYTES_MAX = 64 << 10
+/** One import is a plan's table; past this it is some other file. */
+export const IMPORT_BYTES_MAX = 8 << 20
+/** A gate report and an invariants page are read whole. */
+export const REFERENCED_FILE_BYTES_MAX = 8 << 20
+/** What a column of protocol.log may take; the rest of a longer detail is cut, with a mark. */
+export const LOG_DETAIL_CHARS_MAX = 8_000
+/** Tokenizers are quadratic on one unbroken run (100 KB of one letter takes 10 s): longer runs are cut here. */
+export const TOKEN_RUN_CHARS_MAX = 1_024
+/** Providers keep no prompt prefix shorter than this in their cache. */
+export const CACHED_PREFIX_TOKENS_MIN = 1_024
 
 // -- scopes and coordination
 /** The longest scope anyone has typed is a third of this; the overlap of two scopes costs the product of their lengths. */

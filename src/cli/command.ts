@@ -36,6 +36,8 @@ export interface CommandSpec {
   readonly summary: string
   readonly about?: string
   readonly args?: readonly ArgSpec[]
+  /** Words that look like flags and are none of this command's are arguments: `fact set offset -5`. */
+  readonly literal?: true
   /** Placeholder for what follows `--`, where the command takes a command line. */
   readonly rest?: string
   readonly flags?: Readonly<Record<string, FlagSpec>>

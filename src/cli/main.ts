@@ -85,7 +85,7 @@ function findCommand(bin: string, words: readonly string[]): Found | undefined {
     : { command: best.command, calledAs: best.name, rest: words.slice(best.path.length - 1) }
 }
 
-async function overviewOrUnknown(bin: string, words: readonly string[], { stdout }: Streams): Promise<number> {
+async function overviewOrUnknown(bin: string, words: readonly string[], { stdout, stderr }: Streams): Promise<number> {
   const path = words.filter((word) => !word.startsWith('-'))
   const prefix = [bin, ...path].join(' ')
   const names = COMMANDS.flatMap(({ spec }) => spec.names)
@@ -93,8 +93,11 @@ async function overviewOrUnknown(bin: string, words: readonly string[], { stdout
     names.some((name) => name.startsWith(`${prefix} `)) &&
     words.every((word) => ['--help', '-h'].includes(word) || path.includes(word))
   ) {
-    await print(stdout, overviewHelp(COMMANDS, prefix, path.length === 0 ? (ABOUT[bin] ?? bin) : prefix))
-    return path.length === 0 || words.length > path.length ? EXIT.ok : EXIT.usage
+    // `heimdall` and `hm` alone are a question; any other name without its verb is a mistake.
+    const isAsked = words.length > path.length || (path.length === 0 && Object.hasOwn(ABOUT, bin))
+    const overview = overviewHelp(COMMANDS, prefix, path.length === 0 ? (ABOUT[bin] ?? bin) : prefix)
+    await print(isAsked ? stdout : stderr, isAsked ? overview : `error: a command is missing after ${prefix}\n\n${overview}`)
+    return isAsked ? EXIT.ok : EXIT.usage
   }
   const close = nearest(
     prefix,

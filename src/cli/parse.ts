@@ -34,13 +34,19 @@ export function parseCommandLine(spec: CommandSpec, calledAs: string, words: rea
   const values: Record<string, unknown> = {}
   const positionals: string[] = []
   let rest: string[] = []
+  let literalAt = -1
   for (const token of tokens) {
+    // `-12` comes as two tokens of the same word.
+    if (token.index === literalAt) continue
     if (token.kind === 'option-terminator') {
       rest = words.slice(token.index + 1)
       break
     }
     if (token.kind === 'positional') positionals.push(token.value)
-    else setFlag(values, flags, calledAs, token.rawName, token.name, token.value)
+    else if (spec.literal === true && !isFlag(flags, token.rawName, token.name)) {
+      literalAt = token.index
+      positionals.push(words[token.index] ?? '')
+    } else setFlag(values, flags, calledAs, token.rawName, token.name, token.value)
   }
   if (rest.length > 0 && spec.rest === undefined) {
     positionals.push(...rest)
@@ -74,6 +80,14 @@ function optionsOf(flags: Readonly<Record<string, FlagSpec>>): ParseOptions {
   )
 }
 
+function isNegated(flags: Readonly<Record<string, FlagSpec>>, rawName: string, name: string): boolean {
+  return rawName.startsWith('--no-') && Object.hasOwn(flags, name.slice(3)) && flags[name.slice(3)]?.type === 'boolean'
+}
+
+function isFlag(flags: Readonly<Record<string, FlagSpec>>, rawName: string, name: string): boolean {
+  return Object.hasOwn(flags, name) || isNegated(flags, rawName, name)
+}
+
 function setFlag(
   values: Record<string, unknown>,
   flags: Readonly<Record<string, FlagSpec>>,
@@ -82,8 +96,7 @@ function setFlag(
   name: string,
   text: string | undefined,
 ): void {
-  const negated =
-    rawName.startsWith('--no-') && Object.hasOwn(flags, name.slice(3)) && flags[name.slice(3)]?.type === 'boolean'
+  const negated = isNegated(flags, rawName, name)
   const key = negated ? name.slice(3) : name
   const flag = Object.hasOwn(flags, key) ? flags[key] : undefined
   if (flag === undefined) {

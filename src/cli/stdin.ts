@@ -1,7 +1,39 @@
-// Standard input as bytes.
+// Standard input as bytes or as lines, both with a bound.
 
-export async function readAll(stdin: NodeJS.ReadStream): Promise<Buffer> {
+/** All of it. Past `bytesMax` reading stops, and what is returned is longer than that, so that the caller can tell. */
+export async function readAll(stdin: NodeJS.ReadStream, bytesMax = Number.POSITIVE_INFINITY): Promise<Buffer> {
   const chunks: Buffer[] = []
-  for await (const chunk of stdin) chunks.push(chunk as Buffer)
+  let total = 0
+  for await (const chunk of stdin) {
+    chunks.push(chunk as Buffer)
+    total += (chunk as Buffer).byteLength
+    if (total > bytesMax) break
+  }
   return Buffer.concat(chunks)
+}
+
+/**
+ * Each line without its newline; a last line without one counts. Of a line longer than `bytesMax` the rest is read
+ * past, and what is given out is longer than that, so that the caller can tell.
+ */
+export async function* readLines(stdin: AsyncIterable<Buffer | string>, bytesMax: number): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = []
+  let length = 0
+  const keep = (part: Buffer): void => {
+    if (length <= bytesMax) parts.push(part.subarray(0, bytesMax + 1 - length))
+    length += part.byteLength
+  }
+  for await (const data of stdin) {
+    const chunk = Buffer.from(data)
+    let start = 0
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      keep(chunk.subarray(start, end))
+      yield Buffer.concat(parts)
+      parts = []
+      length = 0
+      start = end + 1
+    }
+    if (start < chunk.byteLength) keep(chunk.subarray(start))
+  }
+  if (length > 0) yield Buffer.concat(parts)
 }

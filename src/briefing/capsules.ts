@@ -1,0 +1,99 @@
+// Capsules on disk: write, show, list, and the dependency closure of some of them.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { isoSeconds } from '../clock.ts'
+import { HeimdallError, isErrno } from '../errors.ts'
+import { isId, parseId } from '../ids.ts'
+import { readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
+import { diskError } from '../storage/faults.ts'
+import { type Capsule, type CapsuleFields, countLines, formatCapsule, parseCapsule } from './capsule-text.ts'
+import { closureOf } from './closure.ts'
+import { FILES, pathToRead, pathToWrite, type Planning, withoutLinks } from './planning.ts'
+import { record } from './protocol-log.ts'
+import { modeOf } from './state-file.ts'
+
+const fileOf = (id: string): string => `${FILES.capsules}/${parseId('capsule', id)}.md`
+
+export interface WrittenCapsule {
+  readonly path: string
+  readonly lines: number
+}
+
+/** Replaces the capsule as a whole; what is refused leaves the old one as it was. */
+export function writeCapsule(planning: Planning, id: string, fields: CapsuleFields): WrittenCapsule {
+  const text = formatCapsule(id, fields, isoSeconds(planning.clock.wallMs()))
+  const path = pathToWrite(planning, fileOf(id))
+  replaceFile(path, text, { mode: modeOf(path) })
+  const lines = countLines(text)
+  record(planning, 'capsule', 'write', `${id} depends=${fields.depends.join(',')} lines=${lines}`)
+  return { path, lines }
+}
+
+/** The file's text. */
+export function showCapsule(planning: Planning, id: string): string {
+  const path = pathToRead(planning, fileOf(id))
+  const bytes = path === undefined ? undefined : readFileIfThere(path)
+  if (bytes === undefined) throw unknownCapsules([id])
+  return bytes.toString('utf8')
+}
+
+export function listCapsules(planning: Planning): string[] {
+  const folder = pathToRead(planning, FILES.capsules)
+  if (folder === undefined) return []
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.md') && isId(name.slice(0, -3)))
+      .map((name) => name.slice(0, -3))
+      .sort()
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return []
+    throw diskError(folder, error)
+  }
+}
+
+/** The closure of `ids`, dependencies first, read completely before anything of it is given out. */
+export function readClosure(
+  planning: Planning,
+  ids: readonly string[],
+): readonly (Capsule & { readonly text: string })[] {
+  const capsules = new Map<string, Capsule & { readonly text: string }>()
+  const read = capsuleReader(planning)
+  const closure = closureOf(
+    ids.map((id) => parseId('capsule', id)),
+    (id) => {
+      const text = read(id)
+      if (text === undefined) return undefined
+      const capsule = { ...parseCapsule(id, text), text }
+      capsules.set(id, capsule)
+      return capsule.depends
+    },
+  )
+  if (closure.ok) return closure.order.flatMap((id) => capsules.get(id) ?? [])
+  if (closure.cycle === undefined) throw unknownCapsules(closure.missing)
+  throw new HeimdallError('CAPSULE_CYCLE', `capsules depend on each other in a circle: ${closure.cycle.join(' -> ')}`, {
+    hint: 'write one of them again without that dependency',
+    details: { cycle: closure.cycle },
+  })
+}
+
+export function hydrate(planning: Planning, ids: readonly string[]): string {
+  const text = readClosure(planning, ids)
+    .map((capsule) => capsule.text.replace(/\n*$/, '\n'))
+    .join('\n')
+  record(planning, 'capsule', 'hydrate', ids.join(' '))
+  return text
+}
+
+/** The folder is resolved once: a closure of a thousand capsules would otherwise resolve it a thousand times. */
+function capsuleReader(planning: Planning): (id: string) => string | undefined {
+  const folder = pathToRead(planning, FILES.capsules)
+  if (folder === undefined) return () => undefined
+  return (id) => readFileIfThere(join(folder, `${id}.md`), withoutLinks)?.toString('utf8')
+}
+
+export function unknownCapsules(ids: readonly string[]): HeimdallError {
+  return new HeimdallError('CAPSULE_UNKNOWN', `unknown capsule: ${ids.join(', ')}`, {
+    hint: 'heimdall capsule list shows what there is',
+    details: { missing: ids },
+  })
+}

@@ -1,0 +1,34 @@
+// The end of a task in one step: its capsule for those who build on it, and the message that refers to the capsule.
+import { isoSeconds } from '../clock.ts'
+import type { CapsuleFields } from './capsule-text.ts'
+import { writeCapsule } from './capsules.ts'
+import { accept } from './gate.ts'
+import type { Message } from './messages.ts'
+import type { Planning } from './planning.ts'
+
+export interface TaskResult extends CapsuleFields {
+  /** Names the capsule as well. */
+  readonly task: string
+  readonly status: 'pass' | 'fail' | 'partial'
+  readonly from: string
+  readonly msgId: string
+  readonly criteria: readonly number[]
+  readonly commit?: string | undefined
+}
+
+/** The message is judged before the capsule is written, so that a refused message leaves no capsule behind. */
+export function finishTask(planning: Planning, result: TaskResult): Message {
+  const message = accept({
+    type: 'task_result',
+    from: result.from,
+    msg_id: result.msgId,
+    ts: isoSeconds(planning.clock.wallMs()),
+    task: result.task,
+    status: result.status,
+    ...(result.criteria.length === 0 ? {} : { criteria: [...result.criteria] }),
+    ...(result.commit === undefined ? {} : { commit: result.commit }),
+    capsule: result.task,
+  })
+  writeCapsule(planning, result.task, result)
+  return message
+}
