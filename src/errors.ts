@@ -36,7 +36,13 @@ export const ERRORS = table({
   // vocabulary and command line
   USAGE: { kind: 'user', exit: 2, http: 400, means: 'the command line names an unknown command, flag or value' },
   ID_INVALID: { kind: 'user', exit: 2, http: 400, means: 'an id is outside the grammar of ids' },
-  PATH_OUTSIDE_ROOT: { kind: 'user', exit: 4, seedExit: 2, http: 403, means: 'a path leads out of the folder it must stay in' },
+  PATH_OUTSIDE_ROOT: {
+    kind: 'user',
+    exit: 4,
+    seedExit: 2,
+    http: 403,
+    means: 'a path leads out of the folder it must stay in',
+  },
   PROJECT_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no project was found at or above this folder' },
   INTERNAL: { kind: 'bug', exit: 1, http: 500, means: 'something happened that the program rules out' },
   INTERRUPTED: { kind: 'user', exit: 130, http: 499, means: 'the user stopped the command' },
@@ -145,7 +151,12 @@ export const ERRORS = table({
     means: 'a value is empty, too large, or holds control characters',
   },
   CAPSULE_UNKNOWN: { kind: 'user', exit: 3, seedExit: 1, http: 404, means: 'there is no such capsule' },
-  CAPSULE_TOO_LONG: { kind: 'user', exit: 2, http: 413, means: 'a capsule would exceed ten lines; the old one is kept' },
+  CAPSULE_TOO_LONG: {
+    kind: 'user',
+    exit: 2,
+    http: 413,
+    means: 'a capsule would exceed ten lines; the old one is kept',
+  },
   CAPSULE_CYCLE: { kind: 'user', exit: 1, http: 409, means: 'capsules depend on each other in a circle' },
   BRIEF_INCOMPLETE: { kind: 'user', exit: 1, http: 409, means: 'a brief names something that cannot be resolved' },
   BRIEF_OVER_BUDGET: {

@@ -67,10 +67,9 @@ export async function setFact(planning: Planning, key: string, value: string, by
 
 /** Deleting what is not there is no error, as in the seed's own command. */
 export async function deleteFact(planning: Planning, key: string): Promise<boolean> {
-  let deleted = false
-  await updateTable(planning, BLACKBOARD, ({ entries, extra }) => {
+  const deleted = await updateTable(planning, BLACKBOARD, ({ entries, extra }) => {
     extra.delete(key)
-    return (deleted = entries.delete(key))
+    return entries.delete(key)
   })
   if (!deleted) parseId('fact', key)
   record(planning, 'blackboard', 'del', key)

@@ -5,7 +5,7 @@ import { SPEC_BYTES_MAX } from '../limits.ts'
 import { readTable } from './state-file.ts'
 import { BLACKBOARD } from './blackboard.ts'
 import type { Capsule } from './capsule-text.ts'
-import { readClosure } from './capsules.ts'
+import { findClosure } from './capsules.ts'
 import { checkInvariants } from './invariants.ts'
 import type { Planning } from './planning.ts'
 import { record } from './protocol-log.ts'
@@ -99,16 +99,11 @@ function resolveParts(planning: Planning, request: BriefRequest): Parts {
 
 function resolveCapsules(planning: Planning, ids: readonly string[], unresolved: string[]): readonly Capsule[] {
   if (ids.length === 0) return []
-  try {
-    return readClosure(planning, ids)
-  } catch (error) {
-    if (!(error instanceof HeimdallError)) throw error
-    if (error.code === 'CAPSULE_UNKNOWN')
-      unresolved.push(...(error.details?.['missing'] as string[]).map((id) => `capsule ${printable(id)}`))
-    else if (error.code === 'CAPSULE_CYCLE') unresolved.push(error.message)
-    else throw error
-    return []
-  }
+  const found = findClosure(planning, ids)
+  if (found.ok) return found.capsules
+  unresolved.push(...found.missing.map((id) => `capsule ${printable(id)}`))
+  if (found.cycle !== undefined) unresolved.push(`capsules in a circle ${found.cycle.join(' -> ')}`)
+  return []
 }
 
 function incomplete(planning: Planning, request: BriefRequest, unresolved: readonly string[]): HeimdallError {

@@ -51,12 +51,15 @@ export function listCapsules(planning: Planning): string[] {
   }
 }
 
-/** The closure of `ids`, dependencies first, read completely before anything of it is given out. */
-export function readClosure(
-  planning: Planning,
-  ids: readonly string[],
-): readonly (Capsule & { readonly text: string })[] {
-  const capsules = new Map<string, Capsule & { readonly text: string }>()
+type CapsuleWithText = Capsule & { readonly text: string }
+
+type FoundClosure =
+  | { readonly ok: true; readonly capsules: readonly CapsuleWithText[] }
+  | { readonly ok: false; readonly missing: readonly string[]; readonly cycle: readonly string[] | undefined }
+
+/** The closure of `ids`, dependencies first, or what stands in its way. */
+export function findClosure(planning: Planning, ids: readonly string[]): FoundClosure {
+  const capsules = new Map<string, CapsuleWithText>()
   const read = capsuleReader(planning)
   const closure = closureOf(
     ids.map((id) => parseId('capsule', id)),
@@ -68,11 +71,17 @@ export function readClosure(
       return capsule.depends
     },
   )
-  if (closure.ok) return closure.order.flatMap((id) => capsules.get(id) ?? [])
-  if (closure.cycle === undefined) throw unknownCapsules(closure.missing)
-  throw new HeimdallError('CAPSULE_CYCLE', `capsules depend on each other in a circle: ${closure.cycle.join(' -> ')}`, {
+  return closure.ok ? { ok: true, capsules: closure.order.flatMap((id) => capsules.get(id) ?? []) } : closure
+}
+
+/** The same, for callers to whom an incomplete closure is an error; nothing of it is given out then. */
+export function readClosure(planning: Planning, ids: readonly string[]): readonly CapsuleWithText[] {
+  const found = findClosure(planning, ids)
+  if (found.ok) return found.capsules
+  if (found.cycle === undefined) throw unknownCapsules(found.missing)
+  throw new HeimdallError('CAPSULE_CYCLE', `capsules depend on each other in a circle: ${found.cycle.join(' -> ')}`, {
     hint: 'write one of them again without that dependency',
-    details: { cycle: closure.cycle },
+    details: { cycle: found.cycle },
   })
 }
 
@@ -91,7 +100,7 @@ function capsuleReader(planning: Planning): (id: string) => string | undefined {
   return (id) => readFileIfThere(join(folder, `${id}.md`), withoutLinks)?.toString('utf8')
 }
 
-export function unknownCapsules(ids: readonly string[]): HeimdallError {
+function unknownCapsules(ids: readonly string[]): HeimdallError {
   return new HeimdallError('CAPSULE_UNKNOWN', `unknown capsule: ${ids.join(', ')}`, {
     hint: 'heimdall capsule list shows what there is',
     details: { missing: ids },

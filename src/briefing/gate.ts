@@ -22,8 +22,10 @@ export function gateMessage(planning: Planning, request: GateRequest): Message {
   const { gate_id, status, wave } = readReport(path, ref)
   if (typeof gate_id !== 'string' || gate_id === '') throw invalid(`${ref} has no gate_id`)
   if (status !== 'pass' && status !== 'fail')
-    throw invalid(`${ref} has the status ${printable(String(status))}, allowed are pass and fail`)
-  const shownWave = request.wave ?? (wave === undefined || wave === null ? undefined : String(wave))
+    throw invalid(
+      `${ref} has ${typeof status === 'string' ? `the status ${printable(status)}` : 'no status'}, allowed are pass and fail`,
+    )
+  const shownWave = request.wave ?? (typeof wave === 'string' || typeof wave === 'number' ? String(wave) : undefined)
   const message = accept({
     type: 'gate_report',
     from: request.from,

@@ -34,23 +34,25 @@ export function readTable<Extra>(planning: Planning, kind: TableFile<Extra>): Ta
   return bytes === undefined ? emptyTable(kind) : parseTable(kind, kind.file, bytes)
 }
 
-/** Lets `change` alter the table under the lock; it returns false to leave the file as it is. */
+/** Lets `change` alter the table under the lock and passes on its answer; false leaves the file as it is. */
 export async function updateTable<Extra>(
   planning: Planning,
   kind: TableFile<Extra>,
   change: (table: Table<Extra>) => boolean,
-): Promise<void> {
+): Promise<boolean> {
   const path = pathToWrite(planning, kind.file)
-  const mode = modeOf(path)
+  let isChanged = false
   await updateFile(
     path,
     (before) => {
       removeLeftovers(path)
       const table = before === undefined ? emptyTable(kind) : parseOrSetAside(planning, kind, path, before)
-      return change(table) ? formatTable(kind, table) : undefined
+      isChanged = change(table)
+      return isChanged ? formatTable(kind, table) : undefined
     },
-    { mode },
+    { mode: modeOf(path) },
   )
+  return isChanged
 }
 
 export function formatTable<Extra>(kind: TableFile<Extra>, table: Table<Extra>): string {
@@ -69,10 +71,10 @@ function emptyTable<Extra>(kind: TableFile<Extra>): Table<Extra> {
 
 export function parseTable<Extra>(kind: TableFile<Extra>, name: string, bytes: Uint8Array): Table<Extra> {
   const { version, [kind.field]: table = {}, ...others } = parseObject(name, bytes)
-  if (version !== undefined && (typeof version !== 'string' || !/^2\./.test(version)))
+  if (version !== undefined && (typeof version !== 'string' || !version.startsWith('2.')))
     throw new HeimdallError(
       'STORE_NEWER',
-      `${name} has version ${printable(String(version))}, this program knows 2.x`,
+      `${name} has version ${printable(JSON.stringify(version))}, this program knows 2.x`,
       {
         hint: 'update Heimdall',
       },

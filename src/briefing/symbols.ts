@@ -57,9 +57,7 @@ export async function importSymbols(planning: Planning, entries: ReadonlyMap<str
 }
 
 export async function removeSymbol(planning: Planning, id: string): Promise<void> {
-  let removed = false
-  await updateTable(planning, SYMBOLS, (table) => (removed = table.entries.delete(id)))
-  if (!removed) throw unknownSymbol(id)
+  if (!(await updateTable(planning, SYMBOLS, ({ entries }) => entries.delete(id)))) throw unknownSymbol(id)
   record(planning, 'resolve', 'rm', id)
 }
 

@@ -56,7 +56,13 @@ export function spec<const S extends CommandSpec>(row: S): S {
   return row
 }
 
-type ValueOf<F extends FlagSpec> = F['type'] extends 'boolean' ? boolean : F['type'] extends 'string' ? string : number
+type ValueOf<F extends FlagSpec> = F['type'] extends 'boolean'
+  ? boolean
+  : F['type'] extends 'string'
+    ? F extends { readonly choices: readonly (infer C)[] }
+      ? C
+      : string
+    : number
 
 type FlagValue<F extends FlagSpec> = F extends { readonly multiple: true }
   ? readonly ValueOf<F>[]

@@ -7,6 +7,7 @@ import type { Answer, Command, Context, Input } from './command.ts'
 import { parseCommandLine } from './parse.ts'
 import { commandHelp, overviewHelp } from './render/help.ts'
 import { styleFor } from './render/style.ts'
+import { print } from './stdout.ts'
 import { ABOUT, COMMANDS } from './table.ts'
 import { VERSION } from './version.ts'
 
@@ -96,7 +97,10 @@ async function overviewOrUnknown(bin: string, words: readonly string[], { stdout
     // `heimdall` and `hm` alone are a question; any other name without its verb is a mistake.
     const isAsked = words.length > path.length || (path.length === 0 && Object.hasOwn(ABOUT, bin))
     const overview = overviewHelp(COMMANDS, prefix, path.length === 0 ? (ABOUT[bin] ?? bin) : prefix)
-    await print(isAsked ? stdout : stderr, isAsked ? overview : `error: a command is missing after ${prefix}\n\n${overview}`)
+    await print(
+      isAsked ? stdout : stderr,
+      isAsked ? overview : `error: a command is missing after ${prefix}\n\n${overview}`,
+    )
     return isAsked ? EXIT.ok : EXIT.usage
   }
   const close = nearest(
@@ -152,15 +156,4 @@ async function report(
   }
   const { exit, seedExit } = known.entry
   return isSeedName ? (seedExit ?? exit) : exit
-}
-
-/** Resolves when the text has left the process: an exit right after a large write to a pipe would cut it off. */
-function print(stream: NodeJS.WriteStream, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    stream.write(`${text}\n`, (error) => {
-      // The reader has gone (`heimdall … | head -1`): nobody is left to tell.
-      if (error === null || error === undefined || ('code' in error && error.code === 'EPIPE')) resolve()
-      else reject(error)
-    })
-  })
 }
