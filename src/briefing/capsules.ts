@@ -8,7 +8,7 @@ import { readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { diskError } from '../storage/faults.ts'
 import { type Capsule, type CapsuleFields, countLines, formatCapsule, parseCapsule } from './capsule-text.ts'
 import { closureOf } from './closure.ts'
-import { FILES, pathToRead, pathToWrite, type Planning, withoutLinks } from './planning.ts'
+import { FILES, pathToRead, pathToWrite, type Planning } from './planning.ts'
 import { record } from './protocol-log.ts'
 import { modeOf } from './state-file.ts'
 
@@ -97,7 +97,7 @@ export function hydrate(planning: Planning, ids: readonly string[]): string {
 function capsuleReader(planning: Planning): (id: string) => string | undefined {
   const folder = pathToRead(planning, FILES.capsules)
   if (folder === undefined) return () => undefined
-  return (id) => readFileIfThere(join(folder, `${id}.md`), withoutLinks)?.toString('utf8')
+  return (id) => readFileIfThere(join(folder, `${id}.md`))?.toString('utf8')
 }
 
 function unknownCapsules(ids: readonly string[]): HeimdallError {

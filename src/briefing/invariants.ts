@@ -1,8 +1,9 @@
 // The invariants reference of a brief: `path[#anchor]`, checked, because a dead reference looks like a kept promise.
+import { readFileSync } from 'node:fs'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { REFERENCED_FILE_BYTES_MAX } from '../limits.ts'
-import { readFileIfThere } from '../storage/atomic-file.ts'
+import { onDisk } from '../storage/faults.ts'
 import { nearest } from '../suggest.ts'
 import { findReference, type Planning, type Reference } from './planning.ts'
 
@@ -32,9 +33,9 @@ export function checkInvariants(planning: Planning, reference: string): Invarian
   }
 }
 
+/** A file of the project, whole. Links are followed: `findReference` has seen where it lies. */
 export function readReferenced(path: string): string {
-  const bytes = readFileIfThere(path)
-  if (bytes === undefined) throw new HeimdallError('STORE_UNREADABLE', `${path} has just gone`)
+  const bytes = onDisk(path, () => readFileSync(path))
   if (bytes.byteLength > REFERENCED_FILE_BYTES_MAX)
     throw new HeimdallError(
       'STORE_UNREADABLE',

@@ -5,7 +5,6 @@ import type { Clock } from '../clock.ts'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { type Project, resolveInside } from '../paths.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
-import { type Fs, O, realFs } from '../storage/fs.ts'
 
 /** What every mechanism works on. */
 export interface Planning {
@@ -37,12 +36,6 @@ export function openPlanning(
   // A planning folder elsewhere is an island with its own project around it (`x/.planning`), or in it (`x`).
   const island = basename(dir) === '.planning' ? dirname(dir) : dir
   return { dir, referenceRoots: [...new Set([project.root, island])], clock, note }
-}
-
-/** The disk, but the last segment of a path may not be a symlink: for names that are put together, not resolved. */
-export const withoutLinks: Fs = {
-  ...realFs,
-  open: (path, flags, mode) => realFs.open(path, flags | O.O_NOFOLLOW, mode),
 }
 
 /** The real path of one of our files for reading, or nothing when there is no planning folder yet. */

@@ -1,7 +1,7 @@
 // The JSON state files of seed 000: read without a lock, changed under one, and set aside instead of overwritten when corrupt.
-import { readdirSync, renameSync, statSync, unlinkSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { HeimdallError, ignore, isErrno } from '../errors.ts'
+import { renameSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { HeimdallError, isErrno } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
 import { updateFile } from '../storage/file-lock.ts'
@@ -45,7 +45,6 @@ export async function updateTable<Extra>(
   await updateFile(
     path,
     (before) => {
-      removeLeftovers(path)
       const table = before === undefined ? emptyTable(kind) : parseOrSetAside(planning, kind, path, before)
       isChanged = change(table)
       return isChanged ? formatTable(kind, table) : undefined
@@ -129,21 +128,6 @@ function parseOrSetAside<Extra>(
     renameSync(path, kept)
     planning.note(`note: ${error.message}; kept as ${basename(kept)}, a new ${basename(path)} was started`)
     return emptyTable(kind)
-  }
-}
-
-/** Temporary files of writers that were killed. We hold the lock, so none of them is in use. */
-function removeLeftovers(path: string): void {
-  const prefix = `.${basename(path)}.`
-  for (const name of readdirSync(dirname(path)))
-    if (name.startsWith(prefix) && name.endsWith('.tmp')) unlinkIfThere(join(dirname(path), name))
-}
-
-function unlinkIfThere(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    ignore('ENOENT')(error)
   }
 }
 

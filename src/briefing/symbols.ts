@@ -1,7 +1,7 @@
 // The symbol table: short ids for paths, criteria and invariants that briefs would otherwise repeat.
 import { HeimdallError } from '../errors.ts'
 import { parseId, printable } from '../ids.ts'
-import { IMPORT_BYTES_MAX, VALUE_BYTES_MAX } from '../limits.ts'
+import { VALUE_BYTES_MAX } from '../limits.ts'
 import { FILES, type Planning } from './planning.ts'
 import { record } from './protocol-log.ts'
 import { unescapeColumn } from './rows.ts'
@@ -63,8 +63,6 @@ export async function removeSymbol(planning: Planning, id: string): Promise<void
 
 /** Either rows as `list` prints them (`id<TAB>value`), or a JSON object, or a whole symbols.json. */
 export function parseImport(bytes: Uint8Array): Map<string, string> {
-  if (bytes.byteLength > IMPORT_BYTES_MAX)
-    throw new HeimdallError('VALUE_INVALID', `the import has more than ${IMPORT_BYTES_MAX} bytes`)
   const text = Buffer.from(bytes).toString('utf8')
   return text.trimStart().startsWith('{') ? importObject(bytes) : importRows(text)
 }

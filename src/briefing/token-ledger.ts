@@ -3,8 +3,8 @@ import { hash } from 'node:crypto'
 import { isoSeconds } from '../clock.ts'
 import { CACHED_PREFIX_TOKENS_MIN } from '../limits.ts'
 import { openAppendLog } from '../storage/append-log.ts'
-import { readFileIfThere } from '../storage/atomic-file.ts'
 import { withFileLock } from '../storage/file-lock.ts'
+import { readLog } from '../storage/log-reader.ts'
 import { FILES, pathToRead, pathToWrite, type Planning } from './planning.ts'
 import { record } from './protocol-log.ts'
 import { isObject } from './state-file.ts'
@@ -133,12 +133,10 @@ export interface Ledger {
 
 export function readLedger(planning: Planning): Ledger {
   const path = pathToRead(planning, FILES.ledger)
-  const bytes = path === undefined ? undefined : readFileIfThere(path)
   const rows: LedgerRow[] = []
   let unreadable = 0
-  for (const line of bytes?.toString('utf8').split('\n') ?? []) {
-    if (line === '') continue
-    const row = parseRow(line)
+  for (const { text, isTorn } of path === undefined ? [] : readLog(path)) {
+    const row = isTorn ? undefined : parseRow(text)
     if (row === undefined) unreadable += 1
     else rows.push(row)
   }

@@ -47,8 +47,14 @@ beforeAll(() => {
   const capsule = (id: string, ...rest: string[]): void => run(id, 'heimdall-capsule', ['write', id, ...rest])
   capsule(
     'wave1',
-    ...['--what', 'added LOB engine', '--where', 'F12'],
-    ...['--decision', 'serial-replay reference', '--gotcha', 'seed must be fixed'],
+    '--what',
+    'added LOB engine',
+    '--where',
+    'F12',
+    '--decision',
+    'serial-replay reference',
+    '--gotcha',
+    'seed must be fixed',
   )
   capsule(
     'wave2',
@@ -72,8 +78,17 @@ beforeAll(() => {
   island.write('PLAN-alpha.md', 'THE WHOLE PLAN, which no brief may carry\n')
   writeFileSync(join(island.root, 'INVARIANTS.md'), '# Invariants\n')
   run('brief', 'heimdall-brief', [
-    ...['build', '--task', '3.2', '--spec', 'implement book diff'],
-    ...['--symbols', 'F12,C3', '--capsules', 'wave2', '--invariants', 'INVARIANTS.md'],
+    'build',
+    '--task',
+    '3.2',
+    '--spec',
+    'implement book diff',
+    '--symbols',
+    'F12,C3',
+    '--capsules',
+    'wave2',
+    '--invariants',
+    'INVARIANTS.md',
   ])
   run('log 1', 'heimdall-ledger', ['log', '--role', 'orchestration', '--kind', 'brief', '--tokens', '12000'])
   run('log 2', 'heimdall-ledger', ['log', '--role', 'coder', '--kind', 'task_result', '--tokens', '800'])
@@ -81,8 +96,14 @@ beforeAll(() => {
   run('baseline', 'heimdall-ledger', ['baseline', '--role', 'orchestration', '--tokens', '41000'])
   run('delta', 'heimdall-ledger', ['delta', '--role', 'orchestration'])
   const report = {
-    ...{ gate_id: 'exchange-lob', status: 'pass', first_divergence: null, metrics: { trades_compared: 3 } },
-    ...{ fix_hint: 'none', haid: 'haid:local', wave: null, ts: '2026-06-11T00:00:00Z' },
+    gate_id: 'exchange-lob',
+    status: 'pass',
+    first_divergence: null,
+    metrics: { trades_compared: 3 },
+    fix_hint: 'none',
+    haid: 'haid:local',
+    wave: null,
+    ts: '2026-06-11T00:00:00Z',
   }
   const path = island.write('sample-report.json', JSON.stringify(report))
   run('gate', 'heimdall-gate', ['to-message', '--report', path, '--from', 'sentinel-bloat', '--msg-id', 'g1'])
