@@ -1,4 +1,317 @@
-// Commands of session.
-import type { Command } from '../command.ts'
+// Commands of sessions: `heimdall session …`, and `hm …` for the same without anything else of the product.
+import { CLASSIFIERS } from '../../config.ts'
+import { type Command, type FlagSpec, spec } from '../command.ts'
 
-export const sessionCommands: readonly Command[] = []
+const socketDir = {
+  type: 'string',
+  value: 'DIR',
+  help: 'folder of session sockets; default ~/.local/share/heimdall/sessions',
+} as const satisfies FlagSpec
+
+const id = { name: 'id', help: 'id of the session' } as const
+
+export const run = spec({
+  names: ['heimdall session run', 'hm run'],
+  summary: 'Run a command in a supervised terminal and attach to it',
+  about:
+    'The session outlives its viewers: detach with Ctrl-\\ and come back with attach. Without a terminal on stdin and ' +
+    'stdout, output is passed through and the exit code is the command’s.',
+  rest: 'COMMAND…',
+  flags: {
+    id: { type: 'string', value: 'ID', help: 'id of the session; default: the name of the command, numbered if taken' },
+    workdir: { type: 'string', value: 'DIR', default: '.', help: 'working folder of the command' },
+    'socket-dir': socketDir,
+    cols: { type: 'integer', value: 'N', help: 'width; default: the terminal’s, or 220' },
+    rows: { type: 'integer', value: 'N', help: 'height; default: the terminal’s, or 50' },
+    'pin-size': { type: 'boolean', help: 'no viewer changes the size' },
+    detach: { type: 'boolean', help: 'return as soon as the session answers' },
+    wait: { type: 'boolean', help: 'with --detach: stay until the command ends, and end with its exit code' },
+    inline: { type: 'boolean', help: 'attach without the alternate screen and the status line' },
+    record: { type: 'string', value: 'FILE', help: 'record the session as asciicast v2 from its first byte' },
+    'log-file': { type: 'string', value: 'FILE', help: 'log of the supervisor; /dev/null for none' },
+    'log-level': { type: 'string', choices: ['error', 'warn', 'info', 'debug'], help: 'how much is logged' },
+    'log-filter': { type: 'string', value: 'TOPIC', help: 'only log lines whose topic starts with this' },
+    'scrollback-bytes': { type: 'integer', value: 'N', help: 'output kept for replay' },
+    classifier: { type: 'string', choices: CLASSIFIERS, help: 'how activity is read from output' },
+    'idle-threshold-ms': { type: 'integer', value: 'MS', help: 'silence after which the session is idle' },
+    'debounce-ms': { type: 'integer', value: 'MS', help: 'how long a new state must last to count' },
+    'kill-process-group': { type: 'boolean', help: 'signals go to the whole process group' },
+    'session-env-var': { type: 'string', value: 'NAME', help: 'variable that tells the command its session id' },
+  },
+  examples: [
+    { run: 'hm run --id build -- make -j8', does: 'runs make in a session and attaches to it' },
+    { run: 'hm run --id agent --classifier claude --detach -- claude', does: 'starts an agent and returns' },
+    { run: 'hm run --detach --wait -- ./nightly.sh', does: 'waits for the end, and ends with the same exit code' },
+  ],
+  errors: [
+    'ID_INVALID',
+    'SESSION_OPTIONS_INVALID',
+    'SESSION_ID_IN_USE',
+    'SESSION_DIR_UNSAFE',
+    'SESSION_PATH_TOO_LONG',
+    'SESSION_COMMAND_NOT_FOUND',
+    'SESSION_START_FAILED',
+    'SESSION_PTY_UNAVAILABLE',
+  ],
+  output: {
+    id: 'id of the session',
+    socket: 'path of its socket',
+    pid: 'process of the command',
+    supervisor_pid: 'process of the session',
+    exit_code: 'exit code of the command, null while it runs',
+  },
+})
+
+export const attach = spec({
+  names: ['heimdall session attach', 'hm attach'],
+  summary: 'Watch a session and type into it',
+  about:
+    'Draws the screen of the session above a status line, in the alternate screen. The detach key (Ctrl-\\, setting ' +
+    '`detach_key`) leaves the session running. Ends with the exit code of the command when that ends, with 0 on detach.',
+  args: [id],
+  flags: {
+    'socket-dir': socketDir,
+    'read-only': { type: 'boolean', help: 'only watch: nothing is typed, nothing is resized' },
+    inline: {
+      type: 'boolean',
+      help: 'pass the output through to this terminal, which keeps its own scroll-back; no status line',
+    },
+    safe: {
+      type: 'boolean',
+      help: 'keep titles, notifications and clipboard writes of the program from this terminal',
+    },
+  },
+  examples: [
+    { run: 'hm attach build', does: 'attaches; Ctrl-\\ detaches' },
+    { run: 'hm attach build --read-only', does: 'watches without being able to disturb' },
+  ],
+  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST', 'SESSION_SILENT'],
+  output: { id: 'id of the session', reason: 'detached, exited or ended by a signal', exit_code: 'null unless exited' },
+})
+
+export const status = spec({
+  names: ['heimdall session status', 'hm status'],
+  summary: 'What a session is doing, and whether it waits for a person',
+  args: [id],
+  flags: { 'socket-dir': socketDir },
+  examples: [
+    { run: 'hm status build', does: 'prints pid, idle time and state' },
+    { run: 'hm status build --json', does: 'prints everything known, also after the end' },
+  ],
+  errors: ['SESSION_NOT_FOUND', 'SESSION_SILENT'],
+  output: {
+    id: 'id of the session',
+    pid: 'process of the command',
+    alive: 'whether the command runs',
+    state: 'idle, thinking, streaming, tool_use, active or dead',
+    state_ms: 'milliseconds in this state',
+    idle_ms: 'milliseconds since the last output',
+    needs_input: 'value, source and evidence: whether a person is waited for, and who says so',
+    exit_code: 'null while it runs',
+    command: 'command and arguments',
+    title: 'title that the program has set',
+  },
+})
+
+export const ls = spec({
+  names: ['heimdall session ls', 'hm ls'],
+  summary: 'List the sessions',
+  flags: {
+    'socket-dir': socketDir,
+    all: { type: 'boolean', short: 'a', help: 'also sessions that have ended' },
+  },
+  examples: [
+    { run: 'hm ls', does: 'lists running sessions; removes nothing' },
+    { run: 'hm ls --all --json', does: 'lists ended ones too, with their exit codes' },
+  ],
+  output: { sessions: 'one object per session: id, alive, state, needs_input, pid, started_at, command, exit_code' },
+})
+
+export const kill = spec({
+  names: ['heimdall session kill', 'hm kill'],
+  summary: 'End a session with all its processes',
+  about: 'SIGTERM to the process group, a hang-up for shells that ignore it, SIGKILL after the grace time.',
+  args: [id],
+  flags: {
+    'socket-dir': socketDir,
+    wait: { type: 'boolean', help: 'return when the session has ended' },
+    timeout: { type: 'duration', value: 'TIME', help: 'with --wait: give up after this' },
+  },
+  examples: [
+    { run: 'hm kill build', does: 'asks the session to end and returns' },
+    { run: 'hm kill build --wait', does: 'returns when nothing of it runs any more' },
+  ],
+  errors: ['SESSION_NOT_FOUND', 'SESSION_SILENT', 'SESSION_LOST'],
+  output: { id: 'id of the session', ended: 'whether it was seen to end', exit_code: 'null when it was not waited for' },
+})
+
+export const send = spec({
+  names: ['heimdall session send', 'hm send'],
+  summary: 'Type a text into a session and see that it was taken',
+  about:
+    'The text is pasted (bracketed where the program asked for it); keys follow one by one, each after the program has ' +
+    'had time to take what came before. Ends with an error when the terminal did not take the whole text.',
+  args: [
+    id,
+    { name: 'text', help: 'the text; - reads it from stdin', optional: true },
+  ],
+  flags: {
+    'socket-dir': socketDir,
+    enter: { type: 'boolean', help: 'press Enter after the text' },
+    key: {
+      type: 'string',
+      value: 'NAME',
+      multiple: true,
+      help: 'press this key after the text: enter, escape, tab, up, down, ctrl-c …; repeatable',
+    },
+    'wait-for': { type: 'string', choices: ['idle', 'needs-input'], help: 'return when the session has become so' },
+    timeout: { type: 'duration', value: 'TIME', help: 'give up after this' },
+  },
+  examples: [
+    { run: 'hm send agent "run the tests" --enter', does: 'types a prompt and submits it' },
+    { run: 'hm send agent - --enter --wait-for idle < prompt.md', does: 'sends a file and waits for the answer' },
+    { run: 'hm send agent --key escape', does: 'presses a key' },
+  ],
+  errors: ['SESSION_NOT_FOUND', 'SESSION_SILENT', 'SESSION_ENDED', 'SESSION_REFUSED', 'SEND_UNSAFE'],
+  output: {
+    id: 'id of the session',
+    written_bytes: 'bytes that the terminal took',
+    bracketed: 'whether it was a bracketed paste',
+    reacted: 'whether the program put anything out afterwards',
+    state: 'state at the end, with --wait-for',
+    needs_input: 'with --wait-for: whether a person is waited for',
+  },
+})
+
+export const logs = spec({
+  names: ['heimdall session logs', 'hm logs'],
+  summary: 'Print what a session has put out',
+  about: 'Escape sequences, control characters and bidi marks are removed unless --raw is given. --json gives one object per line.',
+  args: [id],
+  flags: {
+    'socket-dir': socketDir,
+    follow: { type: 'boolean', short: 'f', help: 'go on with new output until the session ends' },
+    raw: { type: 'boolean', help: 'bytes as the program wrote them' },
+    tail: { type: 'integer', value: 'N', help: 'only the last N lines of what is kept' },
+    supervisor: { type: 'boolean', help: 'the log of the supervisor instead of the output' },
+  },
+  examples: [
+    { run: 'hm logs build', does: 'prints the kept output as plain text' },
+    { run: 'hm logs build -f --tail 20', does: 'prints the last lines and follows' },
+    { run: 'hm logs build --supervisor', does: 'prints what the supervisor logged, also after the end' },
+  ],
+  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST'],
+  output: { type: 'output, gap or exit, one object per line', text: 'text of output', code: 'code of exit' },
+})
+
+export const peek = spec({
+  names: ['heimdall session peek', 'hm peek'],
+  summary: 'Print the screen of a session as it is now',
+  args: [id],
+  flags: {
+    'socket-dir': socketDir,
+    ansi: { type: 'boolean', help: 'with colours; also --color' },
+  },
+  examples: [
+    { run: 'hm peek agent', does: 'prints the screen as plain text' },
+    { run: 'hm peek agent --color', does: 'prints it with colours' },
+  ],
+  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST', 'SESSION_SILENT'],
+  output: {
+    id: 'id of the session',
+    cols: 'width',
+    rows: 'height',
+    cursor: 'column and row of the cursor, from 0',
+    alternate: 'whether the alternate screen is shown',
+    lines: 'the screen, one string per row',
+    title: 'title that the program has set',
+  },
+})
+
+export const wait = spec({
+  names: ['heimdall session wait', 'hm wait'],
+  summary: 'Wait until a session is idle, needs input or has ended',
+  args: [id],
+  flags: {
+    'socket-dir': socketDir,
+    for: { type: 'string', choices: ['idle', 'needs-input', 'exit'], default: 'exit', help: 'what to wait for' },
+    timeout: { type: 'duration', value: 'TIME', help: 'give up after this, with exit code 6' },
+  },
+  examples: [
+    { run: 'hm wait agent --for needs-input --timeout 10m', does: 'returns when the agent asks for something' },
+    { run: 'hm wait build --for exit --json', does: 'gives the exit code, also when the session has ended long ago' },
+  ],
+  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST', 'WAIT_TIMEOUT'],
+  output: {
+    id: 'id of the session',
+    for: 'what was waited for',
+    state: 'state at the end',
+    needs_input: 'value, source and evidence',
+    exit_code: 'null while it runs',
+  },
+})
+
+export const clean = spec({
+  names: ['heimdall session clean', 'hm clean'],
+  summary: 'Remove what ended sessions have left behind',
+  about: 'Logs and exit records of sessions that do not run. Shows what it would remove unless --force is given.',
+  flags: {
+    'socket-dir': socketDir,
+    'older-than': { type: 'duration', value: 'TIME', default: '24h', help: 'only files older than this' },
+    force: { type: 'boolean', help: 'really remove' },
+  },
+  examples: [
+    { run: 'hm clean', does: 'shows what would be removed' },
+    { run: 'hm clean --older-than 7d --force', does: 'removes what is older than a week' },
+  ],
+  output: { removed: 'whether files were removed', files: 'path, bytes and age_ms of each file' },
+})
+
+export const record = spec({
+  names: ['heimdall session record', 'hm record'],
+  summary: 'Record a session from now on as asciicast v2',
+  about: 'Runs until the session ends or Ctrl-C; the file is valid at any moment. `run --record` records from the first byte.',
+  args: [id, { name: 'file', help: 'default <socket dir>/<id>.cast; - is stdout', optional: true }],
+  flags: { 'socket-dir': socketDir },
+  examples: [{ run: 'hm record agent agent.cast', does: 'records; play it with asciinema play agent.cast' }],
+  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST'],
+  output: { id: 'id of the session', file: 'where it was written', events: 'number of events', seconds: 'length' },
+})
+
+export const exportCast = spec({
+  names: ['heimdall session export', 'hm export'],
+  summary: 'Write a recording or the kept output as asciicast v2',
+  about:
+    'A recording of the session (`run --record`, `record`) is written with its timing. Without one, the kept output of a ' +
+    'running session is written as one event, because nothing is known of its timing.',
+  args: [id, { name: 'file', help: 'default stdout', optional: true }],
+  flags: {
+    'socket-dir': socketDir,
+    from: { type: 'string', value: 'FILE', help: 'the recording; default <socket dir>/<id>.cast' },
+    'idle-limit': { type: 'duration', value: 'TIME', help: 'shorten longer pauses to this' },
+  },
+  examples: [{ run: 'hm export agent agent.cast --idle-limit 2s', does: 'writes the recording without long pauses' }],
+  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'CAST_INVALID'],
+  output: {
+    id: 'id of the session',
+    source: 'recording or scrollback',
+    file: 'where it was written',
+    events: 'number of events',
+    seconds: 'length',
+  },
+})
+
+export const sessionCommands: readonly Command[] = [
+  { spec: run, load: () => import('../commands/session/run.ts') },
+  { spec: attach, load: () => import('../commands/session/attach.ts') },
+  { spec: status, load: () => import('../commands/session/status.ts') },
+  { spec: ls, load: () => import('../commands/session/ls.ts') },
+  { spec: kill, load: () => import('../commands/session/kill.ts') },
+  { spec: send, load: () => import('../commands/session/send.ts') },
+  { spec: logs, load: () => import('../commands/session/logs.ts') },
+  { spec: peek, load: () => import('../commands/session/peek.ts') },
+  { spec: wait, load: () => import('../commands/session/wait.ts') },
+  { spec: clean, load: () => import('../commands/session/clean.ts') },
+  { spec: record, load: () => import('../commands/session/record.ts') },
+  { spec: exportCast, load: () => import('../commands/session/export.ts') },
+]
