@@ -142,7 +142,11 @@ export const kill = spec({
     { run: 'hm kill build --wait', does: 'returns when nothing of it runs any more' },
   ],
   errors: ['SESSION_NOT_FOUND', 'SESSION_SILENT', 'SESSION_LOST'],
-  output: { id: 'id of the session', ended: 'whether it was seen to end', exit_code: 'null when it was not waited for' },
+  output: {
+    id: 'id of the session',
+    ended: 'whether it was seen to end',
+    exit_code: 'null when it was not waited for',
+  },
 })
 
 export const send = spec({
@@ -151,10 +155,7 @@ export const send = spec({
   about:
     'The text is pasted (bracketed where the program asked for it); keys follow one by one, each after the program has ' +
     'had time to take what came before. Ends with an error when the terminal did not take the whole text.',
-  args: [
-    id,
-    { name: 'text', help: 'the text; - reads it from stdin', optional: true },
-  ],
+  args: [id, { name: 'text', help: 'the text; - reads it from stdin', optional: true }],
   flags: {
     'socket-dir': socketDir,
     enter: { type: 'boolean', help: 'press Enter after the text' },
@@ -186,7 +187,8 @@ export const send = spec({
 export const logs = spec({
   names: ['heimdall session logs', 'hm logs'],
   summary: 'Print what a session has put out',
-  about: 'Escape sequences, control characters and bidi marks are removed unless --raw is given. --json gives one object per line.',
+  about:
+    'Escape sequences, control characters and bidi marks are removed unless --raw is given. --json gives one object per line.',
   args: [id],
   flags: {
     'socket-dir': socketDir,
@@ -257,7 +259,7 @@ export const clean = spec({
   about: 'Logs and exit records of sessions that do not run. Shows what it would remove unless --force is given.',
   flags: {
     'socket-dir': socketDir,
-    'older-than': { type: 'duration', value: 'TIME', default: '24h', help: 'only files older than this' },
+    'older-than': { type: 'duration', value: 'TIME', help: 'only files older than this; default 24h' },
     force: { type: 'boolean', help: 'really remove' },
   },
   examples: [
@@ -270,7 +272,8 @@ export const clean = spec({
 export const record = spec({
   names: ['heimdall session record', 'hm record'],
   summary: 'Record a session from now on as asciicast v2',
-  about: 'Runs until the session ends or Ctrl-C; the file is valid at any moment. `run --record` records from the first byte.',
+  about:
+    'Runs until the session ends or Ctrl-C; the file is valid at any moment. `run --record` records from the first byte.',
   args: [id, { name: 'file', help: 'default <socket dir>/<id>.cast; - is stdout', optional: true }],
   flags: { 'socket-dir': socketDir },
   examples: [{ run: 'hm record agent agent.cast', does: 'records; play it with asciinema play agent.cast' }],

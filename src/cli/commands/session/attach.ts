@@ -1,0 +1,85 @@
+// hm attach: watch a session and type into it, in whatever way this terminal allows.
+import { type SessionConnection, openConnection } from '../../../client/connection.ts'
+import { loadConfig } from '../../../config.ts'
+import { HeimdallError } from '../../../errors.ts'
+import { readExitRecord } from '../../../supervisor/session-files.ts'
+import type { From } from '../../../wire/messages.ts'
+import type { Answer, Context, Run } from '../../command.ts'
+import type { attach } from '../../table/session.ts'
+import { ended, locate } from './locate.ts'
+import type { Leave } from './view/view.ts'
+
+export interface AttachTarget {
+  readonly id: string
+  readonly dir: string
+  readonly socketPath: string
+  readonly isInline: boolean
+  readonly isReadOnly: boolean
+  readonly isSafe: boolean
+  /** Where an inline view begins. */
+  readonly from: From
+}
+
+export const run: Run<typeof attach> = async (context, { flags, args }) => {
+  const located = await locate(context, flags, args.id)
+  if (!located.isRunning) throw ended(located)
+  return await attachTo(context, {
+    id: located.id,
+    dir: located.dir,
+    socketPath: located.paths.socket,
+    isInline: flags.inline === true,
+    isReadOnly: flags['read-only'] === true,
+    isSafe: flags.safe === true,
+    from: 'scrollback',
+  })
+}
+
+/** Attaches until the command ends (its exit code), or the viewer leaves (0). */
+export async function attachTo(context: Context, target: AttachTarget): Promise<Answer> {
+  const config = await loadConfig({ cwd: context.cwd, env: context.env, file: context.configFile })
+  const connection = await connectOrRecord(target)
+  const leave =
+    connection instanceof Object
+      ? await view(context, target, connection, config.detach_key.value as number)
+      : { reason: 'exited' as const, code: connection }
+  return answer(context, target.id, leave)
+}
+
+/** A short command may have ended, and its session stopped answering, before we came: then its exit code. */
+async function connectOrRecord({ id, dir, socketPath }: AttachTarget): Promise<SessionConnection | number> {
+  try {
+    return await openConnection(socketPath)
+  } catch (error) {
+    const record = readExitRecord(dir, id)
+    if (error instanceof HeimdallError && error.code === 'SESSION_NOT_FOUND' && record !== undefined)
+      return record.exit_code
+    throw error
+  }
+}
+
+async function view(
+  context: Context,
+  target: AttachTarget,
+  connection: SessionConnection,
+  detachKey: number,
+): Promise<Leave> {
+  try {
+    const isTerminal = context.stdin.isTTY && context.stdout.isTTY
+    if (isTerminal && !target.isInline) {
+      const { screenView } = await import('./view/screen-view.ts')
+      return await screenView(context, target, connection, detachKey)
+    }
+    const { inlineView } = await import('./view/inline-view.ts')
+    return await inlineView(context, target, connection, detachKey)
+  } finally {
+    connection.close()
+  }
+}
+
+function answer(context: Context, id: string, leave: Leave): Answer {
+  if (leave.reason === 'exited')
+    return { data: { id, reason: 'exited', exit_code: leave.code }, text: '', exit: leave.code }
+  if (context.stdout.isTTY)
+    context.note(`[${leave.reason === 'detached' ? 'detached' : `left on ${leave.reason}`}; hm attach ${id} returns]`)
+  return { data: { id, reason: leave.reason, exit_code: null }, text: '' }
+}

@@ -1,0 +1,73 @@
+// From the id on a command line to the session: its folder, its files, a connection to it.
+import { join, resolve } from 'node:path'
+import { openConnection, type SessionConnection } from '../../../client/connection.ts'
+import { loadConfig } from '../../../config.ts'
+import { HeimdallError } from '../../../errors.ts'
+import { parseId } from '../../../ids.ts'
+import { homeDir, sessionsDir } from '../../../paths.ts'
+import { nearest } from '../../../suggest.ts'
+import {
+  type ExitRecord,
+  findSession,
+  listSessions,
+  sessionPaths,
+  type SessionPaths,
+} from '../../../supervisor/session-files.ts'
+import type { Context } from '../../command.ts'
+
+export interface Located {
+  readonly id: string
+  readonly dir: string
+  readonly paths: SessionPaths
+  readonly isRunning: boolean
+  /** How it ended; also of an earlier session of this id while another one runs. */
+  readonly exit: ExitRecord | undefined
+}
+
+interface DirFlag {
+  readonly 'socket-dir': string | undefined
+}
+
+/** `--socket-dir`, the setting `socket_dir`, or the usual place. */
+export async function socketDirOf(context: Context, flags: DirFlag): Promise<string> {
+  const { cwd, env } = context
+  const config = await loadConfig({ cwd, env, file: context.configFile, flags: { socket_dir: flags['socket-dir'] } })
+  const { value } = config.socket_dir
+  if (typeof value !== 'string') return sessionsDir(env)
+  return resolve(cwd, value.startsWith('~/') ? join(homeDir(env), value.slice(2)) : value)
+}
+
+/** Finds a session by id. One whose supervisor died without a word is settled first, so that the answer is final. */
+export async function locate(context: Context, flags: DirFlag, text: string): Promise<Located> {
+  const id = parseId('session', text)
+  const dir = await socketDirOf(context, flags)
+  let entry = findSession(dir, id)
+  if (entry?.state === 'lost') {
+    const { settle } = await import('../../../supervisor/settle.ts')
+    await settle(dir, id, context.clock)
+    entry = findSession(dir, id)
+  }
+  if (entry === undefined) throw notFound(dir, id)
+  return { id, dir, paths: sessionPaths(dir, id), isRunning: entry.state === 'running', exit: entry.exit }
+}
+
+function notFound(dir: string, id: string): HeimdallError {
+  const ids = listSessions(dir).map((entry) => entry.id)
+  const close = nearest(id, ids)
+  return new HeimdallError('SESSION_NOT_FOUND', `No session found: ${id}`, {
+    hint: close === undefined ? 'hm ls lists the sessions' : `did you mean ${close}?`,
+  })
+}
+
+/** A connection to a session that must be running. */
+export async function connectTo(located: Located): Promise<SessionConnection> {
+  if (!located.isRunning) throw ended(located)
+  return await openConnection(located.paths.socket)
+}
+
+export function ended({ id, exit }: Located): HeimdallError {
+  const how = exit === undefined ? '' : ` with exit code ${exit.exit_code} at ${exit.ended_at}`
+  return new HeimdallError('SESSION_ENDED', `session ${id} has ended${how}`, {
+    hint: `hm logs ${id} --supervisor shows its log`,
+  })
+}

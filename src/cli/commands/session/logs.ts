@@ -1,0 +1,114 @@
+// hm logs: what a session has put out, made safe to print; or the log of its supervisor.
+import { readFileIfThere } from '../../../storage/atomic-file.ts'
+import { HeimdallError } from '../../../errors.ts'
+import type { SessionEvent } from '../../../client/events.ts'
+import type { Answer, Context, Run } from '../../command.ts'
+import { PlainText } from '../../render/plain-text.ts'
+import type { logs } from '../../table/session.ts'
+import { connectTo, locate, type Located } from './locate.ts'
+import { TextOut } from './text-out.ts'
+
+const STREAMED: Answer = { data: null, text: '', streamed: true }
+
+export const run: Run<typeof logs> = async (context, { flags, args }) => {
+  const located = await locate(context, flags, args.id)
+  const out = new TextOut(context.stdout)
+  if (flags.supervisor === true) return await supervisorLog(context, located, out)
+  const connection = await connectTo(located)
+  try {
+    const events = connection.subscribe({ from: 'scrollback', readOnly: true, gaps: true, replayEnd: true })
+    const printer = new LogPrinter(out, {
+      isJson: context.json,
+      isRaw: flags.raw === true,
+      tail: flags.tail,
+      note: context.note,
+    })
+    for await (const event of events) {
+      const isDone = event.type === 'replay-end' && flags.follow !== true
+      if (!(await printer.print(event)) || isDone) break
+    }
+    return STREAMED
+  } finally {
+    connection.close()
+  }
+}
+
+async function supervisorLog(context: Context, { id, paths }: Located, out: TextOut): Promise<Answer> {
+  const bytes = readFileIfThere(paths.log)
+  if (bytes === undefined)
+    throw new HeimdallError('SESSION_NOT_FOUND', `session ${id} has no log at ${paths.log}`, {
+      hint: 'it may be written elsewhere (log_file), or nowhere (/dev/null)',
+    })
+  const plain = new PlainText()
+  const text = plain.push(bytes) + plain.end()
+  if (!context.json) await out.write(text)
+  else for (const line of text.split('\n').filter((l) => l !== '')) await out.writeLine({ type: 'log', text: line })
+  return STREAMED
+}
+
+interface PrintOptions {
+  readonly isJson: boolean
+  readonly isRaw: boolean
+  readonly tail: number | undefined
+  readonly note: (line: string) => void
+}
+
+class LogPrinter {
+  readonly #out: TextOut
+  readonly #options: PrintOptions
+  readonly #plain = new PlainText()
+  /** With --tail: the replay, until its end is known. */
+  #replay: Buffer[] | undefined
+
+  constructor(out: TextOut, options: PrintOptions) {
+    this.#out = out
+    this.#options = options
+    this.#replay = options.tail === undefined ? undefined : []
+  }
+
+  /** False when nobody reads any more. */
+  async print(event: SessionEvent): Promise<boolean> {
+    const { isJson, note } = this.#options
+    switch (event.type) {
+      case 'output':
+        if (this.#replay === undefined) return await this.#write(event.bytes, event.offset)
+        this.#replay.push(event.bytes)
+        return true
+      case 'replay-end':
+        return await this.#endReplay()
+      case 'gap':
+        if (isJson) return await this.#out.writeLine({ type: 'gap', dropped_bytes: event.droppedBytes })
+        note(`[${event.droppedBytes} bytes were dropped here]`)
+        return true
+      case 'exit':
+        // The text that a cut-off character or line end still held back.
+        await this.#endReplay()
+        if (isJson) return await this.#out.writeLine({ type: 'exit', code: event.code })
+        return await this.#out.write(this.#options.isRaw ? '' : this.#plain.end())
+      default:
+        return true
+    }
+  }
+
+  async #endReplay(): Promise<boolean> {
+    if (this.#replay === undefined) return true
+    const bytes = Buffer.concat(this.#replay)
+    this.#replay = undefined
+    return await this.#write(lastLines(bytes, this.#options.tail ?? 0), undefined)
+  }
+
+  async #write(bytes: Buffer, offset: number | undefined): Promise<boolean> {
+    const { isJson, isRaw } = this.#options
+    if (isRaw && !isJson) return await this.#out.write(bytes)
+    const text = isRaw ? bytes.toString('utf8') : this.#plain.push(bytes)
+    if (!isJson) return await this.#out.write(text)
+    return await this.#out.writeLine({ type: 'output', ...(offset === undefined ? {} : { offset }), text })
+  }
+}
+
+/** The last `count` lines; a final line break ends the last line, it does not begin another. */
+function lastLines(bytes: Buffer, count: number): Buffer {
+  let end = bytes.at(-1) === 0x0a ? bytes.length - 1 : bytes.length
+  for (let i = 0; i < count && end > 0; i += 1) end = bytes.lastIndexOf(0x0a, end - 1)
+  return count === 0 ? bytes.subarray(bytes.length) : bytes.subarray(end + 1)
+}

@@ -1,0 +1,90 @@
+// hm ls: the sessions of a folder. Looks, and removes nothing.
+import { openConnection } from '../../../client/connection.ts'
+import { HeimdallError, isErrno } from '../../../errors.ts'
+import { listSessions, type SessionEntry, sessionPaths } from '../../../supervisor/session-files.ts'
+import type { Info } from '../../../wire/messages.ts'
+import type { Run } from '../../command.ts'
+import { duration } from '../../render/duration.ts'
+import { inlineText } from '../../render/plain-text.ts'
+import { renderTable } from '../../render/style.ts'
+import type { ls } from '../../table/session.ts'
+import { socketDirOf } from './locate.ts'
+
+/** One session that does not answer must not hold up the list for long. */
+const ANSWER_MS = 1_000
+
+export const run: Run<typeof ls> = async (context, { flags }) => {
+  const dir = await socketDirOf(context, flags)
+  const entries = listSessions(dir).filter(({ state }) => state === 'running' || flags.all === true)
+  const sessions = await Promise.all(entries.map((entry) => describe(dir, entry)))
+  const rows = sessions.map((session) => [
+    session.id,
+    session.state,
+    session.needs_input?.value === true ? 'needs input' : '',
+    session.exit_code === null ? duration(session.state_ms) : `exit ${session.exit_code}`,
+    inlineText(session.command.join(' ')),
+  ])
+  const header = ['ID', 'STATE', 'WAITS', 'FOR', 'COMMAND']
+  const text = context.isSeedName ? fieldList(rows) : renderTable(context.style, header, rows)
+  return { data: { sessions }, text: rows.length === 0 && context.style.isTty ? 'No active sessions' : text }
+}
+
+/** The list as scripts of the field read it: the id is the first word of each indented line. */
+function fieldList(rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return 'No active sessions'
+  const widths = [0, 1, 2, 3].map((i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
+  const lines = rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd())
+  return ['Active sessions:', ...lines].join('\n')
+}
+
+interface Listed {
+  readonly id: string
+  readonly alive: boolean
+  readonly state: string
+  readonly state_ms: number
+  readonly needs_input: Info['needs_input'] | null
+  readonly pid: number
+  readonly started_at: string | null
+  readonly command: readonly string[]
+  readonly exit_code: number | null
+}
+
+async function describe(dir: string, entry: SessionEntry): Promise<Listed> {
+  const { id, exit, holder } = entry
+  const info = entry.state === 'running' ? await ask(sessionPaths(dir, id).socket) : undefined
+  if (info !== undefined) {
+    const { alive, state, state_ms, needs_input, pid, started_at, command, exit_code } = info
+    return { id, alive, state, state_ms, needs_input, pid, started_at, command, exit_code }
+  }
+  const isRunning = entry.state === 'running'
+  return {
+    id,
+    alive: isRunning,
+    // Its process is there and does not answer, or it is gone and nobody has settled it yet.
+    state: isRunning ? 'silent' : entry.state === 'lost' ? 'lost' : 'dead',
+    state_ms: 0,
+    needs_input: null,
+    pid: exit?.pid ?? holder?.childPid ?? 0,
+    started_at: isRunning ? null : (exit?.started_at ?? null),
+    command: isRunning ? [] : (exit?.command ?? []),
+    exit_code: isRunning ? null : (exit?.exit_code ?? null),
+  }
+}
+
+async function ask(socketPath: string): Promise<Info | undefined> {
+  try {
+    const connection = await openConnection(socketPath, { answerMs: ANSWER_MS })
+    try {
+      return await connection.info()
+    } finally {
+      connection.close()
+    }
+  } catch (error) {
+    // Stopped, overloaded, or ended while we looked: it is listed as what its files say.
+    const isGone = error instanceof HeimdallError && SILENT.includes(error.code)
+    if (isGone || isErrno(error, 'EACCES')) return undefined
+    throw error
+  }
+}
+
+const SILENT: readonly string[] = ['SESSION_NOT_FOUND', 'SESSION_SILENT', 'SESSION_LOST']

@@ -1,0 +1,66 @@
+// hm peek: the screen of a session as it is now.
+import type { SessionConnection } from '../../../client/connection.ts'
+import type { SessionEvent } from '../../../client/events.ts'
+import { HeimdallError } from '../../../errors.ts'
+import type { Run } from '../../command.ts'
+import { inlineText, PlainText } from '../../render/plain-text.ts'
+import type { peek } from '../../table/session.ts'
+import { connectTo, locate } from './locate.ts'
+import { drawRows } from './view/cells.ts'
+import { Emulator } from './view/emulator.ts'
+
+export const run: Run<typeof peek> = async (context, { flags, args }) => {
+  const located = await locate(context, flags, args.id)
+  const connection = await connectTo(located)
+  try {
+    const info = await connection.info()
+    const emulator = await screenOf(connection, { cols: info.cols, rows: info.rows })
+    const { screen, size } = emulator
+    const drawn = drawRows(screen, 0, size.rows, size.cols).map(({ text }) => text)
+    const lines = drawn.map((line) => new PlainText().push(line).trimEnd())
+    const isColored = flags.ansi === true || context.style.color.isColorSupported
+    const shown = isColored ? [...drawn] : [...lines]
+    while (shown.at(-1) === '') shown.pop()
+    const data = {
+      id: located.id,
+      cols: size.cols,
+      rows: size.rows,
+      cursor: { x: screen.cursorX, y: screen.cursorY },
+      alternate: screen.type === 'alternate',
+      lines,
+      title: inlineText(info.title),
+    }
+    return { data, text: shown.join('\n') }
+  } finally {
+    connection.close()
+  }
+}
+
+const IGNORED = { mode: ignored, show: ignored, ask: ignored, answer: ignored }
+
+function ignored(): void {
+  // A look changes nothing, neither here nor in the session.
+}
+
+async function screenOf(
+  connection: SessionConnection,
+  size: { readonly cols: number; readonly rows: number },
+): Promise<Emulator> {
+  const emulator = new Emulator(size, IGNORED)
+  let isFirst = true
+  const events: AsyncIterable<SessionEvent> = connection.subscribe({
+    from: 'snapshot',
+    readOnly: true,
+    replayEnd: true,
+  })
+  for await (const event of events) {
+    if (event.type === 'snapshot') {
+      if (isFirst) emulator.reset(event.size)
+      isFirst = false
+      await emulator.write(event.bytes)
+      if (event.isLast) return emulator
+    } else if (event.type === 'output') await emulator.write(event.bytes)
+    else if (event.type === 'replay-end' || event.type === 'exit') return emulator
+  }
+  throw new HeimdallError('SESSION_LOST', 'the session sent no screen')
+}

@@ -1,0 +1,47 @@
+// hm record: writes what a session puts out from now on as asciicast v2.
+import { join, resolve } from 'node:path'
+import { openRecording } from '../../../supervisor/recording.ts'
+import type { Run } from '../../command.ts'
+import type { record } from '../../table/session.ts'
+import { connectTo, locate } from './locate.ts'
+
+export const run: Run<typeof record> = async (context, { flags, args }) => {
+  const located = await locate(context, flags, args.id)
+  const connection = await connectTo(located)
+  // Ctrl-C is how a recording is stopped, not a failure.
+  const stop = (): void => connection.close()
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  try {
+    const info = await connection.info()
+    const file = args.file === undefined ? join(located.dir, `${located.id}.cast`) : resolve(context.cwd, args.file)
+    const header = { size: info, command: info.command, title: info.title }
+    const recording = openRecording(file, header, context.clock)
+    context.note(`Recording session ${located.id} to ${file}; Ctrl-C stops`)
+    const startMs = context.clock.monoMs()
+    let events = 0
+    let exitCode: number | null = null
+    try {
+      let { cols, rows } = info
+      const options = { from: 'snapshot', readOnly: true, events: true, gaps: true, redraw: true } as const
+      for await (const event of connection.subscribe(options)) {
+        events += 1
+        if (event.type === 'output' || event.type === 'snapshot') recording.output(event.bytes)
+        if (event.type === 'state' && (event.state.cols !== cols || event.state.rows !== rows)) {
+          ;({ cols, rows } = event.state)
+          recording.resize({ cols, rows })
+        }
+        if (event.type === 'exit') exitCode = event.code
+      }
+    } catch (error) {
+      if (!connection.isClosed) throw error
+    } finally {
+      recording.close()
+    }
+    const seconds = Math.round(context.clock.monoMs() - startMs) / 1_000
+    const text = `Recorded ${seconds} s of session ${located.id} to ${file}`
+    return { data: { id: located.id, file, events, seconds, exit_code: exitCode }, text }
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop)
+    connection.close()
+  }
+}

@@ -1,0 +1,84 @@
+// hm status: what a session is doing; after its end, how it ended.
+import { HeimdallError } from '../../../errors.ts'
+import type { ExitRecord } from '../../../supervisor/session-files.ts'
+import type { Info } from '../../../wire/messages.ts'
+import type { SessionConnection, SessionStatus } from '../../../client/connection.ts'
+import type { Answer, Context, Run } from '../../command.ts'
+import { inlineText } from '../../render/plain-text.ts'
+import type { status } from '../../table/session.ts'
+import { connectTo, locate, type Located } from './locate.ts'
+
+export const run: Run<typeof status> = async (context, { flags, args }) => {
+  const located = await locate(context, flags, args.id)
+  if (!located.isRunning) return endedAnswer(context, located)
+  const connection = await connectTo(located)
+  try {
+    return runningAnswer(located.id, await connection.status(), await infoIfKnown(connection))
+  } finally {
+    connection.close()
+  }
+}
+
+/** A supervisor that speaks only what seed 001 says does not answer INFO. */
+async function infoIfKnown(connection: SessionConnection): Promise<Info | undefined> {
+  try {
+    return await connection.info()
+  } catch (error) {
+    if (error instanceof HeimdallError && error.code === 'SESSION_SILENT') return undefined
+    throw error
+  }
+}
+
+function runningAnswer(id: string, status: SessionStatus, info: Info | undefined): Answer {
+  const { pid, idleMs, alive, state, stateMs } = status
+  const lines = fiveLines({ id, pid, idleMs, alive, state, stateMs })
+  if (info !== undefined) {
+    const { value, source, evidence } = info.needs_input
+    const why = evidence === null ? source : `${source}: ${inlineText(evidence)}`
+    lines.push(`needs_input: ${value ? `yes (${why})` : 'no'}`, `size: ${info.cols}x${info.rows}`)
+    lines.push(`command: ${inlineText(info.command.join(' '))}`)
+    if (info.title !== '') lines.push(`title: ${inlineText(info.title)}`)
+    if (info.exit_code !== null) lines.push(`exit_code: ${info.exit_code}`)
+  }
+  const data = { ...info, id, pid, idle_ms: idleMs, alive, state, state_ms: stateMs }
+  return { data, text: lines.join('\n') }
+}
+
+function endedAnswer({ clock }: Context, { id, exit }: Located): Answer {
+  const sinceMs = exit === undefined ? 0 : Math.max(0, clock.wallMs() - Date.parse(exit.ended_at))
+  const base = { id, pid: exit?.pid ?? 0, idleMs: sinceMs, alive: false, state: 'dead', stateMs: sinceMs }
+  const lines = fiveLines(base)
+  if (exit !== undefined) lines.push(...endLines(exit))
+  const data = {
+    ...exit,
+    id,
+    pid: base.pid,
+    alive: false,
+    state: 'dead',
+    state_ms: sinceMs,
+    idle_ms: sinceMs,
+    needs_input: { value: false, source: 'none', evidence: null },
+    exit_code: exit?.exit_code ?? null,
+    title: '',
+  }
+  return { data, text: lines.join('\n') }
+}
+
+function endLines(exit: ExitRecord): string[] {
+  return [
+    `exit_code: ${exit.exit_code}`,
+    `ended: ${exit.ended_at} (${exit.reason})`,
+    `command: ${inlineText(exit.command.join(' '))}`,
+  ]
+}
+
+/** The lines that clients of the field read; what we add comes after them. */
+function fiveLines(status: SessionStatus & { readonly id: string }): string[] {
+  return [
+    `session: ${status.id}`,
+    `pid: ${status.pid}`,
+    `idle_ms: ${status.idleMs}`,
+    `alive: ${status.alive}`,
+    `state: ${status.state} (${status.stateMs}ms)`,
+  ]
+}

@@ -1,0 +1,152 @@
+// The session's screen as this viewer keeps it, and those wishes of the program that concern the viewer's own terminal.
+import xterm, { type IBuffer, type Terminal } from '@xterm/headless'
+import type { Size } from '../../../../wire/messages.ts'
+import { inlineText } from '../../../render/plain-text.ts'
+
+/** Lines that are put back into the viewer's own terminal when the command ends. */
+const SCROLLBACK_LINES = 1_000
+/** What terminals take for the clipboard at most. */
+const CLIPBOARD_CHARS_MAX = 100_000
+
+/** Where the wishes go. Nothing of the program reaches the terminal in any other way. */
+export interface Wishes {
+  /** Modes of mouse, keys and paste, which decide what the terminal sends when a person types. */
+  mode(sequence: string): void
+  /** Title, bell, cursor shape, notification, clipboard. */
+  show(sequence: string): void
+  /** A question to the terminal, whose answer comes back as if it were typed. */
+  ask(sequence: string): void
+  /** An answer that the emulator itself can give. */
+  answer(text: string): void
+}
+
+type Params = readonly (number | number[])[]
+
+export class Emulator {
+  readonly #terminal: Terminal
+  readonly #wishes: Wishes
+  readonly #modes = new Set<number>()
+  #isCursorVisible = true
+  #pendingBytes = 0
+
+  constructor({ cols, rows }: Size, wishes: Wishes) {
+    this.#wishes = wishes
+    this.#terminal = new xterm.Terminal({ cols, rows, scrollback: SCROLLBACK_LINES, allowProposedApi: true })
+    this.#listen()
+  }
+
+  get pendingBytes(): number {
+    return this.#pendingBytes
+  }
+
+  get size(): Size {
+    return { cols: this.#terminal.cols, rows: this.#terminal.rows }
+  }
+
+  get screen(): IBuffer {
+    return this.#terminal.buffer.active
+  }
+
+  get normalScreen(): IBuffer {
+    return this.#terminal.buffer.normal
+  }
+
+  get isCursorVisible(): boolean {
+    return this.#isCursorVisible
+  }
+
+  /** Resolves when the bytes are on the screen. */
+  write(bytes: Buffer): Promise<void> {
+    this.#pendingBytes += bytes.length
+    return new Promise((resolve) => {
+      this.#terminal.write(bytes, () => {
+        this.#pendingBytes -= bytes.length
+        resolve()
+      })
+    })
+  }
+
+  resize({ cols, rows }: Size): void {
+    if (cols !== this.#terminal.cols || rows !== this.#terminal.rows) this.#terminal.resize(cols, rows)
+  }
+
+  /** An empty screen of this size; a snapshot that follows switches on again what the program has switched on. */
+  reset(size: Size): void {
+    this.#terminal.reset()
+    this.resize(size)
+    this.#forgetModes()
+  }
+
+  #forgetModes(): void {
+    for (const mode of this.#modes) this.#wishes.mode(`\u001b[?${mode}l`)
+    this.#modes.clear()
+    this.#isCursorVisible = true
+  }
+
+  #listen(): void {
+    const { parser } = this.#terminal
+    parser.registerCsiHandler({ prefix: '?', final: 'h' }, (params) => this.#setModes(params, true))
+    parser.registerCsiHandler({ prefix: '?', final: 'l' }, (params) => this.#setModes(params, false))
+    parser.registerEscHandler({ final: 'c' }, () => {
+      this.#forgetModes()
+      return false
+    })
+    const { mode, show, ask, answer } = this.#wishes
+    const csi = (prefix: string, intermediates: string, final: string, to: (sequence: string) => void): void => {
+      const id = { final, ...(prefix === '' ? {} : { prefix }), ...(intermediates === '' ? {} : { intermediates }) }
+      parser.registerCsiHandler(id, (params) => {
+        to(`\u001b[${prefix}${written(params)}${intermediates}${final}`)
+        return true
+      })
+    }
+    parser.registerEscHandler({ final: '=' }, () => pass(mode, '\u001b='))
+    parser.registerEscHandler({ final: '>' }, () => pass(mode, '\u001b>'))
+    // Keyboard protocols: kitty's push, pop and set, and xterm's modifyOtherKeys.
+    for (const prefix of ['>', '<', '=']) csi(prefix, '', 'u', mode)
+    csi('>', '', 'm', mode)
+    csi('', ' ', 'q', show)
+    for (const [prefix, final] of [
+      ['', 'c'],
+      ['>', 'c'],
+      ['>', 'q'],
+      ['?', 'u'],
+    ] as const)
+      csi(prefix, '', final, ask)
+    for (const code of [0, 2]) parser.registerOscHandler(code, (text) => pass(show, osc(2, inlineText(text))))
+    for (const code of [9, 99, 777]) parser.registerOscHandler(code, (text) => pass(show, osc(code, inlineText(text))))
+    for (const code of [4, 10, 11, 12])
+      parser.registerOscHandler(code, (text) => (/^[\d;]*\?$/.test(text) ? pass(ask, osc(code, text)) : false))
+    // Writing the clipboard is what agents do; reading it is nobody's business.
+    parser.registerOscHandler(52, (text) =>
+      /^[cpqs0-7]*;[A-Za-z0-9+/=]*$/.test(text) && text.length <= CLIPBOARD_CHARS_MAX
+        ? pass(show, osc(52, text))
+        : true,
+    )
+    this.#terminal.onBell(() => show('\u0007'))
+    this.#terminal.onData(answer)
+  }
+
+  #setModes(params: Params, isOn: boolean): boolean {
+    for (const mode of params) {
+      if (mode === 25) this.#isCursorVisible = isOn
+      if (typeof mode !== 'number' || !INPUT_MODES.has(mode) || this.#modes.has(mode) === isOn) continue
+      if (isOn) this.#modes.add(mode)
+      else this.#modes.delete(mode)
+      this.#wishes.mode(`\u001b[?${mode}${isOn ? 'h' : 'l'}`)
+    }
+    return false
+  }
+}
+
+/** Cursor keys, mouse in all its kinds, focus, keypad and bracketed paste. */
+const INPUT_MODES = new Set([1, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004])
+
+function pass(to: (sequence: string) => void, sequence: string): true {
+  to(sequence)
+  return true
+}
+
+const osc = (code: number, text: string): string => `\u001b]${code};${text}\u0007`
+
+const written = (params: Params): string =>
+  params.map((param) => (Array.isArray(param) ? param.join(':') : param === 0 ? '' : String(param))).join(';')

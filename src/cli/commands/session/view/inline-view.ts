@@ -1,0 +1,98 @@
+// Attached inline: output passed through as it comes, into a terminal that keeps its own scroll-back, or into a pipe.
+import type { SessionConnection } from '../../../../client/connection.ts'
+import type { Context } from '../../../command.ts'
+import type { AttachTarget } from '../attach.ts'
+import { TextOut } from '../text-out.ts'
+import { DetachKey } from './detach-key.ts'
+import { type Leave, WayOut } from './view.ts'
+
+/** What a program may leave switched on: mouse, focus, paste, keypad, keyboard protocols, hidden cursor, other screen. */
+const RESTORE =
+  '\u001b[0m\u001b[?1;9;66;1000;1002;1003;1004;1005;1006;1015;1016;2004l\u001b>\u001b[>4;0m\u001b[<99u' +
+  '\u001b[?1049l\u001b[?25h'
+
+export async function inlineView(
+  context: Context,
+  target: AttachTarget,
+  connection: SessionConnection,
+  detachKey: number,
+): Promise<Leave> {
+  const { stdin, stdout } = context
+  const isTerminal = stdin.isTTY && stdout.isTTY
+  const wayOut = new WayOut()
+  const restore = (): void => {
+    process.off('exit', restore)
+    if (isTerminal) {
+      stdout.write(RESTORE)
+      stdin.setRawMode(false)
+    }
+    stdin.pause()
+  }
+  process.once('exit', restore)
+  if (isTerminal) stdin.setRawMode(true)
+  const undo = typeInto(context, target, connection, isTerminal ? detachKey : 0, wayOut)
+  try {
+    if (isTerminal && !target.isReadOnly) await connection.resize({ cols: stdout.columns, rows: stdout.rows })
+    void follow(context, target, connection, wayOut)
+    return await wayOut.left
+  } finally {
+    undo()
+    wayOut.close()
+    restore()
+  }
+}
+
+/** Standard input and signals to the session; returns how to stop. */
+function typeInto(
+  { stdin, stdout }: Context,
+  { isReadOnly }: AttachTarget,
+  connection: SessionConnection,
+  detachKey: number,
+  wayOut: WayOut,
+): () => void {
+  const fail = (error: Error): void => wayOut.fail(error)
+  const key = new DetachKey(detachKey)
+  const onData = (chunk: Buffer): void => {
+    const { bytes, isDetach } = key.take(chunk)
+    if (bytes.length > 0 && !isReadOnly) connection.input(bytes).catch(fail)
+    if (isDetach) wayOut.leave({ reason: 'detached' })
+  }
+  const onEnd = (): void => {
+    // A terminal that goes away ends the viewing. A pipe that ends only ends the typing: Ctrl-D, as a terminal says it.
+    if (stdin.isTTY) wayOut.leave({ reason: 'end of input' })
+    else if (!isReadOnly) connection.input('\u0004').catch(fail)
+  }
+  const onResize = (): void => {
+    if (!isReadOnly) connection.resize({ cols: stdout.columns, rows: stdout.rows }).catch(fail)
+  }
+  stdin.on('data', onData).on('end', onEnd)
+  if (stdout.isTTY) stdout.on('resize', onResize)
+  wayOut.onSignal('SIGTERM', () => wayOut.leave({ reason: 'SIGTERM' }))
+  wayOut.onSignal('SIGHUP', () => wayOut.leave({ reason: 'SIGHUP' }))
+  wayOut.onSignal('SIGINT', () => {
+    if (!isReadOnly) connection.input('\u0003').catch(fail)
+    else wayOut.leave({ reason: 'detached' })
+  })
+  return () => {
+    stdin.off('data', onData).off('end', onEnd)
+    stdout.off('resize', onResize)
+  }
+}
+
+async function follow(
+  context: Context,
+  { isReadOnly, from }: AttachTarget,
+  connection: SessionConnection,
+  wayOut: WayOut,
+): Promise<void> {
+  const out = new TextOut(context.stdout)
+  try {
+    for await (const event of connection.subscribe({ from, readOnly: isReadOnly, gaps: true })) {
+      if (event.type === 'gap') context.note(`[${event.droppedBytes} bytes were dropped here]`)
+      if (event.type === 'output' && !(await out.write(event.bytes))) wayOut.leave({ reason: 'detached' })
+      if (event.type === 'exit') wayOut.leave({ reason: 'exited', code: event.code })
+    }
+  } catch (error) {
+    wayOut.fail(error as Error)
+  }
+}

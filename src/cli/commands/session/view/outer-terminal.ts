@@ -1,0 +1,57 @@
+// The terminal of the person who attached: raw while we draw in it, and as it was before when we leave, whatever happens.
+
+/** Modes that the program may have switched on through us, and that would make a shell unusable afterwards. */
+const INPUT_MODES = [1, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004]
+
+const ENTER = '\u001b[22;2t\u001b[?1049h\u001b[H\u001b[2J'
+/** Leaving the alternate screen also leaves its keyboard flags (kitty protocol), which each screen has its own of. */
+const RESTORE =
+  `\u001b[?2026l\u001b[r\u001b[0m\u001b[?${INPUT_MODES.join(';')}l\u001b>\u001b[>4;0m\u001b[<99u` +
+  '\u001b[0 q\u001b[?7h\u001b[?1049l\u001b[23;2t\u001b[?25h'
+
+export class OuterTerminal {
+  readonly #stdin: NodeJS.ReadStream
+  readonly #stdout: NodeJS.WriteStream
+  #isEntered = false
+
+  constructor(stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream) {
+    this.#stdin = stdin
+    this.#stdout = stdout
+  }
+
+  get cols(): number {
+    return this.#stdout.columns
+  }
+
+  get rows(): number {
+    return this.#stdout.rows
+  }
+
+  enter(): void {
+    this.#isEntered = true
+    // The last resort: a terminal write is synchronous, so it still gets out of a process that is about to end.
+    process.once('exit', this.leave)
+    this.#stdin.setRawMode(true)
+    this.write(ENTER)
+  }
+
+  /** After a stop and continue, the shell in between has set the terminal to its own liking. */
+  reenter(): void {
+    this.#stdin.setRawMode(true)
+    this.write('\u001b[?1049h')
+  }
+
+  /** Can be called at any time and more than once. */
+  readonly leave = (): void => {
+    if (!this.#isEntered) return
+    this.#isEntered = false
+    process.off('exit', this.leave)
+    this.write(RESTORE)
+    this.#stdin.setRawMode(false)
+    this.#stdin.pause()
+  }
+
+  write(text: string): void {
+    if (text !== '') this.#stdout.write(text)
+  }
+}

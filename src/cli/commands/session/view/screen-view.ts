@@ -1,0 +1,273 @@
+// Attached in full: the session's screen drawn above a status line, keys sent to the session.
+import type { SessionConnection } from '../../../../client/connection.ts'
+import type { SessionEvent } from '../../../../client/events.ts'
+import type { Clock, Timer } from '../../../../clock.ts'
+import type { Info, Size, StateEvent } from '../../../../wire/messages.ts'
+import type { Context } from '../../../command.ts'
+import type { AttachTarget } from '../attach.ts'
+import { drawRows } from './cells.ts'
+import { DetachKey } from './detach-key.ts'
+import { Emulator } from './emulator.ts'
+import { OuterTerminal } from './outer-terminal.ts'
+import { Painter } from './painter.ts'
+import { keyName, statusLine } from './status-line.ts'
+import { type Leave, WayOut } from './view.ts'
+
+/** Frames follow each other at least this far apart; a single key's echo is drawn at once. */
+const FRAME_MS = 10
+/** Output that the emulator has not drawn yet; past it the session is read no faster than it is drawn. */
+const PENDING_BYTES_MAX = 128 << 10
+const TICK_MS = 1_000
+
+export async function screenView(
+  context: Context,
+  target: AttachTarget,
+  connection: SessionConnection,
+  detachKey: number,
+): Promise<Leave> {
+  const info = await connection.info()
+  const outer = new OuterTerminal(context.stdin, context.stdout)
+  const view = new ScreenView(context, target, connection, outer, info, detachKey)
+  const wayOut = new WayOut()
+  // Printed by Node before the process ends: it must not vanish with the alternate screen.
+  process.once('uncaughtExceptionMonitor', outer.leave)
+  outer.enter()
+  try {
+    const leave = await view.run(wayOut)
+    outer.leave()
+    if (leave.reason === 'exited') outer.write(view.remains())
+    return leave
+  } finally {
+    wayOut.close()
+    view.close()
+    outer.leave()
+    process.off('uncaughtExceptionMonitor', outer.leave)
+  }
+}
+
+class ScreenView {
+  readonly #clock: Clock
+  readonly #target: AttachTarget
+  readonly #connection: SessionConnection
+  readonly #outer: OuterTerminal
+  readonly #context: Context
+  readonly #detachKey: number
+  readonly #painter = new Painter()
+  readonly #emulator: Emulator
+  readonly #isPinned: boolean
+  #state: Pick<StateEvent, 'state' | 'needs_input'>
+  #stateSinceMs: number
+  /** Sequences for the outer terminal that go out with the next frame. */
+  #outbox = ''
+  #top = 0
+  #isSnapshotOpen = false
+  #lastFrameMs = Number.NEGATIVE_INFINITY
+  #frame: Timer | undefined
+  #tick: Timer | undefined
+  #undo: (() => void)[] = []
+
+  constructor(
+    context: Context,
+    target: AttachTarget,
+    connection: SessionConnection,
+    outer: OuterTerminal,
+    info: Info,
+    detachKey: number,
+  ) {
+    this.#context = context
+    this.#clock = context.clock
+    this.#target = target
+    this.#connection = connection
+    this.#outer = outer
+    this.#detachKey = detachKey
+    this.#isPinned = info.pinned
+    this.#state = info
+    this.#stateSinceMs = this.#clock.monoMs() - info.state_ms
+    this.#emulator = new Emulator({ cols: info.cols, rows: info.rows }, this.#wishes())
+  }
+
+  /** A viewer that may not type has no use for the program's keyboard and mouse modes, nor may it answer questions. */
+  #wishes(): ConstructorParameters<typeof Emulator>[1] {
+    const { isReadOnly, isSafe } = this.#target
+    const send = (sequence: string): void => {
+      this.#outbox += sequence
+    }
+    const drop = (): void => undefined
+    return {
+      mode: isReadOnly ? drop : send,
+      show: isSafe ? drop : send,
+      ask: isReadOnly || isSafe ? drop : send,
+      answer: isReadOnly ? drop : (text) => void this.#connection.input(text).catch(() => undefined),
+    }
+  }
+
+  async run(wayOut: WayOut): Promise<Leave> {
+    const { isReadOnly } = this.#target
+    this.#listen(wayOut)
+    if (!isReadOnly) await this.#fit()
+    const events = this.#connection.subscribe({
+      from: 'snapshot',
+      readOnly: isReadOnly,
+      events: true,
+      gaps: true,
+      redraw: true,
+    })
+    void this.#follow(events, wayOut)
+    this.#onTick()
+    return await wayOut.left
+  }
+
+  #listen(wayOut: WayOut): void {
+    const { stdin, stdout } = this.#context
+    const key = new DetachKey(this.#detachKey)
+    const onData = (chunk: Buffer): void => {
+      const { bytes, isDetach } = key.take(chunk)
+      if (bytes.length > 0) this.#type(bytes, wayOut)
+      if (isDetach) wayOut.leave({ reason: 'detached' })
+    }
+    const onEnd = (): void => wayOut.leave({ reason: 'end of input' })
+    const onResize = (): void => {
+      this.#painter.forget()
+      if (!this.#target.isReadOnly) this.#fit().catch((error: Error) => wayOut.fail(error))
+      this.#schedule()
+    }
+    stdin.on('data', onData).on('end', onEnd)
+    stdout.on('resize', onResize)
+    this.#undo.push(() => {
+      stdin.off('data', onData).off('end', onEnd)
+      stdout.off('resize', onResize)
+    })
+    wayOut.onSignal('SIGTERM', () => wayOut.leave({ reason: 'SIGTERM' }))
+    wayOut.onSignal('SIGHUP', () => wayOut.leave({ reason: 'SIGHUP' }))
+    wayOut.onSignal('SIGINT', () => this.#type(Buffer.from([3]), wayOut))
+    wayOut.onSignal('SIGCONT', () => {
+      this.#outer.reenter()
+      this.#painter.forget()
+      this.#schedule()
+    })
+  }
+
+  #type(bytes: Buffer, wayOut: WayOut): void {
+    if (!this.#target.isReadOnly) this.#connection.input(bytes).catch((error: Error) => wayOut.fail(error))
+  }
+
+  /** The session takes the size of this terminal, less the status line. */
+  async #fit(): Promise<void> {
+    const size: Size = { cols: this.#outer.cols, rows: Math.max(1, this.#outer.rows - 1) }
+    if (!this.#isPinned) await this.#connection.resize(size)
+  }
+
+  async #follow(events: AsyncIterable<SessionEvent>, wayOut: WayOut): Promise<void> {
+    try {
+      for await (const event of events) {
+        if (event.type === 'exit') {
+          await this.#emulator.write(Buffer.alloc(0))
+          wayOut.leave({ reason: 'exited', code: event.code })
+          return
+        }
+        await this.#take(event)
+      }
+    } catch (error) {
+      wayOut.fail(error as Error)
+    }
+  }
+
+  async #take(event: SessionEvent): Promise<void> {
+    switch (event.type) {
+      case 'snapshot':
+        if (!this.#isSnapshotOpen) this.#emulator.reset(event.size)
+        this.#isSnapshotOpen = !event.isLast
+        return await this.#draw(event.bytes)
+      case 'output':
+        return await this.#draw(event.bytes)
+      case 'state':
+        this.#state = event.state
+        this.#stateSinceMs = this.#clock.monoMs() - event.state.state_ms
+        this.#emulator.resize(event.state)
+        this.#schedule()
+        return
+      default:
+        // A gap is followed by the redraw that was asked for; a refusal changes nothing on the screen.
+        return
+    }
+  }
+
+  async #draw(bytes: Buffer): Promise<void> {
+    const drawn = this.#emulator.write(bytes).then(() => this.#schedule())
+    if (this.#emulator.pendingBytes > PENDING_BYTES_MAX) await drawn
+  }
+
+  #schedule(): void {
+    if (this.#frame !== undefined) return
+    const delayMs = Math.max(0, this.#lastFrameMs + FRAME_MS - this.#clock.monoMs())
+    if (delayMs === 0) this.#paint()
+    else
+      this.#frame = this.#clock.after(delayMs, () => {
+        this.#frame = undefined
+        this.#paint()
+      })
+  }
+
+  #onTick(): void {
+    this.#schedule()
+    this.#tick = this.#clock.after(TICK_MS, () => this.#onTick(), { background: true })
+  }
+
+  #paint(): void {
+    this.#lastFrameMs = this.#clock.monoMs()
+    const { cols } = this.#outer
+    const rows = Math.max(1, this.#outer.rows - 1)
+    const { screen, size } = this.#emulator
+    this.#top = viewTop(this.#top, screen.cursorY, size.rows, rows)
+    const lines = drawRows(screen, this.#top, Math.min(rows, size.rows), cols).map(({ text, width }) =>
+      width < cols ? `${text}\u001b[K` : text,
+    )
+    while (lines.length < rows) lines.push('\u001b[K')
+    const cursor = { x: Math.min(screen.cursorX, cols - 1), y: screen.cursorY - this.#top }
+    const isShown = this.#emulator.isCursorVisible && screen.cursorX <= cols
+    const outbox = this.#outbox
+    this.#outbox = ''
+    this.#outer.write(
+      outbox +
+        this.#painter.paint({ lines: [...lines, this.#status(cols, rows)], cursor: isShown ? cursor : undefined }),
+    )
+  }
+
+  #status(cols: number, rows: number): string {
+    const { size } = this.#emulator
+    const isOther = size.cols !== cols || size.rows !== rows
+    return statusLine(
+      {
+        id: this.#target.id,
+        state: this.#state,
+        stateMs: this.#clock.monoMs() - this.#stateSinceMs,
+        isReadOnly: this.#target.isReadOnly,
+        otherSize: isOther ? `${size.cols}x${size.rows}` : undefined,
+        detachKey: keyName(this.#detachKey),
+        hasColor: this.#context.style.color.isColorSupported,
+      },
+      cols,
+    )
+  }
+
+  /** What the command left on its normal screen, for the terminal that it would have left it on. */
+  remains(): string {
+    const { normalScreen, size } = this.#emulator
+    const count = normalScreen.baseY + size.rows
+    const lines = drawRows(normalScreen, -normalScreen.baseY, count, this.#outer.cols).map(({ text }) => text)
+    while (lines.at(-1) === '') lines.pop()
+    return lines.map((line) => `${line}\r\n`).join('')
+  }
+
+  close(): void {
+    this.#frame?.cancel()
+    this.#tick?.cancel()
+    for (const undo of this.#undo) undo()
+  }
+}
+
+/** The first row shown of a session that is higher than the terminal: moved only as far as the cursor needs. */
+function viewTop(top: number, cursorY: number, sessionRows: number, viewRows: number): number {
+  const highest = Math.max(0, sessionRows - viewRows)
+  return Math.min(highest, Math.max(Math.min(top, cursorY), cursorY - viewRows + 1))
+}

@@ -1,0 +1,73 @@
+// The last line of an attached terminal: which session, what it is doing, whether it waits, how to leave.
+import type { StateEvent } from '../../../../wire/messages.ts'
+import { duration } from '../../../render/duration.ts'
+import { inlineText } from '../../../render/plain-text.ts'
+
+export interface StatusLine {
+  readonly id: string
+  readonly state: Pick<StateEvent, 'state' | 'needs_input'>
+  readonly stateMs: number
+  readonly isReadOnly: boolean
+  /** Size of the session, where it is not that of this terminal. */
+  readonly otherSize: string | undefined
+  /** `Ctrl-\`; undefined when the key is off. */
+  readonly detachKey: string | undefined
+  readonly hasColor: boolean
+}
+
+const BAR = '\u001b[0;7m'
+const RESET = '\u001b[0m'
+
+/** Exactly `cols` columns; what does not fit is cut from the right, after the things that matter most. */
+export function statusLine(line: StatusLine, cols: number): string {
+  const { needs_input: waits, state } = line.state
+  const label = waits.value ? 'needs input' : state
+  const why = waits.value && waits.evidence !== null ? ` (${inlineText(waits.evidence)})` : ''
+  const head = ` [hm] ${line.id} `
+  const middle = ` ${label}${why} ${duration(line.stateMs)} `
+  const tail = [
+    line.isReadOnly ? 'read-only' : '',
+    line.otherSize ?? '',
+    line.detachKey === undefined ? '' : `${line.detachKey} detaches`,
+  ]
+    .filter((part) => part !== '')
+    .join(' · ')
+  const middleRoom = Math.max(0, cols - width(head))
+  const middleCut = cut(middle, middleRoom)
+  const left = cols - width(head) - width(middleCut)
+  const tailCut =
+    width(tail) + 1 <= left ? `${' '.repeat(left - width(tail) - 1)}${tail} ` : ' '.repeat(Math.max(0, left))
+  const color = line.hasColor ? colorOf(label) : BAR
+  return `${BAR}${cut(head, cols)}${color}${middleCut}${BAR}${tailCut}${RESET}`
+}
+
+function colorOf(label: string): string {
+  if (label === 'needs input') return '\u001b[0;1;30;43m'
+  if (label === 'dead') return '\u001b[0;97;41m'
+  return label === 'idle' ? BAR : '\u001b[0;30;42m'
+}
+
+/** Columns of a text without controls; East Asian and emoji characters take two. */
+function width(text: string): number {
+  let columns = 0
+  for (const char of text) columns += (char.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1
+  return columns
+}
+
+function cut(text: string, cols: number): string {
+  if (width(text) <= cols) return text
+  let out = ''
+  let columns = 0
+  for (const char of text) {
+    columns += width(char)
+    if (columns > cols - 1) break
+    out += char
+  }
+  return cols <= 0 ? '' : `${out}…`.padEnd(cols - width(out) - 1 + out.length + 1)
+}
+
+/** `Ctrl-\` for 28. */
+export function keyName(byte: number): string | undefined {
+  if (byte === 0) return undefined
+  return byte < 32 ? `Ctrl-${String.fromCharCode(byte + 64)}` : JSON.stringify(String.fromCharCode(byte))
+}
