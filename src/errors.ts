@@ -97,7 +97,7 @@ export const ERRORS = table({
   SESSION_LOST: { kind: 'peer', exit: 8, seedExit: 1, http: 502, means: 'the connection to a session broke off' },
   SESSION_REFUSED: { kind: 'peer', exit: 1, http: 409, means: 'a session refused what a client asked for' },
   SESSION_ENDED: { kind: 'user', exit: 5, seedExit: 1, http: 410, means: 'the session has ended, or ended meanwhile' },
-  WAIT_TIMEOUT: { kind: 'retry', exit: 6, http: 504, means: 'what was waited for did not happen in time' },
+  SESSION_WAIT_TIMEOUT: { kind: 'retry', exit: 6, http: 504, means: 'what was waited for did not happen in time' },
   CAST_INVALID: { kind: 'user', exit: 1, http: 400, means: 'a file is not an asciicast v2 recording' },
   SEND_UNSAFE: {
     kind: 'user',

@@ -83,11 +83,6 @@ export class SessionConnection {
     socket.on('data', (chunk: Buffer) => this.#push(chunk))
   }
 
-  /** Closed by this side or lost. */
-  get isClosed(): boolean {
-    return this.#ended !== undefined
-  }
-
   async status(): Promise<SessionStatus> {
     const status = decodeStatusResp(await this.#ask('status', 'statusResp'))
     return { ...status, state: stateName(status.state) }

@@ -20,13 +20,17 @@ const SECRET = 'c2VjcmV0'
 
 function corpus(): string[] {
   const strings = [
-    ...['0', '1', '2', '4;1', '7', '8;', '9', '10', '11', '52;c', '52;p', '99;', '104', '133;A', '633', '777;notify'],
-    ...['1337;File=', '1337;ClearScrollback', '50', '3008', '7501'],
-  ].flatMap((selector) =>
-    [']', '\u009d'].flatMap((start) =>
-      ['\u0007', '\u001b\\', '\u009c'].map((end) => `${start === ']' ? '\u001b]' : start}${selector};${SECRET}${end}`),
-    ),
-  )
+    '0 1 2 4;1 7 8; 9 10 11 52;c 52;p 99; 104 133;A 633 777;notify',
+    '1337;File= 1337;ClearScrollback 50 3008 7501',
+  ]
+    .flatMap((line) => line.split(' '))
+    .flatMap((selector) =>
+      [']', '\u009d'].flatMap((start) =>
+        ['\u0007', '\u001b\\', '\u009c'].map(
+          (end) => `${start === ']' ? '\u001b]' : start}${selector};${SECRET}${end}`,
+        ),
+      ),
+    )
   const others = ['P$q', 'P+q', 'P1;2;3q', '_G', '^', 'X'].flatMap((start) => [
     `\u001b${start}${SECRET}\u001b\\`,
     `\u001b${start}${SECRET}\u009c`,
@@ -39,8 +43,8 @@ function corpus(): string[] {
     `\u009b1;2${final}`,
     `\u001b[>0 ${final}`,
   ])
-  const escapes = [...'78=>DEHMNOZcno|}~'].map((final) => `\u001b${final}`)
-  const charsets = [...'()*+-./#% '].map((middle) => `\u001b${middle}0`)
+  const escapes = '78=>DEHMNOZcno|}~'.split('').map((final) => `\u001b${final}`)
+  const charsets = '()*+-./#% '.split('').map((middle) => `\u001b${middle}0`)
   const marks = [0xad, 0x61c, 0x180e, 0x200b, 0x200d, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202e, 0x2066, 0x2069]
   const format = [...marks, 0xfeff, 0xfff9, 0xe0001, 0xe0041].map((code) => String.fromCodePoint(code))
   const controls = [...Array.from({ length: 0x20 }, (_, i) => i), 0x7f]

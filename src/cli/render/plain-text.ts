@@ -9,7 +9,7 @@ const ESC = 0x1b
 const STRING_C1 = new Set([0x90, 0x98, 0x9d, 0x9e, 0x9f])
 const STRING_AFTER_ESC = new Set(['P', 'X', ']', '^', '_'].map((c) => c.charCodeAt(0)))
 /** Finals of CSI that move the cursor to another line or column: what comes next is not part of the same line. */
-const MOVES = new Set([...'ABEFHfd'].map((c) => c.charCodeAt(0)))
+const MOVES = new Set(['A', 'B', 'E', 'F', 'H', 'f', 'd'].map((c) => c.charCodeAt(0)))
 const FORWARD = 'C'.charCodeAt(0)
 const SPACES_MAX = 200
 

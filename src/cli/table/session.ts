@@ -243,7 +243,7 @@ export const wait = spec({
     { run: 'hm wait agent --for needs-input --timeout 10m', does: 'returns when the agent asks for something' },
     { run: 'hm wait build --for exit --json', does: 'gives the exit code, also when the session has ended long ago' },
   ],
-  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST', 'WAIT_TIMEOUT'],
+  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST', 'SESSION_WAIT_TIMEOUT'],
   output: {
     id: 'id of the session',
     for: 'what was waited for',

@@ -22,7 +22,7 @@ export const run: Run<typeof kill> = async (context, { flags, args }) => {
       return { data: { id, ended: false, exit_code: null }, text: `Kill signal sent to session ${id}` }
     const hasEnded = await watch.until(({ exitCode }) => exitCode !== undefined, flags.timeout)
     if (!hasEnded)
-      throw new HeimdallError('WAIT_TIMEOUT', `session ${id} did not end in time`, { hint: `hm status ${id}` })
+      throw new HeimdallError('SESSION_WAIT_TIMEOUT', `session ${id} did not end in time`, { hint: `hm status ${id}` })
     const code = watch.seen.exitCode ?? null
     return { data: { id, ended: true, exit_code: code }, text: `Session ${id} ended with exit code ${code}` }
   } finally {

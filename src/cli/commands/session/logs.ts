@@ -85,6 +85,10 @@ class LogPrinter {
         await this.#endReplay()
         if (isJson) return await this.#out.writeLine({ type: 'exit', code: event.code })
         return await this.#out.write(this.#options.isRaw ? '' : this.#plain.end())
+      case 'snapshot':
+      case 'state':
+      case 'ack':
+      case 'error':
       default:
         return true
     }

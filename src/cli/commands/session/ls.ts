@@ -16,7 +16,9 @@ const ANSWER_MS = 1_000
 export const run: Run<typeof ls> = async (context, { flags }) => {
   const dir = await socketDirOf(context, flags)
   const entries = listSessions(dir).filter(({ state }) => state === 'running' || flags.all === true)
-  const sessions = await Promise.all(entries.map((entry) => describe(dir, entry)))
+  const found = await Promise.all(entries.map((entry) => describe(dir, entry)))
+  // A session still answers for a moment after its command has ended.
+  const sessions = found.filter(({ alive }) => alive || flags.all === true)
   const rows = sessions.map((session) => [
     session.id,
     session.state,

@@ -9,7 +9,11 @@ export const run: Run<typeof record> = async (context, { flags, args }) => {
   const located = await locate(context, flags, args.id)
   const connection = await connectTo(located)
   // Ctrl-C is how a recording is stopped, not a failure.
-  const stop = (): void => connection.close()
+  const stopping = new AbortController()
+  const stop = (): void => {
+    stopping.abort()
+    connection.close()
+  }
   process.once('SIGINT', stop).once('SIGTERM', stop)
   try {
     const info = await connection.info()
@@ -33,7 +37,7 @@ export const run: Run<typeof record> = async (context, { flags, args }) => {
         if (event.type === 'exit') exitCode = event.code
       }
     } catch (error) {
-      if (!connection.isClosed) throw error
+      if (!stopping.signal.aborted) throw error
     } finally {
       recording.close()
     }

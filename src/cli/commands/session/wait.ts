@@ -26,7 +26,7 @@ export const run: Run<typeof wait> = async (context, { flags, args }) => {
       flags.timeout,
     )
     if (!came)
-      throw new HeimdallError('WAIT_TIMEOUT', `session ${located.id} did not reach ${condition} in time`, {
+      throw new HeimdallError('SESSION_WAIT_TIMEOUT', `session ${located.id} did not reach ${condition} in time`, {
         hint: `hm status ${located.id} shows what it is doing`,
       })
     return answer(located.id, condition, watch.seen.state, watch.seen.exitCode ?? null)

@@ -11,13 +11,13 @@ const CLIPBOARD_CHARS_MAX = 100_000
 /** Where the wishes go. Nothing of the program reaches the terminal in any other way. */
 export interface Wishes {
   /** Modes of mouse, keys and paste, which decide what the terminal sends when a person types. */
-  mode(sequence: string): void
+  readonly mode: (sequence: string) => void
   /** Title, bell, cursor shape, notification, clipboard. */
-  show(sequence: string): void
+  readonly show: (sequence: string) => void
   /** A question to the terminal, whose answer comes back as if it were typed. */
-  ask(sequence: string): void
+  readonly ask: (sequence: string) => void
   /** An answer that the emulator itself can give. */
-  answer(text: string): void
+  readonly answer: (text: string) => void
 }
 
 type Params = readonly (number | number[])[]

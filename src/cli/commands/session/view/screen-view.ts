@@ -186,6 +186,11 @@ class ScreenView {
         this.#emulator.resize(event.state)
         this.#schedule()
         return
+      case 'exit':
+      case 'gap':
+      case 'replay-end':
+      case 'ack':
+      case 'error':
       default:
         // A gap is followed by the redraw that was asked for; a refusal changes nothing on the screen.
         return

@@ -1,0 +1,74 @@
+// Runs the real `hm` in a home of its own, and ends every session that a test started.
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { isErrno } from '../../src/errors.ts'
+import { listSessions, readHolder } from '../../src/supervisor/session-files.ts'
+import {
+  type Ending,
+  launcher,
+  type Program,
+  type ProgramOptions,
+  runProgram,
+  startProgram,
+  waitForDeath,
+} from '../support/programs.ts'
+import { temporaryFolder } from '../support/project.ts'
+
+export interface Hm {
+  readonly home: string
+  readonly dir: string
+  readonly env: Readonly<Record<string, string>>
+  socket(id: string): string
+  /** Runs to the end. */
+  run(args: readonly string[], options?: ProgramOptions): Promise<Ending>
+  start(args: readonly string[], options?: ProgramOptions): Program
+  /** `data` of the envelope; fails when the command failed. */
+  json(args: readonly string[]): Promise<Record<string, unknown>>
+  /** `hm run --detach`; the session is ended when the test is. */
+  session(id: string, command: readonly string[], flags?: readonly string[]): Promise<void>
+}
+
+export function hm(bin = 'hm'): Hm {
+  const home = temporaryFolder()
+  const dir = join(home, '.local/share/heimdall/sessions')
+  const env = { HOME: home, TERM: 'xterm-256color', PS1: '$ ' }
+  const words = bin === 'hm' ? launcher('hm') : [...launcher('heimdall'), 'session']
+  const command = (args: readonly string[]): [string, ...string[]] => [words[0] ?? '', ...words.slice(1), ...args]
+  const withHome = (options: ProgramOptions): ProgramOptions => ({
+    cwd: home,
+    ...options,
+    env: { ...env, ...options.env },
+  })
+  onTestFinished(async () => {
+    const pids = listSessions(dir).flatMap(({ id }) => readHolder(dir, id)?.supervisorPid ?? [])
+    for (const pid of pids) endProcess(pid)
+    await Promise.all(pids.map((pid) => waitForDeath(pid)))
+  })
+  const self: Hm = {
+    home,
+    dir,
+    env,
+    socket: (id) => join(dir, `${id}.sock`),
+    run: (args, options = {}) => runProgram(command(args), withHome(options)),
+    start: (args, options = {}) => startProgram(command(args), withHome(options)),
+    async json(args) {
+      const { stdout, stderr, code } = await self.run([...args, '--json'])
+      const envelope = JSON.parse(stdout) as { ok: boolean; data: Record<string, unknown> | null }
+      if (envelope.data === null) throw new Error(`hm ${args.join(' ')} ended with ${code}: ${stdout} ${stderr}`)
+      return envelope.data
+    },
+    async session(id, program, flags = []) {
+      const { code, stderr } = await self.run(['run', '--id', id, '--detach', ...flags, '--', ...program])
+      if (code !== 0) throw new Error(`hm run ended with ${code}: ${stderr}`)
+    },
+  }
+  return self
+}
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM')
+  } catch (error) {
+    if (!isErrno(error, 'ESRCH')) throw error
+  }
+}
