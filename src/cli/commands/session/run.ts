@@ -136,7 +136,7 @@ function classifierFrom(config: Config, flags: InputOf<typeof row>['flags']): Cl
   const base =
     flags.classifier === undefined
       ? (config.classifier.value as ClassifierChoice)
-      : { ...DEFAULT_CLASSIFIER, name: flags.classifier as ClassifierChoice['name'] }
+      : { ...DEFAULT_CLASSIFIER, name: flags.classifier }
   return {
     name: base.name,
     idleThresholdMs: flags['idle-threshold-ms'] ?? base.idleThresholdMs,

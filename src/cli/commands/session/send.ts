@@ -16,7 +16,7 @@ export const run: Run<typeof send> = async (context, { flags, args }) => {
   const sent = await sendText(located.paths.socket, text ?? '', {
     keys,
     clock: context.clock,
-    ...(flags['wait-for'] === undefined ? {} : { waitFor: flags['wait-for'] as 'idle' | 'needs-input' }),
+    ...(flags['wait-for'] === undefined ? {} : { waitFor: flags['wait-for'] }),
     ...(flags.timeout === undefined ? {} : { timeoutMs: flags.timeout }),
   })
   const data = {

@@ -10,7 +10,7 @@ type Condition = 'idle' | 'needs-input' | 'exit'
 
 export const run: Run<typeof wait> = async (context, { flags, args }) => {
   const located = await locate(context, flags, args.id)
-  const condition = flags.for as Condition
+  const condition = flags.for
   if (!located.isRunning) {
     if (condition !== 'exit') throw ended(located)
     return answer(located.id, condition, undefined, located.exit?.exit_code ?? null)
