@@ -5,6 +5,7 @@ import { printable } from '../ids.ts'
 import type { Coordination } from './coordination.ts'
 import { type Liveness, livenessOf, sight, silenceMs } from './liveness.ts'
 import type { Moment } from './moment.ts'
+import { checkPayload } from './protocol.ts'
 import type { ActorKind, Agent, NewEvent, Reader, Writer } from './store.ts'
 
 /** Who acts. An agent proves itself with the secret of its session; a client's name is a label and proves nothing. */
@@ -92,6 +93,7 @@ function beginChange(room: Coordination, rows: Writer): Change {
     rows,
     now,
     record(event) {
+      checkPayload(event.type, event.payload)
       const id = `proto_${new Date(now.wallMs).toISOString().slice(0, 10).replaceAll('-', '')}_${room.newId()}`
       const {
         actorKind = 'system' satisfies ActorKind,

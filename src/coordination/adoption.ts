@@ -1,0 +1,138 @@
+// Taking up a prior identity: only with evidence that the work goes on, and always on record (seed 002 §3.2, §3.4).
+import { HeimdallError } from '../errors.ts'
+import { DIRTY_PATHS_SHOWN } from '../limits.ts'
+import type { Scope } from '../scopes/scope.ts'
+import { caseSensitive } from './claims.ts'
+import type { Coordination } from './coordination.ts'
+import { dirtyPaths, pathsWithin } from './dirty.ts'
+import { changeAsOther, findAgent, livenessIn, unknownAgent } from './gate.ts'
+import { type Enrolled, newSession } from './identity.ts'
+import { freeName } from './names.ts'
+import type { Agent, Reader } from './store.ts'
+
+export type Evidence =
+  | {
+      readonly reason: 'uncommitted_scope'
+      readonly summary: string
+      readonly paths: readonly string[]
+      readonly tasks: readonly string[]
+    }
+  | { readonly reason: 'in_progress_ownership'; readonly summary: string; readonly tasks: readonly string[] }
+
+/** What to do instead, and why: the same state gives the same advice. */
+export interface Recommendation {
+  readonly action: 'register'
+  readonly name: string
+  readonly command: string
+  readonly reason: string
+}
+
+export interface AdoptionOptions {
+  /** Tasks in progress of the identity in another tracker, such as `bd`. */
+  readonly outsideTasks?: readonly string[]
+  /** A person at the terminal has confirmed it, with no evidence. */
+  readonly confirmedBy?: string | undefined
+  readonly pid?: number | undefined
+}
+
+/** Evidence that a session may go on as this agent, or nothing. */
+export function findEvidence(
+  room: Coordination,
+  name: string,
+  outsideTasks: readonly string[] = [],
+): Evidence | undefined {
+  const { agent, scopes, tasks } = room.store.read((rows) => {
+    const found = findAgent(rows, name)
+    if (found === undefined) throw unknownAgent(name)
+    return { agent: found, scopes: scopesOf(rows, found), tasks: ownTasks(rows, found) }
+  })
+  const allTasks = [...new Set([...tasks, ...outsideTasks])]
+  const paths = scopes.length === 0 ? [] : pathsWithin(dirtyPaths(room.project), scopes, caseSensitive(room))
+  if (paths.length > 0)
+    return {
+      reason: 'uncommitted_scope',
+      summary: `${paths.length} uncommitted ${paths.length === 1 ? 'path' : 'paths'} in the scopes of ${agent.agentId}: ${paths.slice(0, 3).join(', ')}${paths.length > 3 ? ', …' : ''}`,
+      paths: paths.slice(0, DIRTY_PATHS_SHOWN),
+      tasks: allTasks,
+    }
+  if (allTasks.length > 0)
+    return {
+      reason: 'in_progress_ownership',
+      summary: `${agent.agentId} has ${allTasks.join(', ')} in progress`,
+      tasks: allTasks,
+    }
+  return undefined
+}
+
+/** Gives the identity a new session: the one before is fenced off, and RESUME says who, why and with which tasks. */
+export function adopt(
+  room: Coordination,
+  name: string,
+  options: AdoptionOptions = {},
+): Enrolled & { evidence: Evidence | null } {
+  const evidence = findEvidence(room, name, options.outsideTasks)
+  if (evidence === undefined && options.confirmedBy === undefined)
+    throw rejected(room, name, 'nothing is uncommitted in its scopes and it has no task in progress')
+  return changeAsOther(room, { kind: 'system' }, (change) => {
+    const agent = findAgent(change.rows, name)
+    if (agent === undefined) throw unknownAgent(name)
+    if (agent.origin === 'remote') throw rejected(room, name, 'it belongs to another machine')
+    if (agent.revokedMs !== null)
+      throw new HeimdallError('AGENT_REVOKED', `${agent.agentId} is revoked`, {
+        hint: `heimdall haid reinstate ${agent.haid} lifts it`,
+      })
+    // A session that is still at work keeps its identity; taking it would be a second head on one body.
+    if (
+      agent.session.endedMs === null &&
+      livenessIn(room, agent, change.now) === 'active' &&
+      options.confirmedBy === undefined
+    )
+      throw rejected(room, name, 'its session is still active')
+    const enrolled = newSession(room, change, agent, { client: agent.session.client, pid: options.pid ?? null })
+    change.record({
+      type: 'RESUME',
+      actor: agent.agentId,
+      actorKind: options.confirmedBy === undefined ? 'agent' : 'human',
+      to: agent.agentId,
+      task: evidence?.tasks[0] ?? null,
+      payload: {
+        resume_reason: evidence?.reason ?? 'confirmed_by_human',
+        prior_session_agent: agent.agentId,
+        adopted_agent: agent.agentId,
+        evidence: evidence?.summary ?? `confirmed by ${options.confirmedBy ?? 'a person'} without evidence`,
+        tasks: evidence?.tasks ?? [],
+        prior_epoch: agent.session.epoch,
+        epoch: enrolled.agent.session.epoch,
+        ...(options.confirmedBy === undefined ? {} : { confirmed_by: options.confirmedBy }),
+      },
+    })
+    return { ...enrolled, evidence: evidence ?? null }
+  })
+}
+
+/** The first free name in a fixed order, so that asking twice gives the same advice. */
+export function recommend(room: Coordination, reason: string): Recommendation {
+  const name = room.store.read((rows) => {
+    let turn = 0
+    // A walk through the list of names instead of chance.
+    const next = (): number => ((turn += 1) * 0.618_033_988_75) % 1
+    return freeName((wanted) => rows.agentById(wanted) !== undefined, next)
+  })
+  return { action: 'register', name, command: `bb-init --register ${name} --json`, reason }
+}
+
+function rejected(room: Coordination, name: string, why: string): HeimdallError {
+  const recommendation = recommend(room, `${name} cannot be adopted: ${why}`)
+  return new HeimdallError('ADOPTION_REJECTED', `${name} cannot be adopted: ${why}`, {
+    hint: `register under a name of your own: ${recommendation.command}`,
+    details: { recommendation },
+  })
+}
+
+function scopesOf(rows: Reader, agent: Agent): readonly Scope[] {
+  return rows.claims({ holder: agent.haid, state: 'active' }).flatMap((claim) => claim.scopes)
+}
+
+function ownTasks(rows: Reader, agent: Agent): string[] {
+  return rows.tasks({ owner: agent.haid, state: 'in_progress' }).map((task) => task.taskId)
+}

@@ -1,0 +1,283 @@
+// Claims and events of other machines: files that arrived by git, taken in as `remote`, believed only as far as they can be checked.
+import { join } from 'node:path'
+import { HeimdallError } from '../errors.ts'
+import { LEASE_MINUTES_MAX, LOG_LINE_BYTES_MAX, REMOTE_FILE_BYTES_MAX, SCOPES_PER_CLAIM_MAX } from '../limits.ts'
+import { NO_DISK, parseScopes, type Scope } from '../scopes/scope.ts'
+import { readFileIfThere } from '../storage/atomic-file.ts'
+import { caseSensitive, checkLabel, contextFor } from './claims.ts'
+import type { Coordination } from './coordination.ts'
+import { type Change, changeAsOther } from './gate.ts'
+import { readHaid } from './haid.ts'
+import { aliasOf } from './identity.ts'
+import {
+  claimFileName,
+  claimFileNames,
+  EVENTS_FILE,
+  isSameSignature,
+  knownSignature,
+  ledgerDir,
+  ledgerSignature,
+  type Signature,
+  signatureKey,
+} from './ledger-files.ts'
+import type { Moment } from './moment.ts'
+import type { Agent, Claim, NewEvent, Reader } from './store.ts'
+
+/** True when files of the ledger have changed since they were last taken in. */
+export function hasRemoteNews(room: Coordination, signature: Signature): boolean {
+  return !isSameSignature(
+    room.store.read((rows) => knownSignature(rows, room.project)),
+    signature,
+  )
+}
+
+export interface Taken {
+  /** Files that could not be used, and why. */
+  readonly skipped: readonly string[]
+}
+
+/** Takes in what has changed. Claims whose file is gone were released where they were made. */
+export function takeInRemote(room: Coordination, signature = ledgerSignature(room.project)): Taken {
+  if (!hasRemoteNews(room, signature)) return { skipped: [] }
+  const dir = ledgerDir(room.project)
+  const skipped: string[] = []
+  const files = claimFileNames(dir).flatMap((name) => {
+    try {
+      return [readClaimFile(room, join(dir, 'claims', name), name)]
+    } catch (error) {
+      if (!(error instanceof HeimdallError)) throw error
+      skipped.push(`${name}: ${error.message}`)
+      return []
+    }
+  })
+  const events = readEvents(join(dir, EVENTS_FILE))
+  changeAsOther(room, { kind: 'system' }, (change) => {
+    const isForeign = (haid: string): boolean => change.rows.agent(haid)?.origin !== 'local'
+    const present = files.filter(({ haid }) => isForeign(haid))
+    for (const file of present) takeInClaims(room, change, file)
+    const held = new Set(present.map(({ haid }) => haid))
+    for (const claim of change.rows.claims({ state: 'active' }))
+      if (claim.origin === 'remote' && !held.has(claim.holder)) endRemote(change, claim)
+    for (const event of events) change.rows.addEvent(event)
+    change.rows.putSetting(signatureKey(room.project), JSON.stringify(signature))
+  })
+  return { skipped }
+}
+
+interface ForeignFile {
+  readonly haid: string
+  readonly heartbeatMs: number
+  readonly claims: readonly {
+    readonly scopes: readonly Scope[]
+    readonly task: string | null
+    readonly ttlMinutes: number
+    readonly createdMs: number
+  }[]
+}
+
+function readClaimFile(room: Coordination, path: string, name: string): ForeignFile {
+  const record = asRecord(parseJson(readText(path), name), name)
+  const haid = asText(record['haid'], name)
+  if (readHaid(haid) === undefined || claimFileName(haid) !== name) throw bad(name, 'its name and its HAID differ')
+  const ttl = asMinutes(record['ttl_minutes'] ?? 90, name)
+  const claimedMs = asTime(record['claimed_at'], name)
+  const heartbeatMs = record['heartbeat'] === undefined ? claimedMs : asTime(record['heartbeat'], name)
+  const parts = Array.isArray(record['claims'])
+    ? record['claims'].map((part: unknown) => asRecord(part, name))
+    : [
+        {
+          surfaces: record['claimed_surfaces'],
+          task: record['task_ref'],
+          ttl_minutes: ttl,
+          claimed_at: record['claimed_at'],
+        },
+      ]
+  if (parts.length > SCOPES_PER_CLAIM_MAX) throw bad(name, `${parts.length} claims`)
+  return {
+    haid,
+    heartbeatMs,
+    claims: parts.map((part) => ({
+      scopes: foreignScopes(room, part['surfaces'], name),
+      task: part['task'] === null || part['task'] === undefined ? null : label(part['task'], name),
+      ttlMinutes: asMinutes(part['ttl_minutes'] ?? ttl, name),
+      createdMs: Math.min(asTime(part['claimed_at'] ?? record['claimed_at'], name), room.clock.wallMs()),
+    })),
+  }
+}
+
+/** Scopes of another machine are read without this disk: what exists here says nothing about what exists there. */
+function foreignScopes(room: Coordination, surfaces: unknown, name: string): Scope[] {
+  if (!Array.isArray(surfaces) || !surfaces.every((surface) => typeof surface === 'string'))
+    throw bad(name, 'its surfaces are not a list of texts')
+  const context = { ...contextFor(room, room.project.root), caseSensitive: caseSensitive(room), lookup: NO_DISK }
+  return parseScopes(surfaces, context)
+}
+
+function takeInClaims(room: Coordination, change: Change, file: ForeignFile): void {
+  const { rows, now } = change
+  const agent = takeInAgent(rows, file, now)
+  rows.putAgent(agent)
+  const known = rows.claims({ holder: file.haid, state: 'active' })
+  const isSame = (claim: Claim, wanted: ForeignFile['claims'][number]): boolean =>
+    canonicalText(claim.scopes) === canonicalText(wanted.scopes) && claim.task === wanted.task
+  for (const claim of known) if (!file.claims.some((wanted) => isSame(claim, wanted))) endRemote(change, claim)
+  for (const wanted of file.claims) {
+    if (known.some((claim) => isSame(claim, wanted))) continue
+    const claim = rows.addClaim({
+      claimId: `res_${room.newId()}`,
+      holder: file.haid,
+      task: wanted.task,
+      intent: null,
+      worktree: '',
+      ttlMinutes: wanted.ttlMinutes,
+      state: 'active',
+      createdMs: wanted.createdMs,
+      granted: { ...agent.beat.at, wallMs: now.wallMs },
+      endedMs: null,
+      endedReason: null,
+      displacedBy: null,
+      origin: 'remote',
+      scopes: wanted.scopes,
+    })
+    change.record({
+      type: 'REMOTE_CLAIM',
+      actor: agent.agentId,
+      claimId: claim.claimId,
+      task: claim.task,
+      payload: { epoch: claim.epoch, scopes: claim.scopes.map(({ canonical }) => canonical) },
+    })
+  }
+}
+
+/** A heartbeat from the future counts as now; one that differs from the last look is a beat, whatever time it names. */
+function takeInAgent(rows: Reader, file: ForeignFile, now: Moment): Agent {
+  const wallMs = Math.min(file.heartbeatMs, now.wallMs)
+  const at: Moment = { boot: `remote ${file.haid}`, monoMs: 0, wallMs }
+  const known = rows.agent(file.haid)
+  if (known !== undefined) {
+    // For a remote agent the start of the session is the heartbeat as written: the one thing that is compared.
+    if (known.session.startedMs === file.heartbeatMs) return known
+    const count = known.beat.count + 1
+    return {
+      ...known,
+      beat: { count, at },
+      seen: { boot: now.boot, count, monoMs: now.monoMs, ageMs: 0 },
+      session: { ...known.session, startedMs: file.heartbeatMs },
+    }
+  }
+  return {
+    haid: file.haid,
+    agentId: aliasOf(rows, file.haid),
+    displayName: file.haid,
+    role: readHaid(file.haid)?.role ?? 'orchestrator',
+    tool: 'unknown',
+    toolVersion: 'unknown',
+    origin: 'remote',
+    version: 1,
+    createdMs: now.wallMs,
+    revokedMs: null,
+    beat: { count: 1, at },
+    seen: { boot: now.boot, count: 1, monoMs: now.monoMs, ageMs: now.wallMs - wallMs },
+    session: { epoch: 0, secretHash: null, client: null, pid: null, startedMs: file.heartbeatMs, endedMs: null },
+  }
+}
+
+function endRemote(change: Change, claim: Claim): void {
+  change.rows.putClaim({ ...claim, state: 'released', endedMs: change.now.wallMs, endedReason: 'released elsewhere' })
+  change.record({ type: 'REMOTE_RELEASE', claimId: claim.claimId, task: claim.task, payload: { epoch: claim.epoch } })
+}
+
+/** Events of other machines by their id; what cannot be read is passed over, as a torn line is. */
+function readEvents(path: string): NewEvent[] {
+  const text = readFileIfThere(path)?.toString('utf8') ?? ''
+  return text.split('\n').flatMap((line) => {
+    const event = line.length === 0 || line.length > LOG_LINE_BYTES_MAX ? undefined : readEvent(line)
+    return event === undefined ? [] : [event]
+  })
+}
+
+function readEvent(line: string): NewEvent | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  const { id, version, event_type, bead_id, from_agent, to_agent, scope, created_at, payload, actor_kind, origin } =
+    value as Record<string, unknown>
+  const wallMs = typeof created_at === 'string' ? Date.parse(created_at) : Number.NaN
+  if (version !== 'v1' || typeof id !== 'string' || typeof event_type !== 'string' || Number.isNaN(wallMs))
+    return undefined
+  if (typeof payload !== 'object' || payload === null || id.length > 100 || event_type.length > 40) return undefined
+  const text = (field: unknown): string | null => (typeof field === 'string' ? field : null)
+  return {
+    id,
+    type: event_type,
+    actor: text(from_agent),
+    actorKind: actor_kind === 'agent' || actor_kind === 'human' ? actor_kind : 'system',
+    to: text(to_agent),
+    task: bead_id === 'none' ? null : text(bead_id),
+    scope: text(scope),
+    // Claim ids of another store mean nothing here.
+    claimId: null,
+    wallMs,
+    payload: payload as Record<string, unknown>,
+    origin: text(origin) ?? 'unknown',
+  }
+}
+
+function readText(path: string): string {
+  const bytes = readFileIfThere(path) ?? Buffer.alloc(0)
+  if (bytes.byteLength > REMOTE_FILE_BYTES_MAX)
+    throw bad(path, `${bytes.byteLength} bytes, limit ${REMOTE_FILE_BYTES_MAX}`)
+  return bytes.toString('utf8')
+}
+
+function parseJson(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw bad(name, 'it is not JSON')
+    throw error
+  }
+}
+
+function asRecord(value: unknown, name: string): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  throw bad(name, 'it is not an object')
+}
+
+function asText(value: unknown, name: string): string {
+  if (typeof value === 'string') return value
+  throw bad(name, 'a text is missing')
+}
+
+function label(value: unknown, name: string): string {
+  const text = asText(value, name)
+  checkLabel('task', text)
+  return text
+}
+
+function asMinutes(value: unknown, name: string): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1) return Math.min(value, LEASE_MINUTES_MAX)
+  throw bad(name, 'its time to live is not a number of minutes')
+}
+
+function asTime(value: unknown, name: string): number {
+  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  if (!Number.isNaN(ms)) return ms
+  throw bad(name, 'a time cannot be read')
+}
+
+function canonicalText(scopes: readonly Scope[]): string {
+  return scopes
+    .map(({ canonical }) => canonical)
+    .sort()
+    .join('\n')
+}
+
+function bad(name: string, why: string): HeimdallError {
+  return new HeimdallError('STORE_CORRUPT', `${name} is no claim file: ${why}`)
+}

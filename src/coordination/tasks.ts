@@ -1,0 +1,84 @@
+// Tasks as far as coordination needs them: who works on what, and what came of it.
+import { HeimdallError } from '../errors.ts'
+import { printable } from '../ids.ts'
+import { NOTE_BODY_CHARS_MAX } from '../limits.ts'
+import { checkLabel } from './claims.ts'
+import type { Coordination } from './coordination.ts'
+import { type AgentActor, changeAs } from './gate.ts'
+import type { Agent, Reader, Task } from './store.ts'
+
+/** Starting a task that the same agent has in progress already changes nothing. */
+export function startTask(
+  room: Coordination,
+  actor: AgentActor,
+  task: { readonly taskId: string; readonly title: string },
+): Task {
+  checkLabel('task', task.taskId)
+  checkLabel('title', task.title)
+  return changeAs(room, actor, (change, agent) => {
+    const known = change.rows.task(task.taskId)
+    if (known?.state === 'in_progress') return own(change.rows, agent, known)
+    const started: Task = {
+      ...task,
+      owner: agent.haid,
+      state: 'in_progress',
+      startedMs: change.now.wallMs,
+      endedMs: null,
+      summary: null,
+    }
+    change.rows.putTask(started)
+    change.record({ type: 'TASK_START', task: task.taskId, payload: { title: task.title } })
+    return started
+  })
+}
+
+/** The end of a task with what came of it; `completed/` gets its page from this. */
+export function endTask(
+  room: Coordination,
+  actor: AgentActor,
+  end: { readonly taskId: string; readonly state: 'done' | 'failed'; readonly summary: string },
+): Task {
+  if (end.summary.trim() === '' || end.summary.length > NOTE_BODY_CHARS_MAX)
+    throw new HeimdallError(
+      'INVALID_ARGS',
+      `a summary of ${end.summary.length} characters, 1 to ${NOTE_BODY_CHARS_MAX} allowed`,
+    )
+  return changeAs(room, actor, (change, agent) => {
+    const known = change.rows.task(end.taskId)
+    if (known?.state !== 'in_progress')
+      throw new HeimdallError('TASK_NOT_FOUND', `no task ${printable(end.taskId)} is in progress`, {
+        hint: 'heimdall task list shows what is',
+      })
+    own(change.rows, agent, known)
+    const ended: Task = { ...known, state: end.state, endedMs: change.now.wallMs, summary: end.summary }
+    change.rows.putTask(ended)
+    const scopes = change.rows
+      .claims({ holder: agent.haid, task: end.taskId })
+      .flatMap((claim) => claim.scopes.map(({ raw }) => raw))
+    change.record({
+      type: 'TASK_END',
+      task: end.taskId,
+      payload: {
+        state: end.state,
+        title: known.title,
+        summary: end.summary,
+        haid: agent.haid,
+        scopes: [...new Set(scopes)],
+      },
+    })
+    return ended
+  })
+}
+
+function own(rows: Reader, agent: Agent, task: Task): Task {
+  if (task.owner === agent.haid) return task
+  const owner = rows.agent(task.owner)?.agentId ?? task.owner
+  throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(task.taskId)} is in progress with ${owner}`)
+}
+
+export function listTasks(
+  room: Coordination,
+  query: { readonly owner?: string; readonly state?: Task['state'] } = {},
+): Task[] {
+  return room.store.read((rows) => rows.tasks(query))
+}
