@@ -4,6 +4,7 @@ import { EXIT, HeimdallError } from '../errors.ts'
 import type { Env } from '../paths.ts'
 import { nearest } from '../suggest.ts'
 import type { Answer, Command, Context, Input } from './command.ts'
+import { mannersOf } from './manners.ts'
 import { parseCommandLine } from './parse.ts'
 import { commandHelp, overviewHelp } from './render/help.ts'
 import { styleFor } from './render/style.ts'
@@ -30,7 +31,9 @@ export async function main(
     return EXIT.ok
   }
   const found = findCommand(bin, words)
-  const wantsJson = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined).includes('--json')
+  const wantsJson =
+    mannersOf(bin).alwaysJson === true ||
+    words.slice(0, words.includes('--') ? words.indexOf('--') : undefined).includes('--json')
   try {
     if (found === undefined) return await overviewOrUnknown(bin, words, streams)
     const { command, calledAs, rest } = found
@@ -46,7 +49,7 @@ export async function main(
       clock: systemClock,
       calledAs,
       isSeedName: calledAs !== command.spec.names[0],
-      json: parsed.globals.json,
+      json: parsed.globals.json || mannersOf(bin).alwaysJson === true,
       configFile: parsed.globals.config,
       style: styleFor(streams.stdout, env, parsed.globals.color),
       note: (line) => void streams.stderr.write(`${line}\n`),
@@ -122,8 +125,13 @@ async function printAnswer(context: Context, answer: Answer): Promise<void> {
   const body =
     context.isSeedName && answer.seedJson !== undefined
       ? answer.seedJson
-      : { ok, command: context.calledAs, data: answer.data, error: null }
-  await print(context.stdout, JSON.stringify(body))
+      : { ok, command: commandName(context.calledAs), data: answer.data, error: null }
+  await print(context.stdout, JSON.stringify(body, null, mannersOf(context.calledAs).jsonIndent))
+}
+
+function commandName(calledAs: string): string {
+  const words = calledAs.split(' ')
+  return mannersOf(calledAs).dropsLauncherName === true && words.length > 1 ? words.slice(1).join(' ') : calledAs
 }
 
 async function report(
@@ -137,23 +145,30 @@ async function report(
     error instanceof HeimdallError
       ? error
       : new HeimdallError('INTERNAL', error instanceof Error ? error.message : String(error), { cause: error })
+  const manners = mannersOf(calledAs)
+  const code = manners.errorCodes?.[known.code] ?? known.code
   if (json) {
-    const { code, message, hint, details } = known
+    const { message, hint, details } = known
     await print(
       stdout,
-      JSON.stringify({
-        ok: false,
-        command: calledAs,
-        data: null,
-        error: { code, message, ...(hint === undefined ? {} : { hint }), ...details },
-      }),
+      JSON.stringify(
+        {
+          ok: false,
+          command: commandName(calledAs),
+          data: null,
+          error: { code, message, ...(hint === undefined ? {} : { hint }), ...details },
+        },
+        null,
+        manners.jsonIndent,
+      ),
     )
   } else {
-    const lines = [`error: ${known.message}`]
+    const lines = [manners.errorLine?.(code, known.message) ?? `error: ${known.message}`]
     if (known.hint !== undefined) lines.push(`hint: ${known.hint}`)
     if (known.code === 'INTERNAL' && error instanceof Error && error.stack !== undefined) lines.push(error.stack)
     await print(stderr, lines.join('\n'))
   }
   const { exit, seedExit } = known.entry
+  if (manners.errorExit !== undefined) return manners.errorExit(exit)
   return isSeedName ? (seedExit ?? exit) : exit
 }

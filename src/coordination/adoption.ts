@@ -6,7 +6,7 @@ import { caseSensitive } from './claims.ts'
 import type { Coordination } from './coordination.ts'
 import { dirtyPaths, pathsWithin } from './dirty.ts'
 import { changeAsOther, findAgent, livenessIn, unknownAgent } from './gate.ts'
-import { type Enrolled, newSession } from './identity.ts'
+import { type Enrolled, type KeepSecret, newSession } from './identity.ts'
 import { freeName } from './names.ts'
 import type { Agent, Reader } from './store.ts'
 
@@ -33,6 +33,7 @@ export interface AdoptionOptions {
   /** A person at the terminal has confirmed it, with no evidence. */
   readonly confirmedBy?: string | undefined
   readonly pid?: number | undefined
+  readonly keep?: KeepSecret | undefined
 }
 
 /** Evidence that a session may go on as this agent, or nothing. */
@@ -89,6 +90,7 @@ export function adopt(
     )
       throw rejected(room, name, 'its session is still active')
     const enrolled = newSession(room, change, agent, { client: agent.session.client, pid: options.pid ?? null })
+    options.keep?.(agent.haid, enrolled.secret)
     change.record({
       type: 'RESUME',
       actor: agent.agentId,

@@ -10,6 +10,7 @@ import { type AgentActor, type Change, changeAs, changeAsOther } from './gate.ts
 import { recordIncursion } from './incursions.ts'
 import { measureCase, scopeContext } from './lookup.ts'
 import type { Agent, Claim, Reader } from './store.ts'
+import { surfaceOf } from './surface.ts'
 
 export interface ClaimRequest {
   readonly scopes: readonly string[]
@@ -56,7 +57,10 @@ export function prepare(room: Coordination, request: ClaimRequest): PreparedRequ
   checkLabel('task', request.task)
   checkLabel('intent', request.intent ?? null)
   const context = contextFor(room, request.cwd)
-  const parsed = parseScopes(request.scopes, context)
+  const parsed = parseScopes(request.scopes, context).map((scope) =>
+    // What was typed below the root means something else to whoever reads it elsewhere.
+    request.cwd === room.project.root ? scope : { ...scope, raw: surfaceOf(scope) },
+  )
   return {
     ...request,
     parsed,

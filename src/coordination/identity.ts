@@ -23,6 +23,12 @@ export interface Enrolled {
   readonly secret: string
 }
 
+/**
+ * Where the secret of a session is kept. Called before the commit: another process that sees the agent must find its
+ * key, too.
+ */
+export type KeepSecret = (haid: string, secret: string) => void
+
 export interface Registration {
   /** Made up when absent. */
   readonly name?: string | undefined
@@ -33,7 +39,7 @@ export interface Registration {
 }
 
 /** A new agent with a session of its own. Names are never given twice, not even in another spelling. */
-export function register(room: Coordination, registration: Registration): Enrolled {
+export function register(room: Coordination, registration: Registration, keep?: KeepSecret): Enrolled {
   const role = parseRole(registration.role)
   const name = registration.name === undefined ? undefined : parseAgentId(registration.name)
   return changeAsOther(room, { kind: 'system' }, (change) => {
@@ -44,7 +50,7 @@ export function register(room: Coordination, registration: Registration): Enroll
         hint: `${freeName(isTaken, () => random(room))} is free; adopt ${name} only with evidence`,
       })
     const agentId = name ?? freeName(isTaken, () => random(room))
-    return enrol(room, change, {
+    const enrolled = enrol(room, change, {
       haid: `${room.rootHaid}/${agentId}`,
       agentId,
       role,
@@ -53,6 +59,8 @@ export function register(room: Coordination, registration: Registration): Enroll
       client: registration.client ?? null,
       pid: registration.pid ?? null,
     })
+    keep?.(enrolled.agent.haid, enrolled.secret)
+    return enrolled
   })
 }
 
@@ -76,19 +84,26 @@ export function updateAgent(
 }
 
 /** Registers a HAID that is given rather than made up; nothing when it is known already. */
-export function registerHaid(room: Coordination, haid: string, role?: string, client?: string): Enrolled | undefined {
+export function registerHaid(
+  room: Coordination,
+  haid: string,
+  options: { readonly role?: string | undefined; readonly client?: string | undefined } = {},
+  keep?: KeepSecret,
+): Enrolled | undefined {
   const parts = parseHaid(haid)
   return changeAsOther(room, { kind: 'system' }, (change) => {
     if (change.rows.agent(haid) !== undefined) return undefined
-    return enrol(room, change, {
+    const enrolled = enrol(room, change, {
       haid,
       agentId: aliasOf(change.rows, haid),
-      role: parseRole(role ?? parts.role ?? 'orchestrator'),
+      role: parseRole(options.role ?? parts.role ?? 'orchestrator'),
       displayName: haid,
-      tool: client ?? 'unknown',
-      client: client ?? null,
+      tool: options.client ?? 'unknown',
+      client: options.client ?? null,
       pid: null,
     })
+    keep?.(haid, enrolled.secret)
+    return enrolled
   })
 }
 

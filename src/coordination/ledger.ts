@@ -22,6 +22,7 @@ import {
 import { iso } from './moment.ts'
 import { type Envelope, toEnvelope } from './protocol.ts'
 import type { Claim, Reader, StoredEvent } from './store.ts'
+import { surfaceOf } from './surface.ts'
 
 /** A claim file as seed 000 T-2 has it, with what several claims of one holder need besides. */
 export interface ClaimFile {
@@ -64,12 +65,15 @@ export async function exportLedger(room: Coordination, touched?: string): Promis
       const missing = rows.events({ afterSeq: Number(rows.setting(key) ?? 0) })
       return { events: missing, files: claimFiles(room, rows, missing, touched) }
     })
+    const eventsBefore = stampOf(join(dir, EVENTS_FILE))
     appendEvents(dir, room.project.root, left)
     for (const event of left) writeStories(dir, event)
     for (const [haid, file] of files) writeClaimFile(dir, haid, file)
-    const last = left.at(-1)
-    if (last !== undefined)
-      changeAsOther(room, { kind: 'system' }, ({ rows }) => rows.putSetting(key, String(last.seq)))
+    changeAsOther(room, { kind: 'system' }, ({ rows }) => {
+      rows.putSetting(key, String(left.at(-1)?.seq ?? rows.setting(key) ?? 0))
+      const signature = signWritten(room, rows, [...files.keys()], eventsBefore)
+      rows.putSetting(signatureKey(room.project), JSON.stringify(signature))
+    })
   })
 }
 
@@ -119,7 +123,7 @@ function claimFile(room: Coordination, rows: Reader, haid: string): ClaimFile | 
   return {
     haid,
     human: readHaid(haid)?.human ?? 'unknown',
-    claimed_surfaces: held.flatMap((claim) => claim.scopes.map(({ canonical }) => canonical)),
+    claimed_surfaces: held.flatMap((claim) => claim.scopes.map(surfaceOf)),
     task_ref: [...new Set(held.map(taskRef))].join(', '),
     claimed_at: isoSeconds(first.createdMs),
     ttl_minutes: Math.max(...held.map(({ ttlMinutes }) => ttlMinutes)),
@@ -128,7 +132,7 @@ function claimFile(room: Coordination, rows: Reader, haid: string): ClaimFile | 
     claims: held.map((claim) => ({
       claim_id: claim.claimId,
       epoch: claim.epoch,
-      surfaces: claim.scopes.map(({ canonical }) => canonical),
+      surfaces: claim.scopes.map(surfaceOf),
       task: claim.task,
       claimed_at: iso(claim.createdMs),
       ttl_minutes: claim.ttlMinutes,

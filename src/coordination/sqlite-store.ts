@@ -26,7 +26,7 @@ export function openSqliteStore(path: string): Store
 export function openSqliteStore(path: string, options: { readonly readOnly: true }): Store | undefined
 export function openSqliteStore(path: string, options: { readonly readOnly?: true } = {}): Store | undefined {
   if (options.readOnly === true && !existsSync(path)) return undefined
-  const db = openDatabase(path, { migrations: MIGRATIONS, ...options })
+  const db = openCurrent(path, options)
   const rows = createRows(db)
   return {
     write: (act) => db.transaction(() => act(rows)),
@@ -42,6 +42,16 @@ export function openSqliteStore(path: string, options: { readonly readOnly?: tru
     version: () => (db.prepare('PRAGMA data_version').get() as { data_version: number }).data_version,
     close: () => db.close(),
   }
+}
+
+/** A store that an older version left behind, or a crash right after its making, has to be migrated before it can be read. */
+function openCurrent(path: string, options: { readonly readOnly?: true }): Database {
+  const db = openDatabase(path, { migrations: MIGRATIONS, ...options })
+  if (options.readOnly !== true) return db
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
+  if (version === MIGRATIONS.length) return db
+  db.close()
+  return openDatabase(path, { migrations: MIGRATIONS })
 }
 
 function createRows(db: Database): Writer {

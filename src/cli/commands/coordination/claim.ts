@@ -1,0 +1,275 @@
+// heimdall claim …, heimdall-claim …: who holds which scopes.
+import {
+  checkScopes,
+  claimScopes,
+  type ClaimRequest,
+  type ClaimResult,
+  listClaims,
+  reap as reapClaims,
+  releaseClaims,
+  renewClaims,
+} from '../../../coordination/claims.ts'
+import { type Conflict, type Standing, standingOf } from '../../../coordination/conflicts.ts'
+import type { Coordination } from '../../../coordination/coordination.ts'
+import { findAgent } from '../../../coordination/gate.ts'
+import { readHaid } from '../../../coordination/haid.ts'
+import { heartbeat as beat } from '../../../coordination/identity.ts'
+import { NO_TASK } from '../../../coordination/protocol.ts'
+import { waitForClaim } from '../../../coordination/queue.ts'
+import { claimRecord, conflictRecord } from '../../../coordination/records.ts'
+import type { Claim } from '../../../coordination/store.ts'
+import { EXIT, HeimdallError } from '../../../errors.ts'
+import type { Answer, Context, Run } from '../../command.ts'
+import { renderTable } from '../../render/style.ts'
+import type {
+  claimCheck,
+  claimHeartbeat,
+  claimList,
+  claimReap,
+  claimRelease,
+  claimRenew,
+  claimShow,
+  claimTake,
+  claimTakeover,
+  claimWait,
+} from '../../table/coordination.ts'
+import { actorName, ledgerActor, personFor, withRoom, withRoomToRead } from './room.ts'
+
+/** Seed 000's exit code for a collision. */
+const COLLISION = 3
+
+export const take: Run<typeof claimTake> = (context, { flags, args }) =>
+  withRoom(context, (room) => {
+    const request = requestOf(context, args.scope, flags)
+    const actor = ledgerActor(context, room, flags.agent)
+    return answer(context, room, claimScopes(room, actor, { ...request, archivesLapsed: true, replacesTask: true }))
+  })
+
+export const takeover: Run<typeof claimTakeover> = (context, { flags, args }) =>
+  withRoom(context, (room) => {
+    const force = flags.force === true ? personFor(context, '--force') : undefined
+    if (force !== undefined && flags.reason === undefined) throw new HeimdallError('USAGE', '--force needs --reason')
+    const result = claimScopes(room, ledgerActor(context, room, flags.agent), {
+      ...requestOf(context, args.scope, flags),
+      takeover: force === undefined ? 'stale' : { force, reason: flags.reason ?? '' },
+    })
+    return answer(context, room, result)
+  })
+
+export const wait: Run<typeof claimWait> = (context, { flags, args }) =>
+  withRoom(context, async (room) => {
+    const stop = new AbortController()
+    const onSignal = (): void => stop.abort()
+    process.once('SIGINT', onSignal)
+    try {
+      const result = await waitForClaim(
+        room,
+        ledgerActor(context, room, flags.agent),
+        requestOf(context, args.scope, flags),
+        {
+          timeoutMs: flags.timeout,
+          signal: stop.signal,
+          onQueued: ({ conflicts, ahead }) =>
+            context.note(
+              conflicts.length > 0
+                ? `waiting for ${[...new Set(conflicts.map(({ agentId }) => agentId))].join(', ')}`
+                : `waiting behind ${ahead} other${ahead === 1 ? '' : 's'}`,
+            ),
+        },
+      )
+      if (result.granted) return answer(context, room, result)
+      if (stop.signal.aborted) throw new HeimdallError('INTERRUPTED', 'stopped waiting')
+      throw new HeimdallError('WAIT_TIMEOUT', `still held after ${flags.timeout} ms: ${args.scope.join(' ')}`, {
+        hint: 'wait longer, or ask the holder for a handoff',
+        details: { conflicts: result.conflicts.map(conflictRecord), ahead: result.ahead },
+      })
+    } finally {
+      process.removeListener('SIGINT', onSignal)
+    }
+  })
+
+interface RequestFlags {
+  readonly task?: string | undefined
+  readonly intent?: string | undefined
+  readonly ttl: number
+}
+
+function requestOf(context: Context, scopes: readonly string[], flags: RequestFlags): ClaimRequest {
+  return {
+    scopes,
+    cwd: context.cwd,
+    task: flags.task === undefined || flags.task === NO_TASK ? null : flags.task,
+    intent: flags.intent,
+    ttlMinutes: flags.ttl,
+  }
+}
+
+function answer(context: Context, room: Coordination, result: ClaimResult): Answer {
+  if (!result.granted) return refusal(context, result.conflicts)
+  for (const warning of result.warnings) context.note(`warning: ${warning}`)
+  const record = claimRecord(standing(room, result.claim))
+  const displaced = result.displaced.map(conflictRecord)
+  const scopes = result.claim.scopes.map(({ raw }) => raw).join(' ')
+  const lines = [
+    `${result.renewed ? 'renewed' : 'claimed'}: ${scopes} until ${String(record['expires_at'])} (epoch ${result.claim.epoch})`,
+  ]
+  for (const { agentId, held } of result.displaced) lines.push(`taken over: ${held} from ${agentId}`)
+  for (const path of result.dirty) lines.push(`uncommitted: ${path}`)
+  return {
+    data: { granted: true, claim: record, renewed: result.renewed, displaced, dirty_paths: result.dirty },
+    text: lines.join('\n'),
+    seedJson: record,
+  }
+}
+
+/** Seed 000 writes collisions on stderr and exits 3; ours are data and exit 5. */
+function refusal(context: Context, conflicts: readonly Conflict[]): Answer {
+  const lines = conflicts.map(collisionLine)
+  const data = { granted: false, conflicts: conflicts.map(conflictRecord) }
+  if (context.json) return { data, text: '', exit: context.isSeedName ? COLLISION : EXIT.conflict, seedJson: data }
+  for (const line of lines) context.note(line)
+  return { data, text: '', exit: context.isSeedName ? COLLISION : EXIT.conflict }
+}
+
+function collisionLine(conflict: Conflict): string {
+  const human = readHaid(conflict.haid)?.human ?? 'unknown'
+  return `COLLISION: ${conflict.wanted} overlaps ${conflict.held} at ${conflict.witness}, held by ${conflict.haid} (${conflict.agentId}, ${human}, ${conflict.liveness}) for ${conflict.task ?? NO_TASK} until ${conflict.expiresAt}`
+}
+
+export const check: Run<typeof claimCheck> = (context, { flags, args }) =>
+  withRoomToRead(
+    context,
+    (room) => {
+      const name = flags.agent ?? actorName(context) ?? room.rootHaid
+      const holder = room.store.read((rows) => findAgent(rows, name)?.haid ?? null)
+      const { conflicts } = checkScopes(room, { scopes: args.scope, cwd: context.cwd, holder })
+      return conflicts.length === 0 ? clear(args.scope) : refusal(context, conflicts)
+    },
+    () => clear(args.scope),
+  )
+
+function clear(scopes: readonly string[]): Answer {
+  const data = { granted: true, conflicts: [] }
+  return { data, text: `clear: ${scopes.join(' ')}`, seedJson: data }
+}
+
+export const renew: Run<typeof claimRenew> = (context, { flags, args }) =>
+  withRoom(context, (room) => {
+    const renewed = renewClaims(room, ledgerActor(context, room, flags.agent), {
+      claimId: flags.claim,
+      scopes: args.scope.length === 0 ? undefined : args.scope,
+      cwd: context.cwd,
+      epoch: flags.epoch,
+      ttlMinutes: flags.ttl,
+    })
+    const records = renewed.map((claim) => claimRecord(standing(room, claim)))
+    return {
+      data: records,
+      text: records
+        .map((record) => `renewed until ${String(record['expires_at'])}: ${String(record['claim_id'])}`)
+        .join('\n'),
+    }
+  })
+
+export const release: Run<typeof claimRelease> = (context, { flags, args }) =>
+  withRoom(context, (room) => {
+    const actor = ledgerActor(context, room, flags.haid ?? flags.agent)
+    const released = releaseClaims(room, actor, {
+      claimId: flags.claim,
+      scopes: args.scope.length === 0 ? undefined : args.scope,
+      cwd: context.cwd,
+      epoch: flags.epoch,
+    })
+    const scopes = released.flatMap((claim) => claim.scopes.map(({ raw }) => raw))
+    const data = { haid: actor.haid, released: released.map(({ claimId }) => claimId), surfaces: scopes }
+    return {
+      data,
+      text: released.length === 0 ? `no active claim for ${actor.haid}` : `released: ${scopes.join(' ')}`,
+      seedJson: data,
+    }
+  })
+
+export const heartbeat: Run<typeof claimHeartbeat> = (context, { flags }) =>
+  withRoom(context, (room) => {
+    const actor = ledgerActor(context, room, flags.haid)
+    const agent = beat(room, actor)
+    const claims = listClaims(room, { holder: agent.haid })
+    // Seed 000: a heartbeat without a claim is an error of the caller.
+    if (claims.length === 0)
+      throw new HeimdallError('RESERVATION_NOT_FOUND', `${agent.haid} holds no claim`, {
+        hint: 'heimdall claim take makes one',
+      })
+    return { data: claims.map(claimRecord), text: `heartbeat: ${agent.haid}, ${claims.length} claim(s) live` }
+  })
+
+export const list: Run<typeof claimList> = (context, { flags }) =>
+  withRoomToRead(
+    context,
+    (room) => {
+      const found = listClaims(room, flags.task === undefined ? {} : { task: flags.task })
+        // Seed 000 lists what is live; a lapsed lease whose owner is silent is not, and `--all` shows it.
+        .filter(({ lease, liveness }) => flags.all === true || lease === 'live' || liveness === 'active')
+      return listAnswer(context, found)
+    },
+    () => listAnswer(context, []),
+  )
+
+function listAnswer(context: Context, found: readonly Standing[]): Answer {
+  const records = found.map(claimRecord)
+  const rows = found.map(({ claim, agentId, liveness, expiresAt }) => [
+    claim.scopes.map(({ raw }) => raw).join(' '),
+    context.isSeedName ? claim.holder : agentId,
+    liveness,
+    expiresAt,
+    claim.task ?? NO_TASK,
+  ])
+  const table = renderTable(context.style, ['SCOPES', 'HOLDER', 'LIVENESS', 'EXPIRES', 'TASK'], rows)
+  const text = context.isSeedName
+    ? [`ACTIVE CLAIMS (${records.length})`, ...(rows.length === 0 ? [] : [table])].join('\n')
+    : rows.length === 0
+      ? 'nothing is claimed'
+      : table
+  return { data: records, text, seedJson: records }
+}
+
+export const show: Run<typeof claimShow> = (context, { flags }) =>
+  withRoomToRead(
+    context,
+    (room) => {
+      const name = flags.haid ?? actorName(context) ?? room.rootHaid
+      const haid = room.store.read((rows) => findAgent(rows, name)?.haid)
+      const records = haid === undefined ? [] : listClaims(room, { holder: haid }).map(claimRecord)
+      return {
+        data: records,
+        text: records.length === 0 ? `no active claim for ${name}` : JSON.stringify(records, null, 2),
+        seedJson: merged(records),
+      }
+    },
+    () => ({ data: [], text: 'no active claim', seedJson: null }),
+  )
+
+/** Seed 000 knows one claim per HAID: several are shown as one with all their surfaces. */
+function merged(records: readonly Record<string, unknown>[]): Record<string, unknown> | null {
+  const [first] = records
+  if (first === undefined) return null
+  const surfaces = records.flatMap((record) => record['claimed_surfaces'] as string[])
+  return {
+    ...first,
+    claimed_surfaces: surfaces,
+    task_ref: [...new Set(records.map((record) => String(record['task_ref'])))].join(', '),
+  }
+}
+
+export const reap: Run<typeof claimReap> = (context) =>
+  withRoom(context, (room) => {
+    const { reaped, active } = reapClaims(room)
+    return {
+      data: { reaped: reaped.map(({ claimId }) => claimId), active },
+      text: `reaped ${reaped.length} expired claim(s); ${active} active claim(s) remain`,
+    }
+  })
+
+function standing(room: Coordination, claim: Claim): Standing {
+  const now = room.now()
+  return room.store.read((rows) => standingOf(room, rows, claim, now))
+}

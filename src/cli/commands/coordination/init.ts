@@ -1,0 +1,176 @@
+// heimdall agent init, bb-init: a session begins under a name of its own, or takes up a prior one with evidence (seed 002 §3, §7).
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { promisify } from 'node:util'
+import { adopt, findEvidence, recommend } from '../../../coordination/adoption.ts'
+import type { Coordination } from '../../../coordination/coordination.ts'
+import { register } from '../../../coordination/identity.ts'
+import { iso } from '../../../coordination/moment.ts'
+import type { Agent } from '../../../coordination/store.ts'
+import { HeimdallError, isErrno } from '../../../errors.ts'
+import type { Answer, Context, Run } from '../../command.ts'
+import type { agentInit } from '../../table/coordination.ts'
+import { keepKey, personFor, withRoom } from './room.ts'
+
+export const run: Run<typeof agentInit> = async (context, { flags }) => {
+  const cwd = flags['project-root'] === undefined ? context.cwd : resolve(context.cwd, flags['project-root'])
+  const inProject: Context = { ...context, cwd }
+  try {
+    return await withRoom(inProject, (room) => begin(inProject, room, flags))
+  } catch (error) {
+    if (!context.isSeedName || !(error instanceof HeimdallError)) throw error
+    return failed(error)
+  }
+}
+
+interface InitFlags {
+  readonly adopt: string | undefined
+  readonly register: string | undefined
+  readonly role: string
+  readonly 'non-interactive': boolean | undefined
+}
+
+async function begin(context: Context, room: Coordination, flags: InitFlags): Promise<Answer> {
+  if (flags.adopt !== undefined && flags.register !== undefined)
+    throw new HeimdallError('AMBIGUOUS_SESSION', '--adopt and --register exclude each other')
+  if (flags.register !== undefined) {
+    const { agent } = registered(room, flags.register, flags.role)
+    return begun(room, agent, 'register', { action: 'register', reason: `${agent.agentId} was free` })
+  }
+  if (flags.adopt !== undefined) return resume(context, room, flags.adopt, flags)
+  // Which identity to take cannot be known: nothing is adopted by itself, and a name is offered instead.
+  const recommendation = recommend(
+    room,
+    'neither --adopt nor --register was given, and no identity is taken up without being named',
+  )
+  throw new HeimdallError(
+    'AMBIGUOUS_SESSION',
+    'name the identity to take: --register NAME for a new one, --adopt ID for a prior one',
+    {
+      hint: recommendation.command,
+      details: { recommendation },
+    },
+  )
+}
+
+/** A taken name is refused with the advice that every refusal here carries. */
+function registered(room: Coordination, name: string, role: string): { agent: Agent } {
+  try {
+    return register(room, { name, role }, keepKey(room))
+  } catch (error) {
+    if (!(error instanceof HeimdallError) || error.code !== 'DUPLICATE_AGENT_ID') throw error
+    const recommendation = recommend(room, `${name} is taken`)
+    throw new HeimdallError(error.code, error.message, {
+      hint: recommendation.command,
+      details: { recommendation },
+      cause: error,
+    })
+  }
+}
+
+async function resume(context: Context, room: Coordination, name: string, flags: InitFlags): Promise<Answer> {
+  const outsideTasks = await beadsInProgress(context, name)
+  const hasEvidence = findEvidence(room, name, outsideTasks) !== undefined
+  const mayAsk = flags['non-interactive'] !== true && context.stdin.isTTY && context.stderr.isTTY
+  const confirmedBy = !hasEvidence && mayAsk ? await confirm(context, name) : undefined
+  const { agent, evidence } = adopt(room, name, { outsideTasks, confirmedBy, keep: keepKey(room) })
+  return begun(
+    room,
+    agent,
+    'adopt',
+    { action: 'adopt', reason: evidence?.summary ?? `confirmed by ${confirmedBy ?? ''}` },
+    {
+      resume_reason: evidence?.reason ?? 'confirmed_by_human',
+      evidence: evidence?.summary ?? null,
+      tasks: evidence?.tasks ?? [],
+    },
+  )
+}
+
+async function confirm(context: Context, name: string): Promise<string | undefined> {
+  const person = personFor(context, 'adopting without evidence')
+  const terminal = createInterface({ input: context.stdin, output: context.stderr })
+  try {
+    const reply = await terminal.question(
+      `Nothing shows that this session continues ${name}. Adopt it all the same? [y/N] `,
+    )
+    return /^y(es)?$/i.test(reply.trim()) ? person : undefined
+  } finally {
+    terminal.close()
+  }
+}
+
+/** Beads in progress that the agent owns, where the `bd` command exists and answers. */
+async function beadsInProgress(context: Context, agent: string): Promise<string[]> {
+  let output: string
+  try {
+    const { stdout } = await promisify(execFile)('bd', ['list', '--status', 'in_progress', '--json'], {
+      cwd: context.cwd,
+      env: { ...context.env },
+      timeout: 5_000,
+      maxBuffer: 8 << 20,
+    })
+    output = stdout
+  } catch (error) {
+    // No `bd` here: our own tasks are the evidence that is left.
+    if (isErrno(error, 'ENOENT')) return []
+    context.note(
+      `warning: bd list failed and counts as no evidence: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
+    )
+    return []
+  }
+  return ownedBeads(output, agent)
+}
+
+function ownedBeads(output: string, agent: string): string[] {
+  let beads: unknown
+  try {
+    beads = JSON.parse(output)
+  } catch (error) {
+    if (error instanceof SyntaxError) return []
+    throw error
+  }
+  if (!Array.isArray(beads)) return []
+  return beads.flatMap((bead: unknown) => {
+    if (typeof bead !== 'object' || bead === null) return []
+    const { id, assignee, owner, status } = bead as Record<string, unknown>
+    return typeof id === 'string' && status === 'in_progress' && (assignee === agent || owner === agent) ? [id] : []
+  })
+}
+
+function begun(
+  room: Coordination,
+  agent: Agent,
+  mode: 'adopt' | 'register',
+  recommendation: { readonly action: string; readonly reason: string },
+  extra: Record<string, unknown> = {},
+): Answer {
+  const data = {
+    agent_id: agent.agentId,
+    haid: agent.haid,
+    mode,
+    lease: { status: 'active', note: `beat with bb agent heartbeat --agent ${agent.agentId}` },
+    session_epoch: agent.session.epoch,
+    recommendation,
+    timestamp: iso(room.clock.wallMs()),
+    ...extra,
+  }
+  return { data, text: `${agent.agentId} (${mode})`, seedJson: { ok: true, ...data } }
+}
+
+function failed(error: HeimdallError): Answer {
+  const { recommendation, ...details } = error.details ?? {}
+  const code = error.code === 'USAGE' || error.code === 'INTERNAL' ? 'INIT_FAILED' : error.code
+  const hint = error.hint === undefined ? {} : { hint: error.hint }
+  return {
+    data: null,
+    text: '',
+    exit: 1,
+    seedJson: {
+      ok: false,
+      error: { code, message: error.message, ...hint, ...details },
+      ...(recommendation === undefined ? {} : { recommendation }),
+    },
+  }
+}

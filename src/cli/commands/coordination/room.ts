@@ -1,0 +1,148 @@
+// What the commands of coordination share: opening the repository's store, knowing who calls, and writing the ledger afterwards.
+import { userInfo } from 'node:os'
+import { loadConfig } from '../../../config.ts'
+import {
+  type Coordination,
+  type CoordinationOptions,
+  openCoordination,
+  openCoordinationToRead,
+} from '../../../coordination/coordination.ts'
+import { type AgentActor, findAgent, unknownAgent } from '../../../coordination/gate.ts'
+import { type KeepSecret, registerHaid } from '../../../coordination/identity.ts'
+import { readKey, writeKey } from '../../../coordination/keys.ts'
+import { exportLedger } from '../../../coordination/ledger.ts'
+import { ledgerSignature } from '../../../coordination/ledger-files.ts'
+import { hasRemoteNews, takeInRemote } from '../../../coordination/remote.ts'
+import { HeimdallError } from '../../../errors.ts'
+import { findProject } from '../../../paths.ts'
+import type { Context } from '../../command.ts'
+
+async function optionsFor(context: Context): Promise<CoordinationOptions> {
+  const { cwd, env, clock } = context
+  const { agent_stale_minutes: stale } = await loadConfig({ cwd, env, file: context.configFile })
+  if (typeof stale.value !== 'number' || stale.value < 1)
+    throw new HeimdallError(
+      'CONFIG_INVALID',
+      `agent_stale_minutes is ${JSON.stringify(stale.value)} (${stale.origin}), at least 1 is needed`,
+    )
+  return { project: findProject(cwd, env), env, clock, staleMinutes: stale.value }
+}
+
+/** For commands that may change something. What arrived from other machines is taken in first; the ledger is written last. */
+export async function withRoom<T>(context: Context, act: (room: Coordination) => T | Promise<T>): Promise<T> {
+  const room = openCoordination(await optionsFor(context))
+  try {
+    for (const skipped of takeInRemote(room).skipped) context.note(`warning: ${skipped}`)
+    const touched = actorName(context)
+    try {
+      return await act(room)
+    } finally {
+      await writeLedger(
+        context,
+        room,
+        touched === undefined ? undefined : room.store.read((rows) => findAgent(rows, touched)?.haid),
+      )
+    }
+  } finally {
+    room.store.close()
+  }
+}
+
+/** For commands that change nothing: the answer is `otherwise` where nobody has coordinated anything yet. */
+export async function withRoomToRead<T>(
+  context: Context,
+  act: (room: Coordination) => T | Promise<T>,
+  otherwise: (options: CoordinationOptions) => T,
+): Promise<T> {
+  const options = await optionsFor(context)
+  const signature = ledgerSignature(options.project)
+  let room = openCoordinationToRead(options)
+  if (room === undefined ? Object.keys(signature).length > 0 : hasRemoteNews(room, signature)) {
+    room?.store.close()
+    room = openCoordination(options)
+    for (const skipped of takeInRemote(room, signature).skipped) context.note(`warning: ${skipped}`)
+  }
+  if (room === undefined) return otherwise(options)
+  try {
+    return await act(room)
+  } finally {
+    room.store.close()
+  }
+}
+
+/** The change is committed by now: a ledger that cannot be written is a warning, and the next command writes it. */
+async function writeLedger(context: Context, room: Coordination, touched: string | undefined): Promise<void> {
+  try {
+    await exportLedger(room, touched)
+  } catch (error) {
+    if (!(error instanceof HeimdallError) || !['STORE_FULL', 'STORE_UNREADABLE', 'STORE_BUSY'].includes(error.code))
+      throw error
+    context.note(`warning: the ledger files are behind: ${error.message}`)
+  }
+}
+
+/** The secret that `heimdall run` hands to its child: a session that has one is that agent and no other. */
+export const SECRET_VARIABLE = 'HEIMDALL_SECRET'
+
+/** Who the environment says is calling, as a label. */
+export function actorName({ env }: Pick<Context, 'env'>): string | undefined {
+  return [env['HEIMDALL_HAID'], env['HEIMDALL_AGENT_ID'], env['BB_AGENT'], env['BD_ACTOR']].find(
+    (name) => name !== undefined && name !== '',
+  )
+}
+
+/** The agent to act as, with proof: `--agent`, or the environment's. */
+export function actorFor(
+  context: Context,
+  room: Coordination,
+  named: string | undefined,
+  flag = '--agent',
+): AgentActor {
+  const name = named ?? actorName(context)
+  if (name === undefined)
+    throw new HeimdallError('USAGE', `${flag} is required`, { hint: `pass ${flag} ID, or set BB_AGENT` })
+  const agent = room.store.read((rows) => findAgent(rows, name))
+  if (agent === undefined) throw unknownAgent(name)
+  return proven(context, room, agent.haid)
+}
+
+/** For seed 000's commands: the current HAID acts, and is registered when it acts for the first time. */
+export function ledgerActor(context: Context, room: Coordination, named?: string): AgentActor {
+  const name = named ?? actorName(context) ?? room.rootHaid
+  const agent = room.store.read((rows) => findAgent(rows, name))
+  if (agent !== undefined) return proven(context, room, agent.haid)
+  if (!name.startsWith('haid:')) throw unknownAgent(name)
+  registerHaid(room, name, {}, keepKey(room))
+  return proven(context, room, name)
+}
+
+/** Keeps secrets in files that only their owner can read. */
+export const keepKey =
+  (room: Coordination): KeepSecret =>
+  (haid, secret) =>
+    writeKey(room.project, haid, secret)
+
+function proven(context: Context, room: Coordination, haid: string): AgentActor {
+  const secret = context.env[SECRET_VARIABLE]
+  if (secret === undefined || secret === '') return { kind: 'agent', haid, secret: readKey(room.project, haid) ?? null }
+  const own = actorName(context)
+  const ownHaid = own === undefined ? undefined : room.store.read((rows) => findAgent(rows, own)?.haid)
+  if (ownHaid === haid) return { kind: 'agent', haid, secret }
+  // A wrong secret on purpose: the gate refuses it, and the attempt is on record.
+  return { kind: 'agent', haid, secret: null }
+}
+
+/** The person at the terminal, for what only a person may do; an agent's session has none. */
+export function personFor(context: Context, what: string): string {
+  const inSession = [SECRET_VARIABLE, 'HEIMDALL_SESSION_ID', 'HEIMDALL_AGENT_ID', 'HEIMDALL_HAID', 'BB_AGENT'].find(
+    (name) => (context.env[name] ?? '') !== '',
+  )
+  if (inSession === undefined && context.stdin.isTTY) return context.env['USER'] ?? userInfo().username
+  throw new HeimdallError(
+    'FORCE_FORBIDDEN',
+    `${what} takes a person at a terminal, not ${inSession === undefined ? 'a program' : `an agent's session (${inSession} is set)`}`,
+    {
+      hint: 'run it in a terminal of your own',
+    },
+  )
+}

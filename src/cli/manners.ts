@@ -1,0 +1,43 @@
+// How the launchers of seed contracts speak where they differ from ours: names of errors, exit codes, layout of JSON.
+import type { ErrorCode } from '../errors.ts'
+
+export interface Manners {
+  /** `bb agent reserve` calls itself `agent reserve` in its envelope. */
+  readonly dropsLauncherName?: true
+  readonly jsonIndent?: number
+  readonly alwaysJson?: true
+  /** Our code to the seed's, where the seed has a word of its own for it. */
+  readonly errorCodes?: Partial<Record<ErrorCode, string>>
+  readonly errorExit?: (exit: number) => number
+  readonly errorLine?: (code: string, message: string) => string
+}
+
+// 3 is how these two report a collision and a revoked identity: an error must not look like either.
+const keepThree = (exit: number): number => (exit === 3 ? 2 : exit)
+
+export const MANNERS: Readonly<Record<string, Manners>> = {
+  bb: {
+    dropsLauncherName: true,
+    jsonIndent: 2,
+    errorCodes: {
+      USAGE: 'CLI_ERROR',
+      INTERNAL: 'INTERNAL_ERROR',
+      SCOPE_INVALID: 'INVALID_ARGS',
+      PATH_OUTSIDE_ROOT: 'INVALID_ARGS',
+    },
+    errorExit: () => 1,
+    errorLine: (code, message) => `Error: [${code}] ${message}`,
+  },
+  'bb-init': {
+    jsonIndent: 2,
+    alwaysJson: true,
+    errorCodes: { USAGE: 'INIT_FAILED', INTERNAL: 'INIT_FAILED' },
+    errorExit: () => 1,
+  },
+  'heimdall-claim': { errorExit: keepThree },
+  'heimdall-haid': { errorExit: keepThree },
+}
+
+export function mannersOf(calledAs: string): Manners {
+  return MANNERS[calledAs.split(' ')[0] ?? ''] ?? {}
+}
