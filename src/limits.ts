@@ -77,7 +77,7 @@ export const KILL_HANGUP_MS = 500
 export const EXIT_LINGER_MS = 1_000
 /** Sides of a terminal: past it an emulator's memory is at stake. */
 export const TERMINAL_SIDE_MAX = 4_096
-export const TERMINAL_CELLS_MAX = 4 << 20
+export const TERMINAL_CELLS_MAX = 1 << 20
 /** Linux takes 108 bytes of socket path with the closing zero, macOS 104. */
 export const SOCKET_PATH_BYTES_MAX = 103
 /** The options of a session as one JSON line; environment additions are the largest part. */

@@ -93,7 +93,7 @@ const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toStrin
 /** A stranger's text as it may be shown anywhere: no controls, no marks that turn text around, bounded. */
 export function plainText(text: string): string {
   return text
-    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .slice(0, SIGNAL_TEXT_MAX)
     .trim()
 }

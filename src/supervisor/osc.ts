@@ -35,7 +35,7 @@ export class OscScanner {
   }
 
   #emit(command: Buffer): void {
-    if (command.length > COMMAND_BYTES_MAX) return
+    if (command.length >= COMMAND_BYTES_MAX) return
     const text = command.toString('utf8')
     const code = /^(\d{1,5})(?:;|$)/.exec(text)
     if (code?.[1] !== undefined) this.#found(Number(code[1]), text.slice(code[0].length))

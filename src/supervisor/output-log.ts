@@ -1,6 +1,7 @@
 // The output of a session by absolute offset: slabs that the terminal is read into and that clients are sent from, uncopied.
 import { advance, type CutState, START_OF_STREAM, isCut, nextCut } from './cut.ts'
 
+const ESC = 0x1b
 const SLAB_BYTES = 128 << 10
 /** The kernel gives a page of terminal output at a time. */
 const ROOM_BYTES_MIN = 4 << 10
@@ -80,6 +81,21 @@ export class OutputLog {
       state = cut.state
     }
     return undefined
+  }
+
+  /** The last such offset at or before `to`; `to` itself when an unfinished sequence goes back further than what is kept. */
+  cutAtOrBefore(to: number): number {
+    for (let at = to; at > this.start;) {
+      const slab = this.#slabs.findLast(({ start }) => start < at)
+      if (slab === undefined) break
+      const before = slab.bytes.subarray(0, at - slab.start)
+      const state = advance(slab.cut, before)
+      if (isCut(state)) return at
+      // Back to where the sequence or the character began.
+      const escape = before.lastIndexOf(ESC)
+      at = state.mode === 'text' ? at - 1 : slab.start + Math.max(0, escape)
+    }
+    return this.start === 0 ? 0 : to
   }
 
   /** Caught up lazily, a slab at a time: text without escapes costs one native search. */

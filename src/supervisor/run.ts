@@ -10,7 +10,7 @@ import { sweep } from './ending.ts'
 import { type HeldId, holdId } from './hold-id.ts'
 import type { SessionOptions } from './options.ts'
 import { openRecording } from './recording.ts'
-import { noScreen } from './screen.ts'
+import { Screen } from './screen.ts'
 import { SessionServer } from './server.ts'
 import { Session, type SessionEnd } from './session.ts'
 import { checkSocketPath, ensureSessionDir } from './session-dir.ts'
@@ -103,7 +103,15 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     key,
     clock,
     log,
-    screen: () => noScreen,
+    screen: (output, onQuestion) =>
+      new Screen({
+        output,
+        size: { cols: options.cols, rows: options.rows },
+        worker: how.screenWorker,
+        clock,
+        log,
+        onQuestion,
+      }),
     recording,
     clients: () => server.clients,
     onActivity: () => how.onActivity?.(),

@@ -38,7 +38,7 @@ export interface SessionParts {
   readonly clock: Clock
   readonly log: SessionLog
   /** Made by the session, because it reads the session's output. */
-  readonly screen: (output: OutputLog, size: Size, changed: () => void) => Screen
+  readonly screen: (output: OutputLog, onQuestion: (question: string | undefined) => void) => Screen
   readonly recording: Recording | undefined
   readonly clients: () => ReadonlySet<Connection>
   /** Output or input happened: the agent is alive. At most once a second. */
@@ -104,7 +104,10 @@ export class Session implements Desk {
       clock,
       () => this.#inputHasRoom(),
     )
-    this.#screen = parts.screen(this.#output, this.#size.current, () => this.#screenChanged())
+    this.#screen = parts.screen(this.#output, (question) => {
+      this.#needsInput.see(question)
+      this.#announce()
+    })
     this.tree = new ProcessTree({
       child: { pid: this.#pty.pid, startTicks: readStat(this.#pty.pid)?.startTicks ?? 0 },
       key: parts.key,
@@ -190,7 +193,7 @@ export class Session implements Desk {
   }
 
   async info(): Promise<Buffer> {
-    const { modes } = await this.#screen.look()
+    const modes = await this.#screen.modes()
     const info: Info = {
       ...this.#state(),
       id: this.#options.id,
@@ -303,11 +306,6 @@ export class Session implements Desk {
         return
       case undefined:
     }
-  }
-
-  #screenChanged(): void {
-    this.#needsInput.see(this.#screen.question)
-    this.#announce()
   }
 
   // -- what follows

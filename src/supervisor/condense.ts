@@ -1,0 +1,27 @@
+// What must not be missed of output that the emulator has no time for: the sequences that change modes. Pure.
+
+const ESC = 0x1b
+/** Long enough for any of these; a longer one is text in an unfinished string. */
+const SEQUENCE_BYTES = 64
+/** Modes, margins, cursor shape, keyboard, resets, character sets, saved cursor, keypad. Positions and text are not kept. */
+const LASTING = /^\x1b(?:\[[<=>?]?[\d;:]*[ !]?[hlrqpu]|\[>[\d;]*m|[78c=>]|[()*+][0-9A-Za-z])/
+const COLOR = /^\x1b\[[\d;:]*m/
+const COLOR_RESET = /^\x1b\[0*m/
+const COLORS_MAX = 32
+
+/** The bytes to give the emulator in place of `slices`. */
+export function condense(slices: readonly Buffer[]): Buffer {
+  const lasting: string[] = []
+  let colors: string[] = []
+  for (const bytes of slices) {
+    for (let at = bytes.indexOf(ESC); at >= 0; at = bytes.indexOf(ESC, at + 1)) {
+      const text = bytes.toString('latin1', at, at + SEQUENCE_BYTES)
+      const color = COLOR.exec(text)
+      if (color === null) {
+        const found = LASTING.exec(text)
+        if (found !== null) lasting.push(found[0])
+      } else colors = COLOR_RESET.test(color[0]) ? [color[0]] : [...colors, color[0]].slice(-COLORS_MAX)
+    }
+  }
+  return Buffer.from(lasting.join('') + colors.join(''), 'latin1')
+}

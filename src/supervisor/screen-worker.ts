@@ -1,0 +1,54 @@
+// The screen's worker thread: a headless terminal that is written to, asked, and never answers the child.
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Size } from '../wire/messages.ts'
+import { drawScreen } from './draw-screen.ts'
+import { createEmulator } from './emulator.ts'
+import { findQuestion } from './questions.ts'
+import type { ScreenAnswer, ToScreen } from './screen-messages.ts'
+import { followModes } from './terminal-modes.ts'
+
+const { cols, rows } = workerData as Size
+const emulator = createEmulator(cols, rows)
+const modes = followModes(emulator)
+let title = ''
+emulator.onTitleChange((text) => {
+  title = text
+})
+
+function look(request: number, isDrawn: boolean): ScreenAnswer {
+  const { active } = emulator.buffer
+  const lines = Array.from(
+    { length: emulator.rows },
+    (_, row) => active.getLine(active.baseY + row)?.translateToString(true) ?? '',
+  )
+  return {
+    request,
+    size: { cols: emulator.cols, rows: emulator.rows },
+    modes: {
+      alt_screen: active.type === 'alternate',
+      bracketed_paste: emulator.modes.bracketedPasteMode,
+      application_cursor: emulator.modes.applicationCursorKeysMode,
+      application_keypad: emulator.modes.applicationKeypadMode,
+      focus_events: emulator.modes.sendFocusMode,
+      mouse: emulator.modes.mouseTrackingMode !== 'none',
+      cursor_hidden: modes.isCursorHidden,
+      keyboard_flags: modes.keyboardFlags,
+    },
+    question: findQuestion(lines, active.cursorY),
+    drawing: isDrawn ? Buffer.from(drawScreen(emulator, modes, title)) : new Uint8Array(),
+  }
+}
+
+parentPort?.on('message', (message: ToScreen) => {
+  switch (message.is) {
+    case 'output':
+      emulator.write(message.bytes)
+      return
+    case 'size':
+      // In turn with the output around it: the emulator parses later than it is written to.
+      emulator.write('', () => emulator.resize(message.size.cols, message.size.rows))
+      return
+    case 'look':
+      emulator.write('', () => parentPort?.postMessage(look(message.request, message.isDrawn)))
+  }
+})
