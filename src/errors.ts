@@ -236,6 +236,19 @@ export const ERRORS = table({
   // mcp
   // guard
   // policy
+  POLICY_INVALID: {
+    kind: 'config',
+    exit: 2,
+    http: 422,
+    means: 'a policy bundle has an unknown kind, mode or field, a value of the wrong type, or is not YAML or JSON',
+  },
+  POLICY_UNREADABLE: { kind: 'config', exit: 8, http: 500, means: 'a policy file cannot be read' },
+  POLICY_COUNTERS_FULL: {
+    kind: 'retry',
+    exit: 8,
+    http: 503,
+    means: 'a run has more budgets and rate limits than are kept; the call takes decision_on_error',
+  },
   // events
   // shim
 })

@@ -158,3 +158,30 @@ export const REMOTE_FILE_BYTES_MAX = 1 << 20
 // -- mcp and guard
 
 // -- policy, events, shim
+/** YAML is written by hand; a reader of YAML is too much surface for anything larger. */
+export const POLICY_YAML_BYTES_MAX = 256 << 10
+/** Bundles made by a program, and compiled snapshots, come as JSON. */
+export const POLICY_JSON_BYTES_MAX = 4 << 20
+/** More rules than a person can review; evaluation itself does not mind. */
+export const POLICY_RULES_MAX = 10_000
+/** A bundle is nine levels deep; a hint's arguments may add some. */
+export const POLICY_DEPTH_MAX = 32
+/** Columns at which a YAML collection may begin. The reader recurses, and a row of dashes would end the process, not the parse. */
+export const POLICY_YAML_INDENT_MAX = 128
+/** Aliases of YAML anchors: enough to share a matcher between rules, too few to build a bomb. */
+export const POLICY_YAML_ALIASES_MAX = 100
+/** Problems listed in one refusal; the first few are what people fix. */
+export const POLICY_PROBLEMS_MAX = 50
+/** All patterns are tried on each new tool name, so number and length bound the longest stall. */
+export const POLICY_REGEXES_MAX = 1_000
+export const POLICY_PATTERN_CHARS_MAX = 1_000
+/** MCP asks for at most 128 characters in a tool's name. Longer than this a regex rule counts as an error of evaluation. */
+export const POLICY_NAME_CHARS_MAX = 256
+/** A breaker keeps this many times of a key; more would be a rate limit. */
+export const BREAKER_THRESHOLD_MAX = 1_000
+/** Plans kept for tools seen; a client that invents names pays for its own plans and nobody else's. */
+export const POLICY_PLANS_MAX = 2_048
+/** Windows and dedupe entries kept in memory, twice; past it the older half is forgotten, before its time if need be. */
+export const POLICY_WINDOWS_MAX = 32_768
+/** Budgets and buckets kept in memory; they may not be forgotten, so past it calls take decision_on_error. */
+export const POLICY_BUDGETS_MAX = 100_000

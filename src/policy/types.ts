@@ -3,7 +3,7 @@
 // How the parts meet, seen from a caller such as the shim:
 //
 //   const snapshot = await compileBundle(text, { name: 'team.yaml' })   // compile.ts; throws POLICY_INVALID with line and path
-//   const policy   = openPolicy(snapshot, identity)                     // policy.ts; compiles matchers, checks selectors once
+//   const policy   = openPolicy(snapshot, identity)                     // plan.ts; compiles matchers, checks selectors once
 //   const plan     = policy.planFor(serverName, toolName)               // memoised: only the rules that this tool can meet
 //   const verdict  = decide(plan, call, counters, nowMs)                // decide.ts; reads counters, writes nothing
 //   counters.apply(verdict.writes, nowMs)

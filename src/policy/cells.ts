@@ -1,0 +1,64 @@
+// The arithmetic of counters: cell and time in, whether it is over the limit and what it becomes. No keys, no storage.
+import type { Budget, Cell, RateLimit } from './types.ts'
+
+/** `[calls, units]`. */
+export function isBudgetExceeded(budget: Budget, cell: Cell | undefined): boolean {
+  const calls = cell?.[0] ?? 0
+  const units = cell?.[1] ?? 0
+  return (
+    (budget.limit_calls !== null && calls + 1 > budget.limit_calls) ||
+    (budget.limit_cost_units !== null && units + budget.cost_units_per_call > budget.limit_cost_units)
+  )
+}
+
+export function spendBudget(budget: Budget, cell: Cell | undefined): Cell {
+  return [(cell?.[0] ?? 0) + 1, (cell?.[1] ?? 0) + budget.cost_units_per_call]
+}
+
+/**
+ * `[tokens, sinceMs]`: a bucket starts full and is refilled after each whole period. A full one is as good as new, and
+ * its periods begin with its next use. A clock that stepped back starts the period anew.
+ */
+export function refill(limit: RateLimit, cell: Cell | undefined, nowMs: number): { tokens: number; sinceMs: number } {
+  if (cell === undefined) return { tokens: limit.capacity, sinceMs: nowMs }
+  const [had = 0, was = nowMs] = cell
+  const sinceMs = Math.min(was, nowMs)
+  const periods = Math.floor((nowMs - sinceMs) / limit.refill_period_ms)
+  const tokens = Math.min(limit.capacity, had + periods * limit.refill_tokens)
+  if (tokens >= limit.capacity) return { tokens, sinceMs: nowMs }
+  return { tokens, sinceMs: sinceMs + periods * limit.refill_period_ms }
+}
+
+export function isBucketEmpty(limit: RateLimit, tokens: number): boolean {
+  return tokens < limit.cost_tokens_per_call
+}
+
+/** How long until a bucket with `tokens` since `sinceMs` has `wanted`; Infinity when it never will. */
+export function waitMs(limit: RateLimit, tokens: number, sinceMs: number, wanted: number, nowMs: number): number {
+  if (tokens >= wanted) return 0
+  if (limit.refill_tokens === 0 || wanted > limit.capacity) return Infinity
+  return sinceMs + Math.ceil((wanted - tokens) / limit.refill_tokens) * limit.refill_period_ms - nowMs
+}
+
+/**
+ * Times in a window, oldest first. The distance counts in both directions: a clock that stepped back by less than a
+ * window keeps what it had seen, and one that stepped back further does not keep it for ever.
+ */
+export function isWithin(atMs: number, windowMs: number, nowMs: number): boolean {
+  return Math.abs(nowMs - atMs) < windowMs
+}
+
+export function countWithin(cell: Cell | undefined, windowMs: number, nowMs: number): number {
+  if (cell === undefined) return 0
+  let count = 0
+  for (const atMs of cell) if (isWithin(atMs, windowMs, nowMs)) count += 1
+  return count
+}
+
+/** Adds this moment and keeps the newest `most` times that still count. */
+export function addTime(cell: Cell | undefined, windowMs: number, nowMs: number, most: number): Cell {
+  if (most === 0) return []
+  const kept = (cell ?? []).filter((atMs) => isWithin(atMs, windowMs, nowMs))
+  kept.push(nowMs)
+  return kept.length > most ? kept.slice(-most) : kept
+}

@@ -1,0 +1,116 @@
+// One call against its plan: every rule is evaluated, then one decision is picked, then counters say what changes.
+import { addTime } from './cells.ts'
+import { forCall } from './decisions.ts'
+import { isInHours } from './hours.ts'
+import { type Meter, type Outcome, addWrites, endOf, isMeter, readMeter, trippedDecision } from './meters.ts'
+import type { Plan, Step } from './plan.ts'
+import type { CallEnd, CallFacts, CellWrite, Counters, Decision, Verdict } from './types.ts'
+
+const NO_IDS: readonly string[] = []
+const NO_WRITES: readonly CellWrite[] = []
+
+/** What one rule had to say, for `explain`. */
+export type Notice = (step: Step, what: 'no match' | 'error' | 'match' | 'over limit' | 'within limit') => void
+
+/**
+ * Among allow and deny the first that matches wins, in the order of the bundle. An accumulator over its limit overrides
+ * an allow, also in that order; TERMINATE_RUN overrides everything; then comes the default of the bundle.
+ *
+ * A call that a deny rule refuses still counts in every budget, rate limit and breaker that it meets. A call that an
+ * accumulator refuses spends nothing; breakers that count repeats have seen it all the same. A rule that cannot be
+ * evaluated acts in its place as `decision_on_error` says: it denies, or it is passed over.
+ */
+export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: number, notice?: Notice): Verdict {
+  if (plan.fixed !== null && notice === undefined) return plan.fixed
+  const hash = plan.needsArgsHash && call.args !== 'uninspectable' ? call.args_hash : ''
+  let ruled: Decision | null = null
+  let terminating: Decision | null = null
+  let overriding: Decision | null = null
+  let tags: string[] | null = null
+  let tripped: string[] | null = null
+  const meters: Meter[] = []
+  for (const step of plan.steps) {
+    const holds = meets(step, call, tags ?? NO_IDS, nowMs)
+    if (holds === false) {
+      notice?.(step, 'no match')
+      continue
+    }
+    const { rule } = step
+    if (holds === 'unknown') {
+      notice?.(step, 'error')
+      if (isMeter(step)) overriding ??= step.onError
+      else ruled ??= step.onError
+    } else if (rule.kind === 'allow' || rule.kind === 'deny') {
+      notice?.(step, 'match')
+      ruled ??= step.decision
+    } else if (rule.kind === 'tag') {
+      notice?.(step, 'match')
+      tags ??= []
+      tags.push(...rule.effect.tag.add_risk_class)
+    } else {
+      const meter = readMeter(step, hash, counters, nowMs)
+      meters.push(meter)
+      notice?.(step, meter.isTripped ? 'over limit' : 'within limit')
+      if (!meter.isTripped) continue
+      tripped ??= []
+      tripped.push(rule.rule_id)
+      if (step.decision.action === 'TERMINATE_RUN') terminating ??= step.decision
+      else overriding ??= trippedDecision(meter, nowMs)
+    }
+  }
+  const isDenied = ruled !== null && ruled.action !== 'ALLOW'
+  const picked = terminating ?? (isDenied ? ruled : overriding) ?? ruled ?? plan.fallback
+  const outcome = outcomeOf(picked, picked === terminating || (!isDenied && picked === overriding))
+  return {
+    decision: forCall(picked, call),
+    writes: writesOf(meters, outcome, hash, nowMs),
+    end: outcome === 'allowed' && meters.length > 0 ? endOf(meters, hash, nowMs) : null,
+    tags: tags === null ? plan.tags : [...new Set([...plan.tags, ...tags])],
+    tripped: tripped ?? NO_IDS,
+  }
+}
+
+function outcomeOf({ action }: Decision, isByMeter: boolean): Outcome {
+  if (action === 'ALLOW') return 'allowed'
+  return isByMeter ? 'refused' : 'denied'
+}
+
+function writesOf(meters: readonly Meter[], outcome: Outcome, hash: string, nowMs: number): readonly CellWrite[] {
+  if (meters.length === 0) return NO_WRITES
+  const writes: CellWrite[] = []
+  for (const meter of meters) addWrites(writes, meter, outcome, hash, nowMs)
+  return writes
+}
+
+/** Whether the rule speaks of this call; names are settled by the plan. */
+function meets(step: Step, call: CallFacts, tags: readonly string[], nowMs: number): boolean | 'unknown' {
+  if (step.hours !== null && !isInHours(step.hours, nowMs)) return false
+  if (step.classes !== null && !step.classes.some((name) => tags.includes(name))) return false
+  if (step.isUnknown) return 'unknown'
+  if (call.args === 'uninspectable')
+    return step.args === null && (!step.needsHash || isBreakerWithoutHash(step)) ? true : 'unknown'
+  return step.args === null || step.args(call.args)
+}
+
+/** A breaker that may pass over its repeats can still count errors. */
+function isBreakerWithoutHash({ rule, onError }: Step): boolean {
+  return onError === null && rule.kind === 'breaker'
+}
+
+/**
+ * A forwarded call has ended. An error counts in the windows of error breakers, and makes dedupe forget the call, so
+ * that the agent may try again. Returns what to write.
+ */
+export function settle(end: CallEnd, isError: boolean, counters: Counters, nowMs: number): readonly CellWrite[] {
+  if (!isError) return NO_WRITES
+  const errors = end.errorWindows.map(({ key, windowMs, threshold }) => ({
+    key,
+    cell: addTime(counters.get(key), windowMs, nowMs, threshold),
+    expiresMs: nowMs + windowMs,
+  }))
+  // Only its own entry: after the window another call may have been accepted under the same key.
+  const forgotten = end.dedupes
+    .filter(({ key, acceptedMs }) => counters.get(key)?.[0] === acceptedMs)
+    .map(({ key }) => ({ key, cell: null, expiresMs: nowMs }))
+  return [...errors, ...forgotten]
+}

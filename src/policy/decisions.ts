@@ -1,0 +1,125 @@
+// The decisions that a rule can lead to, made once when a plan is made; only suggested arguments and waiting times come from the call.
+import type { CallFacts, Decision, Hint, HintKind, JsonObject, Mode, Rule, Snapshot } from './types.ts'
+
+type Maker = (rule: Rule, mode: Mode) => Decision
+
+function base(rule: Rule, mode: Mode, action: Decision['action']): Decision {
+  const { reason_code, message } =
+    rule.kind === 'tag' ? { reason_code: 'POLICY_ALLOW', message: 'tagged' } : rule.effect
+  return {
+    action,
+    rule_id: rule.rule_id,
+    severity: rule.severity,
+    reason_code,
+    summary: message,
+    enforced: mode !== 'observe',
+  }
+}
+
+/** In mode *control* a BLOCK whose rule has hint text goes out as that hint. */
+function withHint(decision: Decision, mode: Mode, hint: Hint | null): Decision {
+  if (decision.action === 'BLOCK' && mode === 'control' && hint !== null)
+    return { ...decision, action: 'REJECT_WITH_HINT', hint }
+  if (decision.action !== 'REJECT_WITH_HINT') return decision
+  return { ...decision, hint: hint ?? hintOf(decision.summary, 'OTHER') }
+}
+
+function hintOf(text: string, kind: HintKind, retryAdvice: string | null = null): Hint {
+  return { hint_text: text, suggested_args: null, retry_advice: retryAdvice, hint_kind: kind }
+}
+
+/** What a rule says when it decides: an allow or deny that matched, an accumulator over its limit. */
+export const decisionOf: Maker = (rule, mode) => {
+  switch (rule.kind) {
+    case 'tag':
+    case 'allow':
+      return base(rule, mode, 'ALLOW')
+    case 'deny':
+      return withHint(base(rule, mode, rule.effect.action), mode, rule.effect.hint)
+    case 'budget': {
+      const { on_exceed, hint_text } = rule.effect.budget
+      return accumulated(rule, mode, on_exceed, hint_text, 'BUDGET', rule.effect.reason_code)
+    }
+    case 'rate_limit': {
+      const { on_limit, hint_text, backoff_ms } = rule.effect.rate_limit
+      const decision = accumulated(rule, mode, on_limit, hint_text, 'RATE', '')
+      return decision.action === 'THROTTLE' ? { ...decision, backoff_ms } : decision
+    }
+    case 'breaker': {
+      const { on_trip, hint_text, terminate_code } = rule.effect.breaker
+      return accumulated(rule, mode, on_trip, hint_text, 'SAFETY', terminate_code)
+    }
+    case 'dedupe': {
+      const { on_duplicate, hint_text } = rule.effect.dedupe
+      return accumulated(rule, mode, on_duplicate, hint_text, 'SAFETY', '')
+    }
+  }
+}
+
+function accumulated(
+  rule: Rule,
+  mode: Mode,
+  action: Decision['action'],
+  hintText: string | null,
+  hintKind: HintKind,
+  terminateCode: string,
+): Decision {
+  const decision = base(rule, mode, action)
+  if (action === 'TERMINATE_RUN')
+    return { ...decision, terminate: { terminate_code: terminateCode, terminate_message: decision.summary } }
+  const isHintGiven = hintText !== null || action === 'REJECT_WITH_HINT'
+  return withHint(decision, mode, isHintGiven ? hintOf(hintText ?? decision.summary, hintKind) : null)
+}
+
+/** The rule could not be evaluated and `decision_on_error` is BLOCK. */
+export function errorDecision(rule: Rule, mode: Mode, isNameTooLong: boolean): Decision {
+  return {
+    action: 'BLOCK',
+    rule_id: rule.rule_id,
+    severity: rule.severity,
+    reason_code: isNameTooLong ? 'NAME_TOO_LONG' : 'ARGS_UNINSPECTABLE',
+    summary: `${rule.rule_id} needs ${isNameTooLong ? 'a name that is short enough to be matched' : 'arguments that are small enough to be inspected'}`,
+    enforced: mode !== 'observe',
+  }
+}
+
+/** No allow or deny rule matched. The one place where that default becomes a decision. */
+export function defaultDecision({ mode, defaults }: Snapshot): Decision {
+  const isAllowed = defaults.decision_on_no_match === 'ALLOW'
+  return {
+    action: isAllowed ? 'ALLOW' : 'BLOCK',
+    rule_id: null,
+    severity: isAllowed ? 'info' : 'warn',
+    reason_code: isAllowed ? 'DEFAULT_ALLOW' : 'DEFAULT_BLOCK',
+    summary: isAllowed ? 'no rule speaks against it' : 'no rule allows it',
+    enforced: mode !== 'observe',
+  }
+}
+
+export function notApplicable({ mode }: Snapshot): Decision {
+  return {
+    action: 'ALLOW',
+    rule_id: null,
+    severity: 'info',
+    reason_code: 'POLICY_NOT_APPLICABLE',
+    summary: 'the selectors of the policy do not name this run',
+    enforced: mode !== 'observe',
+  }
+}
+
+/** Lays the rule's suggested arguments over the call's own; without the call's own there is nothing whole to suggest. */
+export function forCall(decision: Decision, call: CallFacts): Decision {
+  const { hint } = decision
+  if (hint === undefined || hint.suggested_args === null) return decision
+  const merged = call.args === 'uninspectable' ? null : { ...(call.args as JsonObject), ...hint.suggested_args }
+  return { ...decision, hint: { ...hint, suggested_args: merged } }
+}
+
+export function withRetryAdvice(decision: Decision, waitMs: number): Decision {
+  const { hint } = decision
+  if (hint === undefined) return decision
+  const advice = Number.isFinite(waitMs)
+    ? `retry after ${Math.ceil(waitMs)} ms`
+    : 'do not retry: this limit does not refill'
+  return { ...decision, hint: { ...hint, retry_advice: advice } }
+}

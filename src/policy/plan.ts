@@ -1,0 +1,211 @@
+// What is left of a policy for one tool: the rules that can meet it, with everything about names already settled.
+import { POLICY_PLANS_MAX } from '../limits.ts'
+import { type ArgsTest, compileArgs } from './args.ts'
+import { decisionOf, defaultDecision, errorDecision, notApplicable } from './decisions.ts'
+import { type CounterKind, counterKey } from './keys.ts'
+import { type NameAnswer, compileNames } from './names.ts'
+import { isSelected } from './selectors.ts'
+import type { CallFacts, Decision, HourRange, Identity, Rule, Scope, Snapshot, Verdict } from './types.ts'
+
+/** One rule that may meet calls of this tool. */
+export interface Step {
+  readonly rule: Rule
+  /** What it says when it decides. */
+  readonly decision: Decision
+  /** What it says when it cannot be evaluated; null when that lets the call pass. */
+  readonly onError: Decision | null
+  readonly isUnknown: boolean
+  readonly hours: readonly HourRange[] | null
+  /** Classes of which the call must have one that depends on its arguments or the time. */
+  readonly classes: readonly string[] | null
+  readonly args: ArgsTest | null
+  readonly needsHash: boolean
+  readonly key: string
+  /** Of a breaker that counts repeats; the hash of the arguments is appended, as to the key of a dedupe rule. */
+  readonly repeatsKey: string
+}
+
+export interface Plan {
+  readonly server_name: string
+  readonly tool_name: string
+  /** False: the same answer for every call with the same arguments; `decide` reads and writes no counter. */
+  readonly isStateful: boolean
+  /** True: have `args_hash` ready before a transaction begins. */
+  readonly needsArgsHash: boolean
+  readonly needsArgs: boolean
+  readonly steps: readonly Step[]
+  /** Risk classes that hold for every call of this tool. */
+  readonly tags: readonly string[]
+  readonly fallback: Decision
+  /** The answer where no step depends on arguments, time or counters. */
+  readonly fixed: Verdict | null
+}
+
+export interface Policy {
+  readonly snapshot: Snapshot
+  /** Whether the selectors name the run that the policy was opened for. */
+  readonly isApplicable: boolean
+  planFor(serverName: string, toolName: string): Plan
+}
+
+interface OpenRule {
+  readonly rule: Rule
+  readonly server: ((name: string) => NameAnswer) | null
+  readonly tool: ((name: string) => NameAnswer) | null
+  readonly args: ArgsTest | null
+}
+
+/** Compiles the matchers of a snapshot and warms them, for one run. */
+export function openPolicy(snapshot: Snapshot, identity: Identity): Policy {
+  const isApplicable = isSelected(snapshot.selectors, identity)
+  const rules = isApplicable ? snapshot.rules.filter(({ enabled }) => enabled).map((rule) => openRule(rule)) : []
+  const fallback = isApplicable ? defaultDecision(snapshot) : notApplicable(snapshot)
+  let plans = new Map<string, Map<string, Plan>>()
+  let planned = 0
+  return {
+    snapshot,
+    isApplicable,
+    planFor(serverName, toolName) {
+      let ofServer = plans.get(serverName)
+      const known = ofServer?.get(toolName)
+      if (known !== undefined) return known
+      if (ofServer === undefined || planned >= POLICY_PLANS_MAX) {
+        if (planned >= POLICY_PLANS_MAX) {
+          plans = new Map()
+          planned = 0
+        }
+        ofServer = new Map()
+        plans.set(serverName, ofServer)
+      }
+      const plan = makePlan(snapshot, rules, fallback, serverName, toolName)
+      ofServer.set(toolName, plan)
+      planned += 1
+      return plan
+    },
+  }
+}
+
+function openRule(rule: Rule): OpenRule {
+  const { server_name, tool_name, args } = rule.match
+  return {
+    rule,
+    server: server_name === undefined ? null : compileNames(server_name),
+    tool: tool_name === undefined ? null : compileNames(tool_name),
+    args: args === undefined ? null : compileArgs(args),
+  }
+}
+
+function makePlan(
+  snapshot: Snapshot,
+  rules: readonly OpenRule[],
+  fallback: Decision,
+  server: string,
+  tool: string,
+): Plan {
+  const { mode, defaults } = snapshot
+  const steps: Step[] = []
+  const certain = new Set<string>()
+  const possible = new Set<string>()
+  let isDecided = false
+  for (const { rule, server: serverTest, tool: toolTest, args } of rules) {
+    if (isDecided && (rule.kind === 'allow' || rule.kind === 'deny')) continue
+    const byServer = serverTest === null || serverTest(server)
+    const byTool = byServer !== false && (toolTest === null || toolTest(tool))
+    if (byServer === false || byTool === false) continue
+    const wanted = rule.match.risk_class ?? null
+    const isClassed = wanted === null || wanted.some((name) => certain.has(name))
+    if (!isClassed && !wanted.some((name) => possible.has(name))) continue
+    const isUnknown = byServer === 'unknown' || byTool === 'unknown'
+    const hours = rule.match.time?.utc_hours ?? null
+    const isCertain = isClassed && !isUnknown && hours === null && args === null
+    if (rule.kind === 'tag') {
+      for (const name of rule.effect.tag.add_risk_class) (isCertain ? certain : possible).add(name)
+      if (isCertain) continue
+    }
+    if (isCertain && (rule.kind === 'allow' || rule.kind === 'deny')) isDecided = true
+    steps.push({
+      rule,
+      decision: decisionOf(rule, mode),
+      onError: errorDecision(rule, mode, isUnknown),
+      isUnknown,
+      hours,
+      classes: isClassed ? null : wanted,
+      args,
+      ...keysFor(rule, server, tool),
+      needsHash: rule.kind === 'dedupe' || (rule.kind === 'breaker' && rule.effect.breaker.repeat_threshold !== null),
+    })
+  }
+  // Reading is told from the classes that are sure; a tool that may also write is no read tool.
+  const isReadTool = certain.has('read_like') && !certain.has('write_like') && !possible.has('write_like')
+  const isOpenOnError = defaults.decision_on_error === 'ALLOW' || (defaults.fail_open_read_tools && isReadTool)
+  return finishPlan(
+    server,
+    tool,
+    isOpenOnError ? steps.map((step) => ({ ...step, onError: null })) : steps,
+    [...certain],
+    fallback,
+  )
+}
+
+function finishPlan(
+  server: string,
+  tool: string,
+  steps: readonly Step[],
+  tags: readonly string[],
+  fallback: Decision,
+): Plan {
+  const [first] = steps
+  // An allow or deny that holds for every call is the last of its kind, so alone it is the whole answer.
+  const isFixed = first === undefined || (steps.length === 1 && isDecisive(first) && isUnconditional(first))
+  const decision = first === undefined ? fallback : first.decision
+  const dependsOnCall = decision.hint?.suggested_args != null
+  return {
+    server_name: server,
+    tool_name: tool,
+    isStateful: steps.some((step) => step.key !== ''),
+    needsArgsHash: steps.some((step) => step.needsHash),
+    needsArgs: steps.some((step) => step.args !== null),
+    steps,
+    tags,
+    fallback,
+    fixed: isFixed && !dependsOnCall ? { decision, writes: [], end: null, tags, tripped: [] } : null,
+  }
+}
+
+function isDecisive({ rule }: Step): boolean {
+  return rule.kind === 'allow' || rule.kind === 'deny'
+}
+
+function isUnconditional(step: Step): boolean {
+  return !step.isUnknown && step.hours === null && step.classes === null && step.args === null
+}
+
+function keysFor(rule: Rule, server: string, tool: string): Pick<Step, 'key' | 'repeatsKey'> {
+  const key = (kind: CounterKind, scope: Scope): string => counterKey(kind, rule, scope, server, tool)
+  switch (rule.kind) {
+    case 'budget':
+      return { key: key('budget', rule.effect.budget.scope), repeatsKey: '' }
+    case 'rate_limit':
+      return { key: key('rate', rule.effect.rate_limit.scope), repeatsKey: '' }
+    case 'dedupe':
+      return { key: key('dedupe', rule.effect.dedupe.scope), repeatsKey: '' }
+    case 'breaker': {
+      const { scope, repeat_threshold } = rule.effect.breaker
+      return { key: key('errors', scope), repeatsKey: repeat_threshold === null ? '' : key('repeats', scope) }
+    }
+    case 'allow':
+    case 'deny':
+    case 'tag':
+      return { key: '', repeatsKey: '' }
+  }
+}
+
+/** Every key that `decide` can ask for, for stores that fetch them at once. */
+export function keysOf(plan: Plan, call: CallFacts): string[] {
+  const hash = plan.needsArgsHash && call.args !== 'uninspectable' ? call.args_hash : null
+  return plan.steps.flatMap(({ rule, key, repeatsKey }) => [
+    ...(key === '' || rule.kind === 'dedupe' ? [] : [key]),
+    ...(rule.kind === 'dedupe' && hash !== null ? [key + hash] : []),
+    ...(repeatsKey !== '' && hash !== null ? [repeatsKey + hash] : []),
+  ])
+}

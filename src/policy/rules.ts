@@ -1,0 +1,298 @@
+// One rule of a bundle (seed 004 §2.3 to §2.5): its match, and the effect that belongs to its kind.
+import { BREAKER_THRESHOLD_MAX, POLICY_PATTERN_CHARS_MAX } from '../limits.ts'
+import { Fields, isObject, kindOf } from './fields.ts'
+import { compileGlob, normalizeGlob } from './glob.ts'
+import { readHours } from './hours.ts'
+import { compileRegex } from './names.ts'
+import type { Path, Problems } from './problems.ts'
+import {
+  type ArgsMatch,
+  HINT_KINDS,
+  type HintTemplate,
+  type JsonObject,
+  type Match,
+  type NameMatch,
+  RULE_KINDS,
+  type Rule,
+  type RuleKind,
+  SCOPES,
+  SEVERITIES,
+  type Scalar,
+} from './types.ts'
+
+/** Counted down over the whole bundle. */
+export interface RegexBudget {
+  left: number
+}
+
+export function readRule(fields: Fields, problems: Problems, regexes: RegexBudget): Rule {
+  const description = fields.optionalText('description')
+  const kind = fields.choice('kind', RULE_KINDS)
+  const base = {
+    rule_id: fields.text('rule_id'),
+    enabled: fields.flag('enabled', true),
+    severity: fields.choice('severity', SEVERITIES, 'info'),
+    ...(description === undefined ? {} : { description }),
+    match: readMatch(fields.object('match'), problems, regexes),
+  }
+  if (!fields.has('effect')) fields.problem('effect', 'is missing')
+  const effect = fields.object('effect')
+  const rule = { ...base, ...readEffect(kind, effect, base.rule_id) } as Rule
+  effect.end()
+  fields.end()
+  return rule
+}
+
+function readMatch(fields: Fields, problems: Problems, regexes: RegexBudget): Match {
+  const match = {
+    ...(fields.has('server_name') ? { server_name: readNames(fields.object('server_name'), problems, regexes) } : {}),
+    ...(fields.has('tool_name') ? { tool_name: readNames(fields.object('tool_name'), problems, regexes) } : {}),
+    ...(fields.has('risk_class') ? { risk_class: fields.texts('risk_class') } : {}),
+    ...(fields.has('args') ? { args: readArgs(fields.object('args'), problems) } : {}),
+    ...(fields.has('time') ? { time: readTime(fields.object('time')) } : {}),
+  }
+  fields.end()
+  return match
+}
+
+function readTime(fields: Fields): NonNullable<Match['time']> {
+  const time = { utc_hours: readHours(fields, 'utc_hours') }
+  fields.end()
+  return time
+}
+
+function readNames(fields: Fields, problems: Problems, regexes: RegexBudget): NameMatch {
+  const list = (name: string): string[] => {
+    const value = fields.raw(name)
+    return value === undefined || (Array.isArray(value) && value.length === 0) ? [] : fields.texts(name)
+  }
+  const names = { glob: list('glob').map((glob) => normalizeGlob(glob)), regex: list('regex') }
+  fields.end()
+  if (names.glob.length + names.regex.length === 0) fields.problem(undefined, 'names nothing: give it glob or regex')
+  names.glob.forEach((glob, i) => {
+    const test = compileGlob(glob)
+    if (typeof test !== 'function') problems.add([...fields.path, 'glob', i], `is not a glob: ${test.fault}`)
+    refuseLong(glob, [...fields.path, 'glob', i], problems)
+  })
+  names.regex.forEach((regex, i) => {
+    const path = [...fields.path, 'regex', i]
+    regexes.left -= 1
+    if (regexes.left < 0) problems.add(path, 'is one regex too many for a bundle; globs are not counted')
+    else if (!refuseLong(regex, path, problems)) {
+      const compiled = compileRegex(regex)
+      if (typeof compiled === 'string') problems.add(path, compiled)
+    }
+  })
+  return names
+}
+
+function refuseLong(pattern: string, path: Path, problems: Problems): boolean {
+  const isLong = pattern.length > POLICY_PATTERN_CHARS_MAX
+  if (isLong) problems.add(path, `is longer than ${POLICY_PATTERN_CHARS_MAX} characters`)
+  return isLong
+}
+
+function readArgs(fields: Fields, problems: Problems): ArgsMatch {
+  const some = <T>(name: string, read: () => T, none: T): T => {
+    const value = fields.raw(name)
+    const isEmpty = Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0
+    return value === undefined || isEmpty ? none : read()
+  }
+  const args = {
+    has_keys: some('has_keys', () => fields.texts('has_keys'), []),
+    key_equals: some(
+      'key_equals',
+      () => fields.entries('key_equals', (item, path) => readScalar(item, path, problems)),
+      {},
+    ),
+    key_in: some('key_in', () => fields.entries('key_in', (item, path) => readScalars(item, path, problems)), {}),
+    numeric_range: some(
+      'numeric_range',
+      () => fields.entries('numeric_range', (item, path) => readRange(new Fields(item, path, problems))),
+      {},
+    ),
+  }
+  fields.end()
+  return args
+}
+
+function readScalar(item: unknown, path: Path, problems: Problems): Scalar {
+  if (typeof item === 'string' || typeof item === 'boolean') return item
+  if (typeof item === 'number' && Number.isFinite(item) && (!Number.isInteger(item) || Number.isSafeInteger(item)))
+    return item
+  problems.add(
+    path,
+    typeof item === 'number'
+      ? 'is a number too large to compare exactly'
+      : `must be a text, a number, true or false, not ${kindOf(item)}`,
+  )
+  return ''
+}
+
+function readScalars(item: unknown, path: Path, problems: Problems): Scalar[] {
+  if (!Array.isArray(item)) problems.add(path, `must be a list, not ${kindOf(item)}`)
+  return Array.isArray(item) ? item.map((one: unknown, i) => readScalar(one, [...path, i], problems)) : []
+}
+
+function readRange(fields: Fields): { readonly min?: number; readonly max?: number } {
+  const bound = (name: 'min' | 'max'): { readonly [key in typeof name]?: number } => {
+    const value = fields.raw(name)
+    if (value === undefined) return {}
+    if (typeof value === 'number' && Number.isFinite(value)) return { [name]: value }
+    fields.problem(name, `must be a number, not ${kindOf(value)}`)
+    return {}
+  }
+  const range = { ...bound('min'), ...bound('max') }
+  fields.end()
+  if (Object.keys(range).length === 0) fields.problem(undefined, 'needs min or max')
+  return range
+}
+
+/** Seed 004 §2.5, one reader for each kind. What the author left out is written in. */
+function readEffect(kind: RuleKind, effect: Fields, ruleId: string): Pick<Rule, 'kind' | 'effect'> {
+  const reason = (code: string, message: string): { reason_code: string; message: string } => ({
+    reason_code: effect.text('reason_code', code),
+    message: effect.text('message', message),
+  })
+  switch (kind) {
+    case 'allow':
+      return {
+        kind,
+        effect: {
+          action: effect.choice('action', ['ALLOW'], 'ALLOW'),
+          ...reason('POLICY_ALLOW', `allowed by ${ruleId}`),
+        },
+      }
+    case 'deny': {
+      const isHint = effect.raw('action') === 'REJECT_WITH_HINT'
+      return { kind, effect: readDeny(effect, reason(isHint ? 'POLICY_HINT' : 'POLICY_BLOCK', `blocked by ${ruleId}`)) }
+    }
+    case 'budget':
+      return {
+        kind,
+        effect: {
+          ...reason('BUDGET_EXCEEDED', `the budget ${ruleId} is used up`),
+          budget: readBudget(effect.object('budget')),
+        },
+      }
+    case 'rate_limit':
+      return {
+        kind,
+        effect: {
+          ...reason('POLICY_THROTTLED', `the rate limit ${ruleId} is reached`),
+          rate_limit: readRateLimit(effect.object('rate_limit')),
+        },
+      }
+    case 'breaker':
+      return {
+        kind,
+        effect: {
+          ...reason('BREAKER_TRIPPED', `the breaker ${ruleId} has tripped`),
+          breaker: readBreaker(effect.object('breaker')),
+        },
+      }
+    case 'dedupe':
+      return {
+        kind,
+        effect: {
+          ...reason('DEDUPE_DUPLICATE', `${ruleId}: the same call was made a moment ago`),
+          dedupe: readDedupe(effect.object('dedupe')),
+        },
+      }
+    case 'tag': {
+      const tag = effect.object('tag')
+      const read = { add_risk_class: tag.texts('add_risk_class') }
+      tag.end()
+      return { kind, effect: { tag: read } }
+    }
+  }
+}
+
+type EffectOf<K extends RuleKind> = Extract<Rule, { readonly kind: K }>['effect']
+
+function readDeny(effect: Fields, reason: { reason_code: string; message: string }): EffectOf<'deny'> {
+  const action = effect.choice('action', ['BLOCK', 'REJECT_WITH_HINT'], 'BLOCK')
+  const hint = effect.has('hint') ? readHint(effect.object('hint')) : null
+  if (action === 'REJECT_WITH_HINT' && hint === null) effect.problem('hint', 'is missing; REJECT_WITH_HINT needs one')
+  return { action, ...reason, hint }
+}
+
+function readHint(fields: Fields): HintTemplate {
+  const suggested = fields.raw('suggested_args')
+  if (suggested !== undefined && !isObject(suggested))
+    fields.problem('suggested_args', `must be an object, not ${kindOf(suggested)}`)
+  const hint = {
+    hint_text: fields.text('hint_text'),
+    hint_kind: fields.choice('hint_kind', HINT_KINDS, suggested === undefined ? 'OTHER' : 'ARG_FIX'),
+    suggested_args: isObject(suggested) ? (suggested as JsonObject) : null,
+    retry_advice: fields.optionalText('retry_advice') ?? null,
+  }
+  fields.end()
+  return hint
+}
+
+function readBudget(fields: Fields): EffectOf<'budget'>['budget'] {
+  const budget = {
+    scope: fields.choice('scope', SCOPES, 'run'),
+    limit_calls: fields.optionalInteger('limit_calls', { min: 0 }),
+    limit_cost_units: fields.optionalInteger('limit_cost_units', { min: 0 }),
+    cost_units_per_call: fields.integer('cost_units_per_call', { min: 0 }, 1),
+    on_exceed: fields.choice('on_exceed', ['BLOCK', 'REJECT_WITH_HINT', 'TERMINATE_RUN']),
+    hint_text: fields.optionalText('hint_text') ?? null,
+  }
+  fields.end()
+  if (budget.limit_calls === null && budget.limit_cost_units === null)
+    fields.problem(undefined, 'needs limit_calls or limit_cost_units')
+  return budget
+}
+
+function readRateLimit(fields: Fields): EffectOf<'rate_limit'>['rate_limit'] {
+  const onLimit = fields.choice('on_limit', ['THROTTLE', 'BLOCK', 'REJECT_WITH_HINT'])
+  const limit = {
+    scope: fields.choice('scope', SCOPES, 'run'),
+    capacity: fields.integer('capacity', { min: 0 }),
+    refill_tokens: fields.integer('refill_tokens', { min: 0 }),
+    refill_period_ms: fields.integer('refill_period_ms', { min: 1 }),
+    cost_tokens_per_call: fields.integer('cost_tokens_per_call', { min: 0 }, 1),
+    on_limit: onLimit,
+    backoff_ms:
+      onLimit === 'THROTTLE' ? fields.integer('backoff_ms', { min: 0 }) : fields.integer('backoff_ms', { min: 0 }, 0),
+    hint_text: fields.optionalText('hint_text') ?? null,
+  }
+  fields.end()
+  return limit
+}
+
+function readBreaker(fields: Fields): EffectOf<'breaker'>['breaker'] {
+  const threshold = { min: 1, max: BREAKER_THRESHOLD_MAX }
+  const breaker = {
+    scope: fields.choice('scope', SCOPES, 'server_tool'),
+    error_threshold: fields.optionalInteger('error_threshold', threshold),
+    window_ms: fields.optionalInteger('window_ms', { min: 1 }),
+    repeat_threshold: fields.optionalInteger('repeat_threshold', threshold),
+    repeat_window_ms: fields.optionalInteger('repeat_window_ms', { min: 1 }),
+    on_trip: fields.choice('on_trip', ['TERMINATE_RUN', 'BLOCK', 'REJECT_WITH_HINT']),
+    terminate_code: fields.text('terminate_code', 'BREAKER_TRIPPED'),
+    hint_text: fields.optionalText('hint_text') ?? null,
+  }
+  fields.end()
+  if ((breaker.error_threshold === null) !== (breaker.window_ms === null))
+    fields.problem(undefined, 'error_threshold and window_ms go together')
+  if ((breaker.repeat_threshold === null) !== (breaker.repeat_window_ms === null))
+    fields.problem(undefined, 'repeat_threshold and repeat_window_ms go together')
+  if (breaker.error_threshold === null && breaker.repeat_threshold === null)
+    fields.problem(undefined, 'needs error_threshold or repeat_threshold')
+  return breaker
+}
+
+function readDedupe(fields: Fields): EffectOf<'dedupe'>['dedupe'] {
+  const dedupe = {
+    scope: fields.choice('scope', SCOPES, 'tool'),
+    window_ms: fields.integer('window_ms', { min: 1 }),
+    key: fields.choice('key', ['args_hash'], 'args_hash'),
+    on_duplicate: fields.choice('on_duplicate', ['BLOCK', 'REJECT_WITH_HINT']),
+    hint_text: fields.optionalText('hint_text') ?? null,
+  }
+  fields.end()
+  return dedupe
+}
