@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { HeimdallError } from './errors.ts'
-import { createIdSource, isId, parseId, printable } from './ids.ts'
+import { createIdSource } from './id-source.ts'
+import { isId, parseId, printable } from './ids.ts'
 
 describe('the id grammar', () => {
   test.each(['a', 'A1', 'amber-otter', 'w1.2_x', 'x'.repeat(64)])('accepts %s', (id) => {

@@ -1,6 +1,4 @@
-// Ids: the grammar that every id of ours obeys, and ids that sort by time of making.
-import { monotonicFactory } from 'ulid'
-import type { Clock } from './clock.ts'
+// Ids: the grammar that every id of ours obeys.
 import { HeimdallError } from './errors.ts'
 
 /** One grammar for everything that may become a file name: no separator, no leading dot, no control character. */
@@ -25,13 +23,4 @@ export function printable(text: string): string {
     /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
-}
-
-/**
- * Makes ULIDs (26 characters, time first) that strictly increase within one process even when the clock
- * stands still or steps back: the random part then counts up.
- */
-export function createIdSource(clock: Pick<Clock, 'wallMs'>, random?: () => number): () => string {
-  const next = monotonicFactory(random)
-  return () => next(clock.wallMs())
 }

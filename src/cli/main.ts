@@ -43,7 +43,16 @@ export async function main(
       return EXIT.ok
     }
     const context: Context = {
-      ...streams,
+      // As getters: opening stdin alone costs a command that does not read it several milliseconds.
+      get stdin() {
+        return streams.stdin
+      },
+      get stdout() {
+        return streams.stdout
+      },
+      get stderr() {
+        return streams.stderr
+      },
       cwd,
       env,
       clock: systemClock,
