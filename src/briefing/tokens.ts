@@ -25,6 +25,17 @@ export function measure(text: string, tokenizer: Tokenizer = DEFAULT_TOKENIZER):
   return measured
 }
 
+/** The sum of measured counts is a measured count. */
+export function sumMeasured(parts: readonly [Measured, ...Measured[]]): Measured {
+  for (const part of parts) assertMeasured(part)
+  const sum = Object.freeze({
+    tokens: parts.reduce((total, part) => total + part.tokens, 0),
+    tokenizer: parts[0].tokenizer,
+  })
+  genuine.add(sum)
+  return sum
+}
+
 /** Refuses a count that did not come out of `measure`: a number typed in must never be recorded as measured. */
 export function assertMeasured(measured: Measured): void {
   if (!genuine.has(measured))

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
 import { launcher } from '../support/programs.ts'
 
 export interface Outcome {
@@ -56,4 +57,11 @@ export function makeIsland(): Island {
     json: (file) => JSON.parse(readFileSync(path(file), 'utf8')) as Record<string, unknown>,
     remove: () => rmSync(root, { recursive: true, force: true }),
   }
+}
+
+/** The same for one test; it is gone when the test ends. */
+export function temporaryIsland(): Island {
+  const island = makeIsland()
+  onTestFinished(() => island.remove())
+  return island
 }

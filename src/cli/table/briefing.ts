@@ -434,9 +434,32 @@ export const protocolLog = spec({
   output: { lines: 'list of {ts, actor, action, detail}' },
 })
 
+export const protocolDemo = spec({
+  names: ['heimdall protocol demo', 'heimdall-protocol demo'],
+  summary: 'Brief one wave of a shipped project twice, verbatim and by reference, and measure both',
+  about:
+    'All figures are counted from the texts that are made on the spot, in a folder of its own; the ledger of the project is not touched.\n' +
+    'Exit 1 when a brief has lost a fact that its task needs.',
+  examples: [{ run: 'heimdall protocol demo', does: 'prints the cost of both, with and without prompt caching' }],
+  output: {
+    tokenizer: 'which one counted',
+    spawns: 'agents briefed',
+    baseline: 'tokens of the verbatim briefs',
+    tokens: 'tokens of symbol table, briefs and results',
+    rows: 'the rows of the ledger that they come from',
+    verbatim: 'shared, own and one-off tokens of a verbatim spawn',
+    protocol: 'the same by reference',
+    before: 'tokens of the capsules and facts that earlier waves wrote',
+    opened: 'tokens when every spawn also opens the invariants',
+    fidelity: 'facts in the brief, one reference away, lost',
+    briefs: 'the briefs themselves',
+  },
+})
+
 export const briefingCommands: readonly Command[] = [
   { spec: protocolInit, load: () => import('../commands/briefing/protocol-init.ts') },
   { spec: protocolLog, load: () => import('../commands/briefing/protocol-log.ts') },
+  { spec: protocolDemo, load: () => import('../commands/briefing/protocol-demo.ts') },
   { spec: messageValidate, load: () => import('../commands/briefing/message-validate.ts') },
   { spec: symbolGet, load: () => import('../commands/briefing/symbol-get.ts') },
   { spec: symbolSet, load: () => import('../commands/briefing/symbol-set.ts') },

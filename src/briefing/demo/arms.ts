@@ -1,0 +1,59 @@
+// One wave briefed twice from the same corpus: verbatim, and by reference. Both arms are texts, made by code.
+import { showCapsule, writeCapsule } from '../capsules.ts'
+import { setFact } from '../blackboard.ts'
+import { buildBrief } from '../brief.ts'
+import type { Planning } from '../planning.ts'
+import { row } from '../rows.ts'
+import { importSymbols } from '../symbols.ts'
+import { finishTask } from '../task-result.ts'
+import { type Corpus, sectionOf } from './corpus.ts'
+
+export interface Arm {
+  /** What one agent is sent, task by task. */
+  readonly briefs: readonly { readonly task: string; readonly text: string; readonly prefix?: string }[]
+  /** Sent or written once for all of them. */
+  readonly once: string
+  /** What earlier waves left behind and this one builds on; paid for then, and shown so that nobody has to ask. */
+  readonly before: string
+  /** What comes back, task by task. */
+  readonly results: readonly string[]
+}
+
+/**
+ * What an orchestrator without references does: plan, criteria, invariants and prior waves into every brief. What all
+ * briefs share comes first, so that a prompt cache serves this arm as well as it can. What its agents answer in prose
+ * is not counted.
+ */
+export function verbatimArm(corpus: Corpus): Arm {
+  const shared = [corpus.plan, corpus.criteria, corpus.invariants, ...corpus.priorWaves].join('\n')
+  const briefs = corpus.wave.tasks.map(({ task }) => ({
+    task,
+    text: `${shared}\nYour task is task ${task} of the plan above.\n`,
+  }))
+  return { briefs, before: '', once: '', results: [] }
+}
+
+/** The same wave by this protocol, through the functions that the commands call. */
+export async function protocolArm(planning: Planning, corpus: Corpus): Promise<Arm> {
+  const { wave } = corpus
+  await importSymbols(planning, new Map(Object.entries(wave.symbols)))
+  for (const [key, value] of Object.entries(wave.facts)) await setFact(planning, key, value, 'orchestration')
+  for (const { id, ...fields } of wave.capsules) writeCapsule(planning, id, fields)
+  const before = [
+    ...wave.capsules.map(({ id }) => showCapsule(planning, id)),
+    ...Object.entries(wave.facts).map(([key, value]) => `${row(key, value)}\n`),
+  ].join('')
+  const briefs = wave.tasks.map(({ task, symbols, capsules, facts }) => {
+    const spec = sectionOf(corpus.plan, task)
+    const { text, prefix } = buildBrief(planning, { task, spec, symbols, capsules, facts, invariants: wave.invariants })
+    return { task, text: `${text}\n`, prefix }
+  })
+  const results = wave.tasks.map(({ task, result }) => {
+    const message = finishTask(planning, { ...result, task, status: 'pass', from: 'coder', msgId: `r-${task}` })
+    return `${JSON.stringify(message)}\n`
+  })
+  const once = Object.entries(wave.symbols)
+    .map(([id, value]) => `${row(id, value)}\n`)
+    .join('')
+  return { briefs, before, once, results }
+}

@@ -1,0 +1,97 @@
+// The demo: one wave briefed twice, every figure counted from the texts, and the delta computed by the ledger.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { measureBaseline, readBaselines } from '../baselines.ts'
+import type { Planning } from '../planning.ts'
+import { type LedgerRow, logText, readLedger } from '../token-ledger.ts'
+import { countedRows, totalsOf } from '../token-report.ts'
+import { measure, type Measured, sumMeasured } from '../tokens.ts'
+import { type Arm, protocolArm, verbatimArm } from './arms.ts'
+import { type Corpus, loadCorpus } from './corpus.ts'
+import { checkFidelity, type Fidelity } from './fidelity.ts'
+import type { Spend } from './pricing.ts'
+
+const ROLE = 'orchestration'
+
+export interface Demo {
+  readonly tokenizer: string
+  readonly spawns: number
+  /** Totals of the ledger and its baseline. */
+  readonly baseline: number
+  readonly tokens: number
+  readonly rows: readonly LedgerRow[]
+  readonly verbatim: Spend
+  readonly protocol: Spend
+  /** Capsules and facts that earlier waves wrote, once for all later ones. */
+  readonly before: number
+  /** The whole wave when every spawn also opens the page of invariants that its brief refers to. */
+  readonly opened: number
+  readonly fidelity: Fidelity
+  readonly arms: { readonly verbatim: Arm; readonly protocol: Arm }
+}
+
+/** Works in a planning folder of its own, so that the ledger of the project is not touched. */
+export async function runDemo(clock: Planning['clock'], corpus: Corpus = loadCorpus()): Promise<Demo> {
+  const folder = mkdtempSync(join(tmpdir(), 'heimdall-demo-'))
+  const planning: Planning = { dir: join(folder, '.planning'), referenceRoots: [corpus.dir], clock, note: () => {} }
+  try {
+    return await measureArms(planning, corpus)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function measureArms(planning: Planning, corpus: Corpus): Promise<Demo> {
+  const verbatim = verbatimArm(corpus)
+  const protocol = await protocolArm(planning, corpus)
+  await measureBaseline(planning, ROLE, sumOf(verbatim.briefs.map(({ text }) => measure(text))))
+  await logText(planning, { role: ROLE, kind: 'symbol_table', msgId: 'symbols' }, protocol.once)
+  for (const { task, text, prefix } of protocol.briefs)
+    await logText(
+      planning,
+      { role: ROLE, kind: 'delta_brief', msgId: `b-${task}` },
+      text,
+      prefix === undefined ? {} : { prefix },
+    )
+  for (const [index, text] of protocol.results.entries())
+    await logText(planning, { role: ROLE, kind: 'task_result', msgId: `r-${index}` }, text)
+  const rows = countedRows(readLedger(planning).rows)
+  const tokens = totalsOf(rows).tokens
+  return {
+    tokenizer: rows[0]?.tokenizer ?? '',
+    spawns: corpus.wave.tasks.length,
+    baseline: readBaselines(planning).get(ROLE)?.tokens ?? 0,
+    tokens,
+    rows,
+    verbatim: spendOf(verbatim),
+    protocol: spendOf(protocol),
+    before: measure(protocol.before).tokens,
+    opened: tokens + corpus.wave.tasks.length * measure(corpus.invariants).tokens,
+    fidelity: checkFidelity(corpus, protocol.briefs, verbatim.briefs[0]?.text ?? ''),
+    arms: { verbatim, protocol },
+  }
+}
+
+function sumOf(parts: readonly Measured[]): Measured {
+  const [first = measure(''), ...rest] = parts
+  return sumMeasured([first, ...rest])
+}
+
+function spendOf({ briefs, once, results }: Arm): Spend {
+  const shared = measure(commonPrefix(briefs.map(({ text }) => text))).tokens
+  const sent = briefs.reduce((sum, { text }) => sum + measure(text).tokens, 0)
+  const answered = results.reduce((sum, text) => sum + measure(text).tokens, 0)
+  return { shared, own: (sent + answered) / briefs.length - shared, once: measure(once).tokens }
+}
+
+export function commonPrefix(texts: readonly string[]): string {
+  const [first = '', ...others] = texts
+  let length = first.length
+  for (const text of others) {
+    let same = 0
+    while (same < length && text[same] === first[same]) same += 1
+    length = same
+  }
+  return first.slice(0, length)
+}
