@@ -108,7 +108,7 @@ async function overviewOrUnknown(bin: string, words: readonly string[], { stdout
   ) {
     // `heimdall` and `hm` alone are a question; any other name without its verb is a mistake.
     const isAsked = words.length > path.length || (path.length === 0 && Object.hasOwn(ABOUT, bin))
-    const overview = overviewHelp(COMMANDS, prefix, path.length === 0 ? (ABOUT[bin] ?? bin) : prefix)
+    const overview = overviewHelp(COMMANDS, prefix, ABOUT)
     await print(
       isAsked ? stdout : stderr,
       isAsked ? overview : `error: a command is missing after ${prefix}\n\n${overview}`,

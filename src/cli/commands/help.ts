@@ -34,18 +34,14 @@ export const run: Run<typeof help> = (_context, { args }) => {
 
 function page(topic: string): string {
   if (topic === '')
-    return overviewHelp(
-      COMMANDS,
-      'heimdall',
-      `${ABOUT['heimdall'] ?? ''}\n\nTopics: heimdall help ${Object.keys(TOPICS).join(' | ')}`,
-    )
+    return `${overviewHelp(COMMANDS, 'heimdall', ABOUT)}\nheimdall help ${Object.keys(TOPICS).join(' | ')}`
   const show = Object.hasOwn(TOPICS, topic) ? TOPICS[topic] : undefined
   if (show !== undefined) return show()
   const names = COMMANDS.flatMap(({ spec }) => spec.names)
   for (const name of [topic, `heimdall ${topic}`]) {
     const command = COMMANDS.find(({ spec }) => (spec.names as readonly string[]).includes(name))
     if (command !== undefined) return commandHelp(command.spec, name)
-    if (names.some((other) => other.startsWith(`${name} `))) return overviewHelp(COMMANDS, name, ABOUT[name] ?? name)
+    if (names.some((other) => other.startsWith(`${name} `))) return overviewHelp(COMMANDS, name, ABOUT)
   }
   const close = nearest(`heimdall ${topic}`, names)
   throw new HeimdallError('USAGE', `no command or topic ${JSON.stringify(topic)}`, {

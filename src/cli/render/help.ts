@@ -37,16 +37,26 @@ function flagRows(flags: Readonly<Record<string, FlagSpec>>): [string, string][]
   ])
 }
 
-/** Overview of all commands below `prefix`: `heimdall`, `heimdall claim`, `hm`. */
-export function overviewHelp(commands: readonly Command[], prefix: string, about: string): string {
-  const rows = commands
-    .filter(({ spec }) => spec.hidden !== true)
-    .flatMap(({ spec }) =>
-      spec.names
-        .filter((name) => name.startsWith(`${prefix} `) || name === prefix)
-        .map((name): [string, string] => [name, spec.summary]),
-    )
-  return [about, '', 'Commands:', ...columns(rows), '', `${prefix} COMMAND --help shows one of them.`].join('\n')
+/** Overview of what is below `prefix` (`heimdall`, `heimdall claim`, `hm`): commands, and groups of commands in one line each. */
+export function overviewHelp(
+  commands: readonly Command[],
+  prefix: string,
+  about: Readonly<Record<string, string>>,
+): string {
+  const depth = prefix.split(' ').length
+  const rows = new Map<string, string>()
+  for (const { spec } of commands) {
+    if (spec.hidden === true) continue
+    for (const name of spec.names.filter((other) => other.startsWith(`${prefix} `) || other === prefix)) {
+      const words = name.split(' ')
+      const group = words.slice(0, depth + 1).join(' ')
+      // A line for a group names its verbs, so that the overview stays on one screen and still shows what there is.
+      if (words.length <= depth + 1) rows.set(name, spec.summary)
+      else rows.set(group, `${rows.get(group) ?? `${about[group] ?? group}:`} ${words[depth + 1]}`)
+    }
+  }
+  const heading = depth === 1 ? (about[prefix] ?? prefix) : `${prefix}: ${about[prefix] ?? ''}`
+  return [heading, '', 'Commands:', ...columns([...rows]), '', `${prefix} COMMAND --help shows more.`].join('\n')
 }
 
 export function columns(rows: readonly (readonly [string, string])[]): string[] {
