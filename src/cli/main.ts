@@ -107,7 +107,7 @@ async function overviewOrUnknown(bin: string, words: readonly string[], { stdout
     words.every((word) => ['--help', '-h'].includes(word) || path.includes(word))
   ) {
     // `heimdall` and `hm` alone are a question; any other name without its verb is a mistake.
-    const isAsked = words.length > path.length || (path.length === 0 && Object.hasOwn(ABOUT, bin))
+    const isAsked = words.length > path.length || (path.length === 0 && ['heimdall', 'hm'].includes(bin))
     const overview = overviewHelp(COMMANDS, prefix, ABOUT)
     await print(
       isAsked ? stdout : stderr,
