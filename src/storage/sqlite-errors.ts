@@ -15,6 +15,19 @@ const RESULT = {
   NOTADB: 26,
 } as const
 
+/** The driver leaves the code out of errors that come while it reads rows; SQLite's text for these codes is fixed. */
+const TEXTS: Readonly<Record<string, number>> = {
+  'access permission denied': RESULT.PERM,
+  'database is locked': RESULT.BUSY,
+  'database table is locked': RESULT.LOCKED,
+  'attempt to write a readonly database': RESULT.READONLY,
+  'disk I/O error': RESULT.IOERR,
+  'database disk image is malformed': RESULT.CORRUPT,
+  'database or disk is full': RESULT.FULL,
+  'unable to open database file': RESULT.CANTOPEN,
+  'file is not a database': RESULT.NOTADB,
+}
+
 /** EFBIG, ENOSPC and EDQUOT as numbers: with an I/O error SQLite passes on the system's own. */
 const NO_SPACE_ERRNOS: readonly unknown[] = [27, 28, 122]
 
@@ -28,9 +41,8 @@ export function onDatabase<T>(path: string, act: () => T): T {
 }
 
 function resultCodeOf(error: unknown): number | undefined {
-  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
-    ? error.errcode & 0xff
-    : undefined
+  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR')) return undefined
+  return 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : TEXTS[error.message]
 }
 
 export const isBusy = (error: unknown): boolean => resultCodeOf(error) === RESULT.BUSY

