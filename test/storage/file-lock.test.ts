@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { replaceFile } from '../../src/storage/atomic-file.ts'
 import { updateFile, withFileLock } from '../../src/storage/file-lock.ts'
+import { type Fs, realFs } from '../../src/storage/fs.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { fixture, startProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
@@ -87,6 +88,21 @@ test('a lock file that was swept away admits nobody twice', async () => {
   expect(hasEntered).toBe(true)
 })
 
+test('a lock taken on a file that lost its name in that moment does not count', async () => {
+  const path = filePath()
+  let attempts = 0
+  const unlucky: Fs = {
+    ...realFs,
+    tryLock(fd) {
+      attempts += 1
+      if (attempts === 1) rmSync(`${path}.lock`)
+      return realFs.tryLock(fd)
+    },
+  }
+  await withFileLock(path, () => undefined, { fs: unlucky })
+  expect(attempts).toBe(2)
+})
+
 test('returning nothing leaves the file alone', async () => {
   const path = filePath()
   await updateFile(path, () => 'first')
@@ -105,6 +121,27 @@ test('a replaced file has the mode asked for and leaves no temporary file', () =
   replaceFile(path, Buffer.from('shared'), { mode: 0o640 })
   expect([statSync(path).mode & 0o777, readFileSync(path, 'utf8')]).toEqual([0o640, 'shared'])
   expect(readdirSync(join(path, '..'))).toEqual(['file'])
+})
+
+test('a temporary file that is taken from us between its making and its locking is not written', () => {
+  const path = filePath()
+  const temporary = join(path, '../.file.0.tmp')
+  let attempts = 0
+  const unlucky: Fs = {
+    ...realFs,
+    tryLock(fd) {
+      attempts += 1
+      if (attempts === 1) {
+        // Somebody took it for abandoned, and a third one has made a file of its own there.
+        rmSync(temporary)
+        writeFileSync(temporary, 'half of what another writer')
+      }
+      return realFs.tryLock(fd)
+    },
+  }
+  replaceFile(path, 'ours', { fs: unlucky })
+  expect(readFileSync(path, 'utf8')).toBe('ours')
+  expect(attempts).toBeGreaterThan(1)
 })
 
 test('a temporary file of a dead writer is taken back, one of a living writer is not', async () => {

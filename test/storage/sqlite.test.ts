@@ -198,6 +198,13 @@ test('a writer waits for another one, and gives up with STORE_BUSY in the end', 
   )
 })
 
+test('the change to WAL mode waits for a writer too, which SQLite itself does not', async () => {
+  const path = join(temporaryFolder(), 'store.db')
+  const holder = startProgram([...fixture('storage-rollback-holder'), path])
+  await holder.waitForLine('holding')
+  using(path, migrations, (db) => expect(db.prepare('SELECT a FROM held').all()).toEqual([{ a: 1 }]))
+})
+
 test('processes that make the same database at once all succeed', async () => {
   for (let round = 0; round < scaled(3, 20); round += 1) {
     const path = dbPath()
