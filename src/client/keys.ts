@@ -36,7 +36,7 @@ export function encodePaste(text: string, modes: Modes): Paste {
  * codes; such a program does not know a bare carriage return as a key.
  */
 export function encodeEnter(modes: Modes): string {
-  const flags = Number(modes['kitty_keyboard'] ?? 0)
+  const flags = Number(modes['keyboard_flags'] ?? 0)
   if ((flags & KITTY_ALL_AS_ESCAPES) === 0) return '\r'
   return (flags & KITTY_EVENT_TYPES) === 0 ? '\u001b[13u' : '\u001b[13u\u001b[13;1:3u'
 }

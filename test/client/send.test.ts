@@ -106,9 +106,9 @@ test('--wait-for needs-input is met by a state event that says so', async () => 
 
 test('Enter under the kitty keyboard protocol', () => {
   expect(encodeEnter({})).toBe('\r')
-  expect(encodeEnter({ kitty_keyboard: 1 })).toBe('\r')
-  expect(encodeEnter({ kitty_keyboard: 9 })).toBe('\u001b[13u')
-  expect(encodeEnter({ kitty_keyboard: 11 })).toBe('\u001b[13u\u001b[13;1:3u')
+  expect(encodeEnter({ keyboard_flags: 1 })).toBe('\r')
+  expect(encodeEnter({ keyboard_flags: 9 })).toBe('\u001b[13u')
+  expect(encodeEnter({ keyboard_flags: 11 })).toBe('\u001b[13u\u001b[13;1:3u')
 })
 
 test('keys by name', () => {

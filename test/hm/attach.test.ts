@@ -1,11 +1,16 @@
 // hm attach in a real terminal: what a person sees, types and is left with.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { readHolder } from '../../src/supervisor/session-files.ts'
 import { hm } from './hm.ts'
 import { atTerminal } from './person.ts'
 
 const SHELL = ['bash', '--norc', '--noprofile', '-i']
+/** What a terminal must be told so that a shell can be used in it again. */
+const RESTORED = ['\u001b[?1049l', '\u001b[?25h', '2004l', '1006', '\u001b[0 q']
 
-test('the screen of the session above a status line; Ctrl-\\ detaches, and the session goes on', async () => {
+test('the screen above a status line; Ctrl-\\ detaches, the session goes on, and attach shows it as it was', async () => {
   const home = hm()
   await home.session('shell', SHELL)
   const person = atTerminal(home, ['attach', 'shell'])
@@ -13,14 +18,136 @@ test('the screen of the session above a status line; Ctrl-\\ detaches, and the s
   person.type('echo hello-$((20+3))\r')
   await person.see(/^hello-23$/m)
   expect(person.isAlternate()).toBe(true)
-  expect(person.rows().at(-1)).toMatch(/^ \[hm\] shell .*Ctrl-\\ detaches $/)
+  expect(person.rows().at(-1)).toMatch(/^ \[hm\] shell {2}(active|idle) .*Ctrl-\\ detaches $/)
   person.type('\u001c')
   expect(await person.ended).toBe(0)
   expect(person.isAlternate()).toBe(false)
   await person.see('[detached; hm attach shell returns]')
 
-  const again = atTerminal(home, ['attach', 'shell'])
-  await again.see(/\[hm\] shell/)
+  const again = atTerminal(home, ['attach', 'shell'], { cols: 100, rows: 30 })
+  await again.see(/^hello-23$/m)
   again.type('exit 5\r')
   expect(await again.ended).toBe(5)
+  expect(again.isAlternate()).toBe(false)
+})
+
+test('the session takes the size of the terminal, less the status line, and follows it', async () => {
+  const home = hm()
+  await home.session('size', SHELL)
+  const person = atTerminal(home, ['attach', 'size'], { cols: 90, rows: 30 })
+  await person.see(/\$ *$/m)
+  person.type('stty size\r')
+  await person.see(/^29 90$/m)
+  person.resize(70, 20)
+  await person.see(/\[hm\] size/)
+  person.type('stty size\r')
+  await person.see(/^19 70$/m)
+  expect(person.rows()).toHaveLength(20)
+  expect(person.rows().at(-1)).toMatch(/^ \[hm\] size /)
+})
+
+test.each(['SIGTERM', 'SIGHUP'] as const)('%s ends the viewing with 0 and a terminal as before', async (signal) => {
+  const home = hm()
+  await home.session('s', ['sh', '-c', "printf '\\033[?1000;1006;2004h\\033[?25lbusy'; sleep 1000"])
+  const person = atTerminal(home, ['attach', 's'])
+  await person.see('busy')
+  expect(person.written()).toContain('\u001b[?1006h')
+  process.kill(person.pid, signal)
+  expect(await person.ended).toBe(0)
+  expect(person.isAlternate()).toBe(false)
+  for (const sequence of RESTORED) expect(person.written()).toContain(sequence)
+  expect((await home.json(['status', 's']))['alive']).toBe(true)
+})
+
+test('a session that dies under the viewer leaves the terminal as before, and says what happened', async () => {
+  const home = hm()
+  await home.session('lost', ['sh', '-c', 'echo here; sleep 1000'])
+  const person = atTerminal(home, ['attach', 'lost'])
+  await person.see('here')
+  process.kill(readHolder(home.dir, 'lost')?.supervisorPid ?? 0, 'SIGKILL')
+  expect(await person.ended).toBe(1)
+  expect(person.isAlternate()).toBe(false)
+  await person.see(/error: the connection to the session was closed/)
+})
+
+test('a crash of the viewer itself leaves the terminal as before, with the reason to be read', async () => {
+  const home = hm()
+  await home.session('s', ['sh', '-c', 'echo here; sleep 1000'])
+  // A preloaded program throws on a signal: no code of ours is there to catch it.
+  const crash = 'process.on("SIGUSR2", () => { throw new Error("struck by lightning") })'
+  const person = atTerminal(home, ['attach', 's'], {
+    extraEnv: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crash)}` },
+  })
+  await person.see('here')
+  process.kill(person.pid, 'SIGUSR2')
+  expect(await person.ended).toBe(1)
+  expect(person.isAlternate()).toBe(false)
+  await person.see('struck by lightning')
+  for (const sequence of RESTORED) expect(person.written()).toContain(sequence)
+})
+
+test('read-only: sees everything, types nothing, resizes nothing; other viewers are not disturbed', async () => {
+  const home = hm()
+  await home.session('ro', SHELL)
+  const owner = atTerminal(home, ['attach', 'ro'], { cols: 60, rows: 15 })
+  await owner.see(/\$ *$/m)
+  const viewer = atTerminal(home, ['attach', 'ro', '--read-only'], { cols: 100, rows: 40 })
+  await viewer.see(/read-only · 60x14 · Ctrl-\\ detaches/)
+  viewer.type('echo not-typed\r')
+  owner.type('echo size: $(stty size)\r')
+  await owner.see(/^size: 14 60$/m)
+  await viewer.see(/^size: 14 60$/m)
+  expect(viewer.screen()).not.toContain('not-typed')
+  viewer.type('\u001c')
+  expect(await viewer.ended).toBe(0)
+})
+
+test('--inline keeps the terminal’s own screen and scroll-back, and is left with the same key', async () => {
+  const home = hm()
+  await home.session('in', SHELL)
+  const person = atTerminal(home, ['attach', 'in', '--inline'])
+  await person.see(/\$ *$/m)
+  person.type('echo inline-$((1+1))\r')
+  await person.see(/^inline-2$/m)
+  expect(person.isAlternate()).toBe(false)
+  expect(person.screen()).not.toContain('[hm]')
+  person.type('\u001c')
+  expect(await person.ended).toBe(0)
+  await person.see('[detached; hm attach in returns]')
+})
+
+test('run attaches at once, and leaves on the terminal what the command has left on its screen', async () => {
+  const home = hm()
+  const person = atTerminal(home, ['run', '--id', 'r', '--', 'sh', '-c', 'printf "\\033[32mgreen\\033[0m\\n"; exit 6'])
+  expect(await person.ended).toBe(6)
+  expect(person.isAlternate()).toBe(false)
+  await person.see(/^green$/m)
+  expect(person.written()).toContain('\u001b[0;32mgreen')
+})
+
+test('a configured detach key detaches; Ctrl-\\ then goes to the program', async () => {
+  const home = hm()
+  await home.session('k', ['sh', '-c', 'stty raw -echo; echo ready; od -An -c -w1'])
+  const config = join(home.home, 'heimdall.toml')
+  writeFileSync(config, 'detach_key = 1\n')
+  const person = atTerminal(home, ['attach', 'k'])
+  await person.see('ready')
+  person.type('\u001cx')
+  await person.see(/034/)
+  person.type('\u0001')
+  expect(await person.ended).toBe(0)
+})
+
+test('output that floods the viewer does not make it lose the last screen', async () => {
+  const home = hm()
+  const go = join(home.home, 'go')
+  await home.session('flood', [
+    'sh',
+    '-c',
+    `echo ready; until [ -e ${go} ]; do sleep 0.02; done; seq 1 400000; echo the-end; sleep 1000`,
+  ])
+  const person = atTerminal(home, ['attach', 'flood'])
+  await person.see('ready')
+  writeFileSync(go, '')
+  await person.see(/^400000\nthe-end$/m)
 })

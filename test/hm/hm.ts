@@ -40,7 +40,9 @@ export function hm(bin = 'hm'): Hm {
     env: { ...env, ...options.env },
   })
   onTestFinished(async () => {
-    const pids = listSessions(dir).flatMap(({ id }) => readHolder(dir, id)?.supervisorPid ?? [])
+    const holders = listSessions(dir).flatMap(({ id }) => readHolder(dir, id) ?? [])
+    // Not asked to end: a session that is asked goes on answering for a second, in every test.
+    const pids = holders.flatMap(({ supervisorPid, childPid }) => [supervisorPid, childPid]).filter((pid) => pid > 0)
     for (const pid of pids) endProcess(pid)
     await Promise.all(pids.map((pid) => waitForDeath(pid)))
   })
@@ -52,7 +54,7 @@ export function hm(bin = 'hm'): Hm {
     run: (args, options = {}) => runProgram(command(args), withHome(options)),
     start: (args, options = {}) => startProgram(command(args), withHome(options)),
     async json(args) {
-      const { stdout, stderr, code } = await self.run([...args, '--json'])
+      const { stdout, stderr, code } = await self.run([...args.slice(0, 1), '--json', ...args.slice(1)])
       const envelope = JSON.parse(stdout) as { ok: boolean; data: Record<string, unknown> | null }
       if (envelope.data === null) throw new Error(`hm ${args.join(' ')} ended with ${code}: ${stdout} ${stderr}`)
       return envelope.data
@@ -67,7 +69,7 @@ export function hm(bin = 'hm'): Hm {
 
 function endProcess(pid: number): void {
   try {
-    process.kill(pid, 'SIGTERM')
+    process.kill(pid, 'SIGKILL')
   } catch (error) {
     if (!isErrno(error, 'ESRCH')) throw error
   }

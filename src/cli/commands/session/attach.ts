@@ -16,7 +16,7 @@ export interface AttachTarget {
   readonly isInline: boolean
   readonly isReadOnly: boolean
   readonly isSafe: boolean
-  /** Where an inline view begins. */
+  /** Where an inline view begins; a drawn one begins with the screen as it is, unless a byte is named. */
   readonly from: From
 }
 

@@ -58,17 +58,20 @@ function styleOf(cell: IBufferCell): string {
   if (cell.isStrikethrough() !== 0) style += ';9'
   if (cell.isOverline() !== 0) style += ';53'
   if (cell.isFgRGB()) style += `;38;2;${rgb(cell.getFgColor())}`
-  else if (cell.isFgPalette()) style += `;${palette(cell.getFgColor(), 30)}`
+  else if (cell.isFgPalette()) style += `;${palette(cell.getFgColor(), cell.getFgColorMode(), 30)}`
   if (cell.isBgRGB()) style += `;48;2;${rgb(cell.getBgColor())}`
-  else if (cell.isBgPalette()) style += `;${palette(cell.getBgColor(), 40)}`
+  else if (cell.isBgPalette()) style += `;${palette(cell.getBgColor(), cell.getBgColorMode(), 40)}`
   return style
 }
 
 const rgb = (color: number): string => `${(color >> 16) & 0xff};${(color >> 8) & 0xff};${color & 0xff}`
 
-function palette(color: number, base: 30 | 40): string {
-  if (color < 8) return String(base + color)
-  return color < 16 ? String(base + 60 + color - 8) : `${base + 8};5;${color}`
+/** How the emulator marks a colour of the 256; the first 16 set by number are not those that bold makes brighter. */
+const MODE_256 = 0x200_0000
+
+function palette(color: number, mode: number, base: 30 | 40): string {
+  if (mode === MODE_256) return `${base + 8};5;${color}`
+  return String(color < 8 ? base + color : base + 60 + color - 8)
 }
 
 /** `count` rows of a buffer from row `start` of the screen. */

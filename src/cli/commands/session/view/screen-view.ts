@@ -102,11 +102,12 @@ class ScreenView {
   }
 
   async run(wayOut: WayOut): Promise<Leave> {
-    const { isReadOnly } = this.#target
+    const { isReadOnly, from } = this.#target
     this.#listen(wayOut)
     if (!isReadOnly) await this.#fit()
     const events = this.#connection.subscribe({
-      from: 'snapshot',
+      // Whoever has started the session sees it from its first byte, and answers its first questions.
+      from: typeof from === 'number' ? from : 'snapshot',
       readOnly: isReadOnly,
       events: true,
       gaps: true,

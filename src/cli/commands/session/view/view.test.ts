@@ -1,0 +1,217 @@
+// The parts of an attached view: the detach key, the status line, and drawing that is the same as what was drawn from.
+import xterm, { type Terminal } from '@xterm/headless'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { drawRows } from './cells.ts'
+import { DetachKey } from './detach-key.ts'
+import { Emulator, type Wishes } from './emulator.ts'
+import { Painter } from './painter.ts'
+import { keyName, type StatusLine, statusLine } from './status-line.ts'
+
+const ESC = '\u001b'
+
+describe('detach key', () => {
+  const take = (byte: number, ...chunks: string[]): { sent: string; isDetach: boolean } => {
+    const key = new DetachKey(byte)
+    let sent = ''
+    for (const chunk of chunks) {
+      const { bytes, isDetach } = key.take(Buffer.from(chunk, 'latin1'))
+      sent += bytes.toString('latin1')
+      if (isDetach) return { sent, isDetach }
+    }
+    return { sent, isDetach: false }
+  }
+
+  test('is found alone, and among other keys of one read', () => {
+    expect(take(28, '\u001c')).toEqual({ sent: '', isDetach: true })
+    expect(take(28, 'ab\u001ccd')).toEqual({ sent: 'ab', isDetach: true })
+    expect(take(28, 'abc')).toEqual({ sent: 'abc', isDetach: false })
+  })
+
+  test('is text inside a paste, also when the paste comes in pieces', () => {
+    expect(take(28, `${ESC}[200~a\u001cb${ESC}[201~`).isDetach).toBe(false)
+    expect(take(28, `${ESC}[20`, `0~a\u001c`, `${ESC}[201`, '~').isDetach).toBe(false)
+    expect(take(28, `${ESC}[200~a${ESC}[201~\u001c`).isDetach).toBe(true)
+  })
+
+  test('is known in the form of the kitty keyboard protocol, with or without lock keys, pressed and not released', () => {
+    expect(take(28, `x${ESC}[92;5u`)).toEqual({ sent: 'x', isDetach: true })
+    expect(take(28, `${ESC}[92;69:1u`).isDetach).toBe(true)
+    expect(take(28, `${ESC}[92;5:3u`).isDetach).toBe(false)
+    expect(take(28, `${ESC}[92;1u`).isDetach).toBe(false)
+    expect(take(1, `${ESC}[97;5u`).isDetach).toBe(true)
+  })
+
+  test('0 turns it off', () => {
+    expect(take(0, '\u0000\u001c')).toEqual({ sent: '\u0000\u001c', isDetach: false })
+    expect([keyName(28), keyName(1), keyName(0)]).toEqual(['Ctrl-\\', 'Ctrl-A', undefined])
+  })
+})
+
+describe('status line', () => {
+  const line: StatusLine = {
+    id: 'build',
+    state: { state: 'active', needs_input: { value: false, source: 'none', evidence: null } },
+    stateMs: 65_000,
+    isReadOnly: false,
+    otherSize: undefined,
+    detachKey: 'Ctrl-\\',
+    hasColor: true,
+  }
+  const plain = (text: string): string => text.replaceAll(/\u001b\[[\d;]*m/g, '')
+
+  test('says which session, what it does and how to leave', () => {
+    expect(plain(statusLine(line, 60))).toBe(' [hm] build  active 1m05s                   Ctrl-\\ detaches ')
+  })
+
+  test('needs input comes before the state, with the evidence and nothing that a terminal obeys', () => {
+    const waiting = { value: true, source: 'osc', evidence: `Allow${ESC}[2J\u202e?\nnow` }
+    const text = statusLine({ ...line, state: { state: 'idle', needs_input: waiting } }, 80)
+    expect(plain(text)).toContain(' needs input (Allow? now) 1m05s ')
+  })
+
+  test('is exactly as wide as the terminal, however narrow', () => {
+    const waiting = { value: true, source: 'osc', evidence: 'ein 日本語 text' }
+    for (let cols = 1; cols < 120; cols += 1)
+      for (const state of [line.state, { state: 'idle' as const, needs_input: waiting }]) {
+        const text = plain(statusLine({ ...line, state, isReadOnly: true, otherSize: '220x50' }, cols))
+        const columns = [...new Intl.Segmenter().segment(text)].reduce(
+          (sum, { segment }) => sum + ((segment.codePointAt(0) ?? 0) >= 0x2e80 ? 2 : 1),
+          0,
+        )
+        expect(columns, `${cols}: ${text}`).toBe(cols)
+      }
+  })
+})
+
+const none: Wishes = { mode: () => undefined, show: () => undefined, ask: () => undefined, answer: () => undefined }
+
+const written = (terminal: Terminal, text: string): Promise<void> =>
+  new Promise((resolve) => {
+    terminal.write(text, resolve)
+  })
+
+/** Each cell with its style, as the public interface shows it. */
+function cellsOf(buffer: Terminal['buffer']['active'], rows: number, cols: number): string[] {
+  const cell = buffer.getNullCell()
+  return Array.from({ length: rows }, (_, y) => {
+    const line = buffer.getLine(buffer.baseY + y)
+    return Array.from({ length: cols }, (_, x) => {
+      line?.getCell(x, cell)
+      const style = [cell.isBold(), cell.isDim(), cell.isItalic(), cell.isUnderline(), cell.isInverse()].map(Boolean)
+      const chars = cell.getChars() === '' ? ' ' : cell.getChars()
+      const isBlank = chars === ' ' && !cell.isUnderline() && !cell.isInverse() && cell.isBgDefault()
+      return isBlank
+        ? ' '
+        : JSON.stringify([
+            chars,
+            cell.getWidth(),
+            style,
+            cell.getFgColorMode(),
+            cell.getFgColor(),
+            cell.getBgColorMode(),
+            cell.getBgColor(),
+          ])
+    }).join('')
+  })
+}
+
+describe('drawing', () => {
+  const piece = fc.oneof(
+    fc.string({ unit: fc.constantFrom('a', 'Z', ' ', '日', 'é', '🙂', '\r', '\n', '\t'), maxLength: 12 }),
+    fc.tuple(fc.nat(60), fc.nat(255)).map(([a, b]) => `${ESC}[${a};38;5;${b}m`),
+    fc.tuple(fc.nat(255), fc.nat(255)).map(([r, g]) => `${ESC}[48;2;${r};${g};7m`),
+    fc.tuple(fc.nat(14), fc.nat(24)).map(([y, x]) => `${ESC}[${y};${x}H`),
+    fc.constantFrom(`${ESC}[0m`, `${ESC}[1;4m`, `${ESC}[7m`, `${ESC}[2J`, `${ESC}[K`, `${ESC}[?1049h`, `${ESC}[?1049l`),
+    fc.constantFrom(
+      `${ESC}[2;8r`,
+      `${ESC}M`,
+      `${ESC}D`,
+      `${ESC}[3L`,
+      `${ESC}[2P`,
+      `${ESC}[4@`,
+      `${ESC}7`,
+      `${ESC}8`,
+      `${ESC}c`,
+    ),
+  )
+
+  test('whatever a program draws, the painted terminal shows the same cells, frame after frame', async () => {
+    const [cols, rows] = [24, 12]
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(piece, { maxLength: 12 }), { maxLength: 4 }), async (frames) => {
+        const emulator = new Emulator({ cols, rows }, none)
+        const outer = new xterm.Terminal({ cols, rows: rows + 1, allowProposedApi: true })
+        const painter = new Painter()
+        for (const pieces of frames) {
+          await emulator.write(Buffer.from(pieces.join('')))
+          const lines = drawRows(emulator.screen, 0, rows, cols).map(({ text, width }) =>
+            width < cols ? `${text}${ESC}[K` : text,
+          )
+          await written(outer, painter.paint({ lines: [...lines, 'status'], cursor: { x: 0, y: 0 } }))
+          expect(cellsOf(outer.buffer.active, rows, cols)).toEqual(cellsOf(emulator.screen, rows, cols))
+          expect(outer.buffer.active.getLine(rows)?.translateToString(true)).toBe('status')
+        }
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('a terminal narrower than the session never wraps, also where the edge cuts a wide character', async () => {
+    const emulator = new Emulator({ cols: 20, rows: 2 }, none)
+    await emulator.write(Buffer.from('a日本語日本語日\r\nsecond'))
+    for (let cols = 1; cols < 20; cols += 1) {
+      const outer = new xterm.Terminal({ cols, rows: 3, allowProposedApi: true })
+      const lines = drawRows(emulator.screen, 0, 2, cols).map(({ text }) => text)
+      await written(outer, new Painter().paint({ lines: [...lines, ''], cursor: undefined }))
+      expect(outer.buffer.active.getLine(1)?.translateToString(true)).toBe('second'.slice(0, cols))
+      expect(outer.buffer.active.getLine(2)?.translateToString(true)).toBe('')
+    }
+  })
+
+  test('a frame that shows the same sends nothing', () => {
+    const painter = new Painter()
+    const frame = { lines: ['a', 'b'], cursor: { x: 1, y: 0 } }
+    expect(painter.paint(frame)).not.toBe('')
+    expect(painter.paint(frame)).toBe('')
+    expect(painter.paint({ ...frame, lines: ['a', 'c'] })).toContain('[2;1Hc')
+    painter.forget()
+    expect(painter.paint(frame)).toContain('[2J')
+  })
+})
+
+describe('wishes of the program', () => {
+  const collect = async (output: string): Promise<Record<keyof Wishes, string>> => {
+    const seen = { mode: '', show: '', ask: '', answer: '' }
+    const emulator = new Emulator(
+      { cols: 10, rows: 5 },
+      {
+        mode: (text) => (seen.mode += text),
+        show: (text) => (seen.show += text),
+        ask: (text) => (seen.ask += text),
+        answer: (text) => (seen.answer += text),
+      },
+    )
+    await emulator.write(Buffer.from(output))
+    return seen
+  }
+
+  test('modes of mouse, paste and keys go to the terminal once, and back when the program resets', async () => {
+    const { mode } = await collect(`${ESC}[?1000;1006h${ESC}[?1000h${ESC}[?2004h${ESC}[?1049h${ESC}[>5u${ESC}c`)
+    expect(mode).toBe(`${ESC}[?1000h${ESC}[?1006h${ESC}[?2004h${ESC}[>5u${ESC}[?1000l${ESC}[?1006l${ESC}[?2004l`)
+  })
+
+  test('titles and notifications are shown as text; the clipboard may be written, never read', async () => {
+    const { show, ask } = await collect(
+      `${ESC}]0;ti\u0001tle\u0007${ESC}]9;done\u0007${ESC}]52;c;aGk=\u0007${ESC}]52;c;?\u0007${ESC}]8;;http://x\u0007${ESC}[4 q`,
+    )
+    expect(show).toBe(`${ESC}]2;title\u0007${ESC}]9;done\u0007${ESC}]52;c;aGk=\u0007${ESC}[4 q`)
+    expect(ask).toBe('')
+  })
+
+  test('questions go to the terminal, except those that only the emulator can answer', async () => {
+    const { ask, answer } = await collect(`ab${ESC}[c${ESC}]11;?\u0007${ESC}[?u${ESC}[6n`)
+    expect(ask).toBe(`${ESC}[c${ESC}]11;?\u0007${ESC}[?u`)
+    expect(answer).toBe(`${ESC}[1;3R`)
+  })
+})
