@@ -80,7 +80,7 @@ export function atTerminal(
     written: () => Buffer.concat(written).toString(),
     async see(what) {
       const matches = (): boolean => (typeof what === 'string' ? screen().includes(what) : what.test(screen()))
-      await until(`the screen to show ${String(what)}`, matches, { context: screen, waitMs: 20_000 })
+      await until(`the screen to show ${String(what)}`, matches, { context: screen })
     },
     type: (text) => void pty.write(Buffer.from(text)),
     resize(newCols, newRows) {
