@@ -44,6 +44,13 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   })
 }
 
+/** Resolves when `work` does, at the latest after `ms`; no timer is left behind that would keep a process alive. */
+export async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  const done = new AbortController()
+  await Promise.race([work, pause(clock, ms, done.signal)])
+  done.abort()
+}
+
 /** RFC 3339 in UTC with whole seconds, the form that seed 000 writes. */
 export function isoSeconds(wallMs: number): string {
   return `${new Date(wallMs).toISOString().slice(0, 19)}Z`

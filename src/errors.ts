@@ -287,6 +287,11 @@ export function isErrno(error: unknown, ...codes: readonly string[]): error is N
   return error instanceof Error && 'code' in error && codes.includes(String(error.code))
 }
 
+/** True for whatever the system refuses: the disk, a descriptor, a process that cannot be started. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error
+}
+
 /** For `.catch(ignore('ENOENT'))`: swallows the named system errors, rethrows everything else. */
 export function ignore(...codes: readonly string[]): (error: unknown) => undefined {
   return (error) => {

@@ -185,3 +185,55 @@ export const POLICY_PLANS_MAX = 2_048
 export const POLICY_WINDOWS_MAX = 32_768
 /** Budgets and buckets kept in memory; they may not be forgotten, so past it calls take decision_on_error. */
 export const POLICY_BUDGETS_MAX = 100_000
+
+
+// -- events
+/** Seed 004 §1.10: no message larger than this is looked into. */
+export const MAX_INSPECT_BYTES = 1_048_576
+/** Seed 004 §1.10: what a preview shows of arguments or a result. */
+export const MAX_PREVIEW_BYTES = 16_384
+/** Events wait this long for company at most, so that a busy shim writes some hundred at a time. */
+export const EVENT_BATCH_MS = 5
+/** A batch of this size is written without waiting. */
+export const EVENT_BATCH_BYTES = 64 << 10
+/** Characters of waiting events past which their previews are given up; a stuck reader or disk is the cause. */
+export const EVENT_QUEUE_SOFT = 1 << 20
+/** Past this, starts and ends of calls are given up too and counted as lost. */
+export const EVENT_QUEUE_FULL = 8 << 20
+/** Past this even decisions are lost, and counted: memory is not unbounded because a disk is broken. */
+export const EVENT_QUEUE_MAX = 16 << 20
+/** First and longest pause before a failed write of events is tried again. */
+export const EVENT_RETRY_MS = 50
+export const EVENT_RETRY_MS_MAX = 1_000
+/** How long the end of a shim waits for its last events to be taken. */
+export const EVENT_CLOSE_MS = 1_500
+/** A sign of life of each shim in the run's record. */
+export const SHIM_HEALTH_MS = 60_000
+/** After its own start a shim looks for runs that were left open; not before, because the first call should not wait for it. */
+export const ABANDONED_LOOK_MS = 2_000
+/** Runs of dead processes that one start looks after; the rest is left to the next one. */
+export const ABANDONED_RUNS_MAX = 32
+
+// -- shim
+/** An id, method or tool name longer than this is no name; it is refused unread. */
+export const SCAN_TOKEN_BYTES_MAX = 1_024
+/** Calls that wait for their answer; past it a call is refused until one comes back. */
+export const CALLS_IN_FLIGHT_MAX = 16_384
+/** Other requests remembered by id, so that their answers are not taken for a call's. */
+export const REQUESTS_IN_FLIGHT_MAX = 16_384
+/** Answers of our own that wait while the upstream is in the middle of a line. */
+export const OWN_ANSWERS_BYTES_MAX = 8 << 20
+/** Bytes of upstream's stderr that wait for a slow reader; past it they are dropped, and the upstream never waits. */
+export const STDERR_RELAY_BYTES_MAX = 256 << 10
+/** Pieces in which a held request is sent on. */
+export const REPLAY_CHUNK_BYTES = 256 << 10
+/** After the end of input an upstream that has nothing left to answer gets this long to go by itself. */
+export const UPSTREAM_EOF_MS = 300
+/** The same with calls still open. */
+export const UPSTREAM_DRAIN_MS = 1_000
+/** From SIGTERM to SIGKILL (seed 004 §6.3). */
+export const UPSTREAM_GRACE_MS = 2_000
+/** How often a shim looks whether its parent is still there; most clients are noticed at once by the end of stdin. */
+export const PARENT_WATCH_MS = 1_000
+/** Changes of the policy file within this time are one change. */
+export const POLICY_SETTLE_MS = 50

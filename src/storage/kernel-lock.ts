@@ -4,6 +4,7 @@ import { isErrno } from '../errors.ts'
 
 interface Binding {
   tryLock(fd: number, offset: number, length: number, isExclusive: boolean): void
+  unlock(fd: number, offset: number, length: number): void
 }
 
 const require = createRequire(import.meta.url)
@@ -17,6 +18,11 @@ export function tryLock(fd: number): boolean {
     if (isErrno(error, 'EAGAIN')) return false
     throw error
   }
+}
+
+/** Gives the lock back while the file stays open. */
+export function unlock(fd: number): void {
+  binding().unlock(fd, 0, 0)
 }
 
 let loaded: Binding | undefined

@@ -1,0 +1,203 @@
+// Between the data path and the record: a bounded queue, written in batches. Taking an event never waits for anything.
+import type { Clock, Timer } from '../clock.ts'
+import { HeimdallError, isErrno } from '../errors.ts'
+import {
+  EVENT_BATCH_BYTES,
+  EVENT_BATCH_MS,
+  EVENT_CLOSE_MS,
+  EVENT_QUEUE_FULL,
+  EVENT_QUEUE_MAX,
+  EVENT_QUEUE_SOFT,
+  EVENT_RETRY_MS,
+  EVENT_RETRY_MS_MAX,
+} from '../limits.ts'
+import type { EventLine } from './event-text.ts'
+import { PREVIEW_OMITTED } from './preview.ts'
+import { insist, type Record } from './record.ts'
+import type { RunStatus } from './types.ts'
+
+export interface EventWriterOptions {
+  readonly record: Record
+  readonly clock: Clock
+  /** Gets the text of what was written as well; a copy that is not taken is not repeated. */
+  readonly copy?: (text: string) => void
+  /** Told once when writing begins to fail, and once when it works again. */
+  readonly onTrouble: (error: Error | null, eventsLost: number) => void
+}
+
+export class EventWriter {
+  readonly #record: Record
+  readonly #clock: Clock
+  readonly #options: EventWriterOptions
+  #queue: EventLine[] = []
+  #chars = 0
+  #timer: Timer | undefined
+  #lastFlushMs = -Infinity
+  #retryMs = EVENT_RETRY_MS
+  #lost = 0
+  #failing: Error | null = null
+  /** The queue holds no preview any more; so it stays until it is short again. */
+  #isStripped = false
+
+  constructor(options: EventWriterOptions) {
+    this.#options = options
+    this.#record = options.record
+    this.#clock = options.clock
+  }
+
+  /** Events cannot be written at present; in mode *control* that is an error that policy has to answer. */
+  get isFailing(): boolean {
+    return this.#failing !== null
+  }
+
+  /** Events that are lost for good. */
+  get eventsLost(): number {
+    return this.#lost
+  }
+
+  put(line: EventLine): void {
+    if (this.#chars > EVENT_QUEUE_SOFT) this.#makeRoom(line)
+    else this.#isStripped = false
+    // Under pressure previews go first, then starts and ends; decisions stay until memory itself is at stake.
+    const isKept = line.type !== 'tool_call_start' && line.type !== 'tool_call_end' && line.type !== 'shim_health'
+    if (this.#chars > (isKept ? EVENT_QUEUE_MAX : EVENT_QUEUE_FULL)) {
+      this.#lost += 1
+      return
+    }
+    this.#queue.push(line)
+    this.#chars += sizeOf(line)
+    if (this.#failing !== null) return
+    if (this.#chars >= EVENT_BATCH_BYTES && this.#queue.length > 1) this.#schedule(0)
+    else this.#schedule(EVENT_BATCH_MS)
+  }
+
+  /** Writes what is there, as far as that needs no waiting. */
+  flush(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    this.#lastFlushMs = this.#clock.monoMs()
+    while (this.#queue.length > 0) {
+      const batch = this.#takeBatch()
+      let text: string | undefined
+      try {
+        text = this.#record.write(batch)
+      } catch (error) {
+        this.#giveBack(batch)
+        this.#fail(error)
+        return
+      }
+      if (text === undefined) {
+        this.#giveBack(batch)
+        this.#schedule(1)
+        return
+      }
+      this.#recover()
+      this.#options.copy?.(text)
+    }
+  }
+
+  /** Writes the rest, takes leave of the run and reports what could not be written. */
+  async close(status: RunStatus): Promise<void> {
+    try {
+      await insist(this.#clock, 'the record of events', () => this.#drained(), EVENT_CLOSE_MS)
+    } catch (error) {
+      if (!(error instanceof HeimdallError && error.code === 'STORE_BUSY')) throw error
+    }
+    this.#timer?.cancel()
+    this.#lost += this.#queue.length
+    try {
+      const text = await insist(this.#clock, 'the record of events', () => this.#leave(status), EVENT_CLOSE_MS)
+      this.#options.copy?.(text)
+    } catch (error) {
+      this.#options.onTrouble(asError(error), this.#lost)
+    }
+    this.#record.close()
+  }
+
+  #leave(status: RunStatus): string | undefined {
+    try {
+      return this.#record.leave(status, this.#lost)
+    } catch (error) {
+      if (isDiskError(error)) return undefined
+      throw error
+    }
+  }
+
+  #drained(): true | undefined {
+    this.flush()
+    return this.#queue.length === 0 ? true : undefined
+  }
+
+  /** A lone event goes out with the next turn of the loop; in a stream of them, one batch every few milliseconds. */
+  #schedule(ms: number): void {
+    if (this.#timer !== undefined) return
+    const sinceMs = this.#clock.monoMs() - this.#lastFlushMs
+    const waitMs = ms === EVENT_BATCH_MS && sinceMs >= EVENT_BATCH_MS ? 0 : ms
+    this.#timer = this.#clock.after(waitMs, () => {
+      this.#timer = undefined
+      this.flush()
+    })
+  }
+
+  #takeBatch(): EventLine[] {
+    let chars = 0
+    let count = 0
+    for (const line of this.#queue) {
+      chars += sizeOf(line)
+      count += 1
+      if (chars >= EVENT_BATCH_BYTES * 4) break
+    }
+    const batch = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count)
+    this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count)
+    this.#chars -= chars
+    return batch
+  }
+
+  #giveBack(batch: EventLine[]): void {
+    this.#queue = batch.concat(this.#queue)
+    for (const line of batch) this.#chars += sizeOf(line)
+  }
+
+  #makeRoom(incoming: EventLine): void {
+    if (incoming.preview !== '') incoming.preview = PREVIEW_OMITTED
+    if (this.#isStripped) return
+    this.#isStripped = true
+    for (const line of this.#queue) {
+      if (line.preview.length <= PREVIEW_OMITTED.length) continue
+      this.#chars -= line.preview.length - PREVIEW_OMITTED.length
+      line.preview = PREVIEW_OMITTED
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (!isDiskError(error)) throw error
+    if (this.#failing === null) this.#options.onTrouble(asError(error), this.#lost)
+    this.#failing = asError(error)
+    this.#timer = this.#clock.after(this.#retryMs, () => {
+      this.#timer = undefined
+      this.flush()
+    })
+    this.#retryMs = Math.min(this.#retryMs * 2, EVENT_RETRY_MS_MAX)
+  }
+
+  #recover(): void {
+    if (this.#failing === null) return
+    this.#failing = null
+    this.#retryMs = EVENT_RETRY_MS
+    this.#options.onTrouble(null, this.#lost)
+  }
+}
+
+function sizeOf(line: EventLine): number {
+  return line.head.length + line.preview.length + line.tail.length
+}
+
+/** What the disk or the reader of a stream does; anything else is our own mistake and must not be hidden. */
+function isDiskError(error: unknown): boolean {
+  if (error instanceof HeimdallError) return error.entry.kind !== 'bug'
+  return isErrno(error, 'ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EPIPE', 'EBADF', 'ENOENT')
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}

@@ -1,0 +1,143 @@
+// Where a shim's events go: the shared record of a run, or a stream of its own.
+import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Clock, pause } from '../clock.ts'
+import { HeimdallError } from '../errors.ts'
+import { LOCK_WAIT_MS } from '../limits.ts'
+import { ensureFolder } from '../storage/atomic-file.ts'
+import { type EventLine, EventText, lineText } from './event-text.ts'
+import { emptyBooks, enter, type ParentProcess, type RunBooks, summaryOf, worse } from './run-books.ts'
+import { closeIfOver, openMark } from './run-close.ts'
+import { RunLog } from './run-log.ts'
+import { joinMembers, type Membership } from './run-members.ts'
+import type { Identity, RunStart, RunStatus } from './types.ts'
+
+export interface Record {
+  /** What was written when the run was opened; empty if somebody else had opened it. */
+  readonly opening: string
+  /** Writes the lines and returns their text, or nothing when it cannot be done at this moment without waiting. */
+  write(lines: readonly EventLine[]): string | undefined
+  /** Takes leave of the run; ends it if it is over. Returns the text of what that added, or nothing when it must be tried again. */
+  leave(status: RunStatus, eventsLost: number): string | undefined
+  close(): void
+}
+
+/** The run of a shim alone: its own numbers, its own start and end. `out` takes whole lines, or says false when it is full. */
+export function soloRecord(text: EventText, start: RunStart, clock: Clock, out: (text: string) => boolean): Record {
+  const books: RunBooks = { ...emptyBooks(), startedMs: Math.floor(clock.wallMs()) }
+  let hasStarted = false
+  const write = (lines: readonly EventLine[]): string | undefined => {
+    const before = { ...books, counts: { ...books.counts } }
+    let batch = hasStarted ? '' : `${lineText(text.runStart(start), 0)}\n`
+    for (const line of lines) {
+      if (line.isNumbered) books.seq += 1
+      batch += `${lineText(line, books.seq)}\n`
+      enter(books, line)
+    }
+    let isTaken = false
+    try {
+      isTaken = out(batch)
+    } finally {
+      if (!isTaken) Object.assign(books, before)
+    }
+    if (!isTaken) return undefined
+    hasStarted = true
+    return batch
+  }
+  return {
+    opening: '',
+    write,
+    leave(status, eventsLost) {
+      const nowMs = clock.wallMs()
+      const summary = summaryOf({ ...books, eventsLost }, nowMs)
+      return write([text.runEnd(status, new Date(nowMs).toISOString(), summary)])
+    },
+    close() {},
+  }
+}
+
+/** Appends to a file that is nobody's shared record. */
+export function appendTo(path: string): { readonly out: (text: string) => boolean; readonly close: () => void } {
+  const fd = openSync(path, 'a', 0o600)
+  return {
+    out(text) {
+      writeFileSync(fd, text)
+      return true
+    },
+    close: () => closeSync(fd),
+  }
+}
+
+export interface Joining {
+  readonly runsDir: string
+  readonly folder: string
+  readonly identity: Identity
+  readonly start: RunStart
+  readonly role: 'shim' | 'owner'
+  readonly parent: ParentProcess | null
+  readonly clock: Clock
+}
+
+/** Takes part in a run, opening it if nobody has. Says `ended` when the run is over already: its id may not be used again. */
+export async function joinRun(joining: Joining): Promise<Record | 'ended'> {
+  const { runsDir, folder, identity, role, clock } = joining
+  const runDir = join(runsDir, folder)
+  const log = new RunLog(runDir)
+  const text = new EventText(identity, () => new Date(clock.wallMs()).toISOString())
+  let membership: Membership | undefined
+  let opening = ''
+  const enterRun = (books: RunBooks): 'joined' | 'ended' => {
+    if (books.hasEnded) return 'ended'
+    ensureFolder(join(runsDir, '.open'))
+    writeFileSync(openMark(runsDir, folder), '')
+    membership = joinMembers(runDir, role === 'owner' ? 'owner' : identity.source.shim_id)
+    if (role === 'owner') books.isOwned = true
+    if (joining.parent !== null) books.parent = joining.parent
+    if (books.startedMs === null && (role === 'owner' || !books.isOwned)) {
+      books.startedMs = Math.floor(clock.wallMs())
+      opening = log.append([text.runStart(joining.start)])
+    }
+    log.saveBooks()
+    return 'joined'
+  }
+  try {
+    const outcome = await insist(clock, log.path, () => log.locked(enterRun))
+    if (outcome === 'ended') {
+      log.close()
+      return 'ended'
+    }
+  } catch (error) {
+    membership?.leave()
+    log.close()
+    throw error
+  }
+  return {
+    opening,
+    write: (lines) => log.locked((books) => (books.hasEnded ? '' : log.append(lines))),
+    leave: (status, eventsLost) =>
+      log.locked((books) => {
+        membership?.leave()
+        membership = undefined
+        books.status = worse(books.status, status)
+        books.eventsLost += eventsLost
+        log.saveBooks()
+        return closeIfOver({ runsDir, folder, log, identity, wallMs: () => clock.wallMs() }, books) ?? ''
+      }),
+    close() {
+      membership?.leave()
+      log.close()
+    },
+  }
+}
+
+/** Repeats what another process may be in the way of, in short pauses, until the time for a lock is over. */
+export async function insist<T>(clock: Clock, path: string, act: () => T | undefined, waitMs = LOCK_WAIT_MS): Promise<T> {
+  const deadlineMs = clock.monoMs() + waitMs
+  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
+    const result = act()
+    if (result !== undefined) return result
+    if (clock.monoMs() >= deadlineMs)
+      throw new HeimdallError('STORE_BUSY', `another process has held ${path} for ${waitMs} ms`)
+    await pause(clock, pauseMs)
+  }
+}

@@ -1,0 +1,58 @@
+// What looks like a secret is taken out before anything is written.
+
+/** Written in place of a secret. */
+export const REDACTED = '[REDACTED]'
+
+// One expression, so that text without secrets is read once. Tokens of common issuers, bearer headers, private keys,
+// and values that stand beside a word such as password, also inside JSON where the quotes may be escaped.
+const PATTERN = new RegExp(
+  [
+    String.raw`sk-[A-Za-z0-9_-]{6,}`,
+    String.raw`gh[pousr]_[A-Za-z0-9]{6,}`,
+    String.raw`github_pat_[A-Za-z0-9_]{10,}`,
+    String.raw`glpat-[A-Za-z0-9_-]{10,}`,
+    String.raw`xox[abeoprs]-[A-Za-z0-9-]{8,}`,
+    String.raw`AKIA[0-9A-Z]{12,}`,
+    String.raw`AIza[0-9A-Za-z_-]{20,}`,
+    String.raw`npm_[A-Za-z0-9]{20,}`,
+    String.raw`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
+    String.raw`-----BEGIN[A-Z ]{0,40}PRIVATE KEY-----[A-Za-z0-9+/=\\rn\s]*(?:-----END[A-Z ]{0,40}PRIVATE KEY-----)?`,
+    String.raw`[Bb]earer\s+[A-Za-z0-9._~+/=-]{8,}`,
+    String.raw`(?:[Pp]assword|PASSWORD)[\w-]+`,
+    String.raw`(?<=(?:[Pp]assw(?:or)?d|PASSW(?:OR)?D|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[Aa]pi_?[Kk]ey|API_?KEY)\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?)[^\s"'\\,;{}[\]]{4,}`,
+  ].join('|'),
+  'g',
+)
+// Cheap test for most texts: none of these words, no secret of a known shape.
+const HINT =
+  /sk-|gh[pousr]_|github_pat_|glpat-|xox|AKIA|AIza|npm_|eyJ|PRIVATE KEY|[Bb]earer|[Pp]assw|PASSW|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[Aa]pi_?[Kk]ey|API_?KEY/
+
+export type Redact = (text: string) => string
+
+/**
+ * Takes out values known by heart, then everything that has the shape of a secret. `values` are what was injected into an
+ * upstream; they are replaced in any spelling that `spellings` gives them.
+ */
+export function createRedact(
+  values: readonly string[] = [],
+  spellings: (value: string) => readonly string[] = plain,
+): Redact {
+  const needles = [...new Set(values.flatMap(spellings))]
+    .filter((text) => text !== '')
+    .sort((a, b) => b.length - a.length)
+  const known = needles.length === 0 ? undefined : new RegExp(needles.map(escapeRegExp).join('|'), 'g')
+  return (text) => {
+    const first = known === undefined ? text : text.replace(known, REDACTED)
+    return HINT.test(first) ? first.replace(PATTERN, REDACTED) : first
+  }
+}
+
+/** A value as it is, and as it stands inside a JSON string, once and twice over. */
+function plain(value: string): readonly string[] {
+  const once = JSON.stringify(value).slice(1, -1)
+  return [value, once, JSON.stringify(once).slice(1, -1)]
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+}

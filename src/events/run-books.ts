@@ -1,0 +1,117 @@
+// The books of a run: what its events add up to, kept beside the record so that nobody has to read it all to go on.
+import type { CallCounts, EventLine } from './event-text.ts'
+import type { RunStatus, RunSummary } from './types.ts'
+
+/** Whoever is the parent of the shims of a host session: the run goes on while it lives. */
+export interface ParentProcess {
+  readonly pid: number
+  /** Start time as the system tells it; a pid alone is used again by somebody else. */
+  readonly start: string
+}
+
+export interface RunBooks {
+  /** Bytes of the record that these books cover. */
+  bytes: number
+  /** The last call number given out. */
+  seq: number
+  counts: CallCounts
+  eventsLost: number
+  startedMs: number | null
+  hasEnded: boolean
+  /** The worst that a member of the run has reported. */
+  status: RunStatus
+  /** `heimdall run` opens and closes this run; shims only take part. */
+  isOwned: boolean
+  parent: ParentProcess | null
+}
+
+export function emptyBooks(): RunBooks {
+  return {
+    bytes: 0,
+    seq: 0,
+    counts: { total: 0, allowed: 0, blocked: 0, throttled: 0, errors: 0 },
+    eventsLost: 0,
+    startedMs: null,
+    hasEnded: false,
+    status: 'SUCCEEDED',
+    isOwned: false,
+    parent: null,
+  }
+}
+
+/** From best to worst; a run ends with the worst status that any of its shims saw. */
+const STATUSES: readonly RunStatus[] = ['SUCCEEDED', 'CANCELLED', 'FAILED', 'TERMINATED']
+
+export function worse(a: RunStatus, b: RunStatus): RunStatus {
+  return STATUSES.indexOf(a) >= STATUSES.indexOf(b) ? a : b
+}
+
+/** Enters a line that is about to be written. */
+export function enter(books: RunBooks, line: EventLine): void {
+  if (line.counts !== null) books.counts[line.counts] += 1
+}
+
+export interface StoredEvent {
+  readonly type?: unknown
+  readonly ts?: unknown
+  readonly call?: { readonly seq?: unknown }
+  readonly decision?: { readonly action?: unknown; readonly enforced?: unknown }
+  readonly status?: unknown
+  readonly run?: { readonly status?: unknown }
+}
+
+/** Enters a line that was found in the record. What is not an event is passed over. */
+export function enterStored(books: RunBooks, text: string): void {
+  const event = parseEvent(text)
+  if (event === undefined) return
+  switch (event.type) {
+    case 'run_start':
+      books.startedMs = Date.parse(String(event.ts))
+      break
+    case 'run_end':
+      books.hasEnded = true
+      break
+    case 'tool_call_start':
+      books.counts.total += 1
+      if (typeof event.call?.seq === 'number') books.seq = Math.max(books.seq, event.call.seq)
+      break
+    case 'tool_call_decision': {
+      const { action, enforced } = event.decision ?? {}
+      const isAllowed = action === 'ALLOW' || enforced === false
+      books.counts[isAllowed ? 'allowed' : action === 'THROTTLE' ? 'throttled' : 'blocked'] += 1
+      break
+    }
+    case 'tool_call_end':
+      if (event.status === 'ERROR' || event.status === 'TIMEOUT') books.counts.errors += 1
+      break
+    default:
+  }
+}
+
+/** One line of a record as an event, or nothing when it is torn or foreign. */
+export function parseEvent(text: string): StoredEvent | undefined {
+  return parseObject(text) as StoredEvent | undefined
+}
+
+export function parseObject(text: string): object | undefined {
+  if (!text.startsWith('{')) return undefined
+  try {
+    return JSON.parse(text) as object
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return undefined
+  }
+}
+
+export function summaryOf(books: RunBooks, nowMs: number): RunSummary {
+  const { counts, startedMs, eventsLost } = books
+  return {
+    calls_total: counts.total,
+    calls_allowed: counts.allowed,
+    calls_blocked: counts.blocked,
+    calls_throttled: counts.throttled,
+    errors_total: counts.errors,
+    duration_ms: startedMs === null ? 0 : Math.max(0, Math.floor(nowMs) - startedMs),
+    ...(eventsLost > 0 ? { events_lost: eventsLost } : {}),
+  }
+}

@@ -1,0 +1,118 @@
+// The end of a run: open calls of the dead are ended, then the one run_end is written, by whoever is last or comes to look.
+import { readdirSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { isErrno } from '../errors.ts'
+import { ABANDONED_RUNS_MAX } from '../limits.ts'
+import { type EventLine, EventText, namesText } from './event-text.ts'
+import { PREVIEW_NONE } from './preview.ts'
+import { isAlive } from './process-start.ts'
+import { parseEvent, type RunBooks, type StoredEvent, summaryOf, worse } from './run-books.ts'
+import { RunLog } from './run-log.ts'
+import { forgetMembers, lookAtMembers } from './run-members.ts'
+import type { Identity } from './types.ts'
+
+/** One empty file per run that has not ended, so that a look for abandoned runs does not read all runs that ever were. */
+export const openMark = (runsDir: string, folder: string): string => join(runsDir, '.open', folder)
+
+export interface Closing {
+  readonly runsDir: string
+  readonly folder: string
+  readonly log: RunLog
+  readonly wallMs: () => number
+  /** Envelope of run_end; without it, that of the run's own run_start. */
+  readonly identity?: Identity
+}
+
+/** Ends the run if nobody takes part in it any more. Returns the lines written, or nothing if the run goes on. The record must be locked. */
+export function closeIfOver(closing: Closing, books: RunBooks): string | undefined {
+  if (books.hasEnded) return undefined
+  const runDir = join(closing.runsDir, closing.folder)
+  const { alive, dead } = lookAtMembers(runDir)
+  if (alive.length > 0) return undefined
+  if (books.parent !== null && isAlive(books.parent)) return undefined
+  // A shim that died without leaving did not end well, and neither did the run.
+  if (dead.length > 0) books.status = worse(books.status, 'FAILED')
+  const nowMs = closing.wallMs()
+  const now = new Date(nowMs).toISOString()
+  const identity = closing.identity ?? identityOfRun(closing.log)
+  let text = ''
+  if (identity !== undefined) {
+    if (dead.length > 0) text += closing.log.append(endsOfOpenCalls(closing.log, nowMs))
+    books.hasEnded = true
+    text += closing.log.append([new EventText(identity, () => now).runEnd(books.status, now, summaryOf(books, nowMs))])
+  }
+  forgetMembers(runDir)
+  removeMark(openMark(closing.runsDir, closing.folder))
+  return text
+}
+
+/** Closes runs whose members are all dead and whose host is gone. Runs that are busy at this moment are left alone. */
+export function closeAbandonedRuns(runsDir: string, wallMs: () => number): number {
+  let closed = 0
+  for (const folder of openRuns(runsDir).slice(0, ABANDONED_RUNS_MAX)) {
+    const log = new RunLog(join(runsDir, folder))
+    try {
+      const text = log.locked((books) => {
+        if (books.hasEnded) removeMark(openMark(runsDir, folder))
+        return closeIfOver({ runsDir, folder, log, wallMs }, books)
+      })
+      if (text !== undefined) closed += 1
+    } finally {
+      log.close()
+    }
+  }
+  return closed
+}
+
+function openRuns(runsDir: string): string[] {
+  try {
+    return readdirSync(join(runsDir, '.open'))
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
+function removeMark(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error
+  }
+}
+
+type StoredCall = StoredEvent & Identity & { readonly call: Parameters<typeof namesText>[0] }
+
+/** Calls that began and never ended: their shim was killed. Each is ended in the name of that shim. */
+function endsOfOpenCalls(log: RunLog, nowMs: number): EventLine[] {
+  const open = new Map<string, StoredCall>()
+  log.read((text) => {
+    const event = parseEvent(text) as StoredCall | undefined
+    if (event?.type === 'tool_call_start') open.set(event.call.call_id, event)
+    else if (event?.type === 'tool_call_end') open.delete(event.call.call_id)
+    return true
+  })
+  const now = new Date(nowMs).toISOString()
+  return [...open.values()].map((start) =>
+    new EventText(start, () => now).callEnd(
+      namesText(start.call),
+      {
+        status: 'ERROR',
+        latencyMs: Math.max(0, Math.floor(nowMs - Date.parse(String(start.ts)))),
+        bytesOut: 0,
+        error: { class: 'transport', message: 'the shim ended before the answer came', retryable: false },
+      },
+      PREVIEW_NONE,
+    ),
+  )
+}
+
+function identityOfRun(log: RunLog): Identity | undefined {
+  let found: (StoredEvent & Identity) | undefined
+  log.read((text) => {
+    const event = parseEvent(text)
+    if (event?.type === 'run_start') found = event as StoredEvent & Identity
+    return found === undefined
+  })
+  return found
+}

@@ -1,0 +1,147 @@
+// The record of a run that several processes write: each batch is appended under a kernel lock, where calls get their numbers.
+import fs from 'node:fs'
+import { join } from 'node:path'
+import { HeimdallError, isErrno } from '../errors.ts'
+import { ensureFolder } from '../storage/atomic-file.ts'
+import { diskError, onDisk } from '../storage/faults.ts'
+import { tryLock, unlock } from '../storage/kernel-lock.ts'
+import { type EventLine, lineText } from './event-text.ts'
+import { emptyBooks, enter, enterStored, parseObject, type RunBooks } from './run-books.ts'
+
+const NEWLINE = 0x0a
+/** The books are one line of this length, rewritten in place: small enough to be written whole or not at all. */
+const BOOKS_BYTES = 1_024
+const READ_BYTES = 1 << 20
+
+/**
+ * The record is the truth, the books beside it a shortcut. Books that do not cover the whole record were left by a writer
+ * that died between the two writes; whoever comes next reads the rest of the record and goes on from there. So a number
+ * that stands in the record is never given again, and one that does not was never given.
+ */
+export class RunLog {
+  readonly path: string
+  readonly #fd: number
+  readonly #booksFd: number
+  #books: RunBooks = emptyBooks()
+  #isLocked = false
+
+  constructor(runDir: string) {
+    this.path = join(runDir, 'events.jsonl')
+    ensureFolder(runDir)
+    this.#fd = onDisk(this.path, () => fs.openSync(this.path, 'a+', 0o600))
+    const { O_RDWR, O_CREAT } = fs.constants
+    this.#booksFd = onDisk(this.path, () => fs.openSync(join(runDir, 'books.json'), O_RDWR | O_CREAT, 0o600))
+  }
+
+  /** Runs `act` with the record locked, or returns `undefined` when another process has it. Inside another `locked` it joins it. */
+  locked<T>(act: (books: RunBooks) => T): T | undefined {
+    if (this.#isLocked) return act(this.#books)
+    if (!tryLock(this.#fd)) return undefined
+    this.#isLocked = true
+    try {
+      this.#catchUp()
+      return act(this.#books)
+    } finally {
+      this.#isLocked = false
+      unlock(this.#fd)
+    }
+  }
+
+  /** Appends the lines with their numbers and returns their text; the lock must be held. */
+  append(lines: readonly EventLine[]): string {
+    if (!this.#isLocked) throw new HeimdallError('INTERNAL', 'a record was written without its lock')
+    const books = this.#books
+    const before = { ...books, counts: { ...books.counts } }
+    let text = ''
+    for (const line of lines) {
+      if (line.isNumbered) books.seq += 1
+      text += `${lineText(line, books.seq)}\n`
+      enter(books, line)
+    }
+    try {
+      this.#write(Buffer.from(text), books)
+    } catch (error) {
+      this.#books = before
+      throw diskError(this.path, error)
+    }
+    this.saveBooks()
+    return text
+  }
+
+  /** Writes the books. On a full disk they stay behind the record, and the next writer catches up. */
+  saveBooks(): void {
+    const text = JSON.stringify(this.#books)
+    try {
+      fs.writeSync(this.#booksFd, `${text.padEnd(BOOKS_BYTES - 1)}\n`, 0)
+    } catch (error) {
+      if (!isErrno(error, 'ENOSPC', 'EDQUOT', 'EIO')) throw error
+    }
+  }
+
+  /** Calls `visit` with each line of the record until it says false. */
+  read(visit: (text: string) => boolean): void {
+    this.#readFrom(0, visit)
+  }
+
+  close(): void {
+    fs.closeSync(this.#fd)
+    fs.closeSync(this.#booksFd)
+  }
+
+  #write(bytes: Buffer, books: RunBooks): void {
+    const start = books.bytes
+    try {
+      for (let sent = 0; sent < bytes.length;) sent += fs.writeSync(this.#fd, bytes, sent)
+      books.bytes = start + bytes.length
+    } catch (error) {
+      // Nobody else writes while the lock is held, so what fitted of a batch can be taken back whole.
+      fs.ftruncateSync(this.#fd, start)
+      throw error
+    }
+  }
+
+  #catchUp(): void {
+    const size = fs.fstatSync(this.#fd).size
+    const stored = this.#readBooks()
+    this.#books = stored !== undefined && stored.bytes <= size ? stored : emptyBooks()
+    if (this.#books.bytes === size) return
+    this.#sealTornTail(size)
+    this.#readFrom(this.#books.bytes, (text) => {
+      enterStored(this.#books, text)
+      return true
+    })
+    this.#books.bytes = fs.fstatSync(this.#fd).size
+    this.saveBooks()
+  }
+
+  #readBooks(): RunBooks | undefined {
+    const bytes = Buffer.alloc(BOOKS_BYTES)
+    const count = fs.readSync(this.#booksFd, bytes, 0, BOOKS_BYTES, 0)
+    if (count !== BOOKS_BYTES || bytes[BOOKS_BYTES - 1] !== NEWLINE) return undefined
+    return parseObject(bytes.toString()) as RunBooks | undefined
+  }
+
+  #sealTornTail(size: number): void {
+    if (size === 0) return
+    const last = Buffer.alloc(1)
+    fs.readSync(this.#fd, last, 0, 1, size - 1)
+    if (last[0] !== NEWLINE) fs.writeSync(this.#fd, '\n')
+  }
+
+  #readFrom(position: number, visit: (text: string) => boolean): void {
+    const block = Buffer.alloc(READ_BYTES)
+    let carry: Buffer = Buffer.alloc(0)
+    for (let at = position; ;) {
+      const count = fs.readSync(this.#fd, block, 0, READ_BYTES, at)
+      if (count === 0) return
+      at += count
+      const bytes = Buffer.concat([carry, block.subarray(0, count)])
+      let from = 0
+      for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
+        if (!visit(bytes.toString('utf8', from, end))) return
+        from = end + 1
+      }
+      carry = bytes.subarray(from)
+    }
+  }
+}

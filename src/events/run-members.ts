@@ -1,0 +1,72 @@
+// Who takes part in a run: one file per process, locked while it lives, so that the kernel knows who is gone.
+import fs from 'node:fs'
+import { join } from 'node:path'
+import { isErrno } from '../errors.ts'
+import { ensureFolder } from '../storage/atomic-file.ts'
+import { onDisk } from '../storage/faults.ts'
+import { tryLock } from '../storage/kernel-lock.ts'
+
+export interface Membership {
+  leave(): void
+}
+
+const membersDir = (runDir: string): string => join(runDir, 'members')
+
+/** `id` is the shim's id, or `owner`. */
+export function joinMembers(runDir: string, id: string): Membership {
+  const dir = membersDir(runDir)
+  const path = join(dir, id)
+  ensureFolder(dir)
+  const fd = onDisk(path, () => fs.openSync(path, 'a+', 0o600))
+  tryLock(fd)
+  return {
+    leave() {
+      unlinkIfThere(path)
+      fs.closeSync(fd)
+    },
+  }
+}
+
+export interface Members {
+  readonly alive: readonly string[]
+  readonly dead: readonly string[]
+}
+
+/** Must be called while the record is locked: members join and leave under the same lock. */
+export function lookAtMembers(runDir: string): Members {
+  const alive: string[] = []
+  const dead: string[] = []
+  for (const id of namesIn(runDir)) (isHeld(join(membersDir(runDir), id)) ? alive : dead).push(id)
+  return { alive, dead }
+}
+
+/** After the end of the run nobody needs to know who was there. */
+export function forgetMembers(runDir: string): void {
+  for (const id of namesIn(runDir)) unlinkIfThere(join(membersDir(runDir), id))
+}
+
+function namesIn(runDir: string): readonly string[] {
+  try {
+    return fs.readdirSync(membersDir(runDir))
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
+function isHeld(path: string): boolean {
+  const fd = fs.openSync(path, 'r+')
+  try {
+    return !tryLock(fd)
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+function unlinkIfThere(path: string): void {
+  try {
+    fs.unlinkSync(path)
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error
+  }
+}

@@ -1,0 +1,251 @@
+// The core that every adapter asks (seed 004 §7): judges a call, keeps its books, and says in events what was decided and what became of it.
+import type { Clock } from '../clock.ts'
+import type { CallNames, EventText } from '../events/event-text.ts'
+import { namesText, policyText } from '../events/event-text.ts'
+import type { EventWriter } from '../events/event-writer.ts'
+import { cutAtBytes, PREVIEW_NONE, PREVIEW_OMITTED, previewOf } from '../events/preview.ts'
+import type { Redact } from '../events/redact.ts'
+import type { CallError, CallStatus, PolicyRef, Transport } from '../events/types.ts'
+import { decideOnError } from '../policy/on-error.ts'
+import type { Policy } from '../policy/plan.ts'
+import type { CallEnd, Decision, Verdict } from '../policy/types.ts'
+import { CallArguments } from './call-arguments.ts'
+import type { PolicyState } from './policy-state.ts'
+
+/** A call as an adapter hands it over (seed 004 §7.1). */
+export interface ToolCall {
+  readonly toolName: string
+  /** The `arguments` object as it was sent; null when it is too large to look into. */
+  readonly argsBytes: Buffer | null
+  readonly bytesIn: number
+  readonly transport: Transport
+  /** SHA-256 of the raw message, where it was too large to look into. */
+  readonly argsStreamHash?: string
+}
+
+/** A call that was judged, from then until its end. */
+export interface JudgedCall {
+  readonly callId: string
+  readonly call: ToolCall
+  readonly decision: Decision
+  readonly isForwarded: boolean
+  readonly policy: PolicyRef
+  readonly startMs: number
+  readonly end: CallEnd | null
+  readonly tags: readonly string[]
+  readonly tripped: readonly string[]
+  readonly args: CallArguments
+  /** JSON text of the names, made when first needed. */
+  names: string
+}
+
+export interface CallOutcome {
+  readonly status: CallStatus
+  readonly bytesOut: number
+  readonly error?: CallError
+  /** The result as it was sent, for the preview; null when it was too large to look into. */
+  readonly resultBytes: Buffer | null
+  readonly resultStreamHash?: string
+}
+
+export interface GateOptions {
+  readonly serverName: string
+  readonly policy: Policy
+  readonly state: PolicyState
+  readonly events: EventWriter
+  readonly text: EventText
+  readonly redact: Redact
+  readonly clock: Clock
+  readonly newId: () => string
+  /** The run is to end: called once, when a call first meets TERMINATE_RUN. */
+  readonly onTerminate: (decision: Decision) => void
+  readonly note: (line: string) => void
+}
+
+const NO_TAGS: readonly string[] = []
+
+export class Gate {
+  readonly #options: GateOptions
+  #policy: Policy
+  #policyRef: PolicyRef
+  #policyText: string
+  #breakers: ReadonlySet<string>
+  #terminated: Decision | null = null
+
+  constructor(options: GateOptions) {
+    this.#options = options
+    this.#policy = options.policy
+    this.#policyRef = refOf(options.policy)
+    this.#policyText = policyText(this.#policyRef)
+    this.#breakers = breakersOf(options.policy)
+  }
+
+  get policy(): Policy {
+    return this.#policy
+  }
+
+  get isObserving(): boolean {
+    return this.#policy.snapshot.mode === 'observe'
+  }
+
+  /** From the next call on; calls that are open keep the policy they were judged by. */
+  usePolicy(policy: Policy): void {
+    this.#policy = policy
+    this.#policyRef = refOf(policy)
+    this.#policyText = policyText(this.#policyRef)
+    this.#breakers = breakersOf(policy)
+  }
+
+  /** The run has been ended, here or by another shim: every later call is answered so. */
+  terminate(decision: Decision): void {
+    this.#terminated ??= decision
+  }
+
+  judge(call: ToolCall): JudgedCall {
+    const { clock, state } = this.#options
+    const args = new CallArguments(call.argsBytes)
+    if (this.#terminated !== null) return this.#judged(call, args, plainVerdict(this.#terminated))
+    const nowMs = clock.wallMs()
+    let verdict: Verdict
+    const plan = this.#policy.planFor(this.#options.serverName, call.toolName)
+    if (this.#policy.snapshot.mode === 'control' && this.#options.events.isFailing)
+      verdict = plainVerdict(decideOnError(this.#policy, plan.tags, 'decisions cannot be written down'))
+    else {
+      try {
+        verdict = state.decide(plan, args, nowMs)
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error)
+        this.#options.note(`policy could not judge a call of ${JSON.stringify(call.toolName)}: ${why}`)
+        verdict = plainVerdict(decideOnError(this.#policy, plan.tags, `the policy could not be evaluated: ${why}`))
+      }
+    }
+    const { decision } = verdict
+    if (decision.action === 'TERMINATE_RUN' && decision.enforced) {
+      this.#terminated = decision
+      this.#options.onTerminate(decision)
+    }
+    return this.#judged(call, args, verdict)
+  }
+
+  /** A message that no policy can be asked about: refused, or only noted where the policy observes. */
+  refuse(call: ToolCall, reasonCode: string, summary: string): JudgedCall {
+    const decision: Decision = {
+      action: 'BLOCK',
+      rule_id: null,
+      severity: 'warn',
+      reason_code: reasonCode,
+      summary,
+      enforced: !this.isObserving,
+    }
+    return this.#judged(call, new CallArguments(call.argsBytes), plainVerdict(decision))
+  }
+
+  #judged(call: ToolCall, args: CallArguments, verdict: Verdict): JudgedCall {
+    const { decision } = verdict
+    return {
+      callId: this.#options.newId(),
+      call,
+      decision,
+      isForwarded: decision.action === 'ALLOW' || !decision.enforced,
+      policy: this.#policyRef,
+      startMs: this.#options.clock.monoMs(),
+      end: verdict.end,
+      tags: verdict.tags,
+      tripped: verdict.tripped,
+      args,
+      names: '',
+    }
+  }
+
+  /** Writes the beginning of a call into the record. After the bytes have gone out: the call does not wait for its own record. */
+  announce(judged: JudgedCall): void {
+    const { text, events, redact } = this.#options
+    const { call, decision, args } = judged
+    judged.names = namesText(this.names(judged))
+    const preview =
+      call.argsBytes === null ? PREVIEW_OMITTED : previewOf('args_preview', call.argsBytes, redact)
+    events.put(
+      text.callStart(
+        judged.names,
+        {
+          transport: call.transport,
+          bytesIn: call.bytesIn,
+          tags: judged.tags,
+          argsStreamHash: call.argsStreamHash ?? args.streamHash,
+        },
+        preview,
+      ),
+    )
+    const shown = decision.hint === undefined ? decision : { ...decision, hint: shortHint(decision.hint, redact) }
+    events.put(text.decision(judged.names, { ...shown, summary: shortText(redact(shown.summary)) }, this.#policyText))
+    if (decision.hint !== undefined && decision.enforced) events.put(text.hintIssued(judged.callId, shown.hint))
+    for (const ruleId of judged.tripped)
+      if (this.#breakers.has(ruleId)) events.put(text.breakerTrip(judged.names, ruleId))
+  }
+
+  names(judged: JudgedCall): CallNames {
+    return {
+      call_id: judged.callId,
+      server_name: this.#options.serverName,
+      tool_name: judged.call.toolName,
+      args_hash: judged.args.hash,
+    }
+  }
+
+  /** Writes the end of a call that was announced. */
+  finish(judged: JudgedCall, outcome: CallOutcome): void {
+    const { text, events, redact, clock, state } = this.#options
+    if (judged.end !== null) state.settle(judged.end, outcome.status !== 'OK', clock.wallMs())
+    const latencyMs = Math.max(0, Math.ceil(clock.monoMs() - judged.startMs))
+    const preview =
+      outcome.resultBytes === null
+        ? PREVIEW_OMITTED
+        : outcome.resultBytes.length === 0
+          ? PREVIEW_NONE
+          : previewOf('result_preview', outcome.resultBytes, redact)
+    const error =
+      outcome.error === undefined ? undefined : { ...outcome.error, message: firstLine(redact(outcome.error.message)) }
+    const { status, bytesOut, resultStreamHash } = outcome
+    events.put(text.callEnd(judged.names, { status, latencyMs, bytesOut, error, resultStreamHash }, preview))
+  }
+}
+
+function plainVerdict(decision: Decision): Verdict {
+  return { decision, writes: [], end: null, tags: NO_TAGS, tripped: NO_TAGS }
+}
+
+function breakersOf({ snapshot }: Policy): ReadonlySet<string> {
+  return new Set(snapshot.rules.filter(({ kind }) => kind === 'breaker').map(({ rule_id }) => rule_id))
+}
+
+export function refOf({ snapshot }: Policy): PolicyRef {
+  return { policy_id: snapshot.policy_id, policy_version: snapshot.version, policy_hash: snapshot.policy_hash }
+}
+
+/** Text for an event may come from a policy or an upstream and be of any length; a line of a record may not. */
+function shortText(text: string): string {
+  return cutAtBytes(text, 2_048)
+}
+
+/** What went wrong, without the stack trace that some servers append. */
+function firstLine(text: string): string {
+  return shortText(text.split('\n', 1)[0] ?? '')
+}
+
+/** A hint as it may stand in a record: redacted, and without arguments that are larger than a preview. */
+function shortHint(hint: NonNullable<Decision['hint']>, redact: Redact): NonNullable<Decision['hint']> {
+  const hint_text = shortText(redact(hint.hint_text))
+  const suggested = hint.suggested_args === null ? 'null' : redact(JSON.stringify(hint.suggested_args))
+  const suggested_args = suggested.length > 8_192 ? null : parsed(suggested)
+  return { ...hint, hint_text, suggested_args }
+}
+
+function parsed(text: string): NonNullable<Decision['hint']>['suggested_args'] {
+  try {
+    return JSON.parse(text) as NonNullable<Decision['hint']>['suggested_args']
+  } catch (error) {
+    // Taking a secret out cut through the JSON around it: then the record goes without.
+    if (!(error instanceof SyntaxError)) throw error
+    return null
+  }
+}

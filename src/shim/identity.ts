@@ -1,0 +1,62 @@
+// Who is at work: the `SUB_*` variables of seed 004 §5, and an id of this machine that stays.
+import { randomUUID } from 'node:crypto'
+import { linkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { HeimdallError, isErrno, isSystemError } from '../errors.ts'
+import { CLIENTS, ENVIRONMENTS, type Identity } from '../events/types.ts'
+import { type Env, stateDir } from '../paths.ts'
+import { ensureFolder, readFileIfThere } from '../storage/atomic-file.ts'
+import { findWorkload } from './workload.ts'
+
+/** Everything but the run's id, which is known only once the run is joined. */
+export function readIdentity(env: Env, cwd: string, note: (line: string) => void): Omit<Identity, 'run_id'> {
+  const principal = env['SUB_PRINCIPAL']
+  const workload = findWorkload(env, cwd)
+  return {
+    agent_id: filled(env['SUB_AGENT_ID']) ?? 'unknown',
+    client: oneOf(CLIENTS, env['SUB_CLIENT']),
+    env: oneOf(ENVIRONMENTS, env['SUB_ENV']),
+    source: { host_id: hostId(env, note), proc_id: randomUUID(), shim_id: randomUUID() },
+    ...(filled(principal) === undefined ? {} : { principal: String(principal) }),
+    ...(workload === undefined ? {} : { workload }),
+  }
+}
+
+function filled(value: string | undefined): string | undefined {
+  return value === undefined || value === '' ? undefined : value
+}
+
+function oneOf<T extends string>(allowed: readonly T[], value: string | undefined): T | 'unknown' {
+  return allowed.find((word) => word === value) ?? 'unknown'
+}
+
+/** A random id made once per machine and user. Without a place to keep it, one for this process. */
+function hostId(env: Env, note: (line: string) => void): string {
+  try {
+    const folder = stateDir(env)
+    const path = join(folder, 'host-id')
+    const known = readFileIfThere(path)?.toString().trim()
+    if (known !== undefined && known !== '') return known
+    ensureFolder(folder)
+    return makeHostId(path)
+  } catch (error) {
+    if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
+    note(`this machine has no lasting id: ${error.message}`)
+    return randomUUID()
+  }
+}
+
+/** Two shims may start at once on a new machine: the file appears whole under its name, and the first one wins. */
+function makeHostId(path: string): string {
+  const id = randomUUID()
+  const temporary = `${path}.${process.pid}.${id}`
+  writeFileSync(temporary, `${id}\n`, { mode: 0o600, flag: 'wx' })
+  try {
+    linkSync(temporary, path)
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) throw error
+  } finally {
+    unlinkSync(temporary)
+  }
+  return readFileIfThere(path)?.toString().trim() ?? id
+}

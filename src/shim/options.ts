@@ -1,0 +1,34 @@
+// What a shim is told: flags first, then the variables of the origin.
+import type { Env } from '../paths.ts'
+import type { DenyAs } from './answers.ts'
+import type { PolicyOrigin } from './policy-source.ts'
+
+export interface ShimFlags {
+  readonly 'server-name': string
+  readonly policy: string | undefined
+  readonly events: string | undefined
+  readonly 'deny-as': DenyAs
+}
+
+export interface ShimSettings {
+  readonly serverName: string
+  readonly policy: PolicyOrigin
+  readonly events: 'stderr' | { readonly path: string } | null
+  readonly denyAs: DenyAs
+}
+
+/** By the seed's name events go to stderr unless told otherwise, as with its origin. */
+export function shimOptions(flags: ShimFlags, env: Env, isSeedName: boolean): ShimSettings {
+  const events = flags.events ?? (isSeedName ? 'stderr' : undefined)
+  return {
+    serverName: flags['server-name'],
+    policy: originOf(flags.policy, env['SUB_POLICY_JSON']),
+    events: events === undefined ? null : events === 'stderr' ? 'stderr' : { path: events },
+    denyAs: flags['deny-as'],
+  }
+}
+
+function originOf(path: string | undefined, json: string | undefined): PolicyOrigin {
+  if (path !== undefined) return { kind: 'file', path }
+  return json === undefined || json === '' ? { kind: 'none' } : { kind: 'text', text: json, name: 'SUB_POLICY_JSON' }
+}

@@ -1,0 +1,136 @@
+// Where a decision takes its counters from: memory for a shim alone, one SQLite transaction where shims share a run.
+import { join } from 'node:path'
+import { decide, settle } from '../policy/decide.ts'
+import { MemoryCounters } from '../policy/memory-counters.ts'
+import { keysOf, type Plan } from '../policy/plan.ts'
+import type { CallEnd, CallFacts, Cell, CellWrite, Counters, Verdict } from '../policy/types.ts'
+import type { Database, Statement } from '../storage/sqlite.ts'
+
+export interface PolicyState {
+  decide(plan: Plan, call: CallFacts, nowMs: number): Verdict
+  settle(end: CallEnd, isError: boolean, nowMs: number): void
+  close(): void
+}
+
+/** One process, one thread: nothing can come between reading and writing. */
+export function memoryState(): PolicyState {
+  const counters = new MemoryCounters()
+  return {
+    decide(plan, call, nowMs) {
+      const verdict = decide(plan, call, counters, nowMs)
+      if (verdict.writes.length > 0) counters.apply(verdict.writes, nowMs)
+      return verdict
+    },
+    settle: (end, isError, nowMs) => counters.apply(settle(end, isError, counters, nowMs), nowMs),
+    close() {},
+  }
+}
+
+const MIGRATIONS = [
+  'CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT NOT NULL, expires_ms REAL NOT NULL) WITHOUT ROWID',
+] as const
+
+/** Expired cells are swept out after this many decisions. */
+const SWEEP_EVERY = 4_096
+
+/** The counters of a run in its folder. `openDatabase` comes in because a shim alone must not load it. */
+export function sharedState(
+  runDir: string,
+  openDatabase: (path: string, options: { readonly migrations: readonly string[] }) => Database,
+): PolicyState {
+  const db = openDatabase(join(runDir, 'counters.db'), { migrations: MIGRATIONS })
+  // What must survive is the death of a process, and that the page cache does. A counter is not worth a flush of the disk.
+  db.exec('PRAGMA synchronous = OFF')
+  const cells = new StoredCells(db)
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const commit = db.prepare('COMMIT')
+  const rollback = db.prepare('ROLLBACK')
+  let sinceSweep = 0
+  const inTransaction = <T>(act: () => T): T => {
+    begin.run()
+    try {
+      const result = act()
+      commit.run()
+      return result
+    } catch (error) {
+      rollback.run()
+      throw error
+    }
+  }
+  return {
+    decide(plan, call, nowMs) {
+      if (!plan.isStateful) return decide(plan, call, cells, nowMs)
+      // The hash is made before the lock is taken, and only if a rule wants it.
+      if (plan.needsArgsHash) void call.args_hash
+      const keys = keysOf(plan, call)
+      return inTransaction(() => {
+        cells.fetch(keys)
+        const verdict = decide(plan, call, cells, nowMs)
+        cells.apply(verdict.writes, nowMs)
+        sinceSweep += 1
+        if (sinceSweep >= SWEEP_EVERY) {
+          sinceSweep = 0
+          cells.sweep(nowMs)
+        }
+        return verdict
+      })
+    },
+    settle(end, isError, nowMs) {
+      inTransaction(() => {
+        cells.fetch([...end.errorWindows.map(({ key }) => key), ...end.dedupes.map(({ key }) => key)])
+        cells.apply(settle(end, isError, cells, nowMs), nowMs)
+      })
+    },
+    close: () => db.close(),
+  }
+}
+
+class StoredCells implements Counters {
+  readonly #db: Database
+  readonly #put: Statement
+  readonly #drop: Statement
+  readonly #sweep: Statement
+  readonly #get = new Map<number, Statement>()
+  readonly #fetched = new Map<string, Cell>()
+
+  constructor(db: Database) {
+    this.#db = db
+    this.#put = db.prepare(
+      'INSERT INTO cells VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET cell = excluded.cell, expires_ms = excluded.expires_ms',
+    )
+    this.#drop = db.prepare('DELETE FROM cells WHERE key = ?')
+    this.#sweep = db.prepare('DELETE FROM cells WHERE expires_ms < ?')
+  }
+
+  /** Reads all cells that a decision can ask for, by one statement. */
+  fetch(keys: readonly string[]): void {
+    this.#fetched.clear()
+    if (keys.length === 0) return
+    for (const row of this.#getter(keys.length).all(...keys) as { key: string; cell: string }[])
+      this.#fetched.set(row.key, JSON.parse(row.cell) as Cell)
+  }
+
+  #getter(count: number): Statement {
+    let statement = this.#get.get(count)
+    if (statement === undefined) {
+      statement = this.#db.prepare(`SELECT key, cell FROM cells WHERE key IN (${'?,'.repeat(count).slice(0, -1)})`)
+      this.#get.set(count, statement)
+    }
+    return statement
+  }
+
+  get(key: string): Cell | undefined {
+    return this.#fetched.get(key)
+  }
+
+  apply(writes: readonly CellWrite[], _nowMs: number): void {
+    for (const { key, cell, expiresMs } of writes) {
+      if (cell === null) this.#drop.run(key)
+      else this.#put.run(key, JSON.stringify(cell), Number.isFinite(expiresMs) ? expiresMs : Number.MAX_SAFE_INTEGER)
+    }
+  }
+
+  sweep(nowMs: number): void {
+    this.#sweep.run(nowMs)
+  }
+}

@@ -1,0 +1,40 @@
+// What one shim of a run tells the others: that the run is over. A folder of its own, because a record changes all the time.
+import { mkdirSync, watch } from 'node:fs'
+import { join } from 'node:path'
+import type { Decision } from '../policy/types.ts'
+import { isErrno } from '../errors.ts'
+import { readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
+
+export interface RunOrders {
+  /** Ends the run for all its shims. */
+  terminate(decision: Decision): void
+  close(): void
+}
+
+/** Calls `onTerminate` when another shim has ended the run, also when that was before this one began. */
+export function followOrders(runDir: string, onTerminate: (decision: Decision) => void): RunOrders {
+  const folder = join(runDir, 'orders')
+  const path = join(folder, 'terminated.json')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const look = (): void => {
+    const bytes = readFileIfThere(path)
+    if (bytes !== undefined) onTerminate(JSON.parse(bytes.toString()) as Decision)
+  }
+  const watcher = watch(folder, { persistent: false }, look)
+  look()
+  return {
+    terminate(decision) {
+      try {
+        replaceFile(path, JSON.stringify(decision))
+      } catch (error) {
+        // On a full disk the others are not told; each still meets the counter that ended the run.
+        if (!isErrno(error, 'ENOSPC', 'EDQUOT') && !isStoreFull(error)) throw error
+      }
+    },
+    close: () => watcher.close(),
+  }
+}
+
+function isStoreFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'STORE_FULL'
+}

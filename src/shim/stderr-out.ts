@@ -1,0 +1,69 @@
+// The one writer to stderr: events and messages of ours, and what upstream says there. Nobody waits for a slow reader.
+import type { Writable } from 'node:stream'
+import { EVENT_QUEUE_SOFT, STDERR_RELAY_BYTES_MAX } from '../limits.ts'
+
+const NEWLINE = 0x0a
+/** An unfinished line of upstream's is kept back this long; then it goes out as it is. */
+const LINE_BYTES_MAX = 64 << 10
+
+export class StderrOut {
+  readonly #stream: Writable
+  /** Events are lines of a protocol here, so that upstream may not write into the middle of one. */
+  readonly #hasEvents: boolean
+  #partial: Buffer[] = []
+  #partialBytes = 0
+  #dropped = 0
+
+  constructor(stream: Writable, options: { readonly hasEvents: boolean }) {
+    this.#stream = stream
+    this.#hasEvents = options.hasEvents
+    // A reader that went away is no reason to stop: what it would have read is lost, as in any pipeline.
+    stream.on('error', () => {})
+  }
+
+  /** Lines of events. False when the reader is too far behind to take them now. */
+  events(text: string): boolean {
+    if (this.#stream.destroyed) return true
+    if (this.#stream.writableLength > EVENT_QUEUE_SOFT) return false
+    this.#stream.write(text)
+    return true
+  }
+
+  note(line: string): void {
+    if (this.#stream.writableLength <= EVENT_QUEUE_SOFT) this.#stream.write(`heimdall shim: ${line}\n`)
+  }
+
+  /** Upstream's stderr is always drained; past the bound it is dropped here, and upstream never stops for it. */
+  relay(chunk: Buffer): void {
+    if (this.#stream.writableLength > STDERR_RELAY_BYTES_MAX) {
+      this.#dropped += chunk.length
+      return
+    }
+    if (this.#dropped > 0) {
+      this.#stream.write(`heimdall shim: ${this.#dropped} bytes of stderr were dropped, nobody read them\n`)
+      this.#dropped = 0
+    }
+    if (this.#hasEvents) this.#relayLines(chunk)
+    else this.#stream.write(chunk)
+  }
+
+  #relayLines(chunk: Buffer): void {
+    const end = chunk.lastIndexOf(NEWLINE) + 1
+    if (end > 0) {
+      this.#stream.write(Buffer.concat([...this.#partial, chunk.subarray(0, end)]))
+      this.#partial = []
+      this.#partialBytes = 0
+    }
+    if (end === chunk.length) return
+    this.#partial.push(chunk.subarray(end))
+    this.#partialBytes += chunk.length - end
+    if (this.#partialBytes > LINE_BYTES_MAX) this.relayEnded()
+  }
+
+  relayEnded(): void {
+    if (this.#partialBytes === 0) return
+    this.#stream.write(Buffer.concat([...this.#partial, Buffer.of(NEWLINE)]))
+    this.#partial = []
+    this.#partialBytes = 0
+  }
+}

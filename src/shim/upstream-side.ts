@@ -1,0 +1,140 @@
+// From upstream to client: bytes go on at once, then a look at each message tells which call has ended, and how.
+import { createHash, type Hash } from 'node:crypto'
+import { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES } from '../limits.ts'
+import { elementsOf } from './client-message.ts'
+import type { OpenCall } from './client-judge.ts'
+import type { CallOutcome, Gate } from './gate.ts'
+import { idOf } from './message-id.ts'
+import { MessageScan, type Scanned, type Seen } from './message-scan.ts'
+import type { OpenCalls } from './open-calls.ts'
+
+const NEWLINE = 0x0a
+/** A preview is made from this much of a result, so that a secret across its end is still seen whole. */
+const PREVIEW_SOURCE_BYTES = MAX_PREVIEW_BYTES + 8_192
+
+export interface UpstreamSideOptions {
+  readonly gate: Gate
+  readonly open: OpenCalls<OpenCall>
+}
+
+/** Reads behind the bytes that the client has been sent already, in bounded memory whatever their length. */
+export class UpstreamSide {
+  readonly #options: UpstreamSideOptions
+  readonly #scan = new MessageScan({ strict: false })
+  /** A line that began in an earlier chunk: its pieces while they are few, then only their hash. */
+  #parts: Buffer[] = []
+  #bytes = 0
+  #hash: Hash | null = null
+
+  constructor(options: UpstreamSideOptions) {
+    this.#options = options
+  }
+
+  push(chunk: Buffer): void {
+    let from = 0
+    if (this.#bytes > 0) {
+      const end = chunk.indexOf(NEWLINE)
+      if (end === -1) {
+        this.#continue(chunk, 0, chunk.length)
+        return
+      }
+      this.#continue(chunk, 0, end)
+      this.#endLong()
+      from = end + 1
+    }
+    for (let end = chunk.indexOf(NEWLINE, from); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+      if (end > from && this.#options.open.size > 0) this.#line(chunk, from, end)
+      from = end + 1
+    }
+    if (from < chunk.length) {
+      this.#scan.reset()
+      this.#continue(chunk, from, chunk.length)
+    }
+  }
+
+  #line(buffer: Buffer, from: number, to: number): void {
+    this.#scan.reset()
+    this.#scan.push(buffer, from, to)
+    this.#message(this.#scan.finish(), to - from, (a, b) => buffer.subarray(from + a, from + b))
+  }
+
+  #continue(chunk: Buffer, from: number, to: number): void {
+    const piece = chunk.subarray(from, to)
+    this.#scan.push(chunk, from, to)
+    this.#bytes += piece.length
+    if (this.#hash !== null) this.#hash.update(piece)
+    else if (this.#bytes <= MAX_INSPECT_BYTES) this.#parts.push(piece)
+    else {
+      this.#hash = createHash('sha256')
+      for (const part of this.#parts) this.#hash.update(part)
+      this.#hash.update(piece)
+      this.#parts = []
+    }
+  }
+
+  #endLong(): void {
+    const bytes = this.#bytes
+    const parts = this.#parts
+    const hash = this.#hash
+    this.#bytes = 0
+    this.#parts = []
+    this.#hash = null
+    if (this.#options.open.size === 0) return
+    const scanned = this.#scan.finish()
+    if (hash === null) {
+      const whole = Buffer.concat(parts)
+      this.#message(scanned, bytes, (from, to) => whole.subarray(from, to))
+    } else this.#message(scanned, bytes, null, hash.digest('hex'))
+  }
+
+  /** `slice` gives bytes of the message; null when it was too large to be kept. */
+  #message(
+    scanned: Scanned,
+    bytes: number,
+    slice: ((from: number, to: number) => Buffer) | null,
+    streamHash?: string,
+  ): void {
+    // With a method it is upstream's own request or notification, whatever id it uses.
+    if (!scanned.valid || scanned.method.kind !== 'none') return
+    if (scanned.top === 'array') {
+      if (slice !== null) this.#batch(slice(0, bytes))
+      return
+    }
+    const id = idOf(scanned.id)
+    if (id === null || (scanned.result.kind === 'none' && scanned.error.kind === 'none')) return
+    const call = this.#options.open.take(id.key)
+    if (call !== undefined) this.#options.gate.finish(call.judged, outcomeOf(scanned, bytes, slice, streamHash))
+  }
+
+  #batch(whole: Buffer): void {
+    for (const { from, to } of elementsOf(whole)) this.#line(whole, from, to)
+  }
+}
+
+function outcomeOf(
+  scanned: Scanned,
+  bytesOut: number,
+  slice: ((from: number, to: number) => Buffer) | null,
+  streamHash: string | undefined,
+): CallOutcome {
+  const shown = scanned.error.kind === 'none' ? scanned.result : scanned.error
+  const rest = {
+    bytesOut,
+    resultBytes: slice === null ? null : slice(shown.from, Math.min(shown.to, shown.from + PREVIEW_SOURCE_BYTES)),
+    ...(streamHash === undefined ? {} : { resultStreamHash: streamHash }),
+  }
+  if (scanned.error.kind !== 'none' && scanned.error.kind !== 'null') {
+    const message = scanned.errorMessage.text ?? 'the server answered with an error'
+    const code = codeOf(scanned.errorCode)
+    return { status: 'ERROR', error: { class: 'upstream_error', message, ...code }, ...rest }
+  }
+  if (scanned.isError.kind === 'true')
+    return { status: 'ERROR', error: { class: 'upstream_error', message: 'the tool reported an error' }, ...rest }
+  return { status: 'OK', ...rest }
+}
+
+function codeOf(seen: Seen): { readonly code?: number | string } {
+  if (seen.kind === 'number') return { code: Number(seen.raw ?? Number.NaN) }
+  return seen.text === null ? {} : { code: seen.text }
+}
+

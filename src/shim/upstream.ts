@@ -1,0 +1,101 @@
+// The MCP server behind the shim: a process group of its own, ended with everything it started.
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import { type Clock, pause, within } from '../clock.ts'
+import { UPSTREAM_GRACE_MS } from '../limits.ts'
+import type { Env } from '../paths.ts'
+import { signal, survivors } from './descendants.ts'
+import { SHIM_MARK, startGuardian } from './guardian.ts'
+
+/** How the server ended: by itself with a code, by a signal, or it could not be started at all. */
+export interface UpstreamExit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly error: Error | null
+}
+
+export interface Upstream {
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly stderr: Readable
+  readonly exited: Promise<UpstreamExit>
+  /** Ends the server and all that came of it: end of input, a moment, SIGTERM, the grace time, SIGKILL. */
+  end(options: EndOptions): Promise<void>
+}
+
+export interface EndOptions {
+  /** How long it may take to go by itself once its input has ended; 0 for SIGTERM at once. */
+  readonly patienceMs: number
+  /** Cuts the patience short: nothing is left that is worth waiting for. */
+  readonly settled?: Promise<void>
+  readonly afterSettledMs?: number
+}
+
+/** Ours alone; a server has no use for the policy that governs it, nor for the secrets of other servers. */
+const KEPT_BACK = /^(SUB_POLICY_JSON|SUB_SECRET_.*|SUB_SECRETS_PATH|SUB_POLICY_DEBUG)$/
+
+export function upstreamEnv(env: Env, mark: string): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => !KEPT_BACK.test(name))
+  return { ...Object.fromEntries(kept), [SHIM_MARK]: mark }
+}
+
+export function startUpstream(options: {
+  readonly command: readonly string[]
+  readonly env: Env
+  readonly cwd: string
+  readonly mark: string
+  readonly clock: Clock
+  readonly note: (line: string) => void
+}): Upstream {
+  const { clock, mark } = options
+  const [file = '', ...args] = options.command
+  // First the guardian: a shim killed between the two leaves at most a guardian, which then finds nothing and goes.
+  const guardian = startGuardian(mark, options.note)
+  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(file, args, {
+    cwd: options.cwd,
+    env: upstreamEnv(options.env, mark),
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  const group = child.pid
+  if (group !== undefined) guardian.watch(group)
+  const exited = new Promise<UpstreamExit>((resolve) => {
+    child.once('error', (error) => resolve({ code: null, signal: null, error }))
+    child.once('exit', (code, name) => resolve({ code, signal: name, error: null }))
+  })
+  // Upstream may close its input while we write; what that means is told by its exit.
+  child.stdin.on('error', () => {})
+  return {
+    stdin: child.stdin,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    exited,
+    async end({ patienceMs, settled, afterSettledMs }) {
+      child.stdin.end()
+      if (patienceMs > 0) {
+        const moment = settled?.then(() => within(clock, afterSettledMs ?? 0, exited)) ?? exited
+        await within(clock, patienceMs, Promise.race([exited, moment]))
+      }
+      await endAll(group, mark, clock)
+      guardian.dismiss()
+    },
+  }
+}
+
+/** Signals whatever is left of the group and of the marked processes, and waits until none is. */
+async function endAll(group: number | undefined, mark: string, clock: Clock): Promise<void> {
+  let left = survivors(group, mark)
+  if (left.length === 0) return
+  // The group first and as one, so that a parent cannot start anew what a signal has just ended.
+  const send = (name: NodeJS.Signals): void => {
+    if (group !== undefined) signal(-group, name)
+    for (const pid of left) signal(pid, name)
+  }
+  send('SIGTERM')
+  const deadlineMs = clock.monoMs() + UPSTREAM_GRACE_MS
+  for (let pauseMs = 10; left.length > 0 && clock.monoMs() < deadlineMs; pauseMs = Math.min(pauseMs * 2, 80)) {
+    await pause(clock, pauseMs)
+    left = survivors(group, mark)
+  }
+  if (left.length > 0) send('SIGKILL')
+}

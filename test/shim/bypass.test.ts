@@ -1,0 +1,148 @@
+// A denied tool, asked for in every way that got past the origin's shim: none may reach the server, none may break the books.
+import { expect, test } from 'vitest'
+import { bundle, checkBooks, deny, ofType, startShim, tool, toolCall } from '../support/shim-client.ts'
+
+const POLICY = bundle([deny('no-delete', tool('delete_*'))])
+const DELETE = '"params":{"name":"delete_all","arguments":{}}'
+
+/** Each line asks for `delete_all` by another road. */
+const ROADS: readonly (readonly [string, string])[] = [
+  ['a batch', `[{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}}]`],
+  ['a batch behind white space', ` \t[{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}}]`],
+  ['a batch beside harmless requests', `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/call",${DELETE}}]`],
+  ['arguments as an array', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_all","arguments":[]}}'],
+  ['arguments as a string', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_all","arguments":"{}"}}'],
+  ['params as an array', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":["delete_all",{}]}'],
+  ['a second method in other case', `{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call",${DELETE}}`],
+  ['a method only in other case', `{"jsonrpc":"2.0","id":1,"METHOD":"tools/call",${DELETE}}`],
+  ['a second name in other case', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","Name":"delete_all"}}'],
+  ['a name twice', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","name":"delete_all"}}'],
+  ['a name twice, the other way round', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_all","name":"echo"}}'],
+  ['a method twice', `{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping",${DELETE}}`],
+  ['params twice', `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"},${DELETE}}`],
+  ['a key spelled with an escape', `{"jsonrpc":"2.0","id":1,"\\u006dethod":"tools/call",${DELETE}}`],
+  ['a key with the long s', '{"jsonrpc":"2.0","id":1,"method":"tools/call","param\u017f":{"name":"delete_all"}}'],
+  ['a method spelled with escapes', `{"jsonrpc":"2.0","id":1,"method":"tools\\/c\\u0061ll",${DELETE}}`],
+  ['a method in other case', `{"jsonrpc":"2.0","id":1,"method":"Tools/Call",${DELETE}}`],
+  ['a method with a blank', `{"jsonrpc":"2.0","id":1,"method":"tools/call ",${DELETE}}`],
+  ['a name spelled with escapes', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\\u0064elete_all"}}'],
+  ['an object as id', `{"jsonrpc":"2.0","id":{"a":1},"method":"tools/call",${DELETE}}`],
+  ['an array as id', `{"jsonrpc":"2.0","id":[1],"method":"tools/call",${DELETE}}`],
+  ['null as id', `{"jsonrpc":"2.0","id":null,"method":"tools/call",${DELETE}}`],
+  ['a boolean as id', `{"jsonrpc":"2.0","id":true,"method":"tools/call",${DELETE}}`],
+  ['a notification', `{"jsonrpc":"2.0","method":"tools/call",${DELETE}}`],
+  ['a message over two lines', `{"jsonrpc":"2.0","id":1,\n"method":"tools/call",${DELETE}}`],
+  ['comments', `{"jsonrpc":"2.0","id":1,/* */"method":"tools/call",${DELETE}}`],
+  ['single quotes', "{'method':'tools/call','params':{'name':'delete_all'}}"],
+  ['a trailing comma', `{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE},}`],
+  ['a byte order mark', `\ufeff{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}}`],
+  ['two messages on one line', `{"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"tools/call",${DELETE}}`],
+  ['a header in the manner of LSP', `Content-Length: 80\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}}`],
+  ['a carriage return between messages', `{"jsonrpc":"2.0","id":1,"method":"ping"}\r{"jsonrpc":"2.0","id":2,"method":"tools/call",${DELETE}}`],
+  ['depth', `{"jsonrpc":"2.0","id":1,"x":${'['.repeat(5_000)}${']'.repeat(5_000)},"method":"tools/call",${DELETE}}`],
+  ['a prototype', `{"jsonrpc":"2.0","id":1,"__proto__":{"method":"ping"},"method":"tools/call",${DELETE}}`],
+  ['a huge number as id', `{"jsonrpc":"2.0","id":1e999,"method":"tools/call",${DELETE}}`],
+]
+
+test.each(ROADS)('planted bypass: %s', async (_, line) => {
+  const shim = startShim({ policy: POLICY })
+  shim.send(line)
+  expect(await shim.call('echo', { still: 'alive' }, 'last')).toHaveProperty('result')
+  const { code, events } = await shim.end()
+  expect(shim.received()).not.toMatch(/delete_all|u0064elete/)
+  expect(code).toBe(0)
+  expect(checkBooks(events)).toEqual([])
+})
+
+test('planted bypass: invalid UTF-8 in a name', async () => {
+  const shim = startShim({ policy: POLICY })
+  const line = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_all\u00ff"}}\n', 'latin1')
+  shim.program.child.stdin?.write(line)
+  expect(await shim.answer(null)).toMatchObject({ error: { code: -32_700 } })
+  await shim.end()
+  expect(shim.received()).toBe('')
+})
+
+test('planted bypass: an oversized call with its name behind the arguments', async () => {
+  const shim = startShim({ policy: POLICY })
+  const filler = 'x'.repeat(1_500_000)
+  shim.send(`{"jsonrpc":"2.0","params":{"arguments":{"f":"${filler}"},"name":"delete_all"},"id":5,"method":"tools/call"}`)
+  expect(await shim.answer(5)).toMatchObject({ error: { code: -32_081 } })
+  shim.send(`{"jsonrpc":"2.0","params":{"arguments":{"f":"${filler}"},"name":"echo","Name":"delete_all"},"id":6,"method":"tools/call"}`)
+  expect(await shim.answer(6)).toMatchObject({ error: { code: -32_600 } })
+  const { events } = await shim.end()
+  expect(shim.received()).toBe('')
+  expect(checkBooks(events)).toEqual([])
+})
+
+test('a request of the server under the id of an open call does not end the call', async () => {
+  const shim = startShim()
+  shim.send(toolCall(3, 'ask'))
+  await shim.answer(3)
+  shim.send({ jsonrpc: '2.0', id: 3, result: { role: 'assistant' } })
+  await shim.call('echo')
+  const { events } = await shim.end()
+  const [end] = ofType(events, 'tool_call_end')
+  expect(end).toMatchObject({ status: 'OK', preview: { result_preview: expect.stringContaining('asked') } })
+  expect(shim.received()).toContain('"assistant"')
+  expect(checkBooks(events)).toEqual([])
+})
+
+test('the answer to another request under the same id does not end a call, and ids used twice are told apart', async () => {
+  const shim = startShim()
+  shim.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+  shim.send(toolCall(1, 'sleep', { ms: 40 }))
+  shim.send(toolCall('1', 'echo', { text: true }))
+  shim.send('{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"never"}}')
+  shim.send(toolCall(2, 'in_batch'))
+  await shim.call('sleep', { ms: 80 })
+  const { events, lines } = await shim.end()
+  const ends = ofType(events, 'tool_call_end')
+  expect(ends.map((event) => [event['call'].tool_name, event['status']] as unknown[])).toEqual([
+    ['echo', 'OK'],
+    ['in_batch', 'OK'],
+    ['sleep', 'OK'],
+    ['sleep', 'OK'],
+    ['never', 'ERROR'],
+  ])
+  expect(ends[2]?.['latency_ms']).toBeGreaterThanOrEqual(39)
+  // The id of the call that was never answered comes back byte for byte.
+  expect(shim.program.stdout()).toContain('"id":9007199254740993,')
+  expect(lines.length).toBeGreaterThan(4)
+  expect(checkBooks(events)).toEqual([])
+})
+
+test('a batch without calls passes as it came', async () => {
+  const shim = startShim({ policy: POLICY })
+  const line = '[ {"jsonrpc":"2.0","id":1,"method":"ping"} , {"jsonrpc":"2.0","method":"notifications/initialized"} ]'
+  shim.send(line)
+  await shim.answer(1)
+  await shim.end()
+  expect(shim.received()).toBe(`${line}\n`)
+})
+
+test('keys that a prototype has are ordinary arguments', async () => {
+  const policy = bundle([deny('ctor', { args: { has_keys: ['constructor'] } })])
+  const shim = startShim({ policy })
+  expect(await shim.call('echo', { a: 1 })).toHaveProperty('result')
+  shim.send('{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"__proto__":{"x":1},"toString":1}}}')
+  expect(await shim.answer(2)).toHaveProperty('result')
+  shim.send('{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{"constructor":1}}}')
+  expect(await shim.answer(3)).toHaveProperty('error')
+  await shim.end()
+})
+
+test('a key twice inside the arguments takes decision_on_error where a rule looks at arguments', async () => {
+  const shim = startShim({ policy: bundle([deny('etc', { ...tool('write'), args: { key_equals: { path: '/etc' } } })]) })
+  const call = (id: number, name: string): string =>
+    `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":{"path":"/etc","path":"/tmp"}}}`
+  shim.send(call(1, 'write'))
+  expect(await shim.answer(1)).toMatchObject({ error: { code: -32_081 } })
+  shim.send(call(2, 'read'))
+  expect(await shim.answer(2)).toHaveProperty('result')
+  const { events } = await shim.end()
+  expect(ofType(events, 'tool_call_start')[1]?.['call']).toMatchObject({
+    args_hash: '',
+    args_stream_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+  })
+})
