@@ -186,7 +186,6 @@ export const POLICY_WINDOWS_MAX = 32_768
 /** Budgets and buckets kept in memory; they may not be forgotten, so past it calls take decision_on_error. */
 export const POLICY_BUDGETS_MAX = 100_000
 
-
 // -- events
 /** Seed 004 §1.10: no message larger than this is looked into. */
 export const MAX_INSPECT_BYTES = 1_048_576

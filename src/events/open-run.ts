@@ -73,7 +73,13 @@ function openWithoutRecord(request: RunRequest, runId: string, cause: unknown): 
     throw cause
   }
   const text = textFor(request, runId)
-  return { runId, runDir: null, record: { opening: '', write: fail, leave: fail, close() {} }, copy: copyOf(request), text }
+  return {
+    runId,
+    runDir: null,
+    record: { opening: '', write: fail, leave: fail, close() {} },
+    copy: copyOf(request),
+    text,
+  }
 }
 
 async function openGiven(request: RunRequest, givenId: string): Promise<OpenRun> {

@@ -131,7 +131,12 @@ export async function joinRun(joining: Joining): Promise<Record | 'ended'> {
 }
 
 /** Repeats what another process may be in the way of, in short pauses, until the time for a lock is over. */
-export async function insist<T>(clock: Clock, path: string, act: () => T | undefined, waitMs = LOCK_WAIT_MS): Promise<T> {
+export async function insist<T>(
+  clock: Clock,
+  path: string,
+  act: () => T | undefined,
+  waitMs = LOCK_WAIT_MS,
+): Promise<T> {
   const deadlineMs = clock.monoMs() + waitMs
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
     const result = act()

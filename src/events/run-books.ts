@@ -90,7 +90,7 @@ export function enterStored(books: RunBooks, text: string): void {
 
 /** One line of a record as an event, or nothing when it is torn or foreign. */
 export function parseEvent(text: string): StoredEvent | undefined {
-  return parseObject(text) as StoredEvent | undefined
+  return parseObject(text)
 }
 
 export function parseObject(text: string): object | undefined {

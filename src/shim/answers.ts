@@ -67,7 +67,10 @@ function subluminal(judged: JudgedCall, { gate, runId }: Answering): object {
     policy,
     ...(decision.backoff_ms === undefined
       ? {}
-      : { backoff_ms: decision.backoff_ms, retry_advice: `wait ${decision.backoff_ms} ms, then send the same call again` }),
+      : {
+          backoff_ms: decision.backoff_ms,
+          retry_advice: `wait ${decision.backoff_ms} ms, then send the same call again`,
+        }),
     ...(decision.hint === undefined ? {} : { hint: decision.hint }),
     ...(decision.terminate === undefined ? {} : { terminate: decision.terminate }),
   }
@@ -86,6 +89,8 @@ function messageOf(decision: Decision): string {
   }
   if (decision.terminate !== undefined && decision.terminate.terminate_message !== decision.summary)
     parts.push(decision.terminate.terminate_message)
-  parts.push(`[${decision.action} ${decision.reason_code}${decision.rule_id === null ? '' : `, rule ${decision.rule_id}`}]`)
+  parts.push(
+    `[${decision.action} ${decision.reason_code}${decision.rule_id === null ? '' : `, rule ${decision.rule_id}`}]`,
+  )
   return parts.join(' ')
 }

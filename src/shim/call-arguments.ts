@@ -38,9 +38,7 @@ export class CallArguments implements CallFacts {
 
   /** Stands in for the hash where the arguments were read but have no canonical form. */
   get streamHash(): string | undefined {
-    return this.#bytes !== null && this.hash === ''
-      ? createHash('sha256').update(this.#bytes).digest('hex')
-      : undefined
+    return this.#bytes !== null && this.hash === '' ? createHash('sha256').update(this.#bytes).digest('hex') : undefined
   }
 }
 

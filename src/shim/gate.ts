@@ -162,8 +162,7 @@ export class Gate {
     const { text, events, redact } = this.#options
     const { call, decision, args } = judged
     judged.names = namesText(this.names(judged))
-    const preview =
-      call.argsBytes === null ? PREVIEW_OMITTED : previewOf('args_preview', call.argsBytes, redact)
+    const preview = call.argsBytes === null ? PREVIEW_OMITTED : previewOf('args_preview', call.argsBytes, redact)
     events.put(
       text.callStart(
         judged.names,

@@ -39,9 +39,12 @@ test('accepts exactly what JSON.parse accepts, also after a mutation and in any 
   fc.assert(
     fc.property(
       fc.oneof(message, fc.jsonValue()),
-      fc.array(fc.record({ at: fc.nat(400), byte: fc.constantFrom(...Array.from('{}[]",:\\0-1eE.+ tfn\u0001\u007fux')) }), {
-        maxLength: 2,
-      }),
+      fc.array(
+        fc.record({ at: fc.nat(400), byte: fc.constantFrom(...Array.from('{}[]",:\\0-1eE.+ tfn\u0001\u007fux')) }),
+        {
+          maxLength: 2,
+        },
+      ),
       fc.array(fc.nat(400), { maxLength: 4 }),
       (value, edits, cuts) => {
         let text = JSON.stringify(value)

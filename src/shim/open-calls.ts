@@ -53,7 +53,7 @@ export class OpenCalls<Call extends object> {
       return undefined
     }
     this.#calls -= 1
-    return first as Call
+    return first
   }
 
   /** All calls that are open, with their keys, oldest id first; afterwards there are none. */

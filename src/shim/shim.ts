@@ -99,12 +99,7 @@ function keepSignsOfLife(clock: Clock, { text, runDir }: OpenRun, { events, open
   return { cancel: () => timer.cancel() }
 }
 
-function joinRun(
-  options: ShimOptions,
-  identity: ShimIdentity,
-  policy: Policy,
-  stderr: StderrOut,
-): Promise<OpenRun> {
+function joinRun(options: ShimOptions, identity: ShimIdentity, policy: Policy, stderr: StderrOut): Promise<OpenRun> {
   const { clock, env, events } = options
   return openRun({
     env,
@@ -146,7 +141,9 @@ function assemble(
     clock,
     ...(run.copy === null ? {} : { copy: run.copy }),
     onTrouble: (error, lost) =>
-      note(error === null ? `events are written again; ${lost} were lost` : `events cannot be written: ${error.message}`),
+      note(
+        error === null ? `events are written again; ${lost} were lost` : `events cannot be written: ${error.message}`,
+      ),
   })
   const redact = createRedact()
   const state = run.runDir === null ? memoryState() : sharedWhenNeeded(run.runDir)
@@ -240,6 +237,6 @@ function followPolicy(
       })
     },
   })
-  signals.on('SIGUSR2', watch.look)
+  signals.on('SIGUSR2', () => watch.look())
   return watch
 }

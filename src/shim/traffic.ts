@@ -94,8 +94,9 @@ export function startTraffic(options: TrafficOptions): Traffic {
       patienceMs: UPSTREAM_EOF_MS,
       why: 'the client left before the answer came',
     })
-  const stopWatching = watchForEnd(options, (exitCode) =>
-    void end({ exitCode, status: 'CANCELLED', patienceMs: 0, why: 'the shim was told to end' }),
+  const stopWatching = watchForEnd(
+    options,
+    (exitCode) => void end({ exitCode, status: 'CANCELLED', patienceMs: 0, why: 'the shim was told to end' }),
   )
 
   stdin.on('data', (chunk: Buffer) => client.push(chunk))

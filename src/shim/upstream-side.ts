@@ -137,4 +137,3 @@ function codeOf(seen: Seen): { readonly code?: number | string } {
   if (seen.kind === 'number') return { code: Number(seen.raw ?? Number.NaN) }
   return seen.text === null ? {} : { code: seen.text }
 }
-

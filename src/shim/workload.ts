@@ -132,7 +132,9 @@ function ofKubernetes(env: Env): Workload {
 
 /** The downward API writes one `key="value"` a line. */
 function labelsOf(text: string | undefined): Record<string, string> | undefined {
-  const pairs = [...(text ?? '').matchAll(/^([^=\n]+)="(.*)"$/gm)].map(([, key = '', value = '']) => [key, value] as const)
+  const pairs = [...(text ?? '').matchAll(/^([^=\n]+)="(.*)"$/gm)].map(
+    ([, key = '', value = '']) => [key, value] as const,
+  )
   return pairs.length === 0 ? undefined : Object.fromEntries(pairs)
 }
 

@@ -9,15 +9,30 @@ const DELETE = '"params":{"name":"delete_all","arguments":{}}'
 const ROADS: readonly (readonly [string, string])[] = [
   ['a batch', `[{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}}]`],
   ['a batch behind white space', ` \t[{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}}]`],
-  ['a batch beside harmless requests', `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/call",${DELETE}}]`],
-  ['arguments as an array', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_all","arguments":[]}}'],
-  ['arguments as a string', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_all","arguments":"{}"}}'],
+  [
+    'a batch beside harmless requests',
+    `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/call",${DELETE}}]`,
+  ],
+  [
+    'arguments as an array',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_all","arguments":[]}}',
+  ],
+  [
+    'arguments as a string',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_all","arguments":"{}"}}',
+  ],
   ['params as an array', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":["delete_all",{}]}'],
   ['a second method in other case', `{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call",${DELETE}}`],
   ['a method only in other case', `{"jsonrpc":"2.0","id":1,"METHOD":"tools/call",${DELETE}}`],
-  ['a second name in other case', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","Name":"delete_all"}}'],
+  [
+    'a second name in other case',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","Name":"delete_all"}}',
+  ],
   ['a name twice', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","name":"delete_all"}}'],
-  ['a name twice, the other way round', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_all","name":"echo"}}'],
+  [
+    'a name twice, the other way round',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_all","name":"echo"}}',
+  ],
   ['a method twice', `{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping",${DELETE}}`],
   ['params twice', `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"},${DELETE}}`],
   ['a key spelled with an escape', `{"jsonrpc":"2.0","id":1,"\\u006dethod":"tools/call",${DELETE}}`],
@@ -25,7 +40,10 @@ const ROADS: readonly (readonly [string, string])[] = [
   ['a method spelled with escapes', `{"jsonrpc":"2.0","id":1,"method":"tools\\/c\\u0061ll",${DELETE}}`],
   ['a method in other case', `{"jsonrpc":"2.0","id":1,"method":"Tools/Call",${DELETE}}`],
   ['a method with a blank', `{"jsonrpc":"2.0","id":1,"method":"tools/call ",${DELETE}}`],
-  ['a name spelled with escapes', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\\u0064elete_all"}}'],
+  [
+    'a name spelled with escapes',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\\u0064elete_all"}}',
+  ],
   ['an object as id', `{"jsonrpc":"2.0","id":{"a":1},"method":"tools/call",${DELETE}}`],
   ['an array as id', `{"jsonrpc":"2.0","id":[1],"method":"tools/call",${DELETE}}`],
   ['null as id', `{"jsonrpc":"2.0","id":null,"method":"tools/call",${DELETE}}`],
@@ -36,9 +54,18 @@ const ROADS: readonly (readonly [string, string])[] = [
   ['single quotes', "{'method':'tools/call','params':{'name':'delete_all'}}"],
   ['a trailing comma', `{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE},}`],
   ['a byte order mark', `\ufeff{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}}`],
-  ['two messages on one line', `{"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"tools/call",${DELETE}}`],
-  ['a header in the manner of LSP', `Content-Length: 80\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}}`],
-  ['a carriage return between messages', `{"jsonrpc":"2.0","id":1,"method":"ping"}\r{"jsonrpc":"2.0","id":2,"method":"tools/call",${DELETE}}`],
+  [
+    'two messages on one line',
+    `{"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"tools/call",${DELETE}}`,
+  ],
+  [
+    'a header in the manner of LSP',
+    `Content-Length: 80\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}}`,
+  ],
+  [
+    'a carriage return between messages',
+    `{"jsonrpc":"2.0","id":1,"method":"ping"}\r{"jsonrpc":"2.0","id":2,"method":"tools/call",${DELETE}}`,
+  ],
   ['depth', `{"jsonrpc":"2.0","id":1,"x":${'['.repeat(5_000)}${']'.repeat(5_000)},"method":"tools/call",${DELETE}}`],
   ['a prototype', `{"jsonrpc":"2.0","id":1,"__proto__":{"method":"ping"},"method":"tools/call",${DELETE}}`],
   ['a huge number as id', `{"jsonrpc":"2.0","id":1e999,"method":"tools/call",${DELETE}}`],
@@ -56,7 +83,10 @@ test.each(ROADS)('planted bypass: %s', async (_, line) => {
 
 test('planted bypass: invalid UTF-8 in a name', async () => {
   const shim = startShim({ policy: POLICY })
-  const line = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_all\u00ff"}}\n', 'latin1')
+  const line = Buffer.from(
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_all\u00ff"}}\n',
+    'latin1',
+  )
   shim.program.child.stdin?.write(line)
   expect(await shim.answer(null)).toMatchObject({ error: { code: -32_700 } })
   await shim.end()
@@ -66,9 +96,13 @@ test('planted bypass: invalid UTF-8 in a name', async () => {
 test('planted bypass: an oversized call with its name behind the arguments', async () => {
   const shim = startShim({ policy: POLICY })
   const filler = 'x'.repeat(1_500_000)
-  shim.send(`{"jsonrpc":"2.0","params":{"arguments":{"f":"${filler}"},"name":"delete_all"},"id":5,"method":"tools/call"}`)
+  shim.send(
+    `{"jsonrpc":"2.0","params":{"arguments":{"f":"${filler}"},"name":"delete_all"},"id":5,"method":"tools/call"}`,
+  )
   expect(await shim.answer(5)).toMatchObject({ error: { code: -32_081 } })
-  shim.send(`{"jsonrpc":"2.0","params":{"arguments":{"f":"${filler}"},"name":"echo","Name":"delete_all"},"id":6,"method":"tools/call"}`)
+  shim.send(
+    `{"jsonrpc":"2.0","params":{"arguments":{"f":"${filler}"},"name":"echo","Name":"delete_all"},"id":6,"method":"tools/call"}`,
+  )
   expect(await shim.answer(6)).toMatchObject({ error: { code: -32_600 } })
   const { events } = await shim.end()
   expect(shim.received()).toBe('')
@@ -125,7 +159,9 @@ test('keys that a prototype has are ordinary arguments', async () => {
   const policy = bundle([deny('ctor', { args: { has_keys: ['constructor'] } })])
   const shim = startShim({ policy })
   expect(await shim.call('echo', { a: 1 })).toHaveProperty('result')
-  shim.send('{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"__proto__":{"x":1},"toString":1}}}')
+  shim.send(
+    '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"__proto__":{"x":1},"toString":1}}}',
+  )
   expect(await shim.answer(2)).toHaveProperty('result')
   shim.send('{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{"constructor":1}}}')
   expect(await shim.answer(3)).toHaveProperty('error')
@@ -133,7 +169,9 @@ test('keys that a prototype has are ordinary arguments', async () => {
 })
 
 test('a key twice inside the arguments takes decision_on_error where a rule looks at arguments', async () => {
-  const shim = startShim({ policy: bundle([deny('etc', { ...tool('write'), args: { key_equals: { path: '/etc' } } })]) })
+  const shim = startShim({
+    policy: bundle([deny('etc', { ...tool('write'), args: { key_equals: { path: '/etc' } } })]),
+  })
   const call = (id: number, name: string): string =>
     `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":{"path":"/etc","path":"/tmp"}}}`
   shim.send(call(1, 'write'))

@@ -19,7 +19,11 @@ test('EVT-001 EVT-002 EVT-003 EVT-004 EVT-006: one event a line, whole envelope,
       agent_id: 'unknown',
       client: 'unknown',
       env: 'unknown',
-      source: { host_id: expect.stringMatching(/^[0-9a-f-]{36}$/), proc_id: expect.any(String), shim_id: expect.any(String) },
+      source: {
+        host_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        proc_id: expect.any(String),
+        shim_id: expect.any(String),
+      },
     })
     expect(event['ts']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   }

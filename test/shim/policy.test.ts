@@ -42,7 +42,7 @@ test('POL-002 POL-008 ERR-001 POL-INT-001 ADAPT-003: deny above allow, answered 
   await shim.call('echo')
   const { events } = await shim.end()
   const [decision] = ofType(events, 'tool_call_decision')
-  const { call_id } = decision?.['call'] as Json
+  const call_id = decision?.['call'].call_id as string
   expect(answer).toMatchObject({
     jsonrpc: '2.0',
     id: 9,
@@ -96,7 +96,13 @@ test('POL-004 ERR-002 POL-INT-002: five rapid calls on two tokens, throttled wit
   await shim.answer(2)
   const { events } = await shim.end()
   const decisions = ofType(events, 'tool_call_decision').map((event) => event['decision'] as Json)
-  expect(decisions.map(({ action }) => action as string)).toEqual(['ALLOW', 'ALLOW', 'THROTTLE', 'THROTTLE', 'THROTTLE'])
+  expect(decisions.map(({ action }) => action as string)).toEqual([
+    'ALLOW',
+    'ALLOW',
+    'THROTTLE',
+    'THROTTLE',
+    'THROTTLE',
+  ])
   const backoff = decisions[4]?.['backoff_ms'] as number
   expect(backoff).toBeGreaterThan(0)
   expect(answer['error']).toMatchObject({
@@ -173,14 +179,24 @@ test('POL-010: all four predicates on arguments must hold (seed 004 §2.4)', asy
 })
 
 test('ERR-003 POL-INT-003: a hint is in the error, in its message, in the decision and in hint_issued (seed 004 §3.2.4, §3.3)', async () => {
-  const hint = { hint_text: 'use a branch of your own', hint_kind: 'ARG_FIX', suggested_args: { branch: 'agent/x' }, retry_advice: 'try at once' }
+  const hint = {
+    hint_text: 'use a branch of your own',
+    hint_kind: 'ARG_FIX',
+    suggested_args: { branch: 'agent/x' },
+    retry_advice: 'try at once',
+  }
   const shim = startShim({
-    policy: bundle([deny('no-main', { args: { key_equals: { branch: 'main' } } }, { action: 'REJECT_WITH_HINT', hint })]),
+    policy: bundle([
+      deny('no-main', { args: { key_equals: { branch: 'main' } } }, { action: 'REJECT_WITH_HINT', hint }),
+    ]),
   })
   const answer = await shim.call('push', { branch: 'main', force: false })
   const { events } = await shim.end()
   const full = { ...hint, suggested_args: { branch: 'agent/x', force: false } }
-  expect(answer['error']).toMatchObject({ code: -32_083, data: { subluminal: { action: 'REJECT_WITH_HINT', hint: full } } })
+  expect(answer['error']).toMatchObject({
+    code: -32_083,
+    data: { subluminal: { action: 'REJECT_WITH_HINT', hint: full } },
+  })
   const message = answer['error'].message as string
   for (const part of ['use a branch of your own', '{"branch":"agent/x","force":false}', 'try at once'])
     expect(message).toContain(part)
@@ -194,7 +210,9 @@ test('ERR-003 POL-INT-003: a hint is in the error, in its message, in the decisi
 test('HINT-001: a client that takes the suggested arguments gets through (seed 004 §3.2.4)', async () => {
   const hint = { hint_text: 'not on main', hint_kind: 'ARG_FIX', suggested_args: { branch: 'agent/x' } }
   const shim = startShim({
-    policy: bundle([deny('no-main', { args: { key_equals: { branch: 'main' } } }, { action: 'REJECT_WITH_HINT', hint })]),
+    policy: bundle([
+      deny('no-main', { args: { key_equals: { branch: 'main' } } }, { action: 'REJECT_WITH_HINT', hint }),
+    ]),
   })
   const first = await shim.call('push', { branch: 'main', message: 'done' })
   const second = await shim.call('push', first['error'].data.subluminal.hint.suggested_args as object)
@@ -210,7 +228,9 @@ test('control turns a BLOCK with hint text into a hint; --deny-as tool_result sh
   expect(answer['result']).toMatchObject({
     isError: true,
     content: [{ type: 'text', text: expect.stringContaining('ask for more') }],
-    structuredContent: { subluminal: { action: 'REJECT_WITH_HINT', hint: { hint_text: 'ask for more', hint_kind: 'BUDGET' } } },
+    structuredContent: {
+      subluminal: { action: 'REJECT_WITH_HINT', hint: { hint_text: 'ask for more', hint_kind: 'BUDGET' } },
+    },
   })
   await shim.end()
 })

@@ -32,7 +32,12 @@ export interface ShimClient {
   /** Events on stderr so far; with `heimdall`, those of the only run. */
   events(): Json[]
   /** Closes stdin and waits for the end. */
-  end(): Promise<{ readonly code: number | null; readonly events: Json[]; readonly lines: Json[]; readonly stderr: string }>
+  end(): Promise<{
+    readonly code: number | null
+    readonly events: Json[]
+    readonly lines: Json[]
+    readonly stderr: string
+  }>
 }
 
 export function startShim(setup: ShimSetup = {}): ShimClient {
@@ -171,7 +176,8 @@ export function checkBooks(events: readonly Json[]): string[] {
   count('ends', ends.length, starts.length)
   count('distinct call ids', new Set(starts.map((event) => event['call'].call_id)).size, starts.length)
   count('distinct run ids', new Set(events.map((event) => event['run_id'])).size, 1)
-  const isAllowed = (event: Json): boolean => event['decision'].action === 'ALLOW' || event['decision'].enforced === false
+  const isAllowed = (event: Json): boolean =>
+    event['decision'].action === 'ALLOW' || event['decision'].enforced === false
   const throttled = decisions.filter((event) => !isAllowed(event) && event['decision'].action === 'THROTTLE').length
   const allowed = decisions.filter(isAllowed).length
   const summary = ofType(events, 'run_end')[0]?.['run'].summary ?? {}

@@ -36,7 +36,7 @@ export const shim = spec({
     },
   ],
   errors: ['POLICY_INVALID', 'POLICY_UNREADABLE'],
-  output: {},
+  output: { none: 'stdout is the connection to the client; nothing else is printed' },
 })
 
 export const policyCommands: readonly Command[] = [{ spec: shim, load: () => import('../commands/shim.ts') }]
