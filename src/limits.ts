@@ -156,6 +156,10 @@ export const REMOTE_FILES_MAX = 1_000
 export const REMOTE_FILE_BYTES_MAX = 1 << 20
 
 // -- mcp and guard
+/** The SDK's own stdio limit is 10 MiB; no call of ours needs a tenth of this. */
+export const MCP_MESSAGE_BYTES_MAX = 4 << 20
+/** `Content-Length` and one or two more. */
+export const MCP_HEADER_BYTES_MAX = 4_096
 
 // -- policy, events, shim
 /** YAML is written by hand; a reader of YAML is too much surface for anything larger. */

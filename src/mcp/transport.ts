@@ -1,0 +1,87 @@
+// The wire under the SDK's server: both framings on read, lines on write, an answer to every malformed request, and an orderly end.
+import type { Readable, Writable } from 'node:stream'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
+import { isErrno } from '../errors.ts'
+import { type Framed, FrameReader } from './frames.ts'
+import { readMessage } from './message.ts'
+
+/**
+ * Requests that were read are answered before the wire closes, also when the client has closed its end already: a
+ * pipe that prints two requests and ends is a client too.
+ */
+export class LedgerTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: JSONRPCMessage) => void
+
+  readonly #input: Readable
+  readonly #output: Writable
+  readonly #reader = new FrameReader()
+  readonly #unanswered = new Set<string | number>()
+  #isInputOver = false
+  #isClosed = false
+
+  constructor(input: Readable, output: Writable) {
+    this.#input = input
+    this.#output = output
+  }
+
+  start(): Promise<void> {
+    this.#input.on('data', (chunk: Buffer) => this.#receive(this.#reader.push(chunk)))
+    this.#input.on('error', (error) => this.onerror?.(error))
+    this.#input.once('end', () => this.#endInput())
+    this.#input.once('close', () => this.#endInput())
+    this.#output.on('error', (error) => this.#outputFailed(error))
+    return Promise.resolve()
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) return Promise.resolve()
+    const drained = this.#output.write(`${JSON.stringify(message)}\n`)
+    if ('id' in message && message.id !== undefined && !('method' in message)) this.#unanswered.delete(message.id)
+    this.#closeWhenAnswered()
+    return drained ? Promise.resolve() : new Promise((resolve) => this.#output.once('drain', resolve))
+  }
+
+  close(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve()
+    this.#isClosed = true
+    this.#input.pause()
+    this.onclose?.()
+    return Promise.resolve()
+  }
+
+  #receive(found: readonly Framed[]): void {
+    for (const item of found) {
+      const read = readMessage(item)
+      if (read.kind === 'refused') this.#answer(read.answer)
+      else {
+        // A cancelled request is never answered.
+        if (read.requestId !== undefined) this.#unanswered.add(read.requestId)
+        if (read.cancelledId !== undefined) this.#unanswered.delete(read.cancelledId)
+        this.onmessage?.(read.message)
+      }
+    }
+  }
+
+  #answer(answer: object): void {
+    this.#output.write(`${JSON.stringify(answer)}\n`)
+  }
+
+  #endInput(): void {
+    if (this.#isInputOver) return
+    this.#isInputOver = true
+    this.#receive(this.#reader.end())
+    this.#closeWhenAnswered()
+  }
+
+  #closeWhenAnswered(): void {
+    if (this.#isInputOver && this.#unanswered.size === 0) void this.close()
+  }
+
+  #outputFailed(error: Error): void {
+    // The client is gone; there is nobody left to tell.
+    if (!isErrno(error, 'EPIPE')) this.onerror?.(error)
+    void this.close()
+  }
+}
