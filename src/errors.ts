@@ -234,6 +234,13 @@ export const ERRORS = table({
   READ_FORBIDDEN: { kind: 'user', exit: 4, http: 403, means: 'only the recipient may mark a note as read' },
   ACK_FORBIDDEN: { kind: 'user', exit: 4, http: 403, means: 'only the recipient may acknowledge a note' },
   // mcp
+  MCP_ARGUMENTS_INVALID: {
+    kind: 'user',
+    exit: 2,
+    http: 400,
+    means: 'the arguments of a tool are not as its schema says',
+  },
+  IDENTITY_HELD: { kind: 'user', exit: 5, http: 409, means: 'another live session goes by this name' },
   // guard
   // policy
   POLICY_INVALID: {

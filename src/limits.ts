@@ -160,6 +160,20 @@ export const REMOTE_FILE_BYTES_MAX = 1 << 20
 export const MCP_MESSAGE_BYTES_MAX = 4 << 20
 /** `Content-Length` and one or two more. */
 export const MCP_HEADER_BYTES_MAX = 4_096
+/** A reading session beats this often: far below the shortest stale time, far above what a beat costs. */
+export const MCP_BEAT_MS = 20_000
+/** Labels that one server session may act under; a client has one, a router of clients has a few. */
+export const MCP_IDENTITIES_MAX = 16
+/** Subjects, tasks and names in results; they are shown in lists. */
+export const MCP_LABEL_CHARS_MAX = 120
+/** Seed 000's default lease for claims over MCP and by `heimdall-claim`. */
+export const MCP_CLAIM_TTL_MINUTES = 90
+/** One body of peer text in a result. */
+export const MCP_BODY_CHARS_MAX = 4_000
+/** What a list or a hydration may cost by default; the rest is on the next page. */
+export const MCP_PAGE_TOKENS = 2_000
+/** What a caller may ask for; a page is never larger than a message. */
+export const MCP_PAGE_TOKENS_MAX = 50_000
 
 // -- policy, events, shim
 /** YAML is written by hand; a reader of YAML is too much surface for anything larger. */

@@ -110,6 +110,7 @@ export function registerHaid(
 /**
  * A session for an MCP client: the first live one of a client is `{root}/{client}`, further ones get four hex digits.
  * A HAID that still holds claims of an earlier session is not taken over in passing: that would be adoption without evidence.
+ * A label is what the caller asked for by name, so it is given as it is or not at all.
  */
 export function joinAsClient(
   room: Coordination,
@@ -129,6 +130,14 @@ export function joinAsClient(
       )
     }
     let haid = `${root}/${name}`
+    if (label !== undefined && !isFree(haid))
+      throw new HeimdallError(
+        'IDENTITY_HELD',
+        `${haid} belongs to another session, or holds claims of an earlier one`,
+        {
+          hint: 'choose another label, or none',
+        },
+      )
     while (!isFree(haid)) haid = `${root}/${name}-${room.randomBytes(2).toString('hex')}`
     const known = change.rows.agent(haid)
     return known === undefined

@@ -1,0 +1,72 @@
+// What a server session works on: one project, opened on first use, and the identities that this session may act under.
+import type { Clock } from '../clock.ts'
+import { loadConfig } from '../config.ts'
+import { type Coordination, openCoordination } from '../coordination/coordination.ts'
+import { type Env, findProject, type Project } from '../paths.ts'
+import { type Identity, identify } from './identity.ts'
+
+export interface DeskOptions {
+  readonly cwd: string
+  readonly env: Env
+  readonly clock: Clock
+  readonly pid: number
+}
+
+/** The server starts without touching the disk: a host starts every server it knows, and asks few of them. */
+export class Desk {
+  readonly clock: Clock
+  readonly #options: DeskOptions
+  readonly #owned = new Map<string, Identity>()
+  #room: Promise<Coordination> | undefined
+
+  constructor(options: DeskOptions) {
+    this.#options = options
+    this.clock = options.clock
+  }
+
+  /** Found again for each call until it is open, so that a folder that becomes a repository later is no reason to restart. */
+  get project(): Project {
+    return findProject(this.#options.cwd, this.#options.env)
+  }
+
+  get cwd(): string {
+    return this.#options.cwd
+  }
+
+  get env(): Env {
+    return this.#options.env
+  }
+
+  room(): Promise<Coordination> {
+    this.#room ??= this.#open()
+    return this.#room
+  }
+
+  async #open(): Promise<Coordination> {
+    const { cwd, env, clock } = this.#options
+    try {
+      const config = await loadConfig({ cwd, env })
+      return openCoordination({
+        project: this.project,
+        env,
+        clock,
+        staleMinutes: Number(config.agent_stale_minutes.value),
+      })
+    } catch (error) {
+      // The next call tries again: a locked or unreadable store may be neither by then.
+      this.#room = undefined
+      throw error
+    }
+  }
+
+  /** Who a call is attributed to: the client of this connection, or the label that the call asks for. */
+  async identity(client: string, label: string | undefined): Promise<Identity> {
+    const { env, pid } = this.#options
+    return identify(await this.room(), { env, client, label, pid, owned: this.#owned })
+  }
+
+  async close(): Promise<void> {
+    const room = await this.#room
+    room?.store.close()
+  }
+}

@@ -1,0 +1,59 @@
+// The program behind `heimdall-ledger-mcp`: stdio in, stdio out, one project.
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { systemClock } from '../clock.ts'
+import { EXIT, isErrno } from '../errors.ts'
+import { Desk } from './desk.ts'
+import { createLedgerServer } from './server.ts'
+import { LedgerTransport } from './transport.ts'
+
+const HELP = `heimdall-ledger-mcp: the coordination ledger of a repository as an MCP server on stdio
+
+usage: heimdall-ledger-mcp [--project DIR]
+
+  --project DIR   the project to serve; by default the one that the working folder is in
+
+Register it with a host: { "mcpServers": { "heimdall-ledger": { "command": "heimdall-ledger-mcp" } } }
+`
+
+export function start(): void {
+  const options = readOptions(process.argv.slice(2))
+  if (options === undefined) return
+  const desk = new Desk({ cwd: options.cwd, env: process.env, clock: systemClock, pid: process.pid })
+  const transport = new LedgerTransport(process.stdin, process.stdout)
+  const handle = serveStdio(() => createLedgerServer(desk), {
+    transport,
+    onerror: (error) => process.stderr.write(`heimdall-ledger-mcp: ${error.message}\n`),
+  })
+  const stop = (): void => void handle.close().then(() => desk.close())
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+}
+
+function readOptions(words: readonly string[]): { cwd: string } | undefined {
+  try {
+    const { values } = parseArgs({
+      args: [...words],
+      options: { project: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    })
+    if (values.help === true) {
+      process.stdout.write(HELP)
+      return undefined
+    }
+    return { cwd: resolve(values.project ?? '.') }
+  } catch (error) {
+    if (
+      !isErrno(
+        error,
+        'ERR_PARSE_ARGS_UNKNOWN_OPTION',
+        'ERR_PARSE_ARGS_INVALID_OPTION_VALUE',
+        'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL',
+      )
+    )
+      throw error
+    process.stderr.write(`error: ${error.message}\n\n${HELP}`)
+    process.exitCode = EXIT.usage
+    return undefined
+  }
+}

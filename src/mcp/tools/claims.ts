@@ -1,0 +1,147 @@
+// The claim tools: see what is held, hold something, let go, and ask without touching anything (seed 000 T-4).
+import { checkScopes, claimScopes, type Grant, listClaims, releaseClaims } from '../../coordination/claims.ts'
+import type { Conflict } from '../../coordination/conflicts.ts'
+import type { Coordination } from '../../coordination/coordination.ts'
+import { findAgent, unknownAgent } from '../../coordination/gate.ts'
+import { resolutionHint } from '../../coordination/incursions.ts'
+import { seedClaim, taskRef } from '../../coordination/seed-claim.ts'
+import { MCP_CLAIM_TTL_MINUTES } from '../../limits.ts'
+import { label } from '../fence.ts'
+import { page } from '../page.ts'
+import { type Caller, type Outcome, tool } from '../tool.ts'
+
+export const readClaims = tool({
+  name: 'read_claims',
+  about: 'List active claims: who holds which paths, for which task, until when. Pages: cursor, max_tokens.',
+  readOnly: true,
+  args: { cursor: 'text', max_tokens: 'count' },
+  async run({ desk, haid }, { cursor, max_tokens }) {
+    const room = await desk.room()
+    const standings = listClaims(room)
+    const holders = room.store.read(
+      (rows) => new Map(standings.map(({ claim }) => [claim.holder, rows.agent(claim.holder)])),
+    )
+    const claims = standings.map((standing) => {
+      const claim = seedClaim(standing, holders.get(standing.claim.holder))
+      return { ...claim, task_ref: label(claim.task_ref, 240) }
+    })
+    const { items, next } = page(claims, { cursor, maxTokens: max_tokens, keyOf: ({ epoch }) => String(epoch) })
+    return { data: { haid, active_claims: items, count: claims.length, ...next } }
+  },
+})
+
+export const makeClaim = tool({
+  name: 'make_claim',
+  about:
+    'Hold paths or globs before editing them. On a collision nothing is held and you get the holders. takeover_stale takes from silent holders.',
+  args: { surfaces: 'texts', task: 'text', ttl_minutes: 'count', takeover_stale: 'flag' },
+  required: ['surfaces', 'task'],
+  async run(caller, { surfaces, task, ttl_minutes, takeover_stale }) {
+    const room = await caller.desk.room()
+    const result = claimScopes(room, actorOf(caller), {
+      scopes: surfaces,
+      cwd: room.project.root,
+      task,
+      ttlMinutes: ttl_minutes ?? MCP_CLAIM_TTL_MINUTES,
+      takeover: takeover_stale === true ? 'stale' : undefined,
+      archivesLapsed: true,
+      replacesTask: true,
+    })
+    return result.granted ? granted(room, caller, result, task) : collision(caller, result.conflicts)
+  },
+})
+
+function granted(room: Coordination, caller: Caller, grant: Grant, task: string): Outcome {
+  const holder = room.store.read((rows) => rows.agent(caller.haid))
+  const { claim, renewed, displaced, dirty, warnings } = grant
+  return {
+    data: {
+      result: `${renewed ? 'renewed' : 'claimed'} ${claim.scopes.length} surface(s) for ${claim.ttlMinutes} min`,
+      haid: caller.haid,
+      client_haid: caller.haid,
+      ...(warnings.length === 0 ? {} : { warnings }),
+      ...(displaced.length === 0
+        ? {}
+        : { displaced: displaced.map(({ haid, held }) => ({ haid, surface: held })), dirty_paths: dirty }),
+      claim_id: claim.claimId,
+      epoch: claim.epoch,
+      task_ref: taskRef(claim.task, holder),
+      surfaces: claim.scopes.map(({ raw }) => raw),
+      task,
+    },
+  }
+}
+
+function collision({ haid }: Caller, conflicts: readonly Conflict[]): Outcome {
+  const [first] = conflicts
+  return {
+    refused: true,
+    data: {
+      error: 'collision',
+      detail:
+        first === undefined ? 'held by others' : `${first.wanted} collides with ${first.held}, held by ${first.haid}`,
+      haid,
+      ...conflictList(conflicts),
+    },
+  }
+}
+
+/** Enough to decide on; more than this many holders is a reason to claim less, not to read on. */
+const CONFLICTS_SHOWN = 8
+
+function conflictList(conflicts: readonly Conflict[]): { conflicts: object[]; more_conflicts?: number } {
+  const shown = conflicts.slice(0, CONFLICTS_SHOWN).map((conflict) => ({
+    haid: conflict.haid,
+    agent_id: conflict.agentId,
+    liveness: conflict.liveness,
+    kind: conflict.kind,
+    held: conflict.held,
+    wanted: conflict.wanted,
+    witness: conflict.witness,
+    task: conflict.task === null ? null : label(conflict.task),
+    expires_at: conflict.expiresAt,
+    hint: resolutionHint(conflict).replace('--takeover-stale', 'takeover_stale'),
+  }))
+  const more = conflicts.length - shown.length
+  return { conflicts: shown, ...(more > 0 ? { more_conflicts: more } : {}) }
+}
+
+export const releaseClaim = tool({
+  name: 'release_claim',
+  about: 'Release your claims: all of them, or one claim_id. Claims of others are refused.',
+  args: { haid: 'text', claim_id: 'text' },
+  async run(caller, { haid, claim_id }) {
+    const room = await caller.desk.room()
+    const actor = actorOf(caller)
+    const cwd = room.project.root
+    if (claim_id !== undefined) return released(caller, releaseClaims(room, actor, { claimId: claim_id, cwd }).length)
+    if (haid === undefined || haid === caller.haid) return released(caller, releaseClaims(room, actor, { cwd }).length)
+    // Somebody else's: the engine refuses it claim by claim, and keeps the attempt on record.
+    const other = room.store.read((rows) => findAgent(rows, haid))
+    if (other === undefined) throw unknownAgent(haid)
+    const [held] = listClaims(room, { holder: other.haid })
+    if (held !== undefined) releaseClaims(room, actor, { claimId: held.claim.claimId, cwd })
+    return { data: { result: `${other.haid} holds no active claim`, haid: caller.haid } }
+  },
+})
+
+function released({ haid }: Caller, count: number): Outcome {
+  return { data: { result: count === 0 ? 'no active claim' : `released ${count} claim(s)`, haid, released: count } }
+}
+
+export const checkClaim = tool({
+  name: 'check_claim',
+  about: 'Would these paths or globs collide with what others hold? Changes nothing.',
+  readOnly: true,
+  args: { surfaces: 'texts' },
+  required: ['surfaces'],
+  async run({ desk, haid }, { surfaces }) {
+    const room = await desk.room()
+    const { conflicts } = checkScopes(room, { scopes: surfaces, cwd: room.project.root, holder: haid })
+    return { data: { haid, clear: conflicts.length === 0, ...conflictList(conflicts) } }
+  },
+})
+
+function actorOf({ haid, secret }: Caller): { kind: 'agent'; haid: string; secret: string } {
+  return { kind: 'agent', haid, secret }
+}
