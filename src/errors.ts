@@ -242,6 +242,25 @@ export const ERRORS = table({
   },
   IDENTITY_HELD: { kind: 'user', exit: 5, http: 409, means: 'another live session goes by this name' },
   // guard
+  GUARD_NO_REPOSITORY: {
+    kind: 'user',
+    exit: 3,
+    http: 404,
+    means: 'there is no git repository with a working tree here',
+  },
+  GUARD_HOOKS_ELSEWHERE: {
+    kind: 'config',
+    exit: 5,
+    http: 409,
+    means: 'git looks for hooks in a folder that other repositories use too',
+  },
+  GUARD_HOOK_FOREIGN: {
+    kind: 'config',
+    exit: 5,
+    http: 409,
+    means: 'a hook stands where the guard has set an earlier hook aside',
+  },
+  GIT_FAILED: { kind: 'config', exit: 8, http: 500, means: 'git is missing, or a git command failed' },
   // policy
   POLICY_INVALID: {
     kind: 'config',

@@ -168,6 +168,10 @@ export const MCP_IDENTITIES_MAX = 16
 export const MCP_LABEL_CHARS_MAX = 120
 /** Seed 000's default lease for claims over MCP and by `heimdall-claim`. */
 export const MCP_CLAIM_TTL_MINUTES = 90
+/** Commits of one push that the guard looks into; a longer push is history that was shared before, or an import. */
+export const GUARD_PUSH_COMMITS_MAX = 2_000
+/** Lines of a refusal: enough to act on. */
+export const GUARD_LINES_MAX = 20
 /** One body of peer text in a result. */
 export const MCP_BODY_CHARS_MAX = 4_000
 /** What a list or a hydration may cost by default; the rest is on the next page. */

@@ -137,6 +137,11 @@ function refusal(agent: Agent, secret: string | null): HeimdallError | undefined
   return undefined
 }
 
+/** May whoever knows `secret` act as this agent at present? */
+export function isProven(agent: Agent, secret: string): boolean {
+  return agent.session.endedMs === null && isSecretOf(agent, secret)
+}
+
 function isSecretOf(agent: Agent, secret: string): boolean {
   if (agent.session.secretHash === null) return false
   return timingSafeEqual(Buffer.from(agent.session.secretHash, 'hex'), Buffer.from(hashSecret(secret), 'hex'))

@@ -5,7 +5,10 @@ import type { Change } from './gate.ts'
 import { sinceMs } from './moment.ts'
 import type { Agent } from './store.ts'
 
-export function recordIncursion(change: Change, incoming: Agent, conflict: Conflict): void {
+/** Whoever came in: an agent, or a person, who has no HAID and goes by name. */
+export type Incoming = Pick<Agent, 'haid' | 'agentId'>
+
+export function recordIncursion(change: Change, incoming: Incoming, conflict: Conflict): void {
   const pair = JSON.stringify([conflict.claimId, incoming.haid, conflict.held, conflict.wanted])
   const known = change.rows.incursion(pair)
   if (known !== undefined && sinceMs(known.since, change.now) < INCURSION_WINDOW_MS) {

@@ -1,0 +1,150 @@
+// What the guard asks git. Paths come NUL-separated and without rename detection, so that both names of a rename are there.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { HeimdallError, isErrno } from '../../../errors.ts'
+import { GUARD_PUSH_COMMITS_MAX } from '../../../limits.ts'
+import type { Env } from '../../../paths.ts'
+
+export interface Git {
+  readonly cwd: string
+  /** As git handed it to the hook: it names the index that the commit is made from. */
+  readonly env: Env
+}
+
+const LISTED = ['--name-only', '--no-renames', '-z'] as const
+
+export function git({ cwd, env }: Git, args: readonly string[], input?: string): string {
+  try {
+    return execFileSync('git', [...args], {
+      cwd,
+      env: { ...env },
+      encoding: 'utf8',
+      maxBuffer: 256 << 20,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      input: input ?? '',
+    })
+  } catch (error) {
+    const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n')[0] : ''
+    const why = isErrno(error, 'ENOENT') ? 'git is not installed' : (stderr ?? '')
+    throw new HeimdallError('GIT_FAILED', `git ${args[0] ?? ''}: ${why}`, { cause: error })
+  }
+}
+
+/** Paths that the commit in the making changes. In a merge, only those that differ from every side: the rest is history already. */
+export function stagedPaths(at: Git): string[] {
+  const sides = mergeHeads(at).map((head) => new Set(split(git(at, ['diff', '--cached', ...LISTED, head]))))
+  const staged = split(git(at, ['diff', '--cached', ...LISTED]))
+  return staged.filter((path) => sides.every((side) => side.has(path)))
+}
+
+function mergeHeads(at: Git): string[] {
+  try {
+    const path = git(at, ['rev-parse', '--git-path', 'MERGE_HEAD']).trim()
+    return readFileSync(resolve(at.cwd, path), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
+/** True while git replays commits that exist already. */
+export function isReplaying(at: Git): boolean {
+  return ['rebase-merge', 'rebase-apply'].some((name) => {
+    const path = resolve(at.cwd, git(at, ['rev-parse', '--git-path', name]).trim())
+    try {
+      readFileSync(path)
+      return true
+    } catch (error) {
+      if (isErrno(error, 'EISDIR')) return true
+      if (isErrno(error, 'ENOENT')) return false
+      throw error
+    }
+  })
+}
+
+export interface Commit {
+  readonly sha: string
+  readonly paths: readonly string[]
+  /** HAIDs of its `Heimdall-Agent:` trailers. */
+  readonly agents: readonly string[]
+}
+
+/** The commit just made; of an amended one only what the amendment changed. */
+export function lastCommit(at: Git): Commit {
+  const [sha = ''] = git(at, ['rev-parse', 'HEAD']).trim().split('\n')
+  const isAmended = git(at, ['log', '-g', '-1', '--format=%gs', 'HEAD']).startsWith('commit (amend)')
+  if (!isAmended) return commits(at, [sha])[0] ?? { sha, paths: [], agents: [] }
+  return {
+    sha,
+    paths: split(git(at, ['diff', ...LISTED, 'HEAD@{1}', 'HEAD'])),
+    agents: agentsOf(at, [sha]).get(sha) ?? [],
+  }
+}
+
+/** The commits of a push that the other side does not have, newest first. `lines` is what git writes to the hook. */
+export function pushedCommits(at: Git, remote: string, lines: string): Commit[] {
+  const shas = new Set<string>()
+  for (const line of lines.split('\n')) {
+    const [, localSha, , remoteSha] = line.split(' ')
+    if (localSha === undefined || remoteSha === undefined || isZero(localSha)) continue
+    const known = !isZero(remoteSha) && exists(at, remoteSha) ? [`^${remoteSha}`] : ['--not', `--remotes=${remote}`]
+    const found = git(at, ['rev-list', `--max-count=${GUARD_PUSH_COMMITS_MAX}`, localSha, ...known])
+    for (const sha of found.split('\n')) if (sha !== '') shas.add(sha)
+  }
+  return commits(at, [...shas])
+}
+
+const isZero = (sha: string): boolean => /^0+$/.test(sha)
+
+function exists(at: Git, sha: string): boolean {
+  try {
+    git(at, ['cat-file', '-e', `${sha}^{commit}`])
+    return true
+  } catch (error) {
+    if (error instanceof HeimdallError && error.code === 'GIT_FAILED') return false
+    throw error
+  }
+}
+
+function commits(at: Git, shas: readonly string[]): Commit[] {
+  if (shas.length === 0) return []
+  const agents = agentsOf(at, shas)
+  // `-c` lists of a merge only what differs from all of its parents.
+  const listed = split(git(at, ['diff-tree', '--stdin', '-r', '-c', '--root', ...LISTED], `${shas.join('\n')}\n`))
+  const paths = new Map<string, string[]>()
+  let current: string[] = []
+  const wanted = new Set(shas)
+  for (const field of listed) {
+    if (wanted.has(field) && !paths.has(field)) paths.set(field, (current = []))
+    else current.push(field)
+  }
+  return shas.map((sha) => ({ sha, paths: paths.get(sha) ?? [], agents: agents.get(sha) ?? [] }))
+}
+
+function agentsOf(at: Git, shas: readonly string[]): Map<string, string[]> {
+  const format = '--format=%H %(trailers:key=Heimdall-Agent,valueonly,separator=%x20)'
+  const lines = git(at, ['log', '--no-walk', '--stdin', format], `${shas.join('\n')}\n`).split('\n')
+  return new Map(
+    lines
+      .filter((line) => line !== '')
+      .map((line) => {
+        const [sha = '', ...haids] = line.trim().split(/ +/)
+        return [sha, haids]
+      }),
+  )
+}
+
+/** Adds the trailer unless this very one is there. */
+export function addTrailer(at: Git, file: string, trailer: string): void {
+  git(at, ['interpret-trailers', '--in-place', '--if-exists', 'addIfDifferent', '--trailer', trailer, file])
+}
+
+function split(output: string): string[] {
+  return output
+    .split('\0')
+    .map((field) => field.replace(/^\n/, ''))
+    .filter((field) => field !== '')
+}

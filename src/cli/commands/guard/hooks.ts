@@ -1,0 +1,129 @@
+// The guard's hooks in a repository: small shell scripts that run the hook that was there before, then the guard.
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { HeimdallError, isErrno } from '../../../errors.ts'
+import { contains } from '../../../paths.ts'
+import { ensureFolder, replaceFile } from '../../../storage/atomic-file.ts'
+import { type Git, git } from './git.ts'
+
+export const HOOKS = ['pre-commit', 'pre-push', 'prepare-commit-msg', 'post-commit'] as const
+export type Hook = (typeof HOOKS)[number]
+
+/** The line by which the guard knows its own scripts again. */
+const MARK = '# heimdall guard: made by `heimdall guard install`, removed by `heimdall guard uninstall`'
+
+export interface InstalledHook {
+  readonly hook: Hook
+  readonly path: string
+  /** Where the hook that was there before was set aside. */
+  readonly chained: string | null
+}
+
+/** The folder that git runs hooks from, for all worktrees of the repository. */
+export function hooksFolder(at: Git): string {
+  let top: string
+  try {
+    top = git(at, ['rev-parse', '--show-toplevel']).trim()
+  } catch (error) {
+    if (!(error instanceof HeimdallError) || error.code !== 'GIT_FAILED') throw error
+    throw new HeimdallError('GUARD_NO_REPOSITORY', `no git repository with a working tree at ${at.cwd}`, {
+      hint: 'run it inside the repository that agents commit to',
+      cause: error,
+    })
+  }
+  const folder = resolve(at.cwd, git(at, ['rev-parse', '--git-path', 'hooks']).trim())
+  const common = resolve(at.cwd, git(at, ['rev-parse', '--git-common-dir']).trim())
+  // A folder outside the repository serves other repositories too: whatever we put there would guard all of them.
+  if (!contains(top, folder) && !contains(common, folder))
+    throw new HeimdallError('GUARD_HOOKS_ELSEWHERE', `git takes its hooks from ${folder}, outside this repository`, {
+      hint: `git config --local core.hooksPath ${relative(top, join(common, 'hooks'))} gives this repository hooks of its own`,
+    })
+  return folder
+}
+
+export function installHooks(at: Git, command: readonly string[]): InstalledHook[] {
+  const folder = hooksFolder(at)
+  ensureFolder(folder)
+  return HOOKS.map((hook) => {
+    const path = join(folder, hook)
+    const aside = asidePath(path)
+    const known = readIfThere(path)
+    if (known !== undefined && !known.includes(MARK)) {
+      if (existsSync(aside))
+        throw new HeimdallError('GUARD_HOOK_FOREIGN', `${path} is not ours, and ${aside} is there already`, {
+          hint: `merge the two by hand, remove ${aside}, and install again`,
+        })
+      renameSync(path, aside)
+    }
+    replaceFile(path, script(hook, command), { mode: 0o755 })
+    // The file mode of a new file is subject to the umask; git ignores hooks that are not executable.
+    chmodSync(path, 0o755)
+    return { hook, path, chained: existsSync(aside) ? aside : null }
+  })
+}
+
+export interface RemovedHook {
+  readonly hook: Hook
+  /** `foreign`: somebody replaced it since; it was left alone. */
+  readonly outcome: 'removed' | 'restored' | 'absent' | 'foreign'
+}
+
+export function uninstallHooks(at: Git): RemovedHook[] {
+  const folder = hooksFolder(at)
+  return HOOKS.map((hook) => {
+    const path = join(folder, hook)
+    const known = readIfThere(path)
+    if (known === undefined) return { hook, outcome: 'absent' }
+    if (!known.includes(MARK)) return { hook, outcome: 'foreign' }
+    if (!existsSync(asidePath(path))) {
+      rmSync(path)
+      return { hook, outcome: 'removed' }
+    }
+    renameSync(asidePath(path), path)
+    return { hook, outcome: 'restored' }
+  })
+}
+
+const asidePath = (path: string): string => `${path}.before-heimdall`
+
+/**
+ * The earlier hook runs first and decides first. A guard that cannot be started lets the commit through and says so:
+ * coordination must not keep people from their own repository.
+ */
+function script(hook: Hook, command: readonly string[]): string {
+  const [program = '', launcher = ''] = command
+  const readsInput = hook === 'pre-push'
+  const feed = readsInput ? 'printf %s "$input" | ' : ''
+  return [
+    '#!/bin/sh',
+    MARK,
+    // The x keeps newlines at the end that the shell would strip.
+    ...(readsInput ? ['input=$(cat; printf x)', 'input=${input%x}'] : []),
+    `before="$(dirname "$0")/${hook}.before-heimdall"`,
+    `if [ -x "$before" ]; then ${feed}"$before" "$@" || exit $?; fi`,
+    `if [ -x ${quoted(program)} ] && [ -f ${quoted(launcher)} ]; then`,
+    `  ${feed}${quoted(program)} ${quoted(launcher)} guard run ${hook} "$@"`,
+    'elif command -v heimdall >/dev/null 2>&1; then',
+    `  ${feed}heimdall guard run ${hook} "$@"`,
+    'else',
+    `  echo "heimdall guard: heimdall is gone, ${hook} was not checked; heimdall guard install puts it right" >&2`,
+    'fi',
+    '',
+  ].join('\n')
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+/** The launcher that runs now, as hooks should start it. */
+export function ownCommand(execPath: string, launcher: string): string[] {
+  return [execPath, resolve(dirname(launcher), 'heimdall')]
+}

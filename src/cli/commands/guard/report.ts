@@ -1,0 +1,39 @@
+// What a committer reads when the guard has something to say: who holds what, until when, and what to do.
+import type { Committer, Verdict } from '../../../coordination/guard.ts'
+import { printable } from '../../../ids.ts'
+import { GUARD_LINES_MAX } from '../../../limits.ts'
+import type { Hook } from './hooks.ts'
+
+export function verdictLines(hook: Hook, committer: Committer, { outcome, collisions }: Verdict): string[] {
+  if (outcome === 'clear') return []
+  const what = hook === 'pre-push' ? 'push' : 'commit'
+  const head =
+    committer.kind === 'agent' && committer.isRevoked
+      ? `heimdall guard: ${committer.agentId} is revoked and may not ${what}`
+      : hook === 'post-commit'
+        ? 'heimdall guard: this commit went past the guard into what others hold; it is on record'
+        : outcome === 'refuse'
+          ? `heimdall guard: ${what} refused, others hold what it touches`
+          : `heimdall guard: warning, others hold what this ${what} touches`
+  const lines = collisions.flatMap(({ pairs, agentId, liveness, held, task, expiresAt }) =>
+    pairs.map(
+      ({ wanted }) =>
+        `  ${quoted(wanted)}  held by ${agentId} (${liveness}) as ${quoted(held)}${task === null ? '' : ` for ${quoted(task)}`} until ${expiresAt}`,
+    ),
+  )
+  const shown = lines.slice(0, GUARD_LINES_MAX)
+  const rest = lines.length > shown.length ? [`  and ${lines.length - shown.length} more`] : []
+  return [head, ...shown, ...rest, ...advice(hook, committer, outcome)]
+}
+
+/** Names and tasks are other people's text: nothing in them may move the cursor or pose as a line of ours. */
+const quoted = (text: string): string => (/^[\w./@#*:+-]+$/.test(text) ? text : printable(text))
+
+function advice(hook: Hook, committer: Committer, outcome: Verdict['outcome']): string[] {
+  if (hook === 'post-commit') return []
+  if (committer.kind === 'agent' && !committer.isProven)
+    return [`hint: nothing proves that this is ${committer.agentId}; register, or commit inside heimdall run`]
+  if (outcome === 'refuse')
+    return ['hint: ask for a handoff, wait for the release, or leave these paths out (git restore --staged)']
+  return ['hint: heimdall why <path> says more']
+}
