@@ -240,6 +240,7 @@ export const ERRORS = table({
     http: 400,
     means: 'the arguments of a tool are not as its schema says',
   },
+  CONFLICT_EXISTS: { kind: 'user', exit: 5, http: 409, means: 'a conflict of this id was raised today already' },
   IDENTITY_HELD: { kind: 'user', exit: 5, http: 409, means: 'another live session goes by this name' },
   // guard
   GUARD_NO_REPOSITORY: {

@@ -172,6 +172,8 @@ export const MCP_CLAIM_TTL_MINUTES = 90
 export const GUARD_PUSH_COMMITS_MAX = 2_000
 /** Lines of a refusal: enough to act on. */
 export const GUARD_LINES_MAX = 20
+/** A decision is an entry in a log that people read, not a document; its event must stay within a log line. */
+export const DECISION_BODY_CHARS_MAX = 8_000
 /** One body of peer text in a result. */
 export const MCP_BODY_CHARS_MAX = 4_000
 /** What a list or a hydration may cost by default; the rest is on the next page. */

@@ -1,4 +1,6 @@
 // What a server session works on: one project, opened on first use, and the identities that this session may act under.
+import { randomBytes } from 'node:crypto'
+import { openPlanning, type Planning } from '../briefing/planning.ts'
 import type { Clock } from '../clock.ts'
 import { loadConfig } from '../config.ts'
 import { type Coordination, openCoordination } from '../coordination/coordination.ts'
@@ -10,11 +12,14 @@ export interface DeskOptions {
   readonly env: Env
   readonly clock: Clock
   readonly pid: number
+  /** One line for the person who reads the host's log. */
+  readonly note: (line: string) => void
 }
 
 /** The server starts without touching the disk: a host starts every server it knows, and asks few of them. */
 export class Desk {
   readonly clock: Clock
+  readonly randomBytes = randomBytes
   readonly #options: DeskOptions
   readonly #owned = new Map<string, Identity>()
   #room: Promise<Coordination> | undefined
@@ -29,8 +34,8 @@ export class Desk {
     return findProject(this.#options.cwd, this.#options.env)
   }
 
-  get cwd(): string {
-    return this.#options.cwd
+  get planning(): Planning {
+    return openPlanning(this.project, this.clock, this.#options.note)
   }
 
   get env(): Env {

@@ -20,11 +20,12 @@ Register it with a host: { "mcpServers": { "heimdall-ledger": { "command": "heim
 export function start(): void {
   const options = readOptions(process.argv.slice(2))
   if (options === undefined) return
-  const desk = new Desk({ cwd: options.cwd, env: process.env, clock: systemClock, pid: process.pid })
+  const note = (line: string): void => void process.stderr.write(`heimdall-ledger-mcp: ${line}\n`)
+  const desk = new Desk({ cwd: options.cwd, env: process.env, clock: systemClock, pid: process.pid, note })
   const transport = new LedgerTransport(process.stdin, process.stdout)
   const handle = serveStdio(() => createLedgerServer(desk), {
     transport,
-    onerror: (error) => process.stderr.write(`heimdall-ledger-mcp: ${error.message}\n`),
+    onerror: (error) => note(error.message),
   })
   const stop = (): void => void handle.close().then(() => desk.close())
   process.once('SIGTERM', stop)

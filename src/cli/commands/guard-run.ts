@@ -4,7 +4,6 @@ import type { Conflict } from '../../coordination/conflicts.ts'
 import { type Coordination, openCoordination, openCoordinationToRead } from '../../coordination/coordination.ts'
 import { type Committer, committerOf, judgePaths, recordCollisions, type Verdict } from '../../coordination/guard.ts'
 import { readHaid, trailer } from '../../coordination/haid.ts'
-import { readKey } from '../../coordination/keys.ts'
 import { EXIT, HeimdallError } from '../../errors.ts'
 import { findProject } from '../../paths.ts'
 import type { Context, Run } from '../command.ts'
@@ -111,10 +110,7 @@ function whoCommits({ env }: Context, room: Coordination, at: Git): Committer {
     (value) => value !== undefined && value !== '',
   )
   if (name === undefined) return { kind: 'human', name: humanName(at) }
-  const committer = committerOf(room, name, undefined)
-  if (committer.kind === 'human' || readHaid(committer.haid) === undefined) return committer
-  const secret = env['HEIMDALL_SECRET'] ?? readKey(room.project, committer.haid)
-  return committerOf(room, name, secret)
+  return committerOf(room, name, env['HEIMDALL_SECRET'])
 }
 
 function humanName({ cwd, env }: Git): string {
@@ -124,7 +120,7 @@ function humanName({ cwd, env }: Git): string {
 interface Opened {
   readonly room: Coordination
   /** For writing what was found. */
-  reopen(): Coordination
+  readonly reopen: () => Coordination
 }
 
 /** Read only at first: most commits collide with nothing and should not wait for anybody. Nothing where nobody ever claimed. */

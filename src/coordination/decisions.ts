@@ -1,0 +1,148 @@
+// Decisions and conflicts of a team on record: an event first, from which the ledger's pages are written (seed 000 T-4).
+import { HeimdallError } from '../errors.ts'
+import { parseId, printable } from '../ids.ts'
+import { DECISION_BODY_CHARS_MAX, LABEL_CHARS_MAX } from '../limits.ts'
+import type { Env } from '../paths.ts'
+import { parseScopes } from '../scopes/scope.ts'
+import { caseSensitive, checkParsed, contextFor } from './claims.ts'
+import type { Coordination } from './coordination.ts'
+import { dirtyPaths, pathsWithin } from './dirty.ts'
+import { type AgentActor, changeAs } from './gate.ts'
+import { parseHaid, slug } from './haid.ts'
+import { type Preserved, preserveOnBranch } from './preserve.ts'
+
+export interface DecisionRequest {
+  readonly title: string
+  readonly body: string
+}
+
+/** Returns the time it is filed under. */
+export function recordDecision(room: Coordination, actor: AgentActor, { title, body }: DecisionRequest): number {
+  checkTexts({ title, body })
+  return changeAs(room, actor, (change, agent) => {
+    change.record({ type: 'DECISION_RECORDED', payload: { title, body, haid: agent.haid } })
+    return change.now.wallMs
+  })
+}
+
+export interface ConflictRequest {
+  readonly id: string
+  readonly title: string
+  readonly surfaces: readonly string[]
+  readonly displacedHaid?: string | undefined
+  readonly overridingIntent?: string | undefined
+  readonly displacedIntent?: string | undefined
+}
+
+export interface RaisedConflict {
+  /** `conflicts/{date}-{id}.md`, below the ledger's folder. */
+  readonly page: string
+  readonly preserved: Preserved
+  /** Uncommitted paths that are on the branch now. */
+  readonly paths: readonly string[]
+  readonly displacedHaid: string | null
+}
+
+/** Keeps the displaced work on a branch, then records the conflict. Nothing is recorded when the work cannot be kept. */
+export function raiseConflict(
+  room: Coordination,
+  actor: AgentActor,
+  env: Env,
+  request: ConflictRequest,
+): RaisedConflict {
+  const id = parseId('conflict', request.id)
+  const { title, overridingIntent = '', displacedIntent = '' } = request
+  checkTexts({ title, body: `${overridingIntent}${displacedIntent}` || title })
+  const date = new Date(room.clock.wallMs()).toISOString().slice(0, 10)
+  const page = `conflicts/${date}-${id}.md`
+  const known = room.store.read((rows) => rows.events({ types: ['CONFLICT_RAISED'] }))
+  if (known.some(({ payload }) => payload['page'] === page))
+    throw new HeimdallError('CONFLICT_EXISTS', `${page} is there already`, { hint: 'choose another id' })
+  const scopes = parseScopes(request.surfaces, contextFor(room, room.project.root))
+  const [held] = checkParsed(room, scopes, actor.haid)
+  const displacedHaid = request.displacedHaid ?? held?.haid ?? null
+  if (displacedHaid !== null) parseHaid(displacedHaid)
+  const claim = room.store
+    .read((rows) => (displacedHaid === null ? [] : rows.claims({ holder: displacedHaid })))
+    .findLast((claim) => claim.origin === 'local')
+  const worktree = claim?.worktree ?? room.project.root
+  const paths = pathsWithin(dirtyPaths({ ...room.project, root: worktree }), scopes, caseSensitive(room))
+  const task = slug(claim?.task ?? '') || slug(id) || 'work'
+  const preserved = preserveOnBranch(worktree, env, {
+    branch: `displaced/${slug(displacedHaid ?? 'unknown') || 'unknown'}-${task}`,
+    paths,
+    message: `Work displaced by conflict ${id}\n\n${title}`,
+  })
+  changeAs(room, actor, (change, agent) =>
+    change.record({
+      type: 'CONFLICT_RAISED',
+      scope: request.surfaces.join(' '),
+      payload: {
+        page,
+        id,
+        title,
+        surfaces: request.surfaces,
+        overriding_haid: agent.haid,
+        displaced_haid: displacedHaid,
+        overriding_intent: overridingIntent,
+        displaced_intent: displacedIntent,
+        branch: preserved.branch,
+        commit: preserved.commit,
+        paths: paths.slice(0, PATHS_RECORDED),
+      },
+    }),
+  )
+  return { page, preserved, paths, displacedHaid }
+}
+
+const PATHS_RECORDED = 200
+
+function checkTexts({ title, body }: DecisionRequest): void {
+  if (title.trim() === '' || title.length > LABEL_CHARS_MAX || /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(title))
+    throw new HeimdallError('INVALID_ARGS', `title ${printable(title)} is blank, too long or has control characters`, {
+      hint: `one line of at most ${LABEL_CHARS_MAX} characters`,
+    })
+  if (body.trim() === '' || body.length > DECISION_BODY_CHARS_MAX)
+    throw new HeimdallError(
+      'INVALID_ARGS',
+      `a text of ${body.length} characters, 1 to ${DECISION_BODY_CHARS_MAX} allowed`,
+    )
+}
+
+/** The page of a conflict, from its event. Values stay within their lines: none can add a section of its own. */
+export function conflictPage(payload: Readonly<Record<string, unknown>>, wallMs: number): string {
+  const text = (name: string): string => oneLine(payload[name])
+  const list = (name: string): string[] => (Array.isArray(payload[name]) ? payload[name].map(oneLine) : [])
+  const paths = list('paths')
+  return [
+    `# Conflict ${text('id')} — ${text('title')}`,
+    '',
+    `- **Date**: ${new Date(wallMs).toISOString().slice(0, 10)}`,
+    `- **Overriding HAID**: ${text('overriding_haid')}`,
+    `- **Displaced HAID**: ${text('displaced_haid') || 'unknown'}`,
+    `- **Surfaces**: ${list('surfaces')
+      .map((surface) => `\`${surface}\``)
+      .join(', ')}`,
+    '',
+    '## Both intents',
+    '',
+    `- Overriding: ${text('overriding_intent') || 'not stated'}`,
+    `- Displaced: ${text('displaced_intent') || 'not stated'}`,
+    '',
+    '## Resolution',
+    '',
+    `- Kept: the work of ${text('overriding_haid')}`,
+    `- Displaced: the work of ${text('displaced_haid') || 'unknown'}`,
+    `- Preserved on branch \`${text('branch')}\`, commit ${text('commit')}${paths.length === 0 ? '; nothing was uncommitted' : ''}`,
+    ...paths.map((path) => `  - \`${path}\``),
+    '',
+    '## Recovery path',
+    '',
+    `\`git diff HEAD...${text('branch')}\` shows what was displaced; \`git checkout ${text('branch')} -- <path>\` brings a path back.`,
+    '',
+  ].join('\n')
+}
+
+function oneLine(value: unknown): string {
+  return typeof value === 'string' ? value.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim() : ''
+}

@@ -1,0 +1,115 @@
+// The frugal parts over MCP: symbols, capsules, briefs and facts, by reference first and in full on request (seed 000 H-4).
+import { getFact, listFacts, setFact } from '../../briefing/blackboard.ts'
+import { buildBrief } from '../../briefing/brief.ts'
+import { readClosure } from '../../briefing/capsules.ts'
+import { record } from '../../briefing/protocol-log.ts'
+import { lookUpSymbol } from '../../briefing/symbols.ts'
+import { MCP_BODY_CHARS_MAX } from '../../limits.ts'
+import { fence, label } from '../fence.ts'
+import { page } from '../page.ts'
+import { type Caller, tool } from '../tool.ts'
+
+export const resolve = tool({
+  name: 'resolve',
+  about: 'Value of a symbol id, such as a file path or a criterion.',
+  readOnly: true,
+  args: { id: 'text' },
+  required: ['id'],
+  run(caller, { id }) {
+    const value = lookUpSymbol(caller.desk.planning, id)
+    return { data: { haid: caller.haid, id, value: shown(caller, value, `symbol ${id}`) } }
+  },
+})
+
+export const hydrate = tool({
+  name: 'hydrate',
+  about: 'Capsules with everything they depend on, dependencies first. Pages: cursor, max_tokens.',
+  readOnly: true,
+  args: { ids: 'texts', cursor: 'text', max_tokens: 'count' },
+  required: ['ids'],
+  run(caller, { ids, cursor, max_tokens }) {
+    const { planning } = caller.desk
+    const closure = readClosure(planning, ids).map(({ id, body }) => ({ id, body }))
+    const { items, next } = page(closure, { cursor, maxTokens: max_tokens, keyOf: ({ id }) => id })
+    record(planning, 'capsule', 'hydrate', ids.join(' '))
+    const text = items.map(({ id, body }) => `[${id}] ${body}`).join('\n')
+    return {
+      data: {
+        haid: caller.haid,
+        ids: items.map(({ id }) => id),
+        ...next,
+        text: fence(text, { from: 'capsules', charsMax: text.length, randomBytes: caller.desk.randomBytes }),
+      },
+    }
+  },
+})
+
+export const brief = tool({
+  name: 'brief',
+  about:
+    'Build a brief for a task: only the named symbols, capsules (with dependencies) and facts. budget caps its tokens.',
+  readOnly: true,
+  args: {
+    task: 'text',
+    spec: 'text',
+    symbols: 'texts',
+    capsules: 'texts',
+    facts: 'texts',
+    invariants: 'text',
+    budget: 'count',
+  },
+  required: ['task', 'spec'],
+  run({ desk, haid }, input) {
+    const built = buildBrief(desk.planning, {
+      task: input.task,
+      spec: input.spec,
+      symbols: input.symbols ?? [],
+      capsules: input.capsules ?? [],
+      facts: input.facts ?? [],
+      invariants: input.invariants,
+      budget: input.budget,
+    })
+    return { data: { haid, ...(built.omitted.length === 0 ? {} : { omitted: built.omitted }), text: built.text } }
+  },
+})
+
+export const blackboardGet = tool({
+  name: 'blackboard_get',
+  about: 'A shared fact by key, with who set it and when; without key, the keys.',
+  readOnly: true,
+  args: { key: 'text', cursor: 'text', max_tokens: 'count' },
+  run(caller, { key, cursor, max_tokens }) {
+    const { desk, haid } = caller
+    if (key !== undefined) {
+      const fact = getFact(desk.planning, key)
+      const by = fact.by ?? 'unknown'
+      return { data: { haid, key, by: label(by), ts: fact.ts ?? null, value: shown(caller, fact.value, by) } }
+    }
+    const facts = listFacts(desk.planning).map(({ key, by, ts }) => ({
+      key,
+      by: label(by ?? 'unknown'),
+      ts: ts ?? null,
+    }))
+    const { items, next } = page(facts, { cursor, maxTokens: max_tokens, keyOf: (fact) => fact.key })
+    return { data: { haid, count: facts.length, ...next, facts: items } }
+  },
+})
+
+export const blackboardSet = tool({
+  name: 'blackboard_set',
+  about: 'Set a shared fact that other agents can rely on, such as a port or a version.',
+  args: { key: 'text', value: 'text' },
+  required: ['key', 'value'],
+  async run({ desk, haid }, { key, value }) {
+    await setFact(desk.planning, key, value, haid)
+    return { data: { haid, key, set: true } }
+  },
+})
+
+/** A short line stands for itself; anything longer is fenced. */
+function shown({ desk }: Caller, value: string, from: string): string {
+  const line = label(value)
+  return line === value
+    ? value
+    : fence(value, { from, charsMax: MCP_BODY_CHARS_MAX, more: 'read it in a shell', randomBytes: desk.randomBytes })
+}
