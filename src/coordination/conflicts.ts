@@ -41,6 +41,8 @@ export interface Standing {
   readonly lease: 'live' | 'lapsed'
   readonly expiresAt: string
   readonly lastSeenAt: string
+  /** HAID of a holder that claims over MCP. */
+  readonly via: string | null
 }
 
 export function standingOf(room: Pick<Coordination, 'staleMs'>, rows: Reader, claim: Claim, now: Moment): Standing {
@@ -54,6 +56,7 @@ export function standingOf(room: Pick<Coordination, 'staleMs'>, rows: Reader, cl
       lease: 'live',
       expiresAt: iso(expiresMs(claim.granted.wallMs, claim.ttlMinutes, claim.granted.wallMs)),
       lastSeenAt: iso(claim.granted.wallMs),
+      via: null,
     }
   return standingWith(room, holder, claim, now)
 }
@@ -68,6 +71,7 @@ function standingWith(room: Pick<Coordination, 'staleMs'>, holder: Agent, claim:
     lease: isLapsed(silentMs, claim.ttlMinutes, sinceMs(claim.granted, now)) ? 'lapsed' : 'live',
     expiresAt: iso(expiresMs(lastSeenMs, claim.ttlMinutes, claim.granted.wallMs)),
     lastSeenAt: iso(lastSeenMs),
+    via: holder.session.client === null ? null : holder.haid,
   }
 }
 

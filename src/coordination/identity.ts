@@ -115,6 +115,7 @@ export function registerHaid(
 export function joinAsClient(
   room: Coordination,
   { client, pid, label }: { readonly client: string; readonly pid: number; readonly label?: string },
+  keep?: KeepSecret,
 ): Enrolled {
   return changeAsOther(room, { kind: 'system' }, (change) => {
     const name = slug(label ?? client) || 'client'
@@ -140,17 +141,20 @@ export function joinAsClient(
       )
     while (!isFree(haid)) haid = `${root}/${name}-${room.randomBytes(2).toString('hex')}`
     const known = change.rows.agent(haid)
-    return known === undefined
-      ? enrol(room, change, {
-          haid,
-          agentId: aliasOf(change.rows, haid),
-          role: name,
-          displayName: haid,
-          tool: client,
-          client,
-          pid,
-        })
-      : newSession(room, change, known, { client, pid })
+    const enrolled =
+      known === undefined
+        ? enrol(room, change, {
+            haid,
+            agentId: aliasOf(change.rows, haid),
+            role: name,
+            displayName: haid,
+            tool: client,
+            client,
+            pid,
+          })
+        : newSession(room, change, known, { client, pid })
+    keep?.(haid, enrolled.secret)
+    return enrolled
   })
 }
 

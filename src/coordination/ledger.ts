@@ -1,11 +1,12 @@
 // `.planning/ledger/`: what people and other machines see of coordination. Written after the commit, never the only copy.
 import { appendFileSync, closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { isoSeconds } from '../clock.ts'
 import { isErrno } from '../errors.ts'
 import { ensureFolder, readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { withFileLock } from '../storage/file-lock.ts'
+import { conflictPage } from './conflict-page.ts'
 import { standingOf } from './conflicts.ts'
 import type { Coordination } from './coordination.ts'
 import { changeAsOther } from './gate.ts'
@@ -21,7 +22,8 @@ import {
 } from './ledger-files.ts'
 import { iso } from './moment.ts'
 import { type Envelope, toEnvelope } from './protocol.ts'
-import type { Claim, Reader, StoredEvent } from './store.ts'
+import { taskRef } from './records.ts'
+import type { Reader, StoredEvent } from './store.ts'
 import { surfaceOf } from './surface.ts'
 
 /** A claim file as seed 000 T-2 has it, with what several claims of one holder need besides. */
@@ -124,7 +126,9 @@ function claimFile(room: Coordination, rows: Reader, haid: string): ClaimFile | 
     haid,
     human: readHaid(haid)?.human ?? 'unknown',
     claimed_surfaces: held.flatMap((claim) => claim.scopes.map(surfaceOf)),
-    task_ref: [...new Set(held.map(taskRef))].join(', '),
+    task_ref: [...new Set(held.map(({ task }) => taskRef(task, agent.session.client === null ? null : haid)))].join(
+      ', ',
+    ),
     claimed_at: isoSeconds(first.createdMs),
     ttl_minutes: Math.max(...held.map(({ ttlMinutes }) => ttlMinutes)),
     heartbeat: standingOf(room, rows, first, now).lastSeenAt,
@@ -138,10 +142,6 @@ function claimFile(room: Coordination, rows: Reader, haid: string): ClaimFile | 
       ttl_minutes: claim.ttlMinutes,
     })),
   }
-}
-
-export function taskRef(claim: Pick<Claim, 'task'>): string {
-  return claim.task ?? 'none'
 }
 
 function writeClaimFile(dir: string, haid: string, file: ClaimFile | undefined): void {
@@ -200,6 +200,23 @@ function writeStories(dir: string, event: StoredEvent): void {
       title: `takeover (${String(event.payload['takeover_mode'])})`,
       body: `Claim ${event.claimId ?? ''} on ${event.scope ?? ''} went from ${String(event.payload['prior_owner'])} to claim ${String(event.payload['claim'])}.`,
     })
+  if (event.type === 'DECISION_RECORDED')
+    addDecision(dir, {
+      id: event.id,
+      wallMs: event.wallMs,
+      title: String(event.payload['title']),
+      body: `${String(event.payload['body'])}\n\n*— recorded via heimdall-ledger-mcp by \`${String(event.payload['haid'])}\`*`,
+    })
+  if (event.type === 'CONFLICT_RAISED') {
+    const { page } = event.payload
+    createOnce(join(dir, 'conflicts'), basename(String(page)), conflictPage(event.payload, event.wallMs))
+    addDecision(dir, {
+      id: event.id,
+      wallMs: event.wallMs,
+      title: `conflict ${String(event.payload['id'])}`,
+      body: `${String(event.payload['title'])}. See [${String(page)}](${String(page)}); displaced work is on branch \`${String(event.payload['branch'])}\`.`,
+    })
+  }
   if (event.type === 'TASK_END') writeCompleted(join(dir, 'completed'), event)
 }
 

@@ -23,6 +23,8 @@ export function preserveOnBranch(
   const folder = mkdtempSync(join(tmpdir(), 'heimdall-index-'))
   try {
     const git = gitIn(worktree, { ...env, GIT_INDEX_FILE: join(folder, 'index'), GIT_LITERAL_PATHSPECS: '1' })
+    if (git(['rev-parse', '--is-inside-work-tree'], { otherwise: 'false' }) !== 'true')
+      throw new HeimdallError('GIT_FAILED', `${worktree} is not a working tree`, { hint: HINT })
     const head = git(['rev-parse', '--quiet', '--verify', 'HEAD^{commit}'], { otherwise: '' })
     git(head === '' ? ['read-tree', '--empty'] : ['read-tree', head])
     if (request.paths.length > 0)
@@ -39,6 +41,8 @@ export function preserveOnBranch(
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+const HINT = 'displaced work can only be kept in a git repository with a working tree'
 
 type Git = (args: readonly string[], options?: { input?: string; otherwise?: string }) => string
 
@@ -84,7 +88,7 @@ function gitIn(cwd: string, env: Env): Git {
         isErrno(error, 'ENOENT')
           ? 'git is not installed, or its folder is gone'
           : `git ${args[0] ?? ''}: ${stderr ?? ''}`,
-        { hint: 'displaced work can only be kept in a git repository with a working tree', cause: error },
+        { hint: HINT, cause: error },
       )
     }
   }

@@ -89,6 +89,11 @@ export function reservationRecord(
   }
 }
 
+/** Seed 000 T-4: the HAID of a client that claims over MCP is woven into the reference, so that older readers see it too. */
+export function taskRef(task: string | null, via: string | null): string {
+  return via === null ? (task ?? NO_TASK) : `${task ?? NO_TASK} (via heimdall-ledger-mcp:${via})`
+}
+
 /** Seed 000's claim. */
 export function claimRecord({
   claim,
@@ -97,12 +102,13 @@ export function claimRecord({
   lease,
   expiresAt,
   lastSeenAt,
+  via,
 }: Standing): Record<string, unknown> {
   return {
     haid: claim.holder,
     human: readHaid(claim.holder)?.human ?? 'unknown',
     claimed_surfaces: claim.scopes.map(({ raw }) => raw),
-    task_ref: claim.task ?? NO_TASK,
+    task_ref: taskRef(claim.task, via),
     claimed_at: isoSeconds(claim.createdMs),
     ttl_minutes: claim.ttlMinutes,
     heartbeat: isoSeconds(Date.parse(lastSeenAt)),
@@ -162,5 +168,5 @@ export function noteRecord(note: Note): Record<string, unknown> {
 /** A claim as a standing that no longer changes: for what has just ended. */
 export function endedStanding(claim: Claim, agentId: string): Standing {
   const at = iso(claim.endedMs ?? claim.createdMs)
-  return { claim, agentId, liveness: 'active', lease: 'live', expiresAt: at, lastSeenAt: at }
+  return { claim, agentId, liveness: 'active', lease: 'live', expiresAt: at, lastSeenAt: at, via: null }
 }

@@ -4,6 +4,9 @@ import { openPlanning, type Planning } from '../briefing/planning.ts'
 import type { Clock } from '../clock.ts'
 import { loadConfig } from '../config.ts'
 import { type Coordination, openCoordination } from '../coordination/coordination.ts'
+import { exportLedger } from '../coordination/ledger.ts'
+import { takeInRemote } from '../coordination/remote.ts'
+import { HeimdallError } from '../errors.ts'
 import { type Env, findProject, type Project } from '../paths.ts'
 import { type Identity, identify } from './identity.ts'
 
@@ -47,6 +50,16 @@ export class Desk {
     return this.#room
   }
 
+  /** After a change: the files that people and other machines read. The change is safe without them, and the next one writes them. */
+  async publish(haid: string): Promise<void> {
+    try {
+      await exportLedger(await this.room(), haid)
+    } catch (error) {
+      if (!(error instanceof HeimdallError)) throw error
+      this.#options.note(`the ledger files are behind: ${error.message}`)
+    }
+  }
+
   async #open(): Promise<Coordination> {
     const { cwd, env, clock } = this.#options
     try {
@@ -66,8 +79,10 @@ export class Desk {
 
   /** Who a call is attributed to: the client of this connection, or the label that the call asks for. */
   async identity(client: string, label: string | undefined): Promise<Identity> {
-    const { env, pid } = this.#options
-    return identify(await this.room(), { env, client, label, pid, owned: this.#owned })
+    const { env, pid, note } = this.#options
+    const room = await this.room()
+    for (const skipped of takeInRemote(room).skipped) note(skipped)
+    return identify(room, { env, client, label, pid, owned: this.#owned })
   }
 
   async close(): Promise<void> {

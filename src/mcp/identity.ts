@@ -2,6 +2,7 @@
 import type { Coordination } from '../coordination/coordination.ts'
 import { slug } from '../coordination/haid.ts'
 import { heartbeat, joinAsClient } from '../coordination/identity.ts'
+import { writeKey } from '../coordination/keys.ts'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { MCP_BEAT_MS, MCP_IDENTITIES_MAX } from '../limits.ts'
@@ -62,7 +63,11 @@ function ofClient(room: Coordination, { client, label, pid, owned }: IdentifyOpt
       'MCP_ARGUMENTS_INVALID',
       `this session has ${owned.size} identities already, limit ${MCP_IDENTITIES_MAX}`,
     )
-  const { agent, secret } = joinAsClient(room, { client, pid, ...(label === undefined ? {} : { label }) })
+  const { agent, secret } = joinAsClient(
+    room,
+    { client, pid, ...(label === undefined ? {} : { label }) },
+    (haid, made) => writeKey(room.project, haid, made),
+  )
   return keep(room, owned, key, { haid: agent.haid, agentId: agent.agentId, secret })
 }
 

@@ -38,7 +38,9 @@ export function createLedgerServer(desk: Desk): Server {
       const identity = await desk.identity(client, typeof asked === 'string' ? asked : undefined)
       haid = identity.haid
       checkInput(tool, input)
-      return toResult(await tool.run({ desk, ...identity }, input))
+      const outcome = await tool.run({ desk, ...identity }, input)
+      if (!tool.readOnly) await desk.publish(identity.haid)
+      return toResult(outcome)
     } catch (error) {
       if (!(error instanceof HeimdallError)) throw error
       return toResult({ refused: true, data: { ...errorData(error), ...(haid === undefined ? {} : { haid }) } })

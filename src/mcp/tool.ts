@@ -1,4 +1,5 @@
 // What a tool is: a row of data from which its schema is made, and a function. Rows are short because every agent reads all of them.
+import type { AgentActor } from '../coordination/gate.ts'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import type { Desk } from './desk.ts'
@@ -38,6 +39,11 @@ export interface Caller {
   readonly haid: string
   readonly agentId: string
   readonly secret: string
+}
+
+/** The caller as the claim engine knows it. */
+export function actorOf({ haid, secret }: Caller): AgentActor {
+  return { kind: 'agent', haid, secret }
 }
 
 export interface Tool {

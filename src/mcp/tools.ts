@@ -2,12 +2,18 @@
 import type { Tool } from './tool.ts'
 import { blackboardGet, blackboardSet, brief, hydrate, resolve } from './tools/briefing.ts'
 import { checkClaim, makeClaim, readClaims, releaseClaim } from './tools/claims.ts'
+import { appendDecision, raiseConflictPr, readCapsules } from './tools/ledger.ts'
+import { inbox } from './tools/notes.ts'
 
 export const TOOLS: readonly Tool[] = [
   readClaims,
   makeClaim,
   releaseClaim,
+  readCapsules,
+  appendDecision,
+  raiseConflictPr,
   checkClaim,
+  inbox,
   resolve,
   hydrate,
   brief,

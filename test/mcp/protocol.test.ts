@@ -21,7 +21,7 @@ test('seed 000 T-4: the round trip as printed, with two lines and the end of inp
   const [hello, claimed, ...rest] = stdout
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, never>)
+    .map((line) => JSON.parse(line) as { id: number; result: { structuredContent: Record<string, string> } })
   expect(rest).toEqual([])
   expect(hello).toMatchObject({
     id: 1,
@@ -36,14 +36,12 @@ test('seed 000 T-4: the round trip as printed, with two lines and the end of inp
     result: { isError: false, structuredContent: { surfaces: ['src/a/**'], task: 'T-9' } },
   })
   const haid = /haid:[a-z0-9-]+\.[a-z0-9-]+-[0-9a-f]{4}\/cursor/
-  expect(claimed?.['result']['structuredContent']['haid']).toMatch(haid)
-  expect(claimed?.['result']['structuredContent']['task_ref']).toMatch(
-    /^T-9 \(via heimdall-ledger-mcp:haid:.*\/cursor\)$/,
-  )
+  expect(claimed?.result.structuredContent['haid']).toMatch(haid)
+  expect(claimed?.result.structuredContent['task_ref']).toMatch(/^T-9 \(via heimdall-ledger-mcp:haid:.*\/cursor\)$/)
 })
 
 describe('versions', () => {
-  test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])('%s is answered with itself', async (version) => {
+  test.each(['2024-11-05', '2025-11-25'])('%s is answered with itself', async (version) => {
     const session = new RawSession(temporaryProject())
     expect((await session.initialize('cursor', version)).result?.['protocolVersion']).toBe(version)
     expect((await session.request('tools/list')).result?.['tools']).toHaveLength(13)
@@ -101,7 +99,7 @@ describe('framing', () => {
 })
 
 describe('bad input is answered, and the server goes on', () => {
-  test.each([
+  const MALFORMED: readonly (readonly [string, string | Uint8Array, string | null, number])[] = [
     ['not JSON', 'hello\n', null, -32700],
     ['half a character', Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x7d, 0x0a]), null, -32700],
     ['a batch', '[{"jsonrpc":"2.0","id":"q","method":"ping"}]\n', null, -32600],
@@ -120,15 +118,21 @@ describe('bad input is answered, and the server goes on', () => {
       'q',
       -32602,
     ],
-  ])('%s', async (_, bytes, id, code) => {
+  ]
+
+  test('malformed frames and calls are protocol errors', async () => {
     const session = new RawSession(temporaryProject())
     await session.initialize('cursor')
-    session.write(bytes)
-    expect((await session.answerTo(id)).error?.code).toBe(code)
+    for (const [what, bytes, id, code] of MALFORMED) {
+      const before = session.lines().length
+      session.write(bytes)
+      const { id: answered, error } = await session.nextAnswer(before)
+      expect({ answered, code: error?.code }, what).toEqual({ answered: id, code })
+    }
     expect(await session.request('ping')).toMatchObject({ result: {} })
   })
 
-  test.each([
+  const REFUSED: readonly (readonly [string, object, string])[] = [
     ['read_claims', { surprise: 1 }, 'is not an argument'],
     ['make_claim', {}, 'surfaces is missing; task is missing'],
     ['make_claim', { surfaces: [], task: 'T' }, 'surfaces must be an array of at least one string'],
@@ -149,12 +153,18 @@ describe('bad input is answered, and the server goes on', () => {
     ['append_decision', { title: ' ', body: 'x' }, 'title must be a string that is not blank'],
     ['append_decision', { title: 'a\nb', body: 'x' }, 'control characters'],
     ['inbox', { note: 'msg_nope' }, 'no note'],
-  ])('%s %j is an error that the model can act on', async (name, args, part) => {
+  ]
+
+  test('arguments that cannot be used are results that the model can act on', async () => {
     const session = new RawSession(temporaryProject())
     await session.initialize('cursor')
-    const { data, isError } = await session.call(name, args)
-    expect(isError).toBe(true)
-    expect(data).toMatchObject({ error: expect.any(String), detail: expect.stringContaining(part) })
+    for (const [name, args, part] of REFUSED) {
+      const { data, isError } = await session.call(name, args)
+      expect({ isError, data }, `${name} ${part}`).toMatchObject({
+        isError: true,
+        data: { error: expect.any(String), detail: expect.stringContaining(part) },
+      })
+    }
     expect((await session.call('read_claims')).data['count']).toBe(0)
   })
 })

@@ -1,5 +1,6 @@
 // A running ledger server and somebody who speaks to it in bytes.
 import { expect } from 'vitest'
+import { until } from '../support/wait.ts'
 import { launcher, type Program, startProgram } from '../support/programs.ts'
 import type { TemporaryProject } from '../support/project.ts'
 
@@ -30,6 +31,17 @@ export class RawSession {
 
   write(bytes: string | Uint8Array): void {
     this.program.child.stdin?.write(bytes)
+  }
+
+  /** Whole lines of output so far. */
+  lines(): string[] {
+    return this.program.stdout().split('\n').slice(0, -1)
+  }
+
+  /** The first answer after the first `count` lines. */
+  async nextAnswer(count: number): Promise<Answer> {
+    const line = await until('an answer', () => this.lines()[count], { context: this.program.stderr })
+    return JSON.parse(line) as Answer
   }
 
   async answerTo(id: number | string | null): Promise<Answer> {

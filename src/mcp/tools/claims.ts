@@ -1,14 +1,14 @@
 // The claim tools: see what is held, hold something, let go, and ask without touching anything (seed 000 T-4).
 import { checkScopes, claimScopes, type Grant, listClaims, releaseClaims } from '../../coordination/claims.ts'
-import type { Conflict } from '../../coordination/conflicts.ts'
+import type { Conflict, Standing } from '../../coordination/conflicts.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { findAgent, unknownAgent } from '../../coordination/gate.ts'
 import { resolutionHint } from '../../coordination/incursions.ts'
-import { seedClaim, taskRef } from '../../coordination/seed-claim.ts'
+import { claimRecord, taskRef } from '../../coordination/records.ts'
 import { MCP_CLAIM_TTL_MINUTES } from '../../limits.ts'
 import { label } from '../fence.ts'
 import { page } from '../page.ts'
-import { type Caller, type Outcome, tool } from '../tool.ts'
+import { actorOf, type Caller, type Outcome, tool } from '../tool.ts'
 
 export const readClaims = tool({
   name: 'read_claims',
@@ -17,18 +17,23 @@ export const readClaims = tool({
   args: { cursor: 'text', max_tokens: 'count' },
   async run({ desk, haid }, { cursor, max_tokens }) {
     const room = await desk.room()
-    const standings = listClaims(room)
-    const holders = room.store.read(
-      (rows) => new Map(standings.map(({ claim }) => [claim.holder, rows.agent(claim.holder)])),
-    )
-    const claims = standings.map((standing) => {
-      const claim = seedClaim(standing, holders.get(standing.claim.holder))
-      return { ...claim, task_ref: label(claim.task_ref, 240) }
-    })
-    const { items, next } = page(claims, { cursor, maxTokens: max_tokens, keyOf: ({ epoch }) => String(epoch) })
-    return { data: { haid, active_claims: items, count: claims.length, ...next } }
+    const claims = listClaims(room)
+      .filter(({ lease, liveness }) => lease === 'live' || liveness === 'active')
+      .map((standing) => ({ key: standing.claim.claimId, claim: shownClaim(standing) }))
+    const { items, next } = page(claims, { cursor, maxTokens: max_tokens, keyOf: ({ key }) => key })
+    return { data: { haid, count: claims.length, ...next, active_claims: items.map(({ claim }) => claim) } }
   },
 })
+
+/** Tasks and intents are other agents' words. */
+function shownClaim(standing: Standing): object {
+  const { task, intent } = standing.claim
+  return {
+    ...claimRecord(standing),
+    task_ref: label(taskRef(task, standing.via), 240),
+    ...(intent === null ? {} : { intent: label(intent) }),
+  }
+}
 
 export const makeClaim = tool({
   name: 'make_claim',
@@ -52,7 +57,7 @@ export const makeClaim = tool({
 })
 
 function granted(room: Coordination, caller: Caller, grant: Grant, task: string): Outcome {
-  const holder = room.store.read((rows) => rows.agent(caller.haid))
+  const client = room.store.read((rows) => rows.agent(caller.haid)?.session.client ?? null)
   const { claim, renewed, displaced, dirty, warnings } = grant
   return {
     data: {
@@ -65,7 +70,7 @@ function granted(room: Coordination, caller: Caller, grant: Grant, task: string)
         : { displaced: displaced.map(({ haid, held }) => ({ haid, surface: held })), dirty_paths: dirty }),
       claim_id: claim.claimId,
       epoch: claim.epoch,
-      task_ref: taskRef(claim.task, holder),
+      task_ref: taskRef(claim.task, client === null ? null : caller.haid),
       surfaces: claim.scopes.map(({ raw }) => raw),
       task,
     },
@@ -141,7 +146,3 @@ export const checkClaim = tool({
     return { data: { haid, clear: conflicts.length === 0, ...conflictList(conflicts) } }
   },
 })
-
-function actorOf({ haid, secret }: Caller): { kind: 'agent'; haid: string; secret: string } {
-  return { kind: 'agent', haid, secret }
-}
