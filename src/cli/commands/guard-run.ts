@@ -1,14 +1,15 @@
 // `heimdall guard run`: one hook's worth of checking. Git hands it the environment of the commit.
-import { loadConfig } from '../../config.ts'
 import type { Conflict } from '../../coordination/conflicts.ts'
-import { type Coordination, openCoordination, openCoordinationToRead } from '../../coordination/coordination.ts'
+import type { Coordination } from '../../coordination/coordination.ts'
+import { findAgent } from '../../coordination/gate.ts'
 import { type Committer, committerOf, judgePaths, recordCollisions, type Verdict } from '../../coordination/guard.ts'
 import { readHaid, trailer } from '../../coordination/haid.ts'
+import { readKey } from '../../coordination/keys.ts'
 import { EXIT, HeimdallError } from '../../errors.ts'
-import { findProject } from '../../paths.ts'
-import type { Context, Run } from '../command.ts'
+import type { Answer, Context, Run } from '../command.ts'
 import { readAll } from '../stdin.ts'
 import type { guardRun } from '../table/guard.ts'
+import { actorName, SECRET_VARIABLE, withRoom, withRoomToRead } from './coordination/room.ts'
 import {
   addTrailer,
   type Commit,
@@ -28,44 +29,72 @@ export const run: Run<typeof guardRun> = async (context, { args }) => {
   try {
     return await runHook(context, hook, args.words)
   } catch (error) {
-    // The guard stands in the way of commits that collide, not of a store that cannot be read.
-    if (!(error instanceof HeimdallError)) throw error
+    if (!isOutage(error)) throw error
     context.note(`heimdall guard: ${hook} was not checked: ${error.message}`)
     return { data: { hook, outcome: 'unchecked', collisions: [] }, text: '' }
   }
 }
 
-async function runHook(context: Context, hook: Hook, words: readonly string[]): ReturnType<typeof run> {
+/** The guard stands in the way of commits that collide, not of a store that cannot be read. */
+function isOutage(error: unknown): error is HeimdallError {
+  return error instanceof HeimdallError && /^(STORE|CONFIG|GIT)_/.test(error.code)
+}
+
+function runHook(context: Context, hook: Hook, words: readonly string[]): Promise<Answer> {
   const at: Git = { cwd: context.cwd, env: context.env }
-  const opened = await openRoom(context)
-  if (opened === undefined) return { data: { hook, outcome: 'clear', collisions: [] }, text: '' }
-  const { room, reopen } = opened
-  try {
-    const committer = whoCommits(context, room, at)
-    if (hook === 'prepare-commit-msg') {
+  return withRoomToRead(
+    context,
+    async (room) => {
+      const committer = whoCommits(context, room, at)
+      if (hook !== 'prepare-commit-msg') return await check(context, room, at, hook, committer, words)
+      const [file] = words
+      // A replayed commit is not this agent's work.
       if (
+        file !== undefined &&
         committer.kind === 'agent' &&
         readHaid(committer.haid) !== undefined &&
-        words[0] !== undefined &&
         !isReplaying(at)
       )
-        addTrailer(at, words[0], trailer(committer.haid))
-      return { data: { hook, outcome: 'clear', collisions: [] }, text: '' }
-    }
-    const verdict = await judge(context, room, at, hook, committer, words)
-    if (verdict.collisions.length > 0) {
-      const writable = reopen()
-      recordCollisions(writable, committer, verdict.collisions)
-      writable.store.close()
-    }
-    for (const line of verdictLines(hook, committer, verdict)) context.note(line)
-    return {
-      data: { hook, outcome: verdict.outcome, collisions: verdict.collisions.map(shown) },
-      text: '',
-      ...(verdict.outcome === 'refuse' && hook !== 'post-commit' ? { exit: EXIT.failure } : {}),
-    }
-  } finally {
-    room.store.close()
+        addTrailer(at, file, trailer(committer.haid))
+      return answer(hook, CLEAR)
+    },
+    // Nobody has ever claimed anything here.
+    () => answer(hook, CLEAR),
+  )
+}
+
+const CLEAR: Verdict = { outcome: 'clear', collisions: [] }
+
+async function check(
+  context: Context,
+  room: Coordination,
+  at: Git,
+  hook: Exclude<Hook, 'prepare-commit-msg'>,
+  committer: Committer,
+  words: readonly string[],
+): Promise<Answer> {
+  const verdict = await judge(context, room, at, hook, committer, words)
+  for (const line of verdictLines(hook, committer, verdict)) context.note(line)
+  if (verdict.collisions.length > 0) await putOnRecord(context, committer, verdict.collisions)
+  return answer(hook, verdict)
+}
+
+/** What was found stands, whether or not it can be written down. */
+async function putOnRecord(context: Context, committer: Committer, collisions: readonly Conflict[]): Promise<void> {
+  try {
+    await withRoom(context, (room) => recordCollisions(room, committer, collisions))
+  } catch (error) {
+    if (!isOutage(error)) throw error
+    context.note(`heimdall guard: the collision is not on record: ${error.message}`)
+  }
+}
+
+/** After the commit there is nothing left to refuse. */
+function answer(hook: Hook, { outcome, collisions }: Verdict): Answer {
+  return {
+    data: { hook, outcome, collisions: collisions.map(shown) },
+    text: '',
+    exit: outcome === 'refuse' && hook !== 'post-commit' ? EXIT.failure : EXIT.ok,
   }
 }
 
@@ -81,14 +110,12 @@ async function judge(
     case 'pre-commit':
       return judgePaths(room, committer, stagedPaths(at))
     case 'post-commit':
-      return isReplaying(at) ? { outcome: 'clear', collisions: [] } : judgeCommits(room, committer, [lastCommit(at)])
-    case 'pre-push':
-      return judgeCommits(room, committer, pushedCommits(at, words[0] ?? 'origin', await pushLines(context)))
+      return isReplaying(at) ? CLEAR : judgeCommits(room, committer, [lastCommit(at)])
+    case 'pre-push': {
+      const lines = (await readAll(context.stdin)).toString('utf8')
+      return judgeCommits(room, committer, pushedCommits(at, words[0] ?? 'origin', lines))
+    }
   }
-}
-
-async function pushLines({ stdin }: Context): Promise<string> {
-  return (await readAll(stdin)).toString('utf8')
 }
 
 /** A commit that carries an agent's trailer is that agent's, whoever pushes it: its own claims do not stand in its way. */
@@ -105,30 +132,16 @@ function judgeCommits(room: Coordination, committer: Committer, commits: readonl
   return { outcome: worst ?? 'clear', collisions: verdicts.flatMap(({ collisions }) => collisions) }
 }
 
-function whoCommits({ env }: Context, room: Coordination, at: Git): Committer {
-  const name = [env['HEIMDALL_HAID'], env['HEIMDALL_AGENT_ID'], env['BB_AGENT']].find(
-    (value) => value !== undefined && value !== '',
-  )
+function whoCommits(context: Context, room: Coordination, at: Git): Committer {
+  const name = actorName(context)
   if (name === undefined) return { kind: 'human', name: humanName(at) }
-  return committerOf(room, name, env['HEIMDALL_SECRET'])
+  const haid = room.store.read((rows) => findAgent(rows, name)?.haid)
+  const secret = context.env[SECRET_VARIABLE] ?? (haid === undefined ? undefined : readKey(room.project, haid))
+  return committerOf(room, name, secret)
 }
 
 function humanName({ cwd, env }: Git): string {
   return env['GIT_AUTHOR_NAME'] ?? git({ cwd, env }, ['var', 'GIT_AUTHOR_IDENT']).replace(/ <.*$/s, '')
-}
-
-interface Opened {
-  readonly room: Coordination
-  /** For writing what was found. */
-  readonly reopen: () => Coordination
-}
-
-/** Read only at first: most commits collide with nothing and should not wait for anybody. Nothing where nobody ever claimed. */
-async function openRoom({ cwd, env, clock, configFile }: Context): Promise<Opened | undefined> {
-  const config = await loadConfig({ cwd, env, file: configFile })
-  const options = { project: findProject(cwd, env), env, clock, staleMinutes: Number(config.agent_stale_minutes.value) }
-  const room = openCoordinationToRead(options)
-  return room === undefined ? undefined : { room, reopen: () => openCoordination(options) }
 }
 
 function shown({ agentId, haid, liveness, held, pairs, task, expiresAt }: Conflict): object {

@@ -84,11 +84,12 @@ async function writeLedger(context: Context, room: Coordination, touched: string
 /** The secret that `heimdall run` hands to its child: a session that has one is that agent and no other. */
 export const SECRET_VARIABLE = 'HEIMDALL_SECRET'
 
+/** Where a session says who it is; the first that is set counts. */
+export const ACTOR_VARIABLES = ['HEIMDALL_HAID', 'HEIMDALL_AGENT_ID', 'BB_AGENT', 'BD_ACTOR'] as const
+
 /** Who the environment says is calling, as a label. */
 export function actorName({ env }: Pick<Context, 'env'>): string | undefined {
-  return [env['HEIMDALL_HAID'], env['HEIMDALL_AGENT_ID'], env['BB_AGENT'], env['BD_ACTOR']].find(
-    (name) => name !== undefined && name !== '',
-  )
+  return ACTOR_VARIABLES.map((name) => env[name]).find((name) => name !== undefined && name !== '')
 }
 
 /** The agent to act as, with proof: `--agent`, or the environment's. */

@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { HeimdallError, isErrno } from '../../../errors.ts'
 import { contains } from '../../../paths.ts'
 import { ensureFolder, replaceFile } from '../../../storage/atomic-file.ts'
+import { ACTOR_VARIABLES } from '../coordination/room.ts'
 import { type Git, git } from './git.ts'
 
 export const HOOKS = ['pre-commit', 'pre-push', 'prepare-commit-msg', 'post-commit'] as const
@@ -101,6 +102,10 @@ function script(hook: Hook, command: readonly string[]): string {
     ...(readsInput ? ['input=$(cat; printf x)', 'input=${input%x}'] : []),
     `before="$(dirname "$0")/${hook}.before-heimdall"`,
     `if [ -x "$before" ]; then ${feed}"$before" "$@" || exit $?; fi`,
+    // Only an agent signs its commits; a person need not wait for a program to find that out.
+    ...(hook === 'prepare-commit-msg'
+      ? [`[ -n "${ACTOR_VARIABLES.map((name) => `$${name}`).join('')}" ] || exit 0`]
+      : []),
     `if [ -x ${quoted(program)} ] && [ -f ${quoted(launcher)} ]; then`,
     `  ${feed}${quoted(program)} ${quoted(launcher)} guard run ${hook} "$@"`,
     'elif command -v heimdall >/dev/null 2>&1; then',

@@ -1,0 +1,94 @@
+// A guarded repository with agents that hold paths, and git run as any of them.
+import { spawnSync } from 'node:child_process'
+import { systemClock } from '../../src/clock.ts'
+import { claimScopes } from '../../src/coordination/claims.ts'
+import { type Coordination, openCoordination } from '../../src/coordination/coordination.ts'
+import { register } from '../../src/coordination/identity.ts'
+import { type Envelope, listEvents } from '../../src/coordination/protocol.ts'
+import { findProject } from '../../src/paths.ts'
+import { type TemporaryProject, temporaryProject } from '../support/project.ts'
+
+export interface AgentEnv {
+  readonly HEIMDALL_HAID: string
+  readonly HEIMDALL_SECRET: string
+}
+
+export interface GitEnding {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface GuardedRepository {
+  readonly project: TemporaryProject
+  readonly amber: AgentEnv
+  readonly cobalt: AgentEnv
+  /** Runs git as an agent, or as a person when `env` is empty. */
+  git(env: Partial<AgentEnv>, args: readonly string[], cwd?: string): GitEnding
+  /** Stages and commits one change of a file. */
+  commit(env: Partial<AgentEnv>, path: string, ...flags: string[]): GitEnding
+  incursions(): Envelope[]
+  inRoom<T>(act: (room: Coordination) => T): T
+}
+
+/** amber-otter holds `src/api/**`, cobalt-harbor holds nothing. */
+export async function guardedRepository(
+  prepare: (project: TemporaryProject) => void = () => undefined,
+): Promise<GuardedRepository> {
+  const project = temporaryProject()
+  prepare(project)
+  const installed = await project.run('heimdall', ['guard', 'install'])
+  if (installed.code !== 0) throw new Error(installed.stderr)
+  const inRoom = <T>(act: (room: Coordination) => T): T => {
+    const { env } = project
+    const room = openCoordination({
+      project: findProject(project.root, env),
+      env,
+      clock: systemClock,
+      staleMinutes: 15,
+    })
+    try {
+      return act(room)
+    } finally {
+      room.store.close()
+    }
+  }
+  const [amber, cobalt] = inRoom((room) =>
+    ['amber-otter', 'cobalt-harbor'].map((name) => {
+      const { agent, secret } = register(room, { name, role: 'agent' })
+      return { HEIMDALL_HAID: agent.haid, HEIMDALL_SECRET: secret }
+    }),
+  )
+  if (amber === undefined || cobalt === undefined) throw new Error('two agents were registered')
+  inRoom((room) => hold(room, amber, ['src/api/**']))
+  const run = (env: Partial<AgentEnv>, args: readonly string[], cwd = project.root): GitEnding => {
+    const { status, stdout, stderr } = spawnSync('git', args, {
+      cwd,
+      env: { PATH: process.env['PATH'], ...project.env, ...env },
+      encoding: 'utf8',
+    })
+    return { code: status, stdout, stderr }
+  }
+  return {
+    project,
+    amber,
+    cobalt,
+    git: run,
+    commit(env, path, ...flags) {
+      project.write(path, `${path} ${Math.random()}\n`)
+      run(env, ['add', '--', path])
+      return run(env, ['commit', '--message', `change ${path}`, ...flags])
+    },
+    incursions: () => inRoom((room) => listEvents(room, { types: ['INCURSION'] })),
+    inRoom,
+  }
+}
+
+export function hold(room: Coordination, env: AgentEnv, scopes: readonly string[]): void {
+  const result = claimScopes(
+    room,
+    { kind: 'agent', haid: env.HEIMDALL_HAID, secret: env.HEIMDALL_SECRET },
+    { scopes, cwd: room.project.root, task: 'T-1', ttlMinutes: 90 },
+  )
+  if (!result.granted) throw new Error(`not granted: ${JSON.stringify(result.conflicts)}`)
+}
