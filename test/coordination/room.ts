@@ -14,6 +14,7 @@ export const MINUTE = 60_000
 export interface RoomOptions {
   readonly clock?: Clock
   readonly boot?: string
+  readonly host?: string
   readonly project?: TemporaryProject
   readonly root?: string
   readonly isProcessGone?: (pid: number) => boolean
@@ -27,7 +28,7 @@ export function openRoom(options: RoomOptions = {}): Coordination {
     env,
     clock: options.clock ?? fakeClock(),
     staleMinutes: 15,
-    machine: { boot: options.boot ?? 'boot-1', host: 'box' },
+    machine: { boot: options.boot ?? 'boot-1', host: options.host ?? 'box' },
     ...(options.isProcessGone === undefined ? {} : { isProcessGone: options.isProcessGone }),
   })
   onTestFinished(() => room.store.close())

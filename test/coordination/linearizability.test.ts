@@ -1,0 +1,168 @@
+// Six random workers, some of them killed: one order of their claims, renewals, releases and takeovers explains every answer.
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import type { Coordination } from '../../src/coordination/coordination.ts'
+import { readMachine } from '../../src/coordination/moment.ts'
+import type { Deed } from '../fixtures/claim-worker.ts'
+import { checkLinearizability, type Operation, type SequentialModel } from '../support/linearizability.ts'
+import { fixture, type Program, startProgram } from '../support/programs.ts'
+import { temporaryFolder } from '../support/project.ts'
+import { scaled } from '../support/scale.ts'
+import { withSeed } from '../support/seed.ts'
+import { openRoom } from './room.ts'
+import { silence } from './silence.ts'
+
+type Call = (Deed & { readonly agent: string }) | { readonly do: 'silence'; readonly agent: string }
+type Step = Operation<Call, string>
+
+interface State {
+  /** `agent scope`, in order of the alphabet. */
+  readonly held: readonly string[]
+  readonly silent: readonly string[]
+}
+
+const overlaps = (a: string, b: string): boolean => a === b || a === 'x/**' || b === 'x/**'
+
+/** The claim table as one person with pencil and paper would keep it. */
+const table: SequentialModel<State, Call, string> = {
+  initial: { held: [], silent: [] },
+  apply(state, call) {
+    const { agent } = call
+    if (call.do === 'silence')
+      return { state: { ...state, silent: [...new Set([...state.silent, agent])].sort() }, result: 'done' }
+    // Whoever acts is alive.
+    const silent = state.silent.filter((name) => name !== agent)
+    const claims = state.held.map((entry) => entry.split(' ') as [string, string])
+    const own = `${agent} ${call.scope}`
+    if (call.do === 'claim' || call.do === 'takeover') {
+      const others = claims.filter(([holder, scope]) => holder !== agent && overlaps(scope, call.scope))
+      const isGranted = others.every(([holder]) => call.do === 'takeover' && silent.includes(holder))
+      if (!isGranted) return { state: { ...state, silent }, result: 'denied' }
+      const left = claims.filter((claim) => !others.includes(claim)).map((claim) => claim.join(' '))
+      return { state: { held: [...new Set([...left, own])].sort(), silent }, result: 'granted' }
+    }
+    if (state.held.includes(own)) {
+      const held = call.do === 'release' ? state.held.filter((entry) => entry !== own) : state.held
+      return { state: { held, silent }, result: 'done' }
+    }
+    const isElsewhere = claims.some(([, scope]) => scope === call.scope)
+    return { state: { ...state, silent }, result: isElsewhere ? 'RELEASE_FORBIDDEN' : 'RESERVATION_NOT_FOUND' }
+  },
+}
+
+/** Lets six workers act, kills two of them on the way, and silences agents at random; returns what everybody saw. */
+async function record(random: () => number, perWorker: number): Promise<Step[]> {
+  const root = temporaryFolder()
+  const room = openRoom({ root, clock: systemClock, boot: readMachine().boot })
+  // The first two would go on for much longer than it takes until they are killed.
+  const deeds = (i: number): number => (i < 2 ? perWorker * 100 : perWorker)
+  const start = (_: unknown, i: number): Program => {
+    const seed = Math.floor(random() * 2 ** 32)
+    return startProgram([...fixture('claim-worker'), 'random', root, `worker-${i}`, String(seed), String(deeds(i))])
+  }
+  const workers = Array.from({ length: 6 }, start)
+  const history: Step[] = []
+  let isOver = false
+  const endings = workers.map(async (worker, i) => {
+    for (let n = 0, last = random() * perWorker; i < 2 && n < last; n += 1) await worker.nextLine(/^done /)
+    if (i < 2) worker.kill('SIGKILL')
+    const { stdout } = await worker.ended
+    history.push(...parse(stdout))
+  })
+  const over = Promise.all(endings).finally(() => (isOver = true))
+  while (!isOver) {
+    const step = silenced(room, `worker-${Math.floor(random() * 6)}`)
+    if (step !== undefined) history.push(step)
+    await delay(random() * 20)
+  }
+  await over
+  return history
+}
+
+function silenced(room: Coordination, agent: string): Step | undefined {
+  const haid = room.store.read((rows) => rows.agentById(agent)?.haid)
+  if (haid === undefined) return undefined
+  const calledAt = systemClock.monoMs()
+  silence(room, haid)
+  return { call: { do: 'silence', agent }, result: 'done', calledAt, returnedAt: systemClock.monoMs() }
+}
+
+function parse(stdout: string): Step[] {
+  const lines = stdout.split('\n').slice(0, -1)
+  return lines.flatMap((line, i): Step[] => {
+    if (!line.startsWith('call ')) return []
+    const { at, ...call } = JSON.parse(line.slice(5)) as Deed & { agent: string; at: number }
+    const next = lines[i + 1]
+    // Killed before it heard the answer: it may have happened or not.
+    if (next === undefined) return [{ call, calledAt: at, returnedAt: at }]
+    const done = JSON.parse(next.slice(5)) as { result: string; at: number }
+    return [{ call, result: done.result, calledAt: at, returnedAt: done.at }]
+  })
+}
+
+test(`histories of six random workers are linearizable, ${scaled(1, 20)} times, and a planted double grant is not`, async () => {
+  for (let round = 0; round < scaled(1, 20); round += 1)
+    await withSeed(async (random) => {
+      const history = await record(random, 40)
+      expect(history.length).toBeGreaterThan(150)
+      expect(checkLinearizability(table, history)).toEqual({ isLinearizable: true })
+      for (const planted of doubleGrants(history))
+        expect(checkLinearizability(table, planted).isLinearizable).toBe(false)
+    })
+})
+
+/** The same history with a second grant of a scope while its holder has it, at a time when nothing else happened. */
+function doubleGrants(history: readonly Step[]): Step[][] {
+  const end = Math.max(...history.map(({ returnedAt }) => returnedAt))
+  const alone = (call: Call, at: number): Step => ({
+    call,
+    result: 'granted',
+    calledAt: end + at,
+    returnedAt: end + at + 0.5,
+  })
+  const fresh = (agent: string, scope: string, at: number): Step => alone({ do: 'claim', agent, scope }, at)
+  return [
+    // The same scope twice, a folder over a file of it, and a file of a folder; first all silent ones are cleared away.
+    [...history, ...clear(end), fresh('late-a', 'x/a.ts', 10), fresh('late-b', 'x/a.ts', 11)],
+    [...history, ...clear(end), fresh('late-a', 'x/a.ts', 10), fresh('late-b', 'x/**', 11)],
+    [...history, ...clear(end), fresh('late-a', 'x/**', 10), fresh('late-b', 'x/b.ts', 11)],
+    // A takeover from an owner that has just acted.
+    [
+      ...history,
+      ...clear(end),
+      fresh('late-a', 'x/**', 10),
+      alone({ do: 'takeover', agent: 'late-b', scope: 'x/b.ts' }, 11),
+    ],
+  ]
+}
+
+/** Everybody falls silent, one agent takes everything over and gives it back: from here on nothing is held. */
+function clear(end: number): Step[] {
+  const silences = Array.from({ length: 6 }, (_, i): Step => ({
+    call: { do: 'silence', agent: `worker-${i}` },
+    result: 'done',
+    calledAt: end + 1 + i / 10,
+    returnedAt: end + 1.05 + i / 10,
+  }))
+  return [
+    ...silences,
+    {
+      call: { do: 'takeover', agent: 'sweeper', scope: 'x/**' },
+      result: 'granted',
+      calledAt: end + 3,
+      returnedAt: end + 4,
+    },
+    {
+      call: { do: 'release', agent: 'sweeper', scope: 'x/**' },
+      result: 'done',
+      calledAt: end + 5,
+      returnedAt: end + 6,
+    },
+  ]
+}
+
+test('the checker accepts the same endings without the double grant', () => {
+  const steps = clear(0)
+  expect(checkLinearizability(table, steps).isLinearizable).toBe(true)
+})
