@@ -5,8 +5,9 @@ import type { Scope } from '../scopes/scope.ts'
 import { caseSensitive } from './claims.ts'
 import type { Coordination } from './coordination.ts'
 import { dirtyPaths, pathsWithin } from './dirty.ts'
-import { changeAsOther, findAgent, livenessIn, unknownAgent } from './gate.ts'
+import { changeAsOther, findAgent, unknownAgent } from './gate.ts'
 import { type Enrolled, type KeepSecret, newSession } from './identity.ts'
+import type { Moment } from './moment.ts'
 import { freeName } from './names.ts'
 import type { Agent, Reader } from './store.ts'
 
@@ -73,22 +74,19 @@ export function adopt(
 ): Enrolled & { evidence: Evidence | null } {
   const evidence = findEvidence(room, name, options.outsideTasks)
   if (evidence === undefined && options.confirmedBy === undefined)
-    throw rejected(room, name, 'nothing is uncommitted in its scopes and it has no task in progress')
+    throw room.store.read((rows) =>
+      rejected(rows, name, 'nothing is uncommitted in its scopes and it has no task in progress'),
+    )
   return changeAsOther(room, { kind: 'system' }, (change) => {
     const agent = findAgent(change.rows, name)
     if (agent === undefined) throw unknownAgent(name)
-    if (agent.origin === 'remote') throw rejected(room, name, 'it belongs to another machine')
+    if (agent.origin === 'remote') throw rejected(change.rows, name, 'it belongs to another machine')
     if (agent.revokedMs !== null)
       throw new HeimdallError('AGENT_REVOKED', `${agent.agentId} is revoked`, {
         hint: `heimdall haid reinstate ${agent.haid} lifts it`,
       })
-    // A session that is still at work keeps its identity; taking it would be a second head on one body.
-    if (
-      agent.session.endedMs === null &&
-      livenessIn(room, agent, change.now) === 'active' &&
-      options.confirmedBy === undefined
-    )
-      throw rejected(room, name, 'its session is still active')
+    // Evidence does not help while the process of its session runs: that would be two heads on one body.
+    if (isRunning(room, agent, change.now)) throw rejected(change.rows, name, 'the process of its session is running')
     const enrolled = newSession(room, change, agent, { client: agent.session.client, pid: options.pid ?? null })
     options.keep?.(agent.haid, enrolled.secret)
     change.record({
@@ -112,19 +110,23 @@ export function adopt(
   })
 }
 
+function isRunning(room: Coordination, { session, beat }: Agent, now: Moment): boolean {
+  return (
+    session.endedMs === null && session.pid !== null && beat.at.boot === now.boot && !room.isProcessGone(session.pid)
+  )
+}
+
 /** The first free name in a fixed order, so that asking twice gives the same advice. */
-export function recommend(room: Coordination, reason: string): Recommendation {
-  const name = room.store.read((rows) => {
-    let turn = 0
-    // A walk through the list of names instead of chance.
-    const next = (): number => ((turn += 1) * 0.618_033_988_75) % 1
-    return freeName((wanted) => rows.agentById(wanted) !== undefined, next)
-  })
+export function recommend(rows: Reader, reason: string): Recommendation {
+  let turn = 0
+  // A walk through the list of names instead of chance.
+  const next = (): number => ((turn += 1) * 0.618_033_988_75) % 1
+  const name = freeName((wanted) => rows.agentById(wanted) !== undefined, next)
   return { action: 'register', name, command: `bb-init --register ${name} --json`, reason }
 }
 
-function rejected(room: Coordination, name: string, why: string): HeimdallError {
-  const recommendation = recommend(room, `${name} cannot be adopted: ${why}`)
+function rejected(rows: Reader, name: string, why: string): HeimdallError {
+  const recommendation = recommend(rows, `${name} cannot be adopted: ${why}`)
   return new HeimdallError('ADOPTION_REJECTED', `${name} cannot be adopted: ${why}`, {
     hint: `register under a name of your own: ${recommendation.command}`,
     details: { recommendation },

@@ -40,10 +40,8 @@ async function begin(context: Context, room: Coordination, flags: InitFlags): Pr
   }
   if (flags.adopt !== undefined) return resume(context, room, flags.adopt, flags)
   // Which identity to take cannot be known: nothing is adopted by itself, and a name is offered instead.
-  const recommendation = recommend(
-    room,
-    'neither --adopt nor --register was given, and no identity is taken up without being named',
-  )
+  const reason = 'neither --adopt nor --register was given, and no identity is taken up without being named'
+  const recommendation = room.store.read((rows) => recommend(rows, reason))
   throw new HeimdallError(
     'AMBIGUOUS_SESSION',
     'name the identity to take: --register NAME for a new one, --adopt ID for a prior one',
@@ -60,7 +58,7 @@ function registered(room: Coordination, name: string, role: string): { agent: Ag
     return register(room, { name, role }, keepKey(room))
   } catch (error) {
     if (!(error instanceof HeimdallError) || error.code !== 'DUPLICATE_AGENT_ID') throw error
-    const recommendation = recommend(room, `${name} is taken`)
+    const recommendation = room.store.read((rows) => recommend(rows, `${name} is taken`))
     throw new HeimdallError(error.code, error.message, {
       hint: recommendation.command,
       details: { recommendation },
