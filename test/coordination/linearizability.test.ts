@@ -63,20 +63,22 @@ async function record(random: () => number, perWorker: number): Promise<Step[]> 
   }
   const workers = Array.from({ length: 6 }, start)
   const history: Step[] = []
-  let isOver = false
+  const over = new AbortController()
   const endings = workers.map(async (worker, i) => {
-    for (let n = 0, last = random() * perWorker; i < 2 && n < last; n += 1) await worker.nextLine(/^done /)
-    if (i < 2) worker.kill('SIGKILL')
+    if (i < 2) {
+      for (let left = random() * perWorker; left > 0; left -= 1) await worker.nextLine(/^done /)
+      worker.kill('SIGKILL')
+    }
     const { stdout } = await worker.ended
     history.push(...parse(stdout))
   })
-  const over = Promise.all(endings).finally(() => (isOver = true))
-  while (!isOver) {
+  const ended = Promise.all(endings).finally(() => over.abort())
+  while (!over.signal.aborted) {
     const step = silenced(room, `worker-${Math.floor(random() * 6)}`)
     if (step !== undefined) history.push(step)
     await delay(random() * 20)
   }
-  await over
+  await ended
   return history
 }
 
