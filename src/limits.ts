@@ -196,9 +196,10 @@ export const POLICY_YAML_INDENT_MAX = 128
 export const POLICY_YAML_ALIASES_MAX = 100
 /** Problems listed in one refusal; the first few are what people fix. */
 export const POLICY_PROBLEMS_MAX = 50
-/** All patterns are tried on each new tool name, so number and length bound the longest stall. */
-export const POLICY_REGEXES_MAX = 1_000
+/** Of one glob or regex. */
 export const POLICY_PATTERN_CHARS_MAX = 1_000
+/** Of all regexes of a bundle with their repeats written out. Compiling takes some µs for each, and so does a new tool's name. */
+export const POLICY_REGEX_SIZE_MAX = 50_000
 /** MCP asks for at most 128 characters in a tool's name. Longer than this a regex rule counts as an error of evaluation. */
 export const POLICY_NAME_CHARS_MAX = 256
 /** A breaker keeps this many times of a key; more would be a rate limit. */

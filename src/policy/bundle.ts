@@ -1,7 +1,7 @@
 // The schema of a bundle (seed 004 §2): plain data in, a snapshot with every default written out, or the list of what is wrong.
 import { canonicalHash, canonicalJson } from '../canonical/canonical.ts'
 import { printable } from '../ids.ts'
-import { POLICY_REGEXES_MAX, POLICY_RULES_MAX } from '../limits.ts'
+import { POLICY_REGEX_SIZE_MAX, POLICY_RULES_MAX } from '../limits.ts'
 import { Fields } from './fields.ts'
 import type { Problems } from './problems.ts'
 import { type RegexBudget, readRule } from './rules.ts'
@@ -100,7 +100,7 @@ function readRules(fields: Fields, problems: Problems): Rule[] {
     fields.problem('rules', `has ${value.length} rules, at most ${POLICY_RULES_MAX} are taken`)
     return []
   }
-  const regexes: RegexBudget = { left: POLICY_REGEXES_MAX }
+  const regexes: RegexBudget = { left: POLICY_REGEX_SIZE_MAX }
   const places = new Map<string, number>()
   return fields.list('rules', (item, path) => {
     const rule = readRule(new Fields(item, path, problems), problems, regexes)

@@ -1,10 +1,11 @@
 // One rule of a bundle (seed 004 §2.3 to §2.5): its match, and the effect that belongs to its kind.
-import { BREAKER_THRESHOLD_MAX, POLICY_PATTERN_CHARS_MAX } from '../limits.ts'
+import { BREAKER_THRESHOLD_MAX, POLICY_PATTERN_CHARS_MAX, POLICY_REGEX_SIZE_MAX } from '../limits.ts'
 import { Fields, isObject, kindOf } from './fields.ts'
 import { compileGlob, normalizeGlob } from './glob.ts'
 import { readHours } from './hours.ts'
 import { compileRegex } from './names.ts'
 import type { Path, Problems } from './problems.ts'
+import { regexSize } from './regex-size.ts'
 import {
   type ArgsMatch,
   HINT_KINDS,
@@ -20,7 +21,7 @@ import {
   type Scalar,
 } from './types.ts'
 
-/** Counted down over the whole bundle. */
+/** How much of the size that all regexes of a bundle may have is left. */
 export interface RegexBudget {
   left: number
 }
@@ -76,9 +77,14 @@ function readNames(fields: Fields, problems: Problems, regexes: RegexBudget): Na
   })
   names.regex.forEach((regex, i) => {
     const path = [...fields.path, 'regex', i]
-    regexes.left -= 1
-    if (regexes.left < 0) problems.add(path, 'is one regex too many for a bundle; globs are not counted')
+    const size = regexSize(regex)
+    if (size > regexes.left)
+      problems.add(
+        path,
+        `is too large: regexes of a bundle may come to ${POLICY_REGEX_SIZE_MAX} with repeats written out`,
+      )
     else if (!refuseLong(regex, path, problems)) {
+      regexes.left -= size
       const compiled = compileRegex(regex)
       if (typeof compiled === 'string') problems.add(path, compiled)
     }

@@ -39,4 +39,110 @@ export const shim = spec({
   output: { none: 'stdout is the connection to the client; nothing else is printed' },
 })
 
-export const policyCommands: readonly Command[] = [{ spec: shim, load: () => import('../commands/shim.ts') }]
+const bundleArg = { name: 'file', help: 'a policy bundle in YAML or JSON, or - for stdin' } as const
+
+export const policyLint = spec({
+  names: ['heimdall policy lint', 'sub policy lint'],
+  summary: 'Problems of a policy bundle, and rules that can never fire',
+  about:
+    'Exit code 1 when the bundle is not valid; with --strict also when a rule is dead or does something else than it looks like.',
+  args: [bundleArg],
+  flags: { strict: { type: 'boolean', help: 'findings count as failure, not only problems' } },
+  examples: [
+    { run: 'heimdall policy lint team.yaml', does: 'lists every problem with line and path, then what can never fire' },
+    { run: 'heimdall policy lint --strict team.yaml', does: 'the same as a check for continuous integration' },
+  ],
+  errors: ['POLICY_UNREADABLE'],
+  output: {
+    valid: 'whether the bundle compiles',
+    policy_hash: 'hash of its snapshot, or null',
+    problems: 'array of {path, message, line, column}',
+    findings: 'array of {level: dead | warn | note, rule_id, message}',
+  },
+})
+
+export const policyCompile = spec({
+  names: ['heimdall policy compile', 'sub policy compile'],
+  summary: 'The compiled snapshot of a policy bundle',
+  about:
+    'The snapshot has every default written out and carries the hash that events name. It is itself a valid bundle, and its hash is checked when it is loaded.',
+  args: [bundleArg],
+  flags: { hash: { type: 'boolean', help: 'print only the policy hash' } },
+  examples: [
+    { run: 'heimdall policy compile team.yaml > team.json', does: 'writes the snapshot' },
+    { run: 'heimdall policy compile --hash team.yaml', does: 'prints its hash' },
+  ],
+  errors: ['POLICY_INVALID', 'POLICY_UNREADABLE'],
+  output: {
+    policy_id: 'id of the policy',
+    version: 'its version',
+    policy_hash: 'SHA-256 over the canonical bytes of the rest',
+    mode: 'observe, guardrails or control',
+    defaults: 'what happens on errors and without a match',
+    selectors: 'whom the policy is for',
+    rules: 'the rules in order',
+  },
+})
+
+export const policyExplain = spec({
+  names: ['heimdall policy explain', 'sub policy explain'],
+  summary: 'Which rule decides a call, and why',
+  about: 'The call is taken as the first of its run: budgets are unspent and nothing has failed or repeated yet.',
+  args: [bundleArg],
+  flags: {
+    server: { type: 'string', value: 'NAME', help: 'name of the MCP server', required: true },
+    tool: { type: 'string', value: 'NAME', help: 'name of the tool', required: true },
+    args: {
+      type: 'string',
+      value: 'JSON',
+      help: 'arguments of the call; uninspectable for ones too large',
+      default: '{}',
+    },
+    env: { type: 'string', help: 'environment of the run', default: 'dev' },
+    'agent-id': { type: 'string', value: 'ID', help: 'agent of the run', default: 'unknown' },
+    client: { type: 'string', value: 'NAME', help: 'client of the run', default: 'custom' },
+    workload: { type: 'string', value: 'JSON', help: 'workload of the run' },
+    at: { type: 'string', value: 'TIME', help: 'time of the call in RFC 3339; now by default' },
+    'exit-code': { type: 'boolean', help: 'exit with 7 when the call is not allowed' },
+  },
+  examples: [
+    {
+      run: `heimdall policy explain team.yaml --server git --tool push --args '{"force":true}'`,
+      does: 'says what the call gets and what each rule has to do with it',
+    },
+  ],
+  errors: ['POLICY_INVALID', 'POLICY_UNREADABLE', 'JSON_DUPLICATE_KEY'],
+  output: {
+    decision: 'action, rule_id, severity, reason_code, summary, enforced and what goes with the action',
+    tags: 'risk classes that the call was given',
+    rules: 'array of {rule_id, kind, took_part, note} in the order of the bundle',
+    policy: 'policy_id, policy_version and policy_hash',
+    mode: 'mode of the policy',
+  },
+})
+
+export const policyTest = spec({
+  names: ['heimdall policy test', 'sub policy test'],
+  summary: 'Test cases of a policy bundle',
+  about:
+    'A case is a list of calls over virtual time with the decision that each must get; docs/policy.md has the format.',
+  args: [{ name: 'file', help: 'a file of cases in YAML or JSON, or - for stdin' }],
+  flags: { policy: { type: 'string', value: 'FILE', help: 'the bundle, instead of the one that the file names' } },
+  examples: [{ run: 'heimdall policy test team.cases.yaml', does: 'runs every case; exit code 1 when one fails' }],
+  errors: ['POLICY_INVALID', 'POLICY_UNREADABLE'],
+  output: {
+    policy: 'file of the bundle',
+    policy_hash: 'hash of its snapshot',
+    passed: 'number of cases that passed',
+    failed: 'number of cases that did not',
+    results: 'array of {name, passed, failures}',
+  },
+})
+
+export const policyCommands: readonly Command[] = [
+  { spec: shim, load: () => import('../commands/shim.ts') },
+  { spec: policyLint, load: () => import('../commands/policy/lint.ts') },
+  { spec: policyCompile, load: () => import('../commands/policy/compile.ts') },
+  { spec: policyExplain, load: () => import('../commands/policy/explain.ts') },
+  { spec: policyTest, load: () => import('../commands/policy/test.ts') },
+]

@@ -1,0 +1,171 @@
+// Test cases for a bundle: calls in order over virtual time, and what each must get. See docs/policy.md.
+import { canonicalHash, canonicalJson } from '../canonical/canonical.ts'
+import { decide, settle } from './decide.ts'
+import { Fields, isObject, kindOf } from './fields.ts'
+import { MemoryCounters } from './memory-counters.ts'
+import { openPolicy } from './plan.ts'
+import { Problems, invalidPolicy } from './problems.ts'
+import { readPolicyText } from './text.ts'
+import { ACTIONS, type Decision, HINT_KINDS, type Identity, type Snapshot, type Verdict } from './types.ts'
+
+interface Expected {
+  readonly action: Decision['action']
+  readonly rule_id?: string | null
+  readonly reason_code?: string
+  readonly hint_kind?: string
+  readonly suggested_args?: Readonly<Record<string, unknown>>
+  readonly tags?: readonly string[]
+}
+
+interface CaseCall {
+  readonly server: string
+  readonly tool: string
+  readonly args: Readonly<Record<string, unknown>> | 'uninspectable'
+  /** Virtual time that passes before the call. */
+  readonly afterMs: number
+  readonly times: number
+  readonly result: 'ok' | 'error'
+  readonly expect: Expected
+}
+
+interface Case {
+  readonly name: string
+  readonly startMs: number
+  readonly identity: Identity
+  readonly calls: readonly CaseCall[]
+}
+
+export interface CaseFile {
+  /** As written, relative to the file; null when the command line says which. */
+  readonly policy: string | null
+  readonly cases: readonly Case[]
+}
+
+export interface CaseResult {
+  readonly name: string
+  readonly passed: boolean
+  /** One line for each call that got something else. */
+  readonly failures: readonly string[]
+}
+
+export async function readCases(text: string, name: string): Promise<CaseFile> {
+  const { value, locator } = await readPolicyText(text, name)
+  const problems = new Problems()
+  const fields = new Fields(value, [], problems)
+  const file = {
+    policy: fields.optionalText('policy') ?? null,
+    cases: fields.list('cases', (item, path) => readCase(new Fields(item, path, problems), problems)),
+  }
+  fields.end()
+  if (!problems.isEmpty) throw invalidPolicy(name, problems.located(await locator()))
+  return file
+}
+
+const START = '2026-01-01T12:00:00Z'
+
+function readCase(fields: Fields, problems: Problems): Case {
+  const start = fields.text('start', START)
+  if (Number.isNaN(Date.parse(start))) fields.problem('start', 'is not a time in RFC 3339')
+  const read = {
+    name: fields.text('name'),
+    startMs: Date.parse(start),
+    identity: readIdentity(fields.object('identity')),
+    calls: fields.has('calls')
+      ? fields.list('calls', (item, path) => readCall(new Fields(item, path, problems)))
+      : [readCallFields(fields)],
+  }
+  fields.end()
+  return read
+}
+
+function readIdentity(fields: Fields): Identity {
+  const workload = fields.raw('workload')
+  const identity = {
+    env: fields.text('env', 'dev'),
+    agent_id: fields.text('agent_id', 'unknown'),
+    client: fields.text('client', 'custom'),
+    ...(isObject(workload) ? { workload: workload as NonNullable<Identity['workload']> } : {}),
+  }
+  fields.end()
+  return identity
+}
+
+function readCall(fields: Fields): CaseCall {
+  const call = readCallFields(fields)
+  fields.end()
+  return call
+}
+
+function readCallFields(fields: Fields): CaseCall {
+  const args = fields.raw('args') ?? {}
+  if (!isObject(args) && args !== 'uninspectable')
+    fields.problem('args', `must be an object or the word uninspectable, not ${kindOf(args)}`)
+  return {
+    server: fields.text('server'),
+    tool: fields.text('tool'),
+    args: isObject(args) ? args : 'uninspectable',
+    afterMs: fields.integer('after_ms', { min: 0 }, 0),
+    times: fields.integer('times', { min: 1, max: 10_000 }, 1),
+    result: fields.choice('result', ['ok', 'error'], 'ok'),
+    expect: readExpected(fields),
+  }
+}
+
+/** `expect: BLOCK` is short for `expect: {action: BLOCK}`. */
+function readExpected(fields: Fields): Expected {
+  if (typeof fields.raw('expect') === 'string' || !fields.has('expect'))
+    return { action: fields.choice('expect', ACTIONS) }
+  const expected = fields.object('expect')
+  const hasRule = expected.has('rule_id')
+  const suggested = expected.raw('suggested_args')
+  const read = {
+    action: expected.choice('action', ACTIONS),
+    ...(hasRule ? { rule_id: expected.text('rule_id') } : {}),
+    ...(expected.has('reason_code') ? { reason_code: expected.text('reason_code') } : {}),
+    ...(expected.has('hint_kind') ? { hint_kind: expected.choice('hint_kind', HINT_KINDS) } : {}),
+    ...(isObject(suggested) ? { suggested_args: suggested } : {}),
+    ...(expected.has('tags') ? { tags: expected.texts('tags') } : {}),
+  }
+  expected.end()
+  return read
+}
+
+/** Each case is a run of its own, with counters of its own. */
+export function runCases(snapshot: Snapshot, cases: readonly Case[]): CaseResult[] {
+  return cases.map(({ name, startMs, identity, calls }) => {
+    const policy = openPolicy(snapshot, identity)
+    const counters = new MemoryCounters()
+    const failures: string[] = []
+    let nowMs = startMs
+    calls.forEach((call, i) => {
+      for (let time = 1; time <= call.times; time += 1) {
+        nowMs += call.afterMs
+        const args_hash = call.args === 'uninspectable' ? '' : canonicalHash(canonicalJson(call.args))
+        const verdict = decide(policy.planFor(call.server, call.tool), { args: call.args, args_hash }, counters, nowMs)
+        counters.apply(verdict.writes, nowMs)
+        if (verdict.end !== null) counters.apply(settle(verdict.end, call.result === 'error', counters, nowMs), nowMs)
+        const difference = differenceOf(call.expect, verdict)
+        if (difference !== null) failures.push(`call ${i + 1}${call.times > 1 ? `, time ${time}` : ''}: ${difference}`)
+      }
+    })
+    return { name, passed: failures.length === 0, failures }
+  })
+}
+
+function differenceOf(expected: Expected, { decision, tags }: Verdict): string | null {
+  const got: Readonly<Record<keyof Expected, unknown>> = {
+    action: decision.action,
+    rule_id: decision.rule_id,
+    reason_code: decision.reason_code,
+    hint_kind: decision.hint?.hint_kind ?? null,
+    suggested_args: decision.hint?.suggested_args ?? null,
+    tags: tags.toSorted(),
+  }
+  const wanted = { ...expected, ...(expected.tags === undefined ? {} : { tags: expected.tags.toSorted() }) }
+  const differing = (Object.keys(wanted) as (keyof Expected)[]).filter(
+    (key) => canonicalJson(wanted[key]) !== canonicalJson(got[key]),
+  )
+  if (differing.length === 0) return null
+  const text = differing.map((key) => `${key} is ${JSON.stringify(got[key])}, not ${JSON.stringify(wanted[key])}`)
+  return `${text.join('; ')} (${decision.summary})`
+}
