@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readHolder } from '../../src/supervisor/session-files.ts'
+import { until } from '../support/wait.ts'
 import { hm } from './hm.ts'
 import { atTerminal } from './person.ts'
 
@@ -123,6 +124,54 @@ test('run attaches at once, and leaves on the terminal what the command has left
   expect(person.isAlternate()).toBe(false)
   await person.see(/^green$/m)
   expect(person.written()).toContain('\u001b[0;32mgreen')
+})
+
+test('a full-screen program: drawn whole, and gone without a trace when it ends', async () => {
+  const home = hm()
+  writeFileSync(join(home.home, 'f'), Array.from({ length: 200 }, (_, i) => `row ${i}`).join('\n'))
+  const person = atTerminal(home, ['run', '--id', 'less', '--', ...SHELL], { cols: 60, rows: 12 })
+  await person.see(/\$ *$/m)
+  person.type('echo before\r')
+  await person.see(/^before$/m)
+  person.type('less f\r')
+  await person.see(/^row 9$/m)
+  expect(person.rows().slice(0, 10)).toEqual(Array.from({ length: 10 }, (_, i) => `row ${i}`))
+  expect(person.rows()[11]).toMatch(/^ \[hm\] less /)
+  const viewer = atTerminal(home, ['attach', 'less', '--read-only'], { cols: 40, rows: 6 })
+  await viewer.see(/Ctrl-\\ detaches/)
+  person.type('G')
+  await person.see(/^row 199$/m)
+  // A viewer with fewer rows sees the part around the cursor, which less keeps in its last line.
+  await viewer.see(/^row 199\n.*\n \[hm\] less /m)
+  person.type('q')
+  await person.see(/^before\n\$ less f\n\$ *$/m)
+  expect(person.screen()).not.toContain('row 1')
+})
+
+test('a pinned size is shown, not changed', async () => {
+  const home = hm()
+  await home.session('pin', SHELL, ['--cols', '50', '--rows', '10', '--pin-size'])
+  const person = atTerminal(home, ['attach', 'pin'], { cols: 80, rows: 24 })
+  await person.see(/50x10 · Ctrl-\\ detaches/)
+  person.type('stty size\r')
+  await person.see(/^10 50$/m)
+})
+
+test('stopped and continued, the terminal belongs to the shell in between', async () => {
+  const home = hm()
+  await home.session('z', ['sh', '-c', "printf '\\033[?2004hstill here'; sleep 1000"])
+  const person = atTerminal(home, ['attach', 'z'])
+  await person.see('still here')
+  process.kill(person.pid, 'SIGTSTP')
+  await until('the normal screen', () => !person.isAlternate())
+  expect(person.written()).toMatch(/2004l[^]*\u001b\[\?1049l/)
+  process.kill(person.pid, 'SIGCONT')
+  await until('the alternate screen', () => person.isAlternate())
+  await person.see('still here')
+  await until(
+    'bracketed paste again',
+    () => person.written().lastIndexOf('\u001b[?2004h') > person.written().lastIndexOf('1049l'),
+  )
 })
 
 test('a configured detach key detaches; Ctrl-\\ then goes to the program', async () => {

@@ -34,6 +34,24 @@ test('send: text from stdin, keys by name, and nothing at all', async () => {
   expect((await home.run(['send', 'cat', '--key', 'nokey'])).code).toBe(2)
 })
 
+test('send presses Enter in the form that the program’s keyboard protocol expects', async () => {
+  const home = hm()
+  await home.session('kitty', ['sh', '-c', "stty -icanon -echo; printf '\\033[>9uready\\n'; od -An -c -w1"])
+  await until('the mode', async () => (await home.run(['peek', 'kitty'])).stdout.includes('ready'))
+  await home.run(['send', 'kitty', '', '--enter'])
+  await home.run(['send', 'kitty', 'z'])
+  const seen = await until('the keys', async () => {
+    const { stdout } = await home.run(['logs', 'kitty'])
+    return stdout.includes('z') && stdout
+  })
+  expect(
+    seen
+      .split('\n')
+      .map((line) => line.trim())
+      .join(''),
+  ).toContain('033[13u')
+})
+
 test('send says how much was taken when the program does not read', async () => {
   const home = hm()
   await home.session('deaf', ['sh', '-c', 'stty -icanon -echo; sleep 1000'])

@@ -64,7 +64,7 @@ async function view(
   detachKey: number,
 ): Promise<Leave> {
   try {
-    const isTerminal = context.stdin.isTTY && context.stdout.isTTY
+    const isTerminal = context.stdin.isTTY && context.stdout.isTTY && context.env['TERM'] !== 'dumb'
     if (isTerminal && !target.isInline) {
       const { screenView } = await import('./view/screen-view.ts')
       return await screenView(context, target, connection, detachKey)

@@ -55,6 +55,11 @@ export class Emulator {
     return this.#isCursorVisible
   }
 
+  /** Switches on again, in a terminal that has forgotten them, the modes that the program has switched on. */
+  get modes(): string {
+    return [...this.#modes].map((mode) => `\u001b[?${mode}h`).join('')
+  }
+
   /** Resolves when the bytes are on the screen. */
   write(bytes: Buffer): Promise<void> {
     this.#pendingBytes += bytes.length

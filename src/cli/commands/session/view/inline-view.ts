@@ -52,15 +52,24 @@ function typeInto(
 ): () => void {
   const fail = (error: Error): void => wayOut.fail(error)
   const key = new DetachKey(detachKey)
+  let isLineOpen = false
   const onData = (chunk: Buffer): void => {
     const { bytes, isDetach } = key.take(chunk)
-    if (bytes.length > 0 && !isReadOnly) connection.input(bytes).catch(fail)
     if (isDetach) wayOut.leave({ reason: 'detached' })
+    if (bytes.length === 0 || isReadOnly) return
+    isLineOpen = bytes.at(-1) !== 0x0a
+    // A pipe waits for the session. A terminal must not: the key that leaves has to be read.
+    if (!stdin.isTTY) stdin.pause()
+    connection
+      .input(bytes)
+      .then(() => stdin.resume())
+      .catch(fail)
   }
   const onEnd = (): void => {
     // A terminal that goes away ends the viewing. A pipe that ends only ends the typing: Ctrl-D, as a terminal says it.
     if (stdin.isTTY) wayOut.leave({ reason: 'end of input' })
-    else if (!isReadOnly) connection.input('\u0004').catch(fail)
+    // In the middle of a line the first one only hands over the line.
+    else if (!isReadOnly) connection.input(isLineOpen ? '\u0004\u0004' : '\u0004').catch(fail)
   }
   const onResize = (): void => {
     if (!isReadOnly) connection.resize({ cols: stdout.columns, rows: stdout.rows }).catch(fail)

@@ -35,10 +35,16 @@ export class OuterTerminal {
     this.write(ENTER)
   }
 
+  /** Hands the terminal to the shell while we are stopped. */
+  suspend(): void {
+    this.write(RESTORE)
+    this.#stdin.setRawMode(false)
+  }
+
   /** After a stop and continue, the shell in between has set the terminal to its own liking. */
-  reenter(): void {
+  resume(): void {
     this.#stdin.setRawMode(true)
-    this.write('\u001b[?1049h')
+    this.write(ENTER)
   }
 
   /** Can be called at any time and more than once. */

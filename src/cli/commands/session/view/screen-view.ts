@@ -2,6 +2,8 @@
 import type { SessionConnection } from '../../../../client/connection.ts'
 import type { SessionEvent } from '../../../../client/events.ts'
 import type { Clock, Timer } from '../../../../clock.ts'
+import { HeimdallError } from '../../../../errors.ts'
+import { TYPED_BYTES_MAX } from '../../../../limits.ts'
 import type { Info, Size, StateEvent } from '../../../../wire/messages.ts'
 import type { Context } from '../../../command.ts'
 import type { AttachTarget } from '../attach.ts'
@@ -64,6 +66,8 @@ class ScreenView {
   #lastFrameMs = Number.NEGATIVE_INFINITY
   #frame: Timer | undefined
   #tick: Timer | undefined
+  /** Typed, and not yet taken by the session. */
+  #typedBytes = 0
   #undo: (() => void)[] = []
 
   constructor(
@@ -141,15 +145,29 @@ class ScreenView {
     wayOut.onSignal('SIGTERM', () => wayOut.leave({ reason: 'SIGTERM' }))
     wayOut.onSignal('SIGHUP', () => wayOut.leave({ reason: 'SIGHUP' }))
     wayOut.onSignal('SIGINT', () => this.#type(Buffer.from([3]), wayOut))
+    wayOut.onSignal('SIGTSTP', () => {
+      this.#outer.suspend()
+      process.kill(process.pid, 'SIGSTOP')
+    })
     wayOut.onSignal('SIGCONT', () => {
-      this.#outer.reenter()
+      this.#outer.resume()
+      this.#outbox += this.#target.isReadOnly ? '' : this.#emulator.modes
       this.#painter.forget()
       this.#schedule()
     })
   }
 
+  /** Not held back by a program that does not read: the key that leaves must always be read. So it is bounded. */
   #type(bytes: Buffer, wayOut: WayOut): void {
-    if (!this.#target.isReadOnly) this.#connection.input(bytes).catch((error: Error) => wayOut.fail(error))
+    if (this.#target.isReadOnly) return
+    this.#typedBytes += bytes.length
+    if (this.#typedBytes > TYPED_BYTES_MAX) wayOut.fail(tooMuchTyped(this.#typedBytes))
+    this.#connection
+      .input(bytes)
+      .then(() => {
+        this.#typedBytes -= bytes.length
+      })
+      .catch((error: Error) => wayOut.fail(error))
   }
 
   /** The session takes the size of this terminal, less the status line. */
@@ -270,6 +288,12 @@ class ScreenView {
     this.#tick?.cancel()
     for (const undo of this.#undo) undo()
   }
+}
+
+function tooMuchTyped(bytes: number): HeimdallError {
+  return new HeimdallError('SESSION_SILENT', `the program does not read; ${bytes} bytes that were typed still wait`, {
+    hint: 'attach again when it does',
+  })
 }
 
 /** The first row shown of a session that is higher than the terminal: moved only as far as the cursor needs. */

@@ -24,21 +24,22 @@ export function statusLine(line: StatusLine, cols: number): string {
   const label = waits.value ? 'needs input' : state
   const why = waits.value && waits.evidence !== null ? ` (${inlineText(waits.evidence)})` : ''
   const head = ` [hm] ${line.id} `
-  const middle = ` ${label}${why} ${duration(line.stateMs)} `
-  const tail = [
-    line.isReadOnly ? 'read-only' : '',
-    line.otherSize ?? '',
-    line.detachKey === undefined ? '' : `${line.detachKey} detaches`,
-  ]
-    .filter((part) => part !== '')
-    .join(' · ')
+  const middle = ` ${label}${why} ${line.stateMs < 1_000 ? '0s' : duration(line.stateMs)} `
   const middleRoom = Math.max(0, cols - width(head))
   const middleCut = cut(middle, middleRoom)
-  const left = cols - width(head) - width(middleCut)
-  const tailCut =
-    width(tail) + 1 <= left ? `${' '.repeat(left - width(tail) - 1)}${tail} ` : ' '.repeat(Math.max(0, left))
+  const left = Math.max(0, cols - width(head) - width(middleCut))
   const color = line.hasColor ? colorOf(label) : BAR
-  return `${BAR}${cut(head, cols)}${color}${middleCut}${BAR}${tailCut}${RESET}`
+  return `${BAR}${cut(head, cols)}${color}${middleCut}${BAR}${tailOf(line, left)}${RESET}`
+}
+
+/** As much as there is room for; how to leave is the last thing to go. */
+function tailOf({ isReadOnly, otherSize, detachKey }: StatusLine, room: number): string {
+  const readOnly = isReadOnly ? ['read-only'] : []
+  const size = otherSize === undefined ? [] : [otherSize]
+  const leave = detachKey === undefined ? [] : [`${detachKey} detaches`]
+  const wishes = [[...readOnly, ...size, ...leave], [...readOnly, ...leave], leave]
+  const text = wishes.map((parts) => parts.join(' · ')).find((tail) => width(tail) + 1 <= room)
+  return text === undefined ? ' '.repeat(room) : `${text} `.padStart(room)
 }
 
 function colorOf(label: string): string {
