@@ -25,8 +25,10 @@ export interface BriefRequest {
   readonly budget?: number | undefined
 }
 
+const KINDS = ['capsule', 'fact', 'symbol'] as const
+
 export interface Omitted {
-  readonly kind: 'capsule' | 'fact' | 'symbol'
+  readonly kind: (typeof KINDS)[number]
   readonly id: string
 }
 
@@ -172,8 +174,11 @@ function compose(parts: Parts, omitted: readonly Omitted[]): Brief {
   const rest = [
     ...section('SYMBOLS (referenced only):', symbols.map(entryText)),
     ...section(
-      'LEFT OUT (over the budget; ask for what you need: heimdall-capsule show ID, heimdall-resolve ID, heimdall-blackboard get KEY):',
-      omitted.map(({ kind, id }) => `${kind} ${id}`),
+      'LEFT OUT (over the budget; ask: heimdall-capsule show ID, heimdall-blackboard get KEY, heimdall-resolve ID):',
+      KINDS.flatMap((kind) => {
+        const ids = omitted.filter((entry) => entry.kind === kind).map(({ id }) => id)
+        return ids.length === 0 ? [] : [`${kind}: ${ids.join(' ')}`]
+      }),
     ),
     ...section(`=== TASK ${escapeColumn(parts.task)} ===\nTASK SPEC:`, [parts.spec]),
   ].join('\n')

@@ -2,9 +2,10 @@
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import type { Clock } from '../clock.ts'
-import { HeimdallError, isErrno } from '../errors.ts'
+import { HeimdallError } from '../errors.ts'
 import { type Project, resolveInside } from '../paths.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
+import { onDisk } from '../storage/faults.ts'
 
 /** What every mechanism works on. */
 export interface Planning {
@@ -40,29 +41,23 @@ export function openPlanning(
 
 /** The real path of one of our files for reading, or nothing when there is no planning folder yet. */
 export function pathToRead(planning: Planning, file: string): string | undefined {
-  return isThere(planning.dir) ? resolveInside(planning.dir, file) : undefined
+  return isThere(planning.dir) ? inside(planning.dir, file) : undefined
 }
 
 /** The real path of one of our files for writing; the folders on the way are made. */
 export function pathToWrite(planning: Planning, file: string): string {
   ensureFolder(planning.dir)
-  const folder = resolveInside(planning.dir, dirname(file))
+  const folder = inside(planning.dir, dirname(file))
   ensureFolder(folder)
-  return resolveInside(planning.dir, join(folder, basename(file)))
+  return inside(planning.dir, join(folder, basename(file)))
 }
 
 export function isThere(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined
-  } catch (error) {
-    if (isErrno(error, 'EACCES', 'ENOTDIR', 'ELOOP'))
-      throw new HeimdallError('STORE_UNREADABLE', `cannot look at ${path}: ${error.message}`, {
-        hint: 'check its owner and permissions',
-        cause: error,
-      })
-    throw error
-  }
+  return onDisk(path, () => statSync(path, { throwIfNoEntry: false }) !== undefined)
 }
+
+/** A folder that may not be entered is a store that cannot be read, not a path that leads elsewhere. */
+const inside = (root: string, path: string): string => onDisk(path, () => resolveInside(root, path))
 
 export interface Reference {
   readonly path: string
@@ -80,7 +75,7 @@ export function findReference(planning: Planning, path: string): Reference | und
   for (const root of planning.referenceRoots.filter(isThere)) {
     try {
       const realRoot = realpathSync(root)
-      const real = resolveInside(realRoot, path)
+      const real = onDisk(path, () => resolveInside(realRoot, path))
       isInside = true
       if (isThere(real)) return { path: real, ref: relative(realRoot, real) }
     } catch (error) {

@@ -1,5 +1,6 @@
 // The end of a task in one step: its capsule for those who build on it, and the message that refers to the capsule.
 import { isoSeconds } from '../clock.ts'
+import { HeimdallError } from '../errors.ts'
 import type { CapsuleFields } from './capsule-text.ts'
 import { writeCapsule } from './capsules.ts'
 import { accept } from './gate.ts'
@@ -29,6 +30,12 @@ export function finishTask(planning: Planning, result: TaskResult): Message {
     ...(result.commit === undefined ? {} : { commit: result.commit }),
     capsule: result.task,
   })
-  writeCapsule(planning, result.task, result)
+  try {
+    writeCapsule(planning, result.task, result)
+  } catch (error) {
+    if (!(error instanceof HeimdallError) || error.code !== 'CAPSULE_TOO_LONG') throw error
+    // The caller's result is refused, as with a message that does not fit; it made no mistake on the command line.
+    throw new HeimdallError('MESSAGE_INVALID', error.message, { cause: error })
+  }
   return message
 }
