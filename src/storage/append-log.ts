@@ -23,6 +23,8 @@ export interface AppendLog {
 interface OpenFile {
   readonly fd: number
   readonly size: number
+  /** The file ends where our last line ended, so its tail is known to be whole without a look. */
+  readonly isOurs: boolean
 }
 
 /**
@@ -37,22 +39,24 @@ export function openAppendLog(path: string, options: { fs?: Fs; mode?: number } 
   let fd: number | undefined
   let isClosed = false
   let isNameDurable = false
+  let ownEnd = -1
 
   /** The open file and its size. Opens it anew after a failed flush, and after somebody removed it: lines written to a file without a name are lost. */
   const current = (): OpenFile => {
     if (isClosed) throw new HeimdallError('INTERNAL', `${path} is closed, no line can be added`)
     fd ??= open()
     const facts = fs.stat(fd)
-    if (facts.links > 0) return { fd, size: facts.size }
+    if (facts.links > 0) return { fd, size: facts.size, isOurs: facts.size === ownEnd }
     release()
     fd = open()
-    return { fd, size: fs.stat(fd).size }
+    return { fd, size: fs.stat(fd).size, isOurs: false }
   }
   const release = (): void => {
     if (fd === undefined) return
     const old = fd
     fd = undefined
     isNameDurable = false
+    ownEnd = -1
     closeFlushed(fs, old)
   }
 
@@ -71,7 +75,9 @@ export function openAppendLog(path: string, options: { fs?: Fs; mode?: number } 
 
   const append = (line: string): void => {
     const bytes = encodeLine(line)
-    onDisk(path, () => appendLine(fs, current(), path, bytes))
+    onDisk(path, () => {
+      ownEnd = appendLine(fs, current(), path, bytes) ?? -1
+    })
   }
 
   try {
@@ -109,25 +115,34 @@ function encodeLine(line: string): Buffer {
  * One write; a second one only when another writer died in the middle of its line just before ours, which fused
  * the two. Looking at the tail first is not enough, since that death may come between the look and the write, so
  * the place where the line landed is looked at too. The second attempt brings its own newline and cannot be fused.
+ * Returns where the file ends, if nobody else was writing.
  */
-function appendLine(fs: Fs, { fd, size }: OpenFile, path: string, line: Buffer): void {
-  if (isTorn(fs, fd, size)) {
+function appendLine(fs: Fs, { fd, size, isOurs }: OpenFile, path: string, line: Buffer): number | undefined {
+  if (!isOurs && isTorn(fs, fd, size)) {
     writeWhole(fs, fd, path, Buffer.concat([SEAL, line]))
-    return
+    return undefined
   }
   writeWhole(fs, fd, path, line)
+  const end = size + line.byteLength
+  if (endsAt(fs, fd, end)) return end
   if (!standsAlone(fs, fd, size, line)) writeWhole(fs, fd, path, Buffer.concat([SEAL, line]))
+  return undefined
 }
 
 function isTorn(fs: Fs, fd: number, size: number): boolean {
   return size > 0 && readRange(fs, fd, size - 1, 1)[0] !== NEWLINE
 }
 
+const probe = Buffer.alloc(2)
+
+/** True when there is one byte before this place and none after it: cheaper than asking for the size. */
+function endsAt(fs: Fs, fd: number, end: number): boolean {
+  return fs.read(fd, probe, end - 1) === 1
+}
+
 /** True when `line`, written since the file had `sizeBefore` bytes and a whole last line, begins where a line begins. */
 function standsAlone(fs: Fs, fd: number, sizeBefore: number, line: Buffer): boolean {
-  const { size } = fs.stat(fd)
-  if (size === sizeBefore + line.byteLength) return true
-  const since = readRange(fs, fd, sizeBefore, size - sizeBefore)
+  const since = readRange(fs, fd, sizeBefore, fs.stat(fd).size - sizeBefore)
   for (let at = since.indexOf(line); at !== -1; at = since.indexOf(line, at + 1))
     if (at === 0 || since[at - 1] === NEWLINE) return true
   return false
