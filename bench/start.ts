@@ -27,6 +27,13 @@ await runBench({
         ours: startOf('heimdall --version', ['bin/heimdall', '--version'], /^\d+\.\d+\.\d+\n$/),
         peers: [{ ...startOf('node -e 0', ['-e', '0'], /^$/), goal: { atMost: 1.3 } }],
       },
+      {
+        what: 'start, find the command in the table, and exit',
+        unit: 'ms',
+        rounds: 20,
+        ours: startOf('heimdall version', ['bin/heimdall', 'version'], /\d+\.\d+\.\d+/),
+        peers: [startOf('node -e 0', ['-e', '0'], /^$/)],
+      },
     ],
   }),
 })

@@ -49,7 +49,7 @@ const groups = [
   { name: 'vocabulary', test: /src\/(errors|limits|ids|clock|paths|suggest)\.ts$|rolldown.runtime/ },
   {
     name: 'frame',
-    test: /src\/cli\/(command|main|parse|table|stdin|stdout|version|table\/\w+|render\/style)\.ts$|node_modules\/picocolors/,
+    test: /src\/cli\/(command|main|parse|table|stdin|stdout|table\/\w+|render\/style)\.ts$|node_modules\/picocolors/,
   },
   { name: 'storage', test: /src\/storage\/(?!sqlite)/ },
   {

@@ -10,7 +10,6 @@ import { commandHelp, overviewHelp } from './render/help.ts'
 import { styleFor } from './render/style.ts'
 import { print } from './stdout.ts'
 import { ABOUT, COMMANDS } from './table.ts'
-import { VERSION } from './version.ts'
 
 export interface Streams {
   readonly stdin: NodeJS.ReadStream
@@ -18,7 +17,7 @@ export interface Streams {
   readonly stderr: NodeJS.WriteStream
 }
 
-/** Runs one command line. `bin` is the launcher's name, `words` what followed it. */
+/** Runs one command line; `--version` alone is answered before this is loaded. `bin` is the launcher's name, `words` what followed it. */
 export async function main(
   bin: string,
   words: readonly string[],
@@ -26,10 +25,6 @@ export async function main(
   cwd: string,
   streams: Streams,
 ): Promise<number> {
-  if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
-    await print(streams.stdout, VERSION)
-    return EXIT.ok
-  }
   const found = findCommand(bin, words)
   const wantsJson =
     mannersOf(bin).alwaysJson === true ||
