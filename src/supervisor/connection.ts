@@ -27,6 +27,9 @@ export interface SessionDesk {
   hold(deltaBytes: number): boolean
 }
 
+/** A client that asks more often before it is answered is not curious. */
+const INFOS_MAX = 16
+
 export class Connection implements InputSource {
   readonly socket: Socket
   readonly #desk: SessionDesk
@@ -36,6 +39,8 @@ export class Connection implements InputSource {
   #options: SubscribeOptions | undefined
   /** Sent a frame that seed 001 does not have, so it understands such frames. */
   #isExtended = false
+  #answers: Buffer[] = []
+  #infosAsked = 0
   #heldBytes = 0
   #frameBegunMs: number | undefined
   #hasSentFrame = false
@@ -116,6 +121,7 @@ export class Connection implements InputSource {
   #read(chunk: Buffer): void {
     try {
       this.#reader.push(chunk)
+      this.#sendAnswers()
     } catch (error) {
       if (!(error instanceof HeimdallError)) throw error
       this.sendError(error)
@@ -127,6 +133,12 @@ export class Connection implements InputSource {
     this.#heldBytes += delta
     if (delta !== 0 && !this.#desk.hold(delta)) this.socket.destroy()
     if (this.#desk.isInputFull || this.socket.writableLength > ANSWER_BYTES_MAX) this.socket.pause()
+  }
+
+  /** One write for all that one read asked for: ten thousand small writes would hold megabytes of bookkeeping. */
+  #sendAnswers(): void {
+    if (this.#answers.length > 0) this.send(this.#answers.length === 1 ? this.#answers : [Buffer.concat(this.#answers)])
+    this.#answers = []
   }
 
   #take(name: FrameNameFrom<'client'>, payload: Buffer): void {
@@ -143,20 +155,31 @@ export class Connection implements InputSource {
         if (this.#mayAct('kill')) this.#desk.kill(this)
         return
       case 'status':
-        this.send([this.#desk.status()])
+        this.#answers.push(this.#desk.status())
         return
       case 'subscribe':
         this.#subscribe(payload)
         return
       case 'info':
         this.#isExtended = true
-        void this.#desk.info().then((frame) => this.send([frame]))
+        this.#askInfo()
         return
       case 'report':
         this.#isExtended = true
         this.#desk.report(parseReport(payload))
         return
     }
+  }
+
+  /** Questions that come while one is being answered get the same answer. */
+  #askInfo(): void {
+    this.#infosAsked += 1
+    if (this.#infosAsked > 1) return
+    void this.#desk.info().then((frame) => {
+      const asked = Math.min(this.#infosAsked, INFOS_MAX)
+      this.#infosAsked = 0
+      this.send(Array.from({ length: asked }, () => frame))
+    })
   }
 
   /** A second SUBSCRIBE is ignored, as in the field. */

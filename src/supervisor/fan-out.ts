@@ -1,28 +1,31 @@
 // Output to all subscribers: who is behind, how long the child waits for them, and who is written off.
 import type { Clock, Timer } from '../clock.ts'
-import { BACKLOG_BYTES } from '../limits.ts'
-import { isTooFarBehind, type Subscriber } from './subscriber.ts'
+import type { Subscriber } from './subscriber.ts'
 
 export interface ChildFlow {
   pause(): void
   resume(): void
 }
 
-/** A client this close to the end of the stream has caught up. */
-const CAUGHT_UP_BYTES = 256 << 10
+export interface Patience {
+  /** How long a client may hold up the child. */
+  readonly stallMs: number
+  /** Past this lag the child waits, and past the wait the client loses output. */
+  readonly backlogBytes: number
+}
 
 export class FanOut {
   readonly #flow: ChildFlow
   readonly #clock: Clock
-  readonly #stallMs: number
+  readonly #patience: Patience
   readonly #subscribers = new Set<Subscriber>()
   #stall: Timer | undefined
   #hasEnded = false
 
-  constructor(flow: ChildFlow, clock: Clock, stallMs: number) {
+  constructor(flow: ChildFlow, clock: Clock, patience: Patience) {
     this.#flow = flow
     this.#clock = clock
-    this.#stallMs = stallMs
+    this.#patience = patience
   }
 
   get isHoldingUpChild(): boolean {
@@ -43,7 +46,7 @@ export class FanOut {
   flush(): void {
     for (const subscriber of this.#subscribers) {
       subscriber.pump()
-      if (!isTooFarBehind(subscriber)) continue
+      if (subscriber.lagBytes < this.#patience.backlogBytes) continue
       if (subscriber.mayHoldUpChild) this.#holdUp()
       else subscriber.lose()
     }
@@ -69,9 +72,10 @@ export class FanOut {
 
   #holdUp(): void {
     if (this.#stall !== undefined || this.#hasEnded) return
-    this.#stall = this.#clock.after(this.#stallMs, () => {
+    this.#stall = this.#clock.after(this.#patience.stallMs, () => {
       // Half a backlog in the whole time allowed: it is not coming back soon, and the others have waited for it.
-      for (const subscriber of this.#subscribers) if (subscriber.lagBytes > BACKLOG_BYTES / 2) subscriber.lose()
+      const tooMuch = this.#patience.backlogBytes / 2
+      for (const subscriber of this.#subscribers) if (subscriber.lagBytes > tooMuch) subscriber.lose()
       this.#goOn()
     })
     this.#flow.pause()
@@ -79,7 +83,9 @@ export class FanOut {
 
   #release(): void {
     if (this.#stall === undefined) return
-    const isHeld = [...this.#subscribers].some((one) => one.mayHoldUpChild && one.lagBytes > CAUGHT_UP_BYTES)
+    // This close to the end of the stream a client has caught up.
+    const caughtUp = this.#patience.backlogBytes / 16
+    const isHeld = [...this.#subscribers].some((one) => one.mayHoldUpChild && one.lagBytes > caughtUp)
     if (!isHeld) this.#goOn()
   }
 

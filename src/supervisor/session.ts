@@ -48,6 +48,7 @@ export interface SessionParts {
 
 /** A read shorter than this is an echo or a keystroke's worth: it goes out at once. */
 const SMALL_READ_BYTES = 1 << 10
+const GATHER_MS = 1
 const ACTIVITY_MS = 1_000
 
 export class Session implements Desk {
@@ -68,7 +69,8 @@ export class Session implements Desk {
   readonly #startedWallMs: number
   #lastOutputMs: number
   #flushedTo = 0
-  #flushHandle: NodeJS.Immediate | undefined
+  #flushedMs = Number.NEGATIVE_INFINITY
+  #gathering: Timer | undefined
   #activityMs = Number.NEGATIVE_INFINITY
   #stateTimer: Timer | undefined
   #treeTimer: Timer | undefined
@@ -98,7 +100,7 @@ export class Session implements Desk {
         ended: (code, signal) => this.#ended(code, signal),
       },
     )
-    this.#fanOut = new FanOut(this.#pty, clock, options.stallMs)
+    this.#fanOut = new FanOut(this.#pty, clock, { stallMs: options.stallMs, backlogBytes: BACKLOG_BYTES })
     this.#input = new InputQueue(
       (bytes) => this.#pty.write(bytes),
       clock,
@@ -144,6 +146,7 @@ export class Session implements Desk {
   dispose(): void {
     this.#pty.close()
     this.#screen.close()
+    this.#gathering?.cancel()
     this.#stateTimer?.cancel()
     this.#treeTimer?.cancel()
   }
@@ -244,13 +247,19 @@ export class Session implements Desk {
     if (this.#end !== undefined) return
     this.#output.commit(bytes)
     const gathered = this.#output.end - this.#flushedTo
-    // Small output at once, so that an echo is not late; under load what one turn of the loop reads goes out together.
-    if (gathered >= OUTPUT_FRAME_BYTES_MAX || (bytes < SMALL_READ_BYTES && this.#flushHandle === undefined))
+    // Small output at once, so that an echo is not late. A kernel that hands out a page at a time would make a flood
+    // of small writes: there, what a millisecond brings goes out together.
+    if (
+      bytes < SMALL_READ_BYTES ||
+      gathered >= OUTPUT_FRAME_BYTES_MAX ||
+      this.#clock.monoMs() - this.#flushedMs >= GATHER_MS
+    )
       this.#flush()
-    this.#flushHandle ??= setImmediate(() => {
-      this.#flushHandle = undefined
-      this.#flush()
-    })
+    else
+      this.#gathering ??= this.#clock.after(GATHER_MS, () => {
+        this.#gathering = undefined
+        this.#flush()
+      })
   }
 
   #flush(): void {
@@ -259,6 +268,7 @@ export class Session implements Desk {
     this.#flushedTo = this.#output.end
     this.#fanOut.flush()
     const nowMs = this.#clock.monoMs()
+    this.#flushedMs = nowMs
     this.#lastOutputMs = nowMs
     this.#classifier.record(this.#flushedTo - from, nowMs)
     for (const slice of this.#output.slices(from, this.#flushedTo)) {

@@ -1,5 +1,5 @@
 // One subscription: a place in the output log that moves as its client takes bytes. Owns what is lost and how that is said.
-import { BACKLOG_BYTES, OUTPUT_FRAME_BYTES_MAX, RESUME_BYTES } from '../limits.ts'
+import { OUTPUT_FRAME_BYTES_MAX, RESUME_BYTES } from '../limits.ts'
 import { encodeExit, encodeFrame, encodeGap, encodeHeader, encodeReplayEnd, encodeSnapshot } from '../wire/encode.ts'
 import type { SnapshotPart, SubscribeOptions } from '../wire/messages.ts'
 import type { OutputLog } from './output-log.ts'
@@ -185,9 +185,6 @@ export class Subscriber {
     this.pump()
   }
 }
-
-/** Past this lag the child waits, and past the wait the client loses output. */
-export const isTooFarBehind = (subscriber: Subscriber): boolean => subscriber.lagBytes >= BACKLOG_BYTES
 
 /** Below this a header and a payload are cheaper joined than sent as two parts. */
 const JOIN_BYTES_MAX = 4 << 10
