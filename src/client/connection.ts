@@ -10,6 +10,7 @@ import { type Info, parseInfo, type Report, type Size, type SubscribeOptions } f
 import { FrameReader } from '../wire/reader.ts'
 import { EventQueue } from './event-queue.ts'
 import { type SessionEvent, StreamPosition } from './events.ts'
+import { type SendOptions, type Sent, sendText } from './send.ts'
 
 /** STATUS_RESP with the state by name. */
 export interface SessionStatus {
@@ -114,6 +115,14 @@ export class SessionConnection {
       this.#write([frame]).catch((error: Error) => queue.fail(error))
     }
     return queue.take()
+  }
+
+  /**
+   * A text as a careful person sends it: pasted, seen to be taken, followed by keys, waited for. It goes over a
+   * connection of its own, because what confirms it belongs to a subscription.
+   */
+  send(text: string, options?: Omit<SendOptions, 'clock'>): Promise<Sent> {
+    return sendText(this.socketPath, text, { ...options, clock: this.#clock })
   }
 
   /** Bytes as typed. Resolves when the kernel has them; only an `ack` event says that the terminal has. */

@@ -174,6 +174,32 @@ test('stopped and continued, the terminal belongs to the shell in between', asyn
   )
 })
 
+test('what the program wants of the terminal reaches it, unless --safe', async () => {
+  const home = hm()
+  await home.session('wish', SHELL)
+  const wish = "printf '\\e]2;ti-%s\\a\\e]52;c;aGk=\\a\\e]52;c;?\\a\\e]9;do-%s\\adone-%s\\n' tle ne $((1+1))\r"
+  const open = atTerminal(home, ['attach', 'wish'])
+  const safe = atTerminal(home, ['attach', 'wish', '--safe'])
+  await open.see(/\$ *$/m)
+  await safe.see(/\$ *$/m)
+  open.type(wish)
+  await open.see(/^done-2$/m)
+  await safe.see(/^done-2$/m)
+  for (const sequence of ['\u001b]2;ti-tle', '\u001b]52;c;aGk=', '\u001b]9;do-ne']) {
+    expect(open.written()).toContain(sequence)
+    expect(safe.written()).not.toContain(sequence)
+  }
+  expect(open.written()).not.toContain('\u001b]52;c;?')
+})
+
+test('attaching to a session from inside it is refused', async () => {
+  const home = hm()
+  const person = atTerminal(home, ['run', '--id', 'outer', '--', ...SHELL])
+  await person.see(/\$ *$/m)
+  person.type(`${process.execPath} ${join(import.meta.dirname, '../../bin/hm')} attach outer\r`)
+  await person.see(/error: this terminal is session outer itself/)
+})
+
 test('a configured detach key detaches; Ctrl-\\ then goes to the program', async () => {
   const home = hm()
   await home.session('k', ['sh', '-c', 'stty raw -echo; echo ready; od -An -c -w1'])

@@ -72,6 +72,17 @@ test('configuration and environment reach the child; the flag wins over the file
   expect(flagged.stdout).toBe('sh\r\n/\r\n')
 })
 
+test('--socket-dir names another folder, for every command', async () => {
+  const home = hm()
+  const dir = join(home.home, 'd')
+  await home.session('there', ['sleep', '1000'], ['--socket-dir', dir])
+  expect(existsSync(join(dir, 'there.sock'))).toBe(true)
+  expect((await home.run(['status', 'there'])).code).toBe(1)
+  expect((await home.run(['status', 'there', '--socket-dir', 'd'])).code).toBe(0)
+  expect((await home.run(['ls', '--socket-dir', dir])).stdout).toContain('  there ')
+  expect((await home.run(['kill', 'there', '--wait', '--socket-dir', dir])).code).toBe(0)
+})
+
 test('status: the five lines of the field first; unknown sessions are exit 1 under hm, 3 under heimdall', async () => {
   const home = hm()
   await home.session('s', ['sleep', '1000'])

@@ -34,9 +34,18 @@ export const run: Run<typeof attach> = async (context, { flags, args }) => {
   })
 }
 
+/** A session drawn inside itself would draw itself drawing itself. */
+function refuseItself({ env }: Context, variable: string, id: string): void {
+  if (env[variable] !== id) return
+  throw new HeimdallError('USAGE', `this terminal is session ${id} itself`, {
+    hint: `attach from another terminal; if this is another session of that name, unset ${variable}`,
+  })
+}
+
 /** Attaches until the command ends (its exit code), or the viewer leaves (0). */
 export async function attachTo(context: Context, target: AttachTarget): Promise<Answer> {
   const config = await loadConfig({ cwd: context.cwd, env: context.env, file: context.configFile })
+  refuseItself(context, config.session_env_var.value as string, target.id)
   const connection = await connectOrRecord(target)
   const leave =
     connection instanceof Object

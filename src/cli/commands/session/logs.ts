@@ -8,6 +8,8 @@ import type { logs } from '../../table/session.ts'
 import { connectTo, locate, type Located } from './locate.ts'
 import { TextOut } from './text-out.ts'
 
+/** With --tail, the replay is cut to its last lines whenever it has grown past this. */
+const REPLAY_BYTES_KEPT = 1 << 20
 const STREAMED: Answer = { data: null, text: '', streamed: true }
 
 export const run: Run<typeof logs> = async (context, { flags, args }) => {
@@ -72,7 +74,8 @@ class LogPrinter {
     switch (event.type) {
       case 'output':
         if (this.#replay === undefined) return await this.#write(event.bytes, event.offset)
-        this.#replay.push(event.bytes)
+        this.#replay = [...this.#replay, event.bytes]
+        this.#trim()
         return true
       case 'replay-end':
         return await this.#endReplay()
@@ -92,6 +95,13 @@ class LogPrinter {
       default:
         return true
     }
+  }
+
+  /** Only the last lines will be printed, so no more than they and a little is kept. */
+  #trim(): void {
+    const parts = this.#replay ?? []
+    if (parts.reduce((sum, { length }) => sum + length, 0) < REPLAY_BYTES_KEPT) return
+    this.#replay = [Buffer.from(lastLines(Buffer.concat(parts), this.#options.tail ?? 0))]
   }
 
   async #endReplay(): Promise<boolean> {

@@ -78,9 +78,12 @@ function typeInto(
   if (stdout.isTTY) stdout.on('resize', onResize)
   wayOut.onSignal('SIGTERM', () => wayOut.leave({ reason: 'SIGTERM' }))
   wayOut.onSignal('SIGHUP', () => wayOut.leave({ reason: 'SIGHUP' }))
+  let isInterrupted = false
   wayOut.onSignal('SIGINT', () => {
-    if (!isReadOnly) connection.input('\u0003').catch(fail)
-    else wayOut.leave({ reason: 'detached' })
+    // The first one is the program's; a program that does not care must not hold the person who asks twice.
+    if (isReadOnly || isInterrupted) wayOut.leave({ reason: 'detached' })
+    else connection.input('\u0003').catch(fail)
+    isInterrupted = true
   })
   return () => {
     stdin.off('data', onData).off('end', onEnd)
