@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import type { EventEmitter } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
-import type { Clock, Timer } from '../clock.ts'
+import { type Clock, type Timer, within } from '../clock.ts'
 import type { HeimdallError } from '../errors.ts'
 import { policyText } from '../events/event-text.ts'
 import { EventWriter } from '../events/event-writer.ts'
@@ -11,7 +11,7 @@ import { type OpenRun, openRun } from '../events/open-run.ts'
 import { createRedact } from '../events/redact.ts'
 import { closeAbandonedRuns } from '../events/run-close.ts'
 import { createIdSource } from '../id-source.ts'
-import { ABANDONED_LOOK_MS, SHIM_HEALTH_MS } from '../limits.ts'
+import { ABANDONED_LOOK_MS, EVENT_CLOSE_MS, SHIM_HEALTH_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import type { Policy } from '../policy/plan.ts'
 import { openDatabase } from '../storage/sqlite.ts'
@@ -78,6 +78,7 @@ export async function runShim(options: ShimOptions): Promise<number> {
   shim.orders?.close()
   await shim.events.close(status)
   shim.state.close()
+  await within(clock, EVENT_CLOSE_MS, stderr.drained())
   return exitCode
 }
 

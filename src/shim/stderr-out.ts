@@ -60,6 +60,15 @@ export class StderrOut {
     if (this.#partialBytes > LINE_BYTES_MAX) this.relayEnded()
   }
 
+  /** Resolves when the reader has taken everything, or is gone. */
+  async drained(): Promise<void> {
+    if (this.#stream.destroyed || this.#stream.writableLength === 0) return
+    await new Promise<void>((resolve) => {
+      this.#stream.once('close', resolve)
+      this.#stream.write('', () => resolve())
+    })
+  }
+
   relayEnded(): void {
     if (this.#partialBytes === 0) return
     this.#stream.write(Buffer.concat([...this.#partial, Buffer.of(NEWLINE)]))

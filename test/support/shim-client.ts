@@ -76,13 +76,20 @@ export function startShim(setup: ShimSetup = {}): ShimClient {
     },
     answer: (id) =>
       until(`an answer to ${JSON.stringify(id)}`, () => find(id), {
-        context: () => `stdout: ${program.stdout()}\nstderr: ${program.stderr()}`,
+        context: () => `stdout: ${program.stdout().slice(-2_000)}\nstderr: ${program.stderr().slice(-2_000)}`,
       }),
     events: () => (bin === 'sub' ? parseLines(program.stderr()) : eventsOfOnlyRun(home)),
     async end() {
       program.child.stdin?.end()
       const { code, stderr, stdout } = await program.ended
-      return { code, events: client.events(), lines: parseLines(stdout), stderr }
+      return {
+        code,
+        get events() {
+          return client.events()
+        },
+        lines: parseLines(stdout),
+        stderr,
+      }
     },
   }
   return client

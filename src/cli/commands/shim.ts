@@ -23,9 +23,7 @@ export const run: Run<typeof shim> = async (context, { flags, rest }) => {
     stdout,
     stderr,
   })
-  // Whoever does not read must not keep a shim alive that has ended.
-  stdin.destroy()
-  stdout.destroy()
-  stderr.destroy()
-  return { data: null, text: '', exit, streamed: true }
+  // All that somebody reads has been taken by now. What nobody reads would keep the process alive for ever, and the
+  // streams of a process cannot be destroyed.
+  process.exit(exit)
 }

@@ -1,0 +1,192 @@
+// One run, one record: who opens it, who closes it, and what is shared by shims in different processes.
+import { appendFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../support/project.ts'
+import { scaled } from '../support/scale.ts'
+import {
+  bundle,
+  checkBooks,
+  eventsOfRun,
+  type Json,
+  ofType,
+  parseLines,
+  rule,
+  runFolders,
+  runsDir,
+  type ShimClient,
+  startShim,
+  toolCall,
+} from '../support/shim-client.ts'
+import { until } from '../support/wait.ts'
+
+const budget = (limit_calls: number): object =>
+  bundle([rule('shared', 'budget', {}, { budget: { scope: 'run', limit_calls, on_exceed: 'BLOCK' } })])
+
+const isAllowed = (answer: Json): boolean => answer['result'] !== undefined
+
+test('a shim with --events and no run id is a run of its own, in a file as on stderr', async () => {
+  const path = join(temporaryFolder(), 'events.jsonl')
+  const one = startShim({ flags: [`--events=${path}`] })
+  await one.call('echo')
+  await one.end()
+  const two = startShim({ flags: [`--events=${path}`], home: one.home })
+  await two.call('echo')
+  await two.end()
+  const events = parseLines(readFileSync(path, 'utf8'))
+  const ids = [...new Set(events.map((event) => event['run_id'] as string))]
+  expect(ids).toHaveLength(2)
+  for (const id of ids) expect(checkBooks(events.filter((event) => event['run_id'] === id))).toEqual([])
+  expect(runFolders(one.home)).toEqual([])
+})
+
+test('shims that share SUB_RUN_ID are one run, opened by the first and closed by the last to leave', async () => {
+  const home = temporaryFolder()
+  const env = { SUB_RUN_ID: 'shared-1' }
+  const start = (name: string): ShimClient => startShim({ home, env, name, bin: 'heimdall' })
+  const shims = ['a', 'b', 'c'].map(start)
+  await Promise.all(shims.map((shim, i) => Promise.all(Array.from({ length: 40 }, (_, n) => shim.call('echo', { i, n })))))
+  for (const shim of shims) {
+    expect(ofType(eventsOfRun(home, 'shared-1'), 'run_end')).toHaveLength(0)
+    await shim.end()
+  }
+  const events = eventsOfRun(home, 'shared-1')
+  expect(checkBooks(events)).toEqual([])
+  expect(ofType(events, 'run_end')[0]?.['run'].summary.calls_total).toBe(120)
+  expect(new Set(ofType(events, 'tool_call_start').map((event) => event['call'].server_name as string))).toEqual(
+    new Set(['a', 'b', 'c']),
+  )
+})
+
+test('a run that has ended is not opened again: a late shim gets an id of its own', async () => {
+  const home = temporaryFolder()
+  for (const _ of [1, 2]) {
+    const shim = startShim({ home, env: { SUB_RUN_ID: 'r' }, bin: 'heimdall' })
+    await shim.call('echo')
+    await shim.end()
+  }
+  expect(runFolders(home).sort()).toEqual(['r', 'r.2'])
+  for (const folder of ['r', 'r.2']) expect(checkBooks(eventsOfRun(home, folder))).toEqual([])
+})
+
+test('shims of one host session are one run, closed by the next command that looks when the host is gone', async () => {
+  const home = temporaryFolder()
+  // This test process is the host of both: their parent lives, so the run stays open when they leave.
+  for (const name of ['a', 'b']) {
+    const shim = startShim({ home, name, bin: 'heimdall' })
+    await shim.call('echo')
+    await shim.end()
+  }
+  const [folder = ''] = runFolders(home)
+  expect(runFolders(home)).toHaveLength(1)
+  expect(ofType(eventsOfRun(home, folder), 'run_end')).toHaveLength(0)
+  // The host dies: here its books say so, because a test cannot die and look.
+  const books = join(runsDir(home), folder, 'books.json')
+  const text = readFileSync(books, 'utf8').replace(/"parent":\{"pid":\d+/, `"parent":{"pid":2147483`)
+  const { writeFileSync } = await import('node:fs')
+  writeFileSync(books, `${text.trim().padEnd(1_023)}\n`)
+  const next = startShim({ home, env: { SUB_RUN_ID: 'other' }, bin: 'heimdall' })
+  await until('the abandoned run to be closed', () => ofType(eventsOfRun(home, folder), 'run_end').length === 1)
+  await next.end()
+  expect(checkBooks(eventsOfRun(home, folder))).toEqual([])
+})
+
+test('two sessions of one host program are two runs', async () => {
+  const home = temporaryFolder()
+  const shims = ['s1', 's2', 's1'].map((session) =>
+    startShim({ home, bin: 'heimdall', env: { CLAUDE_CODE_SESSION_ID: session } }),
+  )
+  await Promise.all(shims.map((shim) => shim.call('echo')))
+  expect(runFolders(home)).toHaveLength(2)
+  await Promise.all(shims.map((shim) => shim.end()))
+})
+
+test('a budget of scope run holds over all shims of the run (seed 004 §2.5)', async () => {
+  const home = temporaryFolder()
+  const env = { SUB_RUN_ID: 'budget' }
+  const shims = ['a', 'b', 'c', 'd'].map((name) => startShim({ home, env, name, policy: budget(50), bin: 'heimdall' }))
+  const answers = await Promise.all(
+    shims.flatMap((shim) => Array.from({ length: 30 }, (_, n) => shim.call('echo', { n }))),
+  )
+  expect(answers.filter(isAllowed)).toHaveLength(50)
+  await Promise.all(shims.map((shim) => shim.end()))
+  expect(checkBooks(eventsOfRun(home, 'budget'))).toEqual([])
+})
+
+test('TERMINATE_RUN in one shim ends the run for the others', async () => {
+  const home = temporaryFolder()
+  const policy = bundle([
+    rule('stop', 'budget', { tool_name: { glob: ['danger'] } }, { budget: { scope: 'run', limit_calls: 0, on_exceed: 'TERMINATE_RUN' } }),
+  ])
+  const start = (name: string): ShimClient => startShim({ home, env: { SUB_RUN_ID: 't' }, name, policy, bin: 'heimdall' })
+  const [one, two] = [start('a'), start('b')]
+  await two.call('echo')
+  expect(await one.call('danger')).toMatchObject({ error: { code: -32_084 } })
+  await until('the other shim to know', async () => (await two.call('echo'))['error']?.code === -32_084)
+  await Promise.all([one.end(), two.end()])
+  const events = eventsOfRun(home, 't')
+  expect(ofType(events, 'run_end')[0]?.['run'].status).toBe('TERMINATED')
+  expect(checkBooks(events)).toEqual([])
+})
+
+test('shims killed at any moment leave no gap, no repeat, no open call, and no count lost or doubled', async () => {
+  for (let round = 0; round < scaled(3, 60); round += 1) {
+    const home = temporaryFolder()
+    const env = { SUB_RUN_ID: 'killed' }
+    const start = (name: string): ShimClient => startShim({ home, env, name, policy: budget(100_000), bin: 'heimdall' })
+    const [survivor, victim] = [start('survivor'), start('victim')]
+    await survivor.call('echo')
+    for (let id = 1; id <= 300; id += 1) victim.send(toolCall(id, id % 3 === 0 ? 'never' : 'echo', { id, text: 'x'.repeat(id) }))
+    await victim.answer(1 + 3 * ((round * 31) % 60))
+    victim.program.kill('SIGKILL')
+    await victim.program.ended
+    for (let n = 0; n < 20; n += 1) await survivor.call('echo', { n })
+    await survivor.end()
+    const events = eventsOfRun(home, 'killed')
+    expect(checkBooks(events)).toEqual([])
+    expect(ofType(events, 'run_end')[0]?.['run'].status).toBe('FAILED')
+    const orphaned = ofType(events, 'tool_call_end').filter((event) => event['error']?.class === 'transport')
+    for (const event of orphaned) expect(event['status']).toBe('ERROR')
+  }
+})
+
+test('a torn tail in the record is sealed, and the numbers go on', async () => {
+  const home = temporaryFolder()
+  const env = { SUB_RUN_ID: 'torn' }
+  const first = startShim({ home, env, name: 'a', bin: 'heimdall' })
+  await first.call('echo')
+  await until('the call to be recorded', () => ofType(eventsOfRun(home, 'torn'), 'tool_call_end').length === 1)
+  appendFileSync(join(runsDir(home), 'torn', 'events.jsonl'), '{"v":"0.2.0","type":"tool_call_sta')
+  const second = startShim({ home, env, name: 'b', bin: 'heimdall' })
+  await second.call('echo')
+  await second.end()
+  await first.call('echo')
+  await first.end()
+  expect(checkBooks(eventsOfRun(home, 'torn'))).toEqual([])
+})
+
+test('many concurrent headless runs with guardrails: right books for each', async () => {
+  const home = temporaryFolder()
+  const policy = bundle([
+    rule('five', 'budget', { tool_name: { glob: ['echo'] } }, { budget: { scope: 'run', limit_calls: 5, on_exceed: 'BLOCK' } }),
+  ])
+  const runs = Array.from({ length: scaled(6, 50) }, (_, i) => `headless-${i}`)
+  await Promise.all(
+    runs.map(async (SUB_RUN_ID) => {
+      const shim = startShim({ home, env: { SUB_RUN_ID, SUB_CLIENT: 'headless' }, policy, bin: 'heimdall' })
+      for (let n = 0; n < 8; n += 1) await shim.call('echo', { n })
+      await shim.call('fail')
+      await shim.end()
+    }),
+  )
+  for (const run of runs) {
+    const events = eventsOfRun(home, run)
+    expect(checkBooks(events)).toEqual([])
+    expect(ofType(events, 'run_end')[0]?.['run'].summary).toMatchObject({
+      calls_total: 9,
+      calls_allowed: 6,
+      calls_blocked: 3,
+      errors_total: 4,
+    })
+  }
+})
