@@ -106,7 +106,12 @@ export class EventWriter {
     this.#timer?.cancel()
     this.#lost += this.#queue.length
     try {
-      const text = await insist(this.#clock, 'the record of events', () => this.#leave(status), EVENT_CLOSE_MS)
+      const text = await insist(
+        this.#clock,
+        'the record of events',
+        () => this.#record.leave(status, this.#lost),
+        EVENT_CLOSE_MS,
+      )
       this.#options.copy?.(text)
     } catch (error) {
       this.#options.onTrouble(asError(error), this.#lost)
@@ -114,18 +119,10 @@ export class EventWriter {
     this.#record.close()
   }
 
-  #leave(status: RunStatus): string | undefined {
-    try {
-      return this.#record.leave(status, this.#lost)
-    } catch (error) {
-      if (isDiskError(error)) return undefined
-      throw error
-    }
-  }
-
+  /** A reader that is behind is waited for; a disk that is full has been tried often enough. */
   #drained(): true | undefined {
     this.flush()
-    return this.#queue.length === 0 ? true : undefined
+    return this.#queue.length === 0 || this.#failing !== null ? true : undefined
   }
 
   /** A lone event goes out with the next turn of the loop; in a stream of them, one batch every few milliseconds. */

@@ -1,6 +1,8 @@
 // Nothing outlives a shim: acceptance ids PROC of seed 004 §6.3, with servers that ignore signals and children that run away.
+import { spawn } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { descendants, fixture, isRunning, waitForTreeDeath } from '../support/programs.ts'
+import { descendants, fixture, isRunning, launcher, startProgram, waitForTreeDeath } from '../support/programs.ts'
+import { temporaryFolder } from '../support/project.ts'
 import { checkBooks, ofType, type ShimClient, startShim, toolCall } from '../support/shim-client.ts'
 import { until } from '../support/wait.ts'
 
@@ -18,17 +20,20 @@ async function expectAllGone(shim: ShimClient, tree: readonly number[]): Promise
   expect(performance.now() - from).toBeLessThan(BOUND_MS)
 }
 
-test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('PROC-001: %s ends shim, server and its children, also a server that ignores it', async (signal) => {
-  const shim = startShim({ env: { FAKE_STUBBORN: '1' } })
-  const tree = await treeOf(shim)
-  shim.program.kill(signal)
-  await expectAllGone(shim, tree)
-  const { code } = await shim.program.ended
-  expect(code).toBe({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }[signal])
-  const events = shim.events()
-  expect(ofType(events, 'run_end')[0]?.['run'].status).toBe('CANCELLED')
-  expect(checkBooks(events)).toEqual([])
-})
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'PROC-001: %s ends shim, server and its children, also a server that ignores it',
+  async (signal) => {
+    const shim = startShim({ env: { FAKE_STUBBORN: '1' } })
+    const tree = await treeOf(shim)
+    shim.program.kill(signal)
+    await expectAllGone(shim, tree)
+    const { code } = await shim.program.ended
+    expect(code).toBe({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }[signal])
+    const events = shim.events()
+    expect(ofType(events, 'run_end')[0]?.['run'].status).toBe('CANCELLED')
+    expect(checkBooks(events)).toEqual([])
+  },
+)
 
 test('PROC-002: the end of input ends both, also a server that ignores it', async () => {
   const shim = startShim({ env: { FAKE_STUBBORN: '1' } })
@@ -40,13 +45,21 @@ test('PROC-002: the end of input ends both, also a server that ignores it', asyn
 })
 
 test('PROC-002: a client that dies with the pipes in the hands of others is noticed by its pid', async () => {
-  const { startProgram } = await import('../support/programs.ts')
   // The parent leaves at once; a sleeping child of its own keeps the other end of the shim's input open.
-  const script = 'const{spawn}=require("node:child_process");const s=spawn(process.execPath,process.argv.slice(1),{stdio:["pipe","ignore","ignore"]});const k=spawn("/bin/sleep",["60"],{stdio:[0,"ignore","ignore",s.stdin._handle.fd],detached:true});console.log(JSON.stringify([s.pid,k.pid]));setTimeout(()=>process.exit(0),1500)'
-  const { launcher } = await import('../support/programs.ts')
+  const script =
+    'const{spawn}=require("node:child_process");const s=spawn(process.execPath,process.argv.slice(1),{stdio:["pipe","ignore","ignore"]});const k=spawn("/bin/sleep",["60"],{stdio:[0,"ignore","ignore",s.stdin._handle.fd],detached:true});console.log(JSON.stringify([s.pid,k.pid]));setTimeout(()=>process.exit(0),1500)'
   const parent = startProgram(
-    [process.execPath, '-e', script, ...launcher('sub').slice(1), 'shim', '--server-name=x', '--', ...fixture('shim-upstream')],
-    { env: { HOME: '/nonexistent', FAKE_STUBBORN: '1' } },
+    [
+      process.execPath,
+      '-e',
+      script,
+      ...launcher('sub').slice(1),
+      'shim',
+      '--server-name=x',
+      '--',
+      ...fixture('shim-upstream'),
+    ],
+    { env: { HOME: temporaryFolder(), FAKE_STUBBORN: '1' } },
   )
   const [shimPid = 0, keeper = 0] = JSON.parse(await parent.waitForLine(/^\[/)) as number[]
   try {
@@ -109,7 +122,14 @@ test('a server that writes much to stderr is not held up, and what it says is pa
 })
 
 test('the server does not see the policy that governs it', async () => {
-  const policy = JSON.stringify({ policy_id: 'p', version: '1', mode: 'observe', defaults: {}, selectors: {}, rules: [] })
+  const policy = JSON.stringify({
+    policy_id: 'p',
+    version: '1',
+    mode: 'observe',
+    defaults: {},
+    selectors: {},
+    rules: [],
+  })
   const shim = startShim({ env: { SUB_POLICY_JSON: policy, SUB_SECRET_BINDINGS: '[]', GIT_TOKEN: 'kept' } })
   const env = JSON.parse((await shim.call('env'))['result'].content[0].text as string) as Record<string, string>
   expect(env).toMatchObject({ GIT_TOKEN: 'kept' })
@@ -119,9 +139,6 @@ test('the server does not see the policy that governs it', async () => {
 })
 
 test('a reader of stderr that never reads stops neither calls nor the end', async () => {
-  const { spawn } = await import('node:child_process')
-  const { launcher } = await import('../support/programs.ts')
-  const { temporaryFolder } = await import('../support/project.ts')
   const [node, bin] = launcher('sub')
   const child = spawn(node, [bin, 'shim', '--server-name=x', '--', ...fixture('shim-upstream')], {
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -45,7 +45,9 @@ test('shims that share SUB_RUN_ID are one run, opened by the first and closed by
   const env = { SUB_RUN_ID: 'shared-1' }
   const start = (name: string): ShimClient => startShim({ home, env, name, bin: 'heimdall' })
   const shims = ['a', 'b', 'c'].map(start)
-  await Promise.all(shims.map((shim, i) => Promise.all(Array.from({ length: 40 }, (_, n) => shim.call('echo', { i, n })))))
+  await Promise.all(
+    shims.map((shim, i) => Promise.all(Array.from({ length: 40 }, (_, n) => shim.call('echo', { i, n })))),
+  )
   for (const shim of shims) {
     expect(ofType(eventsOfRun(home, 'shared-1'), 'run_end')).toHaveLength(0)
     await shim.end()
@@ -116,9 +118,15 @@ test('a budget of scope run holds over all shims of the run (seed 004 §2.5)', a
 test('TERMINATE_RUN in one shim ends the run for the others', async () => {
   const home = temporaryFolder()
   const policy = bundle([
-    rule('stop', 'budget', { tool_name: { glob: ['danger'] } }, { budget: { scope: 'run', limit_calls: 0, on_exceed: 'TERMINATE_RUN' } }),
+    rule(
+      'stop',
+      'budget',
+      { tool_name: { glob: ['danger'] } },
+      { budget: { scope: 'run', limit_calls: 0, on_exceed: 'TERMINATE_RUN' } },
+    ),
   ])
-  const start = (name: string): ShimClient => startShim({ home, env: { SUB_RUN_ID: 't' }, name, policy, bin: 'heimdall' })
+  const start = (name: string): ShimClient =>
+    startShim({ home, env: { SUB_RUN_ID: 't' }, name, policy, bin: 'heimdall' })
   const [one, two] = [start('a'), start('b')]
   await two.call('echo')
   expect(await one.call('danger')).toMatchObject({ error: { code: -32_084 } })
@@ -136,7 +144,8 @@ test('shims killed at any moment leave no gap, no repeat, no open call, and no c
     const start = (name: string): ShimClient => startShim({ home, env, name, policy: budget(100_000), bin: 'heimdall' })
     const [survivor, victim] = [start('survivor'), start('victim')]
     await survivor.call('echo')
-    for (let id = 1; id <= 300; id += 1) victim.send(toolCall(id, id % 3 === 0 ? 'never' : 'echo', { id, text: 'x'.repeat(id) }))
+    for (let id = 1; id <= 300; id += 1)
+      victim.send(toolCall(id, id % 3 === 0 ? 'never' : 'echo', { id, text: 'x'.repeat(id) }))
     await victim.answer(1 + 3 * ((round * 31) % 60))
     victim.program.kill('SIGKILL')
     await victim.program.ended
@@ -168,7 +177,12 @@ test('a torn tail in the record is sealed, and the numbers go on', async () => {
 test('many concurrent headless runs with guardrails: right books for each', async () => {
   const home = temporaryFolder()
   const policy = bundle([
-    rule('five', 'budget', { tool_name: { glob: ['echo'] } }, { budget: { scope: 'run', limit_calls: 5, on_exceed: 'BLOCK' } }),
+    rule(
+      'five',
+      'budget',
+      { tool_name: { glob: ['echo'] } },
+      { budget: { scope: 'run', limit_calls: 5, on_exceed: 'BLOCK' } },
+    ),
   ])
   const runs = Array.from({ length: scaled(6, 50) }, (_, i) => `headless-${i}`)
   await Promise.all(

@@ -51,9 +51,10 @@ test('previews are cut at 16 KiB where a character ends, and a secret across the
   const text = `${'é'.repeat(8_180)}sk-${'a'.repeat(40)}`
   await shim.call('echo', { text })
   const { events } = await shim.end()
-  const { truncated, args_preview } = ofType(events, 'tool_call_start')[0]?.['call'].preview
-  expect(truncated).toBe(true)
-  expect(Buffer.byteLength(args_preview as string)).toBeLessThanOrEqual(16_384)
+  const [start] = ofType(events, 'tool_call_start')
+  const args_preview = start?.['call'].preview.args_preview as string
+  expect(start?.['call'].preview.truncated).toBe(true)
+  expect(Buffer.byteLength(args_preview)).toBeLessThanOrEqual(16_384)
   expect(args_preview).not.toContain('\ufffd')
   expect(args_preview).not.toContain('sk-a')
 })
@@ -87,20 +88,25 @@ test('BUF-002: fifty large calls at once, in bounded memory and all recorded', a
   expect(checkBooks(events)).toEqual([])
 })
 
-test.each(isSoak ? [100, 1_024] : [100])('%i MiB pass in both directions with less than 64 MiB of growth', async (mib) => {
-  const exchange = startExchange()
-  const before = await exchange.settledMemory()
-  // The server answers with the hash of what it was sent.
-  const sent = await exchange.writeLarge(1, 'echo-hash', mib * MIB)
-  expect(await exchange.answerText(1)).toContain(sent)
-  exchange.writeLine(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"big","arguments":{"bytes":${mib * MIB}}}}`)
-  await exchange.answers(2)
-  expect(exchange.peakMemory() - before).toBeLessThan(64 * MIB)
-  const { events } = await exchange.end()
-  expect(ofType(events, 'tool_call_start')[0]?.['call'].args_stream_hash).toBe(sent)
-  expect(ofType(events, 'tool_call_end')[1]?.['result_stream_hash']).toBe(exchange.lastLineHash())
-  expect(checkBooks(events)).toEqual([])
-})
+test.each(isSoak ? [100, 1_024] : [100])(
+  '%i MiB pass in both directions with less than 64 MiB of growth',
+  async (mib) => {
+    const exchange = startExchange()
+    const before = await exchange.settledMemory()
+    // The server answers with the hash of what it was sent.
+    const sent = await exchange.writeLarge(1, 'echo-hash', mib * MIB)
+    expect(await exchange.answerText(1)).toContain(sent)
+    exchange.writeLine(
+      `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"big","arguments":{"bytes":${mib * MIB}}}}`,
+    )
+    await exchange.answers(2)
+    expect(exchange.peakMemory() - before).toBeLessThan(64 * MIB)
+    const { events } = await exchange.end()
+    expect(ofType(events, 'tool_call_start')[0]?.['call'].args_stream_hash).toBe(sent)
+    expect(ofType(events, 'tool_call_end')[1]?.['result_stream_hash']).toBe(exchange.lastLineHash())
+    expect(checkBooks(events)).toEqual([])
+  },
+)
 
 test('nothing of a held request is left on disk', async () => {
   const exchange = startExchange()

@@ -73,12 +73,14 @@ export function startExchange(server: readonly string[] = fixture('shim-upstream
       }
       await write(`{"jsonrpc":"2.0","params":{"name":"${name}","arguments":{"text":"`)
       const piece = Buffer.alloc(1 << 18, 'the quick brown fox jumps over the lazy dog. ')
-      for (let left = bytes; left > 0; left -= piece.length) await write(piece.subarray(0, Math.min(left, piece.length)))
+      for (let left = bytes; left > 0; left -= piece.length)
+        await write(piece.subarray(0, Math.min(left, piece.length)))
       await write(`"}},"method":"tools/call","id":${id}}`)
       child.stdin.write('\n')
       return sum.digest('hex')
     },
-    answers: async (count) => void (await until(`${count} answers`, () => lines >= count, { context: () => stderr.slice(-2_000) })),
+    answers: async (count) =>
+      void (await until(`${count} answers`, () => lines >= count, { context: () => stderr.slice(-2_000) })),
     answerText: (id) => until(`answer ${id}`, () => new RegExp(`^.*"id":${id},.*$`, 'm').exec(small)?.[0]),
     lastLineHash: () => lastHash,
     async settledMemory() {
