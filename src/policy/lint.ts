@@ -30,8 +30,7 @@ function lintRule(snapshot: Snapshot, rule: Rule, index: number): Finding[] {
   if (!rule.enabled) return [finding('dead', 'is disabled')]
   const impossible = impossibleMatch(snapshot.rules, rule, index)
   if (impossible !== null) return [finding('dead', `can never match: ${impossible}`)]
-  const above = snapshot.rules.slice(0, index).filter(({ enabled }) => enabled)
-  const shadow = shadowOf(snapshot, rule, above)
+  const shadow = shadowOf(snapshot.rules, rule, index)
   if (shadow !== null) return [finding('dead', shadow)]
   const idle = idleLimit(rule)
   if (idle !== null) return [finding('dead', idle)]
@@ -55,18 +54,28 @@ function tagged(rules: readonly Rule[]): ReadonlySet<string> {
   return new Set(rules.flatMap((rule) => (rule.enabled && rule.kind === 'tag' ? rule.effect.tag.add_risk_class : [])))
 }
 
-/** The rule above that leaves nothing for this one to decide. */
-function shadowOf({ rules }: Snapshot, rule: Rule, above: readonly Rule[]): string | null {
+/** Why another rule leaves nothing for this one to decide. */
+function shadowOf(rules: readonly Rule[], rule: Rule, index: number): string | null {
   if (rule.kind === 'allow' || rule.kind === 'deny') {
-    const shadow = above.find(({ kind, match }) => (kind === 'allow' || kind === 'deny') && covers(match, rule.match))
+    const shadow = rules
+      .slice(0, index)
+      .find((other, i) => (other.kind === 'allow' || other.kind === 'deny') && takesAllOf(rules, i, index))
     return shadow === undefined ? null : `is never reached: ${shadow.rule_id} above decides every call that it matches`
   }
   if (rule.kind === 'tag' || isTerminating(rule)) return null
   // A deny anywhere wins over a limit unless an allow comes before it.
-  const enabled = rules.filter((other) => other.enabled)
-  const deny = enabled.find(({ kind, match }) => kind === 'deny' && covers(match, rule.match))
-  if (deny === undefined || enabled.slice(0, enabled.indexOf(deny)).some(({ kind }) => kind === 'allow')) return null
-  return `never decides: ${deny.rule_id} denies every call that it counts`
+  const at = rules.findIndex((other, i) => other.kind === 'deny' && takesAllOf(rules, i, index))
+  if (at === -1 || rules.slice(0, at).some(({ enabled, kind }) => enabled && kind === 'allow')) return null
+  return `never decides: ${rules[at]?.rule_id ?? ''} denies every call that it counts`
+}
+
+/** Whether rule `wide` matches all that rule `narrow` does. A class counts as known only from the tag rule on that gives it. */
+function takesAllOf(rules: readonly Rule[], wide: number, narrow: number): boolean {
+  const one = rules[wide]
+  const other = rules[narrow]
+  if (one === undefined || other === undefined || !one.enabled || !covers(one.match, other.match)) return false
+  const between = tagged(rules.slice(wide, narrow))
+  return one.match.risk_class === undefined || !one.match.risk_class.some((name) => between.has(name))
 }
 
 function isTerminating(rule: Rule): boolean {

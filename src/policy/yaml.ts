@@ -60,8 +60,8 @@ function tooDeep(
   let column = 0
   let isScalarNext = false
   for (const token of new Lexer().lex(text)) {
-    if (token === SCALAR_NEXT) {
-      isScalarNext = true
+    if (MARKS.has(token)) {
+      isScalarNext = token === SCALAR_NEXT
       continue
     }
     if (!isScalarNext) {
@@ -80,8 +80,9 @@ function tooDeep(
   return undefined
 }
 
-/** The lexer's mark before a plain or block scalar. */
+/** The lexer's marks take no room in the text: before a plain or block scalar, at the start of a document, after a fault. */
 const SCALAR_NEXT = '\u001f'
+const MARKS: ReadonlySet<string> = new Set([SCALAR_NEXT, '\u0002', '\u0018'])
 
 function locatePath(document: ReturnType<typeof parseDocument>, lines: LineCounter, path: Path): Position | undefined {
   const key = path.at(-1)

@@ -1,0 +1,151 @@
+// heimdall policy … from outside: files in, decisions and exit codes out.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const dir = mkdtempSync(join(tmpdir(), 'heimdall-policy-'))
+
+function file(name: string, text: string | Buffer): string {
+  writeFileSync(join(dir, name), text)
+  return name
+}
+
+function heimdall(
+  words: readonly string[],
+  bin = 'heimdall',
+  input = '',
+): { code: number | null; out: string; err: string } {
+  const { status, stdout, stderr } = spawnSync(resolve('bin', bin), words, { cwd: dir, input, encoding: 'utf8' })
+  return { code: status, out: stdout, err: stderr }
+}
+
+const team = file(
+  'team.yaml',
+  `policy_id: team
+version: "1.0"
+mode: guardrails
+defaults: {decision_on_error: BLOCK}
+selectors: {}
+rules:
+  - rule_id: no-force
+    kind: deny
+    enabled: true
+    severity: warn
+    match: {tool_name: {glob: [push]}, args: {key_equals: {force: true}}}
+    effect: {action: REJECT_WITH_HINT, reason_code: NO_FORCE, message: force is off, hint: {hint_text: push without force, suggested_args: {force: false}}}
+  - {rule_id: nights, kind: deny, match: {time: {utc_hours: ["22-6"]}}, effect: {}}
+  - {rule_id: rest, kind: allow, effect: {}}
+  - {rule_id: late, kind: deny, match: {tool_name: {glob: [rm]}}, effect: {}}
+`,
+)
+
+describe('policy lint', () => {
+  test('a valid bundle with a dead rule: exit 0, and 1 with --strict', () => {
+    const { code, out } = heimdall(['policy', 'lint', team])
+    expect({ code, out }).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('team.yaml: dead: late is never reached: rest above') as string,
+    })
+    expect(heimdall(['policy', 'lint', '--strict', team]).code).toBe(1)
+    expect(heimdall(['policy', 'lint', team], 'sub').out).toBe(out)
+  })
+
+  test('every problem with file, line and path: exit 1', () => {
+    const broken = file(
+      'broken.yaml',
+      'policy_id: x\nversion: "1"\nmode: enforce\nrules:\n  - {rule_id: a, kind: forbid, effect: {}}\n',
+    )
+    expect(heimdall(['policy', 'lint', broken])).toMatchObject({
+      code: 1,
+      out: [
+        'broken.yaml:3:1: mode: "enforce" is not one of observe, guardrails, control',
+        'broken.yaml:5:18: rules[0].kind: "forbid" is not one of allow, deny, budget, rate_limit, breaker, dedupe, tag',
+        '',
+      ].join('\n'),
+    })
+    expect(JSON.parse(heimdall(['policy', 'lint', '--json', broken]).out)).toMatchObject({
+      ok: false,
+      data: {
+        valid: false,
+        problems: [
+          { path: 'mode', line: 3 },
+          { path: 'rules[0].kind', line: 5, column: 18 },
+        ],
+      },
+    })
+  })
+
+  test('a missing file, a folder, bytes that are no text, and a bundle that would kill a careless reader', () => {
+    expect(heimdall(['policy', 'lint', 'none.yaml'])).toMatchObject({
+      code: 8,
+      err: 'error: none.yaml cannot be read (ENOENT)\n',
+    })
+    expect(heimdall(['policy', 'lint', '.']).code).toBe(8)
+    expect(heimdall(['policy', 'compile', file('binary.yaml', Buffer.from([0xff, 0xfe]))]).err).toContain(
+      'is not UTF-8',
+    )
+    expect(heimdall(['policy', 'lint', file('dashes.yaml', '- '.repeat(100_000))])).toMatchObject({
+      code: 1,
+      out: 'dashes.yaml:1:129: nested deeper than 32 levels\n',
+    })
+  })
+})
+
+describe('policy compile', () => {
+  test('prints a snapshot that compiles to itself; --hash prints what events name', () => {
+    const { out } = heimdall(['policy', 'compile', team])
+    const hash = heimdall(['policy', 'compile', '--hash', team]).out
+    expect((JSON.parse(out) as { policy_hash: string }).policy_hash).toBe(hash.trim())
+    expect(heimdall(['policy', 'compile', '-'], 'heimdall', out).out).toBe(out)
+    const forged = out.replace('no-force', 'no-farce')
+    expect(heimdall(['policy', 'compile', '-'], 'heimdall', forged)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('but the content hashes to') as string,
+    })
+  })
+})
+
+describe('policy explain', () => {
+  test('which rule decides and why, rule by rule; flags may follow the file', () => {
+    const call = ['policy', 'explain', team, '--server', 'git', '--tool', 'push', '--at', '2026-01-01T12:00:00Z']
+    expect(heimdall([...call, '--args', '{"force":true,"branch":"main"}']).out.split('\n')).toEqual([
+      'REJECT_WITH_HINT by no-force: NO_FORCE, force is off',
+      'hint: push without force',
+      'suggested arguments: {"force":false,"branch":"main"}',
+      'policy team 1.0, mode guardrails',
+      '*\tno-force\tdeny\tmatches, and decides',
+      '-\tnights\tdeny\tits arguments, classes or hours do not match',
+      '*\trest\tallow\tmatches; something else decides',
+      '-\tlate\tdeny\tnames other tools',
+      '',
+    ])
+    expect(heimdall([...call, '--exit-code']).code).toBe(0)
+    expect(heimdall([...call, '--exit-code', '--args', '{"force":true}']).code).toBe(7)
+    expect(heimdall([...call, '--exit-code', '--args', 'uninspectable']).out).toContain('ARGS_UNINSPECTABLE')
+    expect(JSON.parse(heimdall([...call, '--json']).out)).toMatchObject({
+      data: { decision: { action: 'ALLOW', rule_id: 'rest' }, mode: 'guardrails' },
+    })
+    expect(
+      heimdall(['policy', 'explain', team, '--server', 'git', '--tool', 'x', '--at', '2026-01-01T23:00:00Z']).out,
+    ).toMatch(/^BLOCK by nights/)
+    expect(heimdall([...call, '--args', '[1]']).code).toBe(2)
+  })
+})
+
+describe('policy test', () => {
+  test('runs the cases against the bundle that the file names', () => {
+    const good = file(
+      'good.yaml',
+      'policy: team.yaml\ncases:\n  - {name: no force, server: git, tool: push, args: {force: true}, expect: {action: REJECT_WITH_HINT, rule_id: no-force}}\n',
+    )
+    expect(heimdall(['policy', 'test', good])).toMatchObject({ code: 0, out: 'ok no force\n1 of 1 cases passed\n' })
+    const bad = file('bad.yaml', 'cases: [{name: x, server: git, tool: push, expect: BLOCK}]')
+    expect(heimdall(['policy', 'test', bad]).code).toBe(2)
+    expect(heimdall(['policy', 'test', bad, '--policy', team])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('FAILED x\n    call 1: action is "ALLOW", not "BLOCK"') as string,
+    })
+  })
+})
