@@ -1,9 +1,11 @@
 // Case files and explanations: what they say of a policy, and what is refused.
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { HeimdallError } from '../errors.ts'
 import { readCases, runCases } from './cases.ts'
 import { compileBundle } from './compile.ts'
 import { explainCall } from './explain.ts'
+import { lintSnapshot } from './lint.ts'
 import { MemoryCounters } from './memory-counters.ts'
 import { openPolicy } from './plan.ts'
 
@@ -97,4 +99,14 @@ test('explain says of every rule what it has to do with the call', async () => {
   expect(explainCall(policy, 'git', 'log', { args: {}, args_hash: '' }, new MemoryCounters(), 0).rules[0]?.note).toBe(
     'names other tools',
   )
+})
+
+test('the bundle and the cases of docs/policy.md are valid, clean and pass', async () => {
+  const [bundle = '', cases = ''] = [...readFileSync('docs/policy.md', 'utf8').matchAll(/```yaml\n(.*?)```/gs)].map(
+    ([, text]) => text ?? '',
+  )
+  const snapshot = await compileBundle(bundle, { name: 'docs/policy.md' })
+  expect(lintSnapshot(snapshot)).toEqual([])
+  const results = runCases(snapshot, (await readCases(cases, 'docs/policy.md')).cases)
+  expect(results.flatMap(({ failures }) => failures)).toEqual([])
 })
