@@ -7,6 +7,7 @@ import type { Answer, Command, Context, Input } from './command.ts'
 import { mannersOf } from './manners.ts'
 import { parseCommandLine } from './parse.ts'
 import { commandHelp, overviewHelp } from './render/help.ts'
+import { safeJson } from './render/json.ts'
 import { styleFor } from './render/style.ts'
 import { print } from './stdout.ts'
 import { ABOUT, COMMANDS } from './table.ts'
@@ -130,7 +131,7 @@ async function printAnswer(context: Context, answer: Answer): Promise<void> {
     context.isSeedName && answer.seedJson !== undefined
       ? answer.seedJson
       : { ok, command: commandName(context.calledAs), data: answer.data, error: null }
-  await print(context.stdout, JSON.stringify(body, null, mannersOf(context.calledAs).jsonIndent))
+  await print(context.stdout, safeJson(body, mannersOf(context.calledAs).jsonIndent))
 }
 
 function commandName(calledAs: string): string {
@@ -155,14 +156,13 @@ async function report(
     const { message, hint, details } = known
     await print(
       stdout,
-      JSON.stringify(
+      safeJson(
         {
           ok: false,
           command: commandName(calledAs),
           data: null,
           error: { code, message, ...(hint === undefined ? {} : { hint }), ...details },
         },
-        null,
         manners.jsonIndent,
       ),
     )

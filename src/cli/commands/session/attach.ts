@@ -46,22 +46,26 @@ function refuseItself({ env }: Context, variable: string, id: string): void {
 export async function attachTo(context: Context, target: AttachTarget): Promise<Answer> {
   const config = await loadConfig({ cwd: context.cwd, env: context.env, file: context.configFile })
   refuseItself(context, config.session_env_var.value as string, target.id)
-  const connection = await connectOrRecord(target)
-  const leave =
-    connection instanceof Object
-      ? await view(context, target, connection, config.detach_key.value as number)
-      : { reason: 'exited' as const, code: connection }
+  const found = await connectOrRecord(target)
+  const leave: Leave =
+    'exitCode' in found
+      ? { reason: 'exited', code: found.exitCode }
+      : await view(context, target, found.connection, config.detach_key.value as number)
   return answer(context, target.id, leave)
 }
 
 /** A short command may have ended, and its session stopped answering, before we came: then its exit code. */
-async function connectOrRecord({ id, dir, socketPath }: AttachTarget): Promise<SessionConnection | number> {
+async function connectOrRecord({
+  id,
+  dir,
+  socketPath,
+}: AttachTarget): Promise<{ readonly connection: SessionConnection } | { readonly exitCode: number }> {
   try {
-    return await openConnection(socketPath)
+    return { connection: await openConnection(socketPath) }
   } catch (error) {
     const record = readExitRecord(dir, id)
     if (error instanceof HeimdallError && error.code === 'SESSION_NOT_FOUND' && record !== undefined)
-      return record.exit_code
+      return { exitCode: record.exit_code }
     throw error
   }
 }

@@ -1,5 +1,6 @@
 // Standard output of a command that streams: waits for slow readers, and knows when nobody reads any more.
 import { isErrno } from '../../../errors.ts'
+import { safeJson } from '../../render/json.ts'
 
 export class TextOut {
   readonly #stream: NodeJS.WriteStream
@@ -24,6 +25,6 @@ export class TextOut {
 
   /** One object of a stream with `--json`. */
   writeLine(value: unknown): Promise<boolean> {
-    return this.write(`${JSON.stringify(value)}\n`)
+    return this.write(`${safeJson(value)}\n`)
   }
 }
