@@ -128,6 +128,17 @@ test('agrees with the second implementation on any spelling, whole and in pieces
   )
 })
 
+test('objects with many keys, in any order and with a key twice now and then', () => {
+  const keys = fc.array(stringText, { minLength: 8, maxLength: 40, size: 'max' })
+  fc.assert(
+    fc.property(keys, (names) => {
+      const text = `{${names.map((name, i) => `${name}:{"b":${i},"a":0}`).join(',')}}`
+      expect(quickOutcome(() => canonicalBytes(text))).toBe(slowOutcome(text))
+    }),
+    { numRuns: scaled(200, 20_000) },
+  )
+})
+
 test('takes and refuses the same damaged texts as the second implementation', () => {
   const damage = fc.tuple(
     fc.nat(400),

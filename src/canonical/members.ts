@@ -6,6 +6,8 @@ export class Members {
   offsets = new Int32Array(256)
   /** Entries in use; always even. */
   length = 0
+  /** The result of `orderMembers`: indexes into `offsets`. */
+  order = new Int32Array(16)
 
   push(keyStart: number, keyEnd: number): void {
     if (this.length + 2 > this.offsets.length) {
@@ -58,38 +60,46 @@ function unescaped(text: Uint8Array, at: number): number {
 }
 
 /**
- * The members from `base` on as indexes in key order, or where in `text` a key begins that is there twice. `text` has
- * them `shift` bytes after their offsets. Objects are small, so a handful is sorted by insertion.
+ * Puts the members from `base` on into `members.order`, by key; `text` has them `shift` bytes after their offsets. Returns
+ * where in `text` a key begins that is there twice, or -1. Objects are small, so a handful is sorted by insertion.
  */
-export function orderMembers(text: Uint8Array, members: Members, base: number, shift: number): number[] | number {
-  const { offsets, length } = members
-  const order: number[] = []
-  for (let at = base; at < length; at += 2) order.push(at)
-  const compare = (a: number, b: number): number =>
-    compareKeys(
-      text,
-      (offsets[a] as number) + shift,
-      (offsets[a + 1] as number) + shift,
-      text,
-      (offsets[b] as number) + shift,
-      (offsets[b + 1] as number) + shift,
+export function orderMembers(text: Uint8Array, members: Members, base: number, shift: number): number {
+  const count = (members.length - base) / 2
+  if (members.order.length < count) members.order = new Int32Array(count * 2)
+  const { offsets, order } = members
+  if (count > INSERTION_MAX) {
+    const sorted = Array.from({ length: count }, (_, i) => base + 2 * i).sort((a, b) =>
+      compareAt(text, offsets, a, b, shift),
     )
-  if (order.length > 12) order.sort(compare)
-  else insertionSort(order, compare)
-  for (let i = 1; i < order.length; i += 1)
-    if (compare(order[i - 1] as number, order[i] as number) === 0)
-      return (offsets[order[i] as number] as number) + shift
-  return order
-}
-
-function insertionSort(order: number[], compare: (a: number, b: number) => number): void {
-  for (let i = 1; i < order.length; i += 1) {
-    const moving = order[i] as number
+    order.set(sorted)
+    for (let i = 1; i < count; i += 1)
+      if (compareAt(text, offsets, sorted[i - 1] as number, sorted[i] as number, shift) === 0)
+        return (offsets[sorted[i] as number] as number) + shift
+    return -1
+  }
+  for (let i = 0; i < count; i += 1) {
+    const moving = base + 2 * i
     let j = i
-    while (j > 0 && compare(order[j - 1] as number, moving) > 0) {
+    for (; j > 0; j -= 1) {
+      const compared = compareAt(text, offsets, order[j - 1] as number, moving, shift)
+      if (compared === 0) return (offsets[moving] as number) + shift
+      if (compared < 0) break
       order[j] = order[j - 1] as number
-      j -= 1
     }
     order[j] = moving
   }
+  return -1
+}
+
+const INSERTION_MAX = 12
+
+function compareAt(text: Uint8Array, offsets: Int32Array, a: number, b: number, shift: number): number {
+  return compareKeys(
+    text,
+    (offsets[a] as number) + shift,
+    (offsets[a + 1] as number) + shift,
+    text,
+    (offsets[b] as number) + shift,
+    (offsets[b + 1] as number) + shift,
+  )
 }

@@ -40,6 +40,7 @@ const EXPECTED = ['a value', 'a value', 'a key', 'a key', 'a colon', 'a comma or
 
 export class CanonicalWriter {
   #out: Buffer = Buffer.allocUnsafe(4096)
+  #old: Buffer = Buffer.allocUnsafe(512)
   #length = 0
   /** What of the current piece is not yet in the output but may be taken as it stands. */
   #run = 0
@@ -89,6 +90,7 @@ export class CanonicalWriter {
 
   #reset(): void {
     if (this.#out.length > KEEP_BYTES_MAX) this.#out = Buffer.allocUnsafe(4096)
+    if (this.#old.length > KEEP_BYTES_MAX) this.#old = Buffer.allocUnsafe(512)
     this.#length = 0
     this.#state = VALUE
     this.#depth = 0
@@ -323,19 +325,29 @@ export class CanonicalWriter {
     let shift = run - o
     if (start < o) {
       copyBytes(source, run, at, out, o)
-      from = Buffer.from(out.subarray(start, end))
+      from = this.#aside(start, end)
       shift = -start
     } else copyBytes(source, run, start + shift, out, o)
-    const order = orderMembers(from, this.#members, base, shift)
-    if (typeof order === 'number') throw this.#duplicate(from, order)
+    const twice = orderMembers(from, this.#members, base, shift)
+    if (twice !== -1) throw this.#duplicate(from, twice)
+    const { order } = this.#members
+    const count = (length - base) / 2
     let next = start
-    for (const member of order) {
+    for (let i = 0; i < count; i += 1) {
+      const member = order[i] as number
       const memberStart = (offsets[member] as number) - 1
       const memberEnd = member + 2 < length ? (offsets[member + 2] as number) - 2 : end
       if (next > start) out[next++] = 0x2c
       next = copyBytes(from, memberStart + shift, memberEnd + shift, out, next)
     }
     return next
+  }
+
+  /** A copy of what is to be put in order, in memory that is kept for the next time. */
+  #aside(start: number, end: number): Buffer {
+    if (this.#old.length < end - start) this.#old = Buffer.allocUnsafe(2 * (end - start))
+    copyBytes(this.#out, start, end, this.#old, 0)
+    return this.#old
   }
 
   /** Replaces the literal at the end of the output by its canonical text; `toCome` bytes of the piece are still unread. */
