@@ -46,10 +46,15 @@ async function bundle(input, output) {
 // What is always loaded together is one file: finding, reading and compiling a file costs half a millisecond, and
 // left to itself the bundler makes one of each module that two commands share.
 const groups = [
-  { name: 'vocabulary', test: /src\/(errors|limits|ids|clock|paths|suggest)\.ts$|rolldown.runtime/ },
+  { name: 'vocabulary', test: /src\/(errors|limits|ids|clock|paths|suggest|config)\.ts$|rolldown.runtime/ },
   {
     name: 'frame',
     test: /src\/cli\/(command|main|parse|table|stdin|stdout|table\/\w+|render\/style)\.ts$|node_modules\/picocolors/,
+  },
+  // What `claim check` loads when the path is clear, in one piece.
+  {
+    name: 'check',
+    test: /src\/scopes\/|src\/coordination\/(check|conflicts|haid|ledger-files|liveness|lookup|moment|rows|schema|sqlite-store|view)\.ts$|src\/cli\/(quick-check|commands\/coordination\/(check|caller))\.ts$/,
   },
   { name: 'storage', test: /src\/storage\/(?!sqlite)/ },
   {

@@ -10,12 +10,36 @@ export function start(bin: string): void {
     printNow(VERSION)
     return
   }
-  void import('./main.ts')
-    .then(({ main }) => main(bin, words, process.env, process.cwd(), process))
-    .then((code) => {
-      // Not process.exit(): what is still on its way to a pipe must get out.
-      process.exitCode = code
-    })
+  void run(bin, words).then((code) => {
+    // Not process.exit(): what is still on its way to a pipe must get out.
+    process.exitCode = code
+  })
+}
+
+async function run(bin: string, words: readonly string[]): Promise<number> {
+  const cwd = process.cwd()
+  const scopes = quickScopes(bin, words)
+  if (scopes !== undefined) {
+    // Hooks ask before every edit, and nearly always nobody is in the way: that answer needs no table of commands.
+    const { isClear, clearText } = await import('./quick-check.ts')
+    if (await isClear(scopes, process.env, cwd)) {
+      printNow(clearText(scopes))
+      return 0
+    }
+  }
+  const { main } = await import('./main.ts')
+  return await main(bin, words, process.env, cwd, process)
+}
+
+/** The scopes of a plain `claim check SCOPE…`; with a flag of any kind the frame is asked. */
+function quickScopes(bin: string, words: readonly string[]): readonly string[] | undefined {
+  const scopes =
+    bin === 'heimdall' && words[0] === 'claim' && words[1] === 'check'
+      ? words.slice(2)
+      : bin === 'heimdall-claim' && words[0] === 'check'
+        ? words.slice(1)
+        : []
+  return scopes.length === 0 || scopes.some((scope) => scope.startsWith('-')) ? undefined : scopes
 }
 
 function printNow(text: string): void {

@@ -2,15 +2,17 @@
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { LABEL_CHARS_MAX, LEASE_MINUTES_MAX } from '../limits.ts'
-import { isBroad, parseScopes, type Scope, type ScopeContext } from '../scopes/scope.ts'
+import { isBroad, parseScopes, type Scope } from '../scopes/scope.ts'
+import { CASE_SETTING, contextFor } from './check.ts'
 import { type Conflict, findConflicts, type Standing, standingOf } from './conflicts.ts'
 import type { Coordination } from './coordination.ts'
 import { dirtyPaths, pathsWithin } from './dirty.ts'
 import { type AgentActor, type Change, changeAs, changeAsOther } from './gate.ts'
 import { recordIncursion } from './incursions.ts'
-import { measureCase, scopeContext } from './lookup.ts'
 import type { Agent, Claim, Reader } from './store.ts'
 import { surfaceOf } from './surface.ts'
+
+export { caseSensitive, checkParsed, checkScopes, contextFor, isFenced } from './check.ts'
 
 export interface ClaimRequest {
   readonly scopes: readonly string[]
@@ -197,30 +199,6 @@ function sameScopes(a: readonly Scope[], b: readonly Scope[]): boolean {
   return known.size === b.length && b.every(({ canonical }) => known.has(canonical))
 }
 
-/** May these scopes be claimed or written to by `holder`? Changes nothing, locks nothing. */
-export function checkScopes(
-  room: Coordination,
-  request: { readonly scopes: readonly string[]; readonly cwd: string; readonly holder: string | null },
-): { scopes: readonly Scope[]; conflicts: readonly Conflict[] } {
-  const scopes = parseScopes(request.scopes, contextFor(room, request.cwd))
-  return { scopes, conflicts: checkParsed(room, scopes, request.holder) }
-}
-
-/** The same for scopes that are made already, such as the paths of a commit. */
-export function checkParsed(room: Coordination, scopes: readonly Scope[], holder: string | null): Conflict[] {
-  const now = room.now()
-  return room.store.read((rows) => findConflicts(room, rows, holder, scopes, now))
-}
-
-/** Is the claim that a write relies on still the holder's, under this epoch? For whoever writes in the name of a claim. */
-export function isFenced(
-  room: Coordination,
-  claim: { readonly claimId: string; readonly epoch: number; readonly holder: string },
-): boolean {
-  const found = room.store.read((rows) => rows.claim(claim.claimId))
-  return found?.state !== 'active' || found.epoch !== claim.epoch || found.holder !== claim.holder
-}
-
 export interface ClaimChoice {
   readonly claimId?: string | undefined
   readonly scopes?: readonly string[] | undefined
@@ -362,18 +340,6 @@ export function listClaims(room: Coordination, query: { holder?: string; task?: 
   return room.store.read((rows) =>
     rows.claims({ ...query, state: 'active' }).map((claim) => standingOf(room, rows, claim, now)),
   )
-}
-
-export function contextFor(room: Coordination, cwd: string): ScopeContext {
-  return scopeContext(room.project, cwd, caseSensitive(room))
-}
-
-const CASE_SETTING = 'case-sensitive'
-
-/** Measured once, at the first claim, and then kept: stored scopes were made under it. */
-export function caseSensitive(room: Coordination): boolean {
-  const known = room.store.read((rows) => rows.setting(CASE_SETTING))
-  return known === undefined ? measureCase(room.project) : known === 'yes'
 }
 
 function checkTtl(minutes: number): void {

@@ -1,40 +1,30 @@
 // One repository's coordination, opened: its store, its clocks, and what every operation on it needs to know.
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { isErrno } from '../errors.ts'
 import { createIdSource } from '../id-source.ts'
 import type { Env, Project } from '../paths.ts'
 import { rootHaid } from './haid.ts'
-import { type Machine, type Moment, momentOf, readMachine } from './moment.ts'
+import { type Machine, momentOf, readMachine } from './moment.ts'
 import { gitEmail } from './git-config.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 import type { Store } from './store.ts'
+import { storePath, type View, type ViewOptions } from './view.ts'
 
-export interface Coordination {
-  readonly project: Project
-  readonly store: Store
+export interface Coordination extends View {
   readonly clock: Clock
   /** HAID of this human, machine and project, without a role. */
   readonly rootHaid: string
-  readonly staleMs: number
-  readonly now: () => Moment
   readonly newId: () => string
   readonly randomBytes: (count: number) => Buffer
   readonly isProcessGone: (pid: number) => boolean
 }
 
-export interface CoordinationOptions {
-  readonly project: Project
+export interface CoordinationOptions extends ViewOptions {
   readonly env: Env
-  readonly clock: Clock
-  readonly staleMinutes: number
-  readonly machine?: Machine
   readonly randomBytes?: (count: number) => Buffer
   readonly isProcessGone?: (pid: number) => boolean
 }
-
-export const storePath = (project: Project): string => join(project.coordinationDir, 'coordination.db')
 
 export function openCoordination(options: CoordinationOptions): Coordination {
   return around(openSqliteStore(storePath(options.project)), options)

@@ -1,5 +1,4 @@
 // HAIDs (seed 000 T-1): `haid:human.machine-hash4`, and `/role` for an agent below it. Derived from the project, never from the tool's folder.
-import { createHash } from 'node:crypto'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 
@@ -55,6 +54,8 @@ export function rootHaid({ email, user, host, root }: HaidSource): string {
   const shortHost = host.split('.')[0] ?? ''
   // A name of digits only is the first part of an address that changes with the network, and would mint a new identity each time.
   const machine = (/^\d+$/.test(shortHost) ? '' : slug(shortHost)) || 'unknown'
+  // Loaded where it is needed: reading a HAID must not cost more than the rest of a check.
+  const { createHash } = process.getBuiltinModule('node:crypto')
   const hash4 = createHash('sha256').update(`${human}\u001f${machine}\u001f${root}`).digest('hex').slice(0, 4)
   return `haid:${human}.${machine}-${hash4}`
 }

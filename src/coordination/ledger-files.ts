@@ -6,6 +6,7 @@ import { REMOTE_FILES_MAX } from '../limits.ts'
 import type { Project } from '../paths.ts'
 import { haidFileName } from './haid.ts'
 import type { Reader } from './store.ts'
+import type { View } from './view.ts'
 
 export const ledgerDir = (project: Project): string => join(project.planningDir, 'ledger')
 export const claimFileName = (haid: string): string => `${haidFileName(haid)}.json`
@@ -51,7 +52,15 @@ export function knownSignature(rows: Reader, project: Project): Signature {
   return JSON.parse(rows.setting(signatureKey(project)) ?? '{}') as Signature
 }
 
-export function isSameSignature(a: Signature, b: Signature): boolean {
+/** True when files of the ledger have changed since they were last taken in. */
+export function hasNews(view: Pick<View, 'project' | 'store'>, signature: Signature): boolean {
+  return !isSameSignature(
+    view.store.read((rows) => knownSignature(rows, view.project)),
+    signature,
+  )
+}
+
+function isSameSignature(a: Signature, b: Signature): boolean {
   const names = Object.keys(a)
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name])
 }

@@ -13,23 +13,13 @@ import {
   claimFileName,
   claimFileNames,
   EVENTS_FILE,
-  isSameSignature,
-  knownSignature,
+  hasNews,
   ledgerDir,
   ledgerSignature,
-  type Signature,
   signatureKey,
 } from './ledger-files.ts'
 import type { Moment } from './moment.ts'
 import type { Agent, Claim, NewEvent, Reader } from './store.ts'
-
-/** True when files of the ledger have changed since they were last taken in. */
-export function hasRemoteNews(room: Coordination, signature: Signature): boolean {
-  return !isSameSignature(
-    room.store.read((rows) => knownSignature(rows, room.project)),
-    signature,
-  )
-}
 
 export interface Taken {
   /** Files that could not be used, and why. */
@@ -38,7 +28,7 @@ export interface Taken {
 
 /** Takes in what has changed. Claims whose file is gone were released where they were made. */
 export function takeInRemote(room: Coordination, signature = ledgerSignature(room.project)): Taken {
-  if (!hasRemoteNews(room, signature)) return { skipped: [] }
+  if (!hasNews(room, signature)) return { skipped: [] }
   const dir = ledgerDir(room.project)
   const skipped: string[] = []
   const files = claimFileNames(dir).flatMap((name) => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { claimScopes, listClaims } from '../../src/coordination/claims.ts'
-import { storePath } from '../../src/coordination/coordination.ts'
+import { storePath } from '../../src/coordination/view.ts'
 import { MIGRATIONS } from '../../src/coordination/schema.ts'
 import { readMachine } from '../../src/coordination/moment.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'

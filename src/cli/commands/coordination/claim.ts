@@ -33,6 +33,7 @@ import type {
   claimTakeover,
   claimWait,
 } from '../../table/coordination.ts'
+import { clear } from './check.ts'
 import { actorName, ledgerActor, personFor, withRoom, withRoomToRead } from './room.ts'
 
 /** Seed 000's exit code for a collision. */
@@ -147,11 +148,6 @@ export const check: Run<typeof claimCheck> = (context, { flags, args }) =>
     },
     () => clear(args.scope),
   )
-
-function clear(scopes: readonly string[]): Answer {
-  const data = { granted: true, conflicts: [] }
-  return { data, text: `clear: ${scopes.join(' ')}`, seedJson: data }
-}
 
 export const renew: Run<typeof claimRenew> = (context, { flags, args }) =>
   withRoom(context, (room) => {

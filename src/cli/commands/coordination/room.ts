@@ -1,6 +1,5 @@
 // What the commands of coordination share: opening the repository's store, knowing who calls, and writing the ledger afterwards.
 import { userInfo } from 'node:os'
-import { loadConfig } from '../../../config.ts'
 import {
   type Coordination,
   type CoordinationOptions,
@@ -11,22 +10,11 @@ import { type AgentActor, findAgent, unknownAgent } from '../../../coordination/
 import { type KeepSecret, registerHaid } from '../../../coordination/identity.ts'
 import { readKey, writeKey } from '../../../coordination/keys.ts'
 import { exportLedger } from '../../../coordination/ledger.ts'
-import { ledgerSignature } from '../../../coordination/ledger-files.ts'
-import { hasRemoteNews, takeInRemote } from '../../../coordination/remote.ts'
+import { hasNews, ledgerSignature } from '../../../coordination/ledger-files.ts'
+import { takeInRemote } from '../../../coordination/remote.ts'
 import { HeimdallError } from '../../../errors.ts'
-import { findProject } from '../../../paths.ts'
 import type { Context } from '../../command.ts'
-
-async function optionsFor(context: Context): Promise<CoordinationOptions> {
-  const { cwd, env, clock } = context
-  const { agent_stale_minutes: stale } = await loadConfig({ cwd, env, file: context.configFile })
-  if (typeof stale.value !== 'number' || stale.value < 1)
-    throw new HeimdallError(
-      'CONFIG_INVALID',
-      `agent_stale_minutes is ${JSON.stringify(stale.value)} (${stale.origin}), at least 1 is needed`,
-    )
-  return { project: findProject(cwd, env), env, clock, staleMinutes: stale.value }
-}
+import { actorName, optionsFor, SECRET_VARIABLE } from './caller.ts'
 
 /** For commands that may change something. What arrived from other machines is taken in first; the ledger is written last. */
 export async function withRoom<T>(context: Context, act: (room: Coordination) => T | Promise<T>): Promise<T> {
@@ -57,7 +45,7 @@ export async function withRoomToRead<T>(
   const options = await optionsFor(context)
   const signature = ledgerSignature(options.project)
   let room = openCoordinationToRead(options)
-  if (room === undefined ? Object.keys(signature).length > 0 : hasRemoteNews(room, signature)) {
+  if (room === undefined ? Object.keys(signature).length > 0 : hasNews(room, signature)) {
     room?.store.close()
     room = openCoordination(options)
     for (const skipped of takeInRemote(room, signature).skipped) context.note(`warning: ${skipped}`)
@@ -81,16 +69,7 @@ async function writeLedger(context: Context, room: Coordination, touched: string
   }
 }
 
-/** The secret that `heimdall run` hands to its child: a session that has one is that agent and no other. */
-export const SECRET_VARIABLE = 'HEIMDALL_SECRET'
-
-/** Where a session says who it is; the first that is set counts. */
-export const ACTOR_VARIABLES = ['HEIMDALL_HAID', 'HEIMDALL_AGENT_ID', 'BB_AGENT', 'BD_ACTOR'] as const
-
-/** Who the environment says is calling, as a label. */
-export function actorName({ env }: Pick<Context, 'env'>): string | undefined {
-  return ACTOR_VARIABLES.map((name) => env[name]).find((name) => name !== undefined && name !== '')
-}
+export { ACTOR_VARIABLES, actorName, SECRET_VARIABLE } from './caller.ts'
 
 /** The agent to act as, with proof: `--agent`, or the environment's. */
 export function actorFor(

@@ -1,0 +1,41 @@
+// May these paths be claimed or written to? Reads, and nothing else.
+import { parseScopes, type Scope, type ScopeContext } from '../scopes/scope.ts'
+import { type Conflict, findConflicts } from './conflicts.ts'
+import { measureCase, scopeContext } from './lookup.ts'
+import type { View } from './view.ts'
+
+/** May these scopes be claimed or written to by `holder`? Changes nothing, locks nothing. */
+export function checkScopes(
+  view: View,
+  request: { readonly scopes: readonly string[]; readonly cwd: string; readonly holder: string | null },
+): { scopes: readonly Scope[]; conflicts: readonly Conflict[] } {
+  const scopes = parseScopes(request.scopes, contextFor(view, request.cwd))
+  return { scopes, conflicts: checkParsed(view, scopes, request.holder) }
+}
+
+/** The same for scopes that are made already, such as the paths of a commit. */
+export function checkParsed(view: View, scopes: readonly Scope[], holder: string | null): Conflict[] {
+  const now = view.now()
+  return view.store.read((rows) => findConflicts(view, rows, holder, scopes, now))
+}
+
+/** Is the claim that a write relies on still the holder's, under this epoch? For whoever writes in the name of a claim. */
+export function isFenced(
+  view: View,
+  claim: { readonly claimId: string; readonly epoch: number; readonly holder: string },
+): boolean {
+  const found = view.store.read((rows) => rows.claim(claim.claimId))
+  return found?.state !== 'active' || found.epoch !== claim.epoch || found.holder !== claim.holder
+}
+
+export function contextFor(view: Pick<View, 'project' | 'store'>, cwd: string): ScopeContext {
+  return scopeContext(view.project, cwd, caseSensitive(view))
+}
+
+export const CASE_SETTING = 'case-sensitive'
+
+/** Measured once, at the first claim, and then kept: stored scopes were made under it. */
+export function caseSensitive(view: Pick<View, 'project' | 'store'>): boolean {
+  const known = view.store.read((rows) => rows.setting(CASE_SETTING))
+  return known === undefined ? measureCase(view.project) : known === 'yes'
+}
