@@ -130,8 +130,10 @@ export class SessionConnection {
     return this.#write([...encodeBytes('input', Buffer.from(bytes))])
   }
 
-  resize(size: Size): Promise<void> {
-    return this.#write([encodeResize(size)])
+  async resize(size: Size): Promise<void> {
+    if (![size.cols, size.rows].every((side) => Number.isInteger(side) && side >= 1 && side <= 0xffff))
+      throw new HeimdallError('SESSION_SIZE_INVALID', `a terminal of ${size.cols}x${size.rows} cannot be`)
+    await this.#write([encodeResize(size)])
   }
 
   /** Asks for the end of the session: SIGTERM to its process group, SIGKILL after the grace time. */
@@ -139,6 +141,7 @@ export class SessionConnection {
     return this.#write([encodeFrame('kill')])
   }
 
+  /** What a host's hook knows of the agent in the session; it counts more than what the screen looks like. */
   report(report: Report): Promise<void> {
     return this.#write([encodeJson('report', report)])
   }

@@ -152,6 +152,17 @@ test('ids are checked before they become a path', async () => {
     await expect(connect({ id, socketDir: '/tmp' })).rejects.toMatchObject({ code: 'ID_INVALID' })
 })
 
+test('a size that no terminal has is refused here', async () => {
+  const session = await scriptedSession()
+  const connection = await connect({ socketPath: session.socketPath })
+  for (const size of [
+    { cols: 0, rows: 1 },
+    { cols: 1.5, rows: 1 },
+    { cols: 1, rows: 70_000 },
+  ])
+    await expect(connection.resize(size)).rejects.toMatchObject({ code: 'SESSION_SIZE_INVALID' })
+})
+
 test('input of several megabytes goes out in frames within the cap', async () => {
   const session = await scriptedSession()
   const connection = await connect({ socketPath: session.socketPath })

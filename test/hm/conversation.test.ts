@@ -199,3 +199,20 @@ test('needs input shows in status, ls and wait, with its evidence made safe', as
   expect(stdout).not.toMatch(/[\u001b\u202e]/)
   expect((await home.run(['ls'])).stdout).toMatch(/ask +\w+ +needs input /)
 })
+
+test('a hook inside the session reports, and is believed', async () => {
+  const home = hm()
+  const hmPath = join(import.meta.dirname, '../../bin/hm')
+  const script = `"${process.execPath}" "${hmPath}" report --needs-input "permission to push"; read x; "${process.execPath}" "${hmPath}" report --working; sleep 1000`
+  await home.session('agent', ['sh', '-c', script])
+  const waited = await home.json(['wait', 'agent', '--for', 'needs-input', '--timeout', '30s'])
+  expect(waited['needs_input']).toEqual({ value: true, source: 'hook', evidence: 'permission to push' })
+  await home.run(['send', 'agent', '', '--enter'])
+  await until('the agent to work', async () => {
+    const { value } = (await home.json(['status', 'agent']))['needs_input'] as { value: boolean }
+    return !value
+  })
+  expect((await home.run(['report', '--working'])).code).toBe(0)
+  expect((await home.run(['report'])).code).toBe(2)
+  expect((await home.run(['report', 'nope', '--working'])).code).toBe(1)
+})

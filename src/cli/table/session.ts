@@ -184,6 +184,26 @@ export const send = spec({
   },
 })
 
+export const report = spec({
+  names: ['heimdall session report', 'hm report'],
+  summary: 'Tell a session, from a hook of the agent in it, whether it waits for a person',
+  about:
+    'A hook knows for certain what the screen only suggests. Outside of any session it does nothing and succeeds, so that ' +
+    'the same hook can stay configured everywhere.',
+  args: [{ name: 'id', help: 'id of the session; default: the session that this runs in', optional: true }],
+  flags: {
+    'socket-dir': socketDir,
+    'needs-input': { type: 'string', value: 'WHY', help: 'it waits for a person, for this reason' },
+    working: { type: 'boolean', help: 'it does not' },
+  },
+  examples: [
+    { run: 'hm report --needs-input "permission to run a command"', does: 'as the command of a notification hook' },
+    { run: 'hm report --working', does: 'as the command of a hook that runs when a prompt was submitted' },
+  ],
+  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_SILENT', 'SESSION_LOST'],
+  output: { id: 'id of the session, null outside of any', needs_input: 'what was reported' },
+})
+
 export const logs = spec({
   names: ['heimdall session logs', 'hm logs'],
   summary: 'Print what a session has put out',
@@ -311,6 +331,7 @@ export const sessionCommands: readonly Command[] = [
   { spec: ls, load: () => import('../commands/session/ls.ts') },
   { spec: kill, load: () => import('../commands/session/kill.ts') },
   { spec: send, load: () => import('../commands/session/send.ts') },
+  { spec: report, load: () => import('../commands/session/report.ts') },
   { spec: logs, load: () => import('../commands/session/logs.ts') },
   { spec: peek, load: () => import('../commands/session/peek.ts') },
   { spec: wait, load: () => import('../commands/session/wait.ts') },
