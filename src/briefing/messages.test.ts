@@ -49,7 +49,10 @@ const GOOD: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 
 const extra = fc.dictionary(
   fc.constantFrom('note', 'body', 'metrics', 'constructor', 'toString', 'x'),
-  fc.oneof(fc.constantFrom('short', 'x'.repeat(300), { deep: 1 }, [1], null, true, 'a\nb'), fc.double()),
+  fc.oneof(
+    fc.constantFrom('short', 'x'.repeat(300), { deep: 1 }, [1], null, true, 'a\nb'),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+  ),
   { maxKeys: 2 },
 )
 
