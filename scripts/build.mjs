@@ -49,7 +49,7 @@ const groups = [
   { name: 'vocabulary', test: /src\/(errors|limits|ids|clock|paths|suggest|config)\.ts$|rolldown.runtime/ },
   {
     name: 'frame',
-    test: /src\/cli\/(command|main|parse|table|stdin|stdout|table\/\w+|render\/style)\.ts$|node_modules\/picocolors/,
+    test: /src\/cli\/(command|main|manners|launchers|parse|stdin|stdout|render\/(style|colors|json))\.ts$/,
   },
   // What `claim check` loads when the path is clear, in one piece.
   {
@@ -59,7 +59,7 @@ const groups = [
   { name: 'storage', test: /src\/storage\/(?!sqlite)/ },
   {
     name: 'tables',
-    test: /src\/briefing\/(planning|rows|values|protocol-log|state-file|symbols|blackboard)\.ts$|src\/cli\/commands\/briefing\/(planning|symbol-get|fact-get)\.ts$/,
+    test: /src\/cli\/table\/briefing\.ts$|src\/briefing\/(planning|rows|values|protocol-log|state-file|symbols|blackboard)\.ts$|src\/cli\/commands\/briefing\/(planning|symbol-get|fact-get)\.ts$/,
   },
 ]
 

@@ -20,7 +20,7 @@ export interface Project {
 
 /** Finds the project that `cwd` is in. Git is read, not run: a command must not pay for a process to learn where it is. */
 export function findProject(cwd: string, env: Env): Project {
-  const start = realpathSync(cwd)
+  const start = realpathSync.native(cwd)
   const git = findGit(start)
   const root = git?.root ?? start
   const override = env['HEIMDALL_PLANNING_DIR']
@@ -53,10 +53,10 @@ function findGit(start: string): Git | undefined {
 /** A linked worktree's git folder names the shared one in a file `commondir`; the main one has no such file. */
 function commonDirOf(gitDir: string): string {
   try {
-    return realpathSync(resolve(gitDir, readFileSync(join(gitDir, 'commondir'), 'utf8').trim()))
+    return realpathSync.native(resolve(gitDir, readFileSync(join(gitDir, 'commondir'), 'utf8').trim()))
   } catch (error) {
     if (!isErrno(error, 'ENOENT')) throw error
-    return realpathSync(gitDir)
+    return realpathSync.native(gitDir)
   }
 }
 
@@ -90,7 +90,7 @@ export const sessionsDir = (env: Env): string => join(homeDir(env), '.local/shar
  */
 export function resolveInside(root: string, path: string): string {
   if (path.includes('\0')) throw outside(root, path)
-  const realRoot = realpathSync(root)
+  const realRoot = realpathSync.native(root)
   const real = realpathOfExisting(resolve(realRoot, path))
   if (!contains(realRoot, real)) throw outside(root, path)
   return real
@@ -103,7 +103,7 @@ export function contains(root: string, path: string): boolean {
 
 function realpathOfExisting(path: string): string {
   try {
-    return realpathSync(path)
+    return realpathSync.native(path)
   } catch (error) {
     // ELOOP is left to rise: a link that leads nowhere is not a path that may be created.
     if (!isErrno(error, 'ENOENT', 'ENOTDIR')) throw error

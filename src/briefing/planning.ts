@@ -74,7 +74,7 @@ export function findReference(planning: Planning, path: string): Reference | und
   let isInside = false
   for (const root of planning.referenceRoots.filter(isThere)) {
     try {
-      const realRoot = realpathSync(root)
+      const realRoot = realpathSync.native(root)
       const real = onDisk(path, () => resolveInside(realRoot, path))
       isInside = true
       if (isThere(real)) return { path: real, ref: relative(realRoot, real) }

@@ -27,8 +27,8 @@ async function run(bin: string, words: readonly string[]): Promise<number> {
       return 0
     }
   }
-  const { main } = await import('./main.ts')
-  return await main(bin, words, process.env, cwd, process)
+  const [{ main }, { processStreams }] = await Promise.all([import('./main.ts'), import('./stdout.ts')])
+  return await main(bin, words, process.env, cwd, processStreams())
 }
 
 /** The scopes of a plain `claim check SCOPE…`; with a flag of any kind the frame is asked. */

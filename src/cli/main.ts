@@ -4,18 +4,19 @@ import { EXIT, HeimdallError } from '../errors.ts'
 import type { Env } from '../paths.ts'
 import { nearest } from '../suggest.ts'
 import type { Answer, Command, Context, Input } from './command.ts'
+import { commandsOf } from './launchers.ts'
 import { mannersOf } from './manners.ts'
 import { parseCommandLine } from './parse.ts'
-import { commandHelp, overviewHelp } from './render/help.ts'
 import { safeJson } from './render/json.ts'
-import { styleFor } from './render/style.ts'
+import { type Style, styleFor } from './render/style.ts'
 import { print } from './stdout.ts'
-import { ABOUT, COMMANDS } from './table.ts'
 
 export interface Streams {
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream
+  /** Prints to stdout in a cheaper way than through its stream. */
+  readonly print?: (text: string) => Promise<void>
 }
 
 /** Runs one command line; `--version` alone is answered before this is loaded. `bin` is the launcher's name, `words` what followed it. */
@@ -26,18 +27,21 @@ export async function main(
   cwd: string,
   streams: Streams,
 ): Promise<number> {
-  const found = findCommand(bin, words)
+  const commands = await commandsOf(bin)
+  const found = findCommand(commands, bin, words)
   const wantsJson =
     mannersOf(bin).alwaysJson === true ||
     words.slice(0, words.includes('--') ? words.indexOf('--') : undefined).includes('--json')
   try {
-    if (found === undefined) return await overviewOrUnknown(bin, words, streams)
+    if (found === undefined) return await overviewOrUnknown(commands, bin, words, streams)
     const { command, calledAs, rest } = found
     const parsed = parseCommandLine(command.spec, calledAs, rest)
     if (parsed.globals.help) {
-      await print(streams.stdout, commandHelp(command.spec, calledAs))
+      const { commandHelp } = await import('./render/help.ts')
+      await say(streams, commandHelp(command.spec, calledAs))
       return EXIT.ok
     }
+    let style: Style | undefined
     const context: Context = {
       // As getters: opening stdin alone costs a command that does not read it several milliseconds.
       get stdin() {
@@ -56,13 +60,15 @@ export async function main(
       isSeedName: calledAs !== command.spec.names[0],
       json: parsed.globals.json || mannersOf(bin).alwaysJson === true,
       configFile: parsed.globals.config,
-      style: styleFor(streams.stdout, env, parsed.globals.color),
+      get style() {
+        return (style ??= styleFor(streams.stdout, env, parsed.globals.color))
+      },
       note: (line) => void streams.stderr.write(`${line}\n`),
     }
     const { run } = await command.load()
     // The row and the function are a pair in the table, and `parseCommandLine` made the input from that row.
     const answer = await (run as (context: Context, input: Input) => Promise<Answer>)(context, parsed)
-    await printAnswer(context, answer)
+    await printAnswer(context, streams, answer)
     return answer.exit ?? EXIT.ok
   } catch (error) {
     return await report(
@@ -75,6 +81,10 @@ export async function main(
   }
 }
 
+function say(streams: Streams, text: string): Promise<void> {
+  return streams.print === undefined ? print(streams.stdout, text) : streams.print(text)
+}
+
 interface Found {
   readonly command: Command
   readonly calledAs: string
@@ -82,10 +92,9 @@ interface Found {
 }
 
 /** The longest name of the table that the command line begins with. */
-function findCommand(bin: string, words: readonly string[]): Found | undefined {
-  const candidates = COMMANDS.flatMap((command) =>
-    command.spec.names.map((name) => ({ command, name, path: name.split(' ') })),
-  )
+function findCommand(commands: readonly Command[], bin: string, words: readonly string[]): Found | undefined {
+  const candidates = commands
+    .flatMap((command) => command.spec.names.map((name) => ({ command, name, path: name.split(' ') })))
     .filter(({ path }) => path[0] === bin && path.slice(1).every((word, i) => words[i] === word))
     .sort((a, b) => b.path.length - a.path.length)
   const [best] = candidates
@@ -94,21 +103,25 @@ function findCommand(bin: string, words: readonly string[]): Found | undefined {
     : { command: best.command, calledAs: best.name, rest: words.slice(best.path.length - 1) }
 }
 
-async function overviewOrUnknown(bin: string, words: readonly string[], { stdout, stderr }: Streams): Promise<number> {
+async function overviewOrUnknown(
+  commands: readonly Command[],
+  bin: string,
+  words: readonly string[],
+  streams: Streams,
+): Promise<number> {
   const path = words.filter((word) => !word.startsWith('-'))
   const prefix = [bin, ...path].join(' ')
-  const names = COMMANDS.flatMap(({ spec }) => spec.names)
+  const names = commands.flatMap(({ spec }) => spec.names)
   if (
     names.some((name) => name.startsWith(`${prefix} `)) &&
     words.every((word) => ['--help', '-h'].includes(word) || path.includes(word))
   ) {
     // `heimdall` and `hm` alone are a question; any other name without its verb is a mistake.
     const isAsked = words.length > path.length || (path.length === 0 && ['heimdall', 'hm'].includes(bin))
-    const overview = overviewHelp(COMMANDS, prefix, ABOUT)
-    await print(
-      isAsked ? stdout : stderr,
-      isAsked ? overview : `error: a command is missing after ${prefix}\n\n${overview}`,
-    )
+    const [{ overviewHelp }, { ABOUT }] = await Promise.all([import('./render/help.ts'), import('./table.ts')])
+    const overview = overviewHelp(commands, prefix, ABOUT)
+    if (isAsked) await say(streams, overview)
+    else await print(streams.stderr, `error: a command is missing after ${prefix}\n\n${overview}`)
     return isAsked ? EXIT.ok : EXIT.usage
   }
   const close = nearest(
@@ -120,10 +133,10 @@ async function overviewOrUnknown(bin: string, words: readonly string[], { stdout
   })
 }
 
-async function printAnswer(context: Context, answer: Answer): Promise<void> {
+async function printAnswer(context: Context, streams: Streams, answer: Answer): Promise<void> {
   if (answer.streamed === true) return
   if (!context.json) {
-    if (answer.text !== '') await print(context.stdout, answer.text)
+    if (answer.text !== '') await say(streams, answer.text)
     return
   }
   const ok = (answer.exit ?? EXIT.ok) === EXIT.ok
@@ -131,7 +144,7 @@ async function printAnswer(context: Context, answer: Answer): Promise<void> {
     context.isSeedName && answer.seedJson !== undefined
       ? answer.seedJson
       : { ok, command: commandName(context.calledAs), data: answer.data, error: null }
-  await print(context.stdout, safeJson(body, mannersOf(context.calledAs).jsonIndent))
+  await say(streams, safeJson(body, mannersOf(context.calledAs).jsonIndent))
 }
 
 function commandName(calledAs: string): string {
@@ -144,7 +157,7 @@ async function report(
   calledAs: string,
   isSeedName: boolean,
   json: boolean,
-  { stdout, stderr }: Streams,
+  streams: Streams,
 ): Promise<number> {
   const known =
     error instanceof HeimdallError
@@ -154,8 +167,8 @@ async function report(
   const code = manners.errorCodes?.[known.code] ?? known.code
   if (json) {
     const { message, hint, details } = known
-    await print(
-      stdout,
+    await say(
+      streams,
       safeJson(
         {
           ok: false,
@@ -170,7 +183,7 @@ async function report(
     const lines = [manners.errorLine?.(code, known.message) ?? `error: ${known.message}`]
     if (known.hint !== undefined) lines.push(`hint: ${known.hint}`)
     if (known.code === 'INTERNAL' && error instanceof Error && error.stack !== undefined) lines.push(error.stack)
-    await print(stderr, lines.join('\n'))
+    await print(streams.stderr, lines.join('\n'))
   }
   const { exit, seedExit } = known.entry
   if (manners.errorExit !== undefined) return manners.errorExit(exit)

@@ -1,12 +1,59 @@
 // Output that has left the process when its promise resolves.
+import { writeSync } from 'node:fs'
+import { isErrno } from '../errors.ts'
+import type { Streams } from './main.ts'
 
 /** An exit right after a large write to a pipe would cut it off; so would not waiting for a slow reader. */
 export function print(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  return send(stream, Buffer.from(`${text}\n`))
+}
+
+/**
+ * The streams of this process, made when they are asked for: stdin alone costs a short command several milliseconds.
+ * `print` writes to the descriptor itself as long as nobody has asked for stdout as a stream; what a full pipe does
+ * not take at once goes through the stream.
+ */
+export function processStreams(): Streams {
+  let isStreamInUse = false
+  return {
+    get stdin() {
+      return process.stdin
+    },
+    get stdout() {
+      isStreamInUse = true
+      return process.stdout
+    },
+    get stderr() {
+      return process.stderr
+    },
+    async print(text) {
+      const bytes = Buffer.from(`${text}\n`)
+      const rest = isStreamInUse ? bytes : writeNow(1, bytes)
+      if (rest.byteLength === 0) return
+      isStreamInUse = true
+      await send(process.stdout, rest)
+    },
+  }
+}
+
+function send(stream: NodeJS.WriteStream, bytes: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
-    stream.write(`${text}\n`, (error) => {
+    stream.write(bytes, (error) => {
       // The reader has gone (`heimdall … | head -1`): nobody is left to tell.
       if (error === null || error === undefined || ('code' in error && error.code === 'EPIPE')) resolve()
       else reject(error)
     })
   })
+}
+
+/** Writes what the descriptor takes without waiting and returns the rest. */
+function writeNow(fd: number, bytes: Buffer): Buffer {
+  let sent = 0
+  try {
+    while (sent < bytes.byteLength) sent += writeSync(fd, bytes, sent)
+  } catch (error) {
+    if (isErrno(error, 'EPIPE')) return Buffer.alloc(0)
+    if (!isErrno(error, 'EAGAIN')) throw error
+  }
+  return bytes.subarray(sent)
 }

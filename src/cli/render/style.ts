@@ -1,11 +1,11 @@
 // Colour and tables for people; plain text for pipes.
-import picocolors from 'picocolors'
 import type { Env } from '../../paths.ts'
+import { type Colors, createColors } from './colors.ts'
 
 export interface Style {
   readonly isTty: boolean
   readonly columns: number
-  readonly color: ReturnType<typeof picocolors.createColors>
+  readonly color: Colors
 }
 
 /** `--color` wins, then NO_COLOR, then CLICOLOR_FORCE, then whether the stream is a terminal that can do it. */
@@ -14,7 +14,7 @@ export function styleFor(stream: { isTTY?: boolean; columns?: number }, env: Env
   const forced = env['CLICOLOR_FORCE'] !== undefined && env['CLICOLOR_FORCE'] !== '0'
   const allowed = env['NO_COLOR'] === undefined || env['NO_COLOR'] === ''
   const on = flag ?? (allowed && (forced || (isTty && env['TERM'] !== 'dumb')))
-  return { isTty, columns: stream.columns ?? 80, color: picocolors.createColors(on) }
+  return { isTty, columns: stream.columns ?? 80, color: createColors(on) }
 }
 
 /** Aligned columns under a header on a terminal; tab-separated and without a header in a pipe. */
