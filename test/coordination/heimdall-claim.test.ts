@@ -1,0 +1,155 @@
+// heimdall-claim and heimdall-haid as seed 000 calls them (briefing-origin §2.1, §2.2), and what a session may not do.
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Ending } from '../support/programs.ts'
+import { type TemporaryProject, temporaryProject } from '../support/project.ts'
+
+const claim = (project: TemporaryProject, args: readonly string[], env: Record<string, string> = {}): Promise<Ending> =>
+  project.run('heimdall-claim', args, { env: { ...project.env, ...env } })
+
+test('claim, check, list, show, heartbeat, release, reap; exit 3 is a collision and nothing else', async () => {
+  const project = temporaryProject()
+  const cursor = { HEIMDALL_HAID: 'haid:ana.box-1f2e/cursor' }
+  const copilot = { HEIMDALL_HAID: 'haid:ana.box-1f2e/copilot' }
+  expect(await claim(project, ['heartbeat'])).toMatchObject({ code: 2 })
+  expect(await claim(project, ['claim', 'src/a/**', 'lib/x.ts#foo', '--task', 'T-9'], cursor)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^claimed: src\/a\/\*\* lib\/x\.ts#foo/),
+  })
+  const collision = await claim(project, ['claim', './src/a/b.ts', '--task', 'T-10'], copilot)
+  expect([collision.code, collision.stdout]).toEqual([3, ''])
+  expect(collision.stderr).toMatch(
+    /^COLLISION: \.\/src\/a\/b\.ts overlaps src\/a\/\*\* .*haid:ana\.box-1f2e\/cursor.* for T-9/,
+  )
+  expect(await claim(project, ['check', 'lib/x.ts#bar', 'docs'], copilot)).toMatchObject({
+    code: 0,
+    stdout: 'clear: lib/x.ts#bar docs\n',
+  })
+  expect(await claim(project, ['check', 'lib/x.ts#foo'], copilot)).toMatchObject({ code: 3 })
+  expect(await claim(project, ['check', 'src/a/b.ts'], cursor)).toMatchObject({ code: 0 })
+  const list = await claim(project, ['list', '--json'])
+  expect(JSON.parse(list.stdout)).toMatchObject([
+    {
+      haid: 'haid:ana.box-1f2e/cursor',
+      human: 'ana',
+      claimed_surfaces: ['src/a/**', 'lib/x.ts#foo'],
+      task_ref: 'T-9',
+      ttl_minutes: 90,
+    },
+  ])
+  expect((await claim(project, ['list'])).stdout).toMatch(/^ACTIVE CLAIMS \(1\)\n/)
+  expect((await claim(project, ['show', '--json'], copilot)).stdout).toBe('null\n')
+  expect(await claim(project, ['release', '--haid', 'haid:ana.box-1f2e/copilot'], copilot)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('no active claim'),
+  })
+  expect(await claim(project, ['claim', 'x', '--ttl', '0'])).toMatchObject({ code: 2 })
+  expect(await claim(project, ['claim', '../out'])).toMatchObject({ code: 4 })
+  expect((await claim(project, ['reap'])).stdout).toBe('reaped 0 expired claim(s); 1 active claim(s) remain\n')
+})
+
+test('a claim from a subfolder, a linked worktree and through a symlink is one and the same claim', async () => {
+  const project = temporaryProject()
+  project.write('src/lib/a.ts', 'x')
+  project.git('add', '.')
+  project.git('commit', '-qm', 'begin')
+  project.git('worktree', 'add', '-q', '../linked')
+  symlinkSync('src/lib', project.path('alias'))
+  symlinkSync('/etc', project.path('outside'))
+  const env = { HEIMDALL_HAID: 'haid:ana.box-1f2e/cursor' }
+  expect(
+    await project.run('heimdall-claim', ['claim', 'lib', '--task', 'T-1'], {
+      cwd: project.path('src'),
+      env: { ...project.env, ...env },
+    }),
+  ).toMatchObject({ code: 0 })
+  const linked = join(project.root, '../linked')
+  const others: [string, string][] = [
+    [project.root, 'alias/new.ts'],
+    [linked, 'src/lib/a.ts'],
+    [linked, project.path('src/lib/a.ts')],
+    [project.path('src/lib'), '.'],
+  ]
+  for (const [cwd, scope] of others)
+    expect(
+      (
+        await project.run('heimdall-claim', ['check', scope], {
+          cwd,
+          env: { ...project.env, HEIMDALL_HAID: 'haid:ana.box-1f2e/copilot' },
+        })
+      ).stderr,
+      scope,
+    ).toContain('COLLISION')
+  expect(await claim(project, ['check', 'outside/passwd'])).toMatchObject({ code: 4 })
+})
+
+test('heimdall-haid: derived from the project, registered, revoked, enforced, reinstated', async () => {
+  const project = temporaryProject()
+  project.git('config', 'user.email', 'Ana.Maria@example.org')
+  const haid = async (...args: string[]): Promise<[number | null, string]> => {
+    const { code, stdout } = await project.run('heimdall-haid', args)
+    return [code, stdout.trim()]
+  }
+  const [, root] = await haid('current')
+  expect(root).toMatch(/^haid:ana-maria\.[a-z0-9-]+-[0-9a-f]{4}$/)
+  expect(await haid('spawn', 'Code Reviewer')).toEqual([0, `${root}/code-reviewer`])
+  expect((await haid('spawn', '!!'))[0]).toBe(2)
+  expect(await haid('check', root)).toEqual([3, 'absent'])
+  expect((await haid('heartbeat', root))[0]).toBe(2)
+  expect((await haid('get', root))[0]).toBe(2)
+  expect(await haid('register', '--role', 'orchestrator')).toEqual([0, root])
+  expect(await haid('check', root)).toEqual([0, 'active'])
+  expect(await haid('revoke', root)).toEqual([0, `${root} revoked`])
+  expect(await haid('check', root)).toEqual([3, 'revoked'])
+  expect((await claim(project, ['claim', 'src', '--task', 'T-1'])).code).toBe(4)
+  expect(JSON.parse((await haid('list', '--json'))[1])).toMatchObject({
+    version: '1.0.0',
+    agents: { [root]: { human: 'ana-maria', role: 'orchestrator', status: 'revoked' } },
+  })
+  expect(await haid('reinstate', root)).toEqual([0, `${root} active`])
+  expect((await claim(project, ['claim', 'src', '--task', 'T-1'])).code).toBe(0)
+  expect(await haid('trailer')).toEqual([0, `Heimdall-Agent: ${root}`])
+  expect((await haid('check', 'haid:ana.box-1F2E'))[0]).toBe(2)
+})
+
+test('a session with a secret of its own can be nobody else, and an attempt is on record', async () => {
+  const project = temporaryProject()
+  const bb = (args: readonly string[], env = {}): Promise<Ending> =>
+    project.run('bb', ['agent', ...args, '--json'], { env: { ...project.env, ...env } })
+  await bb(['register', '--name', 'amber-otter', '--role', 'backend'])
+  await bb(['register', '--name', 'cobalt-harbor', '--role', 'ui'])
+  await bb(['reserve', '--agent', 'amber-otter', '--scope', 'src'])
+  const session = { HEIMDALL_AGENT_ID: 'cobalt-harbor', HEIMDALL_SECRET: 'not-the-secret' }
+  for (const agent of ['amber-otter', 'cobalt-harbor']) {
+    const { code, stdout } = await bb(['release', '--agent', agent, '--scope', 'src'], session)
+    expect([code, (JSON.parse(stdout) as { error: { code: string } }).error.code]).toEqual([1, 'IDENTITY_UNPROVEN'])
+  }
+  const forced = await project.run(
+    'heimdall',
+    ['claim', 'takeover', 'src', '--agent', 'cobalt-harbor', '--force', '--reason', 'x', '--json'],
+    { stdin: '' },
+  )
+  expect([forced.code, (JSON.parse(forced.stdout) as { error: { code: string } }).error.code]).toEqual([
+    4,
+    'FORCE_FORBIDDEN',
+  ])
+  const { stdout } = await project.run('heimdall', ['claim', 'history', '--type', 'REFUSED', '--json'])
+  expect((JSON.parse(stdout) as { data: unknown[] }).data).toHaveLength(2)
+})
+
+test('bad stores and bad settings: a stable code, and nothing half done', async () => {
+  const project = temporaryProject()
+  mkdirSync(project.path('.git/heimdall'))
+  writeFileSync(project.path('.git/heimdall/coordination.db'), 'no database '.repeat(100))
+  const broken = await project.run('heimdall', ['claim', 'check', 'src', '--json'])
+  expect([broken.code, (JSON.parse(broken.stdout) as { error: { code: string } }).error.code]).toEqual([
+    8,
+    'STORE_CORRUPT',
+  ])
+  expect((await claim(project, ['check', 'src'])).code).toBe(8)
+  const stale = await project.run('heimdall', ['agent', 'list', '--json'], {
+    env: { ...project.env, BB_AGENT_STALE_MINUTES: '0' },
+  })
+  expect((JSON.parse(stale.stdout) as { error: { code: string } }).error.code).toBe('CONFIG_INVALID')
+})

@@ -1,0 +1,115 @@
+// Identities: one holder per live session, secrets that prove, epochs that fence, revocation in one place.
+import { chmodSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { adopt, findEvidence } from '../../src/coordination/adoption.ts'
+import { claimScopes, listClaims } from '../../src/coordination/claims.ts'
+import type { AgentActor } from '../../src/coordination/gate.ts'
+import {
+  type Enrolled,
+  endSession,
+  heartbeat,
+  joinAsClient,
+  register,
+  registerHaid,
+} from '../../src/coordination/identity.ts'
+import { readKey, writeKey } from '../../src/coordination/keys.ts'
+import { startTask } from '../../src/coordination/tasks.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { enter, MINUTE, openRoom, wants } from './room.ts'
+
+const actorOf = ({ agent, secret }: Enrolled): AgentActor => ({ kind: 'agent', haid: agent.haid, secret })
+
+test('two live clients of one human on one machine are two holders, and collide (coordination-origin §0.5)', () => {
+  const room = openRoom({ isProcessGone: () => false })
+  const cursor = joinAsClient(room, { client: 'cursor', pid: 11 })
+  const copilot = joinAsClient(room, { client: 'copilot', pid: 12 })
+  const second = joinAsClient(room, { client: 'cursor', pid: 13 })
+  expect(cursor.agent.haid).toBe(`${room.rootHaid}/cursor`)
+  expect(second.agent.haid).toMatch(new RegExp(`^${room.rootHaid}/cursor-[0-9a-f]{4}$`))
+  expect(claimScopes(room, actorOf(cursor), wants(room, 'src/a/**')).granted).toBe(true)
+  for (const other of [copilot, second])
+    expect(claimScopes(room, actorOf(other), wants(room, 'src/a/x.ts')).granted).toBe(false)
+})
+
+test('a name is free again when its session ended or its process is gone, unless it still holds something', () => {
+  const gone = new Set<number>()
+  const room = openRoom({ isProcessGone: (pid) => gone.has(pid) })
+  const first = joinAsClient(room, { client: 'cursor', pid: 11 })
+  claimScopes(room, actorOf(first), wants(room, 'src'))
+  gone.add(11)
+  // Its claim would go with the name, and that would be adoption without evidence.
+  expect(joinAsClient(room, { client: 'cursor', pid: 12 }).agent.haid).not.toBe(first.agent.haid)
+  expect(endSession(room, actorOf(first)).released).toHaveLength(1)
+  const again = joinAsClient(room, { client: 'cursor', pid: 13 })
+  expect([again.agent.haid, again.agent.session.epoch]).toEqual([first.agent.haid, 2])
+  expect(() => heartbeat(room, actorOf(first))).toThrow(expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }))
+})
+
+test('ending a session releases its claims and closes its secret', () => {
+  const room = openRoom()
+  const amber = enter(room, 'amber-otter')
+  claimScopes(room, amber, wants(room, 'src'))
+  claimScopes(room, amber, wants(room, 'docs'))
+  expect(endSession(room, amber).released).toHaveLength(2)
+  expect(listClaims(room)).toEqual([])
+  expect(() => heartbeat(room, amber)).toThrow(expect.objectContaining({ code: 'IDENTITY_ENDED' }))
+})
+
+test('adoption gives the next epoch, keeps the claims, and fences the session before it', () => {
+  const room = openRoom()
+  const amber = enter(room, 'amber-otter')
+  claimScopes(room, amber, wants(room, 'src'))
+  expect(findEvidence(room, 'amber-otter')).toBeUndefined()
+  startTask(room, amber, { taskId: 'T-1', title: 'Parser' })
+  const adopted = adopt(room, 'amber-otter')
+  expect([adopted.agent.session.epoch, adopted.evidence?.reason]).toEqual([2, 'in_progress_ownership'])
+  expect(() => claimScopes(room, amber, wants(room, 'docs'))).toThrow(
+    expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }),
+  )
+  expect(claimScopes(room, actorOf(adopted), wants(room, 'src')).granted).toBe(true)
+})
+
+test('no evidence helps while the process of the session runs; a person may confirm without evidence, on record', () => {
+  const running = openRoom({ isProcessGone: () => false })
+  const busy = register(running, { name: 'amber-otter', role: 'agent', pid: 99 })
+  startTask(running, actorOf(busy), { taskId: 'T-1', title: 'Parser' })
+  expect(() => adopt(running, 'amber-otter')).toThrow(/process of its session is running/)
+  const room = openRoom()
+  enter(room, 'amber-otter')
+  adopt(room, 'amber-otter', { confirmedBy: 'ana' })
+  expect(room.store.read((rows) => rows.events({ types: ['RESUME'] }))).toMatchObject([
+    { actorKind: 'human', payload: { resume_reason: 'confirmed_by_human', confirmed_by: 'ana' } },
+  ])
+})
+
+test('an evicted client frees its label for the next one, with a new epoch', () => {
+  const clock = fakeClock()
+  const room = openRoom({ clock, isProcessGone: () => false })
+  const first = joinAsClient(room, { client: 'claude-code', pid: 11 })
+  clock.advance(30 * MINUTE)
+  expect(joinAsClient(room, { client: 'claude-code', pid: 12 }).agent).toMatchObject({
+    haid: first.agent.haid,
+    session: { epoch: 2 },
+  })
+})
+
+test('HAIDs that come without a name get one that is an agent id and free', () => {
+  const room = openRoom()
+  const ids = [room.rootHaid, `${room.rootHaid}/ab`, `${room.rootHaid}/cursor`, 'haid:eve.other-00ff/cursor'].map(
+    (haid) => registerHaid(room, haid)?.agent.agentId ?? '',
+  )
+  expect(new Set(ids).size).toBe(4)
+  for (const id of ids) expect(id).toMatch(/^[a-z0-9]+(?:-[a-z0-9]+)*$/)
+  expect(registerHaid(room, room.rootHaid)).toBeUndefined()
+})
+
+test('a key that others could read is no key', () => {
+  const { project, rootHaid } = openRoom()
+  expect(readKey(project, rootHaid)).toBeUndefined()
+  writeKey(project, rootHaid, 'secret')
+  const path = join(project.coordinationDir, 'keys', `${rootHaid.replaceAll(/[/:]/g, '_')}.key`)
+  expect([readKey(project, rootHaid), statSync(path).mode & 0o777]).toEqual(['secret', 0o600])
+  chmodSync(path, 0o640)
+  expect(() => readKey(project, rootHaid)).toThrow(expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }))
+})

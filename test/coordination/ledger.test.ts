@@ -1,0 +1,203 @@
+// `.planning/ledger/`: written after the commit, caught up after a crash, and read when it comes from another machine.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { checkScopes, claimScopes, listClaims, reap, releaseClaims } from '../../src/coordination/claims.ts'
+import type { Coordination } from '../../src/coordination/coordination.ts'
+import { heartbeat } from '../../src/coordination/identity.ts'
+import { exportLedger } from '../../src/coordination/ledger.ts'
+import { ledgerDir, signatureKey } from '../../src/coordination/ledger-files.ts'
+import { takeInRemote } from '../../src/coordination/remote.ts'
+import { endTask, startTask } from '../../src/coordination/tasks.ts'
+import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
+import { enter, MINUTE, openRoom, wants } from './room.ts'
+
+const read = (room: Coordination, name: string): string => readFileSync(join(ledgerDir(room.project), name), 'utf8')
+const lines = (room: Coordination): Record<string, unknown>[] =>
+  read(room, 'events.jsonl')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+test('claims are one file per HAID, events are appended once, and a release takes the file away', async () => {
+  const room = openRoom()
+  const amber = enter(room, 'amber-otter')
+  claimScopes(room, amber, wants(room, 'src/v1.2/**', { task: 'T-1', ttlMinutes: 60 }))
+  claimScopes(room, amber, wants(room, 'docs/*.md', { task: 'T-2' }))
+  await exportLedger(room)
+  const file = `claims/haid_${amber.haid.slice(5).replace('/', '_')}.json`
+  expect(JSON.parse(read(room, file))).toMatchObject({
+    haid: amber.haid,
+    human: 'ana',
+    claimed_surfaces: ['src/v1.2/**', 'docs/*.md'],
+    task_ref: 'T-1, T-2',
+    ttl_minutes: 120,
+  })
+  await exportLedger(room)
+  expect(lines(room).map((event) => [event['event_type'], event['seq']])).toEqual([
+    ['REGISTER', 1],
+    ['CLAIM', 2],
+    ['CLAIM', 3],
+  ])
+  releaseClaims(room, amber, { cwd: room.project.root })
+  await exportLedger(room)
+  expect(existsSync(join(ledgerDir(room.project), file))).toBe(false)
+  expect(lines(room)).toHaveLength(5)
+})
+
+test('after a crash between the files and the note of how far they are, nothing is written twice', async () => {
+  const room = openRoom()
+  const amber = enter(room, 'amber-otter')
+  startTask(room, amber, { taskId: 'T-9', title: 'Parser' })
+  claimScopes(room, amber, wants(room, 'src', { task: 'T-9', ttlMinutes: 1 }))
+  endTask(room, amber, { taskId: 'T-9', state: 'done', summary: 'It parses.' })
+  ;(room.clock as FakeClock).advance(20 * MINUTE)
+  reap(room)
+  await exportLedger(room)
+  const before = [
+    read(room, 'events.jsonl'),
+    read(room, 'decisions.md'),
+    readdirSync(join(ledgerDir(room.project), 'completed')),
+  ]
+  room.store.write((rows) => rows.putSetting(`exported:${room.project.planningDir}`, '0'))
+  await exportLedger(room)
+  expect([
+    read(room, 'events.jsonl'),
+    read(room, 'decisions.md'),
+    readdirSync(join(ledgerDir(room.project), 'completed')),
+  ]).toEqual(before)
+  expect(before[1]).toContain('auto-release (TTL/heartbeat expired)')
+  const page = read(room, 'completed/2026-01-02-t-9.md')
+  expect(page).toContain('It parses.')
+  expect(page).toContain(amber.haid)
+})
+
+function foreign(room: Coordination, claim: Record<string, unknown>, haid = 'haid:eve.laptop-00ff/cursor'): string {
+  const folder = join(ledgerDir(room.project), 'claims')
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, `${haid.replaceAll(/[/:]/g, '_')}.json`)
+  writeFileSync(
+    path,
+    JSON.stringify({
+      haid,
+      human: 'eve',
+      claimed_surfaces: ['src/a/**'],
+      task_ref: 'T-7',
+      claimed_at: '2026-01-02T03:00:00Z',
+      ttl_minutes: 90,
+      heartbeat: '2026-01-02T03:04:00Z',
+      ...claim,
+    }),
+  )
+  return path
+}
+
+const conflicts = (room: Coordination): string[] =>
+  checkScopes(room, { scopes: ['src/a/x.ts'], cwd: room.project.root, holder: null }).conflicts.map(
+    ({ agentId, liveness, origin }) => `${agentId} ${liveness} ${origin}`,
+  )
+
+test('a claim of another machine counts in every check, and is gone when its file is', () => {
+  const room = openRoom()
+  const amber = enter(room, 'amber-otter')
+  const path = foreign(room, {})
+  expect(takeInRemote(room).skipped).toEqual([])
+  expect(conflicts(room)).toEqual(['cursor active remote'])
+  expect(claimScopes(room, amber, wants(room, 'src/a/x.ts')).granted).toBe(false)
+  rmSync(path)
+  takeInRemote(room)
+  expect(claimScopes(room, amber, wants(room, 'src/a/x.ts')).granted).toBe(true)
+})
+
+test('a heartbeat from the year 2099 ages like any other; one that changes keeps its claim alive (coordination-origin §6 #15)', () => {
+  const clock = fakeClock()
+  const room = openRoom({ clock })
+  foreign(room, { heartbeat: '2099-01-01T00:00:00Z' })
+  takeInRemote(room)
+  expect(conflicts(room)).toEqual(['cursor active remote'])
+  clock.advance(15 * MINUTE)
+  expect(conflicts(room)).toEqual(['cursor stale remote'])
+  // Its clock is a day slow, but the file moves: somebody is beating.
+  foreign(room, { heartbeat: '2026-01-01T03:04:00Z' })
+  takeInRemote(room)
+  expect(conflicts(room)).toEqual(['cursor active remote'])
+  clock.advance(30 * MINUTE)
+  expect(conflicts(room)).toEqual(['cursor evicted remote'])
+})
+
+test('an old file is old at first sight, and nobody here can speak for its agent', () => {
+  const room = openRoom()
+  foreign(room, { heartbeat: '2026-01-01T00:00:00Z', claimed_at: '2026-01-01T00:00:00Z' })
+  takeInRemote(room)
+  expect(conflicts(room)).toEqual(['cursor evicted remote'])
+  expect(() => heartbeat(room, { kind: 'agent', haid: 'haid:eve.laptop-00ff/cursor', secret: 'guess' })).toThrow(
+    expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }),
+  )
+  expect(reap(room).reaped).toHaveLength(1)
+})
+
+test.each([
+  ['no JSON', 'not json'],
+  ['another HAID than its name', JSON.stringify({ haid: 'haid:eve.laptop-00ff/other' })],
+  [
+    'surfaces outside',
+    JSON.stringify({
+      haid: 'haid:eve.laptop-00ff/cursor',
+      claimed_surfaces: ['../../etc'],
+      claimed_at: '2026-01-02T03:00:00Z',
+    }),
+  ],
+  [
+    'surfaces that are no texts',
+    JSON.stringify({ haid: 'haid:eve.laptop-00ff/cursor', claimed_surfaces: [7], claimed_at: '2026-01-02T03:00:00Z' }),
+  ],
+  [
+    'a time that is none',
+    JSON.stringify({ haid: 'haid:eve.laptop-00ff/cursor', claimed_surfaces: ['src'], claimed_at: 'yesterday' }),
+  ],
+])('a file with %s is passed over with a reason, and the others count', (_, text) => {
+  const room = openRoom()
+  const path = foreign(room, {})
+  foreign(room, { claimed_surfaces: ['docs'] }, 'haid:eve.laptop-00ff/copilot')
+  writeFileSync(path, text)
+  expect(takeInRemote(room).skipped).toEqual([expect.stringContaining('haid_eve.laptop-00ff_cursor.json')])
+  expect(listClaims(room)).toHaveLength(1)
+})
+
+test('events of other machines are taken in once; our own come back unnoticed', async () => {
+  const room = openRoom()
+  enter(room, 'amber-otter')
+  await exportLedger(room)
+  const path = join(ledgerDir(room.project), 'events.jsonl')
+  const theirs = {
+    id: 'proto_20260102_X',
+    version: 'v1',
+    event_type: 'HANDOFF',
+    project_root: '/elsewhere',
+    bead_id: 'T-7',
+    from_agent: 'cursor',
+    to_agent: 'copilot',
+    scope: null,
+    created_at: '2026-01-02T03:00:00.000Z',
+    payload: {},
+    origin: 'haid:eve.laptop-00ff',
+  }
+  writeFileSync(path, `${readFileSync(path, 'utf8')}${JSON.stringify(theirs)}\n{"torn":`)
+  takeInRemote(room)
+  room.store.write((rows) => rows.putSetting(signatureKey(room.project), '{}'))
+  takeInRemote(room)
+  expect(room.store.read((rows) => rows.events({})).map(({ type, origin }) => [type, origin])).toEqual([
+    ['REGISTER', room.rootHaid],
+    ['HANDOFF', 'haid:eve.laptop-00ff'],
+  ])
+})
+
+test('our own writing is no news to anybody', async () => {
+  const room = openRoom()
+  const amber = enter(room, 'amber-otter')
+  claimScopes(room, amber, wants(room, 'src'))
+  await exportLedger(room, amber.haid)
+  const seq = room.store.read((rows) => rows.lastSeq())
+  takeInRemote(room)
+  expect(room.store.read((rows) => [rows.lastSeq(), rows.agents().length])).toEqual([seq, 1])
+})
