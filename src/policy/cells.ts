@@ -19,22 +19,18 @@ export function spendBudget(budget: Budget, cell: Cell | undefined): Cell {
  * `[tokens, sinceMs]`: a bucket starts full and is refilled after each whole period. A full one is as good as new, and
  * its periods begin with its next use. A clock that stepped back starts the period anew.
  */
-export function refill(limit: RateLimit, cell: Cell | undefined, nowMs: number): { tokens: number; sinceMs: number } {
-  if (cell === undefined) return { tokens: limit.capacity, sinceMs: nowMs }
-  const [had = 0, was = nowMs] = cell
-  const sinceMs = Math.min(was, nowMs)
+export function refill(limit: RateLimit, cell: Cell | undefined, nowMs: number): Bucket {
+  if (cell === undefined) return [limit.capacity, nowMs]
+  const sinceMs = Math.min(cell[1] ?? nowMs, nowMs)
   const periods = Math.floor((nowMs - sinceMs) / limit.refill_period_ms)
-  const tokens = Math.min(limit.capacity, had + periods * limit.refill_tokens)
-  if (tokens >= limit.capacity) return { tokens, sinceMs: nowMs }
-  return { tokens, sinceMs: sinceMs + periods * limit.refill_period_ms }
+  const tokens = Math.min(limit.capacity, (cell[0] ?? 0) + periods * limit.refill_tokens)
+  return tokens >= limit.capacity ? [tokens, nowMs] : [tokens, sinceMs + periods * limit.refill_period_ms]
 }
 
-export function isBucketEmpty(limit: RateLimit, tokens: number): boolean {
-  return tokens < limit.cost_tokens_per_call
-}
+type Bucket = readonly [tokens: number, sinceMs: number]
 
-/** How long until a bucket with `tokens` since `sinceMs` has `wanted`; Infinity when it never will. */
-export function waitMs(limit: RateLimit, tokens: number, sinceMs: number, wanted: number, nowMs: number): number {
+/** How long until a bucket has `wanted` tokens; Infinity when it never will. */
+export function waitMs(limit: RateLimit, [tokens = 0, sinceMs = 0]: Cell, wanted: number, nowMs: number): number {
   if (tokens >= wanted) return 0
   if (limit.refill_tokens === 0 || wanted > limit.capacity) return Infinity
   return sinceMs + Math.ceil((wanted - tokens) / limit.refill_tokens) * limit.refill_period_ms - nowMs

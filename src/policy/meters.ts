@@ -1,21 +1,12 @@
 // Accumulators of a plan as one call meets them: what they have counted, whether that is over the limit, what they write.
-import {
-  addTime,
-  countWithin,
-  isBucketEmpty,
-  isBudgetExceeded,
-  isWithin,
-  refill,
-  spendBudget,
-  waitMs,
-} from './cells.ts'
+import { addTime, countWithin, isBudgetExceeded, isWithin, refill, spendBudget, waitMs } from './cells.ts'
 import { withRetryAdvice } from './decisions.ts'
 import type { Step } from './plan.ts'
 import type { CallEnd, Cell, CellWrite, Counters, Decision, RateLimit } from './types.ts'
 
 export interface Meter {
   readonly step: Step
-  /** What it had counted; of a breaker the errors. */
+  /** What it had counted; of a rate limit the bucket as it is now, of a breaker the errors. */
   readonly cell: Cell | undefined
   /** Of a breaker, the repeats of these arguments. */
   readonly repeats: Cell | undefined
@@ -32,8 +23,8 @@ export function readMeter(step: Step, hash: string, counters: Counters, nowMs: n
     }
     case 'rate_limit': {
       const limit = rule.effect.rate_limit
-      const cell = counters.get(key)
-      return { step, cell, repeats: undefined, isTripped: isBucketEmpty(limit, refill(limit, cell, nowMs).tokens) }
+      const cell = refill(limit, counters.get(key), nowMs)
+      return { step, cell, repeats: undefined, isTripped: cell[0] < limit.cost_tokens_per_call }
     }
     case 'breaker': {
       const { error_threshold, window_ms, repeat_threshold, repeat_window_ms } = rule.effect.breaker
@@ -66,10 +57,9 @@ export function isMeter({ rule: { kind } }: Step): boolean {
 /** What a tripped meter says; a rate limit with a hint says how long to wait. */
 export function trippedDecision({ step, cell }: Meter, nowMs: number): Decision {
   const { rule, decision } = step
-  if (rule.kind !== 'rate_limit' || decision.hint === undefined) return decision
+  if (rule.kind !== 'rate_limit' || decision.hint === undefined || cell === undefined) return decision
   const limit = rule.effect.rate_limit
-  const { tokens, sinceMs } = refill(limit, cell, nowMs)
-  return withRetryAdvice(decision, waitMs(limit, tokens, sinceMs, limit.cost_tokens_per_call, nowMs))
+  return withRetryAdvice(decision, waitMs(limit, cell, limit.cost_tokens_per_call, nowMs))
 }
 
 /** What became of the call: every meter counts `allowed` ones, dedupe only those; `refused` spends nothing. */
@@ -98,9 +88,8 @@ export function addWrites(
 }
 
 function spendTokens(limit: RateLimit, key: string, cell: Cell | undefined, nowMs: number): CellWrite {
-  const { tokens, sinceMs } = refill(limit, cell, nowMs)
-  const left = tokens - limit.cost_tokens_per_call
-  return { key, cell: [left, sinceMs], expiresMs: nowMs + waitMs(limit, left, sinceMs, limit.capacity, nowMs) }
+  const left = [(cell?.[0] ?? 0) - limit.cost_tokens_per_call, cell?.[1] ?? nowMs]
+  return { key, cell: left, expiresMs: nowMs + waitMs(limit, left, limit.capacity, nowMs) }
 }
 
 /** What the end of an allowed call may change; null when nothing. */
