@@ -5,8 +5,10 @@
 export const LOG_LINE_BYTES_MAX = 64 << 10
 /** How long a command waits for another process that holds a file's lock before it says STORE_BUSY. */
 export const LOCK_WAIT_MS = 10_000
-/** Longest pause between two attempts at a held lock: 200 waiting processes then cost a few percent of a core. */
-export const LOCK_POLL_MS_MAX = 20
+/** Longest pause of the one who is next for a held lock. */
+export const LOCK_SEAT_POLL_MS_MAX = 10
+/** Longest pause of all others: 200 waiting processes then cost a few percent of a core. */
+export const LOCK_POLL_MS_MAX = 100
 /** Places for temporary files of one target, one for each process that replaces it at the same moment. */
 export const TEMPORARY_FILES_MAX = 1_000
 /** How much of a log is read at once. */

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts'
 import { pause, systemClock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
-import { LOCK_POLL_MS_MAX, LOCK_WAIT_MS } from '../limits.ts'
+import { LOCK_POLL_MS_MAX, LOCK_SEAT_POLL_MS_MAX, LOCK_WAIT_MS } from '../limits.ts'
 import { readFileIfThere, replaceFile } from './atomic-file.ts'
 import { diskError } from './faults.ts'
 import { closeFlushed, type Fs, isStillNamed, O, realFs } from './fs.ts'
@@ -55,30 +55,48 @@ export async function updateFile(
   )
 }
 
+/** Places in the lock file: the lock itself, and a seat for whoever is next. */
+const LOCK = 0
+const SEAT = 1
+
 async function acquire(fs: Fs, path: string, options: LockOptions): Promise<number> {
   const { clock = systemClock, waitMs = LOCK_WAIT_MS, random = Math.random } = options
   const deadlineMs = clock.monoMs() + waitMs
-  // Attempts with growing pauses instead of a blocking wait: that would take a thread of the pool, could not be
-  // given up at the deadline, and would keep the process from exiting.
-  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LOCK_POLL_MS_MAX)) {
-    const fd = tryAcquire(fs, lockPath(path))
-    if (fd !== undefined) return fd
+  const wait = async (pauseMs: number): Promise<void> => {
     if (clock.monoMs() >= deadlineMs)
       throw new HeimdallError('STORE_BUSY', `the lock of ${path} was not free within ${waitMs} ms`, {
         hint: 'run the command again',
       })
     await pause(clock, pauseMs * (0.5 + random()))
   }
+  for (;;) {
+    const fd = openPlainFile(fs, lockPath(path), O.O_RDWR | O.O_CREAT, 0o600)
+    let isHeld = false
+    try {
+      await takeTurn(fs, fd, clock, wait)
+      // Somebody may have swept the file away (`git clean`), and others then lock a new one in its place.
+      isHeld = isStillNamed(fs, lockPath(path), fd)
+    } finally {
+      if (!isHeld) closeFlushed(fs, fd)
+    }
+    if (isHeld) return fd
+  }
 }
 
-/** Opens anew for each attempt: a lock file that was swept away (`git clean`) would otherwise be waited for by some and locked anew by others. */
-function tryAcquire(fs: Fs, path: string): number | undefined {
-  const fd = openPlainFile(fs, path, O.O_RDWR | O.O_CREAT, 0o600)
-  let isHeld = false
-  try {
-    isHeld = fs.tryLock(fd) && isStillNamed(fs, path, fd)
-  } finally {
-    if (!isHeld) fs.close(fd)
-  }
-  return isHeld ? fd : undefined
+/**
+ * Resolves when `fd` has the lock. Attempts with pauses instead of a blocking wait: that would take a thread of the
+ * pool, could not be given up at the deadline, and would keep the process from exiting. Only the one in the seat
+ * tries often: a hundred processes that all did so would take the processor from the holder. The pauses grow with
+ * the time waited, so that a short hold is followed closely and a long one costs little.
+ */
+async function takeTurn(fs: Fs, fd: number, clock: Clock, wait: (pauseMs: number) => Promise<void>): Promise<void> {
+  const startMs = clock.monoMs()
+  for (; !fs.tryLock(fd, SEAT);) await wait(between(2, (clock.monoMs() - startMs) / 4, LOCK_POLL_MS_MAX))
+  const seatedMs = clock.monoMs()
+  for (; !fs.tryLock(fd, LOCK);) await wait(between(1, (clock.monoMs() - seatedMs) / 8, LOCK_SEAT_POLL_MS_MAX))
+  fs.unlock(fd, SEAT)
+}
+
+function between(least: number, value: number, most: number): number {
+  return Math.min(Math.max(value, least), most)
 }

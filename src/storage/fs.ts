@@ -1,7 +1,7 @@
 // The one seam to the disk: storage calls these and nothing else, so that a test can record, fail or crash any of them.
 import fs from 'node:fs'
 import { ignore } from '../errors.ts'
-import { tryLock } from './kernel-lock.ts'
+import { tryLock, unlock } from './kernel-lock.ts'
 
 export interface FileFacts {
   readonly size: number
@@ -30,8 +30,9 @@ export interface Fs {
   syncLater(fd: number): Promise<void>
   /** fdatasync: content and size, without the times. */
   syncDataLater(fd: number): Promise<void>
-  /** An exclusive kernel lock on the open file; false when another open of the file has it. Closing frees it, and so does death. */
-  tryLock(fd: number): boolean
+  /** An exclusive kernel lock on one place of the open file; false when another open of the file has it. Closing frees it, and so does death. */
+  tryLock(fd: number, place: number): boolean
+  unlock(fd: number, place: number): void
   rename(from: string, to: string): void
   unlink(path: string): void
   mkdir(path: string, mode: number): void
@@ -53,6 +54,7 @@ export const realFs: Fs = {
   syncLater: (fd) => new Promise((resolve, reject) => fs.fsync(fd, settle(resolve, reject))),
   syncDataLater: (fd) => new Promise((resolve, reject) => fs.fdatasync(fd, settle(resolve, reject))),
   tryLock,
+  unlock,
   rename: (from, to) => fs.renameSync(from, to),
   unlink: (path) => fs.unlinkSync(path),
   mkdir(path, mode) {

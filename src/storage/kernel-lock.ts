@@ -9,10 +9,10 @@ interface Binding {
 
 const require = createRequire(import.meta.url)
 
-/** Takes the lock on the whole file, or returns false when another open file description has it. */
-export function tryLock(fd: number): boolean {
+/** Takes the lock on one place of the file (a byte, which need not exist), or returns false when another open file description has it. */
+export function tryLock(fd: number, place = 0): boolean {
   try {
-    binding().tryLock(fd, 0, 0, true)
+    binding().tryLock(fd, place, 1, true)
     return true
   } catch (error) {
     if (isErrno(error, 'EAGAIN')) return false
@@ -21,8 +21,8 @@ export function tryLock(fd: number): boolean {
 }
 
 /** Gives the lock back while the file stays open. */
-export function unlock(fd: number): void {
-  binding().unlock(fd, 0, 0)
+export function unlock(fd: number, place = 0): void {
+  binding().unlock(fd, place, 1)
 }
 
 let loaded: Binding | undefined

@@ -64,7 +64,7 @@ function removeAbandoned(fs: Fs, path: string): boolean {
 function keepIfOwned(fs: Fs, path: string, fd: number): boolean {
   let isOwned = false
   try {
-    isOwned = fs.tryLock(fd) && isStillNamed(fs, path, fd)
+    isOwned = fs.tryLock(fd, 0) && isStillNamed(fs, path, fd)
   } finally {
     if (!isOwned) fs.close(fd)
   }

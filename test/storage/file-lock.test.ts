@@ -93,14 +93,15 @@ test('a lock taken on a file that lost its name in that moment does not count', 
   let attempts = 0
   const unlucky: Fs = {
     ...realFs,
-    tryLock(fd) {
+    tryLock(fd, place) {
       attempts += 1
       if (attempts === 1) rmSync(`${path}.lock`)
-      return realFs.tryLock(fd)
+      return realFs.tryLock(fd, place)
     },
   }
-  await withFileLock(path, () => undefined, { fs: unlucky })
-  expect(attempts).toBe(2)
+  await withFileLock(path, () => expect(statSync(`${path}.lock`).size).toBe(0), { fs: unlucky })
+  // Seat and lock, twice.
+  expect(attempts).toBe(4)
 })
 
 test('returning nothing leaves the file alone', async () => {
@@ -129,14 +130,14 @@ test('a temporary file that is taken from us between its making and its locking 
   let attempts = 0
   const unlucky: Fs = {
     ...realFs,
-    tryLock(fd) {
+    tryLock(fd, place) {
       attempts += 1
       if (attempts === 1) {
         // Somebody took it for abandoned, and a third one has made a file of its own there.
         rmSync(temporary)
         writeFileSync(temporary, 'half of what another writer')
       }
-      return realFs.tryLock(fd)
+      return realFs.tryLock(fd, place)
     },
   }
   replaceFile(path, 'ours', { fs: unlucky })

@@ -124,7 +124,15 @@ function perform(fs: Fs, root: string, at: typeof step extends fc.Arbitrary<infe
         return [facts?.kind, facts?.kind === 'file' ? facts.size : 0]
       }
       case 'lock':
-        return opening(CREATE, (fd) => opening(CREATE, (other) => [fs.tryLock(fd), fs.tryLock(other)]))
+        return opening(CREATE, (fd) =>
+          opening(CREATE, (other) => [
+            fs.tryLock(fd, 0),
+            fs.tryLock(other, 0),
+            fs.tryLock(other, 1),
+            fs.unlock(fd, 0),
+            fs.tryLock(other, 0),
+          ]),
+        )
       case 'folder':
         return fs.mkdir(path, 0o700)
       default:

@@ -46,7 +46,7 @@ export function simulateDisk(start: DiskImage = emptyDisk): SimulatedDisk {
   const files = new Map<number, Uint8Array>([...start.files].map(([inode, bytes]) => [inode, Uint8Array.from(bytes)]))
   const folders = new Map([...start.folders].map(([inode, names]) => [inode, new Map(names)]))
   const open = new Map<number, OpenFile>()
-  const locks = new Map<number, number>()
+  const locks = new Map<string, number>()
   const ops: DiskOp[] = []
   let nextFd = 100
   let nextInode = Math.max(ROOT, ...files.keys(), ...folders.keys()) + 1
@@ -108,9 +108,9 @@ export function simulateDisk(start: DiskImage = emptyDisk): SimulatedDisk {
       return fd
     },
     close(fd) {
-      const { inode } = fileOf(fd)
+      fileOf(fd)
       open.delete(fd)
-      if (locks.get(inode) === fd) locks.delete(inode)
+      for (const [place, holder] of locks) if (holder === fd) locks.delete(place)
     },
     write(fd, bytes) {
       const { inode, flags } = fileOf(fd)
@@ -143,12 +143,16 @@ export function simulateDisk(start: DiskImage = emptyDisk): SimulatedDisk {
       await Promise.resolve()
       sync(fd)
     },
-    tryLock(fd) {
-      const { inode } = fileOf(fd)
-      const holder = locks.get(inode)
+    tryLock(fd, place) {
+      const key = `${fileOf(fd).inode}/${place}`
+      const holder = locks.get(key)
       if (holder !== undefined && holder !== fd) return false
-      locks.set(inode, fd)
+      locks.set(key, fd)
       return true
+    },
+    unlock(fd, place) {
+      const key = `${fileOf(fd).inode}/${place}`
+      if (locks.get(key) === fd) locks.delete(key)
     },
     rename(from, to) {
       const source = folderOf(from)
