@@ -44,22 +44,25 @@ async function bundle(input, output) {
 }
 
 // What is always loaded together is one file: finding, reading and compiling a file costs half a millisecond, and
-// left to itself the bundler makes one of each module that two commands share.
+// left to itself the bundler makes one of each module that two commands share. A group takes along what its modules
+// import, so the common ones come first.
 const groups = [
+  // All that `--version` needs.
+  { name: 'output', test: /src\/cli\/(stdout|version)\.ts$/ },
   { name: 'vocabulary', test: /src\/(errors|limits|ids|clock|paths|suggest|config)\.ts$|rolldown.runtime/ },
   {
     name: 'frame',
-    test: /src\/cli\/(command|main|manners|launchers|parse|stdin|stdout|render\/(style|colors|json))\.ts$/,
+    test: /src\/cli\/(command|main|manners|launchers|parse|stdin|render\/(style|colors|json))\.ts$/,
   },
+  { name: 'storage', test: /src\/storage\/(?!sqlite)/ },
   // What `claim check` loads when the path is clear, in one piece.
   {
     name: 'check',
     test: /src\/scopes\/|src\/coordination\/(check|conflicts|haid|ledger-files|liveness|lookup|moment|rows|schema|sqlite-store|view)\.ts$|src\/cli\/(quick-check|commands\/coordination\/(check|caller))\.ts$/,
   },
-  { name: 'storage', test: /src\/storage\/(?!sqlite)/ },
   {
     name: 'tables',
-    test: /src\/cli\/table\/briefing\.ts$|src\/briefing\/(planning|rows|values|protocol-log|state-file|symbols|blackboard)\.ts$|src\/cli\/commands\/briefing\/(planning|symbol-get|fact-get)\.ts$/,
+    test: /src\/cli\/quick-read\.ts$|src\/briefing\/(planning|rows|values|protocol-log|state-file|symbols|blackboard)\.ts$/,
   },
 ]
 

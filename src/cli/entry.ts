@@ -1,5 +1,6 @@
 // Where every launcher of bin/ comes in.
 import { writeSync } from 'node:fs'
+import { processStreams } from './stdout.ts'
 import { VERSION } from './version.ts'
 
 export function start(bin: string): void {
@@ -27,7 +28,16 @@ async function run(bin: string, words: readonly string[]): Promise<number> {
       return 0
     }
   }
-  const [{ main }, { processStreams }] = await Promise.all([import('./main.ts'), import('./stdout.ts')])
+  const read = quickRead(bin, words)
+  if (read !== undefined) {
+    const { readQuickly } = await import('./quick-read.ts')
+    const value = readQuickly(read.kind, read.id, process.env, cwd)
+    if (value !== undefined) {
+      await processStreams().print(value)
+      return 0
+    }
+  }
+  const { main } = await import('./main.ts')
   return await main(bin, words, process.env, cwd, processStreams())
 }
 
@@ -40,6 +50,17 @@ function quickScopes(bin: string, words: readonly string[]): readonly string[] |
         ? words.slice(1)
         : []
   return scopes.length === 0 || scopes.some((scope) => scope.startsWith('-')) ? undefined : scopes
+}
+
+/** A plain `symbol get ID` or `fact get KEY`, by either name. */
+function quickRead(bin: string, words: readonly string[]): { kind: 'symbol' | 'fact'; id: string } | undefined {
+  const line = [bin, ...words]
+  const id = line.pop()
+  if (id === undefined || id.startsWith('-')) return undefined
+  const asked = line.join(' ')
+  if (asked === 'heimdall symbol get') return { kind: 'symbol', id }
+  if (asked === 'heimdall-resolve' && !['set', 'list', 'rm', 'import'].includes(id)) return { kind: 'symbol', id }
+  return asked === 'heimdall fact get' || asked === 'heimdall-blackboard get' ? { kind: 'fact', id } : undefined
 }
 
 function printNow(text: string): void {

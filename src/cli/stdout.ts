@@ -1,6 +1,5 @@
 // Output that has left the process when its promise resolves.
 import { writeSync } from 'node:fs'
-import { isErrno } from '../errors.ts'
 import type { Streams } from './main.ts'
 
 /** An exit right after a large write to a pipe would cut it off; so would not waiting for a slow reader. */
@@ -13,7 +12,7 @@ export function print(stream: NodeJS.WriteStream, text: string): Promise<void> {
  * `print` writes to the descriptor itself as long as nobody has asked for stdout as a stream; what a full pipe does
  * not take at once goes through the stream.
  */
-export function processStreams(): Streams {
+export function processStreams(): Required<Streams> {
   let isStreamInUse = false
   return {
     get stdin() {
@@ -52,8 +51,10 @@ function writeNow(fd: number, bytes: Buffer): Buffer {
   try {
     while (sent < bytes.byteLength) sent += writeSync(fd, bytes, sent)
   } catch (error) {
-    if (isErrno(error, 'EPIPE')) return Buffer.alloc(0)
-    if (!isErrno(error, 'EAGAIN')) throw error
+    // Not `isErrno`: the table of errors would be loaded to print a version.
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'EPIPE') return Buffer.alloc(0)
+    if (code !== 'EAGAIN') throw error
   }
   return bytes.subarray(sent)
 }

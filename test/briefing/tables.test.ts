@@ -270,3 +270,27 @@ test("on the seed's names a corrupt or unreadable store is exit 3", () => {
   mkdirSync(island.path('blackboard.json'))
   expect(island.run('heimdall-blackboard', ['get', 'a'])).toMatchObject({ code: 3, stdout: '' })
 })
+
+test('a value is the same bytes by the short way and by the frame, and both leave the same row in the log', () => {
+  const island = temporaryIsland()
+  const value = 'two\nlines\tand a tab'
+  island.run('heimdall-resolve', ['set', 'F12', value])
+  island.run('heimdall-blackboard', ['set', 'k', value])
+  for (const [short, framed] of [
+    [island.run('heimdall-resolve', ['F12']), island.run('heimdall-resolve', ['--', 'F12'])],
+    [island.run('heimdall', ['symbol', 'get', 'F12']), island.run('heimdall', ['symbol', 'get', '--no-color', 'F12'])],
+    [island.run('heimdall-blackboard', ['get', 'k']), island.run('heimdall-blackboard', ['get', '--', 'k'])],
+  ] as const) {
+    expect(short).toEqual({ code: 0, stdout: `${value}\n`, stderr: '' })
+    expect(short).toEqual(framed)
+  }
+  const actions = island
+    .read('protocol.log')
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split('\t').slice(1).join(' '))
+  expect(actions.slice(2)).toEqual([
+    ...Array.from({ length: 4 }, () => 'resolve lookup F12'),
+    ...Array.from({ length: 2 }, () => 'blackboard get k'),
+  ])
+})
