@@ -70,8 +70,6 @@ rmSync('dist', { recursive: true, force: true })
 await bundle(
   {
     cli: 'src/cli/entry.ts',
-    session: 'src/supervisor/entry.ts',
-    'screen-worker': 'src/supervisor/screen-worker.ts',
     mcp: 'src/mcp/entry.ts',
     shim: 'src/shim/entry.ts',
   },
@@ -83,6 +81,12 @@ await bundle(
     codeSplitting: { groups },
   },
 )
+// One file each: a session's process is started for every session, and shares nothing with the commands at run time.
+for (const [name, path] of [
+  ['session', 'src/supervisor/entry.ts'],
+  ['screen-worker', 'src/supervisor/screen-worker.ts'],
+])
+  await bundle({ [name]: path }, { file: `dist/${name}.cjs`, format: 'cjs', codeSplitting: false })
 await bundle(
   { client: 'src/client/index.ts', canonical: 'src/canonical/index.ts' },
   { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },

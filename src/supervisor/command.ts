@@ -5,7 +5,7 @@ import { HeimdallError, isErrno } from '../errors.ts'
 import { printable } from '../ids.ts'
 import type { Env } from '../paths.ts'
 import type { SessionOptions } from './options.ts'
-import { SUPERVISOR_VARIABLE } from './start.ts'
+import { SUPERVISOR_VARIABLE } from './handover.ts'
 import { KEY_VARIABLE } from './tree.ts'
 
 /** Everything that the supervisor was given, the session's id, its key, and then what the user added. */

@@ -69,11 +69,14 @@ function picture({ emulator, modes, title }: Fixture) {
     ].join()
   }
   const pen = currentAttributes(emulator)
+  // Behind the last column of an empty line (after a switch of screens): no terminal can be brought there.
+  const last = active.getLine(active.baseY + active.cursorY)?.getCell(emulator.cols - 1)
+  const isHanging = active.cursorX === emulator.cols && last?.getChars() === '' && last.getWidth() === 1
   return {
     active: grid(active),
     normal: grid(normal),
     type: active.type,
-    cursor: [active.cursorX, active.cursorY],
+    cursor: [isHanging ? emulator.cols - 1 : active.cursorX, active.cursorY],
     margins: [scrollTop, scrollBottom],
     saved: [Math.min(savedX, emulator.cols - 1), savedY],
     pen: [pen.isBold(), pen.isInverse(), pen.getFgColor(), pen.getBgColor()],

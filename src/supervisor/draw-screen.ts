@@ -1,5 +1,6 @@
 // The screen as bytes that draw it on any terminal, whatever state that is in. Never a query: nothing in it is answered.
 import {
+  attributesOf,
   type Cell,
   currentAttributes,
   type Emulator,
@@ -73,6 +74,7 @@ function drawLine(line: Line, pen: Pen, cols: number): { text: string; isFull: b
 /** Writes attributes only where they change. */
 class Pen {
   readonly #emulator: Emulator
+  #attributes: ReturnType<typeof attributesOf> = [0, 0, 0, 0]
   #sgr = '0'
   #link = ''
 
@@ -81,6 +83,9 @@ class Pen {
   }
 
   style(cell: Cell): string {
+    const attributes = attributesOf(cell)
+    if (this.#attributes.every((value, i) => value === attributes[i])) return ''
+    this.#attributes = attributes
     const sgr = sgrOf(cell)
     const link = linkOf(this.#emulator, cell)
     const change = (link === this.#link ? '' : openLink(link)) + (sgr === this.#sgr ? '' : csi(`${sgr}m`))

@@ -27,7 +27,10 @@ interface Extended {
 }
 
 interface CellInternals {
-  readonly extended: Extended
+  /** Colours and flags, packed. */
+  readonly fg: number
+  readonly bg: number
+  readonly extended: Extended & { readonly ext: number }
   isUnderlineColorDefault(): number
   isUnderlineColorRGB(): boolean
   getUnderlineColor(): number
@@ -52,6 +55,12 @@ export function marginsOf(emulator: Emulator, which: 'normal' | 'alt'): BufferIn
 export function linkOf(emulator: Emulator, cell: Cell): string {
   const { urlId } = (cell as unknown as CellInternals).extended
   return urlId === 0 ? '' : (inside(emulator)._oscLinkService.getLinkData(urlId)?.uri ?? '')
+}
+
+/** All attributes in four numbers: equal numbers look equal, so that a run of cells is styled once. */
+export function attributesOf(cell: Cell): readonly [number, number, number, number] {
+  const { fg, bg, extended } = cell as unknown as CellInternals
+  return [fg, bg, extended.ext, extended.urlId]
 }
 
 /** 0 none, 1 straight, 2 double, 3 curly, 4 dotted, 5 dashed. */

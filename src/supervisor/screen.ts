@@ -1,5 +1,6 @@
 // The screen as the emulator keeps it, in a worker beside the stream: behind it at times, never in its way.
-import { Worker } from 'node:worker_threads'
+import { createRequire } from 'node:module'
+import type { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../clock.ts'
 import { BACKLOG_BYTES, SCREEN_LAG_BYTES_MAX } from '../limits.ts'
 import type { Size } from '../wire/messages.ts'
@@ -169,7 +170,9 @@ export class Screen {
   #running(): Worker | undefined {
     if (this.#worker !== undefined || this.#isClosed || this.#starts > RESTARTS_MAX) return this.#worker
     this.#starts += 1
-    const worker = new Worker(this.#parts.worker, {
+    // Loaded here: a session that has not written yet must not pay for threads.
+    const threads = createRequire(import.meta.url)('node:worker_threads') as { Worker: typeof Worker }
+    const worker = new threads.Worker(this.#parts.worker, {
       workerData: this.#size,
       env: {},
       execArgv: [],

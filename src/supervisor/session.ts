@@ -3,8 +3,8 @@ import type { Clock, Timer } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { BACKLOG_BYTES, OUTPUT_FRAME_BYTES_MAX, TREE_SCAN_MS } from '../limits.ts'
 import { encodeJson, encodeStatusResp } from '../wire/encode.ts'
-import { STATES } from '../wire/frames.ts'
-import type { Info, Report, Size, StateEvent, SubscribeOptions } from '../wire/messages.ts'
+import { type StateName, STATES } from '../wire/frames.ts'
+import type { Info, NeedsInput, Report, Size, StateEvent, SubscribeOptions } from '../wire/messages.ts'
 import { type Classifier, createClassifier } from './classifier.ts'
 import type { Connection } from './connection.ts'
 import { endChild } from './ending.ts'
@@ -51,6 +51,14 @@ const SMALL_READ_BYTES = 1 << 10
 const GATHER_MS = 1
 const ACTIVITY_MS = 1_000
 
+/** What clients were told last; compared by identity, because nothing of it is changed in place. */
+interface Announced {
+  readonly name: StateName | undefined
+  readonly needs: NeedsInput | undefined
+  readonly size: Size | undefined
+  readonly title: string
+}
+
 export class Session implements Desk {
   readonly #parts: SessionParts
   readonly #options: SessionOptions
@@ -76,7 +84,7 @@ export class Session implements Desk {
   #treeTimer: Timer | undefined
   #killing: Timer | undefined
   #title = ''
-  #announced = ''
+  #announced: Announced = { name: undefined, needs: undefined, size: undefined, title: '' }
   #end: SessionEnd | undefined
 
   constructor(parts: SessionParts) {
@@ -154,8 +162,8 @@ export class Session implements Desk {
   // -- what clients ask for
 
   input(client: Connection, bytes: Buffer): void {
-    this.#needsInput.answered()
     this.#input.push(client, bytes)
+    this.#needsInput.answered()
     this.#active()
     this.#announce()
   }
@@ -346,15 +354,17 @@ export class Session implements Desk {
 
   /** Tells those who asked, once per change, and arranges to look again when the state changes by itself. */
   #announce(): void {
-    const state = this.#state()
-    const key = JSON.stringify({ ...state, state_ms: 0 })
-    if (key !== this.#announced) {
-      this.#announced = key
-      const frame = encodeJson('state', state)
+    const nowMs = this.#clock.monoMs()
+    const { name } = this.#classifier.state(nowMs)
+    const needs = this.#needsInput.current
+    const size = this.#size.current
+    const last = this.#announced
+    if (last.name !== name || last.needs !== needs || last.size !== size || last.title !== this.#title) {
+      this.#announced = { name, needs, size, title: this.#title }
+      const frame = encodeJson('state', this.#state())
       for (const client of this.#parts.clients()) if (client.wantsEvents) client.send([frame])
     }
     if (this.#stateTimer !== undefined) return
-    const nowMs = this.#clock.monoMs()
     const nextMs = this.#classifier.nextChangeMs(nowMs)
     if (nextMs === undefined) return
     this.#stateTimer = this.#clock.after(Math.max(1, nextMs - nowMs), () => {

@@ -4,13 +4,8 @@ import type { Readable, Writable } from 'node:stream'
 import { type ErrorCode, ERRORS, HeimdallError } from '../errors.ts'
 import { SESSION_START_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
+import { ANNOUNCE_ARGUMENT, READY_FD, SUPERVISOR_VARIABLE } from './handover.ts'
 import { encodeHandover, type SessionOptions } from './options.ts'
-
-/** Set in the environment of a supervisor and never handed on: a session inside a session is not part of its tree. */
-export const SUPERVISOR_VARIABLE = 'HEIMDALL_SUPERVISOR'
-/** The session's process writes one line here and closes it, when it is told that somebody reads it. */
-export const READY_FD = 3
-export const ANNOUNCE_ARGUMENT = '--announce'
 
 export interface StartedSession {
   readonly id: string

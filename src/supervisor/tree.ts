@@ -9,7 +9,7 @@ import {
   type ProcessStat,
   readStat,
 } from './processes.ts'
-import { SUPERVISOR_VARIABLE } from './start.ts'
+import { SUPERVISOR_VARIABLE } from './handover.ts'
 
 /** In the environment of the child and so, unless they clear it, of all its descendants. */
 export const KEY_VARIABLE = 'HEIMDALL_SESSION_KEY'
