@@ -46,7 +46,7 @@ export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: n
     } else if (rule.kind === 'tag') {
       notice?.(step, 'match')
       tags ??= []
-      tags.push(...rule.effect.tag.add_risk_class)
+      for (const name of rule.effect.tag.add_risk_class) tags.push(name)
     } else {
       const meter = readMeter(step, hash, counters, nowMs)
       meters.push(meter)

@@ -55,8 +55,10 @@ function refuseDepth(value: unknown, name: string): void {
     throw invalidPolicy(name, [{ path: '', message: `nested deeper than ${POLICY_DEPTH_MAX} levels` }])
 }
 
-/** Counts no further than one past the limit. */
+/** Counts no further than one past the limit. A list may have millions of items, so they are not spread into a call. */
 function depthOf(value: unknown, above = 0): number {
   if (typeof value !== 'object' || value === null || above > POLICY_DEPTH_MAX) return above
-  return Math.max(above + 1, ...Object.values(value).map((item: unknown) => depthOf(item, above + 1)))
+  let deepest = above + 1
+  for (const item of Object.values(value)) deepest = Math.max(deepest, depthOf(item, above + 1))
+  return deepest
 }
