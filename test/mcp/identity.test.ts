@@ -1,0 +1,153 @@
+// Identity over MCP: who is who, who collides with whom, and that a name opens nothing.
+import { expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { openCoordination, type Coordination } from '../../src/coordination/coordination.ts'
+import { register } from '../../src/coordination/identity.ts'
+import { listEvents } from '../../src/coordination/protocol.ts'
+import { findProject } from '../../src/paths.ts'
+import { type TemporaryProject, temporaryProject } from '../support/project.ts'
+import { join } from './session.ts'
+
+function inRoom<T>(project: TemporaryProject, act: (room: Coordination) => T): T {
+  const { env } = project
+  const room = openCoordination({ project: findProject(project.root, env), env, clock: systemClock, staleMinutes: 15 })
+  try {
+    return act(room)
+  } finally {
+    room.store.close()
+  }
+}
+
+test('Cursor and Copilot on one machine are two holders and collide', async () => {
+  const project = temporaryProject()
+  const [cursor, copilot] = [await join(project, 'cursor'), await join(project, 'copilot')]
+  const held = await cursor.call('make_claim', { surfaces: ['src/a/**'], task: 'T-1' })
+  expect(held).toMatchObject({ isError: false, data: { haid: expect.stringMatching(/\/cursor$/) } })
+  const refused = await copilot.call('make_claim', { surfaces: ['src/a/x.ts'], task: 'T-2' })
+  expect(refused).toMatchObject({
+    isError: true,
+    data: {
+      error: 'collision',
+      haid: expect.stringMatching(/\/copilot$/),
+      conflicts: [
+        { haid: held.data['haid'], held: 'src/a/**', wanted: 'src/a/x.ts', witness: 'src/a/x.ts', liveness: 'active' },
+      ],
+    },
+  })
+  expect((await copilot.call('check_claim', { surfaces: ['src/b/**'] })).data).toMatchObject({
+    clear: true,
+    conflicts: [],
+  })
+  expect((await copilot.call('check_claim', { surfaces: ['src/*/x.ts'] })).data).toMatchObject({ clear: false })
+  expect(inRoom(project, (room) => listEvents(room, { types: ['INCURSION'] }))).toHaveLength(1)
+
+  expect((await cursor.call('release_claim')).data).toMatchObject({ released: 1 })
+  expect((await copilot.call('make_claim', { surfaces: ['src/a/x.ts'], task: 'T-2' })).isError).toBe(false)
+})
+
+test('two Claude Codes are two holders: the second carries four hex digits', async () => {
+  const project = temporaryProject()
+  const [first, second] = [await join(project, 'claude-code'), await join(project, 'claude-code')]
+  const held = await first.call('make_claim', { surfaces: ['src/a.ts'], task: 'T' })
+  const refused = await second.call('make_claim', { surfaces: ['src/a.ts'], task: 'T' })
+  expect(held.data['haid']).toMatch(/\/claude-code$/)
+  expect(refused).toMatchObject({ isError: true, data: { haid: expect.stringMatching(/\/claude-code-[0-9a-f]{4}$/) } })
+})
+
+test('a client that comes back is the first again, unless its earlier session still holds something', async () => {
+  const project = temporaryProject()
+  const first = await join(project, 'cursor')
+  const { haid } = (await first.call('read_claims')).data
+  await first.end()
+  const second = await join(project, 'cursor')
+  expect((await second.call('make_claim', { surfaces: ['a.ts'], task: 'T' })).data['haid']).toBe(haid)
+  await second.end()
+  const third = await join(project, 'cursor')
+  expect((await third.call('make_claim', { surfaces: ['a.ts'], task: 'T' })).isError).toBe(true)
+})
+
+test('client_identity selects a free label, and is refused where another live session has it', async () => {
+  const project = temporaryProject()
+  const [router, cursor] = [await join(project, 'router'), await join(project, 'cursor')]
+  await cursor.call('read_claims')
+  const mine = await router.call('make_claim', { surfaces: ['a.ts'], task: 'T', client_identity: 'reviewer' })
+  expect(mine).toMatchObject({ isError: false, data: { haid: expect.stringMatching(/\/reviewer$/) } })
+  expect(await router.call('release_claim', { client_identity: 'Reviewer' })).toMatchObject({ data: { released: 1 } })
+  for (const name of ['read_claims', 'release_claim'])
+    expect(await router.call(name, { client_identity: 'cursor' })).toMatchObject({
+      isError: true,
+      data: { error: 'IDENTITY_HELD' },
+    })
+  expect((await cursor.call('make_claim', { surfaces: ['b.ts'], task: 'T', client_identity: 'cursor' })).isError).toBe(
+    false,
+  )
+})
+
+test('releasing another’s claim is refused and on record', async () => {
+  const project = temporaryProject()
+  const [cursor, copilot] = [await join(project, 'cursor'), await join(project, 'copilot')]
+  const { data } = await cursor.call('make_claim', { surfaces: ['a.ts'], task: 'T' })
+  for (const args of [{ haid: data['haid'] }, { claim_id: data['claim_id'] }])
+    expect(await copilot.call('release_claim', args)).toMatchObject({
+      isError: true,
+      data: { error: 'RELEASE_FORBIDDEN' },
+    })
+  expect((await cursor.call('read_claims')).data['count']).toBe(1)
+  const refusals = inRoom(project, (room) => listEvents(room, { types: ['REFUSED'] }))
+  expect(refusals).toMatchObject([{ from_agent: 'copilot' }, { from_agent: 'copilot' }])
+})
+
+test('inside a run the holder is the run’s agent, whatever client speaks; a wrong secret is nobody', async () => {
+  const project = temporaryProject()
+  const { agent, secret } = inRoom(project, (room) => register(room, { name: 'amber-otter', role: 'agent' }))
+  const env = { HEIMDALL_HAID: agent.haid, HEIMDALL_SECRET: secret }
+  const [one, two] = [await join(project, 'cursor', { env }), await join(project, 'claude-code', { env })]
+  expect((await one.call('make_claim', { surfaces: ['a.ts'], task: 'T' })).data['haid']).toBe(agent.haid)
+  expect(
+    (await two.call('make_claim', { surfaces: ['a.ts'], task: 'T', client_identity: 'other' })).data,
+  ).toMatchObject({
+    haid: agent.haid,
+    result: expect.stringContaining('renewed'),
+  })
+  const forger = await join(project, 'cursor', { env: { ...env, HEIMDALL_SECRET: 'guess' } })
+  expect(await forger.call('release_claim')).toMatchObject({ isError: true, data: { error: 'IDENTITY_UNPROVEN' } })
+  expect((await one.call('read_claims')).data['count']).toBe(1)
+})
+
+test('the other doors see a claim over MCP, and the other way round', async () => {
+  const project = temporaryProject()
+  const cursor = await join(project, 'cursor')
+  await cursor.call('make_claim', { surfaces: ['src/a/**'], task: 'T-9' })
+  const listed = await project.run('heimdall-claim', ['list', '--json'])
+  expect(JSON.parse(listed.stdout)).toMatchObject([
+    {
+      claimed_surfaces: ['src/a/**'],
+      task_ref: expect.stringMatching(/^T-9 \(via heimdall-ledger-mcp:haid:.*\/cursor\)$/),
+    },
+  ])
+  const status = await project.run('bb', ['agent', 'status', '--json'])
+  expect(JSON.parse(status.stdout)).toMatchObject({
+    ok: true,
+    data: { reservations: [{ scope: 'src/a/**', agent_id: 'cursor', bead_id: 'T-9', state: 'active' }] },
+  })
+  const refused = await project.run('heimdall-claim', ['claim', 'src/a/x.ts', '--task', 'T-1'])
+  expect(refused.code).toBe(3)
+
+  expect((await project.run('heimdall-claim', ['claim', 'docs/**', '--task', 'T-2'])).code).toBe(0)
+  const registered = await project.run('bb', ['agent', 'register', '--name', 'amber-otter', '--role', 'ui'])
+  expect(registered.code).toBe(0)
+  const reserved = await project.run('bb', [
+    'agent',
+    'reserve',
+    '--agent',
+    'amber-otter',
+    '--scope',
+    'src/ui/*',
+    '--bead',
+    'T-3',
+  ])
+  expect(reserved.code).toBe(0)
+  for (const surface of ['docs/intro.md', 'src/ui/button.tsx'])
+    expect((await cursor.call('make_claim', { surfaces: [surface], task: 'T-4' })).isError).toBe(true)
+  expect((await cursor.call('read_claims')).data['count']).toBe(3)
+})
