@@ -28,12 +28,37 @@ export function scopeContext(project: Project, cwd: string, caseSensitive: boole
 export function diskLookup(root: string): Lookup {
   return {
     look(path): Found {
+      const plain = lookPlainly(root, path)
+      if (plain !== undefined) return plain
       const real = realPath(join(root, path))
       if (!contains(root, real.path)) return { kind: 'outside', path: real.path }
       return { kind: real.kind, path: relative(root, real.path).split(sep).join('/').normalize('NFC') }
     },
   }
 }
+
+/**
+ * Most paths have no link in them, and then one look per segment settles it: no error is made for what is missing,
+ * which costs more than all the looks. Nothing as soon as there is a link, or anything else out of the ordinary.
+ */
+function lookPlainly(root: string, path: string): Found | undefined {
+  if (path.length > PLAIN_PATH_CHARS_MAX) return undefined
+  let at = root
+  let isFolder = true
+  for (const name of path.split('/')) {
+    if (!isFolder) return { kind: 'missing', path }
+    if (name === '' || name === '.' || name === '..') return undefined
+    at = `${at}${sep}${name}`
+    const stats = lstatSync(at, { throwIfNoEntry: false })
+    if (stats === undefined) return { kind: 'missing', path }
+    if (stats.isSymbolicLink()) return undefined
+    isFolder = stats.isDirectory()
+  }
+  return { kind: isFolder ? 'dir' : 'file', path }
+}
+
+/** A name or path that the system refuses for its length is left to the slower way, which knows what to make of it. */
+const PLAIN_PATH_CHARS_MAX = 200
 
 /** As many links in a row as Linux follows. */
 const LINKS_MAX = 40

@@ -9,6 +9,7 @@ import { takeInRemote } from '../coordination/remote.ts'
 import { HeimdallError } from '../errors.ts'
 import { type Env, findProject, type Project } from '../paths.ts'
 import { type Identity, identify } from './identity.ts'
+import { LedgerNews } from './ledger-news.ts'
 
 export interface DeskOptions {
   readonly cwd: string
@@ -25,6 +26,7 @@ export class Desk {
   readonly randomBytes = randomBytes
   readonly #options: DeskOptions
   readonly #owned = new Map<string, Identity>()
+  readonly #news = new LedgerNews()
   #room: Promise<Coordination> | undefined
 
   constructor(options: DeskOptions) {
@@ -81,7 +83,8 @@ export class Desk {
   async identity(client: string, label: string | undefined): Promise<Identity> {
     const { env, pid, note } = this.#options
     const room = await this.room()
-    for (const skipped of takeInRemote(room).skipped) note(skipped)
+    if (this.#news.isDue(room.project, room.clock.wallMs()))
+      for (const skipped of takeInRemote(room).skipped) note(skipped)
     return identify(room, { env, client, label, pid, owned: this.#owned })
   }
 

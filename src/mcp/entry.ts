@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { systemClock } from '../clock.ts'
 import { EXIT, isErrno } from '../errors.ts'
-import { Desk } from './desk.ts'
+import type { Desk } from './desk.ts'
 import { createLedgerServer } from './server.ts'
 import { LedgerTransport } from './transport.ts'
 
@@ -21,13 +21,21 @@ export function start(): void {
   const options = readOptions(process.argv.slice(2))
   if (options === undefined) return
   const note = (line: string): void => void process.stderr.write(`heimdall-ledger-mcp: ${line}\n`)
-  const desk = new Desk({ cwd: options.cwd, env: process.env, clock: systemClock, pid: process.pid, note })
+  let desk: Promise<Desk> | undefined
+  const openDesk = async (): Promise<Desk> => {
+    const { Desk } = await import('./desk.ts')
+    return new Desk({ cwd: options.cwd, env: process.env, clock: systemClock, pid: process.pid, note })
+  }
   const transport = new LedgerTransport(process.stdin, process.stdout)
-  const handle = serveStdio(() => createLedgerServer(desk), {
+  const handle = serveStdio(() => createLedgerServer(() => (desk ??= openDesk())), {
     transport,
     onerror: (error) => note(error.message),
   })
-  const stop = (): void => void handle.close().then(() => desk.close())
+  const stop = (): void =>
+    void handle
+      .close()
+      .then(() => desk)
+      .then((opened) => opened?.close())
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
 }

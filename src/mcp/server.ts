@@ -3,8 +3,7 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import type { Desk } from './desk.ts'
-import { checkInput, type Data, listing, type Outcome } from './tool.ts'
-import { TOOLS } from './tools.ts'
+import type { Data, Outcome } from './tool.ts'
 
 /** Of the wire contract T-4, not of the package: its tools and fields are what is counted. */
 const SERVER_INFO = { name: 'heimdall-ledger-mcp', version: '1.1.0' }
@@ -19,19 +18,24 @@ interface CallResult {
   [key: string]: unknown
 }
 
-export function createLedgerServer(desk: Desk): Server {
+/** What the tools stand on is loaded after the handshake is answered: a host starts every server it knows, and calls few of them. */
+const loadTools = () => import('./tools.ts')
+
+export function createLedgerServer(openDesk: () => Promise<Desk>): Server {
   const server = new Server(SERVER_INFO, {
     capabilities: { tools: { listChanged: false } },
     instructions: INSTRUCTIONS,
   })
-  server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map(listing).map(mutable) }))
+  server.setRequestHandler('tools/list', async () => ({ tools: (await loadTools()).listTools().map(mutable) }))
   server.setRequestHandler('tools/call', async ({ params }, context) => {
-    const tool = TOOLS.find(({ name }) => name === params.name)
+    const { checkInput, findTool } = await loadTools()
+    const tool = findTool(params.name)
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${printable(params.name)}`)
     const input = params.arguments ?? {}
     // In the current revision each request says who sends it; in the older ones the handshake did.
     const client = clientOf(context) ?? server.getClientVersion()?.name ?? 'mcp-client'
+    const desk = await openDesk()
     let haid: string | undefined
     try {
       const asked = input['client_identity']

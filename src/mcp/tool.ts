@@ -7,7 +7,7 @@ import type { Desk } from './desk.ts'
 const TYPES = {
   text: { type: 'string' },
   texts: { type: 'array', items: { type: 'string' } },
-  count: { type: 'integer', minimum: 1 },
+  count: { type: 'integer' },
   flag: { type: 'boolean' },
 } as const
 
@@ -82,7 +82,7 @@ export interface ToolListing {
   readonly annotations?: { readonly readOnlyHint: true }
 }
 
-/** The tool as `tools/list` shows it. */
+/** The tool as `tools/list` shows it. Bounds and surplus arguments are refused by `checkInput`, with words, instead of being listed. */
 export function listing(tool: Tool): ToolListing {
   return {
     name: tool.name,
@@ -91,7 +91,6 @@ export function listing(tool: Tool): ToolListing {
       type: 'object',
       properties: Object.fromEntries(Object.entries(tool.args).map(([name, type]) => [name, TYPES[type]])),
       ...(tool.required.length === 0 ? {} : { required: tool.required }),
-      additionalProperties: false,
     },
     ...(tool.readOnly ? { annotations: { readOnlyHint: true } } : {}),
   }

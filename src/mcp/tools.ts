@@ -1,5 +1,5 @@
 // All tools of the ledger, in the order of `tools/list`: the seed's six first.
-import type { Tool } from './tool.ts'
+import { listing, type Tool, type ToolListing } from './tool.ts'
 import { blackboardGet, blackboardSet, brief, hydrate, resolve } from './tools/briefing.ts'
 import { checkClaim, makeClaim, readClaims, releaseClaim } from './tools/claims.ts'
 import { appendDecision, raiseConflictPr, readCapsules } from './tools/ledger.ts'
@@ -20,3 +20,13 @@ export const TOOLS: readonly Tool[] = [
   blackboardGet,
   blackboardSet,
 ]
+
+export { checkInput } from './tool.ts'
+
+export function findTool(name: string): Tool | undefined {
+  return TOOLS.find((tool) => tool.name === name)
+}
+
+export function listTools(): ToolListing[] {
+  return TOOLS.map(listing)
+}

@@ -10,23 +10,32 @@ export interface Rooted {
   readonly isFolder: boolean
 }
 
+/** One segment of an absolute path in the making; folders above the project stay plain text. */
+interface Entry {
+  readonly name: string
+  readonly tokens?: readonly Token[]
+}
+
 export function inProject(raw: string, tokens: readonly Token[], context: ScopeContext): Rooted {
   const written = splitSegments(tokens)
-  const stack = isAbsolute(tokens) ? [] : startSegments(context).map(literalTokens)
+  const stack: Entry[] = isAbsolute(tokens) ? [] : startSegments(context).map((name) => ({ name }))
   for (const segment of written) {
     const name = plainText(segment)
     if (name === '' || name === '.') continue
-    if (name !== '..') stack.push(segment)
-    else if (stack.pop()?.some((token) => isSign(token, '*?')) === true)
+    if (name !== '..') stack.push({ name, tokens: segment })
+    else if (stack.pop()?.tokens?.some((token) => isSign(token, '*?')) === true)
       throw new HeimdallError('SCOPE_INVALID', `scope ${printable(raw)} has \`..\` after a wildcard`, {
         hint: 'write the path without going up again',
       })
   }
   const isFolder = ['', '.', '..'].includes(plainText(written.at(-1) ?? []))
+  const names = stack.map(({ name }) => name)
   for (const root of [context.root, ...(context.otherRoots ?? [])]) {
     const rootSegments = pathSegments(root)
-    if (startsWith(stack, rootSegments, context.caseSensitive))
-      return { segments: stack.slice(rootSegments.length), isFolder }
+    if (startsWith(names, rootSegments, context.caseSensitive)) {
+      const inside = stack.slice(rootSegments.length)
+      return { segments: inside.map(({ name, tokens }) => tokens ?? literalTokens(name)), isFolder }
+    }
   }
   throw new HeimdallError('PATH_OUTSIDE_ROOT', `scope ${printable(raw)} leads out of ${context.root}`, {
     hint: 'name paths inside the project',
@@ -40,10 +49,10 @@ function isAbsolute(tokens: readonly Token[]): boolean {
 function startSegments(context: ScopeContext): string[] {
   const root = pathSegments(context.root)
   const cwd = pathSegments(context.cwd)
-  return startsWith(cwd.map(literalTokens), root, context.caseSensitive) ? cwd : root
+  return startsWith(cwd, root, context.caseSensitive) ? cwd : root
 }
 
-export function literalTokens(text: string): Token[] {
+function literalTokens(text: string): Token[] {
   return Array.from(text, (char) => ({ char, literal: true }))
 }
 
@@ -55,11 +64,11 @@ function pathSegments(path: string): string[] {
     .filter((segment) => segment !== '')
 }
 
-function startsWith(segments: readonly (readonly Token[])[], root: readonly string[], caseSensitive: boolean): boolean {
+function startsWith(names: readonly string[], root: readonly string[], caseSensitive: boolean): boolean {
   const fold = (text: string, i: number): string =>
     caseSensitive && !(i === 0 && text.endsWith(':')) ? text : text.toLowerCase()
   return root.every((name, i) => {
-    const segment = segments[i]
-    return segment !== undefined && fold(plainText(segment), i) === fold(name, i)
+    const seen = names[i]
+    return seen !== undefined && fold(seen, i) === fold(name, i)
   })
 }

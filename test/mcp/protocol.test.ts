@@ -148,7 +148,7 @@ describe('bad input is answered, and the server goes on', () => {
     ['resolve', { id: 'F99' }, 'unknown symbol'],
     ['hydrate', { ids: ['../../etc/passwd'] }, 'not a valid id'],
     ['blackboard_get', { key: 'nope' }, 'unknown fact'],
-    ['brief', { task: 'T', spec: 'do', symbols: ['F99'] }, 'incomplete'],
+    ['brief', { task: 'T', spec: 'do', symbols: 'F99' }, 'incomplete'],
     ['raise_conflict_pr', { id: '../x', title: 't', surfaces: ['a'] }, 'not a valid id'],
     ['append_decision', { title: ' ', body: 'x' }, 'title must be a string that is not blank'],
     ['append_decision', { title: 'a\nb', body: 'x' }, 'control characters'],

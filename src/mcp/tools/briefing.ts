@@ -46,15 +46,13 @@ export const hydrate = tool({
 
 export const brief = tool({
   name: 'brief',
-  about:
-    'Build a brief for a task: only the named symbols, capsules (with dependencies) and facts. budget caps its tokens.',
-  readOnly: true,
+  about: 'Brief for a task from named symbols, capsules and facts (ids: a,b). budget caps tokens.',
   args: {
     task: 'text',
     spec: 'text',
-    symbols: 'texts',
-    capsules: 'texts',
-    facts: 'texts',
+    symbols: 'text',
+    capsules: 'text',
+    facts: 'text',
     invariants: 'text',
     budget: 'count',
   },
@@ -63,15 +61,23 @@ export const brief = tool({
     const built = buildBrief(desk.planning, {
       task: input.task,
       spec: input.spec,
-      symbols: input.symbols ?? [],
-      capsules: input.capsules ?? [],
-      facts: input.facts ?? [],
+      symbols: idsOf(input.symbols),
+      capsules: idsOf(input.capsules),
+      facts: idsOf(input.facts),
       invariants: input.invariants,
       budget: input.budget,
     })
     return { data: { haid, ...(built.omitted.length === 0 ? {} : { omitted: built.omitted }), text: built.text } }
   },
 })
+
+/** `a,b` as `heimdall-brief` takes it: a list would cost twice the tokens in the schema. */
+function idsOf(list: string | undefined): string[] {
+  return (list ?? '')
+    .split(',')
+    .map((id) => id.trim())
+    .filter((id) => id !== '')
+}
 
 export const blackboardGet = tool({
   name: 'blackboard_get',

@@ -38,7 +38,7 @@ function shownClaim(standing: Standing): object {
 export const makeClaim = tool({
   name: 'make_claim',
   about:
-    'Hold paths or globs before editing them. On a collision nothing is held and you get the holders. takeover_stale takes from silent holders.',
+    'Hold paths or globs before editing. On collision you hold nothing and see the holders; takeover_stale takes from silent ones.',
   args: { surfaces: 'texts', task: 'text', ttl_minutes: 'count', takeover_stale: 'flag' },
   required: ['surfaces', 'task'],
   async run(caller, { surfaces, task, ttl_minutes, takeover_stale }) {

@@ -59,8 +59,7 @@ export const appendDecision = tool({
 
 export const raiseConflictPr = tool({
   name: 'raise_conflict_pr',
-  about:
-    'Put a conflict on record before you override work of others: their uncommitted changes in surfaces are kept on a branch, conflicts/ gets a page.',
+  about: 'Record a conflict; work you displace is kept on a branch.',
   args: {
     id: 'text',
     title: 'text',
