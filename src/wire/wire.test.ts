@@ -1,6 +1,7 @@
 // Bytes in, frames out: golden bytes for every frame, any chunking, and what a hostile peer may not do.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { scaled } from '../../test/support/scale.ts'
 import { HeimdallError } from '../errors.ts'
 import { FRAME_PAYLOAD_BYTES_MAX } from '../limits.ts'
 import {
@@ -219,7 +220,7 @@ describe('reader', () => {
         expect(seen).toEqual(whole)
         expect(whole).toHaveLength(frames.length)
       }),
-      { numRuns: 300 },
+      { numRuns: scaled(300, 20_000) },
     )
   })
 
@@ -240,7 +241,7 @@ describe('reader', () => {
           }
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: scaled(1_000, 100_000) },
     )
   })
 

@@ -1,6 +1,7 @@
 // No sequence of a hostile program survives: a corpus of some 400, whole, in pieces, cut off and at random.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { scaled } from '../../../test/support/scale.ts'
 import { inlineText, PlainText } from './plain-text.ts'
 
 const clean = (text: string): string => {
@@ -89,7 +90,7 @@ test('arbitrary bytes never leave anything that a terminal obeys', () => {
       const seen = chunks.map((chunk) => plain.push(Buffer.from(chunk))).join('') + plain.end()
       return !OBEYED.test(seen)
     }),
-    { numRuns: 2_000 },
+    { numRuns: scaled(2_000, 100_000) },
   )
 })
 

@@ -2,6 +2,7 @@
 import xterm, { type Terminal } from '@xterm/headless'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { scaled } from '../../../../../test/support/scale.ts'
 import { drawRows } from './cells.ts'
 import { DetachKey } from './detach-key.ts'
 import { Emulator, type Wishes } from './emulator.ts'
@@ -153,7 +154,7 @@ describe('drawing', () => {
           expect(outer.buffer.active.getLine(rows)?.translateToString(true)).toBe('status')
         }
       }),
-      { numRuns: 150 },
+      { numRuns: scaled(150, 5_000) },
     )
   })
 
