@@ -1,5 +1,5 @@
 // Where a shim's events go: the shared record of a run, or a stream of its own.
-import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, pause } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
@@ -61,7 +61,8 @@ export function appendTo(path: string): { readonly out: (text: string) => boolea
   const fd = openSync(path, 'a', 0o600)
   return {
     out(text) {
-      writeFileSync(fd, text)
+      const bytes = Buffer.from(text)
+      for (let sent = 0; sent < bytes.length;) sent += writeSync(fd, bytes, sent)
       return true
     },
     close: () => closeSync(fd),

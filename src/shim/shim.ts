@@ -159,7 +159,7 @@ function assemble(
     text: run.text,
     redact,
     clock,
-    newId: createIdSource(clock),
+    newId: createCallIds(createIdSource(clock)()),
     onTerminate(decision) {
       orders?.terminate(decision)
       traffic.terminate(decision)
@@ -190,6 +190,12 @@ function assemble(
     })
   const policyWatch = followPolicy(options, identity, gate, run, events, note)
   return { open, traffic, events, state, orders, policyWatch }
+}
+
+/** One unique id for the shim, and a number: chance for every call would cost as much as judging it. */
+function createCallIds(base: string): () => string {
+  let calls = 0
+  return () => `${base}-${(calls += 1).toString(36)}`
 }
 
 /** The shared counters, opened with the first call that needs one: most tools of most policies need none. */
