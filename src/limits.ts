@@ -114,6 +114,8 @@ export const SPEC_BYTES_MAX = 64 << 10
 export const IMPORT_BYTES_MAX = 8 << 20
 /** A gate report and an invariants page are read whole. */
 export const REFERENCED_FILE_BYTES_MAX = 8 << 20
+/** 400 processes that start at once on two cores take turns for half a minute; a dead holder never makes anyone wait. */
+export const TABLE_LOCK_WAIT_MS = 120_000
 /** What a column of protocol.log may take; the rest of a longer detail is cut, with a mark. */
 export const LOG_DETAIL_CHARS_MAX = 8_000
 /** Tokenizers are quadratic on one unbroken run (100 KB of one letter takes 10 s): longer runs are cut here. */

@@ -3,6 +3,7 @@ import { renameSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { printable } from '../ids.ts'
+import { TABLE_LOCK_WAIT_MS } from '../limits.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
 import { updateFile } from '../storage/file-lock.ts'
 import { pathToRead, pathToWrite, type Planning } from './planning.ts'
@@ -49,7 +50,7 @@ export async function updateTable<Extra>(
       isChanged = change(table)
       return isChanged ? formatTable(kind, table) : undefined
     },
-    { mode: modeOf(path) },
+    { mode: modeOf(path), waitMs: TABLE_LOCK_WAIT_MS },
   )
   return isChanged
 }

@@ -1,7 +1,7 @@
 // ledger.jsonl: one row per message or spawn with its cost in tokens, measured by us or declared by a caller.
 import { hash } from 'node:crypto'
 import { isoSeconds } from '../clock.ts'
-import { CACHED_PREFIX_TOKENS_MIN } from '../limits.ts'
+import { CACHED_PREFIX_TOKENS_MIN, TABLE_LOCK_WAIT_MS } from '../limits.ts'
 import { openAppendLog } from '../storage/append-log.ts'
 import { withFileLock } from '../storage/file-lock.ts'
 import { readLog } from '../storage/log-reader.ts'
@@ -82,23 +82,27 @@ export async function logMeasured(
   assertMeasured(measured)
   const path = pathToWrite(planning, FILES.ledger)
   // Looking and writing under one lock: two commands that saw the same message must not both write it down.
-  return await withFileLock(path, async () => {
-    const { rows } = readLedger(planning)
-    const ofRun = rows.filter((row) => row.run_id === entry.runId)
-    if (entry.msgId !== undefined && ofRun.some((row) => row.source === 'measured' && row.msg_id === entry.msgId))
-      return undefined
-    const isCached =
-      prefix !== undefined && prefixTokens >= CACHED_PREFIX_TOKENS_MIN && ofRun.some((row) => row.prefix === prefix)
-    const row: LedgerRow = {
-      ...seedColumns(planning, entry, measured.tokens),
-      source: 'measured',
-      tokenizer: measured.tokenizer,
-      ...(entry.runId === undefined ? {} : { run_id: entry.runId }),
-      ...(prefix === undefined ? {} : { cached_tokens: isCached ? prefixTokens : 0, prefix }),
-    }
-    await append(planning, row)
-    return row
-  })
+  return await withFileLock(
+    path,
+    async () => {
+      const { rows } = readLedger(planning)
+      const ofRun = rows.filter((row) => row.run_id === entry.runId)
+      if (entry.msgId !== undefined && ofRun.some((row) => row.source === 'measured' && row.msg_id === entry.msgId))
+        return undefined
+      const isCached =
+        prefix !== undefined && prefixTokens >= CACHED_PREFIX_TOKENS_MIN && ofRun.some((row) => row.prefix === prefix)
+      const row: LedgerRow = {
+        ...seedColumns(planning, entry, measured.tokens),
+        source: 'measured',
+        tokenizer: measured.tokenizer,
+        ...(entry.runId === undefined ? {} : { run_id: entry.runId }),
+        ...(prefix === undefined ? {} : { cached_tokens: isCached ? prefixTokens : 0, prefix }),
+      }
+      await append(planning, row)
+      return row
+    },
+    { waitMs: TABLE_LOCK_WAIT_MS },
+  )
 }
 
 function seedColumns(

@@ -39,8 +39,7 @@ const waveSchema = z.strictObject({
     .min(1),
 })
 
-export type Wave = z.infer<typeof waveSchema>
-export type WaveTask = Wave['tasks'][number]
+type Wave = z.infer<typeof waveSchema>
 
 export interface Corpus {
   readonly dir: string
