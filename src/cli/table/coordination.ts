@@ -1,5 +1,6 @@
 // Commands of coordination: identities, claims, notes, tasks, and why a path is held.
 import type { ErrorCode } from '../../errors.ts'
+import { LEASE_MINUTES_DEFAULT, LEDGER_LEASE_MINUTES_DEFAULT } from '../../limits.ts'
 import { type Command, type FlagSpec, spec } from '../command.ts'
 
 const STORE: readonly ErrorCode[] = ['STORE_CORRUPT', 'STORE_UNREADABLE', 'STORE_FULL', 'STORE_BUSY', 'STORE_NEWER']
@@ -21,7 +22,12 @@ const claimFlags = {
   agent: agentFlag,
   task: { type: 'string', value: 'TASK', help: 'task that the claim is for' },
   intent: { type: 'string', value: 'TEXT', help: 'what you are going to do, for those who are refused' },
-  ttl: { type: 'integer', value: 'MIN', help: 'lease in minutes, 1 to 1440; any act of yours renews it', default: 90 },
+  ttl: {
+    type: 'integer',
+    value: 'MIN',
+    help: 'lease in minutes, 1 to 1440; any act of yours renews it',
+    default: LEDGER_LEASE_MINUTES_DEFAULT,
+  },
 } as const satisfies Record<string, FlagSpec>
 
 const AGENT_RECORD = {
@@ -190,7 +196,7 @@ export const agentReserve = spec({
       required: true,
     },
     bead: beadFlag,
-    ttl: { type: 'integer', value: 'MIN', help: 'lease in minutes, 5 to 1440', default: 120 },
+    ttl: { type: 'integer', value: 'MIN', help: 'lease in minutes, 5 to 1440', default: LEASE_MINUTES_DEFAULT },
     'takeover-stale': { type: 'boolean', help: 'take over from owners that are stale or evicted' },
   },
   examples: [
