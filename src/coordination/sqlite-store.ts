@@ -262,14 +262,15 @@ function conditions(wanted: Readonly<Record<string, string | undefined>>): { sql
 
 /** Scopes of a claim never change, and comparing them compiles them: a long-lived process keeps the parsed ones, oldest out first. */
 function createScopeCache(): (row: Row) => readonly Scope[] {
-  const known = new Map<number, readonly Scope[]>()
+  const known = new Map<string, readonly Scope[]>()
   return (row) => {
-    const epoch = Number(row['epoch'])
-    const cached = known.get(epoch)
+    // By id and not by epoch: an epoch that was rolled back is given out again.
+    const claimId = String(row['claim_id'])
+    const cached = known.get(claimId)
     if (cached !== undefined) return cached
     const scopes = JSON.parse(String(row['scopes'])) as Scope[]
-    if (known.size >= PARSED_CLAIMS_KEPT) known.delete(known.keys().next().value ?? epoch)
-    known.set(epoch, scopes)
+    if (known.size >= PARSED_CLAIMS_KEPT) known.delete(known.keys().next().value ?? claimId)
+    known.set(claimId, scopes)
     return scopes
   }
 }
