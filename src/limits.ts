@@ -172,8 +172,6 @@ export const MCP_BEAT_MS = 20_000
 export const MCP_IDENTITIES_MAX = 16
 /** Subjects, tasks and names in results; they are shown in lists. */
 export const MCP_LABEL_CHARS_MAX = 120
-/** Seed 000's default lease for claims over MCP and by `heimdall-claim`. */
-export const MCP_CLAIM_TTL_MINUTES = 90
 /** Commits of one push that the guard looks into; a longer push is history that was shared before, or an import. */
 export const GUARD_PUSH_COMMITS_MAX = 2_000
 /** Lines of a refusal: enough to act on. */

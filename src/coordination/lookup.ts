@@ -1,5 +1,6 @@
 // The disk as scopes need to know it: real paths inside the project, files or folders, and whether case matters here.
 import {
+  existsSync,
   lstatSync,
   readdirSync,
   readFileSync,
@@ -130,6 +131,8 @@ function swapCase(text: string): string {
 }
 
 function namesIn(folder: string): string[] {
+  // Asked on every check, and mostly not there: making an error for that costs more than the look.
+  if (!existsSync(folder)) return []
   try {
     return readdirSync(folder)
   } catch (error) {

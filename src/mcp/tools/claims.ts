@@ -5,7 +5,7 @@ import type { Coordination } from '../../coordination/coordination.ts'
 import { findAgent, unknownAgent } from '../../coordination/gate.ts'
 import { resolutionHint } from '../../coordination/incursions.ts'
 import { claimRecord, taskRef } from '../../coordination/records.ts'
-import { MCP_CLAIM_TTL_MINUTES } from '../../limits.ts'
+import { LEDGER_LEASE_MINUTES_DEFAULT } from '../../limits.ts'
 import { label } from '../fence.ts'
 import { page } from '../page.ts'
 import { actorOf, type Caller, type Outcome, tool } from '../tool.ts'
@@ -47,7 +47,7 @@ export const makeClaim = tool({
       scopes: surfaces,
       cwd: room.project.root,
       task,
-      ttlMinutes: ttl_minutes ?? MCP_CLAIM_TTL_MINUTES,
+      ttlMinutes: ttl_minutes ?? LEDGER_LEASE_MINUTES_DEFAULT,
       takeover: takeover_stale === true ? 'stale' : undefined,
       archivesLapsed: true,
       replacesTask: true,
