@@ -73,7 +73,8 @@ export async function ours(folder: string, command: readonly string[], sinks: re
   )
   const sockets = await Promise.all(sinks.map((sink) => reading(started.socket, unframed(sink))))
   for (const socket of sockets) socket.write(encodeFrame('subscribe'))
-  const control = await reading(started.socket, () => undefined)
+  // Types where it reads, as a terminal does; without a reader on a connection of its own.
+  const control = sockets[0] ?? (await reading(started.socket, () => undefined))
   return {
     pid: started.supervisor_pid,
     type: (text) => void control.write(encodeFrame('input', Buffer.from(text))),

@@ -159,7 +159,7 @@ function restoreModes(emulator: Emulator, modes: TerminalModes, which: 'normal' 
   const row = Math.max(0, buffer.cursorY - (originMode ? scrollTop : 0))
   return [
     hasMargins ? csi(`${scrollTop + 1};${scrollBottom + 1}r`) : '',
-    `${at(Math.min(savedY, emulator.rows - 1), Math.min(savedX, emulator.cols - 1))}\x1b7`,
+    `${at(savedY, savedX)}\x1b7`,
     originMode ? csi('?6h') : '',
     wraparoundMode ? '' : csi('?7l'),
     insertMode ? csi('4h') : '',

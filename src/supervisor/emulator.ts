@@ -48,8 +48,16 @@ interface Internals {
 const inside = (emulator: Emulator): Internals['_core'] => (emulator as unknown as Internals)._core
 
 /** Rows of the scroll region and the saved cursor, counted from 0 on the screen. */
-export function marginsOf(emulator: Emulator, which: 'normal' | 'alt'): BufferInternals {
-  return inside(emulator)._bufferService.buffers[which]
+export function marginsOf(emulator: Emulator, which: 'normal' | 'alt'): Omit<BufferInternals, 'ybase'> {
+  const { scrollTop, scrollBottom, savedX, savedY, ybase } = inside(emulator)._bufferService.buffers[which]
+  const within = (value: number, size: number): number => Math.min(Math.max(0, value), size - 1)
+  // The emulator counts the saved row from the start of its history.
+  return {
+    scrollTop,
+    scrollBottom,
+    savedX: within(savedX, emulator.cols),
+    savedY: within(savedY - ybase, emulator.rows),
+  }
 }
 
 export function linkOf(emulator: Emulator, cell: Cell): string {

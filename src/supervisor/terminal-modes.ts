@@ -8,8 +8,8 @@ const EXCLUSIVE: readonly (readonly number[])[] = [
   [9, 1_000, 1_002, 1_003],
   [1_005, 1_006, 1_015, 1_016],
 ]
-/** Back to their defaults by a soft reset. */
-const SOFT = [1, 6, 25, 66]
+/** Back to their defaults by a soft reset, as the emulator does it: what is drawn and what is told of modes must agree. */
+const SOFT = [1, 6, 25, 45, 66, 1_004, 2_004]
 
 export interface TerminalModes {
   /** DEC private modes that differ from a fresh terminal and are to be set again. */
