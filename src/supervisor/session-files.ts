@@ -76,10 +76,6 @@ export function isSupervisorAlive(holder: Holder): boolean {
   return isProcessAlive(holder, holder.supervisorPid, holder.supervisorStart)
 }
 
-export function isChildAlive(holder: Holder): boolean {
-  return holder.childPid > 0 && isProcessAlive(holder, holder.childPid, holder.childStart)
-}
-
 function isProcessAlive(holder: Holder, pid: number, startTicks: number | undefined): boolean {
   if (holder.boot !== undefined && holder.boot !== bootId()) return false
   if (startTicks !== undefined) return isSame({ pid, startTicks })
