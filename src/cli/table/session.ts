@@ -134,14 +134,14 @@ export const kill = spec({
   args: [id],
   flags: {
     'socket-dir': socketDir,
-    wait: { type: 'boolean', help: 'return when the session has ended' },
+    wait: { type: 'boolean', help: 'return when the session and all its processes are gone' },
     timeout: { type: 'duration', value: 'TIME', help: 'with --wait: give up after this' },
   },
   examples: [
     { run: 'hm kill build', does: 'asks the session to end and returns' },
     { run: 'hm kill build --wait', does: 'returns when nothing of it runs any more' },
   ],
-  errors: ['SESSION_NOT_FOUND', 'SESSION_SILENT', 'SESSION_LOST'],
+  errors: ['SESSION_NOT_FOUND', 'SESSION_SILENT', 'SESSION_LOST', 'SESSION_WAIT_TIMEOUT'],
   output: {
     id: 'id of the session',
     ended: 'whether it was seen to end',

@@ -1,6 +1,8 @@
 // hm kill: ask a session to end, and if wanted see that it did.
 import { Watch } from '../../../client/watch.ts'
+import { type Clock, pause } from '../../../clock.ts'
 import { HeimdallError } from '../../../errors.ts'
+import { type Holder, isSupervisorAlive, readHolder } from '../../../supervisor/session-files.ts'
 import type { Run } from '../../command.ts'
 import type { kill } from '../../table/session.ts'
 import { connectTo, locate } from './locate.ts'
@@ -12,6 +14,8 @@ export const run: Run<typeof kill> = async (context, { flags, args }) => {
     const code = located.exit?.exit_code ?? null
     return { data: { id, ended: true, exit_code: code }, text: `Session ${id} had ended already` }
   }
+  const holder = readHolder(located.dir, id)
+  const deadlineMs = context.clock.monoMs() + (flags.timeout ?? Number.POSITIVE_INFINITY)
   const connection = await connectTo(located)
   try {
     const watch = flags.wait === true ? new Watch(connection.subscribe({ from: 'live' }), context.clock) : undefined
@@ -21,11 +25,23 @@ export const run: Run<typeof kill> = async (context, { flags, args }) => {
     if (watch === undefined)
       return { data: { id, ended: false, exit_code: null }, text: `Kill signal sent to session ${id}` }
     const hasEnded = await watch.until(({ exitCode }) => exitCode !== undefined, flags.timeout)
-    if (!hasEnded)
+    if (!hasEnded || !(await isGone(holder, context.clock, deadlineMs)))
       throw new HeimdallError('SESSION_WAIT_TIMEOUT', `session ${id} did not end in time`, { hint: `hm status ${id}` })
     const code = watch.seen.exitCode ?? null
     return { data: { id, ended: true, exit_code: code }, text: `Session ${id} ended with exit code ${code}` }
   } finally {
     connection.close()
   }
+}
+
+const LOOK_MS = 20
+
+/** The child's end comes first; its supervisor goes when the rest of the tree has been swept and nothing of it is left. */
+async function isGone(holder: Holder | undefined, clock: Clock, deadlineMs: number): Promise<boolean> {
+  if (holder === undefined) return true
+  while (isSupervisorAlive(holder)) {
+    if (clock.monoMs() >= deadlineMs) return false
+    await pause(clock, LOOK_MS)
+  }
+  return true
 }
