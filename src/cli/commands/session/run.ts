@@ -20,11 +20,7 @@ export const run: Run<typeof row> = async (context, input) => {
   if (flags.wait === true && flags.detach !== true)
     throw new HeimdallError('USAGE', '--wait goes with --detach; without it, run stays attached anyway')
   const options = await optionsFrom(context, input)
-  const launcher = join(
-    dirname(createRequire(import.meta.url).resolve('heimdall-agents/package.json')),
-    'dist/session.cjs',
-  )
-  const started = await startSession(options, { launcher, env: context.env })
+  const started = await start(context, options, flags.id !== undefined)
   if (flags.detach !== true)
     return await attachTo(context, {
       ...located(options, started),
@@ -39,6 +35,22 @@ export const run: Run<typeof row> = async (context, input) => {
     text: exitCode === null ? `Session ${started.id} runs as process ${started.pid}` : '',
     ...(exitCode === null ? {} : { exit: exitCode }),
   }
+}
+
+/** A name that was free when it was chosen may be taken by the time it is used: then the next one, unless it was asked for. */
+async function start(context: Context, options: SessionOptions, isNamed: boolean): Promise<StartedSession> {
+  const launcher = join(
+    dirname(createRequire(import.meta.url).resolve('heimdall-agents/package.json')),
+    'dist/session.cjs',
+  )
+  const refused = new Set<string>()
+  for (let { id } = options; ; id = freeId(options.socketDir, options.command[0] ?? '', refused))
+    try {
+      return await startSession({ ...options, id }, { launcher, env: context.env })
+    } catch (error) {
+      if (isNamed || !(error instanceof HeimdallError) || error.code !== 'SESSION_ID_IN_USE') throw error
+      refused.add(id)
+    }
 }
 
 const located = (options: SessionOptions, { id, socket }: StartedSession) => ({
@@ -101,7 +113,7 @@ function inHome(context: Context, path: string): string {
 }
 
 /** `make`, or `make-2` when `make` is taken. */
-function freeId(socketDir: string, command: string): string {
+function freeId(socketDir: string, command: string, refused: ReadonlySet<string> = new Set()): string {
   const name = basename(command)
     .replaceAll(/[^A-Za-z0-9._-]/g, '')
     .replace(/^[^A-Za-z0-9]+/, '')
@@ -114,7 +126,7 @@ function freeId(socketDir: string, command: string): string {
   )
   for (let n = 1; ; n += 1) {
     const id = n === 1 ? stem : `${stem}-${n}`
-    if (!taken.has(id)) return id
+    if (!taken.has(id) && !refused.has(id)) return id
   }
 }
 
