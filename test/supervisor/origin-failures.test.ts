@@ -9,7 +9,7 @@ import { encodeFrame } from '../../src/wire/encode.ts'
 import { descendants, fixture, isRunning, waitForTreeDeath } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { scaled } from '../support/scale.ts'
-import { until } from '../support/wait.ts'
+import { until, waitForFile } from '../support/wait.ts'
 import { type Client, sh, start } from './support/session.ts'
 import { LineCheck, linesOf, writer } from './support/lines.ts'
 
@@ -39,7 +39,11 @@ test('§8.1 a child that writes 200 KB and exits at once: every byte framed, the
 
 test('§8.2 ordinary clients lose nothing: one, four, and one that pauses for two seconds in a burst', async () => {
   const bytes = scaled(20 << 20, 100 << 20)
-  const session = await start(sh('read go; exec "$@"').concat('x', ...writer(bytes)), { cols: 200 })
+  const session = await start(sh('read go; exec "$@"').concat('x', ...writer(bytes)), {
+    cols: 200,
+    // The pause is two seconds; how long a busy machine takes to catch up afterwards is not what is asked here.
+    stallMs: 30_000,
+  })
   const clients = await Promise.all(Array.from({ length: 5 }, () => session.connect()))
   const checks = await Promise.all(clients.map(check))
   for (const client of clients) client.subscribe()
@@ -146,28 +150,36 @@ test.each([20_000, 200_000, 1_000_000])(
 )
 
 test('§8.8 INPUT frames that arrive in halves while output streams keep their boundaries', async () => {
-  const session = await start(sh('cat > out & while :; do echo noise; done'), { cwd: temporaryFolder() })
-  await session.connect().then((noisy) => {
-    noisy.onOutput = () => undefined
-    noisy.subscribe()
+  const folder = temporaryFolder()
+  const session = await start(sh('stty -echo; echo ready; (while :; do echo noise; done) & exec cat > out'), {
+    cwd: folder,
   })
-  const client = await session.connect()
-  client.onOutput = () => undefined
-  client.subscribe()
-  for (let n = 0; n < 100; n += 1) {
-    const frame = encodeFrame('status')
-    const half = 1 + (n % 4)
-    client.socket.write(frame.subarray(0, half))
-    await new Promise((resolve) => setImmediate(resolve))
-    client.socket.write(frame.subarray(half))
+  const [client, noisy, other] = await Promise.all([session.connect(), session.connect(), session.connect()])
+  for (const one of [client, noisy]) {
+    one.onOutput = () => undefined
+    one.subscribe()
   }
-  await client.waitFor('100 answers', () => client.count('statusResp') === 100)
+  await client.waitFor('noise', () => client.outputBytes > 100_000)
+  const lines = Array.from({ length: 100 }, (_, n) => `line ${n} ${'x'.repeat(n % 7)}\n`)
+  for (const [n, line] of lines.entries()) {
+    const frames = Buffer.concat([encodeFrame('input', Buffer.from(line)), encodeFrame('status')])
+    const half = 1 + (n % (frames.length - 1))
+    await new Promise((resolve) => client.socket.write(frames.subarray(0, half), resolve))
+    // Two answers to another client: whatever was in the first half's socket before them has been read.
+    await other.status()
+    await other.status()
+    client.socket.write(frames.subarray(half))
+  }
+  await client.waitFor('100 answers', () => client.count('statusResp') === lines.length)
+  expect(await waitForFile(join(folder, 'out'), (text) => text.length >= lines.join('').length)).toBe(lines.join(''))
 })
 
 test('§8.9 replay and live output join exactly for a client that starts to read late', async () => {
-  const session = await start(sh('exec "$@"').concat('x', ...writer(scaled(8 << 20, 64 << 20))), {
-    scrollbackBytes: 1 << 20,
-  })
+  // Writes for as long as the test goes on, and waits for its clients as long as they take.
+  const session = await start(writer(Number.MAX_SAFE_INTEGER), { scrollbackBytes: 1 << 20, stallMs: 60_000 })
+  const steady = await session.connect()
+  steady.onOutput = () => undefined
+  steady.subscribe()
   for (let n = 0; n < 4; n += 1) {
     const client = await session.connect()
     const seen: number[] = []
@@ -179,8 +191,10 @@ test('§8.9 replay and live output join exactly for a client that starts to read
     }
     client.socket.pause()
     client.subscribe()
-    setTimeout(() => client.socket.resume(), 100)
-    await client.waitFor('some lines', () => seen.length > 20_000 || client.isClosed)
+    const before = steady.outputBytes
+    await steady.waitFor('output that the late one does not read', () => steady.outputBytes > before + (1 << 20))
+    client.socket.resume()
+    await client.waitFor('some lines', () => seen.length > scaled(40_000, 400_000))
     client.close()
     const jumps = seen.filter((line, i) => i > 0 && line !== (seen[i - 1] ?? 0) + 1)
     expect(jumps).toEqual([])
