@@ -1,9 +1,12 @@
 // A session from outside, on its socket: what seed 001 promises to any client.
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { EXIT_LINGER_MS } from '../../src/limits.ts'
 import { readExitRecord, sessionPaths } from '../../src/supervisor/session-files.ts'
 import { STATES } from '../../src/wire/frames.ts'
 import { encodeResize } from '../../src/wire/encode.ts'
+import { temporaryFolder } from '../support/project.ts'
 import { sh, start } from './support/session.ts'
 
 test('seed 001 connection handshake: one mode byte, before anything is asked', async () => {
@@ -55,8 +58,13 @@ test('seed 001 kill: SIGTERM to the process group', async () => {
   expect(readExitRecord(session.dir, 't')).toMatchObject({ exit_code: 143, signal: 15, reason: 'kill' })
 })
 
-test('after the end the socket answers for a second: dead status, replay and EXIT; then only the record is left', async () => {
-  const session = await start(sh('echo last words; exit 7'))
+test('after the end the socket still answers: dead status, replay and EXIT; then only the record is left', async () => {
+  // A process that stays behind and ignores all but SIGKILL keeps the ended session here until the test lets it go.
+  const folder = temporaryFolder()
+  const session = await start(
+    sh('trap "" TERM HUP; sleep 1000 >/dev/null 2>&1 & echo $! > left; echo last words; exit 7'),
+    { cwd: folder, graceMs: 600_000 },
+  )
   const first = await session.connect()
   first.subscribe()
   expect(await first.exit()).toBe(7)
@@ -65,6 +73,7 @@ test('after the end the socket answers for a second: dead status, replay and EXI
   after.subscribe()
   expect(await after.exit()).toBe(7)
   expect(after.output()).toBe('last words\r\n')
+  process.kill(Number(readFileSync(join(folder, 'left'), 'utf8')), 'SIGKILL')
   await session.gone()
   const paths = sessionPaths(session.dir, 't')
   expect([existsSync(paths.socket), existsSync(paths.pid), existsSync(paths.exit)]).toEqual([false, false, true])
@@ -73,7 +82,17 @@ test('after the end the socket answers for a second: dead status, replay and EXI
     signal: null,
     reason: 'exit',
     output_bytes: 12,
+    swept: 1,
   })
+})
+
+test('a session whose child has ended does not go away within the second that late clients are given', async () => {
+  const session = await start(sh('read go'))
+  const client = await session.connect()
+  const startedMs = performance.now()
+  client.type('\n')
+  await session.gone()
+  expect(performance.now() - startedMs).toBeGreaterThanOrEqual(EXIT_LINGER_MS)
 })
 
 test('folder 0700, socket, pid file, log and record 0600', async () => {
