@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { isErrno } from '../errors.ts'
-import { ensureFolder } from '../storage/atomic-file.ts'
+import { ensureFolder, removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { tryLock } from '../storage/kernel-lock.ts'
 
@@ -21,7 +21,7 @@ export function joinMembers(runDir: string, id: string): Membership {
   tryLock(fd)
   return {
     leave() {
-      unlinkIfThere(path)
+      removeIfThere(path)
       fs.closeSync(fd)
     },
   }
@@ -42,7 +42,7 @@ export function lookAtMembers(runDir: string): Members {
 
 /** After the end of the run nobody needs to know who was there. */
 export function forgetMembers(runDir: string): void {
-  for (const id of namesIn(runDir)) unlinkIfThere(join(membersDir(runDir), id))
+  for (const id of namesIn(runDir)) removeIfThere(join(membersDir(runDir), id))
 }
 
 function namesIn(runDir: string): readonly string[] {
@@ -60,13 +60,5 @@ function isHeld(path: string): boolean {
     return !tryLock(fd)
   } finally {
     fs.closeSync(fd)
-  }
-}
-
-function unlinkIfThere(path: string): void {
-  try {
-    fs.unlinkSync(path)
-  } catch (error) {
-    if (!isErrno(error, 'ENOENT')) throw error
   }
 }

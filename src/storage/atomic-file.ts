@@ -57,6 +57,19 @@ export function readFileIfThere(path: string, fs: Fs = realFs): Buffer | undefin
   })
 }
 
+/** Removes the file; false when there was none. */
+export function removeIfThere(path: string, fs: Fs = realFs): boolean {
+  return onDisk(path, () => {
+    try {
+      fs.unlink(path)
+      return true
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return false
+      throw error
+    }
+  })
+}
+
 /** Makes the folder and those above it that are missing, and their names durable. */
 export function ensureFolder(path: string, fs: Fs = realFs): void {
   onDisk(path, () => {
