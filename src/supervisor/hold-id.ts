@@ -1,9 +1,10 @@
 // Holding an id: of all starts with one id, one gets the pid file, and the others learn who has it.
-import { linkSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, isoSeconds, pause } from '../clock.ts'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { EXIT_LINGER_MS } from '../limits.ts'
+import { removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { withFileLock } from '../storage/file-lock.ts'
 import { bootId, commandLine, readStat } from './processes.ts'
@@ -46,7 +47,7 @@ export async function holdId(dir: string, id: string, clock: Clock): Promise<Hel
       renameSync(temporary, sessionPaths(dir, id).pid)
       return complete
     },
-    release: () => unlinkIfThere(sessionPaths(dir, id).pid),
+    release: () => void removeIfThere(sessionPaths(dir, id).pid),
   }
 }
 
@@ -61,28 +62,18 @@ async function takeFile(dir: string, id: string, holder: Holder, clock: Clock): 
   const deadlineMs = clock.monoMs() + LINGER_WAIT_MS
   onDisk(mine, () => writeFileSync(mine, encodeHolder(holder), { mode: 0o600 }))
   try {
-    // link() either makes the name or finds it taken; there is no third outcome for two starts to share.
-    while (!tryLink(mine, path)) {
+    // link() either makes the name or finds it taken; there is no third outcome for two starts to share. Under the
+    // lock of `settle`: what that removes is the dead session's and not already ours.
+    while (!(await withFileLock(path, () => tryLink(mine, path), { clock }))) {
       const other = readHolder(dir, id)
-      if (other === undefined || !isSupervisorAlive(other)) await removeStale(dir, id)
+      if (other === undefined || !isSupervisorAlive(other)) await settle(dir, id, clock)
       else if (readExitRecord(dir, id)?.supervisor_pid !== other.supervisorPid || clock.monoMs() > deadlineMs)
         throw inUse(id, other)
       else await pause(clock, 20)
     }
   } finally {
-    unlinkIfThere(mine)
+    removeIfThere(mine)
   }
-}
-
-/** Under a lock, and looked at again inside it: of two that saw the stale file, the second must not remove the first's new one. */
-async function removeStale(dir: string, id: string): Promise<void> {
-  const { pid } = sessionPaths(dir, id)
-  await withFileLock(pid, async () => {
-    const other = readHolder(dir, id)
-    if (other !== undefined && isSupervisorAlive(other)) return
-    await settle(dir, id)
-    unlinkIfThere(pid)
-  })
 }
 
 function tryLink(from: string, to: string): boolean {
@@ -92,14 +83,6 @@ function tryLink(from: string, to: string): boolean {
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false
     throw error
-  }
-}
-
-function unlinkIfThere(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    if (!isErrno(error, 'ENOENT')) throw error
   }
 }
 

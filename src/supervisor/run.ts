@@ -1,10 +1,9 @@
 // Running a session from its first check to its last file: what the session's process does, or a command in its place.
-import { unlinkSync } from 'node:fs'
 import { type Clock, pause, systemClock } from '../clock.ts'
-import { isErrno } from '../errors.ts'
+import { HeimdallError, isSystemError } from '../errors.ts'
 import { EXIT_LINGER_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
-import { replaceFile } from '../storage/atomic-file.ts'
+import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { checkCommand, childEnvironment } from './command.ts'
 import { sweep } from './ending.ts'
 import { type HeldId, holdId } from './hold-id.ts'
@@ -44,8 +43,8 @@ export async function runSession(options: SessionOptions, how: RunWith): Promise
   const held = await holdId(options.socketDir, options.id, clock)
   const cleanup: (() => void)[] = [() => held.release()]
   try {
-    unlinkIfThere(paths.exit)
-    unlinkIfThere(paths.socket)
+    removeIfThere(paths.exit)
+    removeIfThere(paths.socket)
     const log = openSessionLog(options.logFile ?? paths.log, {
       level: options.logLevel,
       filter: options.logFilter,
@@ -94,7 +93,13 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   })
   const writeRecord = (end: SessionEnd): ExitRecord => {
     const written = record(end)
-    replaceFile(paths.exit, `${JSON.stringify(written)}\n`)
+    try {
+      replaceFile(paths.exit, `${JSON.stringify(written)}\n`)
+    } catch (error) {
+      // A full disk, a folder that was removed: the session ends all the same, and clients are told how.
+      if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
+      log.write('error', 'session', `no exit record: ${error.message}`)
+    }
     return written
   }
   const session: Session = new Session({
@@ -118,22 +123,30 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     onEnd: (end) => {
       // On disk before any client is told: whoever sees EXIT finds the record.
       const written = writeRecord(end)
-      how.onEnd?.(written)
       childEnded(end)
+      how.onEnd?.(written)
     },
   })
   const server = new SessionServer(session, clock)
   cleanup.push(
-    () => unlinkIfThere(paths.socket),
+    () => void removeIfThere(paths.socket),
     () => server.close(),
     () => recording?.close(),
     () => session.dispose(),
     onSignals(session, log),
   )
-  held.setChild(session.pid)
-  await server.listen(paths.socket)
-  log.write('info', 'session', `started: supervisor ${process.pid}, child ${session.pid}`)
-  how.onReady?.({ id: options.id, socket: paths.socket, supervisor_pid: process.pid, pid: session.pid })
+  try {
+    held.setChild(session.pid)
+    await server.listen(paths.socket)
+    log.write('info', 'session', `started: supervisor ${process.pid}, child ${session.pid}`)
+    how.onReady?.({ id: options.id, socket: paths.socket, supervisor_pid: process.pid, pid: session.pid })
+  } catch (error) {
+    // Nobody knows of this session, so nobody could end its child.
+    await sweep(session.tree, options.graceMs, clock)
+    await ended
+    removeIfThere(paths.exit)
+    throw error
+  }
 
   const end = await ended
   log.write('info', 'session', `child ended: code ${end.code}, signal ${end.signal ?? 'none'}, ${end.reason}`)
@@ -159,12 +172,4 @@ function onSignals(session: Session, log: SessionLog): () => void {
   const ignored = (): void => undefined
   process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', ignored)
   return () => void process.off('SIGTERM', end).off('SIGINT', end).off('SIGHUP', ignored)
-}
-
-function unlinkIfThere(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    if (!isErrno(error, 'ENOENT')) throw error
-  }
 }

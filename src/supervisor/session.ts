@@ -304,8 +304,11 @@ export class Session implements Desk {
     this.#needsInput.see(undefined)
     this.#input.close()
     this.#announce()
-    this.#parts.onEnd(end)
-    this.#fanOut.finish(end.code)
+    try {
+      this.#parts.onEnd(end)
+    } finally {
+      this.#fanOut.finish(end.code)
+    }
   }
 
   #signal(signal: Signal | undefined): void {

@@ -1,9 +1,9 @@
 // Settling a session whose supervisor died without a word: its tree is ended, its end is put on record, its files go.
-import { unlinkSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { systemClock, type Clock } from '../clock.ts'
-import { isErrno } from '../errors.ts'
 import { KILL_HANGUP_MS } from '../limits.ts'
-import { replaceFile } from '../storage/atomic-file.ts'
+import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
+import { withFileLock } from '../storage/file-lock.ts'
 import { sweep } from './ending.ts'
 import { bootId } from './processes.ts'
 import {
@@ -22,21 +22,34 @@ export type Settled = 'nothing' | 'alive' | 'settled'
 export async function settle(dir: string, id: string, clock: Clock = systemClock): Promise<Settled> {
   const holder = readHolder(dir, id)
   if (holder !== undefined && isSupervisorAlive(holder)) return 'alive'
-  const paths = sessionPaths(dir, id)
-  const hadSocket = unlinkIfThere(paths.socket)
-  if (holder === undefined) return hadSocket ? 'settled' : 'nothing'
-  const swept = await endTree(holder, clock)
-  // Its own record, written before it was killed, knows more.
-  if (readExitRecord(dir, id)?.supervisor_pid !== holder.supervisorPid)
-    replaceFile(paths.exit, `${JSON.stringify(lostRecord(id, holder, swept, clock))}\n`)
-  unlinkIfThere(paths.pid)
-  return 'settled'
+  const { pid, socket } = sessionPaths(dir, id)
+  if (!existsSync(pid) && !existsSync(socket)) return 'nothing'
+  // An id is taken under the same lock: nobody starts between a look and the removal that follows from it.
+  return withFileLock(pid, () => settleLocked(dir, id, clock), { clock })
 }
+
+async function settleLocked(dir: string, id: string, clock: Clock): Promise<Settled> {
+  const paths = sessionPaths(dir, id)
+  const holder = readHolder(dir, id)
+  if (holder !== undefined && isSupervisorAlive(holder)) return 'alive'
+  const swept = holder === undefined ? 0 : await endTree(holder, clock)
+  // Looked at again, for those who do not know the lock: whoever cleared the folder by hand and started anew.
+  if (!isSameHolder(readHolder(dir, id), holder)) return 'alive'
+  // Its own record, written before it was killed, knows more.
+  if (holder !== undefined && readExitRecord(dir, id)?.supervisor_pid !== holder.supervisorPid)
+    replaceFile(paths.exit, `${JSON.stringify(lostRecord(id, holder, swept, clock))}\n`)
+  const hadSocket = removeIfThere(paths.socket)
+  return removeIfThere(paths.pid) || hadSocket ? 'settled' : 'nothing'
+}
+
+const isSameHolder = (one: Holder | undefined, other: Holder | undefined): boolean =>
+  one?.supervisorPid === other?.supervisorPid && one?.supervisorStart === other?.supervisorStart
 
 async function endTree(holder: Holder, clock: Clock): Promise<number> {
   const { childPid, childStart, key } = holder
-  if (childPid === 0 || childStart === undefined || holder.boot !== bootId()) return 0
-  return sweep(new ProcessTree({ child: { pid: childPid, startTicks: childStart }, key }), KILL_HANGUP_MS, clock)
+  if (holder.boot !== bootId()) return 0
+  const child = childPid === 0 || childStart === undefined ? undefined : { pid: childPid, startTicks: childStart }
+  return sweep(new ProcessTree({ child, key }), KILL_HANGUP_MS, clock)
 }
 
 /** 137: nobody was there to see how the child ended, only that it was made to. */
@@ -56,15 +69,5 @@ function lostRecord(id: string, holder: Holder, swept: number, clock: Clock): Ex
     ended_at: new Date(clock.wallMs()).toISOString(),
     output_bytes: 0,
     swept,
-  }
-}
-
-function unlinkIfThere(path: string): boolean {
-  try {
-    unlinkSync(path)
-    return true
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return false
-    throw error
   }
 }

@@ -15,7 +15,8 @@ import { SUPERVISOR_VARIABLE } from './handover.ts'
 export const KEY_VARIABLE = 'HEIMDALL_SESSION_KEY'
 
 export interface TreeRoot {
-  readonly child: ProcessId
+  /** Undefined when its supervisor died before it could say: the key alone has to do. */
+  readonly child: ProcessId | undefined
   readonly key: string | undefined
 }
 
@@ -26,12 +27,12 @@ export class ProcessTree {
 
   constructor(root: TreeRoot) {
     this.#root = root
-    this.#seen.set(root.child.pid, root.child)
+    if (root.child !== undefined) this.#seen.set(root.child.pid, root.child)
   }
 
   /** Walks down from those that are known, which costs as much as the tree is large. To be called now and then. */
   look(): void {
-    for (const [pid, known] of this.#seen) if (pid !== this.#root.child.pid && !isSame(known)) this.#seen.delete(pid)
+    for (const [pid, known] of this.#seen) if (pid !== this.#root.child?.pid && !isSame(known)) this.#seen.delete(pid)
     const queue = [...this.#seen.keys()]
     for (let pid = queue.pop(); pid !== undefined; pid = queue.pop())
       for (const child of childrenOf(pid)) if (this.#note(child)) queue.push(child)
@@ -43,8 +44,8 @@ export class ProcessTree {
     const { child, key } = this.#root
     const processes = allProcesses().filter((one) => !one.isZombie)
     // A session number is not given out again while anyone is in it; only a new leader of that number voids it.
-    const leader = processes.find((one) => one.pid === child.pid)
-    const isSessionOurs = leader === undefined || leader.startTicks === child.startTicks
+    const leader = processes.find((one) => one.pid === child?.pid)
+    const isSessionOurs = child !== undefined && (leader === undefined || leader.startTicks === child.startTicks)
     const found = new Set(
       processes
         .filter((one) => this.#isKnown(one) || (isSessionOurs && one.session === child.pid) || carries(one.pid, key))
