@@ -76,6 +76,8 @@ export function sharedState(
       })
     },
     settle(end, isError, nowMs) {
+      // A call that went well changes nothing, so it needs no transaction.
+      if (!isError) return
       inTransaction(() => {
         cells.fetch([...end.errorWindows.map(({ key }) => key), ...end.dedupes.map(({ key }) => key)])
         cells.apply(settle(end, isError, cells, nowMs), nowMs)
