@@ -1,9 +1,11 @@
 // A recording of a session as asciicast v2: one header line, then one line per output and resize.
-import { closeSync, constants, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, ftruncateSync, openSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import type { Clock } from '../clock.ts'
-import { onDisk } from '../storage/faults.ts'
+import { isErrno } from '../errors.ts'
+import { diskError, onDisk } from '../storage/faults.ts'
 import type { Size } from '../wire/messages.ts'
+import { writeWhole } from './whole-write.ts'
 
 export interface Recording {
   output(bytes: Buffer): void
@@ -11,10 +13,12 @@ export interface Recording {
   close(): void
 }
 
+/** A file that takes no more ends the recording, once; `onStopped` says what becomes of whoever records. One that cannot begin is an error. */
 export function openRecording(
   path: string,
   header: { readonly size: Size; readonly command: readonly string[]; readonly title: string },
   clock: Clock,
+  onStopped: (error: unknown) => void = raise,
 ): Recording {
   const { size, command, title } = header
   const fd = onDisk(path, () =>
@@ -23,9 +27,24 @@ export function openRecording(
   const startMs = clock.monoMs()
   // Characters may be split between reads; asciicast carries text, not bytes.
   const decoder = new StringDecoder('utf8')
-  const write = (line: unknown): void => void writeSync(fd, `${JSON.stringify(line)}\n`)
+  let wholeBytes = 0
+  let isStopped = false
+  const write = (line: unknown): void => {
+    const text = `${JSON.stringify(line)}\n`
+    const failure = writeWhole(fd, text)
+    if (failure === undefined) {
+      wholeBytes += Buffer.byteLength(text)
+      return
+    }
+    // Not tried again: a recording with a hole in it is worth nothing.
+    isStopped = true
+    cutAt(fd, wholeBytes)
+    const isBegun = wholeBytes > 0
+    ;(isBegun ? onStopped : raise)(diskError(path, failure))
+  }
   const event = (kind: 'o' | 'r', text: string): void => {
-    if (text !== '') write([Number(((clock.monoMs() - startMs) / 1_000).toFixed(6)), kind, text])
+    if (isStopped || text === '') return
+    write([Number(((clock.monoMs() - startMs) / 1_000).toFixed(6)), kind, text])
   }
   write({
     version: 2,
@@ -42,5 +61,18 @@ export function openRecording(
       event('o', decoder.end())
       closeSync(fd)
     },
+  }
+}
+
+function raise(error: unknown): never {
+  throw error
+}
+
+/** Players refuse a torn last line. What is not a plain file cannot be cut. */
+function cutAt(fd: number, bytes: number): void {
+  try {
+    ftruncateSync(fd, bytes)
+  } catch (error) {
+    if (!isErrno(error, 'EINVAL')) throw error
   }
 }

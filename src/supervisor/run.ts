@@ -71,7 +71,13 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   const recording =
     options.recordPath === null
       ? undefined
-      : openRecording(options.recordPath, { size: options, command: options.command, title: options.id }, clock)
+      : openRecording(
+          options.recordPath,
+          { size: options, command: options.command, title: options.id },
+          clock,
+          // The agent's session is worth more than its recording.
+          (error) => log.write('error', 'recording', `stopped: ${String(error)}`),
+        )
   let swept = 0
   let childEnded: (end: SessionEnd) => void
   const ended = new Promise<SessionEnd>((resolve) => {
