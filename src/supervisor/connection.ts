@@ -1,6 +1,6 @@
 // One client of a session: its frames in, its answers out, its share of memory and patience.
 import type { Socket } from 'node:net'
-import { HeimdallError } from '../errors.ts'
+import { HeimdallError, ignore } from '../errors.ts'
 import { ANSWER_BYTES_MAX } from '../limits.ts'
 import { encodeAck, encodeJson } from '../wire/encode.ts'
 import { type FrameNameFrom, MODE_BINARY } from '../wire/frames.ts'
@@ -40,6 +40,8 @@ export class Connection implements InputSource {
   /** Sent a frame that seed 001 does not have, so it understands such frames. */
   #isExtended = false
   #answers: Buffer[] = []
+  /** The newest state, while the peer does not take what it was sent before. */
+  #heldState: Buffer | undefined
   #infosAsked = 0
   #heldBytes = 0
   #frameBegunMs: number | undefined
@@ -55,8 +57,8 @@ export class Connection implements InputSource {
     socket.on('data', (chunk: Buffer) => this.#read(chunk))
     socket.on('drain', () => this.#drained())
     socket.on('close', () => this.#close())
-    // ECONNRESET and EPIPE of a peer that left: 'close' follows and is acted on.
-    socket.on('error', () => undefined)
+    // A peer that left, or a kernel without room for it: 'close' follows and is acted on.
+    socket.on('error', ignore('ECONNRESET', 'EPIPE', 'ENOBUFS', 'ENOMEM'))
     socket.write(Buffer.of(MODE_BINARY))
   }
 
@@ -85,6 +87,10 @@ export class Connection implements InputSource {
   /** Whole frames. False: the peer takes no more for now. */
   send(parts: readonly Buffer[]): boolean {
     if (this.socket.destroyed || this.socket.writableEnded) return true
+    if (this.#heldState !== undefined) {
+      this.socket.write(this.#heldState)
+      this.#heldState = undefined
+    }
     if (parts.length === 1 && parts[0] !== undefined) this.socket.write(parts[0])
     else {
       this.socket.cork()
@@ -93,6 +99,12 @@ export class Connection implements InputSource {
     }
     // What the kernel took at once is gone from the stream's count by now; what is left comes back as 'drain'.
     return this.socket.writableLength === 0
+  }
+
+  /** At most one state waits: to a peer that does not read, all but the newest are of no use. It goes before what is sent next. */
+  sendState(frame: Buffer): void {
+    if (this.socket.writableLength > 0) this.#heldState = frame
+    else this.send([frame])
   }
 
   /** To clients that know such frames; a plain one is told nothing, as in the seed. */
@@ -197,6 +209,7 @@ export class Connection implements InputSource {
   }
 
   #drained(): void {
+    if (this.#heldState !== undefined) this.send([])
     if (this.#subscriber !== undefined) this.#desk.drained(this.#subscriber)
     this.resume()
   }

@@ -2,6 +2,7 @@
 import { chmodSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Clock, Timer } from '../clock.ts'
+import { ignore } from '../errors.ts'
 import { CLIENTS_MAX, FRAME_DEADLINE_MS, PARTIAL_FRAME_BYTES_MAX } from '../limits.ts'
 import { Connection, type SessionDesk } from './connection.ts'
 
@@ -21,8 +22,6 @@ export class SessionServer {
     this.#clock = clock
     // The smallest high water mark: a socket says 'drain' as soon as the kernel has taken everything, and not before.
     this.#server = createServer({ highWaterMark: 1, noDelay: false }, (socket) => this.#admit(socket))
-    // EMFILE while accepting: the connection is lost, the session is not.
-    this.#server.on('error', () => undefined)
   }
 
   get clients(): ReadonlySet<Connection> {
@@ -35,7 +34,15 @@ export class SessionServer {
       this.#server.once('error', reject)
       this.#server.once('listening', () => {
         this.#server.off('error', reject)
-        resolve()
+        // While accepting: the connection is lost, the session is not.
+        this.#server.on('error', ignore('EMFILE', 'ENFILE', 'ECONNABORTED', 'ENOBUFS', 'ENOMEM'))
+        try {
+          // A default access list of the folder counts instead of the umask.
+          chmodSync(path, 0o600)
+          resolve()
+        } catch (error) {
+          reject(error)
+        }
       })
       const umask = process.umask(0o177)
       try {
@@ -43,7 +50,6 @@ export class SessionServer {
       } finally {
         process.umask(umask)
       }
-      chmodSync(path, 0o600)
     })
   }
 

@@ -365,7 +365,7 @@ export class Session implements Desk {
     if (last.name !== name || last.needs !== needs || last.size !== size || last.title !== this.#title) {
       this.#announced = { name, needs, size, title: this.#title }
       const frame = encodeJson('state', this.#state())
-      for (const client of this.#parts.clients()) if (client.wantsEvents) client.send([frame])
+      for (const client of this.#parts.clients()) if (client.wantsEvents) client.sendState(frame)
     }
     if (this.#stateTimer !== undefined) return
     const nextMs = this.#classifier.nextChangeMs(nowMs)

@@ -1,7 +1,7 @@
 // Starting a session as a process of its own: options in by a pipe, readiness or the reason of failure out by another.
 import { spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { type ErrorCode, ERRORS, HeimdallError } from '../errors.ts'
+import { type ErrorCode, ERRORS, HeimdallError, ignore } from '../errors.ts'
 import { SESSION_START_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import { ANNOUNCE_ARGUMENT, READY_FD, SUPERVISOR_VARIABLE } from './handover.ts'
@@ -46,7 +46,8 @@ export async function startSession(options: SessionOptions, how: StartWith): Pro
   try {
     const pipe = child.stdio[READY_FD] as Readable
     const stdin = child.stdio[0] as Writable
-    stdin.on('error', () => undefined) // EPIPE: the process ended early, and its readiness line or exit code says why.
+    // The process ended early, and its readiness line or exit code says why.
+    stdin.on('error', ignore('EPIPE', 'ECONNRESET'))
     stdin.end(encodeHandover(options))
     const [line, failure] = await Promise.all([
       readAll(pipe),
