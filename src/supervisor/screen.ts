@@ -60,8 +60,11 @@ export class Screen {
   }
 
   resize(size: Size): void {
-    this.#resizes.push({ at: this.#parts.output.end, size })
-    if (this.#parts.output.end > 0) this.#arm()
+    const at = this.#parts.output.end
+    // Nothing was drawn at the size before.
+    if (this.#resizes.at(-1)?.at === at) this.#resizes.pop()
+    this.#resizes.push({ at, size })
+    if (at > 0) this.#arm()
     else this.#size = size
   }
 
