@@ -1,7 +1,7 @@
 // The files of a session beside its socket: names, formats, and who is alive by pid and start time. Never destructive.
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isErrno } from '../errors.ts'
+import { HeimdallError, isErrno } from '../errors.ts'
 import { isId } from '../ids.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
 import { bootId, isSame, readStat } from './processes.ts'
@@ -114,18 +114,23 @@ export function readExitRecord(dir: string, id: string): ExitRecord | undefined 
   }
 }
 
-/** `running`; `lost`: its supervisor died without settling it; `ended`: only the record and the log are left. */
+/**
+ * `running`; `lost`: its supervisor died without settling it; `ended`: only the record and the log are left;
+ * `unreadable`: what is in the place of its files is not ours to read. Only a list has the last, to go on with the others.
+ */
 export type SessionEntry = {
   readonly id: string
   readonly holder: Holder | undefined
   readonly exit: ExitRecord | undefined
-  readonly state: 'running' | 'lost' | 'ended'
+  readonly state: 'running' | 'lost' | 'ended' | 'unreadable'
 }
 
 export function findSession(dir: string, id: string): SessionEntry | undefined {
   const holder = readHolder(dir, id)
+  if (holder !== undefined && isSupervisorAlive(holder))
+    return { id, holder, exit: readable(() => readExitRecord(dir, id)), state: 'running' }
   const exit = readExitRecord(dir, id)
-  if (holder !== undefined) return { id, holder, exit, state: isSupervisorAlive(holder) ? 'running' : 'lost' }
+  if (holder !== undefined) return { id, holder, exit, state: 'lost' }
   if (exit !== undefined) return { id, holder, exit, state: 'ended' }
   return statSync(sessionPaths(dir, id).socket, { throwIfNoEntry: false }) === undefined
     ? undefined
@@ -138,8 +143,23 @@ export function listSessions(dir: string): SessionEntry[] {
   return [...ids]
     .filter((id) => isId(id))
     .sort()
-    .flatMap((id) => findSession(dir, id) ?? [])
+    .flatMap((id) => {
+      const entry = readable(() => ({ found: findSession(dir, id) }))
+      return entry === undefined ? { id, holder: undefined, exit: undefined, state: 'unreadable' } : (entry.found ?? [])
+    })
 }
+
+/** Nothing for what is no plain file of ours; a running session and its neighbours are not to suffer from it. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof HeimdallError && UNREADABLE.has(error.code)) return undefined
+    throw error
+  }
+}
+
+const UNREADABLE: ReadonlySet<string> = new Set(['STORE_UNREADABLE', 'STORE_CORRUPT'])
 
 function names(dir: string): string[] {
   try {
