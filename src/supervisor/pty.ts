@@ -55,6 +55,7 @@ export function openPty(start: PtyStart, sink: PtySink): Pty {
   const environment = Object.entries(start.env).map(([name, value]) => `${name}=${value}`)
   let isOpen = true
   let isPaused = false
+  let hasEnded = false
   const {
     fd,
     pid,
@@ -71,7 +72,12 @@ export function openPty(start: PtyStart, sink: PtySink): Pty {
     true,
     spawnProgram(),
     (code, signal) => {
-      drain(fd, sink)
+      hasEnded = true
+      if (isOpen) {
+        // The stream has room of its own to read into, and would write over what is read here.
+        stream.pause()
+        drain(fd, sink)
+      }
       sink.ended(code, signal)
     },
   )
@@ -114,7 +120,7 @@ export function openPty(start: PtyStart, sink: PtySink): Pty {
     },
     resume() {
       isPaused = false
-      if (isOpen) stream.resume()
+      if (isOpen && !hasEnded) stream.resume()
     },
     close() {
       if (!isOpen) return
@@ -125,14 +131,18 @@ export function openPty(start: PtyStart, sink: PtySink): Pty {
   }
 }
 
+/** Many times what the kernel holds for a terminal: more than this was written after the child's end, by others. */
+const DRAIN_BYTES_MAX = 1 << 20
+
 /** The kernel hands over everything that was written before it says EAGAIN, so after the child's end this is all. */
 function drain(fd: number, sink: PtySink): void {
-  for (;;) {
+  for (let drained = 0; drained < DRAIN_BYTES_MAX;) {
     try {
       const room = sink.room()
       const bytes = readSync(fd, room, 0, room.byteLength, null)
       if (bytes === 0) return
       sink.read(bytes)
+      drained += bytes
     } catch (error) {
       if (isErrno(error, 'EAGAIN', 'EIO')) return
       throw error
