@@ -65,3 +65,20 @@ test('full: says so, and says when there is room again; closed: what is left is 
   queue.push(sender, Buffer.alloc(5))
   expect([sender.refused_, queue.pendingBytes, clock.pending()]).toEqual([15, 0, 0])
 })
+
+test.each([
+  ['at once', [7, undefined]],
+  ['after a wait', [4, 0, 3, undefined]],
+])('the terminal goes in the middle of a frame, %s: each byte is written or refused, none is both', (_, takes) => {
+  const clock = fakeClock()
+  const answers = [...takes]
+  const queue = new InputQueue(
+    () => answers.shift(),
+    clock,
+    () => undefined,
+  )
+  const sender = new Sender()
+  queue.push(sender, Buffer.alloc(20))
+  clock.advance(1_000)
+  expect([sender.written_, sender.refused_, queue.pendingBytes, clock.pending()]).toEqual([7, 13, 0, 0])
+})

@@ -25,6 +25,7 @@ export class InputQueue {
   #pendingBytes = 0
   #retryMs = RETRY_MS.first
   #retry: Timer | undefined
+  #isTerminalGone = false
   #isClosed = false
 
   constructor(write: (bytes: Uint8Array) => number | undefined, clock: Clock, hasRoom: () => void) {
@@ -44,13 +45,16 @@ export class InputQueue {
 
   /** `bytes` may be changed after the call. */
   push(source: InputSource, bytes: Buffer): void {
-    const taken = this.#entries.length === 0 && !this.#isClosed ? this.#offer(source, bytes) : 0
-    if (this.#isClosed) source.refused(bytes.length - taken)
-    else if (taken < bytes.length) {
-      this.#entries.push({ source, bytes: Buffer.from(bytes.subarray(taken)) })
-      this.#pendingBytes += bytes.length - taken
-      this.#wait()
+    if (this.#isClosed) {
+      source.refused(bytes.length)
+      return
     }
+    const taken = this.#entries.length === 0 ? this.#offer(source, bytes) : 0
+    if (taken === bytes.length) return
+    this.#entries.push({ source, bytes: Buffer.from(bytes.subarray(taken)) })
+    this.#pendingBytes += bytes.length - taken
+    if (this.#isTerminalGone) this.close()
+    else this.#wait()
   }
 
   /** The child is gone: what it did not take is refused to those who sent it. */
@@ -67,7 +71,7 @@ export class InputQueue {
     let taken = 0
     while (taken < bytes.length) {
       const count = this.#write(bytes.subarray(taken))
-      if (count === undefined) this.close()
+      if (count === undefined) this.#isTerminalGone = true
       if (count === undefined || count === 0) break
       taken += count
     }
@@ -85,7 +89,7 @@ export class InputQueue {
   #pump(): void {
     const before = this.#pendingBytes
     let moved = 0
-    for (let head = this.#entries[0]; head !== undefined && !this.#isClosed; head = this.#entries[0]) {
+    for (let head = this.#entries[0]; head !== undefined; head = this.#entries[0]) {
       const taken = this.#offer(head.source, head.bytes)
       moved += taken
       this.#pendingBytes = Math.max(0, this.#pendingBytes - taken)
@@ -96,7 +100,11 @@ export class InputQueue {
       this.#entries.shift()
     }
     this.#retryMs = moved > 0 ? RETRY_MS.first : Math.min(RETRY_MS.last, this.#retryMs * 2)
-    if (this.#entries.length > 0 && !this.#isClosed) this.#wait()
+    if (this.#isTerminalGone) {
+      this.close()
+      return
+    }
+    if (this.#entries.length > 0) this.#wait()
     if (before >= INPUT_PENDING_BYTES_MAX && !this.isFull) this.#hasRoom()
   }
 }
