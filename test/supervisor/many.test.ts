@@ -17,6 +17,9 @@ const STEADY = `i=0; while :; do i=$((i+1)); printf '\\033[3%dm%08d some ${'text
 const WARM_BYTES = scaled(6 << 20, 80 << 20)
 const SEEN_BYTES = scaled(4 << 20, 24 << 20)
 
+/** What a change of the title is on the terminal: `ESC ] 2 ;`, eight digits, a space, the filling, BEL. */
+const TITLE_BYTES = 4 + 8 + 1 + 180 + 1
+
 test('sessions with three clients each: every client sees every line, and memory does not grow', async () => {
   const sessions = await Promise.all(
     Array.from({ length: scaled(3, 50) }, (_, n) => start(sh(STEADY), { id: `many-${n}`, stallMs: 60_000 })),
@@ -60,4 +63,42 @@ test('sessions with three clients each: every client sees every line, and memory
   const growth = watched.map(({ session }, n) => residentKb(session.supervisor_pid) - (before[n] ?? 0))
   expect(watched.flatMap(({ jumps }) => jumps)).toEqual([])
   expect(Math.max(...growth)).toBeLessThan(16 << 10)
+})
+
+test('a client that wants events and never reads is told how things stand when it reads on, not each change in between', async () => {
+  // One title per line of input, so that each is a change of its own.
+  const session = await start(
+    sh(
+      `stty -echo; echo ready; i=0; while read x; do i=$((i+1)); printf '\\033]2;%08d ${'t'.repeat(180)}\\007' $i; done`,
+    ),
+    { classifier: { name: 'none', idleThresholdMs: 1_000, debounceMs: 100 } },
+  )
+  const [typing, stalled] = await Promise.all([session.connect(), session.connect()])
+  typing.onOutput = () => undefined
+  typing.subscribe()
+  await typing.waitForOutput('ready')
+  stalled.subscribe({ events: true })
+  await stalled.frame('state')
+  stalled.socket.pause()
+  const change = async (times: number): Promise<void> => {
+    for (let n = 0; n < times; n += 1) {
+      const before = typing.outputBytes
+      typing.type('\n')
+      await typing.waitFor('the title', () => typing.outputBytes >= before + TITLE_BYTES)
+    }
+  }
+  await change(scaled(1_000, 10_000))
+  const before = residentKb(session.supervisor_pid)
+  await change(scaled(5_000, 200_000))
+  const growth = residentKb(session.supervisor_pid) - before
+  // When it reads on, it gets what was on its way when it stopped, and of the rest only how things stand.
+  stalled.socket.resume()
+  const last = String(scaled(6_000, 210_000)).padStart(8, '0')
+  await stalled.waitFor('the newest title', () => {
+    const frame = stalled.frames.findLast(({ name }) => name === 'state')
+    return frame?.payload.includes(last)
+  })
+  expect(stalled.count('state')).toBeLessThan(3_000)
+  // Of the frames themselves this sees something only in the soak.
+  expect(growth).toBeLessThan(32 << 10)
 })
