@@ -11,3 +11,11 @@ test('each launcher finds all of its commands in the one table that it loads', a
     expect(namesIn(table)).toEqual(namesIn(COMMANDS))
   }
 })
+
+test('all that begins with `heimdall shim` is in the table that it loads', async () => {
+  const namesIn = (commands: typeof COMMANDS): string[] =>
+    commands.flatMap(({ spec }) => spec.names.filter((name) => /^heimdall shim( |$)/.test(name)))
+  const found = namesIn(await commandsOf('heimdall', ['shim']))
+  expect(found).toContain('heimdall shim')
+  expect(found).toEqual(namesIn(COMMANDS))
+})

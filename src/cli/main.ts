@@ -27,7 +27,7 @@ export async function main(
   cwd: string,
   streams: Streams,
 ): Promise<number> {
-  const commands = await commandsOf(bin)
+  const commands = await commandsOf(bin, words)
   const found = findCommand(commands, bin, words)
   const wantsJson =
     mannersOf(bin).alwaysJson === true ||

@@ -1,34 +1,13 @@
-// One shim from start to end: identity, policy, run, server, the two directions of the traffic, and an orderly end.
-import { tmpdir } from 'node:os'
-import { dirname } from 'node:path'
+// The beginning of a shim: who it is, and the server, which takes longest to start. All else is loaded meanwhile.
 import type { EventEmitter } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
-import { type Clock, type Timer, within } from '../clock.ts'
-import type { HeimdallError } from '../errors.ts'
-import { policyText } from '../events/event-text.ts'
-import { EventWriter } from '../events/event-writer.ts'
-import { type OpenRun, openRun } from '../events/open-run.ts'
-import { createRedact } from '../events/redact.ts'
-import { closeAbandonedRuns } from '../events/run-close.ts'
-import { createIdSource } from '../id-source.ts'
-import { ABANDONED_LOOK_MS, EVENT_CLOSE_MS, SHIM_HEALTH_MS } from '../limits.ts'
+import type { Clock } from '../clock.ts'
 import type { Env } from '../paths.ts'
-import type { Policy } from '../policy/plan.ts'
-import { openDatabase } from '../storage/sqlite.ts'
-import { AgentOut } from './agent-out.ts'
-import type { Answering, DenyAs } from './answers.ts'
-import { ClientJudge, type OpenCall } from './client-judge.ts'
-import { ClientSide } from './client-side.ts'
-import { Gate, refOf } from './gate.ts'
+import type { DenyAs } from './answers.ts'
 import { readIdentity } from './identity.ts'
-import { OpenCalls } from './open-calls.ts'
-import { loadPolicy, type PolicyOrigin, type PolicyWatch, watchPolicy } from './policy-source.ts'
-import { memoryState, type PolicyState, sharedState } from './policy-state.ts'
-import { followOrders, type RunOrders } from './run-orders.ts'
+import type { PolicyOrigin } from './policy-source.ts'
 import { StderrOut } from './stderr-out.ts'
-import { type Traffic, startTraffic } from './traffic.ts'
-import { startUpstream, type Upstream } from './upstream.ts'
-import { UpstreamSide } from './upstream-side.ts'
+import { startUpstream } from './upstream.ts'
 
 export interface ShimOptions {
   readonly serverName: string
@@ -48,202 +27,17 @@ export interface ShimOptions {
   readonly stderr: Writable
 }
 
-type ShimIdentity = ReturnType<typeof readIdentity>
-
 /** Runs until the client leaves, the server ends or a signal comes; returns the exit code. */
 export async function runShim(options: ShimOptions): Promise<number> {
   const { clock, env, cwd } = options
   const stderr = new StderrOut(options.stderr, { hasEvents: options.events === 'stderr' })
   const note = (line: string): void => stderr.note(line)
   const identity = readIdentity(env, cwd, note)
-  // The server takes longest to start, so it starts first; nothing reaches it before policy is loaded.
+  // Nothing reaches it before policy is loaded.
   const { command } = options
   const upstream = startUpstream({ command, env, cwd, mark: identity.source.shim_id, clock, note })
   upstream.stderr.on('data', (chunk: Buffer) => stderr.relay(chunk))
   upstream.stderr.once('end', () => stderr.relayEnded())
-  const { policy, problem } = await loadPolicy(options.policy, identity)
-  if (problem !== null) note(`${problem.message}; calls take decision_on_error`)
-  const run = await joinRun(options, identity, policy, stderr)
-  const shim = assemble(options, identity, upstream, policy, run, stderr)
-  shim.events.put(
-    run.text.policyLoaded(policyText(refOf(policy)), policy.snapshot.mode, {
-      ok: problem === null,
-      ...(problem === null ? {} : { message: problem.message }),
-    }),
-  )
-  const health = keepSignsOfLife(clock, run, shim)
-  const { exitCode, status } = await shim.traffic.ended
-  health.cancel()
-  shim.policyWatch?.close()
-  shim.orders?.close()
-  await shim.events.close(status)
-  shim.state.close()
-  await within(clock, EVENT_CLOSE_MS, stderr.drained())
-  return exitCode
-}
-
-/** A sign of life now and then; and, a little after the start, a look at runs that nobody has ended. */
-function keepSignsOfLife(clock: Clock, { text, runDir }: OpenRun, { events, open }: Shim): Timer {
-  const startMs = clock.monoMs()
-  let timer = clock.after(ABANDONED_LOOK_MS, beat, { background: true })
-  function beat(): void {
-    timer = clock.after(SHIM_HEALTH_MS, beat, { background: true })
-    if (runDir !== null) closeAbandonedRuns(dirname(runDir), () => clock.wallMs())
-    events.put(
-      text.shimHealth({
-        uptime_ms: Math.round(clock.monoMs() - startMs),
-        calls_open: open.size,
-        events_lost: events.eventsLost,
-      }),
-    )
-  }
-  return { cancel: () => timer.cancel() }
-}
-
-function joinRun(options: ShimOptions, identity: ShimIdentity, policy: Policy, stderr: StderrOut): Promise<OpenRun> {
-  const { clock, env, events } = options
-  return openRun({
-    env,
-    clock,
-    newId: createIdSource(clock),
-    identity,
-    start: {
-      started_at: new Date(clock.wallMs()).toISOString(),
-      mode: policy.snapshot.mode,
-      policy: refOf(policy),
-    },
-    events: events === 'stderr' ? { out: (text) => stderr.events(text) } : events,
-    parentPid: options.parentPid(),
-    note: (line) => stderr.note(line),
-  })
-}
-
-interface Shim {
-  readonly open: OpenCalls<OpenCall>
-  readonly traffic: Traffic
-  readonly events: EventWriter
-  readonly state: PolicyState
-  readonly orders: RunOrders | null
-  readonly policyWatch: PolicyWatch | null
-}
-
-function assemble(
-  options: ShimOptions,
-  identity: ShimIdentity,
-  upstream: Upstream,
-  policy: Policy,
-  run: OpenRun,
-  stderr: StderrOut,
-): Shim {
-  const { clock, serverName } = options
-  const note = (line: string): void => stderr.note(line)
-  const events = new EventWriter({
-    record: run.record,
-    clock,
-    ...(run.copy === null ? {} : { copy: run.copy }),
-    onTrouble: (error, lost) =>
-      note(
-        error === null ? `events are written again; ${lost} were lost` : `events cannot be written: ${error.message}`,
-      ),
-  })
-  const redact = createRedact()
-  const state = run.runDir === null ? memoryState() : sharedWhenNeeded(run.runDir)
-  const open = new OpenCalls<OpenCall>()
-  const out = new AgentOut(options.stdout)
-  let orders: RunOrders | null = null
-  const gate = new Gate({
-    serverName,
-    policy,
-    state,
-    events,
-    text: run.text,
-    redact,
-    clock,
-    newId: createCallIds(createIdSource(clock)()),
-    onTerminate(decision) {
-      orders?.terminate(decision)
-      traffic.terminate(decision)
-    },
-    note,
-  })
-  const answering: Answering = { gate, runId: run.runId, denyAs: options.denyAs, redact }
-  const judge = new ClientJudge({ gate, answering, open, out })
-  const traffic = startTraffic({
-    clock,
-    gate,
-    judge,
-    open,
-    out,
-    upstream,
-    upstreamSide: new UpstreamSide({ gate, open }),
-    clientSide: (flow) => new ClientSide({ judge, out, flow, holdFolder: options.env['TMPDIR'] ?? tmpdir() }),
-    stdin: options.stdin,
-    stdout: options.stdout,
-    signals: options.signals,
-    parentPid: options.parentPid,
-    note,
-  })
-  if (run.runDir !== null)
-    orders = followOrders(run.runDir, (decision) => {
-      gate.terminate(decision)
-      traffic.terminate(decision)
-    })
-  const policyWatch = followPolicy(options, identity, gate, run, events, note)
-  return { open, traffic, events, state, orders, policyWatch }
-}
-
-/** One unique id for the shim, and a number: chance for every call would cost as much as judging it. */
-function createCallIds(base: string): () => string {
-  let calls = 0
-  return () => `${base}-${(calls += 1).toString(36)}`
-}
-
-/** The shared counters, opened with the first call that needs one: most tools of most policies need none. */
-function sharedWhenNeeded(runDir: string): PolicyState {
-  const memory = memoryState()
-  let shared: PolicyState | undefined
-  const opened = (): PolicyState => (shared ??= sharedState(runDir, openDatabase))
-  return {
-    decide: (plan, call, nowMs) => (plan.isStateful ? opened() : memory).decide(plan, call, nowMs),
-    settle: (end, isError, nowMs) => opened().settle(end, isError, nowMs),
-    close: () => shared?.close(),
-  }
-}
-
-/** A valid new policy replaces the old one between two calls; an invalid one is refused, and the old one stays. */
-function followPolicy(
-  options: ShimOptions,
-  identity: ShimIdentity,
-  gate: Gate,
-  run: OpenRun,
-  events: EventWriter,
-  note: (line: string) => void,
-): PolicyWatch | null {
-  const { policy: origin, clock, signals } = options
-  if (origin.kind !== 'file') return null
-  const report = (policy: Policy, problem: HeimdallError | null): void => {
-    if (problem !== null) note(`${problem.message}; the policy in force stays`)
-    events.put(
-      run.text.policyLoaded(policyText(refOf(policy)), policy.snapshot.mode, {
-        ok: problem === null,
-        ...(problem === null ? {} : { message: problem.message }),
-      }),
-    )
-  }
-  // One after the other: a slow compilation must not overtake a later, quicker one.
-  let last = Promise.resolve()
-  const watch = watchPolicy({
-    path: origin.path,
-    clock,
-    note,
-    onChange: () => {
-      last = last.then(async () => {
-        const { policy, problem } = await loadPolicy(origin, identity)
-        if (problem === null) gate.usePolicy(policy)
-        report(problem === null ? policy : gate.policy, problem)
-      })
-    },
-  })
-  signals.on('SIGUSR2', () => watch.look())
-  return watch
+  const { serve } = await import('./serve.ts')
+  return serve(options, { identity, upstream, stderr })
 }
