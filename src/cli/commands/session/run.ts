@@ -1,7 +1,6 @@
 // hm run: start a session; then attach to it, return, or wait for its end.
 import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
-import { openConnection } from '../../../client/connection.ts'
 import { type ClassifierChoice, type Config, DEFAULT_CLASSIFIER, type EnvEntry, loadConfig } from '../../../config.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { homeDir } from '../../../paths.ts'
@@ -10,7 +9,6 @@ import { type LogLevel, resolveOptions, SESSION_DEFAULTS, type SessionOptions } 
 import { type StartedSession, startSession } from '../../../supervisor/start.ts'
 import type { Context, InputOf, Run } from '../../command.ts'
 import type { run as row } from '../../table/session.ts'
-import { attachTo } from './attach.ts'
 import { socketDirOf } from './locate.ts'
 
 export const run: Run<typeof row> = async (context, input) => {
@@ -21,7 +19,9 @@ export const run: Run<typeof row> = async (context, input) => {
     throw new HeimdallError('USAGE', '--wait goes with --detach; without it, run stays attached anyway')
   const options = await optionsFrom(context, input)
   const started = await start(context, options, flags.id !== undefined)
-  if (flags.detach !== true)
+  if (flags.detach !== true) {
+    // Loaded here: a session that is only started needs no terminal emulator.
+    const { attachTo } = await import('./attach.ts')
     return await attachTo(context, {
       ...located(options, started),
       isInline: flags.inline === true,
@@ -29,6 +29,7 @@ export const run: Run<typeof row> = async (context, input) => {
       isSafe: false,
       from: 0,
     })
+  }
   const exitCode = flags.wait === true ? await waitForExit(options, started) : null
   return {
     data: { ...started, exit_code: exitCode },
@@ -60,6 +61,7 @@ const located = (options: SessionOptions, { id, socket }: StartedSession) => ({
 })
 
 async function waitForExit(options: SessionOptions, { id, socket }: StartedSession): Promise<number> {
+  const { openConnection } = await import('../../../client/connection.ts')
   const connection = await openConnection(socket).catch((error: unknown) => {
     // It ended, and stopped answering, before we came: the record says how.
     if (error instanceof HeimdallError && error.code === 'SESSION_NOT_FOUND') return undefined
