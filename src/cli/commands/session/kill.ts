@@ -20,10 +20,11 @@ export const run: Run<typeof kill> = async (context, { flags, args }) => {
   try {
     const watch = flags.wait === true ? new Watch(connection.subscribe({ from: 'live' }), context.clock) : undefined
     await connection.kill()
-    // Frames are taken in order, so this answer says that the kill was.
-    await connection.status()
-    if (watch === undefined)
+    if (watch === undefined) {
+      // Frames are taken in order, so this answer says that the kill was. A watcher sees the end itself, and after it nobody answers.
+      await connection.status()
       return { data: { id, ended: false, exit_code: null }, text: `Kill signal sent to session ${id}` }
+    }
     const hasEnded = await watch.until(({ exitCode }) => exitCode !== undefined, flags.timeout)
     if (!hasEnded || !(await isGone(holder, context.clock, deadlineMs)))
       throw new HeimdallError('SESSION_WAIT_TIMEOUT', `session ${id} did not end in time`, { hint: `hm status ${id}` })

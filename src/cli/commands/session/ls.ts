@@ -63,7 +63,7 @@ async function describe(dir: string, entry: SessionEntry): Promise<Listed> {
     id,
     alive: isRunning,
     // Its process is there and does not answer, or it is gone and nobody has settled it yet.
-    state: isRunning ? 'silent' : entry.state === 'lost' ? 'lost' : 'dead',
+    state: isRunning ? 'silent' : entry.state === 'ended' ? 'dead' : entry.state,
     state_ms: 0,
     needs_input: null,
     pid: exit?.pid ?? holder?.childPid ?? 0,

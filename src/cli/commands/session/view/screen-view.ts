@@ -101,6 +101,7 @@ class ScreenView {
       mode: isReadOnly ? drop : send,
       show: isSafe ? drop : send,
       ask: isReadOnly || isSafe ? drop : send,
+      // An answer that comes too late for a session that has ended is nobody's; the end itself is seen by `run`.
       answer: isReadOnly ? drop : (text) => void this.#connection.input(text).catch(() => undefined),
     }
   }
