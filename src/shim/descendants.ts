@@ -1,25 +1,17 @@
 // Processes that an upstream has left behind, found by the mark in their environment or by their process group.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { isErrno } from '../errors.ts'
+import { hasInEnvironment, readStat } from '../processes.ts'
 import { SHIM_MARK } from './guardian.ts'
 
 /** What is alive of a process group, and of everything that carries the mark. Where the system shows neither, the group as a whole. */
 export function survivors(group: number | undefined, mark: string): readonly number[] {
   const listed = pids()
   if (listed === null) return group !== undefined && signal(-group, 0) ? [-group] : []
-  const needle = Buffer.from(`${SHIM_MARK}=${mark}\0`)
   return listed.filter((pid) => {
-    try {
-      // The name in parentheses may hold anything; after it come state, parent and group.
-      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-      const [state, , pgrp] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      if (state === 'Z') return false
-      return Number(pgrp) === group || readFileSync(`/proc/${pid}/environ`).includes(needle)
-    } catch (error) {
-      // Gone in the meantime, or not ours to look at.
-      if (isErrno(error, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM')) return false
-      throw error
-    }
+    const stat = readStat(pid)
+    if (stat === undefined || stat.isZombie) return false
+    return stat.pgrp === group || hasInEnvironment(pid, `${SHIM_MARK}=${mark}`)
   })
 }
 

@@ -7,7 +7,7 @@ import { EXIT_LINGER_MS } from '../limits.ts'
 import { removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { withFileLock } from '../storage/file-lock.ts'
-import { bootId, commandLine, readStat } from './processes.ts'
+import { bootId, commandLine, readStat } from '../processes.ts'
 import {
   encodeHolder,
   type Holder,

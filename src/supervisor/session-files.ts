@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { isId } from '../ids.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
-import { bootId, isSame, readStat } from './processes.ts'
+import { bootId, isSame, readStat } from '../processes.ts'
 
 export interface SessionPaths {
   readonly socket: string

@@ -23,7 +23,7 @@ import type { SessionLog } from './session-log.ts'
 import { SizePolicy } from './size.ts'
 import { Subscriber } from './subscriber.ts'
 import { ProcessTree } from './tree.ts'
-import { readStat } from './processes.ts'
+import { readStat } from '../processes.ts'
 
 export interface SessionEnd {
   readonly code: number

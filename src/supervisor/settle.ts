@@ -5,7 +5,7 @@ import { KILL_HANGUP_MS } from '../limits.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { withFileLock } from '../storage/file-lock.ts'
 import { sweep } from './ending.ts'
-import { bootId } from './processes.ts'
+import { bootId } from '../processes.ts'
 import {
   type ExitRecord,
   type Holder,

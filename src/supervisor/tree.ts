@@ -8,7 +8,7 @@ import {
   type ProcessId,
   type ProcessStat,
   readStat,
-} from './processes.ts'
+} from '../processes.ts'
 import { SUPERVISOR_VARIABLE } from './handover.ts'
 
 /** In the environment of the child and so, unless they clear it, of all its descendants. */

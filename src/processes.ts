@@ -1,6 +1,6 @@
 // What the kernel says of processes: parents, groups, sessions, start times. A pid alone names nobody for long.
 import { readdirSync, readFileSync } from 'node:fs'
-import { isErrno } from '../errors.ts'
+import { isErrno } from './errors.ts'
 
 export interface ProcessStat {
   readonly pid: number
