@@ -27,6 +27,7 @@ const CHECKS: Readonly<Record<string, (context: Context) => Finding | Promise<Fi
   'state folder': ({ env }) => checkFolder(stateDir(env)),
   'config folder': ({ env }) => checkFolder(configDir(env)),
   sessions: ({ env }) => checkPrivateFolder(sessionsDir(env)),
+  runs: checkRuns,
 }
 
 /** Runs every check; one that throws is a failed check, not a failed doctor. */
@@ -111,6 +112,16 @@ function checkFolder(path: string): Finding {
       return { state: 'fail', found: `${dir} is not writable`, fix: `check its owner: ls -ld ${dir}` }
     }
   }
+}
+
+/** Whoever looks at runs ends those that nobody takes part in any more. */
+async function checkRuns({ env, clock }: Context): Promise<Finding> {
+  const { closeAbandonedRuns, runsDirOf } = await import('../events/run-close.ts')
+  const { closed, open, problems } = closeAbandonedRuns(runsDirOf(env), () => clock.wallMs())
+  const found = `${open} open${closed === 0 ? '' : `, ${closed} that nobody had ended closed`}`
+  const [problem] = problems
+  if (problem === undefined) return ok(found)
+  return { state: 'warn', found: `${found}; ${problem}`, fix: 'check free space and the owner of the state folder' }
 }
 
 function checkPrivateFolder(path: string): Finding {

@@ -192,7 +192,7 @@ function sizeOf(line: EventLine): number {
 /** What the disk or the reader of a stream does; anything else is our own mistake and must not be hidden. */
 function isDiskError(error: unknown): boolean {
   if (error instanceof HeimdallError) return error.entry.kind !== 'bug'
-  return isErrno(error, 'ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EPIPE', 'EBADF', 'ENOENT')
+  return isErrno(error, 'ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EPIPE', 'EBADF', 'ENOENT')
 }
 
 function asError(error: unknown): Error {

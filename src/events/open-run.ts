@@ -2,15 +2,17 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
-import { HeimdallError, isErrno, isSystemError } from '../errors.ts'
+import { HeimdallError, isSystemError } from '../errors.ts'
 import { isId, printable } from '../ids.ts'
-import { type Env, stateDir } from '../paths.ts'
+import type { Env } from '../paths.ts'
 import { ensureFolder, readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { withFileLock } from '../storage/file-lock.ts'
+import { type EventFile, openEventFile } from './event-file.ts'
 import { createTimestamps, EventText } from './event-text.ts'
 import { startOf } from './process-start.ts'
-import { appendTo, joinRun, type Record, soloRecord } from './record.ts'
+import { joinRun, type Record, soloRecord } from './record.ts'
 import type { ParentProcess } from './run-books.ts'
+import { runsDirOf } from './run-close.ts'
 import type { Identity, RunStart } from './types.ts'
 
 export interface RunRequest {
@@ -35,8 +37,6 @@ export interface OpenRun {
   readonly text: EventText
 }
 
-export const runsDirOf = (env: Env): string => join(stateDir(env), 'runs')
-
 export async function openRun(request: RunRequest): Promise<OpenRun> {
   const givenId = request.env['SUB_RUN_ID']
   const hasGivenId = givenId !== undefined && givenId !== ''
@@ -44,7 +44,7 @@ export async function openRun(request: RunRequest): Promise<OpenRun> {
   try {
     return hasGivenId ? await openGiven(request, givenId) : await openOfHost(request)
   } catch (error) {
-    if (!(error instanceof HeimdallError) && !isErrno(error, 'ENOENT', 'ENAMETOOLONG')) throw error
+    if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
     return openWithoutRecord(request, hasGivenId ? givenId : request.newId(), error)
   }
 }
@@ -56,7 +56,7 @@ function openSolo(request: RunRequest, runId: string): OpenRun {
   if ('out' in events)
     return { runId, runDir: null, record: soloRecord(text, request.start, request.clock, events.out), copy: null, text }
   try {
-    const file = appendTo(events.path)
+    const file = openEventFile(events.path)
     const record = soloRecord(text, request.start, request.clock, file.out)
     return { runId, runDir: null, record: { ...record, close: file.close }, copy: null, text }
   } catch (error) {
@@ -141,11 +141,22 @@ async function joinNamed(
   return { runId, runDir: join(runsDir, folder), record, copy, text: textFor(request, runId) }
 }
 
-function copyOf({ events }: RunRequest): ((text: string) => void) | null {
+/** A copy is a favour: where it cannot be written, that is said once, and the record goes on. */
+function copyOf({ events, note }: RunRequest): ((text: string) => void) | null {
   if (events === null) return null
   if ('out' in events) return (text) => void events.out(text)
-  const file = appendTo(events.path)
-  return (text) => void file.out(text)
+  let file: EventFile | null = null
+  const attempt = (act: () => void): void => {
+    try {
+      act()
+    } catch (error) {
+      if (!isSystemError(error)) throw error
+      file = null
+      note(`no copy of the events goes to ${printable(events.path)}: ${error.message}`)
+    }
+  }
+  attempt(() => (file = openEventFile(events.path)))
+  return (text) => attempt(() => void file?.out(text))
 }
 
 function textFor(request: RunRequest, runId: string): EventText {

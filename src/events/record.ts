@@ -1,5 +1,5 @@
 // Where a shim's events go: the shared record of a run, or a stream of its own.
-import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, pause } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
@@ -56,19 +56,6 @@ export function soloRecord(text: EventText, start: RunStart, clock: Clock, out: 
   }
 }
 
-/** Appends to a file that is nobody's shared record. */
-export function appendTo(path: string): { readonly out: (text: string) => boolean; readonly close: () => void } {
-  const fd = openSync(path, 'a', 0o600)
-  return {
-    out(text) {
-      const bytes = Buffer.from(text)
-      for (let sent = 0; sent < bytes.length;) sent += writeSync(fd, bytes, sent)
-      return true
-    },
-    close: () => closeSync(fd),
-  }
-}
-
 export interface Joining {
   readonly runsDir: string
   readonly folder: string
@@ -91,7 +78,7 @@ export async function joinRun(joining: Joining): Promise<Record | 'ended'> {
     if (books.hasEnded) return 'ended'
     ensureFolder(join(runsDir, '.open'))
     writeFileSync(openMark(runsDir, folder), '')
-    membership = joinMembers(runDir, role === 'owner' ? 'owner' : identity.source.shim_id)
+    membership = joinMembers(runDir, identity.source.shim_id)
     if (role === 'owner') books.isOwned = true
     if (joining.parent !== null) books.parent = joining.parent
     if (books.startedMs === null && (role === 'owner' || !books.isOwned)) {

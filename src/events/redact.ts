@@ -3,8 +3,13 @@
 /** Written in place of a secret. */
 export const REDACTED = '[REDACTED]'
 
+// Words that say of the value beside them that it is a secret.
+const WORD = String.raw`(?:[Pp]assw(?:or)?d|PASSW(?:OR)?D|[Pp]assphrase|[Ss]ecret(?:[_-]?(?:[Aa]ccess[_-]?)?[Kk]ey)?|SECRET(?:_ACCESS)?(?:_KEY)?|[Tt]oken|TOKEN|[Aa]pi[_-]?[Kk]ey|API[_-]?KEY|[Aa]uthorization|AUTHORIZATION)`
+const IS = String.raw`\s{0,4}[:=]\s{0,4}`
+
 // One expression, so that text without secrets is read once. Tokens of common issuers, bearer headers, private keys,
-// and values that stand beside a word such as password, also inside JSON where the quotes may be escaped.
+// passwords in addresses, and values that stand beside a word such as password, also inside JSON where the quotes may be
+// escaped. No part of it may go over the same text again and again: the text comes from agents and servers.
 const PATTERN = new RegExp(
   [
     String.raw`sk-[A-Za-z0-9_-]{6,}`,
@@ -15,17 +20,24 @@ const PATTERN = new RegExp(
     String.raw`AKIA[0-9A-Z]{12,}`,
     String.raw`AIza[0-9A-Za-z_-]{20,}`,
     String.raw`npm_[A-Za-z0-9]{20,}`,
-    String.raw`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
+    // The head of a token stops where another could begin, or a row of heads would be read once from each of them.
+    String.raw`eyJ(?:(?!eyJ)[A-Za-z0-9_-]){8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
     String.raw`-----BEGIN[A-Z ]{0,40}PRIVATE KEY-----[A-Za-z0-9+/=\\rn\s]*(?:-----END[A-Z ]{0,40}PRIVATE KEY-----)?`,
     String.raw`[Bb]earer\s+[A-Za-z0-9._~+/=-]{8,}`,
+    String.raw`(?<=[Aa]uthorization:\s{0,4})[^\r\n"'\\]{4,}`,
+    String.raw`(?<=://[^\s/:@"']{0,64}:)[^\s/@"']{1,256}(?=@)`,
+    // A quoted value goes to its closing quote, one without quotes to the end of the word.
+    String.raw`(?<=${WORD}"${IS}")(?:[^"\\]|\\.)+`,
+    String.raw`(?<=${WORD}\\"${IS}\\")(?:[^"\\]|\\(?!"))+`,
+    String.raw`(?<=${WORD}["']?${IS}["'])[^"'\\]+`,
+    String.raw`(?<=${WORD}\\?["']?${IS}\\?["']?)[^\s"'\\,;{}[\]]{4,}`,
     String.raw`(?:[Pp]assword|PASSWORD)[\w-]+`,
-    String.raw`(?<=(?:[Pp]assw(?:or)?d|PASSW(?:OR)?D|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[Aa]pi_?[Kk]ey|API_?KEY)\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?)[^\s"'\\,;{}[\]]{4,}`,
   ].join('|'),
   'g',
 )
 // Cheap test for most texts: none of these words, no secret of a known shape.
 const HINT =
-  /sk-|gh[pousr]_|github_pat_|glpat-|xox|AKIA|AIza|npm_|eyJ|PRIVATE KEY|[Bb]earer|[Pp]assw|PASSW|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[Aa]pi_?[Kk]ey|API_?KEY/
+  /sk-|gh[pousr]_|github_pat_|glpat-|xox|AKIA|AIza|npm_|eyJ|PRIVATE KEY|[Bb]earer|[Pp]ass[wp]|PASSW|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[Aa]pi[_-]?[Kk]ey|API[_-]?KEY|[Aa]uthorization|AUTHORIZATION|:\/\/[^\s/"'@]{1,320}@/
 
 export type Redact = (text: string) => string
 

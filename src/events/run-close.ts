@@ -1,8 +1,9 @@
 // The end of a run: open calls of the dead are ended, then the one run_end is written, by whoever is last or comes to look.
 import { readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { isErrno } from '../errors.ts'
+import { HeimdallError, isErrno, isSystemError } from '../errors.ts'
 import { ABANDONED_RUNS_MAX } from '../limits.ts'
+import { type Env, stateDir } from '../paths.ts'
 import { type EventLine, EventText, namesText } from './event-text.ts'
 import { PREVIEW_NONE } from './preview.ts'
 import { isAlive } from './process-start.ts'
@@ -10,6 +11,8 @@ import { parseEvent, type RunBooks, type StoredEvent, summaryOf, worse } from '.
 import { RunLog } from './run-log.ts'
 import { forgetMembers, lookAtMembers } from './run-members.ts'
 import type { Identity } from './types.ts'
+
+export const runsDirOf = (env: Env): string => join(stateDir(env), 'runs')
 
 /** One empty file per run that has not ended, so that a look for abandoned runs does not read all runs that ever were. */
 export const openMark = (runsDir: string, folder: string): string => join(runsDir, '.open', folder)
@@ -46,22 +49,44 @@ export function closeIfOver(closing: Closing, books: RunBooks): string | undefin
   return text
 }
 
-/** Closes runs whose members are all dead and whose host is gone. Runs that are busy at this moment are left alone. */
-export function closeAbandonedRuns(runsDir: string, wallMs: () => number): number {
+export interface ClosedRuns {
+  readonly closed: number
+  /** Runs that go on: somebody takes part in them, or their host lives. */
+  readonly open: number
+  /** What stood in the way of closing others. */
+  readonly problems: readonly string[]
+}
+
+/** Closes runs whose members are all dead and whose host is gone. A run that is busy at this moment is left alone. */
+export function closeAbandonedRuns(runsDir: string, wallMs: () => number): ClosedRuns {
+  const folders = openRuns(runsDir)
+  // Not always the same ones first: with many runs open, the dead among the last would never be looked at.
+  const from = folders.length <= ABANDONED_RUNS_MAX ? 0 : Math.floor(wallMs()) % folders.length
+  const some = [...folders.slice(from), ...folders.slice(0, from)].slice(0, ABANDONED_RUNS_MAX)
+  const problems: string[] = []
   let closed = 0
-  for (const folder of openRuns(runsDir).slice(0, ABANDONED_RUNS_MAX)) {
-    const log = new RunLog(join(runsDir, folder))
+  for (const folder of some) {
     try {
-      const text = log.locked((books) => {
-        if (books.hasEnded) removeMark(openMark(runsDir, folder))
-        return closeIfOver({ runsDir, folder, log, wallMs }, books)
-      })
-      if (text !== undefined) closed += 1
-    } finally {
-      log.close()
+      if (closeAbandoned(runsDir, folder, wallMs)) closed += 1
+    } catch (error) {
+      if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
+      problems.push(`run ${folder} cannot be closed: ${error.message}`)
     }
   }
-  return closed
+  return { closed, open: folders.length - closed - problems.length, problems }
+}
+
+function closeAbandoned(runsDir: string, folder: string, wallMs: () => number): boolean {
+  const log = new RunLog(join(runsDir, folder))
+  try {
+    const text = log.locked((books) => {
+      if (books.hasEnded) removeMark(openMark(runsDir, folder))
+      return closeIfOver({ runsDir, folder, log, wallMs }, books)
+    })
+    return text !== undefined
+  } finally {
+    log.close()
+  }
 }
 
 function openRuns(runsDir: string): string[] {

@@ -74,7 +74,7 @@ export class RunLog {
     try {
       fs.writeSync(this.#booksFd, `${text.padEnd(BOOKS_BYTES - 1)}\n`, 0)
     } catch (error) {
-      if (!isErrno(error, 'ENOSPC', 'EDQUOT', 'EIO')) throw error
+      if (!isErrno(error, 'ENOSPC', 'EDQUOT', 'EFBIG', 'EIO')) throw error
     }
   }
 

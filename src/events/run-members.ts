@@ -12,7 +12,7 @@ export interface Membership {
 
 const membersDir = (runDir: string): string => join(runDir, 'members')
 
-/** `id` is the shim's id, or `owner`. */
+/** `id` is that of the producer, which no other process has. */
 export function joinMembers(runDir: string, id: string): Membership {
   const dir = membersDir(runDir)
   const path = join(dir, id)
@@ -55,7 +55,14 @@ function namesIn(runDir: string): readonly string[] {
 }
 
 function isHeld(path: string): boolean {
-  const fd = fs.openSync(path, 'r+')
+  let fd: number
+  try {
+    fd = fs.openSync(path, 'r+')
+  } catch (error) {
+    // Whoever could not get the record's lock in time leaves without it.
+    if (isErrno(error, 'ENOENT')) return false
+    throw error
+  }
   try {
     return !tryLock(fd)
   } finally {

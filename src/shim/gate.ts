@@ -1,5 +1,6 @@
 // The core that every adapter asks (seed 004 §7): judges a call, keeps its books, and says in events what was decided and what became of it.
 import type { Clock } from '../clock.ts'
+import { HeimdallError } from '../errors.ts'
 import type { CallNames, EventText } from '../events/event-text.ts'
 import { namesText, policyText } from '../events/event-text.ts'
 import type { EventWriter } from '../events/event-writer.ts'
@@ -193,8 +194,8 @@ export class Gate {
 
   /** Writes the end of a call that was announced. */
   finish(judged: JudgedCall, outcome: CallOutcome): void {
-    const { text, events, redact, clock, state } = this.#options
-    if (judged.end !== null) state.settle(judged.end, outcome.status !== 'OK', clock.wallMs())
+    const { text, events, redact, clock } = this.#options
+    if (judged.end !== null) this.#settle(judged.end, outcome.status !== 'OK')
     const latencyMs = Math.max(0, Math.ceil(clock.monoMs() - judged.startMs))
     const preview =
       outcome.resultBytes === null
@@ -206,6 +207,16 @@ export class Gate {
       outcome.error === undefined ? undefined : { ...outcome.error, message: firstLine(redact(outcome.error.message)) }
     const { status, bytesOut, resultStreamHash } = outcome
     events.put(text.callEnd(judged.names, { status, latencyMs, bytesOut, error, resultStreamHash }, preview))
+  }
+
+  /** The answer has gone to the client already: counters that cannot be written now are no reason to end the shim. */
+  #settle(end: CallEnd, isError: boolean): void {
+    try {
+      this.#options.state.settle(end, isError, this.#options.clock.wallMs())
+    } catch (error) {
+      if (!(error instanceof HeimdallError)) throw error
+      this.#options.note(`the end of a call could not be counted: ${error.message}`)
+    }
   }
 }
 

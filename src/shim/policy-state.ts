@@ -53,7 +53,7 @@ export function sharedState(
       commit.run()
       return result
     } catch (error) {
-      rollback.run()
+      if (db.isInTransaction) rollback.run()
       throw error
     }
   }

@@ -2,7 +2,7 @@
 import { mkdirSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import type { Decision } from '../policy/types.ts'
-import { isErrno } from '../errors.ts'
+import { HeimdallError, isSystemError } from '../errors.ts'
 import { readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
 
 export interface RunOrders {
@@ -11,8 +11,22 @@ export interface RunOrders {
   close(): void
 }
 
-/** Calls `onTerminate` when another shim has ended the run, also when that was before this one began. */
-export function followOrders(runDir: string, onTerminate: (decision: Decision) => void): RunOrders {
+/** Calls `onTerminate` when another shim has ended the run, also when that was before this one began. Null when there is no following: no room for the folder, or too many watches on this machine. */
+export function followOrders(
+  runDir: string,
+  onTerminate: (decision: Decision) => void,
+  note: (line: string) => void,
+): RunOrders | null {
+  try {
+    return follow(runDir, onTerminate)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    note(`this shim will not hear when another one ends the run: ${error.message}`)
+    return null
+  }
+}
+
+function follow(runDir: string, onTerminate: (decision: Decision) => void): RunOrders {
   const folder = join(runDir, 'orders')
   const path = join(folder, 'terminated.json')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -28,13 +42,9 @@ export function followOrders(runDir: string, onTerminate: (decision: Decision) =
         replaceFile(path, JSON.stringify(decision))
       } catch (error) {
         // On a full disk the others are not told; each still meets the counter that ended the run.
-        if (!isErrno(error, 'ENOSPC', 'EDQUOT') && !isStoreFull(error)) throw error
+        if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
       }
     },
     close: () => watcher.close(),
   }
-}
-
-function isStoreFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'STORE_FULL'
 }

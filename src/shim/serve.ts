@@ -49,7 +49,7 @@ export async function serve(options: ShimOptions, { identity, upstream, stderr }
       ...(problem === null ? {} : { message: problem.message }),
     }),
   )
-  const health = keepSignsOfLife(clock, run, shim)
+  const health = keepSignsOfLife(clock, run, shim, (line) => stderr.note(line))
   const { exitCode, status } = await shim.traffic.ended
   health.cancel()
   shim.policyWatch?.close()
@@ -61,19 +61,15 @@ export async function serve(options: ShimOptions, { identity, upstream, stderr }
 }
 
 /** A sign of life now and then; and, a little after the start, a look at runs that nobody has ended. */
-function keepSignsOfLife(clock: Clock, { text, runDir }: OpenRun, { events, open }: Shim): Timer {
-  const startMs = clock.monoMs()
+function keepSignsOfLife(clock: Clock, { runDir }: OpenRun, shim: Shim, note: (line: string) => void): Timer {
+  let hasLooked = false
   let timer = clock.after(ABANDONED_LOOK_MS, beat, { background: true })
   function beat(): void {
     timer = clock.after(SHIM_HEALTH_MS, beat, { background: true })
-    if (runDir !== null) closeAbandonedRuns(dirname(runDir), () => clock.wallMs())
-    events.put(
-      text.shimHealth({
-        uptime_ms: Math.round(clock.monoMs() - startMs),
-        calls_open: open.size,
-        events_lost: events.eventsLost,
-      }),
-    )
+    const { problems } = runDir === null ? { problems: [] } : closeAbandonedRuns(dirname(runDir), () => clock.wallMs())
+    if (!hasLooked) for (const problem of problems) note(problem)
+    hasLooked = true
+    shim.signOfLife()
   }
   return { cancel: () => timer.cancel() }
 }
@@ -97,7 +93,8 @@ function joinRun(options: ShimOptions, identity: ShimIdentity, policy: Policy, s
 }
 
 interface Shim {
-  readonly open: OpenCalls<OpenCall>
+  /** Says in the record how this shim is. */
+  readonly signOfLife: () => void
   readonly traffic: Traffic
   readonly events: EventWriter
   readonly state: PolicyState
@@ -119,14 +116,24 @@ function assemble(
     record: run.record,
     clock,
     ...(run.copy === null ? {} : { copy: run.copy }),
-    onTrouble: (error, lost) =>
-      note(
-        error === null ? `events are written again; ${lost} were lost` : `events cannot be written: ${error.message}`,
-      ),
+    onTrouble(error, lost) {
+      if (error !== null) return note(`events cannot be written: ${error.message}`)
+      note(`events are written again; ${lost} were lost`)
+      signOfLife()
+    },
   })
   const redact = createRedact()
   const state = run.runDir === null ? memoryState() : sharedWhenNeeded(run.runDir)
   const open = new OpenCalls<OpenCall>()
+  const startMs = clock.monoMs()
+  const signOfLife = (): void =>
+    events.put(
+      run.text.shimHealth({
+        uptime_ms: Math.round(clock.monoMs() - startMs),
+        calls_open: open.size,
+        events_lost: events.eventsLost,
+      }),
+    )
   const out = new AgentOut(options.stdout)
   let orders: RunOrders | null = null
   const gate = new Gate({
@@ -162,12 +169,16 @@ function assemble(
     note,
   })
   if (run.runDir !== null)
-    orders = followOrders(run.runDir, (decision) => {
-      gate.terminate(decision)
-      traffic.terminate(decision)
-    })
+    orders = followOrders(
+      run.runDir,
+      (decision) => {
+        gate.terminate(decision)
+        traffic.terminate(decision)
+      },
+      note,
+    )
   const policyWatch = followPolicy(options, identity, gate, run, events, note)
-  return { open, traffic, events, state, orders, policyWatch }
+  return { signOfLife, traffic, events, state, orders, policyWatch }
 }
 
 /** One unique id for the shim, and a number: chance for every call would cost as much as judging it. */

@@ -23,6 +23,8 @@ export interface Database {
    * commit. When this returns, the transaction survives a power cut. `act` must be synchronous and must not nest.
    */
   transaction<T>(act: () => T): T
+  /** A full disk or an I/O error ends a transaction by itself; a second ROLLBACK would hide the first error. */
+  readonly isInTransaction: boolean
   /** What `PRAGMA quick_check` finds wrong; nothing when the database is sound. Reads all of it: for doctor, not for every start. */
   problems(): string[]
   close(): void
@@ -69,10 +71,12 @@ function wrap(path: string, db: Connection): Database {
         exec('COMMIT')
         return result
       } catch (error) {
-        // A full disk or an I/O error has rolled back already, and a second ROLLBACK would hide the first error.
         if (db.isTransaction) exec('ROLLBACK')
         throw error
       }
+    },
+    get isInTransaction() {
+      return db.isTransaction
     },
     problems: () => quickCheck(path, db),
     close: () => onDatabase(path, () => db.close()),

@@ -18,6 +18,8 @@ export interface ShimSetup {
   readonly home?: string
   /** `sub` writes events to stderr, `heimdall` into the run's record. */
   readonly bin?: 'sub' | 'heimdall'
+  /** Goes before the command line: a program that ends in `exec "$@"`. */
+  readonly wrap?: readonly string[]
 }
 
 export interface ShimClient {
@@ -47,9 +49,11 @@ export function startShim(setup: ShimSetup = {}): ShimClient {
   const logPath = join(folder, 'received')
   if (setup.policy !== undefined) writeFileSync(policyPath, JSON.stringify(setup.policy))
   const bin = setup.bin ?? 'sub'
+  const [first, ...rest] = [...(setup.wrap ?? []), ...launcher(bin)]
   const program = startProgram(
     [
-      ...launcher(bin),
+      first,
+      ...rest,
       'shim',
       `--server-name=${setup.name ?? 'fake'}`,
       ...(setup.policy === undefined ? [] : [`--policy=${policyPath}`]),

@@ -1,0 +1,62 @@
+// A file of events that a shim was told to write (`--events FILE`): a plain file, or a pipe to whoever reads along.
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { isErrno } from '../errors.ts'
+import { tryLock, unlock } from '../storage/kernel-lock.ts'
+
+export interface EventFile {
+  /** Takes whole lines, or says false when they cannot be taken now; nobody waits for a reader or another writer. */
+  readonly out: (text: string) => boolean
+  readonly close: () => void
+}
+
+/** Several shims may write to one file, so each batch goes in under its lock, whole or not at all. */
+export function openEventFile(path: string): EventFile {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants
+  // A pipe whose reader stands still would otherwise stop the shim, and with it the agent.
+  const fd = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600)
+  const close = (): void => closeSync(fd)
+  return fstatSync(fd).isFile() ? { out: (text) => appendWhole(fd, text), close } : { out: pipeTo(fd), close }
+}
+
+function appendWhole(fd: number, text: string): boolean {
+  if (!tryLock(fd)) return false
+  try {
+    const before = fstatSync(fd).size
+    const bytes = Buffer.from(text)
+    try {
+      for (let sent = 0; sent < bytes.length;) sent += writeSync(fd, bytes, sent)
+    } catch (error) {
+      // What fitted is taken back: the batch will be written again from its beginning.
+      ftruncateSync(fd, before)
+      throw error
+    }
+    return true
+  } finally {
+    unlock(fd)
+  }
+}
+
+/** What a pipe did not take of one batch goes before the next. */
+function pipeTo(fd: number): (text: string) => boolean {
+  let rest = Buffer.alloc(0)
+  const send = (): void => {
+    try {
+      while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest))
+    } catch (error) {
+      if (!isErrno(error, 'EAGAIN')) throw error
+    }
+  }
+  return (text) => {
+    send()
+    if (rest.length > 0) return false
+    rest = Buffer.from(text)
+    try {
+      send()
+    } catch (error) {
+      // Nothing of it counts as taken; whoever asks again sends it again.
+      rest = Buffer.alloc(0)
+      throw error
+    }
+    return true
+  }
+}

@@ -1,0 +1,211 @@
+// The queue between the data path and the record: what gives way under pressure, in which order, and what is counted.
+import { expect, test } from 'vitest'
+import { fakeClock, type FakeClock } from '../../test/support/fake-clock.ts'
+import { HeimdallError } from '../errors.ts'
+import { EVENT_BATCH_BYTES, EVENT_QUEUE_FULL, EVENT_QUEUE_MAX, EVENT_QUEUE_SOFT } from '../limits.ts'
+import { createTimestamps, EventText, namesText, policyText } from './event-text.ts'
+import { EventWriter } from './event-writer.ts'
+import { previewOf } from './preview.ts'
+import { soloRecord } from './record.ts'
+import type { RunStart } from './types.ts'
+
+interface Event {
+  readonly type: string
+  readonly call?: {
+    readonly call_id: string
+    readonly seq?: number
+    readonly preview?: { readonly truncated: boolean }
+  }
+  readonly run?: { readonly summary: Record<string, number> }
+}
+
+const start: RunStart = {
+  started_at: '2026-01-02T03:04:05.000Z',
+  mode: 'guardrails',
+  policy: { policy_id: 'p', policy_version: '1', policy_hash: 'none' },
+}
+const policy = policyText(start.policy)
+const PREVIEW = previewOf('args_preview', Buffer.from(JSON.stringify({ text: 'x'.repeat(8_000) })), (text) => text)
+
+/** A reader that takes lines, is behind, or has a full disk, as the test says. */
+function setUp(): {
+  clock: FakeClock
+  writer: EventWriter
+  reader: { state: 'takes' | 'behind' | 'full' }
+  attempts: () => number
+  troubles: string[]
+  events: () => Event[]
+  call: (n: number, preview?: string) => void
+} {
+  const clock = fakeClock()
+  const identity = {
+    run_id: 'r',
+    agent_id: 'a',
+    client: 'custom',
+    env: 'dev',
+    source: { host_id: 'h', proc_id: 'p', shim_id: 's' },
+  } as const
+  const text = new EventText(
+    identity,
+    createTimestamps(() => clock.wallMs()),
+  )
+  const reader: { state: 'takes' | 'behind' | 'full' } = { state: 'takes' }
+  let taken = ''
+  let attempts = 0
+  const troubles: string[] = []
+  const record = soloRecord(text, start, clock, (lines) => {
+    attempts += 1
+    if (reader.state === 'full') throw new HeimdallError('STORE_FULL', 'no space left')
+    if (reader.state === 'behind') return false
+    taken += lines
+    return true
+  })
+  const writer = new EventWriter({
+    record,
+    clock,
+    onTrouble: (error, lost) => troubles.push(error === null ? `works again, ${lost} lost` : 'fails'),
+  })
+  return {
+    clock,
+    writer,
+    reader,
+    attempts: () => attempts,
+    troubles,
+    events: () =>
+      taken
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Event),
+    call(n, preview = PREVIEW) {
+      const names = namesText({ call_id: `c${n}`, server_name: 's', tool_name: 't', args_hash: '' })
+      writer.put(text.callStart(names, { transport: 'mcp_stdio', bytesIn: 1, tags: [] }, preview))
+      const decision = {
+        action: 'ALLOW',
+        rule_id: null,
+        severity: 'info',
+        reason_code: 'OK',
+        summary: 'x'.repeat(200),
+        enforced: true,
+      } as const
+      writer.put(text.decision(names, decision, policy))
+      writer.put(text.callEnd(names, { status: 'OK', latencyMs: 1, bytesOut: 1 }, preview))
+    },
+  }
+}
+
+const ids = (events: readonly Event[], type: string): string[] =>
+  events.flatMap((event) => (event.type === type && event.call !== undefined ? [event.call.call_id] : []))
+const upTo = (count: number): string[] => Array.from({ length: count }, (_, n) => `c${n}`)
+
+test('taking an event writes nothing: the record is touched by a later turn of the loop only', () => {
+  const { call, attempts, clock, events } = setUp()
+  for (let n = 0; n < 30; n += 1) call(n)
+  expect(attempts()).toBe(0)
+  clock.advance(10)
+  expect(ids(events(), 'tool_call_decision')).toEqual(upTo(30))
+  expect(events().every((event) => event.call?.preview?.truncated !== true)).toBe(true)
+})
+
+test('a reader that is behind costs previews first, and nothing else while there is room', async () => {
+  const { call, reader, writer, clock, events } = setUp()
+  reader.state = 'behind'
+  const count = Math.ceil(EVENT_QUEUE_SOFT / (2 * PREVIEW.length)) + 200
+  for (let n = 0; n < count; n += 1) {
+    call(n)
+    clock.advance(1)
+  }
+  expect(writer.eventsLost).toBe(0)
+  reader.state = 'takes'
+  clock.advance(10)
+  for (const type of ['tool_call_start', 'tool_call_decision', 'tool_call_end'])
+    expect(ids(events(), type)).toEqual(upTo(count))
+  const starts = events().filter(({ type }) => type === 'tool_call_start')
+  expect(starts.map(({ call: start }) => start?.seq)).toEqual(starts.map((_, i) => i + 1))
+  const shown = starts.filter(({ call: start }) => start?.preview?.truncated === false)
+  expect(shown.length * PREVIEW.length).toBeLessThan(EVENT_QUEUE_SOFT)
+  expect(shown.length).toBeLessThan(count / 2)
+  // Once the queue is short again, previews are back.
+  call(count)
+  clock.advance(10)
+  expect(events().at(-3)?.call?.preview?.truncated).toBe(false)
+  const closing = writer.close('SUCCEEDED')
+  await clock.advanceAsync(2_000)
+  await closing
+  expect(events().at(-1)).toMatchObject({ type: 'run_end', run: { summary: { calls_total: count + 1 } } })
+  expect(events().at(-1)?.run?.summary).not.toHaveProperty('events_lost')
+})
+
+test('a reader that is stuck costs starts and ends next, decisions never; what is lost is counted in run_end', async () => {
+  const { call, reader, writer, clock, events } = setUp()
+  reader.state = 'behind'
+  let count = 0
+  // Starts and ends are given up at EVENT_QUEUE_FULL; from there decisions alone go on for thousands of calls.
+  for (; writer.eventsLost < 8_000; count += 1) {
+    call(count, '{"truncated":false}')
+    clock.advance(1)
+  }
+  reader.state = 'takes'
+  const closing = writer.close('SUCCEEDED')
+  await clock.advanceAsync(2_000)
+  await closing
+  const all = events()
+  expect(ids(all, 'tool_call_decision')).toEqual(upTo(count))
+  const starts = all.filter(({ type }) => type === 'tool_call_start')
+  expect(starts.length).toBeLessThan(count)
+  expect(starts.map(({ call: start }) => start?.seq)).toEqual(starts.map((_, i) => i + 1))
+  const missing =
+    3 * count - ['start', 'decision', 'end'].reduce((sum, t) => sum + ids(all, `tool_call_${t}`).length, 0)
+  expect(all.at(-1)).toMatchObject({
+    type: 'run_end',
+    run: { summary: { events_lost: missing, calls_total: starts.length, calls_allowed: count } },
+  })
+})
+
+test('memory has an end: past EVENT_QUEUE_MAX decisions are lost too, and counted', async () => {
+  const { call, reader, writer, clock, events } = setUp()
+  reader.state = 'behind'
+  let count = 0
+  for (; writer.eventsLost < 3 * 20_000; count += 1) call(count, '{"truncated":false}')
+  reader.state = 'takes'
+  const closing = writer.close('SUCCEEDED')
+  await clock.advanceAsync(2_000)
+  await closing
+  const all = events()
+  const written = all.filter(({ call: of }) => of !== undefined)
+  expect(all.at(-1)?.run?.summary['events_lost']).toBe(3 * count - written.length)
+  const chars = written.reduce((sum, event) => sum + JSON.stringify(event).length, 0)
+  expect(chars).toBeGreaterThan(EVENT_QUEUE_FULL)
+  expect(chars).toBeLessThan(EVENT_QUEUE_MAX + EVENT_BATCH_BYTES)
+})
+
+test('a full disk is tried again in growing pauses, said once, and all is written in order when there is room', () => {
+  const { call, reader, writer, clock, attempts, troubles, events } = setUp()
+  reader.state = 'full'
+  call(0)
+  clock.advance(10)
+  expect(writer.isFailing).toBe(true)
+  for (let n = 1; n < 50; n += 1) {
+    call(n)
+    clock.advance(100)
+  }
+  expect(attempts()).toBeLessThan(20)
+  expect(troubles).toEqual(['fails'])
+  reader.state = 'takes'
+  clock.advance(1_000)
+  expect(writer.isFailing).toBe(false)
+  expect(troubles).toEqual(['fails', 'works again, 0 lost'])
+  expect(ids(events(), 'tool_call_start')).toEqual(upTo(50))
+  expect(events().filter(({ type }) => type === 'run_start')).toHaveLength(1)
+})
+
+test('a record that stays full does not hold up the end, and the loss is reported', async () => {
+  const { call, reader, writer, clock, troubles } = setUp()
+  reader.state = 'full'
+  for (let n = 0; n < 10; n += 1) call(n)
+  const closing = writer.close('SUCCEEDED')
+  await clock.advanceAsync(5_000)
+  await closing
+  expect(writer.eventsLost).toBe(30)
+  expect(troubles.length).toBeGreaterThan(0)
+  expect(clock.pending()).toBe(0)
+})

@@ -1,0 +1,74 @@
+// What looks like a secret never comes out, whatever stands around it, and no text is too clever to be read once.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createRedact, REDACTED } from './redact.ts'
+
+const redact = createRedact()
+
+test.each([
+  ['sk-abc123def', REDACTED],
+  ['ghp_abcdef123456', REDACTED],
+  ['Bearer abc.def-123456', REDACTED],
+  ['{"jwt":"eyJhbGciOiJIUzI1.eyJzdWIiOiIx.abc_DEF-1"}', `{"jwt":"${REDACTED}"}`],
+  ['{"password":"correct horse battery"}', `{"password":"${REDACTED}"}`],
+  ['{"password":"say \\"friend\\" and enter","n":1}', `{"password":"${REDACTED}","n":1}`],
+  ['"{\\"api_key\\":\\"abc def\\",\\"n\\":1}"', `"{\\"api_key\\":\\"${REDACTED}\\",\\"n\\":1}"`],
+  ['{"X-Api-Key":"abc"}', `{"X-Api-Key":"${REDACTED}"}`],
+  ['{"aws_secret_access_key": "a/b+c="}', `{"aws_secret_access_key": "${REDACTED}"}`],
+  ["token='a b'", `token='${REDACTED}'`],
+  ['TOKEN=abcd next', `TOKEN=${REDACTED} next`],
+  ['postgres://ana:hunter2@db/x', `postgres://ana:${REDACTED}@db/x`],
+  ['Authorization: Basic dXNlcjpwYXNz', `Authorization:${REDACTED}`],
+  ['{"password":12345678}', `{"password":${REDACTED}}`],
+])('%s', (text, shown) => {
+  expect(redact(text)).toBe(shown)
+})
+
+test.each([
+  '{"max_tokens":4096,"tokens":[1,2]}',
+  '{"path":"src/tokenizer.ts","text":"the secret of good prose"}',
+  'http://localhost:8080/a@b',
+  'a basic understanding of risk-free rates',
+])('no secret, nothing taken out: %s', (text) => {
+  expect(redact(text)).toBe(text)
+})
+
+test('values known by heart go in each spelling of JSON, the longest first (seed 004 §4)', () => {
+  const known = createRedact(['a"b\\c', 'a"b\\c and more', ''])
+  const value = 'a"b\\c'
+  for (const text of [value, JSON.stringify(value), JSON.stringify(JSON.stringify({ value }))]) {
+    const shown = known(text)
+    expect(shown).toContain(REDACTED)
+    for (const form of [value, JSON.stringify(value).slice(1, -1)]) expect(shown).not.toContain(form)
+  }
+  expect(known('a"b\\c and more')).toBe(REDACTED)
+})
+
+test('whatever stands around a value known by heart, it never comes out', () => {
+  const secret = fc.string({ minLength: 4, maxLength: 20, unit: 'binary' })
+  fc.assert(
+    fc.property(secret, fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (value, before, after) => {
+      fc.pre(!REDACTED.includes(value))
+      expect(createRedact([value])(JSON.stringify({ [before]: value + after }))).not.toContain(
+        JSON.stringify(value).slice(1, -1),
+      )
+    }),
+  )
+})
+
+// A megabyte each. An expression that went back over it would take from minutes to hours, and the test its timeout.
+test.each([
+  'eyJ',
+  'eyJaaaaaaaa.',
+  'Bearer ',
+  '-----BEGIN PRIVATE KEY-----',
+  'token',
+  'token: ',
+  'password',
+  'AKIA',
+  '://a:',
+])('a row of %j is read in one go', (piece) => {
+  const text = piece.repeat(Math.ceil((1 << 20) / piece.length))
+  expect(redact(text).length).toBeLessThanOrEqual(2 * text.length)
+  expect(redact(`${piece}${' '.repeat(1 << 20)}`)).toMatch(/[^ ]/)
+})

@@ -1,0 +1,248 @@
+// A record on a disk with no room: whole lines or none, calls go on, what is lost is counted, control mode blocks.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../support/project.ts'
+import {
+  bundle,
+  eventsOfRun,
+  type Json,
+  ofType,
+  parseLines,
+  rule,
+  runsDir,
+  type ShimClient,
+  type ShimSetup,
+  startShim,
+  toolCall,
+} from '../support/shim-client.ts'
+import { until } from '../support/wait.ts'
+
+const BLOCK = 512
+
+/** No file may grow past `bytes` until somebody lifts the limit; the signal that comes with it is ignored, as Node does not handle it. */
+const limited = (bytes: number): readonly string[] => [
+  'bash',
+  '-c',
+  `trap "" XFSZ; ulimit -S -f ${Math.ceil(bytes / 1_024)}; exec "$@"`,
+  'bash',
+]
+
+/** The shim has all the room there is from now on. */
+function makeRoom(shim: ShimClient): void {
+  execFileSync('prlimit', ['--pid', String(shim.program.pid), '--fsize=unlimited'])
+}
+
+function startInRun(run: string, setup: ShimSetup): ShimClient {
+  return startShim({ bin: 'heimdall', ...setup, env: { SUB_RUN_ID: run, FAKE_LOG: '/dev/null', ...setup.env } })
+}
+
+const recordOf = (home: string, run: string): string => readFileSync(join(runsDir(home), run, 'events.jsonl'), 'utf8')
+const isWhole = (text: string): boolean =>
+  text.endsWith('\n') && parseLines(text).length === text.split('\n').length - 1
+const missingOf = (events: readonly Json[], calls: number): number =>
+  3 * calls - ['start', 'decision', 'end'].reduce((sum, name) => sum + ofType(events, `tool_call_${name}`).length, 0)
+
+test('what fitted of a batch is taken back, forwarding goes on, and all is written once there is room', async () => {
+  const shim = startInRun('r', { wrap: limited(40 * BLOCK), policy: bundle([]) })
+  const calls = 200
+  for (let n = 0; n < calls; n += 1)
+    expect(await shim.call('echo', { n, text: 'é'.repeat(100) })).toHaveProperty('result')
+  await until('the shim to say so', () => shim.program.stderr().includes('events cannot be written'))
+  const full = recordOf(shim.home, 'r')
+  expect(isWhole(full)).toBe(true)
+  expect(full.length).toBeLessThanOrEqual(40 * BLOCK)
+  makeRoom(shim)
+  await until('the events to be written again', () => shim.program.stderr().includes('events are written again'))
+  await shim.end()
+  const text = recordOf(shim.home, 'r')
+  expect(isWhole(text)).toBe(true)
+  expect(text.startsWith(full)).toBe(true)
+  const events = parseLines(text)
+  expect(missingOf(events, calls)).toBe(0)
+  expect(ofType(events, 'tool_call_start').map((event) => event['call'].seq as number)).toEqual(
+    Array.from({ length: calls }, (_, n) => n + 1),
+  )
+  expect(ofType(events, 'run_start')).toHaveLength(1)
+  expect(ofType(events, 'run_end')).toHaveLength(1)
+  expect(ofType(events, 'run_end')[0]?.['run'].summary).not.toHaveProperty('events_lost')
+})
+
+test('what no queue could keep is counted as events_lost in shim_health and run_end', async () => {
+  const shim = startInRun('r', { wrap: limited(40 * BLOCK), policy: bundle([]) })
+  // More than the queue holds without previews.
+  const calls = 9_000
+  for (let id = 1; id <= calls; id += 1) shim.send(toolCall(id, 'echo', { id }))
+  const isAnswered = (): boolean => shim.program.stdout().includes(`"id":${calls},`)
+  await until('the last call to be answered', isAnswered)
+  makeRoom(shim)
+  const health = await until('a sign of life in the record', () =>
+    ofType(eventsOfRun(shim.home, 'r'), 'shim_health').find((event) => event['health'].events_lost > 0),
+  )
+  await shim.end()
+  const events = eventsOfRun(shim.home, 'r')
+  const lost = missingOf(events, calls)
+  expect(lost).toBeGreaterThan(0)
+  expect(ofType(events, 'tool_call_decision')).toHaveLength(calls)
+  // A sign of life of its own may be among what was lost.
+  const { events_lost } = health['health'] as { events_lost: number }
+  expect([lost, lost + 1]).toContain(events_lost)
+  expect(ofType(events, 'run_end')[0]?.['run'].summary).toMatchObject({
+    events_lost,
+    calls_allowed: calls,
+    calls_total: ofType(events, 'tool_call_start').length,
+  })
+})
+
+test.each<[string, string, (answer: Json) => boolean]>([
+  ['BLOCK', 'is refused', (answer) => answer['error']?.data?.subluminal?.reason_code === 'POLICY_ERROR'],
+  ['ALLOW', 'passes', (answer) => answer['result'] !== undefined],
+])('control mode, decision_on_error %s: a call %s while decisions cannot be written', async (onError, _, isRight) => {
+  const policy = bundle([], { mode: 'control', defaults: { decision_on_error: onError } })
+  const shim = startInRun('r', { wrap: limited(20 * BLOCK), policy })
+  await until('the record to be full', async () => {
+    await shim.call('echo', { text: 'x'.repeat(500) })
+    return shim.program.stderr().includes('events cannot be written')
+  })
+  for (let n = 0; n < 5; n += 1) expect(isRight(await shim.call('echo'))).toBe(true)
+  makeRoom(shim)
+  await until('calls to be judged again', async () => {
+    const answer = await shim.call('echo')
+    return answer['result'] !== undefined && shim.program.stderr().includes('written again')
+  })
+  await shim.end()
+})
+
+test('a shim that starts with no room at all works without a record, keeps its counters in memory, and says so', async () => {
+  const policy = bundle([rule('few', 'budget', {}, { budget: { scope: 'run', limit_calls: 3, on_exceed: 'BLOCK' } })])
+  const shim = startInRun('r', { wrap: limited(0), policy })
+  const answers: Json[] = []
+  for (let n = 0; n < 5; n += 1) answers.push(await shim.call('echo', { n }))
+  expect(answers.map((answer) => answer['result'] !== undefined)).toEqual([true, true, true, false, false])
+  shim.program.child.stdin?.end()
+  const { code, stderr } = await shim.program.ended
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('cannot be written') })
+})
+
+test('counters with no room take decision_on_error, and the end of such a call does not end the shim', async () => {
+  const policy = bundle([
+    rule(
+      'loop',
+      'breaker',
+      {},
+      {
+        breaker: {
+          error_threshold: 3,
+          window_ms: 600_000,
+          repeat_threshold: 900,
+          repeat_window_ms: 600_000,
+          on_trip: 'BLOCK',
+        },
+      },
+    ),
+  ])
+  // Room for the database and some of its log: it runs out in the middle.
+  const shim = startInRun('r', { wrap: limited(160 * BLOCK), policy })
+  shim.send(toolCall('slow', 'sleep', { ms: 400 }))
+  await until('the counters to be full', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => shim.call('echo', { n, at: performance.now() })),
+    )
+    return answers.some((answer) => answer['error'] !== undefined)
+  })
+  expect(await shim.answer('slow')).toHaveProperty('result')
+  shim.send(toolCall('bad', 'fail'))
+  await shim.answer('bad')
+  makeRoom(shim)
+  await until(
+    'calls to be counted again',
+    async () => (await shim.call('echo', { now: performance.now() }))['result'] !== undefined,
+  )
+  const { code } = await shim.end()
+  expect(code).toBe(0)
+})
+
+test('--events FILE with no room: each event stands there once, or not at all', async () => {
+  const path = join(temporaryFolder(), 'events.jsonl')
+  const shim = startShim({
+    bin: 'heimdall',
+    wrap: limited(20 * BLOCK),
+    flags: [`--events=${path}`],
+    env: { FAKE_LOG: '/dev/null' },
+  })
+  for (let n = 0; n < 60; n += 1) await shim.call('echo', { n })
+  await until('the file to be full', () => shim.program.stderr().includes('events cannot be written'))
+  expect(isWhole(readFileSync(path, 'utf8'))).toBe(true)
+  makeRoom(shim)
+  await until('the events to be written again', () => shim.program.stderr().includes('events are written again'))
+  await shim.end()
+  const events = parseLines(readFileSync(path, 'utf8'))
+  expect(ofType(events, 'run_start')).toHaveLength(1)
+  expect(ofType(events, 'tool_call_start').map((event) => event['call'].seq as number)).toEqual(
+    Array.from({ length: 60 }, (_, n) => n + 1),
+  )
+})
+
+test('a copy that cannot be written costs nothing but the copy', async () => {
+  const shim = startInRun('r', { flags: ['--events=/dev/full'] })
+  for (let n = 0; n < 5; n += 1) await shim.call('echo', { n })
+  const { code, stderr } = await shim.end()
+  expect(code).toBe(0)
+  expect(stderr).toMatch(/no copy of the events/)
+  expect(ofType(eventsOfRun(shim.home, 'r'), 'tool_call_end')).toHaveLength(5)
+})
+
+test('a pipe that nobody reads from stops no call', async () => {
+  const path = join(temporaryFolder(), 'pipe')
+  execFileSync('mkfifo', [path])
+  // Holds the pipe open for reading and reads nothing.
+  const shim = startShim({
+    bin: 'heimdall',
+    wrap: ['bash', '-c', 'exec 9<>"$0"; exec "$@"', path],
+    flags: [`--events=${path}`],
+  })
+  for (let n = 0; n < 200; n += 1) expect(await shim.call('echo', { n, t: 'x'.repeat(1_000) })).toHaveProperty('result')
+  shim.program.child.stdin?.end()
+  expect((await shim.program.ended).code).toBe(0)
+})
+
+const canMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0
+
+test.runIf(canMount)(
+  'a memory disk that is really full: whole lines, and the run ends with its true books',
+  async () => {
+    const home = temporaryFolder()
+    const state = join(home, '.local/state')
+    const saved = temporaryFolder()
+    mkdirSync(state, { recursive: true })
+    // The ballast goes when the file `room` appears outside; the disk is copied out when the shim has ended.
+    const script =
+      `mount -t tmpfs -o size=192k none "$0" && head -c 65536 /dev/zero > "$0/ballast" && ` +
+      `(until [ -e "$SAVED/room" ]; do sleep 0.05; done; rm "$0/ballast") & sleep 0; wait_pid=$!; ` +
+      `until [ -e "$0/ballast" ]; do sleep 0.01; done; "$@"; code=$?; kill $wait_pid 2>/dev/null; cp -r "$0" "$SAVED/state"; exit $code`
+    const shim = startShim({
+      home,
+      bin: 'heimdall',
+      wrap: ['unshare', '--map-root-user', '--mount', 'sh', '-c', script, state],
+      env: { SUB_RUN_ID: 'r', SAVED: saved },
+      policy: bundle([]),
+    })
+    let calls = 0
+    await until('the disk to be full', async () => {
+      expect(await shim.call('echo', { text: 'x'.repeat(300) })).toHaveProperty('result')
+      calls += 1
+      return shim.program.stderr().includes('events cannot be written')
+    })
+    writeFileSync(join(saved, 'room'), '')
+    await until('the events to be written again', () => shim.program.stderr().includes('events are written again'))
+    const { code } = await shim.end()
+    expect(code).toBe(0)
+    const copy = temporaryFolder()
+    cpSync(join(saved, 'state'), join(copy, '.local/state'), { recursive: true })
+    expect(isWhole(recordOf(copy, 'r'))).toBe(true)
+    const events = eventsOfRun(copy, 'r')
+    expect(missingOf(events, calls)).toBe(0)
+    expect(ofType(events, 'run_end')[0]?.['run'].summary).toMatchObject({ calls_total: calls })
+  },
+)

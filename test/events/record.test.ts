@@ -1,0 +1,183 @@
+// The record of a run under several writers: numbers, books and repair, whatever is done to the files between two writes.
+import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { EventText, namesText, policyText } from '../../src/events/event-text.ts'
+import { joinRun, type Record as EventRecord } from '../../src/events/record.ts'
+import { closeAbandonedRuns, openMark } from '../../src/events/run-close.ts'
+import type { Identity, RunStart, RunStatus } from '../../src/events/types.ts'
+import { ABANDONED_RUNS_MAX } from '../../src/limits.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { temporaryFolder } from '../support/project.ts'
+import { scaled } from '../support/scale.ts'
+import { checkBooks, type Json, ofType, parseLines } from '../support/shim-client.ts'
+
+const start: RunStart = {
+  started_at: '2026-01-02T03:04:05.000Z',
+  mode: 'guardrails',
+  policy: { policy_id: 'p', policy_version: '1', policy_hash: 'none' },
+}
+const policy = policyText(start.policy)
+const clock = fakeClock()
+
+function identityOf(runId: string, shimId: string): Identity {
+  return {
+    run_id: runId,
+    agent_id: 'a',
+    client: 'custom',
+    env: 'dev',
+    source: { host_id: 'h', proc_id: shimId, shim_id: shimId },
+  }
+}
+
+interface Member {
+  readonly record: EventRecord
+  readonly text: EventText
+  readonly name: string
+  calls: number
+}
+
+async function joinAs(runsDir: string, runId: string, name: string, role: 'shim' | 'owner' = 'shim'): Promise<Member> {
+  const identity = identityOf(runId, name)
+  const record = await joinRun({ runsDir, folder: runId, identity, start, role, parent: null, clock })
+  if (record === 'ended') throw new Error('the run has ended')
+  return { record, text: new EventText(identity, () => new Date(clock.wallMs()).toISOString()), name, calls: 0 }
+}
+
+const ACTIONS = ['ALLOW', 'BLOCK', 'THROTTLE', 'REJECT_WITH_HINT', 'TERMINATE_RUN'] as const
+const STATUSES = ['OK', 'ERROR', 'TIMEOUT', 'CANCELLED'] as const
+
+function writeCall(
+  member: Member,
+  action: (typeof ACTIONS)[number],
+  status: (typeof STATUSES)[number],
+  enforced: boolean,
+): void {
+  member.calls += 1
+  const names = namesText({
+    call_id: `${member.name}-${member.calls}`,
+    server_name: member.name,
+    tool_name: 'tool "with" \u2028 marks',
+    args_hash: '',
+  })
+  const decision = { action, rule_id: null, severity: 'info', reason_code: 'R', summary: 's', enforced } as const
+  const { text, record } = member
+  expect(
+    record.write([
+      text.callStart(names, { transport: 'mcp_stdio', bytesIn: 1, tags: [] }, '{"truncated":false}'),
+      text.decision(names, decision, policy),
+      text.callEnd(names, { status, latencyMs: 0, bytesOut: 0 }, '{"truncated":false}'),
+    ]),
+  ).toBeDefined()
+}
+
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('call'),
+      who: fc.nat(3),
+      action: fc.constantFrom(...ACTIONS),
+      status: fc.constantFrom(...STATUSES),
+      enforced: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('tear'), bytes: fc.nat(80) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('books'), how: fc.constantFrom('gone', 'torn', 'old', 'junk') }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('join') }) },
+)
+
+test('summary and numbers say what the events say, also when books are lost and lines torn (seed 004 §1.8)', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const runsDir = temporaryFolder()
+      const path = join(runsDir, 'r', 'events.jsonl')
+      const booksPath = join(runsDir, 'r', 'books.json')
+      const members = [await joinAs(runsDir, 'r', 'm0', 'owner')]
+      let oldBooks = readFileSync(booksPath)
+      for (const act of steps) {
+        const member = members['who' in act ? act.who % members.length : 0]
+        if ('action' in act && member !== undefined) writeCall(member, act.action, act.status, act.enforced)
+        else if ('bytes' in act)
+          appendFileSync(
+            path,
+            '{"v":"0.2.0","type":"tool_call_start","call":{"call_id":"torn","seq":9'.slice(0, act.bytes),
+          )
+        else if ('how' in act) {
+          const books = readFileSync(booksPath)
+          if (act.how === 'gone') truncateSync(booksPath, 0)
+          if (act.how === 'torn') truncateSync(booksPath, 500)
+          if (act.how === 'junk') writeFileSync(booksPath, 'x'.repeat(1_023) + '\n')
+          if (act.how === 'old') writeFileSync(booksPath, oldBooks)
+          oldBooks = books
+        } else members.push(await joinAs(runsDir, 'r', `m${members.length}`))
+      }
+      for (const { record } of members) {
+        expect(record.leave('SUCCEEDED', 0)).toBeDefined()
+        record.close()
+      }
+      const lines = readFileSync(path, 'utf8')
+      expect(lines.endsWith('\n')).toBe(true)
+      const events = parseLines(lines)
+      const problems = checkBooks(events).filter((problem) => !problem.includes('errors_total'))
+      expect(problems).toEqual([])
+      const errors = ofType(events, 'tool_call_end').filter(({ status }) => status === 'ERROR' || status === 'TIMEOUT')
+      expect((ofType(events, 'run_end')[0] as Json)['run'].summary.errors_total).toBe(errors.length)
+      rmSync(runsDir, { recursive: true })
+    }),
+    { numRuns: scaled(60, 3_000) },
+  )
+})
+
+test('what members report when they leave adds up: the worst status, and every lost event', async () => {
+  const runsDir = temporaryFolder()
+  const reports: [RunStatus, number][] = [
+    ['SUCCEEDED', 2],
+    ['FAILED', 0],
+    ['CANCELLED', 5],
+  ]
+  const members = await Promise.all(reports.map((_, n) => joinAs(runsDir, 'r', `m${n}`)))
+  for (const [n, [status, lost]] of reports.entries()) {
+    members[n]?.record.leave(status, lost)
+    members[n]?.record.close()
+  }
+  const events = parseLines(readFileSync(join(runsDir, 'r', 'events.jsonl'), 'utf8'))
+  expect(events.at(-1)).toMatchObject({ type: 'run_end', run: { status: 'FAILED', summary: { events_lost: 7 } } })
+})
+
+test('a look reaches every abandoned run in the end, however many others are open', async () => {
+  const runsDir = temporaryFolder()
+  const living = await Promise.all(
+    Array.from({ length: ABANDONED_RUNS_MAX + 8 }, (_, n) =>
+      joinAs(runsDir, `living-${String(n).padStart(3, '0')}`, 'm'),
+    ),
+  )
+  // A mark whose run was never opened, last in any order of names.
+  writeFileSync(openMark(runsDir, 'zzz-dead'), '')
+  let looks = 0
+  while (readdirSync(join(runsDir, '.open')).includes('zzz-dead') && looks < 200) {
+    clock.advance(7)
+    closeAbandonedRuns(runsDir, () => clock.wallMs())
+    looks += 1
+  }
+  expect(readdirSync(join(runsDir, '.open'))).toHaveLength(living.length)
+  for (const { record } of living) record.close()
+})
+
+test('a run that cannot be read is no reason not to close the others', async () => {
+  const runsDir = temporaryFolder()
+  const member = await joinAs(runsDir, 'b-run', 'm')
+  member.record.close()
+  writeFileSync(openMark(runsDir, 'a-file'), '')
+  writeFileSync(join(runsDir, 'a-file'), 'a file where the folder of a run should be')
+  const { closed, problems } = closeAbandonedRuns(runsDir, () => clock.wallMs())
+  expect(closed).toBe(1)
+  expect(problems).toEqual([expect.stringContaining('a-file')])
+  expect(parseLines(readFileSync(join(runsDir, 'b-run', 'events.jsonl'), 'utf8')).at(-1)).toMatchObject({
+    type: 'run_end',
+  })
+})
