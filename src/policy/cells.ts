@@ -30,7 +30,9 @@ export function refill(limit: RateLimit, cell: Cell | undefined, nowMs: number):
 type Bucket = readonly [tokens: number, sinceMs: number]
 
 /** How long until a bucket has `wanted` tokens; Infinity when it never will. */
-export function waitMs(limit: RateLimit, [tokens = 0, sinceMs = 0]: Cell, wanted: number, nowMs: number): number {
+export function waitMs(limit: RateLimit, cell: Cell, wanted: number, nowMs: number): number {
+  const tokens = cell[0] ?? 0
+  const sinceMs = cell[1] ?? 0
   if (tokens >= wanted) return 0
   if (limit.refill_tokens === 0 || wanted > limit.capacity) return Infinity
   return sinceMs + Math.ceil((wanted - tokens) / limit.refill_tokens) * limit.refill_period_ms - nowMs

@@ -2,7 +2,7 @@
 import { addTime } from './cells.ts'
 import { forCall } from './decisions.ts'
 import { isInHours } from './hours.ts'
-import { type Meter, type Outcome, addWrites, endOf, isMeter, readMeter, trippedDecision } from './meters.ts'
+import { type Outcome, endOf, isOverLimit, trippedDecision, writesOf } from './meters.ts'
 import type { Plan, Step } from './plan.ts'
 import type { CallEnd, CallFacts, CellWrite, Counters, Decision, Verdict } from './types.ts'
 
@@ -28,34 +28,37 @@ export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: n
   let overriding: Decision | null = null
   let tags: string[] | null = null
   let tripped: string[] | null = null
-  const meters: Meter[] = []
+  let ending: Step[] | null = null
+  const writes: CellWrite[] = []
   for (const step of plan.steps) {
-    const holds = meets(step, call, tags ?? NO_IDS, nowMs)
+    const holds = step.isPlain || meets(step, call, tags ?? NO_IDS, nowMs)
     if (holds === false) {
       notice?.(step, 'no match')
       continue
     }
-    const { rule } = step
+    const { rule, isMeter } = step
     if (holds === 'unknown') {
       notice?.(step, 'error')
-      if (isMeter(step)) overriding ??= step.onError
+      if (isMeter) overriding ??= step.onError
       else ruled ??= step.onError
-    } else if (rule.kind === 'allow' || rule.kind === 'deny') {
-      notice?.(step, 'match')
-      ruled ??= step.decision
-    } else if (rule.kind === 'tag') {
-      notice?.(step, 'match')
-      tags ??= []
-      for (const name of rule.effect.tag.add_risk_class) tags.push(name)
+    } else if (isMeter) {
+      const isTripped = isOverLimit(step, hash, counters, nowMs, writes)
+      notice?.(step, isTripped ? 'over limit' : 'within limit')
+      if (isTripped) {
+        tripped ??= []
+        tripped.push(rule.rule_id)
+        if (step.decision.action === 'TERMINATE_RUN') terminating ??= step.decision
+        else overriding ??= trippedDecision(step, counters, nowMs)
+      } else if (step.isToldEnd) {
+        ending ??= []
+        ending.push(step)
+      }
     } else {
-      const meter = readMeter(step, hash, counters, nowMs)
-      meters.push(meter)
-      notice?.(step, meter.isTripped ? 'over limit' : 'within limit')
-      if (!meter.isTripped) continue
-      tripped ??= []
-      tripped.push(rule.rule_id)
-      if (step.decision.action === 'TERMINATE_RUN') terminating ??= step.decision
-      else overriding ??= trippedDecision(meter, nowMs)
+      notice?.(step, 'match')
+      if (rule.kind === 'tag') {
+        tags ??= []
+        for (const name of rule.effect.tag.add_risk_class) tags.push(name)
+      } else ruled ??= step.decision
     }
   }
   const isDenied = ruled !== null && ruled.action !== 'ALLOW'
@@ -63,8 +66,8 @@ export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: n
   const outcome = outcomeOf(picked, picked === terminating || (!isDenied && picked === overriding))
   return {
     decision: forCall(picked, call),
-    writes: writesOf(meters, outcome, hash, nowMs),
-    end: outcome === 'allowed' && meters.length > 0 ? endOf(meters, hash, nowMs) : null,
+    writes: writesOf(writes, outcome),
+    end: outcome === 'allowed' && ending !== null ? endOf(ending, hash, nowMs) : null,
     tags: tags === null ? plan.tags : [...new Set([...plan.tags, ...tags])],
     tripped: tripped ?? NO_IDS,
   }
@@ -73,13 +76,6 @@ export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: n
 function outcomeOf({ action }: Decision, isByMeter: boolean): Outcome {
   if (action === 'ALLOW') return 'allowed'
   return isByMeter ? 'refused' : 'denied'
-}
-
-function writesOf(meters: readonly Meter[], outcome: Outcome, hash: string, nowMs: number): readonly CellWrite[] {
-  if (meters.length === 0) return NO_WRITES
-  const writes: CellWrite[] = []
-  for (const meter of meters) addWrites(writes, meter, outcome, hash, nowMs)
-  return writes
 }
 
 /** Whether the rule speaks of this call; names are settled by the plan. */

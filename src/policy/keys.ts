@@ -19,6 +19,14 @@ export function isLasting(key: string): boolean {
   return first === 0x62 || (first === 0x72 && key.charCodeAt(1) === 0x61)
 }
 
+export function isRepeats(key: string): boolean {
+  return key.startsWith('repeats ')
+}
+
+export function isDedupe(key: string): boolean {
+  return key.startsWith('dedupe ')
+}
+
 const fingerprints = new WeakMap<Rule, string>()
 
 function fingerprint(rule: Rule): string {

@@ -1,107 +1,96 @@
-// Accumulators of a plan as one call meets them: what they have counted, whether that is over the limit, what they write.
+// Accumulators of a plan as one call meets them: whether they are over their limit, and what they write if the call counts.
 import { addTime, countWithin, isBudgetExceeded, isWithin, refill, spendBudget, waitMs } from './cells.ts'
 import { withRetryAdvice } from './decisions.ts'
+import { isDedupe, isRepeats } from './keys.ts'
 import type { Step } from './plan.ts'
-import type { CallEnd, Cell, CellWrite, Counters, Decision, RateLimit } from './types.ts'
+import type { Breaker, CallEnd, CellWrite, Counters, Decision, RateLimit } from './types.ts'
 
-export interface Meter {
-  readonly step: Step
-  /** What it had counted; of a rate limit the bucket as it is now, of a breaker the errors. */
-  readonly cell: Cell | undefined
-  /** Of a breaker, the repeats of these arguments. */
-  readonly repeats: Cell | undefined
-  readonly isTripped: boolean
-}
-
-/** `hash` is empty when the arguments could not be inspected and the rule goes on without them. */
-export function readMeter(step: Step, hash: string, counters: Counters, nowMs: number): Meter {
-  const { rule, key, repeatsKey } = step
+/**
+ * Asks one accumulator about one call. Within its limit, what it writes for an allowed call goes into `writes`; over it,
+ * it writes nothing. `hash` is empty when the arguments could not be inspected and the rule goes on without them.
+ *
+ * Nearly every call is within every limit and allowed, so that is all that is made here; see `writesOf` for the others.
+ */
+export function isOverLimit(step: Step, hash: string, counters: Counters, nowMs: number, writes: CellWrite[]): boolean {
+  const { rule, key } = step
   switch (rule.kind) {
     case 'budget': {
+      const { budget } = rule.effect
       const cell = counters.get(key)
-      return { step, cell, repeats: undefined, isTripped: isBudgetExceeded(rule.effect.budget, cell) }
+      if (isBudgetExceeded(budget, cell)) return true
+      writes.push({ key, cell: spendBudget(budget, cell), expiresMs: Infinity })
+      return false
     }
-    case 'rate_limit': {
-      const limit = rule.effect.rate_limit
-      const cell = refill(limit, counters.get(key), nowMs)
-      return { step, cell, repeats: undefined, isTripped: cell[0] < limit.cost_tokens_per_call }
-    }
-    case 'breaker': {
-      const { error_threshold, window_ms, repeat_threshold, repeat_window_ms } = rule.effect.breaker
-      const cell = error_threshold === null ? undefined : counters.get(key)
-      const repeats = repeat_threshold === null || hash === '' ? undefined : counters.get(repeatsKey + hash)
-      const hasErrors = error_threshold !== null && countWithin(cell, window_ms ?? 0, nowMs) >= error_threshold
-      const hasRepeats =
-        repeat_threshold !== null &&
-        hash !== '' &&
-        countWithin(repeats, repeat_window_ms ?? 0, nowMs) + 1 >= repeat_threshold
-      return { step, cell, repeats, isTripped: hasErrors || hasRepeats }
-    }
+    case 'rate_limit':
+      return isOutOfTokens(rule.effect.rate_limit, key, counters, nowMs, writes)
+    case 'breaker':
+      return isTripped(rule.effect.breaker, step, hash, counters, nowMs, writes)
     case 'dedupe': {
-      const cell = counters.get(key + hash)
-      const [acceptedMs] = cell ?? []
-      const isTripped = acceptedMs !== undefined && isWithin(acceptedMs, rule.effect.dedupe.window_ms, nowMs)
-      return { step, cell, repeats: undefined, isTripped }
+      const { window_ms } = rule.effect.dedupe
+      const acceptedMs = counters.get(key + hash)?.[0]
+      if (acceptedMs !== undefined && isWithin(acceptedMs, window_ms, nowMs)) return true
+      writes.push({ key: key + hash, cell: [nowMs], expiresMs: nowMs + window_ms })
+      return false
     }
     case 'allow':
     case 'deny':
     case 'tag':
-      return { step, cell: undefined, repeats: undefined, isTripped: false }
+      return false
   }
 }
 
-export function isMeter({ rule: { kind } }: Step): boolean {
-  return kind === 'budget' || kind === 'rate_limit' || kind === 'breaker' || kind === 'dedupe'
+function isOutOfTokens(limit: RateLimit, key: string, counters: Counters, nowMs: number, writes: CellWrite[]): boolean {
+  const bucket = refill(limit, counters.get(key), nowMs)
+  if (bucket[0] < limit.cost_tokens_per_call) return true
+  const left = [bucket[0] - limit.cost_tokens_per_call, bucket[1]]
+  writes.push({ key, cell: left, expiresMs: nowMs + waitMs(limit, left, limit.capacity, nowMs) })
+  return false
 }
 
-/** What a tripped meter says; a rate limit with a hint says how long to wait. */
-export function trippedDecision({ step, cell }: Meter, nowMs: number): Decision {
-  const { rule, decision } = step
-  if (rule.kind !== 'rate_limit' || decision.hint === undefined || cell === undefined) return decision
+function isTripped(
+  { error_threshold, window_ms, repeat_threshold, repeat_window_ms }: Breaker,
+  { key, repeatsKey }: Step,
+  hash: string,
+  counters: Counters,
+  nowMs: number,
+  writes: CellWrite[],
+): boolean {
+  if (error_threshold !== null && countWithin(counters.get(key), window_ms ?? 0, nowMs) >= error_threshold) return true
+  if (repeat_threshold === null || repeat_window_ms === null || hash === '') return false
+  const repeats = counters.get(repeatsKey + hash)
+  if (countWithin(repeats, repeat_window_ms, nowMs) + 1 >= repeat_threshold) return true
+  const times = addTime(repeats, repeat_window_ms, nowMs, repeat_threshold - 1)
+  writes.push({ key: repeatsKey + hash, cell: times, expiresMs: nowMs + repeat_window_ms })
+  return false
+}
+
+/** What a tripped accumulator says; a rate limit with a hint says how long to wait. */
+export function trippedDecision({ rule, decision, key }: Step, counters: Counters, nowMs: number): Decision {
+  if (rule.kind !== 'rate_limit' || decision.hint === undefined) return decision
   const limit = rule.effect.rate_limit
-  return withRetryAdvice(decision, waitMs(limit, cell, limit.cost_tokens_per_call, nowMs))
+  const bucket = refill(limit, counters.get(key), nowMs)
+  return withRetryAdvice(decision, waitMs(limit, bucket, limit.cost_tokens_per_call, nowMs))
 }
 
-/** What became of the call: every meter counts `allowed` ones, dedupe only those; `refused` spends nothing. */
+/** What became of the call: every accumulator counts `allowed` ones, dedupe only those; `refused` spends nothing. */
 export type Outcome = 'allowed' | 'denied' | 'refused'
 
-export function addWrites(
-  writes: CellWrite[],
-  { step, cell, repeats, isTripped }: Meter,
-  outcome: Outcome,
-  hash: string,
-  nowMs: number,
-): void {
-  if (isTripped) return
-  const { rule, key, repeatsKey } = step
-  if (rule.kind === 'breaker') {
-    const { repeat_threshold, repeat_window_ms } = rule.effect.breaker
-    if (repeat_threshold === null || repeat_window_ms === null || hash === '') return
-    const times = addTime(repeats, repeat_window_ms, nowMs, repeat_threshold - 1)
-    writes.push({ key: repeatsKey + hash, cell: times, expiresMs: nowMs + repeat_window_ms })
-  } else if (outcome === 'refused') return
-  else if (rule.kind === 'budget')
-    writes.push({ key, cell: spendBudget(rule.effect.budget, cell), expiresMs: Infinity })
-  else if (rule.kind === 'rate_limit') writes.push(spendTokens(rule.effect.rate_limit, key, cell, nowMs))
-  else if (rule.kind === 'dedupe' && outcome === 'allowed')
-    writes.push({ key: key + hash, cell: [nowMs], expiresMs: nowMs + rule.effect.dedupe.window_ms })
+/** Of what an allowed call would write, what this one does. Breakers see every attempt. */
+export function writesOf(writes: readonly CellWrite[], outcome: Outcome): readonly CellWrite[] {
+  if (outcome === 'allowed') return writes
+  return writes.filter(({ key }) => (outcome === 'denied' ? !isDedupe(key) : isRepeats(key)))
 }
 
-function spendTokens(limit: RateLimit, key: string, cell: Cell | undefined, nowMs: number): CellWrite {
-  const left = [(cell?.[0] ?? 0) - limit.cost_tokens_per_call, cell?.[1] ?? nowMs]
-  return { key, cell: left, expiresMs: nowMs + waitMs(limit, left, limit.capacity, nowMs) }
-}
-
-/** What the end of an allowed call may change; null when nothing. */
-export function endOf(meters: readonly Meter[], hash: string, nowMs: number): CallEnd | null {
+/** What the end of an allowed call may change. */
+export function endOf(steps: readonly Step[], hash: string, nowMs: number): CallEnd {
   const errorWindows: CallEnd['errorWindows'][number][] = []
   const dedupes: CallEnd['dedupes'][number][] = []
-  for (const { step } of meters) {
-    if (step.rule.kind === 'dedupe') dedupes.push({ key: step.key + hash, acceptedMs: nowMs })
-    if (step.rule.kind !== 'breaker') continue
-    const { error_threshold, window_ms } = step.rule.effect.breaker
+  for (const { rule, key } of steps) {
+    if (rule.kind === 'dedupe') dedupes.push({ key: key + hash, acceptedMs: nowMs })
+    if (rule.kind !== 'breaker') continue
+    const { error_threshold, window_ms } = rule.effect.breaker
     if (error_threshold !== null && window_ms !== null)
-      errorWindows.push({ key: step.key, windowMs: window_ms, threshold: error_threshold })
+      errorWindows.push({ key, windowMs: window_ms, threshold: error_threshold })
   }
-  return errorWindows.length + dedupes.length === 0 ? null : { errorWindows, dedupes }
+  return { errorWindows, dedupes }
 }

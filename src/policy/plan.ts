@@ -20,6 +20,12 @@ export interface Step {
   readonly classes: readonly string[] | null
   readonly args: ArgsTest | null
   readonly needsHash: boolean
+  /** Speaks of every call of this tool, whatever its arguments and the time. */
+  readonly isPlain: boolean
+  /** Counts: a budget, rate limit, breaker or dedupe rule. */
+  readonly isMeter: boolean
+  /** Wants to know how the call ended. */
+  readonly isToldEnd: boolean
   readonly key: string
   /** Of a breaker that counts repeats; the hash of the arguments is appended, as to the key of a dedupe rule. */
   readonly repeatsKey: string
@@ -122,6 +128,8 @@ function makePlan(
       for (const name of rule.effect.tag.add_risk_class) (isCertain ? certain : possible).add(name)
       if (isCertain) continue
     }
+    const needsHash =
+      rule.kind === 'dedupe' || (rule.kind === 'breaker' && rule.effect.breaker.repeat_threshold !== null)
     if (isCertain && (rule.kind === 'allow' || rule.kind === 'deny')) isDecided = true
     steps.push({
       rule,
@@ -132,7 +140,10 @@ function makePlan(
       classes: isClassed ? null : wanted,
       args,
       ...keysFor(rule, server, tool),
-      needsHash: rule.kind === 'dedupe' || (rule.kind === 'breaker' && rule.effect.breaker.repeat_threshold !== null),
+      needsHash,
+      isPlain: isCertain && !needsHash,
+      isMeter: rule.kind !== 'allow' && rule.kind !== 'deny' && rule.kind !== 'tag',
+      isToldEnd: rule.kind === 'dedupe' || (rule.kind === 'breaker' && rule.effect.breaker.error_threshold !== null),
     })
   }
   // Reading is told from the classes that are sure; a tool that may also write is no read tool.
