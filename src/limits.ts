@@ -132,6 +132,8 @@ export const SCOPES_PER_CLAIM_MAX = 256
 export const SCOPE_ALTERNATIVES_MAX = 64
 /** Bounds the work of one comparison whatever the braces expand to. */
 export const SCOPE_EXPANDED_CHARS_MAX = 8_192
+/** Scopes that a long-lived process keeps parsed; an agent asks about a few, and at this many they are a few megabytes. */
+export const KNOWN_SCOPES_MAX = 1_000
 /** No lease outlives a day without an explicit renewal: a claim nobody thinks of any more must end. */
 export const LEASE_MINUTES_MAX = 1_440
 /** Seed 002 gives no default; the origin's command takes two hours, seed 000's ledger 90 minutes. */
@@ -141,6 +143,8 @@ export const LEDGER_LEASE_MINUTES_DEFAULT = 90
 export const INCURSION_WINDOW_MS = 600_000
 /** Parsed claims that a long-lived process keeps compiled. */
 export const PARSED_CLAIMS_KEPT = 20_000
+/** Rows in the answers that a process keeps between two changes of the store; past it they are read again. */
+export const KEPT_ROWS_MAX = 20_000
 /** Colliding pairs listed per claim; the first is always the strongest. */
 export const CONFLICT_PAIRS_MAX = 16
 /** Dirty paths named at a takeover; the count is always whole. */

@@ -4,6 +4,7 @@ import { baseQuery } from '../scopes/base.ts'
 import type { Scope } from '../scopes/scope.ts'
 import { type Database, openDatabase, type Statement } from '../storage/sqlite.ts'
 import { PARSED_CLAIMS_KEPT } from '../limits.ts'
+import { KeptReads } from './kept-reads.ts'
 import {
   agentFrom,
   agentRow,
@@ -31,18 +32,25 @@ export function openSqliteStore(path: string, options: { readonly readOnly?: tru
   // Prepared once: the driver parses the text of `exec` on every call, which is a fifth of a short read.
   const begin = db.prepare('BEGIN')
   const commit = db.prepare('COMMIT')
+  const dataVersion = db.prepare('PRAGMA data_version')
+  const version = (): number => (dataVersion.get() as { data_version: number }).data_version
+  const kept = new KeptReads({
+    rows,
+    // Deferred: all reads of the transaction see the state of the first one.
+    begin: () => void begin.run(),
+    commit: () => void commit.run(),
+    version,
+  })
   return {
-    write: (act) => db.transaction(() => act(rows)),
-    read(act) {
-      // A deferred transaction: all reads of `act` see the state of the first one.
-      begin.run()
+    write(act) {
       try {
-        return act(withKnownAgents(rows))
+        return db.transaction(() => act(rows))
       } finally {
-        commit.run()
+        kept.forget()
       }
     },
-    version: () => (db.prepare('PRAGMA data_version').get() as { data_version: number }).data_version,
+    read: (act) => kept.read(act),
+    version,
     close: () => db.close(),
   }
 }
@@ -55,18 +63,6 @@ function openCurrent(path: string, options: { readonly readOnly?: true }): Datab
   if (version === MIGRATIONS.length) return db
   db.close()
   return openDatabase(path, { migrations: MIGRATIONS })
-}
-
-/** Within one read an agent does not change, and a list of claims asks for the same few holders again and again. */
-function withKnownAgents(rows: Reader): Reader {
-  const known = new Map<string, ReturnType<Reader['agent']>>()
-  return {
-    ...rows,
-    agent(haid) {
-      if (!known.has(haid)) known.set(haid, rows.agent(haid))
-      return known.get(haid)
-    },
-  }
 }
 
 function createRows(db: Database): Writer {

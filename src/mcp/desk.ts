@@ -4,6 +4,7 @@ import { openPlanning, type Planning } from '../briefing/planning.ts'
 import type { Clock } from '../clock.ts'
 import { loadConfig } from '../config.ts'
 import { type Coordination, openCoordination } from '../coordination/coordination.ts'
+import { KnownScopes } from '../coordination/known-scopes.ts'
 import { exportLedger } from '../coordination/ledger.ts'
 import { takeInRemote } from '../coordination/remote.ts'
 import { HeimdallError } from '../errors.ts'
@@ -24,6 +25,7 @@ export interface DeskOptions {
 export class Desk {
   readonly clock: Clock
   readonly randomBytes = randomBytes
+  readonly scopes = new KnownScopes()
   readonly #options: DeskOptions
   readonly #owned = new Map<string, Identity>()
   readonly #news = new LedgerNews()

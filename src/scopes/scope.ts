@@ -57,14 +57,18 @@ export interface ScopeContext {
 /** A lookup that knows of no file: every path is missing. For scopes of other machines. */
 export const NO_DISK: Lookup = { look: (path) => ({ kind: 'missing', path }) }
 
-export function parseScopes(raws: readonly string[], context: ScopeContext): Scope[] {
+export function parseScopes(
+  raws: readonly string[],
+  context: ScopeContext,
+  parse: (raw: string, context: ScopeContext) => Scope = parseScope,
+): Scope[] {
   if (raws.length === 0 || raws.length > SCOPES_PER_CLAIM_MAX)
     throw new HeimdallError('SCOPE_INVALID', `${raws.length} scopes given, 1 to ${SCOPES_PER_CLAIM_MAX} allowed`, {
       hint: 'claim the folder that holds them',
     })
   const byCanonical = new Map<string, Scope>()
   for (const raw of raws) {
-    const scope = parseScope(raw, context)
+    const scope = parse(raw, context)
     if (!byCanonical.has(scope.canonical)) byCanonical.set(scope.canonical, scope)
   }
   return [...byCanonical.values()]

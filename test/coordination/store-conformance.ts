@@ -1,9 +1,11 @@
 // What every implementation of the coordination store must do; run on each of them.
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Agent, Claim, NewEvent, Store } from '../../src/coordination/store.ts'
 import { scopeOfPath } from '../../src/scopes/scope.ts'
+import { scaled } from '../support/scale.ts'
 
-/** Opens a store; the same name again opens the same store a second time. */
+/** Opens a store; the same name again opens the same store a second time. Closing it twice is no error. */
 export type OpenStore = (name: string) => Store
 
 const moment = (monoMs: number) => ({ boot: 'boot-1', monoMs, wallMs: monoMs })
@@ -161,6 +163,121 @@ export function conformsToStore(open: OpenStore): void {
       expect(rows.agents()).toHaveLength(1)
     })
     expect(reader.read((rows) => rows.agents())).toHaveLength(2)
+  })
+
+  test('what was read before is never older than the last commit, of others or of its own', () => {
+    const [one, two] = [open('j'), open('j')]
+    const seen = (store: Store): unknown[] =>
+      store.read((rows) => [
+        rows.agent(amber.haid)?.beat.count,
+        rows.claims({ state: 'active' }).map(({ claimId }) => claimId),
+        rows.candidates(['src']).map(({ claimId }) => claimId),
+        rows.setting('k'),
+      ])
+    const bothSee = (expected: unknown[]): void => expect([seen(one), seen(two)]).toEqual([expected, expected])
+    bothSee([undefined, [], [], undefined])
+    const claim = one.write((rows) => {
+      rows.putAgent(amber)
+      rows.putSetting('k', '1')
+      return rows.addClaim(someClaim('c1', amber, 'src'))
+    })
+    bothSee([1, ['c1'], ['c1'], '1'])
+    two.write((rows) => {
+      rows.beat(amber.haid, moment(2))
+      rows.putSetting('k', '2')
+      rows.putClaim({ ...claim, state: 'released', endedMs: 2 })
+    })
+    bothSee([2, [], [], '2'])
+    // A change that fails leaves the readers of its own store with what was there before it.
+    const fail = (): void =>
+      one.write((rows) => {
+        rows.putSetting('k', '3')
+        throw new Error('half way')
+      })
+    expect(fail).toThrow('half way')
+    bothSee([2, [], [], '2'])
+  })
+
+  test('known and unknown answers of one read are of the same moment', () => {
+    const [reader, writer] = [open('k'), open('k')]
+    const put = (value: string): void =>
+      writer.write((rows) => {
+        rows.putSetting('left', value)
+        rows.putSetting('right', value)
+      })
+    put('1')
+    expect(reader.read((rows) => rows.setting('left'))).toBe('1')
+    let isWritten = false
+    const both = reader.read((rows) => {
+      const left = rows.setting('left')
+      if (!isWritten) put('2')
+      isWritten = true
+      return [left, rows.setting('right')]
+    })
+    expect(both).toEqual(['2', '2'])
+  })
+
+  test('whoever is given a list cannot change what the next one is given', () => {
+    const store = open('l')
+    store.write((rows) => {
+      rows.putAgent(amber)
+      rows.addClaim(someClaim('c1', amber, 'src'))
+    })
+    const first = store.read((rows) => rows.claims({ state: 'active' }))
+    expect(() => first.pop()).toThrow(TypeError)
+    expect(store.read((rows) => rows.claims({ state: 'active' }))).toHaveLength(1)
+  })
+
+  test('random changes and reads on three connections agree with a store that is opened for each read', () => {
+    const step = fc.record({
+      by: fc.nat(2),
+      act: fc.constantFrom('claim', 'end', 'beat', 'setting', 'fail', 'read', 'read', 'read'),
+      n: fc.nat(3),
+    })
+    let round = 0
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        round += 1
+        const name = `random-${round}`
+        const stores = [open(name), open(name), open(name)]
+        const look = (store: Store, n: number): unknown =>
+          store.read((rows) => [
+            rows.agent(amber.haid),
+            rows.setting(`k${n}`),
+            rows.candidates([`src/${n}`]),
+            rows.claims({ state: 'active', holder: amber.haid }),
+          ])
+        let claims = 0
+        for (const { by, act, n } of steps) {
+          const store = stores[by]
+          if (store === undefined) continue
+          if (act === 'read') {
+            const fresh = open(name)
+            expect(look(store, n)).toEqual(look(fresh, n))
+            fresh.close()
+          } else if (act === 'fail')
+            expect(() =>
+              store.write((rows) => {
+                rows.putSetting(`k${n}`, 'never')
+                throw new Error('half way')
+              }),
+            ).toThrow('half way')
+          else
+            store.write((rows) => {
+              const [oldest] = rows.claims({ state: 'active' })
+              if (act === 'setting') rows.putSetting(`k${n}`, String(claims))
+              else if (act === 'end' && oldest !== undefined) rows.putClaim({ ...oldest, state: 'expired' })
+              else if (act === 'beat') rows.beat(amber.haid, moment(claims))
+              else if (act === 'claim') {
+                rows.putAgent(amber)
+                rows.addClaim(someClaim(`c${(claims += 1)}`, amber, `src/${n}`))
+              }
+            })
+        }
+        for (const store of stores) store.close()
+      }),
+      { numRuns: scaled(20, 500) },
+    )
   })
 
   test('the version tells that somebody else has written', () => {

@@ -15,8 +15,13 @@ describe('SQLite store', () => {
     const folder = folders.get(name) ?? temporaryFolder()
     folders.set(name, folder)
     const store = openSqliteStore(join(folder, 'coordination.db'))
-    onTestFinished(() => store.close())
-    return store
+    let isOpen = true
+    const close = (): void => {
+      if (isOpen) store.close()
+      isOpen = false
+    }
+    onTestFinished(close)
+    return { ...store, close }
   })
 })
 

@@ -1,5 +1,12 @@
 // The claim tools: see what is held, hold something, let go, and ask without touching anything (seed 000 T-4).
-import { checkScopes, claimScopes, type Grant, listClaims, releaseClaims } from '../../coordination/claims.ts'
+import {
+  checkParsed,
+  claimScopes,
+  contextFor,
+  type Grant,
+  listClaims,
+  releaseClaims,
+} from '../../coordination/claims.ts'
 import type { Conflict, Standing } from '../../coordination/conflicts.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { findAgent, unknownAgent } from '../../coordination/gate.ts'
@@ -142,7 +149,8 @@ export const checkClaim = tool({
   required: ['surfaces'],
   async run({ desk, haid }, { surfaces }) {
     const room = await desk.room()
-    const { conflicts } = checkScopes(room, { scopes: surfaces, cwd: room.project.root, holder: haid })
+    const scopes = desk.scopes.parse(surfaces, contextFor(room, room.project.root))
+    const conflicts = checkParsed(room, scopes, haid)
     return { data: { haid, clear: conflicts.length === 0, ...conflictList(conflicts) } }
   },
 })
