@@ -15,8 +15,10 @@ import {
   type Commit,
   type Git,
   git,
+  isBlank,
   isReplaying,
   lastCommit,
+  lastMove,
   pushedCommits,
   stagedPaths,
 } from './guard/git.ts'
@@ -31,7 +33,7 @@ export const run: Run<typeof guardRun> = async (context, { args }) => {
   } catch (error) {
     if (!isOutage(error)) throw error
     context.note(`heimdall guard: ${hook} was not checked: ${error.message}`)
-    return { data: { hook, outcome: 'unchecked', collisions: [] }, text: '' }
+    return { data: { hook, outcome: 'unchecked', collisions: [] }, text: 'unchecked' }
   }
 }
 
@@ -47,13 +49,15 @@ function runHook(context: Context, hook: Hook, words: readonly string[]): Promis
     async (room) => {
       const committer = whoCommits(context, room, at)
       if (hook !== 'prepare-commit-msg') return await check(context, room, at, hook, committer, words)
-      const [file] = words
-      // A replayed commit is not this agent's work.
+      const [file, source] = words
+      // A replayed commit is not this agent's work, and nobody signs with a name that is not proved to be its own.
       if (
         file !== undefined &&
         committer.kind === 'agent' &&
+        committer.isProven &&
         readHaid(committer.haid) !== undefined &&
-        !isReplaying(at)
+        !isReplaying(at) &&
+        !(source === 'message' && isBlank(at, file))
       )
         addTrailer(at, file, trailer(committer.haid))
       return answer(hook, CLEAR)
@@ -93,7 +97,8 @@ async function putOnRecord(context: Context, committer: Committer, collisions: r
 function answer(hook: Hook, { outcome, collisions }: Verdict): Answer {
   return {
     data: { hook, outcome, collisions: collisions.map(shown) },
-    text: '',
+    // The hooks read this word; whatever is for people went to stderr.
+    text: outcome,
     exit: outcome === 'refuse' && hook !== 'post-commit' ? EXIT.failure : EXIT.ok,
   }
 }
@@ -110,7 +115,9 @@ async function judge(
     case 'pre-commit':
       return judgePaths(room, committer, stagedPaths(at))
     case 'post-commit':
-      return isReplaying(at) ? CLEAR : judgeCommits(room, committer, [lastCommit(at)])
+      return isReplaying(at) && lastMove(at).startsWith('rebase')
+        ? CLEAR
+        : judgeCommits(room, committer, [lastCommit(at)])
     case 'pre-push': {
       const lines = (await readAll(context.stdin)).toString('utf8')
       return judgeCommits(room, committer, pushedCommits(at, words[0] ?? 'origin', lines))

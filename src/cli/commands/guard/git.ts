@@ -34,8 +34,12 @@ export function git({ cwd, env }: Git, args: readonly string[], input?: string):
 /** Paths that the commit in the making changes. In a merge, only those that differ from every side: the rest is history already. */
 export function stagedPaths(at: Git): string[] {
   const sides = mergeHeads(at).map((head) => new Set(split(git(at, ['diff', '--cached', ...LISTED, head]))))
-  const staged = split(git(at, ['diff', '--cached', ...LISTED]))
-  return staged.filter((path) => sides.every((side) => side.has(path)))
+  return allStagedPaths(at).filter((path) => sides.every((side) => side.has(path)))
+}
+
+/** Everything that differs from the current commit, in a merge also what comes from the other side. */
+export function allStagedPaths(at: Git): string[] {
+  return split(git(at, ['diff', '--cached', ...LISTED]))
 }
 
 function mergeHeads(at: Git): string[] {
@@ -72,11 +76,15 @@ export interface Commit {
   readonly agents: readonly string[]
 }
 
+/** What the last entry of the reflog says: `commit: …`, `commit (amend): …`, `rebase (pick): …`. */
+export function lastMove(at: Git): string {
+  return git(at, ['log', '-g', '-1', '--no-show-signature', '--format=%gs', 'HEAD'])
+}
+
 /** The commit just made; of an amended one only what the amendment changed. */
 export function lastCommit(at: Git): Commit {
   const [sha = ''] = git(at, ['rev-parse', 'HEAD']).trim().split('\n')
-  const isAmended = git(at, ['log', '-g', '-1', '--format=%gs', 'HEAD']).startsWith('commit (amend)')
-  if (!isAmended) return commits(at, [sha])[0] ?? { sha, paths: [], agents: [] }
+  if (!lastMove(at).startsWith('commit (amend)')) return commits(at, [sha])[0] ?? { sha, paths: [], agents: [] }
   return {
     sha,
     paths: split(git(at, ['diff', ...LISTED, 'HEAD@{1}', 'HEAD'])),
@@ -126,7 +134,9 @@ function commits(at: Git, shas: readonly string[]): Commit[] {
 
 function agentsOf(at: Git, shas: readonly string[]): Map<string, string[]> {
   const format = '--format=%H %(trailers:key=Heimdall-Agent,valueonly,separator=%x20)'
-  const lines = git(at, ['log', '--no-walk', '--stdin', format], `${shas.join('\n')}\n`).split('\n')
+  const lines = git(at, ['log', '--no-walk', '--stdin', '--no-show-signature', format], `${shas.join('\n')}\n`).split(
+    '\n',
+  )
   return new Map(
     lines
       .filter((line) => line !== '')
@@ -135,6 +145,11 @@ function agentsOf(at: Git, shas: readonly string[]): Map<string, string[]> {
         return [sha, haids]
       }),
   )
+}
+
+/** A commit with an empty message is refused by git; a trailer would be a message. */
+export function isBlank(at: Git, file: string): boolean {
+  return readFileSync(resolve(at.cwd, file), 'utf8').trim() === ''
 }
 
 /** Adds the trailer unless this very one is there. */

@@ -93,28 +93,70 @@ const asidePath = (path: string): string => `${path}.before-heimdall`
  */
 function script(hook: Hook, command: readonly string[]): string {
   const [program = '', launcher = ''] = command
-  const readsInput = hook === 'pre-push'
-  const feed = readsInput ? 'printf %s "$input" | ' : ''
+  const feed = hook === 'pre-push' ? 'printf %s "$input" | ' : ''
   return [
     '#!/bin/sh',
     MARK,
     // The x keeps newlines at the end that the shell would strip.
-    ...(readsInput ? ['input=$(cat; printf x)', 'input=${input%x}'] : []),
+    ...(hook === 'pre-push' ? ['input=$(cat; printf x)', 'input=${input%x}'] : []),
     `before="$(dirname "$0")/${hook}.before-heimdall"`,
     `if [ -x "$before" ]; then ${feed}"$before" "$@" || exit $?; fi`,
-    // Only an agent signs its commits; a person need not wait for a program to find that out.
-    ...(hook === 'prepare-commit-msg'
-      ? [`[ -n "${ACTOR_VARIABLES.map((name) => `$${name}`).join('')}" ] || exit 0`]
-      : []),
-    `if [ -x ${quoted(program)} ] && [ -f ${quoted(launcher)} ]; then`,
-    `  ${feed}${quoted(program)} ${quoted(launcher)} guard run ${hook} "$@"`,
-    'elif command -v heimdall >/dev/null 2>&1; then',
-    `  ${feed}heimdall guard run ${hook} "$@"`,
-    'else',
-    `  echo "heimdall guard: heimdall is gone, ${hook} was not checked; heimdall guard install puts it right" >&2`,
-    'fi',
+    'guard() {',
+    `  if [ -x ${quoted(program)} ] && [ -f ${quoted(launcher)} ]; then`,
+    `    ${quoted(program)} ${quoted(launcher)} guard run ${hook} "$@"`,
+    '  elif command -v heimdall >/dev/null 2>&1; then',
+    `    heimdall guard run ${hook} "$@"`,
+    '  else',
+    `    echo "heimdall guard: heimdall is gone, ${hook} was not checked; heimdall guard install puts it right" >&2`,
+    '  fi',
+    '}',
+    ...BODIES[hook],
     '',
   ].join('\n')
+}
+
+/**
+ * Starting a program takes longer than most commits, so the check before a commit leaves a mark for the one after it:
+ * which git process asked, about which tree, and when. If all three still hold, and nobody has written to the store or
+ * the ledger's files since, the answer would be the same. `--no-verify` is another process and leaves no mark.
+ */
+const BODIES: Readonly<Record<Hook, readonly string[]>> = {
+  'pre-commit': [
+    // The mark comes first and goes again unless all is clear: what changes during the check is newer than it.
+    'mark="$(git rev-parse --git-dir)/heimdall-clear"',
+    'tree=$(git write-tree 2>/dev/null)',
+    'printf "%s %s\\n" "$PPID" "$tree" 2>/dev/null >"$mark"',
+    'said=$(guard "$@")',
+    'code=$?',
+    'if [ "$said" != clear ] || [ -z "$tree" ]; then rm -f "$mark"; fi',
+    'exit $code',
+  ],
+  'post-commit': [
+    '{ read -r dir; read -r common; } <<END',
+    '$(git rev-parse --git-dir --git-common-dir)',
+    'END',
+    'head=$(git log -g -1 --no-show-signature --format="%T %gs" HEAD)',
+    'mark="$dir/heimdall-clear"',
+    'store="$common/heimdall/coordination.db"',
+    'older() { [ ! -e "$1" ] || [ "$mark" -nt "$1" ]; }',
+    'checked=',
+    'if [ -f "$mark" ] && [ -z "$HEIMDALL_PLANNING_DIR" ]; then read -r checked <"$mark"; fi',
+    'if [ "$checked" = "$PPID ${head%% *}" ] && older "$store" && { [ ! -s "$store-wal" ] || older "$store-wal"; } &&',
+    '  older .planning/ledger/claims && older .planning/ledger/events.jsonl; then',
+    '  rm -f "$mark"',
+    '  exit 0',
+    'fi',
+    'rm -f "$mark"',
+    // Git replays what exists already, one commit after the other.
+    'case ${head#* } in rebase*) if [ -d "$dir/rebase-merge" ] || [ -d "$dir/rebase-apply" ]; then exit 0; fi ;; esac',
+    'guard "$@" >/dev/null',
+  ],
+  // Only an agent signs its commits; a person need not wait for a program to find that out.
+  'prepare-commit-msg': [
+    `[ -n "${ACTOR_VARIABLES.map((name) => `$${name}`).join('')}" ] || exit 0`,
+    'guard "$@" >/dev/null',
+  ],
+  'pre-push': ['printf %s "$input" | guard "$@" >/dev/null'],
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,0 +1,42 @@
+// The clear answer of the guard before a commit without the frame. Whatever else there is to say, the frame runs the hook from the start and says it.
+import { systemClock } from '../clock.ts'
+import { caseSensitive, checkParsed } from '../coordination/check.ts'
+import { hasNews, ledgerSignature } from '../coordination/ledger-files.ts'
+import { openView, type View } from '../coordination/view.ts'
+import { HeimdallError } from '../errors.ts'
+import type { Env } from '../paths.ts'
+import { scopeOfPath } from '../scopes/scope.ts'
+import { actorName, optionsFor } from './commands/coordination/caller.ts'
+
+/** True when nobody at all holds what is staged, and whoever commits is not revoked. */
+export async function isCommitClear(env: Env, cwd: string): Promise<boolean> {
+  try {
+    const options = await optionsFor({ cwd, env, clock: systemClock, configFile: undefined })
+    const signature = ledgerSignature(options.project)
+    const view = openView(options)
+    if (view === undefined) return Object.keys(signature).length === 0
+    try {
+      return !hasNews(view, signature) && !isRevoked(view, actorName({ env })) && (await isNothingHeld(view, env, cwd))
+    } finally {
+      view.store.close()
+    }
+  } catch (error) {
+    // A broken store, or no git: the frame meets the same error and reports it in full.
+    if (error instanceof HeimdallError) return false
+    throw error
+  }
+}
+
+function isRevoked(view: View, name: string | undefined): boolean {
+  if (name === undefined) return false
+  const agent = view.store.read((rows) => (name.startsWith('haid:') ? rows.agent(name) : rows.agentById(name)))
+  return agent !== undefined && agent.revokedMs !== null
+}
+
+async function isNothingHeld(view: View, env: Env, cwd: string): Promise<boolean> {
+  if (view.store.read((rows) => rows.claims({ state: 'active' })).length === 0) return true
+  const { allStagedPaths } = await import('./commands/guard/git.ts')
+  const isSensitive = caseSensitive(view)
+  const scopes = allStagedPaths({ cwd, env }).map((path) => scopeOfPath(path, { caseSensitive: isSensitive }))
+  return checkParsed(view, scopes, null).length === 0
+}
