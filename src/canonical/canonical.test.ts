@@ -128,6 +128,35 @@ test('agrees with the second implementation on any spelling, whole and in pieces
   )
 })
 
+test('whatever stands where one block of a large text ends and the next begins', () => {
+  const block = 64 << 10
+  fc.assert(
+    fc.property(jsonText, fc.nat(300), (text, back) => {
+      const large = `["${'x'.repeat(block - back)}", ${text}, {"b":${text},"a":1}]`
+      expect(quickOutcome(() => canonicalBytes(large))).toBe(slowOutcome(large))
+    }),
+    { numRuns: scaled(150, 10_000) },
+  )
+})
+
+test('numbers that become longer push what is still to be read before them', () => {
+  const row = '{"b":1e20,"a":[-1E+20,12e19, 5e-1],"c":"\\u00e9"}'
+  for (const rows of [1, 40, 3_000]) {
+    const text = `[${`${row},`.repeat(rows)}0]`
+    expect(quickOutcome(() => canonicalBytes(text))).toBe(slowOutcome(text))
+    const cuts = Array.from({ length: 6 }, (_, i) => Math.floor((text.length * (i + 1)) / 7))
+    expect(quickOutcome(() => inPieces(Buffer.from(text), cuts))).toBe(slowOutcome(text))
+  }
+})
+
+test('nothing of an earlier text is read again behind the end of a shorter one', () => {
+  canonicalBytes(`[${' '.repeat(3_000)}${'1'.repeat(200)},true,"\\n${'n'.repeat(3_000)}"${' '.repeat(3_000)}]`)
+  for (const text of ['1 ', '[1, 2 ]  ', 'true', '"a"', '{"b":1,"a":2} ', '12', '1.50', '"\\u0041"', ' '])
+    expect(quickOutcome(() => canonicalBytes(text))).toBe(slowOutcome(text))
+  for (const text of ['tru', '"a\\', '"a', '[1', '{"a":', '-', '1e', '"\\u00'])
+    expect(outcome(() => canonicalBytes(text))).toBe('JSON_MALFORMED')
+})
+
 test('objects with many keys, in any order and with a key twice now and then', () => {
   const keys = fc.array(stringText, { minLength: 8, maxLength: 40, size: 'max' })
   fc.assert(

@@ -20,10 +20,13 @@ for (const byte of Buffer.from('"\\/')) BYTE_OF[byte] = byte
 export const IS_CANONICAL_ESCAPE = new Uint8Array(256)
 for (const byte of Buffer.from('btnfr"\\')) IS_CANONICAL_ESCAPE[byte] = 1
 
-/** Copies and returns the new end. Short runs are the rule, and a loop beats the call into the runtime for those. */
-export function copyBytes(from: Buffer, start: number, end: number, out: Buffer, at: number): number {
-  if (end - start > 40) return at + from.copy(out, at, start, end)
-  for (let i = start; i < end; i += 1) out[at++] = from[i] as number
+/** Moves bytes within one memory and returns their new end. For a few of them a loop beats the call into the runtime. */
+export function moveBytes(text: Buffer, start: number, end: number, at: number): number {
+  if (end - start > 12) {
+    text.copyWithin(at, start, end)
+    return at + (end - start)
+  }
+  for (let i = start; i < end; i += 1) text[at++] = text[i] as number
   return at
 }
 
@@ -69,4 +72,14 @@ export function cutCharacter(src: Buffer): number {
     if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? end - back : end
   }
   return end
+}
+
+export function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+/** How a message speaks of a byte. */
+export function nameOf(byte: number): string {
+  if (byte > 0x20 && byte < 0x7f) return `"${String.fromCharCode(byte)}"`
+  return `byte 0x${byte.toString(16).padStart(2, '0')}`
 }

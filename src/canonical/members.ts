@@ -25,24 +25,17 @@ export class Members {
  * Orders two keys of canonical text by code point, which is the order of their UTF-8 bytes once escapes are undone.
  * The canonical escapes all stand for one byte, so they are undone on the way.
  */
-export function compareKeys(
-  aText: Uint8Array,
-  a: number,
-  aEnd: number,
-  bText: Uint8Array,
-  b: number,
-  bEnd: number,
-): number {
+export function compareKeys(text: Uint8Array, a: number, aEnd: number, b: number, bEnd: number): number {
   while (a < aEnd && b < bEnd) {
-    let x = aText[a++] as number
-    let y = bText[b++] as number
+    let x = text[a++] as number
+    let y = text[b++] as number
     if (x === BACKSLASH) {
-      x = unescaped(aText, a)
-      a += aText[a] === LETTER_U ? 5 : 1
+      x = unescaped(text, a)
+      a += text[a] === LETTER_U ? 5 : 1
     }
     if (y === BACKSLASH) {
-      y = unescaped(bText, b)
-      b += bText[b] === LETTER_U ? 5 : 1
+      y = unescaped(text, b)
+      b += text[b] === LETTER_U ? 5 : 1
     }
     if (x !== y) return x - y
   }
@@ -51,6 +44,12 @@ export function compareKeys(
 
 const BACKSLASH = 0x5c
 const LETTER_U = 0x75
+
+/** The key that begins here, as far as a message needs it. */
+export function keyText(text: Buffer, start: number): string {
+  const shown = text.toString('latin1', start, start + 80).replace(/[^ -~]/g, '?')
+  return /^(?:[^"\\]|\\.)*/.exec(shown)?.[0] ?? ''
+}
 
 /** The byte that the canonical escape whose letter is at `at` stands for. */
 function unescaped(text: Uint8Array, at: number): number {
@@ -98,7 +97,6 @@ function compareAt(text: Uint8Array, offsets: Int32Array, a: number, b: number, 
     text,
     (offsets[a] as number) + shift,
     (offsets[a + 1] as number) + shift,
-    text,
     (offsets[b] as number) + shift,
     (offsets[b + 1] as number) + shift,
   )

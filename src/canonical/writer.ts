@@ -1,11 +1,13 @@
 // JSON text in, canonical JSON text out: one pass over the bytes, in as many pieces as they come.
 import { isUtf8 } from 'node:buffer'
 import { HeimdallError } from '../errors.ts'
-import { JSON_BYTES_MAX, JSON_DEPTH_MAX } from '../limits.ts'
-import { IS_CANONICAL_ESCAPE, copyBytes, cutCharacter, writeCharacter } from './characters.ts'
+import { JSON_DEPTH_MAX } from '../limits.ts'
+import { IS_CANONICAL_ESCAPE, cutCharacter, isSpace, moveBytes, nameOf, writeCharacter } from './characters.ts'
 import { Escape } from './escape.ts'
-import { Members, compareKeys, orderMembers } from './members.ts'
+import { Members, compareKeys, keyText, orderMembers } from './members.ts'
 import { NUMERIC, isCanonicalNumber, numberText } from './number-text.ts'
+import { Room } from './room.ts'
+import { NO_WORD, wordOf } from './words.ts'
 
 // What may come next. Every state can be left at any byte and taken up again with the next piece.
 // White space is free in the states up to AFTER_VALUE.
@@ -24,25 +26,18 @@ const WORD = 9
 const FRAME = 2
 const ARRAY = -1
 
-/** Room for what a piece may leave half written: an escape, a literal. */
-const SLACK = 64
-const KEEP_BYTES_MAX = 1 << 20
-
-const WORDS = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]))
-const NO_WORD = Buffer.alloc(0)
-
-/** 1 for bytes that stand for themselves inside a string; bytes above 0x7f are known to be good UTF-8 by then. */
-const PLAIN = new Uint8Array(256).fill(1, 0x20)
-PLAIN[0x22] = 0
-PLAIN[0x5c] = 0
+/** Read at a time: a loop over all of a large text would be compiled while it runs, for what it has met so far. */
+const BLOCK = 64 << 10
 
 const EXPECTED = ['a value', 'a value', 'a key', 'a key', 'a colon', 'a comma or the end', 'a string'] as const
 
 export class CanonicalWriter {
-  #out: Buffer = Buffer.allocUnsafe(4096)
-  #old: Buffer = Buffer.allocUnsafe(512)
+  readonly #room = new Room()
+  /** Of the output. */
   #length = 0
-  /** What of the current piece is not yet in the output but may be taken as it stands. */
+  /** What of the current piece has been read. */
+  #at = 0
+  /** From here on the current piece is not yet in the output but may be taken as it stands. */
   #run = 0
   #state = VALUE
   #frames = new Int32Array(64 * FRAME)
@@ -65,17 +60,18 @@ export class CanonicalWriter {
   write(source: Buffer): Buffer {
     this.#reset()
     this.#check(source)
-    this.#scan(source)
-    if (this.#length === 0 && this.#run === 0 && this.#state === AFTER_VALUE && this.#depth === 0) return source
-    this.#flush(source)
+    this.#take(source)
+    const isAsItWas = this.#length === 0 && this.#run === this.#room.base
+    if (isAsItWas && this.#state === AFTER_VALUE && this.#depth === 0) return source
+    this.#flush()
     return this.finish()
   }
 
   push(piece: Buffer): void {
     const source = this.#wholeCharacters(piece)
     this.#check(source)
-    this.#scan(source)
-    this.#flush(source)
+    this.#take(source)
+    this.#flush()
     this.#taken += source.length
   }
 
@@ -85,12 +81,11 @@ export class CanonicalWriter {
     if (this.#state === NUMBER) this.#finishNumber(0)
     if (this.#state !== AFTER_VALUE || this.#depth > 0)
       throw new HeimdallError('JSON_MALFORMED', 'the text ends before its value does')
-    return this.#out.subarray(0, this.#length)
+    return this.#room.text.subarray(0, this.#length)
   }
 
   #reset(): void {
-    if (this.#out.length > KEEP_BYTES_MAX) this.#out = Buffer.allocUnsafe(4096)
-    if (this.#old.length > KEEP_BYTES_MAX) this.#old = Buffer.allocUnsafe(512)
+    this.#room.clear()
     this.#length = 0
     this.#state = VALUE
     this.#depth = 0
@@ -109,31 +104,34 @@ export class CanonicalWriter {
     return cut === source.length ? source : source.subarray(0, cut)
   }
 
-  #flush(source: Buffer): void {
-    this.#length = copyBytes(source, this.#run, source.length, this.#out, this.#length)
-    this.#run = source.length
+  #flush(): void {
+    this.#length = moveBytes(this.#room.text, this.#run, this.#room.end, this.#length)
+    this.#run = this.#room.end
   }
 
   /**
    * Most text is canonical already and is not copied byte by byte: from `run` on it can be taken as it stands, and it
    * is copied when something has to differ. Offsets into the output count as if it were there: `i - shift`.
    */
-  #scan(source: Buffer): void {
-    const end = source.length
-    this.#reserve(end)
-    let out = this.#out
+  #scan(bytes: number): void {
+    let text = this.#room.text
+    let i = this.#at
+    let end = Math.min(i + bytes, this.#room.end)
     let o = this.#length
     let state = this.#state
     let inArray = this.#inArray()
     let isKey = this.#isKey
-    // An escape is written when it ends, never copied.
-    let run = state === ESCAPE ? end : 0
-    let shift = -o
-    let i = 0
+    let run = this.#run
+    let shift = run - o
     while (i < end) {
-      let byte = source[i] as number
+      let byte = text[i] as number
       if (state === STRING) {
-        while (PLAIN[byte] === 1 && ++i < end) byte = source[i] as number
+        for (;;) {
+          while (byte !== 0x22 && byte !== 0x5c && byte >= 0x20 && ++i < end) byte = text[i] as number
+          if (byte !== 0x5c || i + 2 >= end || IS_CANONICAL_ESCAPE[text[i + 1] as number] !== 1) break
+          i += 2
+          byte = text[i] as number
+        }
         if (i === end) break
         i += 1
         if (byte === 0x22) {
@@ -143,41 +141,50 @@ export class CanonicalWriter {
           }
           // A key that was rewritten in part is put wholly into the output, so that a key is never in two places.
           if (this.#tokenStart < o) {
-            o = copyBytes(source, run, i, out, o)
+            o = moveBytes(text, run, i, o)
             run = i
             shift = i - o
           }
-          this.#endKey(source, o, i - 1 - shift, shift)
+          this.#endKey(o, i - 1 - shift, shift)
           state = COLON
+          if (i < end && text[i] === 0x3a) {
+            i += 1
+            state = VALUE
+          }
         } else if (byte === 0x5c) {
-          if (i < end && IS_CANONICAL_ESCAPE[source[i] as number] === 1) {
+          if (i < end && IS_CANONICAL_ESCAPE[text[i] as number] === 1) {
             i += 1
             continue
           }
-          o = copyBytes(source, run, i - 1, out, o)
-          run = end
+          o = moveBytes(text, run, i - 1, o)
+          // An escape is written when it ends, never copied.
+          run = this.#room.end
           this.#escape.begin()
           state = ESCAPE
         } else throw this.#unexpected(byte, i - 1, 'an escape for a control character')
         continue
       }
       if (state === NUMBER) {
-        while (NUMERIC[byte] === 1 && ++i < end) byte = source[i] as number
+        while (NUMERIC[byte] === 1 && ++i < end) byte = text[i] as number
         if (i === end) break
         state = AFTER_VALUE
         const from = this.#tokenStart + shift
-        if (from >= run && isCanonicalNumber(source, from, i)) continue
-        this.#length = copyBytes(source, run, i, out, o)
-        this.#finishNumber(end - i)
-        out = this.#out
+        if (from >= run && isCanonicalNumber(text, from, i)) continue
+        this.#length = moveBytes(text, run, i, o)
+        const before = this.#room.base
+        this.#finishNumber(this.#room.end - i)
+        // A number may become longer, and the piece have made way for it.
+        i += this.#room.base - before
+        end += this.#room.base - before
+        text = this.#room.text
         o = this.#length
         run = i
         shift = i - o
         continue
       }
       if (byte <= 0x20 && state <= AFTER_VALUE) {
-        o = copyBytes(source, run, i, out, o)
-        while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = source[++i] as number
+        o = moveBytes(text, run, i, o)
+        while (isSpace(byte) && ++i < end) byte = text[i] as number
         run = i
         shift = i - o
         if (i < end && byte < 0x20) throw this.#unexpected(byte, i, EXPECTED[state] ?? 'white space')
@@ -188,12 +195,19 @@ export class CanonicalWriter {
         case AFTER_VALUE: {
           if (byte === 0x2c && this.#depth > 0) {
             state = inArray ? VALUE : KEY
+            if (!inArray && i < end && text[i] === 0x22) {
+              i += 1
+              isKey = true
+              this.#tokenStart = i - shift
+              state = STRING
+            }
           } else if (byte === 0x5d && inArray) {
             this.#depth -= 1
             inArray = this.#inArray()
           } else if (byte === 0x7d && this.#depth > 0 && !inArray) {
             if (this.#frames[this.#depth * FRAME - 1] === 0) {
-              o = this.#sortMembers(source, run, i - 1, o)
+              o = this.#sortMembers(run, i - 1, o)
+              text = this.#room.text
               run = i - 1
               shift = run - o
             }
@@ -227,8 +241,14 @@ export class CanonicalWriter {
             isKey = false
             state = STRING
           } else if (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) {
-            this.#tokenStart = i - 1 - shift
-            state = NUMBER
+            const first = i - 1
+            if (byte > 0x30) while (i < end && (text[i] as number) >= 0x30 && (text[i] as number) <= 0x39) i += 1
+            // A short integer is its own text; anything else is looked at when it has ended.
+            if (byte > 0x30 && i < end && i - first < 16 && NUMERIC[text[i] as number] === 0) state = AFTER_VALUE
+            else {
+              this.#tokenStart = first - shift
+              state = NUMBER
+            }
           } else if (byte === 0x7b) {
             this.#open(this.#members.length)
             inArray = false
@@ -242,10 +262,16 @@ export class CanonicalWriter {
             inArray = this.#inArray()
             state = AFTER_VALUE
           } else {
-            this.#word = WORDS.get(byte) ?? NO_WORD
-            this.#wordLength = 1
-            if (this.#word === NO_WORD) throw this.#unexpected(byte, i - 1, EXPECTED[VALUE])
-            state = WORD
+            const word = wordOf(byte)
+            if (word === NO_WORD) throw this.#unexpected(byte, i - 1, EXPECTED[VALUE])
+            let length = 1
+            while (i < end && length < word.length && text[i] === word[length]) {
+              i += 1
+              length += 1
+            }
+            this.#word = word
+            this.#wordLength = length
+            state = length === word.length ? AFTER_VALUE : WORD
           }
           break
         }
@@ -258,15 +284,19 @@ export class CanonicalWriter {
         default: {
           const point = this.#escape.take(byte)
           if (point === Escape.GOES_ON) break
-          if (point === Escape.LONE) throw this.#loneSurrogate(i)
+          if (point === Escape.LONE) {
+            const where = this.#taken + i - this.#room.base
+            throw new HeimdallError('JSON_LONE_SURROGATE', `half of a surrogate pair before byte ${where}`)
+          }
           if (point === Escape.UNKNOWN) throw this.#unexpected(byte, i - 1, 'an escape of JSON')
-          o = writeCharacter(out, o, point)
+          o = writeCharacter(text, o, point)
           run = i
           shift = i - o
           state = STRING
         }
       }
     }
+    this.#at = i
     this.#length = o
     this.#run = run
     this.#state = state
@@ -291,97 +321,77 @@ export class CanonicalWriter {
   }
 
   /** A key has ended: notes where it is and whether it comes after the one before. Up to `o` the output is written. */
-  #endKey(source: Buffer, o: number, keyEnd: number, shift: number): void {
+  #endKey(o: number, keyEnd: number, shift: number): void {
     const members = this.#members
     const frame = (this.#depth - 1) * FRAME
     const keyStart = this.#tokenStart
     const { length } = members
     if (length > (this.#frames[frame] as number) && this.#frames[frame + 1] === 1) {
       const before = members.offsets[length - 2] as number
-      const beforeEnd = members.offsets[length - 1] as number
+      const beforeShift = before < o ? 0 : shift
+      const keyShift = keyStart < o ? 0 : shift
       const order = compareKeys(
-        before < o ? this.#out : source,
-        before < o ? before : before + shift,
-        before < o ? beforeEnd : beforeEnd + shift,
-        keyStart < o ? this.#out : source,
-        keyStart < o ? keyStart : keyStart + shift,
-        keyStart < o ? keyEnd : keyEnd + shift,
+        this.#room.text,
+        before + beforeShift,
+        (members.offsets[length - 1] as number) + beforeShift,
+        keyStart + keyShift,
+        keyEnd + keyShift,
       )
-      if (order === 0)
-        throw this.#duplicate(keyStart < o ? this.#out : source, keyStart < o ? keyStart : keyStart + shift)
+      if (order === 0) throw this.#duplicate(keyStart + keyShift)
       if (order > 0) this.#frames[frame + 1] = 0
     }
     members.push(keyStart, keyEnd)
   }
 
-  /** Writes the members of the innermost object in order, from the source where they all still stand there. */
-  #sortMembers(source: Buffer, run: number, at: number, o: number): number {
-    const out = this.#out
+  /** Writes the members of the innermost object in order, from the piece where they all still stand there. */
+  #sortMembers(run: number, at: number, o: number): number {
     const { offsets, length } = this.#members
     const base = this.#frames[(this.#depth - 1) * FRAME] as number
     const start = (offsets[base] as number) - 1
     const end = o + (at - run)
-    let from = source
     let shift = run - o
     if (start < o) {
-      copyBytes(source, run, at, out, o)
-      from = this.#aside(start, end)
-      shift = -start
-    } else copyBytes(source, run, start + shift, out, o)
-    const twice = orderMembers(from, this.#members, base, shift)
-    if (twice !== -1) throw this.#duplicate(from, twice)
-    const { order } = this.#members
-    const count = (length - base) / 2
+      moveBytes(this.#room.text, run, at, o)
+      shift = this.#room.aside(start, end) - start
+    } else moveBytes(this.#room.text, run, start + shift, o)
+    const text = this.#room.text
+    const twice = orderMembers(text, this.#members, base, shift)
+    if (twice !== -1) throw this.#duplicate(twice)
     let next = start
-    for (let i = 0; i < count; i += 1) {
-      const member = order[i] as number
+    for (let i = 0; i < (length - base) / 2; i += 1) {
+      const member = this.#members.order[i] as number
       const memberStart = (offsets[member] as number) - 1
       const memberEnd = member + 2 < length ? (offsets[member + 2] as number) - 2 : end
-      if (next > start) out[next++] = 0x2c
-      next = copyBytes(from, memberStart + shift, memberEnd + shift, out, next)
+      if (next > start) text[next++] = 0x2c
+      next = moveBytes(text, memberStart + shift, memberEnd + shift, next)
     }
     return next
-  }
-
-  /** A copy of what is to be put in order, in memory that is kept for the next time. */
-  #aside(start: number, end: number): Buffer {
-    if (this.#old.length < end - start) this.#old = Buffer.allocUnsafe(2 * (end - start))
-    copyBytes(this.#out, start, end, this.#old, 0)
-    return this.#old
   }
 
   /** Replaces the literal at the end of the output by its canonical text; `toCome` bytes of the piece are still unread. */
   #finishNumber(toCome: number): void {
     const start = this.#tokenStart
     this.#state = AFTER_VALUE
-    const text = numberText(this.#out.toString('latin1', start, this.#length))
-    this.#length = start
-    this.#reserve(toCome + text.length)
-    this.#length += this.#out.write(text, start, 'latin1')
+    const text = numberText(this.#room.text.toString('latin1', start, this.#length))
+    this.#room.makeWay(start + text.length + toCome)
+    this.#length = start + this.#room.text.write(text, start, 'latin1')
   }
 
-  /** After this, `bytes` more of source can be written without asking again. */
-  #reserve(bytes: number): void {
-    const needed = this.#length + bytes + SLACK
-    if (needed <= this.#out.length) return
-    if (needed > JSON_BYTES_MAX) throw new HeimdallError('JSON_TOO_LARGE', `more than ${JSON_BYTES_MAX} bytes of JSON`)
-    const wider = Buffer.allocUnsafe(Math.max(needed, Math.min(this.#out.length * 2, JSON_BYTES_MAX)))
-    this.#out.copy(wider, 0, 0, this.#length)
-    this.#out = wider
+  #take(piece: Buffer): void {
+    const room = this.#room
+    room.take(piece, this.#length)
+    this.#at = room.base
+    this.#run = this.#state === ESCAPE ? room.end : room.base
+    while (this.#at < room.end) this.#scan(BLOCK)
   }
 
   #unexpected(byte: number, at: number, expected: string): HeimdallError {
-    const seen =
-      byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `byte 0x${byte.toString(16).padStart(2, '0')}`
-    return new HeimdallError('JSON_MALFORMED', `${seen} at byte ${this.#taken + at}, expected ${expected}`)
+    const where = this.#taken + at - this.#room.base
+    return new HeimdallError('JSON_MALFORMED', `${nameOf(byte)} at byte ${where}, expected ${expected}`)
   }
 
-  #loneSurrogate(at: number): HeimdallError {
-    return new HeimdallError('JSON_LONE_SURROGATE', `half of a surrogate pair before byte ${this.#taken + at}`)
-  }
-
-  #duplicate(text: Buffer, keyStart: number): HeimdallError {
-    const key = /^(?:[^"\\]|\\.)*/.exec(text.toString('latin1', keyStart, keyStart + 80).replace(/[^ -~]/g, '?'))?.[0]
+  #duplicate(keyStart: number): HeimdallError {
+    const key = keyText(this.#room.text, keyStart)
     return new HeimdallError('JSON_DUPLICATE_KEY', `the key "${key}" stands twice in one object`)
   }
 }
