@@ -47,14 +47,22 @@ async function bundle(input, output) {
 // left to itself the bundler makes one of each module that two commands share. A group takes along what its modules
 // import, so the common ones come first.
 const groups = [
-  // All that `--version` needs.
-  { name: 'output', test: /src\/cli\/(stdout|version)\.ts$/ },
+  // All that `--version` needs, and what gets a session's process going.
+  {
+    name: 'output',
+    test: /src\/cli\/(stdout|version|early-session)\.ts$|src\/supervisor\/(launch|handover)\.ts$/,
+  },
   { name: 'vocabulary', test: /src\/(errors|limits|ids|clock|paths|suggest|config)\.ts$|rolldown.runtime/ },
   {
     name: 'frame',
     test: /src\/cli\/(command|main|manners|launchers|parse|stdin|render\/(style|colors|json))\.ts$/,
   },
   { name: 'storage', test: /src\/storage\/(?!sqlite)/ },
+  // What starts a session, finds one, and settles a lost one.
+  {
+    name: 'sessions',
+    test: /src\/processes\.ts$|src\/supervisor\/(command|ending|hold-id|options|prepare|session-dir|session-files|settle|start|tree)\.ts$|src\/cli\/commands\/session\/(run|socket-dir)\.ts$/,
+  },
   // What `claim check` loads when the path is clear, in one piece.
   {
     name: 'check',

@@ -1,5 +1,7 @@
 // Where every launcher of bin/ comes in.
 import { writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { launchEarly } from './early-session.ts'
 import { processStreams } from './stdout.ts'
 import { VERSION } from './version.ts'
 
@@ -45,6 +47,11 @@ async function run(bin: string, words: readonly string[]): Promise<number> {
       return 0
     }
   }
+  const session = sessionToRun(bin, words)
+  if (session !== undefined) {
+    // Node's own start is most of a session's: it begins before the rest of the command line is looked at.
+    launchEarly(session, { launcher: join(import.meta.dirname, 'session.cjs'), env: process.env })
+  }
   const { main } = await import('./main.ts')
   return await main(bin, words, process.env, cwd, processStreams())
 }
@@ -69,6 +76,15 @@ function quickRead(bin: string, words: readonly string[]): { kind: 'symbol' | 'f
   if (asked === 'heimdall symbol get') return { kind: 'symbol', id }
   if (asked === 'heimdall-resolve' && !['set', 'list', 'rm', 'import'].includes(id)) return { kind: 'symbol', id }
   return asked === 'heimdall fact get' || asked === 'heimdall-blackboard get' ? { kind: 'fact', id } : undefined
+}
+
+/** The id in `run … --id ID … -- COMMAND…`, unless it is help that is asked for. */
+function sessionToRun(bin: string, words: readonly string[]): string | undefined {
+  const flags = words.slice(0, Math.max(0, words.indexOf('--')))
+  const asked = bin === 'hm' ? flags[0] === 'run' : bin === 'heimdall' && flags[0] === 'session' && flags[1] === 'run'
+  if (!asked || flags.includes('--help') || flags.includes('-h')) return undefined
+  const at = flags.indexOf('--id')
+  return at === -1 ? undefined : flags[at + 1]
 }
 
 function printNow(text: string): void {

@@ -37,8 +37,10 @@ async function main(): Promise<number> {
     const line = readFileSync(0)
     if (line.length > SESSION_OPTIONS_BYTES_MAX)
       throw new HeimdallError('SESSION_OPTIONS_INVALID', `options of ${line.length} bytes`)
-    return await runSession(parseHandover(line.toString('utf8')), {
+    const { options, holder } = parseHandover(line.toString('utf8'))
+    return await runSession(options, {
       env: process.env,
+      holder,
       screenWorker: join(dirname(process.argv[1] ?? ''), 'screen-worker.cjs'),
       onReady: (ready) => announce({ ready }),
     })

@@ -18,47 +18,40 @@ import {
 } from './session-files.ts'
 import { settle } from './settle.ts'
 
-export interface HeldId {
-  readonly holder: Holder
-  /** The child is there: its pid is what others look for in the file. */
-  setChild(pid: number): Holder
-  release(): void
-}
-
-export async function holdId(dir: string, id: string, clock: Clock): Promise<HeldId> {
-  const startTicks = readStat(process.pid)?.startTicks
+/** Gives the id to process `pid`, or throws and says who has it. */
+export async function takeId(dir: string, id: string, pid: number, clock: Clock): Promise<Holder> {
+  const startTicks = readStat(pid)?.startTicks
+  const startedAtMs = Math.floor(clock.wallMs())
   const holder: Holder = {
-    supervisorPid: process.pid,
+    supervisorPid: pid,
     childPid: 0,
     supervisorStart: startTicks,
     childStart: undefined,
     boot: bootId(),
-    key: `${process.pid}-${startTicks ?? 0}-${Math.floor(clock.wallMs())}`,
-    startedAtMs: Math.floor(clock.wallMs()),
+    key: `${pid}-${startTicks ?? 0}-${startedAtMs}`,
+    startedAtMs,
   }
   await takeFile(dir, id, holder, clock)
-  return {
-    holder,
-    setChild(pid) {
-      const complete = { ...holder, childPid: pid, childStart: readStat(pid)?.startTicks }
-      // Not fsynced: after a power cut the processes it names are gone as well.
-      const temporary = ownFile(dir, id)
-      onDisk(temporary, () => writeFileSync(temporary, encodeHolder(complete), { mode: 0o600 }))
-      renameSync(temporary, sessionPaths(dir, id).pid)
-      return complete
-    },
-    release: () => void removeIfThere(sessionPaths(dir, id).pid),
-  }
+  return holder
+}
+
+/** The child is there: its pid is what others look for in the file. */
+export function nameChild(dir: string, id: string, holder: Holder, pid: number): void {
+  const complete = { ...holder, childPid: pid, childStart: readStat(pid)?.startTicks }
+  // Not fsynced: after a power cut the processes it names are gone as well.
+  const temporary = ownFile(dir, id, holder)
+  onDisk(temporary, () => writeFileSync(temporary, encodeHolder(complete), { mode: 0o600 }))
+  renameSync(temporary, sessionPaths(dir, id).pid)
 }
 
 /** A session that has ended answers for a moment longer; a start under its id waits for that. */
 const LINGER_WAIT_MS = EXIT_LINGER_MS * 10
 
-const ownFile = (dir: string, id: string): string => join(dir, `.${id}.${process.pid}.pid`)
+const ownFile = (dir: string, id: string, { supervisorPid }: Holder): string => join(dir, `.${id}.${supervisorPid}.pid`)
 
 async function takeFile(dir: string, id: string, holder: Holder, clock: Clock): Promise<void> {
   const path = sessionPaths(dir, id).pid
-  const mine = ownFile(dir, id)
+  const mine = ownFile(dir, id, holder)
   const deadlineMs = clock.monoMs() + LINGER_WAIT_MS
   onDisk(mine, () => writeFileSync(mine, encodeHolder(holder), { mode: 0o600 }))
   try {

@@ -10,6 +10,7 @@ import {
   TERMINAL_CELLS_MAX,
   TERMINAL_SIDE_MAX,
 } from '../limits.ts'
+import type { Holder } from './session-files.ts'
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -101,12 +102,18 @@ function check(holds: boolean, problem: string): void {
   if (!holds) throw new HeimdallError('SESSION_OPTIONS_INVALID', problem)
 }
 
-/** One line on the standard input of the session's process: nothing of it shows in argv or stays on disk. */
-export function encodeHandover(options: SessionOptions): string {
-  return `${JSON.stringify(options)}\n`
+/** The options of a session and, when its starter took the id for it, what the pid file says. */
+export interface Handover {
+  readonly options: SessionOptions
+  readonly holder: Holder | undefined
 }
 
-export function parseHandover(line: string): SessionOptions {
+/** One line on the standard input of the session's process: nothing of it shows in argv or stays on disk. */
+export function encodeHandover({ options, holder }: Handover): string {
+  return `${JSON.stringify({ ...options, holder })}\n`
+}
+
+export function parseHandover(line: string): Handover {
   let value: unknown
   try {
     value = JSON.parse(line)
@@ -114,7 +121,8 @@ export function parseHandover(line: string): SessionOptions {
     throw new HeimdallError('SESSION_OPTIONS_INVALID', 'the options of the session are not JSON', { cause: error })
   }
   check(isRequest(value), 'the options of the session lack id, socketDir, command or cwd')
-  return resolveOptions(value as SessionRequest)
+  const { holder, ...request } = value as SessionRequest & { readonly holder?: Holder }
+  return { options: resolveOptions(request), holder }
 }
 
 function isRequest(value: unknown): value is SessionRequest {

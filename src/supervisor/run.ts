@@ -4,16 +4,16 @@ import { HeimdallError, isSystemError } from '../errors.ts'
 import { EXIT_LINGER_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
-import { checkCommand, childEnvironment } from './command.ts'
+import { childEnvironment } from './command.ts'
 import { sweep } from './ending.ts'
-import { type HeldId, holdId } from './hold-id.ts'
+import { nameChild } from './hold-id.ts'
 import type { SessionOptions } from './options.ts'
+import { prepareSession } from './prepare.ts'
 import { openRecording } from './recording.ts'
 import { Screen } from './screen.ts'
 import { SessionServer } from './server.ts'
 import { Session, type SessionEnd } from './session.ts'
-import { checkSocketPath, ensureSessionDir } from './session-dir.ts'
-import { type ExitRecord, type SessionPaths, sessionPaths } from './session-files.ts'
+import { type ExitRecord, type Holder, type SessionPaths, sessionPaths } from './session-files.ts'
 import { openSessionLog, type SessionLog } from './session-log.ts'
 import type { StartedSession } from './start.ts'
 
@@ -30,28 +30,25 @@ export interface RunWith extends RunHooks {
   readonly env: Env
   /** Path of `screen-worker.cjs`. */
   readonly screenWorker: string
+  /** The id as the starter took it for this process; without it, it is taken here. */
+  readonly holder?: Holder | undefined
   readonly clock?: Clock
 }
 
 /** Resolves with the child's exit code when nothing of the session is left. */
 export async function runSession(options: SessionOptions, how: RunWith): Promise<number> {
   const clock = how.clock ?? systemClock
-  ensureSessionDir(options.socketDir, process.getuid?.() ?? 0)
-  checkSocketPath(options.socketDir, options.id)
-  checkCommand(options, { ...how.env, ...Object.fromEntries(options.env.map(({ name, value }) => [name, value])) })
+  const holder = how.holder ?? (await prepareSession(options, { pid: process.pid, env: how.env, clock }))
   const paths = sessionPaths(options.socketDir, options.id)
-  const held = await holdId(options.socketDir, options.id, clock)
-  const cleanup: (() => void)[] = [() => held.release()]
+  const cleanup: (() => void)[] = [() => void removeIfThere(paths.pid)]
   try {
-    removeIfThere(paths.exit)
-    removeIfThere(paths.socket)
     const log = openSessionLog(options.logFile ?? paths.log, {
       level: options.logLevel,
       filter: options.logFilter,
       clock,
     })
     cleanup.push(() => log.close())
-    return await live(options, how, { paths, held, log, clock, cleanup })
+    return await live(options, how, { paths, holder, log, clock, cleanup })
   } finally {
     for (const undo of cleanup.toReversed()) undo()
   }
@@ -59,15 +56,15 @@ export async function runSession(options: SessionOptions, how: RunWith): Promise
 
 interface Frame {
   readonly paths: SessionPaths
-  readonly held: HeldId
+  readonly holder: Holder
   readonly log: SessionLog
   readonly clock: Clock
   readonly cleanup: (() => void)[]
 }
 
 async function live(options: SessionOptions, how: RunWith, frame: Frame): Promise<number> {
-  const { paths, held, log, clock, cleanup } = frame
-  const key = held.holder.key ?? ''
+  const { paths, holder, log, clock, cleanup } = frame
+  const key = holder.key ?? ''
   const recording =
     options.recordPath === null
       ? undefined
@@ -92,7 +89,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     supervisor_pid: process.pid,
     command: options.command,
     cwd: options.cwd,
-    started_at: new Date(held.holder.startedAtMs ?? 0).toISOString(),
+    started_at: new Date(holder.startedAtMs ?? 0).toISOString(),
     ended_at: new Date(clock.wallMs()).toISOString(),
     output_bytes: session.outputBytes,
     swept,
@@ -142,7 +139,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     onSignals(session, log),
   )
   try {
-    held.setChild(session.pid)
+    nameChild(options.socketDir, options.id, holder, session.pid)
     await server.listen(paths.socket)
     log.write('info', 'session', `started: supervisor ${process.pid}, child ${session.pid}`)
     how.onReady?.({ id: options.id, socket: paths.socket, supervisor_pid: process.pid, pid: session.pid })

@@ -1,11 +1,12 @@
 // Starting a session as a process of its own: options in by a pipe, readiness or the reason of failure out by another.
-import { spawn } from 'node:child_process'
-import type { Readable, Writable } from 'node:stream'
+import type { Socket } from 'node:net'
 import { type ErrorCode, ERRORS, HeimdallError, ignore } from '../errors.ts'
 import { SESSION_START_MS } from '../limits.ts'
-import type { Env } from '../paths.ts'
-import { ANNOUNCE_ARGUMENT, READY_FD, SUPERVISOR_VARIABLE } from './handover.ts'
+import { systemClock } from '../clock.ts'
+import { type LaunchedSession, launchSession, type LaunchWith } from './launch.ts'
 import { encodeHandover, type SessionOptions } from './options.ts'
+import { type PrepareFor, prepareSession } from './prepare.ts'
+import type { Holder } from './session-files.ts'
 
 export interface StartedSession {
   readonly id: string
@@ -26,51 +27,64 @@ export type Readiness =
       }
     }
 
-export interface StartWith {
-  /** Path of `session.cjs`. */
-  readonly launcher: string
-  /** Environment of the supervisor, and so of the child. */
-  readonly env: Env
+export interface StartWith extends LaunchWith {
   readonly startMs?: number
 }
 
 /** Resolves when the socket answers; the session goes on when the caller ends. Rejects with the session's own error. */
 export async function startSession(options: SessionOptions, how: StartWith): Promise<StartedSession> {
-  const child = spawn(process.execPath, [how.launcher, options.id, ANNOUNCE_ARGUMENT], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
-    env: { ...how.env, [SUPERVISOR_VARIABLE]: options.id },
-    cwd: '/',
-  })
-  const timer = setTimeout(() => child.kill('SIGKILL'), how.startMs ?? SESSION_START_MS)
+  return await handOver(options, launchSession(options.id, how), how)
+}
+
+/** The second half of `startSession`, for a process that was launched earlier. */
+export async function handOver(
+  options: SessionOptions,
+  launched: LaunchedSession,
+  how: Pick<StartWith, 'env' | 'startMs'>,
+): Promise<StartedSession> {
+  const timer = setTimeout(launched.kill, how.startMs ?? SESSION_START_MS)
   try {
-    const pipe = child.stdio[READY_FD] as Readable
-    const stdin = child.stdio[0] as Writable
     // The process ended early, and its readiness line or exit code says why.
-    stdin.on('error', ignore('EPIPE', 'ECONNRESET'))
-    stdin.end(encodeHandover(options))
-    const [line, failure] = await Promise.all([
-      readAll(pipe),
-      new Promise<Error | undefined>((resolve) => {
-        child.once('error', resolve)
-        child.once('spawn', () => resolve(undefined))
-      }),
-    ])
-    if (failure !== undefined)
-      throw new HeimdallError('SESSION_START_FAILED', `cannot start ${how.launcher}: ${failure.message}`, {
-        cause: failure,
-      })
-    return parseReadiness(line)
+    launched.options.on('error', ignore('EPIPE', 'ECONNRESET'))
+    const { pid, launcher } = launched
+    if (pid === undefined) throw notStarted(launcher, await launched.failure)
+    const ready = firstLine(launched.readiness)
+    const holder = await prepared(options, launched, { pid, env: how.env, clock: systemClock })
+    launched.options.end(encodeHandover({ options, holder }))
+    return parseReadiness(await ready)
   } finally {
     clearTimeout(timer)
-    child.unref()
   }
 }
 
-async function readAll(stream: Readable): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of stream) parts.push(part as Buffer)
-  return Buffer.concat(parts).toString('utf8')
+async function prepared(options: SessionOptions, launched: LaunchedSession, how: PrepareFor): Promise<Holder> {
+  try {
+    return await prepareSession(options, how)
+  } catch (error) {
+    // It waits for options that will not come.
+    launched.kill()
+    throw error
+  }
+}
+
+function notStarted(launcher: string, cause: Error | undefined): HeimdallError {
+  return new HeimdallError('SESSION_START_FAILED', `cannot start ${launcher}: ${cause?.message ?? 'no process'}`, {
+    cause,
+  })
+}
+
+/** All that comes, when the stream ends before a line is whole. */
+function firstLine(stream: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    stream.ref().setEncoding('utf8')
+    stream.on('data', (part: string) => {
+      text += part
+      if (text.endsWith('\n')) resolve(text)
+    })
+    stream.once('end', () => resolve(text))
+    stream.once('error', reject)
+  })
 }
 
 function parseReadiness(line: string): StartedSession {

@@ -1,10 +1,11 @@
 // Sessions begin, are listed, end and are cleaned up after, by the commands that a person or a script runs.
-import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { commandLine } from '../../src/processes.ts'
 import { readHolder } from '../../src/supervisor/session-files.ts'
 import { isRunning, waitForDeath } from '../support/programs.ts'
-import { waitForNoFile } from '../support/wait.ts'
+import { until, waitForNoFile } from '../support/wait.ts'
 import { hm } from './hm.ts'
 
 /** Commands that take the id of a session. */
@@ -22,6 +23,28 @@ test('run passes the exit code through: of the command, of a signal, of a comman
   expect(await code('--id', '../x', '--', 'true')).toBe(2)
   expect(existsSync(join(home.dir, '..', 'x.sock'))).toBe(false)
 })
+
+test('a process that was launched for a start that cannot be ends by itself', async () => {
+  const home = hm()
+  const id = `w${process.hrtime.bigint()}`
+  const words = ['--id', id, '--', 'sleep', '1000']
+  expect(await home.run(['run', '--cols', '0', ...words])).toMatchObject({ code: 2 })
+  expect(await home.run(['run', '--no-such-flag', ...words])).toMatchObject({ code: 2 })
+  expect(await home.run(['run', '--detach', '--id', id, '--', 'no-such-program'])).toMatchObject({ code: 127 })
+  await until('no process of these starts', () => launched(id).length === 0)
+  expect(await home.json(['ls'])).toMatchObject({ sessions: [] })
+
+  await home.session(id, ['sleep', '1000'])
+  const refused = await home.run(['run', '--detach', ...words])
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is in use')])
+  await until('the process of the one session alone', () => launched(id).length === 1)
+})
+
+/** Processes of sessions that were launched under an id. */
+function launched(id: string): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).filter((pid) => commandLine(pid).includes(`session.cjs ${id}`))
+}
 
 test('run without a terminal passes output through, all of it', async () => {
   const { stdout, code } = await hm().run(['run', '--', 'sh', '-c', 'seq 1 30000; echo end'])

@@ -6,7 +6,7 @@ import { findSession } from '../../../supervisor/session-files.ts'
 import type { Run } from '../../command.ts'
 import { duration } from '../../render/duration.ts'
 import type { clean } from '../../table/session.ts'
-import { socketDirOf } from './locate.ts'
+import { socketDirOf } from './socket-dir.ts'
 
 const OLDER_THAN_MS = 86_400_000
 

@@ -1,10 +1,7 @@
 // From the id on a command line to the session: its folder, its files, a connection to it.
-import { join, resolve } from 'node:path'
 import { openConnection, type SessionConnection } from '../../../client/connection.ts'
-import { loadConfig } from '../../../config.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { parseId } from '../../../ids.ts'
-import { homeDir, sessionsDir } from '../../../paths.ts'
 import { nearest } from '../../../suggest.ts'
 import {
   type ExitRecord,
@@ -14,6 +11,7 @@ import {
   type SessionPaths,
 } from '../../../supervisor/session-files.ts'
 import type { Context } from '../../command.ts'
+import { type DirFlag, socketDirOf } from './socket-dir.ts'
 
 export interface Located {
   readonly id: string
@@ -22,19 +20,6 @@ export interface Located {
   readonly isRunning: boolean
   /** How it ended; also of an earlier session of this id while another one runs. */
   readonly exit: ExitRecord | undefined
-}
-
-interface DirFlag {
-  readonly 'socket-dir': string | undefined
-}
-
-/** `--socket-dir`, the setting `socket_dir`, or the usual place. */
-export async function socketDirOf(context: Context, flags: DirFlag): Promise<string> {
-  const { cwd, env } = context
-  const config = await loadConfig({ cwd, env, file: context.configFile, flags: { socket_dir: flags['socket-dir'] } })
-  const { value } = config.socket_dir
-  if (typeof value !== 'string') return sessionsDir(env)
-  return resolve(cwd, value.startsWith('~/') ? join(homeDir(env), value.slice(2)) : value)
 }
 
 /** Finds a session by id. One whose supervisor died without a word is settled first, so that the answer is final. */

@@ -8,7 +8,7 @@ import { duration } from '../../render/duration.ts'
 import { inlineText } from '../../render/plain-text.ts'
 import { renderTable } from '../../render/style.ts'
 import type { ls } from '../../table/session.ts'
-import { socketDirOf } from './locate.ts'
+import { socketDirOf } from './socket-dir.ts'
 
 /** One session that does not answer must not hold up the list for long. */
 const ANSWER_MS = 1_000

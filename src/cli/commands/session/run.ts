@@ -6,10 +6,11 @@ import { HeimdallError } from '../../../errors.ts'
 import { homeDir } from '../../../paths.ts'
 import { listSessions, readExitRecord } from '../../../supervisor/session-files.ts'
 import { type LogLevel, resolveOptions, SESSION_DEFAULTS, type SessionOptions } from '../../../supervisor/options.ts'
-import { type StartedSession, startSession } from '../../../supervisor/start.ts'
+import { handOver, type StartedSession, startSession } from '../../../supervisor/start.ts'
 import type { Context, InputOf, Run } from '../../command.ts'
+import { takeEarly } from '../../early-session.ts'
 import type { run as row } from '../../table/session.ts'
-import { socketDirOf } from './locate.ts'
+import { socketDirOf } from './socket-dir.ts'
 
 export const run: Run<typeof row> = async (context, input) => {
   const { flags, rest } = input
@@ -40,18 +41,21 @@ export const run: Run<typeof row> = async (context, input) => {
 
 /** A name that was free when it was chosen may be taken by the time it is used: then the next one, unless it was asked for. */
 async function start(context: Context, options: SessionOptions, isNamed: boolean): Promise<StartedSession> {
-  const launcher = join(
-    dirname(createRequire(import.meta.url).resolve('heimdall-agents/package.json')),
-    'dist/session.cjs',
-  )
   const refused = new Set<string>()
   for (let { id } = options; ; id = freeId(options.socketDir, options.command[0] ?? '', refused))
     try {
-      return await startSession({ ...options, id }, { launcher, env: context.env })
+      const launched = takeEarly(id)
+      if (launched !== undefined) return await handOver({ ...options, id }, launched, context)
+      return await startSession({ ...options, id }, { launcher: launcherPath(), env: context.env })
     } catch (error) {
       if (isNamed || !(error instanceof HeimdallError) || error.code !== 'SESSION_ID_IN_USE') throw error
       refused.add(id)
     }
+}
+
+function launcherPath(): string {
+  const root = dirname(createRequire(import.meta.url).resolve('heimdall-agents/package.json'))
+  return join(root, 'dist/session.cjs')
 }
 
 const located = (options: SessionOptions, { id, socket }: StartedSession) => ({

@@ -1,0 +1,28 @@
+// What is checked and taken before a session may run its command: by its starter, while the session's process boots.
+import type { Clock } from '../clock.ts'
+import type { Env } from '../paths.ts'
+import { removeIfThere } from '../storage/atomic-file.ts'
+import { checkCommand } from './command.ts'
+import { takeId } from './hold-id.ts'
+import type { SessionOptions } from './options.ts'
+import { checkSocketPath, ensureSessionDir } from './session-dir.ts'
+import { type Holder, sessionPaths } from './session-files.ts'
+
+export interface PrepareFor {
+  /** Process that will run the session. */
+  readonly pid: number
+  readonly env: Env
+  readonly clock: Clock
+}
+
+/** Throws what is in the way; otherwise the id belongs to process `pid`, and nothing of an earlier session is left. */
+export async function prepareSession(options: SessionOptions, { pid, env, clock }: PrepareFor): Promise<Holder> {
+  ensureSessionDir(options.socketDir, process.getuid?.() ?? 0)
+  checkSocketPath(options.socketDir, options.id)
+  checkCommand(options, { ...env, ...Object.fromEntries(options.env.map(({ name, value }) => [name, value])) })
+  const holder = await takeId(options.socketDir, options.id, pid, clock)
+  const paths = sessionPaths(options.socketDir, options.id)
+  removeIfThere(paths.exit)
+  removeIfThere(paths.socket)
+  return holder
+}
