@@ -56,13 +56,16 @@ export interface ComparisonResult {
   readonly peers: readonly PeerResult[]
 }
 
-/** Runs a bench as a program: prints it, writes `bench/results/<name>.json`, and exits 1 when a goal is missed or a side cannot run. */
-export async function runBench(bench: Bench): Promise<void> {
+/**
+ * Runs a bench as a program: prints it, writes `bench/results/<name>.json`, and exits 1 when a goal is missed or a side
+ * cannot run. With `parts`, only the comparisons whose title has one of them, and nothing is written.
+ */
+export async function runBench(bench: Bench, parts: readonly string[] = process.argv.slice(2)): Promise<void> {
   console.log(`${bench.name}: ${bench.about}`)
   const prepared = await bench.prepare()
   const results: ComparisonResult[] = []
   try {
-    for (const comparison of prepared.comparisons) {
+    for (const comparison of chosen(bench, prepared.comparisons, parts)) {
       const result = await compare(comparison)
       results.push(result)
       console.log(comparisonText(result))
@@ -70,9 +73,19 @@ export async function runBench(bench: Bench): Promise<void> {
   } finally {
     await prepared.cleanup?.()
   }
-  mkdirSync('bench/results', { recursive: true })
-  writeFileSync(`bench/results/${bench.name}.json`, `${JSON.stringify(record(bench, results), null, 2)}\n`)
+  if (parts.length === 0) {
+    mkdirSync('bench/results', { recursive: true })
+    writeFileSync(`bench/results/${bench.name}.json`, `${JSON.stringify(record(bench, results), null, 2)}\n`)
+  }
   if (results.some(({ peers }) => peers.some(({ passed }) => !passed))) process.exitCode = 1
+}
+
+function chosen({ name }: Bench, all: readonly Comparison[], parts: readonly string[]): readonly Comparison[] {
+  if (parts.length === 0) return all
+  const found = all.filter(({ what }) => parts.some((part) => what.includes(part)))
+  const titles = all.map(({ what }) => `  ${what}`).join('\n')
+  if (found.length === 0) throw new Error(`${name} has no part with ${parts.join(' or ')} in its title:\n${titles}`)
+  return found
 }
 
 /** All sides once per round, each round starting with another one, so that drift of the machine falls on all alike. */

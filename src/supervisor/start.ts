@@ -42,7 +42,7 @@ export async function handOver(
   launched: LaunchedSession,
   how: Pick<StartWith, 'env' | 'startMs'>,
 ): Promise<StartedSession> {
-  const timer = setTimeout(launched.kill, how.startMs ?? SESSION_START_MS)
+  const timer = setTimeout(() => launched.kill(), how.startMs ?? SESSION_START_MS)
   try {
     // The process ended early, and its readiness line or exit code says why.
     launched.options.on('error', ignore('EPIPE', 'ECONNRESET'))
