@@ -38,16 +38,24 @@ export function committerOf(room: Coordination, name: string, secret: string | u
   }
 }
 
-/** `authors`: agents whose own claims do not stand in the way, besides the committer's. */
+export interface Made {
+  /** Agents whose own claims do not stand in the way, besides the committer's. */
+  readonly authors: readonly string[]
+  /** Claims from this time on do not count: the change was made before them. */
+  readonly atMs: number
+}
+
 export function judgePaths(
   room: Coordination,
   committer: Committer,
   paths: readonly string[],
-  authors: readonly string[] = [],
+  { authors, atMs }: Made = { authors: [], atMs: Number.POSITIVE_INFINITY },
 ): Verdict {
   const isSensitive = caseSensitive(room)
   const scopes = paths.map((path) => scopeOfPath(path, { caseSensitive: isSensitive }))
-  const found = checkParsed(room, scopes, ownHaid(committer)).filter(({ haid }) => !authors.includes(haid))
+  const found = checkParsed(room, scopes, ownHaid(committer)).filter(
+    ({ haid, since }) => !authors.includes(haid) && Date.parse(since) < atMs,
+  )
   const collisions = [...found.filter(isBinding), ...found.filter((conflict) => !isBinding(conflict))]
   if (committer.kind === 'agent' && (committer.isRevoked || found.some(isBinding)))
     return { outcome: 'refuse', collisions }

@@ -6,6 +6,7 @@ import { type Committer, committerOf, judgePaths, recordCollisions, type Verdict
 import { readHaid, trailer } from '../../coordination/haid.ts'
 import { readKey } from '../../coordination/keys.ts'
 import { EXIT, HeimdallError } from '../../errors.ts'
+import { CONFLICT_PAIRS_MAX } from '../../limits.ts'
 import type { Answer, Context, Run } from '../command.ts'
 import { readAll } from '../stdin.ts'
 import type { guardRun } from '../table/guard.ts'
@@ -115,9 +116,9 @@ async function judge(
     case 'pre-commit':
       return judgePaths(room, committer, stagedPaths(at))
     case 'post-commit':
-      return isReplaying(at) && lastMove(at).startsWith('rebase')
-        ? CLEAR
-        : judgeCommits(room, committer, [lastCommit(at)])
+      if (isReplaying(at) && lastMove(at).startsWith('rebase')) return CLEAR
+      // Made just now, whatever date it was given.
+      return judgeCommits(room, committer, [{ ...lastCommit(at), committedMs: Number.POSITIVE_INFINITY }])
     case 'pre-push': {
       const lines = (await readAll(context.stdin)).toString('utf8')
       return judgeCommits(room, committer, pushedCommits(at, words[0] ?? 'origin', lines))
@@ -125,19 +126,25 @@ async function judge(
   }
 }
 
-/** A commit that carries an agent's trailer is that agent's, whoever pushes it: its own claims do not stand in its way. */
+/**
+ * A commit that carries an agent's trailer is that agent's, whoever pushes it: its own claims do not stand in its way.
+ * Nor does a claim that is younger than the commit: whoever made it claimed what was history by then.
+ */
 function judgeCommits(room: Coordination, committer: Committer, commits: readonly Commit[]): Verdict {
-  const pathsOf = new Map<string, Set<string>>()
-  for (const { agents, paths } of commits) {
-    const key = agents.join(' ')
-    const known = pathsOf.get(key) ?? new Set()
-    for (const path of paths) known.add(path)
-    pathsOf.set(key, known)
-  }
-  const verdicts = [...pathsOf].map(([agents, paths]) => judgePaths(room, committer, [...paths], agents.split(' ')))
+  const verdicts = commits.map(({ paths, agents, committedMs }) =>
+    judgePaths(room, committer, paths, { authors: agents, atMs: committedMs + COMMIT_CLOCK_MS }),
+  )
   const worst = (['refuse', 'warn'] as const).find((outcome) => verdicts.some((verdict) => verdict.outcome === outcome))
-  return { outcome: worst ?? 'clear', collisions: verdicts.flatMap(({ collisions }) => collisions) }
+  const collisions = new Map<string, Conflict>()
+  for (const found of verdicts.flatMap((verdict) => verdict.collisions)) {
+    const pairs = [...(collisions.get(found.claimId)?.pairs ?? []), ...found.pairs]
+    collisions.set(found.claimId, { ...found, pairs: pairs.slice(0, CONFLICT_PAIRS_MAX) })
+  }
+  return { outcome: worst ?? 'clear', collisions: [...collisions.values()] }
 }
+
+/** Git keeps whole seconds, and cut off, not rounded. */
+const COMMIT_CLOCK_MS = 1_000
 
 function whoCommits(context: Context, room: Coordination, at: Git): Committer {
   const name = actorName(context)

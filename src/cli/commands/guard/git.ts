@@ -74,7 +74,14 @@ export interface Commit {
   readonly paths: readonly string[]
   /** HAIDs of its `Heimdall-Agent:` trailers. */
   readonly agents: readonly string[]
+  /** By the committer's clock, to the second. */
+  readonly committedMs: number
 }
+
+type Signature = Pick<Commit, 'agents' | 'committedMs'>
+
+/** A commit that git says nothing of counts as made just now, or rather later: every claim is older. */
+const UNSIGNED: Signature = { agents: [], committedMs: Number.POSITIVE_INFINITY }
 
 /** What the last entry of the reflog says: `commit: …`, `commit (amend): …`, `rebase (pick): …`. */
 export function lastMove(at: Git): string {
@@ -84,11 +91,11 @@ export function lastMove(at: Git): string {
 /** The commit just made; of an amended one only what the amendment changed. */
 export function lastCommit(at: Git): Commit {
   const [sha = ''] = git(at, ['rev-parse', 'HEAD']).trim().split('\n')
-  if (!lastMove(at).startsWith('commit (amend)')) return commits(at, [sha])[0] ?? { sha, paths: [], agents: [] }
+  if (!lastMove(at).startsWith('commit (amend)')) return commits(at, [sha])[0] ?? { sha, paths: [], ...UNSIGNED }
   return {
     sha,
     paths: split(git(at, ['diff', ...LISTED, 'HEAD@{1}', 'HEAD'])),
-    agents: agentsOf(at, [sha]).get(sha) ?? [],
+    ...(signaturesOf(at, [sha]).get(sha) ?? UNSIGNED),
   }
 }
 
@@ -119,7 +126,7 @@ function exists(at: Git, sha: string): boolean {
 
 function commits(at: Git, shas: readonly string[]): Commit[] {
   if (shas.length === 0) return []
-  const agents = agentsOf(at, shas)
+  const signatures = signaturesOf(at, shas)
   // `-c` lists of a merge only what differs from all of its parents.
   const listed = split(git(at, ['diff-tree', '--stdin', '-r', '-c', '--root', ...LISTED], `${shas.join('\n')}\n`))
   const paths = new Map<string, string[]>()
@@ -129,20 +136,19 @@ function commits(at: Git, shas: readonly string[]): Commit[] {
     if (wanted.has(field) && !paths.has(field)) paths.set(field, (current = []))
     else current.push(field)
   }
-  return shas.map((sha) => ({ sha, paths: paths.get(sha) ?? [], agents: agents.get(sha) ?? [] }))
+  return shas.map((sha) => ({ sha, paths: paths.get(sha) ?? [], ...(signatures.get(sha) ?? UNSIGNED) }))
 }
 
-function agentsOf(at: Git, shas: readonly string[]): Map<string, string[]> {
-  const format = '--format=%H %(trailers:key=Heimdall-Agent,valueonly,separator=%x20)'
-  const lines = git(at, ['log', '--no-walk', '--stdin', '--no-show-signature', format], `${shas.join('\n')}\n`).split(
-    '\n',
-  )
+function signaturesOf(at: Git, shas: readonly string[]): Map<string, Signature> {
+  const format = '--format=%H %ct %(trailers:key=Heimdall-Agent,valueonly,separator=%x20)'
+  const lines = git(at, ['log', '--no-walk', '--stdin', '--no-show-signature', format], `${shas.join('\n')}\n`)
   return new Map(
     lines
+      .split('\n')
       .filter((line) => line !== '')
       .map((line) => {
-        const [sha = '', ...haids] = line.trim().split(/ +/)
-        return [sha, haids]
+        const [sha = '', seconds = '', ...agents] = line.trim().split(/ +/)
+        return [sha, { agents, committedMs: Number(seconds) * 1000 }]
       }),
   )
 }

@@ -56,7 +56,7 @@ export function installHooks(at: Git, command: readonly string[]): InstalledHook
         })
       renameSync(path, aside)
     }
-    replaceFile(path, script(hook, command), { mode: 0o755 })
+    replaceFile(path, script(hook, command, shellOf(readIfThere(aside))), { mode: 0o755 })
     // The file mode of a new file is subject to the umask; git ignores hooks that are not executable.
     chmodSync(path, 0o755)
     return { hook, path, chained: existsSync(aside) ? aside : null }
@@ -91,16 +91,17 @@ const asidePath = (path: string): string => `${path}.before-heimdall`
  * The earlier hook runs first and decides first. A guard that cannot be started lets the commit through and says so:
  * coordination must not keep people from their own repository.
  */
-function script(hook: Hook, command: readonly string[]): string {
+function script(hook: Hook, command: readonly string[], shell: string | undefined): string {
   const [program = '', launcher = ''] = command
   const feed = hook === 'pre-push' ? 'printf %s "$input" | ' : ''
+  const before = shell === undefined ? '"$before" "$@"' : `${shell} -c '. "$0.before-heimdall"' "$0" "$@"`
   return [
     '#!/bin/sh',
     MARK,
     // The x keeps newlines at the end that the shell would strip.
     ...(hook === 'pre-push' ? ['input=$(cat; printf x)', 'input=${input%x}'] : []),
     `before="$(dirname "$0")/${hook}.before-heimdall"`,
-    `if [ -x "$before" ]; then ${feed}"$before" "$@" || exit $?; fi`,
+    `if [ -x "$before" ]; then ${feed}${before} || exit $?; fi`,
     'guard() {',
     `  if [ -x ${quoted(program)} ] && [ -f ${quoted(launcher)} ]; then`,
     `    ${quoted(program)} ${quoted(launcher)} guard run ${hook} "$@"`,
@@ -113,6 +114,16 @@ function script(hook: Hook, command: readonly string[]): string {
     ...BODIES[hook],
     '',
   ].join('\n')
+}
+
+/**
+ * The shell that an earlier hook names on its first line, or nothing for any other program. Husky's hooks find what
+ * they are to run by their own name, which setting them aside has changed: read by their shell, they see the name of
+ * the hook that git runs.
+ */
+function shellOf(text: string | undefined): string | undefined {
+  const words = /^#! *(\/[\w./-]+(?: [\w-]+)*) *\r?\n/.exec(text ?? '')?.[1]
+  return words !== undefined && /(?:^\S*\/|env )(?:ba|da|k|z)?sh(?: -[a-z]+)*$/.test(words) ? words : undefined
 }
 
 /**
