@@ -79,7 +79,7 @@ export class ClientJudge {
       case 'malformed':
         return this.#malformed(message, received)
       case 'batch':
-        return received.whole === null ? this.#largeBatch() : this.#batch(received.whole)
+        return received.whole === null ? this.#largeBatch(received) : this.#batch(received.whole)
       case 'request':
         if (this.#isCutOff) this.#answer(received.scanned.id.raw, ERROR_CODES.TERMINATE_RUN, CUT_OFF)
         else this.#options.open.addOther(message.key)
@@ -131,12 +131,13 @@ export class ClientJudge {
   #malformed(message: MalformedMessage, { bytes, streamHash }: Received): boolean {
     const { gate, answering } = this.#options
     const idRaw = message.id?.raw ?? 'null'
-    if (message.call === null) {
-      if (gate.isObserving && !this.#isCutOff) return true
+    // A line that is no message is answered and forgotten, unless it is let through: then somebody may take it for a call.
+    if (message.call === null && (!gate.isObserving || this.#isCutOff)) {
       this.#answer(idRaw, message.code, message.why)
       return false
     }
-    const judged = gate.refuse(unreadable(message.call.toolName, bytes, streamHash), 'MALFORMED_CALL', message.why)
+    const call = unreadable(message.call?.toolName ?? '', bytes, streamHash)
+    const judged = gate.refuse(call, 'MALFORMED_CALL', message.why)
     if (judged.isForwarded && !this.#isCutOff) {
       this.#forwarded(judged, message.id)
       return true
@@ -174,9 +175,14 @@ export class ClientJudge {
     else this.#refused(judged, '', INVALID_REQUEST)
   }
 
-  #largeBatch(): boolean {
-    if (this.#options.gate.isObserving && !this.#isCutOff) return true
-    this.#answer(null, INVALID_REQUEST, BATCH_REFUSED)
+  #largeBatch({ bytes, streamHash }: Received): boolean {
+    const call = unreadable('', bytes, streamHash)
+    const judged = this.#options.gate.refuse(call, 'BATCH_REFUSED', 'a batch too large to look into')
+    if (judged.isForwarded && !this.#isCutOff) {
+      this.#forwarded(judged, null)
+      return true
+    }
+    this.#refused(judged, protocolError('null', INVALID_REQUEST, BATCH_REFUSED), INVALID_REQUEST)
     return false
   }
 

@@ -195,7 +195,7 @@ export class Gate {
   /** Writes the end of a call that was announced. */
   finish(judged: JudgedCall, outcome: CallOutcome): void {
     const { text, events, redact, clock } = this.#options
-    if (judged.end !== null) this.#settle(judged.end, outcome.status !== 'OK')
+    if (judged.end !== null) this.#settle(judged.end, isFailure(outcome.status))
     const latencyMs = Math.max(0, Math.ceil(clock.monoMs() - judged.startMs))
     const preview =
       outcome.resultBytes === null
@@ -218,6 +218,11 @@ export class Gate {
       this.#options.note(`the end of a call could not be counted: ${error.message}`)
     }
   }
+}
+
+/** A call that was cancelled may have done its work all the same: whoever cancels must not be able to send it twice. */
+function isFailure(status: CallStatus): boolean {
+  return status === 'ERROR' || status === 'TIMEOUT'
 }
 
 function plainVerdict(decision: Decision): Verdict {

@@ -190,6 +190,8 @@ export class MessageScan {
           break
         default:
           if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d && byte !== 0x0a) this.structure(byte, i, base)
+          // Readers with universal newlines, such as Python's, end a line here: what follows is a message of its own to them.
+          else if (byte === 0x0d && this.isStrict && this.depth > 0) this.state = BROKEN
           i += 1
       }
     }

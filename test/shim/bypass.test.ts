@@ -1,6 +1,6 @@
 // A denied tool, asked for in every way that got past the origin's shim: none may reach the server, none may break the books.
 import { expect, test } from 'vitest'
-import { bundle, checkBooks, deny, ofType, startShim, tool, toolCall } from '../support/shim-client.ts'
+import { bundle, checkBooks, deny, ofType, rule, startShim, tool, toolCall } from '../support/shim-client.ts'
 
 const POLICY = bundle([deny('no-delete', tool('delete_*'))])
 const DELETE = '"params":{"name":"delete_all","arguments":{}}'
@@ -65,6 +65,13 @@ const ROADS: readonly (readonly [string, string])[] = [
   [
     'a carriage return between messages',
     `{"jsonrpc":"2.0","id":1,"method":"ping"}\r{"jsonrpc":"2.0","id":2,"method":"tools/call",${DELETE}}`,
+  ],
+  // Readers with universal newlines see a line of its own between the two carriage returns.
+  ['a carriage return inside a message', `{"a":\r{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}}\r}`],
+  ['a carriage return inside a batch', `[1,\r{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}}\r]`],
+  [
+    'a carriage return inside a result',
+    `{"jsonrpc":"2.0","id":9,"result":\r{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}}\r}`,
   ],
   ['depth', `{"jsonrpc":"2.0","id":1,"x":${'['.repeat(5_000)}${']'.repeat(5_000)},"method":"tools/call",${DELETE}}`],
   ['a prototype', `{"jsonrpc":"2.0","id":1,"__proto__":{"method":"ping"},"method":"tools/call",${DELETE}}`],
@@ -183,4 +190,81 @@ test('a key twice inside the arguments takes decision_on_error where a rule look
     args_hash: '',
     args_stream_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
   })
+})
+
+test('planted bypass: a carriage return inside a message that is too large to be kept in memory', async () => {
+  const shim = startShim({ policy: POLICY })
+  const filler = 'x'.repeat(1_500_000)
+  shim.send(`{"f":"${filler}","a":\r{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}}\r}`)
+  expect(await shim.call('echo', {}, 'last')).toHaveProperty('result')
+  await shim.end()
+  expect(shim.received()).not.toContain('delete_all')
+})
+
+test('lines that end with carriage return and newline pass as they came', async () => {
+  const shim = startShim({ policy: POLICY })
+  const line = `${JSON.stringify(toolCall(1, 'echo', { a: 1 }))}\r`
+  shim.send(line)
+  expect(await shim.answer(1)).toHaveProperty('result')
+  await shim.end()
+  expect(shim.received()).toBe(`${line}\n`)
+})
+
+test('planted bypass: a call that is cancelled at once may not be sent again within the window of dedupe', async () => {
+  const policy = bundle([
+    rule('once', 'dedupe', tool('never'), {
+      dedupe: { scope: 'run', window_ms: 600_000, key: 'args_hash', on_duplicate: 'BLOCK' },
+    }),
+    rule(
+      'errors',
+      'breaker',
+      {},
+      { breaker: { scope: 'run', error_threshold: 1, window_ms: 600_000, on_trip: 'BLOCK' } },
+    ),
+  ])
+  const shim = startShim({ policy })
+  shim.send(toolCall(1, 'never', { pay: 100 }))
+  shim.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+  expect(await shim.call('never', { pay: 100 })).toMatchObject({
+    error: { data: { subluminal: { rule_id: 'once', reason_code: 'DEDUPE_DUPLICATE' } } },
+  })
+  // Nor is a cancelled call an error that a breaker counts.
+  expect(await shim.call('echo')).toHaveProperty('result')
+  const { events } = await shim.end()
+  expect(checkBooks(events)).toEqual([])
+})
+
+test.each([
+  [
+    'a line that is no JSON',
+    (filler: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE},"f":"${filler}",}`,
+    '',
+  ],
+  [
+    'a batch too large to look into',
+    (filler: string) => `[{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}},"${filler}"]`,
+    'x'.repeat(1_500_000),
+  ],
+])('in mode observe %s goes on as it came, and the record says so', async (_, lineOf, filler) => {
+  const line = lineOf(filler)
+  const shim = startShim({ policy: bundle([deny('no-delete', tool('delete_*'))], { mode: 'observe' }) })
+  shim.send(line)
+  await shim.call('echo')
+  const { events } = await shim.end()
+  expect(shim.received().startsWith(`${line}\n`)).toBe(true)
+  expect(ofType(events, 'tool_call_decision')[0]?.['decision']).toMatchObject({ action: 'BLOCK', enforced: false })
+  expect(checkBooks(events)).toEqual([])
+})
+
+test('a batch too large to look into is refused, and the record says so', async () => {
+  const shim = startShim({ policy: POLICY })
+  shim.send(`[{"jsonrpc":"2.0","id":1,"method":"tools/call",${DELETE}},"${'x'.repeat(1_500_000)}"]`)
+  expect(await shim.answer(null)).toMatchObject({ error: { code: -32_600 } })
+  const { events } = await shim.end()
+  expect(shim.received()).toBe('')
+  expect(ofType(events, 'tool_call_decision')[0]?.['decision']).toMatchObject({
+    action: 'BLOCK',
+    explain: { reason_code: 'BATCH_REFUSED' },
+  })
+  expect(checkBooks(events)).toEqual([])
 })
