@@ -140,8 +140,8 @@ export class ClientSide {
     const held = this.#held
     if (held === null) return false
     this.#held = null
-    const { scanned, streamHash } = held.finish()
-    const received = { scanned, streamHash, isUtf8: true, bytes: held.bytes, whole: null }
+    const { scanned, streamHash, isUtf8 } = held.finish()
+    const received = { scanned, streamHash, isUtf8, bytes: held.bytes, whole: null }
     let passes = false
     if (held.failure === null) passes = this.#judge.passes(received)
     else this.#judge.refuseUnheld(received, `the request cannot be held: ${held.failure.message}`)

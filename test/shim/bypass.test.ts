@@ -268,3 +268,21 @@ test('a batch too large to look into is refused, and the record says so', async 
   })
   expect(checkBooks(events)).toEqual([])
 })
+
+test('planted bypass: invalid UTF-8 in the name of a call that is too large to be kept in memory', async () => {
+  const shim = startShim({ policy: bundle([deny('no-delete', tool('delete_all'))]) })
+  const filler = 'é😀'.repeat(400_000)
+  const send = (name: Buffer, id: number): void => {
+    const head = Buffer.from(
+      `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"arguments":{"f":"${filler}"},"name":"`,
+    )
+    shim.program.child.stdin?.write(Buffer.concat([head, name, Buffer.from('"}}\n')]))
+  }
+  // A reader that passes over what it cannot decode would call delete_all.
+  send(Buffer.from('delete\u00ff_all', 'latin1'), 1)
+  expect(await shim.answer(null)).toMatchObject({ error: { code: -32_700 } })
+  expect(shim.received()).toBe('')
+  send(Buffer.from('echo'), 2)
+  expect(await shim.answer(2)).toHaveProperty('result')
+  await shim.end()
+})
