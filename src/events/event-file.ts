@@ -5,7 +5,7 @@ import { tryLock, unlock } from '../storage/kernel-lock.ts'
 
 export interface EventFile {
   /** Takes whole lines, or says false when they cannot be taken now; nobody waits for a reader or another writer. */
-  readonly out: (text: string) => boolean
+  readonly out: (lines: Buffer) => boolean
   readonly close: () => void
 }
 
@@ -15,14 +15,13 @@ export function openEventFile(path: string): EventFile {
   // A pipe whose reader stands still would otherwise stop the shim, and with it the agent.
   const fd = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600)
   const close = (): void => closeSync(fd)
-  return fstatSync(fd).isFile() ? { out: (text) => appendWhole(fd, text), close } : { out: pipeTo(fd), close }
+  return fstatSync(fd).isFile() ? { out: (lines) => appendWhole(fd, lines), close } : { out: pipeTo(fd), close }
 }
 
-function appendWhole(fd: number, text: string): boolean {
+function appendWhole(fd: number, bytes: Buffer): boolean {
   if (!tryLock(fd)) return false
   try {
     const before = fstatSync(fd).size
-    const bytes = Buffer.from(text)
     try {
       for (let sent = 0; sent < bytes.length;) sent += writeSync(fd, bytes, sent)
     } catch (error) {
@@ -37,7 +36,7 @@ function appendWhole(fd: number, text: string): boolean {
 }
 
 /** What a pipe did not take of one batch goes before the next. */
-function pipeTo(fd: number): (text: string) => boolean {
+function pipeTo(fd: number): (lines: Buffer) => boolean {
   let rest = Buffer.alloc(0)
   const send = (): void => {
     try {
@@ -46,10 +45,11 @@ function pipeTo(fd: number): (text: string) => boolean {
       if (!isErrno(error, 'EAGAIN')) throw error
     }
   }
-  return (text) => {
+  return (lines) => {
     send()
     if (rest.length > 0) return false
-    rest = Buffer.from(text)
+    // A copy: the lines stand in memory that the next batch uses again.
+    rest = Buffer.from(lines)
     try {
       send()
     } catch (error) {

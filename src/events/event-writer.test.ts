@@ -3,10 +3,11 @@ import { expect, test } from 'vitest'
 import { fakeClock, type FakeClock } from '../../test/support/fake-clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { EVENT_BATCH_BYTES, EVENT_QUEUE_FULL, EVENT_QUEUE_MAX, EVENT_QUEUE_SOFT } from '../limits.ts'
-import { createTimestamps, EventText, namesText, policyText } from './event-text.ts'
+import { decisionText, EventText, policyText } from './event-text.ts'
 import { EventWriter } from './event-writer.ts'
-import { previewOf } from './preview.ts'
+import { type Preview, PREVIEW_NONE } from './preview.ts'
 import { soloRecord } from './record.ts'
+import { createRedact } from './redact.ts'
 import type { RunStart } from './types.ts'
 
 interface Event {
@@ -25,7 +26,12 @@ const start: RunStart = {
   policy: { policy_id: 'p', policy_version: '1', policy_hash: 'none' },
 }
 const policy = policyText(start.policy)
-const PREVIEW = previewOf('args_preview', Buffer.from(JSON.stringify({ text: 'x'.repeat(8_000) })), (text) => text)
+const ARGS = Buffer.from(JSON.stringify({ text: 'x'.repeat(8_000) }))
+const PREVIEW: Preview = {
+  field: 'args_preview',
+  piece: { buffer: ARGS, from: 0, to: ARGS.length },
+  redact: createRedact(),
+}
 
 /** A reader that takes lines, is behind, or has a full disk, as the test says. */
 function setUp(): {
@@ -35,7 +41,7 @@ function setUp(): {
   attempts: () => number
   troubles: string[]
   events: () => Event[]
-  call: (n: number, preview?: string) => void
+  call: (n: number, preview?: Preview) => void
 } {
   const clock = fakeClock()
   const identity = {
@@ -45,10 +51,7 @@ function setUp(): {
     env: 'dev',
     source: { host_id: 'h', proc_id: 'p', shim_id: 's' },
   } as const
-  const text = new EventText(
-    identity,
-    createTimestamps(() => clock.wallMs()),
-  )
+  const text = new EventText(identity, () => clock.wallMs())
   const reader: { state: 'takes' | 'behind' | 'full' } = { state: 'takes' }
   let taken = ''
   let attempts = 0
@@ -57,7 +60,7 @@ function setUp(): {
     attempts += 1
     if (reader.state === 'full') throw new HeimdallError('STORE_FULL', 'no space left')
     if (reader.state === 'behind') return false
-    taken += lines
+    taken += String(lines)
     return true
   })
   const writer = new EventWriter({
@@ -77,7 +80,7 @@ function setUp(): {
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as Event),
     call(n, preview = PREVIEW) {
-      const names = namesText({ call_id: `c${n}`, server_name: 's', tool_name: 't', args_hash: '' })
+      const names = text.names({ call_id: `c${n}`, server_name: 's', tool_name: 't', args_hash: '' })
       writer.put(text.callStart(names, { transport: 'mcp_stdio', bytesIn: 1, tags: [] }, preview))
       const decision = {
         action: 'ALLOW',
@@ -87,7 +90,7 @@ function setUp(): {
         summary: 'x'.repeat(200),
         enforced: true,
       } as const
-      writer.put(text.decision(names, decision, policy))
+      writer.put(text.decision(names, decisionText(decision, policy)))
       writer.put(text.callEnd(names, { status: 'OK', latencyMs: 1, bytesOut: 1 }, preview))
     },
   }
@@ -109,7 +112,7 @@ test('taking an event writes nothing: the record is touched by a later turn of t
 test('a reader that is behind costs previews first, and nothing else while there is room', async () => {
   const { call, reader, writer, clock, events } = setUp()
   reader.state = 'behind'
-  const count = Math.ceil(EVENT_QUEUE_SOFT / (2 * PREVIEW.length)) + 200
+  const count = Math.ceil(EVENT_QUEUE_SOFT / (2 * ARGS.length)) + 200
   for (let n = 0; n < count; n += 1) {
     call(n)
     clock.advance(1)
@@ -122,7 +125,7 @@ test('a reader that is behind costs previews first, and nothing else while there
   const starts = events().filter(({ type }) => type === 'tool_call_start')
   expect(starts.map(({ call: start }) => start?.seq)).toEqual(starts.map((_, i) => i + 1))
   const shown = starts.filter(({ call: start }) => start?.preview?.truncated === false)
-  expect(shown.length * PREVIEW.length).toBeLessThan(EVENT_QUEUE_SOFT)
+  expect(shown.length * ARGS.length).toBeLessThan(EVENT_QUEUE_SOFT)
   expect(shown.length).toBeLessThan(count / 2)
   // Once the queue is short again, previews are back.
   call(count)
@@ -141,7 +144,7 @@ test('a reader that is stuck costs starts and ends next, decisions never; what i
   let count = 0
   // Starts and ends are given up at EVENT_QUEUE_FULL; from there decisions alone go on for thousands of calls.
   for (; writer.eventsLost < 8_000; count += 1) {
-    call(count, '{"truncated":false}')
+    call(count, PREVIEW_NONE)
     clock.advance(1)
   }
   reader.state = 'takes'
@@ -165,7 +168,7 @@ test('memory has an end: past EVENT_QUEUE_MAX decisions are lost too, and counte
   const { call, reader, writer, clock, events } = setUp()
   reader.state = 'behind'
   let count = 0
-  for (; writer.eventsLost < 3 * 20_000; count += 1) call(count, '{"truncated":false}')
+  for (; writer.eventsLost < 3 * 20_000; count += 1) call(count, PREVIEW_NONE)
   reader.state = 'takes'
   const closing = writer.close('SUCCEEDED')
   await clock.advanceAsync(2_000)

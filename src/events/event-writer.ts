@@ -11,16 +11,15 @@ import {
   EVENT_RETRY_MS,
   EVENT_RETRY_MS_MAX,
 } from '../limits.ts'
-import type { EventLine } from './event-text.ts'
-import { PREVIEW_OMITTED } from './preview.ts'
+import { type EventLine, withoutPreview } from './event-text.ts'
 import { insist, type Record } from './record.ts'
 import type { RunStatus } from './types.ts'
 
 export interface EventWriterOptions {
   readonly record: Record
   readonly clock: Clock
-  /** Gets the text of what was written as well; a copy that is not taken is not repeated. */
-  readonly copy?: (text: string) => void
+  /** Gets what was written as well, to be used at once; a copy that is not taken is not repeated. */
+  readonly copy?: (lines: Buffer) => void
   /** Told once when writing begins to fail, and once when it works again. */
   readonly onTrouble: (error: Error | null, eventsLost: number) => void
 }
@@ -30,7 +29,7 @@ export class EventWriter {
   readonly #clock: Clock
   readonly #options: EventWriterOptions
   #queue: EventLine[] = []
-  #chars = 0
+  #bytes = 0
   #timer: Timer | undefined
   #lastFlushMs = -Infinity
   #retryMs = EVENT_RETRY_MS
@@ -56,18 +55,20 @@ export class EventWriter {
   }
 
   put(line: EventLine): void {
-    if (this.#chars > EVENT_QUEUE_SOFT) this.#makeRoom(line)
-    else this.#isStripped = false
+    const isTight = this.#bytes > EVENT_QUEUE_SOFT
+    if (!isTight) this.#isStripped = false
+    else if (!this.#isStripped) this.#stripQueue()
     // Under pressure previews go first, then starts and ends; decisions stay until memory itself is at stake.
     const isKept = line.type !== 'tool_call_start' && line.type !== 'tool_call_end' && line.type !== 'shim_health'
-    if (this.#chars > (isKept ? EVENT_QUEUE_MAX : EVENT_QUEUE_FULL)) {
+    if (this.#bytes > (isKept ? EVENT_QUEUE_MAX : EVENT_QUEUE_FULL)) {
       this.#lost += 1
       return
     }
-    this.#queue.push(line)
-    this.#chars += sizeOf(line)
+    const taken = isTight ? withoutPreview(line) : line
+    this.#queue.push(taken)
+    this.#bytes += taken.to - taken.from
     if (this.#failing !== null) return
-    if (this.#chars >= EVENT_BATCH_BYTES && this.#queue.length > 1) this.#schedule(0)
+    if (this.#bytes >= EVENT_BATCH_BYTES && this.#queue.length > 1) this.#schedule(0)
     else this.#schedule(EVENT_BATCH_MS)
   }
 
@@ -78,21 +79,21 @@ export class EventWriter {
     this.#lastFlushMs = this.#clock.monoMs()
     while (this.#queue.length > 0) {
       const batch = this.#takeBatch()
-      let text: string | undefined
+      let written: Buffer | undefined
       try {
-        text = this.#record.write(batch)
+        written = this.#record.write(batch)
       } catch (error) {
         this.#giveBack(batch)
         this.#fail(error)
         return
       }
-      if (text === undefined) {
+      if (written === undefined) {
         this.#giveBack(batch)
         this.#schedule(1)
         return
       }
       this.#recover()
-      this.#options.copy?.(text)
+      this.#options.copy?.(written)
     }
   }
 
@@ -106,13 +107,13 @@ export class EventWriter {
     this.#timer?.cancel()
     this.#lost += this.#queue.length
     try {
-      const text = await insist(
+      const written = await insist(
         this.#clock,
         'the record of events',
         () => this.#record.leave(status, this.#lost),
         EVENT_CLOSE_MS,
       )
-      this.#options.copy?.(text)
+      this.#options.copy?.(written)
     } catch (error) {
       this.#options.onTrouble(asError(error), this.#lost)
     }
@@ -137,33 +138,29 @@ export class EventWriter {
   }
 
   #takeBatch(): EventLine[] {
-    let chars = 0
+    let bytes = 0
     let count = 0
     for (const line of this.#queue) {
-      chars += sizeOf(line)
+      bytes += line.to - line.from
       count += 1
-      if (chars >= EVENT_BATCH_BYTES * 4) break
+      if (bytes >= EVENT_BATCH_BYTES * 4) break
     }
     const batch = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count)
     this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count)
-    this.#chars -= chars
+    this.#bytes -= bytes
     return batch
   }
 
   #giveBack(batch: EventLine[]): void {
     this.#queue = batch.concat(this.#queue)
-    for (const line of batch) this.#chars += sizeOf(line)
+    for (const line of batch) this.#bytes += line.to - line.from
   }
 
-  #makeRoom(incoming: EventLine): void {
-    if (incoming.preview !== '') incoming.preview = PREVIEW_OMITTED
-    if (this.#isStripped) return
+  #stripQueue(): void {
     this.#isStripped = true
-    for (const line of this.#queue) {
-      if (line.preview.length <= PREVIEW_OMITTED.length) continue
-      this.#chars -= line.preview.length - PREVIEW_OMITTED.length
-      line.preview = PREVIEW_OMITTED
-    }
+    this.#queue = this.#queue.map((line) => withoutPreview(line))
+    this.#bytes = 0
+    for (const { from, to } of this.#queue) this.#bytes += to - from
   }
 
   #fail(error: unknown): void {
@@ -183,10 +180,6 @@ export class EventWriter {
     this.#retryMs = EVENT_RETRY_MS
     this.#options.onTrouble(null, this.#lost)
   }
-}
-
-function sizeOf(line: EventLine): number {
-  return line.head.length + line.preview.length + line.tail.length
 }
 
 /** What the disk or the reader of a stream does; anything else is our own mistake and must not be hidden. */

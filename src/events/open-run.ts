@@ -8,7 +8,7 @@ import type { Env } from '../paths.ts'
 import { ensureFolder, readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { withFileLock } from '../storage/file-lock.ts'
 import { type EventFile, openEventFile } from './event-file.ts'
-import { createTimestamps, EventText } from './event-text.ts'
+import { EventText } from './event-text.ts'
 import { startOf } from './process-start.ts'
 import { joinRun, type Record, soloRecord } from './record.ts'
 import type { ParentProcess } from './run-books.ts'
@@ -22,7 +22,7 @@ export interface RunRequest {
   readonly identity: Omit<Identity, 'run_id'>
   readonly start: RunStart
   /** `--events`: a stream of lines, a file, or nothing for the run's record alone. */
-  readonly events: { readonly out: (text: string) => boolean } | { readonly path: string } | null
+  readonly events: { readonly out: (lines: Buffer) => boolean } | { readonly path: string } | null
   readonly parentPid: number
   readonly note: (line: string) => void
 }
@@ -33,7 +33,7 @@ export interface OpenRun {
   readonly runDir: string | null
   readonly record: Record
   /** The shim's own copy of what goes into a shared record. */
-  readonly copy: ((text: string) => void) | null
+  readonly copy: ((lines: Buffer) => void) | null
   readonly text: EventText
 }
 
@@ -76,7 +76,7 @@ function openWithoutRecord(request: RunRequest, runId: string, cause: unknown): 
   return {
     runId,
     runDir: null,
-    record: { opening: '', write: fail, leave: fail, close() {} },
+    record: { opening: Buffer.alloc(0), write: fail, leave: fail, close() {} },
     copy: copyOf(request),
     text,
   }
@@ -137,12 +137,12 @@ async function joinNamed(
   })
   if (record === 'ended') return 'ended'
   const copy = copyOf(request)
-  if (record.opening !== '') copy?.(record.opening)
+  if (record.opening.length > 0) copy?.(record.opening)
   return { runId, runDir: join(runsDir, folder), record, copy, text: textFor(request, runId) }
 }
 
 /** A copy is a favour: where it cannot be written, that is said once, and the record goes on. */
-function copyOf({ events, note }: RunRequest): ((text: string) => void) | null {
+function copyOf({ events, note }: RunRequest): ((lines: Buffer) => void) | null {
   if (events === null) return null
   if ('out' in events) return (text) => void events.out(text)
   let file: EventFile | null = null
@@ -160,8 +160,7 @@ function copyOf({ events, note }: RunRequest): ((text: string) => void) | null {
 }
 
 function textFor(request: RunRequest, runId: string): EventText {
-  const now = createTimestamps(() => request.clock.wallMs())
-  return new EventText({ run_id: runId, ...request.identity }, now)
+  return new EventText({ run_id: runId, ...request.identity }, () => request.clock.wallMs())
 }
 
 /** A run id may be any text (seed 004 §0.3), a folder name may not. */

@@ -2,12 +2,22 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { LOG_LINE_BYTES_MAX, MAX_PREVIEW_BYTES } from '../limits.ts'
-import { cutAtBytes, previewOf } from './preview.ts'
-import { createRedact, REDACTED } from './redact.ts'
+import { LineBytes } from './line-bytes.ts'
+import { cutAtBytes, putPreview } from './preview.ts'
+import { createRedact, type Redact, REDACTED } from './redact.ts'
+import { Suspects } from './suspects.ts'
 
 const redact = createRedact(['the-known-secret'])
+const asItIs: Redact = Object.assign((text: string) => text, { suspects: new Suspects([]) })
+function textOf(field: 'args_preview' | 'result_preview', bytes: Buffer, how: Redact): string {
+  const line = new LineBytes()
+  line.begin()
+  putPreview(line, { field, piece: { buffer: bytes, from: 0, to: bytes.length }, redact: how })
+  const { slab, from, to } = line.end()
+  return slab.toString('utf8', from, to)
+}
 const preview = (text: string | Buffer): { truncated: boolean; args_preview: string } =>
-  JSON.parse(previewOf('args_preview', Buffer.from(text), redact)) as { truncated: boolean; args_preview: string }
+  JSON.parse(textOf('args_preview', Buffer.from(text), redact)) as { truncated: boolean; args_preview: string }
 
 test('16,384 bytes are shown whole, one more is cut', () => {
   const text = 'x'.repeat(MAX_PREVIEW_BYTES)
@@ -49,7 +59,7 @@ test('a secret across the cut is taken out whole', () => {
 })
 
 test('a result that is nothing but escapes still fits into a line of a log', () => {
-  const line = previewOf('result_preview', Buffer.from('\u2028'.repeat(20_000)), redact)
+  const line = textOf('result_preview', Buffer.from('\u2028'.repeat(20_000)), redact)
   expect(Buffer.byteLength(line)).toBeLessThan(LOG_LINE_BYTES_MAX - 8_192)
   expect(JSON.parse(line)).toMatchObject({ truncated: true })
 })
@@ -57,7 +67,7 @@ test('a result that is nothing but escapes still fits into a line of a log', () 
 test('one line, and nothing in it that a terminal would obey', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      const line = previewOf('args_preview', Buffer.from(text), (whole) => whole)
+      const line = textOf('args_preview', Buffer.from(text), asItIs)
       expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/)
       expect(JSON.parse(line)).toEqual({ truncated: false, args_preview: Buffer.from(text).toString() })
     }),

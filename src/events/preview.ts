@@ -1,6 +1,7 @@
 // The part of arguments or a result that an event shows: redacted first, then cut where a character ends.
 import { MAX_PREVIEW_BYTES } from '../limits.ts'
 import { jsonString } from './json-text.ts'
+import type { LineBytes, Piece } from './line-bytes.ts'
 import type { Redact } from './redact.ts'
 
 /** What is read past the cut, so that a secret that lies across it is seen whole and taken out. */
@@ -8,18 +9,55 @@ const MARGIN_BYTES = 4_096
 /** The encoded preview may not make its line larger than a line of a log may be. */
 const ENCODED_MAX = 40_000
 
-/** The JSON text of `preview` without any text: the message was too large to look into, or had to make room. */
-export const PREVIEW_OMITTED = '{"truncated":true}'
+/** A `preview` without any text: the message was too large to look into, or had to make room. */
+export const PREVIEW_OMITTED = Buffer.from('{"truncated":true}')
 
-/** The JSON text of `preview` where there is nothing to show. */
-export const PREVIEW_NONE = '{"truncated":false}'
+/** A `preview` where there is nothing to show. */
+export const PREVIEW_NONE = Buffer.from('{"truncated":false}')
 
-/** The JSON text of an event's `preview` object. `bytes` is the value as it stood in the message. */
-export function previewOf(field: 'args_preview' | 'result_preview', bytes: Buffer, redact: Redact): string {
-  const isWhole = bytes.length <= MAX_PREVIEW_BYTES
-  const window = isWhole ? bytes : bytes.subarray(0, MAX_PREVIEW_BYTES + MARGIN_BYTES)
-  const redacted = redact(window.toString())
-  const text = isWhole && redacted.length * 3 <= MAX_PREVIEW_BYTES ? redacted : cutAtBytes(redacted, MAX_PREVIEW_BYTES)
+/** One of the two above: why there is nothing to show. */
+export type Absent = typeof PREVIEW_OMITTED
+
+export type Preview = Absent | Shown
+
+export interface Shown {
+  readonly field: 'args_preview' | 'result_preview'
+  /** The value as it stood in the message. */
+  readonly piece: Piece
+  readonly redact: Redact
+}
+
+const BEGINNINGS = {
+  args_preview: Buffer.from('{"truncated":false,"args_preview":"'),
+  result_preview: Buffer.from('{"truncated":false,"result_preview":"'),
+} as const
+const END = Buffer.from('"}')
+
+/** Writes the JSON text of an event's `preview` object. */
+export function putPreview(line: LineBytes, preview: Preview): void {
+  if (Buffer.isBuffer(preview)) {
+    line.put(preview)
+    return
+  }
+  const { field, piece, redact } = preview
+  const { buffer, from, to } = piece
+  const isWhole = to - from <= MAX_PREVIEW_BYTES
+  // Most values are short, printable and far from any secret, and go over byte by byte.
+  if (isWhole) {
+    const before = line.length
+    line.put(BEGINNINGS[field])
+    if (line.escaped(piece, redact.suspects)) {
+      line.put(END)
+      return
+    }
+    line.cutBack(before)
+  }
+  const looked = buffer.toString('utf8', from, isWhole ? to : from + MAX_PREVIEW_BYTES + MARGIN_BYTES)
+  line.text(previewText(field, redact(looked), isWhole))
+}
+
+function previewText(field: Shown['field'], redacted: string, isWhole: boolean): string {
+  const text = cutAtBytes(redacted, MAX_PREVIEW_BYTES)
   let encoded = jsonString(text)
   let isCut = !isWhole || text.length < redacted.length
   if (encoded.length > ENCODED_MAX) {

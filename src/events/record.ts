@@ -5,47 +5,52 @@ import { type Clock, pause } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { LOCK_WAIT_MS } from '../limits.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
-import { type EventLine, EventText, lineText } from './event-text.ts'
+import { Batch } from './batch.ts'
+import { type EventLine, EventText } from './event-text.ts'
 import { emptyBooks, enter, type ParentProcess, type RunBooks, summaryOf, worse } from './run-books.ts'
 import { closeIfOver, openMark } from './run-close.ts'
 import { RunLog } from './run-log.ts'
 import { joinMembers, type Membership } from './run-members.ts'
 import type { Identity, RunStart, RunStatus } from './types.ts'
 
+const NOTHING: Buffer = Buffer.alloc(0)
+
 export interface Record {
   /** What was written when the run was opened; empty if somebody else had opened it. */
-  readonly opening: string
-  /** Writes the lines and returns their text, or nothing when it cannot be done at this moment without waiting. */
-  write(lines: readonly EventLine[]): string | undefined
-  /** Takes leave of the run; ends it if it is over. Returns the text of what that added, or nothing when it must be tried again. */
-  leave(status: RunStatus, eventsLost: number): string | undefined
+  readonly opening: Buffer
+  /** Writes the lines and returns what was written, until the next write, or nothing when it cannot be done at this moment without waiting. */
+  write(lines: readonly EventLine[]): Buffer | undefined
+  /** Takes leave of the run; ends it if it is over. Returns what that added, or nothing when it must be tried again. */
+  leave(status: RunStatus, eventsLost: number): Buffer | undefined
   close(): void
 }
 
-/** The run of a shim alone: its own numbers, its own start and end. `out` takes whole lines, or says false when it is full. */
-export function soloRecord(text: EventText, start: RunStart, clock: Clock, out: (text: string) => boolean): Record {
+/** The run of a shim alone: its own numbers, its own start and end. `out` takes whole lines, and nothing else of the buffer's life, or says false when it is full. */
+export function soloRecord(text: EventText, start: RunStart, clock: Clock, out: (lines: Buffer) => boolean): Record {
   const books: RunBooks = { ...emptyBooks(), startedMs: Math.floor(clock.wallMs()) }
+  const batch = new Batch()
   let hasStarted = false
-  const write = (lines: readonly EventLine[]): string | undefined => {
+  const write = (lines: readonly EventLine[]): Buffer | undefined => {
     const before = { ...books, counts: { ...books.counts } }
-    let batch = hasStarted ? '' : `${lineText(text.runStart(start), 0)}\n`
+    batch.clear()
+    if (!hasStarted) batch.add(text.runStart(start), 0)
     for (const line of lines) {
       if (line.isNumbered) books.seq += 1
-      batch += `${lineText(line, books.seq)}\n`
+      batch.add(line, books.seq)
       enter(books, line)
     }
     let isTaken = false
     try {
-      isTaken = out(batch)
+      isTaken = out(batch.bytes())
     } finally {
       if (!isTaken) Object.assign(books, before)
     }
     if (!isTaken) return undefined
     hasStarted = true
-    return batch
+    return batch.bytes()
   }
   return {
-    opening: '',
+    opening: NOTHING,
     write,
     leave(status, eventsLost) {
       const nowMs = clock.wallMs()
@@ -71,9 +76,9 @@ export async function joinRun(joining: Joining): Promise<Record | 'ended'> {
   const { runsDir, folder, identity, role, clock } = joining
   const runDir = join(runsDir, folder)
   const log = new RunLog(runDir)
-  const text = new EventText(identity, () => new Date(clock.wallMs()).toISOString())
+  const text = new EventText(identity, () => clock.wallMs())
   let membership: Membership | undefined
-  let opening = ''
+  let opening = NOTHING
   const enterRun = (books: RunBooks): 'joined' | 'ended' => {
     if (books.hasEnded) return 'ended'
     ensureFolder(join(runsDir, '.open'))
@@ -83,7 +88,7 @@ export async function joinRun(joining: Joining): Promise<Record | 'ended'> {
     if (joining.parent !== null) books.parent = joining.parent
     if (books.startedMs === null && (role === 'owner' || !books.isOwned)) {
       books.startedMs = Math.floor(clock.wallMs())
-      opening = log.append([text.runStart(joining.start)])
+      opening = Buffer.from(log.append([text.runStart(joining.start)]))
     }
     log.saveBooks()
     return 'joined'
@@ -101,7 +106,7 @@ export async function joinRun(joining: Joining): Promise<Record | 'ended'> {
   }
   return {
     opening,
-    write: (lines) => log.locked((books) => (books.hasEnded ? '' : log.append(lines))),
+    write: (lines) => log.locked((books) => (books.hasEnded ? NOTHING : log.append(lines))),
     leave: (status, eventsLost) =>
       log.locked((books) => {
         membership?.leave()
@@ -109,7 +114,7 @@ export async function joinRun(joining: Joining): Promise<Record | 'ended'> {
         books.status = worse(books.status, status)
         books.eventsLost += eventsLost
         log.saveBooks()
-        return closeIfOver({ runsDir, folder, log, identity, wallMs: () => clock.wallMs() }, books) ?? ''
+        return closeIfOver({ runsDir, folder, log, identity, wallMs: () => clock.wallMs() }, books) ?? NOTHING
       }),
     close() {
       membership?.leave()

@@ -1,4 +1,5 @@
 // What looks like a secret is taken out before anything is written.
+import { Suspects } from './suspects.ts'
 
 /** Written in place of a secret. */
 export const REDACTED = '[REDACTED]'
@@ -39,7 +40,11 @@ const PATTERN = new RegExp(
 const HINT =
   /sk-|gh[pousr]_|github_pat_|glpat-|xox|AKIA|AIza|npm_|eyJ|PRIVATE KEY|[Bb]earer|[Pp]ass[wp]|PASSW|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[Aa]pi[_-]?[Kk]ey|API[_-]?KEY|[Aa]uthorization|AUTHORIZATION|:\/\/[^\s/"'@]{1,320}@/
 
-export type Redact = (text: string) => string
+export interface Redact {
+  (text: string): string
+  /** Tells most bytes that hold no secret without making text of them. */
+  readonly suspects: Suspects
+}
 
 /**
  * Takes out values known by heart, then everything that has the shape of a secret. `values` are what was injected into an
@@ -53,10 +58,11 @@ export function createRedact(
     .filter((text) => text !== '')
     .sort((a, b) => b.length - a.length)
   const known = needles.length === 0 ? undefined : new RegExp(needles.map(escapeRegExp).join('|'), 'g')
-  return (text) => {
+  const redact = (text: string): string => {
     const first = known === undefined ? text : text.replace(known, REDACTED)
     return HINT.test(first) ? first.replace(PATTERN, REDACTED) : first
   }
+  return Object.assign(redact, { suspects: new Suspects(needles) })
 }
 
 /** A value as it is, and as it stands inside a JSON string, once and twice over. */

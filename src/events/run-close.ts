@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { HeimdallError, isErrno, isSystemError } from '../errors.ts'
 import { ABANDONED_RUNS_MAX } from '../limits.ts'
 import { type Env, stateDir } from '../paths.ts'
-import { type EventLine, EventText, namesText } from './event-text.ts'
+import { type CallNames, type EventLine, EventText } from './event-text.ts'
 import { PREVIEW_NONE } from './preview.ts'
 import { isAlive } from './process-start.ts'
 import { parseEvent, type RunBooks, type StoredEvent, summaryOf, worse } from './run-books.ts'
@@ -27,7 +27,7 @@ export interface Closing {
 }
 
 /** Ends the run if nobody takes part in it any more. Returns the lines written, or nothing if the run goes on. The record must be locked. */
-export function closeIfOver(closing: Closing, books: RunBooks): string | undefined {
+export function closeIfOver(closing: Closing, books: RunBooks): Buffer | undefined {
   if (books.hasEnded) return undefined
   const runDir = join(closing.runsDir, closing.folder)
   const { alive, dead } = lookAtMembers(runDir)
@@ -38,15 +38,16 @@ export function closeIfOver(closing: Closing, books: RunBooks): string | undefin
   const nowMs = closing.wallMs()
   const now = new Date(nowMs).toISOString()
   const identity = closing.identity ?? identityOfRun(closing.log)
-  let text = ''
+  const written: Buffer[] = []
   if (identity !== undefined) {
-    if (dead.length > 0) text += closing.log.append(endsOfOpenCalls(closing.log, nowMs))
+    if (dead.length > 0) written.push(Buffer.from(closing.log.append(endsOfOpenCalls(closing.log, nowMs))))
     books.hasEnded = true
-    text += closing.log.append([new EventText(identity, () => now).runEnd(books.status, now, summaryOf(books, nowMs))])
+    const end = new EventText(identity, () => nowMs).runEnd(books.status, now, summaryOf(books, nowMs))
+    written.push(closing.log.append([end]))
   }
   forgetMembers(runDir)
   removeMark(openMark(closing.runsDir, closing.folder))
-  return text
+  return Buffer.concat(written)
 }
 
 export interface ClosedRuns {
@@ -106,7 +107,7 @@ function removeMark(path: string): void {
   }
 }
 
-type StoredCall = StoredEvent & Identity & { readonly call: Parameters<typeof namesText>[0] }
+type StoredCall = StoredEvent & Identity & { readonly call: CallNames }
 
 /** Calls that began and never ended: their shim was killed. Each is ended in the name of that shim. */
 function endsOfOpenCalls(log: RunLog, nowMs: number): EventLine[] {
@@ -117,10 +118,10 @@ function endsOfOpenCalls(log: RunLog, nowMs: number): EventLine[] {
     else if (event?.type === 'tool_call_end') open.delete(event.call.call_id)
     return true
   })
-  const now = new Date(nowMs).toISOString()
-  return [...open.values()].map((start) =>
-    new EventText(start, () => now).callEnd(
-      namesText(start.call),
+  return [...open.values()].map((start) => {
+    const text = new EventText(start, () => nowMs)
+    return text.callEnd(
+      text.names(start.call),
       {
         status: 'ERROR',
         latencyMs: Math.max(0, Math.floor(nowMs - Date.parse(String(start.ts)))),
@@ -128,8 +129,8 @@ function endsOfOpenCalls(log: RunLog, nowMs: number): EventLine[] {
         error: { class: 'transport', message: 'the shim ended before the answer came', retryable: false },
       },
       PREVIEW_NONE,
-    ),
-  )
+    )
+  })
 }
 
 function identityOfRun(log: RunLog): Identity | undefined {

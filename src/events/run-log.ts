@@ -5,7 +5,8 @@ import { HeimdallError, isErrno } from '../errors.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
 import { diskError, onDisk } from '../storage/faults.ts'
 import { tryLock, unlock } from '../storage/kernel-lock.ts'
-import { type EventLine, lineText } from './event-text.ts'
+import { Batch } from './batch.ts'
+import type { EventLine } from './event-text.ts'
 import { emptyBooks, enter, enterStored, parseObject, type RunBooks } from './run-books.ts'
 
 const NEWLINE = 0x0a
@@ -23,6 +24,7 @@ export class RunLog {
   readonly #fd: number
   readonly #booksFd: number
   #books: RunBooks = emptyBooks()
+  readonly #batch = new Batch()
   #isLocked = false
 
   constructor(runDir: string) {
@@ -47,25 +49,26 @@ export class RunLog {
     }
   }
 
-  /** Appends the lines with their numbers and returns their text; the lock must be held. */
-  append(lines: readonly EventLine[]): string {
+  /** Appends the lines with their numbers and returns what was written, until the next time; the lock must be held. */
+  append(lines: readonly EventLine[]): Buffer {
     if (!this.#isLocked) throw new HeimdallError('INTERNAL', 'a record was written without its lock')
     const books = this.#books
     const before = { ...books, counts: { ...books.counts } }
-    let text = ''
+    this.#batch.clear()
     for (const line of lines) {
       if (line.isNumbered) books.seq += 1
-      text += `${lineText(line, books.seq)}\n`
+      this.#batch.add(line, books.seq)
       enter(books, line)
     }
+    const bytes = this.#batch.bytes()
     try {
-      this.#write(Buffer.from(text), books)
+      this.#write(bytes, books)
     } catch (error) {
       this.#books = before
       throw diskError(this.path, error)
     }
     this.saveBooks()
-    return text
+    return bytes
   }
 
   /** Writes the books. On a full disk they stay behind the record, and the next writer catches up. */

@@ -389,27 +389,33 @@ describe('accumulators', () => {
       { kind: 'dedupe', effect: { dedupe: { window_ms: 1, on_duplicate: 'BLOCK' } } },
     ])
     const asked: string[] = []
-    const spy: Counters = { get: (key) => void asked.push(key), apply: () => undefined }
+    const spy: Counters = { get: (key, args) => void asked.push(key + args), apply: () => undefined }
     const call = { args: {}, args_hash: 'f00d' }
     const plan = run.policy.planFor('fs', 'a')
     const { writes } = decide(plan, call, spy, 0)
     expect(asked.toSorted()).toEqual(keysOf(plan, call).toSorted())
-    expect(writes.every(({ key }) => asked.includes(key))).toBe(true)
+    expect(writes.every(({ key, args }) => asked.includes(key + args))).toBe(true)
     expect(plan).toMatchObject({ isStateful: true, needsArgsHash: true, needsArgs: false })
   })
 
   test('memory is bounded: old windows are forgotten, budgets never, and one too many is an error', () => {
     const counters = new MemoryCounters()
-    const window = (i: number) => ({ key: `dedupe ${i}`, cell: [1], expiresMs: 10 })
-    for (let i = 0; i < 3 * POLICY_WINDOWS_MAX; i += 1) counters.apply([window(i)], 0)
-    expect(counters.get('dedupe 0')).toBeUndefined()
-    expect(counters.get(`dedupe ${3 * POLICY_WINDOWS_MAX - 1}`)).toEqual([1])
+    const hash = (i: number) => i.toString(16).padStart(64, '0')
+    const window = (i: number) => ({ key: 'dedupe', args: hash(i * 2 ** 128), cell: [1], expiresMs: 10 })
+    const errors = (i: number) => ({ key: `errors ${i}`, args: '', cell: [1], expiresMs: 10 })
+    for (let i = 0; i < 3 * POLICY_WINDOWS_MAX; i += 1) counters.apply([window(i), errors(i)], 0)
+    expect(counters.get('dedupe', window(0).args)).toBeUndefined()
+    expect(counters.get('dedupe', window(3 * POLICY_WINDOWS_MAX - 1).args)).toEqual([1])
+    expect(counters.get('errors 0', '')).toBeUndefined()
+    expect(counters.get(`errors ${3 * POLICY_WINDOWS_MAX - 1}`, '')).toEqual([1])
     for (let i = 0; i < POLICY_BUDGETS_MAX; i += 1)
-      counters.apply([{ key: `budget ${i}`, cell: [i], expiresMs: Infinity }], 0)
-    expect(counters.get('budget 0')).toEqual([0])
-    expect(() => counters.apply([{ key: 'budget more', cell: [1], expiresMs: Infinity }], 0)).toThrow(HeimdallError)
-    counters.apply([{ key: 'budget 0', cell: [7], expiresMs: Infinity }], 0)
-    expect(counters.get('budget 0')).toEqual([7])
+      counters.apply([{ key: `budget ${i}`, args: '', cell: [i], expiresMs: Infinity }], 0)
+    expect(counters.get('budget 0', '')).toEqual([0])
+    expect(() => counters.apply([{ key: 'budget more', args: '', cell: [1], expiresMs: Infinity }], 0)).toThrow(
+      HeimdallError,
+    )
+    counters.apply([{ key: 'budget 0', args: '', cell: [7], expiresMs: Infinity }], 0)
+    expect(counters.get('budget 0', '')).toEqual([7])
   })
 })
 

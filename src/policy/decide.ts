@@ -101,12 +101,13 @@ export function settle(end: CallEnd, isError: boolean, counters: Counters, nowMs
   if (!isError) return NO_WRITES
   const errors = end.errorWindows.map(({ key, windowMs, threshold }) => ({
     key,
-    cell: addTime(counters.get(key), windowMs, nowMs, threshold),
+    args: '',
+    cell: addTime(counters.get(key, ''), windowMs, nowMs, threshold),
     expiresMs: nowMs + windowMs,
   }))
   // Only its own entry: after the window another call may have been accepted under the same key.
   const forgotten = end.dedupes
-    .filter(({ key, acceptedMs }) => counters.get(key)?.[0] === acceptedMs)
-    .map(({ key }) => ({ key, cell: null, expiresMs: nowMs }))
+    .filter(({ key, args, acceptedMs }) => counters.get(key, args)?.[0] === acceptedMs)
+    .map(({ key, args }) => ({ key, args, cell: null, expiresMs: nowMs }))
   return [...errors, ...forgotten]
 }

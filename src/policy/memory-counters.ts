@@ -3,24 +3,25 @@ import { HeimdallError } from '../errors.ts'
 import { POLICY_BUDGETS_MAX, POLICY_WINDOWS_MAX } from '../limits.ts'
 import { isLasting } from './keys.ts'
 import type { Cell, CellWrite, Counters } from './types.ts'
+import { Windows } from './windows.ts'
 
-/**
- * Budgets and buckets are never forgotten while they matter. Windows are one entry for each set of arguments seen, so
- * they are kept in two generations: when the younger is full the older is dropped whole, which costs nothing per entry.
- */
+/** Budgets and buckets are never forgotten while they matter; windows are, past a number that no run should reach. */
 export class MemoryCounters implements Counters {
   readonly #lasting = new Map<string, CellWrite>()
   #young = new Map<string, CellWrite>()
   #old = new Map<string, CellWrite>()
+  readonly #windows = new Windows()
 
-  get(key: string): Cell | undefined {
+  get(key: string, args: string): Cell | undefined {
+    if (args !== '') return this.#windows.get(key, args)
     const found = isLasting(key) ? this.#lasting.get(key) : (this.#young.get(key) ?? this.#old.get(key))
     return found?.cell ?? undefined
   }
 
   apply(writes: readonly CellWrite[], nowMs: number): void {
     for (const write of writes) {
-      if (isLasting(write.key)) this.#setLasting(write, nowMs)
+      if (write.args !== '') this.#windows.set(write.key, write.args, write.cell)
+      else if (isLasting(write.key)) this.#setLasting(write, nowMs)
       else this.#setWindow(write)
     }
   }

@@ -16,9 +16,9 @@ export function isOverLimit(step: Step, hash: string, counters: Counters, nowMs:
   switch (rule.kind) {
     case 'budget': {
       const { budget } = rule.effect
-      const cell = counters.get(key)
+      const cell = counters.get(key, '')
       if (isBudgetExceeded(budget, cell)) return true
-      writes.push({ key, cell: spendBudget(budget, cell), expiresMs: Infinity })
+      writes.push({ key, args: '', cell: spendBudget(budget, cell), expiresMs: Infinity })
       return false
     }
     case 'rate_limit':
@@ -27,9 +27,9 @@ export function isOverLimit(step: Step, hash: string, counters: Counters, nowMs:
       return isTripped(rule.effect.breaker, step, hash, counters, nowMs, writes)
     case 'dedupe': {
       const { window_ms } = rule.effect.dedupe
-      const acceptedMs = counters.get(key + hash)?.[0]
+      const acceptedMs = counters.get(key, hash)?.[0]
       if (acceptedMs !== undefined && isWithin(acceptedMs, window_ms, nowMs)) return true
-      writes.push({ key: key + hash, cell: [nowMs], expiresMs: nowMs + window_ms })
+      writes.push({ key, args: hash, cell: [nowMs], expiresMs: nowMs + window_ms })
       return false
     }
     case 'allow':
@@ -40,10 +40,10 @@ export function isOverLimit(step: Step, hash: string, counters: Counters, nowMs:
 }
 
 function isOutOfTokens(limit: RateLimit, key: string, counters: Counters, nowMs: number, writes: CellWrite[]): boolean {
-  const bucket = refill(limit, counters.get(key), nowMs)
+  const bucket = refill(limit, counters.get(key, ''), nowMs)
   if (bucket[0] < limit.cost_tokens_per_call) return true
   const left = [bucket[0] - limit.cost_tokens_per_call, bucket[1]]
-  writes.push({ key, cell: left, expiresMs: nowMs + waitMs(limit, left, limit.capacity, nowMs) })
+  writes.push({ key, args: '', cell: left, expiresMs: nowMs + waitMs(limit, left, limit.capacity, nowMs) })
   return false
 }
 
@@ -55,12 +55,13 @@ function isTripped(
   nowMs: number,
   writes: CellWrite[],
 ): boolean {
-  if (error_threshold !== null && countWithin(counters.get(key), window_ms ?? 0, nowMs) >= error_threshold) return true
+  if (error_threshold !== null && countWithin(counters.get(key, ''), window_ms ?? 0, nowMs) >= error_threshold)
+    return true
   if (repeat_threshold === null || repeat_window_ms === null || hash === '') return false
-  const repeats = counters.get(repeatsKey + hash)
+  const repeats = counters.get(repeatsKey, hash)
   if (countWithin(repeats, repeat_window_ms, nowMs) + 1 >= repeat_threshold) return true
   const times = addTime(repeats, repeat_window_ms, nowMs, repeat_threshold - 1)
-  writes.push({ key: repeatsKey + hash, cell: times, expiresMs: nowMs + repeat_window_ms })
+  writes.push({ key: repeatsKey, args: hash, cell: times, expiresMs: nowMs + repeat_window_ms })
   return false
 }
 
@@ -68,7 +69,7 @@ function isTripped(
 export function trippedDecision({ rule, decision, key }: Step, counters: Counters, nowMs: number): Decision {
   if (rule.kind !== 'rate_limit' || decision.hint === undefined) return decision
   const limit = rule.effect.rate_limit
-  const bucket = refill(limit, counters.get(key), nowMs)
+  const bucket = refill(limit, counters.get(key, ''), nowMs)
   return withRetryAdvice(decision, waitMs(limit, bucket, limit.cost_tokens_per_call, nowMs))
 }
 
@@ -86,7 +87,7 @@ export function endOf(steps: readonly Step[], hash: string, nowMs: number): Call
   const errorWindows: CallEnd['errorWindows'][number][] = []
   const dedupes: CallEnd['dedupes'][number][] = []
   for (const { rule, key } of steps) {
-    if (rule.kind === 'dedupe') dedupes.push({ key: key + hash, acceptedMs: nowMs })
+    if (rule.kind === 'dedupe') dedupes.push({ key, args: hash, acceptedMs: nowMs })
     if (rule.kind !== 'breaker') continue
     const { error_threshold, window_ms } = rule.effect.breaker
     if (error_threshold !== null && window_ms !== null)

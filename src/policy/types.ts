@@ -235,6 +235,8 @@ export type Cell = readonly number[]
 
 export interface CellWrite {
   readonly key: string
+  /** Hash of the arguments where each set of them has a cell of its own; else empty. */
+  readonly args: string
   /** Null forgets the key. */
   readonly cell: Cell | null
   /** From this time on the cell has no effect and may be dropped; Infinity for budgets, which last as long as the run. */
@@ -254,14 +256,14 @@ export interface CellWrite {
  * delays a window or a bucket by no more than its own length.
  */
 export interface Counters {
-  get(key: string): Cell | undefined
+  get(key: string, args: string): Cell | undefined
   apply(writes: readonly CellWrite[], nowMs: number): void
 }
 
 /** What the end of a forwarded call may change: error breakers count it, dedupe forgets a call that failed. Plain data. */
 export interface CallEnd {
   readonly errorWindows: readonly { readonly key: string; readonly windowMs: number; readonly threshold: number }[]
-  readonly dedupes: readonly { readonly key: string; readonly acceptedMs: number }[]
+  readonly dedupes: readonly { readonly key: string; readonly args: string; readonly acceptedMs: number }[]
 }
 
 export interface Verdict {

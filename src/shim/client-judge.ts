@@ -1,4 +1,5 @@
 // Each message of the client meets the gate here: may its bytes go on, who is told if not, and what the record says of it.
+import { PREVIEW_NONE } from '../events/preview.ts'
 import { CALLS_IN_FLIGHT_MAX } from '../limits.ts'
 import type { AgentOut } from './agent-out.ts'
 import { type Answering, denial, ERROR_CODES, protocolError } from './answers.ts'
@@ -12,7 +13,8 @@ import {
 } from './client-message.ts'
 import type { Gate, JudgedCall, ToolCall } from './gate.ts'
 import type { IdKey, MessageId } from './message-id.ts'
-import { MessageScan, type Scanned } from './message-scan.ts'
+import { MessageScan } from './message-scan.ts'
+import type { Scanned } from './scanned.ts'
 import type { OpenCalls } from './open-calls.ts'
 
 const NO_BYTES = Buffer.alloc(0)
@@ -37,8 +39,8 @@ export interface Received {
   readonly scanned: Scanned
   readonly isUtf8: boolean
   readonly bytes: number
-  /** The whole message; null when it is too large to be kept in memory. */
-  readonly whole: Buffer | null
+  /** Where the whole message begins; null when it is too large to be kept in memory. */
+  readonly whole: { readonly buffer: Buffer; readonly from: number } | null
   readonly streamHash?: string
 }
 
@@ -79,7 +81,7 @@ export class ClientJudge {
       case 'malformed':
         return this.#malformed(message, received)
       case 'batch':
-        return received.whole === null ? this.#largeBatch(received) : this.#batch(received.whole)
+        return received.whole === null ? this.#largeBatch(received) : this.#batch(received.whole, received.bytes)
       case 'request':
         if (this.#isCutOff) this.#answer(received.scanned.id.raw, ERROR_CODES.TERMINATE_RUN, CUT_OFF)
         else this.#options.open.addOther(message.key)
@@ -147,7 +149,8 @@ export class ClientJudge {
   }
 
   /** Batches are of one old revision of MCP only. One without a call passes; one with a call is refused whole, and each of its requests told so. */
-  #batch(whole: Buffer): boolean {
+  #batch({ buffer, from: start }: NonNullable<Received['whole']>, length: number): boolean {
+    const whole = buffer.subarray(start, start + length)
     const messages = elementsOf(whole).map(({ from, to }) => {
       this.#elementScan.reset()
       this.#elementScan.push(whole, from, to)
@@ -190,7 +193,7 @@ export class ClientJudge {
     const call = this.#options.open.take(key)
     if (call === undefined) return
     this.writeNotes()
-    this.#options.gate.finish(call.judged, { status: 'CANCELLED', bytesOut: 0, resultBytes: NO_BYTES })
+    this.#options.gate.finish(call.judged, { status: 'CANCELLED', bytesOut: 0, result: PREVIEW_NONE })
   }
 
   /** Writes into the record what was judged since the last time; called when the bytes are on their way. */
@@ -205,15 +208,15 @@ export class ClientJudge {
         const { summary, action } = judged.decision
         const retryable = action !== 'TERMINATE_RUN'
         const error = { class: 'policy_block', message: summary, code: refusal.code, retryable } as const
-        gate.finish(judged, { status: 'ERROR', bytesOut: refusal.bytesOut, error, resultBytes: NO_BYTES })
-      } else if (isUnanswered) gate.finish(judged, { status: 'OK', bytesOut: 0, resultBytes: NO_BYTES })
+        gate.finish(judged, { status: 'ERROR', bytesOut: refusal.bytesOut, error, result: PREVIEW_NONE })
+      } else if (isUnanswered) gate.finish(judged, { status: 'OK', bytesOut: 0, result: PREVIEW_NONE })
     }
   }
 }
 
 function callOf({ toolName, args }: CallMessage, { whole, bytes, streamHash }: Received): ToolCall {
   if (whole === null) return unreadable(toolName, bytes, streamHash)
-  const argsBytes = args === null ? NO_BYTES : whole.subarray(args.from, args.to)
+  const argsBytes = args === null ? NO_BYTES : whole.buffer.subarray(whole.from + args.from, whole.from + args.to)
   return { toolName, argsBytes, bytesIn: bytes, transport: 'mcp_stdio' }
 }
 

@@ -1,6 +1,7 @@
 // What a message from the client is, told from its scan: a call to be judged, something to pass on, or something nobody should trust.
 import { type IdKey, idOf, type MessageId } from './message-id.ts'
-import { fold, type Scanned } from './message-scan.ts'
+import { fold } from './message-scan.ts'
+import type { Scanned } from './scanned.ts'
 
 /** JSON-RPC's own codes. */
 export const PARSE_ERROR = -32_700

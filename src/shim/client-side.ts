@@ -123,8 +123,13 @@ export class ClientSide {
     if (isBlank(buffer, from, to)) return !this.#judge.isCutOff
     this.#scan.reset()
     this.#scan.push(buffer, from, to)
-    const whole = buffer.subarray(from, to)
-    return this.#judge.passes({ scanned: this.#scan.finish(), isUtf8: isUtf8(whole), bytes: to - from, whole })
+    const scanned = this.#scan.finish()
+    return this.#judge.passes({
+      scanned,
+      isUtf8: scanned.isAscii || isUtf8(buffer.subarray(from, to)),
+      bytes: to - from,
+      whole: { buffer, from },
+    })
   }
 
   #write(bytes: Buffer): void {

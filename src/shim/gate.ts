@@ -1,10 +1,10 @@
 // The core that every adapter asks (seed 004 §7): judges a call, keeps its books, and says in events what was decided and what became of it.
 import type { Clock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
-import type { CallNames, EventText } from '../events/event-text.ts'
-import { namesText, policyText } from '../events/event-text.ts'
+import { type CallNames, type DecisionText, decisionText, type EventText, policyText } from '../events/event-text.ts'
 import type { EventWriter } from '../events/event-writer.ts'
-import { cutAtBytes, PREVIEW_NONE, PREVIEW_OMITTED, previewOf } from '../events/preview.ts'
+import { type Absent, cutAtBytes, PREVIEW_OMITTED, type Preview } from '../events/preview.ts'
+import type { Piece } from '../events/line-bytes.ts'
 import type { Redact } from '../events/redact.ts'
 import type { CallError, CallStatus, PolicyRef, Transport } from '../events/types.ts'
 import { decideOnError } from '../policy/on-error.ts'
@@ -44,8 +44,8 @@ export interface CallOutcome {
   readonly status: CallStatus
   readonly bytesOut: number
   readonly error?: CallError
-  /** The result as it was sent, for the preview; null when it was too large to look into. */
-  readonly resultBytes: Buffer | null
+  /** The result as it was sent, for the preview; or why there is none. */
+  readonly result: Piece | Absent
   readonly resultStreamHash?: string
 }
 
@@ -63,6 +63,12 @@ export interface GateOptions {
   readonly note: (line: string) => void
 }
 
+interface Said {
+  readonly decision: Decision
+  readonly shown: Decision
+  readonly said: DecisionText
+}
+
 const NO_TAGS: readonly string[] = []
 
 export class Gate {
@@ -72,6 +78,7 @@ export class Gate {
   #policyText: string
   #breakers: ReadonlySet<string>
   #terminated: Decision | null = null
+  #lastSaid: Said | null = null
 
   constructor(options: GateOptions) {
     this.#options = options
@@ -94,6 +101,7 @@ export class Gate {
     this.#policy = policy
     this.#policyRef = refOf(policy)
     this.#policyText = policyText(this.#policyRef)
+    this.#lastSaid = null
     this.#breakers = breakersOf(policy)
   }
 
@@ -162,8 +170,12 @@ export class Gate {
   announce(judged: JudgedCall): void {
     const { text, events, redact } = this.#options
     const { call, decision, args } = judged
-    judged.names = namesText(this.names(judged))
-    const preview = call.argsBytes === null ? PREVIEW_OMITTED : previewOf('args_preview', call.argsBytes, redact)
+    judged.names = text.names(this.names(judged))
+    const { argsBytes: buffer } = call
+    const preview: Preview =
+      buffer === null
+        ? PREVIEW_OMITTED
+        : { field: 'args_preview', piece: { buffer, from: 0, to: buffer.length }, redact }
     events.put(
       text.callStart(
         judged.names,
@@ -176,11 +188,21 @@ export class Gate {
         preview,
       ),
     )
-    const shown = decision.hint === undefined ? decision : { ...decision, hint: shortHint(decision.hint, redact) }
-    events.put(text.decision(judged.names, { ...shown, summary: shortText(redact(shown.summary)) }, this.#policyText))
+    const { shown, said } = this.#said(decision)
+    events.put(text.decision(judged.names, said))
     if (decision.hint !== undefined && decision.enforced) events.put(text.hintIssued(judged.callId, shown.hint))
     for (const ruleId of judged.tripped)
       if (this.#breakers.has(ruleId)) events.put(text.breakerTrip(judged.names, ruleId))
+  }
+
+  /** What the record says of a decision; most calls have the one that the call before had. */
+  #said(decision: Decision): Said {
+    if (this.#lastSaid?.decision === decision) return this.#lastSaid
+    const { redact } = this.#options
+    const hint = decision.hint === undefined ? {} : { hint: shortHint(decision.hint, redact) }
+    const shown = { ...decision, ...hint, summary: shortText(redact(decision.summary)) }
+    this.#lastSaid = { decision, shown, said: decisionText(shown, this.#policyText) }
+    return this.#lastSaid
   }
 
   names(judged: JudgedCall): CallNames {
@@ -197,12 +219,8 @@ export class Gate {
     const { text, events, redact, clock } = this.#options
     if (judged.end !== null) this.#settle(judged.end, isFailure(outcome.status))
     const latencyMs = Math.max(0, Math.ceil(clock.monoMs() - judged.startMs))
-    const preview =
-      outcome.resultBytes === null
-        ? PREVIEW_OMITTED
-        : outcome.resultBytes.length === 0
-          ? PREVIEW_NONE
-          : previewOf('result_preview', outcome.resultBytes, redact)
+    const { result } = outcome
+    const preview: Preview = Buffer.isBuffer(result) ? result : { field: 'result_preview', piece: result, redact }
     const error =
       outcome.error === undefined ? undefined : { ...outcome.error, message: firstLine(redact(outcome.error.message)) }
     const { status, bytesOut, resultStreamHash } = outcome

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { cutCharacter } from '../canonical/characters.ts'
 import { isSystemError } from '../errors.ts'
 import { REPLAY_CHUNK_BYTES } from '../limits.ts'
-import { MessageScan, type Scanned } from './message-scan.ts'
+import { MessageScan } from './message-scan.ts'
+import type { Scanned } from './scanned.ts'
 
 const NO_BYTES = Buffer.alloc(0)
 

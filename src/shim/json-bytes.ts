@@ -1,10 +1,10 @@
 // The small print of JSON at the level of bytes: where a run of plain characters ends, what may follow a backslash, what is a number.
 
-/** First byte at or after `from` that ends a plain run inside a string: quote, backslash, or a control character when strict. */
-export function endOfPlainRun(buffer: Buffer, from: number, to: number, isStrict: boolean): number {
+/** First quote or backslash at or after `from`, or a control character that comes soon. */
+export function endOfPlainRun(buffer: Buffer, from: number, to: number): number {
   let i = from
   // Short runs are quickest byte by byte; what is still running after that is searched natively.
-  for (const near = isStrict ? to : Math.min(to, from + 192); i < near; i += 1) {
+  for (const near = Math.min(to, from + 192); i < near; i += 1) {
     const byte = buffer[i] as number
     if (byte === 0x22 || byte === 0x5c || byte < 0x20) return i
   }

@@ -1,5 +1,5 @@
 // The id of a JSON-RPC message: as it is written, for answers, and as it is compared, for matching an answer to its request.
-import type { Seen } from './message-scan.ts'
+import type { Seen } from './scanned.ts'
 
 export interface MessageId {
   /** JSON text, byte for byte what the sender wrote. */

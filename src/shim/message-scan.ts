@@ -1,6 +1,7 @@
 // One pass over the bytes of a JSON-RPC message: is it JSON, which members has it, and which of them could mislead a reader.
 import { JSON_DEPTH_MAX, SCAN_TOKEN_BYTES_MAX } from '../limits.ts'
 import { endOfPlainRun, isEscapable, isHex, nextInNumber, NUMBER_MAY_END, NUMBER_STATE } from './json-bytes.ts'
+import { decode, PARAMS, Scanned, type Seen, type ValueKind } from './scanned.ts'
 
 // The reader's state between two bytes.
 const VALUE = 0
@@ -27,9 +28,6 @@ const INNER = [
   members({ isError: 10 }),
   members({ code: 11, message: 12 }),
 ] as const
-const SLOTS = 13
-const PARAMS = 3
-const ARGUMENTS = 7
 
 interface Member {
   readonly name: string
@@ -39,63 +37,6 @@ interface Member {
 
 function members(slots: Readonly<Record<string, number>>): readonly Member[] {
   return Object.entries(slots).map(([name, slot]) => ({ name, bytes: Buffer.from(name), slot }))
-}
-
-export type ValueKind = 'none' | 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null'
-
-/** A value that was seen. `from` and `to` count from the first byte of the message. */
-export class Seen {
-  kind: ValueKind = 'none'
-  from = 0
-  to = 0
-  /** Where the bytes of a string, with its quotes, or of a number are; undefined when they are longer than the cap. */
-  buffer: Buffer | undefined
-  start = 0
-  end = 0
-
-  /** The bytes as they stand; null when there are none or too many. */
-  get raw(): string | null {
-    return this.buffer === undefined ? null : this.buffer.toString('utf8', this.start, this.end)
-  }
-
-  /** What a string stands for; null for everything else. */
-  get text(): string | null {
-    const raw = this.kind === 'string' ? this.raw : null
-    return raw === null ? null : decode(raw)
-  }
-}
-
-/** What one message is. The object belongs to the scan and is overwritten by the next message. */
-export class Scanned {
-  /** False: not one JSON text, or nested beyond the limit. */
-  valid = false
-  top: ValueKind = 'none'
-  /** A member that another parser could read differently: named twice, or a case variant of one that matters. */
-  ambiguous: string | null = null
-  readonly slots: readonly Seen[] = Array.from({ length: SLOTS }, () => new Seen())
-
-  readonly id = this.slots[1] as Seen
-  readonly method = this.slots[2] as Seen
-  readonly params = this.slots[PARAMS] as Seen
-  readonly result = this.slots[4] as Seen
-  readonly error = this.slots[5] as Seen
-  readonly name = this.slots[6] as Seen
-  readonly args = this.slots[ARGUMENTS] as Seen
-  readonly requestId = this.slots[9] as Seen
-  readonly isError = this.slots[10] as Seen
-  readonly errorCode = this.slots[11] as Seen
-  readonly errorMessage = this.slots[12] as Seen
-
-  clear(): void {
-    this.valid = false
-    this.top = 'none'
-    this.ambiguous = null
-    for (let slot = 0; slot < SLOTS; slot += 1) {
-      const seen = this.slots[slot] as Seen
-      seen.kind = 'none'
-      seen.buffer = undefined
-    }
-  }
 }
 
 /**
@@ -147,7 +88,16 @@ export class MessageScan {
       const byte = buffer[i] as number
       switch (this.state) {
         case STRING: {
-          i = endOfPlainRun(buffer, i, to, this.isStrict)
+          if (this.isStrict) {
+            let all = 0
+            // By hand: most strings are short, and every byte has to be looked at anyway.
+            for (; i < to; i += 1) {
+              const plain = buffer[i] as number
+              if (plain === 0x22 || plain === 0x5c || plain < 0x20) break
+              all |= plain
+            }
+            if (all >= 0x80) this.result.isAscii = false
+          } else i = endOfPlainRun(buffer, i, to)
           if (i >= to) break
           const stop = buffer[i] as number
           i += 1
@@ -380,11 +330,6 @@ function isSame(word: Buffer, bytes: Buffer, from: number, to: number): boolean 
 
 function nameOf(slot: number): string {
   return [...TOP, ...INNER.flatMap((known) => known ?? [])].find((member) => member.slot === slot)?.name ?? ''
-}
-
-/** A JSON string with its quotes to the text it stands for; the scan has checked it already. */
-function decode(raw: string): string {
-  return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1)
 }
 
 /** Letters as the most lenient decoder compares them. */

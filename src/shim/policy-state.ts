@@ -79,7 +79,7 @@ export function sharedState(
       // A call that went well changes nothing, so it needs no transaction.
       if (!isError) return
       inTransaction(() => {
-        cells.fetch([...end.errorWindows.map(({ key }) => key), ...end.dedupes.map(({ key }) => key)])
+        cells.fetch([...end.errorWindows.map(({ key }) => key), ...end.dedupes.map(({ key, args }) => key + args)])
         cells.apply(settle(end, isError, cells, nowMs), nowMs)
       })
     },
@@ -117,20 +117,20 @@ class StoredCells implements Counters {
     }
   }
 
-  get(key: string): Cell | undefined {
-    return this.#fetched.get(key)
+  get(key: string, args: string): Cell | undefined {
+    return this.#fetched.get(key + args)
   }
 
   apply(writes: readonly CellWrite[], _nowMs: number): void {
     const kept: CellWrite[] = []
     for (const write of writes) {
-      if (write.cell === null) this.#drop.run(write.key)
+      if (write.cell === null) this.#drop.run(write.key + write.args)
       else kept.push(write)
     }
     for (const some of inGroups(kept)) {
       const values: (string | number)[] = []
-      for (const { key, cell, expiresMs } of some)
-        values.push(key, JSON.stringify(cell), Number.isFinite(expiresMs) ? expiresMs : Number.MAX_SAFE_INTEGER)
+      for (const { key, args, cell, expiresMs } of some)
+        values.push(key + args, JSON.stringify(cell), Number.isFinite(expiresMs) ? expiresMs : Number.MAX_SAFE_INTEGER)
       this.#putter(some.length).run(...values)
     }
   }

@@ -86,7 +86,7 @@ function joinRun(options: ShimOptions, identity: ShimIdentity, policy: Policy, s
       mode: policy.snapshot.mode,
       policy: refOf(policy),
     },
-    events: events === 'stderr' ? { out: (text) => stderr.events(text) } : events,
+    events: events === 'stderr' ? { out: (lines) => stderr.events(lines) } : events,
     parentPid: options.parentPid(),
     note: (line) => stderr.note(line),
   })

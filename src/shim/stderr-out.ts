@@ -22,10 +22,11 @@ export class StderrOut {
   }
 
   /** Lines of events. False when the reader is too far behind to take them now. */
-  events(text: string): boolean {
+  events(lines: Buffer): boolean {
     if (this.#stream.destroyed) return true
     if (this.#stream.writableLength > EVENT_QUEUE_SOFT) return false
-    this.#stream.write(text)
+    // A copy: the stream may keep it for a while, and the lines stand in memory that is used again.
+    this.#stream.write(Buffer.from(lines))
     return true
   }
 

@@ -3,6 +3,7 @@ import type { EventEmitter } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { type Clock, within } from '../clock.ts'
 import { EXIT } from '../errors.ts'
+import { PREVIEW_NONE } from '../events/preview.ts'
 import type { RunStatus } from '../events/types.ts'
 import { PARENT_WATCH_MS, UPSTREAM_DRAIN_MS, UPSTREAM_EOF_MS } from '../limits.ts'
 import type { Decision } from '../policy/types.ts'
@@ -15,7 +16,6 @@ import type { OpenCalls } from './open-calls.ts'
 import type { Upstream, UpstreamExit } from './upstream.ts'
 import type { UpstreamSide } from './upstream-side.ts'
 
-const NO_BYTES = Buffer.alloc(0)
 /** JSON-RPC's code for what the server itself did wrong. */
 const INTERNAL_ERROR = -32_603
 /** Output that a dead server left in its pipe is there at once; a descendant that holds the pipe open is not waited for. */
@@ -147,7 +147,7 @@ function closeOpenCalls({ open, out, gate }: TrafficOptions, code: number, why: 
       status: 'ERROR',
       bytesOut: Buffer.byteLength(line),
       error: { class: 'transport', message: why, code, retryable: false },
-      resultBytes: NO_BYTES,
+      result: PREVIEW_NONE,
     })
   }
 }

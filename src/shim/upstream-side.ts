@@ -1,16 +1,22 @@
 // From upstream to client: bytes go on at once, then a look at each message tells which call has ended, and how.
 import { createHash, type Hash } from 'node:crypto'
-import { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES } from '../limits.ts'
+import { PREVIEW_NONE, PREVIEW_OMITTED } from '../events/preview.ts'
+import { MAX_INSPECT_BYTES } from '../limits.ts'
 import { elementsOf } from './client-message.ts'
 import type { OpenCall } from './client-judge.ts'
 import type { CallOutcome, Gate } from './gate.ts'
 import { idOf } from './message-id.ts'
-import { MessageScan, type Scanned, type Seen } from './message-scan.ts'
+import { MessageScan } from './message-scan.ts'
+import type { Scanned, Seen } from './scanned.ts'
 import type { OpenCalls } from './open-calls.ts'
 
 const NEWLINE = 0x0a
-/** A preview is made from this much of a result, so that a secret across its end is still seen whole. */
-const PREVIEW_SOURCE_BYTES = MAX_PREVIEW_BYTES + 8_192
+
+/** Where a message that is there in one piece begins. */
+interface Whole {
+  readonly buffer: Buffer
+  readonly from: number
+}
 
 export interface UpstreamSideOptions {
   readonly gate: Gate
@@ -55,7 +61,7 @@ export class UpstreamSide {
   #line(buffer: Buffer, from: number, to: number): void {
     this.#scan.reset()
     this.#scan.push(buffer, from, to)
-    this.#message(this.#scan.finish(), to - from, (a, b) => buffer.subarray(from + a, from + b))
+    this.#message(this.#scan.finish(), to - from, { buffer, from })
   }
 
   #continue(chunk: Buffer, from: number, to: number): void {
@@ -82,28 +88,22 @@ export class UpstreamSide {
     if (this.#options.open.size === 0) return
     const scanned = this.#scan.finish()
     if (hash === null) {
-      const whole = Buffer.concat(parts)
-      this.#message(scanned, bytes, (from, to) => whole.subarray(from, to))
+      this.#message(scanned, bytes, { buffer: Buffer.concat(parts), from: 0 })
     } else this.#message(scanned, bytes, null, hash.digest('hex'))
   }
 
-  /** `slice` gives bytes of the message; null when it was too large to be kept. */
-  #message(
-    scanned: Scanned,
-    bytes: number,
-    slice: ((from: number, to: number) => Buffer) | null,
-    streamHash?: string,
-  ): void {
+  /** `whole` is null when the message was too large to be kept. */
+  #message(scanned: Scanned, bytes: number, whole: Whole | null, streamHash?: string): void {
     // With a method it is upstream's own request or notification, whatever id it uses.
     if (!scanned.valid || scanned.method.kind !== 'none') return
     if (scanned.top === 'array') {
-      if (slice !== null) this.#batch(slice(0, bytes))
+      if (whole !== null) this.#batch(whole.buffer.subarray(whole.from, whole.from + bytes))
       return
     }
     const id = idOf(scanned.id)
     if (id === null || (scanned.result.kind === 'none' && scanned.error.kind === 'none')) return
     const call = this.#options.open.take(id.key)
-    if (call !== undefined) this.#options.gate.finish(call.judged, outcomeOf(scanned, bytes, slice, streamHash))
+    if (call !== undefined) this.#options.gate.finish(call.judged, outcomeOf(scanned, bytes, whole, streamHash))
   }
 
   #batch(whole: Buffer): void {
@@ -114,13 +114,13 @@ export class UpstreamSide {
 function outcomeOf(
   scanned: Scanned,
   bytesOut: number,
-  slice: ((from: number, to: number) => Buffer) | null,
+  whole: Whole | null,
   streamHash: string | undefined,
 ): CallOutcome {
   const shown = scanned.error.kind === 'none' ? scanned.result : scanned.error
   const rest = {
     bytesOut,
-    resultBytes: slice === null ? null : slice(shown.from, Math.min(shown.to, shown.from + PREVIEW_SOURCE_BYTES)),
+    result: whole === null ? PREVIEW_OMITTED : pieceOf(whole, shown),
     ...(streamHash === undefined ? {} : { resultStreamHash: streamHash }),
   }
   if (scanned.error.kind !== 'none' && scanned.error.kind !== 'null') {
@@ -131,6 +131,10 @@ function outcomeOf(
   if (scanned.isError.kind === 'true')
     return { status: 'ERROR', error: { class: 'upstream_error', message: 'the tool reported an error' }, ...rest }
   return { status: 'OK', ...rest }
+}
+
+function pieceOf({ buffer, from }: Whole, { kind, from: start, to }: Seen): CallOutcome['result'] {
+  return kind === 'none' ? PREVIEW_NONE : { buffer, from: from + start, to: from + to }
 }
 
 function codeOf(seen: Seen): { readonly code?: number | string } {

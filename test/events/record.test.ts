@@ -3,7 +3,8 @@ import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeF
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { EventText, namesText, policyText } from '../../src/events/event-text.ts'
+import { decisionText, EventText, policyText } from '../../src/events/event-text.ts'
+import { PREVIEW_NONE } from '../../src/events/preview.ts'
 import { joinRun, type Record as EventRecord } from '../../src/events/record.ts'
 import { closeAbandonedRuns, openMark } from '../../src/events/run-close.ts'
 import type { Identity, RunStart, RunStatus } from '../../src/events/types.ts'
@@ -42,7 +43,7 @@ async function joinAs(runsDir: string, runId: string, name: string, role: 'shim'
   const identity = identityOf(runId, name)
   const record = await joinRun({ runsDir, folder: runId, identity, start, role, parent: null, clock })
   if (record === 'ended') throw new Error('the run has ended')
-  return { record, text: new EventText(identity, () => new Date(clock.wallMs()).toISOString()), name, calls: 0 }
+  return { record, text: new EventText(identity, () => clock.wallMs()), name, calls: 0 }
 }
 
 const ACTIONS = ['ALLOW', 'BLOCK', 'THROTTLE', 'REJECT_WITH_HINT', 'TERMINATE_RUN'] as const
@@ -55,7 +56,7 @@ function writeCall(
   enforced: boolean,
 ): void {
   member.calls += 1
-  const names = namesText({
+  const names = member.text.names({
     call_id: `${member.name}-${member.calls}`,
     server_name: member.name,
     tool_name: 'tool "with" \u2028 marks',
@@ -65,9 +66,9 @@ function writeCall(
   const { text, record } = member
   expect(
     record.write([
-      text.callStart(names, { transport: 'mcp_stdio', bytesIn: 1, tags: [] }, '{"truncated":false}'),
-      text.decision(names, decision, policy),
-      text.callEnd(names, { status, latencyMs: 0, bytesOut: 0 }, '{"truncated":false}'),
+      text.callStart(names, { transport: 'mcp_stdio', bytesIn: 1, tags: [] }, PREVIEW_NONE),
+      text.decision(names, decisionText(decision, policy)),
+      text.callEnd(names, { status, latencyMs: 0, bytesOut: 0 }, PREVIEW_NONE),
     ]),
   ).toBeDefined()
 }

@@ -1,0 +1,71 @@
+// What a scan has seen of a message: which members it has that matter, where they stand, and what they say.
+
+/** Members that something depends on, each with a slot of its own. */
+const SLOTS = 13
+export const PARAMS = 3
+const ARGUMENTS = 7
+
+export type ValueKind = 'none' | 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null'
+
+/** A value that was seen. `from` and `to` count from the first byte of the message. */
+export class Seen {
+  kind: ValueKind = 'none'
+  from = 0
+  to = 0
+  /** Where the bytes of a string, with its quotes, or of a number are; undefined when they are longer than the cap. */
+  buffer: Buffer | undefined
+  start = 0
+  end = 0
+
+  /** The bytes as they stand; null when there are none or too many. */
+  get raw(): string | null {
+    return this.buffer === undefined ? null : this.buffer.toString('utf8', this.start, this.end)
+  }
+
+  /** What a string stands for; null for everything else. */
+  get text(): string | null {
+    const raw = this.kind === 'string' ? this.raw : null
+    return raw === null ? null : decode(raw)
+  }
+}
+
+/** What one message is. The object belongs to the scan and is overwritten by the next message. */
+export class Scanned {
+  /** False: not one JSON text, or nested beyond the limit. */
+  valid = false
+  top: ValueKind = 'none'
+  /** A member that another parser could read differently: named twice, or a case variant of one that matters. */
+  ambiguous: string | null = null
+  /** No byte beyond ASCII in it; told by a strict scan only. */
+  isAscii = true
+  readonly slots: readonly Seen[] = Array.from({ length: SLOTS }, () => new Seen())
+
+  readonly id = this.slots[1] as Seen
+  readonly method = this.slots[2] as Seen
+  readonly params = this.slots[PARAMS] as Seen
+  readonly result = this.slots[4] as Seen
+  readonly error = this.slots[5] as Seen
+  readonly name = this.slots[6] as Seen
+  readonly args = this.slots[ARGUMENTS] as Seen
+  readonly requestId = this.slots[9] as Seen
+  readonly isError = this.slots[10] as Seen
+  readonly errorCode = this.slots[11] as Seen
+  readonly errorMessage = this.slots[12] as Seen
+
+  clear(): void {
+    this.valid = false
+    this.top = 'none'
+    this.ambiguous = null
+    this.isAscii = true
+    for (let slot = 0; slot < SLOTS; slot += 1) {
+      const seen = this.slots[slot] as Seen
+      seen.kind = 'none'
+      seen.buffer = undefined
+    }
+  }
+}
+
+/** A JSON string with its quotes to the text it stands for; the scan has checked it already. */
+export function decode(raw: string): string {
+  return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1)
+}
