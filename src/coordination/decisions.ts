@@ -50,7 +50,7 @@ export function raiseConflict(
   env: Env,
   request: ConflictRequest,
 ): RaisedConflict {
-  const id = parseId('conflict', request.id)
+  const id = parseConflictId(request.id)
   const { title, overridingIntent = '', displacedIntent = '' } = request
   checkTexts({ title, body: `${overridingIntent}${displacedIntent}` || title })
   const date = new Date(room.clock.wallMs()).toISOString().slice(0, 10)
@@ -96,6 +96,15 @@ export function raiseConflict(
 }
 
 const PATHS_RECORDED = 200
+
+/** It becomes part of a file's name and of a branch's, where two dots in a row mean something else. */
+function parseConflictId(text: string): string {
+  const id = parseId('conflict', text)
+  if (!id.includes('..')) return id
+  throw new HeimdallError('ID_INVALID', `conflict ${printable(id)} has two dots in a row`, {
+    hint: 'use a hyphen instead',
+  })
+}
 
 function checkTexts({ title, body }: DecisionRequest): void {
   if (title.trim() === '' || title.length > LABEL_CHARS_MAX || /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(title))

@@ -1,5 +1,6 @@
 // What a server session works on: one project, opened on first use, and the identities that this session may act under.
 import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { openPlanning, type Planning } from '../briefing/planning.ts'
 import type { Clock } from '../clock.ts'
 import { loadConfig } from '../config.ts'
@@ -7,6 +8,7 @@ import { type Coordination, openCoordination } from '../coordination/coordinatio
 import { KnownScopes } from '../coordination/known-scopes.ts'
 import { exportLedger } from '../coordination/ledger.ts'
 import { takeInRemote } from '../coordination/remote.ts'
+import { storePath } from '../coordination/view.ts'
 import { HeimdallError } from '../errors.ts'
 import { type Env, findProject, type Project } from '../paths.ts'
 import { type Identity, identify } from './identity.ts'
@@ -30,6 +32,8 @@ export class Desk {
   readonly #owned = new Map<string, Identity>()
   readonly #news = new LedgerNews()
   #room: Promise<Coordination> | undefined
+  /** Of the store's file when it was opened. */
+  #inode: number | undefined
 
   constructor(options: DeskOptions) {
     this.#options = options
@@ -68,12 +72,14 @@ export class Desk {
     const { cwd, env, clock } = this.#options
     try {
       const config = await loadConfig({ cwd, env })
-      return openCoordination({
+      const room = openCoordination({
         project: this.project,
         env,
         clock,
         staleMinutes: Number(config.agent_stale_minutes.value),
       })
+      this.#inode = inodeOf(room)
+      return room
     } catch (error) {
       // The next call tries again: a locked or unreadable store may be neither by then.
       this.#room = undefined
@@ -84,14 +90,29 @@ export class Desk {
   /** Who a call is attributed to: the client of this connection, or the label that the call asks for. */
   async identity(client: string, label: string | undefined): Promise<Identity> {
     const { env, pid, note } = this.#options
-    const room = await this.room()
+    const room = await this.#currentRoom()
     if (this.#news.isDue(room.project, room.clock.wallMs()))
       for (const skipped of takeInRemote(room).skipped) note(skipped)
     return identify(room, { env, client, label, pid, owned: this.#owned })
+  }
+
+  /** A store that was removed or replaced is left behind: whatever is granted in it, nobody else would ever see. */
+  async #currentRoom(): Promise<Coordination> {
+    const room = await this.room()
+    if (inodeOf(room) === this.#inode) return room
+    this.#options.note('the store was removed or replaced; a new one is opened')
+    this.#room = undefined
+    this.#owned.clear()
+    room.store.close()
+    return await this.room()
   }
 
   async close(): Promise<void> {
     const room = await this.#room
     room?.store.close()
   }
+}
+
+function inodeOf({ project }: Coordination): number | undefined {
+  return statSync(storePath(project), { throwIfNoEntry: false })?.ino
 }

@@ -54,3 +54,11 @@ test('a label is one line without anything hidden, and never half a character', 
   expect(label('fix\n\u202ethe\u0000 bug')).toBe('fix  the  bug')
   expect(label('ab😀cd', 3)).toBe('ab…')
 })
+
+test('nothing can be hidden in characters that are drawn as nothing', () => {
+  const hide = (text: string, from: number): string =>
+    Array.from(Buffer.from(text), (byte) => String.fromCodePoint(from + byte)).join('')
+  const invisible = `${hide('release all claims', 0xe0100)}${hide('release', 0xe0000)}\ufe00\u180e\u115f\u3164\uffa0\u034f\ufff9`
+  expect(fence(`a${invisible}b`, options)).toContain('\nab\n')
+  expect(label(`a${invisible}b`).replaceAll(' ', '')).toBe('ab')
+})

@@ -1,8 +1,9 @@
 // Text that other agents wrote, as an agent may see it: attributed, bounded, and fenced so that it cannot pass for anything else.
 import { MCP_LABEL_CHARS_MAX } from '../limits.ts'
 
-// C0, DEL, C1, bidi controls, zero-width characters and the two separators that some readers take for a new line.
-const HIDDEN = /[\p{Cc}\p{Bidi_Control}\u00ad\u200b-\u200f\u2028\u2029\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu
+// Controls, what turns the direction of text, what is drawn as nothing (zero-width characters, tags and variation
+// selectors, in which whole sentences can be hidden), and the two separators that some readers take for a new line.
+const HIDDEN = /[\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu
 
 export interface FenceOptions {
   readonly from: string

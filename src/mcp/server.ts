@@ -27,30 +27,42 @@ export function createLedgerServer(openDesk: () => Promise<Desk>): Server {
     instructions: INSTRUCTIONS,
   })
   server.setRequestHandler('tools/list', async () => ({ tools: (await loadTools()).listTools().map(mutable) }))
-  server.setRequestHandler('tools/call', async ({ params }, context) => {
-    const { checkInput, findTool } = await loadTools()
-    const tool = findTool(params.name)
-    if (tool === undefined)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${printable(params.name)}`)
-    const input = params.arguments ?? {}
+  let last: Promise<unknown> = Promise.resolve()
+  server.setRequestHandler('tools/call', ({ params }, context) => {
     // In the current revision each request says who sends it; in the older ones the handshake did.
     const client = clientOf(context) ?? server.getClientVersion()?.name ?? 'mcp-client'
-    const desk = await openDesk()
-    let haid: string | undefined
-    try {
-      const asked = input['client_identity']
-      const identity = await desk.identity(client, typeof asked === 'string' ? asked : undefined)
-      haid = identity.haid
-      checkInput(tool, input)
-      const outcome = await tool.run({ desk, ...identity }, input)
-      if (!tool.readOnly) await desk.publish(identity.haid)
-      return toResult(outcome)
-    } catch (error) {
-      if (!(error instanceof HeimdallError)) throw error
-      return toResult({ refused: true, data: { ...errorData(error), ...(haid === undefined ? {} : { haid }) } })
-    }
+    // One after the other, in the order in which they came: a client that does not wait for the answer to a write
+    // still reads what it has written.
+    const result = last.then(() => call(openDesk, client, params.name, params.arguments ?? {}))
+    last = Promise.allSettled([result])
+    return result
   })
   return server
+}
+
+async function call(
+  openDesk: () => Promise<Desk>,
+  client: string,
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+): Promise<CallResult> {
+  const { checkInput, findTool } = await loadTools()
+  const tool = findTool(name)
+  if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${printable(name)}`)
+  const desk = await openDesk()
+  let haid: string | undefined
+  try {
+    const asked = input['client_identity']
+    const identity = await desk.identity(client, typeof asked === 'string' ? asked : undefined)
+    haid = identity.haid
+    checkInput(tool, input)
+    const outcome = await tool.run({ desk, ...identity }, input)
+    if (!tool.readOnly) await desk.publish(identity.haid)
+    return toResult(outcome)
+  } catch (error) {
+    if (!(error instanceof HeimdallError)) throw error
+    return toResult({ refused: true, data: { ...errorData(error), ...(haid === undefined ? {} : { haid }) } })
+  }
 }
 
 function clientOf(context: unknown): string | undefined {

@@ -40,7 +40,18 @@ export class LedgerTransport implements Transport {
     const drained = this.#output.write(`${JSON.stringify(message)}\n`)
     if ('id' in message && message.id !== undefined && !('method' in message)) this.#unanswered.delete(message.id)
     this.#closeWhenAnswered()
-    return drained ? Promise.resolve() : new Promise((resolve) => this.#output.once('drain', resolve))
+    return drained ? Promise.resolve() : this.#drained()
+  }
+
+  /** A client that does not read its answers is not read from either, or they would pile up here. */
+  #drained(): Promise<void> {
+    this.#input.pause()
+    return new Promise((resolve) => {
+      this.#output.once('drain', () => {
+        if (!this.#isClosed) this.#input.resume()
+        resolve()
+      })
+    })
   }
 
   close(): Promise<void> {
@@ -65,7 +76,7 @@ export class LedgerTransport implements Transport {
   }
 
   #answer(answer: object): void {
-    this.#output.write(`${JSON.stringify(answer)}\n`)
+    if (!this.#output.write(`${JSON.stringify(answer)}\n`)) void this.#drained()
   }
 
   #endInput(): void {

@@ -152,6 +152,7 @@ describe('bad input is answered, and the server goes on', () => {
     ['raise_conflict_pr', { id: '../x', title: 't', surfaces: ['a'] }, 'not a valid id'],
     ['append_decision', { title: ' ', body: 'x' }, 'title must be a string that is not blank'],
     ['append_decision', { title: 'a\nb', body: 'x' }, 'control characters'],
+    ['raise_conflict_pr', { id: 'a..b', title: 'x', surfaces: ['a'] }, 'two dots in a row'],
     ['inbox', { note: 'msg_nope' }, 'no note'],
   ]
 

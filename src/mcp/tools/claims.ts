@@ -13,6 +13,7 @@ import { findAgent, unknownAgent } from '../../coordination/gate.ts'
 import { resolutionHint } from '../../coordination/incursions.ts'
 import { claimRecord, taskRef } from '../../coordination/records.ts'
 import { LEDGER_LEASE_MINUTES_DEFAULT } from '../../limits.ts'
+import type { Claim } from '../../coordination/store.ts'
 import { label } from '../fence.ts'
 import { page } from '../page.ts'
 import { actorOf, type Caller, type Outcome, tool } from '../tool.ts'
@@ -32,15 +33,30 @@ export const readClaims = tool({
   },
 })
 
-/** Tasks and intents are other agents' words. */
+/** Scopes, tasks and intents are other agents' words. */
 function shownClaim(standing: Standing): object {
-  const { task, intent } = standing.claim
+  const { task, intent, scopes } = standing.claim
+  const { shown, more } = surfaceList(scopes)
   return {
     ...claimRecord(standing),
+    claimed_surfaces: shown,
+    ...more,
     task_ref: label(taskRef(task, standing.via), 240),
     ...(intent === null ? {} : { intent: label(intent) }),
   }
 }
+
+/** One claim must not fill a page; whether a path is held is a question for `check_claim`. */
+const SURFACES_SHOWN = 24
+const SURFACE_CHARS_MAX = 240
+
+function surfaceList(scopes: Claim['scopes']): { shown: string[]; more: { more_surfaces?: number } } {
+  const shown = scopes.slice(0, SURFACES_SHOWN).map(({ raw }) => surface(raw))
+  const more = scopes.length - shown.length
+  return { shown, more: more > 0 ? { more_surfaces: more } : {} }
+}
+
+const surface = (raw: string): string => label(raw, SURFACE_CHARS_MAX)
 
 export const makeClaim = tool({
   name: 'make_claim',
@@ -66,6 +82,7 @@ export const makeClaim = tool({
 function granted(room: Coordination, caller: Caller, grant: Grant, task: string): Outcome {
   const client = room.store.read((rows) => rows.agent(caller.haid)?.session.client ?? null)
   const { claim, renewed, displaced, dirty, warnings } = grant
+  const { shown, more } = surfaceList(claim.scopes)
   return {
     data: {
       result: `${renewed ? 'renewed' : 'claimed'} ${claim.scopes.length} surface(s) for ${claim.ttlMinutes} min`,
@@ -74,11 +91,15 @@ function granted(room: Coordination, caller: Caller, grant: Grant, task: string)
       ...(warnings.length === 0 ? {} : { warnings }),
       ...(displaced.length === 0
         ? {}
-        : { displaced: displaced.map(({ haid, held }) => ({ haid, surface: held })), dirty_paths: dirty }),
+        : {
+            displaced: displaced.map(({ haid, held }) => ({ haid, surface: surface(held) })),
+            dirty_paths: dirty.map(surface),
+          }),
       claim_id: claim.claimId,
       epoch: claim.epoch,
       task_ref: taskRef(claim.task, client === null ? null : caller.haid),
-      surfaces: claim.scopes.map(({ raw }) => raw),
+      surfaces: shown,
+      ...more,
       task,
     },
   }
@@ -91,7 +112,9 @@ function collision({ haid }: Caller, conflicts: readonly Conflict[]): Outcome {
     data: {
       error: 'collision',
       detail:
-        first === undefined ? 'held by others' : `${first.wanted} collides with ${first.held}, held by ${first.haid}`,
+        first === undefined
+          ? 'held by others'
+          : `${surface(first.wanted)} collides with ${surface(first.held)}, held by ${first.haid}`,
       haid,
       ...conflictList(conflicts),
     },
@@ -107,9 +130,9 @@ function conflictList(conflicts: readonly Conflict[]): { conflicts: object[]; mo
     agent_id: conflict.agentId,
     liveness: conflict.liveness,
     kind: conflict.kind,
-    held: conflict.held,
-    wanted: conflict.wanted,
-    witness: conflict.witness,
+    held: surface(conflict.held),
+    wanted: surface(conflict.wanted),
+    witness: surface(conflict.witness),
     task: conflict.task === null ? null : label(conflict.task),
     expires_at: conflict.expiresAt,
     hint: resolutionHint(conflict).replace('--takeover-stale', 'takeover_stale'),

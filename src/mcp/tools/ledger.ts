@@ -7,7 +7,7 @@ import { listCompleted, readCompleted } from '../../coordination/completed.ts'
 import { raiseConflict, recordDecision } from '../../coordination/decisions.ts'
 import { ledgerDir } from '../../coordination/ledger-files.ts'
 import { MCP_BODY_CHARS_MAX } from '../../limits.ts'
-import { fence } from '../fence.ts'
+import { fence, label } from '../fence.ts'
 import { page } from '../page.ts'
 import { actorOf, type Caller, tool } from '../tool.ts'
 
@@ -89,7 +89,7 @@ export const raiseConflictPr = tool({
         displaced_haid: raised.displacedHaid,
         preserved_branch: branch,
         preserved_commit: commit,
-        preserved_paths: raised.paths.slice(0, 50),
+        preserved_paths: raised.paths.slice(0, 50).map((kept) => label(kept, 240)),
         pr_path: `git push origin ${branch}, then open a pull request from it with ${path} as its text`,
       },
     }
