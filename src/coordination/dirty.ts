@@ -1,6 +1,6 @@
 // Uncommitted changes of a project, as git sees them: evidence for adoption, and a warning at a takeover.
 import { execFileSync } from 'node:child_process'
-import { isErrno } from '../errors.ts'
+import { HeimdallError, isErrno } from '../errors.ts'
 import type { Project } from '../paths.ts'
 import { overlap } from '../scopes/overlap.ts'
 import { type Scope, scopeOfPath } from '../scopes/scope.ts'
@@ -37,11 +37,15 @@ function gitStatus(project: Project): string {
     return execFileSync(
       'git',
       ['--no-optional-locks', '-C', project.root, 'status', '--porcelain=v1', '-z', '--untracked-files=all'],
-      { encoding: 'utf8', maxBuffer: 64 << 20, stdio: ['ignore', 'pipe', 'ignore'] },
+      { encoding: 'utf8', maxBuffer: 64 << 20, stdio: ['ignore', 'pipe', 'pipe'] },
     )
   } catch (error) {
     // No git program: then nobody can show uncommitted changes.
     if (isErrno(error, 'ENOENT')) return ''
-    throw error
+    const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n')[0] : ''
+    throw new HeimdallError('GIT_FAILED', `git status: ${stderr ?? ''}`, {
+      hint: 'the worktree may be gone, or its repository broken: git worktree list',
+      cause: error,
+    })
   }
 }

@@ -23,11 +23,19 @@ export interface Person {
   readonly ended: Promise<number>
 }
 
-/** Sits down at a terminal and types `hm …`. */
+export interface TerminalOptions {
+  /** The launcher to type, `hm` unless said otherwise. */
+  readonly bin?: string
+  readonly cols?: number
+  readonly rows?: number
+  readonly extraEnv?: Readonly<Record<string, string>>
+}
+
+/** Sits down at a terminal in `home` and types `hm …`. */
 export function atTerminal(
-  { env, home }: Hm,
+  { env, home }: Pick<Hm, 'env' | 'home'>,
   args: readonly string[],
-  { cols = 80, rows = 24, extraEnv = {} }: { cols?: number; rows?: number; extraEnv?: Record<string, string> } = {},
+  { bin = 'hm', cols = 80, rows = 24, extraEnv = {} }: TerminalOptions = {},
 ): Person {
   const terminal = new xterm.Terminal({ cols, rows, allowProposedApi: true, scrollback: 2_000 })
   const written: Buffer[] = []
@@ -39,7 +47,7 @@ export function atTerminal(
   let hasEnded = false
   const pty = openPty(
     {
-      command: [...launcher('hm'), ...args],
+      command: [...launcher(bin), ...args],
       cwd: home,
       env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', ...env, ...extraEnv },
       cols,
