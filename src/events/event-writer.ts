@@ -1,6 +1,6 @@
 // Between the data path and the record: a bounded queue, written in batches. Taking an event never waits for anything.
 import type { Clock, Timer } from '../clock.ts'
-import { HeimdallError, isErrno } from '../errors.ts'
+import { HeimdallError, isSystemError } from '../errors.ts'
 import {
   EVENT_BATCH_BYTES,
   EVENT_BATCH_MS,
@@ -59,7 +59,7 @@ export class EventWriter {
     if (!isTight) this.#isStripped = false
     else if (!this.#isStripped) this.#stripQueue()
     // Under pressure previews go first, then starts and ends; decisions stay until memory itself is at stake.
-    const isKept = line.type !== 'tool_call_start' && line.type !== 'tool_call_end' && line.type !== 'shim_health'
+    const isKept = line.type !== 'tool_call_start' && line.type !== 'tool_call_end'
     if (this.#bytes > (isKept ? EVENT_QUEUE_MAX : EVENT_QUEUE_FULL)) {
       this.#lost += 1
       return
@@ -184,8 +184,7 @@ export class EventWriter {
 
 /** What the disk or the reader of a stream does; anything else is our own mistake and must not be hidden. */
 function isDiskError(error: unknown): boolean {
-  if (error instanceof HeimdallError) return error.entry.kind !== 'bug'
-  return isErrno(error, 'ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EPIPE', 'EBADF', 'ENOENT')
+  return error instanceof HeimdallError ? error.entry.kind !== 'bug' : isSystemError(error)
 }
 
 function asError(error: unknown): Error {

@@ -1,6 +1,6 @@
 // Which run a shim belongs to: one with an owner or a given id, one of its host's session, or one of its own.
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
+import { join as joinPath } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { HeimdallError, isSystemError } from '../errors.ts'
 import { isId, printable } from '../ids.ts'
@@ -11,6 +11,7 @@ import { type EventFile, openEventFile } from './event-file.ts'
 import { EventText } from './event-text.ts'
 import { startOf } from './process-start.ts'
 import { joinRun, type Record, soloRecord } from './record.ts'
+import { lateRecord } from './late-record.ts'
 import type { ParentProcess } from './run-books.ts'
 import { runsDirOf } from './run-close.ts'
 import type { Identity, RunStart } from './types.ts'
@@ -45,7 +46,9 @@ export async function openRun(request: RunRequest): Promise<OpenRun> {
     return hasGivenId ? await openGiven(request, givenId) : await openOfHost(request)
   } catch (error) {
     if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
-    return openWithoutRecord(request, hasGivenId ? givenId : request.newId(), error)
+    const runId = hasGivenId ? givenId : request.newId()
+    const opened = openWithoutRecord(request, runId, error, () => join(request, runId, null))
+    return { ...opened, copy: copyOf(request) }
   }
 }
 
@@ -55,31 +58,27 @@ function openSolo(request: RunRequest, runId: string): OpenRun {
   if (events === null) throw new HeimdallError('INTERNAL', 'a shim alone has to know where its events go')
   if ('out' in events)
     return { runId, runDir: null, record: soloRecord(text, request.start, request.clock, events.out), copy: null, text }
-  try {
+  const open = (): Record => {
     const file = openEventFile(events.path)
-    const record = soloRecord(text, request.start, request.clock, file.out)
-    return { runId, runDir: null, record: { ...record, close: file.close }, copy: null, text }
+    return { ...soloRecord(text, request.start, request.clock, file.out), close: file.close }
+  }
+  try {
+    return { runId, runDir: null, record: open(), copy: null, text }
   } catch (error) {
     if (!isSystemError(error)) throw error
-    return openWithoutRecord(request, runId, error)
+    return openWithoutRecord(request, runId, error, async () => open())
   }
 }
 
-/** Nothing can be written. Calls go on; each attempt to write says why it fails, and what is lost is counted. */
-function openWithoutRecord(request: RunRequest, runId: string, cause: unknown): OpenRun {
-  const why = cause instanceof Error ? cause.message : String(cause)
-  request.note(`events of this run cannot be written: ${why}`)
-  const fail = (): never => {
-    throw cause
-  }
-  const text = textFor(request, runId)
-  return {
-    runId,
-    runDir: null,
-    record: { opening: Buffer.alloc(0), write: fail, leave: fail, close() {} },
-    copy: copyOf(request),
-    text,
-  }
+/** Nothing can be written now. Calls go on; each attempt to write says why it fails, and what is lost is counted. */
+function openWithoutRecord(
+  request: RunRequest,
+  runId: string,
+  cause: Error,
+  attempt: () => Promise<Record | 'ended'>,
+): OpenRun {
+  request.note(`events of this run cannot be written: ${cause.message}`)
+  return { runId, runDir: null, record: lateRecord(cause, attempt), copy: null, text: textFor(request, runId) }
 }
 
 async function openGiven(request: RunRequest, givenId: string): Promise<OpenRun> {
@@ -101,9 +100,9 @@ async function openOfHost(request: RunRequest): Promise<OpenRun> {
   const session = env['CLAUDE_CODE_SESSION_ID']
   const key = session === undefined || session === '' ? `process ${parentPid} ${start ?? ''}` : `claude ${session}`
   const runsDir = runsDirOf(env)
-  const hosts = join(runsDir, '.hosts')
+  const hosts = joinPath(runsDir, '.hosts')
   ensureFolder(hosts)
-  const pointer = join(hosts, createHash('sha256').update(key).digest('hex').slice(0, 32))
+  const pointer = joinPath(hosts, createHash('sha256').update(key).digest('hex').slice(0, 32))
   return await withFileLock(pointer, async () => {
     const current = readFileIfThere(pointer)?.toString().trim()
     if (current !== undefined && current !== '') {
@@ -124,21 +123,23 @@ async function joinNamed(
   runId: string,
   parent: ParentProcess | null,
 ): Promise<OpenRun | 'ended'> {
-  const folder = folderOf(runId)
-  const identity: Identity = { run_id: runId, ...request.identity }
-  const record = await joinRun({
-    runsDir,
-    folder,
-    identity,
+  const record = await join(request, runId, parent)
+  if (record === 'ended') return 'ended'
+  const copy = copyOf(request)
+  if (record.opening.length > 0) copy?.(record.opening)
+  return { runId, runDir: joinPath(runsDir, folderOf(runId)), record, copy, text: textFor(request, runId) }
+}
+
+function join(request: RunRequest, runId: string, parent: ParentProcess | null): Promise<Record | 'ended'> {
+  return joinRun({
+    runsDir: runsDirOf(request.env),
+    folder: folderOf(runId),
+    identity: { run_id: runId, ...request.identity },
     start: request.start,
     role: 'shim',
     parent,
     clock: request.clock,
   })
-  if (record === 'ended') return 'ended'
-  const copy = copyOf(request)
-  if (record.opening.length > 0) copy?.(record.opening)
-  return { runId, runDir: join(runsDir, folder), record, copy, text: textFor(request, runId) }
 }
 
 /** A copy is a favour: where it cannot be written, that is said once, and the record goes on. */

@@ -27,6 +27,8 @@ const NO_POLICY = JSON.stringify({
 
 export interface Loaded {
   readonly policy: Policy
+  /** What it was compiled from; null when there was nothing to read. */
+  readonly text: string | null
   /** Why the policy that was asked for is not in force. */
   readonly problem: HeimdallError | null
 }
@@ -37,10 +39,10 @@ export async function loadPolicy(origin: PolicyOrigin, identity: Identity): Prom
   try {
     text = textOf(origin)
     const name = origin.kind === 'file' ? origin.path : origin.kind === 'text' ? origin.name : 'default'
-    return { policy: openPolicy(await compileBundle(text, { name }), identity), problem: null }
+    return { policy: openPolicy(await compileBundle(text, { name }), identity), text, problem: null }
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
-    return { policy: await openPolicyOnError(text, identity), problem: error }
+    return { policy: await openPolicyOnError(text, identity), text, problem: error }
   }
 }
 
@@ -70,12 +72,14 @@ export interface PolicyWatch {
 /** Calls `onChange` with the new text when the file's content changes. The folder is watched, because editors replace files. */
 export function watchPolicy(options: {
   readonly path: string
+  /** What is in force; the file may have changed since it was read. */
+  readonly loaded: string | null
   readonly clock: Clock
   readonly onChange: (change: { readonly text: string } | { readonly problem: HeimdallError }) => void
   readonly note: (line: string) => void
 }): PolicyWatch {
   const { path, clock, onChange } = options
-  let last = textNow(path)
+  let last = options.loaded
   let timer: Timer | undefined
   const look = (): void => {
     timer = undefined
@@ -96,21 +100,13 @@ export function watchPolicy(options: {
     timer?.cancel()
     timer = clock.after(POLICY_SETTLE_MS, look, { background: true })
   })
+  look()
   return {
     look,
     close() {
       timer?.cancel()
       watcher?.close()
     },
-  }
-}
-
-function textNow(path: string): string | null {
-  try {
-    return readPolicyFile(path)
-  } catch (error) {
-    if (!(error instanceof HeimdallError)) throw error
-    return null
   }
 }
 

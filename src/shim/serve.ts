@@ -19,7 +19,7 @@ import { ClientSide } from './client-side.ts'
 import { Gate, refOf } from './gate.ts'
 import type { readIdentity } from './identity.ts'
 import { OpenCalls } from './open-calls.ts'
-import { loadPolicy, type PolicyWatch, watchPolicy } from './policy-source.ts'
+import { type Loaded, loadPolicy, type PolicyWatch, watchPolicy } from './policy-source.ts'
 import { memoryState, type PolicyState, sharedState } from './policy-state.ts'
 import { followOrders, type RunOrders } from './run-orders.ts'
 import type { ShimOptions } from './shim.ts'
@@ -39,10 +39,11 @@ export interface Started {
 /** Runs until the client leaves, the server ends or a signal comes; returns the exit code. */
 export async function serve(options: ShimOptions, { identity, upstream, stderr }: Started): Promise<number> {
   const { clock } = options
-  const { policy, problem } = await loadPolicy(options.policy, identity)
+  const loaded = await loadPolicy(options.policy, identity)
+  const { policy, problem } = loaded
   if (problem !== null) stderr.note(`${problem.message}; calls take decision_on_error`)
   const run = await joinRun(options, identity, policy, stderr)
-  const shim = assemble(options, identity, upstream, policy, run, stderr)
+  const shim = assemble(options, identity, upstream, loaded, run, stderr)
   shim.events.put(
     run.text.policyLoaded(policyText(refOf(policy)), policy.snapshot.mode, {
       ok: problem === null,
@@ -106,7 +107,7 @@ function assemble(
   options: ShimOptions,
   identity: ShimIdentity,
   upstream: Upstream,
-  policy: Policy,
+  { policy, text: policySource }: Loaded,
   run: OpenRun,
   stderr: StderrOut,
 ): Shim {
@@ -177,7 +178,7 @@ function assemble(
       },
       note,
     )
-  const policyWatch = followPolicy(options, identity, gate, run, events, note)
+  const policyWatch = followPolicy(options, identity, policySource, gate, run, events, note)
   return { signOfLife, traffic, events, state, orders, policyWatch }
 }
 
@@ -203,6 +204,7 @@ function sharedWhenNeeded(runDir: string): PolicyState {
 function followPolicy(
   options: ShimOptions,
   identity: ShimIdentity,
+  loaded: string | null,
   gate: Gate,
   run: OpenRun,
   events: EventWriter,
@@ -223,6 +225,7 @@ function followPolicy(
   let last = Promise.resolve()
   const watch = watchPolicy({
     path: origin.path,
+    loaded,
     clock,
     note,
     onChange: () => {

@@ -1,7 +1,9 @@
 // A policy that changes while calls go on (seed 004 §2.6), and policies that are missing, broken or hostile.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { watchPolicy } from '../../src/shim/policy-source.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { bundle, checkBooks, deny, ofType, rule, type ShimClient, startShim, tool } from '../support/shim-client.ts'
 import { until } from '../support/wait.ts'
@@ -122,4 +124,26 @@ test('ten thousand rules and regexes that are catastrophic elsewhere do not hold
   expect(await shim.call(`${'a'.repeat(60)}!`)).toHaveProperty('result')
   expect(await shim.call('tool_9000_x')).toMatchObject({ error: { data: { subluminal: { rule_id: 'r9000' } } } })
   await shim.end()
+})
+
+test('a change between the first reading and the watch is seen', () => {
+  const path = join(temporaryFolder(), 'policy.json')
+  writeFileSync(path, 'new')
+  const changes: unknown[] = []
+  const follow = (loaded: string | null): void => {
+    const options = {
+      path,
+      loaded,
+      clock: fakeClock(),
+      note: () => {},
+      onChange: (change: unknown) => changes.push(change),
+    }
+    const watch = watchPolicy(options)
+    onTestFinished(() => watch.close())
+  }
+  follow('new')
+  expect(changes).toEqual([])
+  follow('old')
+  follow(null)
+  expect(changes).toEqual([{ text: 'new' }, { text: 'new' }])
 })
