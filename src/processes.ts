@@ -1,5 +1,5 @@
 // What the kernel says of processes: parents, groups, sessions, start times. A pid alone names nobody for long.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { isErrno } from './errors.ts'
 
 export interface ProcessStat {
@@ -76,6 +76,28 @@ export function hasInEnvironment(pid: number, beginning: string): boolean {
     environ !== undefined &&
     (environ.includes(`\0${beginning}`) || environ.subarray(0, beginning.length).equals(Buffer.from(beginning)))
   )
+}
+
+/** A file whatever it is called, also in another mount namespace; both numbers and the device that it stands for. */
+export interface FileId {
+  readonly dev: number
+  readonly ino: number
+  readonly rdev: number
+}
+
+const STANDARD_STREAMS = [0, 1, 2]
+
+/** True when a standard stream of the process is this very file. Unreadable means no. */
+export function hasAsStream(pid: number, file: FileId): boolean {
+  return STANDARD_STREAMS.some((fd) => {
+    try {
+      const { dev, ino, rdev } = statSync(`/proc/${pid}/fd/${fd}`)
+      return dev === file.dev && ino === file.ino && rdev === file.rdev
+    } catch (error) {
+      if (isErrno(error, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM')) return false
+      throw error
+    }
+  })
 }
 
 let boot: string | undefined

@@ -1,8 +1,10 @@
 // One pseudo-terminal with its child: the only file that knows node-pty. Bytes in both directions, size, end.
-import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { ReadStream } from 'node:tty'
 import { HeimdallError, isErrno } from '../errors.ts'
+import { type FileId, type ProcessId, readStat } from '../processes.ts'
+import { sendSignal } from './signals.ts'
 
 /** What node-pty's JavaScript calls; its stream is not used, because it loses what a dying child wrote last. */
 interface Native {
@@ -40,7 +42,9 @@ export interface PtySink {
 }
 
 export interface Pty {
-  readonly pid: number
+  readonly child: ProcessId
+  /** The side of the terminal that the child has; ours as long as it is open here. */
+  readonly terminal: FileId
   /** Writes what the terminal takes now; 0 when its buffer is full, undefined when the terminal is gone. */
   write(bytes: Uint8Array): number | undefined
   resize(cols: number, rows: number): void
@@ -49,18 +53,13 @@ export interface Pty {
   close(): void
 }
 
+/** Throws without a child, or returns with one: what fails behind the fork ends the child again. */
 export function openPty(start: PtyStart, sink: PtySink): Pty {
   const native = loadNative()
   const [file = '', ...args] = start.command
   const environment = Object.entries(start.env).map(([name, value]) => `${name}=${value}`)
-  let isOpen = true
-  let isPaused = false
-  let hasEnded = false
-  const {
-    fd,
-    pid,
-    pty: slavePath,
-  } = native.fork(
+  let exited: (code: number, signal: number) => void = () => undefined
+  const { fd, pid, pty } = native.fork(
     file,
     args,
     environment,
@@ -71,36 +70,47 @@ export function openPty(start: PtyStart, sink: PtySink): Pty {
     -1,
     true,
     spawnProgram(),
-    (code, signal) => {
-      hasEnded = true
-      if (isOpen) {
-        // The stream has room of its own to read into, and would write over what is read here.
-        stream.pause()
-        drain(fd, sink)
-      }
-      sink.ended(code, signal)
-    },
+    (code, signal) => exited(code, signal),
   )
+  try {
+    const opened = wire(native, { fd, pid, slavePath: pty }, sink)
+    exited = opened.exited
+    return opened.pty
+  } catch (error) {
+    // It may not have become the leader of a group yet.
+    sendSignal(-pid, 'SIGKILL')
+    sendSignal(pid, 'SIGKILL')
+    closeSync(fd)
+    throw error
+  }
+}
+
+interface Forked {
+  readonly fd: number
+  readonly pid: number
+  readonly slavePath: string
+}
+
+interface Wired {
+  readonly pty: Pty
+  exited(code: number, signal: number): void
+}
+
+function wire(native: Native, { fd, pid, slavePath }: Forked, sink: PtySink): Wired {
+  let isOpen = true
+  let isPaused = false
+  let hasEnded = false
+  const child = { pid, startTicks: readStat(pid)?.startTicks ?? 0 }
   // libuv takes a hang-up for the end and drops what is still to be read. As long as we hold the other side open
   // ourselves there is no hang-up, and reading goes on until it would block.
   const slave = openSync(slavePath, constants.O_RDWR | constants.O_NOCTTY)
-  // ReadStream hands its options on to net.Socket; its type does not say so.
-  const stream = new ReadStream(fd, {
-    onread: {
-      buffer: () => sink.room(),
-      callback: (bytes: number) => {
-        sink.read(bytes)
-        return !isPaused
-      },
-    },
-  } as ConstructorParameters<typeof ReadStream>[1])
-  stream.on('error', (error) => {
-    if (!isErrno(error, 'EIO', 'EAGAIN')) throw error
-  })
-  stream.resume()
-
-  return {
-    pid,
+  const { terminal, stream } = closingOnError(slave, () => ({
+    terminal: fstatSync(slave),
+    stream: readingInto(sink, fd, () => isPaused),
+  }))
+  const pty: Pty = {
+    child,
+    terminal,
     write(bytes) {
       if (!isOpen) return undefined
       try {
@@ -128,6 +138,44 @@ export function openPty(start: PtyStart, sink: PtySink): Pty {
       stream.destroy()
       closeSync(slave)
     },
+  }
+  return {
+    pty,
+    exited: (code, signal) => {
+      hasEnded = true
+      if (isOpen) {
+        // The stream has room of its own to read into, and would write over what is read here.
+        stream.pause()
+        drain(fd, sink)
+      }
+      sink.ended(code, signal)
+    },
+  }
+}
+
+function readingInto(sink: PtySink, fd: number, isPaused: () => boolean): ReadStream {
+  // ReadStream hands its options on to net.Socket; its type does not say so.
+  const stream = new ReadStream(fd, {
+    onread: {
+      buffer: () => sink.room(),
+      callback: (bytes: number) => {
+        sink.read(bytes)
+        return !isPaused()
+      },
+    },
+  } as ConstructorParameters<typeof ReadStream>[1])
+  stream.on('error', (error) => {
+    if (!isErrno(error, 'EIO', 'EAGAIN')) throw error
+  })
+  return stream.resume()
+}
+
+function closingOnError<T>(fd: number, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    closeSync(fd)
+    throw error
   }
 }
 

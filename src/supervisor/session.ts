@@ -23,7 +23,6 @@ import type { SessionLog } from './session-log.ts'
 import { SizePolicy } from './size.ts'
 import { Subscriber } from './subscriber.ts'
 import { ProcessTree } from './tree.ts'
-import { readStat } from '../processes.ts'
 
 export interface SessionEnd {
   readonly code: number
@@ -100,15 +99,8 @@ export class Session implements Desk {
     this.#output = new OutputLog(Math.max(options.scrollbackBytes, BACKLOG_BYTES) + (1 << 20))
     this.#size = new SizePolicy({ cols: options.cols, rows: options.rows }, options.pinnedSize)
     this.#osc = new OscScanner((code, text) => this.#signal(readSignal(code, text)))
-    this.#pty = openPty(
-      { command: options.command, cwd: options.cwd, env: parts.env, cols: options.cols, rows: options.rows },
-      {
-        room: () => this.#output.room(),
-        read: (bytes) => this.#read(bytes),
-        ended: (code, signal) => this.#ended(code, signal),
-      },
-    )
-    this.#fanOut = new FanOut(this.#pty, clock, { stallMs: options.stallMs, backlogBytes: BACKLOG_BYTES })
+    const flow = { pause: () => this.#pty.pause(), resume: () => this.#pty.resume() }
+    this.#fanOut = new FanOut(flow, clock, { stallMs: options.stallMs, backlogBytes: BACKLOG_BYTES })
     this.#input = new InputQueue(
       (bytes) => this.#pty.write(bytes),
       clock,
@@ -118,15 +110,21 @@ export class Session implements Desk {
       this.#needsInput.see(question)
       this.#announce()
     })
-    this.tree = new ProcessTree({
-      child: { pid: this.#pty.pid, startTicks: readStat(this.#pty.pid)?.startTicks ?? 0 },
-      key: parts.key,
-    })
+    // Last: nothing may fail once there is a child that only this knows of.
+    this.#pty = openPty(
+      { command: options.command, cwd: options.cwd, env: parts.env, cols: options.cols, rows: options.rows },
+      {
+        room: () => this.#output.room(),
+        read: (bytes) => this.#read(bytes),
+        ended: (code, signal) => this.#ended(code, signal),
+      },
+    )
+    this.tree = new ProcessTree({ child: this.#pty.child, key: parts.key, terminal: this.#pty.terminal })
     this.#watchTree()
   }
 
   get pid(): number {
-    return this.#pty.pid
+    return this.#pty.child.pid
   }
 
   get outputBytes(): number {

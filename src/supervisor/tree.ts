@@ -1,8 +1,10 @@
-// The process tree of a session, also those that left its group or its session: found by parent, session and environment.
+// The process tree of a session, also those that left its group or its session: found by parent, session, environment and terminal.
 import { TREE_PROCESSES_MAX } from '../limits.ts'
 import {
   allProcesses,
   childrenOf,
+  type FileId,
+  hasAsStream,
   hasInEnvironment,
   isSame,
   type ProcessId,
@@ -18,6 +20,8 @@ export interface TreeRoot {
   /** Undefined when its supervisor died before it could say: the key alone has to do. */
   readonly child: ProcessId | undefined
   readonly key: string | undefined
+  /** The child's side of the terminal, while it is held open: without that, another terminal may have got its number. */
+  readonly terminal?: FileId
 }
 
 export class ProcessTree {
@@ -48,7 +52,13 @@ export class ProcessTree {
     const isSessionOurs = child !== undefined && (leader === undefined || leader.startTicks === child.startTicks)
     const found = new Set(
       processes
-        .filter((one) => this.#isKnown(one) || (isSessionOurs && one.session === child.pid) || carries(one.pid, key))
+        .filter(
+          (one) =>
+            this.#isKnown(one) ||
+            (isSessionOurs && one.session === child.pid) ||
+            carries(one.pid, key) ||
+            this.#isLeftOver(one),
+        )
         .filter((one) => !isSupervisor(one.pid))
         .map((one) => one.pid),
     )
@@ -62,6 +72,13 @@ export class ProcessTree {
 
   #isKnown(stat: ProcessStat): boolean {
     return this.#seen.get(stat.pid)?.startTicks === stat.startTicks
+  }
+
+  /** No terminal of its own, ours as a standard stream, and younger than the child: whoever did that came from here. */
+  #isLeftOver({ pid, ttyNr, startTicks }: ProcessStat): boolean {
+    const { child, terminal } = this.#root
+    if (terminal === undefined || child === undefined || pid === process.pid) return false
+    return ttyNr === 0 && startTicks >= child.startTicks && hasAsStream(pid, terminal)
   }
 
   #note(pid: number): boolean {

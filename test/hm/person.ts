@@ -68,7 +68,7 @@ export function atTerminal(
     },
   )
   onTestFinished(async () => {
-    if (!hasEnded) process.kill(pty.pid, 'SIGKILL')
+    if (!hasEnded) process.kill(pty.child.pid, 'SIGKILL')
     await ended
   })
   const screenRows = (): string[] => {
@@ -80,7 +80,7 @@ export function atTerminal(
   }
   const screen = (): string => screenRows().join('\n')
   return {
-    pid: pty.pid,
+    pid: pty.child.pid,
     rows: screenRows,
     screen,
     cursor: () => ({ x: terminal.buffer.active.cursorX, y: terminal.buffer.active.cursorY }),

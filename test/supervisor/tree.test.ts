@@ -6,7 +6,7 @@ import { readExitRecord } from '../../src/supervisor/session-files.ts'
 import { isRunning } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { scaled } from '../support/scale.ts'
-import { until } from '../support/wait.ts'
+import { until, waitForFile } from '../support/wait.ts'
 import { sh, start, type TestSession } from './support/session.ts'
 
 /** Every process whose environment names the session's folder as its home: found by us, not by the code under test. */
@@ -74,6 +74,32 @@ test('a process that cleared its environment and left everything is known from b
   client.send('kill')
   await session.gone()
   expect(isRunning(Number(escaped))).toBe(false)
+})
+
+test('a process that was orphaned at once, with nothing left of the session but its terminal, is found by that', async () => {
+  const folder = temporaryFolder()
+  const up = join(folder, 'up')
+  const escape = `(setsid env -i sh -c 'echo $$ > ${up}.new; mv ${up}.new ${up}; trap "" TERM HUP; while :; do sleep 1; done' &)`
+  const session = await start(sh(`${escape}; while [ ! -e ${up} ]; do :; done; exit 4`), { graceMs: 300 })
+  const escaped = Number(await waitForFile(up))
+  await session.gone()
+  expect(isRunning(escaped)).toBe(false)
+  expect(readExitRecord(session.dir, 't')).toMatchObject({ exit_code: 4, reason: 'exit' })
+})
+
+test('a process of another terminal that has ours open lives on', async () => {
+  const session = await start(sh('tty; sleep 928'), { graceMs: 100 })
+  const client = await session.connect()
+  client.subscribe()
+  await client.waitForOutput(/pts\/\d+\r/)
+  const path = client.output().trim()
+  const neighbour = await start(sh(`exec 3>&1 >${path}; echo up >&3; sleep 929`), { graceMs: 100 })
+  const watcher = await neighbour.connect()
+  watcher.subscribe()
+  await watcher.waitForOutput('up')
+  client.send('kill')
+  await session.gone()
+  expect((await watcher.status()).alive).toBe(true)
 })
 
 function commandLine(pid: string): string {
