@@ -32,6 +32,13 @@ export class FanOut {
     return this.#stall !== undefined
   }
 
+  /** Bytes of the log before this are with nobody's socket any more. */
+  get inFlightFrom(): number {
+    let from = Number.POSITIVE_INFINITY
+    for (const subscriber of this.#subscribers) from = Math.min(from, subscriber.inFlightFrom)
+    return from
+  }
+
   add(subscriber: Subscriber): void {
     this.#subscribers.add(subscriber)
     subscriber.pump()

@@ -16,14 +16,22 @@ interface Slab {
 
 export class OutputLog {
   readonly #keepBytes: number
+  readonly #inFlightFrom: () => number
   readonly #slabs: Slab[] = []
+  /** Memory of a slab that was dropped. One is enough: a slab is dropped for each that begins. */
+  #spare: Buffer | undefined
   #end = 0
   #cutAtEnd: CutState = START_OF_STREAM
   /** How far `#cutAtEnd` has been worked out. */
   #cutOffset = 0
 
-  constructor(keepBytes: number) {
+  /**
+   * `inFlightFrom`: the first byte that may still be on its way out of this memory. What is dropped before it is read
+   * into again; by default nothing is.
+   */
+  constructor(keepBytes: number, inFlightFrom: () => number = () => 0) {
     this.#keepBytes = keepBytes
+    this.#inFlightFrom = inFlightFrom
   }
 
   /** The first byte that is still kept. */
@@ -40,7 +48,8 @@ export class OutputLog {
   room(): Buffer {
     const last = this.#slabs.at(-1)
     if (last !== undefined && SLAB_BYTES - last.used >= ROOM_BYTES_MIN) return last.bytes.subarray(last.used)
-    const bytes = Buffer.allocUnsafeSlow(SLAB_BYTES)
+    const bytes = this.#spare ?? Buffer.allocUnsafeSlow(SLAB_BYTES)
+    this.#spare = undefined
     this.#slabs.push({ bytes, start: this.#end, used: 0, cut: this.#cutState() })
     return bytes
   }
@@ -51,8 +60,11 @@ export class OutputLog {
     last.used += bytes
     this.#end += bytes
     const oldest = this.#slabs[0]
-    if (oldest !== undefined && oldest.start + oldest.used <= this.#end - this.#keepBytes && this.#slabs.length > 1)
-      this.#slabs.shift()
+    if (oldest === undefined || oldest === last) return
+    const oldestEnd = oldest.start + oldest.used
+    if (oldestEnd > this.#end - this.#keepBytes) return
+    this.#slabs.shift()
+    if (oldestEnd <= this.#inFlightFrom()) this.#spare = oldest.bytes
   }
 
   /** The kept bytes from `from` up to `to`, as views. */

@@ -93,7 +93,7 @@ interface Forked {
 
 interface Wired {
   readonly pty: Pty
-  exited(code: number, signal: number): void
+  readonly exited: (code: number, signal: number) => void
 }
 
 function wire(native: Native, { fd, pid, slavePath }: Forked, sink: PtySink): Wired {

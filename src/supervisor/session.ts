@@ -96,7 +96,8 @@ export class Session implements Desk {
     this.#lastOutputMs = this.#startedMs
     this.#classifier = createClassifier(options.classifier, this.#startedMs)
     // Room beyond the backlog for what is read between two looks at who is behind.
-    this.#output = new OutputLog(Math.max(options.scrollbackBytes, BACKLOG_BYTES) + (1 << 20))
+    const keepBytes = Math.max(options.scrollbackBytes, BACKLOG_BYTES) + (1 << 20)
+    this.#output = new OutputLog(keepBytes, () => this.#fanOut.inFlightFrom)
     this.#size = new SizePolicy({ cols: options.cols, rows: options.rows }, options.pinnedSize)
     this.#osc = new OscScanner((code, text) => this.#signal(readSignal(code, text)))
     const flow = { pause: () => this.#pty.pause(), resume: () => this.#pty.resume() }

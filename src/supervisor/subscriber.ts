@@ -24,6 +24,7 @@ export class Subscriber {
   #replayUntil: number
   #isReplayMarked: boolean
   #isBlocked = false
+  #inFlightFrom = Number.POSITIVE_INFINITY
   #isWaitingForScreen = false
   /** Output from here on is dropped until the client reads again. */
   #lostFrom: number | undefined
@@ -45,6 +46,11 @@ export class Subscriber {
   /** Bytes that this client has yet to be given, 0 while it is written off. */
   get lagBytes(): number {
     return this.#lostFrom === undefined ? this.#log.end - this.#cursor : 0
+  }
+
+  /** The first byte of the log's memory that the client's socket may still be taking. */
+  get inFlightFrom(): number {
+    return this.#inFlightFrom
   }
 
   /** False for a client that lost output and has not caught up: the child does not wait for it a second time. */
@@ -84,6 +90,7 @@ export class Subscriber {
       const limit = this.#isReplayMarked ? this.#log.end : this.#replayUntil
       const to = Math.min(limit, this.#cursor + OUTPUT_FRAME_BYTES_MAX)
       if (to > this.#cursor) this.#send(frameOf(this.#log, this.#cursor, to))
+      if (!this.#canTake()) this.#inFlightFrom = Math.min(this.#inFlightFrom, this.#cursor)
       this.#cursor = to
       this.#markReplayEnd()
     }
@@ -94,6 +101,7 @@ export class Subscriber {
 
   drained(): void {
     this.#isBlocked = false
+    this.#inFlightFrom = Number.POSITIVE_INFINITY
     this.pump()
   }
 

@@ -10,11 +10,8 @@ const residentKb = (pid: number): number =>
 /** Numbered lines with colours at a steady pace, until it is told to stop. */
 const STEADY = `i=0; while :; do i=$((i+1)); printf '\\033[3%dm%08d some ${'text '.repeat(60)}\\033[0m\\n' $((i%8)) $i; [ $((i%500)) = 0 ] && sleep 0.01; done`
 
-/**
- * Buffers that the log of output has let go are collected once there are 64 MiB of them: in the soak memory is looked at
- * when that has happened, and more is put out than it may grow by. In the tests both amounts lie well before it.
- */
-const WARM_BYTES = scaled(6 << 20, 80 << 20)
+/** The log of output and the heap are full by then; what comes after may add nothing to them. */
+const WARM_BYTES = scaled(6 << 20, 16 << 20)
 const SEEN_BYTES = scaled(4 << 20, 24 << 20)
 
 /** What a change of the title is on the terminal: `ESC ] 2 ;`, eight digits, a space, the filling, BEL. */
