@@ -87,14 +87,17 @@ test('a client never sees bytes of memory that was read into again, however long
     fc.property(fc.array(step, { minLength: 40, maxLength: 150 }), (steps) => {
       const clock = fakeClock()
       const log: OutputLog = new OutputLog(BACKLOG + (64 << 10), () => fanOut.inFlightFrom)
-      let isPaused = false
-      const flow = { pause: () => (isPaused = true), resume: () => (isPaused = false) }
+      const flow = {
+        isPaused: false,
+        pause: () => void (flow.isPaused = true),
+        resume: () => void (flow.isPaused = false),
+      }
       const fanOut = new FanOut(flow, clock, { stallMs: STALL_MS, backlogBytes: BACKLOG })
       const clients = Array.from({ length: 3 }, () => new SlowClient(log))
       for (const { subscriber } of clients) fanOut.add(subscriber)
       const slabs = new Set<ArrayBufferLike>()
       const write = (bytes: number): void => {
-        for (let left = bytes; left > 0 && !isPaused;) {
+        for (let left = bytes; left > 0 && !flow.isPaused;) {
           const room = log.room()
           slabs.add(room.buffer)
           const count = Math.min(left, room.length, 16 << 10)
