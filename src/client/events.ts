@@ -10,6 +10,8 @@ export type SessionEvent =
       readonly type: 'snapshot'
       readonly bytes: Buffer
       readonly isLast: boolean
+      /** False: cells may be missing that were drawn in the middle of a flood. */
+      readonly isWhole: boolean
       readonly offset: number
       readonly size: Size
     }

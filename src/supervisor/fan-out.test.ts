@@ -54,6 +54,7 @@ class FakeClient {
           Promise.resolve({
             offset: world.log.cutAtOrBefore(world.log.end),
             size: { cols: 80, rows: 24 },
+            isWhole: true,
             bytes: Buffer.from('drawing'),
           }),
       },

@@ -4,6 +4,8 @@ import type { Size } from '../wire/messages.ts'
 export type ToScreen =
   | { readonly is: 'output'; readonly bytes: Uint8Array }
   | { readonly is: 'size'; readonly size: Size }
+  /** Output between this and what was sent before has been passed over. */
+  | { readonly is: 'skipped' }
   /** Answered when everything sent before has been drawn. */
   | { readonly is: 'look'; readonly request: number; readonly isDrawn: boolean }
 
@@ -12,6 +14,8 @@ export interface ScreenAnswer {
   readonly size: Size
   readonly modes: Readonly<Record<string, boolean | number>>
   readonly question: string | undefined
+  /** False when the screen may lack cells that were drawn in output that was passed over. */
+  readonly isWhole: boolean
   /** Bytes that draw the screen; empty unless asked for. */
   readonly drawing: Uint8Array
 }

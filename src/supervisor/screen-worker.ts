@@ -6,10 +6,12 @@ import { createEmulator } from './emulator.ts'
 import { findQuestion } from './questions.ts'
 import type { ScreenAnswer, ToScreen } from './screen-messages.ts'
 import { followModes } from './terminal-modes.ts'
+import { followWholeness } from './wholeness.ts'
 
 const { cols, rows } = workerData as Size
 const emulator = createEmulator(cols, rows)
 const modes = followModes(emulator)
+const wholeness = followWholeness(emulator)
 let title = ''
 emulator.onTitleChange((text) => {
   title = text
@@ -34,6 +36,7 @@ function look(request: number, isDrawn: boolean): ScreenAnswer {
       cursor_hidden: modes.isCursorHidden,
       keyboard_flags: modes.keyboardFlags,
     },
+    isWhole: wholeness.isWhole,
     question: findQuestion(lines, active.cursorY),
     drawing: isDrawn ? Buffer.from(drawScreen(emulator, modes, title)) : new Uint8Array(),
   }
@@ -47,6 +50,9 @@ parentPort?.on('message', (message: ToScreen) => {
     case 'size':
       // In turn with the output around it: the emulator parses later than it is written to.
       emulator.write('', () => emulator.resize(message.size.cols, message.size.rows))
+      return
+    case 'skipped':
+      emulator.write('', () => wholeness.lose())
       return
     case 'look':
       emulator.write('', () => parentPort?.postMessage(look(message.request, message.isDrawn)))

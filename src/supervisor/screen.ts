@@ -74,7 +74,7 @@ export class Screen {
     const offset = this.#parts.output.cutAtOrBefore(this.#fedTo)
     const answer = await this.#ask(true)
     if (answer === undefined) return undefined
-    return { offset, size: answer.size, bytes: Buffer.from(answer.drawing) }
+    return { offset, size: answer.size, isWhole: answer.isWhole, bytes: Buffer.from(answer.drawing) }
   }
 
   /** Modes that the child has switched on; none before there was output. */
@@ -146,6 +146,8 @@ export class Screen {
     log.write('debug', 'screen', `too fast: passed over ${to - this.#fedTo} bytes`)
     this.#fedTo = to
     if (kept.length > 0) this.#post({ is: 'output', bytes: kept })
+    // Behind what was kept: a switch of screens in there is no fresh screen, for what was drawn on it is missing.
+    this.#post({ is: 'skipped' })
   }
 
   #post(message: ToScreen): void {
@@ -194,6 +196,7 @@ export class Screen {
       this.#answerNobody()
     })
     this.#worker = worker
+    if (this.#starts > 1) worker.postMessage({ is: 'skipped' } satisfies ToScreen)
     return worker
   }
 

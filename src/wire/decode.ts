@@ -36,6 +36,7 @@ export function decodeAck(payload: Buffer): number {
 export function decodeSnapshot(payload: Buffer): SnapshotPart {
   return {
     isLast: (payload.readUInt8(0) & 1) === 1,
+    isWhole: (payload.readUInt8(0) & 2) === 0,
     offset: readU64('SNAPSHOT', payload, 1),
     size: { cols: payload.readUInt16BE(9), rows: payload.readUInt16BE(11) },
     bytes: payload.subarray(FRAMES.snapshot.size.min),

@@ -85,7 +85,7 @@ export const encodeAck = (writtenBytes: number): Buffer => fixed('ack', (payload
 const SNAPSHOT_HEAD_BYTES = FRAMES.snapshot.size.min
 
 /** One SNAPSHOT frame, or several where the drawing is larger than a frame; the last carries the flag. */
-export function* encodeSnapshot({ offset, size, bytes }: Omit<SnapshotPart, 'isLast'>): Generator<Buffer> {
+export function* encodeSnapshot({ offset, size, bytes, isWhole }: Omit<SnapshotPart, 'isLast'>): Generator<Buffer> {
   const partBytesMax = FRAME_PAYLOAD_BYTES_MAX - SNAPSHOT_HEAD_BYTES
   let at = 0
   do {
@@ -93,7 +93,7 @@ export function* encodeSnapshot({ offset, size, bytes }: Omit<SnapshotPart, 'isL
     at += part.length
     const frame = Buffer.allocUnsafe(HEADER_BYTES + SNAPSHOT_HEAD_BYTES + part.length)
     writeHeader(frame, 0, 'snapshot', SNAPSHOT_HEAD_BYTES + part.length)
-    frame.writeUInt8(at >= bytes.length ? 1 : 0, 5)
+    frame.writeUInt8((at >= bytes.length ? 1 : 0) | (isWhole ? 0 : 2), 5)
     writeU64(frame, 6, offset)
     frame.writeUInt16BE(size.cols, 14)
     frame.writeUInt16BE(size.rows, 16)

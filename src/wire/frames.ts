@@ -79,7 +79,8 @@ export const FRAMES = table({
     sender: 'supervisor',
     label: 'SNAPSHOT',
     size: { min: 13 },
-    payload: '[flags u8, bit 0 = last part][offset u64][cols u16][rows u16][bytes that draw the screen]',
+    payload:
+      '[flags u8: bit 0 = last part, bit 1 = not whole][offset u64][cols u16][rows u16][bytes that draw the screen]',
     added: true,
   },
   error: {

@@ -23,6 +23,8 @@ export interface Gap {
 
 export interface SnapshotPart {
   readonly isLast: boolean
+  /** False when there was a flood: cells that were drawn only in the part of it that was passed over are missing. */
+  readonly isWhole: boolean
   /** Everything before this byte of the stream is drawn by the snapshot. */
   readonly offset: number
   readonly size: Size

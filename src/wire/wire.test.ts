@@ -110,7 +110,9 @@ const GOLDEN: readonly (readonly [FrameName, Buffer, string])[] = [
   ['replayEnd', encodeReplayEnd(255), '86 00000008 00000000000000ff'],
   [
     'snapshot',
-    Buffer.concat([...encodeSnapshot({ offset: 3, size: { cols: 80, rows: 24 }, bytes: Buffer.from('x') })]),
+    Buffer.concat([
+      ...encodeSnapshot({ offset: 3, size: { cols: 80, rows: 24 }, isWhole: true, bytes: Buffer.from('x') }),
+    ]),
     '87 0000000e 01 0000000000000003 0050 0018 78',
   ],
   [
@@ -170,11 +172,11 @@ describe('golden bytes (seed 001, message types)', () => {
 
   test('a screen larger than a frame is several snapshots, the last one marked', () => {
     const bytes = Buffer.alloc(FRAME_PAYLOAD_BYTES_MAX + 5, 'x')
-    const frames = [...encodeSnapshot({ offset: 1, size: { cols: 1, rows: 2 }, bytes })]
+    const frames = [...encodeSnapshot({ offset: 1, size: { cols: 1, rows: 2 }, isWhole: false, bytes })]
     const parts = frames.map((frame) => decodeSnapshot(frame.subarray(5)))
     expect(parts.map(({ isLast }) => isLast)).toEqual([false, true])
     expect(Buffer.concat(parts.map((part) => part.bytes)).equals(bytes)).toBe(true)
-    const empty = [...encodeSnapshot({ offset: 1, size: { cols: 1, rows: 2 }, bytes: Buffer.alloc(0) })]
+    const empty = [...encodeSnapshot({ offset: 1, size: { cols: 1, rows: 2 }, isWhole: true, bytes: Buffer.alloc(0) })]
     expect(empty).toHaveLength(1)
   })
 

@@ -52,7 +52,7 @@ test('a plain subscription is an empty frame (seed 001, subscriber mode) and end
 
 test('events carry the offset as soon as the session has told it', async () => {
   const script = Buffer.concat([
-    ...encodeSnapshot({ offset: 100, size: { cols: 8, rows: 2 }, bytes: Buffer.from('S') }),
+    ...encodeSnapshot({ offset: 100, size: { cols: 8, rows: 2 }, isWhole: true, bytes: Buffer.from('S') }),
     output('abc'),
     encodeGap({ droppedBytes: 7, nextOffset: 110 }),
     output('de'),

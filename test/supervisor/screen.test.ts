@@ -264,3 +264,40 @@ test('garbage from the child goes through unchanged, and the session lives', asy
   await snapshotOf(viewer)
   expect((await viewer.info()).alive).toBe(true)
 })
+
+test('a snapshot that lacks what was drawn in a flood says so, until the program draws afresh', async () => {
+  const redraws = 'yes "$(printf \'\\033[5;1Hnothing but this row\')" | head -c 30000000'
+  const script = `stty -echo; printf '\\033[?1049h\\033[2J\\033[H'; ${redraws}; printf '\\033[9;1H<over>'; read x; printf '\\033[2J\\033[H<fresh>'; read x`
+  const session = await start(sh(script), SIZE)
+  const typing = await session.connect()
+  let seen = ''
+  typing.onOutput = (bytes) => (seen = (seen + bytes.toString('latin1')).slice(-200))
+  typing.subscribe()
+  await typing.waitFor('the end of the flood', () => seen.includes('<over>'))
+  const first = await session.connect()
+  first.subscribe({ from: 'snapshot' })
+  expect((await snapshotOf(first)).rows).toContain('<over>')
+  expect(wholeness(first)).toBe(false)
+  typing.type('\n')
+  await typing.waitFor('the fresh screen', () => seen.includes('<fresh>'))
+  const second = await session.connect()
+  second.subscribe({ from: 'snapshot' })
+  expect((await snapshotOf(second)).rows[0]).toBe('<fresh>')
+  expect(wholeness(second)).toBe(true)
+})
+
+test('a flood of lines leaves a whole screen', async () => {
+  const session = await start(sh('stty -echo; yes some text | head -c 30000000; printf "<over>"; read x'), SIZE)
+  const typing = await session.connect()
+  let seen = ''
+  typing.onOutput = (bytes) => (seen = (seen + bytes.toString('latin1')).slice(-200))
+  typing.subscribe()
+  await typing.waitFor('the end of the flood', () => seen.includes('<over>'))
+  const late = await session.connect()
+  late.subscribe({ from: 'snapshot' })
+  expect((await snapshotOf(late)).rows.at(-1)).toBe('<over>')
+  expect(wholeness(late)).toBe(true)
+})
+
+const wholeness = (client: Client): boolean | undefined =>
+  client.frames.filter((frame) => frame.name === 'snapshot').map((frame) => decodeSnapshot(frame.payload))[0]?.isWhole

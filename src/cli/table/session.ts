@@ -245,6 +245,7 @@ export const peek = spec({
     rows: 'height',
     cursor: 'column and row of the cursor, from 0',
     alternate: 'whether the alternate screen is shown',
+    whole: 'false when cells may be missing that were drawn in the middle of a flood',
     lines: 'the screen, one string per row',
     title: 'title that the program has set',
   },

@@ -14,7 +14,8 @@ export const run: Run<typeof peek> = async (context, { flags, args }) => {
   const connection = await connectTo(located)
   try {
     const info = await connection.info()
-    const emulator = await screenOf(connection, { cols: info.cols, rows: info.rows })
+    const { emulator, isWhole } = await screenOf(connection, { cols: info.cols, rows: info.rows })
+    if (!isWhole) context.note('note: the program drew faster than the screen was kept; some cells may be missing')
     const { screen, size } = emulator
     const drawn = drawRows(screen, 0, size.rows, size.cols).map(({ text }) => text)
     const lines = drawn.map((line) => new PlainText().push(line).trimEnd())
@@ -27,6 +28,7 @@ export const run: Run<typeof peek> = async (context, { flags, args }) => {
       rows: size.rows,
       cursor: { x: screen.cursorX, y: screen.cursorY },
       alternate: screen.type === 'alternate',
+      whole: isWhole,
       lines,
       title: inlineText(info.title),
     }
@@ -45,9 +47,10 @@ function ignored(): void {
 async function screenOf(
   connection: SessionConnection,
   size: { readonly cols: number; readonly rows: number },
-): Promise<Emulator> {
+): Promise<{ readonly emulator: Emulator; readonly isWhole: boolean }> {
   const emulator = new Emulator(size, IGNORED)
   let isFirst = true
+  let isWhole = true
   const events: AsyncIterable<SessionEvent> = connection.subscribe({
     from: 'snapshot',
     readOnly: true,
@@ -57,10 +60,11 @@ async function screenOf(
     if (event.type === 'snapshot') {
       if (isFirst) emulator.reset(event.size)
       isFirst = false
+      isWhole &&= event.isWhole
       await emulator.write(event.bytes)
-      if (event.isLast) return emulator
+      if (event.isLast) return { emulator, isWhole }
     } else if (event.type === 'output') await emulator.write(event.bytes)
-    else if (event.type === 'replay-end' || event.type === 'exit') return emulator
+    else if (event.type === 'replay-end' || event.type === 'exit') return { emulator, isWhole }
   }
   throw new HeimdallError('SESSION_LOST', 'the session sent no screen')
 }
