@@ -211,12 +211,15 @@ function keysFor(rule: Rule, server: string, tool: string): Pick<Step, 'key' | '
   }
 }
 
-/** Every key that `decide` can ask for, for stores that fetch them at once. */
-export function keysOf(plan: Plan, call: CallFacts): string[] {
-  const hash = plan.needsArgsHash && call.args !== 'uninspectable' ? call.args_hash : null
-  return plan.steps.flatMap(({ rule, key, repeatsKey }) => [
-    ...(key === '' || rule.kind === 'dedupe' ? [] : [key]),
-    ...(rule.kind === 'dedupe' && hash !== null ? [key + hash] : []),
-    ...(repeatsKey !== '' && hash !== null ? [repeatsKey + hash] : []),
-  ])
+/** What `decide` can ask for, for stores that fetch it all at once. */
+export function keysOf(plan: Plan, call: CallFacts): { readonly key: string; readonly args: string }[] {
+  const args = plan.needsArgsHash && call.args !== 'uninspectable' ? call.args_hash : null
+  const keys: { readonly key: string; readonly args: string }[] = []
+  for (const { rule, key, repeatsKey } of plan.steps) {
+    if (key !== '' && rule.kind !== 'dedupe') keys.push({ key, args: '' })
+    if (args === null) continue
+    if (rule.kind === 'dedupe') keys.push({ key, args })
+    if (repeatsKey !== '') keys.push({ key: repeatsKey, args })
+  }
+  return keys
 }

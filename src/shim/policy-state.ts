@@ -1,4 +1,5 @@
 // Where a decision takes its counters from: memory for a shim alone, one SQLite transaction where shims share a run.
+import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { decide, settle } from '../policy/decide.ts'
 import { MemoryCounters } from '../policy/memory-counters.ts'
@@ -62,7 +63,7 @@ export function sharedState(
       if (!plan.isStateful) return decide(plan, call, cells, nowMs)
       // The hash is made before the lock is taken, and only if a rule wants it.
       if (plan.needsArgsHash) void call.args_hash
-      const keys = keysOf(plan, call)
+      const keys = keysOf(plan, call).map(({ key, args }) => stored(key, args))
       return inTransaction(() => {
         cells.fetch(keys)
         const verdict = decide(plan, call, cells, nowMs)
@@ -79,12 +80,28 @@ export function sharedState(
       // A call that went well changes nothing, so it needs no transaction.
       if (!isError) return
       inTransaction(() => {
-        cells.fetch([...end.errorWindows.map(({ key }) => key), ...end.dedupes.map(({ key, args }) => key + args)])
+        cells.fetch([
+          ...end.errorWindows.map(({ key }) => stored(key, '')),
+          ...end.dedupes.map(({ key, args }) => stored(key, args)),
+        ])
         cells.apply(settle(end, isError, cells, nowMs), nowMs)
       })
     },
     close: () => db.close(),
   }
+}
+
+const shortened = new Map<string, string>()
+
+/** A key as it stands in the table. Short, because every commit writes the pages that it changes, and rows of full names fill three times as many. */
+function stored(key: string, args: string): string {
+  let short = shortened.get(key)
+  if (short === undefined) {
+    // What it counts stays readable.
+    short = `${key.slice(0, key.indexOf(' '))} ${hash('sha256', key, 'hex').slice(0, 20)}`
+    shortened.set(key, short)
+  }
+  return args === '' ? short : `${short}${args.slice(0, 32)}`
 }
 
 /** Cells in one statement: SQLite bounds the depth of an expression, and each number of cells keeps a statement of its own. */
@@ -118,19 +135,23 @@ class StoredCells implements Counters {
   }
 
   get(key: string, args: string): Cell | undefined {
-    return this.#fetched.get(key + args)
+    return this.#fetched.get(stored(key, args))
   }
 
   apply(writes: readonly CellWrite[], _nowMs: number): void {
     const kept: CellWrite[] = []
     for (const write of writes) {
-      if (write.cell === null) this.#drop.run(write.key + write.args)
+      if (write.cell === null) this.#drop.run(stored(write.key, write.args))
       else kept.push(write)
     }
     for (const some of inGroups(kept)) {
       const values: (string | number)[] = []
       for (const { key, args, cell, expiresMs } of some)
-        values.push(key + args, JSON.stringify(cell), Number.isFinite(expiresMs) ? expiresMs : Number.MAX_SAFE_INTEGER)
+        values.push(
+          stored(key, args),
+          JSON.stringify(cell),
+          Number.isFinite(expiresMs) ? expiresMs : Number.MAX_SAFE_INTEGER,
+        )
       this.#putter(some.length).run(...values)
     }
   }
