@@ -58,6 +58,31 @@ test('a secret across the cut is taken out whole', () => {
   }
 })
 
+test('nothing behind the value is shown, however much of it was taken out', () => {
+  for (const length of [MAX_PREVIEW_BYTES, MAX_PREVIEW_BYTES + 1, MAX_PREVIEW_BYTES + 5_000]) {
+    const value = `{"password":"${'p'.repeat(length - 15)}"}`
+    const buffer = Buffer.from(`{"id":1,"result":${value}}\n{"id":2,"result":"of another call"}\n`)
+    const line = new LineBytes()
+    line.begin()
+    putPreview(line, { field: 'result_preview', piece: { buffer, from: 17, to: 17 + value.length }, redact })
+    const { slab, from, to } = line.end()
+    const shown = JSON.parse(slab.toString('utf8', from, to)) as { truncated: boolean; result_preview: string }
+    expect(`{"password":"${REDACTED}"}`.startsWith(shown.result_preview)).toBe(true)
+    expect(shown.result_preview).toContain(REDACTED)
+    expect(shown.truncated).toBe(length > MAX_PREVIEW_BYTES)
+  }
+})
+
+test('half a secret where reading ended is not shown because others before it were taken out', () => {
+  const long = `{"password":"${'p'.repeat(10_000)}","text":"`
+  for (let half = 1; half < 16; half += 1) {
+    const filler = ' '.repeat(MAX_PREVIEW_BYTES + 4_096 - long.length - half)
+    const { args_preview, truncated } = preview(`${long}${filler}the-known-secret${' '.repeat(100)}"}`)
+    expect(args_preview).toMatch(/^\{"password":"\[REDACTED\]","text":" +$/)
+    expect(truncated).toBe(true)
+  }
+})
+
 test('a result that is nothing but escapes still fits into a line of a log', () => {
   const line = textOf('result_preview', Buffer.from('\u2028'.repeat(20_000)), redact)
   expect(Buffer.byteLength(line)).toBeLessThan(LOG_LINE_BYTES_MAX - 8_192)

@@ -2,7 +2,7 @@
 import { MAX_PREVIEW_BYTES } from '../limits.ts'
 import { jsonString } from './json-text.ts'
 import type { LineBytes, Piece } from './line-bytes.ts'
-import type { Redact } from './redact.ts'
+import { type Redact, REDACTED } from './redact.ts'
 
 /** What is read past the cut, so that a secret that lies across it is seen whole and taken out. */
 const MARGIN_BYTES = 4_096
@@ -52,8 +52,19 @@ export function putPreview(line: LineBytes, preview: Preview): void {
     }
     line.cutBack(before)
   }
-  const looked = buffer.toString('utf8', from, isWhole ? to : from + MAX_PREVIEW_BYTES + MARGIN_BYTES)
-  line.text(previewText(field, redact(looked), isWhole))
+  // Never past the value: behind it in the buffer stands what another call was answered.
+  const end = Math.min(to, from + MAX_PREVIEW_BYTES + MARGIN_BYTES)
+  const redacted = redact(buffer.toString('utf8', from, end))
+  line.text(previewText(field, end < to ? withoutHalfSecret(redacted) : redacted, isWhole))
+}
+
+/** Where secrets were taken out, the cut moves towards the end of what was read, and there may stand half of another one. */
+function withoutHalfSecret(redacted: string): string {
+  const bytes = Buffer.byteLength(redacted) - MARGIN_BYTES
+  if (bytes >= MAX_PREVIEW_BYTES) return redacted
+  const sure = cutAtBytes(redacted, Math.max(0, bytes))
+  // Up to the last one that was taken out, everything was seen whole.
+  return redacted.slice(0, Math.max(sure.length, redacted.lastIndexOf(REDACTED) + REDACTED.length))
 }
 
 function previewText(field: Shown['field'], redacted: string, isWhole: boolean): string {

@@ -41,3 +41,21 @@ test('the last POLICY_WINDOWS_MAX are always there, and what was forgotten stays
   expect(windows.get('dedupe ', hashOf(5))).toBeUndefined()
   for (let n = 6; n < POLICY_WINDOWS_MAX; n += 1) if (windows.get('dedupe ', hashOf(n))?.[0] !== n) expect.fail(`${n}`)
 })
+
+test('keys that come and go, as names of tools do, are never taken for each other', () => {
+  const windows = new Windows()
+  const keys = 3 * POLICY_WINDOWS_MAX
+  for (let n = 0; n < keys; n += 1) {
+    // One key is used all the time, each of the others once, all with the same arguments.
+    if (n % 1_000 === 0) windows.set('dedupe always ', hashOf(n), [n])
+    if (windows.get(`dedupe ${n} `, hashOf(0)) !== undefined) expect.fail(`${n} is not new`)
+    windows.set(`dedupe ${n} `, hashOf(0), [n])
+  }
+  const isLate = (n: number): boolean => n > keys - POLICY_WINDOWS_MAX + 1_000
+  for (let n = 0; n < keys; n += 1) {
+    const time = windows.get(`dedupe ${n} `, hashOf(0))?.[0]
+    if (time !== n && (time !== undefined || isLate(n))) expect.fail(`${n} has ${time}`)
+    if (n % 1_000 === 0 && isLate(n)) expect(windows.get('dedupe always ', hashOf(n))).toEqual([n])
+  }
+  expect(windows.get('dedupe 0 ', hashOf(0))).toBeUndefined()
+})

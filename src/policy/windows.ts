@@ -10,7 +10,10 @@ const HASH_CHARS = 64
 
 /** Kept in two generations: when the younger is full the older is dropped whole, which costs nothing for each entry. */
 export class Windows {
-  readonly #ids = new Map<string, number>()
+  /** Numbers of the keys that have entries, kept as long as these: a key holds the name of a tool, and an agent can make up many. */
+  #ids = new Map<string, number>()
+  #oldIds = new Map<string, number>()
+  #lastId = 0
   readonly #sought = new Uint32Array(WORDS)
   #key = ''
   #args = ''
@@ -35,8 +38,11 @@ export class Windows {
       if (this.#young.size >= POLICY_WINDOWS_MAX) {
         this.#old = this.#young
         this.#young = new Generation()
+        this.#oldIds = this.#ids
+        this.#ids = new Map()
       }
       entry = this.#young.add(this.#sought)
+      this.#ids.set(key, this.#sought[0] as number)
     }
     this.#young.put(entry, cell)
   }
@@ -47,11 +53,8 @@ export class Windows {
     if (key === this.#key && args === this.#args) return
     this.#key = key
     this.#args = args
-    let id = this.#ids.get(key)
-    if (id === undefined) {
-      id = this.#ids.size + 1
-      this.#ids.set(key, id)
-    }
+    // One that has no entry yet gets a number that nobody else has had; it keeps it with its first entry.
+    const id = this.#ids.get(key) ?? this.#oldIds.get(key) ?? (this.#lastId += 1)
     const hash = args.length === HASH_CHARS ? args : canonicalHash(JSON.stringify(args))
     this.#sought[0] = id
     for (let word = 0; word < HASH_WORDS; word += 1) {

@@ -1,6 +1,7 @@
 // Where a decision takes its counters from: memory for a shim alone, one SQLite transaction where shims share a run.
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
+import { POLICY_WINDOWS_MAX } from '../limits.ts'
 import { decide, settle } from '../policy/decide.ts'
 import { MemoryCounters } from '../policy/memory-counters.ts'
 import { keysOf, type Plan } from '../policy/plan.ts'
@@ -99,6 +100,8 @@ function stored(key: string, args: string): string {
   if (short === undefined) {
     // What it counts stays readable.
     short = `${key.slice(0, key.indexOf(' '))} ${hash('sha256', key, 'hex').slice(0, 20)}`
+    // A key holds the name of a tool, and an agent can make up many.
+    if (shortened.size >= POLICY_WINDOWS_MAX) shortened.clear()
     shortened.set(key, short)
   }
   return args === '' ? short : `${short}${args.slice(0, 32)}`
