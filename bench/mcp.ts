@@ -228,7 +228,8 @@ await runBench({
       ],
       async cleanup() {
         await Promise.all([ledger.end(), other.end(), baseline.end()])
-        rmSync(folder, { recursive: true, force: true })
+        // git may still be tidying up behind the last commit.
+        rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
       },
     }
   },
