@@ -30,6 +30,7 @@ export function soloRecord(text: EventText, start: RunStart, clock: Clock, out: 
   const books: RunBooks = { ...emptyBooks(), startedMs: Math.floor(clock.wallMs()) }
   const batch = new Batch()
   let hasStarted = false
+  let end: Buffer | undefined
   const write = (lines: readonly EventLine[]): Buffer | undefined => {
     const before = { ...books, counts: { ...books.counts } }
     batch.clear()
@@ -55,7 +56,9 @@ export function soloRecord(text: EventText, start: RunStart, clock: Clock, out: 
     leave(status, eventsLost) {
       const nowMs = clock.wallMs()
       const summary = summaryOf({ ...books, eventsLost }, nowMs)
-      return write([text.runEnd(status, new Date(nowMs).toISOString(), summary)])
+      end ??= write([text.runEnd(status, new Date(nowMs).toISOString(), summary)])
+      // A pipe takes lines before it has sent them all; whoever closes it must wait until it takes more.
+      return end !== undefined && out(NOTHING) ? end : undefined
     },
     close() {},
   }
