@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { fakeClock, type FakeClock } from '../../test/support/fake-clock.ts'
 import { HeimdallError } from '../errors.ts'
-import { EVENT_BATCH_BYTES, EVENT_QUEUE_FULL, EVENT_QUEUE_MAX, EVENT_QUEUE_SOFT } from '../limits.ts'
+import { EVENT_BATCH_BYTES, EVENT_QUEUE_FULL, EVENT_QUEUE_MAX, EVENT_QUEUE_SOFT, EVENT_RETRY_MS } from '../limits.ts'
 import { decisionText, EventText, policyText } from './event-text.ts'
 import { EventWriter } from './event-writer.ts'
 import { type Preview, PREVIEW_NONE } from './preview.ts'
@@ -26,6 +26,13 @@ const start: RunStart = {
   policy: { policy_id: 'p', policy_version: '1', policy_hash: 'none' },
 }
 const policy = policyText(start.policy)
+const identity = {
+  run_id: 'r',
+  agent_id: 'a',
+  client: 'custom',
+  env: 'dev',
+  source: { host_id: 'h', proc_id: 'p', shim_id: 's' },
+} as const
 const ARGS = Buffer.from(JSON.stringify({ text: 'x'.repeat(8_000) }))
 const PREVIEW: Preview = {
   field: 'args_preview',
@@ -44,13 +51,6 @@ function setUp(): {
   call: (n: number, preview?: Preview) => void
 } {
   const clock = fakeClock()
-  const identity = {
-    run_id: 'r',
-    agent_id: 'a',
-    client: 'custom',
-    env: 'dev',
-    source: { host_id: 'h', proc_id: 'p', shim_id: 's' },
-  } as const
   const text = new EventText(identity, () => clock.wallMs())
   const reader: { state: 'takes' | 'behind' | 'full' } = { state: 'takes' }
   let taken = ''
@@ -199,6 +199,28 @@ test('a full disk is tried again in growing pauses, said once, and all is writte
   expect(troubles).toEqual(['fails', 'works again, 0 lost'])
   expect(ids(events(), 'tool_call_start')).toEqual(upTo(50))
   expect(events().filter(({ type }) => type === 'run_start')).toHaveLength(1)
+})
+
+test('a disk with room for one batch only: however often it fails again, one timer waits', () => {
+  const clock = fakeClock()
+  const text = new EventText(identity, () => clock.wallMs())
+  let room = 0
+  const record = soloRecord(text, start, clock, () => {
+    if (room === 0) throw new HeimdallError('STORE_FULL', 'no space left')
+    room -= 1
+    return true
+  })
+  // As a shim does: when events can be written again, it says how it is.
+  const onTrouble = (error: Error | null): void => {
+    if (error === null) writer.put(text.shimHealth({}))
+  }
+  const writer = new EventWriter({ record, clock, onTrouble })
+  for (let n = 0; n < 100; n += 1) writer.put(text.shimHealth({ text: 'x'.repeat(EVENT_BATCH_BYTES / 8) }))
+  clock.advance(10)
+  room = 1
+  clock.advance(EVENT_RETRY_MS)
+  expect(writer.isFailing).toBe(true)
+  expect(clock.pending()).toBe(1)
 })
 
 test('a record that stays full does not hold up the end, and the loss is reported', async () => {

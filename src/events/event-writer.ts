@@ -167,6 +167,8 @@ export class EventWriter {
     if (!isDiskError(error)) throw error
     if (this.#failing === null) this.#options.onTrouble(asError(error), this.#lost)
     this.#failing = asError(error)
+    // What was put when writing began to work again, a moment ago, may have set one.
+    this.#timer?.cancel()
     this.#timer = this.#clock.after(this.#retryMs, () => {
       this.#timer = undefined
       this.flush()
