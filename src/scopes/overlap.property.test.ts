@@ -46,7 +46,12 @@ interface Subject {
 function subject(raw: string): Subject {
   const variants = new Minimatch(raw).braceExpand().flatMap(bracketReadings).flatMap(settledForms)
   const matchers = [
-    anyOf(variants.map((variant) => picomatch(variant, { dot: true, nobrace: true, noextglob: true, posix: true }))),
+    // Its fast paths know a few patterns by heart and want a letter behind the dot of `*.*`, which its own grammar does not.
+    anyOf(
+      variants.map((variant) =>
+        picomatch(variant, { dot: true, nobrace: true, noextglob: true, posix: true, fastpaths: false }),
+      ),
+    ),
     anyOf(variants.map(minimatcher)),
   ]
   return {

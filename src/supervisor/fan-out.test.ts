@@ -30,7 +30,7 @@ class FakeClient {
   gaps: { from: number; to: number }[] = []
   exitCode: number | undefined
   losses = 0
-  #unplaced = Buffer.alloc(0)
+  #unplaced: Buffer[] = []
   replayEnd: number | undefined
   readonly problems: string[] = []
 
@@ -108,9 +108,11 @@ class FakeClient {
       this.at += payload.length
       return
     }
-    this.#unplaced = Buffer.concat([this.#unplaced, payload])
-    if (!/<\d+>/.test(this.#unplaced.toString('latin1'))) return
-    const found = world.find(this.#unplaced)
+    this.#unplaced.push(Buffer.from(payload))
+    if (!/<\d+>/.test(Buffer.concat(this.#unplaced).toString('latin1'))) return
+    this.#placeBeforeLoss(world)
+    const piece = Buffer.concat(this.#unplaced)
+    const found = world.find(piece)
     if (found < (this.at ?? 0))
       this.problems.push(`bytes that the child did not write, or out of order, after ${this.at}`)
     for (const cut of [
@@ -119,8 +121,21 @@ class FakeClient {
     ])
       if (!world.isCut(cut)) this.problems.push(`torn at ${cut}`)
     if (this.at !== undefined) this.losses += 1
-    this.at = found + this.#unplaced.length
-    this.#unplaced = Buffer.alloc(0)
+    this.at = found + piece.length
+    this.#unplaced = []
+  }
+
+  /** A loss may come behind a beginning too short to be placed by itself, such as half of the first line: then that is placed first. */
+  #placeBeforeLoss(world: World): void {
+    if (world.find(Buffer.concat(this.#unplaced)) >= 0) return
+    for (let count = this.#unplaced.length - 1; count > 0; count -= 1) {
+      const beginning = Buffer.concat(this.#unplaced.slice(0, count))
+      const found = world.findFrom(beginning, this.at ?? 0)
+      if (found < 0) continue
+      this.at = found + beginning.length
+      this.#unplaced = this.#unplaced.slice(count)
+      return
+    }
   }
 
   #checkStart(world: World, at: number): void {
@@ -190,6 +205,10 @@ class World {
 
   isCut(at: number): boolean {
     return isCut(advance(START_OF_STREAM, this.#whole.subarray(0, at)))
+  }
+
+  findFrom(payload: Buffer, at: number): number {
+    return this.#whole.indexOf(payload, at)
   }
 
   find(payload: Buffer): number {
