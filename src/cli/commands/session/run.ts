@@ -11,6 +11,7 @@ import type { Context, InputOf, Run } from '../../command.ts'
 import { takeEarly } from '../../early-session.ts'
 import type { run as row } from '../../table/session.ts'
 import { socketDirOf } from './socket-dir.ts'
+import { terminalSize } from './terminal-size.ts'
 
 export const run: Run<typeof row> = async (context, input) => {
   const { flags, rest } = input
@@ -142,11 +143,9 @@ function sizeFrom(
 ): { readonly cols: number; readonly rows: number } {
   // A detached session has no viewer yet: it gets the size that programs in the field are started with.
   const isViewed = stdout.isTTY && flags.detach !== true
-  const lines = isViewed ? Math.max(1, flags.inline === true ? stdout.rows : stdout.rows - 1) : SESSION_DEFAULTS.rows
-  return {
-    cols: flags.cols ?? (isViewed ? stdout.columns : SESSION_DEFAULTS.cols),
-    rows: flags.rows ?? lines,
-  }
+  const { cols, rows } = isViewed ? terminalSize(stdout) : SESSION_DEFAULTS
+  const lines = isViewed && flags.inline !== true ? Math.max(1, rows - 1) : rows
+  return { cols: flags.cols ?? cols, rows: flags.rows ?? lines }
 }
 
 /** `--classifier` alone takes that classifier's defaults; the numbers alone change those of the configuration. */

@@ -2,6 +2,7 @@
 import type { SessionConnection } from '../../../../client/connection.ts'
 import type { Context } from '../../../command.ts'
 import type { AttachTarget } from '../attach.ts'
+import { terminalSize } from '../terminal-size.ts'
 import { TextOut } from '../text-out.ts'
 import { DetachKey } from './detach-key.ts'
 import { type Leave, WayOut } from './view.ts'
@@ -32,7 +33,7 @@ export async function inlineView(
   if (isTerminal) stdin.setRawMode(true)
   const undo = typeInto(context, target, connection, isTerminal ? detachKey : 0, wayOut)
   try {
-    if (isTerminal && !target.isReadOnly) await connection.resize({ cols: stdout.columns, rows: stdout.rows })
+    if (isTerminal && !target.isReadOnly) await connection.resize(terminalSize(stdout))
     void follow(context, target, connection, wayOut)
     return await wayOut.left
   } finally {
@@ -72,7 +73,7 @@ function typeInto(
     else if (!isReadOnly) connection.input(isLineOpen ? '\u0004\u0004' : '\u0004').catch(fail)
   }
   const onResize = (): void => {
-    if (!isReadOnly) connection.resize({ cols: stdout.columns, rows: stdout.rows }).catch(fail)
+    if (!isReadOnly) connection.resize(terminalSize(stdout)).catch(fail)
   }
   stdin.on('data', onData).on('end', onEnd)
   if (stdout.isTTY) stdout.on('resize', onResize)

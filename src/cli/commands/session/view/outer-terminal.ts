@@ -1,4 +1,5 @@
 // The terminal of the person who attached: raw while we draw in it, and as it was before when we leave, whatever happens.
+import { terminalSize } from '../terminal-size.ts'
 
 /** Modes that the program may have switched on through us, and that would make a shell unusable afterwards. */
 const INPUT_MODES = [1, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004]
@@ -20,11 +21,11 @@ export class OuterTerminal {
   }
 
   get cols(): number {
-    return this.#stdout.columns
+    return terminalSize(this.#stdout).cols
   }
 
   get rows(): number {
-    return this.#stdout.rows
+    return terminalSize(this.#stdout).rows
   }
 
   enter(): void {
