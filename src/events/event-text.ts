@@ -1,7 +1,7 @@
 // Events as lines of JSON, from parts that are made once: most of an event is the same for every call of a shim.
 import { jsonString, jsonValue } from './json-text.ts'
 import { LineBytes } from './line-bytes.ts'
-import { type Preview, PREVIEW_OMITTED, putPreview } from './preview.ts'
+import { type Preview, PREVIEW_NONE, PREVIEW_OMITTED, putPreview } from './preview.ts'
 import {
   type CallError,
   type CallStatus,
@@ -244,7 +244,7 @@ export function policyText(policy: PolicyRef): string {
 /** The same line without its preview, in memory of its own: the slab that it stood in, with the previews of others, can go. */
 export function withoutPreview(line: EventLine): EventLine {
   const { slab, from, to, previewFrom, previewTo } = line
-  const isShown = previewTo - previewFrom > PREVIEW_OMITTED.length
+  const isShown = previewTo - previewFrom > PREVIEW_NONE.length
   const own = isShown
     ? Buffer.concat([slab.subarray(from, from + previewFrom), PREVIEW_OMITTED, slab.subarray(from + previewTo, to)])
     : Buffer.from(slab.subarray(from, to))

@@ -1,4 +1,4 @@
-// Windows of calls with the same arguments, packed: a busy agent leaves tens of thousands, and objects for them would keep the collector busy.
+// Windows of errors and of calls with the same arguments, packed: a busy agent leaves tens of thousands, and objects for them would keep the collector busy.
 import { canonicalHash } from '../canonical/canonical.ts'
 import { POLICY_WINDOWS_MAX } from '../limits.ts'
 import type { Cell } from './types.ts'
@@ -7,6 +7,8 @@ import type { Cell } from './types.ts'
 const HASH_WORDS = 4
 const WORDS = HASH_WORDS + 1
 const HASH_CHARS = 64
+/** Of a window that is not about arguments. */
+const NO_HASH = '0'.repeat(HASH_CHARS)
 
 /** Kept in two generations: when the younger is full the older is dropped whole, which costs nothing for each entry. */
 export class Windows {
@@ -55,7 +57,7 @@ export class Windows {
     this.#args = args
     // One that has no entry yet gets a number that nobody else has had; it keeps it with its first entry.
     const id = this.#ids.get(key) ?? this.#oldIds.get(key) ?? (this.#lastId += 1)
-    const hash = args.length === HASH_CHARS ? args : canonicalHash(JSON.stringify(args))
+    const hash = args === '' ? NO_HASH : args.length === HASH_CHARS ? args : canonicalHash(JSON.stringify(args))
     this.#sought[0] = id
     for (let word = 0; word < HASH_WORDS; word += 1) {
       let value = 0

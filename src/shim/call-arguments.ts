@@ -13,7 +13,6 @@ const EMPTY = Buffer.from('{}')
  */
 export class CallArguments implements CallFacts {
   readonly #bytes: Buffer | null
-  #text: string | undefined
   #hash: string | undefined
   #args: CallFacts['args'] | undefined
 
@@ -28,18 +27,12 @@ export class CallArguments implements CallFacts {
     return this.#hash
   }
 
-  /** As they were sent; empty where they were too large to look into. */
-  get text(): string {
-    this.#text ??= this.#bytes === null ? '' : this.#bytes.toString()
-    return this.#text
-  }
-
   get args_hash(): string {
     return this.hash
   }
 
   get args(): CallFacts['args'] {
-    this.#args ??= this.hash === '' ? 'uninspectable' : (JSON.parse(this.text) as Record<string, unknown>)
+    this.#args ??= this.hash === '' ? 'uninspectable' : (JSON.parse(String(this.#bytes)) as Record<string, unknown>)
     return this.#args
   }
 
