@@ -10,7 +10,10 @@ const NO_IDS: readonly string[] = []
 const NO_WRITES: readonly CellWrite[] = []
 
 /** What one rule had to say, for `explain`. */
-export type Notice = (step: Step, what: 'no match' | 'error' | 'match' | 'over limit' | 'within limit') => void
+export type Notice = (
+  step: Step,
+  what: 'no match' | 'error' | 'ambiguous' | 'match' | 'over limit' | 'within limit',
+) => void
 
 /**
  * Among allow and deny the first that matches wins, in the order of the bundle. An accumulator over its limit overrides
@@ -18,11 +21,12 @@ export type Notice = (step: Step, what: 'no match' | 'error' | 'match' | 'over l
  *
  * A call that a deny rule refuses still counts in every budget, rate limit and breaker that it meets. A call that an
  * accumulator refuses spends nothing; breakers that count repeats have seen it all the same. A rule that cannot be
- * evaluated acts in its place as `decision_on_error` says: it denies, or it is passed over.
+ * evaluated acts in its place as `decision_on_error` says: it denies, or it is passed over. One that looks at arguments
+ * which can be read in two ways denies whatever that says: to let them pass would be to let the sender choose the reading.
  */
 export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: number, notice?: Notice): Verdict {
   if (plan.fixed !== null && notice === undefined) return plan.fixed
-  const hash = plan.needsArgsHash && call.args !== 'uninspectable' ? call.args_hash : ''
+  const hash = plan.needsArgsHash && typeof call.args === 'object' ? call.args_hash : ''
   let ruled: Decision | null = null
   let terminating: Decision | null = null
   let overriding: Decision | null = null
@@ -37,10 +41,11 @@ export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: n
       continue
     }
     const { rule, isMeter } = step
-    if (holds === 'unknown') {
-      notice?.(step, 'error')
-      if (isMeter) overriding ??= step.onError
-      else ruled ??= step.onError
+    if (holds !== true) {
+      notice?.(step, holds === 'unknown' ? 'error' : holds)
+      const said = holds === 'unknown' ? step.onError : step.onAmbiguous
+      if (isMeter) overriding ??= said
+      else ruled ??= said
     } else if (isMeter) {
       const isTripped = isOverLimit(step, hash, counters, nowMs, writes)
       notice?.(step, isTripped ? 'over limit' : 'within limit')
@@ -79,12 +84,14 @@ function outcomeOf({ action }: Decision, isByMeter: boolean): Outcome {
 }
 
 /** Whether the rule speaks of this call; names are settled by the plan. */
-function meets(step: Step, call: CallFacts, tags: readonly string[], nowMs: number): boolean | 'unknown' {
+function meets(step: Step, call: CallFacts, tags: readonly string[], nowMs: number): boolean | 'unknown' | 'ambiguous' {
   if (step.hours !== null && !isInHours(step.hours, nowMs)) return false
   if (step.classes !== null && !step.classes.some((name) => tags.includes(name))) return false
   if (step.isUnknown) return 'unknown'
-  if (call.args === 'uninspectable')
-    return step.args === null && (!step.needsHash || isBreakerWithoutHash(step)) ? true : 'unknown'
+  if (typeof call.args === 'string') {
+    if (step.args === null) return !step.needsHash || isBreakerWithoutHash(step) ? true : 'unknown'
+    return call.args === 'ambiguous' ? 'ambiguous' : 'unknown'
+  }
   return step.args === null || step.args(call.args)
 }
 

@@ -83,6 +83,18 @@ export function errorDecision(rule: Rule, mode: Mode, isNameTooLong: boolean): D
   }
 }
 
+/** The rule looks at arguments that can be read in two ways. */
+export function ambiguousDecision(rule: Rule, mode: Mode): Decision {
+  return {
+    action: 'BLOCK',
+    rule_id: rule.rule_id,
+    severity: rule.severity,
+    reason_code: 'ARGS_AMBIGUOUS',
+    summary: `${rule.rule_id} looks at arguments that can be read in two ways: a key is there twice, differs only in letter case, or has characters that are not seen`,
+    enforced: mode !== 'observe',
+  }
+}
+
 /** No allow or deny rule matched. The one place where that default becomes a decision. */
 export function defaultDecision({ mode, defaults }: Snapshot): Decision {
   const isAllowed = defaults.decision_on_no_match === 'ALLOW'
@@ -111,7 +123,7 @@ export function notApplicable({ mode }: Snapshot): Decision {
 export function forCall(decision: Decision, call: CallFacts): Decision {
   const { hint } = decision
   if (hint === undefined || hint.suggested_args === null) return decision
-  const merged = call.args === 'uninspectable' ? null : { ...(call.args as JsonObject), ...hint.suggested_args }
+  const merged = typeof call.args === 'string' ? null : { ...(call.args as JsonObject), ...hint.suggested_args }
   return { ...decision, hint: { ...hint, suggested_args: merged } }
 }
 

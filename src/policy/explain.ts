@@ -68,6 +68,8 @@ function noteOf(rule: Rule, what: Parameters<Notice>[1], isDeciding: boolean): s
       return 'its arguments, classes or hours do not match'
     case 'error':
       return `cannot be evaluated without the arguments${suffix}`
+    case 'ambiguous':
+      return `looks at arguments that can be read in two ways${suffix}`
     case 'over limit':
       return `is over its limit${suffix}`
     case 'within limit':

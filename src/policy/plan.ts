@@ -1,7 +1,7 @@
 // What is left of a policy for one tool: the rules that can meet it, with everything about names already settled.
 import { POLICY_PLANS_MAX } from '../limits.ts'
 import { type ArgsTest, compileArgs } from './args.ts'
-import { decisionOf, defaultDecision, errorDecision, notApplicable } from './decisions.ts'
+import { ambiguousDecision, decisionOf, defaultDecision, errorDecision, notApplicable } from './decisions.ts'
 import { type CounterKind, counterKey } from './keys.ts'
 import { type NameAnswer, compileNames } from './names.ts'
 import { isSelected } from './selectors.ts'
@@ -14,6 +14,8 @@ export interface Step {
   readonly decision: Decision
   /** What it says when it cannot be evaluated; null when that lets the call pass. */
   readonly onError: Decision | null
+  /** What it says of arguments that can be read in two ways; null when it looks at none. */
+  readonly onAmbiguous: Decision | null
   readonly isUnknown: boolean
   readonly hours: readonly HourRange[] | null
   /** Classes of which the call must have one that depends on its arguments or the time. */
@@ -135,6 +137,7 @@ function makePlan(
       rule,
       decision: decisionOf(rule, mode),
       onError: errorDecision(rule, mode, isUnknown),
+      onAmbiguous: args === null ? null : ambiguousDecision(rule, mode),
       isUnknown,
       hours,
       classes: isClassed ? null : wanted,
@@ -213,7 +216,7 @@ function keysFor(rule: Rule, server: string, tool: string): Pick<Step, 'key' | '
 
 /** What `decide` can ask for, for stores that fetch it all at once. */
 export function keysOf(plan: Plan, call: CallFacts): { readonly key: string; readonly args: string }[] {
-  const args = plan.needsArgsHash && call.args !== 'uninspectable' ? call.args_hash : null
+  const args = plan.needsArgsHash && typeof call.args === 'object' ? call.args_hash : null
   const keys: { readonly key: string; readonly args: string }[] = []
   for (const { rule, key, repeatsKey } of plan.steps) {
     if (key !== '' && rule.kind !== 'dedupe') keys.push({ key, args: '' })

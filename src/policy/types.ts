@@ -194,9 +194,9 @@ export interface Identity {
 
 /** One call as the policy sees it. Server and tool name are in the plan. */
 export interface CallFacts {
-  /** The `arguments` object as parsed, or the word for "too large to look into". Only own keys are read. */
-  readonly args: Readonly<Record<string, unknown>> | 'uninspectable'
-  /** May be a getter: it is read only where `plan.needsArgsHash`, and never when the arguments are uninspectable. */
+  /** The `arguments` object as parsed, or why there is none: too large to look into, or to be read in two ways. Only own keys are read. */
+  readonly args: Readonly<Record<string, unknown>> | 'uninspectable' | 'ambiguous'
+  /** May be a getter: it is read only where `plan.needsArgsHash`, and never when there is no object of arguments. */
   readonly args_hash: string
 }
 

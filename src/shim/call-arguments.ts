@@ -8,12 +8,13 @@ import type { CallFacts } from '../policy/types.ts'
 const EMPTY = Buffer.from('{}')
 
 /**
- * Arguments that two parsers could read differently (a key twice, half a surrogate pair) count as uninspectable, like those
- * that are too large: rules that need them take `decision_on_error`, and there is no canonical hash.
+ * Arguments with a key twice are ambiguous, and refused where a rule looks at them. What has no canonical form for another
+ * reason (half a surrogate pair, a number beyond doubles) counts as uninspectable, like arguments that are too large.
  */
 export class CallArguments implements CallFacts {
   readonly #bytes: Buffer | null
   #hash: string | undefined
+  #isAmbiguous = false
   #args: CallFacts['args'] | undefined
 
   constructor(bytes: Buffer | null) {
@@ -23,7 +24,7 @@ export class CallArguments implements CallFacts {
 
   /** Lowercase hex, or empty where there is none. */
   get hash(): string {
-    this.#hash ??= hashOf(this.#bytes)
+    this.#hash ??= this.#hashed()
     return this.#hash
   }
 
@@ -32,22 +33,27 @@ export class CallArguments implements CallFacts {
   }
 
   get args(): CallFacts['args'] {
-    this.#args ??= this.hash === '' ? 'uninspectable' : (JSON.parse(String(this.#bytes)) as Record<string, unknown>)
+    this.#args ??= this.hash === '' ? this.#unread() : (JSON.parse(String(this.#bytes)) as Record<string, unknown>)
     return this.#args
+  }
+
+  #unread(): 'uninspectable' | 'ambiguous' {
+    return this.#isAmbiguous ? 'ambiguous' : 'uninspectable'
   }
 
   /** Stands in for the hash where the arguments were read but have no canonical form. */
   get streamHash(): string | undefined {
     return this.#bytes !== null && this.hash === '' ? createHash('sha256').update(this.#bytes).digest('hex') : undefined
   }
-}
 
-function hashOf(bytes: Buffer | null): string {
-  if (bytes === null) return ''
-  try {
-    return canonicalHash(bytes)
-  } catch (error) {
-    if (error instanceof HeimdallError && error.code.startsWith('JSON_')) return ''
-    throw error
+  #hashed(): string {
+    if (this.#bytes === null) return ''
+    try {
+      return canonicalHash(this.#bytes)
+    } catch (error) {
+      if (!(error instanceof HeimdallError && error.code.startsWith('JSON_'))) throw error
+      this.#isAmbiguous = error.code === 'JSON_DUPLICATE_KEY'
+      return ''
+    }
   }
 }

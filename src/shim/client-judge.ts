@@ -18,7 +18,9 @@ import type { Scanned } from './scanned.ts'
 import type { OpenCalls } from './open-calls.ts'
 
 const NO_BYTES = Buffer.alloc(0)
-const BATCH_REFUSED = 'a batch that holds tool calls is refused; send each message on a line of its own'
+const BATCH_REFUSED =
+  'a batch that is empty, holds tool calls or holds anything but messages is refused; send each message on a line of its own'
+const NESTED = 'a batch inside a batch'
 const CUT_OFF = 'the run was ended by policy; the server is not there any more'
 
 /** A call that waits for upstream, and the id that its answer will have. */
@@ -132,23 +134,17 @@ export class ClientJudge {
 
   #malformed(message: MalformedMessage, { bytes, streamHash }: Received): boolean {
     const { gate, answering } = this.#options
-    const idRaw = message.id?.raw ?? 'null'
-    // A line that is no message is answered and forgotten, unless it is let through: then somebody may take it for a call.
-    if (message.call === null && (!gate.isObserving || this.#isCutOff)) {
-      this.#answer(idRaw, message.code, message.why)
-      return false
-    }
-    const call = unreadable(message.call?.toolName ?? '', bytes, streamHash)
-    const judged = gate.refuse(call, 'MALFORMED_CALL', message.why)
+    const judged = gate.refuse(unreadable(message.toolName, bytes, streamHash), 'MALFORMED_CALL', message.why)
     if (judged.isForwarded && !this.#isCutOff) {
       this.#forwarded(judged, message.id)
       return true
     }
-    this.#refused(judged, protocolError(idRaw, message.code, message.why, { judged, answering }), message.code)
+    const { code, why } = message
+    this.#refused(judged, protocolError(message.id?.raw ?? 'null', code, why, { judged, answering }), code)
     return false
   }
 
-  /** Batches are of one old revision of MCP only. One without a call passes; one with a call is refused whole, and each of its requests told so. */
+  /** Batches are of one old revision of MCP only. One of other messages passes; one with a call or anything unreadable is refused whole. */
   #batch({ buffer, from: start }: NonNullable<Received['whole']>, length: number): boolean {
     const whole = buffer.subarray(start, start + length)
     const messages = elementsOf(whole).map(({ from, to }) => {
@@ -157,8 +153,9 @@ export class ClientJudge {
       const scanned = this.#elementScan.finish()
       return { message: clientMessage(scanned, true), idRaw: scanned.id.raw, bytes: to - from }
     })
-    const hasCall = messages.some(({ message }) => message.kind === 'call' || message.kind === 'malformed')
-    const passes = (!hasCall || this.#options.gate.isObserving) && !this.#isCutOff
+    const isHarmless = messages.length > 0 && messages.every(({ message }) => !isRefusedInBatch(message))
+    const passes = (isHarmless || this.#options.gate.isObserving) && !this.#isCutOff
+    if (messages.length === 0) this.#noteRefused(unreadable('', length, undefined), 'the batch is empty', null, passes)
     for (const { message, bytes } of messages) this.#noteInBatch(message, bytes, passes)
     if (passes) return true
     const answers = messages
@@ -171,10 +168,15 @@ export class ClientJudge {
 
   #noteInBatch(message: ClientMessage, bytes: number, passes: boolean): void {
     if (message.kind === 'request' && passes) this.#options.open.addOther(message.key)
-    if (message.kind !== 'call') return
-    const call = unreadable(message.toolName, bytes, undefined)
-    const judged = this.#options.gate.refuse(call, 'BATCH_REFUSED', 'the call came in a batch')
-    if (passes) this.#forwarded(judged, message.id)
+    if (!isRefusedInBatch(message)) return
+    const call = unreadable(message.kind === 'batch' ? '' : message.toolName, bytes, undefined)
+    const why = message.kind === 'call' ? 'the call came in a batch' : message.kind === 'batch' ? NESTED : message.why
+    this.#noteRefused(call, why, message.kind === 'batch' ? null : message.id, passes)
+  }
+
+  #noteRefused(call: ToolCall, why: string, id: MessageId | null, passes: boolean): void {
+    const judged = this.#options.gate.refuse(call, 'BATCH_REFUSED', why)
+    if (passes) this.#forwarded(judged, id)
     else this.#refused(judged, '', INVALID_REQUEST)
   }
 
@@ -212,6 +214,12 @@ export class ClientJudge {
       } else if (isUnanswered) gate.finish(judged, { status: 'OK', bytesOut: 0, result: PREVIEW_NONE })
     }
   }
+}
+
+function isRefusedInBatch(
+  message: ClientMessage,
+): message is Extract<ClientMessage, { readonly kind: 'call' | 'malformed' | 'batch' }> {
+  return message.kind === 'call' || message.kind === 'malformed' || message.kind === 'batch'
 }
 
 function callOf({ toolName, args }: CallMessage, { whole, bytes, streamHash }: Received): ToolCall {

@@ -1,6 +1,6 @@
 // What a message from the client is, told from its scan: a call to be judged, something to pass on, or something nobody should trust.
+import { fold, hasUnseen } from '../policy/likeness.ts'
 import { type IdKey, idOf, type MessageId } from './message-id.ts'
-import { fold } from './message-scan.ts'
 import type { Scanned } from './scanned.ts'
 
 /** JSON-RPC's own codes. */
@@ -23,8 +23,8 @@ export interface MalformedMessage {
   readonly id: MessageId | null
   readonly code: number
   readonly why: string
-  /** It is, or may be taken for, a tool call; what it calls, as far as that can be told. */
-  readonly call: { readonly toolName: string } | null
+  /** What it calls, as far as that can be told; empty where it cannot. */
+  readonly toolName: string
 }
 
 export type ClientMessage =
@@ -38,23 +38,19 @@ export type ClientMessage =
 const OTHER: ClientMessage = { kind: 'other' }
 const BATCH: ClientMessage = { kind: 'batch' }
 
+/** One JSON-RPC object, or a flat batch of them; everything else is refused, because somebody may still find a call in it. */
 export function clientMessage(scanned: Scanned, isUtf8: boolean): ClientMessage {
-  if (!scanned.valid || !isUtf8) return malformed(null, PARSE_ERROR, 'the line is not one JSON text in UTF-8', null)
+  if (!scanned.valid || !isUtf8) return malformed(null, PARSE_ERROR, 'the line is not one JSON text in UTF-8')
   if (scanned.top === 'array') return BATCH
-  if (scanned.top !== 'object') return malformed(null, INVALID_REQUEST, 'the message is not an object', null)
-  const toolName = scanned.name.text ?? ''
-  if (scanned.ambiguous !== null) {
-    const id = fold(scanned.ambiguous) === 'id' ? null : idOf(scanned.id)
-    const why = `the member ${JSON.stringify(scanned.ambiguous)} can be read in two ways: it is there twice or differs only in letter case`
-    return malformed(id, INVALID_REQUEST, why, { toolName })
-  }
+  if (scanned.top !== 'object') return malformed(null, INVALID_REQUEST, 'the message is not an object')
   const { method } = scanned
-  if (method.kind === 'none') return OTHER
+  const misleading = misleadingMember(scanned)
+  if (misleading !== null) return misleading
+  if (method.kind === 'none') return responseMessage(scanned)
   const name = method.text
-  if (name === null) return malformed(idOf(scanned.id), INVALID_REQUEST, 'method is not a short string', { toolName })
   if (name === 'tools/call') return callMessage(scanned)
-  if (fold(name).trim() === 'tools/call')
-    return malformed(idOf(scanned.id), INVALID_REQUEST, 'method is a variant of tools/call', { toolName })
+  const fault = name === null ? 'is not a short string' : methodFault(name)
+  if (fault !== null) return malformed(idOf(scanned.id), INVALID_REQUEST, `method ${fault}`, scanned.name.text)
   if (name === 'notifications/cancelled') {
     const target = idOf(scanned.requestId)
     return target === null ? OTHER : { kind: 'cancel', key: target.key }
@@ -63,28 +59,48 @@ export function clientMessage(scanned: Scanned, isUtf8: boolean): ClientMessage 
   return id === null ? OTHER : { kind: 'request', key: id.key }
 }
 
+/** A member of the message or of its `params` that two readers could take for different ones. */
+function misleadingMember({ ambiguous, veiled, id, name }: Scanned): MalformedMessage | null {
+  if (ambiguous !== null) {
+    const why = `the member ${JSON.stringify(ambiguous)} can be read in two ways: it is there twice or differs only in letter case`
+    return malformed(fold(ambiguous) === 'id' ? null : idOf(id), INVALID_REQUEST, why, name.text)
+  }
+  if (veiled === null) return null
+  const why =
+    veiled === ''
+      ? 'the name of a member is too long to be read'
+      : `the name of the member ${JSON.stringify(veiled)} has characters that are not seen`
+  return malformed(idOf(id), INVALID_REQUEST, why, name.text)
+}
+
+function methodFault(name: string): string | null {
+  if (hasUnseen(name)) return 'has characters that are not seen'
+  return fold(name).trim() === 'tools/call' ? 'is a variant of tools/call' : null
+}
+
+function responseMessage({ id, result, error, name }: Scanned): ClientMessage {
+  if (result.kind !== 'none' || error.kind !== 'none') return OTHER
+  return malformed(idOf(id), INVALID_REQUEST, 'the message has no method, result or error', name.text)
+}
+
 function callMessage(scanned: Scanned): ClientMessage {
   const id = scanned.id.kind === 'none' ? null : idOf(scanned.id)
   const toolName = scanned.name.text
-  const call = { toolName: toolName ?? '' }
   if (scanned.id.kind !== 'none' && id === null)
-    return malformed(null, INVALID_REQUEST, `id is not a short string or number but ${scanned.id.kind}`, call)
+    return malformed(null, INVALID_REQUEST, `id is not a short string or number but ${scanned.id.kind}`, toolName)
   if (scanned.params.kind !== 'object')
-    return malformed(id, INVALID_PARAMS, `params is not an object but ${scanned.params.kind}`, call)
-  if (toolName === null) return malformed(id, INVALID_PARAMS, 'params.name is not a short string', call)
+    return malformed(id, INVALID_PARAMS, `params is not an object but ${scanned.params.kind}`, toolName)
+  if (toolName === null) return malformed(id, INVALID_PARAMS, 'params.name is not a short string')
+  if (hasUnseen(toolName))
+    return malformed(id, INVALID_PARAMS, 'params.name has characters that are not seen', toolName)
   const { kind, from, to } = scanned.args
   if (kind === 'none' || kind === 'null') return { kind: 'call', id, toolName, args: null }
-  if (kind !== 'object') return malformed(id, INVALID_PARAMS, `params.arguments is not an object but ${kind}`, call)
+  if (kind !== 'object') return malformed(id, INVALID_PARAMS, `params.arguments is not an object but ${kind}`, toolName)
   return { kind: 'call', id, toolName, args: { from, to } }
 }
 
-function malformed(
-  id: MessageId | null,
-  code: number,
-  why: string,
-  call: { readonly toolName: string } | null,
-): MalformedMessage {
-  return { kind: 'malformed', id, code, why, call }
+function malformed(id: MessageId | null, code: number, why: string, toolName: string | null = null): MalformedMessage {
+  return { kind: 'malformed', id, code, why, toolName: toolName ?? '' }
 }
 
 /** Where the elements of a JSON array are; `bytes` must have been scanned as valid. */

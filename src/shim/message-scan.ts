@@ -1,5 +1,6 @@
 // One pass over the bytes of a JSON-RPC message: is it JSON, which members has it, and which of them could mislead a reader.
 import { JSON_DEPTH_MAX, SCAN_TOKEN_BYTES_MAX } from '../limits.ts'
+import { fold, hasUnseen } from '../policy/likeness.ts'
 import { endOfPlainRun, isEscapable, isHex, nextInNumber, NUMBER_MAY_END, NUMBER_STATE } from './json-bytes.ts'
 import { decode, PARAMS, Scanned, type Seen, type ValueKind } from './scanned.ts'
 
@@ -260,14 +261,19 @@ export class MessageScan {
       to = bytes.length - 1
     }
     for (const member of known) if (isSame(member.bytes, bytes, from, to)) return this.hasEscape ? -1 : member.slot
-    if (to - from > SCAN_TOKEN_BYTES_MAX) return -1
+    if (to - from > SCAN_TOKEN_BYTES_MAX) {
+      if (this.isRead()) this.result.veiled ??= ''
+      return -1
+    }
     // Not one of them byte for byte. Escapes and letter case may still make it one for somebody.
     if (!this.isRead() && !this.hasEscape) return -1
     const key = decode(bytes.toString('utf8', from - 1, to + 1))
     const exact = known.find(({ name }) => name === key)
     if (exact !== undefined) return exact.slot
+    if (!this.isRead()) return -1
     const folded = fold(key)
-    if (this.isRead() && known.some(({ name }) => fold(name) === folded)) this.result.ambiguous ??= key
+    if (known.some(({ name }) => fold(name) === folded)) this.result.ambiguous ??= key
+    if (hasUnseen(key)) this.result.veiled ??= key
     return -1
   }
 
@@ -330,9 +336,4 @@ function isSame(word: Buffer, bytes: Buffer, from: number, to: number): boolean 
 
 function nameOf(slot: number): string {
   return [...TOP, ...INNER.flatMap((known) => known ?? [])].find((member) => member.slot === slot)?.name ?? ''
-}
-
-/** Letters as the most lenient decoder compares them. */
-export function fold(key: string): string {
-  return key.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase()
 }

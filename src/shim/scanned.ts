@@ -36,6 +36,8 @@ export class Scanned {
   top: ValueKind = 'none'
   /** A member that another parser could read differently: named twice, or a case variant of one that matters. */
   ambiguous: string | null = null
+  /** A member of the message or of `params` whose name has characters that nobody sees; empty when it is too long to be read. */
+  veiled: string | null = null
   /** No byte beyond ASCII in it; told by a strict scan only. */
   isAscii = true
   readonly slots: readonly Seen[] = Array.from({ length: SLOTS }, () => new Seen())
@@ -56,6 +58,7 @@ export class Scanned {
     this.valid = false
     this.top = 'none'
     this.ambiguous = null
+    this.veiled = null
     this.isAscii = true
     for (let slot = 0; slot < SLOTS; slot += 1) {
       const seen = this.slots[slot] as Seen
