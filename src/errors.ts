@@ -44,6 +44,12 @@ export const ERRORS = table({
     means: 'a path leads out of the folder it must stay in',
   },
   PROJECT_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no project was found at or above this folder' },
+  PERSON_REQUIRED: {
+    kind: 'user',
+    exit: 4,
+    http: 403,
+    means: 'only a person may do this, at a terminal that no session and no agent is above',
+  },
   INTERNAL: { kind: 'bug', exit: 1, http: 500, means: 'something happened that the program rules out' },
   INTERRUPTED: { kind: 'user', exit: 130, http: 499, means: 'the user stopped the command' },
   // config
@@ -202,12 +208,6 @@ export const ERRORS = table({
   RELEASE_FORBIDDEN: { kind: 'user', exit: 4, http: 403, means: 'the claim is held by another agent' },
   CLAIM_FENCED: { kind: 'user', exit: 4, http: 403, means: 'the claim has ended, or its epoch is not the one given' },
   WAIT_TIMEOUT: { kind: 'retry', exit: 6, http: 408, means: 'the scope was still held when the wait was over' },
-  FORCE_FORBIDDEN: {
-    kind: 'user',
-    exit: 4,
-    http: 403,
-    means: 'only a person at a terminal may take from an active agent',
-  },
   ADOPTION_REJECTED: {
     kind: 'user',
     exit: 5,

@@ -1,5 +1,5 @@
 // What the kernel says of processes: parents, groups, sessions, start times. A pid alone names nobody for long.
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { isErrno } from './errors.ts'
 
 export interface ProcessStat {
@@ -110,14 +110,56 @@ export function bootId(): string {
 
 /** The command line as one may show it; empty for a process that is gone or not ours. */
 export function commandLine(pid: number): string {
-  return readProc(`/proc/${pid}/cmdline`)?.toString('utf8').split('\0').join(' ').trim() ?? ''
+  return commandWords(pid).join(' ').trim()
 }
 
-function readProc(path: string): Buffer | undefined {
+/** The words that the process was started with, or what it has put in their place; none for one that is gone. */
+export function commandWords(pid: number): string[] {
+  const text = readProc(`/proc/${pid}/cmdline`)?.toString('utf8') ?? ''
+  return text === '' ? [] : text.replace(/\0$/, '').split('\0')
+}
+
+const PSEUDO_TERMINALS = { firstMajor: 136, lastMajor: 143 }
+
+/** The terminal that controls the process, by its path; nothing for a process without one. */
+export function terminalOf(pid: number): string | undefined {
+  const number = readStat(pid)?.ttyNr ?? 0
+  if (number === 0) return undefined
+  const major = (number >> 8) & 0xfff
+  const minor = (number & 0xff) | ((number >>> 12) & 0xfff00)
+  if (major >= PSEUDO_TERMINALS.firstMajor && major <= PSEUDO_TERMINALS.lastMajor)
+    return `/dev/pts/${(major - PSEUDO_TERMINALS.firstMajor) * 256 + minor}`
+  return major === 4 && minor < 64 ? `/dev/tty${minor}` : `/dev/char/${major}:${minor}`
+}
+
+/** Who holds the far end of a pseudo-terminal: its emulator, `tmux`, `script`, a supervisor. Those of other users are not seen. */
+export function holdersOf(terminal: string): number[] {
+  const index = /^\/dev\/pts\/(\d+)$/.exec(terminal)?.[1]
+  if (index === undefined) return []
+  // Another mount namespace counts its own terminals from 0.
+  const namespace = linkOf(`/proc/${process.pid}/ns/mnt`)
+  return allProcesses()
+    .map(({ pid }) => pid)
+    .filter((pid) => linkOf(`/proc/${pid}/ns/mnt`) === namespace && holdsFarEnd(pid, index))
+}
+
+function holdsFarEnd(pid: number, index: string): boolean {
+  return namesIn(`/proc/${pid}/fd`).some(
+    (fd) =>
+      linkOf(`/proc/${pid}/fd/${fd}`)?.endsWith('/ptmx') === true &&
+      new RegExp(`^tty-index:\\s*${index}$`, 'm').test(readProc(`/proc/${pid}/fdinfo/${fd}`)?.toString('latin1') ?? ''),
+  )
+}
+
+const readProc = (path: string): Buffer | undefined => ifThere(() => readFileSync(path))
+const linkOf = (path: string): string | undefined => ifThere(() => readlinkSync(path))
+const namesIn = (path: string): string[] => ifThere(() => readdirSync(path)) ?? []
+
+/** Nothing when it is gone between the listing and the reading, or another user's. */
+function ifThere<T>(read: () => T): T | undefined {
   try {
-    return readFileSync(path)
+    return read()
   } catch (error) {
-    // Gone between the listing and the reading, or another user's.
     if (isErrno(error, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM')) return undefined
     throw error
   }

@@ -132,7 +132,7 @@ test('a session with a secret of its own can be nobody else, and an attempt is o
   )
   expect([forced.code, (JSON.parse(forced.stdout) as { error: { code: string } }).error.code]).toEqual([
     4,
-    'FORCE_FORBIDDEN',
+    'PERSON_REQUIRED',
   ])
   const { stdout } = await project.run('heimdall', ['claim', 'history', '--type', 'REFUSED', '--json'])
   expect((JSON.parse(stdout) as { data: unknown[] }).data).toHaveLength(2)

@@ -1,13 +1,15 @@
 // What only a person may do, done at a real terminal: adopt without evidence, take by force, accept in another's place.
+import { userInfo } from 'node:os'
 import { expect, test } from 'vitest'
-import { atTerminal, type Person } from '../hm/person.ts'
+import { type OwnTerminal, ownTerminal } from '../support/own-terminal.ts'
+import { launcher } from '../support/programs.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
 
 const USER = { USER: 'ana' }
 
-function sitDown(project: TemporaryProject, bin: string, args: readonly string[], extraEnv = {}): Person {
+function sitDown(project: TemporaryProject, bin: string, args: readonly string[], extraEnv = {}): OwnTerminal {
   const { env, root } = project
-  return atTerminal({ env, home: root }, args, { bin, cols: 160, extraEnv: { ...USER, ...extraEnv } })
+  return ownTerminal([...launcher(bin), ...args], { cwd: root, env: { ...env, ...USER, ...extraEnv } })
 }
 
 async function json<T>(project: TemporaryProject, ...args: string[]): Promise<T> {
@@ -34,13 +36,13 @@ test('seed 002 §7: adopting without evidence asks the person, and no is the ans
     await person.see('Adopt it all the same? [y/N]')
     person.type(reply)
     expect([reply, await person.ended]).not.toEqual([reply, 0])
-    expect(person.screen()).toContain('amber-otter cannot be adopted')
+    expect(person.written()).toContain('amber-otter cannot be adopted')
   }
   const person = sitDown(project, 'heimdall', adopt)
   await person.see('Adopt it all the same? [y/N]')
   person.type('y\r')
   expect(await person.ended).toBe(0)
-  expect(person.screen()).toContain('amber-otter')
+  expect(person.written()).toContain('amber-otter')
   expect(JSON.stringify(await history(project, 'RESUME'))).toContain('confirmed_by_human')
 })
 
@@ -49,7 +51,7 @@ test('nobody is asked in an agent’s session, with --non-interactive, or withou
   const adopt = ['agent', 'init', '--adopt', 'amber-otter']
   const inSession = sitDown(project, 'heimdall', adopt, { BB_AGENT: 'amber-otter' })
   expect(await inSession.ended).not.toBe(0)
-  expect(inSession.screen()).toContain('BB_AGENT is set')
+  expect(inSession.written()).toContain('BB_AGENT is set')
   const quiet = sitDown(project, 'heimdall', [...adopt, '--non-interactive'])
   expect(await quiet.ended).not.toBe(0)
   const piped = await project.run('heimdall', adopt, { env: USER, stdin: 'y\n' })
@@ -65,21 +67,28 @@ test('seed 002 §4.4: a person takes from an active owner with a reason, on reco
   const withReason = [...takeover, '--reason', 'amber is on leave']
 
   const piped = await project.run('heimdall', withReason, { env: USER })
-  expect(piped).toMatchObject({ stderr: expect.stringContaining('takes a person at a terminal, not a program') })
+  expect(piped).toMatchObject({ stderr: expect.stringContaining('takes a person at a terminal: there is no terminal') })
   for (const variable of ['HEIMDALL_SECRET', 'HEIMDALL_SESSION_ID', 'HEIMDALL_AGENT_ID', 'HEIMDALL_HAID', 'BB_AGENT']) {
     const agent = sitDown(project, 'heimdall', withReason, { [variable]: 'x' })
     expect(await agent.ended).not.toBe(0)
-    expect(agent.screen()).toContain(`${variable} is set`)
+    expect(agent.written()).toContain(`${variable} is set`)
   }
   const silent = sitDown(project, 'heimdall', takeover)
   expect(await silent.ended).toBe(2)
-  expect(silent.screen()).toContain('--force needs --reason')
+  expect(silent.written()).toContain('--force needs --reason')
   expect(await history(project, 'TAKEOVER')).toEqual([])
 
   const person = sitDown(project, 'heimdall', withReason)
   expect(await person.ended).toBe(0)
   expect(await history(project, 'TAKEOVER')).toMatchObject([
-    { payload: { takeover_mode: 'forced', by: 'ana', reason: 'amber is on leave', prior_owner: 'amber-otter' } },
+    {
+      payload: {
+        takeover_mode: 'forced',
+        by: userInfo().username,
+        reason: 'amber is on leave',
+        prior_owner: 'amber-otter',
+      },
+    },
   ])
   const claims = await json(project, 'claim', 'list')
   expect(JSON.stringify(claims)).toContain('cobalt-harbor')
@@ -96,7 +105,7 @@ test('a person accepts a note in an agent’s place, and it is recorded as such'
   expect(piped.stderr).toContain('takes a person at a terminal')
   const person = sitDown(project, 'heimdall', ack)
   expect(await person.ended).toBe(0)
-  expect(person.screen()).toContain('Accepted')
+  expect(person.written()).toContain('Accepted')
   const notes = await json(project, 'note', 'inbox', '--agent', 'amber-otter')
   expect(notes).toMatchObject([{ state: 'acked', acked_by: 'human' }])
 })

@@ -327,7 +327,7 @@ export const noteAck = spec({
     human: { type: 'boolean', help: 'you, a person, accept it in place of the agent; recorded as such' },
   },
   examples: [{ run: 'bb agent ack --agent amber-otter --message msg_01', does: 'accepts the handoff' }],
-  errors: [...IDENTITY, 'MESSAGE_NOT_FOUND', 'INVALID_MESSAGE_ID', 'ACK_FORBIDDEN', 'FORCE_FORBIDDEN', ...STORE],
+  errors: [...IDENTITY, 'MESSAGE_NOT_FOUND', 'INVALID_MESSAGE_ID', 'ACK_FORBIDDEN', 'PERSON_REQUIRED', ...STORE],
   output: NOTE,
 })
 
@@ -411,7 +411,7 @@ export const claimTakeover = spec({
   examples: [
     { run: 'heimdall claim takeover src/a --task T-9', does: 'takes src/a over if its owner is stale or evicted' },
   ],
-  errors: [...IDENTITY, ...SCOPES, 'FORCE_FORBIDDEN', ...STORE],
+  errors: [...IDENTITY, ...SCOPES, 'PERSON_REQUIRED', ...STORE],
   output: {
     granted: 'true or false',
     claim: 'the claim',

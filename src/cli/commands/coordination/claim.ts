@@ -19,6 +19,7 @@ import { waitForClaim } from '../../../coordination/queue.ts'
 import { claimRecord, conflictRecord } from '../../../coordination/records.ts'
 import type { Claim } from '../../../coordination/store.ts'
 import { EXIT, HeimdallError } from '../../../errors.ts'
+import { requirePerson } from '../../../person.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type {
@@ -34,7 +35,7 @@ import type {
   claimWait,
 } from '../../table/coordination.ts'
 import { clear } from './check.ts'
-import { actorName, ledgerActor, personFor, withRoom, withRoomToRead } from './room.ts'
+import { actorName, ledgerActor, withRoom, withRoomToRead } from './room.ts'
 
 /** Seed 000's exit code for a collision. */
 const COLLISION = 3
@@ -48,7 +49,7 @@ export const take: Run<typeof claimTake> = (context, { flags, args }) =>
 
 export const takeover: Run<typeof claimTakeover> = (context, { flags, args }) =>
   withRoom(context, (room) => {
-    const force = flags.force === true ? personFor(context, '--force') : undefined
+    const force = flags.force === true ? requirePerson('--force').name : undefined
     if (force !== undefined && flags.reason === undefined) throw new HeimdallError('USAGE', '--force needs --reason')
     const result = claimScopes(room, ledgerActor(context, room, flags.agent), {
       ...requestOf(context, args.scope, flags),

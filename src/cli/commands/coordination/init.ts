@@ -9,9 +9,10 @@ import { register } from '../../../coordination/identity.ts'
 import { iso } from '../../../coordination/moment.ts'
 import type { Agent } from '../../../coordination/store.ts'
 import { HeimdallError, isErrno } from '../../../errors.ts'
+import { requirePerson } from '../../../person.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import type { agentInit } from '../../table/coordination.ts'
-import { keepKey, personFor, withRoom } from './room.ts'
+import { keepKey, withRoom } from './room.ts'
 
 export const run: Run<typeof agentInit> = async (context, { flags }) => {
   const cwd = flags['project-root'] === undefined ? context.cwd : resolve(context.cwd, flags['project-root'])
@@ -87,7 +88,7 @@ async function resume(context: Context, room: Coordination, name: string, flags:
 }
 
 async function confirm(context: Context, name: string): Promise<string | undefined> {
-  const person = personFor(context, 'adopting without evidence')
+  const person = requirePerson('adopting without evidence').name
   const terminal = createInterface({ input: context.stdin, output: context.stderr })
   try {
     const reply = await terminal.question(

@@ -4,9 +4,10 @@ import { acknowledge, inbox as readInbox, markRead, sendNote } from '../../../co
 import { noteRecord } from '../../../coordination/records.ts'
 import type { Note } from '../../../coordination/store.ts'
 import { HeimdallError } from '../../../errors.ts'
+import { requirePerson } from '../../../person.ts'
 import type { Context, Run } from '../../command.ts'
 import type { noteAck, noteInbox, noteRead, noteSend } from '../../table/coordination.ts'
-import { actorFor, actorName, personFor, withRoom, withRoomToRead } from './room.ts'
+import { actorFor, actorName, withRoom, withRoomToRead } from './room.ts'
 
 export const send: Run<typeof noteSend> = (context, { flags }) =>
   withRoom(context, (room) => {
@@ -93,7 +94,7 @@ export const ack: Run<typeof noteAck> = (context, { flags }) =>
   withRoom(context, (room) => {
     const actor =
       flags.human === true
-        ? ({ kind: 'human', name: personFor(context, '--human') } as const)
+        ? ({ kind: 'human', name: requirePerson('--human').name } as const)
         : actorFor(context, room, flags.agent)
     const note = acknowledge(room, actor, flags.message)
     return { data: noteRecord(note), text: `✓ Accepted: ${note.messageId}` }

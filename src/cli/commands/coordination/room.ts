@@ -1,5 +1,4 @@
 // What the commands of coordination share: opening the repository's store, knowing who calls, and writing the ledger afterwards.
-import { userInfo } from 'node:os'
 import {
   type Coordination,
   type CoordinationOptions,
@@ -110,19 +109,4 @@ function proven(context: Context, room: Coordination, haid: string): AgentActor 
   if (ownHaid === haid) return { kind: 'agent', haid, secret }
   // A wrong secret on purpose: the gate refuses it, and the attempt is on record.
   return { kind: 'agent', haid, secret: null }
-}
-
-/** The person at the terminal, for what only a person may do; an agent's session has none. */
-export function personFor(context: Context, what: string): string {
-  const inSession = [SECRET_VARIABLE, 'HEIMDALL_SESSION_ID', 'HEIMDALL_AGENT_ID', 'HEIMDALL_HAID', 'BB_AGENT'].find(
-    (name) => (context.env[name] ?? '') !== '',
-  )
-  if (inSession === undefined && context.stdin.isTTY) return context.env['USER'] ?? userInfo().username
-  throw new HeimdallError(
-    'FORCE_FORBIDDEN',
-    `${what} takes a person at a terminal, not ${inSession === undefined ? 'a program' : `an agent's session (${inSession} is set)`}`,
-    {
-      hint: 'run it in a terminal of your own',
-    },
-  )
 }

@@ -1,0 +1,154 @@
+// Whether a person is acting: a terminal that no session and no host is above, read from processes. What only a person may do asks here.
+import { userInfo } from 'node:os'
+import { basename } from 'node:path'
+import { HeimdallError, isErrno } from './errors.ts'
+import { commandWords, hasInEnvironment, holdersOf, readStat, terminalOf } from './processes.ts'
+
+export interface Person {
+  readonly person: true
+  /** The unix user, for records. */
+  readonly name: string
+  /** Path of the terminal that the person sits at. */
+  readonly terminal: string
+}
+
+export type Acting = Person | { readonly person: false; readonly reason: string }
+
+interface Host {
+  readonly name: string
+  /** How its program is called when it runs by itself. */
+  readonly program: string
+  /** The package its script lies in when Node.js, Bun or Python runs it. */
+  readonly inPackage?: string
+  /** Variables that it gives to what it starts. */
+  readonly marks?: readonly string[]
+}
+
+/**
+ * Programs in which a model decides what runs. An editor with an agent inside is not one of them, because its
+ * terminals are the person's as well; there only the marks tell the two apart.
+ */
+const HOSTS: readonly Host[] = [
+  {
+    name: 'Claude Code',
+    program: 'claude',
+    inPackage: '@anthropic-ai/claude-code',
+    marks: ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT'],
+  },
+  {
+    name: 'Codex',
+    program: 'codex',
+    inPackage: '@openai/codex',
+    marks: ['CODEX_SANDBOX', 'CODEX_SANDBOX_NETWORK_DISABLED'],
+  },
+  { name: 'Gemini CLI', program: 'gemini', inPackage: '@google/gemini-cli', marks: ['GEMINI_CLI'] },
+  { name: 'Qwen Code', program: 'qwen', inPackage: '@qwen-code/qwen-code', marks: ['QWEN_CODE'] },
+  { name: 'opencode', program: 'opencode', inPackage: 'opencode-ai', marks: ['OPENCODE'] },
+  { name: 'Copilot', program: 'copilot', inPackage: '@github/copilot' },
+  { name: 'Cursor’s agent', program: 'cursor-agent', marks: ['CURSOR_AGENT'] },
+  { name: 'Aider', program: 'aider' },
+  { name: 'Amp', program: 'amp', inPackage: '@sourcegraph/amp' },
+  { name: 'Goose', program: 'goose', marks: ['GOOSE_TERMINAL'] },
+  { name: 'Crush', program: 'crush', inPackage: '@charmland/crush' },
+]
+
+/** What our sessions, the agents in them, and what hosts start have in their environment. */
+const MARKS: readonly string[] = [
+  'HEIMDALL_SUPERVISOR',
+  'HEIMDALL_SESSION_KEY',
+  'HEIMDALL_SESSION_ID',
+  'HEIMDALL_SECRET',
+  'HEIMDALL_AGENT_ID',
+  'HEIMDALL_HAID',
+  'BB_AGENT',
+  ...HOSTS.flatMap(({ marks }) => marks ?? []),
+]
+
+const INTERPRETER = /^(node|nodejs|bun|deno|npx|python[\d.]*|pypy[\d.]*|ruby|uv|uvx)$/
+/** The script of a session's process, in whichever place this or another version is installed. */
+const SUPERVISOR_SCRIPT = /(^|\/)dist\/session\.cjs$/
+
+/**
+ * Three ways lead up from here: the parents, the leader of the terminal's session (a process whose parents have
+ * ended keeps its terminal), and whoever holds the far end of the terminal. A session or a host on any of them
+ * is the one who acts. Variables never prove a person; those that a process was started with may speak against one.
+ */
+export function whoActs(pid = process.pid): Acting {
+  const terminal = terminalOf(pid)
+  if (terminal === undefined) return { person: false, reason: 'there is no terminal' }
+  const leader = readStat(pid)?.session ?? 0
+  const line = [...new Set([pid, leader, ...holdersOf(terminal)].flatMap(lineOf))]
+  const reason = firstOf(line, whoRunsIt) ?? firstOf(line, markOf)
+  return reason === undefined ? { person: true, name: userName(), terminal } : { person: false, reason }
+}
+
+/** The person who acts, or a refusal that says why it is none. */
+export function requirePerson(what: string): Person {
+  const acting = whoActs()
+  if (acting.person) return acting
+  throw new HeimdallError('PERSON_REQUIRED', `${what} takes a person at a terminal: ${acting.reason}`, {
+    hint: 'run it in a terminal of your own, outside of sessions and agents',
+  })
+}
+
+/** The process and all that are above it. */
+function lineOf(pid: number): number[] {
+  const line: number[] = []
+  // A parent that has ended may have left its number to a child of ours.
+  for (let one = pid; one > 0 && !line.includes(one);) {
+    const stat = readStat(one)
+    if (stat === undefined) break
+    line.push(one)
+    one = stat.ppid
+  }
+  return line
+}
+
+function firstOf(pids: readonly number[], say: (pid: number) => string | undefined): string | undefined {
+  for (const pid of pids) {
+    const said = say(pid)
+    if (said !== undefined) return said
+  }
+  return undefined
+}
+
+function whoRunsIt(pid: number): string | undefined {
+  const words = commandWords(pid)
+  const session = sessionOf(words)
+  if (session !== undefined) return `session ${session} runs it (process ${pid})`
+  const host = HOSTS.find((one) => isHost(one, words))
+  return host === undefined ? undefined : `${host.name} runs it (process ${pid})`
+}
+
+function markOf(pid: number): string | undefined {
+  const mark = MARKS.find((name) => hasInEnvironment(pid, `${name}=`))
+  if (mark === undefined) return undefined
+  const name = basename(commandWords(pid)[0] ?? 'a program')
+  return `${name} (process ${pid}) was started where ${mark} is set, as it is for agents`
+}
+
+function sessionOf(words: readonly string[]): string | undefined {
+  const at = words.findIndex((word) => SUPERVISOR_SCRIPT.test(word))
+  return at < 0 || !INTERPRETER.test(basename(words[0] ?? '')) ? undefined : words[at + 1]
+}
+
+function isHost({ program, inPackage }: Host, words: readonly string[]): boolean {
+  const [first = '', ...rest] = words
+  if (basename(first) === program) return true
+  if (!INTERPRETER.test(basename(first))) return false
+  const script = rest.find((word) => !word.startsWith('-'))
+  return (
+    (script !== undefined && basename(script) === program) ||
+    (inPackage !== undefined && rest.some((word) => word.includes(`node_modules/${inPackage}/`)))
+  )
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch (error) {
+    // A container may run as a number that no name belongs to.
+    if (!isErrno(error, 'ERR_SYSTEM_ERROR')) throw error
+    return `uid ${process.getuid?.() ?? 'unknown'}`
+  }
+}
