@@ -16,7 +16,8 @@ export function checkScopes(
 /** The same for scopes that are made already, such as the paths of a commit. */
 export function checkParsed(view: View, scopes: readonly Scope[], holder: string | null): Conflict[] {
   const now = view.now()
-  return view.store.read((rows) => findConflicts(view, rows, holder, scopes, now))
+  const { holders } = view.store.read((rows) => findConflicts(view, rows, scopes, now))
+  return holders.filter(({ haid }) => haid !== holder)
 }
 
 /** Is the claim that a write relies on still the holder's, under this epoch? For whoever writes in the name of a claim. */

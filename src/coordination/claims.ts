@@ -8,7 +8,7 @@ import { type Conflict, findConflicts, type Standing, standingOf } from './confl
 import type { Coordination } from './coordination.ts'
 import { dirtyPaths, pathsWithin } from './dirty.ts'
 import { type AgentActor, type Change, changeAs, changeAsOther } from './gate.ts'
-import { recordIncursion } from './incursions.ts'
+import { recordContest, recordIncursion } from './incursions.ts'
 import type { Agent, Claim, Reader } from './store.ts'
 import { surfaceOf } from './surface.ts'
 
@@ -73,10 +73,17 @@ export function prepare(room: Coordination, request: ClaimRequest): PreparedRequ
 
 /** The decision table of docs/coordination.md, in one place. */
 export function decide(room: Coordination, change: Change, agent: Agent, request: PreparedRequest): ClaimResult {
-  const conflicts = findConflicts(room, change.rows, agent.haid, request.parsed, change.now)
+  const { holders, contests } = findConflicts(room, change.rows, request.parsed, change.now)
+  const conflicts = holders.filter(({ haid }) => haid !== agent.haid)
   for (const conflict of conflicts) recordIncursion(change, agent, conflict)
+  for (const contest of contests) if (contest.later.haid !== agent.haid) recordContest(change, contest)
   if (!conflicts.every((conflict) => mayDisplace(conflict, request))) return { granted: false, conflicts }
-  return grant(room, change, agent, request, conflicts)
+  // Whoever was second to the path holds it once the first is displaced.
+  const seconds = contests
+    .map(({ later }) => later)
+    .filter(({ haid, claimId }) => haid !== agent.haid && conflicts.every((first) => first.claimId !== claimId))
+  if (!seconds.every((conflict) => mayDisplace(conflict, request))) return { granted: false, conflicts: seconds }
+  return grant(room, change, agent, request, [...conflicts, ...seconds])
 }
 
 function mayDisplace(conflict: Conflict, { takeover, archivesLapsed }: ClaimRequest): boolean {

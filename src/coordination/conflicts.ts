@@ -1,8 +1,10 @@
 // What stands in the way of a claim: every other holder's overlapping claim, with what is needed to decide and to tell.
 import { CONFLICT_PAIRS_MAX } from '../limits.ts'
+import { baseQuery } from '../scopes/base.ts'
 import { overlap } from '../scopes/overlap.ts'
-import type { Scope } from '../scopes/scope.ts'
+import { type Scope, scopeOfPath } from '../scopes/scope.ts'
 import type { Coordination } from './coordination.ts'
+import { diskLookup } from './lookup.ts'
 import { expiresMs, isLapsed, type Liveness, livenessOf, silenceMs } from './liveness.ts'
 import { iso, type Moment, sinceMs } from './moment.ts'
 import type { Agent, Claim, Reader } from './store.ts'
@@ -75,45 +77,121 @@ function standingWith(room: Pick<Coordination, 'staleMs'>, holder: Agent, claim:
   }
 }
 
-/** Every claim of somebody else than `holder` that shares a path with one of `scopes`, in order of epoch. */
-export function findConflicts(
-  room: Pick<Coordination, 'staleMs'>,
-  rows: Reader,
-  holder: string | null,
-  scopes: readonly Scope[],
-  now: Moment,
-): Conflict[] {
-  const conflicts: Conflict[] = []
-  for (const claim of rows.candidates([...new Set(scopes.map((scope) => scope.base))])) {
-    if (claim.holder === holder) continue
-    const pairs = pairsOf(claim.scopes, scopes)
-    const [strongest] = pairs
-    if (strongest === undefined) continue
-    const standing = standingOf(room, rows, claim, now)
-    conflicts.push({
-      ...strongest,
-      claimId: claim.claimId,
-      epoch: claim.epoch,
-      haid: claim.holder,
-      agentId: standing.agentId,
-      liveness: standing.liveness,
-      lease: standing.lease,
-      since: iso(claim.createdMs),
-      expiresAt: standing.expiresAt,
-      task: claim.task,
-      intent: claim.intent,
-      origin: claim.origin,
-      pairs,
-    })
-  }
-  return conflicts
+/** An owner that is long gone, or silent with its lease run out, is reported and stands in nobody's way. */
+export function isBinding({ liveness, lease }: Pick<Conflict, 'liveness' | 'lease'>): boolean {
+  return liveness === 'active' || (liveness === 'stale' && lease === 'live')
 }
 
-function pairsOf(held: readonly Scope[], wanted: readonly Scope[]): ScopePair[] {
+export interface Found {
+  /** Claims that hold a path of what was asked about, in order of epoch. No path has two holders. */
+  readonly holders: readonly Conflict[]
+  /** Claims on paths that are another's all the same. */
+  readonly contests: readonly Contest[]
+}
+
+/**
+ * Two claims on one path: a folder appeared under a file's name, or a claim arrived by git. Whoever claimed first holds
+ * the path; `later` is the other one.
+ */
+export interface Contest {
+  readonly holder: Conflict
+  readonly later: Conflict
+}
+
+interface Held {
+  readonly conflict: Conflict
+  readonly scopes: readonly Scope[]
+}
+
+/** Every claim that shares a path with one of `scopes`, whoever has it. */
+export function findConflicts(
+  room: Pick<Coordination, 'staleMs' | 'project'>,
+  rows: Reader,
+  scopes: readonly Scope[],
+  now: Moment,
+): Found {
+  const disk = diskLookup(room.project.root)
+  const isFolder = (path: string): boolean => disk.look(path).kind === 'dir'
+  const found: Held[] = []
+  for (const claim of rows.candidates([...new Set(scopes.map((scope) => scope.base))])) {
+    const pairs = pairsOf(claim.scopes, scopes, isFolder)
+    const [strongest] = pairs
+    if (strongest !== undefined)
+      found.push({
+        conflict: conflictOf(standingOf(room, rows, claim, now), strongest, pairs),
+        scopes: claim.scopes,
+      })
+  }
+  return found.length < 2 ? { holders: found.map(({ conflict }) => conflict), contests: [] } : settle(found)
+}
+
+/** A claim that binds goes before one that does not; then the earlier epoch holds. */
+function settle(found: readonly Held[]): Found {
+  const byBase = new Map<string, { conflict: Conflict; scope: Scope }[]>()
+  for (const { conflict, scopes } of found)
+    for (const scope of scopes)
+      if (scope.symbol === null) byBase.set(scope.base, [...(byBase.get(scope.base) ?? []), { conflict, scope }])
+  const holders: Conflict[] = []
+  const contests: Contest[] = []
+  for (const { conflict } of found) {
+    const own: ScopePair[] = []
+    let holder: Conflict | undefined
+    for (const pair of conflict.pairs) {
+      const first = holderBefore(byBase, conflict, pair.witness)
+      if (first === undefined) own.push(pair)
+      holder ??= first
+    }
+    if (holder !== undefined) contests.push({ holder, later: conflict })
+    const [strongest] = own
+    if (strongest !== undefined) holders.push({ ...conflict, ...strongest, pairs: own })
+  }
+  return { holders, contests }
+}
+
+/** Somebody else's claim on the path that goes before this one. */
+function holderBefore(
+  byBase: ReadonlyMap<string, readonly { conflict: Conflict; scope: Scope }[]>,
+  later: Conflict,
+  witness: string,
+): Conflict | undefined {
+  // The witness was folded with the scopes that it lies in, if at all.
+  const path = scopeOfPath(witness, { caseSensitive: true })
+  return [...baseQuery(path.base).atOrAbove, witness]
+    .flatMap((base) => byBase.get(base) ?? [])
+    .filter(({ conflict }) => conflict.haid !== later.haid && precedes(conflict, later))
+    .filter(({ scope }) => scope.canonical === witness || overlap(scope, path).kind !== 'disjoint')
+    .map(({ conflict }) => conflict)
+    .sort((a, b) => (precedes(a, b) ? -1 : 1))[0]
+}
+
+function precedes(a: Conflict, b: Conflict): boolean {
+  return isBinding(a) === isBinding(b) ? a.epoch < b.epoch : isBinding(a)
+}
+
+function conflictOf(standing: Standing, strongest: ScopePair, pairs: readonly ScopePair[]): Conflict {
+  const { claim } = standing
+  return {
+    ...strongest,
+    claimId: claim.claimId,
+    epoch: claim.epoch,
+    haid: claim.holder,
+    agentId: standing.agentId,
+    liveness: standing.liveness,
+    lease: standing.lease,
+    since: iso(claim.createdMs),
+    expiresAt: standing.expiresAt,
+    task: claim.task,
+    intent: claim.intent,
+    origin: claim.origin,
+    pairs,
+  }
+}
+
+function pairsOf(held: readonly Scope[], wanted: readonly Scope[], isFolder: (path: string) => boolean): ScopePair[] {
   const pairs: ScopePair[] = []
   for (const theirs of held)
     for (const ours of wanted) {
-      const found = overlap(theirs, ours)
+      const found = overlap(theirs, ours, isFolder)
       if (found.kind === 'disjoint') continue
       pairs.push({ kind: found.kind, held: theirs.raw, wanted: ours.raw, witness: found.witness })
       if (pairs.length >= CONFLICT_PAIRS_MAX) break

@@ -1,10 +1,10 @@
 // The last gate before shared history: which paths of a commit collide with whose claims, and what follows from it.
 import { scopeOfPath } from '../scopes/scope.ts'
-import { caseSensitive, checkParsed } from './claims.ts'
-import type { Conflict } from './conflicts.ts'
+import { caseSensitive } from './check.ts'
+import { type Conflict, type Contest, findConflicts, isBinding } from './conflicts.ts'
 import type { Coordination } from './coordination.ts'
 import { changeAsOther, findAgent, isProven } from './gate.ts'
-import { recordIncursion } from './incursions.ts'
+import { recordContest, recordIncursion } from './incursions.ts'
 
 /** Who makes the commit. A person has no claims and is warned, never stopped. */
 export type Committer =
@@ -23,6 +23,8 @@ export interface Verdict {
   readonly outcome: 'clear' | 'warn' | 'refuse'
   /** Those that stop an agent come first. */
   readonly collisions: readonly Conflict[]
+  /** Other claims on the same paths that are not the holder's; for the record. */
+  readonly contests: readonly Contest[]
 }
 
 /** The agent that `name` (an agent id or HAID) stands for, as far as the secret proves it. */
@@ -53,31 +55,28 @@ export function judgePaths(
 ): Verdict {
   const isSensitive = caseSensitive(room)
   const scopes = paths.map((path) => scopeOfPath(path, { caseSensitive: isSensitive }))
-  const found = checkParsed(room, scopes, ownHaid(committer)).filter(
-    ({ haid, since }) => !authors.includes(haid) && Date.parse(since) < atMs,
-  )
+  const own = ownHaid(committer)
+  const now = room.now()
+  const { holders, contests: all } = room.store.read((rows) => findConflicts(room, rows, scopes, now))
+  const found = holders.filter(({ haid, since }) => haid !== own && !authors.includes(haid) && Date.parse(since) < atMs)
+  const contests = all.filter(({ later }) => later.haid !== own)
   const collisions = [...found.filter(isBinding), ...found.filter((conflict) => !isBinding(conflict))]
   if (committer.kind === 'agent' && (committer.isRevoked || found.some(isBinding)))
-    return { outcome: 'refuse', collisions }
-  return { outcome: collisions.length > 0 ? 'warn' : 'clear', collisions }
+    return { outcome: 'refuse', collisions, contests }
+  return { outcome: collisions.length > 0 ? 'warn' : 'clear', collisions, contests }
 }
 
 function ownHaid(committer: Committer): string | null {
   return committer.kind === 'agent' && committer.isProven ? committer.haid : null
 }
 
-/** An owner that is long gone, or silent with its lease run out, is reported and does not stop anybody's commit. */
-function isBinding({ liveness, lease }: Conflict): boolean {
-  return liveness === 'active' || (liveness === 'stale' && lease === 'live')
-}
-
-/** Puts collisions on record, for the owner to see. Returns how many there were. */
-export function recordCollisions(room: Coordination, committer: Committer, collisions: readonly Conflict[]): number {
+/** Puts collisions on record, for the owners to see. */
+export function recordCollisions(room: Coordination, committer: Committer, { collisions, contests }: Verdict): void {
   const incoming =
     committer.kind === 'agent' ? committer : { haid: `human:${committer.name}`, agentId: `human:${committer.name}` }
   const actor = committer.kind === 'agent' ? ({ kind: 'system' } as const) : committer
   changeAsOther(room, actor, (change) => {
     for (const collision of collisions) recordIncursion(change, incoming, collision)
+    for (const contest of contests) recordContest(change, contest)
   })
-  return collisions.length
 }

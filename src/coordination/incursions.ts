@@ -1,6 +1,6 @@
 // Collisions on record: one INCURSION for a pair of scopes and ten minutes, with a count of how often it was tried (seed 002 §6.2).
 import { INCURSION_WINDOW_MS } from '../limits.ts'
-import type { Conflict } from './conflicts.ts'
+import type { Conflict, Contest } from './conflicts.ts'
 import type { Change } from './gate.ts'
 import { sinceMs } from './moment.ts'
 import type { Agent } from './store.ts'
@@ -32,6 +32,11 @@ export function recordIncursion(change: Change, incoming: Incoming, conflict: Co
     },
   })
   change.rows.putIncursion({ pair, since: change.now, count: 1, eventId })
+}
+
+/** Two claims met on one path without either's doing: the later one came in. */
+export function recordContest(change: Change, { holder, later }: Contest): void {
+  recordIncursion(change, later, { ...holder, kind: 'partial', wanted: later.held, witness: later.witness })
 }
 
 export function resolutionHint(conflict: Pick<Conflict, 'agentId' | 'liveness' | 'expiresAt'>): string {

@@ -59,6 +59,56 @@ describe('globs against globs', () => {
   })
 })
 
+describe('what names a folder holds what is below it', () => {
+  test.each([
+    ['src/v2.0', 'src/**/x.ts', 'partial'],
+    ['src/v2.0', 'src/v2.0/**', 'exact'],
+    ['docs/new', '**/*.md', 'partial'],
+    ['.github', '**/*.yml', 'partial'],
+    ['packages/*/src', 'packages/web/src/app.ts', 'partial'],
+    ['packages/*/src', 'packages/*/src/**', 'exact'],
+    ['packages/*/src', '**/*.css', 'partial'],
+    ['packages/*/v?', 'packages/web/v2/x', 'partial'],
+    ['packages/*.d/', 'packages/web.d/x', 'partial'],
+    ['v[0-9].[0-9]', 'v2.0/x.ts', 'partial'],
+    ['app/[id]', 'app/d/page.tsx', 'partial'],
+    ['{src,lib}/*/gen', 'lib/a/gen/x', 'partial'],
+  ])('%s and %s are %s', (a, b, kind) => expect(kindOf(a, b)).toBe(kind))
+
+  test.each([
+    ['README.md', '**/*.ts'],
+    ['src/api.ts', 'src/**/*.test.ts'],
+    ['src/**/*.ts', 'src/a/*.js'],
+    ['new.css', '**/*.ts'],
+    ['notes.tar.gz', '**/x'],
+    ['clip.mp4', '**/*.ts'],
+    ['a.é', '**/*.ts'],
+    ['src/*.ts', 'src/a.ts/x.js'],
+    ['src/*.{ts,tsx}', 'src/**/*.css'],
+    ['src/*.*', 'src/a/b'],
+    ['src/*.[ch]', 'src/**/*.md'],
+    ['src/*.?', '**/*.md'],
+    ['**/*.spec.ts', '**/*.stories.ts'],
+    ['.env.local', '**/*.ts'],
+    ['src/index.d.ts', 'src/**/*.js'],
+    ['Makefile#all', '**/*.ts'],
+    ['**/Makefile#all', '**/*.ts'],
+    ['packages/*/src', 'packages/*/test'],
+    ['packages/*/src', 'packages/web/src2'],
+    ['src/v2.0', 'src/v2.1/**'],
+    ['docs/new', 'docs/newer/*.md'],
+    ['docs/new', 'docs/new.md'],
+  ])('%s and %s stay disjoint', (a, b) => expect(kindOf(a, b)).toBe('disjoint'))
+
+  test('a name that was a file’s and is a folder’s now, if the disk says so', () => {
+    const both = [scope('src/api.ts'), scope('src/**/*.test.ts')] as const
+    expect(overlap(...both, () => false).kind).toBe('disjoint')
+    const folders = (path: string): boolean => path === 'src/api.ts'
+    expect(overlap(...both, folders)).toEqual({ kind: 'partial', witness: 'src/api.ts/.test.ts' })
+    expect(overlap(scope('src/web.ts'), both[1], folders).kind).toBe('disjoint')
+  })
+})
+
 describe('symbols', () => {
   test.each([
     ['a.ts#A', 'a.ts#A', 'exact'],

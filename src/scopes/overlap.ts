@@ -1,6 +1,6 @@
 // Do two scopes collide, and over which path? Exact: a product of both patterns, not a comparison of prefixes.
 import { basesMeet } from './base.ts'
-import { collide, compilePattern, type Pattern } from './pattern.ts'
+import { collide, compilePattern, type IsFolder, type Pattern } from './pattern.ts'
 import type { Scope } from './scope.ts'
 
 export type Overlap =
@@ -10,16 +10,19 @@ export type Overlap =
 
 const DISJOINT: Overlap = { kind: 'disjoint' }
 
-/** Symmetric: the order of the arguments changes neither the kind nor the witness. */
-export function overlap(a: Scope, b: Scope): Overlap {
-  return b.canonical < a.canonical ? compare(b, a) : compare(a, b)
+/**
+ * Symmetric: the order of the arguments changes neither the kind nor the witness. With `isFolder`, a name that was a
+ * file's when its scope was made and is a folder's now holds what is below it.
+ */
+export function overlap(a: Scope, b: Scope, isFolder?: IsFolder): Overlap {
+  return b.canonical < a.canonical ? compare(b, a, isFolder) : compare(a, b, isFolder)
 }
 
-function compare(a: Scope, b: Scope): Overlap {
+function compare(a: Scope, b: Scope, isFolder: IsFolder | undefined): Overlap {
   const kind = a.canonical === b.canonical ? 'exact' : 'partial'
   if (a.kind === 'virtual' || b.kind === 'virtual') return kind === 'exact' ? { kind, witness: a.canonical } : DISJOINT
   if (!basesMeet(a.base, b.base)) return DISJOINT
-  const path = commonPath(a, b)
+  const path = commonPath(a, b, isFolder)
   if (path === undefined) return DISJOINT
   if (a.symbol === null || b.symbol === null) return { kind, witness: path }
   // Symbols part two scopes only where both name one and the same file.
@@ -29,11 +32,11 @@ function compare(a: Scope, b: Scope): Overlap {
   return symbol === undefined ? DISJOINT : { kind, witness: `${path}#${symbol}` }
 }
 
-function commonPath(a: Scope, b: Scope): string | undefined {
+function commonPath(a: Scope, b: Scope, isFolder: IsFolder | undefined): string | undefined {
   const patternsB = compiled(b)
   for (const patternA of compiled(a))
     for (const patternB of patternsB) {
-      const path = collide(patternA, patternB)
+      const path = collide(patternA, patternB, isFolder)
       if (path !== undefined) return path
     }
   return undefined

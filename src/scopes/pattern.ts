@@ -75,17 +75,27 @@ function meet(a: Pattern, b: Pattern): string | undefined {
   return walk(0, 0) ? names.join('/') : undefined
 }
 
+/** Is there a folder at this path now? */
+export type IsFolder = (path: string) => boolean
+
 /**
  * A path over which holders of these two patterns would collide. Besides a path that both match, that is any path
- * of one below the single path that the other names: a file cannot be edited by one agent while another turns it
- * into a folder. Other patterns are not widened to what may lie below their matches: `src/**\/*.ts` would then
- * collide with `src/a/*.js` by way of a folder called `x.ts`.
+ * of one that is named below the file that the other names: parent and child (seed 002 §5.2). What a pattern of files
+ * may match below a file's name counts only once there is a folder: `README.md` and `**\/*.ts` would else collide.
  */
-export function collide(a: Pattern, b: Pattern): string | undefined {
+export function collide(a: Pattern, b: Pattern, isFolder: IsFolder | undefined): string | undefined {
   if (!isPrefix(a.base, b.base) && !isPrefix(b.base, a.base)) return undefined
   if (a.isLiteral && isPrefix(a.base, b.base)) return samplePath(b)
   if (b.isLiteral && isPrefix(b.base, a.base)) return samplePath(a)
-  return meet(a, b)
+  const path = meet(a, b)
+  if (path !== undefined || isFolder === undefined) return path
+  return meetBelow(a, b, isFolder) ?? meetBelow(b, a, isFolder)
+}
+
+function meetBelow(file: Pattern, other: Pattern, isFolder: IsFolder): string | undefined {
+  if (!file.isLiteral) return undefined
+  const path = meet(createPattern([...file.segments, GLOBSTAR]), other)
+  return path !== undefined && isFolder(file.base.join('/')) ? path : undefined
 }
 
 function isPrefix(short: readonly string[], long: readonly string[]): boolean {

@@ -2,13 +2,14 @@
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { SCOPE_ALTERNATIVES_MAX } from '../limits.ts'
+import { hasExtension } from './extension.ts'
 import { literalPrefix } from './pattern.ts'
 import type { Rooted } from './rooted.ts'
 import type { Lookup, ScopeContext } from './scope.ts'
 import { compileSegment, GLOBSTAR, isPossible, namedClasses, type Segment } from './segment.ts'
 import { isSign, plainText, type Token, tooMany } from './tokens.ts'
 
-/** One pattern, settled: folders and paths that may become one end in `**`. */
+/** One pattern, settled: what names a folder ends in `**`. */
 export interface Reading {
   readonly segments: readonly Segment[]
   readonly kind: 'file' | 'dir' | 'unknown' | 'glob'
@@ -18,11 +19,11 @@ export interface Reading {
  * Route folders are called `[id]`, and `[id]` is also a class of two letters. Where the literal name exists it is
  * meant; otherwise both readings count.
  */
-export function readings(raw: string, rooted: Rooted, context: ScopeContext): Reading[] {
+export function readings(raw: string, rooted: Rooted, context: ScopeContext, hasSymbol: boolean): Reading[] {
   return bracketReadings(rooted.segments, context.lookup)
     .map((segments) => segments.map((tokens) => compileSegment(tokens, !context.caseSensitive)))
     .filter((segments) => segments.every(isPossible))
-    .map((segments) => settle(raw, segments, rooted, context))
+    .map((segments) => settle(raw, segments, { isFolder: rooted.isFolder, hasSymbol }, context))
 }
 
 interface Partial {
@@ -55,12 +56,13 @@ function extend(partial: Partial, segment: readonly Token[], lookup: Lookup): Pa
   return isOnDisk ? [add(named, literalPath)] : [add(named, literalPath), add(segment, undefined)]
 }
 
-function settle(
-  raw: string,
-  compiled: Segment[],
-  { isFolder }: Rooted,
-  { caseSensitive, lookup }: ScopeContext,
-): Reading {
+interface Written {
+  readonly isFolder: boolean
+  /** A symbol lives in a file, also in one that does not exist yet and has no extension. */
+  readonly hasSymbol: boolean
+}
+
+function settle(raw: string, compiled: Segment[], written: Written, { caseSensitive, lookup }: ScopeContext): Reading {
   // Seed 002 §5.2: a last segment `*` is the whole subtree.
   const last = compiled.at(-1)
   if (last?.kind === 'pattern' && last.text === '*') compiled[compiled.length - 1] = GLOBSTAR
@@ -78,14 +80,18 @@ function settle(
     .slice(prefix.length)
     .filter((segment, i, all) => segment !== GLOBSTAR || all[i - 1] !== GLOBSTAR)
   if (rest.length === 1 && rest[0] === GLOBSTAR) return { segments: [...base, GLOBSTAR], kind: 'dir' }
-  if (rest.length > 0) return { segments: [...base, ...rest], kind: 'glob' }
-  const kind = isFolder ? 'dir' : found.kind === 'missing' ? guess(path) : found.kind
+  if (rest.length > 0) {
+    const holdsBelow = rest.at(-1) !== GLOBSTAR && namesFolder(rest.at(-1), written)
+    return { segments: [...base, ...rest, ...(holdsBelow ? [GLOBSTAR] : [])], kind: 'glob' }
+  }
+  const guess = namesFolder(base.at(-1), written) ? 'unknown' : 'file'
+  const kind = written.isFolder ? 'dir' : found.kind === 'missing' ? guess : found.kind
   return { segments: kind === 'file' ? base : [...base, GLOBSTAR], kind }
 }
 
-/** A path that does not exist yet is taken for a file when it has an extension; otherwise it may become either. */
-function guess(path: string): 'file' | 'unknown' {
-  return /[^/]\.[^./]+$/.test(path) ? 'file' : 'unknown'
+/** Where the disk does not say: without an extension a name may become a folder, and then holds what is below it. */
+function namesFolder(last: Segment | undefined, { isFolder, hasSymbol }: Written): boolean {
+  return isFolder || (!hasSymbol && (last === undefined || !hasExtension(last)))
 }
 
 export function literalSegments(path: string, caseSensitive: boolean): Segment[] {

@@ -18,7 +18,7 @@ export interface Scope {
   readonly raw: string
   /** Equal exactly for scopes that mean the same: `src/lib`, `./src/lib/`, `src/lib/*` and `src/lib/**` are one. */
   readonly canonical: string
-  /** `file` and `dir` name one path; `unknown` is a path that does not exist and may become either. */
+  /** `file` and `dir` name one path; `unknown` is a path that does not exist, has no extension and may become either. */
   readonly kind: 'file' | 'dir' | 'unknown' | 'glob' | 'virtual'
   /** `A::B`, or null for the whole file. */
   readonly symbol: string | null
@@ -82,7 +82,7 @@ export function parseScope(typed: string, context: ScopeContext): Scope {
   const { path, symbol } = splitSymbol(raw, tokenise(text), context)
   const found: Reading[] = []
   for (const alternative of expandBraces(path)) {
-    found.push(...readings(raw, inProject(raw, alternative, context), context))
+    found.push(...readings(raw, inProject(raw, alternative, context), context, symbol !== null))
     if (found.length > SCOPE_ALTERNATIVES_MAX) throw tooMany(path)
   }
   return assemble(raw, found, symbol)
@@ -107,9 +107,6 @@ function assemble(raw: string, found: readonly Reading[], symbol: string | null)
   if (first === undefined || patterns.length > 1)
     return named({ raw, kind: 'glob', symbol, base, patterns }, `{${patterns.join(',')}}`)
   const { kind } = first
-  // A symbol lives in a file, also in one that does not exist yet and has no extension.
-  if (kind === 'unknown' && symbol !== null)
-    return named({ raw, kind: 'file', symbol, base, patterns: [escapeText(base)] }, escapeText(base))
   const isWholeProject = base === '' && kind !== 'glob'
   return named(
     { raw, kind, symbol, base, patterns },

@@ -68,7 +68,7 @@ function runHook(context: Context, hook: Hook, words: readonly string[]): Promis
   )
 }
 
-const CLEAR: Verdict = { outcome: 'clear', collisions: [] }
+const CLEAR: Verdict = { outcome: 'clear', collisions: [], contests: [] }
 
 async function check(
   context: Context,
@@ -80,14 +80,14 @@ async function check(
 ): Promise<Answer> {
   const verdict = await judge(context, room, at, hook, committer, words)
   for (const line of verdictLines(hook, committer, verdict)) context.note(line)
-  if (verdict.collisions.length > 0) await putOnRecord(context, committer, verdict.collisions)
+  if (verdict.collisions.length + verdict.contests.length > 0) await putOnRecord(context, committer, verdict)
   return answer(hook, verdict)
 }
 
 /** What was found stands, whether or not it can be written down. */
-async function putOnRecord(context: Context, committer: Committer, collisions: readonly Conflict[]): Promise<void> {
+async function putOnRecord(context: Context, committer: Committer, verdict: Verdict): Promise<void> {
   try {
-    await withRoom(context, (room) => recordCollisions(room, committer, collisions))
+    await withRoom(context, (room) => recordCollisions(room, committer, verdict))
   } catch (error) {
     if (!isOutage(error)) throw error
     context.note(`heimdall guard: the collision is not on record: ${error.message}`)
@@ -140,7 +140,8 @@ function judgeCommits(room: Coordination, committer: Committer, commits: readonl
     const pairs = [...(collisions.get(found.claimId)?.pairs ?? []), ...found.pairs]
     collisions.set(found.claimId, { ...found, pairs: pairs.slice(0, CONFLICT_PAIRS_MAX) })
   }
-  return { outcome: worst ?? 'clear', collisions: [...collisions.values()] }
+  const contests = verdicts.flatMap((verdict) => verdict.contests)
+  return { outcome: worst ?? 'clear', collisions: [...collisions.values()], contests }
 }
 
 /** Git keeps whole seconds, and cut off, not rounded. */
