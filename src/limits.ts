@@ -63,6 +63,8 @@ export const OUTPUT_FRAME_BYTES_MAX = 64 << 10
 export const SCROLLBACK_BYTES_MAX = 1 << 30
 /** Input that the child has not read yet; past it the senders' sockets are not read until there is room. */
 export const INPUT_PENDING_BYTES_MAX = 2 << 20
+/** Below this much unread input the session answers for its terminal; a program that asks and never reads is left unanswered. */
+export const TERMINAL_ANSWERS_BYTES_MAX = 64 << 10
 /** Open connections of one session; the next one is closed at once. */
 export const CLIENTS_MAX = 512
 /** Half-received frames of all connections together; the connection that crosses it is closed. */

@@ -1,10 +1,13 @@
-// What must not be missed of output that the emulator has no time for: the sequences that change modes. Pure.
+// What must not be missed of output that the emulator has no time for: the sequences that change modes, and questions. Pure.
+import { QUERY } from './terminal-queries.ts'
 
 const ESC = 0x1b
 /** Long enough for any of these; a longer one is text in an unfinished string. */
 const SEQUENCE_BYTES = 64
 /** Modes, margins, cursor shape, keyboard, resets, character sets, saved cursor, keypad. Positions and text are not kept. */
 const LASTING = /^\x1b(?:\[[<=>?]?[\d;:]*[ !]?[hlrqpu]|\[>[\d;]*m|[78c=>]|[()*+][0-9A-Za-z])/
+/** Whoever asked waits for an answer, however fast the rest went by. */
+const ASKING = new RegExp(`^(?:${QUERY.source})`)
 const COLOR = /^\x1b\[[\d;:]*m/
 const COLOR_RESET = /^\x1b\[0*m/
 const COLORS_MAX = 32
@@ -13,15 +16,14 @@ const COLORS_MAX = 32
 export function condense(slices: readonly Buffer[]): Buffer {
   const lasting: string[] = []
   let colors: string[] = []
-  for (const bytes of slices) {
-    for (let at = bytes.indexOf(ESC); at >= 0; at = bytes.indexOf(ESC, at + 1)) {
-      const text = bytes.toString('latin1', at, at + SEQUENCE_BYTES)
-      const color = COLOR.exec(text)
-      if (color === null) {
-        const found = LASTING.exec(text)
-        if (found !== null) lasting.push(found[0])
-      } else colors = COLOR_RESET.test(color[0]) ? [color[0]] : [...colors, color[0]].slice(-COLORS_MAX)
-    }
+  const bytes = slices.length === 1 && slices[0] !== undefined ? slices[0] : Buffer.concat(slices)
+  for (let at = bytes.indexOf(ESC); at >= 0; at = bytes.indexOf(ESC, at + 1)) {
+    const text = bytes.toString('latin1', at, at + SEQUENCE_BYTES)
+    const color = COLOR.exec(text)
+    if (color === null) {
+      const found = LASTING.exec(text) ?? ASKING.exec(text)
+      if (found !== null) lasting.push(found[0])
+    } else colors = COLOR_RESET.test(color[0]) ? [color[0]] : [...colors, color[0]].slice(-COLORS_MAX)
   }
   return Buffer.from(lasting.join('') + colors.join(''), 'latin1')
 }

@@ -46,6 +46,7 @@ export class Connection implements InputSource {
   #heldBytes = 0
   #frameBegunMs: number | undefined
   #hasSentFrame = false
+  #hasResized = false
   #inputBytes = 0
   #ackedBytes = 0
 
@@ -68,6 +69,15 @@ export class Connection implements InputSource {
 
   get isReadOnly(): boolean {
     return this.#options?.readOnly === true
+  }
+
+  /**
+   * Passes output to a terminal of its own, which answers the program's questions. Ours say so. A client that knows
+   * only the seed's frames has a terminal when it told us its size: one that only reads could not send an answer.
+   */
+  get answers(): boolean {
+    if (this.#options === undefined || this.isReadOnly) return false
+    return this.#options.answers || (!this.#isExtended && this.#hasResized)
   }
 
   get wantsEvents(): boolean {
@@ -161,6 +171,7 @@ export class Connection implements InputSource {
         if (this.#mayAct('type')) this.#desk.input(this, payload)
         return
       case 'resize':
+        this.#hasResized = true
         if (this.#mayAct('resize')) this.#desk.resize(this, decodeResize(payload))
         return
       case 'kill':

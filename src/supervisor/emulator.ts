@@ -10,7 +10,14 @@ export type Emulator = Headless
 const SCROLLBACK_LINES = 200
 
 export function createEmulator(cols: number, rows: number): Emulator {
-  return new headless.Terminal({ cols, rows, scrollback: SCROLLBACK_LINES, allowProposedApi: true, logLevel: 'off' })
+  return new headless.Terminal({
+    cols,
+    rows,
+    scrollback: SCROLLBACK_LINES,
+    allowProposedApi: true,
+    logLevel: 'off',
+    windowOptions: { getWinSizeChars: true },
+  })
 }
 
 interface BufferInternals {

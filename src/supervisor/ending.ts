@@ -4,6 +4,13 @@ import { KILL_HANGUP_MS } from '../limits.ts'
 import { sendSignal } from './signals.ts'
 import type { ProcessTree } from './tree.ts'
 
+/** How a session's child ended. */
+export interface SessionEnd {
+  readonly code: number
+  readonly signal: number | null
+  readonly reason: 'exit' | 'kill'
+}
+
 export interface EndingTarget {
   readonly pid: number
   /** Signals go to the group, and what left it is swept; otherwise the child alone is meant. */

@@ -231,6 +231,7 @@ const options = fc.record({
   redraw: fc.boolean(),
   replayEnd: fc.boolean(),
   acks: fc.constant(false),
+  answers: fc.constant(false),
 })
 
 const step: fc.Arbitrary<Step> = fc.oneof(

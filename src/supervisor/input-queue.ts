@@ -1,6 +1,6 @@
 // Input to the child: complete and in order, however slowly the child reads; bounded, by not reading from the senders.
 import type { Clock, Timer } from '../clock.ts'
-import { INPUT_PENDING_BYTES_MAX } from '../limits.ts'
+import { INPUT_PENDING_BYTES_MAX, TERMINAL_ANSWERS_BYTES_MAX } from '../limits.ts'
 
 export interface InputSource {
   /** So many more bytes of this source are in the terminal. */
@@ -16,6 +16,9 @@ interface Entry {
 
 /** The terminal cannot say when it has room again (its descriptor is already polled for reading), so it is tried again. */
 const RETRY_MS = { first: 1, last: 20 }
+
+/** Nobody waits to hear that its answers were taken. */
+const TERMINAL: InputSource = { written: () => undefined, refused: () => undefined }
 
 export class InputQueue {
   readonly #write: (bytes: Uint8Array) => number | undefined
@@ -55,6 +58,11 @@ export class InputQueue {
     this.#pendingBytes += bytes.length - taken
     if (this.#isTerminalGone) this.close()
     else this.#wait()
+  }
+
+  /** What the terminal itself says to the program, in its place among what is typed. It is not kept for a program that never reads. */
+  answer(text: string): void {
+    if (this.#pendingBytes < TERMINAL_ANSWERS_BYTES_MAX) this.push(TERMINAL, Buffer.from(text))
   }
 
   /** The child is gone: what it did not take is refused to those who sent it. */

@@ -5,14 +5,14 @@ import { EXIT_LINGER_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { childEnvironment } from './command.ts'
-import { sweep } from './ending.ts'
+import { type SessionEnd, sweep } from './ending.ts'
 import { nameChild } from './hold-id.ts'
 import type { SessionOptions } from './options.ts'
 import { prepareSession } from './prepare.ts'
 import { openRecording } from './recording.ts'
 import { Screen } from './screen.ts'
 import { SessionServer } from './server.ts'
-import { Session, type SessionEnd } from './session.ts'
+import { Session } from './session.ts'
 import { type ExitRecord, type Holder, type SessionPaths, sessionPaths } from './session-files.ts'
 import { openSessionLog, type SessionLog } from './session-log.ts'
 import type { StartedSession } from './start.ts'
@@ -111,14 +111,14 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     key,
     clock,
     log,
-    screen: (output, onQuestion) =>
+    screen: (output, on) =>
       new Screen({
         output,
         size: { cols: options.cols, rows: options.rows },
         worker: how.screenWorker,
         clock,
         log,
-        onQuestion,
+        ...on,
       }),
     recording,
     clients: () => server.clients,

@@ -6,10 +6,19 @@ export type ToScreen =
   | { readonly is: 'size'; readonly size: Size }
   /** Output between this and what was sent before has been passed over. */
   | { readonly is: 'skipped' }
+  /** From here on the program's questions are answered, or are another terminal's. */
+  | { readonly is: 'answering'; readonly isOn: boolean }
   /** Answered when everything sent before has been drawn. */
   | { readonly is: 'look'; readonly request: number; readonly isDrawn: boolean }
 
-export interface ScreenAnswer {
+/** What the program is to be told, as if its terminal had typed it. */
+export interface TerminalAnswer {
+  readonly is: 'answer'
+  readonly text: string
+}
+
+export interface ScreenLook {
+  readonly is: 'look'
   readonly request: number
   readonly size: Size
   readonly modes: Readonly<Record<string, boolean | number>>
@@ -18,4 +27,12 @@ export interface ScreenAnswer {
   readonly isWhole: boolean
   /** Bytes that draw the screen; empty unless asked for. */
   readonly drawing: Uint8Array
+}
+
+export type FromScreen = TerminalAnswer | ScreenLook
+
+/** What the worker is started with. */
+export interface ScreenStart {
+  readonly size: Size
+  readonly isAnswering: boolean
 }

@@ -1,29 +1,33 @@
-// The screen's worker thread: a headless terminal that is written to, asked, and never answers the child.
+// The screen's worker thread: a headless terminal that is written to and asked, by the session and by the child.
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Size } from '../wire/messages.ts'
+import { answerQueries } from './answers.ts'
 import { drawScreen } from './draw-screen.ts'
 import { createEmulator } from './emulator.ts'
 import { findQuestion } from './questions.ts'
-import type { ScreenAnswer, ToScreen } from './screen-messages.ts'
+import type { FromScreen, ScreenLook, ScreenStart, ToScreen } from './screen-messages.ts'
 import { followModes } from './terminal-modes.ts'
 import { followWholeness } from './wholeness.ts'
 
-const { cols, rows } = workerData as Size
-const emulator = createEmulator(cols, rows)
+const { size, isAnswering } = workerData as ScreenStart
+const emulator = createEmulator(size.cols, size.rows)
 const modes = followModes(emulator)
 const wholeness = followWholeness(emulator)
+const tell = (message: FromScreen): void => parentPort?.postMessage(message)
+const answering = answerQueries(emulator, modes, (text) => tell({ is: 'answer', text }))
+answering.isOn = isAnswering
 let title = ''
 emulator.onTitleChange((text) => {
   title = text
 })
 
-function look(request: number, isDrawn: boolean): ScreenAnswer {
+function look(request: number, isDrawn: boolean): ScreenLook {
   const { active } = emulator.buffer
   const lines = Array.from(
     { length: emulator.rows },
     (_, row) => active.getLine(active.baseY + row)?.translateToString(true) ?? '',
   )
   return {
+    is: 'look',
     request,
     size: { cols: emulator.cols, rows: emulator.rows },
     modes: {
@@ -54,7 +58,12 @@ parentPort?.on('message', (message: ToScreen) => {
     case 'skipped':
       emulator.write('', () => wholeness.lose())
       return
+    case 'answering':
+      emulator.write('', () => {
+        answering.isOn = message.isOn
+      })
+      return
     case 'look':
-      emulator.write('', () => parentPort?.postMessage(look(message.request, message.isDrawn)))
+      emulator.write('', () => tell(look(message.request, message.isDrawn)))
   }
 })

@@ -6,7 +6,8 @@ import { BACKLOG_BYTES, SCREEN_LAG_BYTES_MAX } from '../limits.ts'
 import type { Size } from '../wire/messages.ts'
 import { condense } from './condense.ts'
 import type { OutputLog } from './output-log.ts'
-import type { ScreenAnswer, ToScreen } from './screen-messages.ts'
+import { QueryScanner } from './query-stream.ts'
+import type { FromScreen, ScreenLook, ScreenStart, ToScreen } from './screen-messages.ts'
 import type { SessionLog } from './session-log.ts'
 import type { Snapshot } from './subscriber.ts'
 
@@ -19,6 +20,8 @@ export interface ScreenParts {
   readonly log: SessionLog
   /** The question on the screen has changed. */
   readonly onQuestion: (question: string | undefined) => void
+  /** The program asked its terminal something, and this is the answer. */
+  readonly onAnswer: (text: string) => void
 }
 
 /** How often output is passed on while it flows, and how long a pause counts as one. */
@@ -30,6 +33,11 @@ const TAIL_BYTES = 512 << 10
 const RESTARTS_MAX = 3
 const MEMORY_MB_MAX = 128
 
+interface Turn {
+  readonly at: number
+  readonly to: Extract<ToScreen, { is: 'size' | 'answering' }>
+}
+
 export class Screen {
   readonly #parts: ScreenParts
   #worker: Worker | undefined
@@ -37,12 +45,19 @@ export class Screen {
   #size: Size
   /** The emulator has been given everything before this byte, or what matters of it. */
   #fedTo = 0
-  /** Sizes that apply from these bytes on. */
-  #resizes: { readonly at: number; readonly size: Size }[] = []
+  /** Sizes, and who answers, from these bytes on. */
+  #turns: Turn[] = []
+  readonly #queries = new QueryScanner()
+  #scannedTo = 0
+  /** Of the output that comes, and of the output that the emulator was given last. */
+  #isAnswering = true
+  #isAnsweringFed = true
+  #isAnswerDue = false
+  #isAskedAgain = false
   #tick: Timer | undefined
   #endAtTick = 0
   #requests = 0
-  readonly #waiting = new Map<number, (answer: ScreenAnswer | undefined) => void>()
+  readonly #waiting = new Map<number, (answer: ScreenLook | undefined) => void>()
   #question: string | undefined
   #isClosed = false
 
@@ -57,15 +72,20 @@ export class Screen {
     // What falls out of the log next would be lost to the emulator for good.
     if (this.#parts.output.end - this.#fedTo > BACKLOG_BYTES) this.#skip()
     this.#arm()
+    if (this.#hasQuery()) this.#answer()
   }
 
   resize(size: Size): void {
-    const at = this.#parts.output.end
-    // Nothing was drawn at the size before.
-    if (this.#resizes.at(-1)?.at === at) this.#resizes.pop()
-    this.#resizes.push({ at, size })
+    const at = this.#turn({ is: 'size', size })
     if (at > 0) this.#arm()
     else this.#size = size
+  }
+
+  /** Whether what the program asks from now on is answered here, or by the terminal of somebody who watches. */
+  answering(isOn: boolean): void {
+    if (isOn === this.#isAnswering) return
+    this.#isAnswering = isOn
+    this.#turn({ is: 'answering', isOn })
   }
 
   /** The screen at the latest place where the stream may be joined. */
@@ -89,6 +109,38 @@ export class Screen {
     this.#tick?.cancel()
     this.#answerNobody()
     void this.#worker?.terminate()
+  }
+
+  #turn(to: Turn['to']): number {
+    const at = this.#parts.output.end
+    const last = this.#turns.at(-1)
+    // Nothing came in between.
+    if (last?.at === at && last.to.is === to.is) this.#turns.pop()
+    this.#turns.push({ at, to })
+    return at
+  }
+
+  /** Each byte is looked at once, and only while it is ours to answer. */
+  #hasQuery(): boolean {
+    const { output } = this.#parts
+    const from = Math.max(this.#scannedTo, output.start)
+    this.#scannedTo = output.end
+    if (!this.#isAnswering) return false
+    let hasQuery = false
+    for (const slice of output.slices(from, output.end)) if (this.#queries.scan(slice)) hasQuery = true
+    return hasQuery
+  }
+
+  /** Now, not at the next tick: the program waits. At most one such haste at a time, so that a flood of questions is none of work. */
+  #answer(): void {
+    this.#isAskedAgain = this.#isAnswerDue
+    if (this.#isAnswerDue) return
+    this.#isAnswerDue = true
+    this.#feed()
+    void this.#ask(false).then(() => {
+      this.#isAnswerDue = false
+      if (this.#isAskedAgain) this.#answer()
+    })
   }
 
   #arm(): void {
@@ -121,31 +173,40 @@ export class Screen {
 
   /** Everything up to now, or after a flood its end. */
   #feed(): void {
-    if (this.#parts.output.end - this.#fedTo > SCREEN_LAG_BYTES_MAX) this.#skip()
     const { output } = this.#parts
-    for (const { at, size } of this.#resizes.splice(0)) {
-      this.#feedUpTo(Math.min(at, output.end))
-      this.#size = size
-      this.#post({ is: 'size', size })
+    if (output.end - this.#fedTo > SCREEN_LAG_BYTES_MAX) this.#skip()
+    this.#feedUpTo(output.end, (slices) => {
+      for (const bytes of slices) this.#post({ is: 'output', bytes })
+    })
+  }
+
+  /** Gives the emulator what there is, in turn with what changes on the way. */
+  #feedUpTo(end: number, give: (slices: readonly Buffer[]) => void): void {
+    const feed = (to: number): void => {
+      if (to <= this.#fedTo) return
+      give(this.#parts.output.slices(this.#fedTo, to))
+      this.#fedTo = to
     }
-    this.#feedUpTo(output.end)
+    while (this.#turns[0] !== undefined && this.#turns[0].at <= end) {
+      const [{ at, to }] = this.#turns.splice(0, 1) as [Turn]
+      feed(at)
+      if (to.is === 'size') this.#size = to.size
+      else this.#isAnsweringFed = to.isOn
+      this.#post(to)
+    }
+    feed(end)
   }
 
-  #feedUpTo(to: number): void {
-    if (to <= this.#fedTo) return
-    for (const slice of this.#parts.output.slices(this.#fedTo, to)) this.#post({ is: 'output', bytes: slice })
-    this.#fedTo = to
-  }
-
-  /** Passes over what there is no time for, but for the modes it sets. */
+  /** Passes over what there is no time for, but for the modes it sets and what it asks. */
   #skip(): void {
     const { output, log } = this.#parts
     const from = Math.max(this.#fedTo, output.start)
     const to = output.cutAtOrAfter(Math.max(from, output.end - TAIL_BYTES)) ?? output.end
-    const kept = condense(output.slices(from, to))
     log.write('debug', 'screen', `too fast: passed over ${to - this.#fedTo} bytes`)
-    this.#fedTo = to
-    if (kept.length > 0) this.#post({ is: 'output', bytes: kept })
+    this.#feedUpTo(to, (slices) => {
+      const bytes = condense(slices)
+      if (bytes.length > 0) this.#post({ is: 'output', bytes })
+    })
     // Behind what was kept: a switch of screens in there is no fresh screen, for what was drawn on it is missing.
     this.#post({ is: 'skipped' })
   }
@@ -160,7 +221,7 @@ export class Screen {
     this.#running()?.postMessage({ is: 'output', bytes } satisfies ToScreen, [bytes.buffer])
   }
 
-  #ask(isDrawn: boolean): Promise<ScreenAnswer | undefined> {
+  #ask(isDrawn: boolean): Promise<ScreenLook | undefined> {
     const worker = this.#running()
     if (worker === undefined) return Promise.resolve(undefined)
     this.#requests += 1
@@ -178,20 +239,26 @@ export class Screen {
     // Loaded here: a session that has not written yet must not pay for threads.
     const threads = createRequire(import.meta.url)('node:worker_threads') as { Worker: typeof Worker }
     const worker = new threads.Worker(this.#parts.worker, {
-      workerData: this.#size,
+      // What is read a second time was answered the first time.
+      workerData: { size: this.#size, isAnswering: this.#starts === 1 } satisfies ScreenStart,
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
     })
     worker.unref()
-    worker.on('message', (answer: ScreenAnswer) => {
-      const resolve = this.#waiting.get(answer.request)
-      this.#waiting.delete(answer.request)
-      resolve?.(answer)
+    worker.on('message', (message: FromScreen) => {
+      if (message.is === 'answer') {
+        this.#parts.onAnswer(message.text)
+        return
+      }
+      const resolve = this.#waiting.get(message.request)
+      this.#waiting.delete(message.request)
+      resolve?.(message)
     })
     worker.on('error', (error) => {
       this.#parts.log.write('error', 'screen', `emulator ended: ${error.message}`)
       this.#worker = undefined
+      this.#turns.unshift({ at: this.#fedTo, to: { is: 'answering', isOn: this.#isAnsweringFed } })
       this.#fedTo = this.#parts.output.start
       this.#answerNobody()
     })

@@ -7,7 +7,7 @@ import { type StateName, STATES } from '../wire/frames.ts'
 import type { Info, NeedsInput, Report, Size, StateEvent, SubscribeOptions } from '../wire/messages.ts'
 import { type Classifier, createClassifier } from './classifier.ts'
 import type { Connection } from './connection.ts'
-import { endChild } from './ending.ts'
+import { endChild, type SessionEnd } from './ending.ts'
 import { FanOut } from './fan-out.ts'
 import { InputQueue } from './input-queue.ts'
 import { NeedsInputState } from './needs-input.ts'
@@ -17,18 +17,12 @@ import { readSignal, type Signal } from './osc-signals.ts'
 import { OutputLog } from './output-log.ts'
 import { openPty, type Pty } from './pty.ts'
 import type { Recording } from './recording.ts'
-import type { Screen } from './screen.ts'
+import type { Screen, ScreenParts } from './screen.ts'
 import type { Desk } from './server.ts'
 import type { SessionLog } from './session-log.ts'
 import { SizePolicy } from './size.ts'
 import { Subscriber } from './subscriber.ts'
 import { ProcessTree } from './tree.ts'
-
-export interface SessionEnd {
-  readonly code: number
-  readonly signal: number | null
-  readonly reason: 'exit' | 'kill'
-}
 
 export interface SessionParts {
   readonly options: SessionOptions
@@ -37,7 +31,7 @@ export interface SessionParts {
   readonly clock: Clock
   readonly log: SessionLog
   /** Made by the session, because it reads the session's output. */
-  readonly screen: (output: OutputLog, onQuestion: (question: string | undefined) => void) => Screen
+  readonly screen: (output: OutputLog, on: Pick<ScreenParts, 'onQuestion' | 'onAnswer'>) => Screen
   readonly recording: Recording | undefined
   readonly clients: () => ReadonlySet<Connection>
   /** Output or input happened: the agent is alive. At most once a second. */
@@ -105,11 +99,16 @@ export class Session implements Desk {
     this.#input = new InputQueue(
       (bytes) => this.#pty.write(bytes),
       clock,
-      () => this.#inputHasRoom(),
+      () => {
+        for (const client of parts.clients()) client.resume()
+      },
     )
-    this.#screen = parts.screen(this.#output, (question) => {
-      this.#needsInput.see(question)
-      this.#announce()
+    this.#screen = parts.screen(this.#output, {
+      onQuestion: (question) => {
+        this.#needsInput.see(question)
+        this.#announce()
+      },
+      onAnswer: (text) => this.#input.answer(text),
     })
     // Last: nothing may fail once there is a child that only this knows of.
     this.#pty = openPty(
@@ -180,6 +179,7 @@ export class Session implements Desk {
     )
     this.#flush()
     this.#fanOut.add(subscriber)
+    this.#chooseWhoAnswers()
     if (options.events) client.send([encodeJson('state', this.#state())])
     if (this.#end !== undefined) subscriber.finish(this.#end.code)
     this.#parts.log.write('debug', 'client', `subscribed from ${options.from}`)
@@ -231,6 +231,7 @@ export class Session implements Desk {
       return
     }
     this.#applySize(this.#size.ask(client, size))
+    this.#chooseWhoAnswers()
   }
 
   kill(): void {
@@ -246,6 +247,7 @@ export class Session implements Desk {
   gone(client: Connection): void {
     if (client.subscriber !== undefined) this.#fanOut.remove(client.subscriber)
     this.#applySize(this.#size.leave(client))
+    this.#chooseWhoAnswers()
   }
 
   // -- what the terminal brings
@@ -330,8 +332,10 @@ export class Session implements Desk {
 
   // -- what follows
 
-  #inputHasRoom(): void {
-    for (const client of this.#parts.clients()) client.resume()
+  /** The terminal of somebody who is given the output as it is answers; without one, the session does. */
+  #chooseWhoAnswers(): void {
+    this.#flush()
+    this.#screen.answering(![...this.#parts.clients()].some((client) => client.answers))
   }
 
   #applySize(size: Size | undefined): void {

@@ -49,6 +49,8 @@ export interface SubscribeOptions {
   readonly replayEnd: boolean
   /** ACK frames for INPUT. */
   readonly acks: boolean
+  /** Output goes to a terminal that answers the program's questions, so the session does not. */
+  readonly answers: boolean
 }
 
 export const PLAIN_SUBSCRIBE: SubscribeOptions = {
@@ -59,6 +61,7 @@ export const PLAIN_SUBSCRIBE: SubscribeOptions = {
   redraw: false,
   replayEnd: false,
   acks: false,
+  answers: false,
 }
 
 /** Whether a person is waited for, who says so (`hook`, `osc`, `screen`, `none`), and what was seen. */
@@ -144,6 +147,7 @@ export function parseSubscribe(payload: Buffer): SubscribeOptions {
     redraw: flag('redraw'),
     replayEnd: flag('replayEnd'),
     acks: flag('acks'),
+    answers: flag('answers'),
   }
 }
 

@@ -29,13 +29,15 @@ export interface TerminalOptions {
   readonly cols?: number
   readonly rows?: number
   readonly extraEnv?: Readonly<Record<string, string>>
+  /** Answers what it is asked, as terminals do; a text is what it says of itself when asked for its attributes. */
+  readonly answers?: boolean | string
 }
 
 /** Sits down at a terminal in `home` and types `hm …`. */
 export function atTerminal(
   { env, home }: Pick<Hm, 'env' | 'home'>,
   args: readonly string[],
-  { bin = 'hm', cols = 80, rows = 24, extraEnv = {} }: TerminalOptions = {},
+  { bin = 'hm', cols = 80, rows = 24, extraEnv = {}, answers = false }: TerminalOptions = {},
 ): Person {
   const terminal = new xterm.Terminal({ cols, rows, allowProposedApi: true, scrollback: 2_000 })
   const written: Buffer[] = []
@@ -67,6 +69,12 @@ export function atTerminal(
       },
     },
   )
+  if (answers !== false) terminal.onData((text) => void pty.write(Buffer.from(text)))
+  if (typeof answers === 'string')
+    terminal.parser.registerCsiHandler({ final: 'c' }, () => {
+      pty.write(Buffer.from(answers))
+      return true
+    })
   onTestFinished(async () => {
     if (!hasEnded) process.kill(pty.child.pid, 'SIGKILL')
     await ended

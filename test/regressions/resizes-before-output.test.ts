@@ -29,6 +29,7 @@ test('the emulator is told one size for each place in the output, however many t
     clock: fakeClock(),
     log: { write: () => undefined, close: () => undefined },
     onQuestion: () => undefined,
+    onAnswer: () => undefined,
   })
   onTestFinished(() => screen.close())
   for (const place of [1, 2, 3]) {

@@ -14,10 +14,6 @@ export interface Wishes {
   readonly mode: (sequence: string) => void
   /** Title, bell, cursor shape, notification, clipboard. */
   readonly show: (sequence: string) => void
-  /** A question to the terminal, whose answer comes back as if it were typed. */
-  readonly ask: (sequence: string) => void
-  /** An answer that the emulator itself can give. */
-  readonly answer: (text: string) => void
 }
 
 type Params = readonly (number | number[])[]
@@ -96,7 +92,7 @@ export class Emulator {
       this.#forgetModes()
       return false
     })
-    const { mode, show, ask, answer } = this.#wishes
+    const { mode, show } = this.#wishes
     const csi = (prefix: string, intermediates: string, final: string, to: (sequence: string) => void): void => {
       const id = { final, ...(prefix === '' ? {} : { prefix }), ...(intermediates === '' ? {} : { intermediates }) }
       parser.registerCsiHandler(id, (params) => {
@@ -104,23 +100,15 @@ export class Emulator {
         return true
       })
     }
+    // Questions are not handed on: the session answers them, once, whoever watches.
     parser.registerEscHandler({ final: '=' }, () => pass(mode, '\u001b='))
     parser.registerEscHandler({ final: '>' }, () => pass(mode, '\u001b>'))
     // Keyboard protocols: kitty's push, pop and set, and xterm's modifyOtherKeys.
     for (const prefix of ['>', '<', '=']) csi(prefix, '', 'u', mode)
     csi('>', '', 'm', mode)
     csi('', ' ', 'q', show)
-    for (const [prefix, final] of [
-      ['', 'c'],
-      ['>', 'c'],
-      ['>', 'q'],
-      ['?', 'u'],
-    ] as const)
-      csi(prefix, '', final, ask)
     for (const code of [0, 2]) parser.registerOscHandler(code, (text) => pass(show, osc(2, inlineText(text))))
     for (const code of [9, 99, 777]) parser.registerOscHandler(code, (text) => pass(show, osc(code, inlineText(text))))
-    for (const code of [4, 10, 11, 12])
-      parser.registerOscHandler(code, (text) => (/^[\d;]*\?$/.test(text) ? pass(ask, osc(code, text)) : false))
     // Writing the clipboard is what agents do; reading it is nobody's business.
     parser.registerOscHandler(52, (text) =>
       /^[cpqs0-7]*;[A-Za-z0-9+/=]*$/.test(text) && text.length <= CLIPBOARD_CHARS_MAX
@@ -128,7 +116,6 @@ export class Emulator {
         : true,
     )
     this.#terminal.onBell(() => show('\u0007'))
-    this.#terminal.onData(answer)
   }
 
   #setModes(params: Params, isOn: boolean): boolean {

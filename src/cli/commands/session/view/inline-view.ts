@@ -1,5 +1,6 @@
 // Attached inline: output passed through as it comes, into a terminal that keeps its own scroll-back, or into a pipe.
 import type { SessionConnection } from '../../../../client/connection.ts'
+import { QueryFilter } from '../../../../supervisor/query-stream.ts'
 import type { Context } from '../../../command.ts'
 import type { AttachTarget } from '../attach.ts'
 import { terminalSize } from '../terminal-size.ts'
@@ -34,7 +35,7 @@ export async function inlineView(
   const undo = typeInto(context, target, connection, isTerminal ? detachKey : 0, wayOut)
   try {
     if (isTerminal && !target.isReadOnly) await connection.resize(terminalSize(stdout))
-    void follow(context, target, connection, wayOut)
+    void follow(context, target, connection, wayOut, isTerminal && !target.isReadOnly)
     return await wayOut.left
   } finally {
     undo()
@@ -97,12 +98,23 @@ async function follow(
   { isReadOnly, from }: AttachTarget,
   connection: SessionConnection,
   wayOut: WayOut,
+  answers: boolean,
 ): Promise<void> {
   const out = new TextOut(context.stdout)
+  const write = async (bytes: Buffer): Promise<void> => {
+    if (!(await out.write(bytes))) wayOut.leave({ reason: 'detached' })
+  }
+  // What is replayed was asked, and answered, before we came.
+  let replayed = answers ? new QueryFilter() : undefined
+  const options = { from, readOnly: isReadOnly, gaps: true, replayEnd: answers, answers }
   try {
-    for await (const event of connection.subscribe({ from, readOnly: isReadOnly, gaps: true })) {
+    for await (const event of connection.subscribe(options)) {
       if (event.type === 'gap') context.note(`[${event.droppedBytes} bytes were dropped here]`)
-      if (event.type === 'output' && !(await out.write(event.bytes))) wayOut.leave({ reason: 'detached' })
+      if (event.type === 'output') await write(replayed?.push(event.bytes) ?? event.bytes)
+      if (event.type === 'replay-end' || event.type === 'exit') {
+        await write(replayed?.end() ?? Buffer.alloc(0))
+        replayed = undefined
+      }
       if (event.type === 'exit') wayOut.leave({ reason: 'exited', code: event.code })
     }
   } catch (error) {

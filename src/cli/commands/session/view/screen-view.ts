@@ -90,7 +90,7 @@ class ScreenView {
     this.#emulator = new Emulator({ cols: info.cols, rows: info.rows }, this.#wishes())
   }
 
-  /** A viewer that may not type has no use for the program's keyboard and mouse modes, nor may it answer questions. */
+  /** A viewer that may not type has no use for the program's keyboard and mouse modes. */
   #wishes(): ConstructorParameters<typeof Emulator>[1] {
     const { isReadOnly, isSafe } = this.#target
     const send = (sequence: string): void => {
@@ -100,9 +100,6 @@ class ScreenView {
     return {
       mode: isReadOnly ? drop : send,
       show: isSafe ? drop : send,
-      ask: isReadOnly || isSafe ? drop : send,
-      // An answer that comes too late for a session that has ended is nobody's; the end itself is seen by `run`.
-      answer: isReadOnly ? drop : (text) => void this.#connection.input(text).catch(() => undefined),
     }
   }
 

@@ -85,7 +85,7 @@ describe('status line', () => {
   })
 })
 
-const none: Wishes = { mode: () => undefined, show: () => undefined, ask: () => undefined, answer: () => undefined }
+const none: Wishes = { mode: () => undefined, show: () => undefined }
 
 const written = (terminal: Terminal, text: string): Promise<void> =>
   new Promise((resolve) => {
@@ -183,14 +183,12 @@ describe('drawing', () => {
 
 describe('wishes of the program', () => {
   const collect = async (output: string): Promise<Record<keyof Wishes, string>> => {
-    const seen = { mode: '', show: '', ask: '', answer: '' }
+    const seen = { mode: '', show: '' }
     const emulator = new Emulator(
       { cols: 10, rows: 5 },
       {
         mode: (text) => (seen.mode += text),
         show: (text) => (seen.show += text),
-        ask: (text) => (seen.ask += text),
-        answer: (text) => (seen.answer += text),
       },
     )
     await emulator.write(Buffer.from(output))
@@ -203,16 +201,14 @@ describe('wishes of the program', () => {
   })
 
   test('titles and notifications are shown as text; the clipboard may be written, never read', async () => {
-    const { show, ask } = await collect(
+    const { show } = await collect(
       `${ESC}]0;ti\u0001tle\u0007${ESC}]9;done\u0007${ESC}]52;c;aGk=\u0007${ESC}]52;c;?\u0007${ESC}]8;;http://x\u0007${ESC}[4 q`,
     )
     expect(show).toBe(`${ESC}]2;title\u0007${ESC}]9;done\u0007${ESC}]52;c;aGk=\u0007${ESC}[4 q`)
-    expect(ask).toBe('')
   })
 
-  test('questions go to the terminal, except those that only the emulator can answer', async () => {
-    const { ask, answer } = await collect(`ab${ESC}[c${ESC}]11;?\u0007${ESC}[?u${ESC}[6n`)
-    expect(ask).toBe(`${ESC}[c${ESC}]11;?\u0007${ESC}[?u`)
-    expect(answer).toBe(`${ESC}[1;3R`)
+  test('questions go nowhere: the session answers them, whoever watches', async () => {
+    const { mode, show } = await collect(`ab${ESC}[c${ESC}]11;?\u0007${ESC}[?u${ESC}[6n${ESC}[>q`)
+    expect(mode + show).toBe('')
   })
 })

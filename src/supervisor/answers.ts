@@ -1,0 +1,45 @@
+// Answers the program's questions from the emulator, in the screen's worker: each once, in the order they were asked.
+import type { Emulator } from './emulator.ts'
+import { Palette } from './palette.ts'
+import type { TerminalModes } from './terminal-modes.ts'
+import { type Asked, QUERIES } from './terminal-queries.ts'
+
+declare const __HEIMDALL_VERSION__: string
+
+export interface Answering {
+  /** Off while a viewer's own terminal is given the same questions, and while output is read a second time. */
+  isOn: boolean
+}
+
+export function answerQueries(emulator: Emulator, modes: TerminalModes, say: (answer: string) => void): Answering {
+  const answering: Answering = { isOn: false }
+  const palette = new Palette()
+  const asked: Asked = { modes, palette, version: __HEIMDALL_VERSION__ }
+  const { parser } = emulator
+  const answered = (answer: string | undefined): boolean => {
+    if (answer !== undefined && answering.isOn) say(answer)
+    return answer !== undefined
+  }
+  for (const query of QUERIES) {
+    const { answer } = query
+    if (answer === undefined) continue
+    const isAsked = new RegExp(`^(?:${query.params ?? '.*'})$`, 's')
+    const take = (params: string): boolean => isAsked.test(params) && answered(answer(params, asked))
+    const takeList = (params: readonly (number | number[])[]): boolean => take(textOf(params))
+    if (query.is === 'csi') parser.registerCsiHandler(query.id, takeList)
+    else if (query.is === 'dcs') parser.registerDcsHandler(query.id, take)
+    else parser.registerOscHandler(query.id, (text) => answered(answer(text, asked)))
+  }
+  for (const code of [104, 110, 111, 112])
+    parser.registerOscHandler(code, (text) => {
+      palette.reset(code, text)
+      return false
+    })
+  // What the emulator answers by itself: where the cursor is, modes, attributes of the device.
+  emulator.onData(answered)
+  return answering
+}
+
+/** A parameter that was left out comes as 0, and means it. */
+const textOf = (params: readonly (number | number[])[]): string =>
+  params.map((param) => (Array.isArray(param) ? param.join(':') : param === 0 ? '' : String(param))).join(';')
