@@ -19,7 +19,33 @@ test.each([
   ['TOKEN=abcd next', `TOKEN=${REDACTED} next`],
   ['postgres://ana:hunter2@db/x', `postgres://ana:${REDACTED}@db/x`],
   ['Authorization: Basic dXNlcjpwYXNz', `Authorization:${REDACTED}`],
-  ['{"password":12345678}', `{"password":${REDACTED}}`],
+  ['{"password":12345678}', `{"password":"${REDACTED}"}`],
+  ['{"pwd":"a b","x":1}', `{"pwd":"${REDACTED}","x":1}`],
+  ['{"pass":"a b"}', `{"pass":"${REDACTED}"}`],
+  ['{"env":{"DB_PASS":"x y","HOME":"/h"}}', `{"env":{"DB_PASS":"${REDACTED}","HOME":"/h"}}`],
+  ['{"userPass":"x y"}', `{"userPass":"${REDACTED}"}`],
+  ['{"private_key":"abc def"}', `{"private_key":"${REDACTED}"}`],
+  ['{"Cookie":"a=b; c=d"}', `{"Cookie":"${REDACTED}"}`],
+  ['{"credential":"abc"}', `{"credential":"${REDACTED}"}`],
+  ['{"auth":"abc"}', `{"auth":"${REDACTED}"}`],
+  ['{"auth":{"user":"ana","code":["x",{"y":"}"}]},"n":1}', `{"auth":"${REDACTED}","n":1}`],
+  ['{"passwords":["a","b"],"n":1}', `{"passwords":"${REDACTED}","n":1}`],
+  ['{"credentials":{"a":["b', `{"credentials":"${REDACTED}"`],
+  ['{"PaSsWoRd":["a"]}', `{"PaSsWoRd":"${REDACTED}"}`],
+  ['{"key":"sk_live_abc123def"}', `{"key":"${REDACTED}"}`],
+  ['hf_abcdefghij0123', REDACTED],
+  ['ya29.a0AfH6SMB_x', REDACTED],
+  ['SG.abcdefgh.ijklmnop', REDACTED],
+  ['dop_v1_abcdef0123', REDACTED],
+  ['mysql --password hunter2 --host db', `mysql --password ${REDACTED} --host db`],
+  ['curl -u ana:hunter2 http://x/', `curl -u ana:${REDACTED} http://x/`],
+  ['{"args":["--password","hunter2","--host","db"]}', `{"args":["--password","${REDACTED}","--host","db"]}`],
+  ['{"args":["-u","ana:hunter2","x"]}', `{"args":["-u","${REDACTED}","x"]}`],
+  ['{"command":"login --api-key abc123"}', `{"command":"login --api-key ${REDACTED}"}`],
+  ['{"pass\\u0077ord":"x y"}', `{"pass\\u0077ord":"${REDACTED}"}`],
+  ['{"text":"\\u0073k-abc123def"}', `{"text":"${REDACTED}"}`],
+  ['"{\\"auth\\":{\\"a\\":\\"b c\\"}}"', `"{\\"auth\\":\\"${REDACTED}\\"}"`],
+  ['5\" {"password":["abc"]}', `5\" {"password":${REDACTED}}`],
 ])('%s', (text, shown) => {
   expect(redact(text)).toBe(shown)
 })
@@ -29,6 +55,8 @@ test.each([
   '{"path":"src/tokenizer.ts","text":"the secret of good prose"}',
   'http://localhost:8080/a@b',
   'a basic understanding of risk-free rates',
+  '{"author":"ana","bypass":true,"auth":null,"compass":"north","password":""}',
+  '{"command":"sort -u a.txt","text":"\\u003cb\\u003e"}',
 ])('no secret, nothing taken out: %s', (text) => {
   expect(redact(text)).toBe(text)
 })
@@ -67,6 +95,12 @@ test.each([
   'password',
   'AKIA',
   '://a:',
+  '"auth":[',
+  '{"password":"',
+  '\\"',
+  '"-u",',
+  ' -u a:',
+  '--password ',
 ])('a row of %j is read in one go', (piece) => {
   const text = piece.repeat(Math.ceil((1 << 20) / piece.length))
   expect(redact(text).length).toBeLessThanOrEqual(2 * text.length)

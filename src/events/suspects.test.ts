@@ -23,6 +23,16 @@ const secret = fc.oneof(
   fc.stringMatching(/^([Pp]assw(or)?d|PASSW(OR)?D|[Pp]assphrase|[Ss]ecret|SECRET_KEY)["']?: ?["']?[a-z]{4,9}$/),
   fc.stringMatching(/^([Tt]oken|TOKEN|[Aa]pi[_-]?[Kk]ey|API[_-]?KEY)["']?[:=]["']?[a-z]{4,9}$/),
   fc.stringMatching(/^([Pp]assword|PASSWORD)[a-z_-]{1,9}$/),
+  fc.stringMatching(/^[sr]k_(live|test)_[A-Za-z0-9]{6,9}$/),
+  fc.stringMatching(
+    /^(hf_[A-Za-z0-9]{10,12}|ya29\.[A-Za-z0-9_-]{6,9}|SG\.[A-Za-z0-9_-]{6,9}|do[opr]_v1_[a-z0-9]{6,9})$/,
+  ),
+  fc.stringMatching(
+    /^"(db_|X-)?([Pp]ass|PASS|[Pp]wd|[Cc]ookie|[Cc]redentials|[Pp]rivate_key|[Aa]ccessKey|[Aa]uth|passWord)": ?("[a-z]{1,9}"|\["[a-z]"|\{"a":1)$/,
+  ),
+  fc.stringMatching(/^(--password|--api-key|--token) [a-z]{4,9}$/),
+  fc.stringMatching(/^(-u|--user)( |", ?")[a-z]{1,5}:[a-z]{1,5}$/),
+  fc.stringMatching(/^"(p\\u0061ss|text)":"(\\u0073k-[a-z]{8})"$/),
 )
 
 const isPassed = (text: string, redact = createRedact()): boolean => {

@@ -1,10 +1,14 @@
 // A glance at bytes before anybody looks closely: can there be a secret in them at all?
 
-/** Three letters that stand in every secret of a known shape, or in the word beside it; rare ones, so that few texts are suspected. */
-const IN_SECRETS =
-  'sk- hp_ ho_ hu_ hs_ hr_ b_p glp xox KIA Iza pm_ eyJ ----- rer :// ssw ssp SSW ecr ECR oke OKE pi_ pi- piK pik PI_ PI- PIK riz RIZ'.split(
-    ' ',
-  )
+/** Three letters that stand in every secret of a known shape; rare ones, so that few texts are suspected. */
+const IN_VALUES = 'sk- k_l k_t hp_ ho_ hu_ hs_ hr_ b_p glp xox KIA Iza pm_ hf_ a29 SG. _v1 eyJ ----- :// \\u0'.split(
+  ' ',
+)
+/** And in every word that says so of the value beside it, in any letter case. */
+const IN_WORDS = 'rer pas pwd ecr oke pi_ pi- pik iva s_k s-k ssk ede uth kie'.split(' ').flatMap(inAnyCase)
+/** A flag with a name and a password behind it. */
+const IN_FLAGS = [' -u', '"-u', "'-u", 'n-u', 'r-u', 't-u', '--u']
+const IN_SECRETS = [...IN_VALUES, ...IN_WORDS, ...IN_FLAGS]
 
 const ASCII_END = 0x80
 
@@ -31,4 +35,11 @@ export class Suspects {
   has(a: number, b: number, c: number): boolean {
     return this.#threes.has((a * ASCII_END + b) * ASCII_END + c)
   }
+}
+
+function inAnyCase(text: string): readonly string[] {
+  return [...text].reduce<string[]>(
+    (forms, char) => forms.flatMap((form) => [form + char, form + char.toUpperCase()]),
+    [''],
+  )
 }

@@ -18,14 +18,13 @@ export interface Answering {
   readonly gate: Gate
   readonly runId: string
   readonly denyAs: DenyAs
-  readonly redact: (text: string) => string
 }
 
 /** One line, without its newline. */
 export function denial(judged: JudgedCall, idRaw: string, answering: Answering): string {
-  const { decision } = judged
+  const decision = answering.gate.shown(judged)
   const action = decision.action === 'ALLOW' ? 'BLOCK' : decision.action
-  const message = answering.redact(messageOf(decision))
+  const message = messageOf(decision)
   const data = { subluminal: subluminal(judged, answering) }
   const body =
     answering.denyAs === 'error'
@@ -51,7 +50,8 @@ function withId(idRaw: string, body: object): string {
 }
 
 function subluminal(judged: JudgedCall, { gate, runId }: Answering): object {
-  const { decision, policy } = judged
+  const { policy } = judged
+  const decision = gate.shown(judged)
   const { call_id, server_name, tool_name, args_hash } = gate.names(judged)
   return {
     v: PACK_VERSION,

@@ -139,7 +139,8 @@ export class ClientJudge {
       this.#forwarded(judged, message.id)
       return true
     }
-    const { code, why } = message
+    const { code } = message
+    const why = gate.shown(judged).summary
     this.#refused(judged, protocolError(message.id?.raw ?? 'null', code, why, { judged, answering }), code)
     return false
   }

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { type CallNames, type DecisionText, decisionText, type EventText, policyText } from '../events/event-text.ts'
 import type { EventWriter } from '../events/event-writer.ts'
-import { type Absent, cutAtBytes, PREVIEW_OMITTED, type Preview } from '../events/preview.ts'
+import { type Absent, PREVIEW_OMITTED, type Preview } from '../events/preview.ts'
 import type { Piece } from '../events/line-bytes.ts'
 import type { Redact } from '../events/redact.ts'
 import type { CallError, CallStatus, PolicyRef, Transport } from '../events/types.ts'
@@ -12,6 +12,7 @@ import type { Policy } from '../policy/plan.ts'
 import type { CallEnd, Decision, Verdict } from '../policy/types.ts'
 import { CallArguments } from './call-arguments.ts'
 import type { PolicyState } from './policy-state.ts'
+import { recordedDecision, shortText, shownDecision } from './shown-decision.ts'
 
 /** A call as an adapter hands it over (seed 004 §7.1). */
 export interface ToolCall {
@@ -65,7 +66,10 @@ export interface GateOptions {
 
 interface Said {
   readonly decision: Decision
+  /** As the agent is told. */
   readonly shown: Decision
+  /** As the record says. */
+  readonly recorded: Decision
   readonly said: DecisionText
 }
 
@@ -79,6 +83,7 @@ export class Gate {
   #breakers: ReadonlySet<string>
   #terminated: Decision | null = null
   #lastSaid: Said | null = null
+  #lastTool: { readonly name: string; readonly shown: string } | null = null
 
   constructor(options: GateOptions) {
     this.#options = options
@@ -124,7 +129,7 @@ export class Gate {
         verdict = state.decide(plan, args, nowMs)
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error)
-        this.#options.note(`policy could not judge a call of ${JSON.stringify(call.toolName)}: ${why}`)
+        this.#options.note(`policy could not judge a call of ${JSON.stringify(this.#shownTool(call.toolName))}: ${why}`)
         verdict = plainVerdict(decideOnError(this.#policy, plan.tags, `the policy could not be evaluated: ${why}`))
       }
     }
@@ -170,6 +175,7 @@ export class Gate {
   announce(judged: JudgedCall): void {
     const { text, events, redact } = this.#options
     const { call, decision, args } = judged
+    const { recorded, said } = this.#said(judged)
     judged.names = text.names(this.names(judged))
     const { argsBytes: buffer } = call
     const preview: Preview =
@@ -188,28 +194,37 @@ export class Gate {
         preview,
       ),
     )
-    const { shown, said } = this.#said(decision)
     events.put(text.decision(judged.names, said))
-    if (decision.hint !== undefined && decision.enforced) events.put(text.hintIssued(judged.callId, shown.hint))
+    if (decision.hint !== undefined && decision.enforced) events.put(text.hintIssued(judged.callId, recorded.hint))
     for (const ruleId of judged.tripped)
       if (this.#breakers.has(ruleId)) events.put(text.breakerTrip(judged.names, ruleId))
   }
 
-  /** What the record says of a decision; most calls have the one that the call before had. */
-  #said(decision: Decision): Said {
+  /** What is said of a decision; most calls have the one that the call before had. */
+  #said({ decision, args }: JudgedCall): Said {
     if (this.#lastSaid?.decision === decision) return this.#lastSaid
-    const { redact } = this.#options
-    const hint = decision.hint === undefined ? {} : { hint: shortHint(decision.hint, redact) }
-    const shown = { ...decision, ...hint, summary: shortText(redact(decision.summary)) }
-    this.#lastSaid = { decision, shown, said: decisionText(shown, this.#policyText) }
+    const shown = shownDecision(decision, args, this.#options.redact)
+    const recorded = recordedDecision(shown)
+    this.#lastSaid = { decision, shown, recorded, said: decisionText(recorded, this.#policyText) }
     return this.#lastSaid
+  }
+
+  /** The decision as the agent may be told: the record says the same. */
+  shown(judged: JudgedCall): Decision {
+    return this.#said(judged).shown
+  }
+
+  /** A tool may be called anything, a secret too. */
+  #shownTool(name: string): string {
+    if (this.#lastTool?.name !== name) this.#lastTool = { name, shown: this.#options.redact(name) }
+    return this.#lastTool.shown
   }
 
   names(judged: JudgedCall): CallNames {
     return {
       call_id: judged.callId,
       server_name: this.#options.serverName,
-      tool_name: judged.call.toolName,
+      tool_name: this.#shownTool(judged.call.toolName),
       args_hash: judged.args.hash,
     }
   }
@@ -255,30 +270,7 @@ export function refOf({ snapshot }: Policy): PolicyRef {
   return { policy_id: snapshot.policy_id, policy_version: snapshot.version, policy_hash: snapshot.policy_hash }
 }
 
-/** Text for an event may come from a policy or an upstream and be of any length; a line of a record may not. */
-function shortText(text: string): string {
-  return cutAtBytes(text, 2_048)
-}
-
 /** What went wrong, without the stack trace that some servers append. */
 function firstLine(text: string): string {
   return shortText(text.split('\n', 1)[0] ?? '')
-}
-
-/** A hint as it may stand in a record: redacted, and without arguments that are larger than a preview. */
-function shortHint(hint: NonNullable<Decision['hint']>, redact: Redact): NonNullable<Decision['hint']> {
-  const hint_text = shortText(redact(hint.hint_text))
-  const suggested = hint.suggested_args === null ? 'null' : redact(JSON.stringify(hint.suggested_args))
-  const suggested_args = suggested.length > 8_192 ? null : parsed(suggested)
-  return { ...hint, hint_text, suggested_args }
-}
-
-function parsed(text: string): NonNullable<Decision['hint']>['suggested_args'] {
-  try {
-    return JSON.parse(text) as NonNullable<Decision['hint']>['suggested_args']
-  } catch (error) {
-    // Taking a secret out cut through the JSON around it: then the record goes without.
-    if (!(error instanceof SyntaxError)) throw error
-    return null
-  }
 }

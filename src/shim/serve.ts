@@ -152,7 +152,7 @@ function assemble(
     },
     note,
   })
-  const answering: Answering = { gate, runId: run.runId, denyAs: options.denyAs, redact }
+  const answering: Answering = { gate, runId: run.runId, denyAs: options.denyAs }
   const judge = new ClientJudge({ gate, answering, open, out })
   const traffic = startTraffic({
     clock,
