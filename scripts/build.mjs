@@ -52,7 +52,10 @@ const groups = [
     name: 'output',
     test: /src\/cli\/(stdout|version|early-session)\.ts$|src\/supervisor\/(launch|handover)\.ts$/,
   },
-  { name: 'vocabulary', test: /src\/(errors|limits|ids|clock|paths|suggest|config)\.ts$|rolldown.runtime/ },
+  {
+    name: 'vocabulary',
+    test: /src\/(errors|limits|ids|clock|paths|suggest|config|processes|process-table|proc-source|ps-source|ps-command)\.ts$|rolldown.runtime/,
+  },
   {
     name: 'frame',
     test: /src\/cli\/(command|main|manners|launchers|parse|stdin|render\/(style|colors|json))\.ts$/,
@@ -61,7 +64,7 @@ const groups = [
   // What starts a session, finds one, and settles a lost one.
   {
     name: 'sessions',
-    test: /src\/processes\.ts$|src\/supervisor\/(command|ending|hold-id|options|prepare|session-dir|session-files|settle|start|tree)\.ts$|src\/cli\/commands\/session\/(run|socket-dir)\.ts$/,
+    test: /src\/supervisor\/(command|ending|hold-id|options|prepare|session-dir|session-files|settle|start|tree)\.ts$|src\/cli\/commands\/session\/(run|socket-dir)\.ts$/,
   },
   // What `claim check` loads when the path is clear, in one piece.
   {

@@ -50,6 +50,12 @@ export const ERRORS = table({
     http: 403,
     means: 'only a person may do this, at a terminal that no session and no agent is above',
   },
+  PROCESSES_UNREADABLE: {
+    kind: 'config',
+    exit: 8,
+    http: 500,
+    means: 'the system has neither /proc nor a `ps` that answers, so nobody can tell what runs',
+  },
   INTERNAL: { kind: 'bug', exit: 1, http: 500, means: 'something happened that the program rules out' },
   INTERRUPTED: { kind: 'user', exit: 130, http: 499, means: 'the user stopped the command' },
   // config

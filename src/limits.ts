@@ -22,6 +22,12 @@ export const SQLITE_WAL_BYTES_KEPT = 8 << 20
 /** State files are read whole; larger ones are not ours. */
 export const STATE_FILE_BYTES_MAX = 64 << 20
 
+// -- processes
+/** Where `ps` is asked: it takes some milliseconds; one that hangs is not waited for, and nobody is taken for dead. */
+export const PS_ANSWER_MS = 10_000
+/** The environments of some ten thousand processes; a system with more is not one that `ps` is the way to. */
+export const PS_OUTPUT_BYTES_MAX = 256 << 20
+
 // -- canonical
 /** Deeper JSON is refused before a recursive reader can run out of stack. */
 export const JSON_DEPTH_MAX = 1_000

@@ -2,7 +2,8 @@
 import { userInfo } from 'node:os'
 import { basename } from 'node:path'
 import { HeimdallError, isErrno } from './errors.ts'
-import { commandWords, hasInEnvironment, holdersOf, readStat, terminalOf } from './processes.ts'
+import type { ProcessTable } from './process-table.ts'
+import { lookAtProcesses } from './processes.ts'
 
 export interface Person {
   readonly person: true
@@ -74,11 +75,12 @@ const SUPERVISOR_SCRIPT = /(^|\/)dist\/session\.cjs$/
  * is the one who acts. Variables never prove a person; those that a process was started with may speak against one.
  */
 export function whoActs(pid = process.pid): Acting {
-  const terminal = terminalOf(pid)
+  const table = lookAtProcesses()
+  const terminal = table.terminalOf(pid)
   if (terminal === undefined) return { person: false, reason: 'there is no terminal' }
-  const leader = readStat(pid)?.session ?? 0
-  const line = [...new Set([pid, leader, ...holdersOf(terminal)].flatMap(lineOf))]
-  const reason = firstOf(line, whoRunsIt) ?? firstOf(line, markOf)
+  const leader = table.stat(pid)?.session ?? 0
+  const line = [...new Set([pid, leader, ...table.holdersOf(terminal)].flatMap((one) => lineOf(table, one)))]
+  const reason = firstOf(line, (one) => whoRunsIt(table, one)) ?? firstOf(line, (one) => markOf(table, one))
   return reason === undefined ? { person: true, name: userName(), terminal } : { person: false, reason }
 }
 
@@ -92,11 +94,11 @@ export function requirePerson(what: string): Person {
 }
 
 /** The process and all that are above it. */
-function lineOf(pid: number): number[] {
+function lineOf(table: ProcessTable, pid: number): number[] {
   const line: number[] = []
   // A parent that has ended may have left its number to a child of ours.
   for (let one = pid; one > 0 && !line.includes(one);) {
-    const stat = readStat(one)
+    const stat = table.stat(one)
     if (stat === undefined) break
     line.push(one)
     one = stat.ppid
@@ -112,18 +114,18 @@ function firstOf(pids: readonly number[], say: (pid: number) => string | undefin
   return undefined
 }
 
-function whoRunsIt(pid: number): string | undefined {
-  const words = commandWords(pid)
+function whoRunsIt(table: ProcessTable, pid: number): string | undefined {
+  const words = table.commandWords(pid)
   const session = sessionOf(words)
   if (session !== undefined) return `session ${session} runs it (process ${pid})`
   const host = HOSTS.find((one) => isHost(one, words))
   return host === undefined ? undefined : `${host.name} runs it (process ${pid})`
 }
 
-function markOf(pid: number): string | undefined {
-  const mark = MARKS.find((name) => hasInEnvironment(pid, `${name}=`))
+function markOf(table: ProcessTable, pid: number): string | undefined {
+  const mark = MARKS.find((name) => table.hasInEnvironment(pid, `${name}=`))
   if (mark === undefined) return undefined
-  const name = basename(commandWords(pid)[0] ?? 'a program')
+  const name = basename(table.commandWords(pid)[0] ?? 'a program')
   return `${name} (process ${pid}) was started where ${mark} is set, as it is for agents`
 }
 

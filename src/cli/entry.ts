@@ -21,6 +21,11 @@ export function start(bin: string): void {
 
 async function run(bin: string, words: readonly string[]): Promise<number> {
   const cwd = process.cwd()
+  const processes = process.env['HEIMDALL_PROCESSES']
+  if (processes !== undefined) {
+    const { readProcessesFrom } = await import('../processes.ts')
+    readProcessesFrom(processes)
+  }
   const scopes = quickScopes(bin, words)
   if (scopes !== undefined) {
     // Hooks ask before every edit, and nearly always nobody is in the way: that answer needs no table of commands.

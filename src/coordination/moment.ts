@@ -1,8 +1,7 @@
 // Points in time that do not depend on one clock: what the wall showed, and how long ago it was by a clock that cannot jump.
-import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Clock } from '../clock.ts'
-import { isErrno } from '../errors.ts'
+import { bootId, UNKNOWN_BOOT } from '../processes.ts'
 
 /**
  * The wall reading is for people. Durations are differences of monotonic readings, and those mean something only
@@ -21,18 +20,10 @@ export interface Machine {
 }
 
 export function readMachine(): Machine {
-  return { boot: bootId(), host: hostname() }
-}
-
-function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  } catch (error) {
-    // Elsewhere than on Linux there is no cheap boot id. Each process is then a boot of its own: ages are taken from
-    // the wall at first sight and from observation after that, which is right, only coarser.
-    if (!isErrno(error, 'ENOENT', 'EACCES')) throw error
-    return `process-${process.pid}-${process.hrtime.bigint()}`
-  }
+  const boot = bootId()
+  // Where the system has no word for its boot, each process is a boot of its own: ages are taken from the wall at
+  // first sight and from observation after that, which is right, only coarser.
+  return { boot: boot === UNKNOWN_BOOT ? `process-${process.pid}-${process.hrtime.bigint()}` : boot, host: hostname() }
 }
 
 export function momentOf(clock: Pick<Clock, 'wallMs' | 'monoMs'>, machine: Machine): Moment {

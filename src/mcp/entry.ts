@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { systemClock } from '../clock.ts'
 import { EXIT, isErrno } from '../errors.ts'
+import { readProcessesFrom } from '../processes.ts'
 import type { Desk } from './desk.ts'
 import { createLedgerServer } from './server.ts'
 import { LedgerTransport } from './transport.ts'
@@ -23,6 +24,8 @@ export function start(): void {
   const note = (line: string): void => void process.stderr.write(`heimdall-ledger-mcp: ${line}\n`)
   let desk: Promise<Desk> | undefined
   const openDesk = async (): Promise<Desk> => {
+    const processes = process.env['HEIMDALL_PROCESSES']
+    if (processes !== undefined) readProcessesFrom(processes)
     const { Desk } = await import('./desk.ts')
     return new Desk({ cwd: options.cwd, env: process.env, clock: systemClock, pid: process.pid, note })
   }

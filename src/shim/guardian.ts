@@ -1,6 +1,7 @@
 // A few lines of shell that outlive the shim: when it is killed without a chance to clean up, they end what it started.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { UPSTREAM_GRACE_MS } from '../limits.ts'
+import { markedScript } from '../processes.ts'
 
 /** The environment variable by which everything that an upstream starts can be found again, wherever it went. */
 export const SHIM_MARK = 'HEIMDALL_SHIM_ID'
@@ -8,11 +9,12 @@ export const SHIM_MARK = 'HEIMDALL_SHIM_ID'
 // It reads the process group, then waits. A word means that all is well; the end of input without one, that the shim is
 // dead. Then upstream gets a moment to notice the end of its own input, SIGTERM, the grace time, and SIGKILL; and so does
 // everything that left the group but still carries the mark. A shell is a tenth of a Node process to start and to keep.
-const SCRIPT = `
+const script = (): string => `
 mark=$1 grace=$2
 read -r group || group=
 read -r word && exit 0
-marked() { for f in $(grep -lsa -e "${SHIM_MARK}=$mark" /proc/[0-9]*/environ 2>/dev/null); do f=\${f#/proc/}; echo "\${f%/environ}"; done; }
+found() { ${markedScript()}; }
+marked() { found "${SHIM_MARK}=$mark"; }
 alive() { [ -n "$group" ] && kill -0 "-$group" 2>/dev/null && return 0; [ -n "$(marked)" ]; }
 send() { [ -n "$group" ] && kill "-$1" "-$group" 2>/dev/null; for p in $(marked); do kill "-$1" "$p" 2>/dev/null; done; }
 sleep 0.3
@@ -31,7 +33,7 @@ export interface Guardian {
 
 export function startGuardian(mark: string, note: (line: string) => void): Guardian {
   const tenths = String(Math.ceil(UPSTREAM_GRACE_MS / 100))
-  const child: ChildProcess = spawn('/bin/sh', ['-c', SCRIPT, 'heimdall-guardian', mark, tenths], {
+  const child: ChildProcess = spawn('/bin/sh', ['-c', script(), 'heimdall-guardian', mark, tenths], {
     // A session of its own: what kills the shim's whole group must not kill its guardian.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

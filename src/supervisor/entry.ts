@@ -3,6 +3,7 @@ import { closeSync, readFileSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { SESSION_OPTIONS_BYTES_MAX } from '../limits.ts'
+import { readProcessesFrom } from '../processes.ts'
 import { parseHandover } from './options.ts'
 import { runSession } from './run.ts'
 import { ANNOUNCE_ARGUMENT, READY_FD } from './handover.ts'
@@ -34,6 +35,8 @@ function fail(error: unknown): number {
 
 async function main(): Promise<number> {
   try {
+    const processes = process.env['HEIMDALL_PROCESSES']
+    if (processes !== undefined) readProcessesFrom(processes)
     const line = readFileSync(0)
     if (line.length > SESSION_OPTIONS_BYTES_MAX)
       throw new HeimdallError('SESSION_OPTIONS_INVALID', `options of ${line.length} bytes`)

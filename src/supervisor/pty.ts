@@ -1,9 +1,10 @@
 // One pseudo-terminal with its child: the only file that knows node-pty. Bytes in both directions, size, end.
-import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { ReadStream } from 'node:tty'
 import { HeimdallError, isErrno } from '../errors.ts'
-import { type FileId, type ProcessId, readStat } from '../processes.ts'
+import type { FileId, ProcessId } from '../process-table.ts'
+import { readStat } from '../processes.ts'
 import { sendSignal } from './signals.ts'
 
 /** What node-pty's JavaScript calls; its stream is not used, because it loses what a dying child wrote last. */
@@ -105,7 +106,7 @@ function wire(native: Native, { fd, pid, slavePath }: Forked, sink: PtySink): Wi
   // ourselves there is no hang-up, and reading goes on until it would block.
   const slave = openSync(slavePath, constants.O_RDWR | constants.O_NOCTTY)
   const { terminal, stream } = closingOnError(slave, () => ({
-    terminal: fstatSync(slave),
+    terminal: { ...numbersOf(fstatSync(slave)), path: slavePath },
     stream: readingInto(sink, fd, () => isPaused),
   }))
   const pty: Pty = {
@@ -152,6 +153,8 @@ function wire(native: Native, { fd, pid, slavePath }: Forked, sink: PtySink): Wi
     },
   }
 }
+
+const numbersOf = ({ dev, ino, rdev }: Stats): Omit<FileId, 'path'> => ({ dev, ino, rdev })
 
 function readingInto(sink: PtySink, fd: number, isPaused: () => boolean): ReadStream {
   // ReadStream hands its options on to net.Socket; its type does not say so.

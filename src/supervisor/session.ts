@@ -1,7 +1,7 @@
 // A running session: the terminal, its output log, its clients and what is known of the child, wired together.
 import type { Clock, Timer } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
-import { BACKLOG_BYTES, OUTPUT_FRAME_BYTES_MAX, TREE_SCAN_MS } from '../limits.ts'
+import { BACKLOG_BYTES, OUTPUT_FRAME_BYTES_MAX } from '../limits.ts'
 import { encodeJson, encodeStatusResp } from '../wire/encode.ts'
 import { type StateName, STATES } from '../wire/frames.ts'
 import type { Info, NeedsInput, Report, Size, StateEvent, SubscribeOptions } from '../wire/messages.ts'
@@ -66,6 +66,7 @@ export class Session implements Desk {
   readonly #screen: Screen
   readonly #pty: Pty
   readonly tree: ProcessTree
+  readonly #watching: Timer
   readonly #startedMs: number
   readonly #startedWallMs: number
   #lastOutputMs: number
@@ -74,7 +75,6 @@ export class Session implements Desk {
   #gathering: Timer | undefined
   #activityMs = Number.NEGATIVE_INFINITY
   #stateTimer: Timer | undefined
-  #treeTimer: Timer | undefined
   #killing: Timer | undefined
   #title = ''
   #announced: Announced = { name: undefined, needs: undefined, size: undefined, title: '' }
@@ -120,7 +120,7 @@ export class Session implements Desk {
       },
     )
     this.tree = new ProcessTree({ child: this.#pty.child, key: parts.key, terminal: this.#pty.terminal })
-    this.#watchTree()
+    this.#watching = this.tree.watch(clock, (problem) => parts.log.write('error', 'session', problem))
   }
 
   get pid(): number {
@@ -154,7 +154,7 @@ export class Session implements Desk {
     this.#screen.close()
     this.#gathering?.cancel()
     this.#stateTimer?.cancel()
-    this.#treeTimer?.cancel()
+    this.#watching.cancel()
   }
 
   // -- what clients ask for
@@ -299,7 +299,7 @@ export class Session implements Desk {
     }
     this.#end = end
     this.#killing?.cancel()
-    this.#treeTimer?.cancel()
+    this.#watching.cancel()
     this.#classifier.end(nowMs)
     this.#needsInput.forget()
     this.#needsInput.see(undefined)
@@ -384,16 +384,5 @@ export class Session implements Desk {
     if (nowMs - this.#activityMs < ACTIVITY_MS) return
     this.#activityMs = nowMs
     this.#parts.onActivity()
-  }
-
-  #watchTree(): void {
-    this.#treeTimer = this.#clock.after(
-      TREE_SCAN_MS,
-      () => {
-        this.tree.look()
-        this.#watchTree()
-      },
-      { background: true },
-    )
   }
 }

@@ -1,16 +1,9 @@
 // The process tree of a session, also those that left its group or its session: found by parent, session, environment and terminal.
-import { TREE_PROCESSES_MAX } from '../limits.ts'
-import {
-  allProcesses,
-  childrenOf,
-  type FileId,
-  hasAsStream,
-  hasInEnvironment,
-  isSame,
-  type ProcessId,
-  type ProcessStat,
-  readStat,
-} from '../processes.ts'
+import type { Clock, Timer } from '../clock.ts'
+import { HeimdallError } from '../errors.ts'
+import { TREE_PROCESSES_MAX, TREE_SCAN_MS } from '../limits.ts'
+import type { FileId, ProcessId, ProcessStat, ProcessTable } from '../process-table.ts'
+import { isSame, isSameStart, isStartedAfter, lookAside, lookAtProcesses } from '../processes.ts'
 import { SUPERVISOR_VARIABLE } from './handover.ts'
 
 /** In the environment of the child and so, unless they clear it, of all its descendants. */
@@ -35,63 +28,97 @@ export class ProcessTree {
   }
 
   /** Walks down from those that are known, which costs as much as the tree is large. To be called now and then. */
-  look(): void {
-    for (const [pid, known] of this.#seen) if (pid !== this.#root.child?.pid && !isSame(known)) this.#seen.delete(pid)
+  look(table: ProcessTable = lookAtProcesses()): void {
+    // Also the child: below a number that has gone to another process are that one's children.
+    for (const [pid, known] of this.#seen) if (!isSame(known, table)) this.#seen.delete(pid)
     const queue = [...this.#seen.keys()]
     for (let pid = queue.pop(); pid !== undefined; pid = queue.pop())
-      for (const child of childrenOf(pid)) if (this.#note(child)) queue.push(child)
+      for (const child of table.childrenOf(pid)) if (this.#note(child, table)) queue.push(child)
+  }
+
+  /** Looks now and then until `cancel`, without holding anyone up. */
+  watch(clock: Clock, note: (problem: string) => void): Timer {
+    let isWatching = true
+    let timer: Timer
+    const arm = (): void => {
+      timer = clock.after(TREE_SCAN_MS, () => void watched(), { background: true })
+    }
+    const watched = async (): Promise<void> => {
+      try {
+        this.look(await lookAside())
+      } catch (error) {
+        if (!(error instanceof HeimdallError)) throw error
+        note(error.message)
+      }
+      if (isWatching) arm()
+    }
+    arm()
+    return {
+      cancel: () => {
+        isWatching = false
+        timer.cancel()
+      },
+    }
   }
 
   /** Everyone alive who belongs to the tree, the child included, from a look at all processes. */
   members(): ProcessStat[] {
-    this.look()
+    const table = lookAtProcesses()
+    this.look(table)
     const { child, key } = this.#root
-    const processes = allProcesses().filter((one) => !one.isZombie)
-    // A session number is not given out again while anyone is in it; only a new leader of that number voids it.
+    const processes = table.all().filter((one) => !one.isZombie)
+    // The number of a session or a group is not given out again while anyone is in it; only a new leader of that
+    // number voids it.
     const leader = processes.find((one) => one.pid === child?.pid)
-    const isSessionOurs = child !== undefined && (leader === undefined || leader.startTicks === child.startTicks)
+    const areNumbersOurs = child !== undefined && (leader === undefined || isSameStart(leader, child))
     const found = new Set(
       processes
         .filter(
           (one) =>
             this.#isKnown(one) ||
-            (isSessionOurs && one.session === child.pid) ||
-            carries(one.pid, key) ||
-            this.#isLeftOver(one),
+            (areNumbersOurs && (one.session === child.pid || one.pgrp === child.pid)) ||
+            carries(table, one.pid, key) ||
+            this.#isLeftOver(table, one),
         )
-        .filter((one) => !isSupervisor(one.pid))
+        .filter((one) => !isSupervisor(table, one.pid))
         .map((one) => one.pid),
     )
     for (let size = -1; size !== found.size;) {
       size = found.size
       for (const one of processes)
-        if (!found.has(one.pid) && found.has(one.ppid) && !isSupervisor(one.pid)) found.add(one.pid)
+        if (!found.has(one.pid) && found.has(one.ppid) && !isSupervisor(table, one.pid)) found.add(one.pid)
     }
     return processes.filter((one) => found.has(one.pid))
   }
 
   #isKnown(stat: ProcessStat): boolean {
-    return this.#seen.get(stat.pid)?.startTicks === stat.startTicks
+    const known = this.#seen.get(stat.pid)
+    return known !== undefined && isSameStart(known, stat)
   }
 
   /** No terminal of its own, ours as a standard stream, and younger than the child: whoever did that came from here. */
-  #isLeftOver({ pid, ttyNr, startTicks }: ProcessStat): boolean {
+  #isLeftOver(table: ProcessTable, one: ProcessStat): boolean {
     const { child, terminal } = this.#root
-    if (terminal === undefined || child === undefined || pid === process.pid) return false
-    return ttyNr === 0 && startTicks >= child.startTicks && hasAsStream(pid, terminal)
+    if (terminal === undefined || child === undefined || one.pid === process.pid) return false
+    return one.ttyNr === 0 && isStartedAfter(one, child) && table.hasAsStream(one.pid, terminal)
   }
 
-  #note(pid: number): boolean {
-    if (this.#seen.has(pid) || this.#seen.size >= TREE_PROCESSES_MAX || isSupervisor(pid)) return false
-    const stat = readStat(pid)
+  #note(pid: number, table: ProcessTable): boolean {
+    if (this.#seen.has(pid) || this.#seen.size >= TREE_PROCESSES_MAX || isSupervisor(table, pid)) return false
+    const stat = table.stat(pid)
     if (stat === undefined) return false
     this.#seen.set(pid, { pid, startTicks: stat.startTicks })
     return true
   }
 }
 
-/** A session started from inside this one is somebody's own session; it ends on its own terms. */
-const isSupervisor = (pid: number): boolean => hasInEnvironment(pid, `${SUPERVISOR_VARIABLE}=`)
+/** The second sign is for systems that do not show an environment. */
+const SUPERVISOR_COMMAND = /^\S*node\S* \S*\bsession\.cjs$/
 
-const carries = (pid: number, key: string | undefined): boolean =>
-  key !== undefined && pid !== process.pid && hasInEnvironment(pid, `${KEY_VARIABLE}=${key}\0`)
+/** A session started from inside this one is somebody's own session; it ends on its own terms. */
+const isSupervisor = (table: ProcessTable, pid: number): boolean =>
+  table.hasInEnvironment(pid, `${SUPERVISOR_VARIABLE}=`) ||
+  SUPERVISOR_COMMAND.test(table.commandWords(pid).slice(0, 2).join(' '))
+
+const carries = (table: ProcessTable, pid: number, key: string | undefined): boolean =>
+  key !== undefined && pid !== process.pid && table.hasInEnvironment(pid, `${KEY_VARIABLE}=${key}\0`)

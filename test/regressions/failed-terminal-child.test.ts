@@ -1,10 +1,10 @@
 // What fails while a session is put together must not leave a child behind that nobody knows of.
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { childrenOf } from '../../src/processes.ts'
 import { resolveOptions } from '../../src/supervisor/options.ts'
 import { openPty } from '../../src/supervisor/pty.ts'
 import { Session } from '../../src/supervisor/session.ts'
+import { descendants } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { until } from '../support/wait.ts'
 
@@ -13,8 +13,8 @@ const start = { command: STUBBORN, cwd: '/', env: { PATH: process.env['PATH'] ??
 
 /** Children of this process that were not there before. */
 function newChildren(): () => number[] {
-  const before = new Set(childrenOf(process.pid))
-  return () => childrenOf(process.pid).filter((pid) => !before.has(pid))
+  const before = new Set(descendants(process.pid))
+  return () => descendants(process.pid).filter((pid) => !before.has(pid))
 }
 
 test('a terminal that cannot be read ends the child that it was opened for', async () => {

@@ -1,6 +1,7 @@
 // Nothing outlives a shim: acceptance ids PROC of seed 004 §6.3, with servers that ignore signals and children that run away.
 import { spawn } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { eachSource } from '../support/process-sources.ts'
 import { descendants, fixture, isRunning, launcher, startProgram, waitForTreeDeath } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { checkBooks, ofType, type ShimClient, startShim, toolCall } from '../support/shim-client.ts'
@@ -20,66 +21,68 @@ async function expectAllGone(shim: ShimClient, tree: readonly number[]): Promise
   expect(performance.now() - from).toBeLessThan(BOUND_MS)
 }
 
-test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-  'PROC-001: %s ends shim, server and its children, also a server that ignores it',
-  async (signal) => {
+eachSource(() => {
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'PROC-001: %s ends shim, server and its children, also a server that ignores it',
+    async (signal) => {
+      const shim = startShim({ env: { FAKE_STUBBORN: '1' } })
+      const tree = await treeOf(shim)
+      shim.program.kill(signal)
+      await expectAllGone(shim, tree)
+      const { code } = await shim.program.ended
+      expect(code).toBe({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }[signal])
+      const events = shim.events()
+      expect(ofType(events, 'run_end')[0]?.['run'].status).toBe('CANCELLED')
+      expect(checkBooks(events)).toEqual([])
+    },
+  )
+
+  test('PROC-002: the end of input ends both, also a server that ignores it', async () => {
     const shim = startShim({ env: { FAKE_STUBBORN: '1' } })
     const tree = await treeOf(shim)
-    shim.program.kill(signal)
+    const { code, events } = await shim.end()
     await expectAllGone(shim, tree)
-    const { code } = await shim.program.ended
-    expect(code).toBe({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }[signal])
-    const events = shim.events()
-    expect(ofType(events, 'run_end')[0]?.['run'].status).toBe('CANCELLED')
-    expect(checkBooks(events)).toEqual([])
-  },
-)
+    expect(code).toBe(0)
+    expect(ofType(events, 'run_end')[0]?.['run'].status).toBe('SUCCEEDED')
+  })
 
-test('PROC-002: the end of input ends both, also a server that ignores it', async () => {
-  const shim = startShim({ env: { FAKE_STUBBORN: '1' } })
-  const tree = await treeOf(shim)
-  const { code, events } = await shim.end()
-  await expectAllGone(shim, tree)
-  expect(code).toBe(0)
-  expect(ofType(events, 'run_end')[0]?.['run'].status).toBe('SUCCEEDED')
-})
+  test('PROC-002: a client that dies with the pipes in the hands of others is noticed by its pid', async () => {
+    // The parent leaves at once; a sleeping child of its own keeps the other end of the shim's input open.
+    const script =
+      'const{spawn}=require("node:child_process");const s=spawn(process.execPath,process.argv.slice(1),{stdio:["pipe","ignore","ignore"]});const k=spawn("/bin/sleep",["60"],{stdio:[0,"ignore","ignore",s.stdin._handle.fd],detached:true});console.log(JSON.stringify([s.pid,k.pid]));setTimeout(()=>process.exit(0),1500)'
+    const parent = startProgram(
+      [
+        process.execPath,
+        '-e',
+        script,
+        ...launcher('sub').slice(1),
+        'shim',
+        '--server-name=x',
+        '--',
+        ...fixture('shim-upstream'),
+      ],
+      { env: { HOME: temporaryFolder(), FAKE_STUBBORN: '1' } },
+    )
+    const [shimPid = 0, keeper = 0] = JSON.parse(await parent.waitForLine(/^\[/)) as number[]
+    try {
+      const tree = await until('the server to start', () => {
+        const found = descendants(shimPid)
+        return found.length >= 2 ? found : undefined
+      })
+      await parent.ended
+      await waitForTreeDeath(shimPid, tree, { waitMs: BOUND_MS })
+    } finally {
+      process.kill(keeper, 'SIGKILL')
+    }
+  })
 
-test('PROC-002: a client that dies with the pipes in the hands of others is noticed by its pid', async () => {
-  // The parent leaves at once; a sleeping child of its own keeps the other end of the shim's input open.
-  const script =
-    'const{spawn}=require("node:child_process");const s=spawn(process.execPath,process.argv.slice(1),{stdio:["pipe","ignore","ignore"]});const k=spawn("/bin/sleep",["60"],{stdio:[0,"ignore","ignore",s.stdin._handle.fd],detached:true});console.log(JSON.stringify([s.pid,k.pid]));setTimeout(()=>process.exit(0),1500)'
-  const parent = startProgram(
-    [
-      process.execPath,
-      '-e',
-      script,
-      ...launcher('sub').slice(1),
-      'shim',
-      '--server-name=x',
-      '--',
-      ...fixture('shim-upstream'),
-    ],
-    { env: { HOME: temporaryFolder(), FAKE_STUBBORN: '1' } },
-  )
-  const [shimPid = 0, keeper = 0] = JSON.parse(await parent.waitForLine(/^\[/)) as number[]
-  try {
-    const tree = await until('the server to start', () => {
-      const found = descendants(shimPid)
-      return found.length >= 2 ? found : undefined
-    })
-    await parent.ended
-    await waitForTreeDeath(shimPid, tree, { waitMs: BOUND_MS })
-  } finally {
-    process.kill(keeper, 'SIGKILL')
-  }
-})
-
-test('a shim killed with SIGKILL leaves no orphan', async () => {
-  const shim = startShim({ env: { FAKE_STUBBORN: '1' } })
-  const tree = await treeOf(shim)
-  expect(tree.length).toBeGreaterThanOrEqual(4)
-  shim.program.kill('SIGKILL')
-  await expectAllGone(shim, tree)
+  test('a shim killed with SIGKILL leaves no orphan', async () => {
+    const shim = startShim({ env: { FAKE_STUBBORN: '1' } })
+    const tree = await treeOf(shim)
+    expect(tree.length).toBeGreaterThanOrEqual(4)
+    shim.program.kill('SIGKILL')
+    await expectAllGone(shim, tree)
+  })
 })
 
 test('PROC-003: a crash of the server gives every open call its error and its end, and the run its status', async () => {

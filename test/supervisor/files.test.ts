@@ -15,7 +15,8 @@ import {
   sessionPaths,
 } from '../../src/supervisor/session-files.ts'
 import { settle } from '../../src/supervisor/settle.ts'
-import { isRunning } from '../support/programs.ts'
+import { eachSource } from '../support/process-sources.ts'
+import { isRunning, startProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { scaled } from '../support/scale.ts'
 import { sh, start, type TestSession } from './support/session.ts'
@@ -26,73 +27,104 @@ function sessionsFolder(): string {
   return dir
 }
 
-test('the pid file has supervisor and child in its first two lines, as in the field, and more behind', async () => {
-  const session = await start(['cat'])
-  const lines = readFileSync(sessionPaths(session.dir, 't').pid, 'utf8').split('\n')
-  expect(lines.slice(0, 2)).toEqual([String(session.supervisor_pid), String(session.pid)])
-  expect(readHolder(session.dir, 't')).toMatchObject({
-    childStart: readStat(session.pid)?.startTicks,
-    supervisorStart: readStat(session.supervisor_pid)?.startTicks,
-    boot: bootId(),
+eachSource(() => {
+  test('the pid file has supervisor and child in its first two lines, as in the field, and more behind', async () => {
+    const session = await start(['cat'])
+    const lines = readFileSync(sessionPaths(session.dir, 't').pid, 'utf8').split('\n')
+    expect(lines.slice(0, 2)).toEqual([String(session.supervisor_pid), String(session.pid)])
+    expect(readHolder(session.dir, 't')).toMatchObject({
+      childStart: readStat(session.pid)?.startTicks,
+      supervisorStart: readStat(session.supervisor_pid)?.startTicks,
+      boot: bootId(),
+    })
+    expect(parseHolder('12\n13\n')).toMatchObject({ supervisorPid: 12, childPid: 13, boot: undefined })
+    for (const garbage of ['', '\n', 'x\ny\n', '0\n0\n', '-1\n2\n', '\0\0\0'])
+      expect(parseHolder(garbage)).toBeUndefined()
   })
-  expect(parseHolder('12\n13\n')).toMatchObject({ supervisorPid: 12, childPid: 13, boot: undefined })
-  for (const garbage of ['', '\n', 'x\ny\n', '0\n0\n', '-1\n2\n', '\0\0\0'])
-    expect(parseHolder(garbage)).toBeUndefined()
-})
 
-test('many starts with one id: one wins, the others are told who holds it', async () => {
-  const dir = sessionsFolder()
-  const attempts = await Promise.allSettled(
-    Array.from({ length: scaled(4, 12) }, () => start(['sleep', '1000'], { socketDir: dir })),
-  )
-  const won = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []))
-  const [winner] = won as [TestSession]
-  expect(won.length).toBe(1)
-  for (const attempt of attempts) {
-    if (attempt.status === 'fulfilled') continue
-    const error = attempt.reason as HeimdallError
-    expect([error.code, error.entry.seedExit]).toEqual(['SESSION_ID_IN_USE', 1])
-    expect(error.message).toContain(`supervisor ${winner.supervisor_pid}`)
+  test('many starts with one id: one wins, the others are told who holds it', async () => {
+    const dir = sessionsFolder()
+    const attempts = await Promise.allSettled(
+      Array.from({ length: scaled(4, 12) }, () => start(['sleep', '1000'], { socketDir: dir })),
+    )
+    const won = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []))
+    const [winner] = won as [TestSession]
+    expect(won.length).toBe(1)
+    for (const attempt of attempts) {
+      if (attempt.status === 'fulfilled') continue
+      const error = attempt.reason as HeimdallError
+      expect([error.code, error.entry.seedExit]).toEqual(['SESSION_ID_IN_USE', 1])
+      expect(error.message).toContain(`supervisor ${winner.supervisor_pid}`)
+    }
+    await expect(start(['cat'], { socketDir: dir })).rejects.toThrow(
+      new RegExp(`supervisor ${winner.supervisor_pid}, child ${winner.pid}, since .*Z, running sleep 1000`),
+    )
+    expect((await (await winner.connect()).status()).alive).toBe(true)
+  })
+
+  const stale: Holder = {
+    supervisorPid: process.pid,
+    childPid: process.pid,
+    supervisorStart: 1,
+    childStart: 1,
+    boot: bootId(),
+    key: undefined,
+    startedAtMs: 0,
   }
-  await expect(start(['cat'], { socketDir: dir })).rejects.toThrow(
-    new RegExp(`supervisor ${winner.supervisor_pid}, child ${winner.pid}, since .*Z, running sleep 1000`),
-  )
-  expect((await (await winner.connect()).status()).alive).toBe(true)
-})
 
-const stale: Holder = {
-  supervisorPid: process.pid,
-  childPid: process.pid,
-  supervisorStart: 1,
-  childStart: 1,
-  boot: bootId(),
-  key: undefined,
-  startedAtMs: 0,
-}
+  test.each([
+    ['a pid that now belongs to another process', encodeHolder(stale)],
+    [
+      'a pid of before the last boot',
+      encodeHolder({ ...stale, supervisorStart: readStat(process.pid)?.startTicks, boot: 'earlier' }),
+    ],
+    ['an empty file', ''],
+    ['garbage', 'not a pid\n'],
+    ['a pid that is gone', '4194304\n4194304\n'],
+  ])('a stale pid file is recognised: %s', async (_name, text) => {
+    const dir = sessionsFolder()
+    const paths = sessionPaths(dir, 't')
+    writeFileSync(paths.pid, text)
+    writeFileSync(paths.socket, '')
+    const session = await start(['cat'], { socketDir: dir })
+    expect((await (await session.connect()).status()).alive).toBe(true)
+    expect(isRunning(process.pid)).toBe(true)
+  })
 
-test.each([
-  ['a pid that now belongs to another process', encodeHolder(stale)],
-  [
-    'a pid of before the last boot',
-    encodeHolder({ ...stale, supervisorStart: readStat(process.pid)?.startTicks, boot: 'earlier' }),
-  ],
-  ['an empty file', ''],
-  ['garbage', 'not a pid\n'],
-  ['a pid that is gone', '4194304\n4194304\n'],
-])('a stale pid file is recognised: %s', async (_name, text) => {
-  const dir = sessionsFolder()
-  const paths = sessionPaths(dir, 't')
-  writeFileSync(paths.pid, text)
-  writeFileSync(paths.socket, '')
-  const session = await start(['cat'], { socketDir: dir })
-  expect((await (await session.connect()).status()).alive).toBe(true)
-  expect(isRunning(process.pid)).toBe(true)
-})
+  test('children of a process that has got the number of an old session’s child are left alone', async () => {
+    const dir = sessionsFolder()
+    const stranger = startProgram(['sh', '-c', 'sleep 1000 & echo $!; wait'])
+    const below = Number(await stranger.waitForLine(/^\d+$/))
+    writeFileSync(sessionPaths(dir, 't').pid, encodeHolder({ ...stale, childPid: stranger.pid }))
+    expect(await settle(dir, 't')).toBe('settled')
+    expect([stranger.pid, below].filter(isRunning)).toEqual([stranger.pid, below])
+  })
 
-test('a pid file of another program with a live pid is respected', async () => {
-  const dir = sessionsFolder()
-  writeFileSync(sessionPaths(dir, 't').pid, `${process.pid}\n${process.pid}\n`)
-  await expect(start(['cat'], { socketDir: dir })).rejects.toMatchObject({ code: 'SESSION_ID_IN_USE' })
+  test('a pid file of another program with a live pid is respected', async () => {
+    const dir = sessionsFolder()
+    writeFileSync(sessionPaths(dir, 't').pid, `${process.pid}\n${process.pid}\n`)
+    await expect(start(['cat'], { socketDir: dir })).rejects.toMatchObject({ code: 'SESSION_ID_IN_USE' })
+  })
+
+  test('listing changes nothing and knows running, lost and ended sessions', async () => {
+    const dir = sessionsFolder()
+    expect(listSessions(join(dir, 'absent'))).toEqual([])
+    const [running, ended, lost] = await Promise.all([
+      start(['cat'], { socketDir: dir, id: 'running' }),
+      start(sh('exit 2'), { socketDir: dir, id: 'ended' }),
+      start(['cat'], { socketDir: dir, id: 'lost' }),
+    ])
+    process.kill(lost.supervisor_pid, 'SIGKILL')
+    await Promise.all([lost.gone(), ended.gone()])
+    const list = (): string[] => listSessions(dir).map(({ id, state }) => `${id} ${state}`)
+    expect(list()).toEqual(['ended ended', 'lost lost', 'running running'])
+    expect(existsSync(sessionPaths(dir, 'lost').pid)).toBe(true)
+    expect(await settle(dir, 'lost')).toBe('settled')
+    expect(await settle(dir, 'running')).toBe('alive')
+    expect(await settle(dir, 'never-was')).toBe('nothing')
+    expect(findSession(dir, 'lost')).toMatchObject({ state: 'ended', exit: { reason: 'lost', exit_code: 137 } })
+    expect((await (await running.connect()).status()).alive).toBe(true)
+  })
 })
 
 test('an id is free again as soon as its session has ended, though that still answers', async () => {
@@ -103,26 +135,6 @@ test('an id is free again as soon as its session has ended, though that still an
   const second = await start(['cat'], { socketDir: first.dir })
   expect(second.supervisor_pid).not.toBe(first.supervisor_pid)
   expect(findSession(first.dir, 't')).toMatchObject({ state: 'running', exit: undefined })
-})
-
-test('listing changes nothing and knows running, lost and ended sessions', async () => {
-  const dir = sessionsFolder()
-  expect(listSessions(join(dir, 'absent'))).toEqual([])
-  const [running, ended, lost] = await Promise.all([
-    start(['cat'], { socketDir: dir, id: 'running' }),
-    start(sh('exit 2'), { socketDir: dir, id: 'ended' }),
-    start(['cat'], { socketDir: dir, id: 'lost' }),
-  ])
-  process.kill(lost.supervisor_pid, 'SIGKILL')
-  await Promise.all([lost.gone(), ended.gone()])
-  const list = (): string[] => listSessions(dir).map(({ id, state }) => `${id} ${state}`)
-  expect(list()).toEqual(['ended ended', 'lost lost', 'running running'])
-  expect(existsSync(sessionPaths(dir, 'lost').pid)).toBe(true)
-  expect(await settle(dir, 'lost')).toBe('settled')
-  expect(await settle(dir, 'running')).toBe('alive')
-  expect(await settle(dir, 'never-was')).toBe('nothing')
-  expect(findSession(dir, 'lost')).toMatchObject({ state: 'ended', exit: { reason: 'lost', exit_code: 137 } })
-  expect((await (await running.connect()).status()).alive).toBe(true)
 })
 
 test('a path that is too long, a program that is not there, a folder that is not there: clear errors, nothing left behind', async () => {

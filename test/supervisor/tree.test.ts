@@ -3,26 +3,12 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readExitRecord } from '../../src/supervisor/session-files.ts'
+import { eachSource } from '../support/process-sources.ts'
 import { isRunning } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { scaled } from '../support/scale.ts'
 import { until, waitForFile } from '../support/wait.ts'
-import { sh, start, type TestSession } from './support/session.ts'
-
-/** Every process whose environment names the session's folder as its home: found by us, not by the code under test. */
-function processesOf(session: TestSession): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
-      try {
-        return readFileSync(`/proc/${name}/environ`, 'latin1').includes(`HOME=${session.dir}\0`)
-      } catch {
-        return false
-      }
-    })
-    .map(Number)
-    .filter((pid) => pid !== session.supervisor_pid && isRunning(pid))
-}
+import { processesOf, sh, start } from './support/session.ts'
 
 /** Trees of different habits; each says `up` when all of it is there. */
 const TREES: readonly { readonly script: string; readonly processes: number }[] = [
@@ -40,67 +26,110 @@ const TREES: readonly { readonly script: string; readonly processes: number }[] 
   { script: 'i=0; while [ $i -lt 12 ]; do setsid sleep 913 & i=$((i+1)); done; echo up; wait', processes: 13 },
 ]
 
-test('trees of every habit are killed, and nobody survives', async () => {
-  for (let n = 0; n < scaled(6, 200); n += 1) {
-    const { script, processes } = TREES[n % TREES.length] as (typeof TREES)[number]
-    const session = await start(sh(script), { graceMs: 300 })
+eachSource(() => {
+  test('trees of every habit are killed, and nobody survives', async () => {
+    for (let n = 0; n < scaled(6, 200); n += 1) {
+      const { script, processes } = TREES[n % TREES.length] as (typeof TREES)[number]
+      const session = await start(sh(script), { graceMs: 300 })
+      const client = await session.connect()
+      client.subscribe()
+      await client.waitForOutput('up')
+      await until('the whole tree', () => processesOf(session).length >= processes)
+      client.send('kill')
+      await client.exit()
+      await session.gone()
+      expect(processesOf(session)).toEqual([])
+    }
+  })
+
+  test('a child that ends by itself leaves nothing behind either', async () => {
+    const session = await start(sh('setsid sleep 920 & sleep 921 & echo up; exit 6'), { graceMs: 300 })
+    const client = await session.connect()
+    client.subscribe()
+    expect(await client.exit()).toBe(6)
+    await session.gone()
+    expect(processesOf(session)).toEqual([])
+    expect(readExitRecord(session.dir, 't')).toMatchObject({ exit_code: 6, reason: 'exit' })
+  })
+
+  test('a process that cleared its environment and left everything is known from before', async () => {
+    const session = await start(sh('setsid env -i sleep 922 & echo up; sleep 923'), { graceMs: 300 })
+    const escaped = await until('the sleep', () =>
+      readdirSync('/proc').find((name) => /^\d+$/.test(name) && commandLine(name) === 'sleep 922 '),
+    )
+    const client = await session.connect()
+    client.send('kill')
+    await session.gone()
+    expect(isRunning(Number(escaped))).toBe(false)
+  })
+
+  test('a process that was orphaned at once, with nothing left of the session but its terminal, is found by that', async () => {
+    const folder = temporaryFolder()
+    const up = join(folder, 'up')
+    const escape = `(setsid env -i sh -c 'echo $$ > ${up}.new; mv ${up}.new ${up}; trap "" TERM HUP; while :; do sleep 1; done' &)`
+    const session = await start(sh(`${escape}; while [ ! -e ${up} ]; do :; done; exit 4`), { graceMs: 300 })
+    const escaped = Number(await waitForFile(up))
+    await session.gone()
+    expect(isRunning(escaped)).toBe(false)
+    expect(readExitRecord(session.dir, 't')).toMatchObject({ exit_code: 4, reason: 'exit' })
+  })
+
+  test('a process of another terminal that has ours open lives on', async () => {
+    const session = await start(sh('tty; sleep 928'), { graceMs: 100 })
+    const client = await session.connect()
+    client.subscribe()
+    await client.waitForOutput(/pts\/\d+\r/)
+    const path = client.output().trim()
+    const neighbour = await start(sh(`exec 3>&1 >${path}; echo up >&3; sleep 929`), { graceMs: 100 })
+    const watcher = await neighbour.connect()
+    watcher.subscribe()
+    await watcher.waitForOutput('up')
+    client.send('kill')
+    await session.gone()
+    expect((await watcher.status()).alive).toBe(true)
+  })
+
+  test('with kill_process_group off the child alone is meant, and the rest lives', async () => {
+    const session = await start(sh('setsid sleep 924 & echo up; sleep 925'), { killProcessGroup: false })
     const client = await session.connect()
     client.subscribe()
     await client.waitForOutput('up')
-    await until('the whole tree', () => processesOf(session).length >= processes)
+    const tree = await until('the tree', () => processesOf(session).length >= 3 && processesOf(session))
     client.send('kill')
     await client.exit()
     await session.gone()
-    expect(processesOf(session)).toEqual([])
-  }
-})
+    const left = processesOf(session)
+    expect(left.length).toBeGreaterThan(0)
+    expect(left.every((pid) => tree.includes(pid))).toBe(true)
+    for (const pid of left) process.kill(pid, 'SIGKILL')
+  })
 
-test('a child that ends by itself leaves nothing behind either', async () => {
-  const session = await start(sh('setsid sleep 920 & sleep 921 & echo up; exit 6'), { graceMs: 300 })
-  const client = await session.connect()
-  client.subscribe()
-  expect(await client.exit()).toBe(6)
-  await session.gone()
-  expect(processesOf(session)).toEqual([])
-  expect(readExitRecord(session.dir, 't')).toMatchObject({ exit_code: 6, reason: 'exit' })
-})
-
-test('a process that cleared its environment and left everything is known from before', async () => {
-  const session = await start(sh('setsid env -i sleep 922 & echo up; sleep 923'), { graceMs: 300 })
-  const escaped = await until('the sleep', () =>
-    readdirSync('/proc').find((name) => /^\d+$/.test(name) && commandLine(name) === 'sleep 922 '),
-  )
-  const client = await session.connect()
-  client.send('kill')
-  await session.gone()
-  expect(isRunning(Number(escaped))).toBe(false)
-})
-
-test('a process that was orphaned at once, with nothing left of the session but its terminal, is found by that', async () => {
-  const folder = temporaryFolder()
-  const up = join(folder, 'up')
-  const escape = `(setsid env -i sh -c 'echo $$ > ${up}.new; mv ${up}.new ${up}; trap "" TERM HUP; while :; do sleep 1; done' &)`
-  const session = await start(sh(`${escape}; while [ ! -e ${up} ]; do :; done; exit 4`), { graceMs: 300 })
-  const escaped = Number(await waitForFile(up))
-  await session.gone()
-  expect(isRunning(escaped)).toBe(false)
-  expect(readExitRecord(session.dir, 't')).toMatchObject({ exit_code: 4, reason: 'exit' })
-})
-
-test('a process of another terminal that has ours open lives on', async () => {
-  const session = await start(sh('tty; sleep 928'), { graceMs: 100 })
-  const client = await session.connect()
-  client.subscribe()
-  await client.waitForOutput(/pts\/\d+\r/)
-  const path = client.output().trim()
-  const neighbour = await start(sh(`exec 3>&1 >${path}; echo up >&3; sleep 929`), { graceMs: 100 })
-  const watcher = await neighbour.connect()
-  watcher.subscribe()
-  await watcher.waitForOutput('up')
-  client.send('kill')
-  await session.gone()
-  expect((await watcher.status()).alive).toBe(true)
-})
+  test('a session started inside a session is not part of its tree', async () => {
+    const folder = temporaryFolder()
+    const options = join(folder, 'options')
+    const inner = join(folder, 'in')
+    writeFileSync(
+      options,
+      JSON.stringify({ id: 'inner', socketDir: inner, cwd: '/', command: ['sleep', '926'], graceMs: 200 }),
+    )
+    const script = `HEIMDALL_SUPERVISOR=inner setsid "${process.execPath}" dist/session.cjs inner <"${options}" >/dev/null 2>&1 & echo up; sleep 927`
+    const outer = await start(sh(script), { cwd: process.cwd(), graceMs: 200 })
+    const pids = await until('the inner session', () => {
+      try {
+        const [supervisor, child] = readFileSync(join(inner, 'inner.pid'), 'utf8').split('\n').map(Number)
+        return supervisor !== undefined && child !== undefined && child > 0 && [supervisor, child]
+      } catch {
+        return undefined
+      }
+    })
+    const client = await outer.connect()
+    client.send('kill')
+    await outer.gone()
+    expect(pids.map(isRunning)).toEqual([true, true])
+    process.kill(pids[0] as number, 'SIGTERM')
+    await until('the inner session to end', () => !pids.some(isRunning))
+  })
+}, ['proc', 'ps', 'ps-without-environment'])
 
 function commandLine(pid: string): string {
   try {
@@ -109,44 +138,3 @@ function commandLine(pid: string): string {
     return ''
   }
 }
-
-test('with kill_process_group off the child alone is meant, and the rest lives', async () => {
-  const session = await start(sh('setsid sleep 924 & echo up; sleep 925'), { killProcessGroup: false })
-  const client = await session.connect()
-  client.subscribe()
-  await client.waitForOutput('up')
-  const tree = await until('the tree', () => processesOf(session).length >= 3 && processesOf(session))
-  client.send('kill')
-  await client.exit()
-  await session.gone()
-  const left = processesOf(session)
-  expect(left.length).toBeGreaterThan(0)
-  expect(left.every((pid) => tree.includes(pid))).toBe(true)
-  for (const pid of left) process.kill(pid, 'SIGKILL')
-})
-
-test('a session started inside a session is not part of its tree', async () => {
-  const folder = temporaryFolder()
-  const options = join(folder, 'options')
-  const inner = join(folder, 'in')
-  writeFileSync(
-    options,
-    JSON.stringify({ id: 'inner', socketDir: inner, cwd: '/', command: ['sleep', '926'], graceMs: 200 }),
-  )
-  const script = `HEIMDALL_SUPERVISOR=inner setsid "${process.execPath}" dist/session.cjs inner <"${options}" >/dev/null 2>&1 & echo up; sleep 927`
-  const outer = await start(sh(script), { cwd: process.cwd(), graceMs: 200 })
-  const pids = await until('the inner session', () => {
-    try {
-      const [supervisor, child] = readFileSync(join(inner, 'inner.pid'), 'utf8').split('\n').map(Number)
-      return supervisor !== undefined && child !== undefined && child > 0 && [supervisor, child]
-    } catch {
-      return undefined
-    }
-  })
-  const client = await outer.connect()
-  client.send('kill')
-  await outer.gone()
-  expect(pids.map(isRunning)).toEqual([true, true])
-  process.kill(pids[0] as number, 'SIGTERM')
-  await until('the inner session to end', () => !pids.some(isRunning))
-})

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { isErrno } from '../../src/errors.ts'
+import { sourceEnv } from './process-sources.ts'
 import { until, waitForEvent, type WaitOptions } from './wait.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
@@ -132,7 +133,7 @@ export function runProgram(command: readonly [string, ...string[]], options: Pro
 }
 
 function bareEnv(): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LANG: 'C.UTF-8' }
+  return { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...sourceEnv() }
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {

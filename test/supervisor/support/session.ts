@@ -1,4 +1,5 @@
 // A session in its own process and raw clients on its socket, for tests below any command.
+import { readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -12,6 +13,7 @@ import { encodeFrame, encodeJson } from '../../../src/wire/encode.ts'
 import type { FrameName, FrameNameFrom } from '../../../src/wire/frames.ts'
 import { type Info, parseInfo, type Status, type SubscribeOptions } from '../../../src/wire/messages.ts'
 import { FrameReader } from '../../../src/wire/reader.ts'
+import { sourceEnv } from '../../support/process-sources.ts'
 import { isRunning } from '../../support/programs.ts'
 import { temporaryFolder } from '../../support/project.ts'
 import { until } from '../../support/wait.ts'
@@ -33,7 +35,14 @@ export async function start(
   const dir = rest.socketDir ?? join(temporaryFolder(), 's')
   const started = await startSession(resolveOptions({ id: 't', cwd: '/', ...rest, socketDir: dir, command }), {
     launcher: LAUNCHER,
-    env: { PATH: process.env['PATH'], LANG: 'C.UTF-8', TERM: 'xterm-256color', HOME: dir, ...environment },
+    env: {
+      PATH: process.env['PATH'],
+      LANG: 'C.UTF-8',
+      TERM: 'xterm-256color',
+      HOME: dir,
+      ...sourceEnv(),
+      ...environment,
+    },
   })
   onTestFinished(async () => {
     if (isRunning(started.supervisor_pid)) process.kill(started.supervisor_pid, 'SIGKILL')
@@ -46,6 +55,21 @@ export async function start(
     connect: () => Client.connect(sessionPaths(dir, started.id).socket),
     gone: async () => void (await until('the session to be gone', () => !isRunning(started.supervisor_pid))),
   }
+}
+
+/** Every process whose environment names the session's folder as its home: found by us, not by the code under test. */
+export function processesOf(session: TestSession): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        return readFileSync(`/proc/${name}/environ`, 'latin1').includes(`HOME=${session.dir}\0`)
+      } catch {
+        return false
+      }
+    })
+    .map(Number)
+    .filter((pid) => pid !== session.supervisor_pid && isRunning(pid))
 }
 
 export const sh = (script: string): string[] => ['sh', '-c', script]

@@ -1,0 +1,127 @@
+// Processes by way of /proc, which Linux has: every answer is read when it is asked for.
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { isErrno } from './errors.ts'
+import type { FileId, ProcessSource, ProcessStat, ProcessTable } from './process-table.ts'
+
+const table: ProcessTable = {
+  stat,
+  all,
+  childrenOf,
+  commandWords,
+  hasInEnvironment,
+  hasAsStream,
+  terminalOf,
+  holdersOf,
+}
+
+export const procSource: ProcessSource = {
+  look: () => table,
+  lookAside: () => Promise.resolve(table),
+  readBoot: () => readProc('/proc/sys/kernel/random/boot_id')?.toString('latin1').trim(),
+  startTolerance: 0,
+  markedScript:
+    'for f in $(grep -lsa -e "$1" /proc/[0-9]*/environ 2>/dev/null); do f=${f#/proc/}; echo "${f%/environ}"; done',
+}
+
+function stat(pid: number): ProcessStat | undefined {
+  const text = readProc(`/proc/${pid}/stat`)
+  return text === undefined ? undefined : parseStat(text.toString('latin1'))
+}
+
+/** The name in parentheses may hold spaces and parentheses, so the fields are counted from its last one. */
+function parseStat(text: string): ProcessStat | undefined {
+  const close = text.lastIndexOf(')')
+  if (close < 0) return undefined
+  const fields = text.slice(close + 2).split(' ')
+  const number = (index: number): number => Number(fields[index])
+  return {
+    pid: Number.parseInt(text, 10),
+    isZombie: fields[0] === 'Z' || fields[0] === 'X',
+    ppid: number(1),
+    pgrp: number(2),
+    session: number(3),
+    ttyNr: number(4),
+    // Clock ticks since boot.
+    startTicks: number(19),
+  }
+}
+
+function all(): ProcessStat[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => stat(Number(name)) ?? [])
+}
+
+/** Children of any thread of the process, from the kernel's own list. */
+function childrenOf(pid: number): number[] {
+  return namesIn(`/proc/${pid}/task`).flatMap((thread) => {
+    const text = readProc(`/proc/${pid}/task/${thread}/children`)?.toString('latin1').trim()
+    return text === undefined || text === '' ? [] : text.split(' ').map(Number)
+  })
+}
+
+function commandWords(pid: number): string[] {
+  const text = readProc(`/proc/${pid}/cmdline`)?.toString('utf8') ?? ''
+  return text === '' ? [] : text.replace(/\0$/, '').split('\0')
+}
+
+function hasInEnvironment(pid: number, beginning: string): boolean {
+  const environ = readProc(`/proc/${pid}/environ`)
+  return (
+    environ !== undefined &&
+    (environ.includes(`\0${beginning}`) || environ.subarray(0, beginning.length).equals(Buffer.from(beginning)))
+  )
+}
+
+const STANDARD_STREAMS = [0, 1, 2]
+
+function hasAsStream(pid: number, file: FileId): boolean {
+  return STANDARD_STREAMS.some((fd) => {
+    const stats = ifThere(() => statSync(`/proc/${pid}/fd/${fd}`))
+    return stats !== undefined && stats.dev === file.dev && stats.ino === file.ino && stats.rdev === file.rdev
+  })
+}
+
+const PSEUDO_TERMINALS = { firstMajor: 136, lastMajor: 143 }
+
+function terminalOf(pid: number): string | undefined {
+  const number = stat(pid)?.ttyNr ?? 0
+  if (number === 0) return undefined
+  const major = (number >> 8) & 0xfff
+  const minor = (number & 0xff) | ((number >>> 12) & 0xfff00)
+  if (major >= PSEUDO_TERMINALS.firstMajor && major <= PSEUDO_TERMINALS.lastMajor)
+    return `/dev/pts/${(major - PSEUDO_TERMINALS.firstMajor) * 256 + minor}`
+  return major === 4 && minor < 64 ? `/dev/tty${minor}` : `/dev/char/${major}:${minor}`
+}
+
+function holdersOf(terminal: string): number[] {
+  const index = /^\/dev\/pts\/(\d+)$/.exec(terminal)?.[1]
+  if (index === undefined) return []
+  // Another mount namespace counts its own terminals from 0.
+  const namespace = linkOf(`/proc/${process.pid}/ns/mnt`)
+  return all()
+    .map(({ pid }) => pid)
+    .filter((pid) => linkOf(`/proc/${pid}/ns/mnt`) === namespace && holdsFarEnd(pid, index))
+}
+
+function holdsFarEnd(pid: number, index: string): boolean {
+  return namesIn(`/proc/${pid}/fd`).some(
+    (fd) =>
+      linkOf(`/proc/${pid}/fd/${fd}`)?.endsWith('/ptmx') === true &&
+      new RegExp(`^tty-index:\\s*${index}$`, 'm').test(readProc(`/proc/${pid}/fdinfo/${fd}`)?.toString('latin1') ?? ''),
+  )
+}
+
+const readProc = (path: string): Buffer | undefined => ifThere(() => readFileSync(path))
+const linkOf = (path: string): string | undefined => ifThere(() => readlinkSync(path))
+const namesIn = (path: string): string[] => ifThere(() => readdirSync(path)) ?? []
+
+/** Nothing when it is gone between the listing and the reading, or another user's. */
+function ifThere<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM')) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,59 @@
+// What is asked of a system about its processes: the questions, without anybody's way to answer them.
+
+export interface ProcessStat {
+  readonly pid: number
+  readonly ppid: number
+  readonly pgrp: number
+  /** The pid of the leader of its session; 0 where the system does not tell. */
+  readonly session: number
+  /** Device number of the terminal that controls it; 0 without one. */
+  readonly ttyNr: number
+  /** When it started, in the count of the system: with pid and boot it names one process for ever. */
+  readonly startTicks: number
+  readonly isZombie: boolean
+}
+
+/** A process that cannot be confused with a later one of the same pid. */
+export interface ProcessId {
+  readonly pid: number
+  readonly startTicks: number
+}
+
+/** A file by its numbers and the device that it stands for, which are the same in every mount namespace; the path is what we call it. */
+export interface FileId {
+  readonly path: string
+  readonly dev: number
+  readonly ino: number
+  readonly rdev: number
+}
+
+/** A look at all processes. What is asked of a process that is gone, or not ours to read, is answered with no or nothing. */
+export interface ProcessTable {
+  stat(pid: number): ProcessStat | undefined
+  all(): readonly ProcessStat[]
+  childrenOf(pid: number): readonly number[]
+  /** The words that the process was started with, or what it has put in their place. */
+  commandWords(pid: number): readonly string[]
+  /** True when the environment that the process was started with has an entry with this beginning; a closing NUL is the end of the entry. */
+  hasInEnvironment(pid: number, beginning: string): boolean
+  /** True when a standard stream of the process is this very file; any open descriptor, where the system tells no more. */
+  hasAsStream(pid: number, file: FileId): boolean
+  /** The terminal that controls the process, by its path; nothing for a process without one. */
+  terminalOf(pid: number): string | undefined
+  /** Who holds the far end of a pseudo-terminal: its emulator, `tmux`, `script`, a supervisor. Those of other users are not seen. */
+  holdersOf(terminal: string): readonly number[]
+}
+
+/** One way to ask the system. */
+export interface ProcessSource {
+  /** A table that is as fresh as its answers, or a picture of this moment, whichever is cheaper here. */
+  look(): ProcessTable
+  /** The same without holding up whoever asks. */
+  lookAside(): Promise<ProcessTable>
+  /** What is different after each boot; nothing where the system has no word for it. */
+  readBoot(): string | undefined
+  /** Start times further apart than this are two processes. */
+  readonly startTolerance: number
+  /** Shell text that prints the pids of all processes that carry the environment entry `$1`, for those who outlive us. */
+  readonly markedScript: string
+}
