@@ -236,12 +236,18 @@ export const MAX_PREVIEW_BYTES = 16_384
 export const EVENT_BATCH_MS = 5
 /** A batch of this size is written without waiting. */
 export const EVENT_BATCH_BYTES = 64 << 10
-/** Characters of waiting events past which their previews are given up; a stuck reader or disk is the cause. */
-export const EVENT_QUEUE_SOFT = 1 << 20
-/** Past this, starts and ends of calls are given up too and counted as lost. */
+/** Bytes of waiting events past which the agent is not read from until the record keeps up again. */
+export const EVENT_BEHIND_BYTES = 512 << 10
+/** How long a record may be held by another process, or by a reader that reads nothing, before that counts as failing. */
+export const EVENT_STALL_MS = 5_000
+/** Bytes of waiting events past which their previews are given up. Only a record that fails lets so many pile up. */
+export const EVENT_QUEUE_SOFT = 4 << 20
+/** Past this, ends of calls are given up too and counted as lost. */
 export const EVENT_QUEUE_FULL = 8 << 20
 /** Past this even decisions are lost, and counted: memory is not unbounded because a disk is broken. */
 export const EVENT_QUEUE_MAX = 16 << 20
+/** What a stream to a reader of events may hold for it. */
+export const EVENT_STREAM_BYTES_MAX = 1 << 20
 /** First and longest pause before a failed write of events is tried again. */
 export const EVENT_RETRY_MS = 50
 export const EVENT_RETRY_MS_MAX = 1_000
@@ -265,6 +271,8 @@ export const REQUESTS_IN_FLIGHT_MAX = 16_384
 export const OWN_ANSWERS_BYTES_MAX = 8 << 20
 /** Bytes of upstream's stderr that wait for a slow reader; past it they are dropped, and the upstream never waits. */
 export const STDERR_RELAY_BYTES_MAX = 256 << 10
+/** Read from the client while its server or the record is behind: the end of input stands behind what a pipe still holds. */
+export const READ_AHEAD_BYTES_MAX = 1 << 20
 /** Pieces in which a held request is sent on. */
 export const REPLAY_CHUNK_BYTES = 256 << 10
 /** After the end of input an upstream that has nothing left to answer gets this long to go by itself. */

@@ -1,7 +1,8 @@
 // Events as lines of JSON, from parts that are made once: most of an event is the same for every call of a shim.
+import { type CallCounts, EventLines, SEQ_WIDTH } from './event-lines.ts'
 import { jsonString, jsonValue } from './json-text.ts'
-import { LineBytes } from './line-bytes.ts'
-import { type Preview, PREVIEW_NONE, PREVIEW_OMITTED, putPreview } from './preview.ts'
+import type { LineBytes } from './line-bytes.ts'
+import { type Preview, putPreview } from './preview.ts'
 import {
   type CallError,
   type CallStatus,
@@ -14,31 +15,6 @@ import {
   type RunSummary,
   type Transport,
 } from './types.ts'
-
-/** A line on its way to a record. The number of a call is given when the line is written, so that no number is ever lost. */
-export interface EventLine {
-  readonly type: EventType
-  /** The slab that its bytes stand in, beside those of other lines. */
-  readonly slab: Buffer
-  readonly from: number
-  /** Behind its newline; of a line that is numbered, before its number, two braces and the newline, which are still to come. */
-  readonly to: number
-  /** Where its preview stands, counted from the start of the line; it may have to make room. Nowhere when both are 0. */
-  readonly previewFrom: number
-  readonly previewTo: number
-  readonly isNumbered: boolean
-  /** What the books of the run take from this line. */
-  readonly counts: keyof CallCounts | null
-}
-
-/** Calls by what became of them; a call is in `total` once, in one of the next three once, and in `errors` if it failed. */
-export interface CallCounts {
-  total: number
-  allowed: number
-  blocked: number
-  throttled: number
-  errors: number
-}
 
 export interface CallNames {
   readonly call_id: string
@@ -66,17 +42,21 @@ const START: OfCall = 0
 const DECISION: OfCall = 1
 const END: OfCall = 2
 
+/** Puts events into `lines`, one behind the other. */
 export class EventText {
+  readonly lines: EventLines
+  readonly identity: Identity
   readonly #identity: string
   readonly #wallMs: () => number
-  readonly #line = new LineBytes()
   #openedMs = -1
   readonly #opened: (Buffer | null)[] = [null, null, null]
   #tool: { readonly server: string; readonly name: string; readonly text: string } | null = null
   #tags: readonly string[] = []
   #tagsText = ''
 
-  constructor(identity: Identity, wallMs: () => number) {
+  constructor(identity: Identity, wallMs: () => number, lines = new EventLines()) {
+    this.lines = lines
+    this.identity = identity
     const { run_id, agent_id, client, env, source, principal, workload } = identity
     const fields = { run_id, agent_id, client, env, source, principal, workload }
     // Without the brace that opens it and with that of the whole event still open.
@@ -94,16 +74,15 @@ export class EventText {
       this.#openedMs = nowMs
       this.#opened.fill(null)
     }
-    const line = this.#line
-    line.begin()
+    const line = this.lines.bytes
     line.put((this.#opened[type] ??= Buffer.from(`${this.#open(OF_CALLS[type], nowMs)},"call":{`)))
     line.text(names)
     return line
   }
 
-  #whole(type: EventType, rest: string): EventLine {
-    const slab = Buffer.from(`${this.#open(type, Math.floor(this.#wallMs()))},${rest}}\n`)
-    return { type, slab, from: 0, to: slab.length, previewFrom: 0, previewTo: 0, isNumbered: false, counts: null }
+  #whole(type: EventType, rest: string): void {
+    this.lines.bytes.text(`${this.#open(type, Math.floor(this.#wallMs()))},${rest}}\n`)
+    this.lines.end(null)
   }
 
   /** The members that the three events of a call share, without braces. */
@@ -125,12 +104,12 @@ export class EventText {
     return this.#tagsText
   }
 
-  runStart(run: RunStart): EventLine {
-    return this.#whole('run_start', `"run":${jsonValue(run)}`)
+  runStart(run: RunStart): void {
+    this.#whole('run_start', `"run":${jsonValue(run)}`)
   }
 
-  runEnd(status: RunStatus, endedAt: string, summary: RunSummary): EventLine {
-    return this.#whole('run_end', `"run":${jsonValue({ ended_at: endedAt, status, summary })}`)
+  runEnd(status: RunStatus, endedAt: string, summary: RunSummary): void {
+    this.#whole('run_end', `"run":${jsonValue({ ended_at: endedAt, status, summary })}`)
   }
 
   callStart(
@@ -142,7 +121,7 @@ export class EventText {
       readonly argsStreamHash?: string | undefined
     },
     preview: Preview,
-  ): EventLine {
+  ): void {
     const hash = call.argsStreamHash === undefined ? '' : `,"args_stream_hash":"${call.argsStreamHash}"`
     const line = this.#beginOfCall(START, names)
     line.text(`,"transport":"${call.transport}","bytes_in":${call.bytesIn}${this.#tagsOf(call.tags)}${hash},"preview":`)
@@ -150,16 +129,15 @@ export class EventText {
     putPreview(line, preview)
     const previewTo = line.length
     line.put(BEFORE_SEQ)
-    const { slab, from, to } = line.end()
-    return { type: 'tool_call_start', slab, from, to, previewFrom, previewTo, isNumbered: true, counts: 'total' }
+    const seqAt = line.length
+    line.put(SEQ_AND_END)
+    this.lines.end('total', seqAt, previewFrom, previewTo)
   }
 
-  decision(names: string, decision: DecisionText): EventLine {
+  decision(names: string, decision: DecisionText): void {
     const line = this.#beginOfCall(DECISION, names)
     line.put(decision.bytes)
-    const { slab, from, to } = line.end()
-    const { counts } = decision
-    return { type: 'tool_call_decision', slab, from, to, previewFrom: 0, previewTo: 0, isNumbered: false, counts }
+    this.lines.end(decision.counts)
   }
 
   callEnd(
@@ -172,7 +150,7 @@ export class EventText {
       readonly resultStreamHash?: string | undefined
     },
     preview: Preview,
-  ): EventLine {
+  ): void {
     const hash = end.resultStreamHash === undefined ? '' : `,"result_stream_hash":"${end.resultStreamHash}"`
     const error = end.error === undefined ? '' : `,"error":${jsonValue(end.error)}`
     const line = this.#beginOfCall(END, names)
@@ -183,35 +161,34 @@ export class EventText {
     putPreview(line, preview)
     const previewTo = line.length
     line.put(END_OF_LINE)
-    const { slab, from, to } = line.end()
-    const counts = end.status === 'ERROR' || end.status === 'TIMEOUT' ? 'errors' : null
-    return { type: 'tool_call_end', slab, from, to, previewFrom, previewTo, isNumbered: false, counts }
+    this.lines.end(end.status === 'ERROR' || end.status === 'TIMEOUT' ? 'errors' : null, 0, previewFrom, previewTo)
   }
 
-  hintIssued(callId: string, hint: unknown): EventLine {
-    return this.#whole('hint_issued', `"call":{"call_id":${jsonString(callId)}},"hint":${jsonValue(hint)}`)
+  hintIssued(callId: string, hint: unknown): void {
+    this.#whole('hint_issued', `"call":{"call_id":${jsonString(callId)}},"hint":${jsonValue(hint)}`)
   }
 
-  breakerTrip(names: string, ruleId: string): EventLine {
-    return this.#whole('breaker_trip', `"call":{${names}},"breaker":{"rule_id":${jsonString(ruleId)}}`)
+  breakerTrip(names: string, ruleId: string): void {
+    this.#whole('breaker_trip', `"call":{${names}},"breaker":{"rule_id":${jsonString(ruleId)}}`)
   }
 
-  policyLoaded(policy: string, mode: string, result: { readonly ok: boolean; readonly message?: string }): EventLine {
+  policyLoaded(policy: string, mode: string, result: { readonly ok: boolean; readonly message?: string }): void {
     const message = result.message === undefined ? '' : `,"message":${jsonString(result.message)}`
-    return this.#whole('policy_loaded', `"policy":${policy},"mode":"${mode}","ok":${result.ok}${message}`)
+    this.#whole('policy_loaded', `"policy":${policy},"mode":"${mode}","ok":${result.ok}${message}`)
   }
 
-  shimHealth(health: Readonly<Record<string, unknown>>): EventLine {
-    return this.#whole('shim_health', `"health":${jsonValue(health)}`)
+  shimHealth(health: Readonly<Record<string, unknown>>): void {
+    this.#whole('shim_health', `"health":${jsonValue(health)}`)
   }
 
   /** Metadata only. Nested, because a field `source` beside the envelope's `source` would overwrite it. */
-  secretInjection(secret: Readonly<Record<string, unknown>>): EventLine {
-    return this.#whole('secret_injection', `"secret":${jsonValue(secret)}`)
+  secretInjection(secret: Readonly<Record<string, unknown>>): void {
+    this.#whole('secret_injection', `"secret":${jsonValue(secret)}`)
   }
 }
 
 const BEFORE_SEQ = Buffer.from(',"seq":')
+const SEQ_AND_END = Buffer.from(`${' '.repeat(SEQ_WIDTH)}}}\n`)
 const END_OF_LINE = Buffer.from('}\n')
 
 /** A decision as its event says it; made once for decisions that many calls share. */
@@ -239,20 +216,4 @@ export function decisionText(decision: DecisionFields, policy: string): Decision
 export function policyText(policy: PolicyRef): string {
   const { policy_id, policy_version, policy_hash } = policy
   return jsonValue({ policy_id, policy_version, policy_hash })
-}
-
-/** The same line without its preview, in memory of its own: the slab that it stood in, with the previews of others, can go. */
-export function withoutPreview(line: EventLine): EventLine {
-  const { slab, from, to, previewFrom, previewTo } = line
-  const isShown = previewTo - previewFrom > PREVIEW_NONE.length
-  const own = isShown
-    ? Buffer.concat([slab.subarray(from, from + previewFrom), PREVIEW_OMITTED, slab.subarray(from + previewTo, to)])
-    : Buffer.from(slab.subarray(from, to))
-  return {
-    ...line,
-    slab: own,
-    from: 0,
-    to: own.length,
-    previewTo: isShown ? previewFrom + PREVIEW_OMITTED.length : previewTo,
-  }
 }

@@ -1,47 +1,57 @@
-// Between the data path and the record: a bounded queue, written in batches. Taking an event never waits for anything.
-import type { Clock, Timer } from '../clock.ts'
+// Between the data path and the record: lines wait here for company and are written together. What is behind is waited for, not lost.
+import { type Clock, pause, type Timer } from '../clock.ts'
 import { HeimdallError, isSystemError } from '../errors.ts'
 import {
   EVENT_BATCH_BYTES,
   EVENT_BATCH_MS,
+  EVENT_BEHIND_BYTES,
   EVENT_CLOSE_MS,
   EVENT_QUEUE_FULL,
   EVENT_QUEUE_MAX,
   EVENT_QUEUE_SOFT,
   EVENT_RETRY_MS,
   EVENT_RETRY_MS_MAX,
+  EVENT_STALL_MS,
 } from '../limits.ts'
-import { type EventLine, withoutPreview } from './event-text.ts'
+import type { EventLines, Mark } from './event-lines.ts'
 import { insist, type Record } from './record.ts'
 import type { RunStatus } from './types.ts'
 
 export interface EventWriterOptions {
   readonly record: Record
   readonly clock: Clock
+  /** Where events are put; `room` is asked before, `added` told after. */
+  readonly lines: EventLines
   /** Gets what was written as well, to be used at once; a copy that is not taken is not repeated. */
   readonly copy?: (lines: Buffer) => void
   /** Told once when writing begins to fail, and once when it works again. */
   readonly onTrouble: (error: Error | null, eventsLost: number) => void
 }
 
+/** What may be put: everything, everything but previews, or nothing. */
+export type Room = 'whole' | 'bare' | 'none'
+
 export class EventWriter {
   readonly #record: Record
   readonly #clock: Clock
+  readonly #lines: EventLines
   readonly #options: EventWriterOptions
-  #queue: EventLine[] = []
-  #bytes = 0
   #timer: Timer | undefined
   #lastFlushMs = -Infinity
   #retryMs = EVENT_RETRY_MS
   #lost = 0
   #failing: Error | null = null
-  /** The queue holds no preview any more; so it stays until it is short again. */
+  /** Since when the record has not taken what it was offered. */
+  #refusedSinceMs: number | null = null
+  /** No line has a preview any more; so it stays until there is room again. */
   #isStripped = false
+  #waiting: (() => void)[] = []
 
   constructor(options: EventWriterOptions) {
     this.#options = options
     this.#record = options.record
     this.#clock = options.clock
+    this.#lines = options.lines
   }
 
   /** Events cannot be written at present; in mode *control* that is an error that policy has to answer. */
@@ -49,27 +59,44 @@ export class EventWriter {
     return this.#failing !== null
   }
 
+  /** The record works but does not keep up: whoever makes events should pause until `caughtUp`. */
+  get isBehind(): boolean {
+    return this.#failing === null && this.#lines.length > EVENT_BEHIND_BYTES
+  }
+
   /** Events that are lost for good. */
   get eventsLost(): number {
     return this.#lost
   }
 
-  put(line: EventLine): void {
-    const isTight = this.#bytes > EVENT_QUEUE_SOFT
-    if (!isTight) this.#isStripped = false
-    else if (!this.#isStripped) this.#stripQueue()
-    // Under pressure previews go first, then starts and ends; decisions stay until memory itself is at stake.
-    const isKept = line.type !== 'tool_call_start' && line.type !== 'tool_call_end'
-    if (this.#bytes > (isKept ? EVENT_QUEUE_MAX : EVENT_QUEUE_FULL)) {
-      this.#lost += 1
-      return
+  /**
+   * Asked before events are put. A record that works is waited for, so only one that fails lets them pile up. Then
+   * previews go first, then the ends of calls; beginnings stay with their decisions until memory itself is at stake.
+   */
+  room(what: 'call' | 'end' | 'other', count: number): Room {
+    if (this.#lines.length <= EVENT_QUEUE_SOFT) {
+      this.#isStripped = false
+      return 'whole'
     }
-    const taken = isTight ? withoutPreview(line) : line
-    this.#queue.push(taken)
-    this.#bytes += taken.to - taken.from
-    if (this.#failing !== null) return
-    if (this.#bytes >= EVENT_BATCH_BYTES && this.#queue.length > 1) this.#schedule(0)
-    else this.#schedule(EVENT_BATCH_MS)
+    if (!this.#isStripped) {
+      this.#isStripped = true
+      this.#lines.strip()
+    }
+    if (this.#lines.length <= (what === 'end' ? EVENT_QUEUE_FULL : EVENT_QUEUE_MAX)) return 'bare'
+    this.#lost += count
+    return 'none'
+  }
+
+  /** A lone event goes out with the next turn of the loop; in a stream of them, one batch every few milliseconds. */
+  added(): void {
+    if (this.#failing !== null || this.#timer !== undefined) return
+    const sinceMs = this.#clock.monoMs() - this.#lastFlushMs
+    this.#wakeIn(sinceMs >= EVENT_BATCH_MS ? 0 : EVENT_BATCH_MS)
+  }
+
+  /** Told when a chunk of traffic has been dealt with. A timer alone would starve while chunks come in. */
+  endOfTurn(): void {
+    if (this.#lines.length >= EVENT_BATCH_BYTES && this.#failing === null && this.#refusedSinceMs === null) this.flush()
   }
 
   /** Writes what is there, as far as that needs no waiting. */
@@ -77,24 +104,58 @@ export class EventWriter {
     this.#timer?.cancel()
     this.#timer = undefined
     this.#lastFlushMs = this.#clock.monoMs()
-    while (this.#queue.length > 0) {
-      const batch = this.#takeBatch()
-      let written: Buffer | undefined
-      try {
-        written = this.#record.write(batch)
-      } catch (error) {
-        this.#giveBack(batch)
-        this.#fail(error)
-        return
-      }
-      if (written === undefined) {
-        this.#giveBack(batch)
-        this.#schedule(1)
-        return
-      }
-      this.#recover()
-      this.#options.copy?.(written)
+    if (this.#lines.count === 0) return
+    let written: Buffer | undefined
+    try {
+      written = this.#record.write(this.#lines)
+    } catch (error) {
+      this.#fail(error)
+      return
     }
+    if (written === undefined) {
+      this.#refused()
+      return
+    }
+    this.#options.copy?.(written)
+    this.#lines.clear()
+    this.#refusedSinceMs = null
+    this.#recover()
+    this.#wakeWaiting()
+  }
+
+  mark(): Mark {
+    return this.#lines.mark()
+  }
+
+  /** Takes back what was put between two marks; false when it has been written. */
+  takeBack(from: Mark, to: Mark): boolean {
+    return this.#lines.takeBack(from, to)
+  }
+
+  /** Writes everything now. `waiting` means that another process or a slow reader is in the way: then `committed` tells. */
+  commit(): 'written' | 'waiting' | 'failing' {
+    if (this.#failing === null) this.flush()
+    if (this.#failing !== null) return 'failing'
+    return this.#lines.count === 0 && this.#record.isDelivered() ? 'written' : 'waiting'
+  }
+
+  /** The same with waiting, for as long as a record may be in the way of a call. */
+  async committed(): Promise<'written' | 'failing'> {
+    const deadlineMs = this.#clock.monoMs() + EVENT_STALL_MS
+    for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
+      const outcome = this.commit()
+      if (outcome !== 'waiting') return outcome
+      if (this.#clock.monoMs() >= deadlineMs) return 'failing'
+      await pause(this.#clock, pauseMs)
+    }
+  }
+
+  /** Resolves when the record keeps up again, or fails. */
+  caughtUp(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.isBehind) this.#waiting.push(resolve)
+      else resolve()
+    })
   }
 
   /** Writes the rest, takes leave of the run and reports what could not be written. */
@@ -105,7 +166,7 @@ export class EventWriter {
       if (!(error instanceof HeimdallError && error.code === 'STORE_BUSY')) throw error
     }
     this.#timer?.cancel()
-    this.#lost += this.#queue.length
+    this.#lost += this.#lines.count
     try {
       const written = await insist(
         this.#clock,
@@ -123,57 +184,34 @@ export class EventWriter {
   /** A reader that is behind is waited for; a disk that is full has been tried often enough. */
   #drained(): true | undefined {
     this.flush()
-    return this.#queue.length === 0 || this.#failing !== null ? true : undefined
+    return this.#lines.count === 0 || this.#failing !== null ? true : undefined
   }
 
-  /** A lone event goes out with the next turn of the loop; in a stream of them, one batch every few milliseconds. */
-  #schedule(ms: number): void {
-    if (this.#timer !== undefined) return
-    const sinceMs = this.#clock.monoMs() - this.#lastFlushMs
-    const waitMs = ms === EVENT_BATCH_MS && sinceMs >= EVENT_BATCH_MS ? 0 : ms
-    this.#timer = this.#clock.after(waitMs, () => {
+  #wakeIn(ms: number): void {
+    this.#timer = this.#clock.after(ms, () => {
       this.#timer = undefined
       this.flush()
     })
   }
 
-  #takeBatch(): EventLine[] {
-    let bytes = 0
-    let count = 0
-    for (const line of this.#queue) {
-      bytes += line.to - line.from
-      count += 1
-      if (bytes >= EVENT_BATCH_BYTES * 4) break
-    }
-    const batch = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count)
-    this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count)
-    this.#bytes -= bytes
-    return batch
-  }
-
-  #giveBack(batch: EventLine[]): void {
-    this.#queue = batch.concat(this.#queue)
-    for (const line of batch) this.#bytes += line.to - line.from
-  }
-
-  #stripQueue(): void {
-    this.#isStripped = true
-    this.#queue = this.#queue.map((line) => withoutPreview(line))
-    this.#bytes = 0
-    for (const { from, to } of this.#queue) this.#bytes += to - from
+  /** Somebody else has the record, or its reader is behind. For a moment that is usual; for longer it is as bad as a full disk. */
+  #refused(): void {
+    const nowMs = this.#clock.monoMs()
+    this.#refusedSinceMs ??= nowMs
+    if (nowMs - this.#refusedSinceMs < EVENT_STALL_MS) this.#wakeIn(1)
+    else this.#fail(new HeimdallError('STORE_BUSY', `nobody has taken events for ${EVENT_STALL_MS} ms`))
   }
 
   #fail(error: unknown): void {
     if (!isDiskError(error)) throw error
-    if (this.#failing === null) this.#options.onTrouble(asError(error), this.#lost)
+    const isNew = this.#failing === null
     this.#failing = asError(error)
+    if (isNew) this.#options.onTrouble(this.#failing, this.#lost)
     // What was put when writing began to work again, a moment ago, may have set one.
     this.#timer?.cancel()
-    this.#timer = this.#clock.after(this.#retryMs, () => {
-      this.#timer = undefined
-      this.flush()
-    })
+    this.#wakeIn(this.#retryMs)
     this.#retryMs = Math.min(this.#retryMs * 2, EVENT_RETRY_MS_MAX)
+    this.#wakeWaiting()
   }
 
   #recover(): void {
@@ -181,6 +219,12 @@ export class EventWriter {
     this.#failing = null
     this.#retryMs = EVENT_RETRY_MS
     this.#options.onTrouble(null, this.#lost)
+  }
+
+  #wakeWaiting(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const wake of waiting) wake()
   }
 }
 

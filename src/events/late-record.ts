@@ -27,6 +27,7 @@ export function lateRecord(cause: Error, attempt: () => Promise<Record | 'ended'
   return {
     opening: Buffer.alloc(0),
     write: (lines) => current().write(lines),
+    isDelivered: () => record?.isDelivered() ?? false,
     leave: (status, eventsLost) => current().leave(status, eventsLost),
     close: () => record?.close(),
   }

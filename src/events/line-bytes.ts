@@ -1,9 +1,9 @@
-// Where a line of events is put together as bytes: most of it is copied from parts that are made once, and no string is made of it.
+// Where lines of events are put together as bytes: most of a line is copied from parts that are made once, and no string is made of it.
 import type { Suspects } from './suspects.ts'
 
-/** Lines share memory of this size, after the first few; most take less than a kilobyte. */
-const SLAB_BYTES = 64 << 10
-const FIRST_SLAB_BYTES = 4 << 10
+const FIRST_BYTES = 16 << 10
+/** A burst may need more; memory past this is given back when the burst is over. */
+const KEPT_BYTES = 1 << 20
 
 /** What a byte becomes inside a JSON string: 0 stays as it is, 1 gets a backslash, 2 needs a closer look. */
 const IN_STRING = Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -17,41 +17,51 @@ export interface Piece {
   readonly to: number
 }
 
+/** One buffer, used again and again: whoever takes a view of it must be done before the next line is put. */
 export class LineBytes {
-  #slab = Buffer.allocUnsafeSlow(FIRST_SLAB_BYTES)
-  #start = 0
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
   #at = 0
 
-  begin(): void {
-    this.#start = this.#at
-  }
-
-  /** Bytes of the line so far. */
+  /** Bytes put so far. */
   get length(): number {
-    return this.#at - this.#start
+    return this.#at
   }
 
-  /** Takes back what was put since the line had this length. */
+  /** Takes back what was put since there were this many bytes. */
   cutBack(length: number): void {
-    this.#at = this.#start + length
+    this.#at = length
+    if (length === 0 && this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
   }
 
   put(bytes: Uint8Array): void {
     this.#reserve(bytes.length)
-    this.#slab.set(bytes, this.#at)
+    this.#bytes.set(bytes, this.#at)
     this.#at += bytes.length
   }
 
   text(text: string): void {
     this.#reserve(text.length * 3)
-    this.#at += this.#slab.write(text, this.#at)
+    this.#at += this.#bytes.write(text, this.#at)
+  }
+
+  /** Of ASCII alone, which needs no encoder. */
+  ascii(text: string): void {
+    this.#reserve(text.length)
+    this.#at += this.#bytes.write(text, this.#at, 'latin1')
+  }
+
+  /** The same bytes once more. */
+  again(from: number, to: number): void {
+    this.#reserve(to - from)
+    this.#bytes.copyWithin(this.#at, from, to)
+    this.#at += to - from
   }
 
   /** The bytes as the inside of a JSON string; false, with nothing put, when they hold more than printable ASCII or may hold a secret. */
   escaped({ buffer, from, to }: Piece, suspects: Suspects): boolean {
     if (suspects.isEverything) return false
     this.#reserve((to - from) * 2)
-    const slab = this.#slab
+    const bytes = this.#bytes
     const { pairs } = suspects
     let at = this.#at
     let before = 0
@@ -61,9 +71,9 @@ export class LineBytes {
       const becomes = IN_STRING[byte]
       if (becomes !== 0) {
         if (becomes === 2) return false
-        slab[at++] = 0x5c
+        bytes[at++] = 0x5c
       }
-      slab[at++] = byte
+      bytes[at++] = byte
       if (pairs[(last << 7) | byte] === 1 && suspects.has(before, last, byte)) return false
       before = last
       last = byte
@@ -72,17 +82,32 @@ export class LineBytes {
     return true
   }
 
-  /** Ends the line. Its bytes stay as they are for as long as anybody holds the slab. */
-  end(): { readonly slab: Buffer; readonly from: number; readonly to: number } {
-    return { slab: this.#slab, from: this.#start, to: this.#at }
+  /** Moves a part to a place before it. */
+  move(to: number, from: number, end: number): void {
+    this.#bytes.copyWithin(to, from, end)
+  }
+
+  /** Writes over what stands there. */
+  overwrite(at: number, bytes: Uint8Array): void {
+    this.#bytes.set(bytes, at)
+  }
+
+  /** A number at the left of a field, blanks behind it. */
+  number(at: number, width: number, value: number): void {
+    const bytes = this.#bytes
+    const digits = String(value)
+    for (let i = 0; i < width; i += 1) bytes[at + i] = i < digits.length ? digits.charCodeAt(i) : 0x20
+  }
+
+  /** All bytes; to be used before anything else is put. */
+  view(): Buffer {
+    return this.#bytes.subarray(0, this.#at)
   }
 
   #reserve(bytes: number): void {
-    if (this.#at + bytes <= this.#slab.length) return
-    const begun = this.#slab.subarray(this.#start, this.#at)
-    this.#slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, (begun.length + bytes) * 2))
-    this.#slab.set(begun)
-    this.#start = 0
-    this.#at = begun.length
+    if (this.#at + bytes <= this.#bytes.length) return
+    const wider = Buffer.allocUnsafeSlow((this.#at + bytes) * 2)
+    wider.set(this.#bytes.subarray(0, this.#at))
+    this.#bytes = wider
   }
 }

@@ -11,10 +11,8 @@ const redact = createRedact(['the-known-secret'])
 const asItIs: Redact = Object.assign((text: string) => text, { suspects: new Suspects([]) })
 function textOf(field: 'args_preview' | 'result_preview', bytes: Buffer, how: Redact): string {
   const line = new LineBytes()
-  line.begin()
   putPreview(line, { field, piece: { buffer: bytes, from: 0, to: bytes.length }, redact: how })
-  const { slab, from, to } = line.end()
-  return slab.toString('utf8', from, to)
+  return line.view().toString()
 }
 const preview = (text: string | Buffer): { truncated: boolean; args_preview: string } =>
   JSON.parse(textOf('args_preview', Buffer.from(text), redact)) as { truncated: boolean; args_preview: string }
@@ -63,10 +61,8 @@ test('nothing behind the value is shown, however much of it was taken out', () =
     const value = `{"password":"${'p'.repeat(length - 15)}"}`
     const buffer = Buffer.from(`{"id":1,"result":${value}}\n{"id":2,"result":"of another call"}\n`)
     const line = new LineBytes()
-    line.begin()
     putPreview(line, { field: 'result_preview', piece: { buffer, from: 17, to: 17 + value.length }, redact })
-    const { slab, from, to } = line.end()
-    const shown = JSON.parse(slab.toString('utf8', from, to)) as { truncated: boolean; result_preview: string }
+    const shown = JSON.parse(line.view().toString()) as { truncated: boolean; result_preview: string }
     expect(`{"password":"${REDACTED}"}`.startsWith(shown.result_preview)).toBe(true)
     expect(shown.result_preview).toContain(REDACTED)
     expect(shown.truncated).toBe(length > MAX_PREVIEW_BYTES)

@@ -5,9 +5,9 @@ import { type Clock, pause } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { LOCK_WAIT_MS } from '../limits.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
-import { Batch } from './batch.ts'
-import { type EventLine, EventText } from './event-text.ts'
-import { emptyBooks, enter, type ParentProcess, type RunBooks, summaryOf, worse } from './run-books.ts'
+import type { EventLines } from './event-lines.ts'
+import { EventText } from './event-text.ts'
+import { emptyBooks, type ParentProcess, type RunBooks, summaryOf, worse } from './run-books.ts'
 import { closeIfOver, openMark } from './run-close.ts'
 import { RunLog } from './run-log.ts'
 import { joinMembers, type Membership } from './run-members.ts'
@@ -18,46 +18,57 @@ const NOTHING: Buffer = Buffer.alloc(0)
 export interface Record {
   /** What was written when the run was opened; empty if somebody else had opened it. */
   readonly opening: Buffer
-  /** Writes the lines and returns what was written, until the next write, or nothing when it cannot be done at this moment without waiting. */
-  write(lines: readonly EventLine[]): Buffer | undefined
+  /** Writes the lines and returns their bytes, or nothing when it cannot be done at this moment without waiting. */
+  write(lines: EventLines): Buffer | undefined
+  /** True when everything written is out of this process, where no kill can take it back; a pipe may hold some for a slow reader. */
+  isDelivered(): boolean
   /** Takes leave of the run; ends it if it is over. Returns what that added, or nothing when it must be tried again. */
   leave(status: RunStatus, eventsLost: number): Buffer | undefined
   close(): void
 }
 
-/** The run of a shim alone: its own numbers, its own start and end. `out` takes whole lines, and nothing else of the buffer's life, or says false when it is full. */
+/**
+ * The run of a shim alone: its own numbers, its own start and end. `out` takes whole lines and nothing else of the
+ * buffer's life, or says false when it is full; it takes no line at all only when all it took before has gone out.
+ */
 export function soloRecord(text: EventText, start: RunStart, clock: Clock, out: (lines: Buffer) => boolean): Record {
   const books: RunBooks = { ...emptyBooks(), startedMs: Math.floor(clock.wallMs()) }
-  const batch = new Batch()
+  const { identity } = text
+  const own = new EventText(identity, () => clock.wallMs())
   let hasStarted = false
   let end: Buffer | undefined
-  const write = (lines: readonly EventLine[]): Buffer | undefined => {
+  const begin = (): boolean => {
+    if (hasStarted) return true
+    own.lines.clear()
+    own.runStart(start)
+    hasStarted = out(own.lines.bytes.view())
+    return hasStarted
+  }
+  const write = (lines: EventLines): Buffer | undefined => {
+    if (!begin()) return undefined
     const before = { ...books, counts: { ...books.counts } }
-    batch.clear()
-    if (!hasStarted) batch.add(text.runStart(start), 0)
-    for (const line of lines) {
-      if (line.isNumbered) books.seq += 1
-      batch.add(line, books.seq)
-      enter(books, line)
-    }
+    lines.enterIn(books)
+    const bytes = lines.bytes.view()
     let isTaken = false
     try {
-      isTaken = out(batch.bytes())
+      isTaken = out(bytes)
     } finally {
       if (!isTaken) Object.assign(books, before)
     }
-    if (!isTaken) return undefined
-    hasStarted = true
-    return batch.bytes()
+    return isTaken ? bytes : undefined
   }
   return {
     opening: NOTHING,
     write,
+    isDelivered: () => out(NOTHING),
     leave(status, eventsLost) {
-      const nowMs = clock.wallMs()
-      const summary = summaryOf({ ...books, eventsLost }, nowMs)
-      end ??= write([text.runEnd(status, new Date(nowMs).toISOString(), summary)])
-      // A pipe takes lines before it has sent them all; whoever closes it must wait until it takes more.
+      if (end === undefined && begin()) {
+        const nowMs = clock.wallMs()
+        own.lines.clear()
+        own.runEnd(status, new Date(nowMs).toISOString(), summaryOf({ ...books, eventsLost }, nowMs))
+        end = write(own.lines)
+      }
+      // Whoever closes a pipe must wait until it has sent all it took.
       return end !== undefined && out(NOTHING) ? end : undefined
     },
     close() {},
@@ -91,7 +102,8 @@ export async function joinRun(joining: Joining): Promise<Record | 'ended'> {
     if (joining.parent !== null) books.parent = joining.parent
     if (books.startedMs === null && (role === 'owner' || !books.isOwned)) {
       books.startedMs = Math.floor(clock.wallMs())
-      opening = Buffer.from(log.append([text.runStart(joining.start)]))
+      text.runStart(joining.start)
+      opening = log.append(text.lines)
     }
     log.saveBooks()
     return 'joined'
@@ -110,6 +122,7 @@ export async function joinRun(joining: Joining): Promise<Record | 'ended'> {
   return {
     opening,
     write: (lines) => log.locked((books) => (books.hasEnded ? NOTHING : log.append(lines))),
+    isDelivered: () => true,
     leave: (status, eventsLost) =>
       log.locked((books) => {
         membership?.leave()

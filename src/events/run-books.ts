@@ -1,5 +1,5 @@
 // The books of a run: what its events add up to, kept beside the record so that nobody has to read it all to go on.
-import type { CallCounts, EventLine } from './event-text.ts'
+import type { CallCounts } from './event-lines.ts'
 import type { RunStatus, RunSummary } from './types.ts'
 
 /** Whoever is the parent of the shims of a host session: the run goes on while it lives. */
@@ -44,11 +44,6 @@ const STATUSES: readonly RunStatus[] = ['SUCCEEDED', 'CANCELLED', 'FAILED', 'TER
 
 export function worse(a: RunStatus, b: RunStatus): RunStatus {
   return STATUSES.indexOf(a) >= STATUSES.indexOf(b) ? a : b
-}
-
-/** Enters a line that is about to be written. */
-export function enter(books: RunBooks, line: EventLine): void {
-  if (line.counts !== null) books.counts[line.counts] += 1
 }
 
 export interface StoredEvent {

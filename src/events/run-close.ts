@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { HeimdallError, isErrno, isSystemError } from '../errors.ts'
 import { ABANDONED_RUNS_MAX } from '../limits.ts'
 import { type Env, stateDir } from '../paths.ts'
-import { type CallNames, type EventLine, EventText } from './event-text.ts'
+import { EventLines } from './event-lines.ts'
+import { type CallNames, EventText } from './event-text.ts'
 import { PREVIEW_NONE } from './preview.ts'
 import { isAlive } from './process-start.ts'
 import { parseEvent, type RunBooks, type StoredEvent, summaryOf, worse } from './run-books.ts'
@@ -40,10 +41,11 @@ export function closeIfOver(closing: Closing, books: RunBooks): Buffer | undefin
   const identity = closing.identity ?? identityOfRun(closing.log)
   const written: Buffer[] = []
   if (identity !== undefined) {
-    if (dead.length > 0) written.push(Buffer.from(closing.log.append(endsOfOpenCalls(closing.log, nowMs))))
+    if (dead.length > 0) written.push(closing.log.append(endsOfOpenCalls(closing.log, nowMs)))
     books.hasEnded = true
-    const end = new EventText(identity, () => nowMs).runEnd(books.status, now, summaryOf(books, nowMs))
-    written.push(closing.log.append([end]))
+    const text = new EventText(identity, () => nowMs)
+    text.runEnd(books.status, now, summaryOf(books, nowMs))
+    written.push(closing.log.append(text.lines))
   }
   forgetMembers(runDir)
   removeMark(openMark(closing.runsDir, closing.folder))
@@ -110,7 +112,7 @@ function removeMark(path: string): void {
 type StoredCall = StoredEvent & Identity & { readonly call: CallNames }
 
 /** Calls that began and never ended: their shim was killed. Each is ended in the name of that shim. */
-function endsOfOpenCalls(log: RunLog, nowMs: number): EventLine[] {
+function endsOfOpenCalls(log: RunLog, nowMs: number): EventLines {
   const open = new Map<string, StoredCall>()
   log.read((text) => {
     const event = parseEvent(text) as StoredCall | undefined
@@ -118,9 +120,10 @@ function endsOfOpenCalls(log: RunLog, nowMs: number): EventLine[] {
     else if (event?.type === 'tool_call_end') open.delete(event.call.call_id)
     return true
   })
-  return [...open.values()].map((start) => {
-    const text = new EventText(start, () => nowMs)
-    return text.callEnd(
+  const lines = new EventLines()
+  for (const start of open.values()) {
+    const text = new EventText(start, () => nowMs, lines)
+    text.callEnd(
       text.names(start.call),
       {
         status: 'ERROR',
@@ -130,7 +133,8 @@ function endsOfOpenCalls(log: RunLog, nowMs: number): EventLine[] {
       },
       PREVIEW_NONE,
     )
-  })
+  }
+  return lines
 }
 
 function identityOfRun(log: RunLog): Identity | undefined {

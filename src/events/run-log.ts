@@ -5,9 +5,8 @@ import { HeimdallError, isErrno } from '../errors.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
 import { diskError, onDisk } from '../storage/faults.ts'
 import { tryLock, unlock } from '../storage/kernel-lock.ts'
-import { Batch } from './batch.ts'
-import type { EventLine } from './event-text.ts'
-import { emptyBooks, enter, enterStored, parseObject, type RunBooks } from './run-books.ts'
+import type { EventLines } from './event-lines.ts'
+import { emptyBooks, enterStored, parseObject, type RunBooks } from './run-books.ts'
 
 const NEWLINE = 0x0a
 /** The books are one line of this length, rewritten in place: small enough to be written whole or not at all. */
@@ -24,7 +23,6 @@ export class RunLog {
   readonly #fd: number
   readonly #booksFd: number
   #books: RunBooks = emptyBooks()
-  readonly #batch = new Batch()
   #isLocked = false
 
   constructor(runDir: string) {
@@ -49,18 +47,13 @@ export class RunLog {
     }
   }
 
-  /** Appends the lines with their numbers and returns what was written, until the next time; the lock must be held. */
-  append(lines: readonly EventLine[]): Buffer {
+  /** Appends the lines with their numbers; the lock must be held. */
+  append(lines: EventLines): Buffer {
     if (!this.#isLocked) throw new HeimdallError('INTERNAL', 'a record was written without its lock')
     const books = this.#books
     const before = { ...books, counts: { ...books.counts } }
-    this.#batch.clear()
-    for (const line of lines) {
-      if (line.isNumbered) books.seq += 1
-      this.#batch.add(line, books.seq)
-      enter(books, line)
-    }
-    const bytes = this.#batch.bytes()
+    lines.enterIn(books)
+    const bytes = lines.bytes.view()
     try {
       this.#write(bytes, books)
     } catch (error) {

@@ -23,16 +23,10 @@ const BATCH_REFUSED =
 const NESTED = 'a batch inside a batch'
 const CUT_OFF = 'the run was ended by policy; the server is not there any more'
 
-/** A call that waits for upstream, and the id that its answer will have. */
-export interface OpenCall {
-  readonly judged: JudgedCall
-  readonly idRaw: string
-}
-
 export interface ClientJudgeOptions {
   readonly gate: Gate
   readonly answering: Answering
-  readonly open: OpenCalls<OpenCall>
+  readonly open: OpenCalls
   readonly out: AgentOut
 }
 
@@ -46,19 +40,20 @@ export interface Received {
   readonly streamHash?: string
 }
 
-/** What is to be written into the record once the bytes of a chunk are on their way. */
-interface Noted {
-  readonly judged: JudgedCall
-  /** For a call that was not let through: the length of its answer, and its code. */
-  readonly refusal: { readonly bytesOut: number; readonly code: number } | null
-  /** For a call that nobody will answer. */
-  readonly isUnanswered: boolean
-}
+/** What the record is to say of a turn, in order. */
+type Noted =
+  | { readonly what: 'forwarded'; readonly judged: JudgedCall; readonly id: MessageId | null }
+  /** Not let through: the length of its answer, and its code. */
+  | { readonly what: 'refused'; readonly judged: JudgedCall; readonly bytesOut: number; readonly code: number }
+  | { readonly what: 'cancelled'; readonly judged: JudgedCall }
 
 export class ClientJudge {
   readonly #options: ClientJudgeOptions
   readonly #elementScan = new MessageScan({ strict: true })
   #noted: Noted[] = []
+  /** The turn that was written last, for as long as it may have to be decided anew. */
+  #written: Noted[] = []
+  #hasForwarded = false
   /** The run was ended by policy and upstream with it: nothing is sent on any more. */
   #isCutOff = false
 
@@ -74,8 +69,8 @@ export class ClientJudge {
     this.#isCutOff = true
   }
 
-  /** True when the bytes of the message may go on. */
-  passes(received: Received): boolean {
+  /** A call that is among the notes of this turn, or whether the bytes of something else may go on. */
+  passes(received: Received): JudgedCall | boolean {
     const message = clientMessage(received.scanned, received.isUtf8)
     switch (message.kind) {
       case 'call':
@@ -101,47 +96,51 @@ export class ClientJudge {
     this.#answer(received.scanned.id.raw, -32_603, why)
   }
 
-  #call(message: CallMessage, call: ToolCall): boolean {
+  #call(message: CallMessage, call: ToolCall): JudgedCall | false {
     const { gate, open } = this.#options
     const judged =
       open.size >= CALLS_IN_FLIGHT_MAX
         ? gate.refuse(call, 'TOO_MANY_CALLS', `${open.size} calls are waiting for their answers already`)
         : gate.judge(call)
     if (judged.isForwarded && !this.#isCutOff) {
-      this.#forwarded(judged, message.id)
-      return true
+      return this.#forwarded(judged, message.id)
     }
-    const { action } = judged.decision
-    const code = ERROR_CODES[action === 'ALLOW' ? 'TERMINATE_RUN' : action]
-    const line = message.id === null ? '' : denial(judged, message.id.raw, this.#options.answering)
-    this.#refused(judged, line, code)
+    this.#noted.push(this.#denied(judged, message.id))
     return false
   }
 
-  #forwarded(judged: JudgedCall, id: MessageId | null): void {
-    if (id !== null) this.#options.open.add(id.key, { judged, idRaw: id.raw })
-    this.#noted.push({ judged, refusal: null, isUnanswered: id === null })
+  #forwarded(judged: JudgedCall, id: MessageId | null): JudgedCall {
+    if (id !== null) this.#options.open.add(id.key, judged, id.raw)
+    this.#noted.push({ what: 'forwarded', judged, id })
+    this.#hasForwarded = true
+    return judged
   }
 
-  #refused(judged: JudgedCall, line: string, code: number): void {
+  #denied(judged: JudgedCall, id: MessageId | null): Noted {
+    const { action } = judged.decision
+    const code = ERROR_CODES[action === 'ALLOW' ? 'TERMINATE_RUN' : action]
+    return this.#refused(judged, id === null ? '' : denial(judged, id.raw, this.#options.answering), code)
+  }
+
+  /** Without a line when there is nobody to answer. */
+  #refused(judged: JudgedCall, line: string, code: number): Noted {
     if (line !== '') this.#options.out.answer(line)
-    this.#noted.push({ judged, refusal: { bytesOut: Buffer.byteLength(line), code }, isUnanswered: line === '' })
+    return { what: 'refused', judged, bytesOut: Buffer.byteLength(line), code }
   }
 
   #answer(idRaw: string | null, code: number, why: string): void {
     this.#options.out.answer(protocolError(idRaw ?? 'null', code, why))
   }
 
-  #malformed(message: MalformedMessage, { bytes, streamHash }: Received): boolean {
+  #malformed(message: MalformedMessage, { bytes, streamHash }: Received): JudgedCall | false {
     const { gate, answering } = this.#options
     const judged = gate.refuse(unreadable(message.toolName, bytes, streamHash), 'MALFORMED_CALL', message.why)
     if (judged.isForwarded && !this.#isCutOff) {
-      this.#forwarded(judged, message.id)
-      return true
+      return this.#forwarded(judged, message.id)
     }
     const { code } = message
-    const why = gate.shown(judged).summary
-    this.#refused(judged, protocolError(message.id?.raw ?? 'null', code, why, { judged, answering }), code)
+    const line = protocolError(message.id?.raw ?? 'null', code, gate.shown(judged).summary, { judged, answering })
+    this.#noted.push(this.#refused(judged, line, code))
     return false
   }
 
@@ -178,42 +177,71 @@ export class ClientJudge {
   #noteRefused(call: ToolCall, why: string, id: MessageId | null, passes: boolean): void {
     const judged = this.#options.gate.refuse(call, 'BATCH_REFUSED', why)
     if (passes) this.#forwarded(judged, id)
-    else this.#refused(judged, '', INVALID_REQUEST)
+    else this.#noted.push(this.#refused(judged, '', INVALID_REQUEST))
   }
 
-  #largeBatch({ bytes, streamHash }: Received): boolean {
+  #largeBatch({ bytes, streamHash }: Received): JudgedCall | false {
     const call = unreadable('', bytes, streamHash)
     const judged = this.#options.gate.refuse(call, 'BATCH_REFUSED', 'a batch too large to look into')
     if (judged.isForwarded && !this.#isCutOff) {
-      this.#forwarded(judged, null)
-      return true
+      return this.#forwarded(judged, null)
     }
-    this.#refused(judged, protocolError('null', INVALID_REQUEST, BATCH_REFUSED), INVALID_REQUEST)
+    this.#noted.push(this.#refused(judged, protocolError('null', INVALID_REQUEST, BATCH_REFUSED), INVALID_REQUEST))
     return false
   }
 
   #cancel(key: IdKey): void {
-    const call = this.#options.open.take(key)
-    if (call === undefined) return
-    this.writeNotes()
-    this.#options.gate.finish(call.judged, { status: 'CANCELLED', bytesOut: 0, result: PREVIEW_NONE })
+    const cancelled = this.#options.open.cancelled(key)
+    if (cancelled === undefined) return
+    const { call, isForgotten } = cancelled
+    this.#noted.push({ what: 'cancelled', judged: call.judged })
+    // How it ends will not be seen, so it counts as what a canceller might want to hide.
+    if (isForgotten) this.#options.gate.settleCancelled(call.judged, true)
   }
 
-  /** Writes into the record what was judged since the last time; called when the bytes are on their way. */
+  /** Calls of this turn may not be sent on before their decisions are written. */
+  get mustWriteFirst(): boolean {
+    return this.#hasForwarded && this.#options.gate.isRecordedFirst
+  }
+
+  /** Puts on its way to the record what was judged in this turn. */
   writeNotes(): void {
-    if (this.#noted.length === 0) return
-    const { gate } = this.#options
-    const noted = this.#noted
+    this.#written = this.#noted
     this.#noted = []
-    for (const { judged, refusal, isUnanswered } of noted) {
-      gate.announce(judged)
-      if (refusal !== null) {
-        const { summary, action } = judged.decision
-        const retryable = action !== 'TERMINATE_RUN'
-        const error = { class: 'policy_block', message: summary, code: refusal.code, retryable } as const
-        gate.finish(judged, { status: 'ERROR', bytesOut: refusal.bytesOut, error, result: PREVIEW_NONE })
-      } else if (isUnanswered) gate.finish(judged, { status: 'OK', bytesOut: 0, result: PREVIEW_NONE })
-    }
+    this.#hasForwarded = false
+    for (const noted of this.#written) this.#write(noted)
+  }
+
+  /**
+   * The decisions of the turn that was written last could not be written down, and none of its calls has been sent on.
+   * `isTakenBack` says that the record will not hear of the first decisions any more.
+   */
+  decideAnew(isTakenBack: boolean): void {
+    const { gate, open } = this.#options
+    const anew = this.#written.flatMap((noted): Noted[] => {
+      if (noted.what === 'cancelled' && !noted.judged.isForwarded) return []
+      if (noted.what !== 'forwarded') return isTakenBack ? [noted] : []
+      const { judged, id } = noted
+      gate.decideAnew(judged)
+      if (judged.isForwarded) return isTakenBack ? [noted] : []
+      if (id !== null) open.remove(id.key, judged)
+      return [this.#denied(judged, id)]
+    })
+    for (const noted of anew) this.#write(noted, isTakenBack)
+  }
+
+  #write(noted: Noted, isFirst = true): void {
+    const { gate } = this.#options
+    const { judged } = noted
+    if (isFirst && noted.what !== 'cancelled') gate.announce(judged)
+    if (noted.what === 'refused') {
+      const { summary, action } = judged.decision
+      const retryable = action !== 'TERMINATE_RUN'
+      const error = { class: 'policy_block', message: summary, code: noted.code, retryable } as const
+      gate.finish(judged, { status: 'ERROR', bytesOut: noted.bytesOut, error, result: PREVIEW_NONE })
+    } else if (noted.what === 'cancelled')
+      gate.finish(judged, { status: 'CANCELLED', bytesOut: 0, result: PREVIEW_NONE })
+    else if (noted.id === null) gate.finish(judged, { status: 'OK', bytesOut: 0, result: PREVIEW_NONE })
   }
 }
 

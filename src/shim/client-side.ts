@@ -1,10 +1,13 @@
 // From client to upstream: lines are cut and judged, and what may pass goes on in the bytes in which it came.
 import { isUtf8 } from 'node:buffer'
-import { MAX_INSPECT_BYTES, OWN_ANSWERS_BYTES_MAX } from '../limits.ts'
+import type { EventWriter } from '../events/event-writer.ts'
+import { MAX_INSPECT_BYTES, OWN_ANSWERS_BYTES_MAX, READ_AHEAD_BYTES_MAX } from '../limits.ts'
 import type { AgentOut } from './agent-out.ts'
 import type { ClientJudge } from './client-judge.ts'
+import type { JudgedCall } from './gate.ts'
 import { HeldRequest } from './held-request.ts'
 import { MessageScan } from './message-scan.ts'
+import { Outgoing } from './outgoing.ts'
 
 const NEWLINE = 0x0a
 
@@ -20,56 +23,97 @@ export interface Flow {
 export interface ClientSideOptions {
   readonly judge: ClientJudge
   readonly out: AgentOut
+  readonly events: EventWriter
   readonly flow: Flow
   /** Where requests too large for memory are held. */
   readonly holdFolder: string
 }
 
+interface Replay {
+  readonly held: HeldRequest
+  readonly call: JudgedCall | null
+  readonly end: Buffer
+}
+
+/**
+ * Works in turns: the lines of a chunk are judged, what the record is to say of them is put on its way, and what may pass
+ * is sent on. A turn ends when upstream, the record and the client keep up; chunks that come before that wait.
+ */
 export class ClientSide {
   readonly #judge: ClientJudge
   readonly #out: AgentOut
+  readonly #events: EventWriter
   readonly #flow: Flow
   readonly #holdFolder: string
   readonly #scan = new MessageScan({ strict: true })
+  readonly #outgoing = new Outgoing<JudgedCall>()
   /** The beginning of a line whose end has not come yet. */
   #carry: Buffer[] = []
   #carryBytes = 0
   #held: HeldRequest | null = null
-  /** Chunks that came while a held request was being sent on. */
+  /** A held request that passed and is sent on at the end of this turn. */
+  #toReplay: Replay | null = null
+  #isUpstreamBehind = false
+  /** What the turn waits for. */
+  #unfinished: Promise<void> | null = null
   #waiting: Buffer[] = []
-  #replaying: Promise<void> | null = null
+  #waitingBytes = 0
+  #isPaused = false
+  #isDropped = false
 
   constructor(options: ClientSideOptions) {
     this.#judge = options.judge
     this.#out = options.out
+    this.#events = options.events
     this.#flow = options.flow
     this.#holdFolder = options.holdFolder
   }
 
   push(chunk: Buffer): void {
-    if (this.#replaying !== null) {
-      this.#waiting.push(chunk)
+    if (this.#isDropped) return
+    if (this.#unfinished === null) {
+      this.#take(chunk)
       return
     }
-    const from = this.#endCarriedLine(chunk)
-    if (from === null) return
-    this.#wholeLines(chunk, from)
-    this.#judge.writeNotes()
-    // Denied calls are answered by us; a client that reads none of the answers is not read from either.
-    if (this.#out.backlog > OWN_ANSWERS_BYTES_MAX) {
-      this.#flow.pause()
-      this.#out.onDrain(this.#flow.resume)
-    }
+    this.#waiting.push(chunk)
+    this.#waitingBytes += chunk.length
+    if (this.#isPaused || this.#waitingBytes < READ_AHEAD_BYTES_MAX) return
+    this.#isPaused = true
+    this.#flow.pause()
   }
 
-  /** Resolves when what came before the end of input has been dealt with. A line that was never ended is no message. */
+  /** Resolves when what came before the end of input has been dealt with. A line that was never ended is a message all the same. */
   async ended(): Promise<void> {
-    while (this.#replaying !== null) await this.#replaying
+    await this.#finished()
+    if (this.#isDropped || (this.#held === null && this.#carryBytes === 0)) return
+    if (this.#held === null) {
+      const line = this.#carried(NO_BYTES)
+      this.#line(line, 0, line.length, line.length)
+    } else this.#endHeld(this.#held, NO_BYTES)
+    this.#finishTurn()
+    await this.#finished()
+  }
+
+  async #finished(): Promise<void> {
+    while (this.#unfinished !== null) await this.#unfinished
+  }
+
+  /** Nothing is sent on any more. Returns the bytes that were read and not judged. */
+  drop(): number {
+    this.#isDropped = true
     this.#held?.drop()
     this.#held = null
+    this.#waiting = []
+    return this.#waitingBytes
   }
 
-  /** Deals with the line that earlier chunks began; returns where the next one starts, or null when there is none yet. */
+  #take(chunk: Buffer): void {
+    const from = this.#endCarriedLine(chunk)
+    if (from !== null) this.#wholeLines(chunk, from)
+    this.#finishTurn()
+  }
+
+  /** Deals with the line that earlier chunks began; returns where the next one starts, or null when this turn goes no further. */
   #endCarriedLine(chunk: Buffer): number | null {
     if (this.#held === null && this.#carryBytes === 0) return 0
     const end = chunk.indexOf(NEWLINE)
@@ -78,49 +122,65 @@ export class ClientSide {
       return null
     }
     if (this.#held === null && this.#carryBytes + end <= MAX_INSPECT_BYTES) {
-      const line = Buffer.concat([...this.#carry, chunk.subarray(0, end + 1)])
-      this.#carry = []
-      this.#carryBytes = 0
-      if (this.#passes(line, 0, line.length - 1)) this.#write(line)
+      const line = this.#carried(chunk.subarray(0, end + 1))
+      this.#line(line, 0, line.length - 1, line.length)
       return end + 1
     }
-    this.#keep(chunk.subarray(0, end), true)
-    if (!this.#endHeld()) return end + 1
-    if (end + 1 < chunk.length) this.#waiting.unshift(chunk.subarray(end + 1))
+    this.#endHeld(this.#keepHeld(chunk.subarray(0, end)), END_OF_LINE)
+    if (this.#toReplay === null) return end + 1
+    this.#comesNext(chunk.subarray(end + 1))
     return null
+  }
+
+  #carried(rest: Buffer): Buffer {
+    const line = Buffer.concat([...this.#carry, rest])
+    this.#carry = []
+    this.#carryBytes = 0
+    return line
+  }
+
+  #comesNext(chunk: Buffer): void {
+    if (chunk.length === 0) return
+    this.#waiting.unshift(chunk)
+    this.#waitingBytes += chunk.length
   }
 
   #wholeLines(chunk: Buffer, from: number): void {
     let lineStart = from
-    let rangeStart = from
     for (let end = chunk.indexOf(NEWLINE, from); end !== -1; end = chunk.indexOf(NEWLINE, lineStart)) {
-      if (!this.#passes(chunk, lineStart, end)) {
-        if (lineStart > rangeStart) this.#write(chunk.subarray(rangeStart, lineStart))
-        rangeStart = end + 1
-      }
+      this.#line(chunk, lineStart, end, end + 1)
       lineStart = end + 1
     }
-    if (lineStart > rangeStart) this.#write(chunk.subarray(rangeStart, lineStart))
     if (lineStart < chunk.length) this.#keep(chunk.subarray(lineStart))
   }
 
-  #keep(piece: Buffer, mustHold = false): void {
-    if (this.#held === null && !mustHold && this.#carryBytes + piece.length <= MAX_INSPECT_BYTES) {
-      this.#carry.push(piece)
-      this.#carryBytes += piece.length
+  #keep(piece: Buffer): void {
+    if (this.#held !== null || this.#carryBytes + piece.length > MAX_INSPECT_BYTES) {
+      this.#keepHeld(piece)
       return
     }
+    this.#carry.push(piece)
+    this.#carryBytes += piece.length
+  }
+
+  #keepHeld(piece: Buffer): HeldRequest {
     if (this.#held === null) {
       this.#held = new HeldRequest(this.#carry, this.#holdFolder)
       this.#carry = []
       this.#carryBytes = 0
     }
     this.#held.push(piece)
+    return this.#held
   }
 
-  #passes(buffer: Buffer, from: number, to: number): boolean {
+  /** `next` is where the line after this one begins. */
+  #line(buffer: Buffer, from: number, to: number, next: number): void {
     // White space between messages means nothing to anybody.
-    if (isBlank(buffer, from, to)) return !this.#judge.isCutOff
+    const passes = isBlank(buffer, from, to) ? !this.#judge.isCutOff : this.#judged(buffer, from, to)
+    if (passes !== false) this.#outgoing.add(buffer, from, next, passes === true ? null : passes)
+  }
+
+  #judged(buffer: Buffer, from: number, to: number): JudgedCall | boolean {
     this.#scan.reset()
     this.#scan.push(buffer, from, to)
     const scanned = this.#scan.finish()
@@ -132,55 +192,109 @@ export class ClientSide {
     })
   }
 
-  #write(bytes: Buffer): void {
-    if (this.#judge.isCutOff || this.#flow.write(bytes)) return
-    this.#flow.pause()
-    void this.#flow.writable().then(() => {
-      if (this.#replaying === null) this.#flow.resume()
-    })
-  }
-
-  /** Judges the held request; true when it is being sent on, which takes a while. */
-  #endHeld(): boolean {
-    const held = this.#held
-    if (held === null) return false
+  /** Judges the held request; when it passes, it is sent on with the end of this turn. */
+  #endHeld(held: HeldRequest, end: Buffer): void {
     this.#held = null
     const { scanned, streamHash, isUtf8 } = held.finish()
     const received = { scanned, streamHash, isUtf8, bytes: held.bytes, whole: null }
-    let passes = false
+    let passes: JudgedCall | boolean = false
     if (held.failure === null) passes = this.#judge.passes(received)
     else this.#judge.refuseUnheld(received, `the request cannot be held: ${held.failure.message}`)
-    this.#judge.writeNotes()
-    if (!passes) {
-      held.drop()
-      return false
-    }
-    this.#flow.pause()
-    this.#replaying = this.#replay(held)
-    return true
+    if (passes === false) held.drop()
+    else this.#toReplay = { held, call: passes === true ? null : passes, end }
   }
 
-  async #replay(held: HeldRequest): Promise<void> {
+  #finishTurn(): void {
+    if (!this.#judge.mustWriteFirst) {
+      // The call does not wait for its own record: that it is on its way is enough.
+      this.#send()
+      this.#judge.writeNotes()
+      this.#events.endOfTurn()
+      this.#waitForOthers()
+      return
+    }
+    const from = this.#events.mark()
+    this.#judge.writeNotes()
+    const to = this.#events.mark()
+    const settle = (outcome: 'written' | 'failing'): void => {
+      if (outcome === 'failing') this.#judge.decideAnew(this.#events.takeBack(from, to))
+      this.#send()
+    }
+    const outcome = this.#events.commit()
+    if (outcome === 'waiting') this.#waitFor(this.#events.committed().then(settle))
+    else {
+      settle(outcome)
+      this.#waitForOthers()
+    }
+  }
+
+  #send(): void {
+    const isCutOff = this.#judge.isCutOff
+    this.#outgoing.send(
+      (bytes) => {
+        if (!isCutOff && !this.#flow.write(bytes)) this.#isUpstreamBehind = true
+      },
+      (call) => call.isForwarded,
+    )
+  }
+
+  #waitForOthers(): void {
+    const waited = this.#othersInTheWay()
+    if (waited !== null) this.#waitFor(waited)
+  }
+
+  /** Whoever does not keep up; null when all do. */
+  #othersInTheWay(): Promise<void> | null {
+    if (this.#toReplay !== null) return this.#replay(this.#toReplay)
+    if (this.#isUpstreamBehind) {
+      this.#isUpstreamBehind = false
+      return this.#flow.writable()
+    }
+    // Denied calls are answered by us; a client that reads none of the answers is not read from either.
+    if (this.#out.backlog > OWN_ANSWERS_BYTES_MAX) return new Promise((resolve) => this.#out.onDrain(resolve))
+    return this.#events.isBehind ? this.#events.caughtUp() : null
+  }
+
+  #waitFor(waited: Promise<void>): void {
+    this.#unfinished = waited.then(() => {
+      this.#unfinished = null
+      this.#goOn()
+    })
+  }
+
+  #goOn(): void {
+    this.#waitForOthers()
+    while (this.#isFinished() && this.#waiting.length > 0) {
+      const chunk = this.#waiting.shift() as Buffer
+      this.#waitingBytes -= chunk.length
+      this.#take(chunk)
+    }
+    if (!this.#isFinished() || !this.#isPaused) return
+    this.#isPaused = false
+    this.#flow.resume()
+  }
+
+  #isFinished(): boolean {
+    return this.#unfinished === null
+  }
+
+  async #replay({ held, call, end }: Replay): Promise<void> {
+    this.#toReplay = null
     const write = async (piece: Buffer): Promise<void> => {
-      if (!this.#judge.isCutOff && !this.#flow.write(piece)) await this.#flow.writable()
+      if (piece.length > 0 && !this.#judge.isCutOff && !this.#flow.write(piece)) await this.#flow.writable()
     }
     try {
+      if (call !== null && !call.isForwarded) return
       await held.replay(write)
-      await write(Buffer.of(NEWLINE))
+      await write(end)
     } finally {
       held.drop()
-      this.#replaying = null
     }
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const chunk of waiting) this.push(chunk)
-    if (this.#isIdle()) this.#flow.resume()
-  }
-
-  #isIdle(): boolean {
-    return this.#replaying === null
   }
 }
+
+const NO_BYTES: Buffer = Buffer.alloc(0)
+const END_OF_LINE: Buffer = Buffer.of(NEWLINE)
 
 function isBlank(buffer: Buffer, from: number, to: number): boolean {
   for (let i = from; i < to; i += 1) {

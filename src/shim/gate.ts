@@ -29,13 +29,14 @@ export interface ToolCall {
 export interface JudgedCall {
   readonly callId: string
   readonly call: ToolCall
-  readonly decision: Decision
-  readonly isForwarded: boolean
-  readonly policy: PolicyRef
-  readonly startMs: number
-  readonly end: CallEnd | null
+  /** Like the next two, decided anew when it turns out that the first decision cannot be written down. */
+  decision: Decision
+  isForwarded: boolean
+  end: CallEnd | null
   readonly tags: readonly string[]
   readonly tripped: readonly string[]
+  readonly policy: PolicyRef
+  readonly startMs: number
   readonly args: CallArguments
   /** JSON text of the names, made when first needed. */
   names: string
@@ -101,6 +102,11 @@ export class Gate {
     return this.#policy.snapshot.mode === 'observe'
   }
 
+  /** In mode *control* a decision stands in the record before its call is sent on. */
+  get isRecordedFirst(): boolean {
+    return this.#policy.snapshot.mode === 'control'
+  }
+
   /** From the next call on; calls that are open keep the policy they were judged by. */
   usePolicy(policy: Policy): void {
     this.#policy = policy
@@ -122,8 +128,7 @@ export class Gate {
     const nowMs = clock.wallMs()
     let verdict: Verdict
     const plan = this.#policy.planFor(this.#options.serverName, call.toolName)
-    if (this.#policy.snapshot.mode === 'control' && this.#options.events.isFailing)
-      verdict = plainVerdict(decideOnError(this.#policy, plan.tags, 'decisions cannot be written down'))
+    if (this.isRecordedFirst && this.#options.events.isFailing) verdict = this.#unwritten(call)
     else {
       try {
         verdict = state.decide(plan, args, nowMs)
@@ -139,6 +144,21 @@ export class Gate {
       this.#options.onTerminate(decision)
     }
     return this.#judged(call, args, verdict)
+  }
+
+  /** The decision of a call that has not been sent on cannot be written down: `decision_on_error` has to say. */
+  decideAnew(judged: JudgedCall): void {
+    judged.decision = this.#unwritten(judged.call).decision
+    judged.isForwarded = isForwarded(judged.decision)
+    if (judged.isForwarded || judged.end === null) return
+    // What it has spent stays spent; but a dedupe rule must not take the next attempt for a repetition.
+    this.#settle({ errorWindows: [], dedupes: judged.end.dedupes }, true)
+    judged.end = null
+  }
+
+  #unwritten(call: ToolCall): Verdict {
+    const { tags } = this.#policy.planFor(this.#options.serverName, call.toolName)
+    return plainVerdict(decideOnError(this.#policy, tags, 'decisions cannot be written down'))
   }
 
   /** A message that no policy can be asked about: refused, or only noted where the policy observes. */
@@ -160,7 +180,7 @@ export class Gate {
       callId: this.#options.newId(),
       call,
       decision,
-      isForwarded: decision.action === 'ALLOW' || !decision.enforced,
+      isForwarded: isForwarded(decision),
       policy: this.#policyRef,
       startMs: this.#options.clock.monoMs(),
       end: verdict.end,
@@ -171,33 +191,33 @@ export class Gate {
     }
   }
 
-  /** Writes the beginning of a call into the record. After the bytes have gone out: the call does not wait for its own record. */
+  /** Puts the beginning of a call and its decision on their way to the record: both, or neither. */
   announce(judged: JudgedCall): void {
     const { text, events, redact } = this.#options
     const { call, decision, args } = judged
     const { recorded, said } = this.#said(judged)
     judged.names = text.names(this.names(judged))
+    const room = events.room('call', 2)
+    if (room === 'none') return
     const { argsBytes: buffer } = call
     const preview: Preview =
-      buffer === null
+      buffer === null || room === 'bare'
         ? PREVIEW_OMITTED
         : { field: 'args_preview', piece: { buffer, from: 0, to: buffer.length }, redact }
-    events.put(
-      text.callStart(
-        judged.names,
-        {
-          transport: call.transport,
-          bytesIn: call.bytesIn,
-          tags: judged.tags,
-          argsStreamHash: call.argsStreamHash ?? args.streamHash,
-        },
-        preview,
-      ),
+    text.callStart(
+      judged.names,
+      {
+        transport: call.transport,
+        bytesIn: call.bytesIn,
+        tags: judged.tags,
+        argsStreamHash: call.argsStreamHash ?? args.streamHash,
+      },
+      preview,
     )
-    events.put(text.decision(judged.names, said))
-    if (decision.hint !== undefined && decision.enforced) events.put(text.hintIssued(judged.callId, recorded.hint))
-    for (const ruleId of judged.tripped)
-      if (this.#breakers.has(ruleId)) events.put(text.breakerTrip(judged.names, ruleId))
+    text.decision(judged.names, said)
+    if (decision.hint !== undefined && decision.enforced) text.hintIssued(judged.callId, recorded.hint)
+    for (const ruleId of judged.tripped) if (this.#breakers.has(ruleId)) text.breakerTrip(judged.names, ruleId)
+    events.added()
   }
 
   /** What is said of a decision; most calls have the one that the call before had. */
@@ -232,14 +252,26 @@ export class Gate {
   /** Writes the end of a call that was announced. */
   finish(judged: JudgedCall, outcome: CallOutcome): void {
     const { text, events, redact, clock } = this.#options
-    if (judged.end !== null) this.#settle(judged.end, isFailure(outcome.status))
+    if (judged.end !== null && outcome.status !== 'CANCELLED') this.#settle(judged.end, isFailure(outcome.status))
+    const room = events.room('end', 1)
+    if (room === 'none') return
     const latencyMs = Math.max(0, Math.ceil(clock.monoMs() - judged.startMs))
     const { result } = outcome
-    const preview: Preview = Buffer.isBuffer(result) ? result : { field: 'result_preview', piece: result, redact }
+    const preview: Preview = Buffer.isBuffer(result)
+      ? result
+      : room === 'bare'
+        ? PREVIEW_OMITTED
+        : { field: 'result_preview', piece: result, redact }
     const error =
       outcome.error === undefined ? undefined : { ...outcome.error, message: firstLine(redact(outcome.error.message)) }
     const { status, bytesOut, resultStreamHash } = outcome
-    events.put(text.callEnd(judged.names, { status, latencyMs, bytesOut, error, resultStreamHash }, preview))
+    text.callEnd(judged.names, { status, latencyMs, bytesOut, error, resultStreamHash }, preview)
+    events.added()
+  }
+
+  /** The answer to a call that was cancelled has come: whoever cancels must not be able to hide an error from a breaker. */
+  settleCancelled({ end }: JudgedCall, isError: boolean): void {
+    if (end !== null) this.#settle(end, isError)
   }
 
   /** The answer has gone to the client already: counters that cannot be written now are no reason to end the shim. */
@@ -253,9 +285,12 @@ export class Gate {
   }
 }
 
-/** A call that was cancelled may have done its work all the same: whoever cancels must not be able to send it twice. */
 function isFailure(status: CallStatus): boolean {
   return status === 'ERROR' || status === 'TIMEOUT'
+}
+
+function isForwarded({ action, enforced }: Decision): boolean {
+  return action === 'ALLOW' || !enforced
 }
 
 function plainVerdict(decision: Decision): Verdict {

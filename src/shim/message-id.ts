@@ -15,8 +15,8 @@ export function idOf(seen: Seen): MessageId | null {
     const raw = seen.raw
     if (raw === null) return null
     const value = Number(raw)
-    // 1.0 and 1 are one id. Beyond 2^53 numbers run together, so there the text itself is compared.
-    return { raw, key: Number.isSafeInteger(value) ? value : `n${raw}` }
+    // As most readers understand it: 1.50 comes back as 1.5, and 2^53 + 1 as 2^53. Beyond all numbers only the text is left.
+    return { raw, key: Number.isFinite(value) ? value : `n${raw}` }
   }
   if (seen.kind === 'string') {
     const raw = seen.raw

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import { type Clock, type Timer, within } from '../clock.ts'
 import type { HeimdallError } from '../errors.ts'
-import { policyText } from '../events/event-text.ts'
+import { type EventText, policyText } from '../events/event-text.ts'
 import { EventWriter } from '../events/event-writer.ts'
 import { type OpenRun, openRun } from '../events/open-run.ts'
 import { createRedact } from '../events/redact.ts'
@@ -14,7 +14,7 @@ import type { Policy } from '../policy/plan.ts'
 import { openDatabase } from '../storage/sqlite.ts'
 import { AgentOut } from './agent-out.ts'
 import type { Answering } from './answers.ts'
-import { ClientJudge, type OpenCall } from './client-judge.ts'
+import { ClientJudge } from './client-judge.ts'
 import { ClientSide } from './client-side.ts'
 import { Gate, refOf } from './gate.ts'
 import type { readIdentity } from './identity.ts'
@@ -44,8 +44,8 @@ export async function serve(options: ShimOptions, { identity, upstream, stderr }
   if (problem !== null) stderr.note(`${problem.message}; calls take decision_on_error`)
   const run = await joinRun(options, identity, policy, stderr)
   const shim = assemble(options, identity, upstream, loaded, run, stderr)
-  shim.events.put(
-    run.text.policyLoaded(policyText(refOf(policy)), policy.snapshot.mode, {
+  shim.say((text) =>
+    text.policyLoaded(policyText(refOf(policy)), policy.snapshot.mode, {
       ok: problem === null,
       ...(problem === null ? {} : { message: problem.message }),
     }),
@@ -94,6 +94,8 @@ function joinRun(options: ShimOptions, identity: ShimIdentity, policy: Policy, s
 }
 
 interface Shim {
+  /** An event that is not about a call. */
+  readonly say: (put: (text: EventText) => void) => void
   /** Says in the record how this shim is. */
   readonly signOfLife: () => void
   readonly traffic: Traffic
@@ -115,6 +117,7 @@ function assemble(
   const note = (line: string): void => stderr.note(line)
   const events = new EventWriter({
     record: run.record,
+    lines: run.text.lines,
     clock,
     ...(run.copy === null ? {} : { copy: run.copy }),
     onTrouble(error, lost) {
@@ -125,11 +128,16 @@ function assemble(
   })
   const redact = createRedact()
   const state = run.runDir === null ? memoryState() : sharedWhenNeeded(run.runDir)
-  const open = new OpenCalls<OpenCall>()
+  const open = new OpenCalls()
   const startMs = clock.monoMs()
+  const say = (put: (text: EventText) => void): void => {
+    if (events.room('other', 1) === 'none') return
+    put(run.text)
+    events.added()
+  }
   const signOfLife = (): void =>
-    events.put(
-      run.text.shimHealth({
+    say((text) =>
+      text.shimHealth({
         uptime_ms: Math.round(clock.monoMs() - startMs),
         calls_open: open.size,
         events_lost: events.eventsLost,
@@ -161,8 +169,8 @@ function assemble(
     open,
     out,
     upstream,
-    upstreamSide: new UpstreamSide({ gate, open }),
-    clientSide: (flow) => new ClientSide({ judge, out, flow, holdFolder: options.env['TMPDIR'] ?? tmpdir() }),
+    upstreamSide: new UpstreamSide({ gate, open, events }),
+    clientSide: (flow) => new ClientSide({ judge, out, events, flow, holdFolder: options.env['TMPDIR'] ?? tmpdir() }),
     stdin: options.stdin,
     stdout: options.stdout,
     signals: options.signals,
@@ -178,8 +186,8 @@ function assemble(
       },
       note,
     )
-  const policyWatch = followPolicy(options, identity, policySource, gate, run, events, note)
-  return { signOfLife, traffic, events, state, orders, policyWatch }
+  const policyWatch = followPolicy(options, identity, policySource, gate, say, note)
+  return { say, signOfLife, traffic, events, state, orders, policyWatch }
 }
 
 /** One unique id for the shim, and a number: chance for every call would cost as much as judging it. */
@@ -206,16 +214,15 @@ function followPolicy(
   identity: ShimIdentity,
   loaded: string | null,
   gate: Gate,
-  run: OpenRun,
-  events: EventWriter,
+  say: Shim['say'],
   note: (line: string) => void,
 ): PolicyWatch | null {
   const { policy: origin, clock, signals } = options
   if (origin.kind !== 'file') return null
   const report = (policy: Policy, problem: HeimdallError | null): void => {
     if (problem !== null) note(`${problem.message}; the policy in force stays`)
-    events.put(
-      run.text.policyLoaded(policyText(refOf(policy)), policy.snapshot.mode, {
+    say((text) =>
+      text.policyLoaded(policyText(refOf(policy)), policy.snapshot.mode, {
         ok: problem === null,
         ...(problem === null ? {} : { message: problem.message }),
       }),

@@ -1,6 +1,6 @@
 // The one writer to stderr: events and messages of ours, and what upstream says there. Nobody waits for a slow reader.
 import type { Writable } from 'node:stream'
-import { EVENT_QUEUE_SOFT, STDERR_RELAY_BYTES_MAX } from '../limits.ts'
+import { EVENT_STREAM_BYTES_MAX, STDERR_RELAY_BYTES_MAX } from '../limits.ts'
 
 const NEWLINE = 0x0a
 /** An unfinished line of upstream's is kept back this long; then it goes out as it is. */
@@ -21,17 +21,18 @@ export class StderrOut {
     stream.on('error', () => {})
   }
 
-  /** Lines of events. False when the reader is too far behind to take them now. */
+  /** Lines of events. False when the reader is too far behind to take them now; of no lines at all, while it has not taken those before. */
   events(lines: Buffer): boolean {
     if (this.#stream.destroyed) return true
-    if (this.#stream.writableLength > EVENT_QUEUE_SOFT) return false
+    if (lines.length === 0) return this.#stream.writableLength === 0
+    if (this.#stream.writableLength > EVENT_STREAM_BYTES_MAX) return false
     // A copy: the stream may keep it for a while, and the lines stand in memory that is used again.
     this.#stream.write(Buffer.from(lines))
     return true
   }
 
   note(line: string): void {
-    if (this.#stream.writableLength <= EVENT_QUEUE_SOFT) this.#stream.write(`heimdall shim: ${line}\n`)
+    if (this.#stream.writableLength <= EVENT_STREAM_BYTES_MAX) this.#stream.write(`heimdall shim: ${line}\n`)
   }
 
   /** Upstream's stderr is always drained; past the bound it is dropped here, and upstream never stops for it. */

@@ -9,7 +9,7 @@ import { PARENT_WATCH_MS, UPSTREAM_DRAIN_MS, UPSTREAM_EOF_MS } from '../limits.t
 import type { Decision } from '../policy/types.ts'
 import type { AgentOut } from './agent-out.ts'
 import { ERROR_CODES, protocolError } from './answers.ts'
-import type { ClientJudge, OpenCall } from './client-judge.ts'
+import type { ClientJudge } from './client-judge.ts'
 import type { ClientSide, Flow } from './client-side.ts'
 import type { Gate } from './gate.ts'
 import type { OpenCalls } from './open-calls.ts'
@@ -27,7 +27,7 @@ export interface TrafficOptions {
   readonly clock: Clock
   readonly gate: Gate
   readonly judge: ClientJudge
-  readonly open: OpenCalls<OpenCall>
+  readonly open: OpenCalls
   readonly out: AgentOut
   readonly upstream: Upstream
   readonly upstreamSide: UpstreamSide
@@ -77,7 +77,10 @@ export function startTraffic(options: TrafficOptions): Traffic {
     if (isEnding) return
     isEnding = true
     if (open.size === 0) allAnswered()
-    if (ending.patienceMs > 0) await client.ended()
+    // A server that does not read holds up the rest of the input, but not the end.
+    if (ending.patienceMs > 0) await within(clock, UPSTREAM_DRAIN_MS, client.ended())
+    const unjudged = client.drop()
+    if (unjudged > 0) options.note(`${unjudged} bytes of the client were not sent on: the server did not read`)
     const patienceMs = ending.patienceMs > 0 && open.size > 0 ? UPSTREAM_DRAIN_MS : ending.patienceMs
     await upstream.end({ patienceMs, settled, afterSettledMs: UPSTREAM_EOF_MS })
     await within(clock, LAST_OUTPUT_MS, lastOutput)
@@ -140,7 +143,11 @@ export function startTraffic(options: TrafficOptions): Traffic {
 
 /** Answers calls that nobody else will answer, and ends them in the record. */
 function closeOpenCalls({ open, out, gate }: TrafficOptions, code: number, why: string): void {
-  for (const { judged, idRaw } of open.takeAll()) {
+  for (const { judged, idRaw, perhaps } of open.takeAll()) {
+    if (perhaps !== null) {
+      gate.finish(judged, perhaps)
+      continue
+    }
     const line = protocolError(idRaw, code, why)
     out.answer(line)
     gate.finish(judged, {
@@ -159,9 +166,14 @@ function flowTo(upstream: Upstream, stdin: Readable): Flow {
     write: (bytes) => !to.writable || to.write(bytes),
     writable: () =>
       new Promise((resolve) => {
-        to.once('drain', resolve)
-        to.once('close', resolve)
-        if (to.destroyed) resolve()
+        const done = (): void => {
+          to.off('drain', done)
+          to.off('close', done)
+          resolve()
+        }
+        to.on('drain', done)
+        to.on('close', done)
+        if (to.destroyed || !to.writableNeedDrain) done()
       }),
     pause: () => void stdin.pause(),
     resume: () => void stdin.resume(),

@@ -1,9 +1,9 @@
 // From upstream to client: bytes go on at once, then a look at each message tells which call has ended, and how.
 import { createHash, type Hash } from 'node:crypto'
+import type { EventWriter } from '../events/event-writer.ts'
 import { PREVIEW_NONE, PREVIEW_OMITTED } from '../events/preview.ts'
 import { MAX_INSPECT_BYTES } from '../limits.ts'
 import { elementsOf } from './client-message.ts'
-import type { OpenCall } from './client-judge.ts'
 import type { CallOutcome, Gate } from './gate.ts'
 import { idOf } from './message-id.ts'
 import { MessageScan } from './message-scan.ts'
@@ -20,7 +20,8 @@ interface Whole {
 
 export interface UpstreamSideOptions {
   readonly gate: Gate
-  readonly open: OpenCalls<OpenCall>
+  readonly open: OpenCalls
+  readonly events: EventWriter
 }
 
 /** Reads behind the bytes that the client has been sent already, in bounded memory whatever their length. */
@@ -37,6 +38,11 @@ export class UpstreamSide {
   }
 
   push(chunk: Buffer): void {
+    this.#read(chunk)
+    this.#options.events.endOfTurn()
+  }
+
+  #read(chunk: Buffer): void {
     let from = 0
     if (this.#bytes > 0) {
       const end = chunk.indexOf(NEWLINE)
@@ -49,7 +55,7 @@ export class UpstreamSide {
       from = end + 1
     }
     for (let end = chunk.indexOf(NEWLINE, from); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
-      if (end > from && this.#options.open.size > 0) this.#line(chunk, from, end)
+      if (end > from && !this.#options.open.isIdle) this.#line(chunk, from, end)
       from = end + 1
     }
     if (from < chunk.length) {
@@ -85,7 +91,7 @@ export class UpstreamSide {
     this.#bytes = 0
     this.#parts = []
     this.#hash = null
-    if (this.#options.open.size === 0) return
+    if (this.#options.open.isIdle) return
     const scanned = this.#scan.finish()
     if (hash === null) {
       this.#message(scanned, bytes, { buffer: Buffer.concat(parts), from: 0 })
@@ -102,8 +108,14 @@ export class UpstreamSide {
     }
     const id = idOf(scanned.id)
     if (id === null || (scanned.result.kind === 'none' && scanned.error.kind === 'none')) return
-    const call = this.#options.open.take(id.key)
-    if (call !== undefined) this.#options.gate.finish(call.judged, outcomeOf(scanned, bytes, whole, streamHash))
+    const { open, gate } = this.#options
+    const isError = isFailed(scanned)
+    const answered = open.answered(id.key, id.raw, isError)
+    if (answered === undefined) return
+    const { call, isSure } = answered
+    if (!isSure) call.perhaps = { ...outcomeOf(scanned, bytes, whole, streamHash), result: PREVIEW_OMITTED }
+    else if (call.isCancelled) gate.settleCancelled(call.judged, isError)
+    else gate.finish(call.judged, outcomeOf(scanned, bytes, whole, streamHash))
   }
 
   #batch(whole: Buffer): void {
@@ -123,7 +135,7 @@ function outcomeOf(
     result: whole === null ? PREVIEW_OMITTED : pieceOf(whole, shown),
     ...(streamHash === undefined ? {} : { resultStreamHash: streamHash }),
   }
-  if (scanned.error.kind !== 'none' && scanned.error.kind !== 'null') {
+  if (isErrorAnswer(scanned)) {
     const message = scanned.errorMessage.text ?? 'the server answered with an error'
     const code = codeOf(scanned.errorCode)
     return { status: 'ERROR', error: { class: 'upstream_error', message, ...code }, ...rest }
@@ -132,6 +144,10 @@ function outcomeOf(
     return { status: 'ERROR', error: { class: 'upstream_error', message: 'the tool reported an error' }, ...rest }
   return { status: 'OK', ...rest }
 }
+
+const isErrorAnswer = ({ error }: Scanned): boolean => error.kind !== 'none' && error.kind !== 'null'
+
+const isFailed = (scanned: Scanned): boolean => isErrorAnswer(scanned) || scanned.isError.kind === 'true'
 
 function pieceOf({ buffer, from }: Whole, { kind, from: start, to }: Seen): CallOutcome['result'] {
   return kind === 'none' ? PREVIEW_NONE : { buffer, from: from + start, to: from + to }

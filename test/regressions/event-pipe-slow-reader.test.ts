@@ -48,8 +48,10 @@ test.each(Array.from({ length: 20 }, (_, n) => 63_000 + n * 200))(
     const identity = { run_id: 'r', agent_id: 'a', client: 'custom', env: 'dev', source } as const
     const text = new EventText(identity, () => systemClock.wallMs())
     const record = { ...soloRecord(text, start, systemClock, file.out), close: file.close }
-    const writer = new EventWriter({ record, clock: systemClock, onTrouble: (error) => expect(error).toBeNull() })
-    writer.put(text.shimHealth({ text: 'x'.repeat(bytes) }))
+    const onTrouble = (error: Error | null): void => expect(error).toBeNull()
+    const writer = new EventWriter({ record, lines: text.lines, clock: systemClock, onTrouble })
+    text.shimHealth({ text: 'x'.repeat(bytes) })
+    writer.added()
     const closed = writer.close('SUCCEEDED')
     const events = parseLines(await readAll(reader))
     await closed
