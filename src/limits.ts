@@ -172,6 +172,14 @@ export const LABEL_CHARS_MAX = 200
 /** Foreign claim files and event lines read in one go; the rest follows with the next command. */
 export const REMOTE_FILES_MAX = 1_000
 export const REMOTE_FILE_BYTES_MAX = 1 << 20
+/** The ledger's file of events is set aside at this size: some ten thousand events, which git still shows as a diff. */
+export const LEDGER_EVENTS_BYTES = 4 << 20
+/** Merges add up what several machines wrote before one of them sets it aside; a larger file is passed over. */
+export const REMOTE_EVENTS_BYTES_MAX = 16 << 20
+/** Asking git who brought a line must not hold a command up: past these nobody is named. */
+export const BLAME_MS_MAX = 5_000
+export const BLAME_BYTES_MAX = 64 << 20
+export const BLAME_RANGES_MAX = 64
 
 // -- mcp and guard
 /** The SDK's own stdio limit is 10 MiB; no call of ours needs a tenth of this. */

@@ -93,6 +93,7 @@ export class KeptReads {
       agentsOfOtherBoots: (boot) => this.#fresh(() => rows.agentsOfOtherBoots(boot)),
       claim: (claimId) => this.#fresh(() => rows.claim(claimId)),
       events: (query) => this.#fresh(() => rows.events(query)),
+      knownEvents: (ids) => this.#fresh(() => rows.knownEvents(ids)),
       lastSeq: () => this.#fresh(() => rows.lastSeq()),
       note: (messageId) => this.#fresh(() => rows.note(messageId)),
       notes: (query) => this.#fresh(() => rows.notes(query)),

@@ -1,5 +1,5 @@
 // Which files the ledger has, and a signature of them by which everybody sees whether something arrived from elsewhere.
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isErrno } from '../errors.ts'
 import { REMOTE_FILES_MAX } from '../limits.ts'
@@ -12,13 +12,19 @@ export const ledgerDir = (project: Project): string => join(project.planningDir,
 export const claimFileName = (haid: string): string => `${haidFileName(haid)}.json`
 export const claimFilePath = (dir: string, haid: string): string => join(dir, 'claims', claimFileName(haid))
 export const EVENTS_FILE = 'events.jsonl'
+/** Earlier files of events, set aside for their size. */
+export const ASIDE_FOLDER = 'events'
 
 /** File to size, time and inode. */
 export type Signature = Readonly<Record<string, string>>
 
 export function ledgerSignature(project: Project): Signature {
   const dir = ledgerDir(project)
-  const files = [EVENTS_FILE, ...claimFileNames(dir).map((name) => `claims/${name}`)]
+  const files = [
+    EVENTS_FILE,
+    ...namesIn(join(dir, ASIDE_FOLDER), '.jsonl').map((name) => `${ASIDE_FOLDER}/${name}`),
+    ...claimFileNames(dir).map((name) => `claims/${name}`),
+  ]
   return Object.fromEntries(
     files.flatMap((name) => {
       const stamp = stampOf(join(dir, name))
@@ -27,19 +33,28 @@ export function ledgerSignature(project: Project): Signature {
   )
 }
 
+/** Of the path itself: a link that leads nowhere, or round in circles, is a file like any other here. */
 export function stampOf(path: string): string | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false })
+  const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats === undefined ? undefined : `${stats.size}:${stats.mtimeMs}:${stats.ino}`
 }
 
+export const isEventFile = (name: string): boolean => name === EVENTS_FILE || name.startsWith(`${ASIDE_FOLDER}/`)
+
 export function claimFileNames(dir: string): string[] {
+  return namesIn(join(dir, 'claims'), '.json')
+}
+
+function namesIn(folder: string, ending: string): string[] {
+  // Asked by every command, and often not there: making an error for that costs more than the look.
+  if (!existsSync(folder)) return []
   try {
-    return readdirSync(join(dir, 'claims'))
-      .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+    return readdirSync(folder)
+      .filter((name) => name.endsWith(ending) && !name.startsWith('.'))
       .sort()
       .slice(0, REMOTE_FILES_MAX)
   } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return []
+    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return []
     throw error
   }
 }
@@ -60,7 +75,7 @@ export function hasNews(view: Pick<View, 'project' | 'store'>, signature: Signat
   )
 }
 
-function isSameSignature(a: Signature, b: Signature): boolean {
+export function isSameSignature(a: Signature, b: Signature): boolean {
   const names = Object.keys(a)
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name])
 }

@@ -1,14 +1,17 @@
 // `.planning/ledger/`: what people and other machines see of coordination. Written after the commit, never the only copy.
-import { appendFileSync, closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { isoSeconds } from '../clock.ts'
 import { isErrno } from '../errors.ts'
 import { ensureFolder, readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { withFileLock } from '../storage/file-lock.ts'
+import { O, realFs } from '../storage/fs.ts'
+import { openPlainFile } from '../storage/plain-file.ts'
 import { conflictPage } from './conflict-page.ts'
 import { standingOf } from './conflicts.ts'
 import type { Coordination } from './coordination.ts'
+import { appendEvents, appendText } from './event-file.ts'
 import { changeAsOther } from './gate.ts'
 import { readHaid, slug } from './haid.ts'
 import {
@@ -21,7 +24,6 @@ import {
   stampOf,
 } from './ledger-files.ts'
 import { iso } from './moment.ts'
-import { type Envelope, toEnvelope } from './protocol.ts'
 import { taskRef } from './records.ts'
 import type { Reader, StoredEvent } from './store.ts'
 import { surfaceOf } from './surface.ts'
@@ -46,7 +48,7 @@ export interface ClaimFile {
   }[]
 }
 
-const TAIL_BYTES = 256 << 10
+const PIECE_BYTES = 1 << 20
 const DECISIONS_HEADER = '# Decisions\n\nWhat was decided, by whom, newest last. Entries are only ever added.\n'
 
 /**
@@ -55,25 +57,35 @@ const DECISIONS_HEADER = '# Decisions\n\nWhat was decided, by whom, newest last.
  */
 export async function exportLedger(room: Coordination, touched?: string): Promise<void> {
   const dir = ledgerDir(room.project)
-  const key = exportedKey(room)
   const { events, hasStale } = room.store.read((rows) => ({
-    events: rows.events({ afterSeq: Number(rows.setting(key) ?? 0) }),
+    events: rows.events({ afterSeq: exported(room, rows).seq }),
     hasStale: touched !== undefined && isFileStale(rows, dir, touched),
   }))
   if (events.length === 0 && !hasStale) return
   ensureFolder(join(dir, 'claims'))
   await withFileLock(join(dir, '.export'), () => {
-    const { events: left, files } = room.store.read((rows) => {
-      const missing = rows.events({ afterSeq: Number(rows.setting(key) ?? 0) })
-      return { events: missing, files: claimFiles(room, rows, missing, touched) }
+    const {
+      before,
+      events: left,
+      files,
+    } = room.store.read((rows) => {
+      const before = exported(room, rows)
+      const missing = rows.events({ afterSeq: before.seq })
+      return { before, events: missing, files: claimFiles(room, rows, missing, touched) }
     })
-    const eventsBefore = stampOf(join(dir, EVENTS_FILE))
-    appendEvents(dir, room.project.root, left)
+    const eventsPath = join(dir, EVENTS_FILE)
+    const eventsBefore = stampOf(eventsPath)
+    const aside = appendEvents(dir, {
+      projectRoot: room.project.root,
+      events: left,
+      writtenStamp: before.stamp,
+      asideName: `${iso(room.clock.wallMs()).slice(0, 10)}-${slug(room.rootHaid)}-${left[0]?.seq ?? 0}`,
+    })
     for (const event of left) writeStories(dir, event)
     for (const [haid, file] of files) writeClaimFile(dir, haid, file)
     changeAsOther(room, { kind: 'system' }, ({ rows }) => {
-      rows.putSetting(key, String(left.at(-1)?.seq ?? rows.setting(key) ?? 0))
-      const signature = signWritten(room, rows, [...files.keys()], eventsBefore)
+      rows.putSetting(exportedKey(room), `${left.at(-1)?.seq ?? before.seq} ${stampOf(eventsPath) ?? ''}`)
+      const signature = signWritten(room, rows, { holders: [...files.keys()], eventsBefore, aside })
       rows.putSetting(signatureKey(room.project), JSON.stringify(signature))
     })
   })
@@ -81,12 +93,23 @@ export async function exportLedger(room: Coordination, touched?: string): Promis
 
 const exportedKey = (room: Coordination): string => `exported:${room.project.planningDir}`
 
+/** How far the files are, and the stamp of the file of events when they were. */
+function exported(room: Coordination, rows: Reader): { seq: number; stamp: string | undefined } {
+  const [seq = '0', stamp] = (rows.setting(exportedKey(room)) ?? '0').split(' ')
+  return { seq: Number(seq), stamp }
+}
+
+interface Written {
+  readonly holders: readonly string[]
+  readonly eventsBefore: string | undefined
+  readonly aside: string | null
+}
+
 /** The known signature with our own files as they are now, so that nobody takes them for news. Only ours: a file that arrived meanwhile stays news. */
 function signWritten(
   room: Coordination,
   rows: Reader,
-  holders: readonly string[],
-  eventsBefore: string | undefined,
+  { holders, eventsBefore, aside }: Written,
 ): Record<string, string> {
   const dir = ledgerDir(room.project)
   const signature = { ...knownSignature(rows, room.project) }
@@ -96,7 +119,8 @@ function signWritten(
     else signature[name] = stamp
   }
   for (const haid of holders) sign(`claims/${claimFileName(haid)}`)
-  if (signature[EVENTS_FILE] === eventsBefore) sign(EVENTS_FILE)
+  if (signature[EVENTS_FILE] === eventsBefore)
+    for (const name of [EVENTS_FILE, ...(aside === null ? [] : [aside])]) sign(name)
   return signature
 }
 
@@ -154,34 +178,8 @@ function writeClaimFile(dir: string, haid: string, file: ClaimFile | undefined):
 function isFileStale(rows: Reader, dir: string, haid: string): boolean {
   const agent = rows.agent(haid)
   if (agent === undefined || rows.claims({ holder: haid, state: 'active' }).length === 0) return false
-  const stats = onDisk(dir, () => statIfThere(claimFilePath(dir, haid)))
-  return stats === undefined || Math.abs(agent.beat.at.wallMs - stats) >= 30_000
-}
-
-function statIfThere(path: string): number | undefined {
-  try {
-    const fd = openSync(path, 'r')
-    try {
-      return fstatSync(fd).mtimeMs
-    } finally {
-      closeSync(fd)
-    }
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return undefined
-    throw error
-  }
-}
-
-function appendEvents(dir: string, projectRoot: string, events: readonly StoredEvent[]): void {
-  if (events.length === 0) return
-  const path = join(dir, EVENTS_FILE)
-  const tail = readTail(path)
-  const lines = events
-    .filter(({ id }) => !tail.includes(`"${id}"`))
-    .map((event): Envelope => toEnvelope(event, projectRoot))
-    .map((envelope) => `${JSON.stringify(envelope)}\n`)
-  const seal = tail === '' || tail.endsWith('\n') ? '' : '\n'
-  append(path, seal + lines.join(''))
+  const stats = onDisk(dir, () => statSync(claimFilePath(dir, haid), { throwIfNoEntry: false }))
+  return stats === undefined || Math.abs(agent.beat.at.wallMs - stats.mtimeMs) >= 30_000
 }
 
 /** Events that people read about: an entry in decisions.md, a page in completed/. */
@@ -261,11 +259,11 @@ export function addDecision(dir: string, { id, wallMs, title, body }: Decision):
   ensureFolder(dir)
   const path = join(dir, 'decisions.md')
   const mark = `<!-- ${id} -->`
-  if (readTail(path).includes(mark)) return
+  if (holdsText(path, mark)) return
   const header = existsSync(path) ? '' : DECISIONS_HEADER
   const safeTitle = title.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim()
   const safeBody = body.replace(/\r\n?/g, '\n').replace(/^(#{1,6}\s|<!--)/gm, '\\$1')
-  append(path, `${header}\n## ${isoSeconds(wallMs)} — ${safeTitle}\n\n${safeBody}\n${mark}\n`)
+  appendText(path, `${header}\n## ${isoSeconds(wallMs)} — ${safeTitle}\n\n${safeBody}\n${mark}\n`)
 }
 
 /** Creates a file that is never changed again; one that is there already stays as it is. */
@@ -277,26 +275,27 @@ export function createOnce(folder: string, name: string, text: string): boolean 
   return true
 }
 
-function append(path: string, text: string): void {
-  if (text !== '') onDisk(path, () => appendFileSync(path, text, { mode: 0o644 }))
-}
-
-function readTail(path: string): string {
+/** Looked for in all of the file, a piece at a time: the file is as long as the project's history. */
+function holdsText(path: string, wanted: string): boolean {
   return onDisk(path, () => {
     let fd: number
     try {
-      fd = openSync(path, 'r')
+      fd = openPlainFile(realFs, path, O.O_RDONLY)
     } catch (error) {
-      if (isErrno(error, 'ENOENT')) return ''
+      if (isErrno(error, 'ENOENT')) return false
       throw error
     }
     try {
-      const { size } = fstatSync(fd)
-      const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES))
-      readSync(fd, bytes, 0, bytes.length, size - bytes.length)
-      return bytes.toString('utf8')
+      const piece = Buffer.alloc(PIECE_BYTES)
+      for (let at = 0; ;) {
+        const length = realFs.read(fd, piece, at)
+        if (piece.subarray(0, length).includes(wanted)) return true
+        if (length < piece.length) return false
+        // The text may lie across the border of two pieces.
+        at += length - Buffer.byteLength(wanted)
+      }
     } finally {
-      closeSync(fd)
+      realFs.close(fd)
     }
   })
 }

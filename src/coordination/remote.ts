@@ -1,9 +1,10 @@
-// Claims and events of other machines: files that arrived by git, taken in as `remote`, believed only as far as they can be checked.
+// Claims of other machines: files that arrived by git, taken in as `remote`, believed only as far as they can be checked.
 import { join } from 'node:path'
 import { HeimdallError } from '../errors.ts'
-import { LEASE_MINUTES_MAX, LOG_LINE_BYTES_MAX, REMOTE_FILE_BYTES_MAX, SCOPES_PER_CLAIM_MAX } from '../limits.ts'
+import { LEASE_MINUTES_MAX, REMOTE_FILE_BYTES_MAX, SCOPES_PER_CLAIM_MAX } from '../limits.ts'
 import { NO_DISK, parseScopes, type Scope } from '../scopes/scope.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
+import { type Bringer, fileBringer } from './brought-by.ts'
 import { caseSensitive, checkLabel, contextFor } from './claims.ts'
 import type { Coordination } from './coordination.ts'
 import { type Change, changeAsOther } from './gate.ts'
@@ -12,14 +13,15 @@ import { aliasOf } from './identity.ts'
 import {
   claimFileName,
   claimFileNames,
-  EVENTS_FILE,
-  hasNews,
+  isSameSignature,
+  knownSignature,
   ledgerDir,
   ledgerSignature,
   signatureKey,
 } from './ledger-files.ts'
 import type { Moment } from './moment.ts'
-import type { Agent, Claim, NewEvent, Reader } from './store.ts'
+import { readReports } from './reported.ts'
+import type { Agent, Claim, Reader } from './store.ts'
 
 export interface Taken {
   /** Files that could not be used, and why. */
@@ -28,19 +30,22 @@ export interface Taken {
 
 /** Takes in what has changed. Claims whose file is gone were released where they were made. */
 export function takeInRemote(room: Coordination, signature = ledgerSignature(room.project)): Taken {
-  if (!hasNews(room, signature)) return { skipped: [] }
+  const known = room.store.read((rows) => knownSignature(rows, room.project))
+  if (isSameSignature(known, signature)) return { skipped: [] }
   const dir = ledgerDir(room.project)
   const skipped: string[] = []
   const files = claimFileNames(dir).flatMap((name) => {
+    const path = join(dir, 'claims', name)
+    const hasChanged = known[`claims/${name}`] !== signature[`claims/${name}`]
     try {
-      return [readClaimFile(room, join(dir, 'claims', name), name)]
+      return [{ ...readClaimFile(room, path, name), bringer: hasChanged ? fileBringer(room.project, path) : null }]
     } catch (error) {
       if (!(error instanceof HeimdallError)) throw error
       skipped.push(`${name}: ${error.message}`)
       return []
     }
   })
-  const events = readEvents(join(dir, EVENTS_FILE))
+  const reports = readReports(room, known, signature)
   changeAsOther(room, { kind: 'system' }, (change) => {
     const isForeign = (haid: string): boolean => change.rows.agent(haid)?.origin !== 'local'
     const present = files.filter(({ haid }) => isForeign(haid))
@@ -48,14 +53,16 @@ export function takeInRemote(room: Coordination, signature = ledgerSignature(roo
     const held = new Set(present.map(({ haid }) => haid))
     for (const claim of change.rows.claims({ state: 'active' }))
       if (claim.origin === 'remote' && !held.has(claim.holder)) endRemote(change, claim)
-    for (const event of events) change.rows.addEvent(event)
+    for (const event of reports.events) change.rows.addEvent({ ...event, wallMs: change.now.wallMs })
     change.rows.putSetting(signatureKey(room.project), JSON.stringify(signature))
   })
-  return { skipped }
+  return { skipped: [...skipped, ...reports.skipped] }
 }
 
 interface ForeignFile {
   readonly haid: string
+  /** The commit that the file came with; null when it is as it was. */
+  readonly bringer: Bringer | null
   readonly heartbeatMs: number
   readonly claims: readonly {
     readonly scopes: readonly Scope[]
@@ -65,7 +72,7 @@ interface ForeignFile {
   }[]
 }
 
-function readClaimFile(room: Coordination, path: string, name: string): ForeignFile {
+function readClaimFile(room: Coordination, path: string, name: string): Omit<ForeignFile, 'bringer'> {
   const record = asRecord(parseJson(readText(path), name), name)
   const haid = asText(record['haid'], name)
   if (readHaid(haid) === undefined || claimFileName(haid) !== name) throw bad(name, 'its name and its HAID differ')
@@ -134,7 +141,11 @@ function takeInClaims(room: Coordination, change: Change, file: ForeignFile): vo
       actor: agent.agentId,
       claimId: claim.claimId,
       task: claim.task,
-      payload: { epoch: claim.epoch, scopes: claim.scopes.map(({ canonical }) => canonical) },
+      payload: {
+        epoch: claim.epoch,
+        scopes: claim.scopes.map(({ canonical }) => canonical),
+        reported_by: file.bringer,
+      },
     })
   }
 }
@@ -175,47 +186,6 @@ function takeInAgent(rows: Reader, file: ForeignFile, now: Moment): Agent {
 function endRemote(change: Change, claim: Claim): void {
   change.rows.putClaim({ ...claim, state: 'released', endedMs: change.now.wallMs, endedReason: 'released elsewhere' })
   change.record({ type: 'REMOTE_RELEASE', claimId: claim.claimId, task: claim.task, payload: { epoch: claim.epoch } })
-}
-
-/** Events of other machines by their id; what cannot be read is passed over, as a torn line is. */
-function readEvents(path: string): NewEvent[] {
-  const text = readFileIfThere(path)?.toString('utf8') ?? ''
-  return text.split('\n').flatMap((line) => {
-    const event = line.length === 0 || line.length > LOG_LINE_BYTES_MAX ? undefined : readEvent(line)
-    return event === undefined ? [] : [event]
-  })
-}
-
-function readEvent(line: string): NewEvent | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
-  if (typeof value !== 'object' || value === null) return undefined
-  const { id, version, event_type, bead_id, from_agent, to_agent, scope, created_at, payload, actor_kind, origin } =
-    value as Record<string, unknown>
-  const wallMs = typeof created_at === 'string' ? Date.parse(created_at) : Number.NaN
-  if (version !== 'v1' || typeof id !== 'string' || typeof event_type !== 'string' || Number.isNaN(wallMs))
-    return undefined
-  if (typeof payload !== 'object' || payload === null || id.length > 100 || event_type.length > 40) return undefined
-  const text = (field: unknown): string | null => (typeof field === 'string' ? field : null)
-  return {
-    id,
-    type: event_type,
-    actor: text(from_agent),
-    actorKind: actor_kind === 'agent' || actor_kind === 'human' ? actor_kind : 'system',
-    to: text(to_agent),
-    task: bead_id === 'none' ? null : text(bead_id),
-    scope: text(scope),
-    // Claim ids of another store mean nothing here.
-    claimId: null,
-    wallMs,
-    payload: payload as Record<string, unknown>,
-    origin: text(origin) ?? 'unknown',
-  }
 }
 
 function readText(path: string): string {

@@ -137,6 +137,12 @@ function createRows(db: Database): Writer {
         .map(eventFrom)
         .toReversed()
     },
+    knownEvents: (ids) =>
+      new Set(
+        all('SELECT id FROM events WHERE id IN (SELECT value FROM json_each(?))', JSON.stringify(ids)).map((row) =>
+          String(row['id']),
+        ),
+      ),
     lastSeq: () => Number(one('SELECT coalesce(max(seq), 0) AS seq FROM events')?.['seq']),
     note: (messageId) => map(one('SELECT * FROM notes WHERE message_id = ?', messageId), noteFrom),
     notes({ to, state, task, unackedOnly, limit }) {

@@ -155,6 +155,8 @@ export interface Reader {
   /** Active claims with a scope whose base lies at, above or below one of these. A superset of what overlaps, never a subset; in order of epoch. */
   candidates(bases: readonly string[]): Claim[]
   events(query: EventQuery): StoredEvent[]
+  /** Those of the ids that an event has. */
+  knownEvents(ids: readonly string[]): ReadonlySet<string>
   lastSeq(): number
   note(messageId: string): Note | undefined
   notes(query: NoteQuery): Note[]

@@ -32,6 +32,7 @@ export function diskError(what: string, error: unknown): unknown {
       'ENAMETOOLONG',
       'ENOLCK',
       'ENOTSUP',
+      'ENXIO',
     )
   )
     return new HeimdallError('STORE_UNREADABLE', `cannot use ${what}: ${error.message}`, {

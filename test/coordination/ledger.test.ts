@@ -164,7 +164,7 @@ test.each([
   expect(listClaims(room)).toHaveLength(1)
 })
 
-test('events of other machines are taken in once; our own come back unnoticed', async () => {
+test('events of other machines are taken in once, as reports; our own come back unnoticed', async () => {
   const room = openRoom()
   enter(room, 'amber-otter')
   await exportLedger(room)
@@ -186,9 +186,9 @@ test('events of other machines are taken in once; our own come back unnoticed', 
   takeInRemote(room)
   room.store.write((rows) => rows.putSetting(signatureKey(room.project), '{}'))
   takeInRemote(room)
-  expect(room.store.read((rows) => rows.events({})).map(({ type, origin }) => [type, origin])).toEqual([
-    ['REGISTER', room.rootHaid],
-    ['HANDOFF', 'haid:eve.laptop-00ff'],
+  expect(room.store.read((rows) => rows.events({})).map(({ type, actor, payload }) => [type, actor, payload])).toEqual([
+    ['REGISTER', 'amber-otter', expect.anything()],
+    ['REPORTED', null, { reported_by: { commit: null, author: null }, event: theirs }],
   ])
 })
 

@@ -118,6 +118,7 @@ export function conformsToStore(open: OpenStore): void {
       ids({ task: 'T-2', types: ['CLAIM'] }),
       ids({ task: 'T-2', agent: 'amber-otter', afterSeq: 1, last: 5 }),
     ]).toEqual([['e2'], [], ['e2']])
+    expect(one.read((rows) => rows.knownEvents(['e3', 'e1', 'e9']))).toEqual(new Set(['e1', 'e3']))
   })
 
   test('epochs only ever go up, across claims and after they end', () => {

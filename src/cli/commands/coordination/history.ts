@@ -1,9 +1,11 @@
 // heimdall claim history and heimdall why: what happened, and who holds a path for which reason.
+import type { Bringer } from '../../../coordination/brought-by.ts'
 import { checkScopes } from '../../../coordination/claims.ts'
 import type { Conflict } from '../../../coordination/conflicts.ts'
 import { findAgent, unknownAgent } from '../../../coordination/gate.ts'
-import { listEvents, NO_TASK } from '../../../coordination/protocol.ts'
+import { type Envelope, listEvents, NO_TASK } from '../../../coordination/protocol.ts'
 import { conflictRecord } from '../../../coordination/records.ts'
+import { REPORTED } from '../../../coordination/reported.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type { claimHistory, whyPath } from '../../table/coordination.ts'
@@ -26,8 +28,7 @@ export const history: Run<typeof claimHistory> = (context, { flags }) =>
       const rows = events.map((event) => [
         String(event.seq),
         event.created_at,
-        event.event_type,
-        event.from_agent ?? event.actor_kind,
+        ...told(event),
         event.to_agent ?? '',
         event.scope ?? '',
         event.bead_id,
@@ -37,6 +38,14 @@ export const history: Run<typeof claimHistory> = (context, { flags }) =>
     },
     () => ({ data: [], text: 'nothing has happened yet' }),
   )
+
+/** What happened and by whom; of what arrived by git only that somebody says so, and who brought it. */
+function told({ event_type, from_agent, actor_kind, payload }: Envelope): [string, string] {
+  if (event_type !== REPORTED) return [event_type, from_agent ?? actor_kind]
+  const { event, reported_by } = payload as { event: { event_type: string }; reported_by: Bringer }
+  const { commit } = reported_by
+  return [`${REPORTED} ${event.event_type}`, commit === null ? 'no commit' : `commit ${commit.slice(0, 10)}`]
+}
 
 export const why: Run<typeof whyPath> = (context, { args }) =>
   withRoomToRead(
