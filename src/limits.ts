@@ -104,6 +104,10 @@ export const TREE_PROCESSES_MAX = 16_384
 export const SCREEN_LAG_BYTES_MAX = 1 << 20
 /** An escape sequence longer than this (an image) may be cut; waiting for its end would need memory without bound. */
 export const SEQUENCE_BYTES_MAX = 64 << 10
+/** After typing, the time that a program has to take its question away; what still asks then is raised again. */
+export const ANSWER_SETTLE_MS = 1_000
+/** Parts of one program that may wait at the same time; past it the oldest is forgotten. */
+export const PROGRAM_PARTS_MAX = 64
 /** Evidence and titles as they are shown. */
 export const SIGNAL_TEXT_MAX = 512
 

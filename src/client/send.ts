@@ -5,7 +5,7 @@ import { SEND_ECHO_MS, SEND_REACTION_MS, SEND_SETTLE_MS, SEND_TAKEN_MS } from '.
 import type { Info } from '../wire/messages.ts'
 import { openConnection, type SessionConnection } from './connection.ts'
 import { encodeKey, encodePaste } from './keys.ts'
-import { Watch } from './watch.ts'
+import { type Seen, Watch } from './watch.ts'
 
 export interface SendOptions {
   /** Keys pressed after the text, each in a write of its own: `enter`, `escape`, `ctrl-c` … */
@@ -61,14 +61,13 @@ class Sending {
     const keys = (this.#options.keys ?? []).map((key) => encodeKey(key, modes))
     const outputBefore = this.#watch.seen.outputBytes
     await this.#type(paste.bytes)
-    let statesBefore = this.#watch.seen.stateEvents
+    let before = this.#watch.seen
     for (const key of keys) {
       await this.#settle(outputBefore)
-      statesBefore = this.#watch.seen.stateEvents
+      before = this.#watch.seen
       await this.#type(Buffer.from(key))
     }
-    const after =
-      this.#options.waitFor === undefined ? undefined : await this.#wait(this.#options.waitFor, statesBefore)
+    const after = this.#options.waitFor === undefined ? undefined : await this.#wait(this.#options.waitFor, before)
     return {
       writtenBytes: this.#sentBytes,
       isBracketed: paste.isBracketed,
@@ -106,12 +105,19 @@ class Sending {
     }
   }
 
-  async #wait(what: 'idle' | 'needs-input', statesBefore: number): Promise<Pick<Info, 'state' | 'needs_input'>> {
+  async #wait(what: 'idle' | 'needs-input', before: Seen): Promise<Pick<Info, 'state' | 'needs_input'>> {
     const isMet = (state: Pick<Info, 'state' | 'needs_input'>): boolean =>
       what === 'idle' ? state.state === 'idle' : state.needs_input.value
+    // Idle is what it becomes: a new title, told of before the program's work is noticed, still says "idle".
+    const hasWorked = ({ busyEvents }: Seen): boolean =>
+      busyEvents > before.busyEvents || (before.state !== undefined && before.state.state !== 'idle')
     const cameTrue = (timeoutMs: number | undefined): Promise<boolean> =>
       this.#watch.until(
-        ({ stateEvents, state }) => stateEvents > statesBefore && state !== undefined && isMet(state),
+        (seen) =>
+          seen.stateEvents > before.stateEvents &&
+          seen.state !== undefined &&
+          isMet(seen.state) &&
+          (what !== 'idle' || hasWorked(seen)),
         timeoutMs,
       )
     // A session that shows no change at all within the reaction time is judged by what it says when asked.

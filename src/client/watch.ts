@@ -10,6 +10,8 @@ export interface Seen {
   readonly lastOutputMs: number
   readonly ackedBytes: number
   readonly stateEvents: number
+  /** Those of them in which the session was not idle. */
+  readonly busyEvents: number
   readonly state: StateEvent | undefined
   readonly exitCode: number | undefined
 }
@@ -27,6 +29,7 @@ export class Watch {
       lastOutputMs: clock.monoMs(),
       ackedBytes: 0,
       stateEvents: 0,
+      busyEvents: 0,
       state: undefined,
       exitCode: undefined,
     }
@@ -77,7 +80,12 @@ export class Watch {
       case 'ack':
         return { ...seen, ackedBytes: event.writtenBytes }
       case 'state':
-        return { ...seen, state: event.state, stateEvents: seen.stateEvents + 1 }
+        return {
+          ...seen,
+          state: event.state,
+          stateEvents: seen.stateEvents + 1,
+          busyEvents: seen.busyEvents + (event.state.state === 'idle' ? 0 : 1),
+        }
       case 'exit':
         return { ...seen, exitCode: event.code }
       case 'error':

@@ -4,15 +4,23 @@ import { SIGNAL_TEXT_MAX } from '../limits.ts'
 export type Signal =
   | { readonly is: 'asking'; readonly evidence: string }
   | { readonly is: 'working'; readonly evidence: string }
-  /** Neither: what was said before no longer holds. */
+  /** A display of work was taken away: nothing is known. */
   | { readonly is: 'silent' }
-  | { readonly is: 'title'; readonly title: string }
+  /** What the program, or with a name a part of it, says of itself; it holds until it says something else. */
+  | {
+      readonly is: 'status'
+      readonly part: string
+      readonly state: 'blocked' | 'working' | 'other'
+      readonly evidence: string
+    }
+  /** `asks` is the evidence in a title that calls for somebody. */
+  | { readonly is: 'title'; readonly title: string; readonly asks: string | undefined }
 
 export function readSignal(code: number, text: string): Signal | undefined {
   switch (code) {
     case 0:
     case 2:
-      return { is: 'title', title: plainText(text) }
+      return readTitle(plainText(text))
     case 9:
       return readNine(text)
     case 99:
@@ -61,31 +69,35 @@ function readShellMark(text: string): Signal | undefined {
   return /^C(?:;|$)/.test(text) ? working('OSC 133: command running') : undefined
 }
 
-/** `state=blocked:kind=permission:msg=<base64>`: the program status protocol. */
+/** `state=blocked:kind=permission:msg=<base64>`: the program status protocol. Parts of a program report under an id. */
 function readProgramStatus(text: string): Signal | undefined {
   const fields = new Map(
     text.split(':').map((pair): [string, string] => [pair.split('=', 1)[0] ?? '', pair.slice(pair.indexOf('=') + 1)]),
   )
-  // Parts of a program report under an id of their own; only the program itself speaks for the session.
-  if ((fields.get('id') ?? '') !== '') return fields.get('state') === 'blocked' ? blocked(fields) : undefined
+  const part = fields.get('id') ?? ''
   switch (fields.get('state') ?? '') {
-    case 'blocked':
-      return blocked(fields)
+    case 'blocked': {
+      const words = [fields.get('kind') ?? 'blocked', fromBase64(fields.get('msg') ?? '')].filter((word) => word !== '')
+      return { is: 'status', part, state: 'blocked', evidence: plainText(`OSC 7501: ${words.join(': ')}`) }
+    }
     case 'working':
-      return working('OSC 7501: working')
+      return { is: 'status', part, state: 'working', evidence: 'OSC 7501: working' }
     case 'idle':
     case 'done':
     case 'error':
     case 'clear':
-      return { is: 'silent' }
+      return { is: 'status', part, state: 'other', evidence: '' }
     default:
       return undefined
   }
 }
 
-function blocked(fields: ReadonlyMap<string, string>): Signal {
-  const words = [fields.get('kind') ?? 'blocked', fromBase64(fields.get('msg') ?? '')]
-  return asking(7501, words.filter((word) => word !== '').join(': '))
+/** How hosts mark a title while they wait; some let the mark blink, which must not look like news. */
+const TITLE_MARK = /^(?:\[ [!.] \]|✋)\s*/u
+
+function readTitle(title: string): Signal {
+  const asks = /^(?:\[ ! \]|✋)|\bAction Required\b/u.test(title)
+  return { is: 'title', title, asks: asks ? `title: ${title.replace(TITLE_MARK, '') || title}` : undefined }
 }
 
 const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString('utf8')

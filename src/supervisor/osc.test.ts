@@ -44,6 +44,8 @@ test('a command without an end costs bounded memory and hides nothing that follo
   )
 })
 
+const TITLE_ASKS = 'title: Action Required | job'
+
 test.each([
   [9, 'Claude needs your permission', { is: 'asking', evidence: 'OSC 9: Claude needs your permission' }],
   [9, '4;1;30', { is: 'working', evidence: 'OSC 9;4: progress' }],
@@ -60,12 +62,15 @@ test.each([
   [
     7501,
     'state=blocked:kind=permission:msg=Q29udGludWU/',
-    { is: 'asking', evidence: 'OSC 7501: permission: Continue?' },
+    { is: 'status', part: '', state: 'blocked', evidence: 'OSC 7501: permission: Continue?' },
   ],
-  [7501, 'state=working:progress=3', { is: 'working', evidence: 'OSC 7501: working' }],
-  [7501, 'state=done', { is: 'silent' }],
-  [7501, 'state=working:id=sub', undefined],
+  [7501, 'state=working:progress=3', { is: 'status', part: '', state: 'working', evidence: 'OSC 7501: working' }],
+  [7501, 'state=done', { is: 'status', part: '', state: 'other', evidence: '' }],
+  [7501, 'state=working:id=sub', { is: 'status', part: 'sub', state: 'working', evidence: 'OSC 7501: working' }],
   [7501, '?', undefined],
   [2, 'a\u202e\u0007 title', { is: 'title', title: 'a title' }],
+  [0, '[ ! ] Action Required | job', { is: 'title', title: '[ ! ] Action Required | job', asks: TITLE_ASKS }],
+  [0, '[ . ] Action Required | job', { is: 'title', title: '[ . ] Action Required | job', asks: TITLE_ASKS }],
+  [0, '✋ wait', { is: 'title', title: '✋ wait', asks: 'title: wait' }],
   [52, 'c;QUJD', undefined],
 ])('OSC %i %s', (code, text, expected) => expect(readSignal(code, text)).toEqual(expected))

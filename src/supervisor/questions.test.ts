@@ -1,6 +1,5 @@
 // Questions on a screen, and text that only looks like one.
 import { expect, test } from 'vitest'
-import { NeedsInputState } from './needs-input.ts'
 import { findQuestion } from './questions.ts'
 
 test.each([
@@ -15,7 +14,9 @@ test.each([
   '│ ❯ 1. Yes, and do not ask again',
   '? Project name: › ',
   'Waiting for your approval',
-])('asks: %s', (line) => expect(findQuestion(['text', line, ''], 2)).toBe(line.trim()))
+])('asks: %s', (line) =>
+  expect(findQuestion(['text', line, ''], 2)).toMatchObject({ text: line.replace(/^│ /, '').trim() }),
+)
 
 test.each([
   'Compiling 12 of 40 files',
@@ -30,15 +31,17 @@ test('a question far above the cursor was answered long ago', () => {
   expect(findQuestion(['Proceed? [y/N]', ...Array.from({ length: 30 }, () => 'output')], 30)).toBeUndefined()
 })
 
-test('signals come before the screen, the latest signal counts, input answers', () => {
-  const state = new NeedsInputState()
-  expect(state.current).toEqual({ value: false, source: 'none', evidence: null })
-  state.see('Proceed? [y/N]')
-  expect(state.current).toEqual({ value: true, source: 'screen', evidence: 'Proceed? [y/N]' })
-  state.tell('osc', false, 'OSC 133: command running')
-  expect(state.current).toMatchObject({ value: false, source: 'osc' })
-  state.tell('hook', true, 'permission for Bash')
-  expect(state.current).toEqual({ value: true, source: 'hook', evidence: 'permission for Bash' })
-  state.answered()
-  expect(state.current).toEqual({ value: false, source: 'none', evidence: null })
+test('of a dialog the sentence is the evidence, and it waits while its choices are shown', () => {
+  const dialog = ['│ Allow execution of [Shell]?   │', '│                │', '│ ● 1. Allow once       │', '╰───╯']
+  expect(findQuestion(dialog, 3)).toEqual({ text: 'Allow execution of [Shell]?', isOpen: true })
+  expect(findQuestion(['Would you like to run it?', '› 1. Yes (y)', 'Press enter to confirm'], 2)?.text).toBe(
+    'Would you like to run it?',
+  )
+  // A list in an answer, as one of the hosts draws it.
+  expect(findQuestion(['● 1. Read the file', '  2. Change it'], 1)).toBeUndefined()
+})
+
+test('with the cursor on its line a question waits; below it, it may be answered', () => {
+  expect(findQuestion(['Proceed? [y/N] '], 0)?.isOpen).toBe(true)
+  expect(findQuestion(['Proceed? [y/N] y', ''], 1)?.isOpen).toBe(false)
 })

@@ -1,5 +1,6 @@
 // What the session and its screen's worker say to each other.
 import type { Size } from '../wire/messages.ts'
+import type { Question } from './questions.ts'
 
 export type ToScreen =
   | { readonly is: 'output'; readonly bytes: Uint8Array }
@@ -22,7 +23,7 @@ export interface ScreenLook {
   readonly request: number
   readonly size: Size
   readonly modes: Readonly<Record<string, boolean | number>>
-  readonly question: string | undefined
+  readonly question: Question | undefined
   /** False when the screen may lack cells that were drawn in output that was passed over. */
   readonly isWhole: boolean
   /** Bytes that draw the screen; empty unless asked for. */

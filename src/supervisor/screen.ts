@@ -7,6 +7,7 @@ import type { Size } from '../wire/messages.ts'
 import { condense } from './condense.ts'
 import type { OutputLog } from './output-log.ts'
 import { QueryScanner } from './query-stream.ts'
+import type { Question } from './questions.ts'
 import type { FromScreen, ScreenLook, ScreenStart, ToScreen } from './screen-messages.ts'
 import type { SessionLog } from './session-log.ts'
 import type { Snapshot } from './subscriber.ts'
@@ -18,8 +19,8 @@ export interface ScreenParts {
   readonly worker: string
   readonly clock: Clock
   readonly log: SessionLog
-  /** The question on the screen has changed. */
-  readonly onQuestion: (question: string | undefined) => void
+  /** What the screen asks, at each pause of the output; in the midst of it only that it asks nothing. */
+  readonly onQuestion: (question: Question | undefined) => void
   /** The program asked its terminal something, and this is the answer. */
   readonly onAnswer: (text: string) => void
 }
@@ -30,6 +31,8 @@ const TICK_MS = 250
 const TICK_BYTES_MAX = 256 << 10
 /** After a flood only its end is drawn: many screenfuls. */
 const TAIL_BYTES = 512 << 10
+/** While output flows, the screen is looked at this seldom. */
+const LOOK_TICKS = 4
 const RESTARTS_MAX = 3
 const MEMORY_MB_MAX = 128
 
@@ -56,9 +59,9 @@ export class Screen {
   #isAskedAgain = false
   #tick: Timer | undefined
   #endAtTick = 0
+  #flowTicks = 0
   #requests = 0
   readonly #waiting = new Map<number, (answer: ScreenLook | undefined) => void>()
-  #question: string | undefined
   #isClosed = false
 
   constructor(parts: ScreenParts) {
@@ -102,6 +105,13 @@ export class Screen {
     if (this.#parts.output.end === 0) return { alt_screen: false, bracketed_paste: false }
     this.#feed()
     return (await this.#ask(false))?.modes ?? {}
+  }
+
+  /** What the screen asks a person, as it is now. */
+  async question(): Promise<Question | undefined> {
+    if (this.#parts.output.end === 0) return undefined
+    this.#feed()
+    return (await this.#ask(false))?.question
   }
 
   close(): void {
@@ -160,15 +170,16 @@ export class Screen {
     this.#endAtTick = end
     if (!isQuiet) {
       if (end - this.#fedTo <= TICK_BYTES_MAX) this.#feed()
+      this.#flowTicks += 1
+      // Half-drawn, a screen may look like anything; but a question that is gone is not to wait for a pause.
+      if (this.#flowTicks % LOOK_TICKS === 0)
+        void this.#ask(false).then((answer) => {
+          if (answer !== undefined && answer.question === undefined) this.#parts.onQuestion(undefined)
+        })
       this.#arm()
       return
     }
-    this.#feed()
-    void this.#ask(false).then((answer) => {
-      if (answer === undefined || answer.question === this.#question) return
-      this.#question = answer.question
-      this.#parts.onQuestion(answer.question)
-    })
+    void this.question().then((question) => this.#parts.onQuestion(question))
   }
 
   /** Everything up to now, or after a flood its end. */

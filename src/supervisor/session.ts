@@ -10,12 +10,11 @@ import type { Connection } from './connection.ts'
 import { endChild, type SessionEnd } from './ending.ts'
 import { FanOut } from './fan-out.ts'
 import { InputQueue } from './input-queue.ts'
-import { NeedsInputState } from './needs-input.ts'
 import { isSize, type SessionOptions } from './options.ts'
 import { OscScanner } from './osc.ts'
-import { readSignal, type Signal } from './osc-signals.ts'
 import { OutputLog } from './output-log.ts'
 import { openPty, type Pty } from './pty.ts'
+import type { Question } from './questions.ts'
 import type { Recording } from './recording.ts'
 import type { Screen, ScreenParts } from './screen.ts'
 import type { Desk } from './server.ts'
@@ -23,6 +22,7 @@ import type { SessionLog } from './session-log.ts'
 import { SizePolicy } from './size.ts'
 import { Subscriber } from './subscriber.ts'
 import { ProcessTree } from './tree.ts'
+import { Waiting } from './waiting.ts'
 
 export interface SessionParts {
   readonly options: SessionOptions
@@ -61,7 +61,7 @@ export class Session implements Desk {
   readonly #input: InputQueue
   readonly #size: SizePolicy<Connection>
   readonly #classifier: Classifier
-  readonly #needsInput = new NeedsInputState()
+  readonly #waiting: Waiting
   readonly #osc: OscScanner
   readonly #screen: Screen
   readonly #pty: Pty
@@ -76,7 +76,6 @@ export class Session implements Desk {
   #activityMs = Number.NEGATIVE_INFINITY
   #stateTimer: Timer | undefined
   #killing: Timer | undefined
-  #title = ''
   #announced: Announced = { name: undefined, needs: undefined, size: undefined, title: '' }
   #end: SessionEnd | undefined
 
@@ -93,7 +92,7 @@ export class Session implements Desk {
     const keepBytes = Math.max(options.scrollbackBytes, BACKLOG_BYTES) + (1 << 20)
     this.#output = new OutputLog(keepBytes, () => this.#fanOut.inFlightFrom)
     this.#size = new SizePolicy({ cols: options.cols, rows: options.rows }, options.pinnedSize)
-    this.#osc = new OscScanner((code, text) => this.#signal(readSignal(code, text)))
+    this.#osc = new OscScanner((code, text) => this.#waiting.signal(code, text))
     const flow = { pause: () => this.#pty.pause(), resume: () => this.#pty.resume() }
     this.#fanOut = new FanOut(flow, clock, { stallMs: options.stallMs, backlogBytes: BACKLOG_BYTES })
     this.#input = new InputQueue(
@@ -104,12 +103,11 @@ export class Session implements Desk {
       },
     )
     this.#screen = parts.screen(this.#output, {
-      onQuestion: (question) => {
-        this.#needsInput.see(question)
-        this.#announce()
-      },
+      onQuestion: (question) => this.#waiting.see(question),
       onAnswer: (text) => this.#input.answer(text),
     })
+    const look = (): Promise<Question | undefined> => this.#screen.question()
+    this.#waiting = new Waiting({ clock, look, onChange: () => this.#announce() })
     // Last: nothing may fail once there is a child that only this knows of.
     this.#pty = openPty(
       { command: options.command, cwd: options.cwd, env: parts.env, cols: options.cols, rows: options.rows },
@@ -161,7 +159,7 @@ export class Session implements Desk {
 
   input(client: Connection, bytes: Buffer): void {
     this.#input.push(client, bytes)
-    this.#needsInput.answered()
+    this.#waiting.input(client, bytes)
     this.#active()
     this.#announce()
   }
@@ -239,8 +237,8 @@ export class Session implements Desk {
     this.terminate()
   }
 
-  report({ needs_input: needsInput, evidence }: Report): void {
-    this.#needsInput.tell('hook', needsInput, evidence ?? null)
+  report(report: Report): void {
+    this.#waiting.report(report)
     this.#announce()
   }
 
@@ -301,32 +299,13 @@ export class Session implements Desk {
     this.#killing?.cancel()
     this.#watching.cancel()
     this.#classifier.end(nowMs)
-    this.#needsInput.forget()
-    this.#needsInput.see(undefined)
+    this.#waiting.end()
     this.#input.close()
     this.#announce()
     try {
       this.#parts.onEnd(end)
     } finally {
       this.#fanOut.finish(end.code)
-    }
-  }
-
-  #signal(signal: Signal | undefined): void {
-    switch (signal?.is) {
-      case 'asking':
-        this.#needsInput.tell('osc', true, signal.evidence)
-        return
-      case 'working':
-        this.#needsInput.tell('osc', false, signal.evidence)
-        return
-      case 'silent':
-        this.#needsInput.forget()
-        return
-      case 'title':
-        this.#title = signal.title
-        return
-      case undefined:
     }
   }
 
@@ -352,9 +331,9 @@ export class Session implements Desk {
     return {
       state: name,
       state_ms: Math.floor(nowMs - sinceMs),
-      needs_input: this.#needsInput.current,
+      needs_input: this.#waiting.needsInput,
       ...this.#size.current,
-      title: this.#title,
+      title: this.#waiting.title,
     }
   }
 
@@ -362,11 +341,11 @@ export class Session implements Desk {
   #announce(): void {
     const nowMs = this.#clock.monoMs()
     const { name } = this.#classifier.state(nowMs)
-    const needs = this.#needsInput.current
+    const { needsInput: needs, title } = this.#waiting
     const size = this.#size.current
     const last = this.#announced
-    if (last.name !== name || last.needs !== needs || last.size !== size || last.title !== this.#title) {
-      this.#announced = { name, needs, size, title: this.#title }
+    if (last.name !== name || last.needs !== needs || last.size !== size || last.title !== title) {
+      this.#announced = { name, needs, size, title }
       const frame = encodeJson('state', this.#state())
       for (const client of this.#parts.clients()) if (client.wantsEvents) client.sendState(frame)
     }

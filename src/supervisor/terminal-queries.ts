@@ -60,6 +60,14 @@ export const QUERIES: readonly Query[] = [
     params: '[^\\x07\\x1b]{0,200}?\\?[^\\x07\\x1b]{0,200}',
     answer: (text, { palette }) => palette.answer(code, text),
   })),
+  {
+    // Claude Code says when and for what it waits only to a terminal that answers this.
+    name: 'OSC 7501: program status',
+    is: 'osc',
+    id: 7501,
+    params: '\\?',
+    answer: (text) => (text === '?' ? st(']7501;?') : undefined),
+  },
 ]
 
 /** Every character by its number: none of them means anything to an expression then. */

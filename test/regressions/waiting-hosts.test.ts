@@ -1,0 +1,157 @@
+// Who waits for a person, on streams that real hosts wrote (their names and versions are in the recordings).
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { expect, test } from 'vitest'
+import { encodeJson } from '../../src/wire/encode.ts'
+import { type NeedsInput, parseState } from '../../src/wire/messages.ts'
+import { type Client, sh, start } from '../supervisor/support/session.ts'
+import { fixture } from '../support/programs.ts'
+import { temporaryFolder } from '../support/project.ts'
+
+const cast = (name: string): string => resolve('test/fixtures/hosts', `${name}.cast`)
+
+/** What a person typed in the recording. */
+const keysOf = (name: string): string[] =>
+  readFileSync(cast(name), 'utf8')
+    .split('\n')
+    .slice(1)
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as [number, string, string])
+    .filter(([, kind]) => kind === 'i')
+    .map(([, , keys]) => keys)
+
+/** Each change of the answer, in order. */
+function answers(client: Client): NeedsInput[] {
+  const all = client.frames.filter(({ name }) => name === 'state').map(({ payload }) => parseState(payload).needs_input)
+  return all.filter((one, i) => JSON.stringify(one) !== JSON.stringify(all[i - 1]))
+}
+
+/** The evidence of the `n`th time that somebody is needed. */
+const raised = (client: Client, n: number): Promise<NeedsInput> =>
+  client.waitFor(`needs input, time ${n}`, () => asked(client)[n - 1])
+
+const asked = (client: Client): NeedsInput[] => {
+  const all = answers(client)
+  return all.filter(({ value }, i) => value && all[i - 1]?.value !== true)
+}
+
+const notNeeded = (client: Client): Promise<NeedsInput> =>
+  client.waitFor('nobody to be needed', () => {
+    const last = answers(client).at(-1)
+    return last?.value === false && last
+  })
+
+async function replay(name: string): Promise<Client> {
+  const session = await start([...fixture('host-replay'), cast(name)], { cols: 100, rows: 30 })
+  const client = await session.connect()
+  client.subscribe({ events: true })
+  // Its first byte says that it reads keys.
+  await client.waitFor('the host', () => client.outputBytes > 0)
+  return client
+}
+
+test.each([
+  {
+    name: 'claude-code-permissions',
+    source: 'screen',
+    evidence: ['Do you want to proceed?', 'Do you want to proceed?'],
+  },
+  {
+    name: 'claude-code-permissions-7501',
+    source: 'osc',
+    evidence: [
+      'OSC 7501: permission: approve Bash: touch first.txt',
+      'OSC 7501: permission: approve Bash: touch second.txt',
+    ],
+  },
+  { name: 'codex-permissions', source: 'osc', evidence: ['OSC 7501: permission', 'OSC 7501: permission'] },
+  {
+    name: 'gemini-permissions',
+    source: 'osc',
+    evidence: ['title: Action Required (gemini)', 'title: Action Required (gemini)'],
+  },
+])(
+  '$name: two prompts in a row are raised, held through reports of the terminal, answered, raised again',
+  async ({ name, source, evidence }) => {
+    const client = await replay(name)
+    const [prompt = '', enter = '', ...keys] = keysOf(name)
+    client.type(prompt)
+    client.type(enter)
+    for (const [i, key] of keys.entries()) {
+      await client.waitForOutput(['first.txt', 'second.txt'][i] ?? '')
+      const wanted = { value: true, source, evidence: evidence[i] }
+      await client.waitFor(`prompt ${i + 1}`, () => isDeepStrictEqual(answers(client).at(-1), wanted))
+      // Focus comes and goes, the mouse moves over the window, the terminal answers a question.
+      for (const report of ['\u001b[O', '\u001b[I', '\u001b[<35;20;11M', '\u001b[?62;22c', '\u001b[12;40R'])
+        client.type(report)
+      expect((await client.info()).needs_input).toEqual(wanted)
+      const before = answers(client).length
+      client.type(key)
+      await client.waitFor('the answer', () =>
+        answers(client)
+          .slice(before)
+          .some(({ value }) => !value),
+      )
+    }
+    expect(await client.exit()).toBe(0)
+    expect(answers(client).at(-1)?.value).toBe(false)
+  },
+)
+
+test('claude-code-question-7501: a question of the model comes with its words', async () => {
+  const client = await replay('claude-code-question-7501')
+  const [prompt = '', enter = '', key = ''] = keysOf('claude-code-question-7501')
+  client.type(prompt)
+  client.type(enter)
+  expect((await raised(client, 1)).evidence).toBe('OSC 7501: question: answer: Which colour shall it be? (Red · Blue)')
+  client.type(key)
+  await notNeeded(client)
+})
+
+test('a key that is no answer: the prompt still stands and is raised again, by screen, status and title', async () => {
+  for (const name of ['claude-code-permissions', 'claude-code-permissions-7501', 'gemini-permissions']) {
+    const client = await replay(name)
+    const [prompt = '', enter = ''] = keysOf(name)
+    client.type(prompt)
+    client.type(enter)
+    const first = await raised(client, 1)
+    client.type('\u001b[B')
+    expect(await raised(client, 2)).toEqual(first)
+    const [, cleared] = answers(client).slice(-3)
+    expect(cleared?.value).toBe(false)
+  }
+})
+
+test('the screen is heard beside a hook that said "working"', async () => {
+  const session = await start(sh('read x; printf "Proceed? [y/N] "; read y'), { cols: 80, rows: 24 })
+  const client = await session.connect()
+  client.subscribe({ events: true })
+  client.socket.write(encodeJson('report', { source: 'hook', needs_input: false }))
+  client.type('go\n')
+  expect(await raised(client, 1)).toEqual({ value: true, source: 'screen', evidence: 'Proceed? [y/N]' })
+})
+
+test('a prompt that is answered from elsewhere is over when the screen has changed, also while output flows', async () => {
+  const answer = join(temporaryFolder(), 'answer')
+  const script = `printf 'Do you want to proceed?\\r\\n> 1. Yes\\r\\n'; until [ -e ${answer} ]; do sleep 0.05; done; printf '\\033[2J\\033[H'; while :; do printf '\\rworking'; sleep 0.1; done`
+  const session = await start(sh(script), { cols: 80, rows: 24 })
+  const client = await session.connect()
+  client.subscribe({ events: true })
+  await raised(client, 1)
+  client.socket.write(encodeJson('report', { source: 'hook', needs_input: true, evidence: 'permission' }))
+  await client.waitFor('the hook', () => answers(client).at(-1)?.source === 'hook')
+  writeFileSync(answer, '')
+  await notNeeded(client)
+})
+
+test('OSC 7501;? is answered, before the attributes of the device that end a program’s questions', async () => {
+  const session = await start(
+    sh("stty raw -echo; printf '\\033]7501;?\\007\\033[c'; dd bs=1 count=13 2>/dev/null | od -An -c"),
+    { cols: 80, rows: 24 },
+  )
+  const client = await session.connect()
+  client.subscribe()
+  await client.exit()
+  expect(client.output().replaceAll(/\s+/g, ' ')).toContain('033 ] 7 5 0 1 ; ? 033 \\ 033 [ ?')
+})
