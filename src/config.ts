@@ -1,11 +1,12 @@
 // heimdall.toml: one table of keys, one precedence, and for every value the place it came from.
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { HeimdallError, isErrno } from './errors.ts'
 import { printable } from './ids.ts'
 import { CONFIG_BYTES_MAX } from './limits.ts'
 import { configDir, type Env } from './paths.ts'
 import { nearest } from './suggest.ts'
+import { isTrusted } from './trust.ts'
 
 type KeyType = 'string' | 'path' | 'integer' | 'boolean' | 'classifier' | 'env-list'
 
@@ -13,6 +14,11 @@ interface KeySpec {
   readonly type: KeyType
   readonly env?: string
   readonly default: ConfigValue
+  /**
+   * Whose file may set it. A project's file comes with whatever was cloned: what runs code, sends something
+   * elsewhere or hides from the person what an agent does, counts there only once the person has trusted it.
+   */
+  readonly from: 'any file' | 'trusted file'
   readonly help: string
 }
 
@@ -39,35 +45,51 @@ export const CONFIG_KEYS = {
   socket_dir: {
     type: 'path',
     default: null,
+    from: 'trusted file',
     help: 'folder of session sockets; default ~/.local/share/heimdall/sessions',
   },
   scrollback_bytes: {
     type: 'integer',
     default: 65_536,
+    from: 'any file',
     help: 'output kept for replay to late subscribers; 0 keeps none',
   },
   session_env_var: {
     type: 'string',
     default: 'HEIMDALL_SESSION_ID',
+    from: 'trusted file',
     help: 'variable that tells the child its session id',
   },
-  kill_process_group: { type: 'boolean', default: true, help: 'signals go to the whole process group of the child' },
-  log_file: { type: 'path', default: null, help: 'supervisor log; default <socket_dir>/<id>.log, /dev/null for none' },
-  log_level: { type: 'string', default: 'info', help: 'error, warn, info or debug' },
-  log_filter: { type: 'string', default: null, help: 'only log lines whose topic starts with this' },
+  kill_process_group: {
+    type: 'boolean',
+    default: true,
+    from: 'any file',
+    help: 'signals go to the whole process group of the child',
+  },
+  log_file: {
+    type: 'path',
+    default: null,
+    from: 'trusted file',
+    help: 'supervisor log; default <socket_dir>/<id>.log, /dev/null for none',
+  },
+  log_level: { type: 'string', default: 'info', from: 'any file', help: 'error, warn, info or debug' },
+  log_filter: { type: 'string', default: null, from: 'any file', help: 'only log lines whose topic starts with this' },
   detach_key: {
     type: 'integer',
     default: 28,
+    from: 'any file',
     help: 'byte that detaches from an attached session; 28 is Ctrl-\\, 0 turns it off',
   },
   classifier: {
     type: 'classifier',
     default: DEFAULT_CLASSIFIER,
+    from: 'trusted file',
     help: 'how activity is read from output: claude, simple or none',
   },
   env: {
     type: 'env-list',
     default: [],
+    from: 'trusted file',
     help: '[[env]] tables with name and value, added to the environment of the child',
   },
   // coordination
@@ -75,6 +97,7 @@ export const CONFIG_KEYS = {
     type: 'integer',
     env: 'BB_AGENT_STALE_MINUTES',
     default: 15,
+    from: 'any file',
     help: 'silence after which an agent is stale; twice that, evicted',
   },
 } as const satisfies Record<string, KeySpec>
@@ -85,61 +108,103 @@ export interface Setting {
   readonly value: ConfigValue
   /** `flag`, `env NAME`, the path of a file, or `default`. */
   readonly origin: string
+  /** What a project's file says instead, which nobody has trusted. */
+  readonly ignored?: { readonly value: ConfigValue; readonly origin: string }
 }
 
 export type Config = Readonly<Record<ConfigKey, Setting>>
 
 export interface ConfigSources {
-  readonly cwd: string
+  /** Nothing where the working folder is gone: then there is no project's file. */
+  readonly cwd: string | undefined
   readonly env: Env
   /** `--config`: this file and no other. */
   readonly file?: string | undefined
-  readonly flags?: Readonly<Partial<Record<ConfigKey, ConfigValue | undefined>>>
+  readonly flags?: Readonly<Partial<Record<ConfigKey, ConfigValue | undefined>>> | undefined
 }
 
-/** Flag, then environment, then `./heimdall.toml`, then the user's file, then the default. */
+interface Layer {
+  readonly origin: string
+  readonly values: Partial<Record<ConfigKey, ConfigValue>>
+  readonly isTrusted: boolean
+}
+
+/** Flag, then environment, then `./heimdall.toml` as far as it is trusted, then the user's file, then the default. */
 export async function loadConfig(sources: ConfigSources): Promise<Config> {
-  const files = sources.file === undefined ? candidates(sources) : [sources.file]
-  const layers: { origin: string; values: Partial<Record<ConfigKey, ConfigValue>> }[] = []
-  for (const path of files) {
-    const text = readConfigFile(path, sources.file !== undefined)
-    if (text !== undefined) layers.push({ origin: path, values: await parseConfig(text, path) })
+  const layers: Layer[] = []
+  for (const { path, owner } of filesOf(sources)) {
+    const text = readConfigFile(path, owner)
+    if (text === undefined) continue
+    const values = await parseConfig(text, path)
+    layers.push({ origin: path, values, isTrusted: owner !== 'project' || isTrusted(sources.env, path, text) })
   }
   const settings = (Object.keys(CONFIG_KEYS) as ConfigKey[]).map((key) => [key, pick(key, sources, layers)] as const)
   return Object.fromEntries(settings) as Config
 }
 
-function candidates(sources: ConfigSources): string[] {
-  const local = join(sources.cwd, 'heimdall.toml')
-  return sources.env['HOME'] === undefined ? [local] : [local, join(configDir(sources.env), 'heimdall.toml')]
+export const CONFIG_FILE = 'heimdall.toml'
+
+interface ConfigFile {
+  readonly path: string
+  /** Whoever names a file on the command line answers for it, as for the flags beside it. */
+  readonly owner: 'caller' | 'project' | 'user'
 }
 
-function pick(
-  key: ConfigKey,
-  sources: ConfigSources,
-  layers: readonly { origin: string; values: Partial<Record<ConfigKey, ConfigValue>> }[],
-): Setting {
+function filesOf({ cwd, env, file }: ConfigSources): ConfigFile[] {
+  if (file !== undefined) return [{ path: file, owner: 'caller' }]
+  const own = env['HOME'] === undefined ? undefined : join(configDir(env), CONFIG_FILE)
+  const project = cwd === undefined ? undefined : join(cwd, CONFIG_FILE)
+  return [
+    ...(project === undefined || isUsersFile(env, project) ? [] : [{ path: project, owner: 'project' as const }]),
+    ...(own === undefined ? [] : [{ path: own, owner: 'user' as const }]),
+  ]
+}
+
+/** True for the user's own file, also when the working folder is the one it lies in. */
+export function isUsersFile(env: Env, path: string): boolean {
+  return env['HOME'] !== undefined && realPathOf(path) === realPathOf(join(configDir(env), CONFIG_FILE))
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP')) return path
+    throw error
+  }
+}
+
+function pick(key: ConfigKey, sources: ConfigSources, layers: readonly Layer[]): Setting {
   const spec: KeySpec = CONFIG_KEYS[key]
   const flag = sources.flags?.[key]
   if (flag !== undefined) return { value: flag, origin: 'flag' }
   const variable = spec.env === undefined ? undefined : sources.env[spec.env]
   if (spec.env !== undefined && variable !== undefined && variable !== '')
     return { value: fromText(spec, variable, `environment variable ${spec.env}`), origin: `env ${spec.env}` }
-  for (const layer of layers) {
-    const value = layer.values[key]
-    if (value !== undefined) return { value, origin: layer.origin }
+  const said = layers.flatMap(({ origin, values, isTrusted: counts }) => {
+    const value = values[key]
+    return value === undefined ? [] : [{ value, origin, counts: counts || spec.from === 'any file' }]
+  })
+  const first = said.find(({ counts }) => counts) ?? { value: spec.default, origin: 'default' }
+  const ignored = said.find(({ counts }) => !counts)
+  return {
+    value: first.value,
+    origin: first.origin,
+    ...(ignored === undefined ? {} : { ignored: { value: ignored.value, origin: ignored.origin } }),
   }
-  return { value: spec.default, origin: 'default' }
 }
 
-function readConfigFile(path: string, required: boolean): string | undefined {
+export function readConfigFile(path: string, owner: ConfigFile['owner']): string | undefined {
   try {
-    const { size } = statSync(path)
-    if (size > CONFIG_BYTES_MAX)
-      throw new HeimdallError('CONFIG_INVALID', `${path} has ${size} bytes, limit ${CONFIG_BYTES_MAX}`)
+    const stats = statSync(path)
+    // A link to a device in somebody's repository would be read for ever.
+    if (!stats.isFile() && owner === 'project')
+      throw new HeimdallError('CONFIG_INVALID', `${path} is not a regular file`)
+    if (stats.size > CONFIG_BYTES_MAX)
+      throw new HeimdallError('CONFIG_INVALID', `${path} has ${stats.size} bytes, limit ${CONFIG_BYTES_MAX}`)
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if (isErrno(error, 'ENOENT') && !required) return undefined
+    if (isErrno(error, 'ENOENT') && owner !== 'caller') return undefined
     if (error instanceof HeimdallError) throw error
     throw new HeimdallError(
       'CONFIG_UNREADABLE',
@@ -171,7 +236,29 @@ export async function parseConfig(text: string, path: string): Promise<Partial<R
     if (!isConfigKey(key)) throw unknownKey(path, key, Object.keys(CONFIG_KEYS))
     values[key] = checkValue(path, key, CONFIG_KEYS[key].type, value)
   }
+  refuseOurVariables(path, values)
   return values
+}
+
+/** Who an agent is and what it may do is said by whoever starts it; a file, whosever it is, cannot. */
+const OUR_VARIABLE = /^(HEIMDALL_|SUB_|BB_|BD_ACTOR$)/i
+
+function refuseOurVariables(path: string, values: Partial<Record<ConfigKey, ConfigValue>>): void {
+  const named = [
+    ...((values.env ?? []) as readonly EnvEntry[]).map(({ name }) => ({ key: 'env', name })),
+    ...(typeof values.session_env_var === 'string' && values.session_env_var !== CONFIG_KEYS.session_env_var.default
+      ? [{ key: 'session_env_var', name: values.session_env_var }]
+      : []),
+  ]
+  const ours = named.find(({ name }) => OUR_VARIABLE.test(name))
+  if (ours !== undefined)
+    throw new HeimdallError(
+      'CONFIG_INVALID',
+      `${path}: ${ours.key} names ${printable(ours.name)}, which no file may set`,
+      {
+        hint: 'variables of Heimdall are set by the one who starts a command: heimdall help environment',
+      },
+    )
 }
 
 function isConfigKey(key: string): key is ConfigKey {

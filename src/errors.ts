@@ -44,6 +44,12 @@ export const ERRORS = table({
     means: 'a path leads out of the folder it must stay in',
   },
   PROJECT_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no project was found at or above this folder' },
+  FOLDER_GONE: {
+    kind: 'user',
+    exit: 3,
+    http: 404,
+    means: 'the folder that a command was called in no longer exists, and the command needs one',
+  },
   PERSON_REQUIRED: {
     kind: 'user',
     exit: 4,

@@ -19,8 +19,14 @@ export function parseId(what: string, text: string): string {
 /** A hostile string as it may be shown in a message: quoted, controls and bidi marks escaped, cut at 80 characters. */
 export function printable(text: string): string {
   const cut = text.length > 80 ? `${text.slice(0, 80)}…` : text
-  return JSON.stringify(cut).replace(
-    /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+  return escapeControls(JSON.stringify(cut))
+}
+
+/** The text with nothing in it that a terminal obeys or hides: controls and bidi marks as \uXXXX. */
+export function escapeControls(text: string): string {
+  return text.replace(
+    // oxlint-disable-next-line no-control-regex -- they are what it is about
+    /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }

@@ -1,5 +1,6 @@
 // What a command is: a row of data that help, parsing, completion, man page and docs are made from, and a function loaded on demand.
 import type { Clock } from '../clock.ts'
+import type { Config, ConfigSources } from '../config.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Env } from '../paths.ts'
 import type { Style } from './render/style.ts'
@@ -91,6 +92,7 @@ export interface InputOf<S extends CommandSpec> {
 
 /** What a command has instead of globals. */
 export interface Context {
+  /** Refuses with FOLDER_GONE where the working folder is gone; what needs no folder does not ask. */
   readonly cwd: string
   readonly env: Env
   readonly clock: Clock
@@ -107,6 +109,12 @@ export interface Context {
   readonly style: Style
   /** One line on stderr; not data. */
   readonly note: (line: string) => void
+  /** An absolute path as it is, another one from the working folder. */
+  resolve(path: string): string
+  /** The same call as if it were made in another folder. */
+  in(folder: string): Context
+  /** The settings that count here; what an untrusted file of the project wants is said once on stderr. */
+  settings(flags?: ConfigSources['flags']): Promise<Config>
 }
 
 export interface Answer {

@@ -3,7 +3,6 @@ import { accessSync, constants, lstatSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { loadConfig } from '../config.ts'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { configDir, findProject, sessionsDir, stateDir } from '../paths.ts'
 import type { Context } from './command.ts'
@@ -84,8 +83,11 @@ async function checkSqlite(): Promise<Finding> {
   }
 }
 
-async function checkConfiguration({ cwd, env, configFile }: Context): Promise<Finding> {
-  const config = await loadConfig({ cwd, env, file: configFile })
+async function checkConfiguration(context: Context): Promise<Finding> {
+  const config = await context.settings()
+  const ignored = Object.values(config).find((setting) => setting.ignored !== undefined)?.ignored
+  if (ignored !== undefined)
+    return { state: 'warn', found: `${ignored.origin} is not trusted`, fix: 'read it, then: heimdall trust' }
   const origins = new Set(Object.values(config).map(({ origin }) => origin))
   origins.delete('default')
   return ok(origins.size === 0 ? 'defaults only' : `from ${[...origins].join(', ')}`)

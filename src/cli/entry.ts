@@ -20,14 +20,14 @@ export function start(bin: string): void {
 }
 
 async function run(bin: string, words: readonly string[]): Promise<number> {
-  const cwd = process.cwd()
+  const cwd = workingFolder()
   const processes = process.env['HEIMDALL_PROCESSES']
   if (processes !== undefined) {
     const { readProcessesFrom } = await import('../processes.ts')
     readProcessesFrom(processes)
   }
   const scopes = quickScopes(bin, words)
-  if (scopes !== undefined) {
+  if (scopes !== undefined && cwd !== undefined) {
     // Hooks ask before every edit, and nearly always nobody is in the way: that answer needs no table of commands.
     const { isClear, clearText } = await import('./quick-check.ts')
     if (await isClear(scopes, process.env, cwd)) {
@@ -36,7 +36,7 @@ async function run(bin: string, words: readonly string[]): Promise<number> {
     }
   }
   const read = quickRead(bin, words)
-  if (read !== undefined) {
+  if (read !== undefined && cwd !== undefined) {
     const { readQuickly } = await import('./quick-read.ts')
     const value = readQuickly(read.kind, read.id, process.env, cwd)
     if (value !== undefined) {
@@ -44,7 +44,7 @@ async function run(bin: string, words: readonly string[]): Promise<number> {
       return 0
     }
   }
-  if (bin === 'heimdall' && words.join(' ') === 'guard run pre-commit') {
+  if (bin === 'heimdall' && cwd !== undefined && words.join(' ') === 'guard run pre-commit') {
     // A person waits for every commit, and nearly always nobody else holds what is in it.
     const { isCommitClear } = await import('./quick-guard.ts')
     if (await isCommitClear(process.env, cwd)) {
@@ -59,6 +59,16 @@ async function run(bin: string, words: readonly string[]): Promise<number> {
   }
   const { main } = await import('./main.ts')
   return await main(bin, words, process.env, cwd, processStreams())
+}
+
+/** Nothing when it was removed: most commands do not need it, and those that do say so. */
+function workingFolder(): string | undefined {
+  try {
+    return process.cwd()
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'EACCES')) return undefined
+    throw error
+  }
 }
 
 /** The scopes of a plain `claim check SCOPE…`; with a flag of any kind the frame is asked. */
@@ -97,6 +107,11 @@ function printNow(text: string): void {
     writeSync(1, `${text}\n`)
   } catch (error) {
     // The reader has gone: nobody is left to tell.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error
+    if (!hasCode(error, 'EPIPE')) throw error
   }
+}
+
+// Not the one of errors.ts, which the answer to --version would then load.
+function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
 }

@@ -1,14 +1,13 @@
 // From the words of a command line to an exit code: find the row, parse, load, run, print, report errors once.
-import { systemClock } from '../clock.ts'
 import { EXIT, HeimdallError } from '../errors.ts'
 import type { Env } from '../paths.ts'
 import { nearest } from '../suggest.ts'
 import type { Answer, Command, Context, Input } from './command.ts'
+import { contextFor } from './context.ts'
 import { commandsOf } from './launchers.ts'
 import { mannersOf } from './manners.ts'
 import { parseCommandLine } from './parse.ts'
 import { safeJson } from './render/json.ts'
-import { type Style, styleFor } from './render/style.ts'
 import { print } from './stdout.ts'
 
 export interface Streams {
@@ -24,7 +23,7 @@ export async function main(
   bin: string,
   words: readonly string[],
   env: Env,
-  cwd: string,
+  cwd: string | undefined,
   streams: Streams,
 ): Promise<number> {
   const commands = await commandsOf(bin, words)
@@ -41,30 +40,15 @@ export async function main(
       await say(streams, commandHelp(command.spec, calledAs))
       return EXIT.ok
     }
-    let style: Style | undefined
-    const context: Context = {
-      // As getters: opening stdin alone costs a command that does not read it several milliseconds.
-      get stdin() {
-        return streams.stdin
-      },
-      get stdout() {
-        return streams.stdout
-      },
-      get stderr() {
-        return streams.stderr
-      },
-      cwd,
-      env,
-      clock: systemClock,
+    const context = contextFor({
       calledAs,
       isSeedName: calledAs !== command.spec.names[0],
       json: parsed.globals.json || mannersOf(bin).alwaysJson === true,
-      configFile: parsed.globals.config,
-      get style() {
-        return (style ??= styleFor(streams.stdout, env, parsed.globals.color))
-      },
-      note: (line) => void streams.stderr.write(`${line}\n`),
-    }
+      globals: parsed.globals,
+      env,
+      cwd,
+      streams,
+    })
     const { run } = await command.load()
     // The row and the function are a pair in the table, and `parseCommandLine` made the input from that row.
     const answer = await (run as (context: Context, input: Input) => Promise<Answer>)(context, parsed)

@@ -55,6 +55,11 @@ function readOptions(words: readonly string[]): { cwd: string } | undefined {
     }
     return { cwd: resolve(values.project ?? '.') }
   } catch (error) {
+    if (isErrno(error, 'ENOENT')) {
+      process.stderr.write('error: the folder that this was called in is gone\nhint: name the project: --project DIR\n')
+      process.exitCode = EXIT.notFound
+      return undefined
+    }
     if (
       !isErrno(
         error,

@@ -8,7 +8,7 @@ import type { SessionOptions } from './options.ts'
 import { SUPERVISOR_VARIABLE } from './handover.ts'
 import { KEY_VARIABLE } from './tree.ts'
 
-/** Everything that the supervisor was given, the session's id, its key, and then what the user added. */
+/** Everything that the supervisor was given, what the user added, and then the session's id and its key, which nobody overrides. */
 export function childEnvironment(options: SessionOptions, inherited: Env, key: string): Record<string, string> {
   const env: Record<string, string> = {}
   for (const [name, value] of Object.entries(inherited)) if (value !== undefined) env[name] = value
@@ -16,9 +16,9 @@ export function childEnvironment(options: SessionOptions, inherited: Env, key: s
   for (const name of ['COLUMNS', 'LINES', SUPERVISOR_VARIABLE]) delete env[name]
   env['TERM'] ??= 'xterm-256color'
   env['PWD'] = options.cwd
+  for (const { name, value } of options.env) env[name] = value
   env[options.sessionEnvVar] = options.id
   env[KEY_VARIABLE] = key
-  for (const { name, value } of options.env) env[name] = value
   return env
 }
 

@@ -1,5 +1,5 @@
 // Sessions begin, are listed, end and are cleaned up after, by the commands that a person or a script runs.
-import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commandLine } from '../../src/processes.ts'
@@ -74,8 +74,9 @@ test('an id that is taken is refused with who holds it; without --id the next fr
 
 test('configuration and environment reach the child; the flag wins over the file', async () => {
   const home = hm()
+  mkdirSync(join(home.home, '.config/heimdall'), { recursive: true })
   writeFileSync(
-    join(home.home, 'heimdall.toml'),
+    join(home.home, '.config/heimdall/heimdall.toml'),
     'session_env_var = "MY_ID"\nclassifier = "none"\nsocket_dir = "~/elsewhere"\n[[env]]\nname = "COLOUR"\nvalue = "blue"\n',
   )
   const { stdout } = await home.run(['run', '--id', 'conf', '--', 'sh', '-c', 'echo $MY_ID $COLOUR; pwd'])

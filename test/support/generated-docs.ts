@@ -48,13 +48,13 @@ export function cliPage(): string {
     '',
     '## Settings',
     '',
-    'Flag, then environment, then `./heimdall.toml`, then `$XDG_CONFIG_HOME/heimdall/heimdall.toml`, then the default. Unknown keys are refused.',
+    'Flag, then environment, then `./heimdall.toml`, then `$XDG_CONFIG_HOME/heimdall/heimdall.toml`, then the default. Unknown keys are refused, and so are variables of ours in `env` and `session_env_var`. A project’s file counts for the settings marked so at once, for the others once a person has trusted its content ([person.md](person.md), `heimdall trust`).',
     '',
-    '| key | default | means |',
-    '|---|---|---|',
+    '| key | default | in a project’s file | means |',
+    '|---|---|---|---|',
     ...Object.entries(CONFIG_KEYS).map(
       ([key, entry]) =>
-        `| \`${key}\` | \`${JSON.stringify(entry.default)}\` | ${entry.help}${'env' in entry ? ` (environment: \`${entry.env}\`)` : ''} |`,
+        `| \`${key}\` | \`${JSON.stringify(entry.default)}\` | ${entry.from === 'any file' ? 'counts' : 'once trusted'} | ${entry.help}${'env' in entry ? ` (environment: \`${entry.env}\`)` : ''} |`,
     ),
     '',
   ]

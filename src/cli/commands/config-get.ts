@@ -1,5 +1,5 @@
 // heimdall config get: one setting, for scripts.
-import { CONFIG_KEYS, loadConfig, type ConfigKey } from '../../config.ts'
+import { CONFIG_KEYS, type ConfigKey } from '../../config.ts'
 import { HeimdallError } from '../../errors.ts'
 import { printable } from '../../ids.ts'
 import { nearest } from '../../suggest.ts'
@@ -16,6 +16,6 @@ export const run: Run<typeof configGet> = async (context, { args }) => {
     })
   }
   const key = args.key as ConfigKey
-  const config = await loadConfig({ cwd: context.cwd, env: context.env, file: context.configFile })
+  const config = await context.settings()
   return { data: { key, ...config[key] }, text: showValue(config[key].value) }
 }

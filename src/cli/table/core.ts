@@ -37,7 +37,37 @@ export const configList = spec({
   },
   examples: [{ run: 'heimdall config list --show-origin', does: 'shows which file or variable set each value' }],
   errors: ['CONFIG_INVALID', 'CONFIG_UNREADABLE'],
-  output: { settings: 'array of {key, value, origin, help}' },
+  output: {
+    settings: 'array of {key, value, origin, help}, with ignored: {value, origin, fix} where an untrusted file sets it',
+  },
+})
+
+export const trust = spec({
+  names: ['heimdall trust'],
+  summary: 'Lets the settings file of a project count, exactly as it is now',
+  about:
+    'A project’s heimdall.toml comes with whatever was cloned. What in it could run code, send something elsewhere or hide an agent from you counts only after you have trusted its content: env, socket_dir, log_file, session_env_var, classifier. Linked worktrees share the trust; a changed byte undoes it. Only a person can trust, at a terminal that no session and no agent is above.',
+  args: [{ name: 'file', help: 'the file; default ./heimdall.toml', optional: true }],
+  flags: {
+    list: { type: 'boolean', help: 'what was trusted, by whom and when, and whether it is still the same' },
+    remove: { type: 'boolean', help: 'trust it no longer' },
+  },
+  examples: [
+    { run: 'heimdall trust', does: 'trusts ./heimdall.toml and shows what counts from now on' },
+    { run: 'heimdall trust --list', does: 'shows what was trusted' },
+    { run: 'heimdall trust --remove', does: 'undoes it' },
+  ],
+  errors: ['PERSON_REQUIRED', 'CONFIG_INVALID', 'CONFIG_UNREADABLE', 'STORE_UNREADABLE', 'STORE_FULL', 'FOLDER_GONE'],
+  output: {
+    path: 'the file',
+    sha256: 'hash of its content',
+    by: 'who trusted it',
+    terminal: 'where it was typed',
+    at: 'when',
+    settings: 'array of {key, value, needs_trust}',
+    was_trusted: 'with --remove: whether there was anything to undo',
+    trusted: 'with --list: array of {path, sha256, by, terminal, at, state: trusted | changed | gone}',
+  },
 })
 
 export const configGet = spec({
@@ -109,6 +139,7 @@ export const coreCommands: readonly Command[] = [
   { spec: doctor, load: () => import('../commands/doctor.ts') },
   { spec: configList, load: () => import('../commands/config-list.ts') },
   { spec: configGet, load: () => import('../commands/config-get.ts') },
+  { spec: trust, load: () => import('../commands/trust.ts') },
   { spec: completion, load: () => import('../commands/completion.ts') },
   { spec: man, load: () => import('../commands/man.ts') },
   { spec: hash, load: () => import('../commands/hash.ts') },

@@ -1,5 +1,4 @@
 // heimdall gate to-message: a gate's report as a message that refers to it.
-import { resolve } from 'node:path'
 import { gateMessage } from '../../../briefing/gate.ts'
 import type { Run } from '../../command.ts'
 import type { gateToMessage } from '../../table/briefing.ts'
@@ -8,7 +7,7 @@ import { logCost, planningOf } from './planning.ts'
 export const run: Run<typeof gateToMessage> = async (context, { flags }) => {
   const planning = planningOf(context)
   const msgId = flags['msg-id']
-  const report = resolve(context.cwd, flags.report)
+  const report = context.resolve(flags.report)
   const message = gateMessage(planning, { report, from: flags.from, msgId, wave: flags.wave })
   const text = JSON.stringify(message)
   await logCost(context, planning, { role: flags.role, kind: message.type, msgId }, text)

@@ -1,6 +1,5 @@
 // A text that the user names: a file, also a pipe such as <(command), or stdin.
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { HeimdallError, isErrno } from '../../../errors.ts'
 import { printable } from '../../../ids.ts'
 import { IMPORT_BYTES_MAX } from '../../../limits.ts'
@@ -18,7 +17,7 @@ export async function readInput(context: Context, file: string | undefined): Pro
 
 function readNamed(context: Context, file: string): Buffer {
   try {
-    return readFileSync(resolve(context.cwd, file))
+    return readFileSync(context.resolve(file))
   } catch (error) {
     if (!isErrno(error, 'ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR')) throw error
     throw new HeimdallError('USAGE', `cannot read ${printable(file)}: ${error.message}`, { cause: error })

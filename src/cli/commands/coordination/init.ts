@@ -1,6 +1,5 @@
 // heimdall agent init, bb-init: a session begins under a name of its own, or takes up a prior one with evidence (seed 002 §3, §7).
 import { execFile } from 'node:child_process'
-import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { promisify } from 'node:util'
 import { adopt, findEvidence, recommend } from '../../../coordination/adoption.ts'
@@ -15,8 +14,7 @@ import type { agentInit } from '../../table/coordination.ts'
 import { keepKey, withRoom } from './room.ts'
 
 export const run: Run<typeof agentInit> = async (context, { flags }) => {
-  const cwd = flags['project-root'] === undefined ? context.cwd : resolve(context.cwd, flags['project-root'])
-  const inProject: Context = { ...context, cwd }
+  const inProject = flags['project-root'] === undefined ? context : context.in(context.resolve(flags['project-root']))
   try {
     return await withRoom(inProject, (room) => begin(inProject, room, flags))
   } catch (error) {

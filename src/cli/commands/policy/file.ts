@@ -1,7 +1,6 @@
 // A policy file, or stdin for `-`, as text and as a snapshot.
 import { isUtf8 } from 'node:buffer'
 import { readFile, stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { HeimdallError, isErrno } from '../../../errors.ts'
 import { POLICY_JSON_BYTES_MAX } from '../../../limits.ts'
 import { compileBundle } from '../../../policy/compile.ts'
@@ -17,7 +16,7 @@ export async function readPolicyFile(context: Context, file: string): Promise<st
 }
 
 async function readBytes(context: Context, file: string): Promise<Buffer> {
-  const path = resolve(context.cwd, file)
+  const path = context.resolve(file)
   try {
     const { size } = await stat(path)
     if (size > POLICY_JSON_BYTES_MAX)

@@ -1,6 +1,5 @@
 // hm attach: watch a session and type into it, in whatever way this terminal allows.
 import { type SessionConnection, openConnection } from '../../../client/connection.ts'
-import { loadConfig } from '../../../config.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { readExitRecord } from '../../../supervisor/session-files.ts'
 import type { From } from '../../../wire/messages.ts'
@@ -44,7 +43,7 @@ function refuseItself({ env }: Context, variable: string, id: string): void {
 
 /** Attaches until the command ends (its exit code), or the viewer leaves (0). */
 export async function attachTo(context: Context, target: AttachTarget): Promise<Answer> {
-  const config = await loadConfig({ cwd: context.cwd, env: context.env, file: context.configFile })
+  const config = await context.settings()
   refuseItself(context, config.session_env_var.value as string, target.id)
   const found = await connectOrRecord(target)
   const leave: Leave =

@@ -1,6 +1,6 @@
 // hm export: a recording, or else the kept output, as asciicast v2.
 import { writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { HeimdallError } from '../../../errors.ts'
 import { readFileIfThere } from '../../../storage/atomic-file.ts'
 import type { Context, InputOf, Run } from '../../command.ts'
@@ -12,7 +12,7 @@ export const run: Run<typeof exportCast> = async (context, { flags, args }) => {
   const { cast, source, id } = await castOf(context, flags, args.id)
   const limited = flags['idle-limit'] === undefined ? cast : limitIdle(cast, flags['idle-limit'] / 1_000)
   const text = encodeCast(limited)
-  const file = args.file === undefined ? null : resolve(context.cwd, args.file)
+  const file = args.file === undefined ? null : context.resolve(args.file)
   if (file !== null) writeFileSync(file, text, { mode: 0o600 })
   const seconds = limited.events.at(-1)?.[0] ?? 0
   const data = { id, source, file, events: limited.events.length, seconds, ...(file === null ? { cast: text } : {}) }
@@ -26,7 +26,7 @@ async function castOf(
   id: string,
 ): Promise<{ cast: Cast; source: 'recording' | 'scrollback'; id: string }> {
   const located = await locate(context, flags, id)
-  const path = flags.from === undefined ? join(located.dir, `${located.id}.cast`) : resolve(context.cwd, flags.from)
+  const path = flags.from === undefined ? join(located.dir, `${located.id}.cast`) : context.resolve(flags.from)
   const bytes = readFileIfThere(path)
   if (bytes !== undefined) return { cast: parseCast(bytes.toString('utf8'), path), source: 'recording', id: located.id }
   if (flags.from !== undefined)

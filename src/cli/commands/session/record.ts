@@ -1,5 +1,5 @@
 // hm record: writes what a session puts out from now on as asciicast v2.
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { openRecording } from '../../../supervisor/recording.ts'
 import type { Run } from '../../command.ts'
 import type { record } from '../../table/session.ts'
@@ -17,7 +17,7 @@ export const run: Run<typeof record> = async (context, { flags, args }) => {
   process.once('SIGINT', stop).once('SIGTERM', stop)
   try {
     const info = await connection.info()
-    const file = args.file === undefined ? join(located.dir, `${located.id}.cast`) : resolve(context.cwd, args.file)
+    const file = args.file === undefined ? join(located.dir, `${located.id}.cast`) : context.resolve(args.file)
     const header = { size: info, command: info.command, title: info.title }
     const recording = openRecording(file, header, context.clock)
     context.note(`Recording session ${located.id} to ${file}; Ctrl-C stops`)

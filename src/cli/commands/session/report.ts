@@ -1,5 +1,4 @@
 // hm report: a hook of the agent tells its session whether a person is waited for.
-import { loadConfig } from '../../../config.ts'
 import { HeimdallError } from '../../../errors.ts'
 import type { Run } from '../../command.ts'
 import type { report } from '../../table/session.ts'
@@ -10,7 +9,7 @@ export const run: Run<typeof report> = async (context, { flags, args }) => {
   const needsInput = evidence !== undefined
   if (needsInput === (flags.working === true))
     throw new HeimdallError('USAGE', 'say one of --needs-input WHY and --working')
-  const config = await loadConfig({ cwd: context.cwd, env: context.env, file: context.configFile })
+  const config = await context.settings()
   const id = args.id ?? context.env[config.session_env_var.value as string]
   if (id === undefined || id === '') return { data: { id: null, needs_input: needsInput }, text: '' }
   const connection = await connectTo(await locate(context, flags, id))

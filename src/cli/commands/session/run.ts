@@ -1,7 +1,7 @@
 // hm run: start a session; then attach to it, return, or wait for its end.
 import { createRequire } from 'node:module'
-import { basename, dirname, join, resolve } from 'node:path'
-import { type ClassifierChoice, type Config, DEFAULT_CLASSIFIER, type EnvEntry, loadConfig } from '../../../config.ts'
+import { basename, dirname, join } from 'node:path'
+import { type ClassifierChoice, type Config, DEFAULT_CLASSIFIER, type EnvEntry } from '../../../config.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { homeDir } from '../../../paths.ts'
 import { listSessions, readExitRecord } from '../../../supervisor/session-files.ts'
@@ -81,18 +81,13 @@ async function waitForExit(options: SessionOptions, { id, socket }: StartedSessi
 }
 
 async function optionsFrom(context: Context, { flags, rest }: InputOf<typeof row>): Promise<SessionOptions> {
-  const config = await loadConfig({
-    cwd: context.cwd,
-    env: context.env,
-    file: context.configFile,
-    flags: {
-      scrollback_bytes: flags['scrollback-bytes'],
-      session_env_var: flags['session-env-var'],
-      kill_process_group: flags['kill-process-group'],
-      log_file: flags['log-file'],
-      log_level: flags['log-level'],
-      log_filter: flags['log-filter'],
-    },
+  const config = await context.settings({
+    scrollback_bytes: flags['scrollback-bytes'],
+    session_env_var: flags['session-env-var'],
+    kill_process_group: flags['kill-process-group'],
+    log_file: flags['log-file'],
+    log_level: flags['log-level'],
+    log_filter: flags['log-filter'],
   })
   const socketDir = await socketDirOf(context, flags)
   const logFile = config.log_file.value as string | null
@@ -100,7 +95,7 @@ async function optionsFrom(context: Context, { flags, rest }: InputOf<typeof row
     id: flags.id ?? freeId(socketDir, rest[0] ?? ''),
     socketDir,
     command: rest,
-    cwd: resolve(context.cwd, flags.workdir),
+    cwd: context.resolve(flags.workdir),
     env: config.env.value as readonly EnvEntry[],
     ...sizeFrom(context, flags),
     pinnedSize: flags['pin-size'] === true,
@@ -111,12 +106,12 @@ async function optionsFrom(context: Context, { flags, rest }: InputOf<typeof row
     logFile: logFile === null ? null : inHome(context, logFile),
     logLevel: config.log_level.value as LogLevel,
     logFilter: config.log_filter.value as string | null,
-    recordPath: flags.record === undefined ? null : resolve(context.cwd, flags.record),
+    recordPath: flags.record === undefined ? null : context.resolve(flags.record),
   })
 }
 
 function inHome(context: Context, path: string): string {
-  return path.startsWith('~/') ? join(homeDir(context.env), path.slice(2)) : resolve(context.cwd, path)
+  return path.startsWith('~/') ? join(homeDir(context.env), path.slice(2)) : context.resolve(path)
 }
 
 /** `make`, or `make-2` when `make` is taken. */

@@ -1,6 +1,5 @@
 // The folder of sockets that a command line means. Apart from `locate`: a start needs no client.
-import { join, resolve } from 'node:path'
-import { loadConfig } from '../../../config.ts'
+import { join } from 'node:path'
 import { homeDir, sessionsDir } from '../../../paths.ts'
 import type { Context } from '../../command.ts'
 
@@ -10,9 +9,8 @@ export interface DirFlag {
 
 /** `--socket-dir`, the setting `socket_dir`, or the usual place. */
 export async function socketDirOf(context: Context, flags: DirFlag): Promise<string> {
-  const { cwd, env } = context
-  const config = await loadConfig({ cwd, env, file: context.configFile, flags: { socket_dir: flags['socket-dir'] } })
-  const { value } = config.socket_dir
+  const { env } = context
+  const { value } = (await context.settings({ socket_dir: flags['socket-dir'] })).socket_dir
   if (typeof value !== 'string') return sessionsDir(env)
-  return resolve(cwd, value.startsWith('~/') ? join(homeDir(env), value.slice(2)) : value)
+  return context.resolve(value.startsWith('~/') ? join(homeDir(env), value.slice(2)) : value)
 }

@@ -1,0 +1,81 @@
+// What a command has instead of globals, made from one command line.
+import { isAbsolute, resolve } from 'node:path'
+import { systemClock } from '../clock.ts'
+import type { Config, Setting } from '../config.ts'
+import { HeimdallError } from '../errors.ts'
+import { escapeControls } from '../ids.ts'
+import type { Env } from '../paths.ts'
+import type { Context } from './command.ts'
+import type { Streams } from './main.ts'
+import type { Parsed } from './parse.ts'
+import { type Style, styleFor } from './render/style.ts'
+
+export interface Call {
+  readonly calledAs: string
+  readonly isSeedName: boolean
+  readonly json: boolean
+  readonly globals: Parsed['globals']
+  readonly env: Env
+  /** Nothing when the working folder is gone. */
+  readonly cwd: string | undefined
+  readonly streams: Streams
+}
+
+export function contextFor(call: Call): Context {
+  const { env, streams, globals } = call
+  let style: Style | undefined
+  let hasWarned = false
+  const note = (line: string): void => void streams.stderr.write(`${line}\n`)
+  return {
+    // As getters: opening stdin alone costs a command that does not read it several milliseconds.
+    get stdin() {
+      return streams.stdin
+    },
+    get stdout() {
+      return streams.stdout
+    },
+    get stderr() {
+      return streams.stderr
+    },
+    get cwd() {
+      if (call.cwd !== undefined) return call.cwd
+      throw new HeimdallError('FOLDER_GONE', 'the folder that this was called in is gone', {
+        hint: 'cd into one that exists, or name the folder with an absolute path where the command takes one',
+      })
+    },
+    env,
+    clock: systemClock,
+    calledAs: call.calledAs,
+    isSeedName: call.isSeedName,
+    json: call.json,
+    configFile: globals.config,
+    get style() {
+      return (style ??= styleFor(streams.stdout, env, globals.color))
+    },
+    note,
+    resolve(path) {
+      return isAbsolute(path) ? resolve(path) : resolve(this.cwd, path)
+    },
+    in: (folder) => contextFor({ ...call, cwd: folder }),
+    async settings(flags) {
+      // Loaded here: many commands have no settings.
+      const { loadConfig } = await import('../config.ts')
+      const config = await loadConfig({ cwd: call.cwd, env, file: globals.config, flags })
+      const warning = hasWarned ? undefined : untrusted(config)
+      hasWarned ||= warning !== undefined
+      if (warning !== undefined) note(`warning: ${warning}`)
+      return config
+    },
+  }
+}
+
+/** What is left out of a project's file, and what to type about it. */
+function untrusted(config: Config): string | undefined {
+  const ignored = (Object.entries(config) as [string, Setting][]).flatMap(([key, setting]) =>
+    setting.ignored === undefined ? [] : [{ key, origin: setting.ignored.origin }],
+  )
+  const [first] = ignored
+  return first === undefined
+    ? undefined
+    : `${escapeControls(first.origin)} is not trusted, so ${ignored.map(({ key }) => key).join(', ')} in it ${ignored.length === 1 ? 'does' : 'do'} not count; read it, then: heimdall trust`
+}
