@@ -1,6 +1,7 @@
 // A policy decision alone: ten rules against a thousand, and the first plan of a tool.
 import { decide } from '../src/policy/decide.ts'
 import { readBundle } from '../src/policy/bundle.ts'
+import { lintSnapshot } from '../src/policy/lint.ts'
 import { MemoryCounters } from '../src/policy/memory-counters.ts'
 import { type Policy, openPolicy } from '../src/policy/plan.ts'
 import { Problems } from '../src/policy/problems.ts'
@@ -99,6 +100,12 @@ function microsecondsOf(name: string, policy: Policy): Side {
   }
 }
 
+function millisecondsOf(act: () => unknown): number {
+  const before = performance.now()
+  act()
+  return performance.now() - before
+}
+
 /** Microseconds for a tool that was never seen: all names are matched, with regexes that were warmed at load. */
 function firstPlanOf(name: string, policy: Policy): Side {
   let tool = 0
@@ -112,6 +119,16 @@ function firstPlanOf(name: string, policy: Policy): Side {
   }
 }
 
+const TEN_THOUSAND: readonly object[] = Array.from({ length: 10_000 }, (_, i) => ({
+  rule_id: `r${i}`,
+  kind: i % 2 === 0 ? 'deny' : 'allow',
+  match:
+    i % 5 === 0
+      ? { tool_name: { regex: [`^s${i}_(g|p)$`] } }
+      : { tool_name: { glob: [`t${i}`, `u${i}_*`] }, args: { key_equals: { id: i } } },
+  effect: {},
+}))
+
 await runBench({
   name: 'policy',
   about:
@@ -119,8 +136,22 @@ await runBench({
   prepare() {
     const ten = policyOf(TEN_RULES)
     const thousand = policyOf([...TEN_RULES.slice(0, 5), ...OTHERS, ...TEN_RULES.slice(5)])
+    const large = policyOf(TEN_THOUSAND).snapshot
     return {
       comparisons: [
+        {
+          what: 'lint of 10,000 rules beside their compilation',
+          unit: 'ms',
+          rounds: 3,
+          ours: { name: 'lint', measure: () => millisecondsOf(() => lintSnapshot(large)) },
+          peers: [
+            {
+              name: 'compile',
+              measure: () => millisecondsOf(() => policyOf(TEN_THOUSAND)),
+              goal: { atMost: 2 },
+            },
+          ],
+        },
         {
           what: 'one decision with its counters',
           unit: 'µs',

@@ -216,6 +216,8 @@ export const POLICY_YAML_BYTES_MAX = 256 << 10
 export const POLICY_JSON_BYTES_MAX = 4 << 20
 /** More rules than a person can review; evaluation itself does not mind. */
 export const POLICY_RULES_MAX = 10_000
+/** Pairs of rules that lint compares, some tenths of a microsecond each; few bundles have rules that are so much alike. */
+export const LINT_PAIRS_MAX = 2_000_000
 /** A bundle is nine levels deep; a hint's arguments may add some. */
 export const POLICY_DEPTH_MAX = 32
 /** Columns at which a YAML collection may begin. The reader recurses, and a row of dashes would end the process, not the parse. */

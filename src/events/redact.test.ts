@@ -45,7 +45,7 @@ test.each([
   ['{"pass\\u0077ord":"x y"}', `{"pass\\u0077ord":"${REDACTED}"}`],
   ['{"text":"\\u0073k-abc123def"}', `{"text":"${REDACTED}"}`],
   ['"{\\"auth\\":{\\"a\\":\\"b c\\"}}"', `"{\\"auth\\":\\"${REDACTED}\\"}"`],
-  ['5\" {"password":["abc"]}', `5\" {"password":${REDACTED}}`],
+  ['5" {"password":["abc"]}', `5" {"password":${REDACTED}}`],
 ])('%s', (text, shown) => {
   expect(redact(text)).toBe(shown)
 })

@@ -38,8 +38,7 @@ export class Suspects {
 }
 
 function inAnyCase(text: string): readonly string[] {
-  return [...text].reduce<string[]>(
-    (forms, char) => forms.flatMap((form) => [form + char, form + char.toUpperCase()]),
-    [''],
-  )
+  return text
+    .split('')
+    .reduce<string[]>((forms, char) => forms.flatMap((form) => [form + char, form + char.toUpperCase()]), [''])
 }

@@ -172,6 +172,18 @@ describe('seed 004 §0.2: what is not known is refused, with file, line and path
       '"r" is the id of rules[0] already',
     ],
     ['not YAML', 'a: [1', 'team.yaml:1:'],
+    // Rules after it would not be there, and nobody would say so.
+    [
+      'a second document',
+      `${HEAD}rules: []\n---\nrules: []\n`,
+      'team.yaml:5:1: a second document begins after ---; a file holds one',
+    ],
+    ['an empty second document', `${HEAD}rules: []\n---\n`, 'a second document begins after ---'],
+    [
+      'a second document behind JSON',
+      `{"policy_id":"p","version":"1","mode":"observe","rules":[]}\n---\n{"rules":[]}`,
+      'a second document begins after ---',
+    ],
     ['duplicate key in YAML', `${HEAD}mode: observe\nrules: []`, '4:1: Map keys must be unique'],
     ['duplicate key in JSON', '{"policy_id":"a",\n"policy_id":"b"}', '2:1: Map keys must be unique'],
     [

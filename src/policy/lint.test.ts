@@ -3,10 +3,12 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { bundle, compiled, moves } from '../../test/support/random-policy.ts'
 import { scaled } from '../../test/support/scale.ts'
+import { covers } from './covers.ts'
 import { decide, settle } from './decide.ts'
 import { lintSnapshot } from './lint.ts'
 import { MemoryCounters } from './memory-counters.ts'
 import { openPolicy } from './plan.ts'
+import { Shadows } from './shadows.ts'
 
 function findings(rules: readonly object[], rest: object = {}): string[] {
   const snapshot = compiled({
@@ -192,4 +194,47 @@ test('a rule called dead never decides', () => {
     { numRuns: scaled(300, 50_000) },
   )
   expect(dead).toBeGreaterThan(0)
+})
+
+test('a rule over another is found as by comparing each pair', () => {
+  let found = 0
+  fc.assert(
+    fc.property(fc.array(bundle, { minLength: 1, maxLength: 4 }), (values) => {
+      const rules = values.flatMap((value) => compiled(value).rules)
+      const shadows = new Shadows(rules)
+      rules.forEach((rule, narrow) => {
+        const first = rules.findIndex(
+          (other, i) =>
+            i < narrow &&
+            other.enabled &&
+            (other.kind === 'allow' || other.kind === 'deny') &&
+            covers(other.match, rule.match) &&
+            !rules
+              .slice(i, narrow)
+              .some(
+                (tag) =>
+                  tag.enabled &&
+                  tag.kind === 'tag' &&
+                  tag.effect.tag.add_risk_class.some((name) => other.match.risk_class?.includes(name)),
+              ),
+        )
+        if (first !== -1) found += 1
+        expect(shadows.firstOver(narrow, narrow, () => true)).toBe(first)
+      })
+    }),
+    { numRuns: scaled(300, 20_000) },
+  )
+  expect(found).toBeGreaterThan(0)
+})
+
+// Pair by pair, with patterns compiled for each, one of these took a minute on a quiet machine, and more than the test's time on a busy one.
+test.each<[string, (i: number) => object]>([
+  ['tools', (i) => deny(tools(`tool_${i}`))],
+  ['endings', (i) => allow(tools(`*_${i}`))],
+  ['arguments', (i) => deny({ ...tools('push'), args: { key_equals: { id: i } } })],
+  ['ranges', (i) => deny({ args: { numeric_range: { n: { min: i, max: i } } } })],
+  ['regexes among names', (i) => deny({ tool_name: i % 5 === 0 ? { regex: [`^s${i}_(g|p)$`] } : { glob: [`t${i}`] } })],
+])('10,000 rules about %s are looked through in one go', (_, ruleOf) => {
+  const found = findings(Array.from({ length: 10_000 }, (_unused, i) => ruleOf(i)))
+  expect(found.filter((line) => !line.startsWith('note'))).toEqual([])
 })

@@ -1,5 +1,6 @@
 // What is allowed in a bundle and surely not meant: rules that can never fire, limits that let nothing or everything through.
-import { contradictionIn, covers } from './covers.ts'
+import { contradictionIn } from './covers.ts'
+import { Shadows } from './shadows.ts'
 import type { Rule, Snapshot } from './types.ts'
 
 export interface Finding {
@@ -10,7 +11,21 @@ export interface Finding {
 }
 
 export function lintSnapshot(snapshot: Snapshot): Finding[] {
-  return [...lintDefaults(snapshot), ...snapshot.rules.flatMap((rule, i) => lintRule(snapshot, rule, i))]
+  const shadows = new Shadows(snapshot.rules)
+  const firstAllow = snapshot.rules.findIndex(({ enabled, kind }) => enabled && kind === 'allow')
+  const findings = [
+    ...lintDefaults(snapshot),
+    ...snapshot.rules.flatMap((rule, i) => lintRule(snapshot, rule, i, { shadows, firstAllow })),
+  ]
+  if (!shadows.isComplete)
+    findings.push({ level: 'note', rule_id: null, message: 'so many rules are alike that not all were compared' })
+  return findings
+}
+
+interface Around {
+  readonly shadows: Shadows
+  /** Place of the first allow rule; -1 when there is none. */
+  readonly firstAllow: number
 }
 
 function lintDefaults({ mode, defaults, rules }: Snapshot): Finding[] {
@@ -25,12 +40,12 @@ function lintDefaults({ mode, defaults, rules }: Snapshot): Finding[] {
   return findings
 }
 
-function lintRule(snapshot: Snapshot, rule: Rule, index: number): Finding[] {
+function lintRule(snapshot: Snapshot, rule: Rule, index: number, around: Around): Finding[] {
   const finding = (level: Finding['level'], message: string): Finding => ({ level, rule_id: rule.rule_id, message })
   if (!rule.enabled) return [finding('dead', 'is disabled')]
-  const impossible = impossibleMatch(snapshot.rules, rule, index)
+  const impossible = impossibleMatch(around.shadows, rule, index)
   if (impossible !== null) return [finding('dead', `can never match: ${impossible}`)]
-  const shadow = shadowOf(snapshot.rules, rule, index)
+  const shadow = shadowOf(snapshot.rules, rule, index, around)
   if (shadow !== null) return [finding('dead', shadow)]
   const idle = idleLimit(rule)
   if (idle !== null) return [finding('dead', idle)]
@@ -39,12 +54,10 @@ function lintRule(snapshot: Snapshot, rule: Rule, index: number): Finding[] {
   return [...(closed === null ? [] : [finding('warn', closed)]), ...(hint === null ? [] : [finding('note', hint)])]
 }
 
-function impossibleMatch(rules: readonly Rule[], { match }: Rule, index: number): string | null {
+function impossibleMatch(shadows: Shadows, { match }: Rule, index: number): string | null {
   const { risk_class, args } = match
-  const above = tagged(rules.slice(0, index))
-  if (risk_class !== undefined && !risk_class.some((name) => above.has(name))) {
-    const below = tagged(rules.slice(index))
-    const isBelow = risk_class.some((name) => below.has(name))
+  if (risk_class !== undefined && !shadows.isGiven(risk_class, 0, index)) {
+    const isBelow = shadows.isGiven(risk_class, index, Infinity)
     return `no rule above it tags a call ${risk_class.join(' or ')}${isBelow ? '; tags of rules below do not count' : ''}`
   }
   return args === undefined ? null : contradictionIn(args)
@@ -55,27 +68,16 @@ function tagged(rules: readonly Rule[]): ReadonlySet<string> {
 }
 
 /** Why another rule leaves nothing for this one to decide. */
-function shadowOf(rules: readonly Rule[], rule: Rule, index: number): string | null {
+function shadowOf(rules: readonly Rule[], rule: Rule, index: number, { shadows, firstAllow }: Around): string | null {
   if (rule.kind === 'allow' || rule.kind === 'deny') {
-    const shadow = rules
-      .slice(0, index)
-      .find((other, i) => (other.kind === 'allow' || other.kind === 'deny') && takesAllOf(rules, i, index))
-    return shadow === undefined ? null : `is never reached: ${shadow.rule_id} above decides every call that it matches`
+    const above = rules[shadows.firstOver(index, index, () => true)]
+    return above === undefined ? null : `is never reached: ${above.rule_id} above decides every call that it matches`
   }
   if (rule.kind === 'tag' || isTerminating(rule)) return null
   // A deny anywhere wins over a limit unless an allow comes before it.
-  const at = rules.findIndex((other, i) => other.kind === 'deny' && takesAllOf(rules, i, index))
-  if (at === -1 || rules.slice(0, at).some(({ enabled, kind }) => enabled && kind === 'allow')) return null
+  const at = shadows.firstOver(index, rules.length, ({ kind }) => kind === 'deny')
+  if (at === -1 || (firstAllow !== -1 && firstAllow < at)) return null
   return `never decides: ${rules[at]?.rule_id ?? ''} denies every call that it counts`
-}
-
-/** Whether rule `wide` matches all that rule `narrow` does. A class counts as known only from the tag rule on that gives it. */
-function takesAllOf(rules: readonly Rule[], wide: number, narrow: number): boolean {
-  const one = rules[wide]
-  const other = rules[narrow]
-  if (one === undefined || other === undefined || !one.enabled || !covers(one.match, other.match)) return false
-  const between = tagged(rules.slice(wide, narrow))
-  return one.match.risk_class === undefined || !one.match.risk_class.some((name) => between.has(name))
 }
 
 function isTerminating(rule: Rule): boolean {

@@ -13,9 +13,9 @@ export function readYaml(text: string, name: string): { readonly value: unknown;
   if (faults.length > 0)
     throw invalidPolicy(
       name,
-      faults.map(({ message, pos: [start] }) => ({
+      faults.map(({ code, message, pos: [start] }) => ({
         path: '',
-        message: firstLine(message),
+        message: code === 'MULTIPLE_DOCS' ? 'a second document begins after ---; a file holds one' : firstLine(message),
         ...positionOf(lines, start),
       })),
     )
@@ -44,7 +44,8 @@ function parse(text: string, lineCounter: LineCounter): ReturnType<typeof parseD
     uniqueKeys: true,
     stringKeys: true,
     prettyErrors: false,
-    logLevel: 'silent',
+    // Silent would also be silent about a second document, and its rules would not be there.
+    logLevel: 'error',
   })
 }
 
