@@ -1,7 +1,7 @@
 // What a command has instead of globals, made from one command line.
 import { isAbsolute, resolve } from 'node:path'
 import { systemClock } from '../clock.ts'
-import type { Config, Setting } from '../config.ts'
+import type { Config } from '../config.ts'
 import { HeimdallError } from '../errors.ts'
 import { escapeControls } from '../ids.ts'
 import type { Env } from '../paths.ts'
@@ -71,7 +71,7 @@ export function contextFor(call: Call): Context {
 
 /** What is left out of a project's file, and what to type about it. */
 function untrusted(config: Config): string | undefined {
-  const ignored = (Object.entries(config) as [string, Setting][]).flatMap(([key, setting]) =>
+  const ignored = Object.entries(config).flatMap(([key, setting]) =>
     setting.ignored === undefined ? [] : [{ key, origin: setting.ignored.origin }],
   )
   const [first] = ignored

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/project.ts'
 
 interface Nowhere {
   readonly home: string
-  run(...command: readonly string[]): Promise<Ending>
+  readonly run: (...command: readonly string[]) => Promise<Ending>
   readonly session: ReturnType<typeof hm>
 }
 
@@ -16,7 +16,7 @@ function nowhere(): Nowhere {
   return {
     session,
     home: session.home,
-    run(bin = '', ...args) {
+    run: (bin = '', ...args) => {
       const folder = temporaryFolder()
       const script = `rmdir ${folder}; exec "$@"`
       const command = ['/bin/sh', '-c', script, 'sh', ...launcher(bin), ...args] as const
