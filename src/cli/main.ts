@@ -1,12 +1,13 @@
 // From the words of a command line to an exit code: find the row, parse, load, run, print, report errors once.
 import { EXIT, HeimdallError } from '../errors.ts'
+import { escapeControls, printable } from '../ids.ts'
 import type { Env } from '../paths.ts'
-import { nearest } from '../suggest.ts'
 import type { Answer, Command, Context, Input } from './command.ts'
 import { contextFor } from './context.ts'
+import { findCommand, type NotFound } from './find-command.ts'
 import { commandsOf } from './launchers.ts'
 import { mannersOf } from './manners.ts'
-import { parseCommandLine } from './parse.ts'
+import { GLOBAL_FLAGS, parseCommandLine } from './parse.ts'
 import { safeJson } from './render/json.ts'
 import { print } from './stdout.ts'
 
@@ -27,18 +28,18 @@ export async function main(
   streams: Streams,
 ): Promise<number> {
   const commands = await commandsOf(bin, words)
-  const found = findCommand(commands, bin, words)
+  const search = findCommand(commands, bin, words)
+  const { found } = search
   const wantsJson =
     mannersOf(bin).alwaysJson === true ||
     words.slice(0, words.includes('--') ? words.indexOf('--') : undefined).includes('--json')
   try {
-    if (found === undefined) return await overviewOrUnknown(commands, bin, words, streams)
-    const { command, calledAs, rest } = found
+    if (search.found === undefined) return await overviewOrUnknown(commands, search.lost, wantsJson, streams)
+    const { command, calledAs, rest } = search.found
     const parsed = parseCommandLine(command.spec, calledAs, rest)
     if (parsed.globals.help) {
       const { commandHelp } = await import('./render/help.ts')
-      await say(streams, commandHelp(command.spec, calledAs))
-      return EXIT.ok
+      return await sayHelp(streams, calledAs, commandHelp(command.spec, calledAs), parsed.globals.json)
     }
     const context = contextFor({
       calledAs,
@@ -69,52 +70,52 @@ function say(streams: Streams, text: string): Promise<void> {
   return streams.print === undefined ? print(streams.stdout, text) : streams.print(text)
 }
 
-interface Found {
-  readonly command: Command
-  readonly calledAs: string
-  readonly rest: readonly string[]
-}
-
-/** The longest name of the table that the command line begins with. */
-function findCommand(commands: readonly Command[], bin: string, words: readonly string[]): Found | undefined {
-  const candidates = commands
-    .flatMap((command) => command.spec.names.map((name) => ({ command, name, path: name.split(' ') })))
-    .filter(({ path }) => path[0] === bin && path.slice(1).every((word, i) => words[i] === word))
-    .sort((a, b) => b.path.length - a.path.length)
-  const [best] = candidates
-  return best === undefined
-    ? undefined
-    : { command: best.command, calledAs: best.name, rest: words.slice(best.path.length - 1) }
-}
-
+/** Where no command is named: the overview for whoever asks, a refusal with an offer for whoever is mistaken. */
 async function overviewOrUnknown(
   commands: readonly Command[],
-  bin: string,
-  words: readonly string[],
+  { path, globals, rest }: NotFound,
+  json: boolean,
   streams: Streams,
 ): Promise<number> {
-  const path = words.filter((word) => !word.startsWith('-'))
-  const prefix = [bin, ...path].join(' ')
-  const names = commands.flatMap(({ spec }) => spec.names)
-  if (
-    names.some((name) => name.startsWith(`${prefix} `)) &&
-    words.every((word) => ['--help', '-h'].includes(word) || path.includes(word))
-  ) {
+  const [bin = ''] = path
+  const prefix = path.join(' ')
+  const [next] = rest
+  if (next === undefined) {
     // `heimdall` and `hm` alone are a question; any other name without its verb is a mistake.
-    const isAsked = words.length > path.length || (path.length === 0 && ['heimdall', 'hm'].includes(bin))
+    const isAsked =
+      globals.some((word) => word === '--help' || word === '-h') ||
+      (path.length === 1 && globals.length === 0 && ['heimdall', 'hm'].includes(bin))
     const [{ overviewHelp }, { ABOUT }] = await Promise.all([import('./render/help.ts'), import('./table.ts')])
     const overview = overviewHelp(commands, prefix, ABOUT)
-    if (isAsked) await say(streams, overview)
-    else await print(streams.stderr, `error: a command is missing after ${prefix}\n\n${overview}`)
-    return isAsked ? EXIT.ok : EXIT.usage
+    if (isAsked) return await sayHelp(streams, prefix, overview, json)
+    if (json) throw new HeimdallError('USAGE', `a command is missing after ${prefix}`, { hint: `${prefix} --help` })
+    await print(streams.stderr, `error: a command is missing after ${prefix}\n\n${overview}`)
+    return EXIT.usage
   }
-  const close = nearest(
-    prefix,
-    names.filter((name) => name.split(' ')[0] === bin),
-  )
-  throw new HeimdallError('USAGE', `unknown command: ${prefix}`, {
-    hint: close === undefined ? `${bin} --help lists the commands` : `did you mean ${close}?`,
+  if (next.startsWith('-'))
+    throw new HeimdallError('USAGE', `unknown flag ${printable(next)} before a command`, {
+      hint: `flags of a command follow its name; before it go ${Object.keys(GLOBAL_FLAGS)
+        .map((flag) => `--${flag}`)
+        .join(', ')}`,
+    })
+  const end = rest.findIndex((word) => word.startsWith('-'))
+  const typed = end < 0 ? rest : rest.slice(0, end)
+  const [{ suggestCommands }, { COMMANDS }] = await Promise.all([import('./suggest-command.ts'), import('./table.ts')])
+  const offers = suggestCommands(COMMANDS, path, typed)
+  throw new HeimdallError('USAGE', `unknown command: ${escapeControls([...path, ...typed].join(' '))}`, {
+    hint:
+      offers.length === 0
+        ? `${prefix} --help lists the commands`
+        : `did you mean ${offers.join(', ').replace(/, ([^,]*)$/, ' or $1')}?`,
   })
+}
+
+async function sayHelp(streams: Streams, topic: string, text: string, json: boolean): Promise<number> {
+  await say(
+    streams,
+    json ? safeJson({ ok: true, command: commandName(topic), data: { topic, text }, error: null }) : text,
+  )
+  return EXIT.ok
 }
 
 async function printAnswer(context: Context, streams: Streams, answer: Answer): Promise<void> {

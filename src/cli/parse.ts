@@ -13,6 +13,17 @@ export const GLOBAL_FLAGS = {
   config: { type: 'string', value: 'FILE', help: 'read this configuration file and no other' },
 } as const satisfies Record<string, FlagSpec>
 
+/** How many words at `at` are one global flag with its value; 0 when there stands something else. */
+export function globalFlagWords(words: readonly string[], at: number): number {
+  const word = words[at] ?? ''
+  for (const [name, flag] of Object.entries<FlagSpec>(GLOBAL_FLAGS)) {
+    if (word === `--${name}` || (flag.short !== undefined && word === `-${flag.short}`))
+      return flag.type === 'boolean' ? 1 : Math.min(2, words.length - at)
+    if (word.startsWith(`--${name}=`) || (flag.type === 'boolean' && word === `--no-${name}`)) return 1
+  }
+  return 0
+}
+
 export interface Parsed extends Input {
   readonly globals: {
     readonly json: boolean

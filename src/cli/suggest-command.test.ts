@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { suggestCommands } from './suggest-command.ts'
+import { MEANINGS } from './table/meanings.ts'
+import { COMMANDS } from './table.ts'
+
+const NAMES = COMMANDS.map(({ spec }) => spec.names[0])
+const offers = (line: string, path = 1): readonly string[] => {
+  const words = line.split(' ')
+  return suggestCommands(COMMANDS, words.slice(0, path), words.slice(path))
+}
+
+test.each([
+  ['heimdall status', ['heimdall session ls', 'heimdall agent list', 'heimdall claim list']],
+  ['heimdall runs', ['heimdall session ls', 'heimdall task list']],
+  ['heimdall events', ['heimdall claim history', 'heimdall protocol log']],
+  ['heimdall ps', ['heimdall session ls']],
+  ['heimdall kill', ['heimdall session kill']],
+  ['heimdall UNLOCK', ['heimdall claim release']],
+  ['heimdall verson', ['heimdall version']],
+  ['heimdall clam list', ['heimdall claim list']],
+  ['hm ps', ['hm ls']],
+  ['hm runs', ['hm ls', 'hm run']],
+  ['hm stop build', ['hm kill']],
+  ['hm claim take src', ['heimdall claim take']],
+  ['heimdall qqqqqq', []],
+])('%s', (line, expected) => {
+  expect(offers(line)).toEqual(expected)
+})
+
+test('within a group, its own commands come first', () => {
+  expect(offers('heimdall session list', 2)).toEqual(['heimdall session ls'])
+  expect(offers('heimdall claim lst', 2)).toEqual(['heimdall claim list'])
+})
+
+test('every word means commands that exist, and is no command itself', () => {
+  expect([...new Set(Object.values(MEANINGS).flat())].filter((name) => !NAMES.includes(name))).toEqual([])
+  expect(Object.keys(MEANINGS).filter((word) => NAMES.includes(`heimdall ${word}`))).toEqual([])
+})
