@@ -64,7 +64,7 @@ const groups = [
   // What starts a session, finds one, and settles a lost one.
   {
     name: 'sessions',
-    test: /src\/supervisor\/(command|ending|hold-id|options|prepare|session-dir|session-files|settle|start|tree)\.ts$|src\/cli\/commands\/session\/(run|socket-dir)\.ts$/,
+    test: /src\/supervisor\/(command|ending|interactive-shell|hold-id|options|prepare|session-dir|session-files|settle|start|tree)\.ts$|src\/cli\/commands\/session\/(run|socket-dir)\.ts$/,
   },
   // What `claim check` loads when the path is clear, in one piece.
   {

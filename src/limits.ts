@@ -83,8 +83,6 @@ export const ANSWER_BYTES_MAX = 256 << 10
 export const RESUME_BYTES = 256 << 10
 /** From SIGTERM to SIGKILL. */
 export const KILL_GRACE_MS = 5_000
-/** From SIGTERM to SIGHUP: an interactive shell ignores the first and obeys the second, as when a window is closed. */
-export const KILL_HANGUP_MS = 500
 /** How long a session still answers after its child has ended. */
 export const EXIT_LINGER_MS = 1_000
 /** Sides of a terminal: past it an emulator's memory is at stake. */

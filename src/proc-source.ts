@@ -1,7 +1,14 @@
 // Processes by way of /proc, which Linux has: every answer is read when it is asked for.
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { isErrno } from './errors.ts'
-import type { FileId, ProcessSource, ProcessStat, ProcessTable } from './process-table.ts'
+import {
+  type FileId,
+  type ProcessSource,
+  type ProcessStat,
+  type ProcessTable,
+  readTreatment,
+  type SignalTreatment,
+} from './process-table.ts'
 
 const table: ProcessTable = {
   stat,
@@ -10,6 +17,7 @@ const table: ProcessTable = {
   commandWords,
   hasInEnvironment,
   hasAsStream,
+  treatmentOf,
   terminalOf,
   holdersOf,
 }
@@ -37,6 +45,7 @@ function parseStat(text: string): ProcessStat | undefined {
   return {
     pid: Number.parseInt(text, 10),
     isZombie: fields[0] === 'Z' || fields[0] === 'X',
+    isStopped: fields[0] === 'T',
     ppid: number(1),
     pgrp: number(2),
     session: number(3),
@@ -80,6 +89,13 @@ function hasAsStream(pid: number, file: FileId): boolean {
     const stats = ifThere(() => statSync(`/proc/${pid}/fd/${fd}`))
     return stats !== undefined && stats.dev === file.dev && stats.ino === file.ino && stats.rdev === file.rdev
   })
+}
+
+function treatmentOf(pid: number, signal: NodeJS.Signals): SignalTreatment | undefined {
+  const status = readProc(`/proc/${pid}/status`)?.toString('latin1')
+  const mask = (name: string): string | undefined =>
+    new RegExp(`^${name}:\\s*([0-9a-f]+)$`, 'm').exec(status ?? '')?.[1]
+  return readTreatment(mask('SigIgn'), mask('SigCgt'), signal)
 }
 
 const PSEUDO_TERMINALS = { firstMajor: 136, lastMajor: 143 }

@@ -1,4 +1,5 @@
 // What is asked of a system about its processes: the questions, without anybody's way to answer them.
+import { constants } from 'node:os'
 
 export interface ProcessStat {
   readonly pid: number
@@ -11,6 +12,7 @@ export interface ProcessStat {
   /** When it started, in the count of the system: with pid and boot it names one process for ever. */
   readonly startTicks: number
   readonly isZombie: boolean
+  readonly isStopped: boolean
 }
 
 /** A process that cannot be confused with a later one of the same pid. */
@@ -27,6 +29,8 @@ export interface FileId {
   readonly rdev: number
 }
 
+export type SignalTreatment = 'default' | 'ignored' | 'caught'
+
 /** A look at all processes. What is asked of a process that is gone, or not ours to read, is answered with no or nothing. */
 export interface ProcessTable {
   stat(pid: number): ProcessStat | undefined
@@ -38,6 +42,8 @@ export interface ProcessTable {
   hasInEnvironment(pid: number, beginning: string): boolean
   /** True when a standard stream of the process is this very file; any open descriptor, where the system tells no more. */
   hasAsStream(pid: number, file: FileId): boolean
+  /** What the process does with a signal; nothing where the system does not tell. */
+  treatmentOf(pid: number, signal: NodeJS.Signals): SignalTreatment | undefined
   /** The terminal that controls the process, by its path; nothing for a process without one. */
   terminalOf(pid: number): string | undefined
   /** Who holds the far end of a pseudo-terminal: its emulator, `tmux`, `script`, a supervisor. Those of other users are not seen. */
@@ -56,4 +62,16 @@ export interface ProcessSource {
   readonly startTolerance: number
   /** Shell text that prints the pids of all processes that carry the environment entry `$1`, for those who outlive us. */
   readonly markedScript: string
+}
+
+/** From two sets of signals as the systems print them: hexadecimal, signal 1 in the lowest bit. */
+export function readTreatment(
+  ignored: string | undefined,
+  caught: string | undefined,
+  signal: NodeJS.Signals,
+): SignalTreatment | undefined {
+  if (ignored === undefined || caught === undefined) return undefined
+  const bit = 1n << BigInt(constants.signals[signal] - 1)
+  const has = (mask: string): boolean => (BigInt(`0x${mask}`) & bit) !== 0n
+  return has(ignored) ? 'ignored' : has(caught) ? 'caught' : 'default'
 }

@@ -1,7 +1,14 @@
 // Processes by way of `ps`, for systems without /proc: a picture of all of them, with the rarer questions asked when they come up.
 import { statSync } from 'node:fs'
 import { isErrno } from './errors.ts'
-import type { FileId, ProcessSource, ProcessStat, ProcessTable } from './process-table.ts'
+import {
+  type FileId,
+  type ProcessSource,
+  type ProcessStat,
+  type ProcessTable,
+  readTreatment,
+  type SignalTreatment,
+} from './process-table.ts'
 import { ask, dialect, ps, psAside } from './ps-command.ts'
 
 const COLUMNS = ['-A', '-o', 'pid=,ppid=,pgid=,tty=,stat=,lstart=']
@@ -38,6 +45,7 @@ class Picture implements ProcessTable {
   readonly #holders = new Map<string, ReadonlySet<number>>()
   #commandLines: ReadonlyMap<number, string> | undefined
   #environments: ReadonlyMap<number, string> | undefined
+  #signals: ReadonlyMap<number, string> | undefined
 
   constructor(text: string, environmentFlags: readonly string[]) {
     this.#environmentFlags = environmentFlags
@@ -80,6 +88,12 @@ class Picture implements ProcessTable {
     const holders = known ?? new Set((ask('fuser', [path])?.match(/\d+/g) ?? []).map(Number))
     if (known === undefined) this.#holders.set(path, holders)
     return holders.has(pid)
+  }
+
+  treatmentOf(pid: number, signal: NodeJS.Signals): SignalTreatment | undefined {
+    this.#signals ??= parseLines(ps(['-A', '-o', 'pid=,ignored=,caught=']))
+    const [ignored, caught] = this.#signals.get(pid)?.match(/[0-9a-f]+/gi) ?? []
+    return readTreatment(ignored, caught, signal)
   }
 
   terminalOf(pid: number): string | undefined {
@@ -132,6 +146,7 @@ function parseRows(text: string): Row[] {
       // Seconds since 1970.
       startTicks: Date.parse(`${start.join(' ')} UTC`) / 1_000,
       isZombie: state.startsWith('Z'),
+      isStopped: state.startsWith('T'),
     }
   })
   // A terminal belongs to one session, so its leader is the leader of all who have that terminal.

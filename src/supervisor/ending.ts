@@ -1,6 +1,9 @@
-// Ending a session: SIGTERM, SIGHUP, SIGKILL in their time, and then whoever of the tree is still there.
-import { type Clock, pause, type Timer } from '../clock.ts'
-import { KILL_HANGUP_MS } from '../limits.ts'
+// Ending a session: everyone is asked once, has the whole grace time, and whoever is left then is killed.
+import { type Clock, pause } from '../clock.ts'
+import { HeimdallError } from '../errors.ts'
+import type { ProcessStat, ProcessTable } from '../process-table.ts'
+import { lookAtProcesses } from '../processes.ts'
+import { isInteractiveShell } from './interactive-shell.ts'
 import { sendSignal } from './signals.ts'
 import type { ProcessTree } from './tree.ts'
 
@@ -12,56 +15,186 @@ export interface SessionEnd {
 }
 
 export interface EndingTarget {
-  readonly pid: number
+  readonly tree: ProcessTree
+  /** The child, while it has not ended. */
+  readonly child: number | undefined
   /** Signals go to the group, and what left it is swept; otherwise the child alone is meant. */
   readonly wholeTree: boolean
   readonly graceMs: number
-}
-
-/** Escalates until `cancel`, which the child's end calls for. */
-export function endChild(target: EndingTarget, tree: ProcessTree, clock: Clock): Timer {
-  const signal = (name: NodeJS.Signals): void => {
-    const address = target.wholeTree ? -target.pid : target.pid
-    sendSignal(address, name)
-    // A stopped process acts on a signal only when it goes on.
-    sendSignal(address, 'SIGCONT')
-  }
-  signal('SIGTERM')
-  const timers = [
-    // An interactive shell ignores SIGTERM, but ends on SIGHUP and passes it on to its jobs.
-    clock.after(Math.min(KILL_HANGUP_MS, target.graceMs), () => signal('SIGHUP')),
-    clock.after(target.graceMs, () => {
-      signal('SIGKILL')
-      if (target.wholeTree) for (const { pid } of tree.members()) sendSignal(pid, 'SIGKILL')
-    }),
-  ]
-  return { cancel: () => timers.forEach((timer) => timer.cancel()) }
+  readonly clock: Clock
 }
 
 const LOOK_MS = { first: 10, last: 100 }
 /** After SIGKILL a process goes as soon as the kernel lets it; one that hangs in the kernel is nobody's to end. */
 const KILL_ROUNDS_MAX = 100
+/** A process stops when it is next given the processor. */
+const STOP_ROUNDS_MAX = 100
+const STOP_LOOK_MS = 2
 
-/** Ends what is left of the tree after the child: asked first, then not. Resolves with how many there were. */
-export async function sweep(tree: ProcessTree, graceMs: number, clock: Clock): Promise<number> {
-  const asked = new Set<number>()
-  const deadlineMs = clock.monoMs() + graceMs
-  let pauseMs = LOOK_MS.first
-  let rounds = 0
-  for (let left = tree.members(); left.length > 0 && rounds < KILL_ROUNDS_MAX; left = tree.members()) {
-    const isOverdue = clock.monoMs() >= deadlineMs
-    if (isOverdue) rounds += 1
-    for (const { pid } of left) {
-      if (isOverdue) sendSignal(pid, 'SIGKILL')
-      else if (!asked.has(pid)) {
-        sendSignal(pid, 'SIGTERM')
+export class Ending {
+  readonly #target: EndingTarget
+  #child: number | undefined
+  #deadlineMs: number | undefined
+  readonly #asked = new Set<number>()
+  readonly #hungUp = new Set<number>()
+  /** The child is stopped with SIGTERM waiting for it. */
+  #isHeld = false
+
+  constructor(target: EndingTarget) {
+    this.#target = target
+    this.#child = target.child
+  }
+
+  get hasBegun(): boolean {
+    return this.#deadlineMs !== undefined
+  }
+
+  /** Goes on by itself until `childEnded`. */
+  begin(onFailure: (error: unknown) => void): void {
+    if (this.hasBegun) return
+    this.#deadlineMs = this.#target.clock.monoMs() + this.#target.graceMs
+    this.#untilChildEnds().catch(onFailure)
+  }
+
+  childEnded(): void {
+    this.#child = undefined
+    this.#isHeld = false
+  }
+
+  /** Ends what is left of the tree after the child, which may have been asked with it. Resolves with how many there were. */
+  async sweep(): Promise<number> {
+    const { clock, graceMs } = this.#target
+    this.#deadlineMs ??= clock.monoMs() + graceMs
+    const swept = new Set<number>()
+    let pauseMs = LOOK_MS.first
+    let rounds = 0
+    for (let left = this.#step(); left.length > 0 && rounds < KILL_ROUNDS_MAX; left = this.#step()) {
+      for (const { pid } of left) swept.add(pid)
+      if (this.#isOverdue) rounds += 1
+      await pause(clock, pauseMs)
+      pauseMs = Math.min(LOOK_MS.last, pauseMs * 2)
+    }
+    return swept.size
+  }
+
+  get #isOverdue(): boolean {
+    return this.#target.clock.monoMs() >= (this.#deadlineMs ?? Infinity)
+  }
+
+  async #untilChildEnds(): Promise<void> {
+    const { clock } = this.#target
+    await this.#holdLeader()
+    this.#askGroup()
+    for (let pauseMs = LOOK_MS.first; this.#child !== undefined; pauseMs = Math.min(LOOK_MS.last, pauseMs * 2)) {
+      try {
+        this.#step()
+      } catch (error) {
+        // Blind, but the group has been asked, and in its time it is killed.
+        if (!(error instanceof HeimdallError)) throw error
+      }
+      if (this.#isOverdue) sendSignal(this.#address(this.#child), 'SIGKILL')
+      await pause(clock, pauseMs)
+    }
+  }
+
+  /**
+   * The kernel hangs up on the terminal's programs when the leader of its session goes: a shell that runs a program
+   * would, by ending at once, take from it the time to end well. Where somebody below has something to do on SIGTERM
+   * and the leader has not, the leader is stopped, and goes on to its end when the others have come to theirs.
+   */
+  async #holdLeader(): Promise<void> {
+    const { tree, wholeTree, clock } = this.#target
+    if (!wholeTree || this.#child === undefined) return
+    const table = lookAtProcesses()
+    const treats = (pid: number): string | undefined => table.treatmentOf(pid, 'SIGTERM')
+    if (treats(this.#child) !== 'default') return
+    if (!tree.members(table).some(({ pid }) => pid !== this.#child && treats(pid) === 'caught')) return
+    sendSignal(this.#child, 'SIGSTOP')
+    // Until it has stopped, SIGTERM would come first.
+    for (let rounds = 0; rounds < STOP_ROUNDS_MAX && this.#child !== undefined; rounds += 1) {
+      this.#isHeld = lookAtProcesses().stat(this.#child)?.isStopped === true
+      if (this.#isHeld) return
+      await pause(clock, STOP_LOOK_MS)
+    }
+  }
+
+  /** As one, so that a parent cannot start anew what a signal has just ended. */
+  #askGroup(): void {
+    if (this.#child === undefined) return
+    const address = this.#address(this.#child)
+    sendSignal(address, 'SIGTERM')
+    // A stopped process acts on a signal only when it goes on.
+    if (!this.#isHeld) sendSignal(address, 'SIGCONT')
+  }
+
+  #address(child: number): number {
+    return this.#target.wholeTree ? -child : child
+  }
+
+  /** One look: asks whoever has not been asked, hangs up on whoever does not listen, and at the deadline kills. */
+  #step(): readonly ProcessStat[] {
+    const table = lookAtProcesses()
+    const left = this.#members(table)
+    if (this.#isOverdue) {
+      for (const { pid } of left) sendSignal(pid, 'SIGKILL')
+      return left
+    }
+    const above = ancestry(left)
+    // What a process starts after it was asked is how it ends well.
+    const isLeftToOthers = ({ pid }: ProcessStat): boolean => above(pid).some((one) => this.#asked.has(one))
+    for (const one of left.filter(({ pid }) => !this.#asked.has(pid)).filter((one) => !isLeftToOthers(one)))
+      this.#ask(one)
+    const isDeaf = new Set(
+      left.filter(({ pid }) => this.#asked.has(pid) && disregards(table, pid)).map(({ pid }) => pid),
+    )
+    const busy = left.filter(({ pid }) => pid !== this.#heldPid && !isDeaf.has(pid))
+    for (const pid of isDeaf)
+      // A shell passes a hang-up on to its jobs, so those come first.
+      if (!this.#hungUp.has(pid) && !busy.some((one) => above(one.pid).includes(pid))) {
         sendSignal(pid, 'SIGHUP')
         sendSignal(pid, 'SIGCONT')
+        this.#hungUp.add(pid)
       }
-      asked.add(pid)
+    if (this.#heldPid !== undefined && busy.length === 0) {
+      sendSignal(this.#heldPid, 'SIGCONT')
+      this.#isHeld = false
     }
-    await pause(clock, pauseMs)
-    pauseMs = Math.min(LOOK_MS.last, pauseMs * 2)
+    return left
   }
-  return asked.size
+
+  get #heldPid(): number | undefined {
+    return this.#isHeld ? this.#child : undefined
+  }
+
+  #members(table: ProcessTable): readonly ProcessStat[] {
+    const { tree, wholeTree } = this.#target
+    if (wholeTree) return tree.members(table)
+    const child = this.#child === undefined ? undefined : table.stat(this.#child)
+    return child === undefined || child.isZombie ? [] : [child]
+  }
+
+  #ask({ pid, pgrp }: ProcessStat): void {
+    this.#asked.add(pid)
+    const isAskedWithGroup = this.#child !== undefined && (this.#target.wholeTree ? pgrp : pid) === this.#child
+    if (!isAskedWithGroup) sendSignal(pid, 'SIGTERM')
+    if (pid !== this.#heldPid) sendSignal(pid, 'SIGCONT')
+  }
+}
+
+const disregards = (table: ProcessTable, pid: number): boolean =>
+  table.treatmentOf(pid, 'SIGTERM') === 'ignored' || isInteractiveShell(table.commandWords(pid))
+
+/** From a pid to those above it, as far as they are in the list. */
+function ancestry(processes: readonly ProcessStat[]): (pid: number) => readonly number[] {
+  const parents = new Map(processes.map(({ pid, ppid }) => [pid, ppid]))
+  return (pid) => {
+    const line: number[] = []
+    for (
+      let one = parents.get(pid);
+      one !== undefined && parents.has(one) && !line.includes(one);
+      one = parents.get(one)
+    )
+      line.push(one)
+    return line
+  }
 }

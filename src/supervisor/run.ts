@@ -5,7 +5,7 @@ import { EXIT_LINGER_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { childEnvironment } from './command.ts'
-import { type SessionEnd, sweep } from './ending.ts'
+import type { SessionEnd } from './ending.ts'
 import { nameChild } from './hold-id.ts'
 import type { SessionOptions } from './options.ts'
 import { prepareSession } from './prepare.ts'
@@ -145,8 +145,9 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     how.onReady?.({ id: options.id, socket: paths.socket, supervisor_pid: process.pid, pid: session.pid })
   } catch (error) {
     // Nobody knows of this session, so nobody could end its child.
-    await sweep(session.tree, options.graceMs, clock)
+    session.terminate()
     await ended
+    await session.ending.sweep()
     removeIfThere(paths.exit)
     throw error
   }
@@ -154,7 +155,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   const end = await ended
   log.write('info', 'session', `child ended: code ${end.code}, signal ${end.signal ?? 'none'}, ${end.reason}`)
   const lingerUntilMs = clock.monoMs() + EXIT_LINGER_MS
-  if (options.killProcessGroup) swept = await sweep(session.tree, options.graceMs, clock)
+  if (options.killProcessGroup) swept = await session.ending.sweep()
   if (swept > 0) {
     log.write('info', 'session', `ended ${swept} more processes of the tree`)
     writeRecord(end)

@@ -7,7 +7,7 @@ import { type StateName, STATES } from '../wire/frames.ts'
 import type { Info, NeedsInput, Report, Size, StateEvent, SubscribeOptions } from '../wire/messages.ts'
 import { type Classifier, createClassifier } from './classifier.ts'
 import type { Connection } from './connection.ts'
-import { endChild, type SessionEnd } from './ending.ts'
+import { Ending, type SessionEnd } from './ending.ts'
 import { FanOut } from './fan-out.ts'
 import { InputQueue } from './input-queue.ts'
 import { isSize, type SessionOptions } from './options.ts'
@@ -65,7 +65,7 @@ export class Session implements Desk {
   readonly #osc: OscScanner
   readonly #screen: Screen
   readonly #pty: Pty
-  readonly tree: ProcessTree
+  readonly ending: Ending
   readonly #watching: Timer
   readonly #startedMs: number
   readonly #startedWallMs: number
@@ -75,7 +75,6 @@ export class Session implements Desk {
   #gathering: Timer | undefined
   #activityMs = Number.NEGATIVE_INFINITY
   #stateTimer: Timer | undefined
-  #killing: Timer | undefined
   #announced: Announced = { name: undefined, needs: undefined, size: undefined, title: '' }
   #end: SessionEnd | undefined
 
@@ -117,8 +116,10 @@ export class Session implements Desk {
         ended: (code, signal) => this.#ended(code, signal),
       },
     )
-    this.tree = new ProcessTree({ child: this.#pty.child, key: parts.key, terminal: this.#pty.terminal })
-    this.#watching = this.tree.watch(clock, (problem) => parts.log.write('error', 'session', problem))
+    const tree = new ProcessTree({ child: this.#pty.child, key: parts.key, terminal: this.#pty.terminal })
+    this.#watching = tree.watch(clock, (problem) => parts.log.write('error', 'session', problem))
+    const { killProcessGroup: wholeTree, graceMs } = options
+    this.ending = new Ending({ tree, child: this.pid, wholeTree, graceMs, clock })
   }
 
   get pid(): number {
@@ -140,10 +141,8 @@ export class Session implements Desk {
 
   /** SIGTERM first; the rest follows by itself until the child is gone. */
   terminate(): void {
-    if (this.#end !== undefined || this.#killing !== undefined) return
-    const { killProcessGroup, graceMs } = this.#options
-    this.tree.look()
-    this.#killing = endChild({ pid: this.pid, wholeTree: killProcessGroup, graceMs }, this.tree, this.#clock)
+    if (this.#end !== undefined) return
+    this.ending.begin((error) => this.#parts.log.write('error', 'session', `cannot end the child: ${String(error)}`))
   }
 
   /** After the end: the terminal, the emulator and the timers go. */
@@ -293,10 +292,10 @@ export class Session implements Desk {
     const end: SessionEnd = {
       code: signal > 0 ? 128 + signal : code,
       signal: signal > 0 ? signal : null,
-      reason: this.#killing === undefined ? 'exit' : 'kill',
+      reason: this.ending.hasBegun ? 'kill' : 'exit',
     }
     this.#end = end
-    this.#killing?.cancel()
+    this.ending.childEnded()
     this.#watching.cancel()
     this.#classifier.end(nowMs)
     this.#waiting.end()

@@ -1,10 +1,10 @@
 // Settling a session whose supervisor died without a word: its tree is ended, its end is put on record, its files go.
 import { existsSync } from 'node:fs'
 import { systemClock, type Clock } from '../clock.ts'
-import { KILL_HANGUP_MS } from '../limits.ts'
+import { KILL_GRACE_MS } from '../limits.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { withFileLock } from '../storage/file-lock.ts'
-import { sweep } from './ending.ts'
+import { Ending } from './ending.ts'
 import { bootId } from '../processes.ts'
 import {
   type ExitRecord,
@@ -49,7 +49,8 @@ async function endTree(holder: Holder, clock: Clock): Promise<number> {
   const { childPid, childStart, key } = holder
   if (holder.boot !== bootId()) return 0
   const child = childPid === 0 || childStart === undefined ? undefined : { pid: childPid, startTicks: childStart }
-  return sweep(new ProcessTree({ child, key }), KILL_HANGUP_MS, clock)
+  const tree = new ProcessTree({ child, key })
+  return new Ending({ tree, child: undefined, wholeTree: true, graceMs: KILL_GRACE_MS, clock }).sweep()
 }
 
 /** 137: nobody was there to see how the child ended, only that it was made to. */

@@ -62,8 +62,7 @@ export class ProcessTree {
   }
 
   /** Everyone alive who belongs to the tree, the child included, from a look at all processes. */
-  members(): ProcessStat[] {
-    const table = lookAtProcesses()
+  members(table: ProcessTable = lookAtProcesses()): ProcessStat[] {
     this.look(table)
     const { child, key } = this.#root
     const processes = table.all().filter((one) => !one.isZombie)

@@ -107,7 +107,8 @@ test('§8.5 jobs of an interactive shell and descendants that left the session d
   await client.exit()
   await session.gone()
   expect(tree.filter(isRunning)).toEqual([])
-  expect(readExitRecord(session.dir, 't')?.swept).toBeGreaterThanOrEqual(3)
+  // The two that ignore everything were there when the shell was not.
+  expect(readExitRecord(session.dir, 't')?.swept).toBeGreaterThanOrEqual(2)
 })
 
 function environment(pid: string): string {

@@ -130,7 +130,8 @@ export const ls = spec({
 export const kill = spec({
   names: ['heimdall session kill', 'hm kill'],
   summary: 'End a session with all its processes',
-  about: 'SIGTERM to the process group, a hang-up for shells that ignore it, SIGKILL after the grace time.',
+  about:
+    'SIGTERM, and then the whole grace time (5 s) to end well; a hang-up for shells and others that ignore SIGTERM; SIGKILL at the end.',
   args: [id],
   flags: {
     'socket-dir': socketDir,
