@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { configDir, findProject, sessionsDir, stateDir } from '../paths.ts'
 import type { Context } from './command.ts'
-import { checkBriefing, checkCoordination, checkCounters } from './doctor-stores.ts'
 
 export interface Check {
   readonly check: string
@@ -15,7 +14,7 @@ export interface Check {
   readonly fix: string | null
 }
 
-export type Finding = Omit<Check, 'check'>
+type Finding = Omit<Check, 'check'>
 
 const CHECKS: Readonly<Record<string, (context: Context) => Finding | Promise<Finding>>> = {
   node: checkNode,
@@ -28,9 +27,6 @@ const CHECKS: Readonly<Record<string, (context: Context) => Finding | Promise<Fi
   'config folder': ({ env }) => checkFolder(configDir(env)),
   sessions: ({ env }) => checkPrivateFolder(sessionsDir(env)),
   runs: checkRuns,
-  coordination: checkCoordination,
-  counters: checkCounters,
-  briefing: checkBriefing,
 }
 
 /** Runs every check; one that throws is a failed check, not a failed doctor. */

@@ -10,6 +10,7 @@ import { type Info, parseInfo, type Report, type Size, type SubscribeOptions } f
 import { FrameReader } from '../wire/reader.ts'
 import { EventQueue } from './event-queue.ts'
 import { type SessionEvent, StreamPosition } from './events.ts'
+import { requestFor } from './early-tags.ts'
 import { type SendOptions, type Sent, sendText } from './send.ts'
 
 /** STATUS_RESP with the state by name. */
@@ -24,8 +25,6 @@ export interface SessionStatus {
 interface Waiting {
   readonly resolve: (payload: Buffer) => void
   readonly reject: (error: Error) => void
-  /** A refusal answers it; questions are never refused. */
-  readonly mayBeRefused: boolean
 }
 
 export interface ConnectOptions {
@@ -143,19 +142,9 @@ export class SessionConnection {
     return this.#write([encodeFrame('kill')])
   }
 
-  /** Sends all other viewers away; the session goes on. */
-  detachOthers(): Promise<void> {
-    return this.#write([encodeFrame('detach')])
-  }
-
-  /** Gives the session another id; answers with what is then known of it. */
-  async rename(id: string): Promise<Info> {
-    return parseInfo(await this.#ask('rename', 'infoResp', Buffer.from(id)))
-  }
-
   /** What a host's hook knows of the agent in the session; it counts more than what the screen looks like. */
   report(report: Report): Promise<void> {
-    return this.#write([encodeJson('report', report)])
+    return this.#write([requestFor(this.socketPath, 'report', encodeJson('report', report))])
   }
 
   close(): void {
@@ -167,7 +156,7 @@ export class SessionConnection {
     this.close()
   }
 
-  #ask(request: 'status' | 'info' | 'rename', answer: 'statusResp' | 'infoResp', payload?: Buffer): Promise<Buffer> {
+  #ask(request: 'status' | 'info', answer: 'statusResp' | 'infoResp'): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) {
         reject(this.#ended)
@@ -183,9 +172,8 @@ export class SessionConnection {
           timer.cancel()
           reject(error)
         },
-        mayBeRefused: request === 'rename',
       })
-      this.#write([encodeFrame(request, payload)]).catch(reject)
+      this.#write([requestFor(this.socketPath, request, encodeFrame(request))]).catch(reject)
     })
   }
 
@@ -220,18 +208,8 @@ export class SessionConnection {
       return
     }
     const event = this.#position.event(name, payload)
-    if (event.type === 'error') this.#refused(event)
     this.#queue?.add(event, payload.length)
     if (event.type === 'exit') this.#queue?.finish()
-  }
-
-  #refused({ code, message }: { readonly code: string; readonly message: string }): void {
-    const refusal = new HeimdallError('SESSION_REFUSED', `the session refused: ${message}`, {
-      details: { refusal: code },
-    })
-    const { infoResp } = this.#waiting
-    const at = infoResp.findIndex(({ mayBeRefused }) => mayBeRefused)
-    for (const waiting of at < 0 ? [] : infoResp.splice(at, 1)) waiting.reject(refusal)
   }
 
   #end(error: Error): void {

@@ -65,10 +65,8 @@ export class LedgerTransport implements Transport {
   #receive(found: readonly Framed[]): void {
     for (const item of found) {
       const read = readMessage(item)
-      if (read.kind === 'refused') {
-        this.#answer(read.answer)
-        if (item.kind === 'lost') this.#lose(item.reason)
-      } else {
+      if (read.kind === 'refused') this.#answer(read.answer)
+      else {
         // A cancelled request is never answered.
         if (read.requestId !== undefined) this.#unanswered.add(read.requestId)
         if (read.cancelledId !== undefined) this.#unanswered.delete(read.cancelledId)
@@ -79,13 +77,6 @@ export class LedgerTransport implements Transport {
 
   #answer(answer: object): void {
     if (!this.#output.write(`${JSON.stringify(answer)}\n`)) void this.#drained()
-  }
-
-  /** What was read before is still answered. */
-  #lose(reason: string): void {
-    this.onerror?.(new Error(reason))
-    this.#input.destroy()
-    this.#endInput()
   }
 
   #endInput(): void {

@@ -28,7 +28,7 @@ export function memoryState(): PolicyState {
   }
 }
 
-export const MIGRATIONS = [
+const MIGRATIONS = [
   'CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT NOT NULL, expires_ms REAL NOT NULL) WITHOUT ROWID',
 ] as const
 

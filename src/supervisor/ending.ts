@@ -104,15 +104,16 @@ export class Ending {
    */
   async #holdLeader(): Promise<void> {
     const { tree, wholeTree, clock } = this.#target
-    if (!wholeTree || this.#child === undefined) return
+    const child = this.#child
+    if (!wholeTree || child === undefined) return
     const table = lookAtProcesses()
     const treats = (pid: number): string | undefined => table.treatmentOf(pid, 'SIGTERM')
-    if (treats(this.#child) !== 'default') return
-    if (!tree.members(table).some(({ pid }) => pid !== this.#child && treats(pid) === 'caught')) return
-    sendSignal(this.#child, 'SIGSTOP')
+    if (treats(child) !== 'default') return
+    if (!tree.members(table).some(({ pid }) => pid !== child && treats(pid) === 'caught')) return
+    sendSignal(child, 'SIGSTOP')
     // Until it has stopped, SIGTERM would come first.
-    for (let rounds = 0; rounds < STOP_ROUNDS_MAX && this.#child !== undefined; rounds += 1) {
-      this.#isHeld = lookAtProcesses().stat(this.#child)?.isStopped === true
+    for (let rounds = 0; rounds < STOP_ROUNDS_MAX; rounds += 1) {
+      this.#isHeld = lookAtProcesses().stat(child)?.isStopped === true
       if (this.#isHeld) return
       await pause(clock, STOP_LOOK_MS)
     }

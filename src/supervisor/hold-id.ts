@@ -7,6 +7,7 @@ import { EXIT_LINGER_MS } from '../limits.ts'
 import { removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { withFileLock } from '../storage/file-lock.ts'
+import { PROTOCOL } from '../wire/frames.ts'
 import { bootId, commandLine, readStat } from '../processes.ts'
 import {
   encodeHolder,
@@ -30,8 +31,9 @@ export async function takeId(dir: string, id: string, pid: number, clock: Clock)
     boot: bootId(),
     key: `${pid}-${startTicks ?? 0}-${startedAtMs}`,
     startedAtMs,
+    protocol: PROTOCOL,
   }
-  await holdId(dir, id, holder, clock)
+  await takeFile(dir, id, holder, clock)
   return holder
 }
 
@@ -49,8 +51,7 @@ const LINGER_WAIT_MS = EXIT_LINGER_MS * 10
 
 const ownFile = (dir: string, id: string, { supervisorPid }: Holder): string => join(dir, `.${id}.${supervisorPid}.pid`)
 
-/** The pid file of this id names the holder, or it throws and says who has it. */
-export async function holdId(dir: string, id: string, holder: Holder, clock: Clock): Promise<void> {
+async function takeFile(dir: string, id: string, holder: Holder, clock: Clock): Promise<void> {
   const path = sessionPaths(dir, id).pid
   const mine = ownFile(dir, id, holder)
   const deadlineMs = clock.monoMs() + LINGER_WAIT_MS

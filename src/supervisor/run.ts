@@ -13,8 +13,7 @@ import { openRecording } from './recording.ts'
 import { Screen } from './screen.ts'
 import { SessionServer } from './server.ts'
 import { Session } from './session.ts'
-import type { ExitRecord, Holder } from './session-files.ts'
-import { SessionName } from './session-name.ts'
+import { type ExitRecord, type Holder, type SessionPaths, sessionPaths } from './session-files.ts'
 import { openSessionLog, type SessionLog } from './session-log.ts'
 import type { StartedSession } from './start.ts'
 
@@ -40,23 +39,23 @@ export interface RunWith extends RunHooks {
 export async function runSession(options: SessionOptions, how: RunWith): Promise<number> {
   const clock = how.clock ?? systemClock
   const holder = how.holder ?? (await prepareSession(options, { pid: process.pid, env: how.env, clock }))
-  const name = new SessionName(options.socketDir, options.id, clock)
-  const cleanup: (() => void)[] = [() => void removeIfThere(name.paths.pid)]
+  const paths = sessionPaths(options.socketDir, options.id)
+  const cleanup: (() => void)[] = [() => void removeIfThere(paths.pid)]
   try {
-    const log = openSessionLog(options.logFile ?? name.paths.log, {
+    const log = openSessionLog(options.logFile ?? paths.log, {
       level: options.logLevel,
       filter: options.logFilter,
       clock,
     })
     cleanup.push(() => log.close())
-    return await live(options, how, { name, holder, log, clock, cleanup })
+    return await live(options, how, { paths, holder, log, clock, cleanup })
   } finally {
     for (const undo of cleanup.toReversed()) undo()
   }
 }
 
 interface Frame {
-  readonly name: SessionName
+  readonly paths: SessionPaths
   readonly holder: Holder
   readonly log: SessionLog
   readonly clock: Clock
@@ -64,7 +63,7 @@ interface Frame {
 }
 
 async function live(options: SessionOptions, how: RunWith, frame: Frame): Promise<number> {
-  const { name, holder, log, clock, cleanup } = frame
+  const { paths, holder, log, clock, cleanup } = frame
   const key = holder.key ?? ''
   const recording =
     options.recordPath === null
@@ -82,7 +81,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     childEnded = resolve
   })
   const record = (end: SessionEnd): ExitRecord => ({
-    id: name.id,
+    id: options.id,
     exit_code: end.code,
     signal: end.signal,
     reason: end.reason,
@@ -98,7 +97,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   const writeRecord = (end: SessionEnd): ExitRecord => {
     const written = record(end)
     try {
-      replaceFile(name.paths.exit, `${JSON.stringify(written)}\n`)
+      replaceFile(paths.exit, `${JSON.stringify(written)}\n`)
     } catch (error) {
       // A full disk, a folder that was removed: the session ends all the same, and clients are told how.
       if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
@@ -123,8 +122,6 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
       }),
     recording,
     clients: () => server.clients,
-    name,
-    listenAt: (path) => server.move(path),
     onActivity: () => how.onActivity?.(),
     onEnd: (end) => {
       // On disk before any client is told: whoever sees EXIT finds the record.
@@ -135,7 +132,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   })
   const server = new SessionServer(session, clock)
   cleanup.push(
-    () => void removeIfThere(name.paths.socket),
+    () => void removeIfThere(paths.socket),
     () => server.close(),
     () => recording?.close(),
     () => session.dispose(),
@@ -143,16 +140,15 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   )
   try {
     nameChild(options.socketDir, options.id, holder, session.pid)
-    const { socket } = name.paths
-    await server.listen(socket)
+    await server.listen(paths.socket)
     log.write('info', 'session', `started: supervisor ${process.pid}, child ${session.pid}`)
-    how.onReady?.({ id: options.id, socket, supervisor_pid: process.pid, pid: session.pid })
+    how.onReady?.({ id: options.id, socket: paths.socket, supervisor_pid: process.pid, pid: session.pid })
   } catch (error) {
     // Nobody knows of this session, so nobody could end its child.
     session.terminate()
     await ended
     await session.ending.sweep()
-    removeIfThere(name.paths.exit)
+    removeIfThere(paths.exit)
     throw error
   }
 

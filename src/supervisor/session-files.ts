@@ -30,6 +30,8 @@ export interface Holder {
   /** Marks every process of the tree in its environment. */
   readonly key: string | undefined
   readonly startedAtMs: number | undefined
+  /** Which frames the session knows; see `PROTOCOL`. */
+  readonly protocol: number | undefined
 }
 
 export function encodeHolder(holder: Holder): string {
@@ -39,6 +41,7 @@ export function encodeHolder(holder: Holder): string {
     boot: holder.boot,
     key: holder.key,
     started_at_ms: holder.startedAtMs,
+    protocol: holder.protocol,
   }
   const lines = Object.entries(more).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]))
   return [holder.supervisorPid, holder.childPid, ...lines, ''].join('\n')
@@ -63,6 +66,7 @@ export function parseHolder(text: string): Holder | undefined {
     boot: more.get('boot'),
     key: more.get('key'),
     startedAtMs: number('started_at_ms'),
+    protocol: number('protocol'),
   }
 }
 

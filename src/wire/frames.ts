@@ -6,6 +6,12 @@ export const HEADER_BYTES = 5
 /** Sent once by the supervisor, unframed, before anything else. 0x01 is reserved for a text mode that nobody speaks. */
 export const MODE_BINARY = 0x00
 
+/**
+ * Which tags a session knows, as its pid file says: nothing for those from before the requests of ours moved to 0x40,
+ * and for programs of others.
+ */
+export const PROTOCOL = 2
+
 export type Sender = 'client' | 'supervisor'
 
 interface FrameEntry {
@@ -19,8 +25,10 @@ interface FrameEntry {
    */
   readonly size: 'any' | 'ignored' | number | { readonly min: number }
   readonly payload: string
-  /** Not in seed 001: sent only to clients that asked for it. */
+  /** Not in seed 001: sent only to clients that asked for it. Requests of ours begin at 0x40, behind any that the seed may get. */
   readonly added?: true
+  /** The tag of this request in sessions that were started before it moved; never given to another frame. */
+  readonly earlyTag?: number
 }
 
 const table = <const T extends Record<string, FrameEntry>>(entries: T): T => entries
@@ -32,23 +40,23 @@ export const FRAMES = table({
   status: { tag: 0x03, sender: 'client', label: 'STATUS', size: 'ignored', payload: 'empty' },
   resize: { tag: 0x04, sender: 'client', label: 'RESIZE', size: 4, payload: '[cols u16][rows u16]' },
   kill: { tag: 0x05, sender: 'client', label: 'KILL', size: 'ignored', payload: 'empty' },
-  info: { tag: 0x06, sender: 'client', label: 'INFO', size: 'ignored', payload: 'empty', added: true },
+  info: {
+    tag: 0x40,
+    sender: 'client',
+    label: 'INFO',
+    size: 'ignored',
+    payload: 'empty',
+    added: true,
+    earlyTag: 0x06,
+  },
   report: {
-    tag: 0x07,
+    tag: 0x41,
     sender: 'client',
     label: 'REPORT',
     size: { min: 2 },
     payload: 'JSON: what a host hook saw',
     added: true,
-  },
-  detach: { tag: 0x42, sender: 'client', label: 'DETACH', size: 'ignored', payload: 'empty', added: true },
-  rename: {
-    tag: 0x43,
-    sender: 'client',
-    label: 'RENAME',
-    size: { min: 1 },
-    payload: 'the new id',
-    added: true,
+    earlyTag: 0x07,
   },
   output: { tag: 0x81, sender: 'supervisor', label: 'OUTPUT', size: 'any', payload: 'bytes of the terminal' },
   statusResp: {

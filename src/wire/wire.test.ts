@@ -99,11 +99,11 @@ const GOLDEN: readonly (readonly [FrameName, Buffer, string])[] = [
     '82 0000000f 00001092 000005dc 01 03 00010000 00',
   ],
   ['exit', encodeExit(-1), '83 00000004 ffffffff'],
-  ['info', encodeFrame('info'), '06 00000000'],
+  ['info', encodeFrame('info'), '40 00000000'],
   [
     'report',
     encodeJson('report', { source: 'hook', needs_input: true }),
-    `07 00000024 ${jsonHex({ source: 'hook', needs_input: true })}`,
+    `41 00000024 ${jsonHex({ source: 'hook', needs_input: true })}`,
   ],
   ['gap', encodeGap({ droppedBytes: 1, nextOffset: 0x1_0000_0002 }), '84 00000010 0000000000000001 0000000100000002'],
   ['state', encodeJson('state', state), `85 0000007c ${jsonHex(state)}`],
@@ -270,7 +270,7 @@ describe('reader', () => {
     ['an unknown frame over the cap', 'client', '7f 00100001', 'WIRE_FRAME_TOO_LARGE'],
     ['RESIZE of 3 bytes', 'client', '04 00000003', 'WIRE_PAYLOAD_SIZE'],
     ['RESIZE of 5 bytes', 'client', '04 00000005', 'WIRE_PAYLOAD_SIZE'],
-    ['REPORT without a payload', 'client', '07 00000000', 'WIRE_PAYLOAD_SIZE'],
+    ['REPORT without a payload', 'client', '41 00000000', 'WIRE_PAYLOAD_SIZE'],
     ['STATUS_RESP of 14 bytes', 'supervisor', '00 82 0000000e', 'WIRE_PAYLOAD_SIZE'],
     ['EXIT of 8 bytes', 'supervisor', '00 83 00000008', 'WIRE_PAYLOAD_SIZE'],
     ['SNAPSHOT of 12 bytes', 'supervisor', '00 87 0000000c', 'WIRE_PAYLOAD_SIZE'],
@@ -293,7 +293,7 @@ describe('reader', () => {
   })
 
   test('a payload on STATUS, KILL or INFO is ignored, and a large unknown one is never kept', () => {
-    const { seen, reader } = read('client', bytesOf(fromHex('03 00000002 aaaa 05 00000001 bb 06 00000001 cc')))
+    const { seen, reader } = read('client', bytesOf(fromHex('03 00000002 aaaa 05 00000001 bb 40 00000001 cc')))
     expect(seen).toEqual([
       { name: 'status', hex: '' },
       { name: 'kill', hex: '' },

@@ -70,6 +70,7 @@ eachSource(() => {
     boot: bootId(),
     key: undefined,
     startedAtMs: 0,
+    protocol: undefined,
   }
 
   test.each([

@@ -29,7 +29,6 @@ export const run: Run<typeof row> = async (context, input) => {
       isInline: flags.inline === true,
       isReadOnly: false,
       isSafe: false,
-      isAlone: false,
       from: 0,
     })
   }

@@ -38,7 +38,7 @@ export async function screenView(
     const leave = await view.run(wayOut)
     outer.leave()
     if (leave.reason === 'exited') outer.write(view.remains())
-    return { ...leave, id: view.id }
+    return leave
   } finally {
     wayOut.close()
     view.close()
@@ -59,7 +59,6 @@ class ScreenView {
   readonly #isPinned: boolean
   #state: Pick<StateEvent, 'state' | 'needs_input'>
   #stateSinceMs: number
-  #id: string
   /** Sequences for the outer terminal that go out with the next frame. */
   #outbox = ''
   #top = 0
@@ -87,7 +86,6 @@ class ScreenView {
     this.#detachKey = detachKey
     this.#isPinned = info.pinned
     this.#state = info
-    this.#id = info.id
     this.#stateSinceMs = this.#clock.monoMs() - info.state_ms
     this.#emulator = new Emulator({ cols: info.cols, rows: info.rows }, this.#wishes())
   }
@@ -105,10 +103,6 @@ class ScreenView {
     }
   }
 
-  get id(): string {
-    return this.#id
-  }
-
   async run(wayOut: WayOut): Promise<Leave> {
     const { isReadOnly, from } = this.#target
     this.#listen(wayOut)
@@ -118,7 +112,6 @@ class ScreenView {
       from: typeof from === 'number' ? from : 'snapshot',
       readOnly: isReadOnly,
       events: true,
-      viewer: true,
       gaps: true,
       redraw: true,
     })
@@ -189,7 +182,6 @@ class ScreenView {
           wayOut.leave({ reason: 'exited', code: event.code })
           return
         }
-        if (event.type === 'error' && event.code === 'SESSION_DETACHED') wayOut.leave({ reason: 'sent away' })
         await this.#take(event)
       }
     } catch (error) {
@@ -207,7 +199,6 @@ class ScreenView {
         return await this.#draw(event.bytes)
       case 'state':
         this.#state = event.state
-        this.#id = event.state.id ?? this.#id
         this.#stateSinceMs = this.#clock.monoMs() - event.state.state_ms
         this.#emulator.resize(event.state)
         this.#schedule()
@@ -269,7 +260,7 @@ class ScreenView {
     const isOther = size.cols !== cols || size.rows !== rows
     return statusLine(
       {
-        id: this.#id,
+        id: this.#target.id,
         state: this.#state,
         stateMs: this.#clock.monoMs() - this.#stateSinceMs,
         isReadOnly: this.#target.isReadOnly,
