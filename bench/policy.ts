@@ -80,7 +80,7 @@ function policyOf(rules: readonly object[]): Policy {
   return openPolicy(snapshot, { env: 'dev', agent_id: 'a', client: 'custom' })
 }
 
-const call = { args: { path: 'src/a.ts', force: false }, args_hash: 'f'.repeat(64) }
+const call = { args: { path: 'src/a.ts', force: false }, args_hash: 'f'.repeat(64), wallMs: 0 }
 const TOOLS = ['read_file', 'list_dir', 'edit_file', 'write_file', 'search']
 
 function microsecondsOf(name: string, policy: Policy): Side {

@@ -234,10 +234,14 @@ export const POLICY_NAME_CHARS_MAX = 256
 export const BREAKER_THRESHOLD_MAX = 1_000
 /** Plans kept for tools seen; a client that invents names pays for its own plans and nobody else's. */
 export const POLICY_PLANS_MAX = 2_048
+/** The longest wait that a throttled agent is told: a bucket that never has enough again is asked once a day. */
+export const THROTTLE_MS_MAX = 86_400_000
 /** Windows and dedupe entries kept in memory, twice; past it the older half is forgotten, before its time if need be. */
 export const POLICY_WINDOWS_MAX = 32_768
 /** Budgets and buckets kept in memory; they may not be forgotten, so past it calls take decision_on_error. */
 export const POLICY_BUDGETS_MAX = 100_000
+/** When they are full, how often somebody looks for buckets that are as good as new: a look at all of them takes milliseconds. */
+export const POLICY_SWEEP_MS = 1_000
 
 // -- events
 /** Seed 004 §1.10: no message larger than this is looked into. */

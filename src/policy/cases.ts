@@ -141,7 +141,12 @@ export function runCases(snapshot: Snapshot, cases: readonly Case[]): CaseResult
       for (let time = 1; time <= call.times; time += 1) {
         nowMs += call.afterMs
         const args_hash = call.args === 'uninspectable' ? '' : canonicalHash(canonicalJson(call.args))
-        const verdict = decide(policy.planFor(call.server, call.tool), { args: call.args, args_hash }, counters, nowMs)
+        const verdict = decide(
+          policy.planFor(call.server, call.tool),
+          { args: call.args, args_hash, wallMs: nowMs },
+          counters,
+          nowMs,
+        )
         counters.apply(verdict.writes, nowMs)
         if (verdict.end !== null) counters.apply(settle(verdict.end, call.result === 'error', counters, nowMs), nowMs)
         const difference = differenceOf(call.expect, verdict)

@@ -17,7 +17,7 @@ export function spendBudget(budget: Budget, cell: Cell | undefined): Cell {
 
 /**
  * `[tokens, sinceMs]`: a bucket starts full and is refilled after each whole period. A full one is as good as new, and
- * its periods begin with its next use. A clock that stepped back starts the period anew.
+ * its periods begin with its next use. Another process may have written a moment that is not here yet.
  */
 export function refill(limit: RateLimit, cell: Cell | undefined, nowMs: number): Bucket {
   if (cell === undefined) return [limit.capacity, nowMs]
@@ -38,12 +38,9 @@ export function waitMs(limit: RateLimit, cell: Cell, wanted: number, nowMs: numb
   return sinceMs + Math.ceil((wanted - tokens) / limit.refill_tokens) * limit.refill_period_ms - nowMs
 }
 
-/**
- * Times in a window, oldest first. The distance counts in both directions: a clock that stepped back by less than a
- * window keeps what it had seen, and one that stepped back further does not keep it for ever.
- */
+/** Of times in a window, oldest first. */
 export function isWithin(atMs: number, windowMs: number, nowMs: number): boolean {
-  return Math.abs(nowMs - atMs) < windowMs
+  return nowMs - atMs < windowMs
 }
 
 export function countWithin(cell: Cell | undefined, windowMs: number, nowMs: number): number {
@@ -59,4 +56,19 @@ export function addTime(cell: Cell | undefined, windowMs: number, nowMs: number,
   const kept = (cell ?? []).filter((atMs) => isWithin(atMs, windowMs, nowMs))
   kept.push(nowMs)
   return kept.length > most ? kept.slice(-most) : kept
+}
+
+/** The latest time that a cell remembers; -Infinity for one that knows no time. The kind is the first word of its key. */
+export function latestOf(kind: string, cell: Cell): number {
+  return Math.max(...timesOf(kind, cell))
+}
+
+/** The same cell when all that it remembers was so much later. */
+export function shifted(kind: string, cell: Cell, byMs: number): Cell {
+  const times = timesOf(kind, cell).map((atMs) => atMs + byMs)
+  return [...cell.slice(0, cell.length - times.length), ...times]
+}
+
+function timesOf(kind: string, cell: Cell): readonly number[] {
+  return kind === 'budget' ? [] : kind === 'rate' ? cell.slice(1) : cell
 }

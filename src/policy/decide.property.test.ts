@@ -27,7 +27,7 @@ test('seed 004 §2.3: every decision is what the history of the run says it must
               : JSON.stringify(Object.entries(step.args).sort(([a], [b]) => (a < b ? -1 : 1)))
           const verdict = decide(
             policy.planFor(step.server, step.tool),
-            { args: step.args, args_hash: hash },
+            { args: step.args, args_hash: hash, wallMs: nowMs },
             counters,
             nowMs,
           )

@@ -35,7 +35,7 @@ export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: n
   let ending: Step[] | null = null
   const writes: CellWrite[] = []
   for (const step of plan.steps) {
-    const holds = step.isPlain || meets(step, call, tags ?? NO_IDS, nowMs)
+    const holds = step.isPlain || meets(step, call, tags ?? NO_IDS)
     if (holds === false) {
       notice?.(step, 'no match')
       continue
@@ -84,8 +84,8 @@ function outcomeOf({ action }: Decision, isByMeter: boolean): Outcome {
 }
 
 /** Whether the rule speaks of this call; names are settled by the plan. */
-function meets(step: Step, call: CallFacts, tags: readonly string[], nowMs: number): boolean | 'unknown' | 'ambiguous' {
-  if (step.hours !== null && !isInHours(step.hours, nowMs)) return false
+function meets(step: Step, call: CallFacts, tags: readonly string[]): boolean | 'unknown' | 'ambiguous' {
+  if (step.hours !== null && !isInHours(step.hours, call.wallMs)) return false
   if (step.classes !== null && !step.classes.some((name) => tags.includes(name))) return false
   if (step.isUnknown) return 'unknown'
   if (typeof call.args === 'string') {

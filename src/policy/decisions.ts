@@ -1,4 +1,5 @@
 // The decisions that a rule can lead to, made once when a plan is made; only suggested arguments and waiting times come from the call.
+import { THROTTLE_MS_MAX } from '../limits.ts'
 import type { CallFacts, Decision, Hint, HintKind, JsonObject, Mode, Rule, Snapshot } from './types.ts'
 
 type Maker = (rule: Rule, mode: Mode) => Decision
@@ -127,11 +128,11 @@ export function forCall(decision: Decision, call: CallFacts): Decision {
   return { ...decision, hint: { ...hint, suggested_args: merged } }
 }
 
-export function withRetryAdvice(decision: Decision, waitMs: number): Decision {
-  const { hint } = decision
-  if (hint === undefined) return decision
-  const advice = Number.isFinite(waitMs)
-    ? `retry after ${Math.ceil(waitMs)} ms`
-    : 'do not retry: this limit does not refill'
+/** The rule may ask for more patience than the bucket does, never for less. */
+export function withWait(decision: Decision, waitMs: number): Decision {
+  const { hint, backoff_ms } = decision
+  const wait = Math.min(Math.ceil(waitMs), THROTTLE_MS_MAX)
+  if (hint === undefined) return { ...decision, backoff_ms: Math.max(backoff_ms ?? 0, wait) }
+  const advice = Number.isFinite(waitMs) ? `retry after ${wait} ms` : 'do not retry: this limit does not refill'
   return { ...decision, hint: { ...hint, retry_advice: advice } }
 }

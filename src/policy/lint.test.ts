@@ -184,7 +184,7 @@ test('a rule called dead never decides', () => {
       for (const step of steps) {
         nowMs += step.after
         if (step.do !== 'call' || step.args === 'uninspectable') continue
-        const call = { args: step.args, args_hash: JSON.stringify(step.args) }
+        const call = { args: step.args, args_hash: JSON.stringify(step.args), wallMs: 0 }
         const { decision, writes, end } = decide(policy.planFor(step.server, step.tool), call, counters, nowMs)
         counters.apply(writes, nowMs)
         if (end !== null) counters.apply(settle(end, nowMs % 2 === 0, counters, nowMs), nowMs)

@@ -1,6 +1,6 @@
 // Counters of a shim that has its run to itself.
 import { HeimdallError } from '../errors.ts'
-import { POLICY_BUDGETS_MAX } from '../limits.ts'
+import { POLICY_BUDGETS_MAX, POLICY_SWEEP_MS } from '../limits.ts'
 import { isLasting } from './keys.ts'
 import type { Cell, CellWrite, Counters } from './types.ts'
 import { Windows } from './windows.ts'
@@ -9,6 +9,7 @@ import { Windows } from './windows.ts'
 export class MemoryCounters implements Counters {
   readonly #lasting = new Map<string, CellWrite>()
   readonly #windows = new Windows()
+  #sweptMs = -Infinity
 
   get(key: string, args: string): Cell | undefined {
     if (!isLasting(key)) return this.#windows.get(key, args)
@@ -24,7 +25,7 @@ export class MemoryCounters implements Counters {
 
   #setLasting(write: CellWrite, nowMs: number): void {
     if (this.#lasting.size >= POLICY_BUDGETS_MAX && !this.#lasting.has(write.key)) {
-      for (const [key, { expiresMs }] of this.#lasting) if (expiresMs <= nowMs) this.#lasting.delete(key)
+      this.#sweep(nowMs)
       if (this.#lasting.size >= POLICY_BUDGETS_MAX)
         throw new HeimdallError(
           'POLICY_COUNTERS_FULL',
@@ -32,5 +33,11 @@ export class MemoryCounters implements Counters {
         )
     }
     this.#lasting.set(write.key, write)
+  }
+
+  #sweep(nowMs: number): void {
+    if (nowMs - this.#sweptMs < POLICY_SWEEP_MS) return
+    this.#sweptMs = nowMs
+    for (const [key, { expiresMs }] of this.#lasting) if (expiresMs <= nowMs) this.#lasting.delete(key)
   }
 }

@@ -1,6 +1,6 @@
 // Accumulators of a plan as one call meets them: whether they are over their limit, and what they write if the call counts.
 import { addTime, countWithin, isBudgetExceeded, isWithin, refill, spendBudget, waitMs } from './cells.ts'
-import { withRetryAdvice } from './decisions.ts'
+import { withWait } from './decisions.ts'
 import { isDedupe, isRepeats } from './keys.ts'
 import type { Step } from './plan.ts'
 import type { Breaker, CallEnd, CellWrite, Counters, Decision, RateLimit } from './types.ts'
@@ -65,12 +65,12 @@ function isTripped(
   return false
 }
 
-/** What a tripped accumulator says; a rate limit with a hint says how long to wait. */
+/** What a tripped accumulator says; a rate limit that lets the agent come back says when it will have what the call takes. */
 export function trippedDecision({ rule, decision, key }: Step, counters: Counters, nowMs: number): Decision {
-  if (rule.kind !== 'rate_limit' || decision.hint === undefined) return decision
+  if (rule.kind !== 'rate_limit' || (decision.hint === undefined && decision.action !== 'THROTTLE')) return decision
   const limit = rule.effect.rate_limit
   const bucket = refill(limit, counters.get(key, ''), nowMs)
-  return withRetryAdvice(decision, waitMs(limit, bucket, limit.cost_tokens_per_call, nowMs))
+  return withWait(decision, waitMs(limit, bucket, limit.cost_tokens_per_call, nowMs))
 }
 
 /** What became of the call: every accumulator counts `allowed` ones, dedupe only those; `refused` spends nothing. */

@@ -194,6 +194,8 @@ export interface Identity {
 
 /** One call as the policy sees it. Server and tool name are in the plan. */
 export interface CallFacts {
+  /** The time of day, for `utc_hours` alone. */
+  readonly wallMs: number
   /** The `arguments` object as parsed, or why there is none: too large to look into, or to be read in two ways. Only own keys are read. */
   readonly args: Readonly<Record<string, unknown>> | 'uninspectable' | 'ambiguous'
   /** May be a getter: it is read only where `plan.needsArgsHash`, and never when there is no object of arguments. */
@@ -228,8 +230,8 @@ export interface Decision {
 
 /**
  * A counter is a few numbers under a key. What they mean is policy's own business; a store keeps them.
- * Keys hold the rule's id, a fingerprint of its effect and its scope, so a counter survives a reload exactly when
- * id and effect stay the same, and two servers' tools of one name never mix unless the scope says so.
+ * Keys hold the rule's id and its scope, so that a counter survives whatever else of the rule is edited, and two
+ * servers' tools of one name never mix unless the scope says so.
  */
 export type Cell = readonly number[]
 
@@ -252,8 +254,9 @@ export interface CellWrite {
  * `keysOf(plan, call)` names every key that `decide` can ask for, so that they can be fetched by one statement.
  * `settle` is a second small transaction when the call ends. An expired cell may still be returned by `get`.
  *
- * `nowMs` is wall-clock time, the same for all processes of a run. A clock that steps back never frees a budget, and
- * delays a window or a bucket by no more than its own length.
+ * `nowMs` is monotonic time, the same for all processes of one boot of the machine: no step of the wall clock frees or
+ * freezes anything. A store that outlives a boot moves what it remembers (`shifted`), so that the time in between counts
+ * as none.
  */
 export interface Counters {
   get(key: string, args: string): Cell | undefined

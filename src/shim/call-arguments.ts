@@ -12,12 +12,14 @@ const EMPTY = Buffer.from('{}')
  * reason (half a surrogate pair, a number beyond doubles) counts as uninspectable, like arguments that are too large.
  */
 export class CallArguments implements CallFacts {
+  readonly wallMs: number
   readonly #bytes: Buffer | null
   #hash: string | undefined
   #isAmbiguous = false
   #args: CallFacts['args'] | undefined
 
-  constructor(bytes: Buffer | null) {
+  constructor(bytes: Buffer | null, wallMs: number) {
+    this.wallMs = wallMs
     this.#bytes = bytes !== null && bytes.length === 0 ? EMPTY : bytes
     if (bytes === null) this.#hash = ''
   }

@@ -123,9 +123,9 @@ export class Gate {
 
   judge(call: ToolCall): JudgedCall {
     const { clock, state } = this.#options
-    const args = new CallArguments(call.argsBytes)
+    const args = new CallArguments(call.argsBytes, clock.wallMs())
     if (this.#terminated !== null) return this.#judged(call, args, plainVerdict(this.#terminated))
-    const nowMs = clock.wallMs()
+    const nowMs = clock.monoMs()
     let verdict: Verdict
     const plan = this.#policy.planFor(this.#options.serverName, call.toolName)
     if (this.isRecordedFirst && this.#options.events.isFailing) verdict = this.#unwritten(call)
@@ -171,7 +171,8 @@ export class Gate {
       summary,
       enforced: !this.isObserving,
     }
-    return this.#judged(call, new CallArguments(call.argsBytes), plainVerdict(decision))
+    const args = new CallArguments(call.argsBytes, this.#options.clock.wallMs())
+    return this.#judged(call, args, plainVerdict(decision))
   }
 
   #judged(call: ToolCall, args: CallArguments, verdict: Verdict): JudgedCall {
@@ -277,7 +278,7 @@ export class Gate {
   /** The answer has gone to the client already: counters that cannot be written now are no reason to end the shim. */
   #settle(end: CallEnd, isError: boolean): void {
     try {
-      this.#options.state.settle(end, isError, this.#options.clock.wallMs())
+      this.#options.state.settle(end, isError, this.#options.clock.monoMs())
     } catch (error) {
       if (!(error instanceof HeimdallError)) throw error
       this.#options.note(`the end of a call could not be counted: ${error.message}`)

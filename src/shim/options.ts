@@ -30,5 +30,6 @@ export function shimOptions(flags: ShimFlags, env: Env, isSeedName: boolean): Sh
 
 function originOf(path: string | undefined, json: string | undefined): PolicyOrigin {
   if (path !== undefined) return { kind: 'file', path }
-  return json === undefined || json === '' ? { kind: 'none' } : { kind: 'text', text: json, name: 'SUB_POLICY_JSON' }
+  // An empty text is a source that failed, not the wish for no policy.
+  return json === undefined ? { kind: 'none' } : { kind: 'text', text: json, name: 'SUB_POLICY_JSON' }
 }

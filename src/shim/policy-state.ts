@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { POLICY_WINDOWS_MAX } from '../limits.ts'
+import { latestOf, shifted } from '../policy/cells.ts'
 import { decide, settle } from '../policy/decide.ts'
 import { MemoryCounters } from '../policy/memory-counters.ts'
 import { keysOf, type Plan } from '../policy/plan.ts'
@@ -35,10 +36,17 @@ const MIGRATIONS = [
 /** Expired cells are swept out after this many decisions. */
 const SWEEP_EVERY = 4_096
 
+/** This boot of the machine, whose monotonic clock all processes share, and the time on it. */
+export interface BootTime {
+  readonly bootId: string
+  readonly monoMs: number
+}
+
 /** The counters of a run in its folder. `openDatabase` comes in because a shim alone must not load it. */
 export function sharedState(
   runDir: string,
   openDatabase: (path: string, options: { readonly migrations: readonly string[] }) => Database,
+  now: BootTime,
 ): PolicyState {
   const db = openDatabase(join(runDir, 'counters.db'), { migrations: MIGRATIONS })
   // What must survive is the death of a process, and that the page cache does. A counter is not worth a flush of the disk.
@@ -48,6 +56,7 @@ export function sharedState(
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
   let sinceSweep = 0
+  db.transaction(() => moveToBoot(db, now))
   const inTransaction = <T>(act: () => T): T => {
     begin.run()
     try {
@@ -90,6 +99,36 @@ export function sharedState(
     },
     close: () => db.close(),
   }
+}
+
+/** Not a counter: the boot whose clock the times in the table are of. */
+const BOOT_KEY = 'boot'
+
+/**
+ * A monotonic clock begins anew with each boot. What the table remembers is moved so that its latest moment is now: no
+ * window or bucket is freed by a reboot, and none is held for longer than its own length.
+ */
+function moveToBoot(db: Database, { bootId, monoMs }: BootTime): void {
+  const found = db.prepare('SELECT cell FROM cells WHERE key = ?').get(BOOT_KEY) as { cell: string } | undefined
+  const boot = JSON.stringify(bootId)
+  if (found?.cell === boot) return
+  const rows = db.prepare('SELECT key, cell, expires_ms FROM cells WHERE key <> ?').all(BOOT_KEY) as {
+    key: string
+    cell: string
+    expires_ms: number
+  }[]
+  const cells = rows.map(({ key, cell, expires_ms }) => {
+    const kind = key.slice(0, key.indexOf(' '))
+    return { key, kind, cell: JSON.parse(cell) as Cell, expires_ms }
+  })
+  const latestMs = cells.reduce((latest, { kind, cell }) => Math.max(latest, latestOf(kind, cell)), -Infinity)
+  const put = db.prepare('INSERT OR REPLACE INTO cells VALUES (?, ?, ?)')
+  if (latestMs > -Infinity)
+    for (const { key, kind, cell, expires_ms } of cells) {
+      const expiresMs = expires_ms === Number.MAX_SAFE_INTEGER ? expires_ms : expires_ms + monoMs - latestMs
+      put.run(key, JSON.stringify(shifted(kind, cell, monoMs - latestMs)), expiresMs)
+    }
+  put.run(BOOT_KEY, boot, Number.MAX_SAFE_INTEGER)
 }
 
 const shortened = new Map<string, string>()

@@ -11,6 +11,7 @@ import { closeAbandonedRuns } from '../events/run-close.ts'
 import { createIdSource } from '../id-source.ts'
 import { ABANDONED_LOOK_MS, EVENT_CLOSE_MS, SHIM_HEALTH_MS } from '../limits.ts'
 import type { Policy } from '../policy/plan.ts'
+import { bootId } from '../processes.ts'
 import { openDatabase } from '../storage/sqlite.ts'
 import { AgentOut } from './agent-out.ts'
 import type { Answering } from './answers.ts'
@@ -127,7 +128,7 @@ function assemble(
     },
   })
   const redact = createRedact()
-  const state = run.runDir === null ? memoryState() : sharedWhenNeeded(run.runDir)
+  const state = run.runDir === null ? memoryState() : sharedWhenNeeded(run.runDir, clock)
   const open = new OpenCalls()
   const startMs = clock.monoMs()
   const say = (put: (text: EventText) => void): void => {
@@ -197,10 +198,11 @@ function createCallIds(base: string): () => string {
 }
 
 /** The shared counters, opened with the first call that needs one: most tools of most policies need none. */
-function sharedWhenNeeded(runDir: string): PolicyState {
+function sharedWhenNeeded(runDir: string, clock: Clock): PolicyState {
   const memory = memoryState()
   let shared: PolicyState | undefined
-  const opened = (): PolicyState => (shared ??= sharedState(runDir, openDatabase))
+  const opened = (): PolicyState =>
+    (shared ??= sharedState(runDir, openDatabase, { bootId: bootId(), monoMs: clock.monoMs() }))
   return {
     decide: (plan, call, nowMs) => (plan.isStateful ? opened() : memory).decide(plan, call, nowMs),
     settle: (end, isError, nowMs) => opened().settle(end, isError, nowMs),

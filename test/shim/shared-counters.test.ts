@@ -34,10 +34,13 @@ test('every one of seventy budgets is counted, by two shims together (seed 004 Â
     agent_id: 'a',
     client: 'custom',
   })
-  const shims = [sharedState(folder, openDatabase), sharedState(folder, openDatabase)]
+  const now = { bootId: 'b', monoMs: 1_000 }
+  const shims = [sharedState(folder, openDatabase, now), sharedState(folder, openDatabase, now)]
   onTestFinished(() => shims.forEach((shim) => shim.close()))
   const plan = policy.planFor('server', 'tool')
-  const decided = [0, 1, 0, 1].map((n) => shims[n]?.decide(plan, new CallArguments(Buffer.from('{}')), 1_000).decision)
+  const decided = [0, 1, 0, 1].map(
+    (n) => shims[n]?.decide(plan, new CallArguments(Buffer.from('{}'), 0), 1_000).decision,
+  )
   expect(decided.map((decision) => decision?.action)).toEqual(['ALLOW', 'ALLOW', 'ALLOW', 'BLOCK'])
   expect(decided[3]?.rule_id).toBe('budget-69')
 })

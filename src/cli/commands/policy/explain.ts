@@ -19,18 +19,18 @@ export const run: Run<typeof policyExplain> = async (context, { args, flags }) =
     client: flags.client,
     ...(flags.workload === undefined ? {} : { workload: readObject('--workload', flags.workload) }),
   }
+  const wallMs = flags.at === undefined ? context.clock.wallMs() : readTime(flags.at)
   const call: CallFacts =
     flags.args === 'uninspectable'
-      ? { args: 'uninspectable', args_hash: '' }
-      : { args: readObject('--args', flags.args), args_hash: canonicalHash(flags.args) }
-  const nowMs = flags.at === undefined ? context.clock.wallMs() : readTime(flags.at)
+      ? { args: 'uninspectable', args_hash: '', wallMs }
+      : { args: readObject('--args', flags.args), args_hash: canonicalHash(flags.args), wallMs }
   const explanation = explainCall(
     openPolicy(snapshot, identity),
     flags.server,
     flags.tool,
     call,
     new MemoryCounters(),
-    nowMs,
+    wallMs,
   )
   const { policy_id, version, policy_hash, mode } = snapshot
   return {
