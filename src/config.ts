@@ -100,6 +100,14 @@ export const CONFIG_KEYS = {
     from: 'any file',
     help: 'silence after which an agent is stale; twice that, evicted',
   },
+  // runs
+  run_quiet_seconds: {
+    type: 'integer',
+    env: 'HEIMDALL_RUN_QUIET_SECONDS',
+    default: 300,
+    from: 'any file',
+    help: 'how long a run without owner stays open while its host lives and no shim takes part in it; 0 ends it with the last',
+  },
 } as const satisfies Record<string, KeySpec>
 
 export type ConfigKey = keyof typeof CONFIG_KEYS

@@ -267,6 +267,8 @@ export const EVENT_STREAM_BYTES_MAX = 1 << 20
 /** First and longest pause before a failed write of events is tried again. */
 export const EVENT_RETRY_MS = 50
 export const EVENT_RETRY_MS_MAX = 1_000
+/** How long the start of a shim waits for its run; then it begins without, and joins as soon as it can. */
+export const RUN_JOIN_MS = 1_000
 /** How long the end of a shim waits for its last events to be taken. */
 export const EVENT_CLOSE_MS = 1_500
 /** A sign of life of each shim in the run's record. */

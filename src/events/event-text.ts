@@ -108,8 +108,8 @@ export class EventText {
     this.#whole('run_start', `"run":${jsonValue(run)}`)
   }
 
-  runEnd(status: RunStatus, endedAt: string, summary: RunSummary): void {
-    this.#whole('run_end', `"run":${jsonValue({ ended_at: endedAt, status, summary })}`)
+  runEnd(status: RunStatus, endedAt: string, segment: number, summary: RunSummary): void {
+    this.#whole('run_end', `"run":${jsonValue({ ended_at: endedAt, status, segment, summary })}`)
   }
 
   callStart(

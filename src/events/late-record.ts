@@ -2,16 +2,14 @@
 import { HeimdallError, isSystemError } from '../errors.ts'
 import type { Record } from './record.ts'
 
-/** `attempt` opens it; `ended` means that the run was over by then, and this shim has none. */
-export function lateRecord(cause: Error, attempt: () => Promise<Record | 'ended'>): Record {
+export function lateRecord(cause: Error, attempt: () => Promise<Record>): Record {
   let record: Record | null = null
   let why: unknown = cause
   let isTrying = false
   const tryAgain = async (): Promise<void> => {
     isTrying = true
     try {
-      const opened = await attempt()
-      if (opened !== 'ended') record = opened
+      record = await attempt()
     } catch (error) {
       if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
       why = error

@@ -12,7 +12,6 @@ import { EventText } from './event-text.ts'
 import { startOf } from './process-start.ts'
 import { joinRun, type Record, soloRecord } from './record.ts'
 import { lateRecord } from './late-record.ts'
-import type { ParentProcess } from './run-books.ts'
 import { runsDirOf } from './run-close.ts'
 import type { Identity, RunStart } from './types.ts'
 
@@ -25,120 +24,136 @@ export interface RunRequest {
   /** `--events`: a stream of lines, a file, or nothing for the run's record alone. */
   readonly events: { readonly out: (lines: Buffer) => boolean } | { readonly path: string } | null
   readonly parentPid: number
+  /** How long a run without owner stays open when no shim takes part in it. */
+  readonly quietMs: number
   readonly note: (line: string) => void
 }
 
 export interface OpenRun {
   readonly runId: string
-  /** The run's folder; null for a shim alone, which shares nothing. */
-  readonly runDir: string | null
   readonly record: Record
+  /** What the shims of the run share; null for a shim alone. */
+  readonly shared: SharedRun | null
   /** The shim's own copy of what goes into a shared record. */
   readonly copy: ((lines: Buffer) => void) | null
   readonly text: EventText
 }
 
+export interface SharedRun {
+  readonly runDir: string
+  /** Calls `act` when the run has been joined: now, or as soon as whatever is in the way has gone. */
+  readonly whenJoined: (act: () => void) => void
+}
+
 export async function openRun(request: RunRequest): Promise<OpenRun> {
   const givenId = request.env['SUB_RUN_ID']
-  const hasGivenId = givenId !== undefined && givenId !== ''
-  if (request.events !== null && !hasGivenId) return openSolo(request, request.newId())
-  try {
-    return hasGivenId ? await openGiven(request, givenId) : await openOfHost(request)
-  } catch (error) {
-    if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
-    const runId = hasGivenId ? givenId : request.newId()
-    const opened = openWithoutRecord(request, runId, error, () => join(request, runId, null))
-    return { ...opened, copy: copyOf(request) }
-  }
+  if (givenId !== undefined && givenId !== '')
+    return await openShared(request, givenId, () => joinNamed(request, givenId))
+  return request.events === null ? await openOfHost(request) : openSolo(request, request.newId())
 }
 
 function openSolo(request: RunRequest, runId: string): OpenRun {
   const text = textFor(request, runId)
   const { events } = request
   if (events === null) throw new HeimdallError('INTERNAL', 'a shim alone has to know where its events go')
-  if ('out' in events)
-    return { runId, runDir: null, record: soloRecord(text, request.start, request.clock, events.out), copy: null, text }
+  const solo = { runId, shared: null, copy: null, text }
+  if ('out' in events) return { ...solo, record: soloRecord(text, request.start, request.clock, events.out) }
   const open = (): Record => {
     const file = openEventFile(events.path)
     return { ...soloRecord(text, request.start, request.clock, file.out), close: file.close }
   }
   try {
-    return { runId, runDir: null, record: open(), copy: null, text }
+    return { ...solo, record: open() }
   } catch (error) {
     if (!isSystemError(error)) throw error
-    return openWithoutRecord(request, runId, error, async () => open())
+    request.note(`events of this run cannot be written: ${error.message}`)
+    return { ...solo, record: lateRecord(error, async () => open()) }
   }
 }
 
-/** Nothing can be written now. Calls go on; each attempt to write says why it fails, and what is lost is counted. */
-function openWithoutRecord(
-  request: RunRequest,
-  runId: string,
-  cause: Error,
-  attempt: () => Promise<Record | 'ended'>,
-): OpenRun {
-  request.note(`events of this run cannot be written: ${cause.message}`)
-  return { runId, runDir: null, record: lateRecord(cause, attempt), copy: null, text: textFor(request, runId) }
-}
-
-async function openGiven(request: RunRequest, givenId: string): Promise<OpenRun> {
-  const runsDir = runsDirOf(request.env)
-  for (let nth = 1; ; nth += 1) {
-    const runId = nth === 1 ? givenId : `${givenId}.${nth}`
-    const opened = await joinNamed(request, runsDir, runId, null)
-    if (opened === 'ended') continue
-    // A run that has ended stays ended: its id, number and summary are in other people's books by now.
-    if (nth > 1) request.note(`run ${printable(givenId)} has ended already; this is run ${printable(runId)}`)
-    return opened
-  }
-}
-
+/** One run for each session of the host; a file named after the session says which. */
 async function openOfHost(request: RunRequest): Promise<OpenRun> {
   const { env, parentPid } = request
-  const start = startOf(parentPid)
-  const parent: ParentProcess | null = start === undefined ? null : { pid: parentPid, start }
   const session = env['CLAUDE_CODE_SESSION_ID']
-  const key = session === undefined || session === '' ? `process ${parentPid} ${start ?? ''}` : `claude ${session}`
-  const runsDir = runsDirOf(env)
-  const hosts = joinPath(runsDir, '.hosts')
-  ensureFolder(hosts)
+  const process = `process ${parentPid} ${startOf(parentPid) ?? ''}`
+  const key = session === undefined || session === '' ? process : `claude ${session}`
+  const hosts = joinPath(runsDirOf(env), '.hosts')
   const pointer = joinPath(hosts, createHash('sha256').update(key).digest('hex').slice(0, 32))
-  return await withFileLock(pointer, async () => {
-    const current = readFileIfThere(pointer)?.toString().trim()
-    if (current !== undefined && current !== '') {
-      const opened = await joinNamed(request, runsDir, current, parent)
-      if (opened !== 'ended') return opened
-    }
-    const runId = request.newId()
-    const opened = await joinNamed(request, runsDir, runId, parent)
-    if (opened === 'ended') throw new HeimdallError('INTERNAL', `new run ${runId} has ended already`)
-    replaceFile(pointer, `${runId}\n`)
-    return opened
+  const known = (): string | undefined => {
+    const text = readFileIfThere(pointer)?.toString().trim()
+    return text === '' ? undefined : text
+  }
+  // Shims that start at once agree on one id.
+  const agree = async (proposed: string): Promise<string> => {
+    ensureFolder(hosts)
+    return await withFileLock(pointer, () => {
+      const runId = known()
+      if (runId === undefined) replaceFile(pointer, `${proposed}\n`)
+      return runId ?? proposed
+    })
+  }
+  let runId = request.newId()
+  let isAgreed = false
+  try {
+    runId = known() ?? runId
+    runId = await agree(runId)
+    isAgreed = true
+  } catch (error) {
+    // Whatever is in the way now is told when the run cannot be joined.
+    if (!isDiskTrouble(error)) throw error
+  }
+  return await openShared(request, runId, async () => {
+    if (!isAgreed) await agree(runId)
+    isAgreed = true
+    return await joinNamed(request, runId)
   })
 }
 
-async function joinNamed(
-  request: RunRequest,
-  runsDir: string,
-  runId: string,
-  parent: ParentProcess | null,
-): Promise<OpenRun | 'ended'> {
-  const record = await join(request, runId, parent)
-  if (record === 'ended') return 'ended'
-  const copy = copyOf(request)
-  if (record.opening.length > 0) copy?.(record.opening)
-  return { runId, runDir: joinPath(runsDir, folderOf(runId)), record, copy, text: textFor(request, runId) }
+function isDiskTrouble(error: unknown): error is Error {
+  return error instanceof HeimdallError || isSystemError(error)
 }
 
-function join(request: RunRequest, runId: string, parent: ParentProcess | null): Promise<Record | 'ended'> {
+async function openShared(request: RunRequest, runId: string, join: () => Promise<Record>): Promise<OpenRun> {
+  const copy = copyOf(request)
+  let isJoined = false
+  let waiting: (() => void)[] = []
+  const attempt = async (): Promise<Record> => {
+    const record = await join()
+    if (record.opening.length > 0) copy?.(record.opening)
+    isJoined = true
+    for (const act of waiting) act()
+    waiting = []
+    return record
+  }
+  const shared: SharedRun = {
+    runDir: joinPath(runsDirOf(request.env), folderOf(runId)),
+    whenJoined(act) {
+      if (isJoined) act()
+      else waiting.push(act)
+    },
+  }
+  const opened = { runId, shared, copy, text: textFor(request, runId) }
+  try {
+    return { ...opened, record: await attempt() }
+  } catch (error) {
+    if (!isDiskTrouble(error)) throw error
+    request.note(`events of this run cannot be written: ${error.message}`)
+    return { ...opened, record: lateRecord(error, attempt) }
+  }
+}
+
+function joinNamed(request: RunRequest, runId: string): Promise<Record> {
+  const { parentPid, quietMs, clock } = request
+  const start = startOf(parentPid)
   return joinRun({
     runsDir: runsDirOf(request.env),
     folder: folderOf(runId),
     identity: { run_id: runId, ...request.identity },
     start: request.start,
     role: 'shim',
-    parent,
-    clock: request.clock,
+    parent: start === undefined ? null : { pid: parentPid, start },
+    quietMs,
+    clock,
   })
 }
 

@@ -3,11 +3,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, pause } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
-import { LOCK_WAIT_MS } from '../limits.ts'
+import { RUN_JOIN_MS } from '../limits.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
 import type { EventLines } from './event-lines.ts'
 import { EventText } from './event-text.ts'
-import { emptyBooks, type ParentProcess, type RunBooks, summaryOf, worse } from './run-books.ts'
+import { momentOf } from './moment.ts'
+import { beginSegment, emptyBooks, type ParentProcess, type RunBooks, summaryOf, worse } from './run-books.ts'
 import { closeIfOver, openMark } from './run-close.ts'
 import { RunLog } from './run-log.ts'
 import { joinMembers, type Membership } from './run-members.ts'
@@ -32,7 +33,8 @@ export interface Record {
  * buffer's life, or says false when it is full; it takes no line at all only when all it took before has gone out.
  */
 export function soloRecord(text: EventText, start: RunStart, clock: Clock, out: (lines: Buffer) => boolean): Record {
-  const books: RunBooks = { ...emptyBooks(), startedMs: Math.floor(clock.wallMs()) }
+  const books = emptyBooks()
+  beginSegment(books, momentOf(clock))
   const { identity } = text
   const own = new EventText(identity, () => clock.wallMs())
   let hasStarted = false
@@ -40,7 +42,7 @@ export function soloRecord(text: EventText, start: RunStart, clock: Clock, out: 
   const begin = (): boolean => {
     if (hasStarted) return true
     own.lines.clear()
-    own.runStart(start)
+    own.runStart({ ...start, segment: books.segment })
     hasStarted = out(own.lines.bytes.view())
     return hasStarted
   }
@@ -63,9 +65,10 @@ export function soloRecord(text: EventText, start: RunStart, clock: Clock, out: 
     isDelivered: () => out(NOTHING),
     leave(status, eventsLost) {
       if (end === undefined && begin()) {
-        const nowMs = clock.wallMs()
+        const now = momentOf(clock)
+        const endedAt = new Date(now.wallMs).toISOString()
         own.lines.clear()
-        own.runEnd(status, new Date(nowMs).toISOString(), summaryOf({ ...books, eventsLost }, nowMs))
+        own.runEnd(status, endedAt, books.segment, summaryOf({ ...books, eventsLost }, now))
         end = write(own.lines)
       }
       // Whoever closes a pipe must wait until it has sent all it took.
@@ -81,39 +84,42 @@ export interface Joining {
   readonly identity: Identity
   readonly start: RunStart
   readonly role: 'shim' | 'owner'
+  /** Whose shims take part; a run without owner stays open while it lives, and somebody may yet come. */
   readonly parent: ParentProcess | null
+  /** How long such a run stays open when nobody comes. */
+  readonly quietMs: number
   readonly clock: Clock
 }
 
-/** Takes part in a run, opening it if nobody has. Says `ended` when the run is over already: its id may not be used again. */
-export async function joinRun(joining: Joining): Promise<Record | 'ended'> {
+/** Takes part in a run, opening it if nobody has. A run that has ended goes on as its next segment. */
+export async function joinRun(joining: Joining): Promise<Record> {
   const { runsDir, folder, identity, role, clock } = joining
   const runDir = join(runsDir, folder)
   const log = new RunLog(runDir)
   const text = new EventText(identity, () => clock.wallMs())
   let membership: Membership | undefined
-  let opening = NOTHING
-  const enterRun = (books: RunBooks): 'joined' | 'ended' => {
-    if (books.hasEnded) return 'ended'
+  /** Returns what it wrote. */
+  const enterRun = (books: RunBooks): Buffer => {
     ensureFolder(join(runsDir, '.open'))
     writeFileSync(openMark(runsDir, folder), '')
-    membership = joinMembers(runDir, identity.source.shim_id)
+    membership ??= joinMembers(runDir, identity.source.shim_id)
+    const isOpening = books.segment === 0 || books.hasEnded
+    if (isOpening) beginSegment(books, momentOf(clock))
     if (role === 'owner') books.isOwned = true
     if (joining.parent !== null) books.parent = joining.parent
-    if (books.startedMs === null && (role === 'owner' || !books.isOwned)) {
-      books.startedMs = Math.floor(clock.wallMs())
-      text.runStart(joining.start)
-      opening = log.append(text.lines)
+    books.quietMs = joining.quietMs
+    books.quietSinceMs = null
+    if (!isOpening) {
+      log.saveBooks()
+      return NOTHING
     }
-    log.saveBooks()
-    return 'joined'
+    text.lines.clear()
+    text.runStart({ ...joining.start, segment: books.segment })
+    return log.append(text.lines)
   }
+  let opening: Buffer
   try {
-    const outcome = await insist(clock, log.path, () => log.locked(enterRun))
-    if (outcome === 'ended') {
-      log.close()
-      return 'ended'
-    }
+    opening = await insist(clock, log.path, () => log.locked(enterRun), RUN_JOIN_MS)
   } catch (error) {
     membership?.leave()
     log.close()
@@ -121,16 +127,23 @@ export async function joinRun(joining: Joining): Promise<Record | 'ended'> {
   }
   return {
     opening,
-    write: (lines) => log.locked((books) => (books.hasEnded ? NOTHING : log.append(lines))),
+    write: (lines) =>
+      log.locked((books) => {
+        // Somebody took this member for dead and closed the run.
+        const reopening = books.hasEnded ? enterRun(books) : NOTHING
+        const written = log.append(lines)
+        return reopening.length === 0 ? written : Buffer.concat([reopening, written])
+      }),
     isDelivered: () => true,
     leave: (status, eventsLost) =>
       log.locked((books) => {
         membership?.leave()
         membership = undefined
+        if (books.hasEnded) return NOTHING
         books.status = worse(books.status, status)
         books.eventsLost += eventsLost
         log.saveBooks()
-        return closeIfOver({ runsDir, folder, log, identity, wallMs: () => clock.wallMs() }, books) ?? NOTHING
+        return closeIfOver({ runsDir, folder, log, identity, clock }, books) ?? NOTHING
       }),
     close() {
       membership?.leave()
@@ -140,12 +153,7 @@ export async function joinRun(joining: Joining): Promise<Record | 'ended'> {
 }
 
 /** Repeats what another process may be in the way of, in short pauses, until the time for a lock is over. */
-export async function insist<T>(
-  clock: Clock,
-  path: string,
-  act: () => T | undefined,
-  waitMs = LOCK_WAIT_MS,
-): Promise<T> {
+export async function insist<T>(clock: Clock, path: string, act: () => T | undefined, waitMs: number): Promise<T> {
   const deadlineMs = clock.monoMs() + waitMs
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
     const result = act()

@@ -16,6 +16,8 @@ export interface RunBooks {
   seq: number
   counts: CallCounts
   eventsLost: number
+  /** Starts of the run so far, of which the last may have ended; counts and status are those of this segment. */
+  segment: number
   startedMs: number | null
   hasEnded: boolean
   /** The worst that a member of the run has reported. */
@@ -23,6 +25,12 @@ export interface RunBooks {
   /** `heimdall run` opens and closes this run; shims only take part. */
   isOwned: boolean
   parent: ParentProcess | null
+  /** How long a run without owner stays open when nobody takes part in it. */
+  quietMs: number
+  /** Since when nobody does. Like the next one it is monotonic time, and means nothing after another boot. */
+  quietSinceMs: number | null
+  startedMonoMs: number | null
+  bootId: string
 }
 
 export function emptyBooks(): RunBooks {
@@ -31,12 +39,37 @@ export function emptyBooks(): RunBooks {
     seq: 0,
     counts: { total: 0, allowed: 0, blocked: 0, throttled: 0, errors: 0 },
     eventsLost: 0,
+    segment: 0,
     startedMs: null,
     hasEnded: false,
     status: 'SUCCEEDED',
     isOwned: false,
     parent: null,
+    quietMs: 0,
+    quietSinceMs: null,
+    startedMonoMs: null,
+    bootId: '',
   }
+}
+
+/** A reading of both clocks, and the boot that the monotonic one counts from. */
+export interface Moment {
+  readonly wallMs: number
+  readonly monoMs: number
+  readonly bootId: string
+}
+
+/** The next segment begins: numbers of calls go on, everything else is counted anew. */
+export function beginSegment(books: RunBooks, { wallMs, monoMs, bootId }: Moment): void {
+  const { bytes, seq, segment, parent, quietMs } = books
+  Object.assign(books, emptyBooks(), { bytes, seq, segment: segment + 1, parent, quietMs })
+  Object.assign(books, { startedMs: Math.floor(wallMs), startedMonoMs: monoMs, bootId })
+}
+
+/** True when nobody has taken part for as long as the run waits for somebody. */
+export function isQuiet({ quietMs, quietSinceMs, bootId }: RunBooks, now: Moment): boolean {
+  if (bootId !== now.bootId) return true
+  return quietSinceMs !== null && now.monoMs - quietSinceMs >= quietMs
 }
 
 /** From best to worst; a run ends with the worst status that any of its shims saw. */
@@ -61,7 +94,8 @@ export function enterStored(books: RunBooks, text: string): void {
   if (event === undefined) return
   switch (event.type) {
     case 'run_start':
-      books.startedMs = Date.parse(String(event.ts))
+      beginSegment(books, { wallMs: Date.parse(String(event.ts)), monoMs: 0, bootId: '' })
+      books.startedMonoMs = null
       break
     case 'run_end':
       books.hasEnded = true
@@ -98,15 +132,21 @@ export function parseObject(text: string): object | undefined {
   }
 }
 
-export function summaryOf(books: RunBooks, nowMs: number): RunSummary {
-  const { counts, startedMs, eventsLost } = books
+export function summaryOf(books: RunBooks, now: Moment): RunSummary {
+  const { counts, eventsLost } = books
   return {
     calls_total: counts.total,
     calls_allowed: counts.allowed,
     calls_blocked: counts.blocked,
     calls_throttled: counts.throttled,
     errors_total: counts.errors,
-    duration_ms: startedMs === null ? 0 : Math.max(0, Math.floor(nowMs) - startedMs),
+    duration_ms: durationMs(books, now),
     ...(eventsLost > 0 ? { events_lost: eventsLost } : {}),
   }
+}
+
+/** By the wall only where the run has seen another boot, or the books were made anew from the record. */
+function durationMs({ startedMs, startedMonoMs, bootId }: RunBooks, now: Moment): number {
+  if (startedMonoMs !== null && bootId === now.bootId) return Math.max(0, Math.floor(now.monoMs - startedMonoMs))
+  return startedMs === null ? 0 : Math.max(0, Math.floor(now.wallMs) - startedMs)
 }

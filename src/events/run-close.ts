@@ -1,6 +1,7 @@
 // The end of a run: open calls of the dead are ended, then the one run_end is written, by whoever is last or comes to look.
 import { readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Clock } from '../clock.ts'
 import { HeimdallError, isErrno, isSystemError } from '../errors.ts'
 import { ABANDONED_RUNS_MAX } from '../limits.ts'
 import { type Env, stateDir } from '../paths.ts'
@@ -8,7 +9,8 @@ import { EventLines } from './event-lines.ts'
 import { type CallNames, EventText } from './event-text.ts'
 import { PREVIEW_NONE } from './preview.ts'
 import { isAlive } from './process-start.ts'
-import { parseEvent, type RunBooks, type StoredEvent, summaryOf, worse } from './run-books.ts'
+import { momentOf } from './moment.ts'
+import { isQuiet, type Moment, parseEvent, type RunBooks, type StoredEvent, summaryOf, worse } from './run-books.ts'
 import { RunLog } from './run-log.ts'
 import { forgetMembers, lookAtMembers } from './run-members.ts'
 import type { Identity } from './types.ts'
@@ -22,34 +24,45 @@ export interface Closing {
   readonly runsDir: string
   readonly folder: string
   readonly log: RunLog
-  readonly wallMs: () => number
+  readonly clock: Clock
   /** Envelope of run_end; without it, that of the run's own run_start. */
   readonly identity?: Identity
 }
 
-/** Ends the run if nobody takes part in it any more. Returns the lines written, or nothing if the run goes on. The record must be locked. */
+/**
+ * Ends the run if nobody takes part in it any more: at once where it has an owner or its host is gone, else after a quiet
+ * time. Returns the lines written, or nothing if the run goes on. The record must be locked.
+ */
 export function closeIfOver(closing: Closing, books: RunBooks): Buffer | undefined {
   if (books.hasEnded) return undefined
   const runDir = join(closing.runsDir, closing.folder)
   const { alive, dead } = lookAtMembers(runDir)
   if (alive.length > 0) return undefined
-  if (books.parent !== null && isAlive(books.parent)) return undefined
+  const now = momentOf(closing.clock)
+  if (books.quietSinceMs === null) {
+    books.quietSinceMs = now.monoMs
+    closing.log.saveBooks()
+  }
+  if (!books.isOwned && isAwaited(books, now)) return undefined
   // A shim that died without leaving did not end well, and neither did the run.
   if (dead.length > 0) books.status = worse(books.status, 'FAILED')
-  const nowMs = closing.wallMs()
-  const now = new Date(nowMs).toISOString()
   const identity = closing.identity ?? identityOfRun(closing.log)
   const written: Buffer[] = []
   if (identity !== undefined) {
-    if (dead.length > 0) written.push(closing.log.append(endsOfOpenCalls(closing.log, nowMs)))
+    if (dead.length > 0) written.push(closing.log.append(endsOfOpenCalls(closing.log, now.wallMs)))
     books.hasEnded = true
-    const text = new EventText(identity, () => nowMs)
-    text.runEnd(books.status, now, summaryOf(books, nowMs))
+    const text = new EventText(identity, () => now.wallMs)
+    text.runEnd(books.status, new Date(now.wallMs).toISOString(), books.segment, summaryOf(books, now))
     written.push(closing.log.append(text.lines))
   }
   forgetMembers(runDir)
   removeMark(openMark(closing.runsDir, closing.folder))
   return Buffer.concat(written)
+}
+
+/** The host may start another shim of the run. */
+function isAwaited(books: RunBooks, now: Moment): boolean {
+  return books.parent !== null && !isQuiet(books, now) && isAlive(books.parent)
 }
 
 export interface ClosedRuns {
@@ -60,17 +73,17 @@ export interface ClosedRuns {
   readonly problems: readonly string[]
 }
 
-/** Closes runs whose members are all dead and whose host is gone. A run that is busy at this moment is left alone. */
-export function closeAbandonedRuns(runsDir: string, wallMs: () => number): ClosedRuns {
+/** Closes runs whose members are all dead and for whom nobody waits. A run that is busy at this moment is left alone. */
+export function closeAbandonedRuns(runsDir: string, clock: Clock): ClosedRuns {
   const folders = openRuns(runsDir)
   // Not always the same ones first: with many runs open, the dead among the last would never be looked at.
-  const from = folders.length <= ABANDONED_RUNS_MAX ? 0 : Math.floor(wallMs()) % folders.length
+  const from = folders.length <= ABANDONED_RUNS_MAX ? 0 : Math.floor(clock.wallMs()) % folders.length
   const some = [...folders.slice(from), ...folders.slice(0, from)].slice(0, ABANDONED_RUNS_MAX)
   const problems: string[] = []
   let closed = 0
   for (const folder of some) {
     try {
-      if (closeAbandoned(runsDir, folder, wallMs)) closed += 1
+      if (closeAbandoned(runsDir, folder, clock)) closed += 1
     } catch (error) {
       if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
       problems.push(`run ${folder} cannot be closed: ${error.message}`)
@@ -79,12 +92,12 @@ export function closeAbandonedRuns(runsDir: string, wallMs: () => number): Close
   return { closed, open: folders.length - closed - problems.length, problems }
 }
 
-function closeAbandoned(runsDir: string, folder: string, wallMs: () => number): boolean {
+function closeAbandoned(runsDir: string, folder: string, clock: Clock): boolean {
   const log = new RunLog(join(runsDir, folder))
   try {
     const text = log.locked((books) => {
       if (books.hasEnded) removeMark(openMark(runsDir, folder))
-      return closeIfOver({ runsDir, folder, log, wallMs }, books)
+      return closeIfOver({ runsDir, folder, log, clock }, books)
     })
     return text !== undefined
   } finally {
@@ -142,7 +155,7 @@ function identityOfRun(log: RunLog): Identity | undefined {
   log.read((text) => {
     const event = parseEvent(text)
     if (event?.type === 'run_start') found = event as StoredEvent & Identity
-    return found === undefined
+    return true
   })
   return found
 }

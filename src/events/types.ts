@@ -59,6 +59,8 @@ export interface RunStart {
   readonly started_at: string
   readonly mode: 'observe' | 'guardrails' | 'control'
   readonly policy: PolicyRef
+  /** A run that was closed and is joined again goes on as its next segment; the first is 1. */
+  readonly segment?: number
   readonly meta?: Readonly<Record<string, unknown>>
 }
 

@@ -72,3 +72,12 @@ export function shifted(kind: string, cell: Cell, byMs: number): Cell {
 function timesOf(kind: string, cell: Cell): readonly number[] {
   return kind === 'budget' ? [] : kind === 'rate' ? cell.slice(1) : cell
 }
+
+/** What two cells of one key, counted apart, come to together; never less than either. */
+export function added(kind: string, cell: Cell | undefined, other: Cell): Cell {
+  if (cell === undefined) return other
+  if (kind === 'budget') return other.map((count, i) => count + (cell[i] ?? 0))
+  // How much both took of a bucket is not known without its rule: the emptier one stands.
+  if (kind === 'rate') return (cell[0] ?? 0) <= (other[0] ?? 0) ? cell : other
+  return [...cell, ...other].toSorted((a, b) => a - b)
+}

@@ -196,7 +196,7 @@ export class ClientJudge {
     const { call, isForgotten } = cancelled
     this.#noted.push({ what: 'cancelled', judged: call.judged })
     // How it ends will not be seen, so it counts as what a canceller might want to hide.
-    if (isForgotten) this.#options.gate.settleCancelled(call.judged, true)
+    if (isForgotten) this.#options.gate.settle(call.judged, true)
   }
 
   /** Calls of this turn may not be sent on before their decisions are written. */

@@ -270,8 +270,8 @@ export class Gate {
     events.added()
   }
 
-  /** The answer to a call that was cancelled has come: whoever cancels must not be able to hide an error from a breaker. */
-  settleCancelled({ end }: JudgedCall, isError: boolean): void {
+  /** Counts how a call went whose end is in the record already: whoever cancels must not be able to hide an error from a breaker. */
+  settle({ end }: JudgedCall, isError: boolean): void {
     if (end !== null) this.#settle(end, isError)
   }
 

@@ -13,6 +13,19 @@ export interface OpenCall {
   perhaps: CallOutcome | null
 }
 
+/**
+ * Under an id that is in use more than once it cannot be known whose answer it is. It is taken for that of the request
+ * that came first, except that an error ends a call, and counts for every call that it may be of: so nothing that is
+ * sent under the same id can hide it.
+ */
+export interface Answered {
+  readonly call: OpenCall
+  /** False: it was taken for another request's answer, but if no other comes it was this call's. */
+  readonly isSure: boolean
+  /** Calls that an error may be of as well. */
+  readonly others: readonly OpenCall[]
+}
+
 /** A request that is not a call; only its place in the order matters. */
 const OTHER: unique symbol = Symbol('a request that is not a call')
 
@@ -56,30 +69,23 @@ export class OpenCalls {
     else this.#byId.set(key, [before, entry])
   }
 
-  /**
-   * The call that an answer with this id belongs to; undefined when it answers something else. `isSure` is false when it
-   * has been taken for the answer to another request under the same id, which may in truth never be answered: then it
-   * may have been the call's. An error is always the call's, so that no such request can hide it.
-   */
-  answered(
-    key: IdKey,
-    idRaw: string,
-    isError: boolean,
-  ): { readonly call: OpenCall; readonly isSure: boolean } | undefined {
+  /** What an answer with this id means; undefined when it answers something that is no call. */
+  answered(key: IdKey, idRaw: string, isError: boolean): Answered | undefined {
     const entry = this.#byId.get(key)
     if (entry === undefined) return undefined
     if (!Array.isArray(entry)) {
       this.#byId.delete(key)
       this.#uncount(entry)
-      return entry === OTHER ? undefined : { call: entry, isSure: true }
+      return entry === OTHER ? undefined : { call: entry, isSure: true, others: [] }
     }
-    const firstCall = entry.find((one) => one !== OTHER)
-    const at = entry[0] === OTHER && isError ? entry.findIndex((one) => one !== OTHER) : indexOf(entry, idRaw)
-    const [taken = OTHER] = entry.splice(Math.max(0, at), 1)
+    const live = entry.find((one): one is OpenCall => isLive(one))
+    const taken = (isError ? live : undefined) ?? pick(entry, idRaw)
+    entry.splice(entry.indexOf(taken), 1)
     this.#uncount(taken)
     if (entry.length === 1) this.#byId.set(key, entry[0] as Entry)
-    if (taken !== OTHER) return { call: taken, isSure: true }
-    return firstCall === undefined ? undefined : { call: firstCall, isSure: false }
+    const others = isError ? entry.filter((one): one is OpenCall => one !== OTHER) : []
+    if (isLive(taken) || live === undefined) return taken === OTHER ? undefined : { call: taken, isSure: true, others }
+    return { call: live, isSure: false, others }
   }
 
   /** The call that a client has given up. `isForgotten` says that its answer will not be recognised when it comes. */
@@ -133,9 +139,13 @@ export class OpenCalls {
   }
 }
 
+function isLive(entry: Entry): boolean {
+  return entry !== OTHER && !entry.isCancelled
+}
+
 /** The first, unless another one was written with exactly these digits: large numbers can be one to one reader and two to another. */
-function indexOf(entries: readonly Entry[], idRaw: string): number {
-  const [first] = entries
-  if (first === undefined || first === OTHER || first.idRaw === idRaw) return 0
-  return entries.findIndex((one) => one !== OTHER && one.idRaw === idRaw)
+function pick(entries: readonly Entry[], idRaw: string): Entry {
+  const [first = OTHER] = entries
+  if (first === OTHER || first.idRaw === idRaw) return first
+  return entries.find((one) => one !== OTHER && one.idRaw === idRaw) ?? first
 }

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { POLICY_WINDOWS_MAX } from '../limits.ts'
-import { latestOf, shifted } from '../policy/cells.ts'
+import { added, latestOf, shifted } from '../policy/cells.ts'
 import { decide, settle } from '../policy/decide.ts'
 import { MemoryCounters } from '../policy/memory-counters.ts'
 import { keysOf, type Plan } from '../policy/plan.ts'
@@ -42,12 +42,17 @@ export interface BootTime {
   readonly monoMs: number
 }
 
+export interface SharedState extends PolicyState {
+  /** Enters what was counted elsewhere, beside what is there. */
+  adopt(writes: readonly CellWrite[]): void
+}
+
 /** The counters of a run in its folder. `openDatabase` comes in because a shim alone must not load it. */
 export function sharedState(
   runDir: string,
   openDatabase: (path: string, options: { readonly migrations: readonly string[] }) => Database,
   now: BootTime,
-): PolicyState {
+): SharedState {
   const db = openDatabase(join(runDir, 'counters.db'), { migrations: MIGRATIONS })
   // What must survive is the death of a process, and that the page cache does. A counter is not worth a flush of the disk.
   db.exec('PRAGMA synchronous = OFF')
@@ -95,6 +100,20 @@ export function sharedState(
           ...end.dedupes.map(({ key, args }) => stored(key, args)),
         ])
         cells.apply(settle(end, isError, cells, nowMs), nowMs)
+      })
+    },
+    adopt(writes) {
+      if (writes.length === 0) return
+      inTransaction(() => {
+        cells.fetch(writes.map(({ key, args }) => stored(key, args)))
+        const merged = writes.map((write): CellWrite => {
+          const kind = write.key.slice(0, write.key.indexOf(' '))
+          return {
+            ...write,
+            cell: write.cell === null ? null : added(kind, cells.get(write.key, write.args), write.cell),
+          }
+        })
+        cells.apply(merged, now.monoMs)
       })
     },
     close: () => db.close(),

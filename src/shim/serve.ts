@@ -11,8 +11,6 @@ import { closeAbandonedRuns } from '../events/run-close.ts'
 import { createIdSource } from '../id-source.ts'
 import { ABANDONED_LOOK_MS, EVENT_CLOSE_MS, SHIM_HEALTH_MS } from '../limits.ts'
 import type { Policy } from '../policy/plan.ts'
-import { bootId } from '../processes.ts'
-import { openDatabase } from '../storage/sqlite.ts'
 import { AgentOut } from './agent-out.ts'
 import type { Answering } from './answers.ts'
 import { ClientJudge } from './client-judge.ts'
@@ -21,7 +19,8 @@ import { Gate, refOf } from './gate.ts'
 import type { readIdentity } from './identity.ts'
 import { OpenCalls } from './open-calls.ts'
 import { type Loaded, loadPolicy, type PolicyWatch, watchPolicy } from './policy-source.ts'
-import { memoryState, type PolicyState, sharedState } from './policy-state.ts'
+import { memoryState, type PolicyState } from './policy-state.ts'
+import { stateOfRun } from './run-state.ts'
 import { followOrders, type RunOrders } from './run-orders.ts'
 import type { ShimOptions } from './shim.ts'
 import type { StderrOut } from './stderr-out.ts'
@@ -55,7 +54,7 @@ export async function serve(options: ShimOptions, { identity, upstream, stderr }
   const { exitCode, status } = await shim.traffic.ended
   health.cancel()
   shim.policyWatch?.close()
-  shim.orders?.close()
+  shim.orders.current?.close()
   await shim.events.close(status)
   shim.state.close()
   await within(clock, EVENT_CLOSE_MS, stderr.drained())
@@ -63,12 +62,12 @@ export async function serve(options: ShimOptions, { identity, upstream, stderr }
 }
 
 /** A sign of life now and then; and, a little after the start, a look at runs that nobody has ended. */
-function keepSignsOfLife(clock: Clock, { runDir }: OpenRun, shim: Shim, note: (line: string) => void): Timer {
+function keepSignsOfLife(clock: Clock, { shared }: OpenRun, shim: Shim, note: (line: string) => void): Timer {
   let hasLooked = false
   let timer = clock.after(ABANDONED_LOOK_MS, beat, { background: true })
   function beat(): void {
     timer = clock.after(SHIM_HEALTH_MS, beat, { background: true })
-    const { problems } = runDir === null ? { problems: [] } : closeAbandonedRuns(dirname(runDir), () => clock.wallMs())
+    const { problems } = shared === null ? { problems: [] } : closeAbandonedRuns(dirname(shared.runDir), clock)
     if (!hasLooked) for (const problem of problems) note(problem)
     hasLooked = true
     shim.signOfLife()
@@ -90,6 +89,7 @@ function joinRun(options: ShimOptions, identity: ShimIdentity, policy: Policy, s
     },
     events: events === 'stderr' ? { out: (lines) => stderr.events(lines) } : events,
     parentPid: options.parentPid(),
+    quietMs: options.quietMs,
     note: (line) => stderr.note(line),
   })
 }
@@ -102,7 +102,7 @@ interface Shim {
   readonly traffic: Traffic
   readonly events: EventWriter
   readonly state: PolicyState
-  readonly orders: RunOrders | null
+  readonly orders: { readonly current: RunOrders | null }
   readonly policyWatch: PolicyWatch | null
 }
 
@@ -128,7 +128,7 @@ function assemble(
     },
   })
   const redact = createRedact()
-  const state = run.runDir === null ? memoryState() : sharedWhenNeeded(run.runDir, clock)
+  const state = run.shared === null ? memoryState() : stateOfRun(run.shared, clock)
   const open = new OpenCalls()
   const startMs = clock.monoMs()
   const say = (put: (text: EventText) => void): void => {
@@ -145,7 +145,7 @@ function assemble(
       }),
     )
   const out = new AgentOut(options.stdout)
-  let orders: RunOrders | null = null
+  const orders: { current: RunOrders | null } = { current: null }
   const gate = new Gate({
     serverName,
     policy,
@@ -156,7 +156,7 @@ function assemble(
     clock,
     newId: createCallIds(createIdSource(clock)()),
     onTerminate(decision) {
-      orders?.terminate(decision)
+      orders.current?.terminate(decision)
       traffic.terminate(decision)
     },
     note,
@@ -178,15 +178,17 @@ function assemble(
     parentPid: options.parentPid,
     note,
   })
-  if (run.runDir !== null)
-    orders = followOrders(
-      run.runDir,
+  const { shared } = run
+  shared?.whenJoined(() => {
+    orders.current = followOrders(
+      shared.runDir,
       (decision) => {
         gate.terminate(decision)
         traffic.terminate(decision)
       },
       note,
     )
+  })
   const policyWatch = followPolicy(options, identity, policySource, gate, say, note)
   return { say, signOfLife, traffic, events, state, orders, policyWatch }
 }
@@ -195,19 +197,6 @@ function assemble(
 function createCallIds(base: string): () => string {
   let calls = 0
   return () => `${base}-${(calls += 1).toString(36)}`
-}
-
-/** The shared counters, opened with the first call that needs one: most tools of most policies need none. */
-function sharedWhenNeeded(runDir: string, clock: Clock): PolicyState {
-  const memory = memoryState()
-  let shared: PolicyState | undefined
-  const opened = (): PolicyState =>
-    (shared ??= sharedState(runDir, openDatabase, { bootId: bootId(), monoMs: clock.monoMs() }))
-  return {
-    decide: (plan, call, nowMs) => (plan.isStateful ? opened() : memory).decide(plan, call, nowMs),
-    settle: (end, isError, nowMs) => opened().settle(end, isError, nowMs),
-    close: () => shared?.close(),
-  }
 }
 
 /** A valid new policy replaces the old one between two calls; an invalid one is refused, and the old one stays. */

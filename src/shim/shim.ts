@@ -15,6 +15,10 @@ export interface ShimOptions {
   readonly policy: PolicyOrigin
   readonly events: 'stderr' | { readonly path: string } | null
   readonly denyAs: DenyAs
+  /** How long a run without owner stays open when no shim takes part in it. */
+  readonly quietMs: number
+  /** To be said once there is somebody to hear it. */
+  readonly notes: readonly string[]
   readonly env: Env
   readonly cwd: string
   /** Asked again and again: it changes when the parent is gone. */
@@ -32,6 +36,7 @@ export async function runShim(options: ShimOptions): Promise<number> {
   const { clock, env, cwd } = options
   const stderr = new StderrOut(options.stderr, { hasEvents: options.events === 'stderr' })
   const note = (line: string): void => stderr.note(line)
+  for (const line of options.notes) note(line)
   const identity = readIdentity(env, cwd, note)
   // Nothing reaches it before policy is loaded.
   const { command } = options

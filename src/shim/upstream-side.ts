@@ -112,9 +112,10 @@ export class UpstreamSide {
     const isError = isFailed(scanned)
     const answered = open.answered(id.key, id.raw, isError)
     if (answered === undefined) return
-    const { call, isSure } = answered
+    const { call, isSure, others } = answered
+    for (const other of others) gate.settle(other.judged, true)
     if (!isSure) call.perhaps = { ...outcomeOf(scanned, bytes, whole, streamHash), result: PREVIEW_OMITTED }
-    else if (call.isCancelled) gate.settleCancelled(call.judged, isError)
+    else if (call.isCancelled) gate.settle(call.judged, isError)
     else gate.finish(call.judged, outcomeOf(scanned, bytes, whole, streamHash))
   }
 

@@ -150,11 +150,16 @@ eachSource(() => {
     expect(checkBooks(eventsOfRun(home, RUN))).toEqual([])
   })
 
-  test('an owner that comes to a run that has ended is told so', async () => {
+  test('an owner that comes to a run that has ended goes on with its next segment', async () => {
     const home = temporaryFolder()
     await leave(await startOwner(home))
-    const late = await runProgram([...fixture('run-owner'), runsDir(home), RUN])
-    expect(late).toMatchObject({ stdout: 'ended\n', code: 3 })
-    expect(eventsOfRun(home, RUN).map((event) => event['type'] as string)).toEqual(['run_start', 'run_end'])
+    await leave(await startOwner(home, 'owner-2'))
+    const ends = eventsOfRun(home, RUN).map((event) => [event['type'], event['run'].segment] as [string, number])
+    expect(ends).toEqual([
+      ['run_start', 1],
+      ['run_end', 1],
+      ['run_start', 2],
+      ['run_end', 2],
+    ])
   })
 })

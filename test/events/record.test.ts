@@ -41,8 +41,7 @@ interface Member {
 
 async function joinAs(runsDir: string, runId: string, name: string, role: 'shim' | 'owner' = 'shim'): Promise<Member> {
   const identity = identityOf(runId, name)
-  const record = await joinRun({ runsDir, folder: runId, identity, start, role, parent: null, clock })
-  if (record === 'ended') throw new Error('the run has ended')
+  const record = await joinRun({ runsDir, folder: runId, identity, start, role, parent: null, quietMs: 0, clock })
   return { record, text: new EventText(identity, () => clock.wallMs()), name, calls: 0 }
 }
 
@@ -160,7 +159,7 @@ test('a look reaches every abandoned run in the end, however many others are ope
   let looks = 0
   while (readdirSync(join(runsDir, '.open')).includes('zzz-dead') && looks < 200) {
     clock.advance(7)
-    closeAbandonedRuns(runsDir, () => clock.wallMs())
+    closeAbandonedRuns(runsDir, clock)
     looks += 1
   }
   expect(readdirSync(join(runsDir, '.open'))).toHaveLength(living.length)
@@ -173,7 +172,7 @@ test('a run that cannot be read is no reason not to close the others', async () 
   member.record.close()
   writeFileSync(openMark(runsDir, 'a-file'), '')
   writeFileSync(join(runsDir, 'a-file'), 'a file where the folder of a run should be')
-  const { closed, problems } = closeAbandonedRuns(runsDir, () => clock.wallMs())
+  const { closed, problems } = closeAbandonedRuns(runsDir, clock)
   expect(closed).toBe(1)
   expect(problems).toEqual([expect.stringContaining('a-file')])
   expect(parseLines(readFileSync(join(runsDir, 'b-run', 'events.jsonl'), 'utf8')).at(-1)).toMatchObject({

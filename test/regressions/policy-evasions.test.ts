@@ -29,17 +29,19 @@ test('a call that is cancelled and fails all the same counts for a breaker (seed
   expect(ends).toEqual([...Array<string>(3).fill('CANCELLED'), ...Array<string>(7).fill('ERROR')])
 })
 
-test('neither does a request before it under the same id hide an error', async () => {
+test.each(['never', 'echo'])('neither do other requests under its id hide an error: %s', async (before) => {
   const shim = startShim({ policy: BREAKER })
   const refused: number[] = []
   for (let id = 1; id <= 6; id += 1) {
-    // Never answered, so the next answer under this id is the call's.
-    shim.send(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"never"}}`)
+    shim.send(toolCall(id, before, { id }))
     cancel(shim, id)
     shim.send(toolCall(id, 'fail', { id }))
-    if (isRefused(await shim.answer(id))) refused.push(id)
+    shim.send(toolCall(id, 'never', { id }))
+    await shim.answer(id)
+    if (isRefused(await shim.call('fail', {}, `${id}`))) refused.push(id)
   }
-  expect(refused).toEqual([4, 5, 6])
+  // Two failures of each round count: its own, and the one that tells.
+  expect(refused).toEqual([2, 3, 4, 5, 6])
   await shim.end()
 })
 

@@ -14,6 +14,7 @@ import {
   rule,
   runFolders,
   runsDir,
+  segmentsOf,
   type ShimClient,
   startShim,
   toolCall,
@@ -60,22 +61,29 @@ test('shims that share SUB_RUN_ID are one run, opened by the first and closed by
   )
 })
 
-test('a run that has ended is not opened again: a late shim gets an id of its own', async () => {
+test('a run that has ended goes on as its next segment under the id that was given (seed 004 §5)', async () => {
   const home = temporaryFolder()
-  for (const _ of [1, 2]) {
+  for (let segment = 1; segment <= 3; segment += 1) {
     const shim = startShim({ home, env: { SUB_RUN_ID: 'r' }, bin: 'heimdall' })
-    await shim.call('echo')
+    for (let n = 0; n < segment; n += 1) await shim.call('echo')
     await shim.end()
   }
-  expect(runFolders(home).sort()).toEqual(['r', 'r.2'])
-  for (const folder of ['r', 'r.2']) expect(checkBooks(eventsOfRun(home, folder))).toEqual([])
+  expect(runFolders(home)).toEqual(['r'])
+  const events = eventsOfRun(home, 'r')
+  expect(new Set(events.map((event) => event['run_id'] as string))).toEqual(new Set(['r']))
+  const segments = segmentsOf(events)
+  expect(
+    segments.map((one) => checkBooks(one, one[0]?.['run'].segment === 3 ? 3 : one[0]?.['run'].segment - 1)),
+  ).toEqual([[], [], []])
+  for (const [i, one] of segments.entries())
+    for (const event of [one[0], one.at(-1)]) expect(event?.['run'].segment).toBe(i + 1)
 })
 
 test('shims of one host session are one run, closed by the next command that looks when the host is gone', async () => {
   const home = temporaryFolder()
   // This test process is the host of both: their parent lives, so the run stays open when they leave.
   for (const name of ['a', 'b']) {
-    const shim = startShim({ home, name, bin: 'heimdall' })
+    const shim = startShim({ home, name, bin: 'heimdall', env: { HEIMDALL_RUN_QUIET_SECONDS: '300' } })
     await shim.call('echo')
     await shim.end()
   }

@@ -1,6 +1,7 @@
 // `heimdall shim` and `sub shim`: an MCP server behind policy.
-import type { Run } from '../command.ts'
+import type { Context, Run } from '../command.ts'
 import type { shim } from '../table/policy.ts'
+import { CONFIG_KEYS, loadConfig } from '../../config.ts'
 import { HeimdallError } from '../../errors.ts'
 import { runShim } from '../../shim/shim.ts'
 import { shimOptions } from '../../shim/options.ts'
@@ -14,6 +15,7 @@ export const run: Run<typeof shim> = async (context, { flags, rest }) => {
   const exit = await runShim({
     ...shimOptions(flags, context.env, context.isSeedName),
     command: rest,
+    ...(await quietTime(context)),
     env: context.env,
     cwd: context.cwd,
     clock: context.clock,
@@ -26,4 +28,15 @@ export const run: Run<typeof shim> = async (context, { flags, rest }) => {
   // All that somebody reads has been taken by now. What nobody reads would keep the process alive for ever, and the
   // streams of a process cannot be destroyed.
   process.exit(exit)
+}
+
+/** A file of settings that cannot be read is no reason to leave an agent without its server. */
+async function quietTime({ cwd, env, configFile }: Context): Promise<{ quietMs: number; notes: string[] }> {
+  try {
+    const { run_quiet_seconds } = await loadConfig({ cwd, env, file: configFile })
+    return { quietMs: Number(run_quiet_seconds.value) * 1_000, notes: [] }
+  } catch (error) {
+    if (!(error instanceof HeimdallError)) throw error
+    return { quietMs: CONFIG_KEYS.run_quiet_seconds.default * 1_000, notes: [`${error.message}; defaults hold`] }
+  }
 }

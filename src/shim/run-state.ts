@@ -1,0 +1,47 @@
+// The counters of a run that shims share: in its folder once it is joined, and in memory until then.
+import type { Clock } from '../clock.ts'
+import type { SharedRun } from '../events/open-run.ts'
+import { POLICY_WINDOWS_MAX } from '../limits.ts'
+import type { CellWrite, Verdict } from '../policy/types.ts'
+import { bootId } from '../processes.ts'
+import { openDatabase } from '../storage/sqlite.ts'
+import { memoryState, type PolicyState, type SharedState, sharedState } from './policy-state.ts'
+
+/** Opened with the first call that needs a counter: most tools of most policies need none. */
+export function stateOfRun({ runDir, whenJoined }: SharedRun, clock: Clock): PolicyState {
+  const memory = memoryState()
+  /** What was counted before the run was joined; it is entered in the run's counters then. */
+  const early = new Map<string, CellWrite>()
+  let isJoined = false
+  let shared: SharedState | undefined
+  whenJoined(() => (isJoined = true))
+  const opened = (): PolicyState => {
+    if (shared === undefined) {
+      const opening = sharedState(runDir, openDatabase, { bootId: bootId(), monoMs: clock.monoMs() })
+      try {
+        opening.adopt([...early.values()])
+      } catch (error) {
+        opening.close()
+        throw error
+      }
+      early.clear()
+      shared = opening
+    }
+    return shared
+  }
+  const remembered = (verdict: Verdict): Verdict => {
+    for (const write of verdict.writes) {
+      if (early.size >= POLICY_WINDOWS_MAX) early.delete(early.keys().next().value ?? '')
+      early.set(write.key + write.args, write)
+    }
+    return verdict
+  }
+  return {
+    decide(plan, call, nowMs) {
+      if (!plan.isStateful) return memory.decide(plan, call, nowMs)
+      return isJoined ? opened().decide(plan, call, nowMs) : remembered(memory.decide(plan, call, nowMs))
+    },
+    settle: (end, isError, nowMs) => (isJoined ? opened() : memory).settle(end, isError, nowMs),
+    close: () => shared?.close(),
+  }
+}
