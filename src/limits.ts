@@ -109,6 +109,10 @@ export const PROGRAM_PARTS_MAX = 64
 /** Evidence and titles as they are shown. */
 export const SIGNAL_TEXT_MAX = 512
 
+// -- cells
+/** Terminals let go of longer addresses (VTE at 2,083), and each line that is drawn carries its own. */
+export const LINK_BYTES_MAX = 2_083
+
 // -- briefing
 /** A symbol or fact is a path, a criterion, a port. Escaped at its worst it still fits one line of protocol.log. */
 export const VALUE_BYTES_MAX = 8 << 10

@@ -8,13 +8,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   vocabulary: [],
   canonical: [],
   wire: [],
+  cells: [],
   scopes: [],
   policy: ['canonical', 'scopes'],
   storage: ['canonical'],
   briefing: ['storage', 'canonical'],
   events: ['storage', 'canonical'],
   coordination: ['storage', 'scopes', 'canonical'],
-  supervisor: ['wire', 'storage'],
+  supervisor: ['wire', 'cells', 'storage'],
   client: ['wire'],
   shim: ['policy', 'events', 'storage', 'canonical', 'scopes', 'coordination'],
   dispatch: ['coordination', 'briefing', 'events', 'storage', 'client'],
@@ -22,6 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: [
     'canonical',
     'wire',
+    'cells',
     'scopes',
     'policy',
     'storage',
@@ -35,7 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-const PURE = ['canonical', 'wire', 'scopes', 'policy']
+const PURE = ['canonical', 'wire', 'cells', 'scopes', 'policy']
 /** What a pure room may take from Node.js: nothing that reads or writes the world. */
 const PURE_BUILTINS = ['node:crypto', 'node:buffer', 'node:util', 'node:path', 'node:string_decoder']
 

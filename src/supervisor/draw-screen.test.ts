@@ -1,17 +1,9 @@
 // Drawing a screen: on any other terminal it gives the same screen, cursor and modes, and asks that terminal nothing.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { linkOf, underlineColorOf, underlineStyleOf } from '../cells/cell.ts'
 import { drawScreen } from './draw-screen.ts'
-import {
-  type Cell,
-  createEmulator,
-  currentAttributes,
-  type Emulator,
-  linkOf,
-  marginsOf,
-  underlineColorOf,
-  underlineStyleOf,
-} from './emulator.ts'
+import { type Cell, createEmulator, currentAttributes, type Emulator, marginsOf } from './emulator.ts'
 import { followModes, type TerminalModes } from './terminal-modes.ts'
 
 interface Fixture {
@@ -56,7 +48,7 @@ function picture({ emulator, modes, title }: Fixture) {
       cell.isOverline(),
       underlineStyleOf(cell),
       underlineColorOf(cell),
-      linkOf(emulator, cell),
+      linkOf(emulator, cell)?.uri,
     ]
     return [
       cell.getChars(),
@@ -79,7 +71,7 @@ function picture({ emulator, modes, title }: Fixture) {
     cursor: [isHanging ? emulator.cols - 1 : active.cursorX, active.cursorY],
     margins: [scrollTop, scrollBottom],
     saved: [savedX, savedY],
-    pen: [pen.isBold(), pen.isInverse(), pen.getFgColor(), pen.getBgColor()],
+    pen: [pen.isBold(), pen.isInverse(), pen.getFgColor(), pen.getBgColor(), linkOf(emulator, pen)?.uri],
     modes: emulator.modes,
     privateModes: [...modes.privateModes].sort((a, b) => a - b),
     cursorHidden: modes.isCursorHidden,

@@ -1,15 +1,7 @@
 // The screen as bytes that draw it on any terminal, whatever state that is in. Never a query: nothing in it is answered.
-import {
-  attributesOf,
-  type Cell,
-  currentAttributes,
-  type Emulator,
-  type Line,
-  linkOf,
-  marginsOf,
-  underlineColorOf,
-  underlineStyleOf,
-} from './emulator.ts'
+import { drawLine } from '../cells/draw-line.ts'
+import { CLOSE_LINK, Pen, SHOWS_ALL } from '../cells/pen.ts'
+import { currentAttributes, type Emulator, marginsOf } from './emulator.ts'
 import { plainText } from './osc-signals.ts'
 import type { TerminalModes } from './terminal-modes.ts'
 
@@ -22,7 +14,7 @@ const QUIET = [
   '!p',
   ...[1, 66, 9, 1_000, 1_002, 1_003, 1_004, 1_005, 1_006, 1_015, 1_016, 2_004].map((n) => `?${n}l`),
 ]
-const CLEAN = `${QUIET.map(csi).join('')}\x1b(B\x0f${csi('=0;1u')}${csi('0m')}${csi('r')}${csi('H')}${csi('2J')}`
+const CLEAN = `${QUIET.map(csi).join('')}\x1b(B\x0f${csi('=0;1u')}${CLOSE_LINK}${csi('0m')}${csi('r')}${csi('H')}${csi('2J')}`
 
 export function drawScreen(emulator: Emulator, modes: TerminalModes, title: string): string {
   const isAlternate = emulator.buffer.active.type === 'alternate'
@@ -35,100 +27,19 @@ export function drawScreen(emulator: Emulator, modes: TerminalModes, title: stri
 
 function drawBuffer(emulator: Emulator, which: 'normal' | 'alt'): string {
   const buffer = which === 'alt' ? emulator.buffer.alternate : emulator.buffer.normal
-  const pen = new Pen(emulator)
+  const pen = new Pen(emulator, SHOWS_ALL)
+  const cell = buffer.getNullCell()
   let text = ''
   let isContinued = false
   for (let row = 0; row < emulator.rows; row += 1) {
     const line = buffer.getLine(buffer.baseY + row)
     if (line === undefined) break
-    const cells = drawLine(line, pen, emulator.cols)
+    const cells = drawLine(line, pen, emulator.cols, 'cleared', cell)
     // A line that runs on is written on, so that the receiving terminal knows it as one line too.
     if (cells.text !== '') text += (isContinued && line.isWrapped ? '' : at(row, 0)) + cells.text
     isContinued = cells.isFull
   }
-  return text + pen.lift()
-}
-
-function drawLine(line: Line, pen: Pen, cols: number): { text: string; isFull: boolean } {
-  let text = ''
-  let skipped = 0
-  let isFull = false
-  for (let col = 0; col < cols; col += 1) {
-    const cell = line.getCell(col)
-    if (cell === undefined || cell.getWidth() === 0) continue
-    const chars = cell.getChars()
-    if (chars === '' && cell.isBgDefault()) {
-      skipped += 1
-      continue
-    }
-    if (skipped > 0) text += csi(`${skipped}C`)
-    skipped = 0
-    // A cell that was only erased takes the background and stays empty: it must not turn into a space when copied.
-    if (chars === '') skipped = 1
-    text += pen.style(cell) + (chars === '' ? csi('X') : chars)
-    isFull = chars !== '' && col + cell.getWidth() === cols
-  }
-  return { text, isFull }
-}
-
-/** Writes attributes only where they change. */
-class Pen {
-  readonly #emulator: Emulator
-  #attributes: ReturnType<typeof attributesOf> = [0, 0, 0, 0]
-  #sgr = '0'
-  #link = ''
-
-  constructor(emulator: Emulator) {
-    this.#emulator = emulator
-  }
-
-  style(cell: Cell): string {
-    const attributes = attributesOf(cell)
-    if (this.#attributes.every((value, i) => value === attributes[i])) return ''
-    this.#attributes = attributes
-    const sgr = sgrOf(cell)
-    const link = linkOf(this.#emulator, cell)
-    const change = (link === this.#link ? '' : openLink(link)) + (sgr === this.#sgr ? '' : csi(`${sgr}m`))
-    this.#sgr = sgr
-    this.#link = link
-    return change
-  }
-
-  lift(): string {
-    return (this.#link === '' ? '' : openLink('')) + csi('0m')
-  }
-}
-
-/** The address comes from the child: what could end the command early is left out. */
-// oxlint-disable-next-line no-control-regex
-const openLink = (uri: string): string => `\x1b]8;;${uri.replace(/[\x00-\x1f\x7f-\x9f]/g, '')}\x1b\\`
-
-function sgrOf(cell: Cell): string {
-  const underline = underlineStyleOf(cell)
-  return [
-    '0',
-    cell.isBold() !== 0 ? '1' : '',
-    cell.isDim() !== 0 ? '2' : '',
-    cell.isItalic() !== 0 ? '3' : '',
-    underline === 0 ? '' : underline === 1 ? '4' : `4:${underline}`,
-    cell.isBlink() !== 0 ? '5' : '',
-    cell.isInverse() !== 0 ? '7' : '',
-    cell.isInvisible() !== 0 ? '8' : '',
-    cell.isStrikethrough() !== 0 ? '9' : '',
-    cell.isOverline() !== 0 ? '53' : '',
-    colorOf(cell.isFgRGB(), cell.isFgPalette(), cell.getFgColor(), 30),
-    colorOf(cell.isBgRGB(), cell.isBgPalette(), cell.getBgColor(), 40),
-    underlineColorOf(cell),
-  ]
-    .filter((part) => part !== '')
-    .join(';')
-}
-
-function colorOf(isRgb: boolean, isPalette: boolean, color: number, base: 30 | 40): string {
-  if (isRgb) return `${base + 8};2;${(color >>> 16) & 0xff};${(color >>> 8) & 0xff};${color & 0xff}`
-  if (!isPalette) return ''
-  if (color >= 16) return `${base + 8};5;${color}`
-  return String(color < 8 ? base + color : base + 60 + color - 8)
+  return text
 }
 
 function placeCursor(emulator: Emulator, which: 'normal' | 'alt'): string {
@@ -144,7 +55,7 @@ function pendingWrap(emulator: Emulator, row: number): string {
   if (line === undefined || last === undefined) return ''
   const col = last.getWidth() === 0 ? emulator.cols - 2 : emulator.cols - 1
   const cell = line.getCell(col)
-  const pen = new Pen(emulator)
+  const pen = new Pen(emulator, SHOWS_ALL)
   return cell === undefined || cell.getChars() === ''
     ? ''
     : at(row, col) + pen.style(cell) + cell.getChars() + pen.lift()
@@ -171,7 +82,8 @@ function restoreModes(emulator: Emulator, modes: TerminalModes, which: 'normal' 
     title === '' ? '' : `\x1b]2;${plainText(title)}\x1b\\`,
     at(row, Math.min(buffer.cursorX, emulator.cols - 1)),
     buffer.cursorX < emulator.cols ? '' : pendingWrap(emulator, row),
-    csi(`${sgrOf(currentAttributes(emulator))}m`),
+    // What the program writes next goes on in its colours and its link.
+    new Pen(emulator, SHOWS_ALL).style(currentAttributes(emulator)),
     modes.isCursorHidden ? csi('?25l') : csi('?25h'),
   ].join('')
 }

@@ -1,21 +1,18 @@
 // The headless terminal, and the few things of it that its public interface does not show. Runs in the screen's worker.
-import headless from '@xterm/headless'
-import type { IBufferCell, IBufferLine, Terminal as Headless } from '@xterm/headless'
+import type { IBufferCell, Terminal } from '@xterm/headless'
+import { createTerminal } from '../cells/terminal.ts'
 
 export type Cell = IBufferCell
-export type Line = IBufferLine
-export type Emulator = Headless
+export type Emulator = Terminal
 
 /** History helps only when the screen grows; the screen is what is kept. */
 const SCROLLBACK_LINES = 200
 
 export function createEmulator(cols: number, rows: number): Emulator {
-  return new headless.Terminal({
+  return createTerminal({
     cols,
     rows,
     scrollback: SCROLLBACK_LINES,
-    allowProposedApi: true,
-    logLevel: 'off',
     windowOptions: { getWinSizeChars: true },
   })
 }
@@ -28,26 +25,10 @@ interface BufferInternals {
   readonly ybase: number
 }
 
-interface Extended {
-  readonly urlId: number
-  readonly underlineStyle: number
-}
-
-interface CellInternals {
-  /** Colours and flags, packed. */
-  readonly fg: number
-  readonly bg: number
-  readonly extended: Extended & { readonly ext: number }
-  isUnderlineColorDefault(): number
-  isUnderlineColorRGB(): boolean
-  getUnderlineColor(): number
-}
-
 /** Pinned with the package's exact version; `draw-screen.test.ts` fails when one of these moves. */
 interface Internals {
   readonly _core: {
     readonly _bufferService: { readonly buffers: { readonly normal: BufferInternals; readonly alt: BufferInternals } }
-    readonly _oscLinkService: { getLinkData(id: number): { readonly uri: string } | undefined }
     readonly _inputHandler: { readonly _curAttrData: unknown }
   }
 }
@@ -65,32 +46,6 @@ export function marginsOf(emulator: Emulator, which: 'normal' | 'alt'): Omit<Buf
     savedX: within(savedX, emulator.cols),
     savedY: within(savedY - ybase, emulator.rows),
   }
-}
-
-export function linkOf(emulator: Emulator, cell: Cell): string {
-  const { urlId } = (cell as unknown as CellInternals).extended
-  return urlId === 0 ? '' : (inside(emulator)._oscLinkService.getLinkData(urlId)?.uri ?? '')
-}
-
-/** All attributes in four numbers: equal numbers look equal, so that a run of cells is styled once. */
-export function attributesOf(cell: Cell): readonly [number, number, number, number] {
-  const { fg, bg, extended } = cell as unknown as CellInternals
-  return [fg, bg, extended.ext, extended.urlId]
-}
-
-/** 0 none, 1 straight, 2 double, 3 curly, 4 dotted, 5 dashed. */
-export function underlineStyleOf(cell: Cell): number {
-  return cell.isUnderline() === 0 ? 0 : (cell as unknown as CellInternals).extended.underlineStyle
-}
-
-/** Parameters of SGR 58, or nothing for the colour of the text. */
-export function underlineColorOf(cell: Cell): string {
-  const attributes = cell as unknown as CellInternals
-  if (cell.isUnderline() === 0 || attributes.isUnderlineColorDefault() !== 0) return ''
-  const color = attributes.getUnderlineColor()
-  return attributes.isUnderlineColorRGB()
-    ? `58:2::${(color >>> 16) & 0xff}:${(color >>> 8) & 0xff}:${color & 0xff}`
-    : `58:5:${color & 0xff}`
 }
 
 /** The attributes that the next character will have. */

@@ -1,5 +1,6 @@
 // The screen's worker thread: a headless terminal that is written to and asked, by the session and by the child.
 import { parentPort, workerData } from 'node:worker_threads'
+import { WholeCharacters } from '../cells/whole-characters.ts'
 import { answerQueries } from './answers.ts'
 import { drawScreen } from './draw-screen.ts'
 import { createEmulator } from './emulator.ts'
@@ -10,6 +11,7 @@ import { followWholeness } from './wholeness.ts'
 
 const { size, isAnswering } = workerData as ScreenStart
 const emulator = createEmulator(size.cols, size.rows)
+const whole = new WholeCharacters()
 const modes = followModes(emulator)
 const wholeness = followWholeness(emulator)
 const tell = (message: FromScreen): void => parentPort?.postMessage(message)
@@ -49,7 +51,7 @@ function look(request: number, isDrawn: boolean): ScreenLook {
 parentPort?.on('message', (message: ToScreen) => {
   switch (message.is) {
     case 'output':
-      emulator.write(message.bytes)
+      emulator.write(whole.push(message.bytes))
       return
     case 'size':
       // In turn with the output around it: the emulator parses later than it is written to.

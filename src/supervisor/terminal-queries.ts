@@ -36,7 +36,14 @@ export const QUERIES: readonly Query[] = [
   { name: 'DSR', is: 'csi', id: { final: 'n' }, params: '[56]' },
   { name: 'DECXCPR', is: 'csi', id: { prefix: '?', final: 'n' }, params: '6' },
   { name: 'DECRQM', is: 'csi', id: { intermediates: '$', final: 'p' }, params: '\\d+' },
-  { name: 'DECRQM of private modes', is: 'csi', id: { prefix: '?', intermediates: '$', final: 'p' }, params: '\\d+' },
+  {
+    name: 'DECRQM of private modes',
+    is: 'csi',
+    id: { prefix: '?', intermediates: '$', final: 'p' },
+    params: '\\d+',
+    // Characters are clustered always; the emulator answers for all other modes.
+    answer: (mode) => (mode === '2027' ? '\x1b[?2027;3$y' : undefined),
+  },
   { name: 'XTWINOPS: size in characters', is: 'csi', id: { final: 't' }, params: '18' },
   { name: 'DECRQSS', is: 'dcs', id: { intermediates: '$', final: 'q' } },
   {

@@ -34,7 +34,7 @@ test('nobody attached: cursor, device, version, colours and modes are answered o
       `${ESC}[>q`,
       `${ESC}]10;?\u0007${ESC}]11;?${ESC}\\${ESC}]4;1;?;255;?\u0007`,
       `${ESC}]11;#336699\u0007${ESC}]11;?\u0007${ESC}]111\u0007${ESC}]11;?\u0007`,
-      `${ESC}[?2004h${ESC}[?2004$p${ESC}[?2004l${ESC}[?2004$p${ESC}[4$p${ESC}[?54321$p`,
+      `${ESC}[?2004h${ESC}[?2004$p${ESC}[?2004l${ESC}[?2004$p${ESC}[4$p${ESC}[?54321$p${ESC}[?2027$p`,
       `${ESC}[18t${ESC}[?u`,
     ),
     { cols: 80, rows: 24 },
@@ -53,7 +53,7 @@ test('nobody attached: cursor, device, version, colours and modes are answered o
       `^\x1b]10;${color}\x1b\\\\\x1b]11;${color}\x1b\\\\\x1b]4;1;${color}\x1b\\\\\x1b]4;255;${color}\x1b\\\\$`,
     ),
     new RegExp(`^\x1b]11;rgb:3333/6666/9999\x1b\\\\\x1b]11;(?!rgb:3333)${color}\x1b\\\\$`),
-    /^\x1b\[\?2004;1\$y\x1b\[\?2004;2\$y\x1b\[4;2\$y\x1b\[\?54321;0\$y$/,
+    /^\x1b\[\?2004;1\$y\x1b\[\?2004;2\$y\x1b\[4;2\$y\x1b\[\?54321;0\$y\x1b\[\?2027;3\$y$/,
     /^\x1b\[8;24;80t\x1b\[\?0u$/,
   ]
   for (const [n, pattern] of expected.entries()) expect(await round(client, n)).toMatch(pattern)

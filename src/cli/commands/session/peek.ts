@@ -6,7 +6,7 @@ import type { Run } from '../../command.ts'
 import { inlineText, PlainText } from '../../render/plain-text.ts'
 import type { peek } from '../../table/session.ts'
 import { connectTo, locate } from './locate.ts'
-import { drawRows } from './view/cells.ts'
+import { SHOWS_PLAIN } from '../../../cells/pen.ts'
 import { Emulator } from './view/emulator.ts'
 
 export const run: Run<typeof peek> = async (context, { flags, args }) => {
@@ -17,7 +17,9 @@ export const run: Run<typeof peek> = async (context, { flags, args }) => {
     const { emulator, isWhole } = await screenOf(connection, { cols: info.cols, rows: info.rows })
     if (!isWhole) context.note('note: the program drew faster than the screen was kept; some cells may be missing')
     const { screen, size } = emulator
-    const drawn = drawRows(screen, 0, size.rows, size.cols).map(({ text }) => text)
+    const drawn = emulator
+      .draw({ start: 0, count: size.rows, cols: size.cols, ground: 'text', shows: SHOWS_PLAIN })
+      .map(({ text }) => text)
     const lines = drawn.map((line) => new PlainText().push(line).trimEnd())
     const isColored = flags.ansi === true || context.style.color.isColorSupported
     const shown = isColored ? [...drawn] : [...lines]
@@ -38,7 +40,7 @@ export const run: Run<typeof peek> = async (context, { flags, args }) => {
   }
 }
 
-const IGNORED = { mode: ignored, show: ignored, ask: ignored, answer: ignored }
+const IGNORED = { mode: ignored, show: ignored }
 
 function ignored(): void {
   // A look changes nothing, neither here nor in the session.

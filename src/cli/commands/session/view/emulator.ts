@@ -1,7 +1,11 @@
 // The session's screen as this viewer keeps it, and those wishes of the program that concern the viewer's own terminal.
-import xterm, { type IBuffer, type Terminal } from '@xterm/headless'
+import type { IBuffer, Terminal } from '@xterm/headless'
+import type { DrawnLine } from '../../../../cells/draw-line.ts'
+import { createTerminal } from '../../../../cells/terminal.ts'
+import { WholeCharacters } from '../../../../cells/whole-characters.ts'
 import type { Size } from '../../../../wire/messages.ts'
 import { inlineText } from '../../../render/plain-text.ts'
+import { drawRows, type Rows } from './cells.ts'
 
 /** Lines that are put back into the viewer's own terminal when the command ends. */
 const SCROLLBACK_LINES = 1_000
@@ -19,15 +23,16 @@ export interface Wishes {
 type Params = readonly (number | number[])[]
 
 export class Emulator {
-  readonly #terminal: Terminal
+  readonly terminal: Terminal
   readonly #wishes: Wishes
+  readonly #whole = new WholeCharacters()
   readonly #modes = new Set<number>()
   #isCursorVisible = true
   #pendingBytes = 0
 
   constructor({ cols, rows }: Size, wishes: Wishes) {
     this.#wishes = wishes
-    this.#terminal = new xterm.Terminal({ cols, rows, scrollback: SCROLLBACK_LINES, allowProposedApi: true })
+    this.terminal = createTerminal({ cols, rows, scrollback: SCROLLBACK_LINES })
     this.#listen()
   }
 
@@ -36,15 +41,20 @@ export class Emulator {
   }
 
   get size(): Size {
-    return { cols: this.#terminal.cols, rows: this.#terminal.rows }
+    return { cols: this.terminal.cols, rows: this.terminal.rows }
   }
 
   get screen(): IBuffer {
-    return this.#terminal.buffer.active
+    return this.terminal.buffer.active
   }
 
   get normalScreen(): IBuffer {
-    return this.#terminal.buffer.normal
+    return this.terminal.buffer.normal
+  }
+
+  /** Rows of the screen that is shown, or of the normal one, whose history lies before its first row. */
+  draw(rows: Rows, buffer: IBuffer = this.screen): DrawnLine[] {
+    return drawRows(this.terminal, buffer, rows)
   }
 
   get isCursorVisible(): boolean {
@@ -60,7 +70,7 @@ export class Emulator {
   write(bytes: Buffer): Promise<void> {
     this.#pendingBytes += bytes.length
     return new Promise((resolve) => {
-      this.#terminal.write(bytes, () => {
+      this.terminal.write(this.#whole.push(bytes), () => {
         this.#pendingBytes -= bytes.length
         resolve()
       })
@@ -68,12 +78,12 @@ export class Emulator {
   }
 
   resize({ cols, rows }: Size): void {
-    if (cols !== this.#terminal.cols || rows !== this.#terminal.rows) this.#terminal.resize(cols, rows)
+    if (cols !== this.terminal.cols || rows !== this.terminal.rows) this.terminal.resize(cols, rows)
   }
 
   /** An empty screen of this size; a snapshot that follows switches on again what the program has switched on. */
   reset(size: Size): void {
-    this.#terminal.reset()
+    this.terminal.reset()
     this.resize(size)
     this.#forgetModes()
   }
@@ -85,7 +95,7 @@ export class Emulator {
   }
 
   #listen(): void {
-    const { parser } = this.#terminal
+    const { parser } = this.terminal
     parser.registerCsiHandler({ prefix: '?', final: 'h' }, (params) => this.#setModes(params, true))
     parser.registerCsiHandler({ prefix: '?', final: 'l' }, (params) => this.#setModes(params, false))
     parser.registerEscHandler({ final: 'c' }, () => {
@@ -115,7 +125,7 @@ export class Emulator {
         ? pass(show, osc(52, text))
         : true,
     )
-    this.#terminal.onBell(() => show('\u0007'))
+    this.terminal.onBell(() => show('\u0007'))
   }
 
   #setModes(params: Params, isOn: boolean): boolean {

@@ -7,9 +7,10 @@ export interface Frame {
   readonly cursor: { readonly x: number; readonly y: number } | undefined
 }
 
-const BEGIN = '\u001b[?2026h\u001b[?25l'
+// Without wrapping: a character that the terminal takes for wider than we do must not push a line into the next one.
+const BEGIN = '\u001b[?2026h\u001b[?25l\u001b[?7l'
 const SHOW = '\u001b[?25h'
-const END = '\u001b[?2026l'
+const END = '\u001b[?7h\u001b[?2026l'
 
 export class Painter {
   #lines: readonly string[] = []

@@ -1,18 +1,19 @@
 // Attached in full: the session's screen drawn above a status line, keys sent to the session.
 import type { SessionConnection } from '../../../../client/connection.ts'
 import type { SessionEvent } from '../../../../client/events.ts'
+import type { Shows } from '../../../../cells/pen.ts'
 import type { Clock, Timer } from '../../../../clock.ts'
 import { HeimdallError } from '../../../../errors.ts'
 import { TYPED_BYTES_MAX } from '../../../../limits.ts'
 import type { Info, Size, StateEvent } from '../../../../wire/messages.ts'
 import type { Context } from '../../../command.ts'
 import type { AttachTarget } from '../attach.ts'
-import { drawRows } from './cells.ts'
 import { DetachKey } from './detach-key.ts'
 import { Emulator } from './emulator.ts'
 import { OuterTerminal } from './outer-terminal.ts'
 import { Painter } from './painter.ts'
 import { keyName, statusLine } from './status-line.ts'
+import { terminalShows } from './terminal-shows.ts'
 import { type Leave, WayOut } from './view.ts'
 
 /** Frames follow each other at least this far apart; a single key's echo is drawn at once. */
@@ -55,6 +56,7 @@ class ScreenView {
   readonly #context: Context
   readonly #detachKey: number
   readonly #painter = new Painter()
+  readonly #shows: Shows
   readonly #emulator: Emulator
   readonly #isPinned: boolean
   #state: Pick<StateEvent, 'state' | 'needs_input'>
@@ -84,6 +86,7 @@ class ScreenView {
     this.#connection = connection
     this.#outer = outer
     this.#detachKey = detachKey
+    this.#shows = terminalShows(context.env, target.isSafe)
     this.#isPinned = info.pinned
     this.#state = info
     this.#stateSinceMs = this.#clock.monoMs() - info.state_ms
@@ -241,9 +244,10 @@ class ScreenView {
     const rows = Math.max(1, this.#outer.rows - 1)
     const { screen, size } = this.#emulator
     this.#top = viewTop(this.#top, screen.cursorY, size.rows, rows)
-    const lines = drawRows(screen, this.#top, Math.min(rows, size.rows), cols).map(({ text, width }) =>
-      width < cols ? `${text}\u001b[K` : text,
-    )
+    const shown = { start: this.#top, count: Math.min(rows, size.rows), cols, shows: this.#shows }
+    const lines = this.#emulator
+      .draw({ ...shown, ground: 'used' })
+      .map(({ text, width }) => (width < cols ? `${text}\u001b[K` : text))
     while (lines.length < rows) lines.push('\u001b[K')
     const cursor = { x: Math.min(screen.cursorX, cols - 1), y: screen.cursorY - this.#top }
     const isShown = this.#emulator.isCursorVisible && screen.cursorX <= cols
@@ -276,7 +280,8 @@ class ScreenView {
   remains(): string {
     const { normalScreen, size } = this.#emulator
     const count = normalScreen.baseY + size.rows
-    const lines = drawRows(normalScreen, -normalScreen.baseY, count, this.#outer.cols).map(({ text }) => text)
+    const rows = { start: -normalScreen.baseY, count, cols: this.#outer.cols, shows: this.#shows }
+    const lines = this.#emulator.draw({ ...rows, ground: 'text' }, normalScreen).map(({ text }) => text)
     while (lines.at(-1) === '') lines.pop()
     return lines.map((line) => `${line}\r\n`).join('')
   }

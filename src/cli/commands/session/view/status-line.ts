@@ -1,4 +1,5 @@
 // The last line of an attached terminal: which session, what it is doing, whether it waits, how to leave.
+import { cellsOf } from '../../../../cells/widths.ts'
 import type { StateEvent } from '../../../../wire/messages.ts'
 import { duration } from '../../../render/duration.ts'
 import { inlineText } from '../../../render/plain-text.ts'
@@ -25,9 +26,9 @@ export function statusLine(line: StatusLine, cols: number): string {
   const why = waits.value && waits.evidence !== null ? ` (${inlineText(waits.evidence)})` : ''
   const head = ` [hm] ${line.id} `
   const middle = ` ${label}${why} ${line.stateMs < 1_000 ? '0s' : duration(line.stateMs)} `
-  const middleRoom = Math.max(0, cols - width(head))
+  const middleRoom = Math.max(0, cols - cellsOf(head))
   const middleCut = cut(middle, middleRoom)
-  const left = Math.max(0, cols - width(head) - width(middleCut))
+  const left = Math.max(0, cols - cellsOf(head) - cellsOf(middleCut))
   const color = line.hasColor ? colorOf(label) : BAR
   return `${BAR}${cut(head, cols)}${color}${middleCut}${BAR}${tailOf(line, left)}${RESET}`
 }
@@ -38,7 +39,7 @@ function tailOf({ isReadOnly, otherSize, detachKey }: StatusLine, room: number):
   const size = otherSize === undefined ? [] : [otherSize]
   const leave = detachKey === undefined ? [] : [`${detachKey} detaches`]
   const wishes = [[...readOnly, ...size, ...leave], [...readOnly, ...leave], leave]
-  const text = wishes.map((parts) => parts.join(' · ')).find((tail) => width(tail) + 1 <= room)
+  const text = wishes.map((parts) => parts.join(' · ')).find((tail) => cellsOf(tail) + 1 <= room)
   return text === undefined ? ' '.repeat(room) : `${text} `.padStart(room)
 }
 
@@ -48,23 +49,14 @@ function colorOf(label: string): string {
   return label === 'idle' ? BAR : '\u001b[0;30;42m'
 }
 
-/** Columns of a text without controls; East Asian and emoji characters take two. */
-function width(text: string): number {
-  let columns = 0
-  for (const char of text) columns += (char.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1
-  return columns
-}
-
 function cut(text: string, cols: number): string {
-  if (width(text) <= cols) return text
+  if (cellsOf(text) <= cols) return text
   let out = ''
-  let columns = 0
   for (const char of text) {
-    columns += width(char)
-    if (columns > cols - 1) break
+    if (cellsOf(out + char) > cols - 1) break
     out += char
   }
-  return cols <= 0 ? '' : `${out}…`.padEnd(cols - width(out) - 1 + out.length + 1)
+  return cols <= 0 ? '' : `${out}…`.padEnd(cols - cellsOf(out) - 1 + out.length + 1)
 }
 
 /** `Ctrl-\` for 28. */

@@ -1,9 +1,11 @@
 // The parts of an attached view: the detach key, the status line, and drawing that is the same as what was drawn from.
-import xterm, { type Terminal } from '@xterm/headless'
+import type { Terminal } from '@xterm/headless'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scaled } from '../../../../../test/support/scale.ts'
-import { drawRows } from './cells.ts'
+import { linkOf, underlineColorOf, underlineStyleOf } from '../../../../cells/cell.ts'
+import { SHOWS_ALL } from '../../../../cells/pen.ts'
+import { createTerminal } from '../../../../cells/terminal.ts'
 import { DetachKey } from './detach-key.ts'
 import { Emulator, type Wishes } from './emulator.ts'
 import { Painter } from './painter.ts'
@@ -92,16 +94,19 @@ const written = (terminal: Terminal, text: string): Promise<void> =>
     terminal.write(text, resolve)
   })
 
-/** Each cell with its style, as the public interface shows it. */
-function cellsOf(buffer: Terminal['buffer']['active'], rows: number, cols: number): string[] {
+/** Each cell with its style. */
+function cellsOf(terminal: Terminal, rows: number, cols: number): string[] {
+  const buffer = terminal.buffer.active
   const cell = buffer.getNullCell()
   return Array.from({ length: rows }, (_, y) => {
     const line = buffer.getLine(buffer.baseY + y)
     return Array.from({ length: cols }, (_, x) => {
       line?.getCell(x, cell)
-      const style = [cell.isBold(), cell.isDim(), cell.isItalic(), cell.isUnderline(), cell.isInverse()].map(Boolean)
+      const style = [cell.isBold(), cell.isDim(), cell.isItalic(), cell.isInverse()].map(Boolean)
       const chars = cell.getChars() === '' ? ' ' : cell.getChars()
-      const isBlank = chars === ' ' && !cell.isUnderline() && !cell.isInverse() && cell.isBgDefault()
+      const link = linkOf(terminal, cell)?.uri
+      const isBlank =
+        chars === ' ' && underlineStyleOf(cell) === 0 && !cell.isInverse() && cell.isBgDefault() && link === undefined
       return isBlank
         ? ' '
         : JSON.stringify([
@@ -112,6 +117,9 @@ function cellsOf(buffer: Terminal['buffer']['active'], rows: number, cols: numbe
             cell.getFgColor(),
             cell.getBgColorMode(),
             cell.getBgColor(),
+            underlineStyleOf(cell),
+            underlineColorOf(cell),
+            link,
           ])
     }).join('')
   })
@@ -119,8 +127,18 @@ function cellsOf(buffer: Terminal['buffer']['active'], rows: number, cols: numbe
 
 describe('drawing', () => {
   const piece = fc.oneof(
-    fc.string({ unit: fc.constantFrom('a', 'Z', ' ', '日', 'é', '🙂', '\r', '\n', '\t'), maxLength: 12 }),
+    fc.string({
+      unit: fc.constantFrom('a', 'Z', ' ', '日', 'é', '🙂', '👩‍💻', '❤️', '🇩🇪', '\r', '\n', '\t'),
+      maxLength: 12,
+    }),
     fc.tuple(fc.nat(60), fc.nat(255)).map(([a, b]) => `${ESC}[${a};38;5;${b}m`),
+    fc.tuple(fc.nat(5), fc.nat(255)).map(([style, color]) => `${ESC}[4:${style};58:5:${color}m`),
+    fc.constantFrom(
+      `${ESC}[58:2::1:2:3m`,
+      `${ESC}]8;;http://x/a\u0007`,
+      `${ESC}]8;id=n;http://y/b\u0007`,
+      `${ESC}]8;;\u0007`,
+    ),
     fc.tuple(fc.nat(255), fc.nat(255)).map(([r, g]) => `${ESC}[48;2;${r};${g};7m`),
     fc.tuple(fc.nat(14), fc.nat(24)).map(([y, x]) => `${ESC}[${y};${x}H`),
     fc.constantFrom(`${ESC}[0m`, `${ESC}[1;4m`, `${ESC}[7m`, `${ESC}[2J`, `${ESC}[K`, `${ESC}[?1049h`, `${ESC}[?1049l`),
@@ -142,15 +160,15 @@ describe('drawing', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(piece, { maxLength: 12 }), { maxLength: 4 }), async (frames) => {
         const emulator = new Emulator({ cols, rows }, none)
-        const outer = new xterm.Terminal({ cols, rows: rows + 1, allowProposedApi: true })
+        const outer = createTerminal({ cols, rows: rows + 1 })
         const painter = new Painter()
         for (const pieces of frames) {
           await emulator.write(Buffer.from(pieces.join('')))
-          const lines = drawRows(emulator.screen, 0, rows, cols).map(({ text, width }) =>
-            width < cols ? `${text}${ESC}[K` : text,
-          )
+          const lines = emulator
+            .draw({ start: 0, count: rows, cols, ground: 'used', shows: SHOWS_ALL })
+            .map(({ text, width }) => (width < cols ? `${text}${ESC}[K` : text))
           await written(outer, painter.paint({ lines: [...lines, 'status'], cursor: { x: 0, y: 0 } }))
-          expect(cellsOf(outer.buffer.active, rows, cols)).toEqual(cellsOf(emulator.screen, rows, cols))
+          expect(cellsOf(outer, rows, cols)).toEqual(cellsOf(emulator.terminal, rows, cols))
           expect(outer.buffer.active.getLine(rows)?.translateToString(true)).toBe('status')
         }
       }),
@@ -162,8 +180,9 @@ describe('drawing', () => {
     const emulator = new Emulator({ cols: 20, rows: 2 }, none)
     await emulator.write(Buffer.from('a日本語日本語日\r\nsecond'))
     for (let cols = 1; cols < 20; cols += 1) {
-      const outer = new xterm.Terminal({ cols, rows: 3, allowProposedApi: true })
-      const lines = drawRows(emulator.screen, 0, 2, cols).map(({ text }) => text)
+      const outer = createTerminal({ cols, rows: 3 })
+      const rows = { start: 0, count: 2, cols, ground: 'used', shows: SHOWS_ALL } as const
+      const lines = emulator.draw(rows).map(({ text }) => text)
       await written(outer, new Painter().paint({ lines: [...lines, ''], cursor: undefined }))
       expect(outer.buffer.active.getLine(1)?.translateToString(true)).toBe('second'.slice(0, cols))
       expect(outer.buffer.active.getLine(2)?.translateToString(true)).toBe('')

@@ -1,0 +1,71 @@
+// One line of a screen as text with the escape sequences that draw it, for a snapshot as for a viewer's terminal.
+import type { IBufferCell, IBufferLine } from '@xterm/headless'
+import { isLinked } from './cell.ts'
+import type { Pen } from './pen.ts'
+
+export interface DrawnLine {
+  readonly text: string
+  /** Columns drawn; the rest of the line is blank. */
+  readonly width: number
+  /** The last column was written, so that the terminal is about to wrap. */
+  readonly isFull: boolean
+}
+
+/**
+ * `cleared`: the line is blank, and what was only erased stays so, and is no space when it is copied. `used`: something
+ * may stand there, and blanks are written over it; those at the end are left to whoever calls. `text`: like that, and
+ * without movements of the cursor.
+ */
+export type Ground = 'cleared' | 'used' | 'text'
+
+/** Draws up to `cols` columns, from a pen that is lifted to one that is lifted. */
+export function drawLine(line: IBufferLine, pen: Pen, cols: number, ground: Ground, cell: IBufferCell): DrawnLine {
+  let text = ''
+  let blanks = 0
+  let width = 0
+  let isFull = false
+  let isAdrift = false
+  const place = (x: number): string => {
+    const move = isAdrift ? `\x1b[${x + 1}G` : ''
+    isAdrift = false
+    return move
+  }
+  for (let x = 0; x < Math.min(cols, line.length); x += 1) {
+    line.getCell(x, cell)
+    const cells = cell.getWidth()
+    if (cells === 0) continue
+    if (isBlank(cell, ground)) {
+      blanks += 1
+      continue
+    }
+    text += place(x - blanks)
+    if (blanks > 0) text += ground === 'cleared' ? `\x1b[${blanks}C` : pen.lift() + ' '.repeat(blanks)
+    const chars = cell.getChars()
+    text += pen.style(cell)
+    // Erasing moves nothing: the cell is still to be passed.
+    blanks = chars === '' && ground === 'cleared' ? 1 : 0
+    if (chars === '') text += ground === 'cleared' ? '\x1b[X' : ' '
+    // A wide character that the edge cuts in half is not drawn: it would push the terminal into the next line.
+    else if (x + cells > cols) text += ' '
+    else if (chars.length === 1 || ground === 'text') text += chars
+    else {
+      // Terminals do not agree on how wide such characters are. What follows is placed, not left to them, and nothing
+      // of before shows beside one that comes out narrower.
+      text += ground === 'used' ? `${' '.repeat(cells)}\x1b[${x + 1}G${chars}` : chars
+      isAdrift = true
+    }
+    width = Math.min(x + cells, cols)
+    isFull = chars !== '' && width === cols
+  }
+  if (width < cols) text += place(width)
+  return { text: text + pen.lift(), width, isFull }
+}
+
+function isBlank(cell: IBufferCell, ground: Ground): boolean {
+  const chars = cell.getChars()
+  if (!cell.isBgDefault()) return false
+  // What was erased has no marks; a space may have them, and they show.
+  if (ground === 'cleared') return chars === ''
+  const isMarked = cell.isUnderline() + cell.isInverse() + cell.isStrikethrough() + cell.isOverline() > 0
+  return (chars === '' || chars === ' ') && !isLinked(cell) && !isMarked
+}

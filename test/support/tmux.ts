@@ -1,0 +1,72 @@
+// A pane of tmux: a terminal that is not ours, to draw in and to look at. Each on a server of its own.
+import { onTestFinished } from 'vitest'
+import { type Ending, runProgram } from './programs.ts'
+import { temporaryFolder } from './project.ts'
+import { until } from './wait.ts'
+
+export interface Pane {
+  /** What is on the screen, row by row; with `-e` as escape sequences where attributes change. */
+  capture(...flags: readonly string[]): Promise<string[]>
+  cursor(): Promise<{ x: number; y: number }>
+  type(text: string): Promise<void>
+  /** Resolves when the screen matches; a timeout shows the screen. */
+  see(what: RegExp | string): Promise<void>
+}
+
+export interface PaneOptions {
+  readonly cols: number
+  readonly rows: number
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+}
+
+let panes = 0
+
+/** Starts `command` in a pane of this size; what is left on its screen stays when it has ended. */
+export async function openPane(command: readonly string[], { cols, rows, env = {}, cwd }: PaneOptions): Promise<Pane> {
+  const folder = temporaryFolder()
+  panes += 1
+  const server = `hm-${process.pid}-${panes}`
+  const tmux = async (...args: readonly string[]): Promise<Ending> =>
+    await runProgram(['tmux', '-L', server, '-f', '/dev/null', ...args], {
+      env: { LC_ALL: 'C.UTF-8', TERM: 'xterm-256color', HOME: folder, TMUX_TMPDIR: folder, SHELL: '/bin/sh' },
+    })
+  const must = async (...args: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await tmux(...args)
+    if (code !== 0) throw new Error(`tmux ${args.join(' ')} ended with ${code}: ${stderr}`)
+    return stdout
+  }
+  onTestFinished(async () => void (await tmux('kill-server')))
+  const size = ['-x', String(cols), '-y', String(rows)]
+  const settings = [
+    ['set', '-g', 'status', 'off'],
+    ['set', '-g', 'default-terminal', 'tmux-256color'],
+    ['set', '-g', 'remain-on-exit', 'on'],
+    ['set', '-g', 'remain-on-exit-format', ''],
+    ['set', '-g', 'escape-time', '0'],
+  ].flatMap((words) => [...words, ';'])
+  const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`])
+  const folderFlag = cwd === undefined ? [] : ['-c', cwd]
+  await must(...settings, 'new-session', '-d', ...size, ...folderFlag, ...variables, ...command)
+  const capture = async (...flags: readonly string[]): Promise<string[]> =>
+    (await must('capture-pane', '-p', ...flags)).split('\n').slice(0, rows)
+  return {
+    capture,
+    async cursor() {
+      const [x, y] = (await must('display-message', '-p', '#{cursor_x} #{cursor_y}')).trim().split(' ').map(Number)
+      return { x: x ?? -1, y: y ?? -1 }
+    },
+    async type(text) {
+      const bytes = [...Buffer.from(text)].map((byte) => byte.toString(16).padStart(2, '0'))
+      await must('send-keys', '-H', ...bytes)
+    },
+    async see(what) {
+      let screen = ''
+      const matches = async (): Promise<boolean> => {
+        screen = (await capture()).join('\n')
+        return typeof what === 'string' ? screen.includes(what) : what.test(screen)
+      }
+      await until(`the pane to show ${String(what)}`, matches, { context: () => screen })
+    },
+  }
+}
