@@ -157,6 +157,12 @@ export const ERRORS = table({
     http: 503,
     means: 'the native part of the terminal library is missing, or the system has no terminal left',
   },
+  SESSION_DETACHED: {
+    kind: 'user',
+    exit: 5,
+    http: 409,
+    means: 'another client has sent the viewers of a session away',
+  },
   SESSION_READ_ONLY: { kind: 'user', exit: 4, http: 403, means: 'a read-only client tried to type, resize or kill' },
   SESSION_SIZE_INVALID: { kind: 'user', exit: 2, http: 400, means: 'a terminal size of zero or beyond the limit' },
   SESSION_INPUT_REFUSED: { kind: 'peer', exit: 1, http: 409, means: 'input could not be given to the child' },

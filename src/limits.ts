@@ -17,6 +17,10 @@ export const LOG_READ_BYTES = 64 << 10
 export const LOG_FOLLOW_MS = 50
 /** SQLite's own wait for a writer; a transaction of ours takes well under a millisecond. */
 export const SQLITE_BUSY_MS = 10_000
+/** doctor asks whether a store can be written to at all; who holds it for longer than this is worth a line. */
+export const DOCTOR_BUSY_MS = 1_000
+/** Counters of runs that doctor looks into: the newest, as the old ones are nobody's any more. */
+export const DOCTOR_STORES_MAX = 200
 /** A write-ahead log that grew in a burst is cut back to this after its checkpoint. */
 export const SQLITE_WAL_BYTES_KEPT = 8 << 20
 /** State files are read whole; larger ones are not ours. */
@@ -190,6 +194,11 @@ export const BLAME_RANGES_MAX = 64
 // -- mcp and guard
 /** The SDK's own stdio limit is 10 MiB; no call of ours needs a tenth of this. */
 export const MCP_MESSAGE_BYTES_MAX = 4 << 20
+/** A message above the limit is skipped to its end, so that the next one is read; what is announced as longer than this never ends. */
+export const MCP_SKIP_BYTES_MAX = 256 << 20
+/** Of a skipped message, where its id is looked for. */
+export const MCP_SKIPPED_HEAD_BYTES = 64 << 10
+export const MCP_SKIPPED_TAIL_BYTES = 4 << 10
 /** `Content-Length` and one or two more. */
 export const MCP_HEADER_BYTES_MAX = 4_096
 /** A reading session beats this often: far below the shortest stale time, far above what a beat costs. */

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { configDir, findProject, sessionsDir, stateDir } from '../paths.ts'
 import type { Context } from './command.ts'
+import { checkBriefing, checkCoordination, checkCounters } from './doctor-stores.ts'
 
 export interface Check {
   readonly check: string
@@ -14,7 +15,7 @@ export interface Check {
   readonly fix: string | null
 }
 
-type Finding = Omit<Check, 'check'>
+export type Finding = Omit<Check, 'check'>
 
 const CHECKS: Readonly<Record<string, (context: Context) => Finding | Promise<Finding>>> = {
   node: checkNode,
@@ -27,6 +28,9 @@ const CHECKS: Readonly<Record<string, (context: Context) => Finding | Promise<Fi
   'config folder': ({ env }) => checkFolder(configDir(env)),
   sessions: ({ env }) => checkPrivateFolder(sessionsDir(env)),
   runs: checkRuns,
+  coordination: checkCoordination,
+  counters: checkCounters,
+  briefing: checkBriefing,
 }
 
 /** Runs every check; one that throws is a failed check, not a failed doctor. */

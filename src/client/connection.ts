@@ -25,6 +25,8 @@ export interface SessionStatus {
 interface Waiting {
   readonly resolve: (payload: Buffer) => void
   readonly reject: (error: Error) => void
+  /** A refusal answers it; questions are never refused. */
+  readonly mayBeRefused: boolean
 }
 
 export interface ConnectOptions {
@@ -142,6 +144,16 @@ export class SessionConnection {
     return this.#write([encodeFrame('kill')])
   }
 
+  /** Sends all other viewers away; the session goes on. */
+  detachOthers(): Promise<void> {
+    return this.#write([encodeFrame('detach')])
+  }
+
+  /** Gives the session another id; answers with what is then known of it. */
+  async rename(id: string): Promise<Info> {
+    return parseInfo(await this.#ask('rename', 'infoResp', Buffer.from(id)))
+  }
+
   /** What a host's hook knows of the agent in the session; it counts more than what the screen looks like. */
   report(report: Report): Promise<void> {
     return this.#write([requestFor(this.socketPath, 'report', encodeJson('report', report))])
@@ -156,7 +168,7 @@ export class SessionConnection {
     this.close()
   }
 
-  #ask(request: 'status' | 'info', answer: 'statusResp' | 'infoResp'): Promise<Buffer> {
+  #ask(request: 'status' | 'info' | 'rename', answer: 'statusResp' | 'infoResp', payload?: Buffer): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) {
         reject(this.#ended)
@@ -172,8 +184,9 @@ export class SessionConnection {
           timer.cancel()
           reject(error)
         },
+        mayBeRefused: request === 'rename',
       })
-      this.#write([requestFor(this.socketPath, request, encodeFrame(request))]).catch(reject)
+      this.#write([requestFor(this.socketPath, request, encodeFrame(request, payload))]).catch(reject)
     })
   }
 
@@ -208,8 +221,18 @@ export class SessionConnection {
       return
     }
     const event = this.#position.event(name, payload)
+    if (event.type === 'error') this.#refused(event)
     this.#queue?.add(event, payload.length)
     if (event.type === 'exit') this.#queue?.finish()
+  }
+
+  #refused({ code, message }: { readonly code: string; readonly message: string }): void {
+    const refusal = new HeimdallError('SESSION_REFUSED', `the session refused: ${message}`, {
+      details: { refusal: code },
+    })
+    const { infoResp } = this.#waiting
+    const at = infoResp.findIndex(({ mayBeRefused }) => mayBeRefused)
+    for (const waiting of at < 0 ? [] : infoResp.splice(at, 1)) waiting.reject(refusal)
   }
 
   #end(error: Error): void {

@@ -9,7 +9,6 @@ import { KnownScopes } from '../coordination/known-scopes.ts'
 import { exportLedger } from '../coordination/ledger.ts'
 import { takeInRemote } from '../coordination/remote.ts'
 import { storePath } from '../coordination/view.ts'
-import { HeimdallError } from '../errors.ts'
 import { type Env, findProject, type Project } from '../paths.ts'
 import { type Identity, identify } from './identity.ts'
 import { LedgerNews } from './ledger-news.ts'
@@ -63,8 +62,8 @@ export class Desk {
     try {
       await exportLedger(await this.room(), haid)
     } catch (error) {
-      if (!(error instanceof HeimdallError)) throw error
-      this.#options.note(`the ledger files are behind: ${error.message}`)
+      // Whatever it is, the answer to the change must not be lost for it.
+      this.#options.note(`the ledger files are behind: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
 

@@ -63,15 +63,20 @@ describe('limits are checked before memory is taken', () => {
   test('a length above the limit is skipped, and the next message is read', () => {
     const reader = new FrameReader()
     const length = MCP_MESSAGE_BYTES_MAX + 1
-    expect(shown(reader.push(Buffer.from(`Content-Length: ${length}\r\n\r\n`)))).toEqual([
-      `! Content-Length ${length}, limit ${MCP_MESSAGE_BYTES_MAX}`,
-    ])
+    const found = reader.push(Buffer.from(`Content-Length: ${length}\r\n\r\n`))
     const chunk = Buffer.alloc(1 << 20, 0x20)
-    for (let sent = 0; sent < length; sent += chunk.length) {
-      const end = Math.min(chunk.length, length - sent)
-      expect(reader.push(chunk.subarray(0, end))).toEqual([])
-    }
+    for (let sent = 0; sent < length; sent += chunk.length)
+      found.push(...reader.push(chunk.subarray(0, Math.min(chunk.length, length - sent))))
+    expect(shown(found)).toEqual([`! Content-Length ${length}, limit ${MCP_MESSAGE_BYTES_MAX}`])
     expect(shown(reader.push(Buffer.from('{"a":1}\n')))).toEqual(['{"a":1}'])
+  })
+
+  test('a length that nobody would wait for ends the reading', () => {
+    const reader = new FrameReader()
+    expect(shown(reader.push(Buffer.from('Content-Length: 999999999999\r\n\r\n{"a":1}\n')))).toEqual([
+      `! Content-Length 999999999999, limit ${MCP_MESSAGE_BYTES_MAX}`,
+    ])
+    expect(shown([...reader.push(Buffer.from('{"a":1}\n')), ...reader.end()])).toEqual([])
   })
 
   test('a line that never ends is dropped at the limit, and the next line is read', () => {
@@ -80,8 +85,28 @@ describe('limits are checked before memory is taken', () => {
     const found: Framed[] = []
     for (let sent = 0; sent <= MCP_MESSAGE_BYTES_MAX + chunk.length; sent += chunk.length)
       found.push(...reader.push(chunk))
-    expect(found).toHaveLength(1)
-    expect(shown(reader.push(Buffer.from('aaa\n{"a":1}\n')))).toEqual(['{"a":1}'])
+    expect(found).toEqual([])
+    expect(shown(reader.push(Buffer.from('aaa\n{"a":1}\n')))).toEqual([
+      `! a line of more than ${MCP_MESSAGE_BYTES_MAX} bytes`,
+      '{"a":1}',
+    ])
+  })
+
+  const padding = 'x'.repeat(MCP_MESSAGE_BYTES_MAX)
+  test.each([
+    ['in front', `{"jsonrpc":"2.0","id":"a\\"b","params":{"id":7,"text":"${padding}"}}`, 'a"b'],
+    ['behind what is long', `{"params":{"id":7,"text":"${padding}"},"id":12 , "method":"tools/call" }`, 12],
+    ['only inside', `{"params":{"text":"${padding}","id":7}}`, null],
+    ['a fraction', `{"id":1.5,"params":"${padding}"}`, 1.5],
+    ['no JSON at all', padding + padding, null],
+  ])('the id of a message that is skipped: %s', (_, text, id) => {
+    for (const wire of [`${text}\n`, framed(text), text])
+      for (const cut of [1, 60, MCP_MESSAGE_BYTES_MAX]) {
+        const reader = new FrameReader()
+        const bytes = Buffer.from(wire)
+        const found = [...reader.push(bytes.subarray(0, cut)), ...reader.push(bytes.subarray(cut)), ...reader.end()]
+        expect(found).toMatchObject([{ kind: 'refused', id }])
+      }
   })
 
   test('headers that never end', () => {

@@ -1,10 +1,13 @@
 // Bytes to messages: one JSON text per line, or `Content-Length:` headers and that many bytes (seed 000 T-4 reads both).
-import { MCP_HEADER_BYTES_MAX, MCP_MESSAGE_BYTES_MAX } from '../limits.ts'
+import { MCP_HEADER_BYTES_MAX, MCP_MESSAGE_BYTES_MAX, MCP_SKIP_BYTES_MAX } from '../limits.ts'
+import { Skipped } from './skipped.ts'
 
 export type Framed =
   | { readonly kind: 'message'; readonly bytes: Buffer }
   /** Skipped without being kept: a message above the limit, or headers that announce no usable length. */
-  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'refused'; readonly reason: string; readonly id: string | number | null }
+  /** Nothing that follows can be read. */
+  | { readonly kind: 'lost'; readonly reason: string }
 
 type State =
   | { readonly name: 'line' }
@@ -12,8 +15,9 @@ type State =
   | { readonly name: 'headers'; length: number | undefined; bytes: number; problem: string | undefined }
   | { readonly name: 'body'; readonly length: number }
   /** The rest of a line that grew past the limit. */
-  | { readonly name: 'skip-line' }
-  | { readonly name: 'skip-body'; remaining: number }
+  | { readonly name: 'skip-line'; readonly skipped: Skipped }
+  | { readonly name: 'skip-body'; readonly skipped: Skipped; remaining: number }
+  | { readonly name: 'lost' }
 
 const NEWLINE = 0x0a
 
@@ -37,8 +41,10 @@ export class FrameReader {
   end(): Framed[] {
     const found: Framed[] = []
     if (this.#state.name === 'line') this.#finishLine(found)
-    else if (this.#state.name !== 'skip-line')
-      found.push({ kind: 'refused', reason: 'the stream ended inside a message' })
+    else if (this.#state.name === 'skip-line' || this.#state.name === 'skip-body')
+      found.push(refusal(this.#state.skipped))
+    else if (this.#state.name !== 'lost')
+      found.push({ kind: 'refused', reason: 'the stream ended inside a message', id: null })
     this.#state = { name: 'line' }
     return found
   }
@@ -51,7 +57,7 @@ export class FrameReader {
         const newline = chunk.indexOf(NEWLINE, at)
         const end = newline < 0 ? chunk.length : newline
         this.#keep(chunk.subarray(at, end))
-        if (newline < 0) this.#refuseIfTooLong(found)
+        if (newline < 0) this.#skipIfTooLong()
         else if (state.name === 'line') this.#finishLine(found)
         else this.#finishHeader(state, found)
         return newline < 0 ? end : end + 1
@@ -67,16 +73,24 @@ export class FrameReader {
       }
       case 'skip-line': {
         const newline = chunk.indexOf(NEWLINE, at)
+        state.skipped.push(chunk.subarray(at, newline < 0 ? chunk.length : newline))
         if (newline < 0) return chunk.length
+        found.push(refusal(state.skipped))
         this.#state = { name: 'line' }
         return newline + 1
       }
       case 'skip-body': {
         const end = Math.min(chunk.length, at + state.remaining)
+        state.skipped.push(chunk.subarray(at, end))
         state.remaining -= end - at
-        if (state.remaining === 0) this.#state = { name: 'line' }
+        if (state.remaining === 0) {
+          found.push(refusal(state.skipped))
+          this.#state = { name: 'line' }
+        }
         return end
       }
+      case 'lost':
+        return chunk.length
     }
   }
 
@@ -94,18 +108,20 @@ export class FrameReader {
     return whole
   }
 
-  #refuseIfTooLong(found: Framed[]): void {
+  #skipIfTooLong(): void {
     const limit = this.#state.name === 'line' ? MCP_MESSAGE_BYTES_MAX : MCP_HEADER_BYTES_MAX
     if (this.#size <= limit) return
-    this.#take()
-    this.#state = { name: 'skip-line' }
-    found.push({ kind: 'refused', reason: `a line of more than ${limit} bytes` })
+    const skipped = new Skipped(`a line of more than ${limit} bytes`)
+    skipped.push(this.#take())
+    this.#state = { name: 'skip-line', skipped }
   }
 
   #finishLine(found: Framed[]): void {
     const line = this.#take()
     if (line.length > MCP_MESSAGE_BYTES_MAX) {
-      found.push({ kind: 'refused', reason: `a line of more than ${MCP_MESSAGE_BYTES_MAX} bytes` })
+      const skipped = new Skipped(`a line of more than ${MCP_MESSAGE_BYTES_MAX} bytes`)
+      skipped.push(line)
+      found.push(refusal(skipped))
       return
     }
     const header = readHeader(line)
@@ -127,20 +143,28 @@ export class FrameReader {
     }
     const { length, problem } = state
     this.#state = { name: 'line' }
-    if (problem !== undefined) found.push({ kind: 'refused', reason: problem })
-    else if (length === undefined) found.push({ kind: 'refused', reason: 'headers without Content-Length' })
-    else if (length > MCP_MESSAGE_BYTES_MAX) {
-      found.push({ kind: 'refused', reason: `Content-Length ${length}, limit ${MCP_MESSAGE_BYTES_MAX}` })
-      this.#state = { name: 'skip-body', remaining: length }
+    const refuse = (reason: string): void => void found.push({ kind: 'refused', reason, id: null })
+    if (problem !== undefined) refuse(problem)
+    else if (length === undefined) refuse('headers without Content-Length')
+    else if (length > MCP_SKIP_BYTES_MAX) {
+      found.push({ kind: 'lost', reason: `Content-Length ${length}, limit ${MCP_MESSAGE_BYTES_MAX}` })
+      this.#state = { name: 'lost' }
+    } else if (length > MCP_MESSAGE_BYTES_MAX) {
+      const skipped = new Skipped(`Content-Length ${length}, limit ${MCP_MESSAGE_BYTES_MAX}`)
+      this.#state = { name: 'skip-body', skipped, remaining: length }
     } else if (length > 0) this.#state = { name: 'body', length }
-    else found.push({ kind: 'refused', reason: 'Content-Length 0' })
+    else refuse('Content-Length 0')
   }
 
   #addHeader(state: Extract<State, { name: 'headers' }>, { name, value }: Header): void {
     if (name !== 'content-length') return
-    if (/^\d{1,12}$/.test(value) && state.length === undefined) state.length = Number(value)
+    if (/^\d{1,300}$/.test(value) && state.length === undefined) state.length = Number(value)
     else state.problem ??= 'a Content-Length that is no number, or a second one'
   }
+}
+
+function refusal({ reason, id }: Skipped): Framed {
+  return { kind: 'refused', reason, id }
 }
 
 interface Header {

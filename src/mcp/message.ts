@@ -19,7 +19,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
 /** The SDK drops what is no valid JSON-RPC without a word, and its sender would wait for ever. */
 export function readMessage(framed: Framed): Read {
-  if (framed.kind === 'refused') return refused(null, PARSE_ERROR, `Parse error: ${framed.reason}`)
+  if (framed.kind === 'lost')
+    return refused(null, INVALID_REQUEST, `Invalid Request: ${framed.reason}; the connection is closed`)
+  if (framed.kind === 'refused')
+    return framed.id === null
+      ? refused(null, PARSE_ERROR, `Parse error: ${framed.reason}`)
+      : refused(framed.id, INVALID_REQUEST, `Invalid Request: ${framed.reason}`)
   let value: unknown
   try {
     value = JSON.parse(utf8.decode(framed.bytes))
@@ -30,22 +35,23 @@ export function readMessage(framed: Framed): Read {
   if (Array.isArray(value)) return refused(null, INVALID_REQUEST, 'Invalid Request: batches are not supported')
   if (!isObject(value)) return refused(null, INVALID_REQUEST, 'Invalid Request: not an object')
   const { id, method, params } = value
-  const isValidId = typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))
-  const answerId = isValidId ? id : null
+  const isValidId = typeof id === 'string' || Number.isSafeInteger(id)
+  // Every number can be answered to; MCP itself allows whole ones only.
+  const answerId = typeof id === 'string' || typeof id === 'number' ? id : null
   if (value['jsonrpc'] !== '2.0') return refused(answerId, INVALID_REQUEST, 'Invalid Request: jsonrpc must be "2.0"')
   if (typeof method !== 'string')
     return isValidId && ('result' in value || 'error' in value)
       ? { kind: 'message', message: value as JSONRPCMessage }
       : refused(answerId, INVALID_REQUEST, 'Invalid Request: method must be a string')
   if ('id' in value && !isValidId)
-    return refused(null, INVALID_REQUEST, 'Invalid Request: id must be a string or a number')
+    return refused(answerId, INVALID_REQUEST, 'Invalid Request: id must be a string or a whole number')
   if (params !== undefined && !isObject(params))
     return refused(answerId, INVALID_REQUEST, 'Invalid Request: params must be an object')
   const message = { ...value, ...(method === 'initialize' ? { params: completed(params ?? {}) } : {}) }
   return {
     kind: 'message',
     message: message as unknown as JSONRPCMessage,
-    ...(isValidId ? { requestId: id } : {}),
+    ...(isValidId ? { requestId: id as string | number } : {}),
     ...(method === 'notifications/cancelled' ? cancelled(params) : {}),
   }
 }

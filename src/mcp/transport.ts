@@ -65,8 +65,10 @@ export class LedgerTransport implements Transport {
   #receive(found: readonly Framed[]): void {
     for (const item of found) {
       const read = readMessage(item)
-      if (read.kind === 'refused') this.#answer(read.answer)
-      else {
+      if (read.kind === 'refused') {
+        this.#answer(read.answer)
+        if (item.kind === 'lost') this.#lose(item.reason)
+      } else {
         // A cancelled request is never answered.
         if (read.requestId !== undefined) this.#unanswered.add(read.requestId)
         if (read.cancelledId !== undefined) this.#unanswered.delete(read.cancelledId)
@@ -77,6 +79,13 @@ export class LedgerTransport implements Transport {
 
   #answer(answer: object): void {
     if (!this.#output.write(`${JSON.stringify(answer)}\n`)) void this.#drained()
+  }
+
+  /** What was read before is still answered. */
+  #lose(reason: string): void {
+    this.onerror?.(new Error(reason))
+    this.#input.destroy()
+    this.#endInput()
   }
 
   #endInput(): void {

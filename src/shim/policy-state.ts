@@ -29,7 +29,7 @@ export function memoryState(): PolicyState {
   }
 }
 
-const MIGRATIONS = [
+export const MIGRATIONS = [
   'CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT NOT NULL, expires_ms REAL NOT NULL) WITHOUT ROWID',
 ] as const
 

@@ -1,6 +1,5 @@
 // SQLite's result codes as errors of ours.
 import { HeimdallError } from '../errors.ts'
-import { SQLITE_BUSY_MS } from '../limits.ts'
 
 /** The last eight bits of a result code are the primary one; https://sqlite.org/rescode.html */
 const RESULT = {
@@ -59,7 +58,7 @@ function databaseError(path: string, error: unknown): unknown {
       })
     case RESULT.BUSY:
     case RESULT.LOCKED:
-      return new HeimdallError('STORE_BUSY', `${path} was locked for ${SQLITE_BUSY_MS} ms`, {
+      return new HeimdallError('STORE_BUSY', `${path} is locked by another process`, {
         hint: 'run the command again',
         cause: error,
       })

@@ -9,6 +9,7 @@ import { onDisk } from './faults.ts'
 import { O, realFs } from './fs.ts'
 import { openPlainFile } from './plain-file.ts'
 import { isBusy, onDatabase } from './sqlite-errors.ts'
+import { stillPlace } from './still-database.ts'
 
 type Connection = InstanceType<typeof DatabaseSync>
 
@@ -34,18 +35,43 @@ export interface DatabaseOptions {
   /** Entry n takes the schema from version n to n + 1; entries are never edited once released. */
   readonly migrations: readonly string[]
   readonly readOnly?: boolean
+  /** How long to wait for somebody else's transaction. */
+  readonly busyMs?: number
 }
 
 export function openDatabase(path: string, options: DatabaseOptions): Database {
-  const isReadOnly = options.readOnly === true
-  if (!isReadOnly) createPrivately(path)
+  if (options.readOnly !== true) {
+    createPrivately(path)
+    return open(path, path, options)
+  }
+  try {
+    return open(path, path, options)
+  } catch (error) {
+    if (!(error instanceof HeimdallError) || error.code !== 'STORE_UNREADABLE') throw error
+    return openStill(path, options)
+  }
+}
+
+/** What cannot be read at all fails here a second time, with the same words. */
+function openStill(path: string, options: DatabaseOptions): Database {
+  const place = stillPlace(path)
+  try {
+    return open(path, place.url, options, place.close)
+  } catch (error) {
+    place.close()
+    throw error
+  }
+}
+
+function open(path: string, place: string | URL, options: DatabaseOptions, onClose?: () => void): Database {
+  const readOnly = options.readOnly === true
   const db = onDatabase(
     path,
-    () => new (driver().DatabaseSync)(path, { readOnly: isReadOnly, timeout: SQLITE_BUSY_MS }),
+    () => new (driver().DatabaseSync)(place, { readOnly, timeout: options.busyMs ?? SQLITE_BUSY_MS }),
   )
-  const database = wrap(path, db)
+  const database = wrap(path, db, onClose)
   try {
-    if (!isReadOnly) configure(database)
+    if (!readOnly) configure(database)
     migrate(path, database, options)
   } catch (error) {
     db.close()
@@ -54,7 +80,7 @@ export function openDatabase(path: string, options: DatabaseOptions): Database {
   return database
 }
 
-function wrap(path: string, db: Connection): Database {
+function wrap(path: string, db: Connection, onClose: (() => void) | undefined): Database {
   const exec = (sql: string): void => onDatabase(path, () => db.exec(sql))
   return {
     prepare: (sql) =>
@@ -79,7 +105,10 @@ function wrap(path: string, db: Connection): Database {
       return db.isTransaction
     },
     problems: () => quickCheck(path, db),
-    close: () => onDatabase(path, () => db.close()),
+    close() {
+      onDatabase(path, () => db.close())
+      onClose?.()
+    },
   }
 }
 

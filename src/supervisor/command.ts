@@ -5,8 +5,7 @@ import { HeimdallError, isErrno } from '../errors.ts'
 import { printable } from '../ids.ts'
 import type { Env } from '../paths.ts'
 import type { SessionOptions } from './options.ts'
-import { SUPERVISOR_VARIABLE } from './handover.ts'
-import { KEY_VARIABLE } from './tree.ts'
+import { KEY_VARIABLE, SUPERVISOR_VARIABLE } from './handover.ts'
 
 /** Everything that the supervisor was given, what the user added, and then the session's id and its key, which nobody overrides. */
 export function childEnvironment(options: SessionOptions, inherited: Env, key: string): Record<string, string> {

@@ -18,6 +18,9 @@ export interface SessionDesk {
   info(): Promise<Buffer>
   resize(client: Connection, size: Size): void
   kill(client: Connection): void
+  /** Sends all other viewers away. */
+  detach(client: Connection): void
+  rename(to: string): Promise<Buffer>
   report(report: Report): void
   drained(subscriber: Subscriber): void
   /** True while input must wait. */
@@ -117,6 +120,16 @@ export class Connection implements InputSource {
     else this.send([frame])
   }
 
+  /** Somebody's terminal: it said so, or it has given the session its size. */
+  get isViewer(): boolean {
+    return this.#options?.viewer === true || this.#hasResized
+  }
+
+  sendAway(): void {
+    this.sendError(new HeimdallError('SESSION_DETACHED', 'another client has sent the viewers away'))
+    this.socket.destroySoon()
+  }
+
   /** To clients that know such frames; a plain one is told nothing, as in the seed. */
   sendError(error: HeimdallError): void {
     if (this.#isExtended) this.send([encodeJson('error', { code: error.code, message: error.message })])
@@ -177,6 +190,14 @@ export class Connection implements InputSource {
       case 'kill':
         if (this.#mayAct('kill')) this.#desk.kill(this)
         return
+      case 'detach':
+        this.#isExtended = true
+        if (this.#mayAct('send others away')) this.#desk.detach(this)
+        return
+      case 'rename':
+        this.#isExtended = true
+        if (this.#mayAct('rename')) void this.#rename(payload.toString('utf8'))
+        return
       case 'status':
         this.#answers.push(this.#desk.status())
         return
@@ -203,6 +224,16 @@ export class Connection implements InputSource {
       this.#infosAsked = 0
       this.send(Array.from({ length: asked }, () => frame))
     })
+  }
+
+  /** Answered like INFO, under the new id. */
+  async #rename(to: string): Promise<void> {
+    try {
+      this.send([await this.#desk.rename(to)])
+    } catch (error) {
+      if (!(error instanceof HeimdallError)) throw error
+      this.sendError(error)
+    }
   }
 
   /** A second SUBSCRIBE is ignored, as in the field. */

@@ -232,6 +232,7 @@ const options = fc.record({
   replayEnd: fc.boolean(),
   acks: fc.constant(false),
   answers: fc.constant(false),
+  viewer: fc.constant(false),
 })
 
 const step: fc.Arbitrary<Step> = fc.oneof(

@@ -33,7 +33,7 @@ export async function takeId(dir: string, id: string, pid: number, clock: Clock)
     startedAtMs,
     protocol: PROTOCOL,
   }
-  await takeFile(dir, id, holder, clock)
+  await holdId(dir, id, holder, clock)
   return holder
 }
 
@@ -51,7 +51,8 @@ const LINGER_WAIT_MS = EXIT_LINGER_MS * 10
 
 const ownFile = (dir: string, id: string, { supervisorPid }: Holder): string => join(dir, `.${id}.${supervisorPid}.pid`)
 
-async function takeFile(dir: string, id: string, holder: Holder, clock: Clock): Promise<void> {
+/** The pid file of this id names the holder, or it throws and says who has it. */
+export async function holdId(dir: string, id: string, holder: Holder, clock: Clock): Promise<void> {
   const path = sessionPaths(dir, id).pid
   const mine = ownFile(dir, id, holder)
   const deadlineMs = clock.monoMs() + LINGER_WAIT_MS

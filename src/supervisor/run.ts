@@ -13,7 +13,8 @@ import { openRecording } from './recording.ts'
 import { Screen } from './screen.ts'
 import { SessionServer } from './server.ts'
 import { Session } from './session.ts'
-import { type ExitRecord, type Holder, type SessionPaths, sessionPaths } from './session-files.ts'
+import type { ExitRecord, Holder } from './session-files.ts'
+import { SessionName } from './session-name.ts'
 import { openSessionLog, type SessionLog } from './session-log.ts'
 import type { StartedSession } from './start.ts'
 
@@ -39,23 +40,23 @@ export interface RunWith extends RunHooks {
 export async function runSession(options: SessionOptions, how: RunWith): Promise<number> {
   const clock = how.clock ?? systemClock
   const holder = how.holder ?? (await prepareSession(options, { pid: process.pid, env: how.env, clock }))
-  const paths = sessionPaths(options.socketDir, options.id)
-  const cleanup: (() => void)[] = [() => void removeIfThere(paths.pid)]
+  const name = new SessionName(options.socketDir, options.id, clock)
+  const cleanup: (() => void)[] = [() => void removeIfThere(name.paths.pid)]
   try {
-    const log = openSessionLog(options.logFile ?? paths.log, {
+    const log = openSessionLog(options.logFile ?? name.paths.log, {
       level: options.logLevel,
       filter: options.logFilter,
       clock,
     })
     cleanup.push(() => log.close())
-    return await live(options, how, { paths, holder, log, clock, cleanup })
+    return await live(options, how, { name, holder, log, clock, cleanup })
   } finally {
     for (const undo of cleanup.toReversed()) undo()
   }
 }
 
 interface Frame {
-  readonly paths: SessionPaths
+  readonly name: SessionName
   readonly holder: Holder
   readonly log: SessionLog
   readonly clock: Clock
@@ -63,7 +64,7 @@ interface Frame {
 }
 
 async function live(options: SessionOptions, how: RunWith, frame: Frame): Promise<number> {
-  const { paths, holder, log, clock, cleanup } = frame
+  const { name, holder, log, clock, cleanup } = frame
   const key = holder.key ?? ''
   const recording =
     options.recordPath === null
@@ -81,7 +82,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     childEnded = resolve
   })
   const record = (end: SessionEnd): ExitRecord => ({
-    id: options.id,
+    id: name.id,
     exit_code: end.code,
     signal: end.signal,
     reason: end.reason,
@@ -97,7 +98,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   const writeRecord = (end: SessionEnd): ExitRecord => {
     const written = record(end)
     try {
-      replaceFile(paths.exit, `${JSON.stringify(written)}\n`)
+      replaceFile(name.paths.exit, `${JSON.stringify(written)}\n`)
     } catch (error) {
       // A full disk, a folder that was removed: the session ends all the same, and clients are told how.
       if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
@@ -122,6 +123,8 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
       }),
     recording,
     clients: () => server.clients,
+    name,
+    listenAt: (path) => server.move(path),
     onActivity: () => how.onActivity?.(),
     onEnd: (end) => {
       // On disk before any client is told: whoever sees EXIT finds the record.
@@ -132,7 +135,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   })
   const server = new SessionServer(session, clock)
   cleanup.push(
-    () => void removeIfThere(paths.socket),
+    () => void removeIfThere(name.paths.socket),
     () => server.close(),
     () => recording?.close(),
     () => session.dispose(),
@@ -140,15 +143,16 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   )
   try {
     nameChild(options.socketDir, options.id, holder, session.pid)
-    await server.listen(paths.socket)
+    const { socket } = name.paths
+    await server.listen(socket)
     log.write('info', 'session', `started: supervisor ${process.pid}, child ${session.pid}`)
-    how.onReady?.({ id: options.id, socket: paths.socket, supervisor_pid: process.pid, pid: session.pid })
+    how.onReady?.({ id: options.id, socket, supervisor_pid: process.pid, pid: session.pid })
   } catch (error) {
     // Nobody knows of this session, so nobody could end its child.
     session.terminate()
     await ended
     await session.ending.sweep()
-    removeIfThere(paths.exit)
+    removeIfThere(name.paths.exit)
     throw error
   }
 

@@ -12,7 +12,7 @@ export type Desk = Omit<SessionDesk, 'hold' | 'gone'> & { gone(client: Connectio
 export class SessionServer {
   readonly #desk: Desk
   readonly #clock: Clock
-  readonly #server: Server
+  #server: Server
   readonly #clients = new Set<Connection>()
   #heldBytes = 0
   #deadline: Timer | undefined
@@ -20,8 +20,12 @@ export class SessionServer {
   constructor(desk: Desk, clock: Clock) {
     this.#desk = desk
     this.#clock = clock
+    this.#server = this.#create()
+  }
+
+  #create(): Server {
     // The smallest high water mark: a socket says 'drain' as soon as the kernel has taken everything, and not before.
-    this.#server = createServer({ highWaterMark: 1, noDelay: false }, (socket) => this.#admit(socket))
+    return createServer({ highWaterMark: 1, noDelay: false }, (socket) => this.#admit(socket))
   }
 
   get clients(): ReadonlySet<Connection> {
@@ -53,6 +57,22 @@ export class SessionServer {
     })
   }
 
+  /**
+   * Goes on under another path: who is connected stays, who comes later is found there. Not by a rename of the socket's
+   * file: a server that closes removes the path that it was opened with, which may be another session's by then.
+   */
+  async move(path: string): Promise<void> {
+    const before = this.#server
+    this.#server = this.#create()
+    try {
+      await this.listen(path)
+    } catch (error) {
+      this.#server = before
+      throw error
+    }
+    before.close()
+  }
+
   close(): void {
     this.#deadline?.cancel()
     this.#server.close()
@@ -74,6 +94,8 @@ export class SessionServer {
         info: () => desk.info(),
         resize: (from, size) => desk.resize(from, size),
         kill: (from) => desk.kill(from),
+        detach: (from) => desk.detach(from),
+        rename: (to) => desk.rename(to),
         report: (report) => desk.report(report),
         drained: (subscriber) => desk.drained(subscriber),
         get isInputFull() {

@@ -19,6 +19,7 @@ import type { Recording } from './recording.ts'
 import type { Screen, ScreenParts } from './screen.ts'
 import type { Desk } from './server.ts'
 import type { SessionLog } from './session-log.ts'
+import type { SessionName } from './session-name.ts'
 import { SizePolicy } from './size.ts'
 import { Subscriber } from './subscriber.ts'
 import { ProcessTree } from './tree.ts'
@@ -34,6 +35,9 @@ export interface SessionParts {
   readonly screen: (output: OutputLog, on: Pick<ScreenParts, 'onQuestion' | 'onAnswer'>) => Screen
   readonly recording: Recording | undefined
   readonly clients: () => ReadonlySet<Connection>
+  readonly name: SessionName
+  /** Moves the socket. */
+  readonly listenAt: (socketPath: string) => Promise<void>
   /** Output or input happened: the agent is alive. At most once a second. */
   readonly onActivity: () => void
   readonly onEnd: (end: SessionEnd) => void
@@ -50,6 +54,7 @@ interface Announced {
   readonly needs: NeedsInput | undefined
   readonly size: Size | undefined
   readonly title: string
+  readonly id: string
 }
 
 export class Session implements Desk {
@@ -75,7 +80,7 @@ export class Session implements Desk {
   #gathering: Timer | undefined
   #activityMs = Number.NEGATIVE_INFINITY
   #stateTimer: Timer | undefined
-  #announced: Announced = { name: undefined, needs: undefined, size: undefined, title: '' }
+  #announced: Announced = { name: undefined, needs: undefined, size: undefined, title: '', id: '' }
   #end: SessionEnd | undefined
 
   constructor(parts: SessionParts) {
@@ -203,7 +208,7 @@ export class Session implements Desk {
     const modes = await this.#screen.modes()
     const info: Info = {
       ...this.#state(),
-      id: this.#options.id,
+      id: this.#parts.name.id,
       pid: this.pid,
       supervisor_pid: process.pid,
       command: this.#options.command,
@@ -218,6 +223,7 @@ export class Session implements Desk {
       offset_end: this.#output.end,
       input_bytes_pending: this.#input.pendingBytes,
       clients: this.#parts.clients().size,
+      viewers: this.#viewers().length,
     }
     return encodeJson('infoResp', info)
   }
@@ -234,6 +240,19 @@ export class Session implements Desk {
   kill(): void {
     this.#parts.log.write('info', 'session', 'kill asked for by a client')
     this.terminate()
+  }
+
+  detach(client: Connection): void {
+    for (const viewer of this.#viewers()) if (viewer !== client) viewer.sendAway()
+  }
+
+  async rename(to: string): Promise<Buffer> {
+    const { log, name, listenAt } = this.#parts
+    if (this.#end !== undefined) throw new HeimdallError('SESSION_ENDED', `session ${name.id} has ended`)
+    log.write('info', 'session', `renamed from ${name.id} to ${to}`)
+    await name.change(to, listenAt)
+    this.#announce()
+    return await this.info()
   }
 
   report(report: Report): void {
@@ -310,6 +329,10 @@ export class Session implements Desk {
 
   // -- what follows
 
+  #viewers(): Connection[] {
+    return [...this.#parts.clients()].filter((client) => client.isViewer)
+  }
+
   /** The terminal of somebody who is given the output as it is answers; without one, the session does. */
   #chooseWhoAnswers(): void {
     this.#flush()
@@ -333,6 +356,7 @@ export class Session implements Desk {
       needs_input: this.#waiting.needsInput,
       ...this.#size.current,
       title: this.#waiting.title,
+      id: this.#parts.name.id,
     }
   }
 
@@ -341,10 +365,11 @@ export class Session implements Desk {
     const nowMs = this.#clock.monoMs()
     const { name } = this.#classifier.state(nowMs)
     const { needsInput: needs, title } = this.#waiting
-    const size = this.#size.current
+    const { current: size } = this.#size
+    const { id } = this.#parts.name
     const last = this.#announced
-    if (last.name !== name || last.needs !== needs || last.size !== size || last.title !== title) {
-      this.#announced = { name, needs, size, title }
+    if (last.name !== name || last.needs !== needs || last.size !== size || last.title !== title || last.id !== id) {
+      this.#announced = { name, needs, size, title, id }
       const frame = encodeJson('state', this.#state())
       for (const client of this.#parts.clients()) if (client.wantsEvents) client.sendState(frame)
     }

@@ -4,10 +4,7 @@ import { HeimdallError } from '../errors.ts'
 import { TREE_PROCESSES_MAX, TREE_SCAN_MS } from '../limits.ts'
 import type { FileId, ProcessId, ProcessStat, ProcessTable } from '../process-table.ts'
 import { isSame, isSameStart, isStartedAfter, lookAside, lookAtProcesses } from '../processes.ts'
-import { SUPERVISOR_VARIABLE } from './handover.ts'
-
-/** In the environment of the child and so, unless they clear it, of all its descendants. */
-export const KEY_VARIABLE = 'HEIMDALL_SESSION_KEY'
+import { KEY_VARIABLE, SUPERVISOR_VARIABLE } from './handover.ts'
 
 export interface TreeRoot {
   /** Undefined when its supervisor died before it could say: the key alone has to do. */

@@ -58,6 +58,15 @@ export const FRAMES = table({
     added: true,
     earlyTag: 0x07,
   },
+  detach: { tag: 0x42, sender: 'client', label: 'DETACH', size: 'ignored', payload: 'empty', added: true },
+  rename: {
+    tag: 0x43,
+    sender: 'client',
+    label: 'RENAME',
+    size: { min: 1 },
+    payload: 'the new id',
+    added: true,
+  },
   output: { tag: 0x81, sender: 'supervisor', label: 'OUTPUT', size: 'any', payload: 'bytes of the terminal' },
   statusResp: {
     tag: 0x82,

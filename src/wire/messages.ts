@@ -49,6 +49,8 @@ export interface SubscribeOptions {
   readonly replayEnd: boolean
   /** ACK frames for INPUT. */
   readonly acks: boolean
+  /** This is somebody's terminal: DETACH sends it away. */
+  readonly viewer: boolean
   /** Output goes to a terminal that answers the program's questions, so the session does not. */
   readonly answers: boolean
 }
@@ -61,6 +63,7 @@ export const PLAIN_SUBSCRIBE: SubscribeOptions = {
   redraw: false,
   replayEnd: false,
   acks: false,
+  viewer: false,
   answers: false,
 }
 
@@ -78,6 +81,8 @@ export interface StateEvent {
   readonly cols: number
   readonly rows: number
   readonly title: string
+  /** A session may be renamed; absent in those of an older version. */
+  readonly id?: string
 }
 
 /** The answer to INFO. Names are those of `--json`, so that nothing is renamed on the way to a user. */
@@ -99,6 +104,8 @@ export interface Info extends StateEvent {
   readonly offset_end: number
   readonly input_bytes_pending: number
   readonly clients: number
+  /** Clients that are somebody's terminal; absent in sessions of an older version. */
+  readonly viewers?: number
 }
 
 export interface ErrorMessage {
@@ -147,6 +154,7 @@ export function parseSubscribe(payload: Buffer): SubscribeOptions {
     redraw: flag('redraw'),
     replayEnd: flag('replayEnd'),
     acks: flag('acks'),
+    viewer: flag('viewer'),
     answers: flag('answers'),
   }
 }

@@ -115,6 +115,7 @@ describe('policy explain', () => {
       'hint: push without force',
       'suggested arguments: {"force":false,"branch":"main"}',
       'policy team 1.0, mode guardrails',
+      'HIT\tRULE\tKIND\tWHY',
       '*\tno-force\tdeny\tmatches, and decides',
       '-\tnights\tdeny\tits arguments, classes or hours do not match',
       '*\trest\tallow\tmatches; something else decides',

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/clock.ts'
 import { resolveOptions } from '../../src/supervisor/options.ts'
 import { openPty } from '../../src/supervisor/pty.ts'
 import { Session } from '../../src/supervisor/session.ts'
+import { SessionName } from '../../src/supervisor/session-name.ts'
 import { descendants } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { until } from '../support/wait.ts'
@@ -48,6 +49,8 @@ test('a session without a screen has no child either', () => {
       },
       recording: undefined,
       clients: () => new Set(),
+      name: new SessionName(options.socketDir, options.id, systemClock),
+      listenAt: () => Promise.resolve(),
       onActivity: () => undefined,
       onEnd: () => undefined,
     })

@@ -132,6 +132,8 @@ const silentDesk: Desk = {
   info: () => Promise.resolve(Buffer.alloc(0)),
   resize: () => undefined,
   kill: () => undefined,
+  detach: () => undefined,
+  rename: () => Promise.resolve(Buffer.alloc(0)),
   report: () => undefined,
   drained: () => undefined,
   isInputFull: false,

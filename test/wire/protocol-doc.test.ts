@@ -65,6 +65,7 @@ test('the options, the fields of INFO and the cap are named', () => {
     offset_end: true,
     input_bytes_pending: true,
     clients: true,
+    viewers: true,
     title: true,
   }
   const listed = /INFO answers `\{([^}]*)\}`/.exec(page)?.[1]?.split(/,\s*/)

@@ -17,9 +17,9 @@ export function styleFor(stream: { isTTY?: boolean; columns?: number }, env: Env
   return { isTty, columns: stream.columns ?? 80, color: createColors(on) }
 }
 
-/** Aligned columns under a header on a terminal; tab-separated and without a header in a pipe. */
+/** Aligned columns on a terminal, tab-separated in a pipe; under a header in both, since agents read pipes. */
 export function renderTable(style: Style, header: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (!style.isTty) return rows.map((row) => row.join('\t')).join('\n')
+  if (!style.isTty) return [header, ...rows].map((row) => row.join('\t')).join('\n')
   const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>
     cells

@@ -68,9 +68,10 @@ export const attach = spec({
   about:
     'Draws the screen of the session above a status line, in the alternate screen. The detach key (Ctrl-\\, setting ' +
     '`detach_key`) leaves the session running. Ends with the exit code of the command when that ends, with 0 on detach.',
-  args: [id],
+  args: [{ name: 'id', help: 'id of the session; default: the only one that runs, or a choice', optional: true }],
   flags: {
     'socket-dir': socketDir,
+    'detach-others': { type: 'boolean', short: 'd', help: 'send the other viewers away' },
     'read-only': { type: 'boolean', help: 'only watch: nothing is typed, nothing is resized' },
     inline: {
       type: 'boolean',
@@ -83,10 +84,52 @@ export const attach = spec({
   },
   examples: [
     { run: 'hm attach build', does: 'attaches; Ctrl-\\ detaches' },
+    { run: 'hm attach', does: 'attaches to the only session, or lets you choose' },
     { run: 'hm attach build --read-only', does: 'watches without being able to disturb' },
   ],
   errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST', 'SESSION_SILENT'],
-  output: { id: 'id of the session', reason: 'detached, exited or ended by a signal', exit_code: 'null unless exited' },
+  output: {
+    id: 'id of the session',
+    reason: 'detached, sent away, exited or a signal',
+    exit_code: 'null unless exited',
+  },
+})
+
+export const detach = spec({
+  names: ['heimdall session detach', 'hm detach'],
+  summary: 'Send the viewers of a session away',
+  about: 'Ends every attach to the session, wherever it runs. The session goes on.',
+  args: [{ name: 'id', help: 'id of the session; default: the session that this runs in', optional: true }],
+  flags: { 'socket-dir': socketDir },
+  examples: [
+    { run: 'hm detach build', does: 'ends what other terminals show of it; hm attach -d does so and attaches' },
+  ],
+  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_SILENT', 'SESSION_LOST', 'SESSION_REFUSED'],
+  output: { id: 'id of the session', detached: 'how many viewers there were' },
+})
+
+export const rename = spec({
+  names: ['heimdall session rename', 'hm rename'],
+  summary: 'Give a running session another id',
+  about:
+    'Socket, pid file, log and the record of its end go by the new id; who is attached stays so. The command keeps the ' +
+    'environment that it was started with, so HEIMDALL_SESSION_ID in it stays the old id; hm report finds its session all the same.',
+  args: [
+    { name: 'old', help: 'id of the session' },
+    { name: 'new', help: 'the id that it gets' },
+  ],
+  flags: { 'socket-dir': socketDir },
+  examples: [{ run: 'hm rename claude-2 reviewer', does: 'makes it answer to reviewer' }],
+  errors: [
+    'ID_INVALID',
+    'SESSION_NOT_FOUND',
+    'SESSION_ENDED',
+    'SESSION_ID_IN_USE',
+    'SESSION_REFUSED',
+    'SESSION_SILENT',
+    'SESSION_LOST',
+  ],
+  output: { id: 'the new id', before: 'the id that it had' },
 })
 
 export const status = spec({
@@ -329,6 +372,8 @@ export const exportCast = spec({
 export const sessionCommands: readonly Command[] = [
   { spec: run, load: () => import('../commands/session/run.ts') },
   { spec: attach, load: () => import('../commands/session/attach.ts') },
+  { spec: detach, load: () => import('../commands/session/detach.ts') },
+  { spec: rename, load: () => import('../commands/session/rename.ts') },
   { spec: status, load: () => import('../commands/session/status.ts') },
   { spec: ls, load: () => import('../commands/session/ls.ts') },
   { spec: kill, load: () => import('../commands/session/kill.ts') },

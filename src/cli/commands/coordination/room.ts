@@ -9,7 +9,7 @@ import { type AgentActor, findAgent, unknownAgent } from '../../../coordination/
 import { type KeepSecret, registerHaid } from '../../../coordination/identity.ts'
 import { readKey, writeKey } from '../../../coordination/keys.ts'
 import { exportLedger } from '../../../coordination/ledger.ts'
-import { hasNews, ledgerSignature } from '../../../coordination/ledger-files.ts'
+import { hasNews, ledgerSignature, type Signature } from '../../../coordination/ledger-files.ts'
 import { takeInRemote } from '../../../coordination/remote.ts'
 import { HeimdallError } from '../../../errors.ts'
 import type { Context } from '../../command.ts'
@@ -45,9 +45,9 @@ export async function withRoomToRead<T>(
   const signature = ledgerSignature(options.project)
   let room = openCoordinationToRead(options)
   if (room === undefined ? Object.keys(signature).length > 0 : hasNews(room, signature)) {
-    room?.store.close()
-    room = openCoordination(options)
-    for (const skipped of takeInRemote(room, signature).skipped) context.note(`warning: ${skipped}`)
+    const upToDate = takeInNews(context, options, signature)
+    if (upToDate !== undefined) room?.store.close()
+    room = upToDate ?? room
   }
   if (room === undefined) return otherwise(options)
   try {
@@ -57,14 +57,31 @@ export async function withRoomToRead<T>(
   }
 }
 
-/** The change is committed by now: a ledger that cannot be written is a warning, and the next command writes it. */
+/** Whoever only reads is answered from what is known, also where nothing can be written. */
+function takeInNews(context: Context, options: CoordinationOptions, signature: Signature): Coordination | undefined {
+  let room: Coordination | undefined
+  try {
+    room = openCoordination(options)
+    for (const skipped of takeInRemote(room, signature).skipped) context.note(`warning: ${skipped}`)
+    return room
+  } catch (error) {
+    room?.store.close()
+    if (!(error instanceof HeimdallError) || !['STORE_FULL', 'STORE_UNREADABLE', 'STORE_BUSY'].includes(error.code))
+      throw error
+    context.note(`warning: what arrived by git is not taken in: ${error.message}`)
+    return undefined
+  }
+}
+
+/**
+ * The change is committed by now and its answer stands, whatever becomes of the files: the next command writes them.
+ * That goes for errors of our own too, which would otherwise take the answer's place.
+ */
 async function writeLedger(context: Context, room: Coordination, touched: string | undefined): Promise<void> {
   try {
     await exportLedger(room, touched)
   } catch (error) {
-    if (!(error instanceof HeimdallError) || !['STORE_FULL', 'STORE_UNREADABLE', 'STORE_BUSY'].includes(error.code))
-      throw error
-    context.note(`warning: the ledger files are behind: ${error.message}`)
+    context.note(`warning: the ledger files are behind: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 

@@ -54,7 +54,7 @@ function textOf(
     `policy ${snapshot.policy_id} ${snapshot.version}, mode ${snapshot.mode}${tags.length === 0 ? '' : `, classes ${tags.join(', ')}`}`,
   ]
   const rows = rules.map(({ rule_id, kind, took_part, note }) => [took_part ? '*' : '-', rule_id, kind, note])
-  return [...lines, ...(rows.length === 0 ? [] : [renderTable(style, ['', 'RULE', 'KIND', 'WHY'], rows)])].join('\n')
+  return [...lines, ...(rows.length === 0 ? [] : [renderTable(style, ['HIT', 'RULE', 'KIND', 'WHY'], rows)])].join('\n')
 }
 
 function readObject(flag: string, text: string): Record<string, never> {

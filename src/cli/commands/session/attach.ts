@@ -5,7 +5,9 @@ import { readExitRecord } from '../../../supervisor/session-files.ts'
 import type { From } from '../../../wire/messages.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import type { attach } from '../../table/session.ts'
-import { ended, locate } from './locate.ts'
+import { chooseSession } from './choose.ts'
+import { ended, locate, sessionAround } from './locate.ts'
+import { socketDirOf } from './socket-dir.ts'
 import type { Leave } from './view/view.ts'
 
 export interface AttachTarget {
@@ -15,13 +17,18 @@ export interface AttachTarget {
   readonly isInline: boolean
   readonly isReadOnly: boolean
   readonly isSafe: boolean
+  /** Other viewers are sent away first. */
+  readonly isAlone: boolean
   /** Where an inline view begins; a drawn one begins with the screen as it is, unless a byte is named. */
   readonly from: From
 }
 
 export const run: Run<typeof attach> = async (context, { flags, args }) => {
-  const located = await locate(context, flags, args.id)
+  const dir = await socketDirOf(context, flags)
+  const around = await sessionAround(context, dir)
+  const located = await locate(context, flags, args.id ?? (await chooseSession(context, dir, around)))
   if (!located.isRunning) throw ended(located)
+  if (located.id === around) throw itself(located.id)
   return await attachTo(context, {
     id: located.id,
     dir: located.dir,
@@ -29,28 +36,25 @@ export const run: Run<typeof attach> = async (context, { flags, args }) => {
     isInline: flags.inline === true,
     isReadOnly: flags['read-only'] === true,
     isSafe: flags.safe === true,
+    isAlone: flags['detach-others'] === true,
     from: 'scrollback',
   })
 }
 
 /** A session drawn inside itself would draw itself drawing itself. */
-function refuseItself({ env }: Context, variable: string, id: string): void {
-  if (env[variable] !== id) return
-  throw new HeimdallError('USAGE', `this terminal is session ${id} itself`, {
-    hint: `attach from another terminal; if this is another session of that name, unset ${variable}`,
-  })
+function itself(id: string): HeimdallError {
+  return new HeimdallError('USAGE', `this terminal is session ${id} itself`, { hint: 'attach from another terminal' })
 }
 
 /** Attaches until the command ends (its exit code), or the viewer leaves (0). */
 export async function attachTo(context: Context, target: AttachTarget): Promise<Answer> {
   const config = await context.settings()
-  refuseItself(context, config.session_env_var.value as string, target.id)
   const found = await connectOrRecord(target)
   const leave: Leave =
     'exitCode' in found
       ? { reason: 'exited', code: found.exitCode }
       : await view(context, target, found.connection, config.detach_key.value as number)
-  return answer(context, target.id, leave)
+  return answer(context, leave.id ?? target.id, leave)
 }
 
 /** A short command may have ended, and its session stopped answering, before we came: then its exit code. */
@@ -76,6 +80,7 @@ async function view(
   detachKey: number,
 ): Promise<Leave> {
   try {
+    if (target.isAlone) await connection.detachOthers()
     const isTerminal = context.stdin.isTTY && context.stdout.isTTY && context.env['TERM'] !== 'dumb'
     if (isTerminal && !target.isInline) {
       const { screenView } = await import('./view/screen-view.ts')
@@ -89,9 +94,21 @@ async function view(
 }
 
 function answer(context: Context, id: string, leave: Leave): Answer {
+  if (context.stdout.isTTY) context.note(`[${wordsFor(leave, id)}]`)
   if (leave.reason === 'exited')
     return { data: { id, reason: 'exited', exit_code: leave.code }, text: '', exit: leave.code }
-  if (context.stdout.isTTY)
-    context.note(`[${leave.reason === 'detached' ? 'detached' : `left on ${leave.reason}`}; hm attach ${id} returns]`)
   return { data: { id, reason: leave.reason, exit_code: null }, text: '' }
+}
+
+function wordsFor(leave: Leave, id: string): string {
+  switch (leave.reason) {
+    case 'exited':
+      return `session exited with code ${leave.code}`
+    case 'detached':
+      return `detached; hm attach ${id} returns`
+    case 'sent away':
+      return `sent away by another client; hm attach ${id} returns`
+    default:
+      return `left on ${leave.reason}; hm attach ${id} returns`
+  }
 }

@@ -10,6 +10,7 @@ import {
   sessionPaths,
   type SessionPaths,
 } from '../../../supervisor/session-files.ts'
+import { KEY_VARIABLE } from '../../../supervisor/handover.ts'
 import type { Context } from '../../command.ts'
 import { type DirFlag, socketDirOf } from './socket-dir.ts'
 
@@ -34,6 +35,18 @@ export async function locate(context: Context, flags: DirFlag, text: string): Pr
   }
   if (entry === undefined) throw notFound(dir, id)
   return { id, dir, paths: sessionPaths(dir, id), isRunning: entry.state === 'running', exit: entry.exit }
+}
+
+/**
+ * The id of the session that this process runs in. By the key that marks everybody in it: the id in the environment is
+ * the one that the session was started under.
+ */
+export async function sessionAround(context: Context, dir: string): Promise<string | undefined> {
+  const config = await context.settings()
+  const key = context.env[KEY_VARIABLE]
+  const found = listSessions(dir).find(({ holder }) => key !== undefined && holder?.key === key)
+  const named = context.env[config.session_env_var.value as string]
+  return found?.id ?? (named === '' ? undefined : named)
 }
 
 function notFound(dir: string, id: string): HeimdallError {

@@ -39,7 +39,7 @@ function fieldList(rows: readonly (readonly string[])[]): string {
   return ['Active sessions:', ...lines].join('\n')
 }
 
-interface Listed {
+export interface Listed {
   readonly id: string
   readonly alive: boolean
   readonly state: string
@@ -51,7 +51,7 @@ interface Listed {
   readonly exit_code: number | null
 }
 
-async function describe(dir: string, entry: SessionEntry): Promise<Listed> {
+export async function describe(dir: string, entry: SessionEntry): Promise<Listed> {
   const { id, exit, holder } = entry
   const info = entry.state === 'running' ? await ask(sessionPaths(dir, id).socket) : undefined
   if (info !== undefined) {

@@ -2,16 +2,16 @@
 import { HeimdallError } from '../../../errors.ts'
 import type { Run } from '../../command.ts'
 import type { report } from '../../table/session.ts'
-import { connectTo, locate } from './locate.ts'
+import { connectTo, locate, sessionAround } from './locate.ts'
+import { socketDirOf } from './socket-dir.ts'
 
 export const run: Run<typeof report> = async (context, { flags, args }) => {
   const evidence = flags['needs-input']
   const needsInput = evidence !== undefined
   if (needsInput === (flags.working === true))
     throw new HeimdallError('USAGE', 'say one of --needs-input WHY and --working')
-  const config = await context.settings()
-  const id = args.id ?? context.env[config.session_env_var.value as string]
-  if (id === undefined || id === '') return { data: { id: null, needs_input: needsInput }, text: '' }
+  const id = args.id ?? (await sessionAround(context, await socketDirOf(context, flags)))
+  if (id === undefined) return { data: { id: null, needs_input: needsInput }, text: '' }
   const connection = await connectTo(await locate(context, flags, id))
   try {
     await connection.report({ source: 'hook', needs_input: needsInput, ...(needsInput ? { evidence } : {}) })

@@ -29,6 +29,7 @@ export const run: Run<typeof row> = async (context, input) => {
       isInline: flags.inline === true,
       isReadOnly: false,
       isSafe: false,
+      isAlone: false,
       from: 0,
     })
   }

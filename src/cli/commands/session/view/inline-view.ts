@@ -106,7 +106,7 @@ async function follow(
   }
   // What is replayed was asked, and answered, before we came.
   let replayed = answers ? new QueryFilter() : undefined
-  const options = { from, readOnly: isReadOnly, gaps: true, replayEnd: answers, answers }
+  const options = { from, readOnly: isReadOnly, gaps: true, replayEnd: answers, answers, viewer: context.stdout.isTTY }
   try {
     for await (const event of connection.subscribe(options)) {
       if (event.type === 'gap') context.note(`[${event.droppedBytes} bytes were dropped here]`)
@@ -116,6 +116,7 @@ async function follow(
         replayed = undefined
       }
       if (event.type === 'exit') wayOut.leave({ reason: 'exited', code: event.code })
+      if (event.type === 'error' && event.code === 'SESSION_DETACHED') wayOut.leave({ reason: 'sent away' })
     }
   } catch (error) {
     wayOut.fail(error as Error)

@@ -39,7 +39,7 @@ export async function screenView(
     const leave = await view.run(wayOut)
     outer.leave()
     if (leave.reason === 'exited') outer.write(view.remains())
-    return leave
+    return { ...leave, id: view.id }
   } finally {
     wayOut.close()
     view.close()
@@ -61,6 +61,7 @@ class ScreenView {
   readonly #isPinned: boolean
   #state: Pick<StateEvent, 'state' | 'needs_input'>
   #stateSinceMs: number
+  #id: string
   /** Sequences for the outer terminal that go out with the next frame. */
   #outbox = ''
   #top = 0
@@ -89,6 +90,7 @@ class ScreenView {
     this.#shows = terminalShows(context.env, target.isSafe)
     this.#isPinned = info.pinned
     this.#state = info
+    this.#id = info.id
     this.#stateSinceMs = this.#clock.monoMs() - info.state_ms
     this.#emulator = new Emulator({ cols: info.cols, rows: info.rows }, this.#wishes())
   }
@@ -106,6 +108,10 @@ class ScreenView {
     }
   }
 
+  get id(): string {
+    return this.#id
+  }
+
   async run(wayOut: WayOut): Promise<Leave> {
     const { isReadOnly, from } = this.#target
     this.#listen(wayOut)
@@ -115,6 +121,7 @@ class ScreenView {
       from: typeof from === 'number' ? from : 'snapshot',
       readOnly: isReadOnly,
       events: true,
+      viewer: true,
       gaps: true,
       redraw: true,
     })
@@ -185,6 +192,7 @@ class ScreenView {
           wayOut.leave({ reason: 'exited', code: event.code })
           return
         }
+        if (event.type === 'error' && event.code === 'SESSION_DETACHED') wayOut.leave({ reason: 'sent away' })
         await this.#take(event)
       }
     } catch (error) {
@@ -202,6 +210,7 @@ class ScreenView {
         return await this.#draw(event.bytes)
       case 'state':
         this.#state = event.state
+        this.#id = event.state.id ?? this.#id
         this.#stateSinceMs = this.#clock.monoMs() - event.state.state_ms
         this.#emulator.resize(event.state)
         this.#schedule()
@@ -264,7 +273,7 @@ class ScreenView {
     const isOther = size.cols !== cols || size.rows !== rows
     return statusLine(
       {
-        id: this.#target.id,
+        id: this.#id,
         state: this.#state,
         stateMs: this.#clock.monoMs() - this.#stateSinceMs,
         isReadOnly: this.#target.isReadOnly,

@@ -1,8 +1,10 @@
 // What every way of attaching has in common: how it is left.
 
-export type Leave =
-  | { readonly reason: 'detached' | 'SIGTERM' | 'SIGHUP' | 'end of input' }
+/** `id` is the session's at the end, where the view has seen it change. */
+export type Leave = { readonly id?: string } & (
+  | { readonly reason: 'detached' | 'sent away' | 'SIGTERM' | 'SIGHUP' | 'end of input' }
   | { readonly reason: 'exited'; readonly code: number }
+)
 
 /** Resolves on the first of the ways out; later ones change nothing. */
 export class WayOut {

@@ -1,0 +1,61 @@
+// The session that is meant when none is named: the only one that runs, or the one that the person picks from a list.
+import { HeimdallError } from '../../../errors.ts'
+import { listSessions } from '../../../supervisor/session-files.ts'
+import type { Context } from '../../command.ts'
+import { inlineText } from '../../render/plain-text.ts'
+import { renderTable } from '../../render/style.ts'
+import { describe, type Listed } from './ls.ts'
+
+/** `around` is the session that this terminal is in, which cannot be attached to. */
+export async function chooseSession(context: Context, dir: string, around: string | undefined): Promise<string> {
+  const entries = listSessions(dir).filter(({ id, state }) => state === 'running' && id !== around)
+  const listed = await Promise.all(entries.map((entry) => describe(dir, entry)))
+  const sessions = listed.filter(({ alive }) => alive).sort(byNeed)
+  const [first, ...others] = sessions
+  if (first === undefined)
+    throw new HeimdallError('SESSION_NOT_FOUND', 'no session runs', { hint: 'hm run -- COMMAND starts one' })
+  if (others.length === 0) return first.id
+  if (context.stdin.isTTY && context.stdout.isTTY && !context.json) return await pick(context, sessions)
+  throw new HeimdallError('USAGE', `${sessions.length} sessions run: name one of them`, {
+    hint: sessions.map(({ id }) => id).join(', '),
+  })
+}
+
+const isWaiting = ({ needs_input: needsInput }: Listed): boolean => needsInput?.value === true
+
+/** Who waits for a person comes first. */
+const byNeed = (a: Listed, b: Listed): number => Number(isWaiting(b)) - Number(isWaiting(a)) || (a.id < b.id ? -1 : 1)
+
+async function pick(context: Context, sessions: readonly Listed[]): Promise<string> {
+  const rows = sessions.map((session, i) => [
+    String(i + 1),
+    session.id,
+    session.state,
+    isWaiting(session) ? 'needs input' : '',
+    inlineText(session.command.join(' ')),
+  ])
+  context.stdout.write(`${renderTable(context.style, ['', 'ID', 'STATE', 'WAITS', 'COMMAND'], rows)}\n`)
+  for (;;) {
+    context.stdout.write(`Attach to which? [1-${sessions.length}, q] `)
+    const word = await readLine(context.stdin)
+    const found = sessions.find(({ id }) => id === word) ?? sessions[Number(word) - 1]
+    if (found !== undefined) return found.id
+    if (word === undefined || word === 'q') {
+      context.stdin.pause()
+      throw new HeimdallError('USAGE', 'no session was chosen')
+    }
+  }
+}
+
+/** One line as the terminal hands it over; nothing at the end of input. Not by readline, which keeps what comes after it. */
+function readLine(stdin: NodeJS.ReadStream): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const settle = (line: string | undefined): void => {
+      stdin.off('data', onData).off('end', onEnd)
+      resolve(line)
+    }
+    const onData = (chunk: Buffer): void => settle(chunk.toString('utf8').trim())
+    const onEnd = (): void => settle(undefined)
+    stdin.on('data', onData).on('end', onEnd)
+  })
+}

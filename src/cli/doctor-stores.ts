@@ -1,0 +1,123 @@
+// doctor's look into every store: is it sound, of a version that this program knows, and free to be written to?
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { HeimdallError, isErrno } from '../errors.ts'
+import { DOCTOR_BUSY_MS, DOCTOR_STORES_MAX } from '../limits.ts'
+import { findProject } from '../paths.ts'
+import type { Database, DatabaseOptions } from '../storage/sqlite.ts'
+import type { Context } from './command.ts'
+import type { Finding } from './doctor.ts'
+
+/** What a person calls the errors of a store. */
+const WORDS: Readonly<Record<string, string>> = {
+  STORE_CORRUPT: 'corrupt',
+  STORE_NEWER: 'newer',
+  STORE_BUSY: 'locked',
+  STORE_UNREADABLE: 'unreadable',
+}
+
+export async function checkCoordination({ cwd, env }: Context): Promise<Finding> {
+  const [{ storePath }, { MIGRATIONS }] = await Promise.all([
+    import('../coordination/view.ts'),
+    import('../coordination/schema.ts'),
+  ])
+  const path = storePath(findProject(cwd, env))
+  if (!existsSync(path)) return { state: 'ok', found: 'nothing coordinated here yet', fix: null }
+  return (await lookAt(path, MIGRATIONS)) ?? { state: 'ok', found: `${path}, ${kilobytes(path)}`, fix: null }
+}
+
+/** The counters of runs, the newest first. */
+export async function checkCounters({ env }: Context): Promise<Finding> {
+  const [{ runsDirOf }, { MIGRATIONS }] = await Promise.all([
+    import('../events/run-close.ts'),
+    import('../shim/policy-state.ts'),
+  ])
+  const dir = runsDirOf(env)
+  const paths = foldersIn(dir)
+    .map((name) => join(dir, name, 'counters.db'))
+    .filter((path) => existsSync(path))
+    .toSorted((a, b) => mtimeMs(b) - mtimeMs(a))
+    .slice(0, DOCTOR_STORES_MAX)
+  for (const path of paths) {
+    const problem = await lookAt(path, MIGRATIONS)
+    if (problem !== undefined) return problem
+  }
+  return { state: 'ok', found: `counters of ${paths.length} runs`, fix: null }
+}
+
+export async function checkBriefing({ cwd, env, clock, note }: Context): Promise<Finding> {
+  const [{ openPlanning }, { listSymbols }, { listFacts }, { readBaselines }, { readLedger }, { listCapsules }] =
+    await Promise.all([
+      import('../briefing/planning.ts'),
+      import('../briefing/symbols.ts'),
+      import('../briefing/blackboard.ts'),
+      import('../briefing/baselines.ts'),
+      import('../briefing/token-ledger.ts'),
+      import('../briefing/capsules.ts'),
+    ])
+  const planning = openPlanning(findProject(cwd, env), clock, note)
+  return judged(() => {
+    readBaselines(planning)
+    const counts = [
+      `${listSymbols(planning).size} symbols`,
+      `${listFacts(planning).length} facts`,
+      `${listCapsules(planning).length} capsules`,
+      `${readLedger(planning).rows.length} ledger rows`,
+    ]
+    return { state: 'ok', found: counts.join(', '), fix: null }
+  })
+}
+
+/** Nothing when all is well. Opened to read first: a look must not migrate anything. */
+async function lookAt(path: string, migrations: readonly string[]): Promise<Finding | undefined> {
+  const { openDatabase } = await import('../storage/sqlite.ts')
+  const options: DatabaseOptions = { migrations, busyMs: DOCTOR_BUSY_MS }
+  const found = judged(() => {
+    const problems = using(openDatabase(path, { ...options, readOnly: true }), (db) => db.problems())
+    const [first] = problems
+    if (first === undefined) return SOUND
+    return { state: 'fail', found: `corrupt: ${path}: ${first}`, fix: 'move it aside; a new one is made' }
+  })
+  if (found !== SOUND) return found
+  const writable = judged(() => {
+    using(openDatabase(path, options), (db) => db.transaction(() => undefined))
+    return SOUND
+  })
+  if (writable === SOUND) return undefined
+  return writable.found.startsWith('unreadable')
+    ? { state: 'warn', found: `${path} can be read and not be written to`, fix: writable.fix }
+    : writable
+}
+
+const SOUND: Finding = { state: 'ok', found: '', fix: null }
+
+function judged(look: () => Finding): Finding {
+  try {
+    return look()
+  } catch (error) {
+    if (!(error instanceof HeimdallError)) throw error
+    const word = WORDS[error.code]
+    if (word === undefined) throw error
+    return { state: 'fail', found: `${word}: ${error.message}`, fix: error.hint ?? null }
+  }
+}
+
+function using<T>(db: Database, act: (db: Database) => T): T {
+  try {
+    return act(db)
+  } finally {
+    db.close()
+  }
+}
+
+function foldersIn(dir: string): string[] {
+  try {
+    return readdirSync(dir)
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return []
+    throw error
+  }
+}
+
+const mtimeMs = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+const kilobytes = (path: string): string => `${Math.ceil(statSync(path).size / 1024)} KiB`
