@@ -105,6 +105,8 @@ const GOLDEN: readonly (readonly [FrameName, Buffer, string])[] = [
     encodeJson('report', { source: 'hook', needs_input: true }),
     `41 00000024 ${jsonHex({ source: 'hook', needs_input: true })}`,
   ],
+  ['detach', encodeFrame('detach'), '42 00000000'],
+  ['rename', encodeFrame('rename', Buffer.from('ab')), '43 00000002 6162'],
   ['gap', encodeGap({ droppedBytes: 1, nextOffset: 0x1_0000_0002 }), '84 00000010 0000000000000001 0000000100000002'],
   ['state', encodeJson('state', state), `85 0000007c ${jsonHex(state)}`],
   ['replayEnd', encodeReplayEnd(255), '86 00000008 00000000000000ff'],
