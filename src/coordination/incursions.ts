@@ -39,8 +39,12 @@ export function recordContest(change: Change, { holder, later }: Contest): void 
   recordIncursion(change, later, { ...holder, kind: 'partial', wanted: later.held, witness: later.witness })
 }
 
-export function resolutionHint(conflict: Pick<Conflict, 'agentId' | 'liveness' | 'expiresAt'>): string {
+/** What whoever came in can do. `takeover` is how it is asked for at this door. */
+export function resolutionHint(
+  conflict: Pick<Conflict, 'agentId' | 'liveness'>,
+  takeover = '--takeover-stale',
+): string {
   return conflict.liveness === 'active'
     ? `ask ${conflict.agentId} for a handoff, wait for it, or work elsewhere`
-    : `${conflict.agentId} is ${conflict.liveness}: take over with --takeover-stale after looking at what it left behind`
+    : `${conflict.agentId} is ${conflict.liveness}: take over with ${takeover} after looking at what it left behind`
 }

@@ -35,8 +35,13 @@ export function ledgerSignature(project: Project): Signature {
 
 /** Of the path itself: a link that leads nowhere, or round in circles, is a file like any other here. */
 export function stampOf(path: string): string | undefined {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
-  return stats === undefined ? undefined : `${stats.size}:${stats.mtimeMs}:${stats.ino}`
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    return stats === undefined ? undefined : `${stats.size}:${stats.mtimeMs}:${stats.ino}`
+  } catch (error) {
+    if (isErrno(error, 'ENOTDIR', 'EACCES')) return undefined
+    throw error
+  }
 }
 
 export const isEventFile = (name: string): boolean => name === EVENTS_FILE || name.startsWith(`${ASIDE_FOLDER}/`)

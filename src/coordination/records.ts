@@ -4,6 +4,7 @@ import type { Conflict, Standing } from './conflicts.ts'
 import type { Coordination } from './coordination.ts'
 import { livenessIn } from './gate.ts'
 import { readHaid } from './haid.ts'
+import { resolutionHint } from './incursions.ts'
 import type { Liveness } from './liveness.ts'
 import { iso, type Moment } from './moment.ts'
 import { NO_TASK } from './protocol.ts'
@@ -142,7 +143,12 @@ export function conflictRecord(conflict: Conflict): Record<string, unknown> {
     task: conflict.task,
     intent: conflict.intent,
     origin: conflict.origin,
+    hint: conflictHint(conflict),
   }
+}
+
+export function conflictHint(conflict: Conflict): string {
+  return resolutionHint(conflict, 'heimdall claim takeover')
 }
 
 /** Seed 002's message. */

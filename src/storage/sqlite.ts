@@ -56,7 +56,7 @@ export function openDatabase(path: string, options: DatabaseOptions): Database {
 function openStill(path: string, options: DatabaseOptions): Database {
   const place = stillPlace(path)
   try {
-    return open(path, place.url, options, place.close)
+    return open(path, place.url, options, () => place.close())
   } catch (error) {
     place.close()
     throw error

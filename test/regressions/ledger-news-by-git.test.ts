@@ -64,14 +64,15 @@ async function withLedger(): Promise<TemporaryProject> {
   return project
 }
 
-const json = async (project: TemporaryProject, ...args: string[]): Promise<any> =>
-  JSON.parse((await project.run('heimdall', [...args, '--json'])).stdout)
+const history = async (project: TemporaryProject, ...args: string[]): Promise<{ event_type: string }[]> => {
+  const { stdout } = await project.run('heimdall', ['claim', 'history', ...args, '--json'])
+  return (JSON.parse(stdout) as { data: { event_type: string }[] }).data
+}
 
 test('a forged line is a report of the commit that brought it, and nobody’s act or decision here', async () => {
   const project = await withLedger()
   const commit = pullFromEve(project, (file) => writeFileSync(file, forged(), { flag: 'a' }))
-  const { data } = await json(project, 'claim', 'history')
-  expect(data.at(-1)).toMatchObject({
+  expect((await history(project)).at(-1)).toMatchObject({
     event_type: 'REPORTED',
     from_agent: null,
     to_agent: null,
@@ -81,8 +82,8 @@ test('a forged line is a report of the commit that brought it, and nobody’s ac
       event: { event_type: 'DECISION_RECORDED', from_agent: 'amber-otter' },
     },
   })
-  const acts = await json(project, 'claim', 'history', '--agent', 'amber-otter')
-  expect(acts.data.map((event: { event_type: string }) => event.event_type)).toEqual(['REGISTER', 'CLAIM'])
+  const acts = await history(project, '--agent', 'amber-otter')
+  expect(acts.map((event) => event.event_type)).toEqual(['REGISTER', 'CLAIM'])
   expect(await project.run('heimdall', ['claim', 'release', '--agent', 'amber-otter'])).toMatchObject({ code: 0 })
   expect(readdirSync(project.path('.planning/ledger'))).not.toContain('decisions.md')
   expect(project.read(EVENTS).match(/FORGED/g)).toHaveLength(1)

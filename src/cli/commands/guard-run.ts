@@ -79,7 +79,10 @@ async function check(
   words: readonly string[],
 ): Promise<Answer> {
   const verdict = await judge(context, room, at, hook, committer, words)
-  for (const line of verdictLines(hook, committer, verdict)) context.note(line)
+  // Whoever was warned before the commit has gone past nothing, unless somebody claimed it since.
+  const wasWarned = hook === 'post-commit' && words[0] === 'warned'
+  if (!wasWarned || verdict.outcome === 'refuse')
+    for (const line of verdictLines(hook, committer, verdict)) context.note(line)
   if (verdict.collisions.length + verdict.contests.length > 0) await putOnRecord(context, committer, verdict)
   return answer(hook, verdict)
 }
@@ -137,8 +140,9 @@ function judgeCommits(room: Coordination, committer: Committer, commits: readonl
   const worst = (['refuse', 'warn'] as const).find((outcome) => verdicts.some((verdict) => verdict.outcome === outcome))
   const collisions = new Map<string, Conflict>()
   for (const found of verdicts.flatMap((verdict) => verdict.collisions)) {
-    const pairs = [...(collisions.get(found.claimId)?.pairs ?? []), ...found.pairs]
-    collisions.set(found.claimId, { ...found, pairs: pairs.slice(0, CONFLICT_PAIRS_MAX) })
+    const pairs = new Map((collisions.get(found.claimId)?.pairs ?? []).map((pair) => [pair.wanted, pair]))
+    for (const pair of found.pairs) if (!pairs.has(pair.wanted)) pairs.set(pair.wanted, pair)
+    collisions.set(found.claimId, { ...found, pairs: [...pairs.values()].slice(0, CONFLICT_PAIRS_MAX) })
   }
   const contests = verdicts.flatMap((verdict) => verdict.contests)
   return { outcome: worst ?? 'clear', collisions: [...collisions.values()], contests }

@@ -135,7 +135,7 @@ function conflictList(conflicts: readonly Conflict[]): { conflicts: object[]; mo
     witness: surface(conflict.witness),
     task: conflict.task === null ? null : label(conflict.task),
     expires_at: conflict.expiresAt,
-    hint: resolutionHint(conflict).replace('--takeover-stale', 'takeover_stale'),
+    hint: resolutionHint(conflict, 'takeover_stale'),
   }))
   const more = conflicts.length - shown.length
   return { conflicts: shown, ...(more > 0 ? { more_conflicts: more } : {}) }

@@ -16,7 +16,7 @@ import { readHaid } from '../../../coordination/haid.ts'
 import { heartbeat as beat } from '../../../coordination/identity.ts'
 import { NO_TASK } from '../../../coordination/protocol.ts'
 import { waitForClaim } from '../../../coordination/queue.ts'
-import { claimRecord, conflictRecord } from '../../../coordination/records.ts'
+import { claimRecord, conflictHint, conflictRecord } from '../../../coordination/records.ts'
 import type { Claim } from '../../../coordination/store.ts'
 import { EXIT, HeimdallError } from '../../../errors.ts'
 import { requirePerson } from '../../../person.ts'
@@ -82,7 +82,7 @@ export const wait: Run<typeof claimWait> = (context, { flags, args }) =>
       if (result.granted) return answer(context, room, result)
       if (stop.signal.aborted) throw new HeimdallError('INTERRUPTED', 'stopped waiting')
       throw new HeimdallError('WAIT_TIMEOUT', `still held after ${flags.timeout} ms: ${args.scope.join(' ')}`, {
-        hint: 'wait longer, or ask the holder for a handoff',
+        hint: ['wait longer', ...new Set(result.conflicts.map(conflictHint))].join('; '),
         details: { conflicts: result.conflicts.map(conflictRecord), ahead: result.ahead },
       })
     } finally {
@@ -126,7 +126,8 @@ function answer(context: Context, room: Coordination, result: ClaimResult): Answ
 
 /** Seed 000 writes collisions on stderr and exits 3; ours are data and exit 5. */
 function refusal(context: Context, conflicts: readonly Conflict[]): Answer {
-  const lines = conflicts.map(collisionLine)
+  const hints = [...new Set(conflicts.map((conflict) => `hint: ${conflictHint(conflict)}`))]
+  const lines = [...conflicts.map(collisionLine), ...hints]
   const data = { granted: false, conflicts: conflicts.map(conflictRecord) }
   if (context.json) return { data, text: '', exit: context.isSeedName ? COLLISION : EXIT.conflict, seedJson: data }
   for (const line of lines) context.note(line)

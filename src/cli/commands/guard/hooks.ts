@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { HeimdallError, isErrno } from '../../../errors.ts'
 import { contains } from '../../../paths.ts'
 import { ensureFolder, replaceFile } from '../../../storage/atomic-file.ts'
+import { onDisk } from '../../../storage/faults.ts'
 import { ACTOR_VARIABLES } from '../coordination/room.ts'
 import { type Git, git } from './git.ts'
 
@@ -42,25 +43,47 @@ export function hooksFolder(at: Git): string {
   return folder
 }
 
+/** All four or none: half a guard would look like a whole one. */
 export function installHooks(at: Git, command: readonly string[]): InstalledHook[] {
   const folder = hooksFolder(at)
-  ensureFolder(folder)
-  return HOOKS.map((hook) => {
+  const places = HOOKS.map((hook) => {
     const path = join(folder, hook)
-    const aside = asidePath(path)
     const known = readIfThere(path)
-    if (known !== undefined && !known.includes(MARK)) {
-      if (existsSync(aside))
-        throw new HeimdallError('GUARD_HOOK_FOREIGN', `${path} is not ours, and ${aside} is there already`, {
-          hint: `merge the two by hand, remove ${aside}, and install again`,
-        })
-      renameSync(path, aside)
-    }
-    replaceFile(path, script(hook, command, shellOf(readIfThere(aside))), { mode: 0o755 })
-    // The file mode of a new file is subject to the umask; git ignores hooks that are not executable.
-    chmodSync(path, 0o755)
-    return { hook, path, chained: existsSync(aside) ? aside : null }
+    return { hook, path, known, isForeign: known !== undefined && !known.includes(MARK) }
   })
+  for (const { path, isForeign } of places)
+    if (isForeign && existsSync(asidePath(path)))
+      throw new HeimdallError('GUARD_HOOK_FOREIGN', `${path} is not ours, and ${asidePath(path)} is there already`, {
+        hint: `merge the two by hand, remove ${asidePath(path)}, and install again; nothing was installed`,
+      })
+  ensureFolder(folder)
+  const undo: (() => void)[] = []
+  try {
+    return places.map(({ hook, path, known, isForeign }) => {
+      const aside = asidePath(path)
+      if (isForeign) {
+        onDisk(path, () => renameSync(path, aside))
+        undo.unshift(() => renameSync(aside, path))
+      }
+      replaceFile(path, script(hook, command, shellOf(readIfThere(aside))), { mode: 0o755 })
+      undo.unshift(() => (known === undefined || isForeign ? rmSync(path, { force: true }) : writeHook(path, known)))
+      makeExecutable(path)
+      return { hook, path, chained: existsSync(aside) ? aside : null }
+    })
+  } catch (error) {
+    for (const step of undo) step()
+    throw error
+  }
+}
+
+function writeHook(path: string, text: string): void {
+  replaceFile(path, text, { mode: 0o755 })
+  makeExecutable(path)
+}
+
+/** The mode of a new file is subject to the umask; git ignores hooks that are not executable. */
+function makeExecutable(path: string): void {
+  onDisk(path, () => chmodSync(path, 0o755))
 }
 
 export interface RemovedHook {
@@ -139,7 +162,13 @@ const BODIES: Readonly<Record<Hook, readonly string[]>> = {
     'printf "%s %s\\n" "$PPID" "$tree" 2>/dev/null >"$mark"',
     'said=$(guard "$@")',
     'code=$?',
-    'if [ "$said" != clear ] || [ -z "$tree" ]; then rm -f "$mark"; fi',
+    'case $said in',
+    '  clear) ;;',
+    // Told already: the check after the commit does not say it again in other words.
+    '  warn) printf "%s %s warned\\n" "$PPID" "$tree" 2>/dev/null >"$mark" ;;',
+    '  *) tree= ;;',
+    'esac',
+    'if [ -z "$tree" ]; then rm -f "$mark"; fi',
     'exit $code',
   ],
   'post-commit': [
@@ -151,8 +180,11 @@ const BODIES: Readonly<Record<Hook, readonly string[]>> = {
     'store="$common/heimdall/coordination.db"',
     'older() { [ ! -e "$1" ] || [ "$mark" -nt "$1" ]; }',
     'checked=',
-    'if [ -f "$mark" ] && [ -z "$HEIMDALL_PLANNING_DIR" ]; then read -r checked <"$mark"; fi',
-    'if [ "$checked" = "$PPID ${head%% *}" ] && older "$store" && { [ ! -s "$store-wal" ] || older "$store-wal"; } &&',
+    'warned=',
+    'if [ -f "$mark" ]; then read -r checked <"$mark"; fi',
+    'if [ "$checked" = "$PPID ${head%% *} warned" ]; then warned=warned; fi',
+    'if [ "$checked" = "$PPID ${head%% *}" ] && [ -z "$HEIMDALL_PLANNING_DIR" ] && older "$store" &&',
+    '  { [ ! -s "$store-wal" ] || older "$store-wal"; } &&',
     '  older .planning/ledger/claims && older .planning/ledger/events.jsonl; then',
     '  rm -f "$mark"',
     '  exit 0',
@@ -160,7 +192,7 @@ const BODIES: Readonly<Record<Hook, readonly string[]>> = {
     'rm -f "$mark"',
     // Git replays what exists already, one commit after the other.
     'case ${head#* } in rebase*) if [ -d "$dir/rebase-merge" ] || [ -d "$dir/rebase-apply" ]; then exit 0; fi ;; esac',
-    'guard "$@" >/dev/null',
+    'guard $warned "$@" >/dev/null',
   ],
   // Only an agent signs its commits; a person need not wait for a program to find that out.
   'prepare-commit-msg': [
@@ -173,12 +205,14 @@ const BODIES: Readonly<Record<Hook, readonly string[]>> = {
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined
-    throw error
-  }
+  return onDisk(path, () => {
+    try {
+      return readFileSync(path, 'utf8')
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return undefined
+      throw error
+    }
+  })
 }
 
 /** The launcher that runs now, as hooks should start it. */

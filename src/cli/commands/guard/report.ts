@@ -34,6 +34,10 @@ function advice(hook: Hook, committer: Committer, outcome: Verdict['outcome']): 
   if (committer.kind === 'agent' && !committer.isProven)
     return [`hint: nothing proves that this is ${committer.agentId}; register, or commit inside heimdall run`]
   if (outcome === 'refuse')
-    return ['hint: ask for a handoff, wait for the release, or leave these paths out (git restore --staged)']
+    return [
+      hook === 'pre-push'
+        ? 'hint: ask for a handoff, or wait for the release, and push again; or take these paths out of the commits (git rebase -i)'
+        : 'hint: ask for a handoff, wait for the release, or leave these paths out (git restore --staged)',
+    ]
   return ['hint: heimdall why <path> says more']
 }
