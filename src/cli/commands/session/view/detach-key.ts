@@ -8,6 +8,9 @@ const RECENT_CHARS = 24
 const CONTROL = 4
 const LOCKS = 64 | 128
 
+/** `CSI 92;5u` of the kitty protocol, and `CSI 27;5;92~` of xterm's modifyOtherKeys. */
+const FORMS = [/\u001b\[(?<key>\d+)(?::\d*)*;(?<modifiers>\d+)(?::1)?u$/, /\u001b\[27;(?<modifiers>\d+);(?<key>\d+)~$/]
+
 export interface Typed {
   /** What goes to the session. */
   readonly bytes: Buffer
@@ -16,7 +19,7 @@ export interface Typed {
 
 export class DetachKey {
   readonly #byte: number
-  /** The key without Control, as terminals with the kitty keyboard protocol name it. */
+  /** The key without Control, as terminals name it that write keys as numbers. */
   readonly #letter: number
   #recent = ''
   #isPaste = false
@@ -35,16 +38,20 @@ export class DetachKey {
       this.#recent = (this.#recent + String.fromCharCode(byte)).slice(-RECENT_CHARS)
       if (this.#recent.endsWith(PASTE_START)) this.#isPaste = true
       else if (this.#recent.endsWith(PASTE_END)) this.#isPaste = false
-      const sequence = byte === 0x75 && !this.#isPaste ? this.#kittyKey() : 0
+      const sequence = (byte === 0x75 || byte === 0x7e) && !this.#isPaste ? this.#writtenKey() : 0
       if (sequence > 0) return { bytes: chunk.subarray(0, Math.max(0, at + 1 - sequence)), isDetach: true }
     }
     return { bytes: chunk, isDetach: false }
   }
 
   /** Length of the escape sequence that ends here and is the detach key pressed; 0 when it is another one. */
-  #kittyKey(): number {
-    const [whole, key, modifiers] = /\u001b\[(\d+)(?::\d*)*;(\d+)(?::1)?u$/.exec(this.#recent) ?? []
-    if (whole === undefined || Number(key) !== this.#letter) return 0
-    return ((Number(modifiers) - 1) & ~LOCKS) === CONTROL ? whole.length : 0
+  #writtenKey(): number {
+    for (const form of FORMS) {
+      const found = form.exec(this.#recent)
+      const { key, modifiers } = found?.groups ?? {}
+      if (found === null || Number(key) !== this.#letter) continue
+      if (((Number(modifiers) - 1) & ~LOCKS) === CONTROL) return found[0].length
+    }
+    return 0
   }
 }

@@ -6,6 +6,7 @@ import type { AttachTarget } from '../attach.ts'
 import { terminalSize } from '../terminal-size.ts'
 import { TextOut } from '../text-out.ts'
 import { DetachKey } from './detach-key.ts'
+import { makeRaw } from './raw-terminal.ts'
 import { type Leave, WayOut } from './view.ts'
 
 /** What a program may leave switched on: mouse, focus, paste, keypad, keyboard protocols, hidden cursor, other screen. */
@@ -31,7 +32,7 @@ export async function inlineView(
     stdin.pause()
   }
   process.once('exit', restore)
-  if (isTerminal) stdin.setRawMode(true)
+  if (isTerminal) makeRaw(stdin)
   const undo = typeInto(context, target, connection, isTerminal ? detachKey : 0, wayOut)
   try {
     if (isTerminal && !target.isReadOnly) await connection.resize(terminalSize(stdout))
@@ -109,7 +110,8 @@ async function follow(
   const options = { from, readOnly: isReadOnly, gaps: true, replayEnd: answers, answers, viewer: context.stdout.isTTY }
   try {
     for await (const event of connection.subscribe(options)) {
-      if (event.type === 'gap') context.note(`[${event.droppedBytes} bytes were dropped here]`)
+      // With its own carriage return: the terminal adds none now.
+      if (event.type === 'gap') context.note(`[${event.droppedBytes} bytes were dropped here]\r`)
       if (event.type === 'output') await write(replayed?.push(event.bytes) ?? event.bytes)
       if (event.type === 'replay-end' || event.type === 'exit') {
         await write(replayed?.end() ?? Buffer.alloc(0))

@@ -45,6 +45,15 @@ describe('detach key', () => {
     expect(take(1, `${ESC}[97;5u`).isDetach).toBe(true)
   })
 
+  test('is known in the form of modifyOtherKeys, whole and in pieces, with Control alone', () => {
+    expect(take(28, `x${ESC}[27;5;92~`)).toEqual({ sent: 'x', isDetach: true })
+    expect(take(28, `${ESC}[27;`, '5;92~').isDetach).toBe(true)
+    expect(take(28, `${ESC}[27;6;92~`).isDetach).toBe(false)
+    expect(take(28, `${ESC}[27;5;93~`).isDetach).toBe(false)
+    expect(take(28, `${ESC}[200~${ESC}[27;5;92~${ESC}[201~`).isDetach).toBe(false)
+    expect(take(1, `${ESC}[27;5;97~`).isDetach).toBe(true)
+  })
+
   test('0 turns it off', () => {
     expect(take(0, '\u0000\u001c')).toEqual({ sent: '\u0000\u001c', isDetach: false })
     expect([keyName(28), keyName(1), keyName(0)]).toEqual(['Ctrl-\\', 'Ctrl-A', undefined])
