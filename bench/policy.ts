@@ -106,6 +106,40 @@ function millisecondsOf(act: () => unknown): number {
   return performance.now() - before
 }
 
+/** About 300 bytes, as a host sends a command. */
+const COMMAND = {
+  command: 'git fetch origin && git rebase origin/main && npm run build -- --mode production && git status --short',
+  cwd: 'packages/server',
+  env: { CI: '1', NODE_ENV: 'test', LOG: 'debug', TERM: 'xterm-256color' },
+  description: 'brings the branch up to date, builds it and shows what has changed since',
+  timeout_ms: 120_000,
+}
+
+function textLookOf(name: string, policy: Policy): Side {
+  const counters = new MemoryCounters()
+  return {
+    name,
+    measure() {
+      const rounds = 50_000
+      const before = performance.now()
+      for (let i = 0; i < rounds; i += 1) {
+        // A new object each time, as calls have.
+        const facts = { args: { ...COMMAND }, args_hash: call.args_hash }
+        const { decision } = decide(policy.planFor('sh', 'run'), facts, counters, i)
+        if (decision.action !== 'ALLOW') throw new Error(JSON.stringify(decision))
+      }
+      return ((performance.now() - before) * 1_000) / rounds
+    },
+  }
+}
+
+const NO_FORCE = {
+  rule_id: 'no-force-text',
+  kind: 'deny',
+  match: { args: { text: { regex: ['push.*(--force|--mirror|\\s-[a-z]*f)'], ignore_case: true } } },
+  effect: {},
+}
+
 /** Microseconds for a tool that was never seen: all names are matched, with regexes that were warmed at load. */
 function firstPlanOf(name: string, policy: Policy): Side {
   let tool = 0
@@ -158,6 +192,13 @@ await runBench({
           rounds: 15,
           ours: microsecondsOf('1,000 rules', thousand),
           peers: [{ ...microsecondsOf('10 rules', ten), goal: { atMost: 2.5 } }],
+        },
+        {
+          what: 'args.text over a call of 300 bytes; aim 5 µs',
+          unit: 'µs',
+          rounds: 9,
+          ours: textLookOf('with the rule', policyOf([NO_FORCE, { rule_id: 'rest', kind: 'allow', effect: {} }])),
+          peers: [textLookOf('without', policyOf([{ rule_id: 'rest', kind: 'allow', effect: {} }]))],
         },
         {
           what: 'first plan of a new tool',

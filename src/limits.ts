@@ -243,6 +243,12 @@ export const POLICY_PATTERN_CHARS_MAX = 1_000
 export const POLICY_REGEX_SIZE_MAX = 50_000
 /** MCP asks for at most 128 characters in a tool's name. Longer than this a regex rule counts as an error of evaluation. */
 export const POLICY_NAME_CHARS_MAX = 256
+/** Levels of arguments that rules look into; real calls have three or four. Deeper ones count as arguments too large to inspect. */
+export const ARGS_DEPTH_MAX = 32
+/** Values that one rule looks at in one call; past it the same. */
+export const ARGS_VALUES_MAX = 10_000
+/** Links on the way to one path, as Linux has it; more lead in a circle. */
+export const LINKS_FOLLOWED_MAX = 40
 /** A breaker keeps this many times of a key; more would be a rate limit. */
 export const BREAKER_THRESHOLD_MAX = 1_000
 /** Plans kept for tools seen; a client that invents names pays for its own plans and nobody else's. */

@@ -3,8 +3,9 @@ import { canonicalHash, canonicalJson } from '../canonical/canonical.ts'
 import { printable } from '../ids.ts'
 import { POLICY_REGEX_SIZE_MAX, POLICY_RULES_MAX } from '../limits.ts'
 import { Fields } from './fields.ts'
+import type { RegexBudget } from './match.ts'
 import type { Problems } from './problems.ts'
-import { type RegexBudget, readRule } from './rules.ts'
+import { readRule } from './rules.ts'
 import { type Defaults, MODES, type Rule, type Selectors, type Snapshot } from './types.ts'
 
 /** Reads a bundle. The result means something only where `problems` stayed empty. */

@@ -2,6 +2,7 @@
 import { canonicalHash, canonicalJson } from '../canonical/canonical.ts'
 import { decide, settle } from './decide.ts'
 import { Fields, isObject, kindOf } from './fields.ts'
+import { writtenLocations } from './locations.ts'
 import { MemoryCounters } from './memory-counters.ts'
 import { openPolicy } from './plan.ts'
 import { Problems, invalidPolicy } from './problems.ts'
@@ -141,12 +142,10 @@ export function runCases(snapshot: Snapshot, cases: readonly Case[]): CaseResult
       for (let time = 1; time <= call.times; time += 1) {
         nowMs += call.afterMs
         const args_hash = call.args === 'uninspectable' ? '' : canonicalHash(canonicalJson(call.args))
-        const verdict = decide(
-          policy.planFor(call.server, call.tool),
-          { args: call.args, args_hash, wallMs: nowMs },
-          counters,
-          nowMs,
-        )
+        const plan = policy.planFor(call.server, call.tool)
+        const texts = call.args === 'uninspectable' || plan.pathsOf === null ? [] : plan.pathsOf(call.args)
+        const facts = { args: call.args, args_hash, wallMs: nowMs, locations: writtenLocations(texts) }
+        const verdict = decide(plan, facts, counters, nowMs)
         counters.apply(verdict.writes, nowMs)
         if (verdict.end !== null) counters.apply(settle(verdict.end, call.result === 'error', counters, nowMs), nowMs)
         const difference = differenceOf(call.expect, verdict)

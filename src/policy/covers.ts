@@ -1,4 +1,5 @@
 // Whether one rule's match takes in every call that another's does. May say no where the answer is yes, never the reverse.
+import { canonicalJson } from '../canonical/canonical.ts'
 import { isInHours } from './hours.ts'
 import { compileNames } from './names.ts'
 import type { ArgsMatch, HourRange, Match, NameMatch, Scalar } from './types.ts'
@@ -60,8 +61,21 @@ function coversArgs(wide: ArgsMatch | undefined, narrow: ArgsMatch | undefined):
     if (valuesOf(narrow, key)?.every((one) => one === wide.key_equals[key]) !== true) return false
   for (const key in wide.key_in)
     if (valuesOf(narrow, key)?.every((one) => wide.key_in[key]?.includes(one)) !== true) return false
+  if (!coversDeep(wide, narrow)) return false
   for (const key in wide.numeric_range) if (!isInside(narrow, key, wide.numeric_range[key] ?? {})) return false
   return true
+}
+
+/** What looks into arguments follows only from the same look. */
+function coversDeep(wide: ArgsMatch, narrow: ArgsMatch): boolean {
+  const isSame = (one: unknown, other: unknown): boolean =>
+    one === undefined || (other !== undefined && canonicalJson(one) === canonicalJson(other))
+  for (const path in wide.at) if (!isSame(wide.at[path], narrow.at?.[path])) return false
+  return (
+    isSame(wide.text, narrow.text) &&
+    isSame(wide.path_within, narrow.path_within) &&
+    isSame(wide.path_outside, narrow.path_outside)
+  )
 }
 
 function isPresent(args: ArgsMatch, key: string): boolean {

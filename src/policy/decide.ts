@@ -4,10 +4,11 @@ import { forCall } from './decisions.ts'
 import { isInHours } from './hours.ts'
 import { type Outcome, endOf, isOverLimit, trippedDecision, writesOf } from './meters.ts'
 import type { Plan, Step } from './plan.ts'
-import type { CallEnd, CallFacts, CellWrite, Counters, Decision, Verdict } from './types.ts'
+import type { CallEnd, CallFacts, CellWrite, Counters, Decision, Locations, Verdict } from './types.ts'
 
 const NO_IDS: readonly string[] = []
 const NO_WRITES: readonly CellWrite[] = []
+const NO_LOCATIONS: Locations = new Map()
 
 /** What one rule had to say, for `explain`. */
 export type Notice = (
@@ -92,7 +93,7 @@ function meets(step: Step, call: CallFacts, tags: readonly string[]): boolean | 
     if (step.args === null) return !step.needsHash || isBreakerWithoutHash(step) ? true : 'unknown'
     return call.args === 'ambiguous' ? 'ambiguous' : 'unknown'
   }
-  return step.args === null || step.args(call.args)
+  return step.args === null || step.args.holds(call.args, call.locations ?? NO_LOCATIONS)
 }
 
 /** A breaker that may pass over its repeats can still count errors. */

@@ -1,5 +1,6 @@
 // Why a call gets the decision it gets, rule by rule.
 import { type Notice, decide } from './decide.ts'
+import { writtenLocations } from './locations.ts'
 import { compileNames } from './names.ts'
 import type { Policy } from './plan.ts'
 import type { CallFacts, Counters, Decision, Rule } from './types.ts'
@@ -27,8 +28,11 @@ export function explainCall(
   nowMs: number,
 ): Explanation {
   const plan = policy.planFor(serverName, toolName)
+  const { pathsOf } = plan
+  const isRead = pathsOf !== null && typeof call.args === 'object' && call.locations === undefined
+  const facts = isRead ? { ...call, locations: writtenLocations(pathsOf(call.args)) } : call
   const heard = new Map<string, Parameters<Notice>[1]>()
-  const { decision, tags } = decide(plan, call, counters, nowMs, ({ rule }, what) => heard.set(rule.rule_id, what))
+  const { decision, tags } = decide(plan, facts, counters, nowMs, ({ rule }, what) => heard.set(rule.rule_id, what))
   const rules = policy.snapshot.rules.map((rule): RuleNote => {
     const what = heard.get(rule.rule_id)
     const { rule_id, kind } = rule

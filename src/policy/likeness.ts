@@ -13,7 +13,9 @@ export function hasUnseen(text: string): boolean {
 
 /** Letters as the most lenient decoder compares them: Go's takes the long s and the sign of Kelvin for `s` and `k`. */
 export function fold(key: string): string {
-  return key.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase()
+  // Of the two only the long s is still there in lower case.
+  const lower = key.toLowerCase()
+  return lower.includes('\u017f') ? lower.replaceAll('\u017f', 's') : lower
 }
 
 /** One text for all names that some reader takes for this one. */

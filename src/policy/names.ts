@@ -23,9 +23,9 @@ export function compileNames({ glob, regex }: NameMatch): (name: string) => Name
 }
 
 /** RE2 syntax, unanchored; or why it cannot be compiled. Tried once on a name, so that the first call does not pay for it. */
-export function compileRegex(pattern: string): RE2JS | string {
+export function compileRegex(pattern: string, isFolded = false): RE2JS | string {
   try {
-    const compiled = RE2JS.compile(pattern)
+    const compiled = RE2JS.compile(pattern, isFolded ? RE2JS.CASE_INSENSITIVE : 0)
     compiled.test('warm_up')
     return compiled
   } catch (error) {

@@ -41,6 +41,8 @@ export interface Plan {
   /** True: have `args_hash` ready before a transaction begins. */
   readonly needsArgsHash: boolean
   readonly needsArgs: boolean
+  /** Texts of the call whose locations `decide` will want; null where no rule looks at paths. */
+  readonly pathsOf: ((args: Readonly<Record<string, unknown>>) => readonly string[]) | null
   readonly steps: readonly Step[]
   /** Risk classes that hold for every call of this tool. */
   readonly tags: readonly string[]
@@ -179,11 +181,17 @@ function finishPlan(
     isStateful: steps.some((step) => step.key !== ''),
     needsArgsHash: steps.some((step) => step.needsHash),
     needsArgs: steps.some((step) => step.args !== null),
+    pathsOf: pathsOf(steps),
     steps,
     tags,
     fallback,
     fixed: isFixed && !dependsOnCall ? { decision, writes: [], end: null, tags, tripped: [] } : null,
   }
+}
+
+function pathsOf(steps: readonly Step[]): Plan['pathsOf'] {
+  const all = steps.flatMap(({ args }) => (args === null || args.pathsOf === null ? [] : [args.pathsOf]))
+  return all.length === 0 ? null : (args) => all.flatMap((paths) => paths(args))
 }
 
 function isDecisive({ rule }: Step): boolean {

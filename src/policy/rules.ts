@@ -1,30 +1,18 @@
-// One rule of a bundle (seed 004 §2.3 to §2.5): its match, and the effect that belongs to its kind.
-import { BREAKER_THRESHOLD_MAX, POLICY_PATTERN_CHARS_MAX, POLICY_REGEX_SIZE_MAX } from '../limits.ts'
-import { Fields, isObject, kindOf } from './fields.ts'
-import { compileGlob, normalizeGlob } from './glob.ts'
-import { readHours } from './hours.ts'
-import { compileRegex } from './names.ts'
-import type { Path, Problems } from './problems.ts'
-import { regexSize } from './regex-size.ts'
+// One rule of a bundle (seed 004 §2.3, §2.5): what every rule has, and the effect that belongs to its kind.
+import { BREAKER_THRESHOLD_MAX } from '../limits.ts'
+import { type Fields, isObject, kindOf } from './fields.ts'
+import { type RegexBudget, readMatch } from './match.ts'
+import type { Problems } from './problems.ts'
 import {
-  type ArgsMatch,
   HINT_KINDS,
   type HintTemplate,
   type JsonObject,
-  type Match,
-  type NameMatch,
   RULE_KINDS,
   type Rule,
   type RuleKind,
   SCOPES,
   SEVERITIES,
-  type Scalar,
 } from './types.ts'
-
-/** How much of the size that all regexes of a bundle may have is left. */
-export interface RegexBudget {
-  left: number
-}
 
 export function readRule(fields: Fields, problems: Problems, regexes: RegexBudget): Rule {
   const description = fields.optionalText('description')
@@ -42,116 +30,6 @@ export function readRule(fields: Fields, problems: Problems, regexes: RegexBudge
   effect.end()
   fields.end()
   return rule
-}
-
-function readMatch(fields: Fields, problems: Problems, regexes: RegexBudget): Match {
-  const match = {
-    ...(fields.has('server_name') ? { server_name: readNames(fields.object('server_name'), problems, regexes) } : {}),
-    ...(fields.has('tool_name') ? { tool_name: readNames(fields.object('tool_name'), problems, regexes) } : {}),
-    ...(fields.has('risk_class') ? { risk_class: fields.texts('risk_class') } : {}),
-    ...(fields.has('args') ? { args: readArgs(fields.object('args'), problems) } : {}),
-    ...(fields.has('time') ? { time: readTime(fields.object('time')) } : {}),
-  }
-  fields.end()
-  return match
-}
-
-function readTime(fields: Fields): NonNullable<Match['time']> {
-  const time = { utc_hours: readHours(fields, 'utc_hours') }
-  fields.end()
-  return time
-}
-
-function readNames(fields: Fields, problems: Problems, regexes: RegexBudget): NameMatch {
-  const list = (name: string): string[] => {
-    const value = fields.raw(name)
-    return value === undefined || (Array.isArray(value) && value.length === 0) ? [] : fields.texts(name)
-  }
-  const names = { glob: list('glob').map((glob) => normalizeGlob(glob)), regex: list('regex') }
-  fields.end()
-  if (names.glob.length + names.regex.length === 0) fields.problem(undefined, 'names nothing: give it glob or regex')
-  names.glob.forEach((glob, i) => {
-    const test = compileGlob(glob)
-    if (typeof test !== 'function') problems.add([...fields.path, 'glob', i], `is not a glob: ${test.fault}`)
-    refuseLong(glob, [...fields.path, 'glob', i], problems)
-  })
-  names.regex.forEach((regex, i) => {
-    const path = [...fields.path, 'regex', i]
-    const size = regexSize(regex)
-    if (size > regexes.left)
-      problems.add(
-        path,
-        `is too large: regexes of a bundle may come to ${POLICY_REGEX_SIZE_MAX} with repeats written out`,
-      )
-    else if (!refuseLong(regex, path, problems)) {
-      regexes.left -= size
-      const compiled = compileRegex(regex)
-      if (typeof compiled === 'string') problems.add(path, compiled)
-    }
-  })
-  return names
-}
-
-function refuseLong(pattern: string, path: Path, problems: Problems): boolean {
-  const isLong = pattern.length > POLICY_PATTERN_CHARS_MAX
-  if (isLong) problems.add(path, `is longer than ${POLICY_PATTERN_CHARS_MAX} characters`)
-  return isLong
-}
-
-function readArgs(fields: Fields, problems: Problems): ArgsMatch {
-  const some = <T>(name: string, read: () => T, none: T): T => {
-    const value = fields.raw(name)
-    const isEmpty = Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0
-    return value === undefined || isEmpty ? none : read()
-  }
-  const args = {
-    has_keys: some('has_keys', () => fields.texts('has_keys'), []),
-    key_equals: some(
-      'key_equals',
-      () => fields.entries('key_equals', (item, path) => readScalar(item, path, problems)),
-      {},
-    ),
-    key_in: some('key_in', () => fields.entries('key_in', (item, path) => readScalars(item, path, problems)), {}),
-    numeric_range: some(
-      'numeric_range',
-      () => fields.entries('numeric_range', (item, path) => readRange(new Fields(item, path, problems))),
-      {},
-    ),
-  }
-  fields.end()
-  return args
-}
-
-function readScalar(item: unknown, path: Path, problems: Problems): Scalar {
-  if (typeof item === 'string' || typeof item === 'boolean') return item
-  if (typeof item === 'number' && Number.isFinite(item) && (!Number.isInteger(item) || Number.isSafeInteger(item)))
-    return item
-  problems.add(
-    path,
-    typeof item === 'number'
-      ? 'is a number too large to compare exactly'
-      : `must be a text, a number, true or false, not ${kindOf(item)}`,
-  )
-  return ''
-}
-
-function readScalars(item: unknown, path: Path, problems: Problems): Scalar[] {
-  if (!Array.isArray(item)) problems.add(path, `must be a list, not ${kindOf(item)}`)
-  return Array.isArray(item) ? item.map((one: unknown, i) => readScalar(one, [...path, i], problems)) : []
-}
-
-function readRange(fields: Fields): { readonly min?: number; readonly max?: number } {
-  const bound = (name: 'min' | 'max'): { readonly [key in typeof name]?: number } => {
-    const value = fields.raw(name)
-    if (value === undefined) return {}
-    if (typeof value === 'number' && Number.isFinite(value)) return { [name]: value }
-    fields.problem(name, `must be a number, not ${kindOf(value)}`)
-    return {}
-  }
-  const range = { ...bound('min'), ...bound('max') }
-  fields.end()
-  if (Object.keys(range).length === 0) fields.problem(undefined, 'needs min or max')
-  return range
 }
 
 /** Seed 004 §2.5, one reader for each kind. What the author left out is written in. */

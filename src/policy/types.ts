@@ -43,11 +43,40 @@ export interface NameMatch {
 
 export type Scalar = string | number | boolean
 
+/** Any of the patterns; an addition of pack 0.2.0, as the rest of this block. */
+export interface TextMatch {
+  readonly glob: readonly string[]
+  readonly regex: readonly string[]
+  readonly ignore_case: boolean
+}
+
+/** All that is present must hold of one value. */
+export interface ValueMatch extends TextMatch {
+  readonly equals?: Scalar
+  readonly in?: readonly Scalar[]
+  readonly range?: { readonly min?: number; readonly max?: number }
+}
+
+export interface PathMatch {
+  /** Relative to where the server runs, or absolute. */
+  readonly scopes: readonly string[]
+  /** Paths into the arguments where paths stand; null: told from keys and from the look of texts. */
+  readonly keys: readonly string[] | null
+}
+
 export interface ArgsMatch {
   readonly has_keys: readonly string[]
   readonly key_equals: Readonly<Record<string, Scalar>>
   readonly key_in: Readonly<Record<string, readonly Scalar[]>>
   readonly numeric_range: Readonly<Record<string, { readonly min?: number; readonly max?: number }>>
+  /** By path into the arguments: some value there passes. */
+  readonly at?: Readonly<Record<string, ValueMatch>>
+  /** Some text of the call, at any depth. */
+  readonly text?: TextMatch
+  /** The call names paths, and all of them lead into the scopes. */
+  readonly path_within?: PathMatch
+  /** The call names a path that does not lead into the scopes. */
+  readonly path_outside?: PathMatch
 }
 
 /** Hours of the day in UTC, from `start` until before `end`; `{22, 6}` goes over midnight. */
@@ -192,6 +221,16 @@ export interface Identity {
   }
 }
 
+/** One place that a path may lead to, links followed. */
+export interface Location {
+  readonly absolute: string
+  /** From the folder in which the server runs; null when it is not below. */
+  readonly relative: string | null
+}
+
+/** By the text of a path: every place that some reading of it leads to; none, or no entry, where nobody can tell. */
+export type Locations = ReadonlyMap<string, readonly Location[]>
+
 /** One call as the policy sees it. Server and tool name are in the plan. */
 export interface CallFacts {
   /** The time of day, for `utc_hours` alone. */
@@ -200,6 +239,8 @@ export interface CallFacts {
   readonly args: Readonly<Record<string, unknown>> | 'uninspectable' | 'ambiguous'
   /** May be a getter: it is read only where `plan.needsArgsHash`, and never when there is no object of arguments. */
   readonly args_hash: string
+  /** Of the texts that `plan.pathsOf` names; needed only where it is not null. */
+  readonly locations?: Locations
 }
 
 export interface Hint {

@@ -92,6 +92,11 @@ export function collide(a: Pattern, b: Pattern, isFolder: IsFolder | undefined):
   return meetBelow(a, b, isFolder) ?? meetBelow(b, a, isFolder)
 }
 
+/** Whether the path that `literal` names is one of `pattern`, or stands below the one path that it names. */
+export function isBelow(literal: Pattern, pattern: Pattern): boolean {
+  return pattern.isLiteral ? isPrefix(pattern.base, literal.base) : meet(pattern, literal) !== undefined
+}
+
 function meetBelow(file: Pattern, other: Pattern, isFolder: IsFolder): string | undefined {
   if (!file.isLiteral) return undefined
   const path = meet(createPattern([...file.segments, GLOBSTAR]), other)

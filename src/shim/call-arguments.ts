@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto'
 import { canonicalHash } from '../canonical/canonical.ts'
 import { HeimdallError } from '../errors.ts'
-import type { CallFacts } from '../policy/types.ts'
+import type { CallFacts, Locations } from '../policy/types.ts'
 
 /** Seed 004 §1.9: the hash of a call without arguments is that of `{}`. */
 const EMPTY = Buffer.from('{}')
+const NO_LOCATIONS: Locations = new Map()
 
 /**
  * Arguments with a key twice are ambiguous, and refused where a rule looks at them. What has no canonical form for another
@@ -17,6 +18,8 @@ export class CallArguments implements CallFacts {
   #hash: string | undefined
   #isAmbiguous = false
   #args: CallFacts['args'] | undefined
+  /** Set by the gate where a rule looks at paths. */
+  locations: Locations = NO_LOCATIONS
 
   constructor(bytes: Buffer | null, wallMs: number) {
     this.wallMs = wallMs

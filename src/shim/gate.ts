@@ -11,6 +11,7 @@ import { decideOnError } from '../policy/on-error.ts'
 import type { Policy } from '../policy/plan.ts'
 import type { CallEnd, Decision, Verdict } from '../policy/types.ts'
 import { CallArguments } from './call-arguments.ts'
+import type { PathLocations } from './path-locations.ts'
 import type { PolicyState } from './policy-state.ts'
 import { recordedDecision, shortText, shownDecision } from './shown-decision.ts'
 
@@ -58,6 +59,8 @@ export interface GateOptions {
   readonly events: EventWriter
   readonly text: EventText
   readonly redact: Redact
+  /** Where paths in arguments lead; made when a rule first asks. */
+  readonly paths: () => PathLocations
   readonly clock: Clock
   readonly newId: () => string
   /** The run is to end: called once, when a call first meets TERMINATE_RUN. */
@@ -131,6 +134,9 @@ export class Gate {
     if (this.isRecordedFirst && this.#options.events.isFailing) verdict = this.#unwritten(call)
     else {
       try {
+        // Before any transaction begins: the disk is asked about links.
+        if (plan.pathsOf !== null && typeof args.args === 'object')
+          args.locations = this.#options.paths().locate(plan.pathsOf(args.args))
         verdict = state.decide(plan, args, nowMs)
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error)

@@ -18,6 +18,7 @@ import { ClientSide } from './client-side.ts'
 import { Gate, refOf } from './gate.ts'
 import type { readIdentity } from './identity.ts'
 import { OpenCalls } from './open-calls.ts'
+import { PathLocations } from './path-locations.ts'
 import { type Loaded, loadPolicy, type PolicyWatch, watchPolicy } from './policy-source.ts'
 import { memoryState, type PolicyState } from './policy-state.ts'
 import { stateOfRun } from './run-state.ts'
@@ -146,6 +147,7 @@ function assemble(
     )
   const out = new AgentOut(options.stdout)
   const orders: { current: RunOrders | null } = { current: null }
+  let paths: PathLocations | undefined
   const gate = new Gate({
     serverName,
     policy,
@@ -153,6 +155,7 @@ function assemble(
     events,
     text: run.text,
     redact,
+    paths: () => (paths ??= new PathLocations(options.cwd, options.env['HOME'])),
     clock,
     newId: createCallIds(createIdSource(clock)()),
     onTerminate(decision) {
