@@ -124,7 +124,7 @@ function textLookOf(name: string, policy: Policy): Side {
       const before = performance.now()
       for (let i = 0; i < rounds; i += 1) {
         // A new object each time, as calls have.
-        const facts = { args: { ...COMMAND }, args_hash: call.args_hash }
+        const facts = { args: { ...COMMAND }, args_hash: call.args_hash, wallMs: i }
         const { decision } = decide(policy.planFor('sh', 'run'), facts, counters, i)
         if (decision.action !== 'ALLOW') throw new Error(JSON.stringify(decision))
       }
