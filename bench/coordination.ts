@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import picomatch from 'picomatch'
 import { systemClock } from '../src/clock.ts'
-import { checkScopes, claimScopes, releaseClaims } from '../src/coordination/claims.ts'
+import { checkScopes, claimScopes } from '../src/coordination/claims.ts'
+import { releaseClaims } from '../src/coordination/held.ts'
 import { type Coordination, openCoordination } from '../src/coordination/coordination.ts'
 import type { AgentActor } from '../src/coordination/gate.ts'
 import { register } from '../src/coordination/identity.ts'
@@ -102,7 +103,7 @@ function checkTime({ room, outsider }: { room: Coordination; outsider: AgentActo
   const start = systemClock.monoMs()
   for (let n = 0; n < rounds; n += 1) {
     const scope = n % 2 === 0 ? `packages/p${n % 10}/src/x.ts` : `elsewhere/${n}.ts`
-    const { conflicts } = checkScopes(room, { scopes: [scope], cwd: room.project.root, holder: outsider.haid })
+    const { conflicts } = checkScopes(room, { scopes: [scope], cwd: room.project.root, asker: outsider })
     if (conflicts.length !== (n % 2 === 0 ? 1 : 0)) throw new Error(`${scope}: ${conflicts.length} conflicts`)
   }
   return ((systemClock.monoMs() - start) * 1_000) / rounds

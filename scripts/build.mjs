@@ -69,7 +69,7 @@ const groups = [
   // What `claim check` loads when the path is clear, in one piece.
   {
     name: 'check',
-    test: /src\/scopes\/|src\/coordination\/(check|conflicts|haid|kept-reads|ledger-files|liveness|lookup|moment|rows|schema|sqlite-store|view)\.ts$|src\/cli\/(quick-check|quick-guard|commands\/coordination\/(check|caller))\.ts$/,
+    test: /src\/scopes\/|src\/coordination\/(alive|check|conflicts|haid|kept-reads|ledger-files|liveness|lookup|moment|rows|schema|sqlite-store|view)\.ts$|src\/cli\/(quick-check|quick-guard|commands\/coordination\/(check|store-options))\.ts$/,
   },
   {
     name: 'tables',

@@ -98,7 +98,7 @@ export const CONFIG_KEYS = {
     env: 'BB_AGENT_STALE_MINUTES',
     default: 15,
     from: 'any file',
-    help: 'silence after which an agent is stale; twice that, evicted',
+    help: 'silence after which an agent is stale; twice that, evicted; belongs to the repository, a caller can only be more patient',
   },
   // runs
   run_quiet_seconds: {

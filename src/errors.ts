@@ -214,6 +214,12 @@ export const ERRORS = table({
     http: 403,
     means: 'the caller has no secret, or a wrong or outdated one, for the agent it wants to act as',
   },
+  IDENTITY_BORROWED: {
+    kind: 'user',
+    exit: 4,
+    http: 403,
+    means: 'a caller that is one agent named another, without proof',
+  },
   IDENTITY_ENDED: { kind: 'user', exit: 4, http: 403, means: 'the session that this secret belongs to has ended' },
   RESERVATION_CONFLICT: { kind: 'user', exit: 5, http: 409, means: 'an active agent holds an overlapping scope' },
   RESERVATION_STALE_FOUND: {

@@ -94,7 +94,7 @@ export function requirePerson(what: string): Person {
 }
 
 /** The process and all that are above it. */
-function lineOf(table: ProcessTable, pid: number): number[] {
+export function lineOf(table: ProcessTable, pid: number): number[] {
   const line: number[] = []
   // A parent that has ended may have left its number to a child of ours.
   for (let one = pid; one > 0 && !line.includes(one);) {
@@ -115,11 +115,16 @@ function firstOf(pids: readonly number[], say: (pid: number) => string | undefin
 }
 
 function whoRunsIt(table: ProcessTable, pid: number): string | undefined {
-  const words = table.commandWords(pid)
-  const session = sessionOf(words)
+  const session = sessionOf(table.commandWords(pid))
   if (session !== undefined) return `session ${session} runs it (process ${pid})`
-  const host = HOSTS.find((one) => isHost(one, words))
-  return host === undefined ? undefined : `${host.name} runs it (process ${pid})`
+  const host = hostOf(table, pid)
+  return host === undefined ? undefined : `${host} runs it (process ${pid})`
+}
+
+/** The name of the host that this process is, if it is one. */
+export function hostOf(table: ProcessTable, pid: number): string | undefined {
+  const words = table.commandWords(pid)
+  return HOSTS.find((one) => isHost(one, words))?.name
 }
 
 function markOf(table: ProcessTable, pid: number): string | undefined {

@@ -16,6 +16,7 @@ const table: ProcessTable = {
   childrenOf,
   commandWords,
   hasInEnvironment,
+  inEnvironment,
   hasAsStream,
   treatmentOf,
   terminalOf,
@@ -80,6 +81,11 @@ function hasInEnvironment(pid: number, beginning: string): boolean {
     environ !== undefined &&
     (environ.includes(`\0${beginning}`) || environ.subarray(0, beginning.length).equals(Buffer.from(beginning)))
   )
+}
+
+function inEnvironment(pid: number, name: string): string | undefined {
+  const entries = readProc(`/proc/${pid}/environ`)?.toString('utf8').split('\0') ?? []
+  return entries.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1)
 }
 
 const STANDARD_STREAMS = [0, 1, 2]

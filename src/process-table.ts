@@ -40,6 +40,8 @@ export interface ProcessTable {
   commandWords(pid: number): readonly string[]
   /** True when the environment that the process was started with has an entry with this beginning; a closing NUL is the end of the entry. */
   hasInEnvironment(pid: number, beginning: string): boolean
+  /** What an entry of that environment says. */
+  inEnvironment(pid: number, name: string): string | undefined
   /** True when a standard stream of the process is this very file; any open descriptor, where the system tells no more. */
   hasAsStream(pid: number, file: FileId): boolean
   /** What the process does with a signal; nothing where the system does not tell. */

@@ -83,6 +83,14 @@ class Picture implements ProcessTable {
       : text.includes(` ${beginning}`)
   }
 
+  /** Up to the next blank: where an entry with blanks in it really ends is not to be seen. */
+  inEnvironment(pid: number, name: string): string | undefined {
+    this.#environments ??= this.#readEnvironments()
+    const text = this.#environments.get(pid) ?? ''
+    const at = text.indexOf(` ${name}=`)
+    return at < 0 ? undefined : text.slice(at + name.length + 2).split(' ', 1)[0]
+  }
+
   hasAsStream(pid: number, { path }: FileId): boolean {
     const known = this.#holders.get(path)
     const holders = known ?? new Set((ask('fuser', [path])?.match(/\d+/g) ?? []).map(Number))

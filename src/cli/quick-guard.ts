@@ -6,9 +6,9 @@ import { openView, type View } from '../coordination/view.ts'
 import { HeimdallError } from '../errors.ts'
 import type { Env } from '../paths.ts'
 import { scopeOfPath } from '../scopes/scope.ts'
-import { actorName, optionsFor } from './commands/coordination/caller.ts'
+import { optionsFor } from './commands/coordination/store-options.ts'
 
-/** True when nobody at all holds what is staged, and whoever commits is not revoked. */
+/** True when nobody at all holds what is staged, and nobody is revoked. */
 export async function isCommitClear(env: Env, cwd: string): Promise<boolean> {
   try {
     const options = await optionsFor({ cwd, env, clock: systemClock, configFile: undefined })
@@ -16,7 +16,7 @@ export async function isCommitClear(env: Env, cwd: string): Promise<boolean> {
     const view = openView(options)
     if (view === undefined) return Object.keys(signature).length === 0
     try {
-      return !hasNews(view, signature) && !isRevoked(view, actorName({ env })) && (await isNothingHeld(view, env, cwd))
+      return !hasNews(view, signature) && !isAnybodyRevoked(view) && (await isNothingHeld(view, env, cwd))
     } finally {
       view.store.close()
     }
@@ -27,10 +27,9 @@ export async function isCommitClear(env: Env, cwd: string): Promise<boolean> {
   }
 }
 
-function isRevoked(view: View, name: string | undefined): boolean {
-  if (name === undefined) return false
-  const agent = view.store.read((rows) => (name.startsWith('haid:') ? rows.agent(name) : rows.agentById(name)))
-  return agent !== undefined && agent.revokedMs !== null
+/** Who commits may be known by its processes alone, and those are not looked at here. */
+function isAnybodyRevoked(view: View): boolean {
+  return view.store.read((rows) => rows.agents()).some(({ revokedMs }) => revokedMs !== null)
 }
 
 async function isNothingHeld(view: View, env: Env, cwd: string): Promise<boolean> {

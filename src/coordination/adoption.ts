@@ -2,13 +2,14 @@
 import { HeimdallError } from '../errors.ts'
 import { DIRTY_PATHS_SHOWN } from '../limits.ts'
 import type { Scope } from '../scopes/scope.ts'
+import { isRunning, livenessIn } from './alive.ts'
 import { caseSensitive } from './claims.ts'
 import type { Coordination } from './coordination.ts'
 import { dirtyPaths, pathsWithin } from './dirty.ts'
-import { changeAsOther, findAgent, unknownAgent } from './gate.ts'
-import { type Enrolled, type KeepSecret, newSession } from './identity.ts'
-import type { Moment } from './moment.ts'
+import { changeAsOther, findAgent, speaksFor, unknownAgent } from './gate.ts'
+import { type Enrolled, type KeepSecret, newSession } from './enrol.ts'
 import { freeName } from './names.ts'
+import type { ProcessRef } from './process-ref.ts'
 import type { Agent, Reader } from './store.ts'
 
 export type Evidence =
@@ -31,9 +32,10 @@ export interface Recommendation {
 export interface AdoptionOptions {
   /** Tasks in progress of the identity in another tracker, such as `bd`. */
   readonly outsideTasks?: readonly string[]
-  /** A person at the terminal has confirmed it, with no evidence. */
+  /** A person at the terminal has confirmed it: without evidence, or of an identity that is alive. */
   readonly confirmedBy?: string | undefined
-  readonly pid?: number | undefined
+  /** The process tree that goes on as this agent, where that is a session. */
+  readonly tree?: ProcessRef | undefined
   readonly keep?: KeepSecret | undefined
 }
 
@@ -71,7 +73,7 @@ export function adopt(
   room: Coordination,
   name: string,
   options: AdoptionOptions = {},
-): Enrolled & { evidence: Evidence | null } {
+): Enrolled & { evidence: Evidence | null; tasks: readonly string[] } {
   const evidence = findEvidence(room, name, options.outsideTasks)
   if (evidence === undefined && options.confirmedBy === undefined)
     throw room.store.read((rows) =>
@@ -85,35 +87,43 @@ export function adopt(
       throw new HeimdallError('AGENT_REVOKED', `${agent.agentId} is revoked`, {
         hint: `heimdall haid reinstate ${agent.haid} lifts it`,
       })
-    // Evidence does not help while the process of its session runs: that would be two heads on one body.
-    if (isRunning(room, agent, change.now)) throw rejected(change.rows, name, 'the process of its session is running')
-    const enrolled = newSession(room, change, agent, { client: agent.session.client, pid: options.pid ?? null })
+    // No evidence helps while it is alive: that would be two heads on one body.
+    const sign = options.confirmedBy === undefined ? signOfLife(room, change.rows, agent, options.tree) : undefined
+    if (sign !== undefined) throw rejected(change.rows, name, sign)
+    const tasks = [...new Set([...(evidence?.tasks ?? []), ...claimedTasks(change.rows, agent)])]
+    const enrolled = newSession(room, change, agent, { tree: options.tree })
     options.keep?.(agent.haid, enrolled.secret)
     change.record({
       type: 'RESUME',
       actor: agent.agentId,
       actorKind: options.confirmedBy === undefined ? 'agent' : 'human',
       to: agent.agentId,
-      task: evidence?.tasks[0] ?? null,
+      task: tasks[0] ?? null,
       payload: {
         resume_reason: evidence?.reason ?? 'confirmed_by_human',
         prior_session_agent: agent.agentId,
         adopted_agent: agent.agentId,
         evidence: evidence?.summary ?? `confirmed by ${options.confirmedBy ?? 'a person'} without evidence`,
-        tasks: evidence?.tasks ?? [],
+        tasks,
         prior_epoch: agent.session.epoch,
         epoch: enrolled.agent.session.epoch,
         ...(options.confirmedBy === undefined ? {} : { confirmed_by: options.confirmedBy }),
       },
     })
-    return { ...enrolled, evidence: evidence ?? null }
+    return { ...enrolled, evidence: evidence ?? null, tasks }
   })
 }
 
-function isRunning(room: Coordination, { session, beat }: Agent, now: Moment): boolean {
-  return (
-    session.endedMs === null && session.pid !== null && beat.at.boot === now.boot && !room.isProcessGone(session.pid)
-  )
+/** Why nobody may take the identity up without a person's word, or nothing. Whoever speaks for it anyway takes nothing from anybody. */
+export function signOfLife(
+  room: Coordination,
+  rows: Reader,
+  agent: Agent,
+  tree: ProcessRef | undefined,
+): string | undefined {
+  if (tree !== undefined && speaksFor(agent, tree)) return undefined
+  if (isRunning(room, agent)) return 'the process of its session is running'
+  return livenessIn(room, rows, agent, room.now()) === 'active' ? 'it is alive: it has beaten just now' : undefined
 }
 
 /** The first free name in a fixed order, so that asking twice gives the same advice. */
@@ -135,6 +145,11 @@ function rejected(rows: Reader, name: string, why: string): HeimdallError {
 
 function scopesOf(rows: Reader, agent: Agent): readonly Scope[] {
   return rows.claims({ holder: agent.haid, state: 'active' }).flatMap((claim) => claim.scopes)
+}
+
+/** Beads that its claims are for: whoever goes on holds those as well (seed 002 §3.4). */
+function claimedTasks(rows: Reader, agent: Agent): string[] {
+  return rows.claims({ holder: agent.haid, state: 'active' }).flatMap(({ task }) => task ?? [])
 }
 
 function ownTasks(rows: Reader, agent: Agent): string[] {

@@ -1,23 +1,23 @@
 // May these paths be claimed or written to? Reads, and nothing else.
 import { parseScopes, type Scope, type ScopeContext } from '../scopes/scope.ts'
-import { type Conflict, findConflicts } from './conflicts.ts'
+import { type Asker, type Conflict, findConflicts, isOwn } from './conflicts.ts'
 import { measureCase, scopeContext } from './lookup.ts'
 import type { View } from './view.ts'
 
-/** May these scopes be claimed or written to by `holder`? Changes nothing, locks nothing. */
+/** May these scopes be claimed or written to by whoever asks? Changes nothing, locks nothing. */
 export function checkScopes(
   view: View,
-  request: { readonly scopes: readonly string[]; readonly cwd: string; readonly holder: string | null },
+  request: { readonly scopes: readonly string[]; readonly cwd: string; readonly asker: Asker | null },
 ): { scopes: readonly Scope[]; conflicts: readonly Conflict[] } {
   const scopes = parseScopes(request.scopes, contextFor(view, request.cwd))
-  return { scopes, conflicts: checkParsed(view, scopes, request.holder) }
+  return { scopes, conflicts: checkParsed(view, scopes, request.asker) }
 }
 
 /** The same for scopes that are made already, such as the paths of a commit. */
-export function checkParsed(view: View, scopes: readonly Scope[], holder: string | null): Conflict[] {
+export function checkParsed(view: View, scopes: readonly Scope[], asker: Asker | null): Conflict[] {
   const now = view.now()
   const { holders } = view.store.read((rows) => findConflicts(view, rows, scopes, now))
-  return holders.filter(({ haid }) => haid !== holder)
+  return asker === null ? [...holders] : holders.filter((conflict) => !isOwn(view, asker, conflict))
 }
 
 /** Is the claim that a write relies on still the holder's, under this epoch? For whoever writes in the name of a claim. */

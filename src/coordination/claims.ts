@@ -1,16 +1,19 @@
 // Claims: who holds which scopes. One engine for every door; a grant is exclusive, fenced by its epoch, and all or nothing.
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
-import { LABEL_CHARS_MAX, LEASE_MINUTES_MAX } from '../limits.ts'
+import { LABEL_CHARS_MAX } from '../limits.ts'
 import { isBroad, parseScopes, type Scope } from '../scopes/scope.ts'
 import { CASE_SETTING, contextFor } from './check.ts'
-import { type Conflict, findConflicts, type Standing, standingOf } from './conflicts.ts'
+import { type Conflict, findConflicts, isOwn, type Standing, standingOf } from './conflicts.ts'
 import type { Coordination } from './coordination.ts'
 import { dirtyPaths, pathsWithin } from './dirty.ts'
 import { type AgentActor, type Change, changeAs, changeAsOther } from './gate.ts'
+import { checkTtl, endClaim } from './held.ts'
 import { recordContest, recordIncursion } from './incursions.ts'
+import type { ProcessRef } from './process-ref.ts'
 import type { Agent, Claim, Reader } from './store.ts'
 import { surfaceOf } from './surface.ts'
+import { type SetApart, setApart } from './tree-identity.ts'
 
 export { caseSensitive, checkParsed, checkScopes, contextFor, isFenced } from './check.ts'
 
@@ -38,13 +41,21 @@ export interface Grant {
   /** Uncommitted changes inside the displaced scopes: somebody else's unfinished work. */
   readonly dirty: readonly string[]
   readonly warnings: readonly string[]
+  readonly setApart?: SetApart
 }
 
-export type ClaimResult = Grant | { readonly granted: false; readonly conflicts: readonly Conflict[] }
+export interface Refusal {
+  readonly granted: false
+  readonly conflicts: readonly Conflict[]
+  readonly setApart?: SetApart
+}
+
+/** `setApart`: another process tree of the same HAID is at work here, and this one has a name of its own from now on. */
+export type ClaimResult = Grant | Refusal
 
 export function claimScopes(room: Coordination, actor: AgentActor, request: ClaimRequest): ClaimResult {
   const wanted = prepare(room, request)
-  return changeAs(room, actor, (change, agent) => decide(room, change, agent, wanted))
+  return changeAs(room, actor, (change, agent) => decide(room, change, agent, wanted, actor.tree))
 }
 
 export interface PreparedRequest extends ClaimRequest {
@@ -72,9 +83,24 @@ export function prepare(room: Coordination, request: ClaimRequest): PreparedRequ
 }
 
 /** The decision table of docs/coordination.md, in one place. */
-export function decide(room: Coordination, change: Change, agent: Agent, request: PreparedRequest): ClaimResult {
+export function decide(
+  room: Coordination,
+  change: Change,
+  agent: Agent,
+  request: PreparedRequest,
+  tree: ProcessRef | undefined,
+): ClaimResult {
+  const asker = { haid: agent.haid, tree, task: request.task }
   const { holders, contests } = findConflicts(room, change.rows, request.parsed, change.now)
-  const conflicts = holders.filter(({ haid }) => haid !== agent.haid)
+  const conflicts = holders.filter((conflict) => !isOwn(room, asker, conflict))
+  if (tree !== undefined && conflicts.some(({ haid }) => haid === agent.haid)) {
+    const apart = setApart(room, change, agent, tree)
+    const asItself: Change = {
+      ...change,
+      record: (event) => change.record({ actor: apart.agent.agentId, ...event }),
+    }
+    return { ...decide(room, asItself, apart.agent, request, tree), setApart: apart }
+  }
   for (const conflict of conflicts) recordIncursion(change, agent, conflict)
   for (const contest of contests) if (contest.later.haid !== agent.haid) recordContest(change, contest)
   if (!conflicts.every((conflict) => mayDisplace(conflict, request))) return { granted: false, conflicts }
@@ -83,7 +109,7 @@ export function decide(room: Coordination, change: Change, agent: Agent, request
     .map(({ later }) => later)
     .filter(({ haid, claimId }) => haid !== agent.haid && conflicts.every((first) => first.claimId !== claimId))
   if (!seconds.every((conflict) => mayDisplace(conflict, request))) return { granted: false, conflicts: seconds }
-  return grant(room, change, agent, request, [...conflicts, ...seconds])
+  return grant(room, change, agent, request, [...conflicts, ...seconds], tree)
 }
 
 function mayDisplace(conflict: Conflict, { takeover, archivesLapsed }: ClaimRequest): boolean {
@@ -99,6 +125,7 @@ function grant(
   agent: Agent,
   request: PreparedRequest,
   displaced: readonly Conflict[],
+  tree: ProcessRef | undefined,
 ): Grant {
   const { rows, now } = change
   if (rows.setting(CASE_SETTING) === undefined) rows.putSetting(CASE_SETTING, request.caseSensitive ? 'yes' : 'no')
@@ -125,7 +152,7 @@ function grant(
     return { granted: true, claim, renewed: true, displaced: [], dirty: [], warnings }
   }
   if (request.replacesTask === true)
-    for (const claim of own.filter(({ task }) => task === request.task)) end(change, claim, 'released', 'replaced')
+    for (const claim of own.filter(({ task }) => task === request.task)) endClaim(change, claim, 'released', 'replaced')
   const claim = rows.addClaim({
     claimId: `res_${room.newId()}`,
     holder: agent.haid,
@@ -139,6 +166,8 @@ function grant(
     endedMs: null,
     endedReason: null,
     displacedBy: null,
+    tree: tree ?? null,
+    toldMs: null,
     origin: 'local',
     scopes: request.parsed,
   })
@@ -206,129 +235,6 @@ function sameScopes(a: readonly Scope[], b: readonly Scope[]): boolean {
   return known.size === b.length && b.every(({ canonical }) => known.has(canonical))
 }
 
-export interface ClaimChoice {
-  readonly claimId?: string | undefined
-  readonly scopes?: readonly string[] | undefined
-  readonly cwd: string
-  /** Refused unless it is the claim's own: a holder that was displaced and does not know it yet. */
-  readonly epoch?: number | undefined
-}
-
-/** Extends the lease and restarts its cap; with `ttlMinutes` it also changes its length. */
-export function renewClaims(
-  room: Coordination,
-  actor: AgentActor,
-  choice: ClaimChoice & { readonly ttlMinutes?: number | undefined },
-): Claim[] {
-  if (choice.ttlMinutes !== undefined) checkTtl(choice.ttlMinutes)
-  return chosen(room, actor, choice, 'renew', (change, claim) => {
-    const renewed: Claim = { ...claim, ttlMinutes: choice.ttlMinutes ?? claim.ttlMinutes, granted: change.now }
-    change.rows.putClaim(renewed)
-    change.record({
-      type: 'RENEW',
-      claimId: claim.claimId,
-      task: claim.task,
-      payload: { epoch: claim.epoch, ttl_minutes: renewed.ttlMinutes },
-    })
-    return renewed
-  })
-}
-
-export function releaseClaims(room: Coordination, actor: AgentActor, choice: ClaimChoice): Claim[] {
-  return chosen(room, actor, choice, 'release', (change, claim) => end(change, claim, 'released', 'released'))
-}
-
-/**
- * Applies `act` to the caller's active claims that the choice names (all of them when it names none), all or none.
- * A refusal is an answer that is committed, so that it stays on record, and only then thrown.
- */
-function chosen<T>(
-  room: Coordination,
-  actor: AgentActor,
-  choice: ClaimChoice,
-  verb: 'renew' | 'release',
-  act: (change: Change, claim: Claim) => T,
-): T[] {
-  const scopes = choice.scopes === undefined ? undefined : parseScopes(choice.scopes, contextFor(room, choice.cwd))
-  const outcome = changeAs(room, actor, (change, agent): { refused: HeimdallError } | { done: T[] } => {
-    const found = choose(change.rows, agent, choice, scopes)
-    if (found instanceof HeimdallError) {
-      change.record({
-        type: 'REFUSED',
-        claimId: choice.claimId ?? null,
-        scope: choice.scopes?.join(' ') ?? null,
-        payload: { code: found.code, verb },
-      })
-      return { refused: found }
-    }
-    return { done: found.map((claim) => act(change, claim)) }
-  })
-  if ('refused' in outcome) throw outcome.refused
-  return outcome.done
-}
-
-function choose(
-  rows: Reader,
-  agent: Agent,
-  choice: ClaimChoice,
-  scopes: readonly Scope[] | undefined,
-): Claim[] | HeimdallError {
-  const own = rows.claims({ holder: agent.haid, state: 'active' })
-  if (choice.claimId !== undefined) {
-    const claim = rows.claim(choice.claimId)
-    if (claim === undefined) return notFound(`no claim ${printable(choice.claimId)}`)
-    if (claim.holder !== agent.haid) return forbidden(rows, claim)
-    if (claim.state !== 'active' || (choice.epoch !== undefined && choice.epoch !== claim.epoch))
-      return fenced(rows, claim)
-    return [claim]
-  }
-  if (scopes === undefined) return own
-  const matches = own.filter((claim) =>
-    scopes.some((scope) => claim.scopes.some((held) => held.canonical === scope.canonical)),
-  )
-  const stale = matches.find((claim) => choice.epoch !== undefined && claim.epoch !== choice.epoch)
-  if (stale !== undefined) return fenced(rows, stale)
-  if (matches.length > 0) return matches
-  const others = rows
-    .candidates(scopes.map((scope) => scope.base))
-    .find((claim) => claim.scopes.some((held) => scopes.some((scope) => held.canonical === scope.canonical)))
-  return others === undefined
-    ? notFound(`${agent.agentId} holds no claim on ${scopes.map((scope) => printable(scope.raw)).join(', ')}`)
-    : forbidden(rows, others)
-}
-
-function notFound(message: string): HeimdallError {
-  return new HeimdallError('RESERVATION_NOT_FOUND', message, { hint: 'heimdall claim list shows what is held' })
-}
-
-function forbidden(rows: Reader, claim: Claim): HeimdallError {
-  const owner = rows.agent(claim.holder)?.agentId ?? claim.holder
-  return new HeimdallError('RELEASE_FORBIDDEN', `claim ${claim.claimId} is held by ${owner}`, {
-    hint: `ask ${owner} to release it; a silent owner can be taken over from`,
-  })
-}
-
-function fenced(rows: Reader, claim: Claim): HeimdallError {
-  const successor = claim.displacedBy === null ? undefined : rows.claim(claim.displacedBy)
-  const now =
-    successor === undefined ? '' : `, now held by ${rows.agent(successor.holder)?.agentId ?? successor.holder}`
-  return new HeimdallError('CLAIM_FENCED', `claim ${claim.claimId} is ${claim.state} with epoch ${claim.epoch}${now}`, {
-    hint: 'claim the scopes again before writing to them',
-  })
-}
-
-function end(change: Change, claim: Claim, state: 'released' | 'expired', reason: string): Claim {
-  const ended: Claim = { ...claim, state, endedMs: change.now.wallMs, endedReason: reason }
-  change.rows.putClaim(ended)
-  change.record({
-    type: state === 'released' ? 'RELEASE' : 'EXPIRE',
-    claimId: claim.claimId,
-    task: claim.task,
-    payload: { epoch: claim.epoch, reason },
-  })
-  return ended
-}
-
 /** Archives claims whose lease has lapsed and whose holder is not active. Listing and checking never do this by the way. */
 export function reap(room: Coordination): { reaped: Claim[]; active: number } {
   return changeAsOther(room, { kind: 'system' }, (change) => {
@@ -337,7 +243,7 @@ export function reap(room: Coordination): { reaped: Claim[]; active: number } {
       .map((claim) => standingOf(room, change.rows, claim, change.now))
     const reaped = standings
       .filter(({ lease, liveness }) => lease === 'lapsed' && liveness !== 'active')
-      .map(({ claim }) => end(change, claim, 'expired', 'lease lapsed'))
+      .map(({ claim }) => endClaim(change, claim, 'expired', 'lease lapsed'))
     return { reaped, active: standings.length - reaped.length }
   })
 }
@@ -347,11 +253,6 @@ export function listClaims(room: Coordination, query: { holder?: string; task?: 
   return room.store.read((rows) =>
     rows.claims({ ...query, state: 'active' }).map((claim) => standingOf(room, rows, claim, now)),
   )
-}
-
-function checkTtl(minutes: number): void {
-  if (Number.isInteger(minutes) && minutes >= 1 && minutes <= LEASE_MINUTES_MAX) return
-  throw new HeimdallError('INVALID_ARGS', `a lease of ${minutes} minutes, 1 to ${LEASE_MINUTES_MAX} allowed`)
 }
 
 export function checkLabel(what: string, text: string | null): void {

@@ -3,10 +3,12 @@ import { CONFLICT_PAIRS_MAX } from '../limits.ts'
 import { baseQuery } from '../scopes/base.ts'
 import { overlap } from '../scopes/overlap.ts'
 import { type Scope, scopeOfPath } from '../scopes/scope.ts'
+import { livenessIn, type Observer } from './alive.ts'
 import type { Coordination } from './coordination.ts'
 import { diskLookup } from './lookup.ts'
-import { expiresMs, isLapsed, type Liveness, livenessOf, silenceMs } from './liveness.ts'
+import { expiresMs, isLapsed, type Liveness, silenceMs } from './liveness.ts'
 import { iso, type Moment, sinceMs } from './moment.ts'
+import type { ProcessRef } from './process-ref.ts'
 import type { Agent, Claim, Reader } from './store.ts'
 
 export interface ScopePair {
@@ -31,6 +33,8 @@ export interface Conflict extends ScopePair {
   readonly task: string | null
   readonly intent: string | null
   readonly origin: 'local' | 'remote'
+  /** The process tree that it was claimed from. */
+  readonly tree: ProcessRef | null
   /** All colliding pairs, the strongest first, at most `CONFLICT_PAIRS_MAX`. */
   readonly pairs: readonly ScopePair[]
 }
@@ -47,7 +51,7 @@ export interface Standing {
   readonly via: string | null
 }
 
-export function standingOf(room: Pick<Coordination, 'staleMs'>, rows: Reader, claim: Claim, now: Moment): Standing {
+export function standingOf(observer: Observer, rows: Reader, claim: Claim, now: Moment): Standing {
   const holder = rows.agent(claim.holder)
   // A holder that nobody knows is evicted, which still needs the flag: unknown never means free.
   if (holder === undefined)
@@ -60,16 +64,16 @@ export function standingOf(room: Pick<Coordination, 'staleMs'>, rows: Reader, cl
       lastSeenAt: iso(claim.granted.wallMs),
       via: null,
     }
-  return standingWith(room, holder, claim, now)
+  return standingWith(observer, rows, holder, claim, now)
 }
 
-function standingWith(room: Pick<Coordination, 'staleMs'>, holder: Agent, claim: Claim, now: Moment): Standing {
+function standingWith(observer: Observer, rows: Reader, holder: Agent, claim: Claim, now: Moment): Standing {
   const silentMs = silenceMs(holder.beat, holder.seen, now)
   const lastSeenMs = Math.min(holder.beat.at.wallMs, now.wallMs)
   return {
     claim,
     agentId: holder.agentId,
-    liveness: livenessOf(silentMs, room.staleMs),
+    liveness: livenessIn(observer, rows, holder, now),
     lease: isLapsed(silentMs, claim.ttlMinutes, sinceMs(claim.granted, now)) ? 'lapsed' : 'live',
     expiresAt: iso(expiresMs(lastSeenMs, claim.ttlMinutes, claim.granted.wallMs)),
     lastSeenAt: iso(lastSeenMs),
@@ -80,6 +84,27 @@ function standingWith(room: Pick<Coordination, 'staleMs'>, holder: Agent, claim:
 /** An owner that is long gone, or silent with its lease run out, is reported and stands in nobody's way. */
 export function isBinding({ liveness, lease }: Pick<Conflict, 'liveness' | 'lease'>): boolean {
   return liveness === 'active' || (liveness === 'stale' && lease === 'live')
+}
+
+/** Who asks, and where from. */
+export interface Asker {
+  readonly haid: string
+  readonly tree?: ProcessRef | undefined
+  readonly task?: string | null
+}
+
+/**
+ * A HAID without a suffix is what everybody of one human on one machine starts as. Two process trees of it that work
+ * on different things are two holders, as soon as they meet; a tree that is gone meets nobody.
+ */
+export function isOwn(
+  { fateOf }: Pick<Observer, 'fateOf'>,
+  { haid, tree, task = null }: Asker,
+  claim: Pick<Conflict, 'haid' | 'tree' | 'task'>,
+): boolean {
+  if (claim.haid !== haid) return false
+  if (haid.includes('/') || tree === undefined || claim.tree === null || claim.tree === tree) return true
+  return (task !== null && claim.task === task) || fateOf(claim.tree) === 'gone'
 }
 
 export interface Found {
@@ -105,7 +130,7 @@ interface Held {
 
 /** Every claim that shares a path with one of `scopes`, whoever has it. */
 export function findConflicts(
-  room: Pick<Coordination, 'staleMs' | 'project'>,
+  room: Observer & Pick<Coordination, 'project'>,
   rows: Reader,
   scopes: readonly Scope[],
   now: Moment,
@@ -183,6 +208,7 @@ function conflictOf(standing: Standing, strongest: ScopePair, pairs: readonly Sc
     task: claim.task,
     intent: claim.intent,
     origin: claim.origin,
+    tree: claim.tree,
     pairs,
   }
 }

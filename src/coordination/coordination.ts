@@ -1,12 +1,12 @@
 // One repository's coordination, opened: its store, its clocks, and what every operation on it needs to know.
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.ts'
-import { isErrno } from '../errors.ts'
 import { createIdSource } from '../id-source.ts'
 import type { Env, Project } from '../paths.ts'
 import { rootHaid } from './haid.ts'
 import { type Machine, momentOf, readMachine } from './moment.ts'
 import { gitEmail } from './git-config.ts'
+import { fateOf } from './process-ref.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 import type { Store } from './store.ts'
 import { storePath, type View, type ViewOptions } from './view.ts'
@@ -17,13 +17,11 @@ export interface Coordination extends View {
   readonly rootHaid: string
   readonly newId: () => string
   readonly randomBytes: (count: number) => Buffer
-  readonly isProcessGone: (pid: number) => boolean
 }
 
 export interface CoordinationOptions extends ViewOptions {
   readonly env: Env
   readonly randomBytes?: (count: number) => Buffer
-  readonly isProcessGone?: (pid: number) => boolean
 }
 
 export function openCoordination(options: CoordinationOptions): Coordination {
@@ -44,12 +42,12 @@ function around(store: Store, options: CoordinationOptions): Coordination {
     project,
     store,
     clock,
-    staleMs: options.staleMinutes * 60_000,
+    staleMinutes: options.staleMinutes,
+    fateOf: options.fateOf ?? fateOf,
     rootHaid: projectHaid(project, env, machine),
     now: () => momentOf(clock, machine),
     newId: createIdSource(clock, () => bytes(4).readUInt32BE() / 2 ** 32),
     randomBytes: bytes,
-    isProcessGone: options.isProcessGone ?? isProcessGone,
   }
 }
 
@@ -60,14 +58,4 @@ export function projectHaid(project: Project, env: Env, machine: Pick<Machine, '
     host: machine.host,
     root: project.root,
   })
-}
-
-/** Only "no such process" is proof; a process of another user answers EPERM and lives. */
-function isProcessGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch (error) {
-    return isErrno(error, 'ESRCH')
-  }
 }

@@ -59,7 +59,7 @@ export function raiseConflict(
   if (known.some(({ payload }) => payload['page'] === page))
     throw new HeimdallError('CONFLICT_EXISTS', `${page} is there already`, { hint: 'choose another id' })
   const scopes = parseScopes(request.surfaces, contextFor(room, room.project.root))
-  const [held] = checkParsed(room, scopes, actor.haid)
+  const [held] = checkParsed(room, scopes, { haid: actor.haid, tree: actor.tree })
   const displacedHaid = request.displacedHaid ?? held?.haid ?? null
   if (displacedHaid !== null) parseHaid(displacedHaid)
   const claim = room.store

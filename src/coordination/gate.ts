@@ -2,15 +2,26 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
+import { livenessIn, settleStaleMinutes } from './alive.ts'
 import type { Coordination } from './coordination.ts'
-import { type Liveness, livenessOf, sight, silenceMs } from './liveness.ts'
+import { sight } from './liveness.ts'
 import type { Moment } from './moment.ts'
+import type { ProcessRef } from './process-ref.ts'
 import { checkPayload } from './protocol.ts'
 import type { ActorKind, Agent, NewEvent, Reader, Writer } from './store.ts'
 
-/** Who acts. An agent proves itself with the secret of its session; a client's name is a label and proves nothing. */
+/**
+ * Who acts. An agent proves itself with the secret of its session, or by descending from the process that may speak
+ * for it; a name is a label and proves nothing.
+ */
 export type Actor =
-  | { readonly kind: 'agent'; readonly haid: string; readonly secret: string | null }
+  | {
+      readonly kind: 'agent'
+      readonly haid: string
+      readonly secret: string | null
+      /** The process tree that it acts from. */
+      readonly tree?: ProcessRef | undefined
+    }
   | { readonly kind: 'human'; readonly name: string }
   | { readonly kind: 'system' }
 
@@ -30,27 +41,27 @@ export function changeAs<T>(room: Coordination, actor: AgentActor, act: (change:
   const outcome = room.store.write((rows): { refused: HeimdallError } | { done: T } => {
     const change = beginChange(room, rows)
     const agent = rows.agent(actor.haid)
-    const refused = agent === undefined ? unknownAgent(actor.haid) : refusal(agent, actor.secret)
-    if (agent === undefined || refused !== undefined) {
-      // The refusal itself is committed: a forged identity leaves a trace even though it changes nothing.
-      const error = refused ?? unknownAgent(actor.haid)
-      if (agent !== undefined)
-        change.record({
-          type: 'REFUSED',
-          actor: null,
-          actorKind: 'system',
-          to: agent.agentId,
-          payload: { code: error.code },
-        })
+    if (agent === undefined) return { refused: unknownAgent(actor.haid) }
+    const error = refusal(agent, actor)
+    if (error !== undefined) {
+      // The refusal itself is committed: it leaves a trace even though it changes nothing, under the name of whoever
+      // has proved to be somebody, and of nobody otherwise.
+      const isKnown = mayBe(agent, actor)
+      change.record({
+        type: 'REFUSED',
+        actor: isKnown ? agent.agentId : null,
+        actorKind: isKnown ? 'agent' : 'system',
+        to: agent.agentId,
+        payload: { code: error.code },
+      })
       return { refused: error }
     }
-    if (livenessIn(room, agent, change.now) !== 'active')
-      change.record({
-        type: 'HEARTBEAT',
-        actor: agent.agentId,
-        actorKind: 'agent',
-        payload: { was: livenessIn(room, agent, change.now) },
-      })
+    const was = livenessIn(room, rows, agent, change.now)
+    if (was !== 'active')
+      change.record({ type: 'HEARTBEAT', actor: agent.agentId, actorKind: 'agent', payload: { was } })
+    // Whoever has the secret takes it up where its process has gone. From here on it lives by its beats.
+    if (agent.session.process !== null && room.fateOf(agent.session.process) === 'gone')
+      rows.putAgent({ ...agent, session: { ...agent.session, process: null, tree: null } })
     rows.beat(agent.haid, change.now)
     const own: Change = {
       ...change,
@@ -84,6 +95,7 @@ export function changeAsOther<T>(
 
 function beginChange(room: Coordination, rows: Writer): Change {
   const now = room.now()
+  settleStaleMinutes(room, rows)
   // Beats made under another boot are watched from the first change on, so that their silence is measured and not believed.
   for (const agent of rows.agentsOfOtherBoots(now.boot)) {
     const seen = sight(agent.beat, agent.seen, now)
@@ -98,7 +110,8 @@ function beginChange(room: Coordination, rows: Writer): Change {
       const {
         actorKind = 'system' satisfies ActorKind,
         actor = null,
-        to = null,
+        // Nobody's but the program's own events go to nobody (seed 002 §6.1): what concerns no other is the actor's own.
+        to = actorKind === 'agent' ? actor : null,
         task = null,
         scope = null,
         claimId = null,
@@ -121,7 +134,8 @@ function beginChange(room: Coordination, rows: Writer): Change {
   }
 }
 
-function refusal(agent: Agent, secret: string | null): HeimdallError | undefined {
+function refusal(agent: Agent, actor: AgentActor): HeimdallError | undefined {
+  if (!mayBe(agent, actor)) return unproven(agent)
   if (agent.revokedMs !== null)
     return new HeimdallError('AGENT_REVOKED', `${agent.haid} is revoked and may change nothing`, {
       hint: `heimdall haid reinstate ${agent.haid} lifts it`,
@@ -130,19 +144,25 @@ function refusal(agent: Agent, secret: string | null): HeimdallError | undefined
     return new HeimdallError('IDENTITY_ENDED', `the session of ${agent.agentId} has ended`, {
       hint: 'register under a name of your own, or adopt this one with evidence',
     })
-  if (secret === null || !isSecretOf(agent, secret))
-    return new HeimdallError('IDENTITY_UNPROVEN', `this session may not act as ${agent.agentId}`, {
-      hint: 'act under your own name; another session holds this one, or adopted it since',
-    })
   return undefined
 }
 
-/** May whoever knows `secret` act as this agent at present? */
-export function isProven(agent: Agent, secret: string): boolean {
-  return agent.session.endedMs === null && isSecretOf(agent, secret)
+export function unproven(agent: Agent): HeimdallError {
+  return new HeimdallError('IDENTITY_UNPROVEN', `nothing proves that this is ${agent.agentId}`, {
+    hint: 'act under your own name (heimdall whoami says which); another session holds this one, or adopted it since',
+  })
 }
 
-function isSecretOf(agent: Agent, secret: string): boolean {
+function mayBe(agent: Agent, { secret, tree }: AgentActor): boolean {
+  return (secret !== null && isSecretOf(agent, secret)) || (tree !== undefined && speaksFor(agent, tree))
+}
+
+/** Those below this process speak for the agent. An MCP client's server speaks for itself alone. */
+export function speaksFor({ session }: Agent, tree: ProcessRef): boolean {
+  return session.tree === tree && session.client === null
+}
+
+export function isSecretOf(agent: Agent, secret: string): boolean {
   if (agent.session.secretHash === null) return false
   return timingSafeEqual(Buffer.from(agent.session.secretHash, 'hex'), Buffer.from(hashSecret(secret), 'hex'))
 }
@@ -160,8 +180,4 @@ export function unknownAgent(name: string): HeimdallError {
 /** By agent id or by HAID. */
 export function findAgent(rows: Reader, name: string): Agent | undefined {
   return name.startsWith('haid:') ? rows.agent(name) : rows.agentById(name)
-}
-
-export function livenessIn(room: Pick<Coordination, 'staleMs'>, agent: Agent, now: Moment): Liveness {
-  return livenessOf(silenceMs(agent.beat, agent.seen, now), room.staleMs)
 }

@@ -1,10 +1,12 @@
 // The last gate before shared history: which paths of a commit collide with whose claims, and what follows from it.
 import { scopeOfPath } from '../scopes/scope.ts'
+import { type Asking, caller } from './caller.ts'
 import { caseSensitive } from './check.ts'
-import { type Conflict, type Contest, findConflicts, isBinding } from './conflicts.ts'
+import { type Conflict, type Contest, findConflicts, isBinding, isOwn } from './conflicts.ts'
 import type { Coordination } from './coordination.ts'
-import { changeAsOther, findAgent, isProven } from './gate.ts'
+import { changeAsOther } from './gate.ts'
 import { recordContest, recordIncursion } from './incursions.ts'
+import type { ProcessRef } from './process-ref.ts'
 
 /** Who makes the commit. A person has no claims and is warned, never stopped. */
 export type Committer =
@@ -13,6 +15,7 @@ export type Committer =
       readonly kind: 'agent'
       readonly haid: string
       readonly agentId: string
+      readonly tree?: ProcessRef | undefined
       /** Unproven: somebody who says this name without its secret. None of its claims count as the committer's own. */
       readonly isProven: boolean
       readonly isRevoked: boolean
@@ -27,16 +30,18 @@ export interface Verdict {
   readonly contests: readonly Contest[]
 }
 
-/** The agent that `name` (an agent id or HAID) stands for, as far as the secret proves it. */
-export function committerOf(room: Coordination, name: string, secret: string | undefined): Committer {
-  const agent = room.store.read((rows) => findAgent(rows, name))
-  if (agent === undefined) return { kind: 'agent', haid: name, agentId: name, isProven: false, isRevoked: false }
+/** Whoever has no name of its own, and neither a session nor a host around it, is taken for a person. */
+export function committerOf(room: Coordination, asking: Asking, humanName: () => string): Committer {
+  const found = caller(room, asking)
+  const { agent, haid } = found
+  if (found.as === 'everybody' && asking.place?.host === undefined) return { kind: 'human', name: humanName() }
   return {
     kind: 'agent',
-    haid: agent.haid,
-    agentId: agent.agentId,
-    isProven: secret !== undefined && isProven(agent, secret),
-    isRevoked: agent.revokedMs !== null,
+    haid,
+    agentId: agent?.agentId ?? haid,
+    tree: asking.place?.tree,
+    isProven: found.proof !== 'none' && agent?.session.endedMs === null && found.refused === undefined,
+    isRevoked: (agent?.revokedMs ?? null) !== null,
   }
 }
 
@@ -55,19 +60,18 @@ export function judgePaths(
 ): Verdict {
   const isSensitive = caseSensitive(room)
   const scopes = paths.map((path) => scopeOfPath(path, { caseSensitive: isSensitive }))
-  const own = ownHaid(committer)
+  const isTheirs = (claim: Conflict): boolean =>
+    !(committer.kind === 'agent' && committer.isProven && isOwn(room, committer, claim))
   const now = room.now()
   const { holders, contests: all } = room.store.read((rows) => findConflicts(room, rows, scopes, now))
-  const found = holders.filter(({ haid, since }) => haid !== own && !authors.includes(haid) && Date.parse(since) < atMs)
-  const contests = all.filter(({ later }) => later.haid !== own)
+  const found = holders.filter(
+    (held) => isTheirs(held) && !authors.includes(held.haid) && Date.parse(held.since) < atMs,
+  )
+  const contests = all.filter(({ later }) => isTheirs(later))
   const collisions = [...found.filter(isBinding), ...found.filter((conflict) => !isBinding(conflict))]
   if (committer.kind === 'agent' && (committer.isRevoked || found.some(isBinding)))
     return { outcome: 'refuse', collisions, contests }
   return { outcome: collisions.length > 0 ? 'warn' : 'clear', collisions, contests }
-}
-
-function ownHaid(committer: Committer): string | null {
-  return committer.kind === 'agent' && committer.isProven ? committer.haid : null
 }
 
 /** Puts collisions on record, for the owners to see. */

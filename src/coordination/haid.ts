@@ -24,7 +24,11 @@ export function readHaid(text: string): HaidParts | undefined {
 export function parseHaid(text: string): HaidParts {
   const parts = readHaid(text)
   if (parts !== undefined) return parts
-  throw new HeimdallError('HAID_INVALID', `${printable(text)} is not a HAID`, {
+  throw invalidHaid(text)
+}
+
+export function invalidHaid(text: string): HeimdallError {
+  return new HeimdallError('HAID_INVALID', `${printable(text)} is not a HAID`, {
     hint: 'a HAID looks like haid:ana.box-1f2e or haid:ana.box-1f2e/reviewer',
   })
 }

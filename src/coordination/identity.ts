@@ -1,44 +1,24 @@
-// Who is who: agents with an id and a HAID, the session that speaks for each, revocation (seed 002 §3, seed 000 T-1).
+// Who is who: agents with an id and a HAID, registered, renamed, revoked (seed 002 §3, seed 000 T-1).
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import type { Coordination } from './coordination.ts'
-import {
-  type Actor,
-  type AgentActor,
-  type Change,
-  changeAs,
-  changeAsOther,
-  findAgent,
-  hashSecret,
-  livenessIn,
-  unknownAgent,
-} from './gate.ts'
-import { parseHaid, rootOf, slug, spawnHaid } from './haid.ts'
+import { enrol, type Enrolled, type KeepSecret, type Origin } from './enrol.ts'
+import { type Actor, type AgentActor, changeAs, changeAsOther, findAgent, unknownAgent } from './gate.ts'
+import { parseHaid, spawnHaid } from './haid.ts'
 import { freeName, parseAgentId } from './names.ts'
-import type { Agent, Reader, Session } from './store.ts'
+import type { Agent, Reader } from './store.ts'
 
-/** An agent and the secret of its new session: the only time that the secret is seen outside the holder. */
-export interface Enrolled {
-  readonly agent: Agent
-  readonly secret: string
-}
-
-/**
- * Where the secret of a session is kept. Called before the commit: another process that sees the agent must find its
- * key, too.
- */
-export type KeepSecret = (haid: string, secret: string) => void
-
-export interface Registration {
+export interface Registration extends Origin {
   /** Made up when absent. */
   readonly name?: string | undefined
   readonly role: string
   readonly displayName?: string | undefined
-  readonly client?: string | undefined
-  readonly pid?: number | undefined
 }
 
-/** A new agent with a session of its own. Names are never given twice, not even in another spelling. */
+/**
+ * A new agent with a session of its own. Names are never given twice, not even in another spelling. An agent that is
+ * made for a process has its secret in the environment of that process, and nobody passes `keep` for it.
+ */
 export function register(room: Coordination, registration: Registration, keep?: KeepSecret): Enrolled {
   const role = parseRole(registration.role)
   const name = registration.name === undefined ? undefined : parseAgentId(registration.name)
@@ -55,9 +35,8 @@ export function register(room: Coordination, registration: Registration, keep?: 
       agentId,
       role,
       displayName: registration.displayName ?? agentId,
-      tool: registration.client ?? 'unknown',
-      client: registration.client ?? null,
-      pid: registration.pid ?? null,
+      process: registration.process,
+      tree: registration.tree,
     })
     keep?.(enrolled.agent.haid, enrolled.secret)
     return enrolled
@@ -87,7 +66,7 @@ export function updateAgent(
 export function registerHaid(
   room: Coordination,
   haid: string,
-  options: { readonly role?: string | undefined; readonly client?: string | undefined } = {},
+  options: Origin & { readonly role?: string | undefined } = {},
   keep?: KeepSecret,
 ): Enrolled | undefined {
   const parts = parseHaid(haid)
@@ -98,153 +77,11 @@ export function registerHaid(
       agentId: aliasOf(change.rows, haid),
       role: parseRole(options.role ?? parts.role ?? 'orchestrator'),
       displayName: haid,
-      tool: options.client ?? 'unknown',
-      client: options.client ?? null,
-      pid: null,
+      process: options.process,
+      tree: options.tree,
     })
     keep?.(haid, enrolled.secret)
     return enrolled
-  })
-}
-
-/**
- * A session for an MCP client: the first live one of a client is `{root}/{client}`, further ones get four hex digits.
- * A HAID that still holds claims of an earlier session is not taken over in passing: that would be adoption without evidence.
- * A label is what the caller asked for by name, so it is given as it is or not at all.
- */
-export function joinAsClient(
-  room: Coordination,
-  { client, pid, label }: { readonly client: string; readonly pid: number; readonly label?: string },
-  keep?: KeepSecret,
-): Enrolled {
-  return changeAsOther(room, { kind: 'system' }, (change) => {
-    const name = slug(label ?? client) || 'client'
-    const root = rootOf(room.rootHaid)
-    const isFree = (haid: string): boolean => {
-      const known = change.rows.agent(haid)
-      if (known === undefined) return true
-      return (
-        known.origin === 'local' &&
-        known.revokedMs === null &&
-        !isLive(room, known, change) &&
-        change.rows.claims({ holder: haid, state: 'active' }).length === 0
-      )
-    }
-    let haid = `${root}/${name}`
-    if (label !== undefined && !isFree(haid))
-      throw new HeimdallError(
-        'IDENTITY_HELD',
-        `${haid} belongs to another session, or holds claims of an earlier one`,
-        {
-          hint: 'choose another label, or none',
-        },
-      )
-    while (!isFree(haid)) haid = `${root}/${name}-${room.randomBytes(2).toString('hex')}`
-    const known = change.rows.agent(haid)
-    const enrolled =
-      known === undefined
-        ? enrol(room, change, {
-            haid,
-            agentId: aliasOf(change.rows, haid),
-            role: name,
-            displayName: haid,
-            tool: client,
-            client,
-            pid,
-          })
-        : newSession(room, change, known, { client, pid })
-    keep?.(haid, enrolled.secret)
-    return enrolled
-  })
-}
-
-/** True unless the session is over, its process is gone, or the agent was silent for twice the stale time. */
-function isLive(room: Coordination, agent: Agent, { now }: Change): boolean {
-  if (agent.session.endedMs !== null) return false
-  const { pid } = agent.session
-  if (pid !== null && agent.beat.at.boot === now.boot && room.isProcessGone(pid)) return false
-  return livenessIn(room, agent, now) !== 'evicted'
-}
-
-interface Enrolment {
-  readonly haid: string
-  readonly agentId: string
-  readonly role: string
-  readonly displayName: string
-  readonly tool: string
-  readonly client: string | null
-  readonly pid: number | null
-}
-
-function enrol(room: Coordination, { rows, now, record }: Change, enrolment: Enrolment): Enrolled {
-  const { client, pid, ...described } = enrolment
-  const { secret, session } = makeSession(room, 1, { client, pid })
-  const agent: Agent = {
-    ...described,
-    toolVersion: 'unknown',
-    origin: 'local',
-    version: 1,
-    createdMs: now.wallMs,
-    revokedMs: null,
-    beat: { count: 1, at: now },
-    seen: null,
-    session,
-  }
-  rows.putAgent(agent)
-  record({
-    type: 'REGISTER',
-    actor: agent.agentId,
-    actorKind: 'agent',
-    payload: { haid: agent.haid, role: agent.role, epoch: session.epoch },
-  })
-  return { agent, secret }
-}
-
-/** The next session of a known agent: from here on the secret before it is worth nothing. */
-export function newSession(
-  room: Coordination,
-  { rows, now, record }: Change,
-  agent: Agent,
-  process: Pick<Session, 'client' | 'pid'>,
-): Enrolled {
-  const { secret, session } = makeSession(room, agent.session.epoch + 1, process)
-  rows.putAgent({ ...agent, session, version: agent.version + 1 })
-  rows.beat(agent.haid, now)
-  record({
-    type: 'SESSION',
-    actor: agent.agentId,
-    actorKind: 'agent',
-    payload: { haid: agent.haid, epoch: session.epoch },
-  })
-  return { agent: rows.agent(agent.haid) ?? agent, secret }
-}
-
-function makeSession(
-  room: Coordination,
-  epoch: number,
-  { client, pid }: Pick<Session, 'client' | 'pid'>,
-): { secret: string; session: Session } {
-  const secret = room.randomBytes(24).toString('hex')
-  const startedMs = room.clock.wallMs()
-  return { secret, session: { epoch, secretHash: hashSecret(secret), client, pid, startedMs, endedMs: null } }
-}
-
-/** The end of a session: its claims are released, and its secret opens nothing any more. */
-export function endSession(room: Coordination, actor: AgentActor): { released: string[] } {
-  return changeAs(room, actor, (change, agent) => {
-    const held = change.rows.claims({ holder: agent.haid, state: 'active' })
-    for (const claim of held) {
-      change.rows.putClaim({ ...claim, state: 'released', endedMs: change.now.wallMs, endedReason: 'session ended' })
-      change.record({
-        type: 'RELEASE',
-        claimId: claim.claimId,
-        task: claim.task,
-        payload: { epoch: claim.epoch, reason: 'session ended' },
-      })
-    }
-    change.rows.putAgent({ ...agent, session: { ...agent.session, endedMs: change.now.wallMs } })
-    change.record({ type: 'SESSION_END', payload: { haid: agent.haid, epoch: agent.session.epoch } })
-    return { released: held.map((claim) => claim.claimId) }
   })
 }
 

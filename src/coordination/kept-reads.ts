@@ -91,6 +91,7 @@ export class KeptReads {
       agentById: (agentId) => this.#fresh(() => rows.agentById(agentId)),
       agents: () => this.#fresh(() => rows.agents()),
       agentsOfOtherBoots: (boot) => this.#fresh(() => rows.agentsOfOtherBoots(boot)),
+      agentsOfTree: (tree) => this.#fresh(() => rows.agentsOfTree(tree)),
       claim: (claimId) => this.#fresh(() => rows.claim(claimId)),
       events: (query) => this.#fresh(() => rows.events(query)),
       knownEvents: (ids) => this.#fresh(() => rows.knownEvents(ids)),

@@ -21,6 +21,12 @@ export function readKey(project: Project, haid: string): string | undefined {
   const path = keyPath(project, haid)
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (stats === undefined) return undefined
+  // Another user's file says who that user is, not who we are.
+  const own = process.geteuid?.() ?? stats.uid
+  if (stats.uid !== own)
+    throw new HeimdallError('IDENTITY_UNPROVEN', `${path} belongs to user ${stats.uid}, not to user ${own}`, {
+      hint: 'act under a name of your own',
+    })
   if (!stats.isFile() || (stats.mode & 0o077) !== 0)
     throw new HeimdallError('IDENTITY_UNPROVEN', `${path} is not a file that only its owner can read`, {
       hint: `chmod 600 ${path}`,

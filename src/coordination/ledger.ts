@@ -131,9 +131,10 @@ function claimFiles(
   touched: string | undefined,
 ): Map<string, ClaimFile | undefined> {
   const holders = new Set(touched === undefined ? [] : [touched])
-  for (const { claimId } of events) {
+  for (const { claimId, payload } of events) {
     const holder = claimId === null ? undefined : rows.claim(claimId)?.holder
     if (holder !== undefined) holders.add(holder)
+    if (typeof payload['prior_holder'] === 'string') holders.add(payload['prior_holder'])
   }
   const files = new Map<string, ClaimFile | undefined>()
   for (const haid of holders) if (rows.agent(haid)?.origin === 'local') files.set(haid, claimFile(room, rows, haid))

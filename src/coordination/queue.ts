@@ -72,7 +72,7 @@ function tryTurn(
     change.rows.refreshTicket(ticket, change.now)
     const ahead = inFront(change, ticket, agent.haid, wanted).length
     if (ahead > 0) return { ticket, result: { granted: false, conflicts: [], ahead } }
-    const result = decide(room, change, agent, wanted)
+    const result = decide(room, change, agent, wanted, actor.tree)
     if (!result.granted) return { ticket, result: { ...result, ahead } }
     change.rows.removeTicket(ticket)
     return { ticket: undefined, result }

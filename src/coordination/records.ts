@@ -1,8 +1,8 @@
 // Agents, claims and notes as the two seeds write them; what we add comes after the seed's own fields.
 import { isoSeconds } from '../clock.ts'
+import { livenessIn } from './alive.ts'
 import type { Conflict, Standing } from './conflicts.ts'
 import type { Coordination } from './coordination.ts'
-import { livenessIn } from './gate.ts'
 import { readHaid } from './haid.ts'
 import { resolutionHint } from './incursions.ts'
 import type { Liveness } from './liveness.ts'
@@ -40,15 +40,15 @@ export function agentRecord(room: Coordination, rows: Reader, agent: Agent, now:
     version: agent.version,
     current_task: task ?? held.at(-1)?.task ?? null,
     haid: agent.haid,
-    liveness: livenessIn(room, agent, now),
+    liveness: livenessIn(room, rows, agent, now),
     session_epoch: agent.session.epoch,
     origin: agent.origin,
   }
 }
 
 /** Seed 000's entry of the registry. */
-export function registryRecord(room: Coordination, agent: Agent, now: Moment): Record<string, unknown> {
-  const liveness = livenessIn(room, agent, now)
+export function registryRecord(room: Coordination, rows: Reader, agent: Agent, now: Moment): Record<string, unknown> {
+  const liveness = livenessIn(room, rows, agent, now)
   return {
     human: readHaid(agent.haid)?.human ?? 'unknown',
     role: agent.role,

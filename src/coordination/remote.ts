@@ -133,6 +133,8 @@ function takeInClaims(room: Coordination, change: Change, file: ForeignFile): vo
       endedMs: null,
       endedReason: null,
       displacedBy: null,
+      tree: null,
+      toldMs: null,
       origin: 'remote',
       scopes: wanted.scopes,
     })
@@ -179,7 +181,15 @@ function takeInAgent(rows: Reader, file: ForeignFile, now: Moment): Agent {
     revokedMs: null,
     beat: { count: 1, at },
     seen: { boot: now.boot, count: 1, monoMs: now.monoMs, ageMs: now.wallMs - wallMs },
-    session: { epoch: 0, secretHash: null, client: null, pid: null, startedMs: file.heartbeatMs, endedMs: null },
+    session: {
+      epoch: 0,
+      secretHash: null,
+      client: null,
+      process: null,
+      tree: null,
+      startedMs: file.heartbeatMs,
+      endedMs: null,
+    },
   }
 }
 

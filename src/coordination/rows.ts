@@ -44,7 +44,8 @@ export function agentRow(agent: Agent): Row {
     session_epoch: session.epoch,
     session_secret_hash: session.secretHash,
     session_client: session.client,
-    session_pid: session.pid,
+    session_process: session.process,
+    session_tree: session.tree,
     session_started_ms: session.startedMs,
     session_ended_ms: session.endedMs,
   }
@@ -79,7 +80,8 @@ export function agentFrom(row: Row): Agent {
       epoch: number(row, 'session_epoch'),
       secretHash: textOrNull(row, 'session_secret_hash'),
       client: textOrNull(row, 'session_client'),
-      pid: numberOrNull(row, 'session_pid'),
+      process: textOrNull(row, 'session_process'),
+      tree: textOrNull(row, 'session_tree'),
       startedMs: number(row, 'session_started_ms'),
       endedMs: numberOrNull(row, 'session_ended_ms'),
     },
@@ -102,6 +104,8 @@ export function claimRow(claim: Omit<Claim, 'epoch'>): Row & { scopes: string } 
     ended_ms: claim.endedMs,
     ended_reason: claim.endedReason,
     displaced_by: claim.displacedBy,
+    tree: claim.tree,
+    told_ms: claim.toldMs,
     origin: claim.origin,
     scopes: JSON.stringify(claim.scopes),
   }
@@ -126,6 +130,8 @@ export function claimFrom(row: Row, scopes: readonly Scope[]): Claim {
     endedMs: numberOrNull(row, 'ended_ms'),
     endedReason: textOrNull(row, 'ended_reason'),
     displacedBy: textOrNull(row, 'displaced_by'),
+    tree: textOrNull(row, 'tree'),
+    toldMs: numberOrNull(row, 'told_ms'),
     origin: text(row, 'origin') as Claim['origin'],
     scopes,
   }

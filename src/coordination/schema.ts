@@ -132,4 +132,14 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX tasks_by_owner ON tasks (owner, state);
   `,
+  `
+  -- A pid alone names nobody for long: what a session belongs to is a process of one boot, by its start.
+  ALTER TABLE agents DROP COLUMN session_pid;
+  ALTER TABLE agents ADD COLUMN session_process TEXT;
+  ALTER TABLE agents ADD COLUMN session_tree TEXT;
+  CREATE INDEX agents_by_tree ON agents (session_tree) WHERE session_tree IS NOT NULL;
+
+  ALTER TABLE claims ADD COLUMN tree TEXT;
+  ALTER TABLE claims ADD COLUMN told_ms INTEGER;
+  `,
 ]

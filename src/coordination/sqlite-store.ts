@@ -95,6 +95,7 @@ function createRows(db: Database): Writer {
     agents: () => all('SELECT * FROM agents ORDER BY agent_id').map(agentFrom),
     agentsOfOtherBoots: (boot) =>
       all('SELECT * FROM agents WHERE beat_boot < ? OR beat_boot > ?', boot, boot).map(agentFrom),
+    agentsOfTree: (tree) => all('SELECT * FROM agents WHERE session_tree = ? ORDER BY agent_id', tree).map(agentFrom),
     claim: (claimId) => map(one('SELECT * FROM claims WHERE claim_id = ?', claimId), claimOf),
     claims({ holder, state, task }) {
       const where = conditions({ holder, state, task })

@@ -2,6 +2,7 @@
 import type { Scope } from '../scopes/scope.ts'
 import type { Beat, Sighting } from './liveness.ts'
 import type { Moment } from './moment.ts'
+import type { ProcessRef } from './process-ref.ts'
 
 /** The runtime that speaks for an agent at present. A new one gets the next epoch, and the old one's secret is worth nothing. */
 export interface Session {
@@ -9,7 +10,10 @@ export interface Session {
   /** SHA-256 of the secret, in hex; null for an agent of another machine, for whom nobody here can speak. */
   readonly secretHash: string | null
   readonly client: string | null
-  readonly pid: number | null
+  /** The process it was made for: when that is provably gone, the session is. Null for one that a command made, which lives by its beats. */
+  readonly process: ProcessRef | null
+  /** The process whose descendants may speak for the agent without its secret; of an MCP client, the one that may start its server again. */
+  readonly tree: ProcessRef | null
   readonly startedMs: number
   readonly endedMs: number | null
 }
@@ -49,6 +53,10 @@ export interface Claim {
   readonly endedMs: number | null
   readonly endedReason: string | null
   readonly displacedBy: string | null
+  /** The process tree that it was made from. */
+  readonly tree: ProcessRef | null
+  /** When its former holder was told that it is gone. */
+  readonly toldMs: number | null
   readonly origin: 'local' | 'remote'
   readonly scopes: readonly Scope[]
 }
@@ -149,6 +157,8 @@ export interface Reader {
   agents(): Agent[]
   /** Agents whose last beat was made under another boot than this one. */
   agentsOfOtherBoots(boot: string): Agent[]
+  /** Agents for whom the descendants of this process may speak, in order of agent id. */
+  agentsOfTree(tree: ProcessRef): Agent[]
   claim(claimId: string): Claim | undefined
   /** In order of epoch. */
   claims(query: { holder?: string; state?: ClaimState; task?: string }): Claim[]

@@ -2,29 +2,42 @@
 import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Project } from '../paths.ts'
+import type { Observer } from './alive.ts'
+import type { Fate, ProcessRef } from './process-ref.ts'
 import { type Machine, type Moment, momentOf, readMachine } from './moment.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 import type { Store } from './store.ts'
 
-export interface View {
+export interface View extends Observer {
   readonly project: Project
   readonly store: Store
-  readonly staleMs: number
   readonly now: () => Moment
 }
 
 export interface ViewOptions {
   readonly project: Project
   readonly clock: Clock
-  readonly staleMinutes: number
+  /** What the caller's own configuration says, if it says anything. */
+  readonly staleMinutes?: number | undefined
   readonly machine?: Machine
+  /** What is known of processes. */
+  readonly fateOf?: (ref: ProcessRef) => Fate
 }
 
 export const storePath = (project: Project): string => join(project.coordinationDir, 'coordination.db')
 
 /** Nothing when the repository has no store yet: then nobody holds anything. */
-export function openView({ project, clock, staleMinutes, machine = readMachine() }: ViewOptions): View | undefined {
+export function openView({
+  project,
+  clock,
+  staleMinutes,
+  machine = readMachine(),
+  fateOf = unknownFate,
+}: ViewOptions): View | undefined {
   const store = openSqliteStore(storePath(project), { readOnly: true })
   if (store === undefined) return undefined
-  return { project, store, staleMs: staleMinutes * 60_000, now: () => momentOf(clock, machine) }
+  return { project, store, staleMinutes, fateOf, now: () => momentOf(clock, machine) }
 }
+
+/** Whether anybody at all is in the way does not depend on who is alive, and looking at processes would have to be loaded first. */
+const unknownFate = (): Fate => 'unknown'

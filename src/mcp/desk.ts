@@ -5,12 +5,17 @@ import { openPlanning, type Planning } from '../briefing/planning.ts'
 import type { Clock } from '../clock.ts'
 import { loadConfig } from '../config.ts'
 import { type Coordination, openCoordination } from '../coordination/coordination.ts'
+import { leaveSession } from '../coordination/enrol.ts'
 import { KnownScopes } from '../coordination/known-scopes.ts'
 import { exportLedger } from '../coordination/ledger.ts'
+import { placeOf } from '../coordination/place.ts'
+import { processRef } from '../coordination/process-ref.ts'
 import { takeInRemote } from '../coordination/remote.ts'
 import { storePath } from '../coordination/view.ts'
+import { HeimdallError } from '../errors.ts'
 import { type Env, findProject, type Project } from '../paths.ts'
-import { type Identity, identify } from './identity.ts'
+import { readStat } from '../processes.ts'
+import { type Identity, identify, type IdentifyOptions } from './identity.ts'
 import { LedgerNews } from './ledger-news.ts'
 
 export interface DeskOptions {
@@ -30,6 +35,7 @@ export class Desk {
   readonly #options: DeskOptions
   readonly #owned = new Map<string, Identity>()
   readonly #news = new LedgerNews()
+  #where: Pick<IdentifyOptions, 'process' | 'startedBy' | 'place'> | undefined
   #room: Promise<Coordination> | undefined
   /** Of the store's file when it was opened. */
   #inode: number | undefined
@@ -70,12 +76,12 @@ export class Desk {
   async #open(): Promise<Coordination> {
     const { cwd, env, clock } = this.#options
     try {
-      const config = await loadConfig({ cwd, env })
+      const { agent_stale_minutes: stale } = await loadConfig({ cwd, env })
       const room = openCoordination({
         project: this.project,
         env,
         clock,
-        staleMinutes: Number(config.agent_stale_minutes.value),
+        staleMinutes: stale.origin === 'default' ? undefined : Number(stale.value),
       })
       this.#inode = inodeOf(room)
       return room
@@ -88,11 +94,11 @@ export class Desk {
 
   /** Who a call is attributed to: the client of this connection, or the label that the call asks for. */
   async identity(client: string, label: string | undefined): Promise<Identity> {
-    const { env, pid, note } = this.#options
+    const { env, note } = this.#options
     const room = await this.#currentRoom()
     if (this.#news.isDue(room.project, room.clock.wallMs()))
       for (const skipped of takeInRemote(room).skipped) note(skipped)
-    return identify(room, { env, client, label, pid, owned: this.#owned })
+    return identify(room, { env, client, label, ...this.#origin(), owned: this.#owned })
   }
 
   /** A store that was removed or replaced is left behind: whatever is granted in it, nobody else would ever see. */
@@ -106,9 +112,33 @@ export class Desk {
     return await this.room()
   }
 
+  /** Looked up once, on the first call: where this server runs does not change. */
+  #origin(): Pick<IdentifyOptions, 'process' | 'startedBy' | 'place'> {
+    const { pid } = this.#options
+    const parent = readStat(pid)?.ppid
+    this.#where ??= {
+      process: processRef(pid) ?? `unknown ${pid} 0`,
+      startedBy: parent === undefined ? undefined : processRef(parent),
+      place: placeOf(pid),
+    }
+    return this.#where
+  }
+
+  /** Says that the identities of this connection are over, so that nobody waits for them. Their claims stay for whoever takes them up. */
   async close(): Promise<void> {
     const room = await this.#room
-    room?.store.close()
+    if (room === undefined) return
+    this.#room = undefined
+    try {
+      for (const { actor, isOwn } of this.#owned.values()) if (isOwn) leaveSession(room, actor)
+      await exportLedger(room)
+    } catch (error) {
+      // A store that is gone or busy, or an identity that was revoked: then the end of this process has to do.
+      if (!(error instanceof HeimdallError)) throw error
+      this.#options.note(`the end of this session is not on record: ${error.message}`)
+    } finally {
+      room.store.close()
+    }
   }
 }
 

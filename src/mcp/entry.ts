@@ -41,6 +41,8 @@ export function start(): void {
       .then((opened) => opened?.close())
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
+  // The client has closed its end, and everything that it asked is answered.
+  process.once('beforeExit', () => void desk?.then((opened) => opened.close()))
 }
 
 function readOptions(words: readonly string[]): { cwd: string } | undefined {

@@ -1,8 +1,14 @@
-// Identity over MCP: the agent of the run, or a session of the client's own. A name is a label; the secret is the authority.
+// Identity over MCP: the agent of the session or run that the server is in, or one of the connection's own. A name is a label and opens nothing.
+import { isOver } from '../coordination/alive.ts'
+import { actAs, type Caller, caller, recordRefusal } from '../coordination/caller.ts'
+import { type Connection, joinAsClient, takeUp } from '../coordination/clients.ts'
 import type { Coordination } from '../coordination/coordination.ts'
+import type { Enrolled, KeepSecret } from '../coordination/enrol.ts'
+import type { AgentActor } from '../coordination/gate.ts'
 import { slug } from '../coordination/haid.ts'
-import { heartbeat, joinAsClient } from '../coordination/identity.ts'
+import { heartbeat } from '../coordination/identity.ts'
 import { writeKey } from '../coordination/keys.ts'
+import type { Place } from '../coordination/place.ts'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { MCP_BEAT_MS, MCP_IDENTITIES_MAX } from '../limits.ts'
@@ -11,51 +17,68 @@ import type { Env } from '../paths.ts'
 export interface Identity {
   readonly haid: string
   readonly agentId: string
-  readonly secret: string
+  readonly actor: AgentActor
+  /** Made for this connection, and over when it is. */
+  readonly isOwn: boolean
   /** When it last beat, by the monotonic clock. */
   beatMs: number
 }
 
-export interface IdentifyOptions {
+export interface IdentifyOptions extends Connection {
   readonly env: Env
-  /** Name of the connected client. */
-  readonly client: string
-  /** `client_identity` of the call. */
-  readonly label: string | undefined
-  readonly pid: number
+  readonly place: Place | undefined
   /** Identities of this session by label; new ones are added. */
   readonly owned: Map<string, Identity>
 }
 
 export function identify(room: Coordination, options: IdentifyOptions): Identity {
-  const identity = ofRun(room, options) ?? ofClient(room, options)
+  const identity = options.owned.get(OF_RUN) ?? ofRun(room, options) ?? ofClient(room, options)
   const nowMs = room.clock.monoMs()
   // Reading is activity too, but a beat is a write: one now and then says as much as one for each call.
   if (nowMs - identity.beatMs >= MCP_BEAT_MS) {
-    heartbeat(room, { kind: 'agent', ...identity })
+    heartbeat(room, identity.actor)
     identity.beatMs = nowMs
   }
   return identity
 }
 
-/** Inside `heimdall run` the holder is the run's agent, whatever client speaks and whatever it calls itself. */
-function ofRun(room: Coordination, { env, owned }: IdentifyOptions): Identity | undefined {
-  const haid = env['HEIMDALL_HAID']
-  const secret = env['HEIMDALL_SECRET']
-  if (haid === undefined || secret === undefined) return undefined
-  const known = owned.get(haid)
-  if (known !== undefined) return known
-  const { agentId } = heartbeat(room, { kind: 'agent', haid, secret })
-  return keep(room, owned, haid, { haid, agentId, secret })
+/** No label is empty or has a space in it. */
+const OF_RUN = 'of the run'
+const OF_CONNECTION = ''
+
+const keeper =
+  (room: Coordination): KeepSecret =>
+  (haid, secret) =>
+    writeKey(room.project, haid, secret)
+
+/** In a session, and where the environment names somebody, the holder is that agent, whatever client speaks and whatever it calls itself. */
+function ofRun(room: Coordination, options: IdentifyOptions): Identity | undefined {
+  const asking = { env: options.env, place: options.place }
+  const found = caller(room, asking)
+  if (found.as !== 'session' && found.as !== 'name') return undefined
+  if (isEarlierConnection(room, found)) {
+    const proof = { haid: found.haid, secret: found.secret ?? '' }
+    return keep(room, options.owned, OF_RUN, takeUp(room, proof, options, keeper(room)), true)
+  }
+  const actor = actAs(room, asking, found, keeper(room))
+  const { agentId } = heartbeat(room, actor)
+  return remember(room, options.owned, OF_RUN, { haid: actor.haid, agentId, actor, isOwn: false })
 }
 
-function ofClient(room: Coordination, { client, label, pid, owned }: IdentifyOptions): Identity {
+/** An identity of a connection that is over: whoever has its secret goes on with it. */
+function isEarlierConnection(room: Coordination, { agent, secret, refused }: Caller): boolean {
+  if (agent === undefined || secret === null || refused !== undefined) return false
+  return agent.session.client !== null && isOver(room, agent)
+}
+
+function ofClient(room: Coordination, options: IdentifyOptions): Identity {
+  const { client, label, owned } = options
   const name = slug(label ?? client)
   if (name === '' && label !== undefined)
     throw new HeimdallError('MCP_ARGUMENTS_INVALID', `client_identity ${printable(label)} has no letter or digit`)
   // The connection's own identity may carry four hex digits, so it is found by what it is, not by its label.
-  const key = label === undefined ? '' : name
-  const own = owned.get('')
+  const key = label === undefined ? OF_CONNECTION : name
+  const own = owned.get(OF_CONNECTION)
   const known = owned.get(key) ?? (own?.haid.endsWith(`/${name}`) === true ? own : undefined)
   if (known !== undefined) return known
   if (owned.size >= MCP_IDENTITIES_MAX)
@@ -63,15 +86,34 @@ function ofClient(room: Coordination, { client, label, pid, owned }: IdentifyOpt
       'MCP_ARGUMENTS_INVALID',
       `this session has ${owned.size} identities already, limit ${MCP_IDENTITIES_MAX}`,
     )
-  const { agent, secret } = joinAsClient(
-    room,
-    { client, pid, ...(label === undefined ? {} : { label }) },
-    (haid, made) => writeKey(room.project, haid, made),
-  )
-  return keep(room, owned, key, { haid: agent.haid, agentId: agent.agentId, secret })
+  return keep(room, owned, key, joined(room, options), true)
+}
+
+/** A label that another has is an attempt, and on record under the connection's own name. */
+function joined(room: Coordination, options: IdentifyOptions): Enrolled {
+  try {
+    return joinAsClient(room, options, keeper(room))
+  } catch (error) {
+    if (!(error instanceof HeimdallError) || error.code !== 'IDENTITY_HELD') throw error
+    const own = ofClient(room, { ...options, label: undefined })
+    const held = room.store.read((rows) => rows.agent(String(error.details?.['haid']))?.agentId) ?? null
+    recordRefusal(room, error, { by: own.agentId, to: held })
+    throw error
+  }
 }
 
 function keep(
+  room: Coordination,
+  owned: Map<string, Identity>,
+  key: string,
+  { agent, secret }: Enrolled,
+  isOwn: boolean,
+): Identity {
+  const actor: AgentActor = { kind: 'agent', haid: agent.haid, secret }
+  return remember(room, owned, key, { haid: agent.haid, agentId: agent.agentId, actor, isOwn })
+}
+
+function remember(
   room: Coordination,
   owned: Map<string, Identity>,
   key: string,

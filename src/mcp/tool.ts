@@ -38,12 +38,8 @@ export interface Caller {
   readonly desk: Desk
   readonly haid: string
   readonly agentId: string
-  readonly secret: string
-}
-
-/** The caller as the claim engine knows it. */
-export function actorOf({ haid, secret }: Caller): AgentActor {
-  return { kind: 'agent', haid, secret }
+  /** The caller as the claim engine knows it. */
+  readonly actor: AgentActor
 }
 
 export interface Tool {

@@ -259,6 +259,12 @@ test('seed 002 §7: bb-init registers, refuses what cannot be decided safely, an
   expect(await init(project, ['--frob'])).toMatchObject({ code: 1, ok: false, error: { code: 'INIT_FAILED' } })
 })
 
+/** Nobody here has beaten for longer than the stale time. */
+function silenceAll(project: TemporaryProject): void {
+  const room = openRoom({ project, clock: systemClock, boot: readMachine().boot })
+  for (const { haid } of room.store.read((rows) => rows.agents())) silence(room, haid, 20)
+}
+
 test('seed 002 §3.2, §3.4: adoption wants evidence in the scopes of that identity, and emits RESUME', async () => {
   const project = await team()
   await bb(project, 'reserve', '--agent', 'amber-otter', '--scope', 'src/*')
@@ -269,6 +275,12 @@ test('seed 002 §3.2, §3.4: adoption wants evidence in the scopes of that ident
     recommendation: { action: 'register' },
   })
   project.write('src/half.ts', 'x')
+  // It has beaten just now: no evidence helps.
+  expect(await init(project, ['--adopt', 'amber-otter', '--json'])).toMatchObject({
+    code: 1,
+    error: { code: 'ADOPTION_REJECTED', message: expect.stringContaining('alive') },
+  })
+  silenceAll(project)
   expect(await init(project, ['--adopt', 'amber-otter', '--json'])).toMatchObject({
     code: 0,
     mode: 'adopt',
@@ -276,6 +288,7 @@ test('seed 002 §3.2, §3.4: adoption wants evidence in the scopes of that ident
     session_epoch: 2,
   })
   await project.run('heimdall', ['task', 'start', 'T-7', '--agent', 'cobalt-harbor'])
+  silenceAll(project)
   expect(await init(project, ['--adopt', 'cobalt-harbor', '--json'])).toMatchObject({
     code: 0,
     resume_reason: 'in_progress_ownership',
@@ -302,6 +315,7 @@ test('a bead in progress that `bd` reports is evidence, too', async () => {
   project.write('tools/bd', '#!/bin/sh\necho \'[{"id":"bb-9","status":"in_progress","assignee":"amber-otter"}]\'\n')
   await runProgram(['chmod', '+x', project.path('tools/bd')])
   const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}` }
+  silenceAll(project)
   expect(await init(project, ['--adopt', 'amber-otter', '--json'], env)).toMatchObject({ code: 0, tasks: ['bb-9'] })
   expect(await init(project, ['--adopt', 'cobalt-harbor', '--json'], env)).toMatchObject({
     code: 1,

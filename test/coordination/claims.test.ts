@@ -7,9 +7,8 @@ import {
   isFenced,
   listClaims,
   reap,
-  releaseClaims,
-  renewClaims,
 } from '../../src/coordination/claims.ts'
+import { releaseClaims, renewClaims } from '../../src/coordination/held.ts'
 import type { Coordination } from '../../src/coordination/coordination.ts'
 import { heartbeat, setRevoked } from '../../src/coordination/identity.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -203,9 +202,9 @@ test('a check has no side effects', () => {
   const [amber, cobalt] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor')]
   granted(claimScopes(room, amber, wants(room, 'src')))
   const before = room.store.read((rows) => [rows.lastSeq(), rows.agents()])
-  const { conflicts } = checkScopes(room, { scopes: ['src/x.ts'], cwd: room.project.root, holder: cobalt.haid })
+  const { conflicts } = checkScopes(room, { scopes: ['src/x.ts'], cwd: room.project.root, asker: cobalt })
   expect(conflicts).toHaveLength(1)
-  expect(checkScopes(room, { scopes: ['src/x.ts'], cwd: room.project.root, holder: amber.haid }).conflicts).toEqual([])
+  expect(checkScopes(room, { scopes: ['src/x.ts'], cwd: room.project.root, asker: amber }).conflicts).toEqual([])
   expect(room.store.read((rows) => [rows.lastSeq(), rows.agents()])).toEqual(before)
 })
 

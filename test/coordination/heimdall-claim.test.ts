@@ -2,7 +2,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Ending } from '../support/programs.ts'
+import { ownTerminal } from '../support/own-terminal.ts'
+import { type Ending, launcher } from '../support/programs.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
 
 const claim = (project: TemporaryProject, args: readonly string[], env: Record<string, string> = {}): Promise<Ending> =>
@@ -100,14 +101,19 @@ test('heimdall-haid: derived from the project, registered, revoked, enforced, re
   expect((await haid('get', root))[0]).toBe(2)
   expect(await haid('register', '--role', 'orchestrator')).toEqual([0, root])
   expect(await haid('check', root)).toEqual([0, 'active'])
-  expect(await haid('revoke', root)).toEqual([0, `${root} revoked`])
+  const person = async (...args: string[]): Promise<void> => {
+    const { env, root: cwd } = project
+    const terminal = ownTerminal([...launcher('heimdall-haid'), ...args], { cwd, env })
+    expect(await terminal.ended, terminal.written()).toBe(0)
+  }
+  await person('revoke', root)
   expect(await haid('check', root)).toEqual([3, 'revoked'])
   expect((await claim(project, ['claim', 'src', '--task', 'T-1'])).code).toBe(4)
   expect(JSON.parse((await haid('list', '--json'))[1])).toMatchObject({
     version: '1.0.0',
     agents: { [root]: { human: 'ana-maria', role: 'orchestrator', status: 'revoked' } },
   })
-  expect(await haid('reinstate', root)).toEqual([0, `${root} active`])
+  await person('reinstate', root)
   expect((await claim(project, ['claim', 'src', '--task', 'T-1'])).code).toBe(0)
   expect(await haid('trailer')).toEqual([0, `Heimdall-Agent: ${root}`])
   expect((await haid('check', 'haid:ana.box-1F2E'))[0]).toBe(2)
@@ -135,7 +141,8 @@ test('a session with a secret of its own can be nobody else, and an attempt is o
     'PERSON_REQUIRED',
   ])
   const { stdout } = await project.run('heimdall', ['claim', 'history', '--type', 'REFUSED', '--json'])
-  expect((JSON.parse(stdout) as { data: unknown[] }).data).toHaveLength(2)
+  // Two wrong secrets, and a --force that no person asked for.
+  expect((JSON.parse(stdout) as { data: unknown[] }).data).toHaveLength(3)
 })
 
 test('bad stores and bad settings: a stable code, and nothing half done', async () => {

@@ -5,14 +5,9 @@ import { expect, test } from 'vitest'
 import { adopt, findEvidence } from '../../src/coordination/adoption.ts'
 import { claimScopes, listClaims } from '../../src/coordination/claims.ts'
 import type { AgentActor } from '../../src/coordination/gate.ts'
-import {
-  type Enrolled,
-  endSession,
-  heartbeat,
-  joinAsClient,
-  register,
-  registerHaid,
-} from '../../src/coordination/identity.ts'
+import { heartbeat, register, registerHaid } from '../../src/coordination/identity.ts'
+import { joinAsClient } from '../../src/coordination/clients.ts'
+import { type Enrolled, endSession } from '../../src/coordination/enrol.ts'
 import { readKey, writeKey } from '../../src/coordination/keys.ts'
 import { startTask } from '../../src/coordination/tasks.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -21,10 +16,10 @@ import { enter, MINUTE, openRoom, wants } from './room.ts'
 const actorOf = ({ agent, secret }: Enrolled): AgentActor => ({ kind: 'agent', haid: agent.haid, secret })
 
 test('two live clients of one human on one machine are two holders, and collide (coordination-origin §0.5)', () => {
-  const room = openRoom({ isProcessGone: () => false })
-  const cursor = joinAsClient(room, { client: 'cursor', pid: 11 })
-  const copilot = joinAsClient(room, { client: 'copilot', pid: 12 })
-  const second = joinAsClient(room, { client: 'cursor', pid: 13 })
+  const room = openRoom({ fateOf: () => 'alive' })
+  const cursor = joinAsClient(room, { client: 'cursor', process: 'p11' })
+  const copilot = joinAsClient(room, { client: 'copilot', process: 'p12' })
+  const second = joinAsClient(room, { client: 'cursor', process: 'p13' })
   expect(cursor.agent.haid).toBe(`${room.rootHaid}/cursor`)
   expect(second.agent.haid).toMatch(new RegExp(`^${room.rootHaid}/cursor-[0-9a-f]{4}$`))
   expect(claimScopes(room, actorOf(cursor), wants(room, 'src/a/**')).granted).toBe(true)
@@ -33,15 +28,15 @@ test('two live clients of one human on one machine are two holders, and collide 
 })
 
 test('a name is free again when its session ended or its process is gone, unless it still holds something', () => {
-  const gone = new Set<number>()
-  const room = openRoom({ isProcessGone: (pid) => gone.has(pid) })
-  const first = joinAsClient(room, { client: 'cursor', pid: 11 })
+  const gone = new Set<string>()
+  const room = openRoom({ fateOf: (ref) => (gone.has(ref) ? 'gone' : 'alive') })
+  const first = joinAsClient(room, { client: 'cursor', process: 'p11' })
   claimScopes(room, actorOf(first), wants(room, 'src'))
-  gone.add(11)
+  gone.add('p11')
   // Its claim would go with the name, and that would be adoption without evidence.
-  expect(joinAsClient(room, { client: 'cursor', pid: 12 }).agent.haid).not.toBe(first.agent.haid)
+  expect(joinAsClient(room, { client: 'cursor', process: 'p12' }).agent.haid).not.toBe(first.agent.haid)
   expect(endSession(room, actorOf(first)).released).toHaveLength(1)
-  const again = joinAsClient(room, { client: 'cursor', pid: 13 })
+  const again = joinAsClient(room, { client: 'cursor', process: 'p13' })
   expect([again.agent.haid, again.agent.session.epoch]).toEqual([first.agent.haid, 2])
   expect(() => heartbeat(room, actorOf(first))).toThrow(expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }))
 })
@@ -57,11 +52,13 @@ test('ending a session releases its claims and closes its secret', () => {
 })
 
 test('adoption gives the next epoch, keeps the claims, and fences the session before it', () => {
-  const room = openRoom()
+  const clock = fakeClock()
+  const room = openRoom({ clock })
   const amber = enter(room, 'amber-otter')
   claimScopes(room, amber, wants(room, 'src'))
   expect(findEvidence(room, 'amber-otter')).toBeUndefined()
   startTask(room, amber, { taskId: 'T-1', title: 'Parser' })
+  clock.advance(15 * MINUTE)
   const adopted = adopt(room, 'amber-otter')
   expect([adopted.agent.session.epoch, adopted.evidence?.reason]).toEqual([2, 'in_progress_ownership'])
   expect(() => claimScopes(room, amber, wants(room, 'docs'))).toThrow(
@@ -71,8 +68,8 @@ test('adoption gives the next epoch, keeps the claims, and fences the session be
 })
 
 test('no evidence helps while the process of the session runs; a person may confirm without evidence, on record', () => {
-  const running = openRoom({ isProcessGone: () => false })
-  const busy = register(running, { name: 'amber-otter', role: 'agent', pid: 99 })
+  const running = openRoom({ fateOf: () => 'alive' })
+  const busy = register(running, { name: 'amber-otter', role: 'agent', process: 'p99' })
   startTask(running, actorOf(busy), { taskId: 'T-1', title: 'Parser' })
   expect(() => adopt(running, 'amber-otter')).toThrow(/process of its session is running/)
   const room = openRoom()
@@ -85,10 +82,10 @@ test('no evidence helps while the process of the session runs; a person may conf
 
 test('an evicted client frees its label for the next one, with a new epoch', () => {
   const clock = fakeClock()
-  const room = openRoom({ clock, isProcessGone: () => false })
-  const first = joinAsClient(room, { client: 'claude-code', pid: 11 })
+  const room = openRoom({ clock, fateOf: () => 'alive' })
+  const first = joinAsClient(room, { client: 'claude-code', process: 'p11' })
   clock.advance(30 * MINUTE)
-  expect(joinAsClient(room, { client: 'claude-code', pid: 12 }).agent).toMatchObject({
+  expect(joinAsClient(room, { client: 'claude-code', process: 'p12' }).agent).toMatchObject({
     haid: first.agent.haid,
     session: { epoch: 2 },
   })

@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkScopes, claimScopes, listClaims, reap, releaseClaims } from '../../src/coordination/claims.ts'
+import { checkScopes, claimScopes, listClaims, reap } from '../../src/coordination/claims.ts'
+import { releaseClaims } from '../../src/coordination/held.ts'
 import type { Coordination } from '../../src/coordination/coordination.ts'
 import { heartbeat } from '../../src/coordination/identity.ts'
 import { exportLedger } from '../../src/coordination/ledger.ts'
@@ -93,7 +94,7 @@ function foreign(room: Coordination, claim: Record<string, unknown>, haid = 'hai
 }
 
 const conflicts = (room: Coordination): string[] =>
-  checkScopes(room, { scopes: ['src/a/x.ts'], cwd: room.project.root, holder: null }).conflicts.map(
+  checkScopes(room, { scopes: ['src/a/x.ts'], cwd: room.project.root, asker: null }).conflicts.map(
     ({ agentId, liveness, origin }) => `${agentId} ${liveness} ${origin}`,
   )
 

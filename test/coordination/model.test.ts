@@ -5,17 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { adopt } from '../../src/coordination/adoption.ts'
-import {
-  checkScopes,
-  claimScopes,
-  listClaims,
-  reap,
-  releaseClaims,
-  renewClaims,
-} from '../../src/coordination/claims.ts'
+import { checkScopes, claimScopes, listClaims, reap } from '../../src/coordination/claims.ts'
+import { releaseClaims, renewClaims } from '../../src/coordination/held.ts'
 import { type Coordination, openCoordination } from '../../src/coordination/coordination.ts'
 import type { AgentActor } from '../../src/coordination/gate.ts'
-import { endSession, heartbeat, register, setRevoked } from '../../src/coordination/identity.ts'
+import { heartbeat, register, setRevoked } from '../../src/coordination/identity.ts'
+import { endSession } from '../../src/coordination/enrol.ts'
 import { endTask, startTask } from '../../src/coordination/tasks.ts'
 import { HeimdallError } from '../../src/errors.ts'
 import { findProject } from '../../src/paths.ts'
@@ -172,7 +167,7 @@ const commands: fc.Arbitrary<Cmd>[] = [
         .conflicts(who, [wanted])
         .map(({ holder }) => holder)
         .sort(),
-      checkScopes(real.room, { scopes: [wanted], cwd: real.root, holder: real.actor(who).haid })
+      checkScopes(real.room, { scopes: [wanted], cwd: real.root, asker: real.actor(who) })
         .conflicts.map(({ agentId }) => agentId)
         .sort(),
     ]),
@@ -244,7 +239,16 @@ const commands: fc.Arbitrary<Cmd>[] = [
   name.map((who) =>
     command(`a new session adopts ${who}`, (model, real) => {
       const agent = model.agent(who)
-      const expected = agent.task === undefined ? 'ADOPTION_REJECTED' : agent.isRevoked ? 'AGENT_REVOKED' : 'adopted'
+      // Seed 002 §3.2 wants evidence; nobody takes up the living without a person's word, whatever the evidence.
+      const isAlive = !agent.isEnded && model.liveness(who) === 'active'
+      const expected =
+        agent.task === undefined
+          ? 'ADOPTION_REJECTED'
+          : agent.isRevoked
+            ? 'AGENT_REVOKED'
+            : isAlive
+              ? 'ADOPTION_REJECTED'
+              : 'adopted'
       const before = real.actor(who)
       const seen = real.attempt(() => {
         const { secret } = adopt(real.room, who)
@@ -260,13 +264,11 @@ const commands: fc.Arbitrary<Cmd>[] = [
     }),
   ),
   fc.nat(5).map((which) =>
-    command('an outdated session tries to act', (model, real) => {
+    command('an outdated session tries to act', (_, real) => {
       const old = real.outdated[which]
       if (old === undefined) return [null, null]
-      const agent = [...model.agents].find(([who]) => old.haid.endsWith(`/${who}`))?.[1]
-      const expected =
-        agent?.isRevoked === true ? 'AGENT_REVOKED' : agent?.isEnded === true ? 'IDENTITY_ENDED' : 'IDENTITY_UNPROVEN'
-      return [expected, real.attempt(() => releaseClaims(real.room, old, { cwd: real.root }).length)]
+      // Whoever proves nothing learns nothing, not even that the agent is revoked.
+      return ['IDENTITY_UNPROVEN', real.attempt(() => releaseClaims(real.room, old, { cwd: real.root }).length)]
     }),
   ),
 ]

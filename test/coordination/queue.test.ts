@@ -1,6 +1,7 @@
 // Waiting for a held scope: first come, first served, with a deadline, and nobody waits for the dead.
 import { expect, test } from 'vitest'
-import { claimScopes, releaseClaims } from '../../src/coordination/claims.ts'
+import { claimScopes } from '../../src/coordination/claims.ts'
+import { releaseClaims } from '../../src/coordination/held.ts'
 import { waitForClaim, type WaitResult } from '../../src/coordination/queue.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { enter, MINUTE, openRoom, wants } from './room.ts'

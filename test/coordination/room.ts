@@ -5,6 +5,7 @@ import type { ClaimRequest } from '../../src/coordination/claims.ts'
 import { type Coordination, openCoordination } from '../../src/coordination/coordination.ts'
 import type { AgentActor } from '../../src/coordination/gate.ts'
 import { register } from '../../src/coordination/identity.ts'
+import type { Fate, ProcessRef } from '../../src/coordination/process-ref.ts'
 import { findProject } from '../../src/paths.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { temporaryFolder, type TemporaryProject, temporaryProject } from '../support/project.ts'
@@ -17,7 +18,7 @@ export interface RoomOptions {
   readonly host?: string
   readonly project?: TemporaryProject
   readonly root?: string
-  readonly isProcessGone?: (pid: number) => boolean
+  readonly fateOf?: (ref: ProcessRef) => Fate
 }
 
 export function openRoom(options: RoomOptions = {}): Coordination {
@@ -29,7 +30,7 @@ export function openRoom(options: RoomOptions = {}): Coordination {
     clock: options.clock ?? fakeClock(),
     staleMinutes: 15,
     machine: { boot: options.boot ?? 'boot-1', host: options.host ?? 'box' },
-    ...(options.isProcessGone === undefined ? {} : { isProcessGone: options.isProcessGone }),
+    ...(options.fateOf === undefined ? {} : { fateOf: options.fateOf }),
   })
   onTestFinished(() => room.store.close())
   return room

@@ -23,7 +23,7 @@ export const someAgent = (agentId: string, more: Partial<Agent> = {}): Agent => 
   revokedMs: null,
   beat: { count: 1, at: moment(1) },
   seen: null,
-  session: { epoch: 1, secretHash: 'ab', client: null, pid: null, startedMs: 1, endedMs: null },
+  session: { epoch: 1, secretHash: 'ab', client: null, process: null, tree: null, startedMs: 1, endedMs: null },
   ...more,
 })
 
@@ -40,6 +40,8 @@ const someClaim = (claimId: string, holder: Agent, ...paths: string[]): Omit<Cla
   endedMs: null,
   endedReason: null,
   displacedBy: null,
+  tree: null,
+  toldMs: null,
   origin: 'local',
   scopes: paths.map((path) => scopeOfPath(path, { caseSensitive: true, kind: 'dir' })),
 })
@@ -66,7 +68,7 @@ export function conformsToStore(open: OpenStore): void {
     const [one, two] = [open('a'), open('a')]
     const agent = someAgent('amber-otter', {
       seen: { boot: 'b', count: 3, monoMs: 1.5, ageMs: 2 },
-      session: { epoch: 4, secretHash: null, client: 'cursor', pid: 7, startedMs: 5, endedMs: 6 },
+      session: { epoch: 4, secretHash: null, client: 'cursor', process: 'p7', tree: 'p3', startedMs: 5, endedMs: 6 },
       revokedMs: 9,
     })
     one.write((rows) => rows.putAgent(agent))

@@ -54,7 +54,7 @@ test('two Claude Codes are two holders: the second carries four hex digits', asy
   expect(refused).toMatchObject({ isError: true, data: { haid: expect.stringMatching(/\/claude-code-[0-9a-f]{4}$/) } })
 })
 
-test('a client that comes back is the first again, unless its earlier session still holds something', async () => {
+test('a client that comes back is the first again, and takes up what its earlier server held', async () => {
   const project = temporaryProject()
   const first = await join(project, 'cursor')
   const { haid } = (await first.call('read_claims')).data
@@ -63,7 +63,10 @@ test('a client that comes back is the first again, unless its earlier session st
   expect((await second.call('make_claim', { surfaces: ['a.ts'], task: 'T' })).data['haid']).toBe(haid)
   await second.end()
   const third = await join(project, 'cursor')
-  expect((await third.call('make_claim', { surfaces: ['a.ts'], task: 'T' })).isError).toBe(true)
+  expect((await third.call('make_claim', { surfaces: ['a.ts'], task: 'T' })).data).toMatchObject({
+    haid,
+    result: expect.stringContaining('renewed'),
+  })
 })
 
 test('client_identity selects a free label, and is refused where another live session has it', async () => {

@@ -21,9 +21,14 @@ export class RawSession {
 
   constructor(
     project: TemporaryProject,
-    options: { env?: Record<string, string>; cwd?: string; args?: string[] } = {},
+    options: {
+      env?: Record<string, string>
+      cwd?: string
+      args?: string[]
+      command?: [string, ...string[]]
+    } = {},
   ) {
-    this.program = startProgram([...launcher('heimdall-ledger-mcp'), ...(options.args ?? [])], {
+    this.program = startProgram(options.command ?? [...launcher('heimdall-ledger-mcp'), ...(options.args ?? [])], {
       cwd: options.cwd ?? project.root,
       env: { ...project.env, ...options.env },
     })

@@ -21,7 +21,7 @@ const agents = (room: Coordination): [AgentActor, AgentActor, AgentActor] => [
 ]
 
 const holders = (room: Coordination, path: string): string[] =>
-  checkScopes(room, { scopes: [path], cwd: room.project.root, holder: null }).conflicts.map(({ agentId }) => agentId)
+  checkScopes(room, { scopes: [path], cwd: room.project.root, asker: null }).conflicts.map(({ agentId }) => agentId)
 
 function expectRefused(result: ClaimResult, witness: string): void {
   expect(result).toMatchObject({ granted: false, conflicts: [{ kind: 'partial', witness }] })

@@ -5,7 +5,7 @@ import { printable } from '../../ids.ts'
 import { nearest } from '../../suggest.ts'
 import type { Run } from '../command.ts'
 import type { configGet } from '../table/core.ts'
-import { showValue } from './config-list.ts'
+import { settingsOf, showValue } from './config-list.ts'
 
 export const run: Run<typeof configGet> = async (context, { args }) => {
   const known = Object.keys(CONFIG_KEYS)
@@ -16,6 +16,6 @@ export const run: Run<typeof configGet> = async (context, { args }) => {
     })
   }
   const key = args.key as ConfigKey
-  const config = await context.settings()
+  const config = await settingsOf(context)
   return { data: { key, ...config[key] }, text: showValue(config[key].value) }
 }

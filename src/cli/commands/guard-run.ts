@@ -1,16 +1,14 @@
 // `heimdall guard run`: one hook's worth of checking. Git hands it the environment of the commit.
 import type { Conflict } from '../../coordination/conflicts.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
-import { findAgent } from '../../coordination/gate.ts'
 import { type Committer, committerOf, judgePaths, recordCollisions, type Verdict } from '../../coordination/guard.ts'
 import { readHaid, trailer } from '../../coordination/haid.ts'
-import { readKey } from '../../coordination/keys.ts'
 import { EXIT, HeimdallError } from '../../errors.ts'
 import { CONFLICT_PAIRS_MAX } from '../../limits.ts'
 import type { Answer, Context, Run } from '../command.ts'
 import { readAll } from '../stdin.ts'
 import type { guardRun } from '../table/guard.ts'
-import { actorName, SECRET_VARIABLE, withRoom, withRoomToRead } from './coordination/room.ts'
+import { askingOf, withRoom, withRoomToRead } from './coordination/room.ts'
 import {
   addTrailer,
   type Commit,
@@ -152,11 +150,7 @@ function judgeCommits(room: Coordination, committer: Committer, commits: readonl
 const COMMIT_CLOCK_MS = 1_000
 
 function whoCommits(context: Context, room: Coordination, at: Git): Committer {
-  const name = actorName(context)
-  if (name === undefined) return { kind: 'human', name: humanName(at) }
-  const haid = room.store.read((rows) => findAgent(rows, name)?.haid)
-  const secret = context.env[SECRET_VARIABLE] ?? (haid === undefined ? undefined : readKey(room.project, haid))
-  return committerOf(room, name, secret)
+  return committerOf(room, askingOf(context, undefined), () => humanName(at))
 }
 
 function humanName({ cwd, env }: Git): string {

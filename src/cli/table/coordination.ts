@@ -4,13 +4,20 @@ import { LEASE_MINUTES_DEFAULT, LEDGER_LEASE_MINUTES_DEFAULT } from '../../limit
 import { type Command, type FlagSpec, spec } from '../command.ts'
 
 const STORE: readonly ErrorCode[] = ['STORE_CORRUPT', 'STORE_UNREADABLE', 'STORE_FULL', 'STORE_BUSY', 'STORE_NEWER']
-const IDENTITY: readonly ErrorCode[] = ['AGENT_NOT_FOUND', 'AGENT_REVOKED', 'IDENTITY_UNPROVEN', 'IDENTITY_ENDED']
+const IDENTITY: readonly ErrorCode[] = [
+  'AGENT_NOT_FOUND',
+  'AGENT_REVOKED',
+  'IDENTITY_UNPROVEN',
+  'IDENTITY_BORROWED',
+  'IDENTITY_HELD',
+  'IDENTITY_ENDED',
+]
 const SCOPES: readonly ErrorCode[] = ['SCOPE_INVALID', 'PATH_OUTSIDE_ROOT', 'INVALID_ARGS']
 
 const agentFlag = {
   type: 'string',
   value: 'ID',
-  help: 'agent id or HAID to act as; default HEIMDALL_HAID, HEIMDALL_AGENT_ID or BB_AGENT',
+  help: 'agent id or HAID to act as, for scripts that are nobody themselves; default who you are (heimdall whoami)',
 } as const satisfies FlagSpec
 const beadFlag = {
   type: 'string',
@@ -107,7 +114,7 @@ export const agentRegister = spec({
     { run: 'bb agent register --name amber-otter --role backend --json', does: 'registers amber-otter' },
     { run: 'heimdall agent register --role reviewer', does: 'registers an agent and makes up its name' },
   ],
-  errors: ['INVALID_AGENT_ID', 'INVALID_ROLE', 'DUPLICATE_AGENT_ID', 'IDENTITY_UNPROVEN', ...STORE],
+  errors: ['INVALID_AGENT_ID', 'INVALID_ROLE', 'DUPLICATE_AGENT_ID', ...IDENTITY, ...STORE],
   output: AGENT_RECORD,
 })
 export const agentList = spec({
@@ -151,7 +158,7 @@ export const agentInit = spec({
   names: ['heimdall agent init', 'bb-init'],
   summary: 'Begin a session: register a name, or adopt a prior identity with evidence',
   about:
-    'Evidence is uncommitted changes in the scopes of the identity, or a task in progress that it owns. Without evidence a person at the terminal is asked; with --non-interactive, or without a terminal, the answer is no and a recommendation.',
+    'Evidence is uncommitted changes in the scopes of the identity, or a task in progress that it owns. Without evidence, or when the identity is alive, a person at the terminal is asked; with --non-interactive, or without a terminal, the answer is no and a recommendation.',
   flags: {
     adopt: { type: 'string', value: 'ID', help: 'prior identity to take up' },
     register: { type: 'string', value: 'NAME', help: 'new name to register' },
@@ -173,6 +180,7 @@ export const agentInit = spec({
     'INVALID_AGENT_ID',
     'AGENT_NOT_FOUND',
     'AGENT_REVOKED',
+    'PERSON_REQUIRED',
     ...STORE,
   ],
   output: {
@@ -490,6 +498,28 @@ export const claimHistory = spec({
   errors: ['AGENT_NOT_FOUND', ...STORE],
   output: { '[]': 'events in the envelope of the operative protocol, with seq' },
 })
+export const whoami = spec({
+  names: ['heimdall whoami'],
+  summary: 'Who you are here, by what proof, and what you hold',
+  about:
+    'A session is somebody by itself, and so is whoever a secret or a key file proves. A name in a variable or a flag is a label and proves nothing. Changes nothing.',
+  examples: [{ run: 'heimdall whoami', does: 'prints the identity that commands in this terminal act as' }],
+  errors: STORE,
+  output: {
+    haid: 'who you are',
+    agent_id: 'under which name you are registered, or null',
+    registered: 'whether you are; the first act registers you',
+    proof: 'secret, process, key or none',
+    because: 'what made us think so',
+    may_act: 'whether you may change anything',
+    refusal: 'code and hint when you may not, or null',
+    liveness: 'active, stale, evicted or null',
+    session: 'id of the session that you run in, or null',
+    tree: 'the process that your tree descends from',
+    person: 'whether a person is acting',
+    holds: 'your claims',
+  },
+})
 export const whyPath = spec({
   names: ['heimdall why'],
   summary: 'Who holds this path, since when, until when, and why',
@@ -535,7 +565,7 @@ export const haidRegister = spec({
     role: { type: 'string', value: 'ROLE', help: 'default the suffix of the HAID, else orchestrator' },
   },
   examples: [{ run: 'heimdall-haid register --role orchestrator', does: 'registers your HAID' }],
-  errors: ['HAID_INVALID', 'INVALID_ROLE', 'IDENTITY_UNPROVEN', ...STORE],
+  errors: ['HAID_INVALID', 'INVALID_ROLE', ...IDENTITY, ...STORE],
   output: REGISTRY,
 })
 export const haidHeartbeat = spec({
@@ -556,7 +586,7 @@ export const haidRevoke = spec({
       does: 'refuses every claim, release and note of that agent',
     },
   ],
-  errors: ['HAID_INVALID', 'AGENT_NOT_FOUND', 'IDENTITY_UNPROVEN', ...STORE],
+  errors: ['HAID_INVALID', 'AGENT_NOT_FOUND', 'PERSON_REQUIRED', ...STORE],
   output: REGISTRY,
 })
 export const haidReinstate = spec({
@@ -564,7 +594,7 @@ export const haidReinstate = spec({
   summary: 'Lift a revocation',
   args: [haidArg],
   examples: [{ run: 'heimdall-haid reinstate haid:ana.box-1f2e/cursor', does: 'lets that agent act again' }],
-  errors: ['HAID_INVALID', 'AGENT_NOT_FOUND', 'IDENTITY_UNPROVEN', ...STORE],
+  errors: ['HAID_INVALID', 'AGENT_NOT_FOUND', 'PERSON_REQUIRED', ...STORE],
   output: REGISTRY,
 })
 export const haidCheck = spec({
@@ -673,6 +703,7 @@ export const coordinationCommands: readonly Command[] = [
   { spec: claimHeartbeat, load: async () => ({ run: (await claim()).heartbeat }) },
   { spec: claimReap, load: async () => ({ run: (await claim()).reap }) },
   { spec: claimHistory, load: async () => ({ run: (await history()).history }) },
+  { spec: whoami, load: () => import('../commands/coordination/whoami.ts') },
   { spec: whyPath, load: async () => ({ run: (await history()).why }) },
   { spec: taskStart, load: async () => ({ run: (await task()).start }) },
   { spec: taskDone, load: async () => ({ run: (await task()).done }) },

@@ -32,7 +32,7 @@ export const configList = spec({
   flags: {
     'show-origin': {
       type: 'boolean',
-      help: 'also say where each value comes from: flag, environment, file or default',
+      help: 'also say where each value comes from: flag, environment, file, repository or default',
     },
   },
   examples: [{ run: 'heimdall config list --show-origin', does: 'shows which file or variable set each value' }],
@@ -77,6 +77,33 @@ export const configGet = spec({
   examples: [{ run: 'heimdall config get scrollback_bytes', does: 'prints 65536 unless it was set' }],
   errors: ['CONFIG_INVALID', 'CONFIG_UNREADABLE'],
   output: { key: 'the key', value: 'its value', origin: 'where it comes from' },
+})
+
+export const configSet = spec({
+  names: ['heimdall config set'],
+  summary: 'Change a setting that belongs to the repository',
+  about:
+    'Takes a person at a terminal. Only agent_stale_minutes belongs to the repository: it is stored with its first change, and a variable or a file can make a caller more patient than that, never less. Everything else is set in heimdall.toml.',
+  args: [
+    { name: 'key', help: 'agent_stale_minutes' },
+    { name: 'value', help: 'its value' },
+  ],
+  examples: [
+    {
+      run: 'heimdall config set agent_stale_minutes 30',
+      does: 'agents may be silent for half an hour in this repository',
+    },
+  ],
+  errors: [
+    'PERSON_REQUIRED',
+    'INVALID_ARGS',
+    'STORE_CORRUPT',
+    'STORE_UNREADABLE',
+    'STORE_FULL',
+    'STORE_BUSY',
+    'STORE_NEWER',
+  ],
+  output: { key: 'the key', value: 'its value', origin: 'repository' },
 })
 
 export const doctor = spec({
@@ -139,6 +166,7 @@ export const coreCommands: readonly Command[] = [
   { spec: doctor, load: () => import('../commands/doctor.ts') },
   { spec: configList, load: () => import('../commands/config-list.ts') },
   { spec: configGet, load: () => import('../commands/config-get.ts') },
+  { spec: configSet, load: () => import('../commands/config-set.ts') },
   { spec: trust, load: () => import('../commands/trust.ts') },
   { spec: completion, load: () => import('../commands/completion.ts') },
   { spec: man, load: () => import('../commands/man.ts') },

@@ -1,12 +1,6 @@
 // The claim tools: see what is held, hold something, let go, and ask without touching anything (seed 000 T-4).
-import {
-  checkParsed,
-  claimScopes,
-  contextFor,
-  type Grant,
-  listClaims,
-  releaseClaims,
-} from '../../coordination/claims.ts'
+import { checkParsed, claimScopes, contextFor, type Grant, listClaims } from '../../coordination/claims.ts'
+import { releaseClaims } from '../../coordination/held.ts'
 import type { Conflict, Standing } from '../../coordination/conflicts.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { findAgent, unknownAgent } from '../../coordination/gate.ts'
@@ -16,7 +10,7 @@ import { LEDGER_LEASE_MINUTES_DEFAULT } from '../../limits.ts'
 import type { Claim } from '../../coordination/store.ts'
 import { label } from '../fence.ts'
 import { page } from '../page.ts'
-import { actorOf, type Caller, type Outcome, tool } from '../tool.ts'
+import { type Caller, type Outcome, tool } from '../tool.ts'
 
 export const readClaims = tool({
   name: 'read_claims',
@@ -66,7 +60,7 @@ export const makeClaim = tool({
   required: ['surfaces', 'task'],
   async run(caller, { surfaces, task, ttl_minutes, takeover_stale }) {
     const room = await caller.desk.room()
-    const result = claimScopes(room, actorOf(caller), {
+    const result = claimScopes(room, caller.actor, {
       scopes: surfaces,
       cwd: room.project.root,
       task,
@@ -147,7 +141,7 @@ export const releaseClaim = tool({
   args: { haid: 'text', claim_id: 'text' },
   async run(caller, { haid, claim_id }) {
     const room = await caller.desk.room()
-    const actor = actorOf(caller)
+    const { actor } = caller
     const cwd = room.project.root
     if (claim_id !== undefined) return released(caller, releaseClaims(room, actor, { claimId: claim_id, cwd }).length)
     if (haid === undefined || haid === caller.haid) return released(caller, releaseClaims(room, actor, { cwd }).length)
@@ -170,10 +164,10 @@ export const checkClaim = tool({
   readOnly: true,
   args: { surfaces: 'texts' },
   required: ['surfaces'],
-  async run({ desk, haid }, { surfaces }) {
+  async run({ desk, haid, actor }, { surfaces }) {
     const room = await desk.room()
     const scopes = desk.scopes.parse(surfaces, contextFor(room, room.project.root))
-    const conflicts = checkParsed(room, scopes, haid)
+    const conflicts = checkParsed(room, scopes, actor)
     return { data: { haid, clear: conflicts.length === 0, ...conflictList(conflicts) } }
   },
 })

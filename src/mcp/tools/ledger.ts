@@ -9,7 +9,7 @@ import { ledgerDir } from '../../coordination/ledger-files.ts'
 import { MCP_BODY_CHARS_MAX } from '../../limits.ts'
 import { fence, label } from '../fence.ts'
 import { page } from '../page.ts'
-import { actorOf, type Caller, tool } from '../tool.ts'
+import { type Caller, tool } from '../tool.ts'
 
 export const readCapsules = tool({
   name: 'read_capsules',
@@ -52,7 +52,7 @@ export const appendDecision = tool({
   required: ['title', 'body'],
   async run(caller, { title, body }) {
     const room = await caller.desk.room()
-    const wallMs = recordDecision(room, actorOf(caller), { title, body })
+    const wallMs = recordDecision(room, caller.actor, { title, body })
     return { data: { appended: true, haid: caller.haid, timestamp: isoSeconds(wallMs), title } }
   },
 })
@@ -71,7 +71,7 @@ export const raiseConflictPr = tool({
   required: ['id', 'title', 'surfaces'],
   async run(caller, input) {
     const room = await caller.desk.room()
-    const raised = raiseConflict(room, actorOf(caller), caller.desk.env, {
+    const raised = raiseConflict(room, caller.actor, caller.desk.env, {
       id: input.id,
       title: input.title,
       surfaces: input.surfaces,

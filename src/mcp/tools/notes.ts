@@ -5,7 +5,7 @@ import { isoSeconds } from '../../clock.ts'
 import { MCP_BODY_CHARS_MAX } from '../../limits.ts'
 import { fence, label } from '../fence.ts'
 import { page } from '../page.ts'
-import { actorOf, tool } from '../tool.ts'
+import { tool } from '../tool.ts'
 
 export const inbox = tool({
   name: 'inbox',
@@ -15,8 +15,8 @@ export const inbox = tool({
     const { desk, haid, agentId } = caller
     const room = await desk.room()
     if (note !== undefined) {
-      const read = markRead(room, actorOf(caller), note)
-      const seen = ack === true ? acknowledge(room, actorOf(caller), note) : read
+      const read = markRead(room, caller.actor, note)
+      const seen = ack === true ? acknowledge(room, caller.actor, note) : read
       const body = fence(seen.body, {
         from: seen.from,
         charsMax: MCP_BODY_CHARS_MAX,

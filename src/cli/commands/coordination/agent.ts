@@ -1,14 +1,11 @@
 // heimdall agent …, bb agent …: register, list, show, heartbeat, reserve, release, status.
-import { claimScopes, releaseClaims } from '../../../coordination/claims.ts'
+import { claimScopes } from '../../../coordination/claims.ts'
+import { releaseClaims } from '../../../coordination/held.ts'
 import { type Standing, standingOf } from '../../../coordination/conflicts.ts'
 import type { Coordination } from '../../../coordination/coordination.ts'
 import { findAgent, unknownAgent } from '../../../coordination/gate.ts'
-import {
-  endSession,
-  heartbeat as beat,
-  register as registerAgent,
-  updateAgent,
-} from '../../../coordination/identity.ts'
+import { heartbeat as beat, register as registerAgent, updateAgent } from '../../../coordination/identity.ts'
+import { endSession } from '../../../coordination/enrol.ts'
 import { parseAgentId } from '../../../coordination/names.ts'
 import { NO_TASK } from '../../../coordination/protocol.ts'
 import {
@@ -33,7 +30,7 @@ import type {
   agentShow,
   agentStatus,
 } from '../../table/coordination.ts'
-import { actorFor, keepKey, withRoom, withRoomToRead } from './room.ts'
+import { actorFor, keepKey, sessionTree, withRoom, withRoomToRead } from './room.ts'
 
 const recordOf = (room: Coordination, agent: Agent): AgentRecord =>
   room.store.read((rows) => agentRecord(room, rows, rows.agent(agent.haid) ?? agent, room.now()))
@@ -49,7 +46,8 @@ export const register: Run<typeof agentRegister> = (context, { flags }) =>
       })
       return { data: recordOf(room, updated), text: `✓ updated ${updated.agentId}` }
     }
-    const { agent } = registerAgent(room, { name, role: flags.role, displayName: flags.display }, keepKey(room))
+    const tree = sessionTree(context)
+    const { agent } = registerAgent(room, { name, role: flags.role, displayName: flags.display, tree }, keepKey(room))
     return { data: recordOf(room, agent), text: `✓ registered ${agent.agentId} (${agent.haid})` }
   })
 

@@ -4,7 +4,7 @@ import { hasNews, ledgerSignature } from '../../../coordination/ledger-files.ts'
 import { openView } from '../../../coordination/view.ts'
 import type { Answer, Run } from '../../command.ts'
 import type { claimCheck } from '../../table/coordination.ts'
-import { type CallerContext, optionsFor } from './caller.ts'
+import { type CallerContext, optionsFor } from './store-options.ts'
 
 export const run: Run<typeof claimCheck> = async (context, input) => {
   const isClear = await isClearForAll(context, input.args.scope)
@@ -21,7 +21,7 @@ export async function isClearForAll(context: CallerContext, scopes: readonly str
   if (view === undefined) return Object.keys(signature).length === 0
   try {
     if (hasNews(view, signature)) return false
-    return checkScopes(view, { scopes, cwd: context.cwd, holder: null }).conflicts.length === 0
+    return checkScopes(view, { scopes, cwd: context.cwd, asker: null }).conflicts.length === 0
   } finally {
     view.store.close()
   }

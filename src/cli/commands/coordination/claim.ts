@@ -6,9 +6,8 @@ import {
   type ClaimResult,
   listClaims,
   reap as reapClaims,
-  releaseClaims,
-  renewClaims,
 } from '../../../coordination/claims.ts'
+import { releaseClaims, renewClaims } from '../../../coordination/held.ts'
 import { type Conflict, type Standing, standingOf } from '../../../coordination/conflicts.ts'
 import type { Coordination } from '../../../coordination/coordination.ts'
 import { findAgent } from '../../../coordination/gate.ts'
@@ -18,8 +17,8 @@ import { NO_TASK } from '../../../coordination/protocol.ts'
 import { waitForClaim } from '../../../coordination/queue.ts'
 import { claimRecord, conflictHint, conflictRecord } from '../../../coordination/records.ts'
 import type { Claim } from '../../../coordination/store.ts'
+import type { SetApart } from '../../../coordination/tree-identity.ts'
 import { EXIT, HeimdallError } from '../../../errors.ts'
-import { requirePerson } from '../../../person.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type {
@@ -35,7 +34,7 @@ import type {
   claimWait,
 } from '../../table/coordination.ts'
 import { clear } from './check.ts'
-import { actorName, ledgerActor, withRoom, withRoomToRead } from './room.ts'
+import { askingOf, callerOf, ledgerActor, personIn, withRoom, withRoomToRead } from './room.ts'
 
 /** Seed 000's exit code for a collision. */
 const COLLISION = 3
@@ -49,7 +48,7 @@ export const take: Run<typeof claimTake> = (context, { flags, args }) =>
 
 export const takeover: Run<typeof claimTakeover> = (context, { flags, args }) =>
   withRoom(context, (room) => {
-    const force = flags.force === true ? requirePerson('--force').name : undefined
+    const force = flags.force === true ? personIn(context, room, '--force', null).name : undefined
     if (force !== undefined && flags.reason === undefined) throw new HeimdallError('USAGE', '--force needs --reason')
     const result = claimScopes(room, ledgerActor(context, room, flags.agent), {
       ...requestOf(context, args.scope, flags),
@@ -107,6 +106,7 @@ function requestOf(context: Context, scopes: readonly string[], flags: RequestFl
 }
 
 function answer(context: Context, room: Coordination, result: ClaimResult): Answer {
+  if (result.setApart !== undefined) context.note(apartLine(result.setApart))
   if (!result.granted) return refusal(context, result.conflicts)
   for (const warning of result.warnings) context.note(`warning: ${warning}`)
   const record = claimRecord(standing(room, result.claim))
@@ -122,6 +122,10 @@ function answer(context: Context, room: Coordination, result: ClaimResult): Answ
     text: lines.join('\n'),
     seedJson: record,
   }
+}
+
+function apartLine({ agent, from }: SetApart): string {
+  return `note: another process tree of ${from.haid} is at work there, so this one is ${agent.haid} (${agent.agentId}) from now on`
 }
 
 /** Seed 000 writes collisions on stderr and exits 3; ours are data and exit 5. */
@@ -143,9 +147,11 @@ export const check: Run<typeof claimCheck> = (context, { flags, args }) =>
   withRoomToRead(
     context,
     (room) => {
-      const name = flags.agent ?? actorName(context) ?? room.rootHaid
-      const holder = room.store.read((rows) => findAgent(rows, name)?.haid ?? null)
-      const { conflicts } = checkScopes(room, { scopes: args.scope, cwd: context.cwd, holder })
+      const { conflicts } = checkScopes(room, {
+        scopes: args.scope,
+        cwd: context.cwd,
+        asker: { haid: haidOf(context, room, flags.agent), tree: askingOf(context, undefined).place?.tree },
+      })
       return conflicts.length === 0 ? clear(args.scope) : refusal(context, conflicts)
     },
     () => clear(args.scope),
@@ -234,17 +240,22 @@ export const show: Run<typeof claimShow> = (context, { flags }) =>
   withRoomToRead(
     context,
     (room) => {
-      const name = flags.haid ?? actorName(context) ?? room.rootHaid
-      const haid = room.store.read((rows) => findAgent(rows, name)?.haid)
-      const records = haid === undefined ? [] : listClaims(room, { holder: haid }).map(claimRecord)
+      const haid = haidOf(context, room, flags.haid)
+      const records = listClaims(room, { holder: haid }).map(claimRecord)
       return {
         data: records,
-        text: records.length === 0 ? `no active claim for ${name}` : JSON.stringify(records, null, 2),
+        text: records.length === 0 ? `no active claim for ${haid}` : JSON.stringify(records, null, 2),
         seedJson: merged(records),
       }
     },
     () => ({ data: [], text: 'no active claim', seedJson: null }),
   )
+
+/** Asking about another is no borrowing. */
+function haidOf(context: Context, room: Coordination, named: string | undefined): string {
+  if (named === undefined) return callerOf(context, room).haid
+  return room.store.read((rows) => findAgent(rows, named)?.haid) ?? named
+}
 
 /** Seed 000 knows one claim per HAID: several are shown as one with all their surfaces. */
 function merged(records: readonly Record<string, unknown>[]): Record<string, unknown> | null {

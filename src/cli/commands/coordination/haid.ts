@@ -1,12 +1,11 @@
 // heimdall haid …, heimdall-haid …: identities as seed 000 T-1 has them.
+import { haidBeforeAny } from '../../../coordination/caller.ts'
 import { type Coordination, projectHaid } from '../../../coordination/coordination.ts'
 import { findAgent, unknownAgent } from '../../../coordination/gate.ts'
 import { parseHaid, spawnHaid, trailer as trailerOf } from '../../../coordination/haid.ts'
 import { heartbeat as beat, registerHaid, setRevoked, updateAgent } from '../../../coordination/identity.ts'
 import { readMachine } from '../../../coordination/moment.ts'
 import { registryRecord } from '../../../coordination/records.ts'
-import { HeimdallError } from '../../../errors.ts'
-import { findProject } from '../../../paths.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type {
@@ -21,27 +20,28 @@ import type {
   haidSpawn,
   haidTrailer,
 } from '../../table/coordination.ts'
-import { keepKey, ledgerActor, SECRET_VARIABLE, withRoom, withRoomToRead } from './room.ts'
+import { askingOf, callerOf, keepKey, ledgerActor, personIn, sessionTree, withRoom, withRoomToRead } from './room.ts'
 
 const REVOKED_OR_UNKNOWN = 3
 
-/** The HAID of this session: what `heimdall run` says, or the one of this human, machine and project. */
-function ownHaid(context: Context): string {
-  const given = context.env['HEIMDALL_HAID']
-  if (given !== undefined && given !== '') {
-    parseHaid(given)
-    return given
-  }
-  return projectHaid(findProject(context.cwd, context.env), context.env, readMachine())
+/** The HAID of whoever calls: a session's own, or the one of this human, machine and project. */
+function ownHaid(context: Context): Promise<string> {
+  const given = context.env['HEIMDALL_HAID'] ?? ''
+  if (given !== '') parseHaid(given)
+  return withRoomToRead(
+    context,
+    (room) => callerOf(context, room).haid,
+    ({ project, env }) => haidBeforeAny(projectHaid(project, env, readMachine()), askingOf(context, undefined)),
+  )
 }
 
-export const current: Run<typeof haidCurrent> = (context) => Promise.resolve(plain(ownHaid(context)))
+export const current: Run<typeof haidCurrent> = async (context) => plain(await ownHaid(context))
 
-export const spawn: Run<typeof haidSpawn> = (context, { args }) =>
-  Promise.resolve(plain(spawnHaid(ownHaid(context), args.role)))
+export const spawn: Run<typeof haidSpawn> = async (context, { args }) =>
+  plain(spawnHaid(await ownHaid(context), args.role))
 
-export const trailer: Run<typeof haidTrailer> = (context, { args }) =>
-  Promise.resolve(plain(trailerOf(args.haid ?? ownHaid(context)), 'trailer'))
+export const trailer: Run<typeof haidTrailer> = async (context, { args }) =>
+  plain(trailerOf(args.haid ?? (await ownHaid(context))), 'trailer')
 
 function plain(text: string, field = 'haid'): Answer {
   return { data: { [field]: text }, text }
@@ -49,10 +49,14 @@ function plain(text: string, field = 'haid'): Answer {
 
 export const register: Run<typeof haidRegister> = (context, { flags }) =>
   withRoom(context, (room) => {
-    const haid = flags.haid ?? ownHaid(context)
-    const made = registerHaid(room, haid, { role: flags.role }, keepKey(room))
+    const found = callerOf(context, room)
+    const haid = flags.haid ?? found.haid
+    const isSession = flags.haid === undefined && found.proof === 'process'
+    const made = isSession
+      ? undefined
+      : registerHaid(room, haid, { role: flags.role, tree: sessionTree(context) }, keepKey(room))
     if (made === undefined) {
-      const actor = ledgerActor(context, room, haid)
+      const actor = ledgerActor(context, room, flags.haid)
       const isRevoked = room.store.read((rows) => rows.agent(haid)?.revokedMs ?? null) !== null
       // Registering again never lifts a revocation.
       if (!isRevoked && flags.role !== undefined) updateAgent(room, actor, { role: flags.role })
@@ -63,9 +67,9 @@ export const register: Run<typeof haidRegister> = (context, { flags }) =>
 
 export const heartbeat: Run<typeof haidHeartbeat> = (context, { args }) =>
   withRoom(context, (room) => {
-    const haid = args.haid ?? ownHaid(context)
+    const haid = args.haid ?? callerOf(context, room).haid
     known(room, haid)
-    beat(room, ledgerActor(context, room, haid))
+    beat(room, ledgerActor(context, room, args.haid))
     return one(room, haid, haid)
   })
 
@@ -74,14 +78,11 @@ export const reinstate: Run<typeof haidReinstate> = (context, { args }) => setSt
 
 function setState(context: Context, haid: string, isRevoked: boolean): Promise<Answer> {
   parseHaid(haid)
-  // An agent's session decides about itself only, and never lifts a revocation.
-  if ((context.env[SECRET_VARIABLE] ?? '') !== '' && (!isRevoked || ownHaid(context) !== haid))
-    throw new HeimdallError(
-      'IDENTITY_UNPROVEN',
-      `an agent's session may not ${isRevoked ? 'revoke' : 'reinstate'} ${haid}`,
-    )
   return withRoom(context, (room) => {
-    setRevoked(room, { kind: 'human', name: context.env['USER'] ?? 'unknown' }, haid, isRevoked)
+    const agentId = room.store.read((rows) => rows.agent(haid)?.agentId) ?? null
+    const what = isRevoked ? 'revoking an agent' : 'lifting a revocation'
+    const { name } = personIn(context, room, what, agentId)
+    setRevoked(room, { kind: 'human', name }, haid, isRevoked)
     return one(room, haid, `${haid} ${isRevoked ? 'revoked' : 'active'}`)
   })
 }
@@ -92,9 +93,9 @@ export const check: Run<typeof haidCheck> = (context, { args }) => {
   return withRoomToRead(
     context,
     (room) => {
-      const agent = room.store.read((rows) => rows.agent(args.haid))
-      if (agent === undefined) return absent
-      const status = String(registryRecord(room, agent, room.now())['status'])
+      const record = recordOf(room, args.haid)
+      if (record === undefined) return absent
+      const status = String(record['status'])
       return {
         data: { haid: args.haid, status },
         text: status,
@@ -110,8 +111,11 @@ export const list: Run<typeof haidList> = (context) =>
     context,
     (room) => {
       const now = room.now()
-      const agents = room.store.read((rows) => rows.agents())
-      const registry = Object.fromEntries(agents.map((agent) => [agent.haid, registryRecord(room, agent, now)]))
+      const { agents, registry } = room.store.read((store) => {
+        const all = store.agents()
+        const records = all.map((agent) => [agent.haid, registryRecord(room, store, agent, now)] as const)
+        return { agents: all, registry: Object.fromEntries(records) }
+      })
       const rows = agents.map((agent) => [
         agent.haid,
         agent.role,
@@ -143,9 +147,15 @@ function known(room: Coordination, haid: string): void {
   if (room.store.read((rows) => findAgent(rows, haid)) === undefined) throw unknownAgent(haid)
 }
 
+function recordOf(room: Coordination, haid: string): Record<string, unknown> | undefined {
+  return room.store.read((rows) => {
+    const agent = rows.agent(haid)
+    return agent === undefined ? undefined : registryRecord(room, rows, agent, room.now())
+  })
+}
+
 function one(room: Coordination, haid: string, text?: string): Answer {
-  const agent = room.store.read((rows) => rows.agent(haid))
-  if (agent === undefined) throw unknownAgent(haid)
-  const record = registryRecord(room, agent, room.now())
+  const record = recordOf(room, haid)
+  if (record === undefined) throw unknownAgent(haid)
   return { data: { haid, ...record }, text: text ?? JSON.stringify(record, null, 2), seedJson: record }
 }

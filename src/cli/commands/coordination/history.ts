@@ -29,7 +29,8 @@ export const history: Run<typeof claimHistory> = (context, { flags }) =>
         String(event.seq),
         event.created_at,
         ...told(event),
-        event.to_agent ?? '',
+        // What concerns nobody else goes to the actor itself on the wire; here that would only be read twice.
+        event.to_agent === event.from_agent ? '' : (event.to_agent ?? ''),
         event.scope ?? '',
         event.bead_id,
       ])
@@ -51,7 +52,7 @@ export const why: Run<typeof whyPath> = (context, { args }) =>
   withRoomToRead(
     context,
     (room) => {
-      const { conflicts } = checkScopes(room, { scopes: [args.path], cwd: context.cwd, holder: null })
+      const { conflicts } = checkScopes(room, { scopes: [args.path], cwd: context.cwd, asker: null })
       const data = { path: args.path, holders: conflicts.map(conflictRecord) }
       return { data, text: conflicts.length === 0 ? `nobody holds ${args.path}` : conflicts.map(story).join('\n') }
     },

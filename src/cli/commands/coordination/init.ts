@@ -2,16 +2,19 @@
 import { execFile } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { promisify } from 'node:util'
-import { adopt, findEvidence, recommend } from '../../../coordination/adoption.ts'
+import { adopt, type AdoptionOptions, findEvidence, recommend, signOfLife } from '../../../coordination/adoption.ts'
+import { nameToRecord, recordRefusal } from '../../../coordination/caller.ts'
 import type { Coordination } from '../../../coordination/coordination.ts'
+import { findAgent } from '../../../coordination/gate.ts'
 import { register } from '../../../coordination/identity.ts'
 import { iso } from '../../../coordination/moment.ts'
+import type { ProcessRef } from '../../../coordination/process-ref.ts'
 import type { Agent } from '../../../coordination/store.ts'
 import { HeimdallError, isErrno } from '../../../errors.ts'
 import { requirePerson } from '../../../person.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import type { agentInit } from '../../table/coordination.ts'
-import { keepKey, withRoom } from './room.ts'
+import { callerOf, keepKey, sessionTree, withRoom } from './room.ts'
 
 export const run: Run<typeof agentInit> = async (context, { flags }) => {
   const inProject = flags['project-root'] === undefined ? context : context.in(context.resolve(flags['project-root']))
@@ -34,7 +37,7 @@ async function begin(context: Context, room: Coordination, flags: InitFlags): Pr
   if (flags.adopt !== undefined && flags.register !== undefined)
     throw new HeimdallError('AMBIGUOUS_SESSION', '--adopt and --register exclude each other')
   if (flags.register !== undefined) {
-    const { agent } = registered(room, flags.register, flags.role)
+    const { agent } = registered(room, flags.register, flags.role, sessionTree(context))
     return begun(room, agent, 'register', { action: 'register', reason: `${agent.agentId} was free` })
   }
   if (flags.adopt !== undefined) return resume(context, room, flags.adopt, flags)
@@ -52,9 +55,9 @@ async function begin(context: Context, room: Coordination, flags: InitFlags): Pr
 }
 
 /** A taken name is refused with the advice that every refusal here carries. */
-function registered(room: Coordination, name: string, role: string): { agent: Agent } {
+function registered(room: Coordination, name: string, role: string, tree: ProcessRef | undefined): { agent: Agent } {
   try {
-    return register(room, { name, role }, keepKey(room))
+    return register(room, { name, role, tree }, keepKey(room))
   } catch (error) {
     if (!(error instanceof HeimdallError) || error.code !== 'DUPLICATE_AGENT_ID') throw error
     const recommendation = room.store.read((rows) => recommend(rows, `${name} is taken`))
@@ -68,10 +71,11 @@ function registered(room: Coordination, name: string, role: string): { agent: Ag
 
 async function resume(context: Context, room: Coordination, name: string, flags: InitFlags): Promise<Answer> {
   const outsideTasks = await beadsInProgress(context, name)
-  const hasEvidence = findEvidence(room, name, outsideTasks) !== undefined
+  const tree = sessionTree(context)
+  const doubt = doubtOf(room, name, outsideTasks, tree)
   const mayAsk = flags['non-interactive'] !== true && context.stdin.isTTY && context.stderr.isTTY
-  const confirmedBy = !hasEvidence && mayAsk ? await confirm(context, name) : undefined
-  const { agent, evidence } = adopt(room, name, { outsideTasks, confirmedBy, keep: keepKey(room) })
+  const confirmedBy = doubt !== undefined && mayAsk ? await confirm(context, doubt) : undefined
+  const { agent, evidence, tasks } = adopted(context, room, name, { outsideTasks, confirmedBy, tree })
   return begun(
     room,
     agent,
@@ -80,18 +84,48 @@ async function resume(context: Context, room: Coordination, name: string, flags:
     {
       resume_reason: evidence?.reason ?? 'confirmed_by_human',
       evidence: evidence?.summary ?? null,
-      tasks: evidence?.tasks ?? [],
+      tasks,
     },
   )
 }
 
-async function confirm(context: Context, name: string): Promise<string | undefined> {
+/** What a person has to answer for, if the identity is to be taken up all the same. */
+function doubtOf(
+  room: Coordination,
+  name: string,
+  outsideTasks: readonly string[],
+  tree: ProcessRef | undefined,
+): string | undefined {
+  if (findEvidence(room, name, outsideTasks) === undefined) return `Nothing shows that this session continues ${name}.`
+  const sign = room.store.read((rows) => {
+    const agent = findAgent(rows, name)
+    return agent === undefined ? undefined : signOfLife(room, rows, agent, tree)
+  })
+  return sign === undefined ? undefined : `${name} may be at work: ${sign}.`
+}
+
+/** An attempt on somebody who is alive is on record under the name of whoever made it. */
+function adopted(
+  context: Context,
+  room: Coordination,
+  name: string,
+  options: AdoptionOptions,
+): ReturnType<typeof adopt> {
+  try {
+    return adopt(room, name, { ...options, keep: keepKey(room) })
+  } catch (error) {
+    if (!(error instanceof HeimdallError) || error.code !== 'ADOPTION_REJECTED') throw error
+    const to = room.store.read((rows) => findAgent(rows, name)?.agentId) ?? null
+    recordRefusal(room, error, { by: nameToRecord(callerOf(context, room)), to })
+    throw error
+  }
+}
+
+async function confirm(context: Context, doubt: string): Promise<string | undefined> {
   const person = requirePerson('adopting without evidence').name
   const terminal = createInterface({ input: context.stdin, output: context.stderr })
   try {
-    const reply = await terminal.question(
-      `Nothing shows that this session continues ${name}. Adopt it all the same? [y/N] `,
-    )
+    const reply = await terminal.question(`${doubt} Adopt it all the same? [y/N] `)
     return /^y(es)?$/i.test(reply.trim()) ? person : undefined
   } finally {
     terminal.close()

@@ -1,13 +1,13 @@
 // heimdall note …, bb agent send|inbox|read|ack: notes between agents.
+import type { Coordination } from '../../../coordination/coordination.ts'
 import { unknownAgent } from '../../../coordination/gate.ts'
 import { acknowledge, inbox as readInbox, markRead, sendNote } from '../../../coordination/notes.ts'
 import { noteRecord } from '../../../coordination/records.ts'
 import type { Note } from '../../../coordination/store.ts'
 import { HeimdallError } from '../../../errors.ts'
-import { requirePerson } from '../../../person.ts'
 import type { Context, Run } from '../../command.ts'
 import type { noteAck, noteInbox, noteRead, noteSend } from '../../table/coordination.ts'
-import { actorFor, actorName, withRoom, withRoomToRead } from './room.ts'
+import { actorFor, callerOf, personIn, withRoom, withRoomToRead } from './room.ts'
 
 export const send: Run<typeof noteSend> = (context, { flags }) =>
   withRoom(context, (room) => {
@@ -51,7 +51,7 @@ export const inbox: Run<typeof noteInbox> = (context, { flags }) =>
     context,
     (room) => {
       const notes = readInbox(room, {
-        agent: recipient(context, flags.agent),
+        agent: flags.agent ?? ownName(context, room),
         state: flags.state,
         task: flags.bead,
         limit: flags.limit,
@@ -59,16 +59,18 @@ export const inbox: Run<typeof noteInbox> = (context, { flags }) =>
       return { data: notes.map(noteRecord), text: notes.length === 0 ? 'no notes' : notes.map(line).join('\n') }
     },
     () => {
-      throw unknownAgent(recipient(context, flags.agent))
+      throw flags.agent === undefined ? nobodyNamed() : unknownAgent(flags.agent)
     },
   )
 
-function recipient(context: Context, named: string | undefined): string {
-  const name = named ?? actorName(context)
-  if (name === undefined)
-    throw new HeimdallError('USAGE', '--agent is required', { hint: 'pass --agent ID, or set BB_AGENT' })
-  return name
+function ownName(context: Context, room: Coordination): string {
+  const { as, haid } = callerOf(context, room)
+  if (as === 'everybody') throw nobodyNamed()
+  return haid
 }
+
+const nobodyNamed = (): HeimdallError =>
+  new HeimdallError('USAGE', '--agent is required', { hint: 'pass --agent ID, or set BB_AGENT' })
 
 /** A note is somebody else's text: shown with its sender, controls escaped, so that it cannot pass for our own output. */
 function line(note: Note): string {
@@ -94,7 +96,7 @@ export const ack: Run<typeof noteAck> = (context, { flags }) =>
   withRoom(context, (room) => {
     const actor =
       flags.human === true
-        ? ({ kind: 'human', name: requirePerson('--human').name } as const)
+        ? ({ kind: 'human', name: personIn(context, room, '--human', null).name } as const)
         : actorFor(context, room, flags.agent)
     const note = acknowledge(room, actor, flags.message)
     return { data: noteRecord(note), text: `✓ Accepted: ${note.messageId}` }

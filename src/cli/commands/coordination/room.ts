@@ -5,30 +5,29 @@ import {
   openCoordination,
   openCoordinationToRead,
 } from '../../../coordination/coordination.ts'
-import { type AgentActor, findAgent, unknownAgent } from '../../../coordination/gate.ts'
-import { type KeepSecret, registerHaid } from '../../../coordination/identity.ts'
-import { readKey, writeKey } from '../../../coordination/keys.ts'
+import { actAs, type Asking, caller, type Caller, nameToRecord, recordRefusal } from '../../../coordination/caller.ts'
+import type { KeepSecret } from '../../../coordination/enrol.ts'
+import { type AgentActor, unknownAgent } from '../../../coordination/gate.ts'
+import { writeKey } from '../../../coordination/keys.ts'
 import { exportLedger } from '../../../coordination/ledger.ts'
 import { hasNews, ledgerSignature, type Signature } from '../../../coordination/ledger-files.ts'
+import { type Place, placeOf } from '../../../coordination/place.ts'
+import type { ProcessRef } from '../../../coordination/process-ref.ts'
 import { takeInRemote } from '../../../coordination/remote.ts'
 import { HeimdallError } from '../../../errors.ts'
+import { type Person, requirePerson } from '../../../person.ts'
 import type { Context } from '../../command.ts'
-import { actorName, optionsFor, SECRET_VARIABLE } from './caller.ts'
+import { optionsFor } from './store-options.ts'
 
 /** For commands that may change something. What arrived from other machines is taken in first; the ledger is written last. */
 export async function withRoom<T>(context: Context, act: (room: Coordination) => T | Promise<T>): Promise<T> {
   const room = openCoordination(await optionsFor(context))
   try {
     for (const skipped of takeInRemote(room).skipped) context.note(`warning: ${skipped}`)
-    const touched = actorName(context)
     try {
       return await act(room)
     } finally {
-      await writeLedger(
-        context,
-        room,
-        touched === undefined ? undefined : room.store.read((rows) => findAgent(rows, touched)?.haid),
-      )
+      await writeLedger(context, room, callerOf(context, room).agent?.haid)
     }
   } finally {
     room.store.close()
@@ -85,31 +84,45 @@ async function writeLedger(context: Context, room: Coordination, touched: string
   }
 }
 
-export { ACTOR_VARIABLES, actorName, SECRET_VARIABLE } from './caller.ts'
-
-/** The agent to act as, with proof: `--agent`, or the environment's. */
+/** The agent to act as, with proof: `--agent`, the session's, or what the environment says. */
 export function actorFor(
   context: Context,
   room: Coordination,
   named: string | undefined,
   flag = '--agent',
 ): AgentActor {
-  const name = named ?? actorName(context)
-  if (name === undefined)
+  const asking = askingOf(context, named)
+  const found = caller(room, asking)
+  if (found.as === 'everybody')
     throw new HeimdallError('USAGE', `${flag} is required`, { hint: `pass ${flag} ID, or set BB_AGENT` })
-  const agent = room.store.read((rows) => findAgent(rows, name))
-  if (agent === undefined) throw unknownAgent(name)
-  return proven(context, room, agent.haid)
+  // Seed 002's agents are registered by name before they act; a session is somebody by itself.
+  if (found.agent === undefined && found.proof !== 'process' && found.refused === undefined)
+    throw unknownAgent(found.haid)
+  return actAs(room, asking, found, keepKey(room))
 }
 
 /** For seed 000's commands: the current HAID acts, and is registered when it acts for the first time. */
 export function ledgerActor(context: Context, room: Coordination, named?: string): AgentActor {
-  const name = named ?? actorName(context) ?? room.rootHaid
-  const agent = room.store.read((rows) => findAgent(rows, name))
-  if (agent !== undefined) return proven(context, room, agent.haid)
-  if (!name.startsWith('haid:')) throw unknownAgent(name)
-  registerHaid(room, name, {}, keepKey(room))
-  return proven(context, room, name)
+  const asking = askingOf(context, named)
+  return actAs(room, asking, caller(room, asking), keepKey(room))
+}
+
+/** Who calls, for commands that change nothing. Asking about another is no borrowing. */
+export function callerOf(context: Context, room: Coordination): Caller {
+  return caller(room, askingOf(context, undefined))
+}
+
+let place: Place | undefined
+
+export function askingOf({ env }: Pick<Context, 'env'>, named: string | undefined): Asking {
+  place ??= placeOf()
+  return { env, place, named }
+}
+
+/** Where a command is run, for what it registers: only a session holds what is registered in it. */
+export function sessionTree(context: Context): ProcessRef | undefined {
+  const { place: here } = askingOf(context, undefined)
+  return here?.session === undefined ? undefined : here.tree
 }
 
 /** Keeps secrets in files that only their owner can read. */
@@ -118,12 +131,13 @@ export const keepKey =
   (haid, secret) =>
     writeKey(room.project, haid, secret)
 
-function proven(context: Context, room: Coordination, haid: string): AgentActor {
-  const secret = context.env[SECRET_VARIABLE]
-  if (secret === undefined || secret === '') return { kind: 'agent', haid, secret: readKey(room.project, haid) ?? null }
-  const own = actorName(context)
-  const ownHaid = own === undefined ? undefined : room.store.read((rows) => findAgent(rows, own)?.haid)
-  if (ownHaid === haid) return { kind: 'agent', haid, secret }
-  // A wrong secret on purpose: the gate refuses it, and the attempt is on record.
-  return { kind: 'agent', haid, secret: null }
+/** What only a person may do: an agent's attempt is on record under its own name. */
+export function personIn(context: Context, room: Coordination, what: string, to: string | null): Person {
+  try {
+    return requirePerson(what)
+  } catch (error) {
+    if (!(error instanceof HeimdallError) || error.code !== 'PERSON_REQUIRED') throw error
+    recordRefusal(room, error, { by: nameToRecord(callerOf(context, room)), to })
+    throw error
+  }
 }

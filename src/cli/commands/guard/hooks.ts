@@ -5,7 +5,7 @@ import { HeimdallError, isErrno } from '../../../errors.ts'
 import { contains } from '../../../paths.ts'
 import { ensureFolder, replaceFile } from '../../../storage/atomic-file.ts'
 import { onDisk } from '../../../storage/faults.ts'
-import { ACTOR_VARIABLES } from '../coordination/room.ts'
+import { AGENT_VARIABLES } from '../../../coordination/place.ts'
 import { type Git, git } from './git.ts'
 
 export const HOOKS = ['pre-commit', 'pre-push', 'prepare-commit-msg', 'post-commit'] as const
@@ -196,7 +196,7 @@ const BODIES: Readonly<Record<Hook, readonly string[]>> = {
   ],
   // Only an agent signs its commits; a person need not wait for a program to find that out.
   'prepare-commit-msg': [
-    `[ -n "${ACTOR_VARIABLES.map((name) => `$${name}`).join('')}" ] || exit 0`,
+    `[ -n "${AGENT_VARIABLES.map((name) => `$${name}`).join('')}" ] || exit 0`,
     'guard "$@" >/dev/null',
   ],
   'pre-push': ['printf %s "$input" | guard "$@" >/dev/null'],

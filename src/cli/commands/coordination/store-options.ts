@@ -1,4 +1,4 @@
-// What the environment and the configuration say about the caller; light, because a check needs it.
+// What the configuration says about opening the repository's store; light, because a check needs it.
 import { loadConfig } from '../../../config.ts'
 import type { CoordinationOptions } from '../../../coordination/coordination.ts'
 import { HeimdallError } from '../../../errors.ts'
@@ -15,16 +15,11 @@ export async function optionsFor(context: CallerContext): Promise<CoordinationOp
       'CONFIG_INVALID',
       `agent_stale_minutes is ${JSON.stringify(stale.value)} (${stale.origin}), at least 1 is needed`,
     )
-  return { project: findProject(cwd, env), env, clock, staleMinutes: stale.value }
-}
-
-/** The secret that `heimdall run` hands to its child: a session that has one is that agent and no other. */
-export const SECRET_VARIABLE = 'HEIMDALL_SECRET'
-
-/** Where a session says who it is; the first that is set counts. */
-export const ACTOR_VARIABLES = ['HEIMDALL_HAID', 'HEIMDALL_AGENT_ID', 'BB_AGENT', 'BD_ACTOR'] as const
-
-/** Who the environment says is calling, as a label. */
-export function actorName({ env }: Pick<Context, 'env'>): string | undefined {
-  return ACTOR_VARIABLES.map((name) => env[name]).find((name) => name !== undefined && name !== '')
+  // The default is nobody's word: only what somebody has set makes a caller more patient than the repository.
+  return {
+    project: findProject(cwd, env),
+    env,
+    clock,
+    staleMinutes: stale.origin === 'default' ? undefined : stale.value,
+  }
 }

@@ -1,0 +1,22 @@
+// Settings as they count here: what belongs to the repository is read from its store, for a caller who may only be more patient.
+import type { Config } from '../../../config.ts'
+import { staleMinutesIn, storedStaleMinutes } from '../../../coordination/alive.ts'
+import { openView } from '../../../coordination/view.ts'
+import type { Context } from '../../command.ts'
+import { optionsFor } from './store-options.ts'
+
+export async function asInRepository(context: Context, config: Config): Promise<Config> {
+  const options = await optionsFor(context)
+  const view = openView(options)
+  if (view === undefined) return config
+  try {
+    return view.store.read((rows) => {
+      const stored = storedStaleMinutes(rows)
+      const value = staleMinutesIn(view, rows)
+      if (stored === undefined || value > stored) return config
+      return { ...config, agent_stale_minutes: { value, origin: 'repository' } }
+    })
+  } finally {
+    view.store.close()
+  }
+}

@@ -1,0 +1,127 @@
+// The runtime that speaks for an agent: made with a secret that is seen once, fenced by its epoch, ended on record.
+import type { Coordination } from './coordination.ts'
+import { type AgentActor, type Change, changeAs, hashSecret } from './gate.ts'
+import type { ProcessRef } from './process-ref.ts'
+import type { Agent, Session } from './store.ts'
+
+/** An agent and the secret of its new session: the only time that the secret is seen outside the holder. */
+export interface Enrolled {
+  readonly agent: Agent
+  readonly secret: string
+}
+
+/**
+ * Where the secret of a session is kept. Called before the commit: another process that sees the agent must find its
+ * key, too.
+ */
+export type KeepSecret = (haid: string, secret: string) => void
+
+/** Where a session comes from; nothing for one that a command makes outside of any. */
+export interface Origin {
+  /** Name of the MCP client that it is. */
+  readonly client?: string | undefined
+  /** The process it is made for, and ends with. */
+  readonly process?: ProcessRef | undefined
+  /** The process whose descendants may speak for it. */
+  readonly tree?: ProcessRef | undefined
+}
+
+export interface Enrolment extends Origin {
+  readonly haid: string
+  readonly agentId: string
+  readonly role: string
+  readonly displayName: string
+}
+
+export function enrol(room: Coordination, { rows, now, record }: Change, enrolment: Enrolment): Enrolled {
+  const { haid, agentId, role, displayName, client } = enrolment
+  const { secret, session } = makeSession(room, 1, enrolment)
+  const agent: Agent = {
+    haid,
+    agentId,
+    role,
+    displayName,
+    tool: client ?? 'unknown',
+    toolVersion: 'unknown',
+    origin: 'local',
+    version: 1,
+    createdMs: now.wallMs,
+    revokedMs: null,
+    beat: { count: 1, at: now },
+    seen: null,
+    session,
+  }
+  rows.putAgent(agent)
+  record({ type: 'REGISTER', actor: agentId, actorKind: 'agent', payload: { haid, role, epoch: session.epoch } })
+  return { agent, secret }
+}
+
+/** The next session of a known agent: from here on the secret before it is worth nothing. */
+export function newSession(
+  room: Coordination,
+  { rows, now, record }: Change,
+  agent: Agent,
+  origin: Origin,
+  more: Readonly<Record<string, unknown>> = {},
+): Enrolled {
+  const { secret, session } = makeSession(room, agent.session.epoch + 1, origin)
+  rows.putAgent({ ...agent, session, version: agent.version + 1 })
+  rows.beat(agent.haid, now)
+  record({
+    type: 'SESSION',
+    actor: agent.agentId,
+    actorKind: 'agent',
+    payload: { haid: agent.haid, epoch: session.epoch, ...more },
+  })
+  return { agent: rows.agent(agent.haid) ?? agent, secret }
+}
+
+function makeSession(room: Coordination, epoch: number, origin: Origin): { secret: string; session: Session } {
+  const secret = room.randomBytes(24).toString('hex')
+  return {
+    secret,
+    session: {
+      epoch,
+      secretHash: hashSecret(secret),
+      client: origin.client ?? null,
+      process: origin.process ?? null,
+      tree: origin.tree ?? null,
+      startedMs: room.clock.wallMs(),
+      endedMs: null,
+    },
+  }
+}
+
+/** The end of a session: its claims are released, and its secret opens nothing any more. */
+export function endSession(room: Coordination, actor: AgentActor): { released: string[] } {
+  return changeAs(room, actor, (change, agent) => {
+    const held = change.rows.claims({ holder: agent.haid, state: 'active' })
+    for (const claim of held) {
+      change.rows.putClaim({ ...claim, state: 'released', endedMs: change.now.wallMs, endedReason: 'session ended' })
+      change.record({
+        type: 'RELEASE',
+        claimId: claim.claimId,
+        task: claim.task,
+        payload: { epoch: claim.epoch, reason: 'session ended' },
+      })
+    }
+    end(change, agent, {})
+    return { released: held.map((claim) => claim.claimId) }
+  })
+}
+
+/**
+ * The session says that it ends and leaves its claims behind: a host that restarts its servers must not drop the work
+ * of its agent. Whoever proves to be the same takes them up again; others may take them with the usual flag, at once.
+ */
+export function leaveSession(room: Coordination, actor: AgentActor): void {
+  changeAs(room, actor, (change, agent) => {
+    const left = change.rows.claims({ holder: agent.haid, state: 'active' }).map(({ claimId }) => claimId)
+    end(change, agent, { left })
+  })
+}
+
+function end(change: Change, agent: Agent, more: Readonly<Record<string, unknown>>): void {
+  change.rows.putAgent({ ...agent, session: { ...agent.session, endedMs: change.now.wallMs } })
+  change.record({ type: 'SESSION_END', payload: { haid: agent.haid, epoch: agent.session.epoch, ...more } })
+}

@@ -1,0 +1,53 @@
+// A plain renew after a takeover is refused with the claim, its successor and what to do (seed 002 §4.4).
+import { expect, test } from 'vitest'
+import { claimScopes } from '../../src/coordination/claims.ts'
+import { releaseClaims, renewClaims } from '../../src/coordination/held.ts'
+import { enter, MINUTE, openRoom, wants } from '../coordination/room.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+
+test('whoever lost everything hears it each time; whoever lost a part hears it once', () => {
+  const clock = fakeClock()
+  const room = openRoom({ clock })
+  const [amber, cobalt] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor')]
+  const cwd = room.project.root
+  const renew = (): unknown => renewClaims(room, amber, { cwd }).map(({ scopes }) => scopes.map(({ raw }) => raw))
+  for (const scope of ['src', 'docs']) claimScopes(room, amber, wants(room, scope))
+  clock.advance(15 * MINUTE)
+  const taken = claimScopes(room, cobalt, wants(room, 'src/x.ts', { takeover: 'stale' }))
+  expect(taken.granted).toBe(true)
+  expect(renew).toThrow(
+    expect.objectContaining({
+      code: 'CLAIM_FENCED',
+      message: expect.stringContaining('now held by cobalt-harbor'),
+      hint: expect.stringContaining('ask cobalt-harbor for a handoff'),
+      details: {
+        lost: [
+          expect.objectContaining({
+            scopes: ['src'],
+            state: 'expired',
+            successor: expect.objectContaining({ agent_id: 'cobalt-harbor', scopes: ['src/x.ts'], state: 'active' }),
+          }),
+        ],
+      },
+    }),
+  )
+  expect(renew()).toEqual([['docs']])
+  clock.advance(15 * MINUTE)
+  claimScopes(room, cobalt, wants(room, 'docs', { takeover: 'stale' }))
+  for (let time = 0; time < 3; time += 1) expect(renew).toThrow(expect.objectContaining({ code: 'CLAIM_FENCED' }))
+  expect(room.store.read((rows) => rows.events({ types: ['REFUSED'], agent: 'amber-otter' }))).toHaveLength(4)
+})
+
+test('nothing to renew is an answer of its own, and what was claimed again is no loss', () => {
+  const clock = fakeClock()
+  const room = openRoom({ clock })
+  const [amber, cobalt] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor')]
+  const cwd = room.project.root
+  expect(() => renewClaims(room, amber, { cwd })).toThrow(expect.objectContaining({ code: 'RESERVATION_NOT_FOUND' }))
+  claimScopes(room, amber, wants(room, 'src'))
+  clock.advance(15 * MINUTE)
+  claimScopes(room, cobalt, wants(room, 'src', { takeover: 'stale' }))
+  releaseClaims(room, cobalt, { cwd })
+  claimScopes(room, amber, wants(room, 'src'))
+  expect(renewClaims(room, amber, { cwd })).toHaveLength(1)
+})
