@@ -5,7 +5,7 @@ import { GLOBAL_FLAGS } from '../../src/cli/parse.ts'
 import { temporaryProject } from '../support/project.ts'
 
 test('--json before, between and after the words of a command is one envelope', async () => {
-  const { run } = temporaryProject()
+  const project = temporaryProject()
   const lines: [string, string[][]][] = [
     [
       'hm',
@@ -46,7 +46,7 @@ test('--json before, between and after the words of a command is one envelope', 
     ],
   ]
   for (const [bin, ways] of lines) {
-    const answers = await Promise.all(ways.map((words) => run(bin, words)))
+    const answers = await Promise.all(ways.map((words) => project.run(bin, words)))
     expect([bin, ...answers.map(({ code, stderr }) => [code, stderr])]).toEqual([bin, ...ways.map(() => [0, ''])])
     expect(() => JSON.parse(answers[0]?.stdout ?? '') as unknown).not.toThrow()
     expect(new Set(answers.map(({ stdout }) => stdout)).size).toBe(1)
@@ -65,22 +65,22 @@ test('--config before the command names the file that counts', async () => {
 })
 
 test('help before the command is help on it, and with --json it is an envelope', async () => {
-  const { run } = temporaryProject()
-  expect((await run('hm', ['--help', 'run'])).stdout).toBe((await run('hm', ['run', '--help'])).stdout)
-  const overview = JSON.parse((await run('hm', ['--json', '--help'])).stdout) as { data: { text: string } }
-  expect(`${overview.data.text}\n`).toBe((await run('hm', ['--help'])).stdout)
+  const project = temporaryProject()
+  expect((await project.run('hm', ['--help', 'run'])).stdout).toBe((await project.run('hm', ['run', '--help'])).stdout)
+  const overview = JSON.parse((await project.run('hm', ['--json', '--help'])).stdout) as { data: { text: string } }
+  expect(`${overview.data.text}\n`).toBe((await project.run('hm', ['--help'])).stdout)
 })
 
 test('what is no global flag is refused before a command, by its own name', async () => {
-  const { run } = temporaryProject()
-  const unknown = await run('hm', ['--verbose', 'ls'])
+  const project = temporaryProject()
+  const unknown = await project.run('hm', ['--verbose', 'ls'])
   expect([unknown.code, unknown.stderr]).toEqual([
     2,
     'error: unknown flag "--verbose" before a command\nhint: flags of a command follow its name; before it go --json, --help, --color, --config\n',
   ])
-  const alone = await run('hm', ['--json'])
+  const alone = await project.run('hm', ['--json'])
   expect([alone.code, JSON.parse(alone.stdout)]).toMatchObject([2, { ok: false, error: { code: 'USAGE' } }])
-  const behind = await run('hm', ['run', '--inline', '--', 'echo', '--json'])
+  const behind = await project.run('hm', ['run', '--inline', '--', 'echo', '--json'])
   expect(behind.stdout).toContain('--json')
 })
 
