@@ -312,6 +312,7 @@ export const STDERR_RELAY_BYTES_MAX = 256 << 10
 export const READ_AHEAD_BYTES_MAX = 1 << 20
 /** Pieces in which a held request is sent on. */
 export const REPLAY_CHUNK_BYTES = 256 << 10
+export const PASSED_BYTES_UNFREED_MAX = 16 << 20 // buffers that a shim has read and is done with; then a minor collection frees them
 /** After the end of input an upstream that has nothing left to answer gets this long to go by itself. */
 export const UPSTREAM_EOF_MS = 300
 /** The same with calls still open. */

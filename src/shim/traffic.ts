@@ -11,6 +11,7 @@ import type { AgentOut } from './agent-out.ts'
 import { ERROR_CODES, protocolError } from './answers.ts'
 import type { ClientJudge } from './client-judge.ts'
 import type { ClientSide, Flow } from './client-side.ts'
+import { Garbage } from './garbage.ts'
 import type { Gate } from './gate.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { Upstream, UpstreamExit } from './upstream.ts'
@@ -70,7 +71,8 @@ export function startTraffic(options: TrafficOptions): Traffic {
   const ended = new Promise<TrafficEnd>((resolve) => {
     resolveEnded = resolve
   })
-  const client = options.clientSide(flowTo(upstream, stdin))
+  const garbage = new Garbage()
+  const client = options.clientSide(flowTo(upstream, stdin, garbage))
   const lastOutput = new Promise<void>((resolve) => void upstream.stdout.once('close', resolve))
 
   const end = async (ending: Ending): Promise<void> => {
@@ -102,7 +104,10 @@ export function startTraffic(options: TrafficOptions): Traffic {
     (exitCode) => void end({ exitCode, status: 'CANCELLED', patienceMs: 0, why: 'the shim was told to end' }),
   )
 
-  stdin.on('data', (chunk: Buffer) => client.push(chunk))
+  stdin.on('data', (chunk: Buffer) => {
+    client.push(chunk)
+    garbage.passed(chunk.length)
+  })
   stdin.once('end', clientLeft)
   stdin.once('close', clientLeft)
   stdin.on('error', clientLeft)
@@ -113,6 +118,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
       out.onDrain(() => upstream.stdout.resume())
     }
     upstreamSide.push(chunk)
+    garbage.passed(chunk.length)
     if (isEnding && open.size === 0) allAnswered()
   })
   void upstream.exited.then(async (exit) => {
@@ -159,11 +165,15 @@ function closeOpenCalls({ open, out, gate }: TrafficOptions, code: number, why: 
   }
 }
 
-function flowTo(upstream: Upstream, stdin: Readable): Flow {
+function flowTo(upstream: Upstream, stdin: Readable, garbage: Garbage): Flow {
   const { stdin: to } = upstream
   return {
     // A server that has closed its input takes nothing any more; its exit tells the rest.
-    write: (bytes) => !to.writable || to.write(bytes),
+    write(bytes) {
+      // What was held, or put together from pieces, is in buffers of its own.
+      garbage.passed(bytes.length)
+      return !to.writable || to.write(bytes)
+    },
     writable: () =>
       new Promise((resolve) => {
         const done = (): void => {
