@@ -62,6 +62,9 @@ export const SEND_SETTLE_MS = 50
 /** A session that says nothing for this long after a text is idle, whatever it did with the text. */
 export const SEND_REACTION_MS = 3_000
 
+/** Rows that a viewer holds while it looks back: at 200 columns some 50 MB, and only then. What is older is not shown. */
+export const HISTORY_LINES_MAX = 20_000
+
 // -- supervisor
 /** What a lagging client may be behind; past it the child waits for `SUBSCRIBER_STALL_MS`, then that client loses output. */
 export const BACKLOG_BYTES = 4 << 20

@@ -67,7 +67,8 @@ export const attach = spec({
   summary: 'Watch a session and type into it',
   about:
     'Draws the screen of the session above a status line, in the alternate screen. The detach key (Ctrl-\\, setting ' +
-    '`detach_key`) leaves the session running. Ends with the exit code of the command when that ends, with 0 on detach.',
+    '`detach_key`) leaves the session running. Shift-PageUp and the wheel look back, / searches there, dragging selects, ' +
+    'Enter copies, Escape returns. Ends with the exit code of the command when that ends, with 0 on detach.',
   args: [{ name: 'id', help: 'id of the session; default: the only one that runs, or a choice', optional: true }],
   flags: {
     'socket-dir': socketDir,

@@ -6,11 +6,10 @@ import { WholeCharacters } from '../../../../cells/whole-characters.ts'
 import type { Size } from '../../../../wire/messages.ts'
 import { inlineText } from '../../../render/plain-text.ts'
 import { drawRows, type Rows } from './cells.ts'
+import { CLIPBOARD_CHARS_MAX } from './clipboard.ts'
 
 /** Lines that are put back into the viewer's own terminal when the command ends. */
 const SCROLLBACK_LINES = 1_000
-/** What terminals take for the clipboard at most. */
-const CLIPBOARD_CHARS_MAX = 100_000
 
 /** Where the wishes go. Nothing of the program reaches the terminal in any other way. */
 export interface Wishes {
@@ -59,6 +58,11 @@ export class Emulator {
 
   get isCursorVisible(): boolean {
     return this.#isCursorVisible
+  }
+
+  /** The program has asked for the mouse. */
+  get hasMouse(): boolean {
+    return [9, 1000, 1002, 1003].some((mode) => this.#modes.has(mode))
   }
 
   /** Switches on again, in a terminal that has forgotten them, the modes that the program has switched on. */

@@ -5,22 +5,29 @@ import type { Shows } from '../../../../cells/pen.ts'
 import type { Clock, Timer } from '../../../../clock.ts'
 import { HeimdallError } from '../../../../errors.ts'
 import { TYPED_BYTES_MAX } from '../../../../limits.ts'
+import { sessionPaths } from '../../../../supervisor/session-files.ts'
 import type { Info, Size, StateEvent } from '../../../../wire/messages.ts'
 import type { Context } from '../../../command.ts'
 import type { AttachTarget } from '../attach.ts'
+import { clipboardSequence } from './clipboard.ts'
 import { DetachKey } from './detach-key.ts'
 import { Emulator } from './emulator.ts'
+import { LookBack } from './look-back.ts'
+import { MouseOwner } from './mouse-owner.ts'
 import { OuterTerminal } from './outer-terminal.ts'
-import { Painter } from './painter.ts'
-import { keyName, statusLine } from './status-line.ts'
+import { type Frame, Painter } from './painter.ts'
+import { keyName, noticeLine, statusLine } from './status-line.ts'
 import { terminalShows } from './terminal-shows.ts'
 import { type Leave, WayOut } from './view.ts'
+import { ViewKeys } from './view-keys.ts'
 
 /** Frames follow each other at least this far apart; a single key's echo is drawn at once. */
 const FRAME_MS = 10
 /** Output that the emulator has not drawn yet; past it the session is read no faster than it is drawn. */
 const PENDING_BYTES_MAX = 128 << 10
 const TICK_MS = 1_000
+/** How long the status line says that something was done. */
+const NOTICE_MS = 3_000
 
 export async function screenView(
   context: Context,
@@ -62,6 +69,9 @@ class ScreenView {
   #state: Pick<StateEvent, 'state' | 'needs_input'>
   #stateSinceMs: number
   #id: string
+  readonly #mouse = new MouseOwner()
+  #lookBack: LookBack | undefined
+  #notice: { readonly text: string; readonly untilMs: number } | undefined
   /** Sequences for the outer terminal that go out with the next frame. */
   #outbox = ''
   #top = 0
@@ -103,7 +113,7 @@ class ScreenView {
     }
     const drop = (): void => undefined
     return {
-      mode: isReadOnly ? drop : send,
+      mode: isReadOnly ? drop : (sequence) => send(this.#mouse.pass(sequence, this.#emulator.modes)),
       show: isSafe ? drop : send,
     }
   }
@@ -133,14 +143,18 @@ class ScreenView {
   #listen(wayOut: WayOut): void {
     const { stdin, stdout } = this.#context
     const key = new DetachKey(this.#detachKey)
+    const keys = new ViewKeys()
+    const lookBack = this.#lookBackWith(wayOut)
     const onData = (chunk: Buffer): void => {
       const { bytes, isDetach } = key.take(chunk)
-      if (bytes.length > 0) this.#type(bytes, wayOut)
+      const forProgram = keys.read(bytes).filter((piece) => !lookBack.take(piece, this.#mouse.isOurs))
+      if (forProgram.length > 0) this.#type(Buffer.concat(forProgram.map((piece) => piece.bytes)), wayOut)
       if (isDetach) wayOut.leave({ reason: 'detached' })
     }
     const onEnd = (): void => wayOut.leave({ reason: 'end of input' })
     const onResize = (): void => {
       this.#painter.forget()
+      lookBack.resize()
       if (!this.#target.isReadOnly) this.#fit().catch((error: Error) => wayOut.fail(error))
       this.#schedule()
     }
@@ -159,10 +173,38 @@ class ScreenView {
     })
     wayOut.onSignal('SIGCONT', () => {
       this.#outer.resume()
+      this.#mouse.forget()
       this.#outbox += this.#target.isReadOnly ? '' : this.#emulator.modes
       this.#painter.forget()
       this.#schedule()
     })
+  }
+
+  #lookBackWith(wayOut: WayOut): LookBack {
+    this.#lookBack = new LookBack({
+      socketPath: () => sessionPaths(this.#target.dir, this.#id).socket,
+      rows: () => this.#rows,
+      onChange: () => this.#schedule(),
+      onCopy: (text) => this.#copy(text),
+      onFailure: (error) => wayOut.fail(error),
+    })
+    return this.#lookBack
+  }
+
+  /** Asked for by the person, who has seen how much it is. */
+  #copy(text: string): void {
+    const sequence = clipboardSequence(text)
+    this.#outbox += sequence ?? ''
+    const count = Array.from(text).length
+    const done = sequence === undefined ? 'too much to copy' : 'handed to this terminal’s clipboard'
+    this.#notice = {
+      text: `${count} characters ${done}; Shift and drag selects without hm`,
+      untilMs: this.#clock.monoMs() + NOTICE_MS,
+    }
+  }
+
+  get #rows(): number {
+    return Math.max(1, this.#outer.rows - 1)
   }
 
   /** Not held back by a program that does not read: the key that leaves must always be read. So it is bounded. */
@@ -180,7 +222,7 @@ class ScreenView {
 
   /** The session takes the size of this terminal, less the status line. */
   async #fit(): Promise<void> {
-    const size: Size = { cols: this.#outer.cols, rows: Math.max(1, this.#outer.rows - 1) }
+    const size: Size = { cols: this.#outer.cols, rows: this.#rows }
     if (!this.#isPinned) await this.#connection.resize(size)
   }
 
@@ -250,7 +292,17 @@ class ScreenView {
   #paint(): void {
     this.#lastFrameMs = this.#clock.monoMs()
     const { cols } = this.#outer
-    const rows = Math.max(1, this.#outer.rows - 1)
+    const back = this.#lookBack?.view
+    const frame =
+      back === undefined
+        ? this.#live(cols, this.#rows)
+        : { lines: [...back.lines(cols, this.#shows), this.#noticeLine(back.words, cols)], cursor: undefined }
+    const outbox = this.#outbox + this.#mouse.settle(!this.#target.isReadOnly && this.#emulator.hasMouse)
+    this.#outbox = ''
+    this.#outer.write(outbox + this.#painter.paint(frame))
+  }
+
+  #live(cols: number, rows: number): Frame {
     const { screen, size } = this.#emulator
     this.#top = viewTop(this.#top, screen.cursorY, size.rows, rows)
     const shown = { start: this.#top, count: Math.min(rows, size.rows), cols, shows: this.#shows }
@@ -260,15 +312,16 @@ class ScreenView {
     while (lines.length < rows) lines.push('\u001b[K')
     const cursor = { x: Math.min(screen.cursorX, cols - 1), y: screen.cursorY - this.#top }
     const isShown = this.#emulator.isCursorVisible && screen.cursorX <= cols
-    const outbox = this.#outbox
-    this.#outbox = ''
-    this.#outer.write(
-      outbox +
-        this.#painter.paint({ lines: [...lines, this.#status(cols, rows)], cursor: isShown ? cursor : undefined }),
-    )
+    return { lines: [...lines, this.#status(cols, rows)], cursor: isShown ? cursor : undefined }
+  }
+
+  #noticeLine(text: string, cols: number): string {
+    return noticeLine({ id: this.#id, isWaiting: this.#state.needs_input.value, text }, cols)
   }
 
   #status(cols: number, rows: number): string {
+    if (this.#notice !== undefined && this.#notice.untilMs > this.#clock.monoMs())
+      return this.#noticeLine(this.#notice.text, cols)
     const { size } = this.#emulator
     const isOther = size.cols !== cols || size.rows !== rows
     return statusLine(

@@ -33,6 +33,18 @@ export function statusLine(line: StatusLine, cols: number): string {
   return `${BAR}${cut(head, cols)}${color}${middleCut}${BAR}${tailOf(line, left)}${RESET}`
 }
 
+export interface Notice {
+  readonly id: string
+  readonly isWaiting: boolean
+  readonly text: string
+}
+
+/** Something else to say than what the session does; that it waits for somebody is said all the same. */
+export function noticeLine({ id, isWaiting, text }: Notice, cols: number): string {
+  const line = cut(` [hm] ${id} ${isWaiting ? '(needs input) ' : ''} ${text} `, cols)
+  return `${BAR}${line}${' '.repeat(Math.max(0, cols - cellsOf(line)))}${RESET}`
+}
+
 /** As much as there is room for; how to leave is the last thing to go. */
 function tailOf({ isReadOnly, otherSize, detachKey }: StatusLine, room: number): string {
   const readOnly = isReadOnly ? ['read-only'] : []

@@ -1,0 +1,10 @@
+// Handing text to the clipboard of a terminal (OSC 52). Never asking for it.
+
+/** What terminals take at most, as it is written. */
+export const CLIPBOARD_CHARS_MAX = 100_000
+
+/** Nothing for more than a terminal takes. */
+export function clipboardSequence(text: string): string | undefined {
+  const written = Buffer.from(text).toString('base64')
+  return written.length > CLIPBOARD_CHARS_MAX ? undefined : `\u001b]52;c;${written}\u0007`
+}

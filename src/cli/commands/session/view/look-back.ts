@@ -1,0 +1,76 @@
+// Between the live screen and the history: what opens it, what it takes from the keyboard and the mouse, what it shows.
+import { loadHistory } from './history.ts'
+import { Scrolling } from './scrolling.ts'
+import { type Act, keysOf, type Mouse, type Piece } from './view-keys.ts'
+
+export interface LookBackParts {
+  readonly socketPath: () => string
+  /** Rows above the status line. */
+  readonly rows: () => number
+  /** There is something else to see. */
+  readonly onChange: () => void
+  readonly onCopy: (text: string) => void
+  readonly onFailure: (error: Error) => void
+}
+
+export class LookBack {
+  readonly #parts: LookBackParts
+  #open: Scrolling | undefined
+  /** Acts that came while the history is loaded. */
+  #early: Act[] | undefined
+  #pressed: Mouse | undefined
+
+  constructor(parts: LookBackParts) {
+    this.#parts = parts
+  }
+
+  /** What is shown in place of the live screen. */
+  get view(): Scrolling | undefined {
+    return this.#open
+  }
+
+  /** True when this was for the viewer and not for the program. `isMouseOurs`: the program has not asked for the mouse. */
+  take({ act, bytes, isText }: Piece, isMouseOurs: boolean): boolean {
+    if (this.#open !== undefined || this.#early !== undefined) {
+      for (const one of act === undefined ? (isText ? keysOf(bytes) : []) : [act]) this.#act(one)
+      return true
+    }
+    if (act?.is === 'mouse') return isMouseOurs && this.#takeMouse(act)
+    if (act?.name !== 'shift-page-up') return false
+    this.#start([act])
+    return true
+  }
+
+  #takeMouse(act: Mouse): true {
+    if (act.does === 'press') this.#pressed = act
+    else if (act.does === 'wheel-up') this.#start([act])
+    else if (act.does === 'drag') this.#start(this.#pressed === undefined ? [act] : [this.#pressed, act])
+    return true
+  }
+
+  #start(acts: Act[]): void {
+    this.#early = acts
+    loadHistory(this.#parts.socketPath()).then((history) => {
+      const early = this.#early ?? []
+      this.#early = undefined
+      this.#open = new Scrolling(history, this.#parts.rows())
+      for (const act of early) this.#act(act)
+      this.#parts.onChange()
+    }, this.#parts.onFailure)
+  }
+
+  #act(act: Act): void {
+    if (this.#early !== undefined) {
+      this.#early.push(act)
+      return
+    }
+    const outcome = this.#open?.act(act)
+    if (outcome?.is === 'copy') this.#parts.onCopy(outcome.text)
+    if (outcome?.is === 'copy' || outcome?.is === 'leave') this.#open = undefined
+    this.#parts.onChange()
+  }
+
+  resize(): void {
+    this.#open?.resize(this.#parts.rows())
+  }
+}

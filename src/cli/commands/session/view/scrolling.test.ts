@@ -1,0 +1,103 @@
+// Looking back through rows: where one gets to, what is found, what is selected.
+import { expect, test } from 'vitest'
+import { createTerminal } from '../../../../cells/terminal.ts'
+import { SHOWS_ALL } from '../../../../cells/pen.ts'
+import { rowsOf } from './history.ts'
+import { Scrolling } from './scrolling.ts'
+import type { Act, Mouse } from './view-keys.ts'
+
+const ROWS = 5
+
+async function scrolling(text: string, cols = 40): Promise<Scrolling> {
+  const terminal = createTerminal({ cols, rows: ROWS, scrollback: 1_000 })
+  await new Promise<void>((resolve) => terminal.write(text, resolve))
+  return new Scrolling(rowsOf(terminal), ROWS)
+}
+
+const numbered = (count: number): string => Array.from({ length: count }, (_, i) => `row ${i}`).join('\r\n')
+const press = (view: Scrolling, ...names: string[]): string[] => names.map((name) => view.act({ is: 'key', name }).is)
+const mouse = (does: Mouse['does'], x: number, y: number): Act => ({ is: 'mouse', does, x, y })
+/** Rows as text: what is drawn, without sequences; marks are drawn behind it and looked for apart. */
+const shown = (view: Scrolling): string[] => view.lines(40, SHOWS_ALL).map((line) => line.split('\u001b')[0] ?? '')
+
+test('pages, rows, the beginning, the end; down past the end leads back', async () => {
+  const view = await scrolling(numbered(20))
+  expect(shown(view)).toEqual(['row 15', 'row 16', 'row 17', 'row 18', 'row 19'])
+  press(view, 'page-up')
+  expect(shown(view)[0]).toBe('row 11')
+  press(view, 'k', 'up')
+  expect(shown(view)[0]).toBe('row 9')
+  press(view, 'g')
+  expect(shown(view)[0]).toBe('row 0')
+  expect(view.words).toBe('history: line 5 of 20 · / searches · Esc returns')
+  expect(press(view, 'G', 'page-down')).toEqual(['stay', 'leave'])
+  expect(press(view, 'x')).toEqual(['stay'])
+  expect(press(view, 'escape')).toEqual(['leave'])
+})
+
+test('the wheel moves by three', async () => {
+  const view = await scrolling(numbered(20))
+  view.act(mouse('wheel-up', 0, 0))
+  expect(shown(view)[0]).toBe('row 12')
+  view.act(mouse('wheel-down', 0, 0))
+  expect(view.act(mouse('wheel-down', 0, 0))).toEqual({ is: 'leave' })
+})
+
+test('a search goes back in time, again with n, forward with N, around the end, and shows what it found', async () => {
+  const view = await scrolling(
+    `${numbered(9)}\r\nan Error here\r\n${numbered(30)}\r\nthe error there\r\n${numbered(9)}`,
+  )
+  press(view, '/', ...'erorx', 'backspace', 'backspace', 'backspace', ...'ror')
+  expect(view.words).toBe('/error▏')
+  press(view, 'enter')
+  expect(shown(view)[2]).toBe('the error there')
+  expect(view.lines(40, SHOWS_ALL)[2]).toContain('\u001b[5G\u001b[0;7merror\u001b[0m')
+  press(view, 'n')
+  expect(shown(view)[2]).toBe('an Error here')
+  press(view, 'N')
+  expect(shown(view)[2]).toBe('the error there')
+  press(view, '/', ...'Error', 'enter', 'n')
+  expect(shown(view)[2]).toBe('an Error here')
+  press(view, '/', ...'nowhere', 'enter')
+  expect(view.words).toContain('no nowhere')
+  expect(press(view, '/', 'a', 'escape', 'escape')).toEqual(['stay', 'stay', 'stay', 'leave'])
+})
+
+test('what was broken over two rows is found and copied as one', async () => {
+  const view = await scrolling(`${numbered(20)}\r\n${'x'.repeat(38)}needle${'y'.repeat(10)}\r\nend`)
+  press(view, '/', ...'needle', 'enter')
+  const top = shown(view).findIndex((line) => line.startsWith('xxx'))
+  view.act(mouse('press', 36, top))
+  view.act(mouse('drag', 3, top + 1))
+  view.act(mouse('release', 3, top + 1))
+  expect(view.words).toBe('copy 8 characters? Enter copies · Esc does not')
+  expect(view.act({ is: 'key', name: 'enter' })).toEqual({ is: 'copy', text: 'xxneedle' })
+})
+
+test('a selection over rows, backwards and beyond the edge; Escape lets go of it', async () => {
+  const view = await scrolling(`${numbered(20)} ü 漢字`)
+  view.act(mouse('press', 2, 2))
+  view.act(mouse('drag', 4, 0))
+  view.act(mouse('drag', 4, 0))
+  view.act(mouse('release', 4, 0))
+  expect(view.act({ is: 'key', name: 'y' })).toEqual({ is: 'copy', text: '14\nrow 15\nrow 16\nrow' })
+  expect(press(view, 'escape')).toEqual(['stay'])
+  press(view, 'G')
+  view.act(mouse('press', 7, 4))
+  view.act(mouse('drag', 12, 4))
+  expect(view.act({ is: 'key', name: 'enter' })).toEqual({ is: 'copy', text: 'ü 漢字' })
+})
+
+test('a click is no selection, and nothing is copied without one', async () => {
+  const view = await scrolling(numbered(20))
+  view.act(mouse('press', 2, 2))
+  view.act(mouse('release', 2, 2))
+  expect(press(view, 'enter')).toEqual(['stay'])
+})
+
+test('a full-screen program: its screen, and before it what it covers', async () => {
+  const view = await scrolling(`before\r\n$ \u001b[?1049h\u001b[Htop\u001b[5;1Hbottom`)
+  expect(shown(view)).toEqual(['top', '', '', '', 'bottom'])
+  press(view, 'page-up')
+  expect(shown(view)).toEqual(['before', '$', 'top', '', ''])
+})
