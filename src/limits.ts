@@ -90,6 +90,9 @@ export const ANSWER_BYTES_MAX = 256 << 10
 export const RESUME_BYTES = 256 << 10
 /** From SIGTERM to SIGKILL. */
 export const KILL_GRACE_MS = 5_000
+/** Processes named in the record of an end, and of each so much of its command line: enough to know them by. */
+export const RECORD_COMMANDS_MAX = 32
+export const RECORD_COMMAND_CHARS_MAX = 200
 /** How long a session still answers after its child has ended. */
 export const EXIT_LINGER_MS = 1_000
 /** Sides of a terminal: past it an emulator's memory is at stake. */

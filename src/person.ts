@@ -150,7 +150,8 @@ function isHost({ program, inPackage }: Host, words: readonly string[]): boolean
   )
 }
 
-function userName(): string {
+/** The unix user, for records. */
+export function userName(): string {
   try {
     return userInfo().username
   } catch (error) {

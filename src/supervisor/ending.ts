@@ -35,6 +35,7 @@ export class Ending {
   readonly #target: EndingTarget
   #child: number | undefined
   #deadlineMs: number | undefined
+  #by: string | undefined
   readonly #asked = new Set<number>()
   readonly #hungUp = new Set<number>()
   /** The child is stopped with SIGTERM waiting for it. */
@@ -45,13 +46,15 @@ export class Ending {
     this.#child = target.child
   }
 
-  get hasBegun(): boolean {
-    return this.#deadlineMs !== undefined
+  /** Who asked for the end. */
+  get by(): string | undefined {
+    return this.#by
   }
 
   /** Goes on by itself until `childEnded`. */
-  begin(onFailure: (error: unknown) => void): void {
-    if (this.hasBegun) return
+  begin(by: string, onFailure: (error: unknown) => void): void {
+    if (this.#by !== undefined) return
+    this.#by = by
     this.#deadlineMs = this.#target.clock.monoMs() + this.#target.graceMs
     this.#untilChildEnds().catch(onFailure)
   }

@@ -32,14 +32,23 @@ export async function takeId(dir: string, id: string, pid: number, clock: Clock)
     key: `${pid}-${startTicks ?? 0}-${startedAtMs}`,
     startedAtMs,
     protocol: PROTOCOL,
+    command: undefined,
+    cwd: undefined,
   }
   await holdId(dir, id, holder, clock)
   return holder
 }
 
+export interface NamedChild {
+  readonly pid: number
+  readonly command: readonly string[]
+  readonly cwd: string
+}
+
 /** The child is there: its pid is what others look for in the file. */
-export function nameChild(dir: string, id: string, holder: Holder, pid: number): void {
-  const complete = { ...holder, childPid: pid, childStart: readStat(pid)?.startTicks }
+export function nameChild(dir: string, id: string, holder: Holder, child: NamedChild): void {
+  const { pid, command, cwd } = child
+  const complete: Holder = { ...holder, childPid: pid, childStart: readStat(pid)?.startTicks, command, cwd }
   // Not fsynced: after a power cut the processes it names are gone as well.
   const temporary = ownFile(dir, id, holder)
   onDisk(temporary, () => writeFileSync(temporary, encodeHolder(complete), { mode: 0o600 }))
@@ -62,7 +71,8 @@ export async function holdId(dir: string, id: string, holder: Holder, clock: Clo
     // lock of `settle`: what that removes is the dead session's and not already ours.
     while (!(await withFileLock(path, () => tryLink(mine, path), { clock }))) {
       const other = readHolder(dir, id)
-      if (other === undefined || !isSupervisorAlive(other)) await settle(dir, id, clock)
+      if (other === undefined || !isSupervisorAlive(other))
+        await settle(dir, id, { by: `a start of session ${id} (process ${process.pid})`, clock })
       else if (readExitRecord(dir, id)?.supervisor_pid !== other.supervisorPid || clock.monoMs() > deadlineMs)
         throw inUse(id, other)
       else await pause(clock, 20)

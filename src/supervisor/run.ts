@@ -94,6 +94,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     ended_at: new Date(clock.wallMs()).toISOString(),
     output_bytes: session.outputBytes,
     swept,
+    ended_by: session.ending.by ?? null,
   })
   const writeRecord = (end: SessionEnd): ExitRecord => {
     const written = record(end)
@@ -142,14 +143,18 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     onSignals(session, log),
   )
   try {
-    nameChild(options.socketDir, options.id, holder, session.pid)
+    nameChild(options.socketDir, options.id, holder, {
+      pid: session.pid,
+      command: options.command,
+      cwd: options.cwd,
+    })
     const { socket } = name.paths
     await server.listen(socket)
     log.write('info', 'session', `started: supervisor ${process.pid}, child ${session.pid}`)
     how.onReady?.({ id: options.id, socket, supervisor_pid: process.pid, pid: session.pid })
   } catch (error) {
     // Nobody knows of this session, so nobody could end its child.
-    session.terminate()
+    session.terminate('the supervisor, which could not listen')
     await ended
     await session.ending.sweep()
     removeIfThere(name.paths.exit)
@@ -175,7 +180,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
 function onSignals(session: Session, log: SessionLog): () => void {
   const end = (signal: NodeJS.Signals): void => {
     log.write('info', 'session', `${signal}: ending the child`)
-    session.terminate()
+    session.terminate(`${signal} to the supervisor`)
   }
   const ignored = (): void => undefined
   process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', ignored)

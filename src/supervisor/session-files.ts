@@ -32,6 +32,8 @@ export interface Holder {
   readonly startedAtMs: number | undefined
   /** Which frames the session knows; see `PROTOCOL`. */
   readonly protocol: number | undefined
+  readonly command: readonly string[] | undefined
+  readonly cwd: string | undefined
 }
 
 export function encodeHolder(holder: Holder): string {
@@ -42,14 +44,38 @@ export function encodeHolder(holder: Holder): string {
     key: holder.key,
     started_at_ms: holder.startedAtMs,
     protocol: holder.protocol,
+    command: json(holder.command),
+    cwd: json(holder.cwd),
   }
   const lines = Object.entries(more).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]))
   return [holder.supervisorPid, holder.childPid, ...lines, ''].join('\n')
 }
 
+/** On one line, whatever it holds. */
+const json = (value: unknown): string | undefined => (value === undefined ? undefined : JSON.stringify(value))
+
+function fromJson(line: string | undefined): unknown {
+  try {
+    return line === undefined ? undefined : JSON.parse(line)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function text(line: string | undefined): string | undefined {
+  const value = fromJson(line)
+  return typeof value === 'string' ? value : undefined
+}
+
+function words(line: string | undefined): readonly string[] | undefined {
+  const value = fromJson(line)
+  return Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined
+}
+
 /** Nothing for a file that is not one of these: torn, empty, or another program's. */
-export function parseHolder(text: string): Holder | undefined {
-  const [supervisor = '', child = '', ...rest] = text.split('\n')
+export function parseHolder(file: string): Holder | undefined {
+  const [supervisor = '', child = '', ...rest] = file.split('\n')
   const more = new Map(
     rest.map((line): [string, string] => [line.split(' ', 1)[0] ?? '', line.slice(line.indexOf(' ') + 1)]),
   )
@@ -67,6 +93,8 @@ export function parseHolder(text: string): Holder | undefined {
     key: more.get('key'),
     startedAtMs: number('started_at_ms'),
     protocol: number('protocol'),
+    command: words(more.get('command')),
+    cwd: text(more.get('cwd')),
   }
 }
 
@@ -104,6 +132,10 @@ export interface ExitRecord {
   readonly output_bytes: number
   /** Processes of the tree that had to be ended after the child. */
   readonly swept: number
+  /** Who asked for the end, or had what was left of a lost session ended; null when it ended by itself. */
+  readonly ended_by: string | null
+  /** Of a lost session: pid and command of what was ended, the first of them. */
+  readonly swept_processes?: readonly string[]
 }
 
 export function readExitRecord(dir: string, id: string): ExitRecord | undefined {

@@ -145,9 +145,11 @@ export class Session implements Desk {
   }
 
   /** SIGTERM first; the rest follows by itself until the child is gone. */
-  terminate(): void {
+  terminate(by: string): void {
     if (this.#end !== undefined) return
-    this.ending.begin((error) => this.#parts.log.write('error', 'session', `cannot end the child: ${String(error)}`))
+    this.ending.begin(by, (error) =>
+      this.#parts.log.write('error', 'session', `cannot end the child: ${String(error)}`),
+    )
   }
 
   /** After the end: the terminal, the emulator and the timers go. */
@@ -239,7 +241,7 @@ export class Session implements Desk {
 
   kill(): void {
     this.#parts.log.write('info', 'session', 'kill asked for by a client')
-    this.terminate()
+    this.terminate('a client of the socket')
   }
 
   detach(client: Connection): void {
@@ -311,7 +313,7 @@ export class Session implements Desk {
     const end: SessionEnd = {
       code: signal > 0 ? 128 + signal : code,
       signal: signal > 0 ? signal : null,
-      reason: this.ending.hasBegun ? 'kill' : 'exit',
+      reason: this.ending.by === undefined ? 'exit' : 'kill',
     }
     this.#end = end
     this.ending.childEnded()

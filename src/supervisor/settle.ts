@@ -1,11 +1,12 @@
-// Settling a session whose supervisor died without a word: its tree is ended, its end is put on record, its files go.
-import { existsSync } from 'node:fs'
+// Settling a session whose supervisor died without a word: what is left of its tree is ended, its end is put on record, its files go.
+import { appendFileSync, existsSync } from 'node:fs'
 import { systemClock, type Clock } from '../clock.ts'
-import { KILL_GRACE_MS } from '../limits.ts'
+import { KILL_GRACE_MS, RECORD_COMMAND_CHARS_MAX, RECORD_COMMANDS_MAX } from '../limits.ts'
+import { bootId, lookAtProcesses } from '../processes.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
+import { onDisk } from '../storage/faults.ts'
 import { withFileLock } from '../storage/file-lock.ts'
 import { Ending } from './ending.ts'
-import { bootId } from '../processes.ts'
 import {
   type ExitRecord,
   type Holder,
@@ -16,28 +17,56 @@ import {
 } from './session-files.ts'
 import { ProcessTree } from './tree.ts'
 
-export type Settled = 'nothing' | 'alive' | 'settled'
+/** `orphaned`: processes of it still run, and nobody said that they may be ended. */
+export type Settled = 'nothing' | 'alive' | 'orphaned' | 'settled'
 
-/** The kernel hangs up on the tree when its supervisor dies; whoever ignored that is ended here. Safe to call at any time. */
-export async function settle(dir: string, id: string, clock: Clock = systemClock): Promise<Settled> {
+/** A process that goes on without its session. */
+export interface Orphan {
+  readonly pid: number
+  readonly command: string
+}
+
+/** The kernel hangs up on the tree when its supervisor dies: these are the ones who did not care. */
+export function orphansOf(holder: Holder | undefined): readonly Orphan[] {
+  if (holder === undefined) return []
+  const table = lookAtProcesses()
+  return (
+    treeOf(holder)
+      ?.members(table)
+      .map(({ pid }) => ({ pid, command: table.commandWords(pid).join(' ') })) ?? []
+  )
+}
+
+/**
+ * Safe to call at any time. `by` says for the record who wants the rest of the tree ended; without it nothing is
+ * ended, and a session of which something still runs stays as it is.
+ */
+export async function settle(
+  dir: string,
+  id: string,
+  { by, clock = systemClock }: { readonly by: string | undefined; readonly clock?: Clock },
+): Promise<Settled> {
   const holder = readHolder(dir, id)
   if (holder !== undefined && isSupervisorAlive(holder)) return 'alive'
   const { pid, socket } = sessionPaths(dir, id)
   if (!existsSync(pid) && !existsSync(socket)) return 'nothing'
   // An id is taken under the same lock: nobody starts between a look and the removal that follows from it.
-  return withFileLock(pid, () => settleLocked(dir, id, clock), { clock })
+  return withFileLock(pid, () => settleLocked(dir, id, by, clock), { clock })
 }
 
-async function settleLocked(dir: string, id: string, clock: Clock): Promise<Settled> {
+async function settleLocked(dir: string, id: string, by: string | undefined, clock: Clock): Promise<Settled> {
   const paths = sessionPaths(dir, id)
   const holder = readHolder(dir, id)
   if (holder !== undefined && isSupervisorAlive(holder)) return 'alive'
+  const orphans = orphansOf(holder)
+  if (orphans.length > 0 && by === undefined) return 'orphaned'
   const swept = holder === undefined ? 0 : await endTree(holder, clock)
   // Looked at again, for those who do not know the lock: whoever cleared the folder by hand and started anew.
   if (!isSameHolder(readHolder(dir, id), holder)) return 'alive'
+  if (orphans.length > 0) note(paths.log, by ?? '', orphans, clock)
   // Its own record, written before it was killed, knows more.
   if (holder !== undefined && readExitRecord(dir, id)?.supervisor_pid !== holder.supervisorPid)
-    replaceFile(paths.exit, `${JSON.stringify(lostRecord(id, holder, swept, clock))}\n`)
+    replaceFile(paths.exit, `${JSON.stringify(lostRecord({ id, holder, swept, orphans, by, clock }))}\n`)
   const hadSocket = removeIfThere(paths.socket)
   return removeIfThere(paths.pid) || hadSocket ? 'settled' : 'nothing'
 }
@@ -45,18 +74,46 @@ async function settleLocked(dir: string, id: string, clock: Clock): Promise<Sett
 const isSameHolder = (one: Holder | undefined, other: Holder | undefined): boolean =>
   one?.supervisorPid === other?.supervisorPid && one?.supervisorStart === other?.supervisorStart
 
-async function endTree(holder: Holder, clock: Clock): Promise<number> {
-  const { childPid, childStart, key } = holder
-  if (holder.boot !== bootId()) return 0
+/** Nothing after a reboot: all that was is gone, and the numbers mean others. */
+function treeOf({ childPid, childStart, key, boot }: Holder): ProcessTree | undefined {
+  if (boot !== bootId()) return undefined
   const child = childPid === 0 || childStart === undefined ? undefined : { pid: childPid, startTicks: childStart }
-  const tree = new ProcessTree({ child, key })
+  return new ProcessTree({ child, key })
+}
+
+async function endTree(holder: Holder, clock: Clock): Promise<number> {
+  const tree = treeOf(holder)
+  if (tree === undefined) return 0
   return new Ending({ tree, child: undefined, wholeTree: true, graceMs: KILL_GRACE_MS, clock }).sweep()
 }
+
+/** In the session's log as well: a start under the same id removes the record. */
+function note(logPath: string, by: string, orphans: readonly Orphan[], clock: Clock): void {
+  const at = new Date(clock.wallMs()).toISOString()
+  const who = shown(orphans).join('; ')
+  onDisk(logPath, () =>
+    appendFileSync(logPath, `${at} info session lost, and what was left ended by ${by}: ${who}\n`, { mode: 0o600 }),
+  )
+}
+
+const shown = (orphans: readonly Orphan[]): string[] =>
+  orphans
+    .slice(0, RECORD_COMMANDS_MAX)
+    .map(({ pid, command }) => `${pid} ${command.replaceAll(/\s+/g, ' ').slice(0, RECORD_COMMAND_CHARS_MAX)}`)
 
 /** 137: nobody was there to see how the child ended, only that it was made to. */
 const LOST_EXIT_CODE = 137
 
-function lostRecord(id: string, holder: Holder, swept: number, clock: Clock): ExitRecord {
+interface Lost {
+  readonly id: string
+  readonly holder: Holder
+  readonly swept: number
+  readonly orphans: readonly Orphan[]
+  readonly by: string | undefined
+  readonly clock: Clock
+}
+
+function lostRecord({ id, holder, swept, orphans, by, clock }: Lost): ExitRecord {
   return {
     id,
     exit_code: LOST_EXIT_CODE,
@@ -64,11 +121,13 @@ function lostRecord(id: string, holder: Holder, swept: number, clock: Clock): Ex
     reason: 'lost',
     pid: holder.childPid,
     supervisor_pid: holder.supervisorPid,
-    command: [],
-    cwd: '',
+    command: holder.command ?? [],
+    cwd: holder.cwd ?? '',
     started_at: new Date(holder.startedAtMs ?? 0).toISOString(),
     ended_at: new Date(clock.wallMs()).toISOString(),
     output_bytes: 0,
     swept,
+    ended_by: orphans.length === 0 ? null : (by ?? null),
+    swept_processes: shown(orphans),
   }
 }

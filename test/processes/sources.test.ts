@@ -94,7 +94,7 @@ eachSource(
       })
       process.kill(session.supervisor_pid, 'SIGKILL')
       await session.gone()
-      expect(await settle(session.dir, 't')).toBe('settled')
+      expect(await settle(session.dir, 't', { by: 'a test' })).toBe('settled')
       const left = tree.filter(isRunning)
       for (const pid of left) process.kill(pid, 'SIGKILL')
       // The orphan with a session of its own, and what it runs.

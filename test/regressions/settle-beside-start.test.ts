@@ -23,7 +23,7 @@ test('a start beside the settling of its id keeps its pid file and its socket', 
   await waitForDeath(lost.supervisor_pid)
 
   const clock = fakeClock()
-  const settling = settle(socketDir, 't', clock)
+  const settling = settle(socketDir, 't', { by: 'a test', clock })
   await until('the settling to wait for the tree', () => clock.pending() > 0)
   const isExclusive = await isLocked(sessionPaths(socketDir, 't').pid)
   const starting = start(['cat'], { socketDir })

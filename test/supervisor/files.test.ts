@@ -71,6 +71,8 @@ eachSource(() => {
     key: undefined,
     startedAtMs: 0,
     protocol: undefined,
+    command: undefined,
+    cwd: undefined,
   }
 
   test.each([
@@ -97,7 +99,7 @@ eachSource(() => {
     const stranger = startProgram(['sh', '-c', 'sleep 1000 & echo $!; wait'])
     const below = Number(await stranger.waitForLine(/^\d+$/))
     writeFileSync(sessionPaths(dir, 't').pid, encodeHolder({ ...stale, childPid: stranger.pid }))
-    expect(await settle(dir, 't')).toBe('settled')
+    expect(await settle(dir, 't', { by: 'a test' })).toBe('settled')
     expect([stranger.pid, below].filter(isRunning)).toEqual([stranger.pid, below])
   })
 
@@ -120,9 +122,9 @@ eachSource(() => {
     const list = (): string[] => listSessions(dir).map(({ id, state }) => `${id} ${state}`)
     expect(list()).toEqual(['ended ended', 'lost lost', 'running running'])
     expect(existsSync(sessionPaths(dir, 'lost').pid)).toBe(true)
-    expect(await settle(dir, 'lost')).toBe('settled')
-    expect(await settle(dir, 'running')).toBe('alive')
-    expect(await settle(dir, 'never-was')).toBe('nothing')
+    expect(await settle(dir, 'lost', { by: 'a test' })).toBe('settled')
+    expect(await settle(dir, 'running', { by: 'a test' })).toBe('alive')
+    expect(await settle(dir, 'never-was', { by: 'a test' })).toBe('nothing')
     expect(findSession(dir, 'lost')).toMatchObject({ state: 'ended', exit: { reason: 'lost', exit_code: 137 } })
     expect((await (await running.connect()).status()).alive).toBe(true)
   })

@@ -24,7 +24,7 @@ test.each([
   ['RESIZE of five bytes', '04000000050102030405'],
   ['options that are not JSON', `0200000003${Buffer.from('{x}').toString('hex')}`],
   ['options of the wrong type', `020000000b${Buffer.from('{"from":[]}').toString('hex')}`],
-  ['a report that is none', `0700000002${Buffer.from('{}').toString('hex')}`],
+  ['a report that is none', `4100000002${Buffer.from('{}').toString('hex')}`],
 ])('%s: that connection is closed, the session lives', async (_name, hex) => {
   const session = await start(['cat'])
   const [bad, good] = await Promise.all([session.connect(), session.connect()])

@@ -147,7 +147,7 @@ export const status = spec({
     id: 'id of the session',
     pid: 'process of the command',
     alive: 'whether the command runs',
-    state: 'idle, thinking, streaming, tool_use, active or dead',
+    state: 'idle, thinking, streaming, tool_use, active, dead, or lost: its supervisor was killed and it still runs',
     state_ms: 'milliseconds in this state',
     idle_ms: 'milliseconds since the last output',
     needs_input: 'value, source and evidence: whether a person is waited for, and who says so',
@@ -322,7 +322,9 @@ export const wait = spec({
 export const clean = spec({
   names: ['heimdall session clean', 'hm clean'],
   summary: 'Remove what ended sessions have left behind',
-  about: 'Logs and exit records of sessions that do not run. Shows what it would remove unless --force is given.',
+  about:
+    'Logs and exit records of sessions that do not run, and processes of sessions whose supervisor was killed. Shows what ' +
+    'it would remove and end unless --force is given.',
   flags: {
     'socket-dir': socketDir,
     'older-than': { type: 'duration', value: 'TIME', help: 'only files older than this; default 24h' },
@@ -332,7 +334,11 @@ export const clean = spec({
     { run: 'hm clean', does: 'shows what would be removed' },
     { run: 'hm clean --older-than 7d --force', does: 'removes what is older than a week' },
   ],
-  output: { removed: 'whether files were removed', files: 'path, bytes and age_ms of each file' },
+  output: {
+    removed: 'whether files were removed',
+    files: 'path, bytes and age_ms of each file',
+    sessions: 'id and processes of each lost session of which something runs',
+  },
 })
 
 export const record = spec({

@@ -47,7 +47,8 @@ export async function start(
   onTestFinished(async () => {
     if (isRunning(started.supervisor_pid)) process.kill(started.supervisor_pid, 'SIGKILL')
     await until('the supervisor to be gone', () => !isRunning(started.supervisor_pid))
-    if (findSession(dir, started.id)?.holder?.supervisorPid === started.supervisor_pid) await settle(dir, started.id)
+    if (findSession(dir, started.id)?.holder?.supervisorPid === started.supervisor_pid)
+      await settle(dir, started.id, { by: 'a test' })
   })
   return {
     ...started,

@@ -1,11 +1,14 @@
-// hm clean: removes the logs and exit records of sessions that have ended, or shows what it would remove.
+// hm clean: removes what sessions that have ended left behind, and ends what lost ones did; or shows what it would do.
 import { readdirSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isErrno } from '../../../errors.ts'
-import { findSession } from '../../../supervisor/session-files.ts'
-import type { Run } from '../../command.ts'
+import { findSession, listSessions } from '../../../supervisor/session-files.ts'
+import { type Orphan, orphansOf, settle } from '../../../supervisor/settle.ts'
+import type { Context, Run } from '../../command.ts'
 import { duration } from '../../render/duration.ts'
+import { inlineText } from '../../render/plain-text.ts'
 import type { clean } from '../../table/session.ts'
+import { whoEnds } from './locate.ts'
 import { socketDirOf } from './socket-dir.ts'
 
 const OLDER_THAN_MS = 86_400_000
@@ -13,18 +16,45 @@ const OLDER_THAN_MS = 86_400_000
 export const run: Run<typeof clean> = async (context, { flags }) => {
   const dir = await socketDirOf(context, flags)
   const nowMs = context.clock.wallMs()
+  const isForced = flags.force === true
+  const sessions = await lostSessions(context, dir, isForced)
   const files = leftovers(dir)
     .map((path) => ({ path, ...sizeAndAge(path, nowMs) }))
     .filter(({ age_ms }) => age_ms >= (flags['older-than'] ?? OLDER_THAN_MS))
-  const isForced = flags.force === true
   if (isForced) for (const { path } of files) unlinkSync(path)
-  const lines = files.map(({ path, bytes, age_ms }) => `  ${path} (${bytes} bytes, ${duration(age_ms)} old)`)
-  const head =
-    files.length === 0
-      ? 'Nothing to clean'
-      : `${isForced ? 'Removed' : 'Would remove'} ${files.length} ${files.length === 1 ? 'file' : 'files'}:`
-  const tail = isForced || files.length === 0 ? [] : ['Run again with --force to remove them']
-  return { data: { removed: isForced, files }, text: [head, ...lines, ...tail].join('\n') }
+  const lines = [
+    ...sessions.map(({ id, processes }) => `${isForced ? 'ended' : 'would end'} session ${id}${list(processes)}`),
+    ...files.map(({ path, bytes, age_ms }) => {
+      const file = `${path} (${bytes} bytes, ${duration(age_ms)} old)`
+      return isForced ? `removed ${file}` : `would remove ${file}`
+    }),
+  ].map((line) => `  ${line}`)
+  const text = lines.length === 0 ? ['Nothing to clean'] : [head(isForced, files), ...lines]
+  return { data: { removed: isForced, files, sessions }, text: text.join('\n') }
+}
+
+/** In the words that scripts of the field look for. */
+function head(isForced: boolean, files: readonly { readonly path: string }[]): string {
+  if (!isForced) return 'Nothing is removed without --force:'
+  const logs = files.filter(({ path }) => path.endsWith('.log')).length
+  return `Cleaned ${logs} log file(s), ${files.length - logs} other file(s):`
+}
+
+const list = (processes: readonly Orphan[]): string =>
+  `, lost, still running: ${processes.map(({ pid, command }) => `${pid} ${inlineText(command)}`).join('; ')}`
+
+interface LostSession {
+  readonly id: string
+  readonly processes: readonly Orphan[]
+}
+
+/** Whatever their age: nobody watches over them any more. */
+async function lostSessions(context: Context, dir: string, isForced: boolean): Promise<LostSession[]> {
+  const lost = listSessions(dir)
+    .filter(({ state }) => state === 'lost')
+    .map(({ id, holder }) => ({ id, processes: orphansOf(holder) }))
+  if (isForced) for (const { id } of lost) await settle(dir, id, { by: whoEnds(context), clock: context.clock })
+  return lost.filter(({ processes }) => processes.length > 0)
 }
 
 /** Files of ours whose session is not running. Sockets and pid files are the sessions' own business, recordings the user's. */

@@ -2,19 +2,49 @@
 import { Watch } from '../../../client/watch.ts'
 import { type Clock, pause } from '../../../clock.ts'
 import { HeimdallError } from '../../../errors.ts'
-import { type Holder, isSupervisorAlive, readHolder } from '../../../supervisor/session-files.ts'
-import type { Run } from '../../command.ts'
+import { SESSION_ANSWER_MS } from '../../../limits.ts'
+import { readStat } from '../../../processes.ts'
+import { type Holder, isSupervisorAlive, readExitRecord } from '../../../supervisor/session-files.ts'
+import { sendSignal } from '../../../supervisor/signals.ts'
+import type { Answer, Context, InputOf, Run } from '../../command.ts'
 import type { kill } from '../../table/session.ts'
-import { connectTo, locate } from './locate.ts'
+import { connectTo, locate, type Located, whoEnds } from './locate.ts'
 
 export const run: Run<typeof kill> = async (context, { flags, args }) => {
   const located = await locate(context, flags, args.id)
-  const { id } = located
+  const { id, holder, orphans } = located
+  if (orphans.length > 0) return await endLost(context, located)
   if (!located.isRunning) {
     const code = located.exit?.exit_code ?? null
     return { data: { id, ended: true, exit_code: code }, text: `Session ${id} had ended already` }
   }
-  const holder = readHolder(located.dir, id)
+  if (!isStopped(holder)) return await askToEnd(context, flags, located)
+  context.note(`the supervisor of session ${id} was stopped (SIGSTOP); it goes on, to end the session`)
+  sendSignal(holder.supervisorPid, 'SIGCONT')
+  try {
+    return await askToEnd(context, flags, located)
+  } catch (error) {
+    if (!(error instanceof HeimdallError && error.code === 'SESSION_SILENT')) throw error
+    sendSignal(holder.supervisorPid, 'SIGKILL')
+    await isGone(holder, context.clock, context.clock.monoMs() + SESSION_ANSWER_MS)
+    return await endLost(context, located)
+  }
+}
+
+const isStopped = (holder: Holder | undefined): holder is Holder =>
+  holder !== undefined && readStat(holder.supervisorPid)?.isStopped === true
+
+/** There is nobody to ask, so it is done here: asked, given the grace time, and then not asked. */
+async function endLost(context: Context, { dir, id }: Located): Promise<Answer> {
+  const { settle } = await import('../../../supervisor/settle.ts')
+  await settle(dir, id, { by: whoEnds(context), clock: context.clock })
+  const exit = readExitRecord(dir, id)
+  const text = `Session ${id} had lost its supervisor; ended ${exit?.swept ?? 0} processes that it had left`
+  return { data: { id, ended: true, exit_code: exit?.exit_code ?? null }, text }
+}
+
+async function askToEnd(context: Context, flags: InputOf<typeof kill>['flags'], located: Located): Promise<Answer> {
+  const { id, holder } = located
   const deadlineMs = context.clock.monoMs() + (flags.timeout ?? Number.POSITIVE_INFINITY)
   const connection = await connectTo(located)
   try {

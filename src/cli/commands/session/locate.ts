@@ -2,14 +2,17 @@
 import { openConnection, type SessionConnection } from '../../../client/connection.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { parseId } from '../../../ids.ts'
+import { userName } from '../../../person.ts'
 import { nearest } from '../../../suggest.ts'
 import {
   type ExitRecord,
   findSession,
+  type Holder,
   listSessions,
   sessionPaths,
   type SessionPaths,
 } from '../../../supervisor/session-files.ts'
+import type { Orphan } from '../../../supervisor/settle.ts'
 import { KEY_VARIABLE } from '../../../supervisor/handover.ts'
 import type { Context } from '../../command.ts'
 import { type DirFlag, socketDirOf } from './socket-dir.ts'
@@ -19,22 +22,32 @@ export interface Located {
   readonly dir: string
   readonly paths: SessionPaths
   readonly isRunning: boolean
+  /** Who runs it, or ran it when its supervisor was killed. */
+  readonly holder: Holder | undefined
+  /** What goes on running of a session whose supervisor was killed; none of any other. */
+  readonly orphans: readonly Orphan[]
   /** How it ended; also of an earlier session of this id while another one runs. */
   readonly exit: ExitRecord | undefined
 }
 
-/** Finds a session by id. One whose supervisor died without a word is settled first, so that the answer is final. */
+/**
+ * Finds a session by id, and ends nothing. One whose supervisor died without a word is settled first where nothing of
+ * it runs any more, so that the answer is final.
+ */
 export async function locate(context: Context, flags: DirFlag, text: string): Promise<Located> {
   const id = parseId('session', text)
   const dir = await socketDirOf(context, flags)
   let entry = findSession(dir, id)
+  let orphans: readonly Orphan[] = []
   if (entry?.state === 'lost') {
-    const { settle } = await import('../../../supervisor/settle.ts')
-    await settle(dir, id, context.clock)
+    const { orphansOf, settle } = await import('../../../supervisor/settle.ts')
+    if ((await settle(dir, id, { by: undefined, clock: context.clock })) === 'orphaned')
+      orphans = orphansOf(entry.holder)
     entry = findSession(dir, id)
   }
   if (entry === undefined) throw notFound(dir, id)
-  return { id, dir, paths: sessionPaths(dir, id), isRunning: entry.state === 'running', exit: entry.exit }
+  const { holder, exit, state } = entry
+  return { id, dir, paths: sessionPaths(dir, id), isRunning: state === 'running', holder, orphans, exit }
 }
 
 /**
@@ -63,9 +76,23 @@ export async function connectTo(located: Located): Promise<SessionConnection> {
   return await openConnection(located.paths.socket)
 }
 
-export function ended({ id, exit }: Located): HeimdallError {
+export function ended({ id, exit, orphans }: Located): HeimdallError {
+  if (orphans.length > 0) return lost(id, orphans)
   const how = exit === undefined ? '' : ` with exit code ${exit.exit_code} at ${exit.ended_at}`
   return new HeimdallError('SESSION_ENDED', `session ${id} has ended${how}`, {
     hint: `hm logs ${id} --supervisor shows its log`,
   })
 }
+
+function lost(id: string, orphans: readonly Orphan[]): HeimdallError {
+  const [first, ...more] = orphans
+  const others = more.length === 0 ? '' : ` and ${more.length} more`
+  return new HeimdallError(
+    'SESSION_LOST',
+    `the supervisor of session ${id} was killed; still running: process ${first?.pid} (${first?.command})${others}`,
+    { hint: `hm kill ${id} ends what is left`, details: { id, processes: orphans } },
+  )
+}
+
+/** For the record of what was ended. */
+export const whoEnds = ({ calledAs }: Context): string => `${calledAs} by ${userName()} (process ${process.pid})`

@@ -1,7 +1,7 @@
 // hm ls: the sessions of a folder. Looks, and removes nothing.
 import { openConnection } from '../../../client/connection.ts'
 import { HeimdallError, isErrno } from '../../../errors.ts'
-import { listSessions, type SessionEntry, sessionPaths } from '../../../supervisor/session-files.ts'
+import { type Holder, listSessions, type SessionEntry, sessionPaths } from '../../../supervisor/session-files.ts'
 import type { Info } from '../../../wire/messages.ts'
 import type { Run } from '../../command.ts'
 import { duration } from '../../render/duration.ts'
@@ -15,28 +15,34 @@ const ANSWER_MS = 1_000
 
 export const run: Run<typeof ls> = async (context, { flags }) => {
   const dir = await socketDirOf(context, flags)
-  const entries = listSessions(dir).filter(({ state }) => state === 'running' || flags.all === true)
+  const entries = listSessions(dir).filter(({ state }) => state !== 'ended' || flags.all === true)
   const found = await Promise.all(entries.map((entry) => describe(dir, entry)))
   // A session still answers for a moment after its command has ended.
   const sessions = found.filter(({ alive }) => alive || flags.all === true)
-  const rows = sessions.map((session) => [
+  const row = (session: Listed): string[] => [
     session.id,
-    session.state,
+    session.state === 'lost' && session.alive ? 'lost, still running' : session.state,
     session.needs_input?.value === true ? 'needs input' : '',
     session.exit_code === null ? duration(session.state_ms) : `exit ${session.exit_code}`,
     inlineText(session.command.join(' ')),
-  ])
+  ]
   const header = ['ID', 'STATE', 'WAITS', 'FOR', 'COMMAND']
-  const text = context.isSeedName ? fieldList(rows) : renderTable(context.style, header, rows)
-  return { data: { sessions }, text: rows.length === 0 && context.style.isTty ? 'No active sessions' : text }
+  if (sessions.length === 0 && context.style.isTty) return { data: { sessions }, text: 'No active sessions' }
+  if (!context.isSeedName) return { data: { sessions }, text: renderTable(context.style, header, sessions.map(row)) }
+  const active = sessions.filter(({ alive }) => alive).map(row)
+  const ended = sessions.filter(({ alive }) => !alive).map(row)
+  const lists = [
+    active.length === 0 ? 'No active sessions' : fieldList('Active sessions:', active),
+    ...(ended.length === 0 ? [] : [fieldList('Ended sessions:', ended)]),
+  ]
+  return { data: { sessions }, text: lists.join('\n') }
 }
 
 /** The list as scripts of the field read it: the id is the first word of each indented line. */
-function fieldList(rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return 'No active sessions'
+function fieldList(title: string, rows: readonly (readonly string[])[]): string {
   const widths = [0, 1, 2, 3].map((i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
   const lines = rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd())
-  return ['Active sessions:', ...lines].join('\n')
+  return [title, ...lines].join('\n')
 }
 
 export interface Listed {
@@ -59,19 +65,24 @@ export async function describe(dir: string, entry: SessionEntry): Promise<Listed
     return { id, alive, state, state_ms, needs_input, pid, started_at, command, exit_code }
   }
   const isRunning = entry.state === 'running'
+  const orphans = entry.state === 'lost' ? (await import('../../../supervisor/settle.ts')).orphansOf(holder) : []
+  const hasEnded = !isRunning && orphans.length === 0
   return {
     id,
-    alive: isRunning,
+    alive: !hasEnded,
     // Its process is there and does not answer, or it is gone and nobody has settled it yet.
     state: isRunning ? 'silent' : entry.state === 'ended' ? 'dead' : entry.state,
     state_ms: 0,
     needs_input: null,
     pid: exit?.pid ?? holder?.childPid ?? 0,
-    started_at: isRunning ? null : (exit?.started_at ?? null),
-    command: isRunning ? [] : (exit?.command ?? []),
-    exit_code: isRunning ? null : (exit?.exit_code ?? null),
+    started_at: hasEnded ? (exit?.started_at ?? null) : startedAt(holder),
+    command: (hasEnded ? exit?.command : undefined) ?? holder?.command ?? [],
+    exit_code: hasEnded ? (exit?.exit_code ?? null) : null,
   }
 }
+
+const startedAt = (holder: Holder | undefined): string | null =>
+  holder?.startedAtMs === undefined ? null : new Date(holder.startedAtMs).toISOString()
 
 async function ask(socketPath: string): Promise<Info | undefined> {
   try {

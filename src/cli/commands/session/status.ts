@@ -10,6 +10,7 @@ import { connectTo, locate, type Located } from './locate.ts'
 
 export const run: Run<typeof status> = async (context, { flags, args }) => {
   const located = await locate(context, flags, args.id)
+  if (located.orphans.length > 0) return lostAnswer(located)
   if (!located.isRunning) return endedAnswer(context, located)
   const connection = await connectTo(located)
   try {
@@ -41,6 +42,32 @@ function runningAnswer(id: string, status: SessionStatus, info: Info | undefined
     if (info.exit_code !== null) lines.push(`exit_code: ${info.exit_code}`)
   }
   const data = { ...info, id, pid, idle_ms: idleMs, alive, state, state_ms: stateMs }
+  return { data, text: lines.join('\n') }
+}
+
+/** Nobody is there to ask: what its files and the system say. */
+function lostAnswer({ id, holder, orphans }: Located): Answer {
+  const base = { id, pid: holder?.childPid ?? 0, idleMs: 0, alive: true, state: 'lost', stateMs: 0 }
+  const command = holder?.command ?? []
+  const lines = [
+    ...fiveLines(base),
+    `lost: its supervisor was killed; hm kill ${id} ends what is left`,
+    `command: ${inlineText(command.join(' '))}`,
+    ...orphans.map((one) => `still running: ${one.pid} ${inlineText(one.command)}`),
+  ]
+  const data = {
+    id,
+    pid: base.pid,
+    alive: true,
+    state: 'lost',
+    state_ms: 0,
+    idle_ms: 0,
+    needs_input: { value: false, source: 'none', evidence: null },
+    exit_code: null,
+    command,
+    title: '',
+    processes: orphans,
+  }
   return { data, text: lines.join('\n') }
 }
 
