@@ -37,6 +37,8 @@ export interface Brief {
   /** The first part of `text`, the same for every brief with the same invariants, capsules and facts. */
   readonly prefix: string
   readonly omitted: readonly Omitted[]
+  /** What could not be checked; the brief stands all the same. */
+  readonly warnings: readonly string[]
 }
 
 /** Builds the brief or says everything that stands in its way; there is no such thing as half a brief. */
@@ -53,6 +55,7 @@ interface Parts {
   readonly task: string
   readonly spec: string
   readonly invariants: string | undefined
+  readonly warnings: readonly string[]
   readonly capsules: readonly Capsule[]
   readonly facts: readonly (readonly [string, string])[]
   readonly symbols: readonly (readonly [string, string])[]
@@ -73,11 +76,16 @@ function resolveParts(planning: Planning, request: BriefRequest): Parts {
   const symbols = request.symbols.length === 0 ? [] : look('symbol', listSymbols(planning), request.symbols)
   const facts = request.facts.length === 0 ? [] : look('fact', readTable(planning, BLACKBOARD).entries, request.facts)
   const capsules = resolveCapsules(planning, request.capsules, unresolved)
-  let invariants: string | undefined
-  if (request.invariants !== undefined) {
-    const check = checkInvariants(planning, request.invariants)
-    if (check.ok) invariants = `${request.invariants} (verified: ${check.verified})`
-    else unresolved.push(`invariants ${printable(request.invariants)} (${check.why})`)
+  let invariants = request.invariants
+  const warnings: string[] = []
+  if (invariants !== undefined) {
+    const check = checkInvariants(planning, invariants)
+    if (!check.ok) unresolved.push(`invariants ${printable(invariants)} (${check.why})`)
+    else if (check.verified !== null) invariants = `${invariants} (verified: ${check.verified})`
+    else
+      warnings.push(
+        `invariants ${printable(invariants)}: there is no such file here, the reference is written as given`,
+      )
   }
   if (unresolved.length > 0) throw incomplete(planning, request, unresolved)
   const named = new Set(request.capsules)
@@ -88,6 +96,7 @@ function resolveParts(planning: Planning, request: BriefRequest): Parts {
   return {
     ...request,
     invariants,
+    warnings,
     capsules,
     facts,
     symbols,
@@ -182,7 +191,7 @@ function compose(parts: Parts, omitted: readonly Omitted[]): Brief {
     ),
     ...section(`=== TASK ${escapeColumn(parts.task)} ===\nTASK SPEC:`, [parts.spec]),
   ].join('\n')
-  return { prefix, text: prefix + rest, omitted }
+  return { prefix, text: prefix + rest, omitted, warnings: parts.warnings }
 }
 
 /** Every line of a value is indented, so that none can pass for a heading of the brief. */

@@ -1,4 +1,4 @@
-// The invariants reference of a brief: `path[#anchor]`, checked, because a dead reference looks like a kept promise.
+// The invariants reference of a brief: `path[#anchor]`, checked as far as the file is here, because a dead reference looks like a kept promise.
 import { readFileSync } from 'node:fs'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
@@ -8,7 +8,8 @@ import { nearest } from '../suggest.ts'
 import { findReference, type Planning, type Reference } from './planning.ts'
 
 export type InvariantsCheck =
-  | { readonly ok: true; readonly verified: 'file' | 'file + anchor' }
+  /** `null`: there is no such file here; wherever the brief is read there may be one. */
+  | { readonly ok: true; readonly verified: 'file' | 'file + anchor' | null }
   | { readonly ok: false; readonly why: string }
 
 export function checkInvariants(planning: Planning, reference: string): InvariantsCheck {
@@ -22,7 +23,7 @@ export function checkInvariants(planning: Planning, reference: string): Invarian
     if (!(error instanceof HeimdallError) || error.code !== 'PATH_OUTSIDE_ROOT') throw error
     return { ok: false, why: 'malformed, it leads out of the project' }
   }
-  if (found === undefined) return { ok: false, why: 'there is no such file' }
+  if (found === undefined) return { ok: true, verified: null }
   if (anchor === undefined) return { ok: true, verified: 'file' }
   const anchors = anchorsOf(readReferenced(found.path))
   if (anchors.includes(anchor)) return { ok: true, verified: 'file + anchor' }

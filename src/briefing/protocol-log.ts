@@ -7,7 +7,18 @@ import { openAppendLog } from '../storage/append-log.ts'
 import { FILES, isThere, pathToRead, pathToWrite, type Planning } from './planning.ts'
 import { row } from './rows.ts'
 
-export type Actor = 'protocol' | 'resolve' | 'blackboard' | 'capsule' | 'brief' | 'ledger' | 'validate' | 'gate'
+export type Actor =
+  | 'protocol'
+  | 'resolve'
+  | 'blackboard'
+  | 'capsule'
+  | 'brief'
+  | 'ledger'
+  | 'validate'
+  | 'gate'
+  | 'claim'
+  | 'haid'
+  | 'mcp'
 
 /**
  * Appends one line. The action itself is done by then, so a log that cannot be written is said on stderr and

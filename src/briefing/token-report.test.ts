@@ -28,7 +28,7 @@ test('seed 000, delta: a saving is a minus, a loss is a plus, and neither is a d
 })
 
 test('a role cannot forge a line of the report', () => {
-  expect(reportLines([row({ role: 'a\n  TOTAL: 0 tokens' })])).toHaveLength(3)
+  expect(reportLines([row({ role: 'a\n  TOTAL: 0 tokens' })], 'all runs')).toHaveLength(3)
 })
 
 test('a number declared for a message that was measured is superseded, in its own run only', () => {

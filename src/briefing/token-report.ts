@@ -41,9 +41,28 @@ export function totalsBy(rows: readonly LedgerRow[], of: (row: LedgerRow) => str
   return new Map([...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, group]) => [name, totalsOf(group)]))
 }
 
-export function reportLines(rows: readonly LedgerRow[]): string[] {
+export interface Span {
+  readonly rows: number
+  /** Rows that name no run are one run together. */
+  readonly runs: number
+  readonly from: string | null
+  readonly to: string | null
+}
+
+export function spanOf(rows: readonly LedgerRow[]): Span {
+  const times = rows.map(({ ts }) => ts).sort()
+  return {
+    rows: rows.length,
+    runs: new Set(rows.map((row) => row.run_id)).size,
+    from: times[0] ?? null,
+    to: times.at(-1) ?? null,
+  }
+}
+
+/** `over` says what the rows are: this run, another one, all of them. */
+export function reportLines(rows: readonly LedgerRow[], over: string): string[] {
   return [
-    'token ledger — per-role totals (this run)',
+    `token ledger — per-role totals (${escapeColumn(over)})`,
     ...[...totalsBy(rows, (row) => row.role)].map(
       ([role, { tokens, messages }]) => `  ${escapeColumn(role)}: ${tokens} tokens (${messages} msgs)`,
     ),

@@ -54,8 +54,13 @@ const DECISIONS_HEADER = '# Decisions\n\nWhat was decided, by whom, newest last.
 /**
  * Brings the files up to the store's last event. Whoever comes after a crash writes what is missing: how far the
  * files of this planning folder are is kept in the store, and lines that were written already are not written again.
+ * `onWritten` gets every event once, from whichever process writes it out.
  */
-export async function exportLedger(room: Coordination, touched?: string): Promise<void> {
+export async function exportLedger(
+  room: Coordination,
+  touched?: string,
+  onWritten: (events: readonly StoredEvent[]) => void = () => undefined,
+): Promise<void> {
   const dir = ledgerDir(room.project)
   const { events, hasStale } = room.store.read((rows) => ({
     events: rows.events({ afterSeq: exported(room, rows).seq }),
@@ -88,6 +93,7 @@ export async function exportLedger(room: Coordination, touched?: string): Promis
       const signature = signWritten(room, rows, { holders: [...files.keys()], eventsBefore, aside })
       rows.putSetting(signatureKey(room.project), JSON.stringify(signature))
     })
+    onWritten(left)
   })
 }
 

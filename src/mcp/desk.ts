@@ -2,12 +2,14 @@
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { openPlanning, type Planning } from '../briefing/planning.ts'
+import { record } from '../briefing/protocol-log.ts'
 import type { Clock } from '../clock.ts'
 import { loadConfig } from '../config.ts'
 import { type Coordination, openCoordination } from '../coordination/coordination.ts'
 import { leaveSession } from '../coordination/enrol.ts'
 import { KnownScopes } from '../coordination/known-scopes.ts'
 import { exportLedger } from '../coordination/ledger.ts'
+import { logLineOf } from '../coordination/log-line.ts'
 import { placeOf } from '../coordination/place.ts'
 import { processRef } from '../coordination/process-ref.ts'
 import { takeInRemote } from '../coordination/remote.ts'
@@ -66,7 +68,10 @@ export class Desk {
   /** After a change: the files that people and other machines read. The change is safe without them, and the next one writes them. */
   async publish(haid: string): Promise<void> {
     try {
-      await exportLedger(await this.room(), haid)
+      await exportLedger(await this.room(), haid, (events) => {
+        for (const line of events.flatMap((event) => logLineOf(event) ?? []))
+          record(this.planning, line.actor, line.action, line.detail)
+      })
     } catch (error) {
       // Whatever it is, the answer to the change must not be lost for it.
       this.#options.note(`the ledger files are behind: ${error instanceof Error ? error.message : String(error)}`)

@@ -224,7 +224,7 @@ describe('seed 000, mechanism 6, token ledger', () => {
     expect(outcome('report')).toMatchObject({
       code: 0,
       stdout:
-        'token ledger — per-role totals (this run)\n  coder: 800 tokens (1 msgs)\n  orchestration: 12000 tokens (1 msgs)\n  TOTAL: 12800 tokens\n',
+        'token ledger — per-role totals (all runs)\n  coder: 800 tokens (1 msgs)\n  orchestration: 12000 tokens (1 msgs)\n  TOTAL: 12800 tokens\n',
     }))
   test('case 49: a baseline is recorded', () =>
     expect(outcome('baseline')).toMatchObject({ code: 0, stdout: 'baseline orchestration = 41000 (v1)\n' }))

@@ -19,7 +19,12 @@ const msgId = {
   value: 'ID',
   help: 'id of the message in the token ledger; made up without it',
 } as const satisfies FlagSpec
-const runId = { type: 'string', value: 'ID', help: 'only rows of this run' } as const satisfies FlagSpec
+const runId = {
+  type: 'string',
+  value: 'ID',
+  help: 'only rows of this run; SUB_RUN_ID is the default',
+} as const satisfies FlagSpec
+const allRuns = { type: 'boolean', help: 'every row, whatever SUB_RUN_ID says' } as const satisfies FlagSpec
 const tokenizer = {
   type: 'string',
   choices: ['o200k_base', 'cl100k_base'],
@@ -49,6 +54,16 @@ export const messageValidate = spec({
   ],
   errors: STORE_ERRORS,
   output: { valid: 'whether the message fits the schema', errors: 'why not, one entry for each field' },
+})
+
+export const messageSchema = spec({
+  names: ['heimdall message schema'],
+  summary: 'Print the schema of the messages, as it is published',
+  about: 'JSON Schema draft-07; `heimdall protocol init` writes the same to .planning/protocol/message-schema.json.',
+  examples: [
+    { run: 'heimdall message schema > message-schema.json', does: 'writes the schema for a validator of your own' },
+  ],
+  output: { schema: 'the schema' },
 })
 
 export const symbolGet = spec({
@@ -312,13 +327,14 @@ export const tokensLog = spec({
 export const tokensReport = spec({
   names: named('tokens report', 'ledger report'),
   summary: 'Print the totals of the token ledger per role',
-  flags: { run: runId },
+  flags: { run: runId, all: allRuns },
   examples: [{ run: 'heimdall tokens report', does: 'prints tokens and messages of each role, and the total' }],
   errors: STORE_ERRORS,
   output: {
     roles: 'for each role tokens, cached, uncached, messages, measured, declared',
     runs: 'the same for each run',
     total: 'the same for all',
+    over: 'what was summed: run (null for all), rows, runs, from, to',
     unreadable: 'lines of the ledger that are no row',
   },
 })
@@ -345,7 +361,7 @@ export const tokensBaseline = spec({
 export const tokensDelta = spec({
   names: named('tokens delta', 'ledger delta'),
   summary: 'Print the ledger against the baselines, role by role',
-  flags: { role: { type: 'string', value: 'ROLE', help: 'this role only' }, run: runId },
+  flags: { role: { type: 'string', value: 'ROLE', help: 'this role only' }, run: runId, all: allRuns },
   examples: [
     { run: 'heimdall tokens delta --role orchestration', does: 'prints baseline, cost and change in percent' },
   ],
@@ -461,6 +477,7 @@ export const briefingCommands: readonly Command[] = [
   { spec: protocolLog, load: () => import('../commands/briefing/protocol-log.ts') },
   { spec: protocolDemo, load: () => import('../commands/briefing/protocol-demo.ts') },
   { spec: messageValidate, load: () => import('../commands/briefing/message-validate.ts') },
+  { spec: messageSchema, load: () => import('../commands/briefing/message-schema.ts') },
   { spec: symbolGet, load: () => import('../commands/briefing/symbol-get.ts') },
   { spec: symbolSet, load: () => import('../commands/briefing/symbol-set.ts') },
   { spec: symbolReverse, load: () => import('../commands/briefing/symbol-reverse.ts') },

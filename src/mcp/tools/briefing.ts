@@ -67,7 +67,14 @@ export const brief = tool({
       invariants: input.invariants,
       budget: input.budget,
     })
-    return { data: { haid, ...(built.omitted.length === 0 ? {} : { omitted: built.omitted }), text: built.text } }
+    return {
+      data: {
+        haid,
+        ...(built.omitted.length === 0 ? {} : { omitted: built.omitted }),
+        ...(built.warnings.length === 0 ? {} : { warnings: built.warnings }),
+        text: built.text,
+      },
+    }
   },
 })
 

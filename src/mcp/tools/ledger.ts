@@ -2,6 +2,7 @@
 import { relative } from 'node:path'
 import { listCapsules, showCapsule } from '../../briefing/capsules.ts'
 import { FILES } from '../../briefing/planning.ts'
+import { record } from '../../briefing/protocol-log.ts'
 import { isoSeconds } from '../../clock.ts'
 import { listCompleted, readCompleted } from '../../coordination/completed.ts'
 import { raiseConflict, recordDecision } from '../../coordination/decisions.ts'
@@ -18,8 +19,12 @@ export const readCapsules = tool({
   args: { id: 'text', cursor: 'text', max_tokens: 'count' },
   run(caller, { id, cursor, max_tokens }) {
     const { haid, desk } = caller
-    if (id !== undefined) return { data: { haid, capsules: bodies(caller, id), count: 1 } }
     const { project, planning } = desk
+    if (id !== undefined) {
+      const capsules = bodies(caller, id)
+      record(planning, 'mcp', 'read-capsules', `${haid} ${id}`)
+      return { data: { haid, capsules, count: 1 } }
+    }
     const all = [
       ...listCompleted(project).map((name) => ({ id: name, source: 'completed' })),
       ...listCapsules(planning).map((name) => ({ id: name, source: 'protocol' })),

@@ -6,7 +6,7 @@ import { listOf, logCost, newMessageId, planningOf } from './planning.ts'
 
 export const run: Run<typeof briefBuild> = async (context, { flags }) => {
   const planning = planningOf(context)
-  const { text, prefix, omitted } = buildBrief(planning, {
+  const { text, prefix, omitted, warnings } = buildBrief(planning, {
     task: flags.task,
     spec: flags.spec,
     symbols: listOf(flags.symbols),
@@ -15,9 +15,10 @@ export const run: Run<typeof briefBuild> = async (context, { flags }) => {
     invariants: flags.invariants,
     budget: flags.budget,
   })
+  for (const warning of warnings) context.note(`warning: ${warning}`)
   if (omitted.length > 0)
     context.note(`note: ${omitted.length} references did not fit into ${flags.budget} tokens; the brief lists them`)
   const msgId = flags['msg-id'] ?? newMessageId(context, 'b')
   await logCost(context, planning, { role: flags.role, kind: 'delta_brief', msgId }, `${text}\n`, prefix)
-  return { data: { task: flags.task, msg_id: msgId, text, omitted }, text }
+  return { data: { task: flags.task, msg_id: msgId, text, omitted, warnings }, text }
 }

@@ -21,6 +21,14 @@ export function roleOf(context: Context, flag: string | undefined): string | und
 
 export const runIdOf = (context: Context): string | undefined => variable(context, 'SUB_RUN_ID')
 
+/** The run whose rows are summed: the one that is named, or else the one that this command is part of. */
+export function runToSum(
+  context: Context,
+  { run, all }: { readonly run?: string | undefined; readonly all?: boolean | undefined },
+): string | undefined {
+  return run ?? (all === true ? undefined : runIdOf(context))
+}
+
 /** Who says so, for a fact. */
 export function authorOf(context: Context, flag: string | undefined): string | null {
   const names = ['HEIMDALL_HAID', 'HEIMDALL_AGENT_ID', 'HEIMDALL_ROLE'].map((name) => variable(context, name))

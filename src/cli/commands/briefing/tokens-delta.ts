@@ -4,12 +4,12 @@ import { readLedger } from '../../../briefing/token-ledger.ts'
 import { countedRows, DELTA_HEADER, deltaLine, totalsOf } from '../../../briefing/token-report.ts'
 import type { Run } from '../../command.ts'
 import type { tokensDelta } from '../../table/briefing.ts'
-import { planningOf } from './planning.ts'
+import { planningOf, runToSum } from './planning.ts'
 
 export const run: Run<typeof tokensDelta> = async (context, { flags }) => {
   const planning = planningOf(context)
   const baselines = readBaselines(planning)
-  const counted = countedRows(readLedger(planning).rows, flags.run)
+  const counted = countedRows(readLedger(planning).rows, runToSum(context, flags))
   const names = flags.role === undefined ? [...baselines.keys()].sort() : [flags.role]
   const roles = names.map((role) => ({
     role,

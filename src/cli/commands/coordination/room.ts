@@ -11,6 +11,7 @@ import { type AgentActor, unknownAgent } from '../../../coordination/gate.ts'
 import { writeKey } from '../../../coordination/keys.ts'
 import { exportLedger } from '../../../coordination/ledger.ts'
 import { hasNews, ledgerSignature, type Signature } from '../../../coordination/ledger-files.ts'
+import { type LogLine, logLineOf } from '../../../coordination/log-line.ts'
 import { type Place, placeOf } from '../../../coordination/place.ts'
 import type { ProcessRef } from '../../../coordination/process-ref.ts'
 import { takeInRemote } from '../../../coordination/remote.ts'
@@ -27,7 +28,7 @@ export async function withRoom<T>(context: Context, act: (room: Coordination) =>
     try {
       return await act(room)
     } finally {
-      await writeLedger(context, room, callerOf(context, room).agent?.haid)
+      await writeLedger(context, room)
     }
   } finally {
     room.store.close()
@@ -76,12 +77,24 @@ function takeInNews(context: Context, options: CoordinationOptions, signature: S
  * The change is committed by now and its answer stands, whatever becomes of the files: the next command writes them.
  * That goes for errors of our own too, which would otherwise take the answer's place.
  */
-async function writeLedger(context: Context, room: Coordination, touched: string | undefined): Promise<void> {
+async function writeLedger(context: Context, room: Coordination): Promise<void> {
   try {
-    await exportLedger(room, touched)
+    const touched = callerOf(context, room).agent?.haid
+    const written: LogLine[] = []
+    await exportLedger(room, touched, (events) => written.push(...events.flatMap((event) => logLineOf(event) ?? [])))
+    if (written.length > 0) await logLines(context, written)
   } catch (error) {
     context.note(`warning: the ledger files are behind: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+async function logLines(context: Context, lines: readonly LogLine[]): Promise<void> {
+  const [{ planningOf }, { record }] = await Promise.all([
+    import('../briefing/planning.ts'),
+    import('../../../briefing/protocol-log.ts'),
+  ])
+  const planning = planningOf(context)
+  for (const { actor, action, detail } of lines) record(planning, actor, action, detail)
 }
 
 /** The agent to act as, with proof: `--agent`, the session's, or what the environment says. */
