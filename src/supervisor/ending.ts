@@ -5,7 +5,7 @@ import type { ProcessStat, ProcessTable } from '../process-table.ts'
 import { lookAtProcesses } from '../processes.ts'
 import { isInteractiveShell } from './interactive-shell.ts'
 import { sendSignal } from './signals.ts'
-import type { ProcessTree } from './tree.ts'
+import type { ProcessTree } from '../process-tree.ts'
 
 /** How a session's child ended. */
 export interface SessionEnd {

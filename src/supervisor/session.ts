@@ -22,7 +22,7 @@ import type { SessionLog } from './session-log.ts'
 import type { SessionName } from './session-name.ts'
 import { SizePolicy } from './size.ts'
 import { Subscriber } from './subscriber.ts'
-import { ProcessTree } from './tree.ts'
+import { sessionTree } from './tree.ts'
 import { Waiting } from './waiting.ts'
 
 export interface SessionParts {
@@ -121,7 +121,7 @@ export class Session implements Desk {
         ended: (code, signal) => this.#ended(code, signal),
       },
     )
-    const tree = new ProcessTree({ child: this.#pty.child, key: parts.key, terminal: this.#pty.terminal })
+    const tree = sessionTree({ child: this.#pty.child, key: parts.key, terminal: this.#pty.terminal })
     this.#watching = tree.watch(clock, (problem) => parts.log.write('error', 'session', problem))
     const { killProcessGroup: wholeTree, graceMs } = options
     this.ending = new Ending({ tree, child: this.pid, wholeTree, graceMs, clock })

@@ -2,6 +2,7 @@
 import { appendFileSync, existsSync } from 'node:fs'
 import { systemClock, type Clock } from '../clock.ts'
 import { KILL_GRACE_MS, RECORD_COMMAND_CHARS_MAX, RECORD_COMMANDS_MAX } from '../limits.ts'
+import type { ProcessTree } from '../process-tree.ts'
 import { bootId, lookAtProcesses } from '../processes.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
@@ -15,7 +16,7 @@ import {
   readHolder,
   sessionPaths,
 } from './session-files.ts'
-import { ProcessTree } from './tree.ts'
+import { sessionTree } from './tree.ts'
 
 /** `orphaned`: processes of it still run, and nobody said that they may be ended. */
 export type Settled = 'nothing' | 'alive' | 'orphaned' | 'settled'
@@ -78,7 +79,7 @@ const isSameHolder = (one: Holder | undefined, other: Holder | undefined): boole
 function treeOf({ childPid, childStart, key, boot }: Holder): ProcessTree | undefined {
   if (boot !== bootId()) return undefined
   const child = childPid === 0 || childStart === undefined ? undefined : { pid: childPid, startTicks: childStart }
-  return new ProcessTree({ child, key })
+  return sessionTree({ child, key })
 }
 
 async function endTree(holder: Holder, clock: Clock): Promise<number> {

@@ -1,111 +1,16 @@
-// The process tree of a session, also those that left its group or its session: found by parent, session, environment and terminal.
-import type { Clock, Timer } from '../clock.ts'
-import { HeimdallError } from '../errors.ts'
-import { TREE_PROCESSES_MAX, TREE_SCAN_MS } from '../limits.ts'
-import type { FileId, ProcessId, ProcessStat, ProcessTable } from '../process-table.ts'
-import { isSame, isSameStart, isStartedAfter, lookAside, lookAtProcesses } from '../processes.ts'
+// The process tree of a session: all that came of its child, but for sessions that were started from inside it.
+import type { FileId, ProcessId, ProcessTable } from '../process-table.ts'
+import { ProcessTree } from '../process-tree.ts'
 import { KEY_VARIABLE, SUPERVISOR_VARIABLE } from './handover.ts'
 
-export interface TreeRoot {
-  /** Undefined when its supervisor died before it could say: the key alone has to do. */
+export function sessionTree(root: {
   readonly child: ProcessId | undefined
   readonly key: string | undefined
-  /** The child's side of the terminal, while it is held open: without that, another terminal may have got its number. */
   readonly terminal?: FileId
-}
-
-export class ProcessTree {
-  readonly #root: TreeRoot
-  /** Everyone ever seen below the child: whoever is adopted by init later is still known. */
-  readonly #seen = new Map<number, ProcessId>()
-
-  constructor(root: TreeRoot) {
-    this.#root = root
-    if (root.child !== undefined) this.#seen.set(root.child.pid, root.child)
-  }
-
-  /** Walks down from those that are known, which costs as much as the tree is large. To be called now and then. */
-  look(table: ProcessTable = lookAtProcesses()): void {
-    // Also the child: below a number that has gone to another process are that one's children.
-    for (const [pid, known] of this.#seen) if (!isSame(known, table)) this.#seen.delete(pid)
-    const queue = [...this.#seen.keys()]
-    for (let pid = queue.pop(); pid !== undefined; pid = queue.pop())
-      for (const child of table.childrenOf(pid)) if (this.#note(child, table)) queue.push(child)
-  }
-
-  /** Looks now and then until `cancel`, without holding anyone up. */
-  watch(clock: Clock, note: (problem: string) => void): Timer {
-    let isWatching = true
-    let timer: Timer
-    const arm = (): void => {
-      timer = clock.after(TREE_SCAN_MS, () => void watched(), { background: true })
-    }
-    const watched = async (): Promise<void> => {
-      try {
-        this.look(await lookAside())
-      } catch (error) {
-        if (!(error instanceof HeimdallError)) throw error
-        note(error.message)
-      }
-      if (isWatching) arm()
-    }
-    arm()
-    return {
-      cancel: () => {
-        isWatching = false
-        timer.cancel()
-      },
-    }
-  }
-
-  /** Everyone alive who belongs to the tree, the child included, from a look at all processes. */
-  members(table: ProcessTable = lookAtProcesses()): ProcessStat[] {
-    this.look(table)
-    const { child, key } = this.#root
-    const processes = table.all().filter((one) => !one.isZombie)
-    // The number of a session or a group is not given out again while anyone is in it; only a new leader of that
-    // number voids it.
-    const leader = processes.find((one) => one.pid === child?.pid)
-    const areNumbersOurs = child !== undefined && (leader === undefined || isSameStart(leader, child))
-    const found = new Set(
-      processes
-        .filter(
-          (one) =>
-            this.#isKnown(one) ||
-            (areNumbersOurs && (one.session === child.pid || one.pgrp === child.pid)) ||
-            carries(table, one.pid, key) ||
-            this.#isLeftOver(table, one),
-        )
-        .filter((one) => !isSupervisor(table, one.pid))
-        .map((one) => one.pid),
-    )
-    for (let size = -1; size !== found.size;) {
-      size = found.size
-      for (const one of processes)
-        if (!found.has(one.pid) && found.has(one.ppid) && !isSupervisor(table, one.pid)) found.add(one.pid)
-    }
-    return processes.filter((one) => found.has(one.pid))
-  }
-
-  #isKnown(stat: ProcessStat): boolean {
-    const known = this.#seen.get(stat.pid)
-    return known !== undefined && isSameStart(known, stat)
-  }
-
-  /** No terminal of its own, ours as a standard stream, and younger than the child: whoever did that came from here. */
-  #isLeftOver(table: ProcessTable, one: ProcessStat): boolean {
-    const { child, terminal } = this.#root
-    if (terminal === undefined || child === undefined || one.pid === process.pid) return false
-    return one.ttyNr === 0 && isStartedAfter(one, child) && table.hasAsStream(one.pid, terminal)
-  }
-
-  #note(pid: number, table: ProcessTable): boolean {
-    if (this.#seen.has(pid) || this.#seen.size >= TREE_PROCESSES_MAX || isSupervisor(table, pid)) return false
-    const stat = table.stat(pid)
-    if (stat === undefined) return false
-    this.#seen.set(pid, { pid, startTicks: stat.startTicks })
-    return true
-  }
+}): ProcessTree {
+  const { key, ...rest } = root
+  const mark = key === undefined ? undefined : `${KEY_VARIABLE}=${key}`
+  return new ProcessTree({ ...rest, mark, isForeign: isSupervisor })
 }
 
 /** The second sign is for systems that do not show an environment. */
@@ -115,6 +20,3 @@ const SUPERVISOR_COMMAND = /^\S*node\S* \S*\bsession\.cjs$/
 const isSupervisor = (table: ProcessTable, pid: number): boolean =>
   table.hasInEnvironment(pid, `${SUPERVISOR_VARIABLE}=`) ||
   SUPERVISOR_COMMAND.test(table.commandWords(pid).slice(0, 2).join(' '))
-
-const carries = (table: ProcessTable, pid: number, key: string | undefined): boolean =>
-  key !== undefined && pid !== process.pid && table.hasInEnvironment(pid, `${KEY_VARIABLE}=${key}\0`)
