@@ -316,6 +316,8 @@ export const OWN_ANSWERS_BYTES_MAX = 8 << 20
 export const STDERR_RELAY_BYTES_MAX = 256 << 10
 /** Read from the client while its server or the record is behind: the end of input stands behind what a pipe still holds. */
 export const READ_AHEAD_BYTES_MAX = 1 << 20
+/** Of one line of stderr that is wrapped in an event: escaped at its worst it still fits a line of a log. */
+export const LOG_TEXT_BYTES_MAX = 8 << 10
 /** Pieces in which a held request is sent on. */
 export const REPLAY_CHUNK_BYTES = 256 << 10
 export const PASSED_BYTES_UNFREED_MAX = 16 << 20 // buffers that a shim has read and is done with; then a minor collection frees them

@@ -35,8 +35,8 @@ export class ProcessTree {
       for (const child of table.childrenOf(pid)) if (this.#note(child, table)) queue.push(child)
   }
 
-  /** Looks now and then until `cancel`, without holding anyone up. */
-  watch(clock: Clock, note: (problem: string) => void): Timer {
+  /** Looks now and then until `cancel`, without holding anyone up; `looked` is told of each look. */
+  watch(clock: Clock, note: (problem: string) => void, looked?: (table: ProcessTable) => void): Timer {
     let isWatching = true
     let timer: Timer
     const arm = (): void => {
@@ -44,7 +44,9 @@ export class ProcessTree {
     }
     const watched = async (): Promise<void> => {
       try {
-        this.look(await lookAside())
+        const table = await lookAside()
+        this.look(table)
+        looked?.(table)
       } catch (error) {
         if (!(error instanceof HeimdallError)) throw error
         note(error.message)
@@ -58,6 +60,11 @@ export class ProcessTree {
         timer.cancel()
       },
     }
+  }
+
+  /** Everyone seen so far who was alive at the last look, the child included. */
+  get known(): readonly ProcessId[] {
+    return [...this.#seen.values()]
   }
 
   /** Everyone alive who belongs to the tree, the child included, from a look at all processes. */

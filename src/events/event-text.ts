@@ -181,6 +181,11 @@ export class EventText {
     this.#whole('shim_health', `"health":${jsonValue(health)}`)
   }
 
+  /** What the server or the shim itself says on stderr, where events are written there. */
+  shimLog(from: 'server' | 'shim', text: string): void {
+    this.#whole('shim_log', `"log":{"from":"${from}","text":${jsonString(text)}}`)
+  }
+
   /** Metadata only. Nested, because a field `source` beside the envelope's `source` would overwrite it. */
   secretInjection(secret: Readonly<Record<string, unknown>>): void {
     this.#whole('secret_injection', `"secret":${jsonValue(secret)}`)

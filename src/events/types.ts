@@ -16,6 +16,7 @@ export const EVENT_TYPES = [
   'policy_loaded',
   'secret_injection',
   'shim_health',
+  'shim_log',
   'breaker_trip',
 ] as const
 

@@ -1,20 +1,31 @@
 // A few lines of shell that outlive the shim: when it is killed without a chance to clean up, they end what it started.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { UPSTREAM_GRACE_MS } from '../limits.ts'
+import type { ProcessId } from '../process-table.ts'
 import { markedScript } from '../processes.ts'
 
 /** The environment variable by which everything that an upstream starts can be found again, wherever it went. */
-export const SHIM_MARK = 'HEIMDALL_SHIM_ID'
+export const SHIM_MARK = 'HEIMDALL_SHIM_MARK'
 
-// It reads the process group, then waits. A word means that all is well; the end of input without one, that the shim is
-// dead. Then upstream gets a moment to notice the end of its own input, SIGTERM, the grace time, and SIGKILL; and so does
-// everything that left the group but still carries the mark. A shell is a tenth of a Node process to start and to keep.
+// It reads what to end, line by line: the process group, and single processes with their start times that left it. A word
+// means that all is well; the end of input without one, that the shim is dead. Then upstream gets a moment to notice the
+// end of its own input, SIGTERM, the grace time, and SIGKILL; and so does everything that left the group but still carries
+// the mark. A shell is a tenth of a Node process to start and to keep.
 const script = (): string => `
-mark=$1 grace=$2
-read -r group || group=
-read -r word && exit 0
+mark=$1 grace=$2 group= runaways=
+while read -r word pid start; do
+  case $word in
+    done) exit 0 ;;
+    group) group=$pid ;;
+    runaway) runaways="$runaways $pid:$start" ;;
+  esac
+done
 found() { ${markedScript()}; }
-marked() { found "${SHIM_MARK}=$mark"; }
+started() { [ -r "/proc/$1/stat" ] && set -- $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) && [ "$1" != Z ] && echo "\${20}"; }
+marked() {
+  found "${SHIM_MARK}=$mark"
+  for one in $runaways; do [ "$(started "\${one%:*}")" = "\${one#*:}" ] && echo "\${one%:*}"; done
+}
 alive() { [ -n "$group" ] && kill -0 "-$group" 2>/dev/null && return 0; [ -n "$(marked)" ]; }
 send() { [ -n "$group" ] && kill "-$1" "-$group" 2>/dev/null; for p in $(marked); do kill "-$1" "$p" 2>/dev/null; done; }
 sleep 0.3
@@ -27,6 +38,8 @@ send KILL
 export interface Guardian {
   /** Tells which process group to end; before that, only the mark is known. */
   watch(group: number): void
+  /** A process that has left the group, and may have cleared the mark. */
+  alsoWatch(runaway: ProcessId): void
   /** All has been ended by the shim itself. */
   dismiss(): void
 }
@@ -47,7 +60,8 @@ export function startGuardian(mark: string, note: (line: string) => void): Guard
   const pipe = child.stdin as (NodeJS.WritableStream & { unref?: () => void }) | null
   pipe?.unref?.()
   return {
-    watch: (group) => void child.stdin?.write(`${group}\n`),
+    watch: (group) => void child.stdin?.write(`group ${group}\n`),
+    alsoWatch: ({ pid, startTicks }) => void child.stdin?.write(`runaway ${pid} ${startTicks}\n`),
     dismiss: () => void child.stdin?.end('done\n'),
   }
 }

@@ -18,6 +18,9 @@ const LITERAL = 9
 const NUMBER = 10
 const DONE = 11
 const BROKEN = 12
+const DEEP = 13
+const DEEP_STRING = 14
+const DEEP_ESCAPE = 15
 
 /** Members of a message, and of its `params`, `result` and `error`, that something depends on: their slots. */
 const TOP = members({ jsonrpc: 0, id: 1, method: 2, params: 3, result: 4, error: 5 })
@@ -55,6 +58,8 @@ export class MessageScan {
   private literal = ''
   private literalAt = 0
   private unicodeLeft = 0
+  /** Levels below the deepest that is understood. */
+  private deepLevels = 0
   private isKey = false
   private hasEscape = false
   /** Where the token that is being read began in the current piece; what came in earlier pieces is in `spill`. */
@@ -136,6 +141,22 @@ export class MessageScan {
           }
           break
         }
+        case DEEP:
+          if (byte === 0x22) this.state = DEEP_STRING
+          else if (byte === 0x7b || byte === 0x5b) this.deepLevels += 1
+          else if ((byte === 0x7d || byte === 0x5d) && --this.deepLevels === 0) this.state = AFTER
+          i += 1
+          break
+        case DEEP_STRING:
+          i = endOfPlainRun(buffer, i, to)
+          if (i >= to) break
+          this.state = buffer[i] === 0x22 ? DEEP : buffer[i] === 0x5c ? DEEP_ESCAPE : DEEP_STRING
+          i += 1
+          break
+        case DEEP_ESCAPE:
+          this.state = DEEP_STRING
+          i += 1
+          break
         case BROKEN:
           i = to
           break
@@ -202,9 +223,15 @@ export class MessageScan {
     const { depth } = this
     if (depth <= 2) this.valueFrom[depth] = base + i
     if (byte === 0x7b || byte === 0x5b) {
+      if (depth >= JSON_DEPTH_MAX) {
+        // Nobody has to understand what an answer holds so deep inside, only where it ends.
+        this.deepLevels = 1
+        this.state = this.isStrict ? BROKEN : DEEP
+        return
+      }
       this.depth = depth + 1
       this.isObject[depth + 1] = byte === 0x7b ? 1 : 0
-      this.state = depth >= JSON_DEPTH_MAX ? BROKEN : byte === 0x7b ? FIRST_KEY : FIRST_ITEM
+      this.state = byte === 0x7b ? FIRST_KEY : FIRST_ITEM
     } else if (byte === 0x22) this.beginString(i, false)
     else if (byte === 0x74) this.beginLiteral('true')
     else if (byte === 0x66) this.beginLiteral('false')

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import { type Clock, type Timer, within } from '../clock.ts'
 import type { HeimdallError } from '../errors.ts'
-import { type EventText, policyText } from '../events/event-text.ts'
+import { EventText, policyText } from '../events/event-text.ts'
 import { EventWriter } from '../events/event-writer.ts'
 import { type OpenRun, openRun } from '../events/open-run.ts'
 import { createRedact } from '../events/redact.ts'
@@ -44,6 +44,7 @@ export async function serve(options: ShimOptions, { identity, upstream, stderr }
   const { policy, problem } = loaded
   if (problem !== null) stderr.note(`${problem.message}; calls take decision_on_error`)
   const run = await joinRun(options, identity, policy, stderr)
+  stderr.wrapIn(new EventText(run.text.identity, () => clock.wallMs()), createRedact())
   const shim = assemble(options, identity, upstream, loaded, run, stderr)
   shim.say((text) =>
     text.policyLoaded(policyText(refOf(policy)), policy.snapshot.mode, {
@@ -58,6 +59,7 @@ export async function serve(options: ShimOptions, { identity, upstream, stderr }
   shim.orders.current?.close()
   await shim.events.close(status)
   shim.state.close()
+  stderr.sayEarly()
   await within(clock, EVENT_CLOSE_MS, stderr.drained())
   return exitCode
 }
@@ -123,7 +125,11 @@ function assemble(
     clock,
     ...(run.copy === null ? {} : { copy: run.copy }),
     onTrouble(error, lost) {
-      if (error !== null) return note(`events cannot be written: ${error.message}`)
+      if (error !== null) {
+        note(`events cannot be written: ${error.message}`)
+        stderr.sayEarly()
+        return
+      }
       note(`events are written again; ${lost} were lost`)
       signOfLife()
     },

@@ -1,4 +1,5 @@
 // The beginning of a shim: who it is, and the server, which takes longest to start. All else is loaded meanwhile.
+import { randomUUID } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../clock.ts'
@@ -23,7 +24,7 @@ export interface ShimOptions {
   readonly cwd: string
   /** Asked again and again: it changes when the parent is gone. */
   readonly parentPid: () => number
-  /** Where signals arrive: the process. */
+  /** Where signals and warnings arrive: the process. */
   readonly signals: EventEmitter
   readonly clock: Clock
   readonly stdin: Readable
@@ -37,10 +38,12 @@ export async function runShim(options: ShimOptions): Promise<number> {
   const stderr = new StderrOut(options.stderr, { hasEvents: options.events === 'stderr' })
   const note = (line: string): void => stderr.note(line)
   for (const line of options.notes) note(line)
+  options.signals.on('warning', ({ name, message }: Error) => note(`${name}: ${message}`))
   const identity = readIdentity(env, cwd, note)
   // Nothing reaches it before policy is loaded.
   const { command } = options
-  const upstream = startUpstream({ command, env, cwd, mark: identity.source.shim_id, clock, note })
+  // A mark of its own: with the shim's id a server could write what looks like an event of the shim.
+  const upstream = startUpstream({ command, env, cwd, mark: randomUUID(), clock, note })
   upstream.stderr.on('data', (chunk: Buffer) => stderr.relay(chunk))
   upstream.stderr.once('end', () => stderr.relayEnded())
   const { serve } = await import('./serve.ts')

@@ -1,24 +1,41 @@
-// The one writer to stderr: events and messages of ours, and what upstream says there. Nobody waits for a slow reader.
+// The one writer to stderr: events and messages of ours, and what upstream says there. Where events are written, all else is one too.
 import type { Writable } from 'node:stream'
-import { EVENT_STREAM_BYTES_MAX, STDERR_RELAY_BYTES_MAX } from '../limits.ts'
+import { EVENT_STREAM_BYTES_MAX, LOG_TEXT_BYTES_MAX, STDERR_RELAY_BYTES_MAX } from '../limits.ts'
+import type { EventText } from '../events/event-text.ts'
+import { cutAtBytes } from '../events/preview.ts'
 
 const NEWLINE = 0x0a
 /** An unfinished line of upstream's is kept back this long; then it goes out as it is. */
 const LINE_BYTES_MAX = 64 << 10
 
+type Speaker = 'shim' | 'server'
+
+/**
+ * Seed 004 §1.1: a stream of events is nothing but lines of events. So what upstream writes there, and what we have to say,
+ * is wrapped in an event of its own, and can be taken for no other; without events it goes out as it is.
+ */
 export class StderrOut {
   readonly #stream: Writable
-  /** Events are lines of a protocol here, so that upstream may not write into the middle of one. */
   readonly #hasEvents: boolean
   #partial: Buffer[] = []
   #partialBytes = 0
   #dropped = 0
+  /** How to wrap a line; not known before the run is. */
+  #wrap: { readonly text: EventText; readonly redact: (text: string) => string } | null = null
+  /** What was said before the run's first event; null once that is out. */
+  #early: [Speaker, string][] | null = []
+  #earlyBytes = 0
 
   constructor(stream: Writable, options: { readonly hasEvents: boolean }) {
     this.#stream = stream
     this.#hasEvents = options.hasEvents
     // A reader that went away is no reason to stop: what it would have read is lost, as in any pipeline.
     stream.on('error', () => {})
+  }
+
+  /** From now on it is known what an event of this shim looks like. `text` puts its lines into memory of its own. */
+  wrapIn(text: EventText, redact: (text: string) => string): void {
+    this.#wrap = { text, redact }
   }
 
   /** Lines of events. False when the reader is too far behind to take them now; of no lines at all, while it has not taken those before. */
@@ -28,11 +45,37 @@ export class StderrOut {
     if (this.#stream.writableLength > EVENT_STREAM_BYTES_MAX) return false
     // A copy: the stream may keep it for a while, and the lines stand in memory that is used again.
     this.#stream.write(Buffer.from(lines))
+    this.sayEarly()
     return true
   }
 
+  /** What was said before the first event is said now, also when that event will not come. */
+  sayEarly(): void {
+    if (this.#wrap === null || this.#early === null) return
+    const early = this.#early
+    this.#early = null
+    for (const [from, line] of early) this.#say(from, line)
+  }
+
   note(line: string): void {
-    if (this.#stream.writableLength <= EVENT_STREAM_BYTES_MAX) this.#stream.write(`heimdall shim: ${line}\n`)
+    if (this.#stream.writableLength <= EVENT_STREAM_BYTES_MAX) this.#say('shim', line)
+  }
+
+  #say(from: Speaker, line: string): void {
+    if (!this.#hasEvents) {
+      this.#stream.write(`heimdall shim: ${line}\n`)
+      return
+    }
+    if (this.#wrap === null || this.#early !== null) {
+      this.#earlyBytes += line.length
+      if (this.#earlyBytes <= STDERR_RELAY_BYTES_MAX) this.#early?.push([from, line])
+      else this.#dropped += line.length
+      return
+    }
+    const { text, redact } = this.#wrap
+    text.lines.clear()
+    text.shimLog(from, cutAtBytes(redact(line), LOG_TEXT_BYTES_MAX))
+    this.#stream.write(Buffer.from(text.lines.bytes.view()))
   }
 
   /** Upstream's stderr is always drained; past the bound it is dropped here, and upstream never stops for it. */
@@ -42,24 +85,32 @@ export class StderrOut {
       return
     }
     if (this.#dropped > 0) {
-      this.#stream.write(`heimdall shim: ${this.#dropped} bytes of stderr were dropped, nobody read them\n`)
+      const dropped = this.#dropped
       this.#dropped = 0
+      this.#say('shim', `${dropped} bytes of stderr were dropped, nobody read them`)
     }
     if (this.#hasEvents) this.#relayLines(chunk)
     else this.#stream.write(chunk)
   }
 
   #relayLines(chunk: Buffer): void {
-    const end = chunk.lastIndexOf(NEWLINE) + 1
-    if (end > 0) {
-      this.#stream.write(Buffer.concat([...this.#partial, chunk.subarray(0, end)]))
-      this.#partial = []
-      this.#partialBytes = 0
+    let from = 0
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+      this.#partial.push(chunk.subarray(from, end))
+      this.#sayPartial()
+      from = end + 1
     }
-    if (end === chunk.length) return
-    this.#partial.push(chunk.subarray(end))
-    this.#partialBytes += chunk.length - end
-    if (this.#partialBytes > LINE_BYTES_MAX) this.relayEnded()
+    if (from === chunk.length) return
+    this.#partial.push(chunk.subarray(from))
+    this.#partialBytes += chunk.length - from
+    if (this.#partialBytes > LINE_BYTES_MAX) this.#sayPartial()
+  }
+
+  #sayPartial(): void {
+    const line = Buffer.concat(this.#partial).toString()
+    this.#partial = []
+    this.#partialBytes = 0
+    this.#say('server', line.endsWith('\r') ? line.slice(0, -1) : line)
   }
 
   /** Resolves when the reader has taken everything, or is gone. */
@@ -72,9 +123,6 @@ export class StderrOut {
   }
 
   relayEnded(): void {
-    if (this.#partialBytes === 0) return
-    this.#stream.write(Buffer.concat([...this.#partial, Buffer.of(NEWLINE)]))
-    this.#partial = []
-    this.#partialBytes = 0
+    if (this.#partialBytes > 0) this.#sayPartial()
   }
 }

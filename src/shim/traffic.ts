@@ -63,6 +63,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
   const { clock, judge, open, out, upstream, upstreamSide, stdin, stdout } = options
   let isEnding = false
   let isTerminated = false
+  let hasExited = false
   let allAnswered: () => void = () => {}
   const settled = new Promise<void>((resolve) => {
     allAnswered = resolve
@@ -73,7 +74,8 @@ export function startTraffic(options: TrafficOptions): Traffic {
   })
   const garbage = new Garbage()
   const client = options.clientSide(flowTo(upstream, stdin, garbage))
-  const lastOutput = new Promise<void>((resolve) => void upstream.stdout.once('close', resolve))
+  const closed = (stream: Readable): Promise<void> => new Promise((resolve) => void stream.once('close', resolve))
+  const lastOutput = Promise.all([closed(upstream.stdout), closed(upstream.stderr)])
 
   const end = async (ending: Ending): Promise<void> => {
     if (isEnding) return
@@ -121,7 +123,18 @@ export function startTraffic(options: TrafficOptions): Traffic {
     garbage.passed(chunk.length)
     if (isEnding && open.size === 0) allAnswered()
   })
+  // A server that closes its output, or input that is still to be sent, will answer nothing more, whether or not it lives on.
+  const hungUp = (what: string) => (): void => {
+    void within(clock, LAST_OUTPUT_MS, upstream.exited).then(() => {
+      if (isTerminated || isEnding || hasExited) return
+      options.note(what)
+      return end({ exitCode: EXIT.failure, status: 'FAILED', patienceMs: 0, why: what })
+    })
+  }
+  upstream.stdout.once('close', hungUp('the server closed its output and lives on'))
+  upstream.stdin.once('error', hungUp('the server closed its input and lives on'))
   void upstream.exited.then(async (exit) => {
+    hasExited = true
     if (isTerminated || isEnding) return
     await within(clock, LAST_OUTPUT_MS, lastOutput)
     const hasFailed = exit.code !== 0 || open.size > 0

@@ -4,7 +4,8 @@ import type { Readable, Writable } from 'node:stream'
 import { type Clock, pause, within } from '../clock.ts'
 import { UPSTREAM_GRACE_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
-import { signal, survivors } from './descendants.ts'
+import type { ProcessTree } from '../process-tree.ts'
+import { signal, treeOf, watchTree } from './descendants.ts'
 import { SHIM_MARK, startGuardian } from './guardian.ts'
 
 /** How the server ended: by itself with a code, by a signal, or it could not be started at all. */
@@ -58,7 +59,9 @@ export function startUpstream(options: {
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   const group = child.pid
+  const tree = treeOf(group, mark)
   if (group !== undefined) guardian.watch(group)
+  const watch = group === undefined ? null : watchTree(tree, group, guardian, clock, options.note)
   const exited = new Promise<UpstreamExit>((resolve) => {
     child.once('error', (error) => resolve({ code: null, signal: null, error }))
     child.once('exit', (code, name) => resolve({ code, signal: name, error: null }))
@@ -76,26 +79,27 @@ export function startUpstream(options: {
         const moment = settled?.then(() => within(clock, afterSettledMs ?? 0, exited)) ?? exited
         await within(clock, patienceMs, Promise.race([exited, moment]))
       }
-      await endAll(group, mark, clock)
+      watch?.cancel()
+      await endAll(group, tree, clock)
       guardian.dismiss()
     },
   }
 }
 
-/** Signals whatever is left of the group and of the marked processes, and waits until none is. */
-async function endAll(group: number | undefined, mark: string, clock: Clock): Promise<void> {
-  let left = survivors(group, mark)
+/** Signals whatever is left of the group and of the rest of the tree, and waits until none is. */
+async function endAll(group: number | undefined, tree: ProcessTree, clock: Clock): Promise<void> {
+  let left = tree.members()
   if (left.length === 0) return
   // The group first and as one, so that a parent cannot start anew what a signal has just ended.
   const send = (name: NodeJS.Signals): void => {
     if (group !== undefined) signal(-group, name)
-    for (const pid of left) signal(pid, name)
+    for (const { pid } of left) signal(pid, name)
   }
   send('SIGTERM')
   const deadlineMs = clock.monoMs() + UPSTREAM_GRACE_MS
   for (let pauseMs = 10; left.length > 0 && clock.monoMs() < deadlineMs; pauseMs = Math.min(pauseMs * 2, 80)) {
     await pause(clock, pauseMs)
-    left = survivors(group, mark)
+    left = tree.members()
   }
   if (left.length > 0) send('SIGKILL')
 }

@@ -12,6 +12,8 @@ export const run: Run<typeof shim> = async (context, { flags, rest }) => {
       hint: `${context.calledAs} --server-name=git -- npx mcp-server-git`,
     })
   const { stdin, stdout, stderr } = context
+  // Node prints warnings to stderr, where events may be expected and nothing else; the shim says them as its own.
+  process.removeAllListeners('warning')
   const exit = await runShim({
     ...shimOptions(flags, context.env, context.isSeedName),
     command: rest,

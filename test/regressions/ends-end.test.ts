@@ -1,0 +1,159 @@
+// Ends that did not end: input that nobody reads, servers that hang up and live on, last lines without a newline, answers
+// whose ids were written differently, and daemons that cleared their environment (seed 004 §1.7, §6.3).
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { fixture, isRunning, waitForTreeDeath } from '../support/programs.ts'
+import { temporaryFolder } from '../support/project.ts'
+import {
+  bundle,
+  checkBooks,
+  deny,
+  type Json,
+  ofType,
+  type ShimClient,
+  startShim,
+  tool,
+  toolCall,
+} from '../support/shim-client.ts'
+import { until } from '../support/wait.ts'
+
+/** A server in a few lines of JavaScript. */
+const server = (script: string): readonly string[] => [process.execPath, '-e', script]
+const LIVES = 'setInterval(() => {}, 1000);'
+const status = (events: readonly Json[]): string => ofType(events, 'run_end')[0]?.['run'].status as string
+
+const small = (count: number): object[] =>
+  Array.from({ length: count }, (_, id) => toolCall(id, 'echo', { text: 'x'.repeat(900) }))
+
+test.each([
+  ['one call', small(1)],
+  ['calls that fill its pipe', small(100)],
+  ['calls that fill every buffer', small(1_000)],
+  ['a call that is held on disk', [toolCall('large', 'echo', { text: 'x'.repeat(3_000_000) }), ...small(100)]],
+])(
+  'the end of input behind %s that the server does not read waits for the grace time, not for the server (seed 004 §6.3)',
+  async (_, calls) => {
+    const shim = startShim({ server: fixture('shim-book'), env: { READS_NOTHING: '1', BOOK: '/dev/null' } })
+    for (const one of calls) shim.send(one)
+    const from = performance.now()
+    const { code, events } = await shim.end()
+    // Grace 2 s, patience 1 s twice, and a busy machine.
+    expect(performance.now() - from).toBeLessThan(9_000)
+    expect(code).toBe(0)
+    expect(ofType(events, 'tool_call_end')).toHaveLength(ofType(events, 'tool_call_start').length)
+    expect(ofType(events, 'tool_call_decision').length).toBeGreaterThan(0)
+  },
+)
+
+test.each([
+  ['output', `require("fs").closeSync(1);${LIVES}process.stdin.resume()`],
+  ['input', `require("fs").closeSync(0);${LIVES}`],
+])('a server that closes its %s and lives on ends the run as failed, with every call answered', async (_, script) => {
+  const shim = startShim({ server: server(script) })
+  shim.send(toolCall(1, 'echo'))
+  expect(await shim.answer(1)).toMatchObject({ error: { code: -32_603 } })
+  const { code } = await shim.program.ended
+  expect(code).not.toBe(0)
+  expect(status(shim.events())).toBe('FAILED')
+  expect(ofType(shim.events(), 'tool_call_end')[0]).toMatchObject({ status: 'ERROR', error: { class: 'transport' } })
+})
+
+test('a last line without its newline is judged, recorded, and sent on as it came or refused', async () => {
+  const endWith = async (line: object): Promise<{ shim: ShimClient; events: Json[] }> => {
+    const shim = startShim({ policy: bundle([deny('no', tool('denied'))]) })
+    await shim.call('echo')
+    shim.program.child.stdin?.end(JSON.stringify(line))
+    await shim.program.ended
+    return { shim, events: shim.events() }
+  }
+  const passed = await endWith(toolCall(1, 'echo', { last: true }))
+  expect(passed.shim.received().endsWith(JSON.stringify(toolCall(1, 'echo', { last: true })))).toBe(true)
+  expect(checkBooks(passed.events)).toEqual([])
+  expect(ofType(passed.events, 'tool_call_decision')).toHaveLength(2)
+  const refused = await endWith(toolCall(1, 'denied'))
+  expect(await refused.shim.answer(1)).toMatchObject({ error: { code: -32_081 } })
+  expect(refused.shim.received()).not.toContain('denied')
+  expect(ofType(refused.events, 'tool_call_decision')).toHaveLength(2)
+  const large = await endWith(toolCall(1, 'echo', { text: 'x'.repeat(1_200_000) }))
+  expect(ofType(large.events, 'tool_call_decision')).toHaveLength(2)
+  expect(large.shim.received().length).toBeGreaterThan(1_200_000)
+})
+
+/** Answers the first line with each of these, in turn, whatever it says. */
+const answers = (...lines: string[]): readonly string[] =>
+  server(`process.stdin.once("data",()=>process.stdout.write(${JSON.stringify(`${lines.join('\n')}\n`)}));${LIVES}`)
+
+const call = (id: string): string => `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"t"}}`
+const deep = `${'['.repeat(5_000)}"]\\"["${']'.repeat(5_000)}`
+
+test.each([
+  ['1.50 comes back as 1.5', call('1.50'), '{"jsonrpc":"2.0","id":1.5,"result":{}}'],
+  ['beyond 2^53', call('9007199254740993'), '{"jsonrpc":"2.0","id":9007199254740992,"result":{}}'],
+  ['far beyond', call('12345678901234567890'), '{"jsonrpc":"2.0","id":12345678901234567000,"result":{}}'],
+  ['an exponent', call('1e2'), '{"jsonrpc":"2.0","id":100,"result":{}}'],
+  ['deep inside', call('1'), `{"jsonrpc":"2.0","result":{"structuredContent":${deep}},"id":1}`],
+  [
+    'under the id of a request that is never answered',
+    `{"jsonrpc":"2.0","id":1,"method":"resources/list"}\n${call('1')}`,
+    '{"jsonrpc":"2.0","id":1,"result":{}}',
+  ],
+])('an answer closes its call in the books: %s', async (_, lines, answer) => {
+  const shim = startShim({ server: answers(answer) })
+  shim.send(lines)
+  await until('the answer', () => shim.program.stdout().includes('"result"'))
+  const { events, lines: out } = await shim.end()
+  expect(out).toHaveLength(1)
+  expect(ofType(events, 'tool_call_end').map((event) => event['status'] as string)).toEqual(['OK'])
+  expect(checkBooks(events)).toEqual([])
+})
+
+test('two ids that are one to most readers are told apart where the server tells them apart', async () => {
+  const [a, b] = ['9007199254740993', '9007199254740992']
+  const shim = startShim({
+    server: answers(
+      `{"jsonrpc":"2.0","id":${b},"error":{"code":1,"message":"b"}}`,
+      `{"jsonrpc":"2.0","id":${a},"result":{}}`,
+    ),
+  })
+  shim.send(`${call(a)}\n${call(b)}`)
+  await until('both answers', () => shim.program.stdout().split('\n').length === 3)
+  const { events } = await shim.end()
+  const ends = ofType(events, 'tool_call_end').map((event) => event['status'] as string)
+  expect(ends.toSorted()).toEqual(['ERROR', 'OK'])
+})
+
+test.each(['the end of input', 'SIGKILL'])(
+  'a daemon with an empty environment that left the group ends with %s of the shim',
+  async (how) => {
+    const pidFile = join(temporaryFolder(), 'pid')
+    // The parent of the daemon stays long enough to be seen with its child, then leaves it to init.
+    const script = `env -i setsid sh -c 'echo $$ > ${pidFile}; exec sleep 600' </dev/null >/dev/null 2>&1 & sleep 2.5`
+    const shim = startShim({
+      server: ['sh', '-c', `setsid sh -c "$0" & exec "$@"`, script, ...fixture('shim-upstream')],
+    })
+    await shim.call('echo')
+    const pid = await until('the daemon to start', () => {
+      const text = readIfThere(pidFile)
+      return text === '' ? undefined : Number(text)
+    })
+    await until('its parent to be gone', () => parentOf(pid) === 1 || !isRunning(pid))
+    expect(isRunning(pid)).toBe(true)
+    if (how === 'SIGKILL') shim.program.kill('SIGKILL')
+    else shim.program.child.stdin?.end()
+    await shim.program.ended
+    await waitForTreeDeath(shim.program.pid, [pid], { waitMs: 10_000 })
+  },
+)
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    return ''
+  }
+}
+
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s+(\d+)/m.exec(readIfThere(`/proc/${pid}/status`))?.[1])
+}
