@@ -108,7 +108,9 @@ function wordsFor(leave: Leave, id: string): string {
       return `detached; hm attach ${id} returns`
     case 'sent away':
       return `sent away by another client; hm attach ${id} returns`
-    default:
+    case 'SIGTERM':
+    case 'SIGHUP':
+    case 'end of input':
       return `left on ${leave.reason}; hm attach ${id} returns`
   }
 }

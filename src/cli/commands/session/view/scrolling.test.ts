@@ -16,6 +16,7 @@ async function scrolling(text: string, cols = 40): Promise<Scrolling> {
 
 const numbered = (count: number): string => Array.from({ length: count }, (_, i) => `row ${i}`).join('\r\n')
 const press = (view: Scrolling, ...names: string[]): string[] => names.map((name) => view.act({ is: 'key', name }).is)
+const typing = (text: string): string[] => Array.from(text)
 const mouse = (does: Mouse['does'], x: number, y: number): Act => ({ is: 'mouse', does, x, y })
 /** Rows as text: what is drawn, without sequences; marks are drawn behind it and looked for apart. */
 const shown = (view: Scrolling): string[] => view.lines(40, SHOWS_ALL).map((line) => line.split('\u001b')[0] ?? '')
@@ -47,7 +48,7 @@ test('a search goes back in time, again with n, forward with N, around the end, 
   const view = await scrolling(
     `${numbered(9)}\r\nan Error here\r\n${numbered(30)}\r\nthe error there\r\n${numbered(9)}`,
   )
-  press(view, '/', ...'erorx', 'backspace', 'backspace', 'backspace', ...'ror')
+  press(view, '/', ...typing('erorx'), 'backspace', 'backspace', 'backspace', ...typing('ror'))
   expect(view.words).toBe('/error▏')
   press(view, 'enter')
   expect(shown(view)[2]).toBe('the error there')
@@ -56,16 +57,16 @@ test('a search goes back in time, again with n, forward with N, around the end, 
   expect(shown(view)[2]).toBe('an Error here')
   press(view, 'N')
   expect(shown(view)[2]).toBe('the error there')
-  press(view, '/', ...'Error', 'enter', 'n')
+  press(view, '/', ...typing('Error'), 'enter', 'n')
   expect(shown(view)[2]).toBe('an Error here')
-  press(view, '/', ...'nowhere', 'enter')
+  press(view, '/', ...typing('nowhere'), 'enter')
   expect(view.words).toContain('no nowhere')
   expect(press(view, '/', 'a', 'escape', 'escape')).toEqual(['stay', 'stay', 'stay', 'leave'])
 })
 
 test('what was broken over two rows is found and copied as one', async () => {
   const view = await scrolling(`${numbered(20)}\r\n${'x'.repeat(38)}needle${'y'.repeat(10)}\r\nend`)
-  press(view, '/', ...'needle', 'enter')
+  press(view, '/', ...typing('needle'), 'enter')
   const top = shown(view).findIndex((line) => line.startsWith('xxx'))
   view.act(mouse('press', 36, top))
   view.act(mouse('drag', 3, top + 1))
