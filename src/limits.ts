@@ -57,8 +57,8 @@ export const TYPED_BYTES_MAX = 16 << 20
 export const SEND_TAKEN_MS = 10_000
 /** How long `send` looks for an echo before it presses Enter anyway: a password prompt never echoes. */
 export const SEND_ECHO_MS = 500
-/** Enter must arrive in a read of its own, or a program takes it for part of the paste. */
-export const SEND_SETTLE_MS = 50
+/** Enter must arrive in a read of its own, and not within 40 ms of a paste (Gemini CLI): else it is part of the text. */
+export const SEND_SETTLE_MS = 200
 /** A session that says nothing for this long after a text is idle, whatever it did with the text. */
 export const SEND_REACTION_MS = 3_000
 
