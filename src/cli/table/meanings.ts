@@ -49,7 +49,6 @@ export const MEANINGS: Readonly<Record<string, readonly string[]>> = {
   // agents, claims, notes, tasks
   agents: ['heimdall agent list'],
   who: ['heimdall agent list'],
-  whoami: ['heimdall haid current'],
   claims: ['heimdall claim list'],
   locks: ['heimdall claim list'],
   leases: ['heimdall claim list'],
