@@ -23,6 +23,15 @@ export interface CallNames {
   readonly args_hash: string
 }
 
+/** What an accumulator had counted before a call and after it. */
+export interface CounterFields {
+  readonly rule_id: string
+  readonly counter: string
+  readonly before: number
+  readonly after: number
+  readonly limit: number
+}
+
 export interface DecisionFields {
   readonly action: 'ALLOW' | 'BLOCK' | 'THROTTLE' | 'REJECT_WITH_HINT' | 'TERMINATE_RUN'
   readonly rule_id: string | null
@@ -46,7 +55,8 @@ const END: OfCall = 2
 export class EventText {
   readonly lines: EventLines
   readonly identity: Identity
-  readonly #identity: string
+  readonly #who: Identity
+  #identity: string
   readonly #wallMs: () => number
   #openedMs = -1
   readonly #opened: (Buffer | null)[] = [null, null, null]
@@ -57,11 +67,15 @@ export class EventText {
   constructor(identity: Identity, wallMs: () => number, lines = new EventLines()) {
     this.lines = lines
     this.identity = identity
-    const { run_id, agent_id, client, env, source, principal, workload } = identity
-    const fields = { run_id, agent_id, client, env, source, principal, workload }
-    // Without the brace that opens it and with that of the whole event still open.
-    this.#identity = jsonValue(fields).slice(1, -1)
+    this.#who = identity
+    this.#identity = identityText(identity)
     this.#wallMs = wallMs
+  }
+
+  /** The client has said its name; before that nobody knew it. */
+  nameClient(client: Identity['client']): void {
+    this.#identity = identityText({ ...this.#who, client })
+    this.#opened.fill(null)
   }
 
   #open(type: EventType, atMs: number): string {
@@ -134,9 +148,11 @@ export class EventText {
     this.lines.end('total', seqAt, previewFrom, previewTo)
   }
 
-  decision(names: string, decision: DecisionText): void {
+  decision(names: string, decision: DecisionText, counters: readonly CounterFields[]): void {
     const line = this.#beginOfCall(DECISION, names)
     line.put(decision.bytes)
+    if (counters.length > 0) line.text(countersText(counters))
+    line.put(END_OF_DECISION)
     this.lines.end(decision.counts)
   }
 
@@ -192,11 +208,17 @@ export class EventText {
   }
 }
 
+/** Without the brace that opens it and with that of the whole event still open. */
+function identityText({ run_id, agent_id, client, env, source, principal, workload }: Identity): string {
+  return jsonValue({ run_id, agent_id, client, env, source, principal, workload }).slice(1, -1)
+}
+
 const BEFORE_SEQ = Buffer.from(',"seq":')
 const SEQ_AND_END = Buffer.from(`${' '.repeat(SEQ_WIDTH)}}}\n`)
+const END_OF_DECISION = Buffer.from('}}\n')
 const END_OF_LINE = Buffer.from('}\n')
 
-/** A decision as its event says it; made once for decisions that many calls share. */
+/** A decision as its event says it, up to its counters; made once for decisions that many calls share. */
 export interface DecisionText {
   readonly bytes: Buffer
   readonly counts: keyof CallCounts
@@ -212,10 +234,18 @@ export function decisionText(decision: DecisionFields, policy: string): Decision
   const explain = `{"summary":${jsonString(summary)},"reason_code":${jsonString(reason_code)}}`
   return {
     bytes: Buffer.from(
-      `},"decision":{"action":"${action}","rule_id":${rule},"severity":"${severity}","explain":${explain},"policy":${policy}${more}}}\n`,
+      `},"decision":{"action":"${action}","rule_id":${rule},"severity":"${severity}","explain":${explain},"policy":${policy}${more}`,
     ),
     counts: !enforced || action === 'ALLOW' ? 'allowed' : action === 'THROTTLE' ? 'throttled' : 'blocked',
   }
+}
+
+/** Rules count the same things for call after call: only the numbers are new. */
+function countersText(counters: readonly CounterFields[]): string {
+  let text = ',"counters":['
+  for (const { rule_id, counter, before, after, limit } of counters)
+    text += `${text.endsWith('[') ? '' : ','}{"rule_id":${jsonString(rule_id)},"counter":"${counter}","before":${before},"after":${after},"limit":${limit}}`
+  return `${text}]`
 }
 
 export function policyText(policy: PolicyRef): string {

@@ -103,7 +103,7 @@ function setUp(): {
       } as const
       if (room !== 'none') {
         text.callStart(names, { transport: 'mcp_stdio', bytesIn: 1, tags: [] }, shown)
-        text.decision(names, decisionText(decision, policy))
+        text.decision(names, decisionText(decision, policy), [])
         writer.added()
       }
       if (writer.room('end', 1) === 'none') return

@@ -66,8 +66,19 @@ test('a case that fails says which call got what', async () => {
   expect(result).toEqual({
     name: 'x',
     passed: false,
-    failures: ['call 1, time 3: action is "BLOCK", not "ALLOW" (the budget few is used up)'],
+    failures: ['call 1, time 3 of 3: action is "BLOCK", not "ALLOW" (the budget few is used up)'],
   })
+})
+
+test('repetitions that fail alike are counted, not listed', async () => {
+  const { cases } = await readCases(
+    'cases: [{name: x, calls: [{server: git, tool: push, times: 5000, expect: ALLOW}]}]',
+    'c',
+  )
+  const [result] = runCases(await compileBundle(BUNDLE, { name: 'b' }), cases)
+  expect(result?.failures).toEqual([
+    'call 1, 4998 of 5000 times (3 to 5000): action is "BLOCK", not "ALLOW" (the budget few is used up)',
+  ])
 })
 
 test('a broken case file is refused with its line', async () => {

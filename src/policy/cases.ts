@@ -45,7 +45,7 @@ export interface CaseFile {
 export interface CaseResult {
   readonly name: string
   readonly passed: boolean
-  /** One line for each call that got something else. */
+  /** One line for each call that got something else, however often it was repeated. */
   readonly failures: readonly string[]
 }
 
@@ -139,6 +139,7 @@ export function runCases(snapshot: Snapshot, cases: readonly Case[]): CaseResult
     const failures: string[] = []
     let nowMs = startMs
     calls.forEach((call, i) => {
+      const differing: Differing[] = []
       for (let time = 1; time <= call.times; time += 1) {
         nowMs += call.afterMs
         const args_hash = call.args === 'uninspectable' ? '' : canonicalHash(canonicalJson(call.args))
@@ -149,11 +150,26 @@ export function runCases(snapshot: Snapshot, cases: readonly Case[]): CaseResult
         counters.apply(verdict.writes, nowMs)
         if (verdict.end !== null) counters.apply(settle(verdict.end, call.result === 'error', counters, nowMs), nowMs)
         const difference = differenceOf(call.expect, verdict)
-        if (difference !== null) failures.push(`call ${i + 1}${call.times > 1 ? `, time ${time}` : ''}: ${difference}`)
+        const last = differing.at(-1)
+        if (last?.difference === difference && last.to === time - 1) last.to = time
+        else if (difference !== null) differing.push({ difference, from: time, to: time })
       }
+      for (const one of differing) failures.push(`call ${i + 1}${whichTimes(one, call.times)}: ${one.difference}`)
     })
     return { name, passed: failures.length === 0, failures }
   })
+}
+
+/** Times in a row at which a call got the same wrong thing. */
+interface Differing {
+  readonly difference: string
+  readonly from: number
+  to: number
+}
+
+function whichTimes({ from, to }: Differing, times: number): string {
+  if (times === 1) return ''
+  return from === to ? `, time ${from} of ${times}` : `, ${to - from + 1} of ${times} times (${from} to ${to})`
 }
 
 function differenceOf(expected: Expected, { decision, tags }: Verdict): string | null {

@@ -2,9 +2,9 @@
 import { addTime } from './cells.ts'
 import { forCall } from './decisions.ts'
 import { isInHours } from './hours.ts'
-import { type Outcome, endOf, isOverLimit, trippedDecision, writesOf } from './meters.ts'
+import { type Outcome, endOf, isOverLimit, readingsOf, trippedDecision, writesOf } from './meters.ts'
 import type { Plan, Step } from './plan.ts'
-import type { CallEnd, CallFacts, CellWrite, Counters, Decision, Locations, Verdict } from './types.ts'
+import type { CallEnd, CallFacts, CellWrite, CounterReading, Counters, Decision, Locations, Verdict } from './types.ts'
 
 const NO_IDS: readonly string[] = []
 const NO_WRITES: readonly CellWrite[] = []
@@ -35,6 +35,7 @@ export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: n
   let tripped: string[] | null = null
   let ending: Step[] | null = null
   const writes: CellWrite[] = []
+  const readings: CounterReading[] = []
   for (const step of plan.steps) {
     const holds = step.isPlain || meets(step, call, tags ?? NO_IDS)
     if (holds === false) {
@@ -48,7 +49,7 @@ export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: n
       if (isMeter) overriding ??= said
       else ruled ??= said
     } else if (isMeter) {
-      const isTripped = isOverLimit(step, hash, counters, nowMs, writes)
+      const isTripped = isOverLimit(step, hash, counters, nowMs, writes, readings)
       notice?.(step, isTripped ? 'over limit' : 'within limit')
       if (isTripped) {
         tripped ??= []
@@ -72,6 +73,7 @@ export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: n
   const outcome = outcomeOf(picked, picked === terminating || (!isDenied && picked === overriding))
   return {
     decision: forCall(picked, call),
+    counters: readingsOf(readings, outcome),
     writes: writesOf(writes, outcome),
     end: outcome === 'allowed' && ending !== null ? endOf(ending, hash, nowMs) : null,
     tags: tags === null ? plan.tags : [...new Set([...plan.tags, ...tags])],

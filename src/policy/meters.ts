@@ -3,7 +3,17 @@ import { addTime, countWithin, isBudgetExceeded, isWithin, refill, spendBudget, 
 import { withWait } from './decisions.ts'
 import { isDedupe, isRepeats } from './keys.ts'
 import type { Step } from './plan.ts'
-import type { Breaker, CallEnd, CellWrite, Counters, Decision, RateLimit } from './types.ts'
+import type {
+  Breaker,
+  Budget,
+  CallEnd,
+  Cell,
+  CellWrite,
+  CounterReading,
+  Counters,
+  Decision,
+  RateLimit,
+} from './types.ts'
 
 /**
  * Asks one accumulator about one call. Within its limit, what it writes for an allowed call goes into `writes`; over it,
@@ -11,24 +21,36 @@ import type { Breaker, CallEnd, CellWrite, Counters, Decision, RateLimit } from 
  *
  * Nearly every call is within every limit and allowed, so that is all that is made here; see `writesOf` for the others.
  */
-export function isOverLimit(step: Step, hash: string, counters: Counters, nowMs: number, writes: CellWrite[]): boolean {
+export function isOverLimit(
+  step: Step,
+  hash: string,
+  counters: Counters,
+  nowMs: number,
+  writes: CellWrite[],
+  readings: CounterReading[],
+): boolean {
   const { rule, key } = step
   switch (rule.kind) {
     case 'budget': {
       const { budget } = rule.effect
       const cell = counters.get(key, '')
-      if (isBudgetExceeded(budget, cell)) return true
-      writes.push({ key, args: '', cell: spendBudget(budget, cell), expiresMs: Infinity })
+      const isOver = isBudgetExceeded(budget, cell)
+      const spent = isOver ? cell : spendBudget(budget, cell)
+      readBudget(rule.rule_id, budget, cell, spent, readings)
+      if (spent === undefined || isOver) return true
+      writes.push({ key, args: '', cell: spent, expiresMs: Infinity })
       return false
     }
     case 'rate_limit':
-      return isOutOfTokens(rule.effect.rate_limit, key, counters, nowMs, writes)
+      return isOutOfTokens(rule.effect.rate_limit, step, counters, nowMs, writes, readings)
     case 'breaker':
-      return isTripped(rule.effect.breaker, step, hash, counters, nowMs, writes)
+      return isTripped(rule.effect.breaker, step, hash, counters, nowMs, writes, readings)
     case 'dedupe': {
       const { window_ms } = rule.effect.dedupe
       const acceptedMs = counters.get(key, hash)?.[0]
-      if (acceptedMs !== undefined && isWithin(acceptedMs, window_ms, nowMs)) return true
+      const isRepeated = acceptedMs !== undefined && isWithin(acceptedMs, window_ms, nowMs)
+      readings.push({ rule_id: rule.rule_id, counter: 'duplicates', before: isRepeated ? 1 : 0, after: 1, limit: 1 })
+      if (isRepeated) return true
       writes.push({ key, args: hash, cell: [nowMs], expiresMs: nowMs + window_ms })
       return false
     }
@@ -39,9 +61,32 @@ export function isOverLimit(step: Step, hash: string, counters: Counters, nowMs:
   }
 }
 
-function isOutOfTokens(limit: RateLimit, key: string, counters: Counters, nowMs: number, writes: CellWrite[]): boolean {
+function readBudget(
+  ruleId: string,
+  { limit_calls, limit_cost_units }: Budget,
+  before: Cell | undefined,
+  after: Cell | undefined,
+  readings: CounterReading[],
+): void {
+  const read = (counter: 'calls' | 'cost_units', at: 0 | 1, limit: number): number =>
+    readings.push({ rule_id: ruleId, counter, before: before?.[at] ?? 0, after: after?.[at] ?? 0, limit })
+  if (limit_calls !== null) read('calls', 0, limit_calls)
+  if (limit_cost_units !== null) read('cost_units', 1, limit_cost_units)
+}
+
+function isOutOfTokens(
+  limit: RateLimit,
+  { rule, key }: Step,
+  counters: Counters,
+  nowMs: number,
+  writes: CellWrite[],
+  readings: CounterReading[],
+): boolean {
   const bucket = refill(limit, counters.get(key, ''), nowMs)
-  if (bucket[0] < limit.cost_tokens_per_call) return true
+  const isOut = bucket[0] < limit.cost_tokens_per_call
+  const after = isOut ? bucket[0] : bucket[0] - limit.cost_tokens_per_call
+  readings.push({ rule_id: rule.rule_id, counter: 'tokens', before: bucket[0], after, limit: limit.capacity })
+  if (isOut) return true
   const left = [bucket[0] - limit.cost_tokens_per_call, bucket[1]]
   writes.push({ key, args: '', cell: left, expiresMs: nowMs + waitMs(limit, left, limit.capacity, nowMs) })
   return false
@@ -49,17 +94,25 @@ function isOutOfTokens(limit: RateLimit, key: string, counters: Counters, nowMs:
 
 function isTripped(
   { error_threshold, window_ms, repeat_threshold, repeat_window_ms }: Breaker,
-  { key, repeatsKey }: Step,
+  { rule, key, repeatsKey }: Step,
   hash: string,
   counters: Counters,
   nowMs: number,
   writes: CellWrite[],
+  readings: CounterReading[],
 ): boolean {
-  if (error_threshold !== null && countWithin(counters.get(key, ''), window_ms ?? 0, nowMs) >= error_threshold)
-    return true
+  const { rule_id } = rule
+  if (error_threshold !== null) {
+    const errors = countWithin(counters.get(key, ''), window_ms ?? 0, nowMs)
+    readings.push({ rule_id, counter: 'errors', before: errors, after: errors, limit: error_threshold })
+    if (errors >= error_threshold) return true
+  }
   if (repeat_threshold === null || repeat_window_ms === null || hash === '') return false
   const repeats = counters.get(repeatsKey, hash)
-  if (countWithin(repeats, repeat_window_ms, nowMs) + 1 >= repeat_threshold) return true
+  const before = countWithin(repeats, repeat_window_ms, nowMs)
+  const isLast = before + 1 >= repeat_threshold
+  readings.push({ rule_id, counter: 'repeats', before, after: isLast ? before : before + 1, limit: repeat_threshold })
+  if (isLast) return true
   const times = addTime(repeats, repeat_window_ms, nowMs, repeat_threshold - 1)
   writes.push({ key: repeatsKey, args: hash, cell: times, expiresMs: nowMs + repeat_window_ms })
   return false
@@ -80,6 +133,14 @@ export type Outcome = 'allowed' | 'denied' | 'refused'
 export function writesOf(writes: readonly CellWrite[], outcome: Outcome): readonly CellWrite[] {
   if (outcome === 'allowed') return writes
   return writes.filter(({ key }) => (outcome === 'denied' ? !isDedupe(key) : isRepeats(key)))
+}
+
+/** The readings as they are once the outcome is known: what does not count is as it was before. */
+export function readingsOf(readings: readonly CounterReading[], outcome: Outcome): readonly CounterReading[] {
+  if (outcome === 'allowed') return readings
+  const isCounted = ({ counter }: CounterReading): boolean =>
+    outcome === 'denied' ? counter !== 'duplicates' : counter === 'repeats'
+  return readings.map((reading) => (isCounted(reading) ? reading : { ...reading, after: reading.before }))
 }
 
 /** What the end of an allowed call may change. */

@@ -54,7 +54,11 @@ export async function openPolicyOnError(text: string | null, identity: Identity)
     ...policy,
     planFor(serverName, toolName) {
       const plan = policy.planFor(serverName, toolName)
-      return { ...plan, fallback: decision, fixed: { decision, writes: [], end: null, tags: [], tripped: [] } }
+      return {
+        ...plan,
+        fallback: decision,
+        fixed: { decision, counters: [], writes: [], end: null, tags: [], tripped: [] },
+      }
     },
   }
 }

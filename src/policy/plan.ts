@@ -185,7 +185,7 @@ function finishPlan(
     steps,
     tags,
     fallback,
-    fixed: isFixed && !dependsOnCall ? { decision, writes: [], end: null, tags, tripped: [] } : null,
+    fixed: isFixed && !dependsOnCall ? { decision, counters: [], writes: [], end: null, tags, tripped: [] } : null,
   }
 }
 

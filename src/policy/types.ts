@@ -310,8 +310,20 @@ export interface CallEnd {
   readonly dedupes: readonly { readonly key: string; readonly args: string; readonly acceptedMs: number }[]
 }
 
+/** What an accumulator that met a call had counted, and what it has now; the same where the call does not count in it. */
+export interface CounterReading {
+  readonly rule_id: string
+  readonly counter: 'calls' | 'cost_units' | 'tokens' | 'errors' | 'repeats' | 'duplicates'
+  readonly before: number
+  readonly after: number
+  /** Where it refuses; of tokens, what the bucket holds. */
+  readonly limit: number
+}
+
 export interface Verdict {
   readonly decision: Decision
+  /** In the order of the rules; empty for a call that meets none. */
+  readonly counters: readonly CounterReading[]
   readonly writes: readonly CellWrite[]
   /** To be kept until the call ends; null when its end changes nothing (usual), or when it is refused. */
   readonly end: CallEnd | null

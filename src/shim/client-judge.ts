@@ -2,7 +2,7 @@
 import { PREVIEW_NONE } from '../events/preview.ts'
 import { CALLS_IN_FLIGHT_MAX } from '../limits.ts'
 import type { AgentOut } from './agent-out.ts'
-import { type Answering, denial, ERROR_CODES, protocolError } from './answers.ts'
+import { type Answering, denial, ERROR_CODES, protocolError, refusalCode } from './answers.ts'
 import {
   type CallMessage,
   type ClientMessage,
@@ -74,13 +74,15 @@ export class ClientJudge {
     const message = clientMessage(received.scanned, received.isUtf8)
     switch (message.kind) {
       case 'call':
+        this.#hear('tools/call', received)
         return this.#call(message, callOf(message, received))
       case 'malformed':
         return this.#malformed(message, received)
       case 'batch':
         return received.whole === null ? this.#largeBatch(received) : this.#batch(received.whole, received.bytes)
       case 'request':
-        if (this.#isCutOff) this.#answer(received.scanned.id.raw, ERROR_CODES.TERMINATE_RUN, CUT_OFF)
+        this.#hear(message.method, received)
+        if (this.#isCutOff) this.#cutOffAnswer(received)
         else this.#options.open.addOther(message.key)
         return !this.#isCutOff
       case 'cancel':
@@ -89,6 +91,21 @@ export class ClientJudge {
       case 'other':
         return !this.#isCutOff
     }
+  }
+
+  /** The client may say who it is. */
+  #hear(method: string, { scanned, whole }: Received): void {
+    const { client } = this.#options.answering
+    if (whole === null) return
+    if (method === 'initialize' && scanned.params.kind === 'object')
+      client.hearHandshake(bytesOf(whole, scanned.params))
+    if (scanned.meta.kind === 'object') client.hearMeta(bytesOf(whole, scanned.meta))
+  }
+
+  #cutOffAnswer({ scanned, whole }: Received): void {
+    const meta = whole !== null && scanned.meta.kind === 'object' ? bytesOf(whole, scanned.meta) : undefined
+    const generation = this.#options.answering.client.generationOf(meta)
+    this.#answer(scanned.id.raw, ERROR_CODES[generation].TERMINATE_RUN, CUT_OFF)
   }
 
   /** A request that could not be kept until it was judged. */
@@ -117,8 +134,7 @@ export class ClientJudge {
   }
 
   #denied(judged: JudgedCall, id: MessageId | null): Noted {
-    const { action } = judged.decision
-    const code = ERROR_CODES[action === 'ALLOW' ? 'TERMINATE_RUN' : action]
+    const code = refusalCode(judged, this.#options.answering)
     return this.#refused(judged, id === null ? '' : denial(judged, id.raw, this.#options.answering), code)
   }
 
@@ -251,10 +267,16 @@ function isRefusedInBatch(
   return message.kind === 'call' || message.kind === 'malformed' || message.kind === 'batch'
 }
 
-function callOf({ toolName, args }: CallMessage, { whole, bytes, streamHash }: Received): ToolCall {
+function callOf({ toolName, args }: CallMessage, { whole, bytes, streamHash, scanned }: Received): ToolCall {
   if (whole === null) return unreadable(toolName, bytes, streamHash)
-  const argsBytes = args === null ? NO_BYTES : whole.buffer.subarray(whole.from + args.from, whole.from + args.to)
-  return { toolName, argsBytes, bytesIn: bytes, transport: 'mcp_stdio' }
+  const argsBytes = args === null ? NO_BYTES : bytesOf(whole, args)
+  const call = { toolName, argsBytes, bytesIn: bytes, transport: 'mcp_stdio' } as const
+  return scanned.meta.kind === 'object' ? { ...call, meta: bytesOf(whole, scanned.meta) } : call
+}
+
+/** A part of a message that is at hand. */
+function bytesOf(whole: NonNullable<Received['whole']>, part: { readonly from: number; readonly to: number }): Buffer {
+  return whole.buffer.subarray(whole.from + part.from, whole.from + part.to)
 }
 
 function unreadable(toolName: string, bytesIn: number, streamHash: string | undefined): ToolCall {

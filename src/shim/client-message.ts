@@ -31,7 +31,7 @@ export type ClientMessage =
   | CallMessage
   | MalformedMessage
   | { readonly kind: 'batch' }
-  | { readonly kind: 'request'; readonly key: IdKey }
+  | { readonly kind: 'request'; readonly key: IdKey; readonly method: string }
   | { readonly kind: 'cancel'; readonly key: IdKey }
   | { readonly kind: 'other' }
 
@@ -56,7 +56,7 @@ export function clientMessage(scanned: Scanned, isUtf8: boolean): ClientMessage 
     return target === null ? OTHER : { kind: 'cancel', key: target.key }
   }
   const id = scanned.id.kind === 'none' ? null : idOf(scanned.id)
-  return id === null ? OTHER : { kind: 'request', key: id.key }
+  return id === null || name === null ? OTHER : { kind: 'request', key: id.key, method: name }
 }
 
 /** A member of the message or of its `params` that two readers could take for different ones. */

@@ -9,7 +9,7 @@ import type { Redact } from '../events/redact.ts'
 import type { CallError, CallStatus, PolicyRef, Transport } from '../events/types.ts'
 import { decideOnError } from '../policy/on-error.ts'
 import type { Policy } from '../policy/plan.ts'
-import type { CallEnd, Decision, Verdict } from '../policy/types.ts'
+import type { CallEnd, CounterReading, Decision, Verdict } from '../policy/types.ts'
 import { CallArguments } from './call-arguments.ts'
 import type { PathLocations } from './path-locations.ts'
 import type { PolicyState } from './policy-state.ts'
@@ -22,6 +22,8 @@ export interface ToolCall {
   readonly argsBytes: Buffer | null
   readonly bytesIn: number
   readonly transport: Transport
+  /** `_meta` of the request, where it has one and is at hand. */
+  readonly meta?: Buffer
   /** SHA-256 of the raw message, where it was too large to look into. */
   readonly argsStreamHash?: string
 }
@@ -38,6 +40,7 @@ export interface JudgedCall {
   readonly tripped: readonly string[]
   readonly policy: PolicyRef
   readonly startMs: number
+  readonly counters: readonly CounterReading[]
   readonly args: CallArguments
   /** JSON text of the names, made when first needed. */
   names: string
@@ -193,6 +196,7 @@ export class Gate {
       end: verdict.end,
       tags: verdict.tags,
       tripped: verdict.tripped,
+      counters: verdict.counters,
       args,
       names: '',
     }
@@ -221,7 +225,7 @@ export class Gate {
       },
       preview,
     )
-    text.decision(judged.names, said)
+    text.decision(judged.names, said, judged.counters)
     if (decision.hint !== undefined && decision.enforced) text.hintIssued(judged.callId, recorded.hint)
     for (const ruleId of judged.tripped) if (this.#breakers.has(ruleId)) text.breakerTrip(judged.names, ruleId)
     events.added()
@@ -301,7 +305,7 @@ function isForwarded({ action, enforced }: Decision): boolean {
 }
 
 function plainVerdict(decision: Decision): Verdict {
-  return { decision, writes: [], end: null, tags: NO_TAGS, tripped: NO_TAGS }
+  return { decision, counters: [], writes: [], end: null, tags: NO_TAGS, tripped: NO_TAGS }
 }
 
 function breakersOf({ snapshot }: Policy): ReadonlySet<string> {

@@ -8,6 +8,7 @@ export interface ShimFlags {
   readonly policy: string | undefined
   readonly events: string | undefined
   readonly 'deny-as': DenyAs
+  readonly verbose?: boolean | undefined
 }
 
 export interface ShimSettings {
@@ -15,6 +16,8 @@ export interface ShimSettings {
   readonly policy: PolicyOrigin
   readonly events: 'stderr' | { readonly path: string } | null
   readonly denyAs: DenyAs
+  /** Say on stderr which run this is and where its record lies. */
+  readonly isVerbose: boolean
 }
 
 /** By the seed's name events go to stderr unless told otherwise, as with its origin. */
@@ -25,6 +28,7 @@ export function shimOptions(flags: ShimFlags, env: Env, isSeedName: boolean): Sh
     policy: originOf(flags.policy, env['SUB_POLICY_JSON']),
     events: events === undefined ? null : events === 'stderr' ? 'stderr' : { path: events },
     denyAs: flags['deny-as'],
+    isVerbose: flags.verbose === true,
   }
 }
 

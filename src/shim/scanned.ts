@@ -49,6 +49,7 @@ export class Scanned {
   readonly error = this.slots[5] as Seen
   readonly name = this.slots[6] as Seen
   readonly args = this.slots[ARGUMENTS] as Seen
+  readonly meta = this.slots[8] as Seen
   readonly requestId = this.slots[9] as Seen
   readonly isError = this.slots[10] as Seen
   readonly errorCode = this.slots[11] as Seen

@@ -1,6 +1,6 @@
 // A shim whose server is starting: policy, run, the two directions of the traffic, and an orderly end.
 import { tmpdir } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Clock, type Timer, within } from '../clock.ts'
 import type { HeimdallError } from '../errors.ts'
 import { EventText, policyText } from '../events/event-text.ts'
@@ -10,9 +10,10 @@ import { createRedact } from '../events/redact.ts'
 import { closeAbandonedRuns } from '../events/run-close.ts'
 import { createIdSource } from '../id-source.ts'
 import { ABANDONED_LOOK_MS, EVENT_CLOSE_MS, SHIM_HEALTH_MS } from '../limits.ts'
-import type { Policy } from '../policy/plan.ts'
+import { openPolicy, type Policy } from '../policy/plan.ts'
 import { AgentOut } from './agent-out.ts'
 import type { Answering } from './answers.ts'
+import { ClientInfo } from './client-info.ts'
 import { ClientJudge } from './client-judge.ts'
 import { ClientSide } from './client-side.ts'
 import { Gate, refOf } from './gate.ts'
@@ -52,6 +53,7 @@ export async function serve(options: ShimOptions, { identity, upstream, stderr }
       ...(problem === null ? {} : { message: problem.message }),
     }),
   )
+  if (options.isVerbose) stderr.note(`run ${run.runId}, record ${recordOf(options, run)}`)
   const health = keepSignsOfLife(clock, run, shim, (line) => stderr.note(line))
   const { exitCode, status } = await shim.traffic.ended
   health.cancel()
@@ -118,6 +120,7 @@ function assemble(
   stderr: StderrOut,
 ): Shim {
   const { clock, serverName } = options
+  const named = { ...identity }
   const note = (line: string): void => stderr.note(line)
   const events = new EventWriter({
     record: run.record,
@@ -138,6 +141,7 @@ function assemble(
   const state = run.shared === null ? memoryState() : stateOfRun(run.shared, clock)
   const open = new OpenCalls()
   const startMs = clock.monoMs()
+  let clientSaid: string | undefined
   const say = (put: (text: EventText) => void): void => {
     if (events.room('other', 1) === 'none') return
     put(run.text)
@@ -149,6 +153,8 @@ function assemble(
         uptime_ms: Math.round(clock.monoMs() - startMs),
         calls_open: open.size,
         events_lost: events.eventsLost,
+        record: recordOf(options, run),
+        ...(clientSaid === undefined ? {} : { client_name: redact(clientSaid) }),
       }),
     )
   const out = new AgentOut(options.stdout)
@@ -170,10 +176,19 @@ function assemble(
     },
     note,
   })
-  const answering: Answering = { gate, runId: run.runId, denyAs: options.denyAs }
+  const client = new ClientInfo((name, said) => {
+    clientSaid = said
+    // What the environment says of the client stands.
+    if (identity.client !== 'unknown') return
+    named.client = name
+    run.text.nameClient(name)
+    if (gate.policy.snapshot.selectors.client !== undefined) gate.usePolicy(openPolicy(gate.policy.snapshot, named))
+  })
+  const answering: Answering = { gate, client, runId: run.runId, denyAs: options.denyAs }
   const judge = new ClientJudge({ gate, answering, open, out })
   const traffic = startTraffic({
     clock,
+    client,
     gate,
     judge,
     open,
@@ -198,8 +213,14 @@ function assemble(
       note,
     )
   })
-  const policyWatch = followPolicy(options, identity, policySource, gate, say, note)
+  const policyWatch = followPolicy(options, named, policySource, gate, say, note)
   return { say, signOfLife, traffic, events, state, orders, policyWatch }
+}
+
+/** Where this shim's events are to be found. */
+function recordOf({ events }: ShimOptions, { shared }: OpenRun): string {
+  if (shared !== null) return join(shared.runDir, 'events.jsonl')
+  return events === null || events === 'stderr' ? 'stderr' : events.path
 }
 
 /** One unique id for the shim, and a number: chance for every call would cost as much as judging it. */

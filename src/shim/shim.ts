@@ -16,6 +16,7 @@ export interface ShimOptions {
   readonly policy: PolicyOrigin
   readonly events: 'stderr' | { readonly path: string } | null
   readonly denyAs: DenyAs
+  readonly isVerbose: boolean
   /** How long a run without owner stays open when no shim takes part in it. */
   readonly quietMs: number
   /** To be said once there is somebody to hear it. */

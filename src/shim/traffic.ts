@@ -11,8 +11,9 @@ import type { AgentOut } from './agent-out.ts'
 import { ERROR_CODES, protocolError } from './answers.ts'
 import type { ClientJudge } from './client-judge.ts'
 import type { ClientSide, Flow } from './client-side.ts'
+import type { ClientInfo } from './client-info.ts'
 import { Garbage } from './garbage.ts'
-import type { Gate } from './gate.ts'
+import type { Gate, JudgedCall } from './gate.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { Upstream, UpstreamExit } from './upstream.ts'
 import type { UpstreamSide } from './upstream-side.ts'
@@ -26,6 +27,7 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
 export interface TrafficOptions {
   readonly clock: Clock
+  readonly client: ClientInfo
   readonly gate: Gate
   readonly judge: ClientJudge
   readonly open: OpenCalls
@@ -89,7 +91,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
     await upstream.end({ patienceMs, settled, afterSettledMs: UPSTREAM_EOF_MS })
     await within(clock, LAST_OUTPUT_MS, lastOutput)
     out.upstreamEnded()
-    closeOpenCalls(options, INTERNAL_ERROR, ending.why)
+    closeOpenCalls(options, () => INTERNAL_ERROR, ending.why)
     await within(clock, LAST_OUTPUT_MS, out.drained())
     stopWatching()
     resolveEnded({ exitCode: ending.exitCode, status: isTerminated ? 'TERMINATED' : ending.status })
@@ -153,7 +155,11 @@ export function startTraffic(options: TrafficOptions): Traffic {
         judge.cutOff()
         void upstream.end({ patienceMs: 0 }).then(() => {
           out.upstreamEnded()
-          closeOpenCalls(options, ERROR_CODES.TERMINATE_RUN, decision.summary)
+          closeOpenCalls(
+            options,
+            ({ call }) => ERROR_CODES[options.client.generationOf(call.meta)].TERMINATE_RUN,
+            decision.summary,
+          )
         })
       })
     },
@@ -161,12 +167,17 @@ export function startTraffic(options: TrafficOptions): Traffic {
 }
 
 /** Answers calls that nobody else will answer, and ends them in the record. */
-function closeOpenCalls({ open, out, gate }: TrafficOptions, code: number, why: string): void {
+function closeOpenCalls(
+  { open, out, gate }: TrafficOptions,
+  codeOf: (judged: JudgedCall) => number,
+  why: string,
+): void {
   for (const { judged, idRaw, perhaps } of open.takeAll()) {
     if (perhaps !== null) {
       gate.finish(judged, perhaps)
       continue
     }
+    const code = codeOf(judged)
     const line = protocolError(idRaw, code, why)
     out.answer(line)
     gate.finish(judged, {

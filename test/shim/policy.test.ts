@@ -228,7 +228,7 @@ test('control turns a BLOCK with hint text into a hint; --deny-as tool_result sh
   expect(answer['result']).toMatchObject({
     isError: true,
     content: [{ type: 'text', text: expect.stringContaining('ask for more') }],
-    structuredContent: {
+    _meta: {
       subluminal: { action: 'REJECT_WITH_HINT', hint: { hint_text: 'ask for more', hint_kind: 'BUDGET' } },
     },
   })

@@ -24,6 +24,7 @@ export const shim = spec({
       default: 'error',
       help: 'answer denied calls with a JSON-RPC error, or with a tool result for hosts that hide errors from the model',
     },
+    verbose: { type: 'boolean', help: 'say on stderr which run this is, and where its record lies' },
   },
   examples: [
     {
