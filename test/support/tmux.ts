@@ -7,8 +7,11 @@ import { until } from './wait.ts'
 export interface Pane {
   /** What is on the screen, row by row; with `-e` as escape sequences where attributes change. */
   capture(...flags: readonly string[]): Promise<string[]>
-  cursor(): Promise<{ x: number; y: number }>
+  /** Where the cursor is; nothing while it is hidden. */
+  cursor(): Promise<{ x: number; y: number } | undefined>
   type(text: string): Promise<void>
+  /** What shows this pane in another terminal. */
+  readonly attach: readonly string[]
   /** Resolves when the screen matches; a timeout shows the screen. */
   see(what: RegExp | string): Promise<void>
 }
@@ -44,6 +47,7 @@ export async function openPane(command: readonly string[], { cols, rows, env = {
     ['set', '-g', 'remain-on-exit', 'on'],
     ['set', '-g', 'remain-on-exit-format', ''],
     ['set', '-g', 'escape-time', '0'],
+    ['set', '-as', 'terminal-features', ',tmux*:RGB:usstyle:strikethrough:overline'],
   ].flatMap((words) => [...words, ';'])
   const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`])
   const folderFlag = cwd === undefined ? [] : ['-c', cwd]
@@ -51,10 +55,12 @@ export async function openPane(command: readonly string[], { cols, rows, env = {
   const capture = async (...flags: readonly string[]): Promise<string[]> =>
     (await must('capture-pane', '-p', ...flags)).split('\n').slice(0, rows)
   return {
+    attach: ['env', '-u', 'TMUX', `TMUX_TMPDIR=${folder}`, 'tmux', '-L', server, 'attach'],
     capture,
     async cursor() {
-      const [x, y] = (await must('display-message', '-p', '#{cursor_x} #{cursor_y}')).trim().split(' ').map(Number)
-      return { x: x ?? -1, y: y ?? -1 }
+      const said = await must('display-message', '-p', '#{cursor_flag} #{cursor_x} #{cursor_y}')
+      const [isShown, x = -1, y = -1] = said.trim().split(' ').map(Number)
+      return isShown === 1 ? { x, y } : undefined
     },
     async type(text) {
       const bytes = [...Buffer.from(text)].map((byte) => byte.toString(16).padStart(2, '0'))
