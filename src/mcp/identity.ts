@@ -32,7 +32,7 @@ export interface IdentifyOptions extends Connection {
 }
 
 export function identify(room: Coordination, options: IdentifyOptions): Identity {
-  const identity = options.owned.get(OF_RUN) ?? ofRun(room, options) ?? ofClient(room, options)
+  const identity = identityOf(room, options)
   const nowMs = room.clock.monoMs()
   // Reading is activity too, but a beat is a write: one now and then says as much as one for each call.
   if (nowMs - identity.beatMs >= MCP_BEAT_MS) {
@@ -40,6 +40,12 @@ export function identify(room: Coordination, options: IdentifyOptions): Identity
     identity.beatMs = nowMs
   }
   return identity
+}
+
+/** Whether the environment or a session names somebody does not change while the server runs; it is asked until there is an answer. */
+function identityOf(room: Coordination, options: IdentifyOptions): Identity {
+  const { owned } = options
+  return owned.get(OF_RUN) ?? (owned.size === 0 ? ofRun(room, options) : undefined) ?? ofClient(room, options)
 }
 
 /** No label is empty or has a space in it. */

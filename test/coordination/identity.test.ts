@@ -1,8 +1,9 @@
 // Identities: one holder per live session, secrets that prove, epochs that fence, revocation in one place.
-import { chmodSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { adopt, findEvidence } from '../../src/coordination/adoption.ts'
+import { actAs, caller } from '../../src/coordination/caller.ts'
 import { claimScopes, listClaims } from '../../src/coordination/claims.ts'
 import type { AgentActor } from '../../src/coordination/gate.ts'
 import { heartbeat, register, registerHaid } from '../../src/coordination/identity.ts'
@@ -109,4 +110,22 @@ test('a key that others could read is no key', () => {
   expect([readKey(project, rootHaid), statSync(path).mode & 0o777]).toEqual(['secret', 0o600])
   chmodSync(path, 0o640)
   expect(() => readKey(project, rootHaid)).toThrow(expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }))
+})
+
+test.runIf(process.geteuid?.() === 0)('a key of another user is none, and the attempt is on record', () => {
+  const room = openRoom({ fateOf: () => 'alive' })
+  const { agent } = register(room, { name: 'amber-otter', role: 'agent' }, (haid, secret) =>
+    writeKey(room.project, haid, secret),
+  )
+  const key = join(room.project.coordinationDir, 'keys', `${agent.haid.replaceAll(/[/:]/g, '_')}.key`)
+  chownSync(key, 12_345, 12_345)
+  const asking = { env: {}, place: undefined, named: 'amber-otter' }
+  const found = caller(room, asking)
+  expect(found).toMatchObject({ proof: 'none', refused: { error: { message: expect.stringContaining('user 12345') } } })
+  expect(() => actAs(room, asking, found, () => undefined)).toThrow(
+    expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }),
+  )
+  expect(room.store.read((rows) => rows.events({ types: ['REFUSED'] }))).toMatchObject([
+    { actor: null, to: 'amber-otter' },
+  ])
 })

@@ -2,7 +2,9 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { openCoordination, type Coordination } from '../../src/coordination/coordination.ts'
+import type { Enrolled } from '../../src/coordination/enrol.ts'
 import { register } from '../../src/coordination/identity.ts'
+import { writeKey } from '../../src/coordination/keys.ts'
 import { listEvents } from '../../src/coordination/protocol.ts'
 import { findProject } from '../../src/paths.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
@@ -153,4 +155,47 @@ test('the other doors see a claim over MCP, and the other way round', async () =
   for (const surface of ['docs/intro.md', 'src/ui/button.tsx'])
     expect((await cursor.call('make_claim', { surfaces: [surface], task: 'T-4' })).isError).toBe(true)
   expect((await cursor.call('read_claims')).data['count']).toBe(3)
+})
+
+test('a forged environment opens no tool, in no combination, and a name in client_identity opens nothing besides', async () => {
+  const project = temporaryProject()
+  const { victim, thief } = inRoom(project, (room) => {
+    const keep = (haid: string, secret: string): void => writeKey(room.project, haid, secret)
+    const made = (name: string): Enrolled => register(room, { name, role: 'agent' }, keep)
+    return { victim: made('victim-one'), thief: made('thief-one') }
+  })
+  const [haid, secret] = [victim.agent.haid, thief.secret]
+  const before = inRoom(project, (room) => room.store.read((rows) => [rows.agents(), rows.claims({})]))
+  const forged: [Record<string, string>, string][] = [
+    [{ HEIMDALL_HAID: haid, HEIMDALL_SECRET: secret }, 'IDENTITY_UNPROVEN'],
+    [{ HEIMDALL_HAID: haid, HEIMDALL_SECRET: secret, BB_AGENT: 'victim-one' }, 'IDENTITY_UNPROVEN'],
+    [{ BB_AGENT: 'victim-one', HEIMDALL_SECRET: 'guess' }, 'IDENTITY_UNPROVEN'],
+    [{ HEIMDALL_HAID: haid, BB_AGENT: 'thief-one' }, 'IDENTITY_BORROWED'],
+    [{ HEIMDALL_SECRET: secret }, 'IDENTITY_UNPROVEN'],
+  ]
+  const calls: [string, object][] = [
+    ['make_claim', { surfaces: ['src/**'], task: 'T' }],
+    ['release_claim', { haid }],
+    ['append_decision', { title: 't', body: 'b' }],
+    ['raise_conflict_pr', { id: 'c', title: 't', surfaces: ['src/**'] }],
+    ['inbox', { note: 'msg_0', ack: true }],
+    ['blackboard_set', { key: 'k', value: 'v' }],
+  ]
+  for (const [env, code] of forged) {
+    const server = await join(project, 'cursor', { env })
+    for (const [name, args] of calls)
+      for (const more of [{}, { client_identity: 'victim-one' }])
+        expect([env, name, await server.call(name, { ...args, ...more })]).toMatchObject([
+          env,
+          name,
+          { isError: true, data: { error: code } },
+        ])
+    await server.end()
+  }
+  expect(inRoom(project, (room) => room.store.read((rows) => [rows.agents(), rows.claims({})]))).toEqual(before)
+  // Whoever is somebody by its environment stays that one, whatever it asks to be called.
+  const named = await join(project, 'cursor', { env: { BB_AGENT: 'thief-one' } })
+  expect(await named.call('make_claim', { ...calls[0]?.[1], client_identity: 'victim-one' })).toMatchObject({
+    data: { haid: thief.agent.haid },
+  })
 })
