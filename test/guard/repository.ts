@@ -31,6 +31,12 @@ export interface GuardedRepository {
   inRoom<T>(act: (room: Coordination) => T): T
 }
 
+/**
+ * Left to init before it begins: whoever runs the tests, an agent perhaps, is not above it, and would be taken for the
+ * one who commits. The exit code comes on fd 3.
+ */
+const BELOW_INIT = '{ while kill -0 $$ 2>/dev/null; do :; done; "$@" 3>&-; echo $? >&3; } &'
+
 /** amber-otter holds `src/api/**`, cobalt-harbor holds nothing. */
 export async function guardedRepository(
   prepare: (project: TemporaryProject) => void = () => undefined,
@@ -62,12 +68,14 @@ export async function guardedRepository(
   if (amber === undefined || cobalt === undefined) throw new Error('two agents were registered')
   inRoom((room) => hold(room, amber, ['src/api/**']))
   const run = (env: Partial<AgentEnv>, args: readonly string[], cwd = project.root): GitEnding => {
-    const { status, stdout, stderr } = spawnSync('git', args, {
+    const { output } = spawnSync('sh', ['-c', BELOW_INIT, 'sh', 'git', ...args], {
       cwd,
       env: { PATH: process.env['PATH'], ...project.env, ...env },
       encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     })
-    return { code: status, stdout, stderr }
+    const [, stdout, stderr, code] = output
+    return { code: Number(code), stdout: stdout ?? '', stderr: stderr ?? '' }
   }
   return {
     project,
