@@ -11,7 +11,7 @@ import { registerHaid } from './identity.ts'
 import { readKey } from './keys.ts'
 import { NAME_VARIABLES, type Place, SESSION_VARIABLE, TRACKER_VARIABLE } from './place.ts'
 import type { Agent, Reader } from './store.ts'
-import { agentMadeFor, enrolTree, sessionRole } from './tree-identity.ts'
+import { agentMadeFor, enrolTree, haidOfTree, sessionRole } from './tree-identity.ts'
 
 /** The secret of a session that was started for an agent: in its environment, and in no file. */
 export const SECRET_VARIABLE = 'HEIMDALL_SECRET'
@@ -161,7 +161,7 @@ class Resolution {
     if (startedFor !== undefined) return this.#byKey('session', startedFor.haid, `${because} was started for it`)
     const made = agentMadeFor(this.#room, this.#rows, tree)
     if (made !== undefined) return this.#byProcess('session', made, because)
-    const haid = `${rootOf(this.#room.rootHaid)}/${sessionRole(session.id)}`
+    const haid = haidOfTree(this.#room, this.#rows, tree, sessionRole(session.id))
     return { as: 'session', haid, agent: undefined, proof: 'process', because, secret: null }
   }
 

@@ -20,14 +20,21 @@ export function agentMadeFor(room: Pick<Coordination, 'fateOf'>, rows: Reader, t
 export function enrolTree(room: Coordination, change: Change, tree: ProcessRef, role: string): Agent {
   const known = agentMadeFor(room, change.rows, tree)
   if (known !== undefined) return known
-  const root = rootOf(room.rootHaid)
-  let haid = `${root}/${role}`
-  while (!isFree(room, change.rows, haid)) haid = `${root}/${role}-${room.randomBytes(2).toString('hex')}`
+  const haid = haidOfTree(room, change.rows, tree, role)
   const earlier = change.rows.agent(haid)
   const origin = { process: tree, tree }
   return earlier === undefined
     ? enrol(room, change, { haid, agentId: aliasOf(change.rows, haid), role, displayName: haid, ...origin }).agent
     : newSession(room, change, earlier, origin).agent
+}
+
+/** The same each time it is asked, until somebody takes it: with four digits of the tree where the plain name is another's. */
+export function haidOfTree(room: Coordination, rows: Reader, tree: ProcessRef, role: string): string {
+  const root = rootOf(room.rootHaid)
+  for (let turn = 0; ; turn += 1) {
+    const haid = turn === 0 ? `${root}/${role}` : `${root}/${role}-${hash4(`${tree} ${turn}`)}`
+    if (isFree(room, rows, haid)) return haid
+  }
 }
 
 /** A name whose last bearer is gone and holds nothing. */
@@ -46,8 +53,11 @@ function isFree(room: Coordination, rows: Reader, haid: string): boolean {
 export function sessionRole(sessionId: string): string {
   const plain = slug(sessionId)
   if (plain === sessionId) return plain
-  const hash4 = createHash('sha256').update(sessionId).digest('hex').slice(0, 4)
-  return slug(`${plain.slice(0, 19)}-${hash4}`)
+  return slug(`${plain.slice(0, 19)}-${hash4(sessionId)}`)
+}
+
+function hash4(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 4)
 }
 
 /** The suffix of a terminal, or of whatever else a tree descends from. */

@@ -1,5 +1,6 @@
 // heimdall-claim and heimdall-haid as seed 000 calls them (briefing-origin §2.1, §2.2), and what a session may not do.
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ownTerminal } from '../support/own-terminal.ts'
@@ -114,6 +115,17 @@ test('heimdall-haid: derived from the project, registered, revoked, enforced, re
     agents: { [root]: { human: 'ana-maria', role: 'orchestrator', status: 'revoked' } },
   })
   await person('reinstate', root)
+  const history = await project.run('heimdall', [
+    'claim',
+    'history',
+    '--type',
+    'REVOKE',
+    '--type',
+    'REINSTATE',
+    '--json',
+  ])
+  const by = { actor_kind: 'human', payload: { by: userInfo().username, haid: root } }
+  expect((JSON.parse(history.stdout) as { data: unknown }).data).toMatchObject([by, by])
   expect((await claim(project, ['claim', 'src', '--task', 'T-1'])).code).toBe(0)
   expect(await haid('trailer')).toEqual([0, `Heimdall-Agent: ${root}`])
   expect((await haid('check', 'haid:ana.box-1F2E'))[0]).toBe(2)

@@ -10,6 +10,7 @@ import { heartbeat, register, registerHaid } from '../../src/coordination/identi
 import { joinAsClient } from '../../src/coordination/clients.ts'
 import { type Enrolled, endSession } from '../../src/coordination/enrol.ts'
 import { readKey, writeKey } from '../../src/coordination/keys.ts'
+import { listEvents } from '../../src/coordination/protocol.ts'
 import { startTask } from '../../src/coordination/tasks.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { enter, MINUTE, openRoom, wants } from './room.ts'
@@ -56,11 +57,19 @@ test('adoption gives the next epoch, keeps the claims, and fences the session be
   const clock = fakeClock()
   const room = openRoom({ clock })
   const amber = enter(room, 'amber-otter')
-  claimScopes(room, amber, wants(room, 'src'))
+  claimScopes(room, amber, wants(room, 'src', { task: 'T-9' }))
   expect(findEvidence(room, 'amber-otter')).toBeUndefined()
   startTask(room, amber, { taskId: 'T-1', title: 'Parser' })
+  // It has beaten just now, and no evidence helps.
+  expect(() => adopt(room, 'amber-otter')).toThrow(expect.objectContaining({ code: 'ADOPTION_REJECTED' }))
   clock.advance(15 * MINUTE)
   const adopted = adopt(room, 'amber-otter')
+  // Seed 002 §3.4, §6.1: with the beads of what comes along, and addressed.
+  const events = listEvents(room)
+  expect(events.filter((event) => event.event_type === 'RESUME')).toMatchObject([
+    { to_agent: 'amber-otter', bead_id: 'T-1', payload: { tasks: ['T-1', 'T-9'] } },
+  ])
+  for (const event of events) if (event.actor_kind === 'agent') expect(event.to_agent).not.toBeNull()
   expect([adopted.agent.session.epoch, adopted.evidence?.reason]).toEqual([2, 'in_progress_ownership'])
   expect(() => claimScopes(room, amber, wants(room, 'docs'))).toThrow(
     expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }),
@@ -73,6 +82,7 @@ test('no evidence helps while the process of the session runs; a person may conf
   const busy = register(running, { name: 'amber-otter', role: 'agent', process: 'p99' })
   startTask(running, actorOf(busy), { taskId: 'T-1', title: 'Parser' })
   expect(() => adopt(running, 'amber-otter')).toThrow(/process of its session is running/)
+  expect(adopt(running, 'amber-otter', { confirmedBy: 'ana' }).agent.session.epoch).toBe(2)
   const room = openRoom()
   enter(room, 'amber-otter')
   adopt(room, 'amber-otter', { confirmedBy: 'ana' })

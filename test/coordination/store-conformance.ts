@@ -77,6 +77,7 @@ export function conformsToStore(open: OpenStore): void {
       agent,
       [agent],
     ])
+    expect(two.read((rows) => [rows.agentsOfTree('p3'), rows.agentsOfTree('p7')])).toEqual([[agent], []])
   })
 
   test('a change that throws leaves nothing behind', () => {

@@ -65,3 +65,22 @@ test('a corrupt store is refused by name and left as it is', () => {
     )
   expect(statSync(path).size).toBe(before)
 })
+
+test('a store of the first version keeps its agents and claims, without a process that could be proved gone', () => {
+  const path = join(temporaryFolder(), 'coordination.db')
+  const first = openDatabase(path, { migrations: MIGRATIONS.slice(0, 1) })
+  first.exec(`
+    INSERT INTO agents VALUES ('haid:ana.box-1f2e/cursor', 'cursor', 'Cursor', 'agent', 'cursor', '1', 'local', 1, 1, NULL,
+      1, 'boot-1', 1, 1, NULL, NULL, NULL, NULL, 1, 'ab', 'cursor', 4711, 1, NULL);
+    INSERT INTO claims VALUES (7, 'res_1', 'haid:ana.box-1f2e/cursor', 'T-1', NULL, '/repo', 60, 'active', 1,
+      'boot-1', 1, 1, NULL, NULL, NULL, 'local', '[]');`)
+  first.close()
+  const store = openSqliteStore(path)
+  onTestFinished(() => store.close())
+  expect(store.read((rows) => rows.agent('haid:ana.box-1f2e/cursor')?.session)).toMatchObject({
+    client: 'cursor',
+    process: null,
+    tree: null,
+  })
+  expect(store.read((rows) => rows.claims({ state: 'active' }))).toMatchObject([{ epoch: 7, tree: null, toldMs: null }])
+})

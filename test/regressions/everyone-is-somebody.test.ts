@@ -103,6 +103,15 @@ test('each session is somebody by itself: it collides with the others, no variab
   expect(await one.run('git commit -qm one')).toMatchObject({ code: 0 })
   expect(project.git('log', '-1', '--format=%B')).toMatch(/^Heimdall-Agent: .*\/one$/m)
 
+  // An agent of the session's name is another, also before the session has done anything.
+  await project.run('bb', ['agent', 'register', '--name', 'three', '--role', 'ui'])
+  await project.run('bb', ['agent', 'reserve', '--agent', 'three', '--scope', 'web'])
+  const three = await open('three')
+  await three.run(`export ${exported.join(' ')}`)
+  expect((await three.whoami()).haid).toMatch(/\/three-[0-9a-f]{4}$/)
+  expect(await three.run('heimdall claim check web')).toMatchObject({ code: 5 })
+  expect(await three.run('bb agent release --agent three --scope web')).toMatchObject({ code: 1 })
+
   // What is registered in a session belongs to it (seed 002 §7), and to nobody else.
   expect(await two.run('bb agent register --name amber-otter --role ui')).toMatchObject({ code: 0 })
   expect(await two.run('bb agent reserve --agent amber-otter --scope lib')).toMatchObject({ code: 0 })
@@ -116,6 +125,7 @@ test('each session is somebody by itself: it collides with the others, no variab
     ['two', 'one'],
     ['two', 'one'],
     [null, 'one'],
+    [expect.stringMatching(/^haid:.*\/three-/), 'three'],
     ['one', 'amber-otter'],
   ])
 })
