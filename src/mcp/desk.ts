@@ -67,8 +67,12 @@ export class Desk {
 
   /** After a change: the files that people and other machines read. The change is safe without them, and the next one writes them. */
   async publish(haid: string): Promise<void> {
+    await this.#export(await this.room(), haid)
+  }
+
+  async #export(room: Coordination, haid?: string): Promise<void> {
     try {
-      await exportLedger(await this.room(), haid, (events) => {
+      await exportLedger(room, haid, (events) => {
         for (const line of events.flatMap((event) => logLineOf(event) ?? []))
           record(this.planning, line.actor, line.action, line.detail)
       })
@@ -136,7 +140,7 @@ export class Desk {
     this.#room = undefined
     try {
       for (const { actor, isOwn } of this.#owned.values()) if (isOwn) leaveSession(room, actor)
-      await exportLedger(room)
+      await this.#export(room)
     } catch (error) {
       // A store that is gone or busy, or an identity that was revoked: then the end of this process has to do.
       if (!(error instanceof HeimdallError)) throw error
