@@ -90,6 +90,12 @@ export const ANSWER_BYTES_MAX = 256 << 10
 export const RESUME_BYTES = 256 << 10
 /** From SIGTERM to SIGKILL. */
 export const KILL_GRACE_MS = 5_000
+/** Of what a session said, on disk beside its record, besides its last screen; less where its scrollback is less. */
+export const KEPT_OUTPUT_BYTES_MAX = 4 << 20
+/** How far behind the session that file may be: what a supervisor that is killed takes with it. */
+export const KEPT_EVERY_MS = 1_000
+/** What ended sessions said is forgotten after this, by the next one that ends; `hm clean` does so earlier. */
+export const KEPT_AGE_MS = 30 * 86_400_000
 /** Processes named in the record of an end, and of each so much of its command line: enough to know them by. */
 export const RECORD_COMMANDS_MAX = 32
 export const RECORD_COMMAND_CHARS_MAX = 200
@@ -106,6 +112,8 @@ export const SESSION_OPTIONS_BYTES_MAX = 4 << 20
 export const SESSION_START_MS = 10_000
 /** How often the process tree is looked at, so that a process that breaks away later is still known. */
 export const TREE_SCAN_MS = 1_000
+/** The same where each look is a program to start: fifty sessions may not take a core. */
+export const TREE_SCAN_BY_PS_MS = 10_000
 /** Processes remembered per session. */
 export const TREE_PROCESSES_MAX = 16_384
 /** The emulator may be this far behind before it skips what it can never catch up with. */

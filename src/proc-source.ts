@@ -1,6 +1,7 @@
 // Processes by way of /proc, which Linux has: every answer is read when it is asked for.
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { isErrno } from './errors.ts'
+import { TREE_SCAN_MS } from './limits.ts'
 import {
   type FileId,
   type ProcessSource,
@@ -26,6 +27,7 @@ const table: ProcessTable = {
 export const procSource: ProcessSource = {
   look: () => table,
   lookAside: () => Promise.resolve(table),
+  scanMs: TREE_SCAN_MS,
   readBoot: () => readProc('/proc/sys/kernel/random/boot_id')?.toString('latin1').trim(),
   startTolerance: 0,
   markedScript:

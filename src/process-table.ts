@@ -58,6 +58,8 @@ export interface ProcessSource {
   look(): ProcessTable
   /** The same without holding up whoever asks. */
   lookAside(): Promise<ProcessTable>
+  /** How often a tree may be looked at for good measure. */
+  readonly scanMs: number
   /** What is different after each boot; nothing where the system has no word for it. */
   readBoot(): string | undefined
   /** Start times further apart than this are two processes. */

@@ -1,9 +1,9 @@
 // All that came of a process, also those that left its group or its session: found by parent, session, environment and terminal.
 import type { Clock, Timer } from './clock.ts'
 import { HeimdallError } from './errors.ts'
-import { TREE_PROCESSES_MAX, TREE_SCAN_MS } from './limits.ts'
+import { TREE_PROCESSES_MAX } from './limits.ts'
 import type { FileId, ProcessId, ProcessStat, ProcessTable } from './process-table.ts'
-import { isSame, isSameStart, isStartedAfter, lookAside, lookAtProcesses } from './processes.ts'
+import { isSame, isSameStart, isStartedAfter, lookAside, lookAtProcesses, scanMs } from './processes.ts'
 
 export interface TreeRoot {
   /** Undefined when whoever started it died before it could say: the mark alone has to do. */
@@ -40,7 +40,7 @@ export class ProcessTree {
     let isWatching = true
     let timer: Timer
     const arm = (): void => {
-      timer = clock.after(TREE_SCAN_MS, () => void watched(), { background: true })
+      timer = clock.after(scanMs(), () => void watched(), { background: true })
     }
     const watched = async (): Promise<void> => {
       try {

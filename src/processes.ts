@@ -33,6 +33,11 @@ export function lookAside(): Promise<ProcessTable> {
   return source().lookAside()
 }
 
+/** How often a tree may be looked at for good measure. */
+export function scanMs(): number {
+  return source().scanMs
+}
+
 /** Nothing when there is no such process. */
 export function readStat(pid: number): ProcessStat | undefined {
   return lookAtProcesses().stat(pid)

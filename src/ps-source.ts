@@ -1,6 +1,7 @@
 // Processes by way of `ps`, for systems without /proc: a picture of all of them, with the rarer questions asked when they come up.
 import { statSync } from 'node:fs'
 import { isErrno } from './errors.ts'
+import { TREE_SCAN_BY_PS_MS } from './limits.ts'
 import {
   type FileId,
   type ProcessSource,
@@ -21,6 +22,7 @@ function sourceOf(environmentFlags: readonly string[]): ProcessSource {
   return {
     look: () => new Picture(ps(COLUMNS), environmentFlags),
     lookAside: async () => new Picture(await psAside(COLUMNS), environmentFlags),
+    scanMs: TREE_SCAN_BY_PS_MS,
     readBoot: () =>
       dialect.boot.map((name) => ask('sysctl', ['-n', name])?.trim()).find((value) => value !== undefined),
     // Whole seconds, which some systems work out anew each time from a clock that is corrected meanwhile.

@@ -23,6 +23,7 @@ export async function prepareSession(options: SessionOptions, { pid, env, clock 
   const holder = await takeId(options.socketDir, options.id, pid, clock)
   const paths = sessionPaths(options.socketDir, options.id)
   removeIfThere(paths.exit)
+  removeIfThere(paths.kept)
   removeIfThere(paths.socket)
   return holder
 }

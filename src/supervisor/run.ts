@@ -1,5 +1,5 @@
 // Running a session from its first check to its last file: what the session's process does, or a command in its place.
-import { type Clock, pause, systemClock } from '../clock.ts'
+import { type Clock, pause, systemClock, within } from '../clock.ts'
 import { HeimdallError, isSystemError } from '../errors.ts'
 import { EXIT_LINGER_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
@@ -7,6 +7,8 @@ import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { childEnvironment } from './command.ts'
 import type { SessionEnd } from './ending.ts'
 import { nameChild } from './hold-id.ts'
+import { Keeper } from './keeper.ts'
+import { forgetOld } from './kept-output.ts'
 import type { SessionOptions } from './options.ts'
 import { prepareSession } from './prepare.ts'
 import { openRecording } from './recording.ts'
@@ -122,11 +124,20 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
         log,
         ...on,
       }),
+    keeper: (output, shown) =>
+      new Keeper({
+        output,
+        scrollbackBytes: options.scrollbackBytes,
+        path: () => name.paths.kept,
+        shown,
+        clock,
+        log,
+      }),
     recording,
     clients: () => server.clients,
     name,
     listenAt: (path) => server.move(path),
-    onActivity: () => how.onActivity?.(),
+    onActivity: atMostEvery(ACTIVITY_MS, clock, () => how.onActivity?.()),
     onEnd: (end) => {
       // On disk before any client is told: whoever sees EXIT finds the record.
       const written = writeRecord(end)
@@ -158,12 +169,14 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     await ended
     await session.ending.sweep()
     removeIfThere(name.paths.exit)
+    removeIfThere(name.paths.kept)
     throw error
   }
 
   const end = await ended
   log.write('info', 'session', `child ended: code ${end.code}, signal ${end.signal ?? 'none'}, ${end.reason}`)
   const lingerUntilMs = clock.monoMs() + EXIT_LINGER_MS
+  const kept = session.keepScreen()
   if (options.killProcessGroup) swept = await session.ending.sweep()
   if (swept > 0) {
     log.write('info', 'session', `ended ${swept} more processes of the tree`)
@@ -171,9 +184,29 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   }
   // A client that is still taking its last output has as long as a client may stall.
   const deliverUntilMs = clock.monoMs() + EXIT_LINGER_MS + options.stallMs
-  while (clock.monoMs() < lingerUntilMs || (!session.isDelivered && clock.monoMs() < deliverUntilMs))
+  // However long the sweep has held everything up, whoever has asked meanwhile is answered.
+  for (
+    let turns = 0;
+    turns < LINGER_TURNS || clock.monoMs() < lingerUntilMs || (!session.isDelivered && clock.monoMs() < deliverUntilMs);
+    turns += 1
+  )
     await pause(clock, 20)
+  await within(clock, EXIT_LINGER_MS, kept)
+  forgetOld(options.socketDir, clock.wallMs())
   return end.code
+}
+
+const ACTIVITY_MS = 1_000
+const LINGER_TURNS = 5
+
+function atMostEvery(ms: number, clock: Clock, act: () => void): () => void {
+  let lastMs = Number.NEGATIVE_INFINITY
+  return () => {
+    const nowMs = clock.monoMs()
+    if (nowMs - lastMs < ms) return
+    lastMs = nowMs
+    act()
+  }
 }
 
 /** SIGHUP is ignored: a session outlives the terminal it was started from. */

@@ -100,6 +100,11 @@ export class Screen {
     return { offset, size: answer.size, isWhole: answer.isWhole, bytes: Buffer.from(answer.drawing) }
   }
 
+  /** No emulator was needed so far, and the output, drawn at the size of now, is the screen. */
+  get isUntouched(): boolean {
+    return this.#starts === 0 && this.#turns.every(({ at, to }) => at === 0 || to.is !== 'size')
+  }
+
   /** Modes that the child has switched on; none before there was output. */
   async modes(): Promise<Readonly<Record<string, boolean | number>>> {
     if (this.#parts.output.end === 0) return { alt_screen: false, bracketed_paste: false }

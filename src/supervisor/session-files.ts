@@ -11,11 +11,13 @@ export interface SessionPaths {
   readonly pid: string
   readonly log: string
   readonly exit: string
+  /** What the session said; see `kept-output.ts`. */
+  readonly kept: string
 }
 
 export function sessionPaths(dir: string, id: string): SessionPaths {
   const at = (ending: string): string => join(dir, `${id}.${ending}`)
-  return { socket: at('sock'), pid: at('pid'), log: at('log'), exit: at('exit.json') }
+  return { socket: at('sock'), pid: at('pid'), log: at('log'), exit: at('exit.json'), kept: at('kept') }
 }
 
 /** Who runs a session: the first two lines are pids, as in the field; `name value` lines follow. */

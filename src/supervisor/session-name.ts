@@ -55,12 +55,13 @@ export class SessionName {
     try {
       // Of an earlier session of that id, as at a start.
       removeIfThere(after.exit)
+      removeIfThere(after.kept)
       removeIfThere(after.socket)
       await listenAt(after.socket)
     } catch (error) {
       removeIfThere(after.pid)
       throw error
     }
-    if (existsSync(before.log)) renameSync(before.log, after.log)
+    for (const of of ['log', 'kept'] as const) if (existsSync(before[of])) renameSync(before[of], after[of])
   }
 }

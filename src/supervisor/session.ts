@@ -10,6 +10,7 @@ import type { Connection } from './connection.ts'
 import { Ending, type SessionEnd } from './ending.ts'
 import { FanOut } from './fan-out.ts'
 import { InputQueue } from './input-queue.ts'
+import type { Keeper, Shown } from './keeper.ts'
 import { isSize, type SessionOptions } from './options.ts'
 import { OscScanner } from './osc.ts'
 import { OutputLog } from './output-log.ts'
@@ -33,12 +34,13 @@ export interface SessionParts {
   readonly log: SessionLog
   /** Made by the session, because it reads the session's output. */
   readonly screen: (output: OutputLog, on: Pick<ScreenParts, 'onQuestion' | 'onAnswer'>) => Screen
+  readonly keeper: (output: OutputLog, shown: () => Shown) => Keeper
   readonly recording: Recording | undefined
   readonly clients: () => ReadonlySet<Connection>
   readonly name: SessionName
   /** Moves the socket. */
   readonly listenAt: (socketPath: string) => Promise<void>
-  /** Output or input happened: the agent is alive. At most once a second. */
+  /** Output or input happened: the agent is alive. */
   readonly onActivity: () => void
   readonly onEnd: (end: SessionEnd) => void
 }
@@ -46,7 +48,6 @@ export interface SessionParts {
 /** A read shorter than this is an echo or a keystroke's worth: it goes out at once. */
 const SMALL_READ_BYTES = 1 << 10
 const GATHER_MS = 1
-const ACTIVITY_MS = 1_000
 
 /** What clients were told last; compared by identity, because nothing of it is changed in place. */
 interface Announced {
@@ -69,6 +70,7 @@ export class Session implements Desk {
   readonly #waiting: Waiting
   readonly #osc: OscScanner
   readonly #screen: Screen
+  readonly #keeper: Keeper
   readonly #pty: Pty
   readonly ending: Ending
   readonly #watching: Timer
@@ -78,7 +80,6 @@ export class Session implements Desk {
   #flushedTo = 0
   #flushedMs = Number.NEGATIVE_INFINITY
   #gathering: Timer | undefined
-  #activityMs = Number.NEGATIVE_INFINITY
   #stateTimer: Timer | undefined
   #announced: Announced = { name: undefined, needs: undefined, size: undefined, title: '', id: '' }
   #end: SessionEnd | undefined
@@ -112,6 +113,7 @@ export class Session implements Desk {
     })
     const look = (): Promise<Question | undefined> => this.#screen.question()
     this.#waiting = new Waiting({ clock, look, onChange: () => this.#announce() })
+    this.#keeper = parts.keeper(this.#output, () => ({ ...this.#size.current, title: this.#waiting.title }))
     // Last: nothing may fail once there is a child that only this knows of.
     this.#pty = openPty(
       { command: options.command, cwd: options.cwd, env: parts.env, cols: options.cols, rows: options.rows },
@@ -152,10 +154,18 @@ export class Session implements Desk {
     )
   }
 
+  /** After the end, for those who ask when nobody answers any more. */
+  async keepScreen(): Promise<void> {
+    if (this.#keeper.isFromStart && this.#screen.isUntouched) return
+    const screen = await this.#screen.snapshot()
+    if (screen !== undefined) this.#keeper.save({ ...screen, drawing: screen.bytes })
+  }
+
   /** After the end: the terminal, the emulator and the timers go. */
   dispose(): void {
     this.#pty.close()
     this.#screen.close()
+    this.#keeper.close()
     this.#gathering?.cancel()
     this.#stateTimer?.cancel()
     this.#watching.cancel()
@@ -166,7 +176,7 @@ export class Session implements Desk {
   input(client: Connection, bytes: Buffer): void {
     this.#input.push(client, bytes)
     this.#waiting.input(client, bytes)
-    this.#active()
+    this.#parts.onActivity()
     this.#announce()
   }
 
@@ -303,7 +313,8 @@ export class Session implements Desk {
       this.#parts.recording?.output(slice)
     }
     this.#screen.advance()
-    this.#active()
+    this.#keeper.advance()
+    this.#parts.onActivity()
     this.#announce()
   }
 
@@ -323,6 +334,7 @@ export class Session implements Desk {
     this.#input.close()
     this.#announce()
     try {
+      this.#keeper.save()
       this.#parts.onEnd(end)
     } finally {
       this.#fanOut.finish(end.code)
@@ -382,12 +394,5 @@ export class Session implements Desk {
       this.#stateTimer = undefined
       this.#announce()
     })
-  }
-
-  #active(): void {
-    const nowMs = this.#clock.monoMs()
-    if (nowMs - this.#activityMs < ACTIVITY_MS) return
-    this.#activityMs = nowMs
-    this.#parts.onActivity()
   }
 }

@@ -47,6 +47,9 @@ test('a session without a screen has no child either', () => {
       screen: () => {
         throw new Error('no emulator')
       },
+      keeper: () => {
+        throw new Error('not reached')
+      },
       recording: undefined,
       clients: () => new Set(),
       name: new SessionName(options.socketDir, options.id, systemClock),

@@ -251,7 +251,7 @@ export const report = spec({
 
 export const logs = spec({
   names: ['heimdall session logs', 'hm logs'],
-  summary: 'Print what a session has put out',
+  summary: 'Print what a session has put out, also after its end',
   about:
     'Escape sequences, control characters and bidi marks are removed unless --raw is given. --json gives one object per line.',
   args: [id],
@@ -273,7 +273,7 @@ export const logs = spec({
 
 export const peek = spec({
   names: ['heimdall session peek', 'hm peek'],
-  summary: 'Print the screen of a session as it is now',
+  summary: 'Print the screen of a session as it is now, or as it was left',
   args: [id],
   flags: {
     'socket-dir': socketDir,
@@ -293,6 +293,7 @@ export const peek = spec({
     whole: 'false when cells may be missing that were drawn in the middle of a flood',
     lines: 'the screen, one string per row',
     title: 'title that the program has set',
+    ended: 'whether this is the last screen of a session that has ended',
   },
 })
 
@@ -357,8 +358,8 @@ export const exportCast = spec({
   names: ['heimdall session export', 'hm export'],
   summary: 'Write a recording or the kept output as asciicast v2',
   about:
-    'A recording of the session (`run --record`, `record`) is written with its timing. Without one, the kept output of a ' +
-    'running session is written as one event, because nothing is known of its timing.',
+    'A recording of the session (`run --record`, `record`) is written with its timing. Without one, the kept output is ' +
+    'written as one event, because nothing is known of its timing.',
   args: [id, { name: 'file', help: 'default stdout', optional: true }],
   flags: {
     'socket-dir': socketDir,

@@ -60,7 +60,7 @@ async function lostSessions(context: Context, dir: string, isForced: boolean): P
 /** Files of ours whose session is not running. Sockets and pid files are the sessions' own business, recordings the user's. */
 function leftovers(dir: string): string[] {
   return namesIn(dir).flatMap((name) => {
-    const id = /^(.+?)\.(?:log|exit\.json)$/.exec(name)?.[1]
+    const id = /^(.+?)\.(?:log|exit\.json|kept)$/.exec(name)?.[1]
     if (id === undefined) return []
     const state = findSession(dir, id)?.state
     return state === undefined || state === 'ended' ? [join(dir, name)] : []

@@ -1,12 +1,15 @@
 // hm export: a recording, or else the kept output, as asciicast v2.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { SessionConnection } from '../../../client/connection.ts'
 import { HeimdallError } from '../../../errors.ts'
+import type { KeptOutput } from '../../../supervisor/kept-output.ts'
 import { readFileIfThere } from '../../../storage/atomic-file.ts'
 import type { Context, InputOf, Run } from '../../command.ts'
 import type { exportCast } from '../../table/session.ts'
 import { type Cast, encodeCast, limitIdle, parseCast } from './cast.ts'
-import { connectTo, locate, type Located } from './locate.ts'
+import { locate, type Located } from './locate.ts'
+import { reach } from './reach.ts'
 
 export const run: Run<typeof exportCast> = async (context, { flags, args }) => {
   const { cast, source, id } = await castOf(context, flags, args.id)
@@ -31,11 +34,18 @@ async function castOf(
   if (bytes !== undefined) return { cast: parseCast(bytes.toString('utf8'), path), source: 'recording', id: located.id }
   if (flags.from !== undefined)
     throw new HeimdallError('CAST_INVALID', `there is no recording at ${path}`, { hint: 'hm record makes one' })
-  return { cast: await scrollbackCast(located), source: 'scrollback', id: located.id }
+  const reached = await reach(context, located)
+  const cast =
+    reached.connection === undefined ? pastCast(reached.kept, reached.located) : await liveCast(reached.connection)
+  return { cast, source: 'scrollback', id: located.id }
 }
 
-async function scrollbackCast(located: Located): Promise<Cast> {
-  const connection = await connectTo(located)
+function pastCast({ size, title, bytes }: KeptOutput, { exit, holder }: Located): Cast {
+  const startedMs = exit === undefined ? (holder?.startedAtMs ?? 0) : Date.parse(exit.started_at)
+  return oneEvent(bytes, { ...size, title, startedMs, command: exit?.command ?? holder?.command ?? [] })
+}
+
+async function liveCast(connection: SessionConnection): Promise<Cast> {
   try {
     const info = await connection.info()
     const parts: Buffer[] = []
@@ -43,19 +53,25 @@ async function scrollbackCast(located: Located): Promise<Cast> {
       if (event.type === 'output') parts.push(event.bytes)
       if (event.type === 'replay-end') break
     }
-    const text = Buffer.concat(parts).toString('utf8')
-    return {
-      header: {
-        version: 2,
-        width: info.cols,
-        height: info.rows,
-        timestamp: Math.floor(Date.parse(info.started_at) / 1_000),
-        command: info.command.join(' '),
-        title: info.title,
-      },
-      events: text === '' ? [] : [[0, 'o', text]],
-    }
+    return oneEvent(Buffer.concat(parts), { ...info, startedMs: Date.parse(info.started_at) })
   } finally {
     connection.close()
+  }
+}
+
+interface Described {
+  readonly cols: number
+  readonly rows: number
+  readonly title: string
+  readonly command: readonly string[]
+  readonly startedMs: number
+}
+
+function oneEvent(bytes: Buffer, { cols, rows, title, command, startedMs }: Described): Cast {
+  const text = bytes.toString('utf8')
+  const timestamp = Math.floor(startedMs / 1_000)
+  return {
+    header: { version: 2, width: cols, height: rows, timestamp, command: command.join(' '), title },
+    events: text === '' ? [] : [[0, 'o', text]],
   }
 }

@@ -80,7 +80,7 @@ export function ended({ id, exit, orphans }: Located): HeimdallError {
   if (orphans.length > 0) return lost(id, orphans)
   const how = exit === undefined ? '' : ` with exit code ${exit.exit_code} at ${exit.ended_at}`
   return new HeimdallError('SESSION_ENDED', `session ${id} has ended${how}`, {
-    hint: `hm logs ${id} --supervisor shows its log`,
+    hint: `hm logs ${id} shows what it said, hm status ${id} how it ended`,
   })
 }
 

@@ -2,10 +2,12 @@
 import { readFileIfThere } from '../../../storage/atomic-file.ts'
 import { HeimdallError } from '../../../errors.ts'
 import type { SessionEvent } from '../../../client/events.ts'
+import type { KeptOutput } from '../../../supervisor/kept-output.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import { PlainText } from '../../render/plain-text.ts'
 import type { logs } from '../../table/session.ts'
-import { connectTo, locate, type Located } from './locate.ts'
+import { locate, type Located } from './locate.ts'
+import { reach } from './reach.ts'
 import { TextOut } from './text-out.ts'
 
 /** With --tail, the replay is cut to its last lines whenever it has grown past this. */
@@ -16,15 +18,20 @@ export const run: Run<typeof logs> = async (context, { flags, args }) => {
   const located = await locate(context, flags, args.id)
   const out = new TextOut(context.stdout)
   if (flags.supervisor === true) return await supervisorLog(context, located, out)
-  const connection = await connectTo(located)
+  const printer = new LogPrinter(out, {
+    isJson: context.json,
+    isRaw: flags.raw === true,
+    tail: flags.tail,
+    note: context.note,
+  })
+  const reached = await reach(context, located)
+  if (reached.connection === undefined) {
+    for (const event of pastEvents(reached.kept, reached.located.exit?.exit_code)) await printer.print(event)
+    return STREAMED
+  }
+  const { connection } = reached
   try {
     const events = connection.subscribe({ from: 'scrollback', readOnly: true, gaps: true, replayEnd: true })
-    const printer = new LogPrinter(out, {
-      isJson: context.json,
-      isRaw: flags.raw === true,
-      tail: flags.tail,
-      note: context.note,
-    })
     for await (const event of events) {
       const isDone = event.type === 'replay-end' && flags.follow !== true
       if (!(await printer.print(event)) || isDone) break
@@ -33,6 +40,14 @@ export const run: Run<typeof logs> = async (context, { flags, args }) => {
   } finally {
     connection.close()
   }
+}
+
+function pastEvents({ bytes, offset }: KeptOutput, exitCode: number | undefined): SessionEvent[] {
+  return [
+    { type: 'output', bytes, offset },
+    { type: 'replay-end', offset: offset + bytes.length },
+    ...(exitCode === undefined ? [] : [{ type: 'exit', code: exitCode } as const]),
+  ]
 }
 
 async function supervisorLog(context: Context, { id, paths }: Located, out: TextOut): Promise<Answer> {

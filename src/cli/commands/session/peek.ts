@@ -5,16 +5,18 @@ import { HeimdallError } from '../../../errors.ts'
 import type { Run } from '../../command.ts'
 import { inlineText, PlainText } from '../../render/plain-text.ts'
 import type { peek } from '../../table/session.ts'
-import { connectTo, locate } from './locate.ts'
+import type { KeptOutput } from '../../../supervisor/kept-output.ts'
+import { locate } from './locate.ts'
+import { reach } from './reach.ts'
 import { SHOWS_PLAIN } from '../../../cells/pen.ts'
 import { Emulator } from './view/emulator.ts'
 
 export const run: Run<typeof peek> = async (context, { flags, args }) => {
   const located = await locate(context, flags, args.id)
-  const connection = await connectTo(located)
+  const reached = await reach(context, located)
   try {
-    const info = await connection.info()
-    const { emulator, isWhole } = await screenOf(connection, { cols: info.cols, rows: info.rows })
+    const { emulator, isWhole, title } =
+      reached.connection === undefined ? await lastScreen(reached.kept) : await liveScreen(reached.connection)
     if (!isWhole) context.note('note: the program drew faster than the screen was kept; some cells may be missing')
     const { screen, size } = emulator
     const drawn = emulator
@@ -32,11 +34,12 @@ export const run: Run<typeof peek> = async (context, { flags, args }) => {
       alternate: screen.type === 'alternate',
       whole: isWhole,
       lines,
-      title: inlineText(info.title),
+      title: inlineText(title),
+      ended: reached.connection === undefined,
     }
     return { data, text: shown.join('\n') }
   } finally {
-    connection.close()
+    reached.connection?.close()
   }
 }
 
@@ -46,11 +49,22 @@ function ignored(): void {
   // A look changes nothing, neither here nor in the session.
 }
 
-async function screenOf(
-  connection: SessionConnection,
-  size: { readonly cols: number; readonly rows: number },
-): Promise<{ readonly emulator: Emulator; readonly isWhole: boolean }> {
-  const emulator = new Emulator(size, IGNORED)
+interface Drawn {
+  readonly emulator: Emulator
+  readonly isWhole: boolean
+  readonly title: string
+}
+
+/** As it was left. Where no drawing of it was kept, the output draws it, as far as that goes back. */
+async function lastScreen({ size, title, offset, bytes, screen }: KeptOutput): Promise<Drawn> {
+  const emulator = new Emulator(screen?.size ?? size, IGNORED)
+  await emulator.write(screen?.drawing ?? bytes)
+  return { emulator, isWhole: screen?.isWhole ?? offset === 0, title }
+}
+
+async function liveScreen(connection: SessionConnection): Promise<Drawn> {
+  const { cols, rows, title } = await connection.info()
+  const emulator = new Emulator({ cols, rows }, IGNORED)
   let isFirst = true
   let isWhole = true
   const events: AsyncIterable<SessionEvent> = connection.subscribe({
@@ -64,9 +78,9 @@ async function screenOf(
       isFirst = false
       isWhole &&= event.isWhole
       await emulator.write(event.bytes)
-      if (event.isLast) return { emulator, isWhole }
+      if (event.isLast) return { emulator, isWhole, title }
     } else if (event.type === 'output') await emulator.write(event.bytes)
-    else if (event.type === 'replay-end' || event.type === 'exit') return { emulator, isWhole }
+    else if (event.type === 'replay-end' || event.type === 'exit') return { emulator, isWhole, title }
   }
   throw new HeimdallError('SESSION_LOST', 'the session sent no screen')
 }

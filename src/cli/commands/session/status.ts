@@ -1,6 +1,7 @@
 // hm status: what a session is doing; after its end, how it ended.
 import { HeimdallError } from '../../../errors.ts'
 import type { ExitRecord } from '../../../supervisor/session-files.ts'
+import { readKept } from '../../../supervisor/kept-output.ts'
 import type { Info } from '../../../wire/messages.ts'
 import type { SessionConnection, SessionStatus } from '../../../client/connection.ts'
 import type { Answer, Context, Run } from '../../command.ts'
@@ -71,7 +72,8 @@ function lostAnswer({ id, holder, orphans }: Located): Answer {
   return { data, text: lines.join('\n') }
 }
 
-function endedAnswer({ clock }: Context, { id, exit }: Located): Answer {
+function endedAnswer({ clock }: Context, { dir, id, exit }: Located): Answer {
+  const kept = readKept(dir, id)
   const sinceMs = exit === undefined ? 0 : Math.max(0, clock.wallMs() - Date.parse(exit.ended_at))
   const base = { id, pid: exit?.pid ?? 0, idleMs: sinceMs, alive: false, state: 'dead', stateMs: sinceMs }
   const lines = fiveLines(base)
@@ -86,8 +88,11 @@ function endedAnswer({ clock }: Context, { id, exit }: Located): Answer {
     idle_ms: sinceMs,
     needs_input: { value: false, source: 'none', evidence: null },
     exit_code: exit?.exit_code ?? null,
-    title: '',
+    title: kept?.title ?? '',
+    ...kept?.size,
+    kept_bytes: kept?.bytes.length ?? 0,
   }
+  if (data.kept_bytes > 0) lines.push(`kept: ${data.kept_bytes} bytes of output; hm logs ${id}, hm peek ${id}`)
   return { data, text: lines.join('\n') }
 }
 
