@@ -5,6 +5,7 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
 import { loadCorpus } from '../../src/briefing/demo/corpus.ts'
 import { type Demo, runDemo } from '../../src/briefing/demo/demo.ts'
+import { carries, needsOf } from '../../src/briefing/demo/needs.ts'
 import { openPlanning } from '../../src/briefing/planning.ts'
 import { logMeasured, readLedger } from '../../src/briefing/token-ledger.ts'
 import { systemClock } from '../../src/clock.ts'
@@ -16,6 +17,15 @@ const CORPUS = 'corpus/tally'
 const prose = ['PLAN.md', 'CRITERIA.md', 'INVARIANTS.md', 'waves/1.md', 'waves/2.md'].map((file) =>
   readFileSync(join(CORPUS, file), 'utf8'),
 )
+
+/** Invariants and earlier reports, then the task's own section and the criteria that it numbers. */
+function writtenByHand(task: string): string {
+  const [plan = '', criteria = '', invariants = '', ...reports] = prose
+  const section = new RegExp(`^#### (Task ${task} .*\\n.*)$`, 'm').exec(plan)?.[1] ?? ''
+  const numbers = section.match(/(?<=Criteria )[\d, ]+/)?.[0].split(', ') ?? []
+  const own = numbers.map((number) => new RegExp(`^${number}\\. .*$`, 'm').exec(criteria)?.[0])
+  return `${[invariants, ...reports].join('\n')}\n${section}\n\n${own.join('\n')}\n`
+}
 
 test("seed 000, demo: the four lines carry the figures that a recount of the texts gives, and the project's ledger is not touched", () => {
   const island = temporaryIsland()
@@ -39,6 +49,12 @@ test("seed 000, demo: the four lines carry the figures that a recount of the tex
     `The summary-card line: orchestration: ${Math.round(baseline / 1_000)}k → ${v2} tokens, measured.`,
   ])
   expect(percent).toBeGreaterThanOrEqual(85)
+  const byHand = ['3.1', '3.2', '3.3'].map((task) => count(writtenByHand(task))).reduce((a, b) => a + b, 0)
+  expect(data.byHand.tokens).toBe(byHand)
+  expect(stdout.split('\n').slice(4, 6)).toEqual([
+    expect.stringContaining('against verbatim briefs'),
+    expect.stringContaining(`${byHand} -> ${v2} tokens (-${Math.round((100 * (byHand - v2)) / byHand)}%)`),
+  ])
   for (const row of data.rows) expect(row).toMatchObject({ source: 'measured', tokenizer: 'o200k_base' })
   expect(island.has('')).toBe(false)
 })
@@ -59,8 +75,32 @@ test('a fact that a capsule has lost is found by the fidelity check', async () =
   const wave = readFileSync(join(CORPUS, 'wave.json'), 'utf8')
   writeFileSync(join(dir, 'wave.json'), wave.replace(', else undeclared-account', ''))
   const { fidelity } = await runDemo(systemClock, loadCorpus(dir))
-  expect(fidelity).toMatchObject({ lost: ['3.2: undeclared-account'], unfounded: [] })
-  expect((await runDemo(systemClock)).fidelity).toMatchObject({ lost: [], unfounded: [] })
+  expect(fidelity.lost).toEqual([{ task: '3.2', source: 'report', fact: 'undeclared-account' }])
+  expect((await runDemo(systemClock)).fidelity.lost).toEqual([])
+})
+
+test('what acceptance needs is in the plan, and the rule finds what an independent reader found missing', async () => {
+  const corpus = loadCorpus(CORPUS)
+  const needs = corpus.wave.tasks.flatMap(({ task }) => needsOf(corpus, task))
+  expect(needs.filter(({ fact }) => !carries(prose.join('\n'), fact))).toEqual([])
+  for (const [task, fact] of [
+    ['3.1', 'RFC 3339'],
+    ['3.2', 'Idempotency-Key'],
+    ['3.2', 'application/problem+json'],
+    ['3.3', 'closed_at, checksum, postings_count'],
+    ['3.3', 'day-not-empty'],
+    ['3.1', 'The same range and position give the same bytes, also after later postings and on the standby.'],
+  ])
+    expect(needs).toContainEqual(expect.objectContaining({ task, fact }))
+  // Reading is not writing: a statement needs no idempotency key.
+  expect(needs).not.toContainEqual(expect.objectContaining({ task: '3.1', fact: 'Idempotency-Key' }))
+  const { byHand } = await runDemo(systemClock)
+  expect(byHand.fidelity.lost).toContainEqual({ task: '3.2', source: 'contract', fact: 'Idempotency-Key' })
+})
+
+test('the README shows what the command prints', () => {
+  const { stdout } = temporaryIsland().run('heimdall-protocol', ['demo'])
+  expect(readFileSync('README.md', 'utf8')).toContain(`$ heimdall-protocol demo\n${stdout}\`\`\``)
 })
 
 test('a token count that was typed in cannot be logged as measured', async () => {

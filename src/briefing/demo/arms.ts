@@ -1,4 +1,4 @@
-// One wave briefed twice from the same corpus: verbatim, and by reference. Both arms are texts, made by code.
+// One wave briefed three times from the same corpus: verbatim, by hand with care, and by reference. All arms are texts, made by code.
 import { showCapsule, writeCapsule } from '../capsules.ts'
 import { setFact } from '../blackboard.ts'
 import { buildBrief } from '../brief.ts'
@@ -6,7 +6,7 @@ import type { Planning } from '../planning.ts'
 import { row } from '../rows.ts'
 import { importSymbols } from '../symbols.ts'
 import { finishTask } from '../task-result.ts'
-import { type Corpus, sectionOf } from './corpus.ts'
+import { type Corpus, criteriaOf, sectionOf } from './corpus.ts'
 
 export interface Arm {
   /** What one agent is sent, task by task. */
@@ -29,6 +29,19 @@ export function verbatimArm(corpus: Corpus): Arm {
   const briefs = corpus.wave.tasks.map(({ task }) => ({
     task,
     text: `${shared}\nYour task is task ${task} of the plan above.\n`,
+  }))
+  return { briefs, before: '', once: '', results: [] }
+}
+
+/**
+ * What a careful person writes: the task's own section of the plan, the criteria that it numbers, the invariants and
+ * the reports of the waves before, word for word, shared part first. The rest of the plan is left out.
+ */
+export function byHandArm(corpus: Corpus): Arm {
+  const shared = [corpus.invariants, ...corpus.priorWaves].join('\n')
+  const briefs = corpus.wave.tasks.map(({ task }) => ({
+    task,
+    text: `${shared}\n${sectionOf(corpus.plan, task)}\n\n${criteriaOf(corpus, task).join('\n')}\n`,
   }))
   return { briefs, before: '', once: '', results: [] }
 }

@@ -31,7 +31,7 @@ const waveSchema = z.strictObject({
         symbols: ids,
         capsules: ids,
         facts: ids,
-        /** Phrases of the prose without which the task cannot be done. */
+        /** What reports of earlier waves add to the plan for this task: a report says what came up, not whom it binds. */
         needs: ids,
         result: z.strictObject({ criteria: z.array(z.int()), commit: text, what: text, where: text, depends: ids }),
       }),
@@ -74,6 +74,25 @@ export function sectionOf(plan: string, task: string): string {
   const length = lines.slice(start + 1).findIndex((line) => line.startsWith('#'))
   const section = length === -1 ? lines.slice(start) : lines.slice(start, start + 1 + length)
   return section.join('\n').replace(/^#+ /, '').trim()
+}
+
+/** The criteria that the section of a task refers to by number. */
+export function criteriaOf({ plan, criteria }: Pick<Corpus, 'plan' | 'criteria'>, task: string): string[] {
+  const numbers = /Criteria ([\d, ]+)\.$/.exec(sectionOf(plan, task))?.[1]?.split(', ') ?? []
+  return numbers.map((number) => {
+    const line = criteria.split('\n').find((text) => text.startsWith(`${number}. `))
+    if (line === undefined) throw new HeimdallError('INTERNAL', `the corpus has no criterion ${number}`)
+    return line
+  })
+}
+
+/** What stands under a heading of the plan, up to the next one. */
+export function under(plan: string, heading: string): string {
+  const lines = plan.split('\n')
+  const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading)
+  if (start === -1) throw new HeimdallError('INTERNAL', `the plan of the corpus has no heading ${heading}`)
+  const length = lines.slice(start + 1).findIndex((line) => line.startsWith('#'))
+  return lines.slice(start + 1, length === -1 ? undefined : start + 1 + length).join('\n')
 }
 
 /** `corpus/` lies in the package, however deep in it this file ends up. */

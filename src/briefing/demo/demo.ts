@@ -1,4 +1,4 @@
-// The demo: one wave briefed twice, every figure counted from the texts, and the delta computed by the ledger.
+// The demo: one wave briefed three times, every figure counted from the texts, and the delta computed by the ledger.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import type { Planning } from '../planning.ts'
 import { type LedgerRow, logText, readLedger } from '../token-ledger.ts'
 import { countedRows, totalsOf } from '../token-report.ts'
 import { measure, type Measured, sumMeasured } from '../tokens.ts'
-import { type Arm, protocolArm, verbatimArm } from './arms.ts'
+import { type Arm, byHandArm, protocolArm, verbatimArm } from './arms.ts'
 import { type Corpus, loadCorpus } from './corpus.ts'
 import { checkFidelity, type Fidelity } from './fidelity.ts'
 import type { Spend } from './pricing.ts'
@@ -22,13 +22,15 @@ export interface Demo {
   readonly tokens: number
   readonly rows: readonly LedgerRow[]
   readonly verbatim: Spend
+  /** The brief that a careful person writes: what it costs, and what it leaves out. */
+  readonly byHand: Spend & { readonly tokens: number; readonly fidelity: Fidelity }
   readonly protocol: Spend
   /** Capsules and facts that earlier waves wrote, once for all later ones. */
   readonly before: number
   /** The whole wave when every spawn also opens the page of invariants that its brief refers to. */
   readonly opened: number
   readonly fidelity: Fidelity
-  readonly arms: { readonly verbatim: Arm; readonly protocol: Arm }
+  readonly arms: { readonly verbatim: Arm; readonly byHand: Arm; readonly protocol: Arm }
 }
 
 /** Works in a planning folder of its own, so that the ledger of the project is not touched. */
@@ -44,6 +46,7 @@ export async function runDemo(clock: Planning['clock'], corpus: Corpus = loadCor
 
 async function measureArms(planning: Planning, corpus: Corpus): Promise<Demo> {
   const verbatim = verbatimArm(corpus)
+  const byHand = byHandArm(corpus)
   const protocol = await protocolArm(planning, corpus)
   await measureBaseline(planning, ROLE, sumOf(verbatim.briefs.map(({ text }) => measure(text))))
   await logText(planning, { role: ROLE, kind: 'symbol_table', msgId: 'symbols' }, protocol.once)
@@ -65,11 +68,16 @@ async function measureArms(planning: Planning, corpus: Corpus): Promise<Demo> {
     tokens,
     rows,
     verbatim: spendOf(verbatim),
+    byHand: {
+      ...spendOf(byHand),
+      tokens: byHand.briefs.reduce((sum, { text }) => sum + measure(text).tokens, 0),
+      fidelity: checkFidelity(corpus, byHand),
+    },
     protocol: spendOf(protocol),
     before: measure(protocol.before).tokens,
     opened: tokens + corpus.wave.tasks.length * measure(corpus.invariants).tokens,
-    fidelity: checkFidelity(corpus, protocol.briefs, verbatim.briefs[0]?.text ?? ''),
-    arms: { verbatim, protocol },
+    fidelity: checkFidelity(corpus, protocol),
+    arms: { verbatim, byHand, protocol },
   }
 }
 

@@ -452,11 +452,12 @@ export const protocolLog = spec({
 
 export const protocolDemo = spec({
   names: ['heimdall protocol demo', 'heimdall-protocol demo'],
-  summary: 'Brief one wave of a shipped project twice, verbatim and by reference, and measure both',
+  summary: 'Brief one wave of a shipped project verbatim, by hand and by reference, and measure all three',
   about:
+    'The project (corpus/tally) was written for this demo; what is saved elsewhere depends on how long plans and reports are there.\n' +
     'All figures are counted from the texts that are made on the spot, in a folder of its own; the ledger of the project is not touched.\n' +
-    'Exit 1 when a brief has lost a fact that its task needs.',
-  examples: [{ run: 'heimdall protocol demo', does: 'prints the cost of both, with and without prompt caching' }],
+    "Exit 1 when a brief has lost a fact that its task's acceptance needs.",
+  examples: [{ run: 'heimdall protocol demo', does: 'prints the cost of all three, with and without prompt caching' }],
   output: {
     tokenizer: 'which one counted',
     spawns: 'agents briefed',
@@ -464,6 +465,7 @@ export const protocolDemo = spec({
     tokens: 'tokens of symbol table, briefs and results',
     rows: 'the rows of the ledger that they come from',
     verbatim: 'shared, own and one-off tokens of a verbatim spawn',
+    byHand: 'the same for the brief that a careful person writes, with its tokens and what it leaves out',
     protocol: 'the same by reference',
     before: 'tokens of the capsules and facts that earlier waves wrote',
     opened: 'tokens when every spawn also opens the invariants',
