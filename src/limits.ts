@@ -337,6 +337,8 @@ export const UPSTREAM_DRAIN_MS = 1_000
 export const UPSTREAM_GRACE_MS = 2_000
 /** How often a shim looks whether its parent is still there; most clients are noticed at once by the end of stdin. */
 export const PARENT_WATCH_MS = 1_000
+/** Tools of which a shim remembers what their server says; the rest count as dangerous. */
+export const TOOLS_ANNOTATED_MAX = 10_000
 /** What a client says of itself: name, version, capabilities. */
 export const CLIENT_META_BYTES_MAX = 16 << 10
 /** Changes of the policy file within this time are one change. */

@@ -131,14 +131,19 @@ export class EventText {
     call: {
       readonly transport: Transport
       readonly bytesIn: number
+      /** Of a request that is no tool call. */
+      readonly method?: string | undefined
       readonly tags: readonly string[]
       readonly argsStreamHash?: string | undefined
     },
     preview: Preview,
   ): void {
+    const method = call.method === undefined ? '' : `,"method":${jsonString(call.method)}`
     const hash = call.argsStreamHash === undefined ? '' : `,"args_stream_hash":"${call.argsStreamHash}"`
     const line = this.#beginOfCall(START, names)
-    line.text(`,"transport":"${call.transport}","bytes_in":${call.bytesIn}${this.#tagsOf(call.tags)}${hash},"preview":`)
+    line.text(
+      `,"transport":"${call.transport}","bytes_in":${call.bytesIn}${method}${this.#tagsOf(call.tags)}${hash},"preview":`,
+    )
     const previewFrom = line.length
     putPreview(line, preview)
     const previewTo = line.length

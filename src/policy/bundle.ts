@@ -3,6 +3,7 @@ import { canonicalHash, canonicalJson } from '../canonical/canonical.ts'
 import { printable } from '../ids.ts'
 import { POLICY_REGEX_SIZE_MAX, POLICY_RULES_MAX } from '../limits.ts'
 import { Fields } from './fields.ts'
+import { compileGlob, normalizeGlob } from './glob.ts'
 import type { RegexBudget } from './match.ts'
 import type { Problems } from './problems.ts'
 import { readRule } from './rules.ts'
@@ -18,6 +19,7 @@ export function readBundle(value: unknown, problems: Problems): Snapshot {
     defaults: readDefaults(fields),
     selectors: readSelectors(fields),
     rules: readRules(fields, problems),
+    ...(fields.has('trust_annotations') ? { trust_annotations: readServers(fields) } : {}),
     ...optional('description', fields.optionalText('description')),
     ...optional('owner', fields.optionalText('owner')),
     ...optional('created_at', readTime(fields)),
@@ -84,6 +86,14 @@ function readWorkload(
   }
   workload.end()
   return read
+}
+
+function readServers(fields: Fields): string[] {
+  return fields.texts('trust_annotations').map((glob) => {
+    const test = compileGlob(glob)
+    if (typeof test !== 'function') fields.problem('trust_annotations', `${glob} is not a glob: ${test.fault}`)
+    return normalizeGlob(glob)
+  })
 }
 
 function readLabels(workload: Fields): Record<string, string> {

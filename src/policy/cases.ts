@@ -1,13 +1,22 @@
 // Test cases for a bundle: calls in order over virtual time, and what each must get. See docs/policy.md.
 import { canonicalHash, canonicalJson } from '../canonical/canonical.ts'
+import { readAnnotations } from './annotations.ts'
 import { decide, settle } from './decide.ts'
 import { Fields, isObject, kindOf } from './fields.ts'
 import { writtenLocations } from './locations.ts'
 import { MemoryCounters } from './memory-counters.ts'
-import { openPolicy } from './plan.ts'
+import { CALL_METHOD, openPolicy } from './plan.ts'
 import { Problems, invalidPolicy } from './problems.ts'
 import { readPolicyText } from './text.ts'
-import { ACTIONS, type Decision, HINT_KINDS, type Identity, type Snapshot, type Verdict } from './types.ts'
+import {
+  ACTIONS,
+  type Annotations,
+  type Decision,
+  HINT_KINDS,
+  type Identity,
+  type Snapshot,
+  type Verdict,
+} from './types.ts'
 
 interface Expected {
   readonly action: Decision['action']
@@ -21,6 +30,10 @@ interface Expected {
 interface CaseCall {
   readonly server: string
   readonly tool: string
+  /** Of another request than a tool call; then there is no tool. */
+  readonly method: string
+  /** What the server says of the tool. */
+  readonly annotations: Annotations
   readonly args: Readonly<Record<string, unknown>> | 'uninspectable'
   /** Virtual time that passes before the call. */
   readonly afterMs: number
@@ -103,7 +116,9 @@ function readCallFields(fields: Fields): CaseCall {
     fields.problem('args', `must be an object or the word uninspectable, not ${kindOf(args)}`)
   return {
     server: fields.text('server'),
-    tool: fields.text('tool'),
+    tool: fields.has('method') ? fields.text('tool', '') : fields.text('tool'),
+    method: fields.text('method', CALL_METHOD),
+    annotations: fields.has('annotations') ? readAnnotations(fields.object('annotations')) : NOTHING_SAID,
     args: isObject(args) ? args : 'uninspectable',
     afterMs: fields.integer('after_ms', { min: 0 }, 0),
     times: fields.integer('times', { min: 1, max: 10_000 }, 1),
@@ -111,6 +126,8 @@ function readCallFields(fields: Fields): CaseCall {
     expect: readExpected(fields),
   }
 }
+
+const NOTHING_SAID: Annotations = {}
 
 /** `expect: BLOCK` is short for `expect: {action: BLOCK}`. */
 function readExpected(fields: Fields): Expected {
@@ -143,7 +160,10 @@ export function runCases(snapshot: Snapshot, cases: readonly Case[]): CaseResult
       for (let time = 1; time <= call.times; time += 1) {
         nowMs += call.afterMs
         const args_hash = call.args === 'uninspectable' ? '' : canonicalHash(canonicalJson(call.args))
-        const plan = policy.planFor(call.server, call.tool)
+        const plan =
+          call.method === CALL_METHOD
+            ? policy.planFor(call.server, call.tool, call.annotations)
+            : policy.planForMethod(call.server, call.method)
         const texts = call.args === 'uninspectable' || plan.pathsOf === null ? [] : plan.pathsOf(call.args)
         const facts = { args: call.args, args_hash, wallMs: nowMs, locations: writtenLocations(texts) }
         const verdict = decide(plan, facts, counters, nowMs)

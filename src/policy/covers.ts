@@ -1,17 +1,31 @@
 // Whether one rule's match takes in every call that another's does. May say no where the answer is yes, never the reverse.
 import { canonicalJson } from '../canonical/canonical.ts'
+import { ANNOTATIONS } from './annotations.ts'
 import { isInHours } from './hours.ts'
 import { compileNames } from './names.ts'
-import type { ArgsMatch, HourRange, Match, NameMatch, Scalar } from './types.ts'
+import type { Annotations, ArgsMatch, HourRange, Match, NameMatch, Scalar } from './types.ts'
 
 export function covers(wide: Match, narrow: Match): boolean {
   return (
+    coversMethods(wide.method, narrow.method) &&
+    coversAnnotations(wide.annotations, narrow.annotations) &&
     coversNames(wide.server_name, narrow.server_name) &&
     coversNames(wide.tool_name, narrow.tool_name) &&
     coversClasses(wide.risk_class, narrow.risk_class) &&
     coversArgs(wide.args, narrow.args) &&
     coversHours(wide.time?.utc_hours, narrow.time?.utc_hours)
   )
+}
+
+const CALLS = ['tools/call']
+
+function coversMethods(wide = CALLS as readonly string[], narrow = CALLS as readonly string[]): boolean {
+  const names = { glob: wide, regex: [] }
+  return wide === narrow || wide.includes('*') || narrow.every((glob) => coversGlob(names, glob))
+}
+
+function coversAnnotations(wide: Annotations | undefined, narrow: Annotations | undefined): boolean {
+  return wide === undefined || ANNOTATIONS.every((name) => wide[name] === undefined || wide[name] === narrow?.[name])
 }
 
 function coversNames(wide: NameMatch | undefined, narrow: NameMatch | undefined): boolean {

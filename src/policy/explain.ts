@@ -1,8 +1,9 @@
 // Why a call gets the decision it gets, rule by rule.
+import { isAnnotated } from './annotations.ts'
 import { type Notice, decide } from './decide.ts'
 import { writtenLocations } from './locations.ts'
 import { compileNames } from './names.ts'
-import type { Policy } from './plan.ts'
+import { CALL_METHOD, type Policy } from './plan.ts'
 import type { CallFacts, Counters, Decision, Rule } from './types.ts'
 
 export interface RuleNote {
@@ -57,7 +58,10 @@ const NOT_ASKED = 'is not asked: a rule above decides every call of this tool'
 function whyLeftOut(policy: Policy, rule: Rule, server: string, tool: string, tags: readonly string[]): string | null {
   if (!policy.isApplicable) return 'the selectors do not name this run'
   if (!rule.enabled) return 'is disabled'
-  const { server_name, tool_name, risk_class } = rule.match
+  const { method, server_name, tool_name, risk_class, annotations } = rule.match
+  if (method !== undefined && !compileNames({ glob: method, regex: [] })(CALL_METHOD)) return 'names other requests'
+  if (annotations !== undefined && !isAnnotated(annotations, undefined))
+    return 'asks what the server says of the tool; here nothing is known'
   if (server_name !== undefined && compileNames(server_name)(server) === false) return 'names other servers'
   if (tool_name !== undefined && compileNames(tool_name)(tool) === false) return 'names other tools'
   if (risk_class !== undefined && !risk_class.some((name) => tags.includes(name)))

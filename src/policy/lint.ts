@@ -49,6 +49,8 @@ function lintRule(snapshot: Snapshot, rule: Rule, index: number, around: Around)
   if (shadow !== null) return [finding('dead', shadow)]
   const idle = idleLimit(rule)
   if (idle !== null) return [finding('dead', idle)]
+  const unbelieved = unbelievedAnnotations(snapshot, rule)
+  if (unbelieved !== null) return [finding('warn', unbelieved)]
   const closed = closedLimit(rule)
   const hint = unsentHint(snapshot, rule)
   return [...(closed === null ? [] : [finding('warn', closed)]), ...(hint === null ? [] : [finding('note', hint)])]
@@ -113,6 +115,11 @@ function closedLimit(rule: Rule): string | null {
   if (rule.kind === 'breaker' && rule.effect.breaker.repeat_threshold === 1)
     return 'refuses every call: a threshold of 1 counts the first call as a repeat'
   return null
+}
+
+function unbelievedAnnotations({ trust_annotations }: Snapshot, { match }: Rule): string | null {
+  if (match.annotations === undefined || trust_annotations !== undefined) return null
+  return 'asks what servers say of their tools, and trust_annotations names no server: every tool counts as dangerous'
 }
 
 function unsentHint({ mode }: Snapshot, rule: Rule): string | null {

@@ -1,5 +1,6 @@
 // The match of a rule (seed 004 §2.4): names, classes, arguments, hours; read with every pattern tried.
 import { POLICY_PATTERN_CHARS_MAX, POLICY_REGEX_SIZE_MAX } from '../limits.ts'
+import { readAnnotations } from './annotations.ts'
 import { parseArgPath } from './arg-path.ts'
 import { Fields, isObject, kindOf } from './fields.ts'
 import { compileGlob, normalizeGlob } from './glob.ts'
@@ -17,6 +18,8 @@ export interface RegexBudget {
 
 export function readMatch(fields: Fields, problems: Problems, regexes: RegexBudget): Match {
   const match = {
+    ...(fields.has('method') ? { method: readMethods(fields, problems) } : {}),
+    ...(fields.has('annotations') ? { annotations: readAnnotations(fields.object('annotations')) } : {}),
     ...(fields.has('server_name') ? { server_name: readNames(fields.object('server_name'), problems, regexes) } : {}),
     ...(fields.has('tool_name') ? { tool_name: readNames(fields.object('tool_name'), problems, regexes) } : {}),
     ...(fields.has('risk_class') ? { risk_class: fields.texts('risk_class') } : {}),
@@ -25,6 +28,17 @@ export function readMatch(fields: Fields, problems: Problems, regexes: RegexBudg
   }
   fields.end()
   return match
+}
+
+function readMethods(fields: Fields, problems: Problems): string[] {
+  const methods = fields.texts('method').map((glob) => normalizeGlob(glob))
+  methods.forEach((glob, i) => {
+    const path = [...fields.path, 'method', i]
+    const test = compileGlob(glob)
+    if (typeof test !== 'function') problems.add(path, `is not a glob: ${test.fault}`)
+    refuseLong(glob, path, problems)
+  })
+  return methods
 }
 
 function readTime(fields: Fields): NonNullable<Match['time']> {

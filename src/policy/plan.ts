@@ -1,11 +1,13 @@
 // What is left of a policy for one tool: the rules that can meet it, with everything about names already settled.
 import { POLICY_PLANS_MAX } from '../limits.ts'
+import { isAnnotated } from './annotations.ts'
 import { type ArgsTest, compileArgs } from './args.ts'
 import { ambiguousDecision, decisionOf, defaultDecision, errorDecision, notApplicable } from './decisions.ts'
 import { type CounterKind, counterKey } from './keys.ts'
 import { type NameAnswer, compileNames } from './names.ts'
+import { likeness } from './likeness.ts'
 import { isSelected } from './selectors.ts'
-import type { CallFacts, Decision, HourRange, Identity, Rule, Scope, Snapshot, Verdict } from './types.ts'
+import type { Annotations, CallFacts, Decision, HourRange, Identity, Rule, Scope, Snapshot, Verdict } from './types.ts'
 
 /** One rule that may meet calls of this tool. */
 export interface Step {
@@ -55,11 +57,19 @@ export interface Policy {
   readonly snapshot: Snapshot
   /** Whether the selectors name the run that the policy was opened for. */
   readonly isApplicable: boolean
-  planFor(serverName: string, toolName: string): Plan
+  /** `annotations` are what the server says of the tool, undefined where it has said nothing. */
+  planFor(serverName: string, toolName: string, annotations?: Annotations): Plan
+  /** The plan of a request that is no tool call but that rules name; it goes by its method in place of a tool's name. */
+  planForMethod(serverName: string, method: string): Plan
+  /** Whether rules name the method; `variant`: only if letter case or white space does not count. */
+  governs(method: string): boolean | 'variant'
 }
+
+export const CALL_METHOD = 'tools/call'
 
 interface OpenRule {
   readonly rule: Rule
+  readonly method: ((name: string) => NameAnswer) | null
   readonly server: ((name: string) => NameAnswer) | null
   readonly tool: ((name: string) => NameAnswer) | null
   readonly args: ArgsTest | null
@@ -70,35 +80,79 @@ export function openPolicy(snapshot: Snapshot, identity: Identity): Policy {
   const isApplicable = isSelected(snapshot.selectors, identity)
   const rules = isApplicable ? snapshot.rules.filter(({ enabled }) => enabled).map((rule) => openRule(rule)) : []
   const fallback = isApplicable ? defaultDecision(snapshot) : notApplicable(snapshot)
-  let plans = new Map<string, Map<string, Plan>>()
-  let planned = 0
+  const plans = new Plans()
+  const isTrusted = compileNames({ glob: snapshot.trust_annotations ?? [], regex: [] })
+  const named = rules.flatMap(({ rule }) => rule.match.method ?? [])
+  const isNamed = compileNames({ glob: named, regex: [] })
+  const isLike = compileNames({ glob: named.map(likeness), regex: [] })
+  const governed = new Map<string, boolean | 'variant'>()
+  const make = (server: string, tool: string, method: string, annotations: Annotations | undefined): Plan => {
+    const said = isTrusted(server) === true ? annotations : undefined
+    const met = rules.filter((rule) => isMet(rule, method, said))
+    return makePlan(snapshot, met, fallback, server, tool)
+  }
   return {
     snapshot,
     isApplicable,
-    planFor(serverName, toolName) {
-      let ofServer = plans.get(serverName)
-      const known = ofServer?.get(toolName)
-      if (known !== undefined) return known
-      if (ofServer === undefined || planned >= POLICY_PLANS_MAX) {
-        if (planned >= POLICY_PLANS_MAX) {
-          plans = new Map()
-          planned = 0
-        }
-        ofServer = new Map()
-        plans.set(serverName, ofServer)
+    planFor: (server, tool, annotations) =>
+      plans.get(server, tool, annotations) ??
+      plans.set(server, tool, annotations, make(server, tool, CALL_METHOD, annotations)),
+    planForMethod: (server, method) =>
+      // No tool has a name with a NUL in it: such calls are refused.
+      plans.get(server, `\0${method}`, undefined) ??
+      plans.set(server, `\0${method}`, undefined, make(server, method, method, undefined)),
+    governs(method) {
+      if (named.length === 0) return false
+      let answer = governed.get(method)
+      if (answer === undefined) {
+        answer = isNamed(method) === true || (isLike(likeness(method)) === true && 'variant')
+        if (governed.size >= POLICY_PLANS_MAX) governed.clear()
+        governed.set(method, answer)
       }
-      const plan = makePlan(snapshot, rules, fallback, serverName, toolName)
-      ofServer.set(toolName, plan)
-      planned += 1
-      return plan
+      return answer
     },
   }
 }
 
+/** Whether the rule speaks of such requests at all. */
+function isMet({ rule, method }: OpenRule, asked: string, said: Annotations | undefined): boolean {
+  if (method === null ? asked !== CALL_METHOD : method(asked) === false) return false
+  const { annotations } = rule.match
+  return annotations === undefined || isAnnotated(annotations, said)
+}
+
+/** Plans that were made, for as many tools as a client can be expected to have. */
+class Plans {
+  #byServer = new Map<string, Map<string, { readonly plan: Plan; readonly annotations: Annotations | undefined }>>()
+  #size = 0
+
+  /** A tool of which its server now says something else is planned anew. */
+  get(server: string, tool: string, annotations: Annotations | undefined): Plan | undefined {
+    const known = this.#byServer.get(server)?.get(tool)
+    return known?.annotations === annotations ? known?.plan : undefined
+  }
+
+  set(server: string, tool: string, annotations: Annotations | undefined, plan: Plan): Plan {
+    if (this.#size >= POLICY_PLANS_MAX) {
+      this.#byServer = new Map()
+      this.#size = 0
+    }
+    let ofServer = this.#byServer.get(server)
+    if (ofServer === undefined) {
+      ofServer = new Map()
+      this.#byServer.set(server, ofServer)
+    }
+    ofServer.set(tool, { plan, annotations })
+    this.#size += 1
+    return plan
+  }
+}
+
 function openRule(rule: Rule): OpenRule {
-  const { server_name, tool_name, args } = rule.match
+  const { method, server_name, tool_name, args } = rule.match
   return {
     rule,
+    method: method === undefined ? null : compileNames({ glob: method, regex: [] }),
     server: server_name === undefined ? null : compileNames(server_name),
     tool: tool_name === undefined ? null : compileNames(tool_name),
     args: args === undefined ? null : compileArgs(args),

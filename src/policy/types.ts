@@ -85,8 +85,20 @@ export interface HourRange {
   readonly end: number
 }
 
+/** What MCP lets a server say of a tool; an addition of pack 0.2.0. */
+export interface Annotations {
+  readonly read_only?: boolean
+  readonly destructive?: boolean
+  readonly idempotent?: boolean
+  readonly open_world?: boolean
+}
+
 /** What is absent matches everything; what is present must all hold. */
 export interface Match {
+  /** Globs over methods of MCP; absent for tool calls alone. Addition of pack 0.2.0. */
+  readonly method?: readonly string[]
+  /** What the tool's server says of it, where the bundle trusts it to. */
+  readonly annotations?: Annotations
   readonly server_name?: NameMatch
   readonly tool_name?: NameMatch
   readonly risk_class?: readonly string[]
@@ -200,6 +212,8 @@ export interface Snapshot {
   readonly defaults: Defaults
   readonly selectors: Selectors
   readonly rules: readonly Rule[]
+  /** Globs of the servers that are believed what they say of their tools. Addition of pack 0.2.0. */
+  readonly trust_annotations?: readonly string[]
   readonly description?: string
   readonly owner?: string
   readonly created_at?: string

@@ -1,6 +1,7 @@
 // Each message of the client meets the gate here: may its bytes go on, who is told if not, and what the record says of it.
 import { PREVIEW_NONE } from '../events/preview.ts'
 import { CALLS_IN_FLIGHT_MAX } from '../limits.ts'
+import { CALL_METHOD } from '../policy/plan.ts'
 import type { AgentOut } from './agent-out.ts'
 import { type Answering, denial, ERROR_CODES, protocolError, refusalCode } from './answers.ts'
 import {
@@ -8,14 +9,18 @@ import {
   type ClientMessage,
   clientMessage,
   elementsOf,
+  governedMessage,
   INVALID_REQUEST,
   type MalformedMessage,
+  type RequestMessage,
+  variantMessage,
 } from './client-message.ts'
 import type { Gate, JudgedCall, ToolCall } from './gate.ts'
 import type { IdKey, MessageId } from './message-id.ts'
 import { MessageScan } from './message-scan.ts'
 import type { Scanned } from './scanned.ts'
 import type { OpenCalls } from './open-calls.ts'
+import type { ToolAnnotations } from './tool-annotations.ts'
 
 const NO_BYTES = Buffer.alloc(0)
 const BATCH_REFUSED =
@@ -27,6 +32,7 @@ export interface ClientJudgeOptions {
   readonly gate: Gate
   readonly answering: Answering
   readonly open: OpenCalls
+  readonly annotations: ToolAnnotations
   readonly out: AgentOut
 }
 
@@ -71,10 +77,10 @@ export class ClientJudge {
 
   /** A call that is among the notes of this turn, or whether the bytes of something else may go on. */
   passes(received: Received): JudgedCall | boolean {
-    const message = clientMessage(received.scanned, received.isUtf8)
+    const message = this.#read(received.scanned, received.isUtf8)
     switch (message.kind) {
       case 'call':
-        this.#hear('tools/call', received)
+        this.#hear(message.method ?? CALL_METHOD, received)
         return this.#call(message, callOf(message, received))
       case 'malformed':
         return this.#malformed(message, received)
@@ -82,8 +88,9 @@ export class ClientJudge {
         return received.whole === null ? this.#largeBatch(received) : this.#batch(received.whole, received.bytes)
       case 'request':
         this.#hear(message.method, received)
-        if (this.#isCutOff) this.#cutOffAnswer(received)
-        else this.#options.open.addOther(message.key)
+        if (this.#isCutOff) {
+          if (received.scanned.id.kind !== 'none') this.#cutOffAnswer(received)
+        } else this.#sentOn(message)
         return !this.#isCutOff
       case 'cancel':
         this.#cancel(message.key)
@@ -91,6 +98,22 @@ export class ClientJudge {
       case 'other':
         return !this.#isCutOff
     }
+  }
+
+  /** What the message is, with requests that rules name among the calls. */
+  #read(scanned: Scanned, isUtf8: boolean): ClientMessage {
+    const message = clientMessage(scanned, isUtf8)
+    if (message.kind !== 'request') return message
+    const isGoverned = this.#options.gate.policy.governs(message.method)
+    if (isGoverned === false) return message
+    return isGoverned === true ? governedMessage(message, scanned) : variantMessage(message)
+  }
+
+  #sentOn({ id, method }: RequestMessage): void {
+    if (id === null) return
+    const { open, annotations } = this.#options
+    annotations.requested(id.key, method, open.has(id.key))
+    open.addOther(id.key)
   }
 
   /** The client may say who it is. */
@@ -127,7 +150,10 @@ export class ClientJudge {
   }
 
   #forwarded(judged: JudgedCall, id: MessageId | null): JudgedCall {
-    if (id !== null) this.#options.open.add(id.key, judged, id.raw)
+    if (id !== null) {
+      this.#options.open.add(id.key, judged, id.raw)
+      this.#options.annotations.requested(id.key, CALL_METHOD, true)
+    }
     this.#noted.push({ what: 'forwarded', judged, id })
     this.#hasForwarded = true
     return judged
@@ -167,7 +193,7 @@ export class ClientJudge {
       this.#elementScan.reset()
       this.#elementScan.push(whole, from, to)
       const scanned = this.#elementScan.finish()
-      return { message: clientMessage(scanned, true), idRaw: scanned.id.raw, bytes: to - from }
+      return { message: this.#read(scanned, true), idRaw: scanned.id.raw, bytes: to - from }
     })
     const isHarmless = messages.length > 0 && messages.every(({ message }) => !isRefusedInBatch(message))
     const passes = (isHarmless || this.#options.gate.isObserving) && !this.#isCutOff
@@ -183,7 +209,7 @@ export class ClientJudge {
   }
 
   #noteInBatch(message: ClientMessage, bytes: number, passes: boolean): void {
-    if (message.kind === 'request' && passes) this.#options.open.addOther(message.key)
+    if (message.kind === 'request' && passes) this.#sentOn(message)
     if (!isRefusedInBatch(message)) return
     const call = unreadable(message.kind === 'batch' ? '' : message.toolName, bytes, undefined)
     const why = message.kind === 'call' ? 'the call came in a batch' : message.kind === 'batch' ? NESTED : message.why
@@ -267,10 +293,11 @@ function isRefusedInBatch(
   return message.kind === 'call' || message.kind === 'malformed' || message.kind === 'batch'
 }
 
-function callOf({ toolName, args }: CallMessage, { whole, bytes, streamHash, scanned }: Received): ToolCall {
-  if (whole === null) return unreadable(toolName, bytes, streamHash)
+function callOf({ toolName, method, args }: CallMessage, { whole, bytes, streamHash, scanned }: Received): ToolCall {
+  if (whole === null) return { ...unreadable(toolName, bytes, streamHash), ...(method === undefined ? {} : { method }) }
   const argsBytes = args === null ? NO_BYTES : bytesOf(whole, args)
-  const call = { toolName, argsBytes, bytesIn: bytes, transport: 'mcp_stdio' } as const
+  const named = method === undefined ? {} : { method }
+  const call = { toolName, ...named, argsBytes, bytesIn: bytes, transport: 'mcp_stdio' } as const
   return scanned.meta.kind === 'object' ? { ...call, meta: bytesOf(whole, scanned.meta) } : call
 }
 

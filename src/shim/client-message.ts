@@ -13,6 +13,8 @@ export interface CallMessage {
   /** Null for a notification: it is judged all the same, but there is nobody to answer. */
   readonly id: MessageId | null
   readonly toolName: string
+  /** Of a request that is no tool call but that rules name. */
+  readonly method?: string
   /** Bytes of the `arguments` object, counted from the start of the message; null where there are none. */
   readonly args: { readonly from: number; readonly to: number } | null
 }
@@ -27,11 +29,19 @@ export interface MalformedMessage {
   readonly toolName: string
 }
 
+/** A request or notification that is no tool call. */
+export interface RequestMessage {
+  readonly kind: 'request'
+  /** Null for a notification, and for a request whose id is none. */
+  readonly id: MessageId | null
+  readonly method: string
+}
+
 export type ClientMessage =
   | CallMessage
   | MalformedMessage
   | { readonly kind: 'batch' }
-  | { readonly kind: 'request'; readonly key: IdKey; readonly method: string }
+  | RequestMessage
   | { readonly kind: 'cancel'; readonly key: IdKey }
   | { readonly kind: 'other' }
 
@@ -55,8 +65,23 @@ export function clientMessage(scanned: Scanned, isUtf8: boolean): ClientMessage 
     const target = idOf(scanned.requestId)
     return target === null ? OTHER : { kind: 'cancel', key: target.key }
   }
-  const id = scanned.id.kind === 'none' ? null : idOf(scanned.id)
-  return id === null || name === null ? OTHER : { kind: 'request', key: id.key, method: name }
+  return { kind: 'request', id: scanned.id.kind === 'none' ? null : idOf(scanned.id), method: name ?? '' }
+}
+
+/** A request that rules name by its method, to be judged like a call with its `params` as arguments. */
+export function governedMessage(request: RequestMessage, scanned: Scanned): CallMessage | MalformedMessage {
+  const { id, method } = request
+  if (scanned.id.kind !== 'none' && id === null)
+    return malformed(null, INVALID_REQUEST, `id is not a short string or number but ${scanned.id.kind}`, method)
+  const { kind, from, to } = scanned.params
+  if (kind === 'none' || kind === 'null') return { kind: 'call', id, toolName: method, method, args: null }
+  if (kind !== 'object') return malformed(id, INVALID_PARAMS, `params is not an object but ${kind}`, method)
+  return { kind: 'call', id, toolName: method, method, args: { from, to } }
+}
+
+/** Its method resembles one that rules name; a lenient server may take it for that. */
+export function variantMessage({ id, method }: RequestMessage): MalformedMessage {
+  return malformed(id, INVALID_REQUEST, 'method is a variant of one that policy speaks of', method)
 }
 
 /** A member of the message or of its `params` that two readers could take for different ones. */

@@ -8,16 +8,20 @@ import type { Piece } from '../events/line-bytes.ts'
 import type { Redact } from '../events/redact.ts'
 import type { CallError, CallStatus, PolicyRef, Transport } from '../events/types.ts'
 import { decideOnError } from '../policy/on-error.ts'
-import type { Policy } from '../policy/plan.ts'
+import type { Plan, Policy } from '../policy/plan.ts'
 import type { CallEnd, CounterReading, Decision, Verdict } from '../policy/types.ts'
 import { CallArguments } from './call-arguments.ts'
 import type { PathLocations } from './path-locations.ts'
 import type { PolicyState } from './policy-state.ts'
+import type { ToolAnnotations } from './tool-annotations.ts'
 import { recordedDecision, shortText, shownDecision } from './shown-decision.ts'
 
 /** A call as an adapter hands it over (seed 004 §7.1). */
 export interface ToolCall {
+  /** Of a request that is no tool call its method. */
   readonly toolName: string
+  /** Of a request that is no tool call but that rules name. */
+  readonly method?: string
   /** The `arguments` object as it was sent; null when it is too large to look into. */
   readonly argsBytes: Buffer | null
   readonly bytesIn: number
@@ -62,6 +66,8 @@ export interface GateOptions {
   readonly events: EventWriter
   readonly text: EventText
   readonly redact: Redact
+  /** What the server has said of its tools. */
+  readonly annotations: ToolAnnotations
   /** Where paths in arguments lead; made when a rule first asks. */
   readonly paths: () => PathLocations
   readonly clock: Clock
@@ -133,7 +139,7 @@ export class Gate {
     if (this.#terminated !== null) return this.#judged(call, args, plainVerdict(this.#terminated))
     const nowMs = clock.monoMs()
     let verdict: Verdict
-    const plan = this.#policy.planFor(this.#options.serverName, call.toolName)
+    const plan = this.#planOf(call)
     if (this.isRecordedFirst && this.#options.events.isFailing) verdict = this.#unwritten(call)
     else {
       try {
@@ -155,6 +161,13 @@ export class Gate {
     return this.#judged(call, args, verdict)
   }
 
+  #planOf({ toolName, method }: ToolCall): Plan {
+    const { serverName, annotations } = this.#options
+    return method === undefined
+      ? this.#policy.planFor(serverName, toolName, annotations.of(toolName))
+      : this.#policy.planForMethod(serverName, method)
+  }
+
   /** The decision of a call that has not been sent on cannot be written down: `decision_on_error` has to say. */
   decideAnew(judged: JudgedCall): void {
     judged.decision = this.#unwritten(judged.call).decision
@@ -166,7 +179,7 @@ export class Gate {
   }
 
   #unwritten(call: ToolCall): Verdict {
-    const { tags } = this.#policy.planFor(this.#options.serverName, call.toolName)
+    const { tags } = this.#planOf(call)
     return plainVerdict(decideOnError(this.#policy, tags, 'decisions cannot be written down'))
   }
 
@@ -220,6 +233,7 @@ export class Gate {
       {
         transport: call.transport,
         bytesIn: call.bytesIn,
+        method: call.method,
         tags: judged.tags,
         argsStreamHash: call.argsStreamHash ?? args.streamHash,
       },

@@ -51,6 +51,10 @@ export class OpenCalls {
     return this.#byId.size === 0
   }
 
+  has(key: IdKey): boolean {
+    return this.#byId.has(key)
+  }
+
   add(key: IdKey, judged: JudgedCall, idRaw: string): void {
     this.#calls += 1
     this.#push(key, { judged, idRaw, isCancelled: false, perhaps: null })

@@ -26,6 +26,7 @@ import { stateOfRun } from './run-state.ts'
 import { followOrders, type RunOrders } from './run-orders.ts'
 import type { ShimOptions } from './shim.ts'
 import type { StderrOut } from './stderr-out.ts'
+import { ToolAnnotations } from './tool-annotations.ts'
 import { type Traffic, startTraffic } from './traffic.ts'
 import type { Upstream } from './upstream.ts'
 import { UpstreamSide } from './upstream-side.ts'
@@ -140,6 +141,7 @@ function assemble(
   const redact = createRedact()
   const state = run.shared === null ? memoryState() : stateOfRun(run.shared, clock)
   const open = new OpenCalls()
+  const annotations = new ToolAnnotations()
   const startMs = clock.monoMs()
   let clientSaid: string | undefined
   const say = (put: (text: EventText) => void): void => {
@@ -167,6 +169,7 @@ function assemble(
     events,
     text: run.text,
     redact,
+    annotations,
     paths: () => (paths ??= new PathLocations(options.cwd, options.env['HOME'])),
     clock,
     newId: createCallIds(createIdSource(clock)()),
@@ -185,7 +188,7 @@ function assemble(
     if (gate.policy.snapshot.selectors.client !== undefined) gate.usePolicy(openPolicy(gate.policy.snapshot, named))
   })
   const answering: Answering = { gate, client, runId: run.runId, denyAs: options.denyAs }
-  const judge = new ClientJudge({ gate, answering, open, out })
+  const judge = new ClientJudge({ gate, answering, open, annotations, out })
   const traffic = startTraffic({
     clock,
     client,
@@ -194,7 +197,7 @@ function assemble(
     open,
     out,
     upstream,
-    upstreamSide: new UpstreamSide({ gate, open, events }),
+    upstreamSide: new UpstreamSide({ gate, open, annotations, events }),
     clientSide: (flow) => new ClientSide({ judge, out, events, flow, holdFolder: options.env['TMPDIR'] ?? tmpdir() }),
     stdin: options.stdin,
     stdout: options.stdout,

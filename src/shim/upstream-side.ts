@@ -9,6 +9,7 @@ import { idOf } from './message-id.ts'
 import { MessageScan } from './message-scan.ts'
 import type { Scanned, Seen } from './scanned.ts'
 import type { OpenCalls } from './open-calls.ts'
+import type { ToolAnnotations } from './tool-annotations.ts'
 
 const NEWLINE = 0x0a
 
@@ -21,6 +22,7 @@ interface Whole {
 export interface UpstreamSideOptions {
   readonly gate: Gate
   readonly open: OpenCalls
+  readonly annotations: ToolAnnotations
   readonly events: EventWriter
 }
 
@@ -108,8 +110,11 @@ export class UpstreamSide {
     }
     const id = idOf(scanned.id)
     if (id === null || (scanned.result.kind === 'none' && scanned.error.kind === 'none')) return
-    const { open, gate } = this.#options
+    const { open, gate, annotations } = this.#options
     const isError = isFailed(scanned)
+    const { result } = scanned
+    if (annotations.isListUnder(id.key) && whole !== null && result.kind === 'object' && !isError)
+      annotations.learn(whole.buffer.subarray(whole.from + result.from, whole.from + result.to))
     const answered = open.answered(id.key, id.raw, isError)
     if (answered === undefined) return
     const { call, isSure, others } = answered
