@@ -72,12 +72,17 @@ export async function checkBriefing({ cwd, env, clock, note }: Context): Promise
 async function lookAt(path: string, migrations: readonly string[]): Promise<Finding | undefined> {
   const { openDatabase } = await import('../storage/sqlite.ts')
   const options: DatabaseOptions = { migrations, busyMs: DOCTOR_BUSY_MS }
-  const found = judged(() => {
-    const problems = using(openDatabase(path, { ...options, readOnly: true }), (db) => db.problems())
-    const [first] = problems
-    if (first === undefined) return SOUND
-    return { state: 'fail', found: `corrupt: ${path}: ${first}`, fix: 'move it aside; a new one is made' }
-  })
+  const found = judged(() =>
+    using(openDatabase(path, { ...options, readOnly: true }), (db) => {
+      const [first] = db.problems()
+      if (first !== undefined)
+        return { state: 'fail', found: `corrupt: ${path}: ${first}`, fix: 'move it aside; a new one is made' }
+      const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
+      return version === migrations.length
+        ? SOUND
+        : { state: 'ok', found: `${path}, of an older version; the next command brings it up to date`, fix: null }
+    }),
+  )
   if (found !== SOUND) return found
   const writable = judged(() => {
     using(openDatabase(path, options), (db) => db.transaction(() => undefined))

@@ -31,8 +31,9 @@ export function lineBringers(project: Project, path: string, lines: readonly num
   return found
 }
 
-/** The last commit that changed the file. */
+/** The last commit that changed the file; for one that is in no commit git would walk all of its history first. */
 export function fileBringer(project: Project, path: string): Bringer {
+  if (ask(project, path, ['ls-files']) === '') return { commit: null, author: null }
   const [commit = '', author = null] = ask(project, path, ['log', '-1', '--format=%H%n%an <%ae>']).trim().split('\n')
   return commit === '' ? { commit: null, author: null } : { commit, author }
 }

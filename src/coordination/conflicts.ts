@@ -154,8 +154,11 @@ export function findConflicts(
 function settle(found: readonly Held[]): Found {
   const byBase = new Map<string, { conflict: Conflict; scope: Scope }[]>()
   for (const { conflict, scopes } of found)
-    for (const scope of scopes)
-      if (scope.symbol === null) byBase.set(scope.base, [...(byBase.get(scope.base) ?? []), { conflict, scope }])
+    for (const scope of scopes) {
+      const known = byBase.get(scope.base)
+      if (known === undefined) byBase.set(scope.base, [{ conflict, scope }])
+      else known.push({ conflict, scope })
+    }
   const holders: Conflict[] = []
   const contests: Contest[] = []
   for (const { conflict } of found) {
@@ -181,12 +184,16 @@ function holderBefore(
 ): Conflict | undefined {
   // The witness was folded with the scopes that it lies in, if at all.
   const path = scopeOfPath(witness, { caseSensitive: true })
-  return [...baseQuery(path.base).atOrAbove, witness]
-    .flatMap((base) => byBase.get(base) ?? [])
-    .filter(({ conflict }) => conflict.haid !== later.haid && precedes(conflict, later))
-    .filter(({ scope }) => scope.canonical === witness || overlap(scope, path).kind !== 'disjoint')
-    .map(({ conflict }) => conflict)
-    .sort((a, b) => (precedes(a, b) ? -1 : 1))[0]
+  return (
+    [...baseQuery(path.base).atOrAbove, witness]
+      .flatMap((base) => byBase.get(base) ?? [])
+      .filter(({ conflict }) => conflict.haid !== later.haid && precedes(conflict, later))
+      // Symbols of one file are held side by side.
+      .filter(({ scope }) => scope.symbol === null)
+      .filter(({ scope }) => scope.canonical === witness || overlap(scope, path).kind !== 'disjoint')
+      .map(({ conflict }) => conflict)
+      .sort((a, b) => (precedes(a, b) ? -1 : 1))[0]
+  )
 }
 
 function precedes(a: Conflict, b: Conflict): boolean {

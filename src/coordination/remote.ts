@@ -1,7 +1,7 @@
 // Claims of other machines: files that arrived by git, taken in as `remote`, believed only as far as they can be checked.
 import { join } from 'node:path'
 import { HeimdallError } from '../errors.ts'
-import { LEASE_MINUTES_MAX, REMOTE_FILE_BYTES_MAX, SCOPES_PER_CLAIM_MAX } from '../limits.ts'
+import { BRINGERS_ASKED_MAX, LEASE_MINUTES_MAX, REMOTE_FILE_BYTES_MAX, SCOPES_PER_CLAIM_MAX } from '../limits.ts'
 import { NO_DISK, parseScopes, type Scope } from '../scopes/scope.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
 import { type Bringer, fileBringer } from './brought-by.ts'
@@ -34,11 +34,15 @@ export function takeInRemote(room: Coordination, signature = ledgerSignature(roo
   if (isSameSignature(known, signature)) return { skipped: [] }
   const dir = ledgerDir(room.project)
   const skipped: string[] = []
+  let asked = 0
   const files = claimFileNames(dir).flatMap((name) => {
     const path = join(dir, 'claims', name)
     const hasChanged = known[`claims/${name}`] !== signature[`claims/${name}`]
     try {
-      return [{ ...readClaimFile(room, path, name), bringer: hasChanged ? fileBringer(room.project, path) : null }]
+      const file = readClaimFile(room, path, name)
+      const isAsked = hasChanged && asked < BRINGERS_ASKED_MAX
+      if (isAsked) asked += 1
+      return [{ ...file, bringer: isAsked ? fileBringer(room.project, path) : null }]
     } catch (error) {
       if (!(error instanceof HeimdallError)) throw error
       skipped.push(`${name}: ${error.message}`)
@@ -61,7 +65,7 @@ export function takeInRemote(room: Coordination, signature = ledgerSignature(roo
 
 interface ForeignFile {
   readonly haid: string
-  /** The commit that the file came with; null when it is as it was. */
+  /** The commit that the file came with; null when it is as it was, or one of very many. */
   readonly bringer: Bringer | null
   readonly heartbeatMs: number
   readonly claims: readonly {

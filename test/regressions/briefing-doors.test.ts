@@ -82,5 +82,6 @@ test('claims, identities and what is read over MCP are in protocol.log, once', a
     'mcp read-capsules',
     'haid register',
     'claim claim',
+    'haid session-end',
   ])
 })

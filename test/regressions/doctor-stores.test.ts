@@ -51,6 +51,23 @@ test('a store of a newer version', async () => {
   expect(rows['briefing']).toMatch(/^fail newer: /)
 })
 
+test('a store of an older version is left as it is', async () => {
+  const project = await used()
+  const versionOf = (set = ''): unknown => {
+    const db = openDatabase(project.path(STORE), {
+      migrations: Array.from({ length: 99 }, () => ''),
+      readOnly: set === '',
+    })
+    if (set !== '') db.exec(set)
+    const version = db.prepare('PRAGMA user_version').get()
+    db.close()
+    return version
+  }
+  versionOf('PRAGMA user_version = 0')
+  expect((await doctor(project)).rows['coordination']).toMatch(/^ok .* of an older version/)
+  expect(versionOf()).toEqual({ user_version: 0 })
+})
+
 test('a store that somebody holds, and the counters of a run', async () => {
   const project = await used()
   const run = join(project.env['XDG_STATE_HOME'] ?? '', 'heimdall/runs/r1')
