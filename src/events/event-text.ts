@@ -61,6 +61,10 @@ export class EventText {
   #openedMs = -1
   readonly #opened: (Buffer | null)[] = [null, null, null]
   #tool: { readonly server: string; readonly name: string; readonly text: string } | null = null
+  /** The names in the line before, where that is the start of a call: its decision stands right behind it and names the same. */
+  #named = ''
+  #namesTo = 0
+  #namesBytes = 0
   #tags: readonly string[] = []
   #tagsText = ''
 
@@ -90,7 +94,12 @@ export class EventText {
     }
     const line = this.lines.bytes
     line.put((this.#opened[type] ??= Buffer.from(`${this.#open(OF_CALLS[type], nowMs)},"call":{`)))
-    line.text(names)
+    if (type === DECISION && names === this.#named) line.again(this.#namesTo - this.#namesBytes, this.#namesTo)
+    else {
+      const from = line.length
+      line.text(names)
+      this.#namesBytes = line.length - from
+    }
     return line
   }
 
@@ -141,6 +150,7 @@ export class EventText {
     const method = call.method === undefined ? '' : `,"method":${jsonString(call.method)}`
     const hash = call.argsStreamHash === undefined ? '' : `,"args_stream_hash":"${call.argsStreamHash}"`
     const line = this.#beginOfCall(START, names)
+    this.#namesTo = line.length
     line.text(
       `,"transport":"${call.transport}","bytes_in":${call.bytesIn}${method}${this.#tagsOf(call.tags)}${hash},"preview":`,
     )
@@ -151,6 +161,7 @@ export class EventText {
     const seqAt = line.length
     line.put(SEQ_AND_END)
     this.lines.end('total', seqAt, previewFrom, previewTo)
+    this.#named = names
   }
 
   decision(names: string, decision: DecisionText, counters: readonly CounterFields[]): void {
@@ -158,6 +169,7 @@ export class EventText {
     line.put(decision.bytes)
     if (counters.length > 0) line.text(countersText(counters))
     line.put(END_OF_DECISION)
+    this.#named = ''
     this.lines.end(decision.counts)
   }
 

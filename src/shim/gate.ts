@@ -136,8 +136,8 @@ export class Gate {
   judge(call: ToolCall): JudgedCall {
     const { clock, state } = this.#options
     const args = new CallArguments(call.argsBytes, clock.wallMs())
-    if (this.#terminated !== null) return this.#judged(call, args, plainVerdict(this.#terminated))
     const nowMs = clock.monoMs()
+    if (this.#terminated !== null) return this.#judged(call, args, plainVerdict(this.#terminated), nowMs)
     let verdict: Verdict
     const plan = this.#planOf(call)
     if (this.isRecordedFirst && this.#options.events.isFailing) verdict = this.#unwritten(call)
@@ -158,7 +158,7 @@ export class Gate {
       this.#terminated = decision
       this.#options.onTerminate(decision)
     }
-    return this.#judged(call, args, verdict)
+    return this.#judged(call, args, verdict, nowMs)
   }
 
   #planOf({ toolName, method }: ToolCall): Plan {
@@ -194,10 +194,10 @@ export class Gate {
       enforced: !this.isObserving,
     }
     const args = new CallArguments(call.argsBytes, this.#options.clock.wallMs())
-    return this.#judged(call, args, plainVerdict(decision))
+    return this.#judged(call, args, plainVerdict(decision), this.#options.clock.monoMs())
   }
 
-  #judged(call: ToolCall, args: CallArguments, verdict: Verdict): JudgedCall {
+  #judged(call: ToolCall, args: CallArguments, verdict: Verdict, startMs: number): JudgedCall {
     const { decision } = verdict
     return {
       callId: this.#options.newId(),
@@ -205,7 +205,7 @@ export class Gate {
       decision,
       isForwarded: isForwarded(decision),
       policy: this.#policyRef,
-      startMs: this.#options.clock.monoMs(),
+      startMs,
       end: verdict.end,
       tags: verdict.tags,
       tripped: verdict.tripped,
