@@ -17,7 +17,7 @@ export interface StillPlace {
  */
 export function stillPlace(path: string): StillPlace {
   const log = `${path}-wal`
-  const hasLog = (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0
+  const hasLog = onDisk(path, () => (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0)
   if (!hasLog) return { url: immutable(path), close: () => undefined }
   const folder = onDisk(tmpdir(), () => mkdtempSync(join(tmpdir(), 'heimdall-read-')))
   const copy = join(folder, basename(path))

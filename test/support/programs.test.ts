@@ -1,6 +1,6 @@
 // The test kit's own proof: programs, waiting and the temporary project do what the other tests rely on.
 import { EventEmitter } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -48,9 +48,10 @@ test('a killed tree is seen to be dead, and a survivor is seen to live', async (
     'sleep 1000 & setsid sleep 1000 & echo started; wait',
   ])
   await program.waitForLine('started')
+  // Both are `sleep` by now: before that, the second is still in the group.
   const tree = await until('two children', () => {
     const found = descendants(program.pid)
-    return found.length === 2 && found
+    return found.length === 2 && found.every((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'sleep\n') && found
   })
   process.kill(-program.pid, 'SIGKILL')
   await waitForDeath(program.pid)

@@ -37,7 +37,10 @@ export async function settingsOf(context: Context): Promise<Config> {
     const { asInRepository } = await import('./coordination/repository-settings.ts')
     return await asInRepository(context, config)
   } catch (error) {
-    if (!(error instanceof HeimdallError) || !error.code.startsWith('STORE_')) throw error
+    if (!(error instanceof HeimdallError)) throw error
+    // No folder, no repository: what is left is all there is.
+    if (error.code === 'FOLDER_GONE') return config
+    if (!error.code.startsWith('STORE_')) throw error
     context.note(`warning: what the repository says is not known: ${error.message}`)
     return config
   }
