@@ -23,7 +23,8 @@ export interface Paste {
  */
 export function encodePaste(text: string, modes: Modes): Paste {
   const typed = text.replaceAll(/\r?\n/g, '\r')
-  if (modes['bracketed_paste'] !== true) return { bytes: Buffer.from(typed), isBracketed: false }
+  // Nothing is no paste: a program would take the marks for one, and act on it.
+  if (modes['bracketed_paste'] !== true || typed === '') return { bytes: Buffer.from(typed), isBracketed: false }
   if (typed.includes(PASTE_END) || typed.includes('\u009b201~'))
     throw new HeimdallError('SEND_UNSAFE', 'the text holds the escape sequence that ends a paste', {
       hint: 'remove ESC [ 2 0 1 ~ from the text',

@@ -4,7 +4,7 @@ import { pause, systemClock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { LOCK_POLL_MS_MAX, LOCK_SEAT_POLL_MS_MAX, LOCK_WAIT_MS } from '../limits.ts'
 import { readFileIfThere, replaceFile } from './atomic-file.ts'
-import { diskError } from './faults.ts'
+import { diskError, onDisk } from './faults.ts'
 import { closeFlushed, type Fs, isStillNamed, O, realFs } from './fs.ts'
 import { openPlainFile } from './plain-file.ts'
 
@@ -16,7 +16,8 @@ export interface LockOptions {
   readonly random?: () => number
 }
 
-// The lock file is never removed: removing it is how two holders come about, each with its own inode.
+// Removed by its holder alone, and whoever has taken a lock looks whether the name is still that of the locked file:
+// otherwise two holders could come about, each with its own inode.
 const lockPath = (path: string): string => `${path}.lock`
 
 /**
@@ -37,6 +38,23 @@ export async function withFileLock<T>(path: string, act: () => T | Promise<T>, o
   } finally {
     closeFlushed(fs, fd)
   }
+}
+
+/**
+ * Removes the lock file of a path that nobody will lock for long; not while somebody does. Whoever waits for it finds, with
+ * the lock, that the name is gone, and makes a new one.
+ */
+export function removeFileLock(path: string, fs: Fs = realFs): void {
+  const lock = lockPath(path)
+  onDisk(lock, () => {
+    if (fs.lstat(lock) === undefined) return
+    const fd = openPlainFile(fs, lock, O.O_RDWR | O.O_CREAT, 0o600)
+    try {
+      if (fs.tryLock(fd, LOCK) && isStillNamed(fs, lock, fd)) fs.unlink(lock)
+    } finally {
+      closeFlushed(fs, fd)
+    }
+  })
 }
 
 /** Reads the file, lets `change` make the new content from the old, and replaces it; all under the lock. */

@@ -29,18 +29,36 @@ export function checkCommand(options: SessionOptions, env: Env): void {
   const candidates = program.includes('/')
     ? [resolve(options.cwd, program)]
     : (env['PATH'] ?? '/usr/bin:/bin').split(delimiter).map((folder) => join(resolve(options.cwd, folder), program))
-  if (candidates.some(isExecutable)) return
-  throw new HeimdallError('SESSION_COMMAND_NOT_FOUND', `cannot run ${printable(program)}: no such program`, {
-    hint: program.includes('/') ? 'check the path and that it is executable' : 'check PATH, or name it with its path',
+  const problems = candidates.map(problemOf)
+  if (problems.includes(undefined)) return
+  // A file of the name that cannot be run says more than the folders of PATH that have none.
+  const problem = problems.find((one) => one !== NOT_THERE) ?? NOT_THERE
+  throw new HeimdallError('SESSION_COMMAND_NOT_FOUND', `cannot run ${printable(program)}: ${problem}`, {
+    hint: hintFor(problem, program),
   })
 }
 
-function isExecutable(path: string): boolean {
+const NOT_THERE = 'no such program'
+const NOT_EXECUTABLE = 'it is not executable'
+
+/** Nothing for what can be run. */
+function problemOf(path: string): string | undefined {
   try {
+    const stats = statSync(path)
+    if (stats.isDirectory()) return 'it is a folder'
+    if (!stats.isFile()) return 'it is no file'
     accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
+    return undefined
   } catch (error) {
-    if (isErrno(error, 'ENOENT', 'EACCES', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG')) return false
+    if (isErrno(error, 'EACCES')) return NOT_EXECUTABLE
+    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG')) return NOT_THERE
     throw error
   }
+}
+
+function hintFor(problem: string, program: string): string {
+  if (problem === NOT_EXECUTABLE)
+    return `chmod +x makes it so, or name the program that runs it: sh ${printable(program)}`
+  if (problem !== NOT_THERE) return 'name a program'
+  return program.includes('/') ? 'check the path' : 'check PATH, or name it with its path'
 }

@@ -1,8 +1,8 @@
 // Holding an id: of all starts with one id, one gets the pid file, and the others learn who has it.
-import { linkSync, renameSync, writeFileSync } from 'node:fs'
+import { lstatSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, isoSeconds, pause } from '../clock.ts'
-import { HeimdallError, isErrno } from '../errors.ts'
+import { HeimdallError } from '../errors.ts'
 import { EXIT_LINGER_MS } from '../limits.ts'
 import { removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
@@ -67,9 +67,9 @@ export async function holdId(dir: string, id: string, holder: Holder, clock: Clo
   const deadlineMs = clock.monoMs() + LINGER_WAIT_MS
   onDisk(mine, () => writeFileSync(mine, encodeHolder(holder), { mode: 0o600 }))
   try {
-    // link() either makes the name or finds it taken; there is no third outcome for two starts to share. Under the
-    // lock of `settle`: what that removes is the dead session's and not already ours.
-    while (!(await withFileLock(path, () => tryLink(mine, path), { clock }))) {
+    // Under the lock that `settle` holds as well: of two starts one finds the name taken, and what is removed is the
+    // dead session's and not already ours. By rename, so that the file has one name at any moment, and is whole.
+    while (!(await withFileLock(path, () => tryTake(mine, path), { clock }))) {
       const other = readHolder(dir, id)
       if (other === undefined || !isSupervisorAlive(other))
         await settle(dir, id, { by: `a start of session ${id} (process ${process.pid})`, clock })
@@ -82,14 +82,10 @@ export async function holdId(dir: string, id: string, holder: Holder, clock: Clo
   }
 }
 
-function tryLink(from: string, to: string): boolean {
-  try {
-    linkSync(from, to)
-    return true
-  } catch (error) {
-    if (isErrno(error, 'EEXIST')) return false
-    throw error
-  }
+function tryTake(from: string, to: string): boolean {
+  if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) return false
+  renameSync(from, to)
+  return true
 }
 
 function inUse(id: string, { supervisorPid, childPid, startedAtMs }: Holder): HeimdallError {
@@ -97,7 +93,7 @@ function inUse(id: string, { supervisorPid, childPid, startedAtMs }: Holder): He
   const command = commandLine(childPid)
   return new HeimdallError(
     'SESSION_ID_IN_USE',
-    `session ${id} is in use: supervisor ${supervisorPid}, child ${childPid}${since}${command === '' ? '' : `, running ${command}`}`,
+    `session ${id} is already running: supervisor ${supervisorPid}, child ${childPid}${since}${command === '' ? '' : `, running ${command}`}`,
     {
       hint: `attach to it, end it with "hm kill ${id}", or use another id`,
       details: { id, supervisor_pid: supervisorPid, pid: childPid, started_at_ms: startedAtMs ?? null, command },

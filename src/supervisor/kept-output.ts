@@ -1,12 +1,11 @@
 // What a session said, for those who ask after its end: the last of its output and its screen, in one file beside its record.
-import { readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { isErrno } from '../errors.ts'
 import { KEPT_AGE_MS } from '../limits.ts'
 import { readFileIfThere, removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import type { Size } from '../wire/messages.ts'
-import { findSession, sessionPaths } from './session-files.ts'
+import { findSession, namesIn, sessionPaths } from './session-files.ts'
 
 export interface KeptScreen {
   readonly size: Size
@@ -96,14 +95,5 @@ export function forgetOld(dir: string, nowMs: number): void {
     if (id === undefined || changedMs === undefined || nowMs - changedMs < KEPT_AGE_MS) continue
     const state = findSession(dir, id)?.state
     if (state === 'ended' || state === undefined) removeIfThere(join(dir, name))
-  }
-}
-
-function namesIn(dir: string): string[] {
-  try {
-    return readdirSync(dir)
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
-    throw error
   }
 }

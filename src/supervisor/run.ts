@@ -4,6 +4,7 @@ import { HeimdallError, isSystemError } from '../errors.ts'
 import { EXIT_LINGER_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
+import { removeFileLock } from '../storage/file-lock.ts'
 import { childEnvironment } from './command.ts'
 import type { SessionEnd } from './ending.ts'
 import { nameChild } from './hold-id.ts'
@@ -43,7 +44,12 @@ export async function runSession(options: SessionOptions, how: RunWith): Promise
   const clock = how.clock ?? systemClock
   const holder = how.holder ?? (await prepareSession(options, { pid: process.pid, env: how.env, clock }))
   const name = new SessionName(options.socketDir, options.id, clock)
-  const cleanup: (() => void)[] = [() => void removeIfThere(name.paths.pid)]
+  const cleanup: (() => void)[] = [
+    () => {
+      removeIfThere(name.paths.pid)
+      removeFileLock(name.paths.pid)
+    },
+  ]
   try {
     const log = openSessionLog(options.logFile ?? name.paths.log, {
       level: options.logLevel,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { isId } from '../ids.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
+import { onDisk } from '../storage/faults.ts'
 import { bootId, isSame, readStat } from '../processes.ts'
 
 export interface SessionPaths {
@@ -170,14 +171,15 @@ export function findSession(dir: string, id: string): SessionEntry | undefined {
   const exit = readExitRecord(dir, id)
   if (holder !== undefined) return { id, holder, exit, state: 'lost' }
   if (exit !== undefined) return { id, holder, exit, state: 'ended' }
-  return statSync(sessionPaths(dir, id).socket, { throwIfNoEntry: false }) === undefined
+  const { socket } = sessionPaths(dir, id)
+  return onDisk(socket, () => statSync(socket, { throwIfNoEntry: false })) === undefined
     ? undefined
     : { id, holder, exit, state: 'lost' }
 }
 
 /** All sessions of a folder by id; an absent folder has none. */
 export function listSessions(dir: string): SessionEntry[] {
-  const ids = new Set(names(dir).flatMap((name) => /^(.+?)\.(?:sock|pid|exit\.json)$/.exec(name)?.[1] ?? []))
+  const ids = new Set(namesIn(dir).flatMap((name) => /^(.+?)\.(?:sock|pid|exit\.json)$/.exec(name)?.[1] ?? []))
   return [...ids]
     .filter((id) => isId(id))
     .sort()
@@ -199,11 +201,14 @@ function readable<T>(read: () => T): T | undefined {
 
 const UNREADABLE: ReadonlySet<string> = new Set(['STORE_UNREADABLE', 'STORE_CORRUPT'])
 
-function names(dir: string): string[] {
-  try {
-    return readdirSync(dir)
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
-    throw error
-  }
+/** Names of everything in the folder; an absent one has none. */
+export function namesIn(dir: string): string[] {
+  return onDisk(dir, () => {
+    try {
+      return readdirSync(dir)
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return []
+      throw error
+    }
+  })
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { parseId } from '../ids.ts'
 import { removeIfThere } from '../storage/atomic-file.ts'
+import { removeFileLock } from '../storage/file-lock.ts'
 import { holdId } from './hold-id.ts'
 import { checkSocketPath } from './session-dir.ts'
 import { readHolder, type SessionPaths, sessionPaths } from './session-files.ts'
@@ -49,6 +50,7 @@ export class SessionName {
       this.#isChanging = false
     }
     removeIfThere(before.pid)
+    removeFileLock(before.pid)
   }
 
   async #move(before: SessionPaths, after: SessionPaths, listenAt: (path: string) => Promise<void>): Promise<void> {

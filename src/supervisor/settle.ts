@@ -6,7 +6,7 @@ import type { ProcessTree } from '../process-tree.ts'
 import { bootId, lookAtProcesses } from '../processes.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
-import { withFileLock } from '../storage/file-lock.ts'
+import { removeFileLock, withFileLock } from '../storage/file-lock.ts'
 import { Ending } from './ending.ts'
 import {
   type ExitRecord,
@@ -52,7 +52,9 @@ export async function settle(
   const { pid, socket } = sessionPaths(dir, id)
   if (!existsSync(pid) && !existsSync(socket)) return 'nothing'
   // An id is taken under the same lock: nobody starts between a look and the removal that follows from it.
-  return withFileLock(pid, () => settleLocked(dir, id, by, clock), { clock })
+  const settled = await withFileLock(pid, () => settleLocked(dir, id, by, clock), { clock })
+  if (settled === 'settled') removeFileLock(pid)
+  return settled
 }
 
 async function settleLocked(dir: string, id: string, by: string | undefined, clock: Clock): Promise<Settled> {

@@ -119,5 +119,5 @@ test('keys by name', () => {
   expect(encodeKey('escape', {})).toBe('\u001b')
   expect(() => encodeKey('entr', {})).toThrow(expect.objectContaining({ hint: 'did you mean enter?' }) as Error)
   expect(() => encodeKey('__proto__', {})).toThrow(/unknown key/)
-  expect(encodePaste('', { bracketed_paste: true }).bytes.toString()).toBe('\u001b[200~\u001b[201~')
+  expect(encodePaste('', { bracketed_paste: true }).bytes).toHaveLength(0)
 })

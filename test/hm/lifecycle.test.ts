@@ -36,7 +36,7 @@ test('a process that was launched for a start that cannot be ends by itself', as
 
   await home.session(id, ['sleep', '1000'])
   const refused = await home.run(['run', '--detach', ...words])
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is in use')])
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is already running')])
   await until('the process of the one session alone', () => launched(id).length === 1)
 })
 

@@ -115,3 +115,15 @@ test('lines: CR LF is one line break, a lone CR and a cursor movement start anot
 test('a title is one line', () => {
   expect(inlineText('\u001b]0;evil\u0007a\nb\u202e\tc')).toBe('a b c')
 })
+
+test.each([
+  ['name\u001b[20Gsize\u001b[30Gtime\n', `name${' '.repeat(15)}size${' '.repeat(6)}time\n`],
+  ['a\u001b[2Gb\n', 'ab\n'],
+  ['a\u001b[9`b\n', `a${' '.repeat(7)}b\n`],
+  ['\ta\u001b[12Gb\n', '\ta  b\n'],
+  ['\u001b[40Galone\n', 'alone\n'],
+  ['progress 10%\u001b[Gprogress 20%\n', 'progress 10%\nprogress 20%\n'],
+  ['one\r\u001b[8Gtwo\n', 'one\ntwo\n'],
+])('words that a program has put into columns stay apart: %j', (text, plain) => {
+  expect(clean(text)).toBe(plain)
+})

@@ -10,8 +10,11 @@ const STRING_C1 = new Set([0x90, 0x98, 0x9d, 0x9e, 0x9f])
 const STRING_AFTER_ESC = new Set(['P', 'X', ']', '^', '_'].map((c) => c.charCodeAt(0)))
 /** Finals of CSI that move the cursor to another line or column: what comes next is not part of the same line. */
 const MOVES = new Set(['A', 'B', 'E', 'F', 'H', 'f', 'd'].map((c) => c.charCodeAt(0)))
+/** One column on, and to a column. */
 const FORWARD = 'C'.charCodeAt(0)
+const TO_COLUMN = new Set(['G', '`'].map((c) => c.charCodeAt(0)))
 const SPACES_MAX = 200
+const TAB = 8
 
 /** Bytes in any pieces, text out. Sequences and characters may be split anywhere. */
 export class PlainText {
@@ -21,6 +24,8 @@ export class PlainText {
   #parameters = ''
   #isLineEmpty = true
   #hasReturn = false
+  /** Characters in the line so far; what takes two cells makes a gap wider, never narrower than it was meant. */
+  #column = 0
 
   push(chunk: Buffer | string): string {
     let out = ''
@@ -60,6 +65,7 @@ export class PlainText {
     if (char === '\n') {
       this.#hasReturn = false
       this.#isLineEmpty = true
+      this.#column = 0
       return '\n'
     }
     if (char === '\r') {
@@ -69,12 +75,14 @@ export class PlainText {
     if (char !== '\t' && !isPrintable(code)) return ''
     const lead = this.#hasReturn ? this.#newLine() : ''
     this.#isLineEmpty = false
+    this.#column += char === '\t' ? TAB - (this.#column % TAB) : 1
     return lead + (code >= 0xd800 && code <= 0xdfff ? '\ufffd' : char)
   }
 
   /** A carriage return alone starts the line again; text has no place to write over, so it starts the next one. */
   #newLine(): string {
     this.#hasReturn = false
+    this.#column = 0
     if (this.#isLineEmpty) return ''
     this.#isLineEmpty = true
     return '\n'
@@ -105,14 +113,20 @@ export class PlainText {
     if (code < 0x20 && code !== ESC && code !== 0x18 && code !== 0x1a) return this.#text(char, code)
     const isFinal = code >= 0x40 && code <= 0x7e
     if (isFinal && MOVES.has(code)) this.#hasReturn = true
-    const spaces = isFinal && code === FORWARD ? this.#forward() : ''
+    const spaces = isFinal ? this.#stepOver(code) : ''
     return spaces + this.#leave(char, code, isFinal)
   }
 
   /** Programs step over blanks instead of writing them; without these, words would run together. */
-  #forward(): string {
-    const count = Math.min(SPACES_MAX, Math.max(1, Number.parseInt(this.#parameters, 10) || 1))
-    return this.#hasReturn || this.#isLineEmpty ? '' : ' '.repeat(count)
+  #stepOver(code: number): string {
+    const given = Math.max(1, Number.parseInt(this.#parameters, 10) || 1)
+    const count = code === FORWARD ? given : TO_COLUMN.has(code) ? given - 1 - this.#column : 0
+    // Back in the line: there is no place to write over, as after a carriage return.
+    if (count < 0) this.#hasReturn = true
+    if (count <= 0 || this.#hasReturn || this.#isLineEmpty) return ''
+    const spaces = Math.min(SPACES_MAX, count)
+    this.#column += spaces
+    return ' '.repeat(spaces)
   }
 
   #string(code: number): string {

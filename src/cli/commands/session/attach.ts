@@ -19,6 +19,8 @@ export interface AttachTarget {
   readonly isSafe: boolean
   /** Other viewers are sent away first. */
   readonly isAlone: boolean
+  /** A reader that goes away (`| head`) does not end the viewing: the exit code is the command's. */
+  readonly staysToEnd: boolean
   /** Where an inline view begins; a drawn one begins with the screen as it is, unless a byte is named. */
   readonly from: From
 }
@@ -37,6 +39,7 @@ export const run: Run<typeof attach> = async (context, { flags, args }) => {
     isReadOnly: flags['read-only'] === true,
     isSafe: flags.safe === true,
     isAlone: flags['detach-others'] === true,
+    staysToEnd: false,
     from: 'scrollback',
   })
 }

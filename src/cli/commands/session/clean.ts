@@ -1,8 +1,9 @@
 // hm clean: removes what sessions that have ended left behind, and ends what lost ones did; or shows what it would do.
-import { readdirSync, statSync, unlinkSync } from 'node:fs'
+import { statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { isErrno } from '../../../errors.ts'
-import { findSession, listSessions } from '../../../supervisor/session-files.ts'
+import { readStat } from '../../../processes.ts'
+import { removeFileLock } from '../../../storage/file-lock.ts'
+import { findSession, listSessions, namesIn } from '../../../supervisor/session-files.ts'
 import { type Orphan, orphansOf, settle } from '../../../supervisor/settle.ts'
 import type { Context, Run } from '../../command.ts'
 import { duration } from '../../render/duration.ts'
@@ -21,7 +22,7 @@ export const run: Run<typeof clean> = async (context, { flags }) => {
   const files = leftovers(dir)
     .map((path) => ({ path, ...sizeAndAge(path, nowMs) }))
     .filter(({ age_ms }) => age_ms >= (flags['older-than'] ?? OLDER_THAN_MS))
-  if (isForced) for (const { path } of files) unlinkSync(path)
+  if (isForced) for (const { path } of files) remove(path)
   const lines = [
     ...sessions.map(({ id, processes }) => `${isForced ? 'ended' : 'would end'} session ${id}${list(processes)}`),
     ...files.map(({ path, bytes, age_ms }) => {
@@ -59,21 +60,29 @@ async function lostSessions(context: Context, dir: string, isForced: boolean): P
 
 /** Files of ours whose session is not running. Sockets and pid files are the sessions' own business, recordings the user's. */
 function leftovers(dir: string): string[] {
-  return namesIn(dir).flatMap((name) => {
-    const id = /^(.+?)\.(?:log|exit\.json|kept)$/.exec(name)?.[1]
-    if (id === undefined) return []
-    const state = findSession(dir, id)?.state
-    return state === undefined || state === 'ended' ? [join(dir, name)] : []
-  })
+  return namesIn(dir)
+    .filter((name) => isLeftover(dir, name))
+    .sort()
+    .map((name) => join(dir, name))
 }
 
-function namesIn(dir: string): string[] {
-  try {
-    return readdirSync(dir).sort()
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
-    throw error
-  }
+const OF_SESSION = /^\.?(.+?)\.(?:log|exit\.json|kept|pid\.lock)$/
+/** What a start writes before it takes its id. */
+const OF_START = /^\..+\.(\d+)\.pid$/
+
+function isLeftover(dir: string, name: string): boolean {
+  const starter = OF_START.exec(name)?.[1]
+  if (starter !== undefined) return readStat(Number(starter)) === undefined
+  const id = OF_SESSION.exec(name)?.[1]
+  if (id === undefined) return false
+  const state = findSession(dir, id)?.state
+  return state === undefined || state === 'ended'
+}
+
+function remove(path: string): void {
+  const locked = /^(.+)\.lock$/.exec(path)?.[1]
+  if (locked === undefined) unlinkSync(path)
+  else removeFileLock(locked)
 }
 
 function sizeAndAge(path: string, nowMs: number): { bytes: number; age_ms: number } {

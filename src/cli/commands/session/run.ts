@@ -30,6 +30,7 @@ export const run: Run<typeof row> = async (context, input) => {
       isReadOnly: false,
       isSafe: false,
       isAlone: false,
+      staysToEnd: true,
       from: 0,
     })
   }

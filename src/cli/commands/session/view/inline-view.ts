@@ -96,14 +96,14 @@ function typeInto(
 
 async function follow(
   context: Context,
-  { isReadOnly, from }: AttachTarget,
+  { isReadOnly, from, staysToEnd }: AttachTarget,
   connection: SessionConnection,
   wayOut: WayOut,
   answers: boolean,
 ): Promise<void> {
   const out = new TextOut(context.stdout)
   const write = async (bytes: Buffer): Promise<void> => {
-    if (!(await out.write(bytes))) wayOut.leave({ reason: 'detached' })
+    if (!(await out.write(bytes)) && !staysToEnd) wayOut.leave({ reason: 'detached' })
   }
   // What is replayed was asked, and answered, before we came.
   let replayed = answers ? new QueryFilter() : undefined
