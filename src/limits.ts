@@ -53,6 +53,8 @@ export const SESSION_ANSWER_MS = 5_000
 export const CLIENT_QUEUE_BYTES_MAX = 1 << 20
 /** Typed or pasted into an attached terminal while the program does not read; past it the viewer is left. */
 export const TYPED_BYTES_MAX = 16 << 20
+/** A terminal says its colours within a millisecond or two; one far away is told of later, and does not hold up a start. */
+export const OUTER_COLORS_MS = 50
 /** How long `send` waits for the terminal to take a text; a program that is not reading yet may be starting up. */
 export const SEND_TAKEN_MS = 10_000
 /** How long `send` looks for an echo before it presses Enter anyway: a password prompt never echoes. */

@@ -6,7 +6,7 @@ import { SESSION_ANSWER_MS } from '../limits.ts'
 import { decodeStatusResp } from '../wire/decode.ts'
 import { encodeBytes, encodeFrame, encodeJson, encodeResize } from '../wire/encode.ts'
 import { type FrameNameFrom, stateName } from '../wire/frames.ts'
-import { type Info, parseInfo, type Report, type Size, type SubscribeOptions } from '../wire/messages.ts'
+import { type Colors, type Info, parseInfo, type Report, type Size, type SubscribeOptions } from '../wire/messages.ts'
 import { FrameReader } from '../wire/reader.ts'
 import { EventQueue } from './event-queue.ts'
 import { type SessionEvent, StreamPosition } from './events.ts'
@@ -147,6 +147,11 @@ export class SessionConnection {
   /** Sends all other viewers away; the session goes on. */
   detachOthers(): Promise<void> {
     return this.#write([encodeFrame('detach')])
+  }
+
+  /** What the terminal looks like that the session is shown in; the program is told when it asks. Sessions of before do not know. */
+  colors(colors: Colors): Promise<void> {
+    return this.#write([encodeJson('colors', colors)])
   }
 
   /** Gives the session another id; answers with what is then known of it. */

@@ -1,4 +1,5 @@
 // Answers the program's questions from the emulator, in the screen's worker: each once, in the order they were asked.
+import type { Colors } from '../wire/messages.ts'
 import type { Emulator } from './emulator.ts'
 import { Palette } from './palette.ts'
 import type { TerminalModes } from './terminal-modes.ts'
@@ -9,11 +10,18 @@ declare const __HEIMDALL_VERSION__: string
 export interface Answering {
   /** Off while a viewer's own terminal is given the same questions, and while output is read a second time. */
   isOn: boolean
+  /** Of the terminal that the program is shown in. */
+  set colors(colors: Colors)
 }
 
 export function answerQueries(emulator: Emulator, modes: TerminalModes, say: (answer: string) => void): Answering {
-  const answering: Answering = { isOn: false }
   const palette = new Palette()
+  const answering: Answering = {
+    isOn: false,
+    set colors({ foreground, background }: Colors) {
+      palette.own(foreground, background)
+    },
+  }
   const asked: Asked = { modes, palette, version: __HEIMDALL_VERSION__ }
   const { parser } = emulator
   const answered = (answer: string | undefined): boolean => {

@@ -4,7 +4,15 @@ import { HeimdallError, ignore } from '../errors.ts'
 import { ANSWER_BYTES_MAX } from '../limits.ts'
 import { encodeAck, encodeJson } from '../wire/encode.ts'
 import { type FrameNameFrom, MODE_BINARY } from '../wire/frames.ts'
-import { parseReport, parseSubscribe, type Report, type Size, type SubscribeOptions } from '../wire/messages.ts'
+import {
+  type Colors,
+  parseColors,
+  parseReport,
+  parseSubscribe,
+  type Report,
+  type Size,
+  type SubscribeOptions,
+} from '../wire/messages.ts'
 import { decodeResize } from '../wire/decode.ts'
 import { FrameReader } from '../wire/reader.ts'
 import type { InputSource } from './input-queue.ts'
@@ -21,6 +29,7 @@ export interface SessionDesk {
   /** Sends all other viewers away. */
   detach(client: Connection): void
   rename(to: string): Promise<Buffer>
+  colors(colors: Colors): void
   report(report: Report): void
   drained(subscriber: Subscriber): void
   /** True while input must wait. */
@@ -193,6 +202,10 @@ export class Connection implements InputSource {
       case 'detach':
         this.#isExtended = true
         if (this.#mayAct('send others away')) this.#desk.detach(this)
+        return
+      case 'colors':
+        this.#isExtended = true
+        if (this.#mayAct('say what the terminal looks like')) this.#desk.colors(parseColors(payload))
         return
       case 'rename':
         this.#isExtended = true

@@ -10,6 +10,7 @@ import {
   TERMINAL_CELLS_MAX,
   TERMINAL_SIDE_MAX,
 } from '../limits.ts'
+import { type Colors, isColor } from '../wire/messages.ts'
 import type { Holder } from './session-files.ts'
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const
@@ -43,6 +44,8 @@ export interface SessionOptions {
   readonly graceMs: number
   /** How long a client that does not read may hold up the child. */
   readonly stallMs: number
+  /** Of the terminal that the session is started from; `null` where nobody knows. */
+  readonly colors: Colors | null
   /** asciicast v2 is written here while the session runs. */
   readonly recordPath: string | null
 }
@@ -64,6 +67,7 @@ export const SESSION_DEFAULTS = {
   logFilter: null,
   graceMs: KILL_GRACE_MS,
   stallMs: SUBSCRIBER_STALL_MS,
+  colors: null,
   recordPath: null,
 } as const satisfies Partial<SessionOptions>
 
@@ -79,6 +83,10 @@ export function resolveOptions(request: SessionRequest): SessionOptions {
   check(isCount(options.scrollbackBytes, SCROLLBACK_BYTES_MAX), `scrollbackBytes must be 0 to ${SCROLLBACK_BYTES_MAX}`)
   check(isCount(options.graceMs, 3_600_000), 'graceMs must be 0 to 3600000')
   check(isCount(options.stallMs, 60_000), 'stallMs must be 0 to 60000')
+  check(
+    options.colors === null || [options.colors.foreground, options.colors.background].every(isColor),
+    'colors must be #rrggbb',
+  )
   check(LOG_LEVELS.includes(options.logLevel), `log level must be one of ${LOG_LEVELS.join(', ')}`)
   check(CLASSIFIERS.includes(options.classifier.name), `classifier must be one of ${CLASSIFIERS.join(', ')}`)
   for (const { name, value } of [{ name: options.sessionEnvVar, value: '' }, ...options.env])

@@ -1,11 +1,7 @@
 // Colours as a terminal reports them: the usual 256 and those of text, background and cursor, until the program sets others. Pure.
 
-/** Text, background and cursor, as the number of the command that sets and asks for them. */
-const SPECIAL = new Map([
-  [10, 0xff_ff_ff],
-  [11, 0x00_00_00],
-  [12, 0xff_ff_ff],
-])
+const WHITE = 0xff_ff_ff
+const BLACK = 0x00_00_00
 
 const BASE = [
   0x00_00_00, 0xcd_00_00, 0x00_cd_00, 0xcd_cd_00, 0x00_00_ee, 0xcd_00_cd, 0x00_cd_cd, 0xe5_e5_e5, 0x7f_7f_7f,
@@ -42,8 +38,21 @@ const written = (color: number): string =>
   `rgb:${[16, 8, 0].map((shift) => ((color >>> shift) & 0xff).toString(16).padStart(2, '0').repeat(2)).join('/')}`
 
 export class Palette {
+  /** Text, background and cursor, as the number of the command that sets and asks for them: as they are at first. */
+  readonly #initial = new Map([
+    [10, WHITE],
+    [11, BLACK],
+    [12, WHITE],
+  ])
   readonly #special = new Map<number, number>()
   readonly #indexed = new Map<number, number>()
+
+  /** The terminal has other colours than the usual. */
+  own(foreground: string, background: string): void {
+    this.#initial.set(10, parseColor(foreground) ?? WHITE)
+    this.#initial.set(11, parseColor(background) ?? BLACK)
+    this.#initial.set(12, parseColor(foreground) ?? WHITE)
+  }
 
   /** Takes what a colour command sets, and answers what it asks; nothing when it asks nothing. */
   answer(code: number, text: string): string | undefined {
@@ -77,7 +86,7 @@ export class Palette {
     let answers = ''
     for (const [at, part] of parts.entries()) {
       const code = first + at
-      const initial = SPECIAL.get(code)
+      const initial = this.#initial.get(code)
       if (initial === undefined) break
       const color = parseColor(part)
       if (color !== undefined) this.#special.set(code, color)

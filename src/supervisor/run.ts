@@ -125,6 +125,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
       new Screen({
         output,
         size: { cols: options.cols, rows: options.rows },
+        colors: options.colors ?? undefined,
         worker: how.screenWorker,
         clock,
         log,

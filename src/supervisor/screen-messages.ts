@@ -1,5 +1,5 @@
 // What the session and its screen's worker say to each other.
-import type { Size } from '../wire/messages.ts'
+import type { Colors, Size } from '../wire/messages.ts'
 import type { Question } from './questions.ts'
 
 export type ToScreen =
@@ -9,6 +9,8 @@ export type ToScreen =
   | { readonly is: 'skipped' }
   /** From here on the program's questions are answered, or are another terminal's. */
   | { readonly is: 'answering'; readonly isOn: boolean }
+  /** The colours that the program is told of, until it sets others. */
+  | { readonly is: 'colors'; readonly colors: Colors }
   /** Answered when everything sent before has been drawn. */
   | { readonly is: 'look'; readonly request: number; readonly isDrawn: boolean }
 
@@ -36,4 +38,5 @@ export type FromScreen = TerminalAnswer | ScreenLook
 export interface ScreenStart {
   readonly size: Size
   readonly isAnswering: boolean
+  readonly colors: Colors | undefined
 }

@@ -9,7 +9,7 @@ import type { FromScreen, ScreenLook, ScreenStart, ToScreen } from './screen-mes
 import { followModes } from './terminal-modes.ts'
 import { followWholeness } from './wholeness.ts'
 
-const { size, isAnswering } = workerData as ScreenStart
+const { size, isAnswering, colors } = workerData as ScreenStart
 const emulator = createEmulator(size.cols, size.rows)
 const whole = new WholeCharacters()
 const modes = followModes(emulator)
@@ -17,6 +17,7 @@ const wholeness = followWholeness(emulator)
 const tell = (message: FromScreen): void => parentPort?.postMessage(message)
 const answering = answerQueries(emulator, modes, (text) => tell({ is: 'answer', text }))
 answering.isOn = isAnswering
+if (colors !== undefined) answering.colors = colors
 let title = ''
 emulator.onTitleChange((text) => {
   title = text
@@ -64,6 +65,9 @@ parentPort?.on('message', (message: ToScreen) => {
       emulator.write('', () => {
         answering.isOn = message.isOn
       })
+      return
+    case 'colors':
+      answering.colors = message.colors
       return
     case 'look':
       emulator.write('', () => tell(look(message.request, message.isDrawn)))

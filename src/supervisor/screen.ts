@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../clock.ts'
 import { BACKLOG_BYTES, SCREEN_LAG_BYTES_MAX } from '../limits.ts'
-import type { Size } from '../wire/messages.ts'
+import type { Colors, Size } from '../wire/messages.ts'
 import { condense } from './condense.ts'
 import type { OutputLog } from './output-log.ts'
 import { QueryScanner } from './query-stream.ts'
@@ -15,6 +15,8 @@ import type { Snapshot } from './subscriber.ts'
 export interface ScreenParts {
   readonly output: OutputLog
   readonly size: Size
+  /** Of the terminal that the session was started from, where that is known. */
+  readonly colors?: Colors | undefined
   /** Path of `screen-worker.cjs`. */
   readonly worker: string
   readonly clock: Clock
@@ -61,11 +63,13 @@ export class Screen {
   #endAtTick = 0
   #flowTicks = 0
   #requests = 0
+  #colors: Colors | undefined
   readonly #waiting = new Map<number, (answer: ScreenLook | undefined) => void>()
   #isClosed = false
 
   constructor(parts: ScreenParts) {
     this.#parts = parts
+    this.#colors = parts.colors
     this.#size = parts.size
   }
 
@@ -89,6 +93,12 @@ export class Screen {
     if (isOn === this.#isAnswering) return
     this.#isAnswering = isOn
     this.#turn({ is: 'answering', isOn })
+  }
+
+  /** At once: whoever looks at the program now looks at it in these. */
+  colors(colors: Colors): void {
+    this.#colors = colors
+    this.#worker?.postMessage({ is: 'colors', colors } satisfies ToScreen)
   }
 
   /** The screen at the latest place where the stream may be joined. */
@@ -256,7 +266,7 @@ export class Screen {
     const threads = createRequire(import.meta.url)('node:worker_threads') as { Worker: typeof Worker }
     const worker = new threads.Worker(this.#parts.worker, {
       // What is read a second time was answered the first time.
-      workerData: { size: this.#size, isAnswering: this.#starts === 1 } satisfies ScreenStart,
+      workerData: { size: this.#size, isAnswering: this.#starts === 1, colors: this.#colors } satisfies ScreenStart,
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },

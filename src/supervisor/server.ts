@@ -96,6 +96,7 @@ export class SessionServer {
         kill: (from) => desk.kill(from),
         detach: (from) => desk.detach(from),
         rename: (to) => desk.rename(to),
+        colors: (colors) => desk.colors(colors),
         report: (report) => desk.report(report),
         drained: (subscriber) => desk.drained(subscriber),
         get isInputFull() {

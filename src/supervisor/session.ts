@@ -4,7 +4,7 @@ import { HeimdallError } from '../errors.ts'
 import { BACKLOG_BYTES, OUTPUT_FRAME_BYTES_MAX } from '../limits.ts'
 import { encodeJson, encodeStatusResp } from '../wire/encode.ts'
 import { type StateName, STATES } from '../wire/frames.ts'
-import type { Info, NeedsInput, Report, Size, StateEvent, SubscribeOptions } from '../wire/messages.ts'
+import type { Colors, Info, NeedsInput, Report, Size, StateEvent, SubscribeOptions } from '../wire/messages.ts'
 import { type Classifier, createClassifier } from './classifier.ts'
 import type { Connection } from './connection.ts'
 import { Ending, type SessionEnd } from './ending.ts'
@@ -256,6 +256,10 @@ export class Session implements Desk {
 
   detach(client: Connection): void {
     for (const viewer of this.#viewers()) if (viewer !== client) viewer.sendAway()
+  }
+
+  colors(colors: Colors): void {
+    this.#screen.colors(colors)
   }
 
   async rename(to: string): Promise<Buffer> {

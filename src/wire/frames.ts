@@ -67,6 +67,14 @@ export const FRAMES = table({
     payload: 'the new id',
     added: true,
   },
+  colors: {
+    tag: 0x44,
+    sender: 'client',
+    label: 'COLORS',
+    size: { min: 2 },
+    payload: "JSON {foreground, background}: the viewer's terminal",
+    added: true,
+  },
   output: { tag: 0x81, sender: 'supervisor', label: 'OUTPUT', size: 'any', payload: 'bytes of the terminal' },
   statusResp: {
     tag: 0x82,

@@ -108,6 +108,12 @@ export interface Info extends StateEvent {
   readonly viewers?: number
 }
 
+/** Of text and background in a viewer's terminal, as `#rrggbb`. */
+export interface Colors {
+  readonly foreground: string
+  readonly background: string
+}
+
 export interface ErrorMessage {
   readonly code: string
   readonly message: string
@@ -180,6 +186,18 @@ export function parseReport(payload: Buffer): Report {
   if (typeof evidence !== 'string') throw invalid('REPORT', 'evidence must be a string')
   return { source: 'hook', needs_input: needsInput, evidence }
 }
+
+export function parseColors(payload: Buffer): Colors {
+  const raw = parseObject('COLORS', payload)
+  const color = (name: keyof Colors): string => {
+    const value = own(raw, name)
+    if (typeof value === 'string' && isColor(value)) return value
+    throw invalid('COLORS', `${name} must be #rrggbb`)
+  }
+  return { foreground: color('foreground'), background: color('background') }
+}
+
+export const isColor = (text: string): boolean => /^#[0-9a-f]{6}$/.test(text)
 
 type Kind = 'string' | 'number' | 'boolean' | 'object'
 type Shape = Readonly<Record<string, Kind | readonly Kind[] | 'strings' | 'number?'>>

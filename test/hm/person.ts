@@ -17,6 +17,8 @@ export interface Person {
   written(): string
   /** Resolves when the screen matches; a timeout shows the screen. */
   see(what: RegExp | string): Promise<void>
+  /** What the terminal has said to the program by itself. */
+  answered(): string
   type(text: string): void
   resize(cols: number, rows: number): void
   /** Resolves with the exit code, 128 + n after signal n. */
@@ -31,13 +33,15 @@ export interface TerminalOptions {
   readonly extraEnv?: Readonly<Record<string, string>>
   /** Answers what it is asked, as terminals do; a text is what it says of itself when asked for its attributes. */
   readonly answers?: boolean | string
+  /** Of its text and its background, as it says them when asked. */
+  readonly colors?: readonly [string, string]
 }
 
 /** Sits down at a terminal in `home` and types `hm …`. */
 export function atTerminal(
   { env, home }: Pick<Hm, 'env' | 'home'>,
   args: readonly string[],
-  { bin = 'hm', cols = 80, rows = 24, extraEnv = {}, answers = false }: TerminalOptions = {},
+  { bin = 'hm', cols = 80, rows = 24, extraEnv = {}, answers = false, colors }: TerminalOptions = {},
 ): Person {
   const terminal = new xterm.Terminal({ cols, rows, allowProposedApi: true, scrollback: 2_000 })
   const written: Buffer[] = []
@@ -69,10 +73,20 @@ export function atTerminal(
       },
     },
   )
-  if (answers !== false) terminal.onData((text) => void pty.write(Buffer.from(text)))
+  let answered = ''
+  const answer = (text: string): void => {
+    answered += text
+    pty.write(Buffer.from(text))
+  }
+  if (answers !== false) terminal.onData(answer)
   if (typeof answers === 'string')
     terminal.parser.registerCsiHandler({ final: 'c' }, () => {
-      pty.write(Buffer.from(answers))
+      answer(answers)
+      return true
+    })
+  for (const [n, color] of (colors ?? []).entries())
+    terminal.parser.registerOscHandler(10 + n, (asked) => {
+      if (asked === '?') answer(`\u001b]${10 + n};${color}\u001b\\`)
       return true
     })
   onTestFinished(async () => {
@@ -94,6 +108,7 @@ export function atTerminal(
     cursor: () => ({ x: terminal.buffer.active.cursorX, y: terminal.buffer.active.cursorY }),
     isAlternate: () => terminal.buffer.active.type === 'alternate',
     written: () => Buffer.concat(written).toString(),
+    answered: () => answered,
     async see(what) {
       const matches = (): boolean => (typeof what === 'string' ? screen().includes(what) : what.test(screen()))
       await until(`the screen to show ${String(what)}`, matches, { context: screen })

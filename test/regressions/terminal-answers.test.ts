@@ -131,6 +131,29 @@ test('--inline: the terminal outside answers, once, and is not asked again what 
   await person.see('answers 2: ""')
 })
 
+test('the colours are those of the terminal that looks on, from the first question on; who only watches changes nothing', async () => {
+  const home = hm()
+  const light = { cols: 120, colors: ['rgb:1111/2222/3333', 'rgb:ffff/eeee/dddd'] } as const
+  const program = ask(`${ESC}]10;?\u0007${ESC}]11;?\u0007`, `${ESC}]11;?\u0007`, `${ESC}]11;?\u0007`)
+  const starter = atTerminal(home, ['run', '--id', 'colors', '--', ...program], light)
+  await starter.see('ready')
+  starter.type('\r')
+  await starter.see('answers 0: "\\u001b]10;rgb:1111/2222/3333\\u001b\\\\\\u001b]11;rgb:ffff/eeee/dddd\\u001b\\\\"')
+
+  const dark = { cols: 120, colors: ['rgb:ff/ff/ff', 'rgb:0/0/8'] } as const
+  const watcher = atTerminal(home, ['attach', 'colors', '--read-only'], dark)
+  await watcher.see('answers 0')
+  starter.type('\r')
+  await starter.see('answers 1: "\\u001b]11;rgb:ffff/eeee/dddd\\u001b\\\\"')
+
+  const other = atTerminal(home, ['attach', 'colors'], dark)
+  await other.see('answers 1')
+  // What it says of itself comes before what is typed in it.
+  await until('the terminal to be asked', () => other.answered().includes(`${ESC}]11;`))
+  other.type('\r')
+  await other.see('answers 2: "\\u001b]11;rgb:0000/0000/8888\\u001b\\\\"')
+})
+
 test('prompt_toolkit finds a terminal that says where the cursor is', async () => {
   const program = `
 import asyncio

@@ -137,6 +137,7 @@ const silentDesk: Desk = {
   report: () => undefined,
   drained: () => undefined,
   isInputFull: false,
+  colors: () => undefined,
   gone: () => undefined,
 }
 

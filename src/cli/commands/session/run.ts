@@ -20,7 +20,8 @@ export const run: Run<typeof row> = async (context, input) => {
   if (flags.wait === true && flags.detach !== true)
     throw new HeimdallError('USAGE', '--wait goes with --detach; without it, run stays attached anyway')
   const options = await optionsFrom(context, input)
-  const started = await start(context, options, flags.id !== undefined)
+  const isDrawn = flags.detach !== true && flags.inline !== true && context.stdin.isTTY && context.stdout.isTTY
+  const started = await (isDrawn ? startShown : start)(context, options, flags.id !== undefined)
   if (flags.detach !== true) {
     // Loaded here: a session that is only started needs no terminal emulator.
     const { attachTo } = await import('./attach.ts')
@@ -39,6 +40,18 @@ export const run: Run<typeof row> = async (context, input) => {
     data: { ...started, exit_code: exitCode },
     text: exitCode === null ? `Session ${started.id} runs as process ${started.pid}` : '',
     ...(exitCode === null ? {} : { exit: exitCode }),
+  }
+}
+
+/** A session that is about to be drawn here: its program is told what this terminal looks like, also when it asks at once. */
+async function startShown(context: Context, options: SessionOptions, isNamed: boolean): Promise<StartedSession> {
+  const { colorsOf } = await import('./view/outer-colors.ts')
+  const colors = await colorsOf(context, context.env, context.clock)
+  try {
+    return await start(context, { ...options, colors: colors ?? null }, isNamed)
+  } catch (error) {
+    context.stdin.setRawMode(false)
+    throw error
   }
 }
 

@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../../../clock.ts'
 import { HeimdallError } from '../../../../errors.ts'
 import { TYPED_BYTES_MAX } from '../../../../limits.ts'
 import { sessionPaths } from '../../../../supervisor/session-files.ts'
-import type { Info, Size, StateEvent } from '../../../../wire/messages.ts'
+import type { Colors, Info, Size, StateEvent } from '../../../../wire/messages.ts'
 import type { Context } from '../../../command.ts'
 import type { AttachTarget } from '../attach.ts'
 import { clipboardSequence } from './clipboard.ts'
@@ -14,6 +14,7 @@ import { DetachKey } from './detach-key.ts'
 import { Emulator } from './emulator.ts'
 import { LookBack } from './look-back.ts'
 import { MouseOwner } from './mouse-owner.ts'
+import { askColors, OuterColors } from './outer-colors.ts'
 import { OuterTerminal } from './outer-terminal.ts'
 import { type Frame, Painter } from './painter.ts'
 import { keyName, noticeLine, statusLine } from './status-line.ts'
@@ -79,6 +80,7 @@ class ScreenView {
   #lastFrameMs = Number.NEGATIVE_INFINITY
   #frame: Timer | undefined
   #tick: Timer | undefined
+  #colors: Colors | undefined
   /** Typed, and not yet taken by the session. */
   #typedBytes = 0
   #undo: (() => void)[] = []
@@ -125,9 +127,12 @@ class ScreenView {
   async run(wayOut: WayOut): Promise<Leave> {
     const { isReadOnly, from } = this.#target
     this.#listen(wayOut)
-    if (!isReadOnly) await this.#fit()
+    if (!isReadOnly) {
+      this.#outer.write(askColors(this.#context.env))
+      await this.#fit()
+    }
     const events = this.#connection.subscribe({
-      // Whoever has started the session sees it from its first byte, and answers its first questions.
+      // Whoever has started the session sees it from its first byte.
       from: typeof from === 'number' ? from : 'snapshot',
       readOnly: isReadOnly,
       events: true,
@@ -145,8 +150,10 @@ class ScreenView {
     const key = new DetachKey(this.#detachKey)
     const keys = new ViewKeys()
     const lookBack = this.#lookBackWith(wayOut)
+    const outerColors = new OuterColors()
     const onData = (chunk: Buffer): void => {
-      const { bytes, isDetach } = key.take(chunk)
+      const { bytes, isDetach } = key.take(outerColors.take(chunk))
+      this.#tellColors(outerColors.colors, wayOut)
       const forProgram = keys.read(bytes).filter((piece) => !lookBack.take(piece, this.#mouse.isOurs))
       if (forProgram.length > 0) this.#type(Buffer.concat(forProgram.map((piece) => piece.bytes)), wayOut)
       if (isDetach) wayOut.leave({ reason: 'detached' })
@@ -158,7 +165,8 @@ class ScreenView {
       if (!this.#target.isReadOnly) this.#fit().catch((error: Error) => wayOut.fail(error))
       this.#schedule()
     }
-    stdin.on('data', onData).on('end', onEnd)
+    // It was paused when its colours were asked for before the session was started.
+    stdin.on('data', onData).on('end', onEnd).resume()
     stdout.on('resize', onResize)
     this.#undo.push(() => {
       stdin.off('data', onData).off('end', onEnd)
@@ -205,6 +213,14 @@ class ScreenView {
 
   get #rows(): number {
     return Math.max(1, this.#outer.rows - 1)
+  }
+
+  /** Once, and again when the terminal says that they have changed. */
+  #tellColors(colors: Colors | undefined, wayOut: WayOut): void {
+    if (colors === undefined || this.#target.isReadOnly) return
+    if (colors.foreground === this.#colors?.foreground && colors.background === this.#colors.background) return
+    this.#colors = colors
+    this.#connection.colors(colors).catch((error: Error) => wayOut.fail(error))
   }
 
   /** Not held back by a program that does not read: the key that leaves must always be read. So it is bounded. */
