@@ -3,8 +3,9 @@ import type { Clock, Timer } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { BACKLOG_BYTES, OUTPUT_FRAME_BYTES_MAX } from '../limits.ts'
 import { encodeJson, encodeStatusResp } from '../wire/encode.ts'
-import { type StateName, STATES } from '../wire/frames.ts'
-import type { Colors, Info, NeedsInput, Report, Size, StateEvent, SubscribeOptions } from '../wire/messages.ts'
+import { STATES } from '../wire/frames.ts'
+import type { Colors, Info, Report, Size, StateEvent, SubscribeOptions } from '../wire/messages.ts'
+import { Announcer } from './announcer.ts'
 import { type Classifier, createClassifier } from './classifier.ts'
 import type { Connection } from './connection.ts'
 import { Ending, type SessionEnd } from './ending.ts'
@@ -49,15 +50,6 @@ export interface SessionParts {
 const SMALL_READ_BYTES = 1 << 10
 const GATHER_MS = 1
 
-/** What clients were told last; compared by identity, because nothing of it is changed in place. */
-interface Announced {
-  readonly name: StateName | undefined
-  readonly needs: NeedsInput | undefined
-  readonly size: Size | undefined
-  readonly title: string
-  readonly id: string
-}
-
 export class Session implements Desk {
   readonly #parts: SessionParts
   readonly #options: SessionOptions
@@ -67,6 +59,7 @@ export class Session implements Desk {
   readonly #input: InputQueue
   readonly #size: SizePolicy<Connection>
   readonly #classifier: Classifier
+  readonly #announcer: Announcer
   readonly #waiting: Waiting
   readonly #osc: OscScanner
   readonly #screen: Screen
@@ -80,8 +73,6 @@ export class Session implements Desk {
   #flushedTo = 0
   #flushedMs = Number.NEGATIVE_INFINITY
   #gathering: Timer | undefined
-  #stateTimer: Timer | undefined
-  #announced: Announced = { name: undefined, needs: undefined, size: undefined, title: '', id: '' }
   #end: SessionEnd | undefined
 
   constructor(parts: SessionParts) {
@@ -93,6 +84,8 @@ export class Session implements Desk {
     this.#startedWallMs = clock.wallMs()
     this.#lastOutputMs = this.#startedMs
     this.#classifier = createClassifier(options.classifier, this.#startedMs)
+    const { clients } = parts
+    this.#announcer = new Announcer({ clock, classifier: this.#classifier, clients, state: () => this.#state() })
     // Room beyond the backlog for what is read between two looks at who is behind.
     const keepBytes = Math.max(options.scrollbackBytes, BACKLOG_BYTES) + (1 << 20)
     this.#output = new OutputLog(keepBytes, () => this.#fanOut.inFlightFrom)
@@ -112,7 +105,7 @@ export class Session implements Desk {
       onAnswer: (text) => this.#input.answer(text),
     })
     const look = (): Promise<Question | undefined> => this.#screen.question()
-    this.#waiting = new Waiting({ clock, look, onChange: () => this.#announce() })
+    this.#waiting = new Waiting({ clock, look, onChange: () => this.#announcer.announce() })
     this.#keeper = parts.keeper(this.#output, () => ({ ...this.#size.current, title: this.#waiting.title }))
     // Last: nothing may fail once there is a child that only this knows of.
     this.#pty = openPty(
@@ -167,7 +160,7 @@ export class Session implements Desk {
     this.#screen.close()
     this.#keeper.close()
     this.#gathering?.cancel()
-    this.#stateTimer?.cancel()
+    this.#announcer.close()
     this.#watching.cancel()
   }
 
@@ -177,7 +170,7 @@ export class Session implements Desk {
     this.#input.push(client, bytes)
     this.#waiting.input(client, bytes)
     this.#parts.onActivity()
-    this.#announce()
+    this.#announcer.announce()
   }
 
   subscribe(client: Connection, options: SubscribeOptions): Subscriber {
@@ -267,13 +260,13 @@ export class Session implements Desk {
     if (this.#end !== undefined) throw new HeimdallError('SESSION_ENDED', `session ${name.id} has ended`)
     log.write('info', 'session', `renamed from ${name.id} to ${to}`)
     await name.change(to, listenAt)
-    this.#announce()
+    this.#announcer.announce()
     return await this.info()
   }
 
   report(report: Report): void {
     this.#waiting.report(report)
-    this.#announce()
+    this.#announcer.announce()
   }
 
   gone(client: Connection): void {
@@ -319,7 +312,7 @@ export class Session implements Desk {
     this.#screen.advance()
     this.#keeper.advance()
     this.#parts.onActivity()
-    this.#announce()
+    this.#announcer.announce()
   }
 
   #ended(code: number, signal: number): void {
@@ -336,7 +329,7 @@ export class Session implements Desk {
     this.#classifier.end(nowMs)
     this.#waiting.end()
     this.#input.close()
-    this.#announce()
+    this.#announcer.announce()
     try {
       this.#keeper.save()
       this.#parts.onEnd(end)
@@ -362,7 +355,7 @@ export class Session implements Desk {
     this.#pty.resize(size.cols, size.rows)
     this.#screen.resize(size)
     this.#parts.recording?.resize(size)
-    this.#announce()
+    this.#announcer.announce()
   }
 
   #state(): StateEvent {
@@ -376,27 +369,5 @@ export class Session implements Desk {
       title: this.#waiting.title,
       id: this.#parts.name.id,
     }
-  }
-
-  /** Tells those who asked, once per change, and arranges to look again when the state changes by itself. */
-  #announce(): void {
-    const nowMs = this.#clock.monoMs()
-    const { name } = this.#classifier.state(nowMs)
-    const { needsInput: needs, title } = this.#waiting
-    const { current: size } = this.#size
-    const { id } = this.#parts.name
-    const last = this.#announced
-    if (last.name !== name || last.needs !== needs || last.size !== size || last.title !== title || last.id !== id) {
-      this.#announced = { name, needs, size, title, id }
-      const frame = encodeJson('state', this.#state())
-      for (const client of this.#parts.clients()) if (client.wantsEvents) client.sendState(frame)
-    }
-    if (this.#stateTimer !== undefined) return
-    const nextMs = this.#classifier.nextChangeMs(nowMs)
-    if (nextMs === undefined) return
-    this.#stateTimer = this.#clock.after(Math.max(1, nextMs - nowMs), () => {
-      this.#stateTimer = undefined
-      this.#announce()
-    })
   }
 }
