@@ -1,5 +1,5 @@
 // Questions to the terminal in a stream of chunks: whether there is one, and the stream without them. Pure.
-import { QUERY, QUERY_BYTES_MAX } from './terminal-queries.ts'
+import { MAY_ASK, QUERY, QUERY_BYTES_MAX } from './terminal-queries.ts'
 
 const ESC = 0x1b
 const EMPTY = Buffer.alloc(0)
@@ -22,8 +22,9 @@ export class QueryScanner {
     const from = this.#open.length === 0 ? chunk.indexOf(ESC) : 0
     if (from < 0) return false
     const bytes = this.#open.length === 0 ? chunk.subarray(from) : Buffer.concat([this.#open, chunk])
+    const text = bytes.toString('latin1')
     let answeredTo = 0
-    for (const { index, 0: query } of bytes.toString('latin1').matchAll(QUERY)) answeredTo = index + query.length
+    if (MAY_ASK.test(text)) for (const { index, 0: query } of text.matchAll(QUERY)) answeredTo = index + query.length
     this.#open = Buffer.from(bytes.subarray(Math.max(answeredTo, openFrom(bytes))))
     return answeredTo > 0
   }

@@ -99,5 +99,10 @@ function sourceOf(query: Query): string {
 
 /** Finds every question of the table in a stream read as latin1. No part of it can run long: each repetition is bounded. */
 export const QUERY = new RegExp(QUERIES.map(sourceOf).join('|'), 'g')
+const finals = QUERIES.flatMap((query) => (query.is === 'csi' ? [query.id.final] : [])).join('')
+const commands = QUERIES.flatMap((query) => (query.is === 'osc' ? [query.id] : [])).join('|')
+
+/** What a question may begin with: told from a colour by its last letter, in one go. Not all that fits is one. */
+export const MAY_ASK = new RegExp(`\\x1b(?:\\[[>?]?[\\d;]*\\$?[${finals}]|\\](?:${commands});|P)`)
 /** The longest question, and so the most that a torn one can hold back. */
 export const QUERY_BYTES_MAX = 420
