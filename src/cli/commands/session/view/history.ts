@@ -6,6 +6,7 @@ import { createTerminal } from '../../../../cells/terminal.ts'
 import { openConnection } from '../../../../client/connection.ts'
 import { HISTORY_LINES_MAX } from '../../../../limits.ts'
 import { drawRows } from './cells.ts'
+import { keepCleared } from './keep-cleared.ts'
 
 /** Rows of the past, oldest first, and the screen as it was when they were loaded. Nothing of it changes. */
 export interface History {
@@ -20,6 +21,7 @@ export async function loadHistory(socketPath: string): Promise<History> {
   try {
     const { cols, rows, offset_start: start } = await connection.info()
     const terminal = createTerminal({ cols, rows, scrollback: HISTORY_LINES_MAX })
+    keepCleared(terminal)
     // A byte that is no longer kept is asked for where there is one: then the replay begins between two sequences.
     const from = Math.max(0, start - 1)
     for await (const event of connection.subscribe({ from, readOnly: true, gaps: true, replayEnd: true })) {
