@@ -100,6 +100,28 @@ test('plain text of any script is left as it is', () => {
   expect(clean('')).toBe('')
 })
 
+test.each([
+  ['family', '👩\u200d👩\u200d👧'],
+  ['skin and look', '👩🏽\u200d🚀 🏳\ufe0f\u200d🌈 🧑\u200d⚕\ufe0f'],
+  ['Persian', 'می\u200cخواهم نامه\u200cها'],
+  ['Hindi', 'क्\u200dष क्\u200cष'],
+  ['Sinhala', 'ශ්\u200dරී'],
+])('joiners stay between what they join, however it is split: %s', (_, text) => {
+  for (let at = 0; at <= Buffer.byteLength(text); at += 1) expect(bySplitting(text, at)).toBe(text)
+})
+
+test.each([
+  ['words in letters that nothing shapes', 'pass\u200cword pa\u200dypal', 'password paypal'],
+  ['at an edge', '\u200dمی\u200c می\u200d\n\u200cخ', 'می می\nخ'],
+  ['more than one', 'می\u200c\u200cخ 👩\u200d\u200d👧', 'میخ 👩👧'],
+  ['between scripts', 'م\u200ca क\u200dم', 'مa कم'],
+  ['ZWNJ between pictures', '👩\u200c👧', '👩👧'],
+  ['around a bidi control', 'می\u200c\u202eخ', 'میخ'],
+  ['around a sequence', 'می\u200c\u001b[5Cخ', 'می     خ'],
+])('joiners that join nothing go: %s', (_, text, plain) => {
+  expect(clean(text)).toBe(plain)
+})
+
 test('a string that never ends does not hide the rest of the log', () => {
   expect(clean(`\u001b]0;${'x'.repeat(70_000)}\nafter\n`)).toContain('\nafter\n')
 })

@@ -1,6 +1,7 @@
 // What a program wrote to its terminal, as text that no terminal obeys: no escape sequences, controls or bidi marks.
 import { StringDecoder } from 'node:string_decoder'
 import { SEQUENCE_BYTES_MAX } from '../../limits.ts'
+import { isJoiner, joinerBefore, withJoiner } from './joiners.ts'
 
 type State = 'text' | 'escape' | 'escape-more' | 'csi' | 'string' | 'string-escape'
 
@@ -26,6 +27,8 @@ export class PlainText {
   #hasReturn = false
   /** Characters in the line so far; what takes two cells makes a gap wider, never narrower than it was meant. */
   #column = 0
+  /** The character just written, and a joiner behind it that waits for what it joins. */
+  #tail = ''
 
   push(chunk: Buffer | string): string {
     let out = ''
@@ -59,6 +62,8 @@ export class PlainText {
   }
 
   #text(char: string, code: number): string {
+    const tail = this.#tail
+    this.#tail = ''
     if (code === ESC) return this.#enter('escape')
     if (code === 0x9b) return this.#enter('csi')
     if (STRING_C1.has(code)) return this.#enter('string')
@@ -72,8 +77,10 @@ export class PlainText {
       this.#hasReturn = true
       return ''
     }
+    if (isJoiner(char)) this.#tail = withJoiner(tail, char)
     if (char !== '\t' && !isPrintable(code)) return ''
-    const lead = this.#hasReturn ? this.#newLine() : ''
+    const lead = this.#hasReturn ? this.#newLine() : joinerBefore(char, tail)
+    this.#tail = char
     this.#isLineEmpty = false
     this.#column += char === '\t' ? TAB - (this.#column % TAB) : 1
     return lead + (code >= 0xd800 && code <= 0xdfff ? '\ufffd' : char)
