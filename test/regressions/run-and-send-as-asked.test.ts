@@ -1,5 +1,5 @@
 // Small things of `hm run` and `hm send` that a person meets in the first week.
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hm } from '../hm/hm.ts'
@@ -41,6 +41,22 @@ test('run into a reader that goes away ends with the code of the command', async
     cwd: home.home,
   })
   expect([stdout, stderr]).toEqual(['one\r\n', expect.stringContaining('code 7') as string])
+})
+
+test('run whose reader has gone says that the session goes on, and how to end it', async () => {
+  const home = hm()
+  const [node, bin] = launcher('hm')
+  const said = join(home.home, 'said')
+  const line = `{ "$1" "$2" run --id x -- sh -c "$3" 2> ${said}; echo code $? >&2; } | head -1`
+  const ended = runProgram(['sh', '-c', line, 'sh', node, bin, 'while echo one; do sleep 0.05; done'], {
+    env: home.env,
+    cwd: home.home,
+  })
+  await until('the word', () => existsSync(said) && readFileSync(said, 'utf8').includes('\n'))
+  expect(readFileSync(said, 'utf8')).toMatch(/^\[nobody reads .*; session x goes on .*: hm kill x ends it\]\n$/)
+  expect((await home.run(['kill', 'x'])).code).toBe(0)
+  expect((await ended).stderr).toMatch(/code 1\d\d/)
+  expect(readFileSync(said, 'utf8').match(/\n/g)).toHaveLength(1)
 })
 
 test('a key alone is a key alone: no empty paste before it', async () => {

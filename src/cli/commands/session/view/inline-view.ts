@@ -1,5 +1,6 @@
 // Attached inline: output passed through as it comes, into a terminal that keeps its own scroll-back, or into a pipe.
 import type { SessionConnection } from '../../../../client/connection.ts'
+import type { Timer } from '../../../../clock.ts'
 import { QueryFilter } from '../../../../supervisor/query-stream.ts'
 import type { Context } from '../../../command.ts'
 import type { AttachTarget } from '../attach.ts'
@@ -13,6 +14,9 @@ import { type Leave, WayOut } from './view.ts'
 const RESTORE =
   '\u001b[0m\u001b[?1;9;66;1000;1002;1003;1004;1005;1006;1015;1016;2004l\u001b>\u001b[>4;0m\u001b[<99u' +
   '\u001b[?1049l\u001b[?25h'
+
+/** A command that ends soon after its reader has gone (`| head -1`) needs no word about it. */
+const READER_GONE_MS = 1_000
 
 export async function inlineView(
   context: Context,
@@ -96,14 +100,17 @@ function typeInto(
 
 async function follow(
   context: Context,
-  { isReadOnly, from, staysToEnd }: AttachTarget,
+  { id, isReadOnly, from, staysToEnd }: AttachTarget,
   connection: SessionConnection,
   wayOut: WayOut,
   answers: boolean,
 ): Promise<void> {
   const out = new TextOut(context.stdout)
+  let goesOn: Timer | undefined
   const write = async (bytes: Buffer): Promise<void> => {
-    if (!(await out.write(bytes)) && !staysToEnd) wayOut.leave({ reason: 'detached' })
+    if (await out.write(bytes)) return
+    if (!staysToEnd) wayOut.leave({ reason: 'detached' })
+    else goesOn ??= context.clock.after(READER_GONE_MS, () => context.note(goingOn(id)))
   }
   // What is replayed was asked, and answered, before we came.
   let replayed = answers ? new QueryFilter() : undefined
@@ -122,5 +129,11 @@ async function follow(
     }
   } catch (error) {
     wayOut.fail(error as Error)
+  } finally {
+    goesOn?.cancel()
   }
+}
+
+function goingOn(id: string): string {
+  return `[nobody reads the output any more; session ${id} goes on until its command ends: hm kill ${id} ends it]`
 }
