@@ -1,4 +1,5 @@
 // Events as lines of JSON, from parts that are made once: most of an event is the same for every call of a shim.
+import { POLICY_RULES_MAX } from '../limits.ts'
 import { type CallCounts, EventLines, SEQ_WIDTH } from './event-lines.ts'
 import { jsonString, jsonValue } from './json-text.ts'
 import type { LineBytes } from './line-bytes.ts'
@@ -259,10 +260,22 @@ export function decisionText(decision: DecisionFields, policy: string): Decision
 
 /** Rules count the same things for call after call: only the numbers are new. */
 function countersText(counters: readonly CounterFields[]): string {
-  let text = ',"counters":['
+  let text = ''
   for (const { rule_id, counter, before, after, limit } of counters)
-    text += `${text.endsWith('[') ? '' : ','}{"rule_id":${jsonString(rule_id)},"counter":"${counter}","before":${before},"after":${after},"limit":${limit}}`
-  return `${text}]`
+    text += `${text === '' ? '' : ','}${counterNamed(rule_id)}"${counter}","before":${before},"after":${after},"limit":${limit}}`
+  return `,"counters":[${text}]`
+}
+
+const named = new Map<string, string>()
+
+function counterNamed(ruleId: string): string {
+  let text = named.get(ruleId)
+  if (text === undefined) {
+    text = `{"rule_id":${jsonString(ruleId)},"counter":`
+    if (named.size >= POLICY_RULES_MAX) named.clear()
+    named.set(ruleId, text)
+  }
+  return text
 }
 
 export function policyText(policy: PolicyRef): string {

@@ -6,6 +6,8 @@ import type { CLIENTS } from '../events/types.ts'
 /** The first revision of MCP without a handshake. */
 const STATELESS_FROM = '2026-07-28'
 const PREFIX = 'io.modelcontextprotocol/'
+/** Sought in every request. */
+const PREFIX_BYTES = Buffer.from(PREFIX)
 
 export type ClientName = (typeof CLIENTS)[number]
 
@@ -26,14 +28,19 @@ export class ClientInfo {
     this.#hearName(said?.['clientInfo'])
   }
 
+  /** Whether anybody waits for its name. */
+  get isUnnamed(): boolean {
+    return this.#onName !== null
+  }
+
   /** `_meta` of any request. */
   hearMeta(meta: Buffer): void {
-    if (this.#onName !== null && meta.includes(PREFIX)) this.#hearName(parsed(meta)?.[`${PREFIX}clientInfo`])
+    if (meta.includes(PREFIX_BYTES)) this.#hearName(parsed(meta)?.[`${PREFIX}clientInfo`])
   }
 
   /** By the request itself where it says so. */
   generationOf(meta: Buffer | undefined): Generation {
-    if (meta === undefined || !meta.includes(PREFIX)) return this.#negotiated
+    if (meta === undefined || !meta.includes(PREFIX_BYTES)) return this.#negotiated
     return generationNamed(parsed(meta)?.[`${PREFIX}protocolVersion`]) ?? this.#negotiated
   }
 

@@ -122,7 +122,7 @@ export class ClientJudge {
     if (whole === null) return
     if (method === 'initialize' && scanned.params.kind === 'object')
       client.hearHandshake(bytesOf(whole, scanned.params))
-    if (scanned.meta.kind === 'object') client.hearMeta(bytesOf(whole, scanned.meta))
+    if (client.isUnnamed && scanned.meta.kind === 'object') client.hearMeta(bytesOf(whole, scanned.meta))
   }
 
   #cutOffAnswer({ scanned, whole }: Received): void {
@@ -294,11 +294,16 @@ function isRefusedInBatch(
 }
 
 function callOf({ toolName, method, args }: CallMessage, { whole, bytes, streamHash, scanned }: Received): ToolCall {
-  if (whole === null) return { ...unreadable(toolName, bytes, streamHash), ...(method === undefined ? {} : { method }) }
-  const argsBytes = args === null ? NO_BYTES : bytesOf(whole, args)
-  const named = method === undefined ? {} : { method }
-  const call = { toolName, ...named, argsBytes, bytesIn: bytes, transport: 'mcp_stdio' } as const
-  return scanned.meta.kind === 'object' ? { ...call, meta: bytesOf(whole, scanned.meta) } : call
+  if (whole === null) return { ...unreadable(toolName, bytes, streamHash), method }
+  // One shape and nothing copied over: this is done for every call.
+  return {
+    toolName,
+    method,
+    argsBytes: args === null ? NO_BYTES : bytesOf(whole, args),
+    bytesIn: bytes,
+    transport: 'mcp_stdio',
+    meta: scanned.meta.kind === 'object' ? bytesOf(whole, scanned.meta) : undefined,
+  }
 }
 
 /** A part of a message that is at hand. */

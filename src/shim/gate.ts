@@ -21,13 +21,13 @@ export interface ToolCall {
   /** Of a request that is no tool call its method. */
   readonly toolName: string
   /** Of a request that is no tool call but that rules name. */
-  readonly method?: string
+  readonly method?: string | undefined
   /** The `arguments` object as it was sent; null when it is too large to look into. */
   readonly argsBytes: Buffer | null
   readonly bytesIn: number
   readonly transport: Transport
   /** `_meta` of the request, where it has one and is at hand. */
-  readonly meta?: Buffer
+  readonly meta?: Buffer | undefined
   /** SHA-256 of the raw message, where it was too large to look into. */
   readonly argsStreamHash?: string
 }
