@@ -144,15 +144,15 @@ function readValue(
     if (/^\d{1,15}$/.test(text)) return Number(text)
     throw usage(calledAs, `${rawName} takes a whole number, got ${printable(text)}`)
   }
-  return flag.type === 'duration' ? parseDuration(calledAs, rawName, text) : text
+  return flag.type === 'duration' ? parseDuration(calledAs, rawName, text, flag.mayBeZero === true ? 0 : 1) : text
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-function parseDuration(calledAs: string, rawName: string, text: string): number {
+function parseDuration(calledAs: string, rawName: string, text: string, leastMs: number): number {
   const parts = [...text.matchAll(/(\d{1,9})(ms|[smhd])/g)]
   const totalMs = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNITS[unit ?? ''] ?? 0), 0)
-  if (parts.map(([whole]) => whole).join('') === text && totalMs > 0) return totalMs
+  if (parts.map(([whole]) => whole).join('') === text && text !== '' && totalMs >= leastMs) return totalMs
   throw usage(calledAs, `${rawName} takes a duration such as 90s, 15m or 1h30m, got ${printable(text)}`)
 }
 

@@ -73,8 +73,11 @@ function text(line: string | undefined): string | undefined {
 
 function words(line: string | undefined): readonly string[] | undefined {
   const value = fromJson(line)
-  return Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined
+  return isWords(value) ? value : undefined
 }
+
+const isWords = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((word) => typeof word === 'string')
 
 /** Nothing for a file that is not one of these: torn, empty, or another program's. */
 export function parseHolder(file: string): Holder | undefined {
@@ -141,16 +144,24 @@ export interface ExitRecord {
   readonly swept_processes?: readonly string[]
 }
 
+/** Nothing for a file that is not one of these. */
 export function readExitRecord(dir: string, id: string): ExitRecord | undefined {
-  const bytes = readFileIfThere(sessionPaths(dir, id).exit)
-  if (bytes === undefined) return undefined
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'))
-    return typeof value === 'object' && value !== null && 'exit_code' in value ? (value as ExitRecord) : undefined
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+  const value = fromJson(readFileIfThere(sessionPaths(dir, id).exit)?.toString('utf8'))
+  return isExitRecord(value) ? value : undefined
+}
+
+function isExitRecord(value: unknown): value is ExitRecord {
+  if (typeof value !== 'object' || value === null) return false
+  const { exit_code, command, ...rest } = value as Partial<Record<keyof ExitRecord, unknown>>
+  const isNumber = (one: unknown): boolean => Number.isSafeInteger(one)
+  const isTime = (one: unknown): boolean => typeof one === 'string' && !Number.isNaN(Date.parse(one))
+  return (
+    isNumber(exit_code) &&
+    isWords(command) &&
+    [rest.pid, rest.supervisor_pid].every(isNumber) &&
+    [rest.started_at, rest.ended_at].every(isTime) &&
+    typeof rest.reason === 'string'
+  )
 }
 
 /**

@@ -258,8 +258,9 @@ export class Session implements Desk {
   async rename(to: string): Promise<Buffer> {
     const { log, name, listenAt } = this.#parts
     if (this.#end !== undefined) throw new HeimdallError('SESSION_ENDED', `session ${name.id} has ended`)
-    log.write('info', 'session', `renamed from ${name.id} to ${to}`)
+    const before = name.id
     await name.change(to, listenAt)
+    log.write('info', 'session', `renamed from ${before} to ${name.id}`)
     this.#announcer.announce()
     return await this.info()
   }

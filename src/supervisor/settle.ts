@@ -2,12 +2,14 @@
 import { appendFileSync, existsSync } from 'node:fs'
 import { systemClock, type Clock } from '../clock.ts'
 import { KILL_GRACE_MS, RECORD_COMMAND_CHARS_MAX, RECORD_COMMANDS_MAX } from '../limits.ts'
+import type { ProcessId, ProcessTable } from '../process-table.ts'
 import type { ProcessTree } from '../process-tree.ts'
-import { bootId, lookAtProcesses } from '../processes.ts'
+import { bootId, isSameStart, isStartedAfter, lookAtProcesses } from '../processes.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { removeFileLock, withFileLock } from '../storage/file-lock.ts'
 import { Ending } from './ending.ts'
+import { KEY_VARIABLE } from './handover.ts'
 import {
   type ExitRecord,
   type Holder,
@@ -32,7 +34,7 @@ export function orphansOf(holder: Holder | undefined): readonly Orphan[] {
   if (holder === undefined) return []
   const table = lookAtProcesses()
   return (
-    treeOf(holder)
+    treeOf(holder, table)
       ?.members(table)
       .map(({ pid }) => ({ pid, command: table.commandWords(pid).join(' ') })) ?? []
   )
@@ -78,10 +80,25 @@ const isSameHolder = (one: Holder | undefined, other: Holder | undefined): boole
   one?.supervisorPid === other?.supervisorPid && one?.supervisorStart === other?.supervisorStart
 
 /** Nothing after a reboot: all that was is gone, and the numbers mean others. */
-function treeOf({ childPid, childStart, key, boot }: Holder): ProcessTree | undefined {
+function treeOf(holder: Holder, table = lookAtProcesses()): ProcessTree | undefined {
+  const { childPid, childStart, key, boot } = holder
   if (boot !== bootId()) return undefined
   const child = childPid === 0 || childStart === undefined ? undefined : { pid: childPid, startTicks: childStart }
-  return sessionTree({ child, key })
+  return sessionTree({ child: child !== undefined && isProven(table, holder, child) ? child : undefined, key })
+}
+
+/**
+ * A pid file is a text like any other: whom it names is ended only when the process itself says that it is of this
+ * session. It carries the mark, or, where it has cleared its environment, leads a session that is younger than the
+ * supervisor. Of one that is gone the number alone counts, which nobody else can have got while its group lives.
+ */
+function isProven(table: ProcessTable, { supervisorPid, supervisorStart, key }: Holder, child: ProcessId): boolean {
+  const stat = table.stat(child.pid)
+  if (stat === undefined || !isSameStart(stat, child)) return true
+  if (key !== undefined && table.hasInEnvironment(child.pid, `${KEY_VARIABLE}=${key}\0`)) return true
+  if (supervisorStart === undefined || stat.session !== child.pid) return false
+  if (key?.startsWith(`${supervisorPid}-${supervisorStart}-`) !== true) return false
+  return isStartedAfter(child, { pid: supervisorPid, startTicks: supervisorStart })
 }
 
 async function endTree(holder: Holder, clock: Clock): Promise<number> {

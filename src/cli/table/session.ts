@@ -328,7 +328,7 @@ export const clean = spec({
     'it would remove and end unless --force is given.',
   flags: {
     'socket-dir': socketDir,
-    'older-than': { type: 'duration', value: 'TIME', help: 'only files older than this; default 24h' },
+    'older-than': { type: 'duration', mayBeZero: true, value: 'TIME', help: 'only files older than this; default 24h' },
     force: { type: 'boolean', help: 'really remove' },
   },
   examples: [
