@@ -343,6 +343,17 @@ export const UPSTREAM_GRACE_MS = 2_000
 export const PARENT_WATCH_MS = 1_000
 /** Tools of which a shim remembers what their server says; the rest count as dangerous. */
 export const TOOLS_ANNOTATED_MAX = 10_000
+/** A call is held this long for a person's answer unless its rule says otherwise: hosts give a call a minute or more. */
+export const ASK_WAIT_MS = 20_000
+/** And never longer: past a minute hosts give up, and the answer would go to nobody. */
+export const ASK_WAIT_MS_MAX = 50_000
+/** Calls held at once; further ones are answered without waiting. */
+export const ASK_HELD_MAX = 64
+/** How often a shim looks whether a person has answered, while somebody waits; and how often while only the agent may come back. */
+export const ASK_LOOK_MS = 200
+export const ASK_LOOK_IDLE_MS = 2_000
+/** What a person is shown of a call's arguments. */
+export const ASK_PREVIEW_BYTES = 2_048
 /** What a client says of itself: name, version, capabilities. */
 export const CLIENT_META_BYTES_MAX = 16 << 10
 /** Changes of the policy file within this time are one change. */

@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   coordination: ['storage', 'scopes', 'canonical'],
   supervisor: ['wire', 'cells', 'storage'],
   client: ['wire'],
-  shim: ['policy', 'events', 'storage', 'canonical', 'scopes', 'coordination'],
+  shim: ['policy', 'events', 'storage', 'canonical', 'scopes', 'client', 'coordination'],
   dispatch: ['coordination', 'briefing', 'events', 'storage', 'client'],
   mcp: ['coordination', 'briefing'],
   cli: [

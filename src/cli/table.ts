@@ -36,6 +36,7 @@ export const ABOUT: Readonly<Record<string, string>> = {
   'heimdall haid': 'identities across machines',
   'heimdall guard': 'claims checked at the commit',
   'heimdall policy': 'rules for tool calls',
+  'heimdall approvals': 'calls that wait for a person',
   'heimdall config': 'settings',
   hm: 'Supervised terminal sessions: run a command in a pty that others can watch, type into and end.',
   bb: 'Agents, reservations and notes in one repository.',

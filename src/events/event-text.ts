@@ -206,6 +206,18 @@ export class EventText {
     this.#whole('breaker_trip', `"call":{${names}},"breaker":{"rule_id":${jsonString(ruleId)}}`)
   }
 
+  /** A person is asked about a call; once for a question, however often the call is made. */
+  approvalRequested(
+    names: string,
+    approval: { readonly id: string; readonly rule_id: string; readonly question: string; readonly wait_ms: number },
+  ): void {
+    this.#whole('approval_requested', `"call":{${names}},"approval":${jsonValue(approval)}`)
+  }
+
+  approvalDecided(approval: Readonly<Record<string, unknown>>): void {
+    this.#whole('approval_decided', `"approval":${jsonValue(approval)}`)
+  }
+
   policyLoaded(policy: string, mode: string, result: { readonly ok: boolean; readonly message?: string }): void {
     const message = result.message === undefined ? '' : `,"message":${jsonString(result.message)}`
     this.#whole('policy_loaded', `"policy":${policy},"mode":"${mode}","ok":${result.ok}${message}`)

@@ -18,6 +18,8 @@ export const EVENT_TYPES = [
   'shim_health',
   'shim_log',
   'breaker_trip',
+  'approval_requested',
+  'approval_decided',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]

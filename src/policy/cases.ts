@@ -39,6 +39,8 @@ interface CaseCall {
   readonly afterMs: number
   readonly times: number
   readonly result: 'ok' | 'error'
+  /** What a person has said of it; null when nobody was asked. */
+  readonly approved: 'allow' | 'deny' | null
   readonly expect: Expected
 }
 
@@ -123,6 +125,7 @@ function readCallFields(fields: Fields): CaseCall {
     afterMs: fields.integer('after_ms', { min: 0 }, 0),
     times: fields.integer('times', { min: 1, max: 10_000 }, 1),
     result: fields.choice('result', ['ok', 'error'], 'ok'),
+    approved: fields.has('approved') ? fields.choice('approved', ['allow', 'deny']) : null,
     expect: readExpected(fields),
   }
 }
@@ -165,7 +168,9 @@ export function runCases(snapshot: Snapshot, cases: readonly Case[]): CaseResult
             ? policy.planFor(call.server, call.tool, call.annotations)
             : policy.planForMethod(call.server, call.method)
         const texts = call.args === 'uninspectable' || plan.pathsOf === null ? [] : plan.pathsOf(call.args)
-        const facts = { args: call.args, args_hash, wallMs: nowMs, locations: writtenLocations(texts) }
+        const { approved } = call
+        const approvals = new Map(approved === null ? [] : plan.asks.map((id) => [id, approved]))
+        const facts = { args: call.args, args_hash, wallMs: nowMs, locations: writtenLocations(texts), approvals }
         const verdict = decide(plan, facts, counters, nowMs)
         counters.apply(verdict.writes, nowMs)
         if (verdict.end !== null) counters.apply(settle(verdict.end, call.result === 'error', counters, nowMs), nowMs)

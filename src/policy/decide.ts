@@ -20,6 +20,8 @@ export type Notice = (
  * Among allow and deny the first that matches wins, in the order of the bundle. An accumulator over its limit overrides
  * an allow, also in that order; TERMINATE_RUN overrides everything; then comes the default of the bundle.
  *
+ * A call of which a person is asked counts nowhere until the answer is there, however often it is made.
+ *
  * A call that a deny rule refuses still counts in every budget, rate limit and breaker that it meets. A call that an
  * accumulator refuses spends nothing; breakers that count repeats have seen it all the same. A rule that cannot be
  * evaluated acts in its place as `decision_on_error` says: it denies, or it is passed over. One that looks at arguments
@@ -65,10 +67,12 @@ export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: n
       if (rule.kind === 'tag') {
         tags ??= []
         for (const name of rule.effect.tag.add_risk_class) tags.push(name)
-      } else ruled ??= step.decision
+      } else ruled ??= saidOf(step, call)
     }
   }
-  const isDenied = ruled !== null && ruled.action !== 'ALLOW'
+  // Nobody is asked about a call that a limit refuses anyway.
+  const isIdleAsk = ruled?.ask !== undefined && overriding !== null
+  const isDenied = ruled !== null && ruled.action !== 'ALLOW' && !isIdleAsk
   const picked = terminating ?? (isDenied ? ruled : overriding) ?? ruled ?? plan.fallback
   const outcome = outcomeOf(picked, picked === terminating || (!isDenied && picked === overriding))
   return {
@@ -81,8 +85,15 @@ export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: n
   }
 }
 
-function outcomeOf({ action }: Decision, isByMeter: boolean): Outcome {
+/** A rule that asks a person says what was answered, once it was. */
+function saidOf({ decision, onAnswer, rule }: Step, { approvals }: CallFacts): Decision {
+  const answer = onAnswer === null ? undefined : approvals?.get(rule.rule_id)
+  return onAnswer === null || answer === undefined ? decision : onAnswer[answer]
+}
+
+function outcomeOf({ action, ask, enforced }: Decision, isByMeter: boolean): Outcome {
   if (action === 'ALLOW') return 'allowed'
+  if (ask !== undefined && enforced) return 'asked'
   return isByMeter ? 'refused' : 'denied'
 }
 

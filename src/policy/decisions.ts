@@ -36,6 +36,7 @@ export const decisionOf: Maker = (rule, mode) => {
     case 'allow':
       return base(rule, mode, 'ALLOW')
     case 'deny':
+      if (rule.effect.action === 'ASK') return askDecision(rule, mode)
       return withHint(base(rule, mode, rule.effect.action), mode, rule.effect.hint)
     case 'budget': {
       const { on_exceed, hint_text } = rule.effect.budget
@@ -54,6 +55,32 @@ export const decisionOf: Maker = (rule, mode) => {
       const { on_duplicate, hint_text } = rule.effect.dedupe
       return accumulated(rule, mode, on_duplicate, hint_text, 'SAFETY', '')
     }
+  }
+}
+
+/** Seed 004 §7.4 forbids new kinds of decision, so a question to a person is a hint: come back. */
+function askDecision(rule: Extract<Rule, { readonly kind: 'deny' }>, mode: Mode): Decision {
+  const { hint, ask, message } = rule.effect
+  const asked: Hint = {
+    hint_text: 'a person was asked and has not answered yet',
+    suggested_args: null,
+    retry_advice: 'the same call may be made again: it passes once it is allowed, and asking costs nothing',
+    hint_kind: 'SAFETY',
+  }
+  return {
+    ...base(rule, mode, 'REJECT_WITH_HINT'),
+    hint: hint ?? asked,
+    ask: { question: ask?.question ?? message, wait_ms: ask?.wait_ms ?? 0 },
+  }
+}
+
+/** What an asking rule says once a person has answered. */
+export function answeredDecision(rule: Rule, mode: Mode, answer: 'allow' | 'deny'): Decision {
+  const isAllowed = answer === 'allow'
+  return {
+    ...base(rule, mode, isAllowed ? 'ALLOW' : 'BLOCK'),
+    reason_code: isAllowed ? 'APPROVED' : 'APPROVAL_DENIED',
+    summary: isAllowed ? 'a person has allowed it' : 'a person has said no',
   }
 }
 

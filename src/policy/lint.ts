@@ -76,10 +76,14 @@ function shadowOf(rules: readonly Rule[], rule: Rule, index: number, { shadows, 
     return above === undefined ? null : `is never reached: ${above.rule_id} above decides every call that it matches`
   }
   if (rule.kind === 'tag' || isTerminating(rule)) return null
-  // A deny anywhere wins over a limit unless an allow comes before it.
-  const at = shadows.firstOver(index, rules.length, ({ kind }) => kind === 'deny')
+  // A deny anywhere wins over a limit unless an allow comes before it; one that asks may still let the call pass.
+  const at = shadows.firstOver(index, rules.length, isFinalDeny)
   if (at === -1 || (firstAllow !== -1 && firstAllow < at)) return null
   return `never decides: ${rules[at]?.rule_id ?? ''} denies every call that it counts`
+}
+
+function isFinalDeny(rule: Rule): boolean {
+  return rule.kind === 'deny' && rule.effect.action !== 'ASK'
 }
 
 function isTerminating(rule: Rule): boolean {

@@ -126,12 +126,13 @@ export function trippedDecision({ rule, decision, key }: Step, counters: Counter
   return withWait(decision, waitMs(limit, bucket, limit.cost_tokens_per_call, nowMs))
 }
 
-/** What became of the call: every accumulator counts `allowed` ones, dedupe only those; `refused` spends nothing. */
-export type Outcome = 'allowed' | 'denied' | 'refused'
+/** What became of the call: every accumulator counts `allowed` ones, dedupe only those; `refused` spends nothing, and of one that is `asked` about nothing is counted at all. */
+export type Outcome = 'allowed' | 'denied' | 'refused' | 'asked'
 
 /** Of what an allowed call would write, what this one does. Breakers see every attempt. */
 export function writesOf(writes: readonly CellWrite[], outcome: Outcome): readonly CellWrite[] {
   if (outcome === 'allowed') return writes
+  if (outcome === 'asked') return []
   return writes.filter(({ key }) => (outcome === 'denied' ? !isDedupe(key) : isRepeats(key)))
 }
 
@@ -139,7 +140,7 @@ export function writesOf(writes: readonly CellWrite[], outcome: Outcome): readon
 export function readingsOf(readings: readonly CounterReading[], outcome: Outcome): readonly CounterReading[] {
   if (outcome === 'allowed') return readings
   const isCounted = ({ counter }: CounterReading): boolean =>
-    outcome === 'denied' ? counter !== 'duplicates' : counter === 'repeats'
+    outcome === 'denied' ? counter !== 'duplicates' : outcome === 'refused' && counter === 'repeats'
   return readings.map((reading) => (isCounted(reading) ? reading : { ...reading, after: reading.before }))
 }
 

@@ -2,7 +2,14 @@
 import { POLICY_PLANS_MAX } from '../limits.ts'
 import { isAnnotated } from './annotations.ts'
 import { type ArgsTest, compileArgs } from './args.ts'
-import { ambiguousDecision, decisionOf, defaultDecision, errorDecision, notApplicable } from './decisions.ts'
+import {
+  ambiguousDecision,
+  answeredDecision,
+  decisionOf,
+  defaultDecision,
+  errorDecision,
+  notApplicable,
+} from './decisions.ts'
 import { type CounterKind, counterKey } from './keys.ts'
 import { type NameAnswer, compileNames } from './names.ts'
 import { likeness } from './likeness.ts'
@@ -16,6 +23,8 @@ export interface Step {
   readonly decision: Decision
   /** What it says when it cannot be evaluated; null when that lets the call pass. */
   readonly onError: Decision | null
+  /** Of a rule that asks a person: what it says once one has answered. */
+  readonly onAnswer: { readonly allow: Decision; readonly deny: Decision } | null
   /** What it says of arguments that can be read in two ways; null when it looks at none. */
   readonly onAmbiguous: Decision | null
   readonly isUnknown: boolean
@@ -45,6 +54,8 @@ export interface Plan {
   readonly needsArgs: boolean
   /** Texts of the call whose locations `decide` will want; null where no rule looks at paths. */
   readonly pathsOf: ((args: Readonly<Record<string, unknown>>) => readonly string[]) | null
+  /** Ids of rules that ask a person; what was answered is to be handed in with the call. */
+  readonly asks: readonly string[]
   readonly steps: readonly Step[]
   /** Risk classes that hold for every call of this tool. */
   readonly tags: readonly string[]
@@ -193,6 +204,9 @@ function makePlan(
       rule,
       decision: decisionOf(rule, mode),
       onError: errorDecision(rule, mode, isUnknown),
+      onAnswer: isAsking(rule)
+        ? { allow: answeredDecision(rule, mode, 'allow'), deny: answeredDecision(rule, mode, 'deny') }
+        : null,
       onAmbiguous: args === null ? null : ambiguousDecision(rule, mode),
       isUnknown,
       hours,
@@ -228,7 +242,7 @@ function finishPlan(
   // An allow or deny that holds for every call is the last of its kind, so alone it is the whole answer.
   const isFixed = first === undefined || (steps.length === 1 && isDecisive(first) && isUnconditional(first))
   const decision = first === undefined ? fallback : first.decision
-  const dependsOnCall = decision.hint?.suggested_args != null
+  const dependsOnCall = decision.hint?.suggested_args != null || decision.ask !== undefined
   return {
     server_name: server,
     tool_name: tool,
@@ -236,6 +250,7 @@ function finishPlan(
     needsArgsHash: steps.some((step) => step.needsHash),
     needsArgs: steps.some((step) => step.args !== null),
     pathsOf: pathsOf(steps),
+    asks: steps.filter(({ onAnswer }) => onAnswer !== null).map(({ rule }) => rule.rule_id),
     steps,
     tags,
     fallback,
@@ -246,6 +261,10 @@ function finishPlan(
 function pathsOf(steps: readonly Step[]): Plan['pathsOf'] {
   const all = steps.flatMap(({ args }) => (args === null || args.pathsOf === null ? [] : [args.pathsOf]))
   return all.length === 0 ? null : (args) => all.flatMap((paths) => paths(args))
+}
+
+function isAsking(rule: Rule): boolean {
+  return rule.kind === 'deny' && rule.effect.action === 'ASK'
 }
 
 function isDecisive({ rule }: Step): boolean {

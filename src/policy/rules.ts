@@ -1,9 +1,10 @@
 // One rule of a bundle (seed 004 §2.3, §2.5): what every rule has, and the effect that belongs to its kind.
-import { BREAKER_THRESHOLD_MAX } from '../limits.ts'
+import { ASK_WAIT_MS, ASK_WAIT_MS_MAX, BREAKER_THRESHOLD_MAX } from '../limits.ts'
 import { type Fields, isObject, kindOf } from './fields.ts'
 import { type RegexBudget, readMatch } from './match.ts'
 import type { Problems } from './problems.ts'
 import {
+  type Ask,
   HINT_KINDS,
   type HintTemplate,
   type JsonObject,
@@ -48,8 +49,9 @@ function readEffect(kind: RuleKind, effect: Fields, ruleId: string): Pick<Rule, 
         },
       }
     case 'deny': {
-      const isHint = effect.raw('action') === 'REJECT_WITH_HINT'
-      return { kind, effect: readDeny(effect, reason(isHint ? 'POLICY_HINT' : 'POLICY_BLOCK', `blocked by ${ruleId}`)) }
+      const action = effect.choice('action', ['BLOCK', 'REJECT_WITH_HINT', 'ASK'], 'BLOCK')
+      const message = action === 'ASK' ? `${ruleId} asks a person first` : `blocked by ${ruleId}`
+      return { kind, effect: readDeny(effect, action, reason(DENY_CODES[action], message)) }
     }
     case 'budget':
       return {
@@ -94,11 +96,31 @@ function readEffect(kind: RuleKind, effect: Fields, ruleId: string): Pick<Rule, 
 
 type EffectOf<K extends RuleKind> = Extract<Rule, { readonly kind: K }>['effect']
 
-function readDeny(effect: Fields, reason: { reason_code: string; message: string }): EffectOf<'deny'> {
-  const action = effect.choice('action', ['BLOCK', 'REJECT_WITH_HINT'], 'BLOCK')
+type DenyAction = EffectOf<'deny'>['action']
+
+const DENY_CODES: Readonly<Record<DenyAction, string>> = {
+  BLOCK: 'POLICY_BLOCK',
+  REJECT_WITH_HINT: 'POLICY_HINT',
+  ASK: 'APPROVAL_REQUIRED',
+}
+
+function readDeny(
+  effect: Fields,
+  action: DenyAction,
+  reason: { reason_code: string; message: string },
+): EffectOf<'deny'> {
   const hint = effect.has('hint') ? readHint(effect.object('hint')) : null
   if (action === 'REJECT_WITH_HINT' && hint === null) effect.problem('hint', 'is missing; REJECT_WITH_HINT needs one')
-  return { action, ...reason, hint }
+  return { action, ...reason, hint, ...(action === 'ASK' ? { ask: readAsk(effect.object('ask')) } : {}) }
+}
+
+function readAsk(fields: Fields): Ask {
+  const ask = {
+    question: fields.optionalText('question') ?? null,
+    wait_ms: fields.integer('wait_ms', { min: 0, max: ASK_WAIT_MS_MAX }, ASK_WAIT_MS),
+  }
+  fields.end()
+  return ask
 }
 
 function readHint(fields: Fields): HintTemplate {

@@ -115,6 +115,14 @@ export interface HintTemplate {
   readonly retry_advice: string | null
 }
 
+/** `effect.ask` of a deny rule, an addition of pack 0.2.0: a person decides. */
+export interface Ask {
+  /** What the person is asked; null for the rule's message. */
+  readonly question: string | null
+  /** How long a call is held for the answer. */
+  readonly wait_ms: number
+}
+
 export interface Budget {
   readonly scope: Scope
   readonly limit_calls: number | null
@@ -174,7 +182,12 @@ export type Rule = RuleBase &
     | { readonly kind: 'allow'; readonly effect: Reason & { readonly action: 'ALLOW' } }
     | {
         readonly kind: 'deny'
-        readonly effect: Reason & { readonly action: 'BLOCK' | 'REJECT_WITH_HINT'; readonly hint: HintTemplate | null }
+        readonly effect: Reason & {
+          readonly action: 'BLOCK' | 'REJECT_WITH_HINT' | 'ASK'
+          readonly hint: HintTemplate | null
+          /** With ASK. */
+          readonly ask?: Ask
+        }
       }
     | { readonly kind: 'budget'; readonly effect: Reason & { readonly budget: Budget } }
     | { readonly kind: 'rate_limit'; readonly effect: Reason & { readonly rate_limit: RateLimit } }
@@ -253,6 +266,8 @@ export interface CallFacts {
   readonly args: Readonly<Record<string, unknown>> | 'uninspectable' | 'ambiguous'
   /** May be a getter: it is read only where `plan.needsArgsHash`, and never when there is no object of arguments. */
   readonly args_hash: string
+  /** By rule id: what a person has said of this call; needed only where `plan.asks` names rules. */
+  readonly approvals?: ReadonlyMap<string, 'allow' | 'deny'>
   /** Of the texts that `plan.pathsOf` names; needed only where it is not null. */
   readonly locations?: Locations
 }
@@ -277,6 +292,8 @@ export interface Decision {
   readonly backoff_ms?: number
   /** With REJECT_WITH_HINT. */
   readonly hint?: Hint
+  /** A person is to be asked, and has not answered; with REJECT_WITH_HINT. Not on the wire. */
+  readonly ask?: { readonly question: string; readonly wait_ms: number }
   /** With TERMINATE_RUN. */
   readonly terminate?: { readonly terminate_code: string; readonly terminate_message: string }
 }

@@ -7,6 +7,7 @@ import type { CallFacts, Locations } from '../policy/types.ts'
 /** Seed 004 §1.9: the hash of a call without arguments is that of `{}`. */
 const EMPTY = Buffer.from('{}')
 const NO_LOCATIONS: Locations = new Map()
+const NO_APPROVALS: NonNullable<CallFacts['approvals']> = new Map()
 
 /**
  * Arguments with a key twice are ambiguous, and refused where a rule looks at them. What has no canonical form for another
@@ -20,6 +21,8 @@ export class CallArguments implements CallFacts {
   #args: CallFacts['args'] | undefined
   /** Set by the gate where a rule looks at paths. */
   locations: Locations = NO_LOCATIONS
+  /** Set by the gate where a rule asks a person. */
+  approvals: NonNullable<CallFacts['approvals']> = NO_APPROVALS
 
   constructor(bytes: Buffer | null, wallMs: number) {
     this.wallMs = wallMs

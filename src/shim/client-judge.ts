@@ -3,6 +3,7 @@ import { PREVIEW_NONE } from '../events/preview.ts'
 import { CALLS_IN_FLIGHT_MAX } from '../limits.ts'
 import { CALL_METHOD } from '../policy/plan.ts'
 import type { AgentOut } from './agent-out.ts'
+import type { Asking } from './asking.ts'
 import { type Answering, denial, ERROR_CODES, protocolError, refusalCode } from './answers.ts'
 import {
   type CallMessage,
@@ -33,6 +34,7 @@ export interface ClientJudgeOptions {
   readonly answering: Answering
   readonly open: OpenCalls
   readonly annotations: ToolAnnotations
+  readonly asking: Asking
   readonly out: AgentOut
 }
 
@@ -73,7 +75,11 @@ export class ClientJudge {
 
   cutOff(): void {
     this.#isCutOff = true
+    this.#options.asking.letAllGo()
   }
+
+  /** The next message has waited for a person long enough: it is not held again. */
+  isReleasing = false
 
   /** A call that is among the notes of this turn, or whether the bytes of something else may go on. */
   passes(received: Received): JudgedCall | boolean {
@@ -81,7 +87,7 @@ export class ClientJudge {
     switch (message.kind) {
       case 'call':
         this.#hear(message.method ?? CALL_METHOD, received)
-        return this.#call(message, callOf(message, received))
+        return this.#call(message, callOf(message, received), received)
       case 'malformed':
         return this.#malformed(message, received)
       case 'batch':
@@ -136,7 +142,7 @@ export class ClientJudge {
     this.#answer(received.scanned.id.raw, -32_603, why)
   }
 
-  #call(message: CallMessage, call: ToolCall): JudgedCall | false {
+  #call(message: CallMessage, call: ToolCall, received: Received): JudgedCall | false {
     const { gate, open } = this.#options
     const judged =
       open.size >= CALLS_IN_FLIGHT_MAX
@@ -145,8 +151,18 @@ export class ClientJudge {
     if (judged.isForwarded && !this.#isCutOff) {
       return this.#forwarded(judged, message.id)
     }
-    this.#noted.push(this.#denied(judged, message.id))
+    if (!this.#isHeld(judged, message.id, received)) this.#noted.push(this.#denied(judged, message.id))
     return false
+  }
+
+  /** Of a call that a person has to allow the question is put, and the call waits a moment for the answer. */
+  #isHeld(judged: JudgedCall, id: MessageId | null, { whole, bytes }: Received): boolean {
+    const { decision } = judged
+    if (decision.ask === undefined || !decision.enforced || this.isReleasing || this.#isCutOff) return false
+    const { asking } = this.#options
+    asking.ask(judged)
+    if (id === null || whole === null) return false
+    return asking.hold(judged, id, whole.buffer.subarray(whole.from, whole.from + bytes))
   }
 
   #forwarded(judged: JudgedCall, id: MessageId | null): JudgedCall {
@@ -233,12 +249,22 @@ export class ClientJudge {
   }
 
   #cancel(key: IdKey): void {
+    const waiting = this.#options.asking.cancelled(key)
+    if (waiting !== undefined) {
+      this.#noted.push(this.#refused(waiting, '', refusalCode(waiting, this.#options.answering)))
+      return
+    }
     const cancelled = this.#options.open.cancelled(key)
     if (cancelled === undefined) return
     const { call, isForgotten } = cancelled
     this.#noted.push({ what: 'cancelled', judged: call.judged })
     // How it ends will not be seen, so it counts as what a canceller might want to hide.
     if (isForgotten) this.#options.gate.settle(call.judged, true)
+  }
+
+  /** The client has left: nobody waits for a person's answer any more. */
+  letHeldGo(): void {
+    this.#options.asking.letAllGo()
   }
 
   /** Calls of this turn may not be sent on before their decisions are written. */

@@ -57,6 +57,8 @@ export class ClientSide {
   /** What the turn waits for. */
   #unfinished: Promise<void> | null = null
   #waiting: Buffer[] = []
+  /** Lines that may go on since a person has answered, or nobody waits for one any more. */
+  readonly #released: Buffer[] = []
   #waitingBytes = 0
   #isPaused = false
   #isDropped = false
@@ -82,8 +84,25 @@ export class ClientSide {
     this.#flow.pause()
   }
 
+  /** A line that was held back is judged again, in a turn of its own. */
+  release(line: Buffer): void {
+    if (this.#isDropped) return
+    if (this.#unfinished === null) this.#takeReleased(line)
+    else this.#released.push(line)
+  }
+
+  #takeReleased(line: Buffer): void {
+    const whole = Buffer.concat([line, END_OF_LINE])
+    this.#judge.isReleasing = true
+    this.#line(whole, 0, line.length, whole.length)
+    this.#judge.isReleasing = false
+    this.#finishTurn()
+  }
+
   /** Resolves when what came before the end of input has been dealt with. A line that was never ended is a message all the same. */
   async ended(): Promise<void> {
+    await this.#finished()
+    this.#judge.letHeldGo()
     await this.#finished()
     if (this.#isDropped || (this.#held === null && this.#carryBytes === 0)) return
     if (this.#held === null) {
@@ -100,6 +119,7 @@ export class ClientSide {
 
   /** Nothing is sent on any more. Returns the bytes that were read and not judged. */
   drop(): number {
+    this.#judge.letHeldGo()
     this.#isDropped = true
     this.#held?.drop()
     this.#held = null
@@ -264,6 +284,7 @@ export class ClientSide {
 
   #goOn(): void {
     this.#waitForOthers()
+    while (this.#isFinished() && this.#released.length > 0) this.#takeReleased(this.#released.shift() as Buffer)
     while (this.#isFinished() && this.#waiting.length > 0) {
       const chunk = this.#waiting.shift() as Buffer
       this.#waitingBytes -= chunk.length

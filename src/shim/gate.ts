@@ -10,6 +10,7 @@ import type { CallError, CallStatus, PolicyRef, Transport } from '../events/type
 import { decideOnError } from '../policy/on-error.ts'
 import type { Plan, Policy } from '../policy/plan.ts'
 import type { CallEnd, CounterReading, Decision, Verdict } from '../policy/types.ts'
+import type { Asking } from './asking.ts'
 import { CallArguments } from './call-arguments.ts'
 import type { PathLocations } from './path-locations.ts'
 import type { PolicyState } from './policy-state.ts'
@@ -66,6 +67,8 @@ export interface GateOptions {
   readonly events: EventWriter
   readonly text: EventText
   readonly redact: Redact
+  /** What persons have said of calls. */
+  readonly asking: Asking
   /** What the server has said of its tools. */
   readonly annotations: ToolAnnotations
   /** Where paths in arguments lead; made when a rule first asks. */
@@ -134,7 +137,7 @@ export class Gate {
   }
 
   judge(call: ToolCall): JudgedCall {
-    const { clock, state } = this.#options
+    const { clock } = this.#options
     const args = new CallArguments(call.argsBytes, clock.wallMs())
     const nowMs = clock.monoMs()
     if (this.#terminated !== null) return this.#judged(call, args, plainVerdict(this.#terminated), nowMs)
@@ -146,7 +149,7 @@ export class Gate {
         // Before any transaction begins: the disk is asked about links.
         if (plan.pathsOf !== null && typeof args.args === 'object')
           args.locations = this.#options.paths().locate(plan.pathsOf(args.args))
-        verdict = state.decide(plan, args, nowMs)
+        verdict = this.#decided(plan, call, args, nowMs)
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error)
         this.#options.note(`policy could not judge a call of ${JSON.stringify(this.#shownTool(call.toolName))}: ${why}`)
@@ -159,6 +162,18 @@ export class Gate {
       this.#options.onTerminate(decision)
     }
     return this.#judged(call, args, verdict, nowMs)
+  }
+
+  #decided(plan: Plan, call: ToolCall, args: CallArguments, nowMs: number): Verdict {
+    const { state, asking } = this.#options
+    if (plan.asks.length === 0 || this.isObserving) return state.decide(plan, args, nowMs)
+    const said = asking.said(plan, call, args)
+    args.approvals = said.byRule
+    const verdict = state.decide(plan, args, nowMs)
+    if (asking.use(said, verdict.decision.rule_id)) return verdict
+    // Another shim has just gone by the same answer, which was for one call. What was counted stays counted.
+    args.approvals = new Map()
+    return state.decide(plan, args, nowMs)
   }
 
   #planOf({ toolName, method }: ToolCall): Plan {

@@ -1,16 +1,21 @@
 // A shim whose server is starting: policy, run, the two directions of the traffic, and an orderly end.
+import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Clock, type Timer, within } from '../clock.ts'
 import type { HeimdallError } from '../errors.ts'
 import { EventText, policyText } from '../events/event-text.ts'
 import { EventWriter } from '../events/event-writer.ts'
-import { type OpenRun, openRun } from '../events/open-run.ts'
+import { folderOf, type OpenRun, openRun } from '../events/open-run.ts'
 import { createRedact } from '../events/redact.ts'
-import { closeAbandonedRuns } from '../events/run-close.ts'
+import { closeAbandonedRuns, runsDirOf } from '../events/run-close.ts'
 import { createIdSource } from '../id-source.ts'
 import { ABANDONED_LOOK_MS, EVENT_CLOSE_MS, SHIM_HEALTH_MS } from '../limits.ts'
+import { openDatabase } from '../storage/sqlite.ts'
+import { bootId } from '../processes.ts'
 import { openPolicy, type Policy } from '../policy/plan.ts'
+import { APPROVAL_MIGRATIONS, Approvals, approvalsPath, SOLO_FOLDER } from './approvals.ts'
+import { Asking } from './asking.ts'
 import { AgentOut } from './agent-out.ts'
 import type { Answering } from './answers.ts'
 import { ClientInfo } from './client-info.ts'
@@ -24,6 +29,7 @@ import { type Loaded, loadPolicy, type PolicyWatch, watchPolicy } from './policy
 import { memoryState, type PolicyState } from './policy-state.ts'
 import { stateOfRun } from './run-state.ts'
 import { followOrders, type RunOrders } from './run-orders.ts'
+import { SessionNotice } from './session-notice.ts'
 import type { ShimOptions } from './shim.ts'
 import type { StderrOut } from './stderr-out.ts'
 import { ToolAnnotations } from './tool-annotations.ts'
@@ -60,6 +66,7 @@ export async function serve(options: ShimOptions, { identity, upstream, stderr }
   health.cancel()
   shim.policyWatch?.close()
   shim.orders.current?.close()
+  shim.closeAsking()
   await shim.events.close(status)
   shim.state.close()
   stderr.sayEarly()
@@ -110,6 +117,7 @@ interface Shim {
   readonly state: PolicyState
   readonly orders: { readonly current: RunOrders | null }
   readonly policyWatch: PolicyWatch | null
+  readonly closeAsking: () => void
 }
 
 function assemble(
@@ -144,6 +152,7 @@ function assemble(
   const annotations = new ToolAnnotations()
   const startMs = clock.monoMs()
   let clientSaid: string | undefined
+  let approvals: Approvals | undefined
   const say = (put: (text: EventText) => void): void => {
     if (events.room('other', 1) === 'none') return
     put(run.text)
@@ -160,6 +169,19 @@ function assemble(
       }),
     )
   const out = new AgentOut(options.stdout)
+  const asking = new Asking({
+    serverName,
+    runId: run.runId,
+    agentId: identity.agent_id,
+    approvals: () => (approvals ??= openApprovals(approvalsDir(options, run))),
+    bootId: bootId(),
+    clock,
+    redact,
+    notice: new SessionNotice(options.sessionSocket, note),
+    namesOf: (judged) => run.text.names(gate.names(judged)),
+    say,
+    note,
+  })
   const orders: { current: RunOrders | null } = { current: null }
   let paths: PathLocations | undefined
   const gate = new Gate({
@@ -169,6 +191,7 @@ function assemble(
     events,
     text: run.text,
     redact,
+    asking,
     annotations,
     paths: () => (paths ??= new PathLocations(options.cwd, options.env['HOME'])),
     clock,
@@ -188,7 +211,7 @@ function assemble(
     if (gate.policy.snapshot.selectors.client !== undefined) gate.usePolicy(openPolicy(gate.policy.snapshot, named))
   })
   const answering: Answering = { gate, client, runId: run.runId, denyAs: options.denyAs }
-  const judge = new ClientJudge({ gate, answering, open, annotations, out })
+  const judge = new ClientJudge({ gate, answering, open, annotations, asking, out })
   const traffic = startTraffic({
     clock,
     client,
@@ -198,7 +221,11 @@ function assemble(
     out,
     upstream,
     upstreamSide: new UpstreamSide({ gate, open, annotations, events }),
-    clientSide: (flow) => new ClientSide({ judge, out, events, flow, holdFolder: options.env['TMPDIR'] ?? tmpdir() }),
+    clientSide: (flow) => {
+      const side = new ClientSide({ judge, out, events, flow, holdFolder: options.env['TMPDIR'] ?? tmpdir() })
+      asking.onRelease((line) => side.release(line))
+      return side
+    },
     stdin: options.stdin,
     stdout: options.stdout,
     signals: options.signals,
@@ -217,7 +244,22 @@ function assemble(
     )
   })
   const policyWatch = followPolicy(options, named, policySource, gate, say, note)
-  return { say, signOfLife, traffic, events, state, orders, policyWatch }
+  const closeAsking = (): void => {
+    asking.close()
+    approvals?.close()
+    if (approvals !== undefined && run.shared === null)
+      rmSync(approvalsDir(options, run), { recursive: true, force: true })
+  }
+  return { say, signOfLife, traffic, events, state, orders, policyWatch, closeAsking }
+}
+
+/** With the run's state; a shim alone, which has no folder, gets one until it ends. */
+function approvalsDir({ env }: ShimOptions, { shared, runId }: OpenRun): string {
+  return shared?.runDir ?? join(runsDirOf(env), SOLO_FOLDER, folderOf(runId))
+}
+
+function openApprovals(folder: string): Approvals {
+  return new Approvals(openDatabase(approvalsPath(folder), { migrations: APPROVAL_MIGRATIONS }))
 }
 
 /** Where this shim's events are to be found. */

@@ -21,6 +21,8 @@ export interface ShimOptions {
   readonly quietMs: number
   /** To be said once there is somebody to hear it. */
   readonly notes: readonly string[]
+  /** Finds the socket of the session that the agent runs in; undefined where there is none. */
+  readonly sessionSocket: () => Promise<string | undefined>
   readonly env: Env
   readonly cwd: string
   /** Asked again and again: it changes when the parent is gone. */

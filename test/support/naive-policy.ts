@@ -60,7 +60,11 @@ export class NaivePolicy {
       else if (rule.kind === 'allow') ruled.push({ action: 'ALLOW', rule, reason: rule.effect.reason_code })
       else if (rule.kind === 'deny')
         ruled.push({
-          action: hinted(rule.effect.action, mode, rule.effect.hint !== null),
+          action: hinted(
+            rule.effect.action === 'ASK' ? 'REJECT_WITH_HINT' : rule.effect.action,
+            mode,
+            rule.effect.hint !== null,
+          ),
           rule,
           reason: rule.effect.reason_code,
         })

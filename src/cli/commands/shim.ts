@@ -17,6 +17,7 @@ export const run: Run<typeof shim> = async (context, { flags, rest }) => {
   const exit = await runShim({
     ...shimOptions(flags, context.env, context.isSeedName),
     command: rest,
+    sessionSocket: () => sessionSocket(context),
     ...(await quietTime(context)),
     env: context.env,
     cwd: context.cwd,
@@ -41,4 +42,14 @@ async function quietTime({ cwd, env, configFile }: Context): Promise<{ quietMs: 
     if (!(error instanceof HeimdallError)) throw error
     return { quietMs: CONFIG_KEYS.run_quiet_seconds.default * 1_000, notes: [`${error.message}; defaults hold`] }
   }
+}
+
+/** Loaded when a person is first asked: most shims never do. */
+async function sessionSocket(context: Context): Promise<string | undefined> {
+  const { sessionAround } = await import('./session/locate.ts')
+  const { socketDirOf } = await import('./session/socket-dir.ts')
+  const { sessionPaths } = await import('../../supervisor/session-files.ts')
+  const dir = await socketDirOf(context, { 'socket-dir': undefined })
+  const id = await sessionAround(context, dir)
+  return id === undefined ? undefined : sessionPaths(dir, id).socket
 }

@@ -140,10 +140,68 @@ export const policyTest = spec({
   },
 })
 
+const APPROVAL_FIELDS =
+  'id, run_id, rule_id, server_name, tool_name, args_hash, args_preview, question, agent_id, asked_at, times, answer, answered_by, answered_at, lasts, of_rule'
+
+export const approvalsList = spec({
+  names: ['heimdall approvals list', 'sub approvals list'],
+  summary: 'What agents want to do and a person has to allow',
+  about: 'Questions of rules with the action ASK, of all runs of this user.',
+  flags: {
+    all: { type: 'boolean', help: 'answered ones too' },
+    run: { type: 'string', value: 'ID', help: 'of one run' },
+  },
+  examples: [{ run: 'heimdall approvals list', does: 'lists what is waiting for an answer' }],
+  errors: ['STORE_UNREADABLE'],
+  output: { requests: `array of {${APPROVAL_FIELDS}}` },
+})
+
+const answerFlags = {
+  once: { type: 'boolean', help: 'for the next such call alone' },
+  for: { type: 'duration', value: 'TIME', help: 'for as long as that, for instance 10m' },
+  run: { type: 'boolean', help: 'for the whole run' },
+  rule: { type: 'boolean', help: 'for every call that the rule asks about, not only this tool with these arguments' },
+} as const
+const answerArgs = [{ name: 'id', help: 'id of a question', variadic: true }] as const
+const ANSWER_ERRORS = ['PERSON_REQUIRED', 'APPROVAL_NOT_FOUND', 'STORE_UNREADABLE', 'STORE_FULL'] as const
+
+export const approvalsAllow = spec({
+  names: ['heimdall approvals allow', 'sub approvals allow'],
+  summary: 'Lets a call pass that a rule asks a person about',
+  about:
+    'Once unless told otherwise. A call that is still held goes on at once; else the agent has been told that it may make it again. Takes a person, at a terminal that no session and no agent is above.',
+  args: answerArgs,
+  flags: answerFlags,
+  examples: [
+    { run: 'heimdall approvals allow 1f2e3d4c', does: 'lets that call pass once' },
+    {
+      run: 'heimdall approvals allow 1f2e3d4c --rule --for 10m',
+      does: 'answers for every call of the rule for ten minutes',
+    },
+  ],
+  errors: ANSWER_ERRORS,
+  output: { answered: `array of {${APPROVAL_FIELDS}}` },
+})
+
+export const approvalsDeny = spec({
+  names: ['heimdall approvals deny', 'sub approvals deny'],
+  summary: 'Refuses a call that a rule asks a person about',
+  about:
+    'For the whole run unless told otherwise: an agent that was refused once would only ask again. Takes a person.',
+  args: answerArgs,
+  flags: answerFlags,
+  examples: [{ run: 'heimdall approvals deny 1f2e3d4c', does: 'refuses that call for the rest of the run' }],
+  errors: ANSWER_ERRORS,
+  output: { answered: `array of {${APPROVAL_FIELDS}}` },
+})
+
 export const policyCommands: readonly Command[] = [
   { spec: shim, load: () => import('../commands/shim.ts') },
   { spec: policyLint, load: () => import('../commands/policy/lint.ts') },
   { spec: policyCompile, load: () => import('../commands/policy/compile.ts') },
   { spec: policyExplain, load: () => import('../commands/policy/explain.ts') },
   { spec: policyTest, load: () => import('../commands/policy/test.ts') },
+  { spec: approvalsList, load: () => import('../commands/approvals/list.ts') },
+  { spec: approvalsAllow, load: () => import('../commands/approvals/allow.ts') },
+  { spec: approvalsDeny, load: () => import('../commands/approvals/deny.ts') },
 ]

@@ -1,0 +1,213 @@
+// What persons are asked and have answered in one run: a small database in its folder, shared by its shims and by `heimdall approvals`.
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { Database, Statement } from '../storage/sqlite.ts'
+
+export const APPROVALS_FILE = 'approvals.db'
+
+/** Runs that have no folder of their own keep their questions here, one folder each. */
+export const SOLO_FOLDER = '.solo'
+
+export const APPROVAL_MIGRATIONS = [
+  `CREATE TABLE requests (
+     id TEXT PRIMARY KEY, run_id TEXT NOT NULL, rule_id TEXT NOT NULL, server_name TEXT NOT NULL, tool_name TEXT NOT NULL,
+     args_hash TEXT NOT NULL, args_preview TEXT NOT NULL, question TEXT NOT NULL, agent_id TEXT NOT NULL,
+     asked_at TEXT NOT NULL, times INTEGER NOT NULL,
+     answer TEXT, answered_by TEXT, answered_at TEXT, lasts TEXT, of_rule INTEGER, is_told INTEGER NOT NULL DEFAULT 0
+   ) WITHOUT ROWID;
+   CREATE TABLE answers (
+     id INTEGER PRIMARY KEY, rule_id TEXT NOT NULL, call TEXT, answer TEXT NOT NULL, is_once INTEGER NOT NULL,
+     boot_id TEXT, until_mono_ms REAL
+   );
+   CREATE INDEX answers_of_rule ON answers (rule_id)`,
+] as const
+
+export type Answer = 'allow' | 'deny'
+
+/** A call as a person answers for it: the tool of a server, with these arguments. */
+export interface AskedCall {
+  readonly ruleId: string
+  readonly serverName: string
+  readonly toolName: string
+  /** Of the arguments; empty where they have none, and then only the whole rule can be answered for. */
+  readonly argsHash: string
+}
+
+export interface Question extends AskedCall {
+  readonly runId: string
+  readonly agentId: string
+  readonly question: string
+  readonly argsPreview: string
+  readonly askedAt: string
+}
+
+/** A row of the table, as commands list it. */
+export interface Request {
+  readonly id: string
+  readonly run_id: string
+  readonly rule_id: string
+  readonly server_name: string
+  readonly tool_name: string
+  readonly args_hash: string
+  readonly args_preview: string
+  readonly question: string
+  readonly agent_id: string
+  readonly asked_at: string
+  readonly times: number
+  readonly answer: Answer | null
+  readonly answered_by: string | null
+  readonly answered_at: string | null
+  readonly lasts: string | null
+  readonly of_rule: number | null
+}
+
+/** How long an answer holds. */
+export type Lasts = { readonly kind: 'once' } | { readonly kind: 'run' } | { readonly kind: 'for'; readonly ms: number }
+
+/** The moment by the clock that all processes of one boot share. */
+export interface Moment {
+  readonly bootId: string
+  readonly monoMs: number
+}
+
+interface Standing {
+  readonly id: number
+  readonly rule_id: string
+  readonly answer: Answer
+  readonly is_once: number
+}
+
+/** Answers that a call may use, and whether one of them goes with its first use. */
+export interface Found {
+  readonly byRule: ReadonlyMap<string, Answer>
+  readonly onceIds: ReadonlyMap<string, number>
+}
+
+export class Approvals {
+  readonly #db: Database
+  readonly #standing: Statement
+
+  constructor(db: Database) {
+    this.#db = db
+    this.#standing = db.prepare(
+      `SELECT id, rule_id, answer, is_once FROM answers
+       WHERE rule_id = ? AND (call IS NULL OR call = ?)
+         AND (until_mono_ms IS NULL OR (boot_id = ? AND until_mono_ms > ?)) ORDER BY id DESC LIMIT 1`,
+    )
+  }
+
+  /** The newest answer for each of the rules; it is read, not used up. */
+  find(ruleIds: readonly string[], call: Omit<AskedCall, 'ruleId'>, { bootId, monoMs }: Moment): Found {
+    const byRule = new Map<string, Answer>()
+    const onceIds = new Map<string, number>()
+    for (const ruleId of ruleIds) {
+      const row = this.#standing.get(ruleId, callKey(call), bootId, monoMs) as Standing | undefined
+      if (row === undefined) continue
+      byRule.set(ruleId, row.answer)
+      if (row.is_once === 1) onceIds.set(ruleId, row.id)
+    }
+    return { byRule, onceIds }
+  }
+
+  /** Uses up an answer that was for once; false when another shim was quicker. */
+  take(id: number): boolean {
+    return this.#db.prepare('DELETE FROM answers WHERE id = ?').run(id).changes === 1
+  }
+
+  /** Puts a question; false when the same one is open already. */
+  ask(question: Question): { readonly id: string; readonly isNew: boolean } {
+    const id = requestId(question)
+    const isNew = this.#db.transaction(() => {
+      const open = this.#db.prepare('UPDATE requests SET times = times + 1 WHERE id = ? AND answer IS NULL').run(id)
+      if (open.changes > 0) return false
+      const { runId, ruleId, serverName, toolName, argsHash, argsPreview, agentId, askedAt } = question
+      this.#db
+        .prepare(
+          `INSERT OR REPLACE INTO requests
+             (id, run_id, rule_id, server_name, tool_name, args_hash, args_preview, question, agent_id, asked_at, times)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`,
+        )
+        .run(id, runId, ruleId, serverName, toolName, argsHash, argsPreview, question.question, agentId, askedAt)
+      return true
+    })
+    return { id, isNew }
+  }
+
+  list(): Request[] {
+    return this.#db.prepare('SELECT * FROM requests ORDER BY asked_at, id').all()
+  }
+
+  get hasOpen(): boolean {
+    return this.#db.prepare('SELECT 1 FROM requests WHERE answer IS NULL LIMIT 1').get() !== undefined
+  }
+
+  /** A person answers: for the call that was asked about, or for every call of the rule. Open questions that it settles are closed. */
+  answer(
+    request: Request,
+    answer: Answer,
+    given: {
+      readonly by: string
+      readonly at: string
+      readonly lasts: Lasts
+      readonly ofRule: boolean
+      readonly now: Moment
+    },
+  ): void {
+    const { by, at, lasts, ofRule, now } = given
+    const call = ofRule ? null : callKey(askedCall(request))
+    const until = lasts.kind === 'for' ? now.monoMs + lasts.ms : null
+    this.#db.transaction(() => {
+      this.#db
+        .prepare(
+          'INSERT INTO answers (rule_id, call, answer, is_once, boot_id, until_mono_ms) VALUES (?, ?, ?, ?, ?, ?)',
+        )
+        .run(request.rule_id, call, answer, lasts.kind === 'once' ? 1 : 0, now.bootId, until)
+      const which = ofRule && lasts.kind !== 'once' ? 'rule_id = ?' : 'id = ?'
+      this.#db
+        .prepare(
+          `UPDATE requests SET answer = ?, answered_by = ?, answered_at = ?, lasts = ?, of_rule = ?
+           WHERE answer IS NULL AND ${which}`,
+        )
+        .run(answer, by, at, lastsText(lasts), ofRule ? 1 : 0, which === 'id = ?' ? request.id : request.rule_id)
+    })
+  }
+
+  /** Answers that the record has not heard of; each is returned to one caller alone. */
+  takeUntold(): Request[] {
+    return this.#db.transaction(() => {
+      const untold = this.#db
+        .prepare('SELECT * FROM requests WHERE answer IS NOT NULL AND is_told = 0')
+        .all() as unknown as Request[]
+      for (const { id } of untold) this.#db.prepare('UPDATE requests SET is_told = 1 WHERE id = ?').run(id)
+      return untold
+    })
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+}
+
+export function approvalsPath(runDir: string): string {
+  return join(runDir, APPROVALS_FILE)
+}
+
+export function askedCall({ rule_id, server_name, tool_name, args_hash }: Request): AskedCall {
+  return { ruleId: rule_id, serverName: server_name, toolName: tool_name, argsHash: args_hash }
+}
+
+function lastsText(lasts: Lasts): string {
+  return lasts.kind === 'for' ? `${lasts.ms} ms` : lasts.kind
+}
+
+function callKey({ serverName, toolName, argsHash }: Omit<AskedCall, 'ruleId'>): string {
+  return JSON.stringify([serverName, toolName, argsHash])
+}
+
+/** Short enough to be typed, the same for the same question. */
+function requestId(call: Question): string {
+  return createHash('sha256')
+    .update(`${call.runId}\n${call.ruleId}\n${callKey(call)}`)
+    .digest('hex')
+    .slice(0, 8)
+}

@@ -1,0 +1,199 @@
+// Calls of which a person is asked: the question is put, the call is held for a moment, and goes on when the answer is there.
+import type { Clock, Timer } from '../clock.ts'
+import { HeimdallError } from '../errors.ts'
+import { ASK_HELD_MAX, ASK_LOOK_IDLE_MS, ASK_LOOK_MS, ASK_PREVIEW_BYTES } from '../limits.ts'
+import { cutAtBytes } from '../events/preview.ts'
+import type { EventText } from '../events/event-text.ts'
+import type { Redact } from '../events/redact.ts'
+import type { Plan } from '../policy/plan.ts'
+import type { Approvals, AskedCall, Found, Moment } from './approvals.ts'
+import type { CallArguments } from './call-arguments.ts'
+import type { JudgedCall, ToolCall } from './gate.ts'
+import type { IdKey, MessageId } from './message-id.ts'
+import type { SessionNotice } from './session-notice.ts'
+
+/** A request that waits for a person, with its line as it came. */
+interface HeldCall {
+  readonly id: MessageId
+  readonly judged: JudgedCall
+  readonly line: Buffer
+  readonly timer: Timer
+}
+
+export interface AskingOptions {
+  readonly serverName: string
+  readonly runId: string
+  readonly agentId: string
+  /** Opened with the first question. */
+  readonly approvals: () => Approvals
+  readonly bootId: string
+  readonly clock: Clock
+  readonly redact: Redact
+  readonly notice: SessionNotice
+  /** The members of an event that name a call. */
+  readonly namesOf: (judged: JudgedCall) => string
+  readonly say: (put: (text: EventText) => void) => void
+  readonly note: (line: string) => void
+}
+
+const NOBODY_SAID: Found = { byRule: new Map(), onceIds: new Map() }
+
+export class Asking {
+  readonly #options: AskingOptions
+  readonly #held: HeldCall[] = []
+  /** Judges a held line again, and holds it no longer. */
+  #release: (line: Buffer) => void = () => {}
+  #look: Timer | null = null
+  #isNoticed = false
+
+  constructor(options: AskingOptions) {
+    this.#options = options
+  }
+
+  onRelease(release: (line: Buffer) => void): void {
+    this.#release = release
+  }
+
+  get #now(): Moment {
+    return { bootId: this.#options.bootId, monoMs: this.#options.clock.monoMs() }
+  }
+
+  /** What persons have said of a call that a plan asks about. */
+  said({ asks }: Plan, call: ToolCall, args: CallArguments): Found {
+    if (asks.length === 0) return NOBODY_SAID
+    return this.#options.approvals().find(asks, this.#callOf(call, args), this.#now)
+  }
+
+  /** The call goes by an answer that was for once; false when another shim has used it meanwhile. */
+  use(found: Found, ruleId: string | null): boolean {
+    const id = ruleId === null ? undefined : found.onceIds.get(ruleId)
+    return id === undefined || this.#options.approvals().take(id)
+  }
+
+  /** Puts the question of a call that was judged so. */
+  ask(judged: JudgedCall): void {
+    const { redact, clock, runId, agentId, say, notice, namesOf } = this.#options
+    const { ask, rule_id: ruleId } = judged.decision
+    if (ask === undefined || ruleId === null) return
+    const call = this.#callOf(judged.call, judged.args)
+    const question = redact(ask.question)
+    const asked = this.#tried(() =>
+      this.#options.approvals().ask({
+        ...call,
+        ruleId,
+        runId,
+        agentId,
+        question,
+        argsPreview: cutAtBytes(redact(String(judged.call.argsBytes ?? '')), ASK_PREVIEW_BYTES),
+        askedAt: new Date(clock.wallMs()).toISOString(),
+      }),
+    )
+    if (asked === undefined) return
+    if (asked.isNew)
+      say((text) =>
+        text.approvalRequested(namesOf(judged), { id: asked.id, rule_id: ruleId, question, wait_ms: ask.wait_ms }),
+      )
+    this.#isNoticed = true
+    notice.needsInput(`${question} (heimdall approvals allow ${asked.id})`)
+    this.#lookSoon()
+  }
+
+  /** Keeps the line until a person answers or the wait is over; false when there is no room to wait. */
+  hold(judged: JudgedCall, id: MessageId, line: Buffer): boolean {
+    const waitMs = judged.decision.ask?.wait_ms ?? 0
+    if (waitMs === 0 || this.#held.length >= ASK_HELD_MAX) return false
+    const timer = this.#options.clock.after(waitMs, () => this.#letGo(held))
+    const held: HeldCall = { id, judged, line: Buffer.from(line), timer }
+    this.#held.push(held)
+    this.#lookSoon()
+    return true
+  }
+
+  /** The client has given the call up. */
+  cancelled(key: IdKey): JudgedCall | undefined {
+    const held = this.#held.find(({ id }) => id.key === key)
+    if (held !== undefined) this.#drop(held)
+    return held?.judged
+  }
+
+  /** Nobody waits any more: the client has left, or the run is over. */
+  letAllGo(): void {
+    for (const held of this.#held.slice()) this.#letGo(held)
+  }
+
+  close(): void {
+    if (this.#look !== null) this.#tried(() => this.#tellAnswers())
+    this.#look?.cancel()
+    for (const { timer } of this.#held) timer.cancel()
+    if (this.#isNoticed) this.#options.notice.settled()
+  }
+
+  #letGo(held: HeldCall): void {
+    this.#drop(held)
+    this.#release(held.line)
+  }
+
+  #drop(held: HeldCall): void {
+    held.timer.cancel()
+    this.#held.splice(this.#held.indexOf(held), 1)
+  }
+
+  #callOf({ toolName }: ToolCall, { hash }: CallArguments): Omit<AskedCall, 'ruleId'> {
+    const { serverName, redact } = this.#options
+    // As the person is shown it, who answers for what is seen.
+    return { serverName, toolName: redact(toolName), argsHash: hash }
+  }
+
+  #lookSoon(): void {
+    this.#look?.cancel()
+    const ms = this.#held.length > 0 ? ASK_LOOK_MS : ASK_LOOK_IDLE_MS
+    this.#look = this.#options.clock.after(ms, () => this.#lookNow(), { background: true })
+  }
+
+  #lookNow(): void {
+    this.#look = null
+    const { notice } = this.#options
+    const isOpen = this.#tried(() => {
+      this.#tellAnswers()
+      for (const held of this.#held.filter((one) => this.#isAnswered(one))) this.#letGo(held)
+      return this.#options.approvals().hasOpen
+    })
+    if (isOpen === false && this.#isNoticed) {
+      this.#isNoticed = false
+      notice.settled()
+    }
+    if (this.#held.length > 0 || isOpen !== false) this.#lookSoon()
+  }
+
+  /** What was answered since anybody last looked goes into the record, once for all shims. */
+  #tellAnswers(): void {
+    for (const { id, rule_id, answer, answered_by, lasts, of_rule } of this.#options.approvals().takeUntold())
+      this.#options.say((text) =>
+        text.approvalDecided({
+          id,
+          rule_id,
+          answer,
+          decided_by: answered_by,
+          lasts,
+          scope: of_rule === 1 ? 'rule' : 'call',
+        }),
+      )
+  }
+
+  #isAnswered({ judged }: HeldCall): boolean {
+    const ruleId = judged.decision.rule_id ?? ''
+    const { byRule } = this.#options.approvals().find([ruleId], this.#callOf(judged.call, judged.args), this.#now)
+    return byRule.has(ruleId)
+  }
+
+  /** A store that cannot be read now is no reason to end the shim: the call stays unanswered, and is told so in time. */
+  #tried<T>(act: () => T): T | undefined {
+    try {
+      return act()
+    } catch (error) {
+      if (!(error instanceof HeimdallError)) throw error
+      this.#options.note(`questions to a person cannot be kept: ${error.message}`)
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,258 @@
+// A person is asked before a call: held for a moment, answered as a hint, allowed or denied by a person alone (seed 004 §7.4: no new kind of decision).
+import { expect, test } from 'vitest'
+import { hm } from '../hm/hm.ts'
+import { ownTerminal } from '../support/own-terminal.ts'
+import { launcher, runProgram } from '../support/programs.ts'
+import { temporaryFolder } from '../support/project.ts'
+import {
+  bundle,
+  checkBooks,
+  eventsOfRun,
+  type Json,
+  ofType,
+  rule,
+  runFolders,
+  type ShimClient,
+  startShim,
+  tool,
+  toolCall,
+} from '../support/shim-client.ts'
+import { until } from '../support/wait.ts'
+
+const ask = (wait_ms: number, more: object = {}): object =>
+  rule('ask-writes', 'deny', tool('write*'), {
+    action: 'ASK',
+    message: 'writes are asked about',
+    ask: { question: 'May it write?', wait_ms },
+    ...more,
+  })
+
+async function listed(home: string): Promise<Json[]> {
+  const { stdout } = await runProgram([...launcher('heimdall'), 'approvals', 'list', '--all', '--json'], {
+    env: { HOME: home },
+  })
+  return (JSON.parse(stdout) as { data: { requests: Json[] } }).data.requests
+}
+
+const openId = (home: string): Promise<string> =>
+  until('a question', async () => {
+    const found = (await listed(home)).find(({ answer }) => answer === null)
+    return found?.['id'] as string | undefined
+  })
+
+/** What a person types, at a terminal of their own. */
+async function person(home: string, ...words: string[]): Promise<string> {
+  const terminal = ownTerminal([...launcher('heimdall'), 'approvals', ...words], { cwd: home, env: { HOME: home } })
+  expect(await terminal.ended, terminal.written()).toBe(0)
+  return terminal.written()
+}
+
+const reason = (answer: Json): string =>
+  (answer['error']?.data.subluminal.reason_code as string | undefined) ?? 'passed'
+
+test('a call is held until a person allows it, and then it passes; it stands in the record as one allowed call', async () => {
+  const shim = startShim({ policy: bundle([ask(50_000)]) })
+  shim.send(toolCall(1, 'write', { path: 'a', api_key: 'hunter' }))
+  // Others do not wait for it.
+  expect(await shim.call('read')).toHaveProperty('result')
+  const id = await openId(shim.home)
+  expect((await listed(shim.home))[0]).toMatchObject({
+    id,
+    rule_id: 'ask-writes',
+    tool_name: 'write',
+    question: 'May it write?',
+    answer: null,
+    args_preview: expect.stringContaining('REDACTED'),
+  })
+  expect(shim.received()).not.toContain('write')
+  expect(await person(shim.home, 'allow', id)).toContain(`Allowed ${id}: this call of write, once`)
+  expect(await shim.answer(1)).toHaveProperty('result')
+  const { events } = await shim.end()
+  expect(ofType(events, 'approval_requested')).toMatchObject([
+    {
+      call: { tool_name: 'write' },
+      approval: { id, rule_id: 'ask-writes', question: 'May it write?', wait_ms: 50_000 },
+    },
+  ])
+  expect(ofType(events, 'approval_decided')).toMatchObject([
+    {
+      approval: {
+        id,
+        rule_id: 'ask-writes',
+        answer: 'allow',
+        lasts: 'once',
+        scope: 'call',
+        decided_by: expect.any(String),
+      },
+    },
+  ])
+  expect(ofType(events, 'tool_call_decision').map(({ decision }) => decision.explain.reason_code as string)).toEqual([
+    'DEFAULT_ALLOW',
+    'APPROVED',
+  ])
+  expect(checkBooks(events)).toEqual([])
+})
+
+test('without an answer in time it is a hint that says so; repeats count nowhere; what was allowed once passes once', async () => {
+  const shim = startShim({
+    policy: bundle([
+      ask(0),
+      rule('writes', 'budget', tool('write*'), { budget: { limit_calls: 2, on_exceed: 'BLOCK' } }),
+      rule(
+        'loop',
+        'breaker',
+        {},
+        { breaker: { repeat_threshold: 4, repeat_window_ms: 600_000, on_trip: 'TERMINATE_RUN' } },
+      ),
+      rule(
+        'pace',
+        'rate_limit',
+        {},
+        {
+          rate_limit: { capacity: 3, refill_tokens: 1, refill_period_ms: 3_600_000, on_limit: 'BLOCK' },
+        },
+      ),
+      rule('once', 'dedupe', tool('write*'), { dedupe: { window_ms: 600_000, on_duplicate: 'BLOCK' } }),
+    ]),
+    name: 'fs',
+  })
+  for (let i = 0; i < 10; i += 1) {
+    const { error } = await shim.call('write', { path: 'a' })
+    expect(error).toMatchObject({
+      code: -32_083,
+      data: {
+        subluminal: { action: 'REJECT_WITH_HINT', reason_code: 'APPROVAL_REQUIRED', hint: { hint_kind: 'SAFETY' } },
+      },
+    })
+    expect(error.message).toBe(
+      'The call of write on fs was refused: writes are asked about. Instead: a person was asked and has not answered yet. Advice: the same call may be made again: it passes once it is allowed, and asking costs nothing. (REJECT_WITH_HINT APPROVAL_REQUIRED, rule ask-writes)',
+    )
+  }
+  const id = await openId(shim.home)
+  expect((await listed(shim.home))[0]).toMatchObject({ times: 10 })
+  await person(shim.home, 'allow', id)
+  expect(await shim.call('write', { path: 'a' })).toHaveProperty('result')
+  // For once: the same call is a repetition now, and another one is asked about again.
+  expect(reason(await shim.call('write', { path: 'a' }))).toBe('DEDUPE_DUPLICATE')
+  expect(reason(await shim.call('write', { path: 'b' }))).toBe('APPROVAL_REQUIRED')
+  const { events } = await shim.end()
+  expect(ofType(events, 'approval_requested').length).toBe(2)
+  const spent = ofType(events, 'tool_call_decision').map(
+    ({ decision }) => (decision.counters as Json[]).find(({ rule_id }) => rule_id === 'writes')?.['after'] as number,
+  )
+  expect(spent).toEqual([...Array<number>(10).fill(0), 1, 1, 1])
+  expect(checkBooks(events)).toEqual([])
+})
+
+test('a no holds for the run; a yes for the rule is one for all its calls', async () => {
+  const shim = startShim({ policy: bundle([ask(0)]) })
+  await shim.call('write', { path: 'a' })
+  await person(shim.home, 'deny', await openId(shim.home))
+  const denied = await shim.call('write', { path: 'a' })
+  expect(denied['error']).toMatchObject({ code: -32_081, data: { subluminal: { reason_code: 'APPROVAL_DENIED' } } })
+  expect(reason(await shim.call('write', { path: 'a' }))).toBe('APPROVAL_DENIED')
+  expect(reason(await shim.call('write', { path: 'b' }))).toBe('APPROVAL_REQUIRED')
+  expect(await person(shim.home, 'allow', await openId(shim.home), '--rule', '--for', '10m')).toContain('for 600 s')
+  for (const path of ['b', 'c', 'd']) expect(reason(await shim.call('write_file', { path }))).toBe('passed')
+  await shim.end()
+})
+
+test('only a person answers, and only what was asked', async () => {
+  const shim = startShim({ policy: bundle([ask(0)]) })
+  await shim.call('write', { path: 'a' })
+  const id = await openId(shim.home)
+  const env = { HOME: shim.home }
+  const agent = await runProgram([...launcher('heimdall'), 'approvals', 'allow', id], { env })
+  expect(agent).toMatchObject({ code: 4, stderr: expect.stringContaining('takes a person at a terminal') })
+  const inSession = ownTerminal([...launcher('heimdall'), 'approvals', 'allow', id, '--run'], {
+    cwd: shim.home,
+    env: { ...env, HEIMDALL_SESSION_ID: 'x' },
+  })
+  expect(await inSession.ended).toBe(4)
+  const unknown = ownTerminal([...launcher('heimdall'), 'approvals', 'allow', 'nothing'], { cwd: shim.home, env })
+  expect(await unknown.ended).toBe(3)
+  expect(reason(await shim.call('write', { path: 'a' }))).toBe('APPROVAL_REQUIRED')
+  await shim.end()
+})
+
+test('answers belong to the run: all its shims go by them, also one that starts later', async () => {
+  const home = temporaryFolder()
+  const start = (): ShimClient =>
+    startShim({ policy: bundle([ask(0)]), bin: 'heimdall', home, env: { SUB_RUN_ID: 'shared', SUB_AGENT_ID: 'amber' } })
+  const first = start()
+  expect(reason(await first.call('write', { path: 'a' }))).toBe('APPROVAL_REQUIRED')
+  expect((await listed(home))[0]).toMatchObject({ run_id: 'shared', agent_id: 'amber' })
+  const id = await openId(home)
+  await first.end()
+  await person(home, 'allow', id, '--run')
+  const second = start()
+  const third = start()
+  for (const shim of [second, third, second]) expect(reason(await shim.call('write', { path: 'a' }))).toBe('passed')
+  expect(reason(await third.call('write', { path: 'b' }))).toBe('APPROVAL_REQUIRED')
+  // The question was put by a shim that is gone; whoever looks next tells the record of the answer.
+  await until('the answer in the record', () =>
+    ofType(eventsOfRun(home, runFolders(home)[0] ?? ''), 'approval_decided').length === 1 ? true : undefined,
+  )
+  await second.end()
+  await third.end()
+})
+
+test('observe never holds a call and asks nobody', async () => {
+  const shim = startShim({ policy: bundle([ask(50_000)], { mode: 'observe' }) })
+  expect(await shim.call('write', { path: 'a' })).toHaveProperty('result')
+  const { events } = await shim.end()
+  expect(ofType(events, 'approval_requested')).toEqual([])
+  expect(ofType(events, 'tool_call_decision')[0]?.['decision']).toMatchObject({
+    action: 'REJECT_WITH_HINT',
+    enforced: false,
+    explain: { reason_code: 'APPROVAL_REQUIRED' },
+  })
+  expect(checkBooks(events)).toEqual([])
+})
+
+test('a client that leaves or gives up while its call is held leaves no call without an end', async () => {
+  const shim = startShim({ policy: bundle([ask(50_000)]) })
+  shim.send(toolCall('given-up', 'write', { path: 'a' }))
+  shim.send(toolCall('left', 'write', { path: 'b' }))
+  shim.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'given-up' } })
+  await shim.call('read')
+  const { events, lines } = await shim.end()
+  expect(lines.find(({ id }) => id === 'left')).toMatchObject({ error: { code: -32_083 } })
+  expect(lines.find(({ id }) => id === 'given-up')).toBe(undefined)
+  expect(shim.received()).not.toContain('write')
+  expect(ofType(events, 'tool_call_end').length).toBe(3)
+  expect(checkBooks(events)).toEqual([])
+})
+
+test('a run that ends takes held calls with it', async () => {
+  const shim = startShim({
+    policy: bundle([
+      ask(50_000),
+      rule('none', 'budget', tool('mail'), { budget: { limit_calls: 0, on_exceed: 'TERMINATE_RUN' } }),
+    ]),
+  })
+  shim.send(toolCall('held', 'write', { path: 'a' }))
+  expect((await shim.call('mail'))['error'].code).toBe(-32_084)
+  expect((await shim.answer('held'))['error'].code).toBe(-32_084)
+  const { events } = await shim.end()
+  expect(checkBooks(events)).toEqual([])
+})
+
+test('the session of the agent shows that a person is waited for, with the question', async () => {
+  const box = hm()
+  const { home } = box
+  await box.session('agent', ['sh', '-c', 'read line'])
+  const needs = async (): Promise<Json> => (await box.json(['status', 'agent']))['needs_input'] as Json
+  const shim = startShim({ policy: bundle([ask(0)]), home, env: { HEIMDALL_SESSION_ID: 'agent' } })
+  await shim.call('write', { path: 'a' })
+  const id = await openId(home)
+  await until('needs input', async () => ((await needs())['value'] === true ? true : undefined))
+  expect(await needs()).toEqual({
+    value: true,
+    source: 'hook',
+    evidence: `May it write? (heimdall approvals allow ${id})`,
+  })
+  await person(home, 'allow', id)
+  await until('nobody waited for', async () => ((await needs())['value'] === false ? true : undefined))
+  await shim.end()
+})
