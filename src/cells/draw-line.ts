@@ -51,7 +51,7 @@ export function drawLine(line: IBufferLine, pen: Pen, cols: number, ground: Grou
     else {
       // Terminals do not agree on how wide such characters are. What follows is placed, not left to them, and nothing
       // of before shows beside one that comes out narrower.
-      const drawn = x + 1 === cols && MARKED.test(chars) ? atEdge(chars) : chars
+      const drawn = x + 1 === cols ? atEdge(chars) : chars
       text += ground === 'used' ? `${' '.repeat(cells)}\x1b[${x + 1}G${drawn}` : chars
       isAdrift = true
     }
@@ -69,7 +69,7 @@ const MARKED = /^.(?:(?![\ufe00-\ufe0f])[\p{Mn}\p{Me}])+$/su
  * In the last column, for a terminal that is drawn into without wrapping. There the cursor of some (tmux) stays on the
  * cell that was written, and a mark goes to the one before the cursor. With wrapping it waits behind the cell.
  */
-const atEdge = (chars: string): string => `\x1b[?7h${chars}\x1b[?7l`
+export const atEdge = (chars: string): string => (MARKED.test(chars) ? `\x1b[?7h${chars}\x1b[?7l` : chars)
 
 function isBlank(cell: IBufferCell, ground: Ground): boolean {
   const chars = cell.getChars()

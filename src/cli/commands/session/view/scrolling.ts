@@ -1,4 +1,6 @@
 // Looking back: which rows of the history are shown, what is searched for, what is selected. The session goes on behind it.
+import type { IBufferLine } from '@xterm/headless'
+import { atEdge } from '../../../../cells/draw-line.ts'
 import type { Shows } from '../../../../cells/pen.ts'
 import type { History } from './history.ts'
 import { findRow, matchesIn } from './search.ts'
@@ -193,7 +195,7 @@ export class Scrolling {
     return [...matchesIn(line, this.#query), ...(selected === undefined ? [] : [selected])]
       .map(([from, to]) => {
         const last = Math.min(to, cols - 1)
-        const text = line?.translateToString(false, from, last + 1) ?? ''
+        const text = line === undefined ? '' : textOf(line, from, last, cols)
         return last < from ? '' : `\u001b[${from + 1}G\u001b[0;7m${text}\u001b[0m`
       })
       .join('')
@@ -209,4 +211,11 @@ export class Scrolling {
     const found = this.#query === '' ? '/ searches' : this.#isNotFound ? `no ${this.#query}` : 'n older, N newer match'
     return `${place} · ${found} · Esc returns`
   }
+}
+
+/** Both columns included. */
+function textOf(line: IBufferLine, from: number, last: number, cols: number): string {
+  const edge = last === cols - 1 ? (line.getCell(last)?.getChars() ?? '') : ''
+  if (edge === '') return line.translateToString(false, from, last + 1)
+  return line.translateToString(false, from, last) + atEdge(edge)
 }
