@@ -69,11 +69,13 @@ export async function holdId(dir: string, id: string, holder: Holder, clock: Clo
   try {
     // Under the lock that `settle` holds as well: of two starts one finds the name taken, and what is removed is the
     // dead session's and not already ours. By rename, so that the file has one name at any moment, and is whole.
-    while (!(await withFileLock(path, () => tryTake(mine, path), { clock }))) {
+    while (!(await withFileLock(path, () => tryTake(mine, path, sessionPaths(dir, id).socket), { clock }))) {
       const other = readHolder(dir, id)
-      if (other === undefined || !isSupervisorAlive(other))
-        await settle(dir, id, { by: `a start of session ${id} (process ${process.pid})`, clock })
-      else if (readExitRecord(dir, id)?.supervisor_pid !== other.supervisorPid || clock.monoMs() > deadlineMs)
+      if (other === undefined || !isSupervisorAlive(other)) {
+        const settled = await settle(dir, id, { by: `a start of session ${id} (process ${process.pid})`, clock })
+        // Nobody whom the file names, and yet somebody: the next look finds who has come meanwhile.
+        if (settled === 'alive' && !isNamed(dir, id)) throw inUse(id, other)
+      } else if (readExitRecord(dir, id)?.supervisor_pid !== other.supervisorPid || clock.monoMs() > deadlineMs)
         throw inUse(id, other)
       else await pause(clock, 20)
     }
@@ -82,20 +84,33 @@ export async function holdId(dir: string, id: string, holder: Holder, clock: Clo
   }
 }
 
-function tryTake(from: string, to: string): boolean {
-  if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) return false
+function isNamed(dir: string, id: string): boolean {
+  const holder = readHolder(dir, id)
+  return holder !== undefined && isSupervisorAlive(holder)
+}
+
+/** A socket without a pid file may be that of a session whose pid file was removed. */
+function tryTake(from: string, to: string, socket: string): boolean {
+  if ([to, socket].some((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined)) return false
   renameSync(from, to)
   return true
 }
 
-function inUse(id: string, { supervisorPid, childPid, startedAtMs }: Holder): HeimdallError {
+function inUse(id: string, holder: Holder | undefined): HeimdallError {
+  const hint = `attach to it, end it with "hm kill ${id}", or use another id`
+  if (holder === undefined || !isSupervisorAlive(holder))
+    return new HeimdallError('SESSION_ID_IN_USE', `session ${id} is already running: it answers at its socket`, {
+      hint,
+      details: { id },
+    })
+  const { supervisorPid, childPid, startedAtMs } = holder
   const since = startedAtMs === undefined ? '' : `, since ${isoSeconds(startedAtMs)}`
   const command = commandLine(childPid)
   return new HeimdallError(
     'SESSION_ID_IN_USE',
     `session ${id} is already running: supervisor ${supervisorPid}, child ${childPid}${since}${command === '' ? '' : `, running ${command}`}`,
     {
-      hint: `attach to it, end it with "hm kill ${id}", or use another id`,
+      hint,
       details: { id, supervisor_pid: supervisorPid, pid: childPid, started_at_ms: startedAtMs ?? null, command },
     },
   )

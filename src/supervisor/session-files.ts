@@ -194,10 +194,13 @@ export function listSessions(dir: string): SessionEntry[] {
   return [...ids]
     .filter((id) => isId(id))
     .sort()
-    .flatMap((id) => {
-      const entry = readable(() => ({ found: findSession(dir, id) }))
-      return entry === undefined ? { id, holder: undefined, exit: undefined, state: 'unreadable' } : (entry.found ?? [])
-    })
+    .flatMap((id) => findListed(dir, id) ?? [])
+}
+
+/** One of the list: what cannot be read is an answer there. */
+export function findListed(dir: string, id: string): SessionEntry | undefined {
+  const entry = readable(() => ({ found: findSession(dir, id) }))
+  return entry === undefined ? { id, holder: undefined, exit: undefined, state: 'unreadable' } : entry.found
 }
 
 /** Nothing for what is no plain file of ours; a running session and its neighbours are not to suffer from it. */

@@ -10,6 +10,7 @@ import { onDisk } from '../storage/faults.ts'
 import { removeFileLock, withFileLock } from '../storage/file-lock.ts'
 import { Ending } from './ending.ts'
 import { KEY_VARIABLE } from './handover.ts'
+import { isListening } from './listening.ts'
 import {
   type ExitRecord,
   type Holder,
@@ -63,6 +64,8 @@ async function settleLocked(dir: string, id: string, by: string | undefined, clo
   const paths = sessionPaths(dir, id)
   const holder = readHolder(dir, id)
   if (holder !== undefined && isSupervisorAlive(holder)) return 'alive'
+  // Whatever has become of its pid file.
+  if (await isListening(paths.socket)) return 'alive'
   const orphans = orphansOf(holder)
   if (orphans.length > 0 && by === undefined) return 'orphaned'
   const swept = holder === undefined ? 0 : await endTree(holder, clock)

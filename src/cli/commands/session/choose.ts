@@ -8,9 +8,9 @@ import { describe, type Listed } from './ls.ts'
 
 /** `around` is the session that this terminal is in, which cannot be attached to. */
 export async function chooseSession(context: Context, dir: string, around: string | undefined): Promise<string> {
-  const entries = listSessions(dir).filter(({ id, state }) => state === 'running' && id !== around)
+  const entries = listSessions(dir).filter(({ id, state }) => state !== 'ended' && id !== around)
   const listed = await Promise.all(entries.map((entry) => describe(dir, entry)))
-  const sessions = listed.filter(({ alive }) => alive).sort(byNeed)
+  const sessions = listed.filter(({ alive, state }) => alive && state !== 'lost' && state !== 'unreadable').sort(byNeed)
   const [first, ...others] = sessions
   if (first === undefined)
     throw new HeimdallError('SESSION_NOT_FOUND', 'no session runs', { hint: 'hm run -- COMMAND starts one' })

@@ -3,7 +3,8 @@ import { statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { readStat } from '../../../processes.ts'
 import { removeFileLock } from '../../../storage/file-lock.ts'
-import { findSession, listSessions, namesIn } from '../../../supervisor/session-files.ts'
+import { isListening } from '../../../supervisor/listening.ts'
+import { findSession, listSessions, namesIn, sessionPaths } from '../../../supervisor/session-files.ts'
 import { type Orphan, orphansOf, settle } from '../../../supervisor/settle.ts'
 import type { Context, Run } from '../../command.ts'
 import { duration } from '../../render/duration.ts'
@@ -51,11 +52,16 @@ interface LostSession {
 
 /** Whatever their age: nobody watches over them any more. */
 async function lostSessions(context: Context, dir: string, isForced: boolean): Promise<LostSession[]> {
-  const lost = listSessions(dir)
-    .filter(({ state }) => state === 'lost')
-    .map(({ id, holder }) => ({ id, processes: orphansOf(holder) }))
-  if (isForced) for (const { id } of lost) await settle(dir, id, { by: whoEnds(context), clock: context.clock })
-  return lost.filter(({ processes }) => processes.length > 0)
+  const lost: LostSession[] = []
+  for (const { id, holder, state } of listSessions(dir)) {
+    if (state !== 'lost') continue
+    const processes = orphansOf(holder)
+    const isAlive = isForced
+      ? (await settle(dir, id, { by: whoEnds(context), clock: context.clock })) === 'alive'
+      : await isListening(sessionPaths(dir, id).socket)
+    if (!isAlive && processes.length > 0) lost.push({ id, processes })
+  }
+  return lost
 }
 
 /** Files of ours whose session is not running. Sockets and pid files are the sessions' own business, recordings the user's. */

@@ -1,10 +1,11 @@
 // hm kill: ask a session to end, and if wanted see that it did.
+import type { SessionConnection } from '../../../client/connection.ts'
 import { Watch } from '../../../client/watch.ts'
 import { type Clock, pause } from '../../../clock.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { SESSION_ANSWER_MS } from '../../../limits.ts'
 import { readStat } from '../../../processes.ts'
-import { type Holder, isSupervisorAlive, readExitRecord } from '../../../supervisor/session-files.ts'
+import { type Holder, isSupervisorAlive, parseHolder, readExitRecord } from '../../../supervisor/session-files.ts'
 import { sendSignal } from '../../../supervisor/signals.ts'
 import type { Answer, Context, InputOf, Run } from '../../command.ts'
 import type { kill } from '../../table/session.ts'
@@ -44,10 +45,12 @@ async function endLost(context: Context, { dir, id }: Located): Promise<Answer> 
 }
 
 async function askToEnd(context: Context, flags: InputOf<typeof kill>['flags'], located: Located): Promise<Answer> {
-  const { id, holder } = located
+  const { id } = located
   const deadlineMs = context.clock.monoMs() + (flags.timeout ?? Number.POSITIVE_INFINITY)
-  const connection = await connectTo(located)
+  const connection = await connectUnlessCut(located)
+  if (connection === undefined) return await endCutOff(context, flags, located, deadlineMs)
   try {
+    const holder = await runnerOf(connection, located.holder)
     const watch = flags.wait === true ? new Watch(connection.subscribe({ from: 'live' }), context.clock) : undefined
     await connection.kill()
     if (watch === undefined) {
@@ -56,12 +59,53 @@ async function askToEnd(context: Context, flags: InputOf<typeof kill>['flags'], 
       return { data: { id, ended: false, exit_code: null }, text: `Kill signal sent to session ${id}` }
     }
     const hasEnded = await watch.until(({ exitCode }) => exitCode !== undefined, flags.timeout)
-    if (!hasEnded || !(await isGone(holder, context.clock, deadlineMs)))
-      throw new HeimdallError('SESSION_WAIT_TIMEOUT', `session ${id} did not end in time`, { hint: `hm status ${id}` })
+    if (!hasEnded || !(await isGone(holder, context.clock, deadlineMs))) throw notInTime(id)
     const code = watch.seen.exitCode ?? null
     return { data: { id, ended: true, exit_code: code }, text: `Session ${id} ended with exit code ${code}` }
   } finally {
     connection.close()
+  }
+}
+
+/** Nothing when its socket is gone and its supervisor is not: nobody can speak to it any more, but its pid is known. */
+async function connectUnlessCut(located: Located): Promise<SessionConnection | undefined> {
+  try {
+    return await connectTo(located)
+  } catch (error) {
+    const isCut = error instanceof HeimdallError && error.code === 'SESSION_NOT_FOUND'
+    if (isCut && located.holder?.supervisorStart !== undefined) return undefined
+    throw error
+  }
+}
+
+/** Its supervisor takes SIGTERM for the same wish. Proven by its start time: the number alone could be anybody's. */
+async function endCutOff(
+  { clock }: Context,
+  flags: InputOf<typeof kill>['flags'],
+  { dir, id, holder }: Located,
+  deadlineMs: number,
+): Promise<Answer> {
+  if (holder !== undefined && isSupervisorAlive(holder)) sendSignal(holder.supervisorPid, 'SIGTERM')
+  if (flags.wait !== true)
+    return { data: { id, ended: false, exit_code: null }, text: `Kill signal sent to session ${id}` }
+  if (!(await isGone(holder, clock, deadlineMs))) throw notInTime(id)
+  const code = readExitRecord(dir, id)?.exit_code ?? null
+  return { data: { id, ended: true, exit_code: code }, text: `Session ${id} ended with exit code ${code}` }
+}
+
+const notInTime = (id: string): HeimdallError =>
+  new HeimdallError('SESSION_WAIT_TIMEOUT', `session ${id} did not end in time`, { hint: `hm status ${id}` })
+
+/** Whom to see off: the session says so itself, where its pid file names somebody else or nobody. */
+async function runnerOf(connection: SessionConnection, holder: Holder | undefined): Promise<Holder | undefined> {
+  if (holder?.supervisorStart !== undefined) return holder
+  try {
+    const { supervisor_pid: pid } = await connection.info()
+    return parseHolder(`${pid}\n0\nsupervisor_start ${readStat(pid)?.startTicks ?? 0}\n`)
+  } catch (error) {
+    // A session that speaks only what seed 001 says: its pid file is all there is.
+    if (error instanceof HeimdallError && error.code === 'SESSION_SILENT') return holder
+    throw error
   }
 }
 

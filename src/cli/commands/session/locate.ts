@@ -41,9 +41,11 @@ export async function locate(context: Context, flags: DirFlag, text: string): Pr
   let orphans: readonly Orphan[] = []
   if (entry?.state === 'lost') {
     const { orphansOf, settle } = await import('../../../supervisor/settle.ts')
-    if ((await settle(dir, id, { by: undefined, clock: context.clock })) === 'orphaned')
-      orphans = orphansOf(entry.holder)
+    const settled = await settle(dir, id, { by: undefined, clock: context.clock })
+    if (settled === 'orphaned') orphans = orphansOf(entry.holder)
     entry = findSession(dir, id)
+    // It answers, whatever its pid file says: who runs it is for itself to say.
+    if (settled === 'alive' && entry?.state === 'lost') entry = { ...entry, holder: undefined, state: 'running' }
   }
   if (entry === undefined) throw notFound(dir, id)
   const { holder, exit, state } = entry

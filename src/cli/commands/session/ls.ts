@@ -1,7 +1,13 @@
 // hm ls: the sessions of a folder. Looks, and removes nothing.
 import { openConnection } from '../../../client/connection.ts'
 import { HeimdallError, isErrno } from '../../../errors.ts'
-import { type Holder, listSessions, type SessionEntry, sessionPaths } from '../../../supervisor/session-files.ts'
+import {
+  findListed,
+  type Holder,
+  listSessions,
+  type SessionEntry,
+  sessionPaths,
+} from '../../../supervisor/session-files.ts'
 import type { Info } from '../../../wire/messages.ts'
 import type { Run } from '../../command.ts'
 import { duration } from '../../render/duration.ts'
@@ -58,20 +64,23 @@ export interface Listed {
 }
 
 export async function describe(dir: string, entry: SessionEntry): Promise<Listed> {
-  const { id, exit, holder } = entry
-  const info = entry.state === 'running' ? await ask(sessionPaths(dir, id).socket) : undefined
+  const { id } = entry
+  const mayAnswer = entry.state === 'running' || entry.state === 'lost'
+  const info = mayAnswer ? await ask(sessionPaths(dir, id).socket) : undefined
   if (info !== undefined) {
     const { alive, state, state_ms, needs_input, pid, started_at, command, exit_code } = info
     return { id, alive, state, state_ms, needs_input, pid, started_at, command, exit_code }
   }
-  const isRunning = entry.state === 'running'
-  const orphans = entry.state === 'lost' ? (await import('../../../supervisor/settle.ts')).orphansOf(holder) : []
+  // It may have ended while it was asked.
+  const { exit, holder, state } = findListed(dir, id) ?? entry
+  const isRunning = state === 'running' && exit?.supervisor_pid !== holder?.supervisorPid
+  const orphans = state === 'lost' ? (await import('../../../supervisor/settle.ts')).orphansOf(holder) : []
   const hasEnded = !isRunning && orphans.length === 0
   return {
     id,
     alive: !hasEnded,
     // Its process is there and does not answer, or it is gone and nobody has settled it yet.
-    state: isRunning ? 'silent' : entry.state === 'ended' ? 'dead' : entry.state,
+    state: isRunning ? 'silent' : state === 'ended' || state === 'running' ? 'dead' : state,
     state_ms: 0,
     needs_input: null,
     pid: exit?.pid ?? holder?.childPid ?? 0,
