@@ -170,6 +170,8 @@ class Resolution {
     if (target !== undefined && this.#place !== undefined && speaksFor(target, this.#place.tree))
       return this.#byProcess('name', target, 'it was registered here')
     const session = this.#ofSession()
+    // It is nobody until the other lets go, whatever it is called.
+    if (session?.refused !== undefined) return session
     const own = session ?? this.#labelled()
     const isOwn = target !== undefined && own !== undefined && own.haid === target.haid
     if (own !== undefined && !isOwn && (target !== undefined || this.#asking.named !== undefined))
@@ -239,7 +241,15 @@ class Resolution {
 
   #nobody(name: string, error: HeimdallError, target?: Agent): Caller {
     const session = this.#ofSession()
-    return this.#refuse(target?.haid ?? name, undefined, error, session?.agent?.agentId ?? null, target)
+    const by = session?.refused === undefined ? (session?.agent?.agentId ?? null) : session.refused.by
+    return this.#refuse(target?.haid ?? name, undefined, error, by, target)
+  }
+
+  /** A session that was started for an agent which another holds is not that agent; it may have a name by itself. */
+  #nameMadeHere(): string | null {
+    const { session, tree } = this.#place ?? {}
+    if (session === undefined || tree === undefined) return null
+    return agentMadeFor(this.#room, this.#rows, tree)?.agentId ?? null
   }
 
   #refuse(haid: string, agent: Agent | undefined, error: HeimdallError, by: string | null, to?: Agent): Caller {
@@ -272,7 +282,7 @@ class Resolution {
           hint: 'act under your own name, or ask the session that holds it',
         },
       )
-      return this.#refuse(haid, agent, error, this.#ofSession()?.agent?.agentId ?? null, agent)
+      return this.#refuse(haid, agent, error, this.#nameMadeHere(), agent)
     }
     try {
       const secret = readKey(this.#room.project, haid) ?? null

@@ -1,48 +1,9 @@
 // Two sessions, or two terminals, of one human on one machine are two holders: they collide, and the guard knows them (seed 000 T-1, T-2).
-import { existsSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { hm } from '../hm/hm.ts'
 import { type OwnTerminal, ownTerminal } from '../support/own-terminal.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
-import { until } from '../support/wait.ts'
-
-const readIfThere = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8') : '')
-
-const BIN = resolve(import.meta.dirname, '../../bin')
-
-interface Who {
-  readonly haid: string
-  readonly proof: string
-  readonly session: string | null
-  readonly holds: readonly { readonly claimed_surfaces: readonly string[] }[]
-}
-
-/** A shell that does what is typed, and leaves the output and the exit code of each line in a file. */
-class Shell {
-  readonly #project: TemporaryProject
-  readonly #type: (line: string) => void
-  readonly #name: string
-  #lines = 0
-
-  constructor(project: TemporaryProject, name: string, type: (line: string) => void) {
-    this.#project = project
-    this.#type = type
-    this.#name = name
-  }
-
-  async run(line: string): Promise<{ text: string; code: number }> {
-    const file = this.#project.path(`../${this.#name}-${(this.#lines += 1)}`)
-    this.#type(`{ ${line}; } >${file}.out 2>&1; echo "code $?" >${file}.code`)
-    const code = await until(`${line} to end`, () => /code (\d+)\n/.exec(readIfThere(`${file}.code`)) ?? undefined)
-    return { text: readIfThere(`${file}.out`), code: Number(code[1]) }
-  }
-
-  async whoami(): Promise<Who> {
-    const { text } = await this.run('heimdall whoami --json')
-    return (JSON.parse(text) as { data: Who }).data
-  }
-}
+import { BIN, Shell, shellIn } from '../support/shell.ts'
 
 function terminal(project: TemporaryProject, name: string): Shell {
   const env = { ...project.env, PATH: `${BIN}:${process.env['PATH'] ?? ''}` }
@@ -76,14 +37,7 @@ test('each session is somebody by itself: it collides with the others, no variab
   const sessions = hm()
   project.write('docs/x', 'x')
   await project.run('heimdall', ['guard', 'install'])
-  const open = async (id: string): Promise<Shell> => {
-    await sessions.session(id, ['/bin/sh'], ['--workdir', project.root])
-    return new Shell(project, id, (line) => void sessions.run(['send', id, line, '--enter']))
-  }
-  const [one, two] = [await open('one'), await open('two')]
-  const env = { ...project.env, PATH: `${BIN}:${process.env['PATH'] ?? ''}` }
-  const exported = Object.entries(env).map(([name, value]) => `${name}='${value}'`)
-  for (const shell of [one, two]) await shell.run(`export ${exported.join(' ')}`)
+  const [one, two] = [await shellIn(sessions, project, 'one'), await shellIn(sessions, project, 'two')]
 
   expect(await one.run(`heimdall-claim claim 'docs/**'`)).toMatchObject({ code: 0 })
   expect(await two.run('heimdall-claim claim docs/x')).toMatchObject({ code: 3 })
@@ -106,8 +60,7 @@ test('each session is somebody by itself: it collides with the others, no variab
   // An agent of the session's name is another, also before the session has done anything.
   await project.run('bb', ['agent', 'register', '--name', 'three', '--role', 'ui'])
   await project.run('bb', ['agent', 'reserve', '--agent', 'three', '--scope', 'web'])
-  const three = await open('three')
-  await three.run(`export ${exported.join(' ')}`)
+  const three = await shellIn(sessions, project, 'three')
   expect((await three.whoami()).haid).toMatch(/\/three-[0-9a-f]{4}$/)
   expect(await three.run('heimdall claim check web')).toMatchObject({ code: 5 })
   expect(await three.run('bb agent release --agent three --scope web')).toMatchObject({ code: 1 })

@@ -8,7 +8,7 @@ import {
   reap as reapClaims,
 } from '../../../coordination/claims.ts'
 import { releaseClaims, renewClaims } from '../../../coordination/held.ts'
-import { type Conflict, type Standing, standingOf } from '../../../coordination/conflicts.ts'
+import { type Asker, type Conflict, type Standing, standingOf } from '../../../coordination/conflicts.ts'
 import type { Coordination } from '../../../coordination/coordination.ts'
 import { findAgent } from '../../../coordination/gate.ts'
 import { readHaid } from '../../../coordination/haid.ts'
@@ -150,7 +150,7 @@ export const check: Run<typeof claimCheck> = (context, { flags, args }) =>
       const { conflicts } = checkScopes(room, {
         scopes: args.scope,
         cwd: context.cwd,
-        asker: { haid: haidOf(context, room, flags.agent), tree: askingOf(context, undefined).place?.tree },
+        asker: askerOf(context, room, flags.agent),
       })
       return conflicts.length === 0 ? clear(args.scope) : refusal(context, conflicts)
     },
@@ -250,6 +250,12 @@ export const show: Run<typeof claimShow> = (context, { flags }) =>
     },
     () => ({ data: [], text: 'no active claim', seedJson: null }),
   )
+
+/** What is claimed under a name that another session holds is the other's, whoever was started for it as well. */
+function askerOf(context: Context, room: Coordination, named: string | undefined): Asker | null {
+  if (named === undefined && callerOf(context, room).refused?.error.code === 'IDENTITY_HELD') return null
+  return { haid: haidOf(context, room, named), tree: askingOf(context, undefined).place?.tree }
+}
 
 /** Asking about another is no borrowing. */
 function haidOf(context: Context, room: Coordination, named: string | undefined): string {
