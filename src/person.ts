@@ -3,7 +3,7 @@ import { userInfo } from 'node:os'
 import { basename } from 'node:path'
 import { HeimdallError, isErrno } from './errors.ts'
 import type { ProcessTable } from './process-table.ts'
-import { lookAtProcesses } from './processes.ts'
+import { lookUnswayed } from './processes.ts'
 
 export interface Person {
   readonly person: true
@@ -75,7 +75,7 @@ const SUPERVISOR_SCRIPT = /(^|\/)dist\/session\.cjs$/
  * is the one who acts. Variables never prove a person; those that a process was started with may speak against one.
  */
 export function whoActs(pid = process.pid): Acting {
-  const table = lookAtProcesses()
+  const table = lookUnswayed()
   const terminal = table.terminalOf(pid)
   if (terminal === undefined) return { person: false, reason: 'there is no terminal' }
   const leader = table.stat(pid)?.session ?? 0

@@ -18,9 +18,16 @@ export function readProcessesFrom(name: string): void {
   boot = undefined
 }
 
+const systemSource = (): ProcessSource => (existsSync('/proc/self/stat') ? procSource : psSource)
+
 function source(): ProcessSource {
-  chosen ??= existsSync('/proc/self/stat') ? procSource : psSource
+  chosen ??= systemSource()
   return chosen
+}
+
+/** By the best that this system has, whatever was named: what decides who may act is not weakened by the caller's environment. */
+export function lookUnswayed(): ProcessTable {
+  return systemSource().look()
 }
 
 /** For more than one question: each of the functions below takes a look of its own. */

@@ -17,12 +17,16 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 export async function checkCoordination({ cwd, env }: Context): Promise<Finding> {
-  const [{ storePath }, { MIGRATIONS }] = await Promise.all([
+  const [{ storePath }, { isStoreThere }, { MIGRATIONS }] = await Promise.all([
     import('../coordination/view.ts'),
+    import('../coordination/sqlite-store.ts'),
     import('../coordination/schema.ts'),
   ])
   const path = storePath(findProject(cwd, env))
-  if (!existsSync(path)) return { state: 'ok', found: 'nothing coordinated here yet', fix: null }
+  const first = judged(() =>
+    isStoreThere(path) ? SOUND : { state: 'ok', found: 'nothing coordinated here yet', fix: null },
+  )
+  if (first !== SOUND) return first
   return (await lookAt(path, MIGRATIONS)) ?? { state: 'ok', found: `${path}, ${kilobytes(path)}`, fix: null }
 }
 

@@ -1,7 +1,8 @@
 // The coordination store on SQLite: one database per repository, each change one IMMEDIATE transaction.
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { baseQuery } from '../scopes/base.ts'
 import type { Scope } from '../scopes/scope.ts'
+import { onDisk } from '../storage/faults.ts'
 import { type Database, openDatabase, type Statement } from '../storage/sqlite.ts'
 import { PARSED_CLAIMS_KEPT } from '../limits.ts'
 import { KeptReads } from './kept-reads.ts'
@@ -26,7 +27,7 @@ type Value = string | number | null
 export function openSqliteStore(path: string): Store
 export function openSqliteStore(path: string, options: { readonly readOnly: true }): Store | undefined
 export function openSqliteStore(path: string, options: { readonly readOnly?: true } = {}): Store | undefined {
-  if (options.readOnly === true && !existsSync(path)) return undefined
+  if (options.readOnly === true && !isStoreThere(path)) return undefined
   const db = openCurrent(path, options)
   const rows = createRows(db)
   // Prepared once: the driver parses the text of `exec` on every call, which is a fifth of a short read.
@@ -53,6 +54,11 @@ export function openSqliteStore(path: string, options: { readonly readOnly?: tru
     version,
     close: () => db.close(),
   }
+}
+
+/** A store that may not be looked for is not the same as none: whoever cannot see it must not be told that nobody holds anything. */
+export function isStoreThere(path: string): boolean {
+  return onDisk(path, () => statSync(path, { throwIfNoEntry: false }) !== undefined)
 }
 
 /** A store that an older version left behind, or a crash right after its making, has to be migrated before it can be read. */

@@ -1,7 +1,9 @@
 // One client of a session: its frames in, its answers out, its share of memory and patience.
 import type { Socket } from 'node:net'
 import { HeimdallError, ignore } from '../errors.ts'
+import { printable } from '../ids.ts'
 import { ANSWER_BYTES_MAX } from '../limits.ts'
+import { diskError } from '../storage/faults.ts'
 import { encodeAck, encodeJson } from '../wire/encode.ts'
 import { type FrameNameFrom, MODE_BINARY } from '../wire/frames.ts'
 import {
@@ -244,8 +246,10 @@ export class Connection implements InputSource {
     try {
       this.send([await this.#desk.rename(to)])
     } catch (error) {
-      if (!(error instanceof HeimdallError)) throw error
-      this.sendError(error)
+      // A disk that refuses a new name must not end the session: nobody waits for this promise.
+      const answer = diskError(`the session's files under the id ${printable(to)}`, error)
+      if (!(answer instanceof HeimdallError)) throw answer
+      this.sendError(answer)
     }
   }
 

@@ -86,3 +86,9 @@ test('marks of a host in what a process or its terminal was started with speak a
   const terminal = acting(await inTerminal(WHO, { hostEnv: { GEMINI_CLI: '1' } }))
   expect(terminal).toMatchObject({ person: false, reason: expect.stringMatching(/where GEMINI_CLI is set/) })
 })
+
+test('a variable that names another source of processes makes nobody a person', async () => {
+  const weakened = (file: string): string =>
+    `env -i HEIMDALL_PROCESSES=ps-without-environment ${quoted([...WHO, file])}`
+  expect(await inSession(weakened)).toMatchObject({ person: false })
+})
