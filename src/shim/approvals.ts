@@ -1,6 +1,7 @@
 // What persons are asked and have answered in one run: a small database in its folder, shared by its shims and by `heimdall approvals`.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { HeimdallError } from '../errors.ts'
 import type { Database, Statement } from '../storage/sqlite.ts'
 
 export const APPROVALS_FILE = 'approvals.db'
@@ -29,7 +30,7 @@ export interface AskedCall {
   readonly ruleId: string
   readonly serverName: string
   readonly toolName: string
-  /** Of the arguments; empty where they have none, and then only the whole rule can be answered for. */
+  /** Of the arguments; empty where nobody has read them whole, and then only the whole rule can be answered for. */
   readonly argsHash: string
 }
 
@@ -91,7 +92,7 @@ export class Approvals {
     this.#db = db
     this.#standing = db.prepare(
       `SELECT id, rule_id, answer, is_once FROM answers
-       WHERE rule_id = ? AND (call IS NULL OR call = ?)
+       WHERE rule_id = ? AND (call IS NULL OR (call = ? AND ? <> ''))
          AND (until_mono_ms IS NULL OR (boot_id = ? AND until_mono_ms > ?)) ORDER BY id DESC LIMIT 1`,
     )
   }
@@ -101,7 +102,7 @@ export class Approvals {
     const byRule = new Map<string, Answer>()
     const onceIds = new Map<string, number>()
     for (const ruleId of ruleIds) {
-      const row = this.#standing.get(ruleId, callKey(call), bootId, monoMs) as Standing | undefined
+      const row = this.#standing.get(ruleId, callKey(call), call.argsHash, bootId, monoMs) as Standing | undefined
       if (row === undefined) continue
       byRule.set(ruleId, row.answer)
       if (row.is_once === 1) onceIds.set(ruleId, row.id)
@@ -154,6 +155,10 @@ export class Approvals {
     },
   ): void {
     const { by, at, lasts, ofRule, now } = given
+    if (!ofRule && request.args_hash === '')
+      throw new HeimdallError('USAGE', `the arguments of ${request.id} were too large to be read`, {
+        hint: 'look at the call itself; --rule answers for every call of the rule',
+      })
     const call = ofRule ? null : callKey(askedCall(request))
     const until = lasts.kind === 'for' ? now.monoMs + lasts.ms : null
     this.#db.transaction(() => {
@@ -206,8 +211,11 @@ function callKey({ serverName, toolName, argsHash }: Omit<AskedCall, 'ruleId'>):
 
 /** Short enough to be typed, the same for the same question. */
 function requestId(call: Question): string {
-  return createHash('sha256')
-    .update(`${call.runId}\n${call.ruleId}\n${callKey(call)}`)
-    .digest('hex')
-    .slice(0, 8)
+  return (
+    createHash('sha256')
+      .update(`${call.runId}\n${call.ruleId}\n${callKey(call)}`)
+      .digest('hex')
+      // An agent chooses the arguments: short enough to type, too long to make two that meet.
+      .slice(0, 16)
+  )
 }

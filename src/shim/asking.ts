@@ -84,7 +84,7 @@ export class Asking {
         runId,
         agentId,
         question,
-        argsPreview: cutAtBytes(redact(String(judged.call.argsBytes ?? '')), ASK_PREVIEW_BYTES),
+        argsPreview: previewOf(redact(String(judged.call.argsBytes ?? ''))),
         askedAt: new Date(clock.wallMs()).toISOString(),
       }),
     )
@@ -138,10 +138,12 @@ export class Asking {
     this.#held.splice(this.#held.indexOf(held), 1)
   }
 
-  #callOf({ toolName }: ToolCall, { hash }: CallArguments): Omit<AskedCall, 'ruleId'> {
+  #callOf({ toolName }: ToolCall, { hash, streamHash }: CallArguments): Omit<AskedCall, 'ruleId'> {
     const { serverName, redact } = this.#options
+    // What has no canonical form goes by its bytes: an answer for one spelling must not pass for another.
+    const byBytes = streamHash === undefined ? '' : `bytes:${streamHash}`
     // As the person is shown it, who answers for what is seen.
-    return { serverName, toolName: redact(toolName), argsHash: hash }
+    return { serverName, toolName: redact(toolName), argsHash: hash === '' ? byBytes : hash }
   }
 
   #lookSoon(): void {
@@ -196,4 +198,10 @@ export class Asking {
       return undefined
     }
   }
+}
+
+/** What a person reads says that it is not all: padding must not hide an end. */
+function previewOf(text: string): string {
+  const cut = cutAtBytes(text, ASK_PREVIEW_BYTES)
+  return cut === text ? text : `${cut} … (cut, ${Buffer.byteLength(text)} bytes in all)`
 }

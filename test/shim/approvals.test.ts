@@ -256,3 +256,17 @@ test('the session of the agent shows that a person is waited for, with the quest
   await until('nobody waited for', async () => ((await needs())['value'] === false ? true : undefined))
   await shim.end()
 })
+
+test('a yes for arguments without a canonical form is one for these bytes alone', async () => {
+  const shim = startShim({ policy: bundle([ask(0)]) })
+  const call = (id: number, args: string): string =>
+    `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"write","arguments":${args}}}`
+  shim.send(call(1, '{"path":"a","path":"a"}'))
+  expect(reason(await shim.answer(1))).toBe('APPROVAL_REQUIRED')
+  await person(shim.home, 'allow', await openId(shim.home))
+  shim.send(call(2, '{"path":"/etc/passwd","path":"a"}'))
+  expect(reason(await shim.answer(2))).toBe('APPROVAL_REQUIRED')
+  shim.send(call(3, '{"path":"a","path":"a"}'))
+  expect(await shim.answer(3)).toHaveProperty('result')
+  expect((await shim.end()).events.length).toBeGreaterThan(0)
+})

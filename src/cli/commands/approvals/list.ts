@@ -1,4 +1,5 @@
 // heimdall approvals list: what agents want to do and a person has to allow.
+import { escapeControls } from '../../../ids.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type { approvalsList } from '../../table/policy.ts'
@@ -14,10 +15,10 @@ export const run: Run<typeof approvalsList> = async (context, { flags }) => {
     ({ id, agent_id: agent, server_name: server, tool_name: tool, args_preview: args, question, answer }) => [
       id,
       answer ?? 'open',
-      agent,
-      `${server}/${tool}`,
-      question,
-      args,
+      escapeControls(agent),
+      escapeControls(`${server}/${tool}`),
+      escapeControls(question),
+      escapeControls(args),
     ],
   )
   return {
