@@ -62,16 +62,22 @@ export function isOverLimit(
 }
 
 function readBudget(
-  ruleId: string,
+  rule_id: string,
   { limit_calls, limit_cost_units }: Budget,
   before: Cell | undefined,
   after: Cell | undefined,
   readings: CounterReading[],
 ): void {
-  const read = (counter: 'calls' | 'cost_units', at: 0 | 1, limit: number): number =>
-    readings.push({ rule_id: ruleId, counter, before: before?.[at] ?? 0, after: after?.[at] ?? 0, limit })
-  if (limit_calls !== null) read('calls', 0, limit_calls)
-  if (limit_cost_units !== null) read('cost_units', 1, limit_cost_units)
+  if (limit_calls !== null)
+    readings.push({ rule_id, counter: 'calls', before: before?.[0] ?? 0, after: after?.[0] ?? 0, limit: limit_calls })
+  if (limit_cost_units !== null)
+    readings.push({
+      rule_id,
+      counter: 'cost_units',
+      before: before?.[1] ?? 0,
+      after: after?.[1] ?? 0,
+      limit: limit_cost_units,
+    })
 }
 
 function isOutOfTokens(
