@@ -70,16 +70,14 @@ const INTERPRETER = /^(node|nodejs|bun|deno|npx|python[\d.]*|pypy[\d.]*|ruby|uv|
 const SUPERVISOR_SCRIPT = /(^|\/)dist\/session\.cjs$/
 
 /**
- * Three ways lead up from here: the parents, the leader of the terminal's session (a process whose parents have
- * ended keeps its terminal), and whoever holds the far end of the terminal. A session or a host on any of them
- * is the one who acts. Variables never prove a person; those that a process was started with may speak against one.
+ * A session or a host on any way up is the one who acts. Variables never prove a person; those that a process was
+ * started with may speak against one.
  */
 export function whoActs(pid = process.pid): Acting {
   const table = lookUnswayed()
   const terminal = table.terminalOf(pid)
   if (terminal === undefined) return { person: false, reason: 'there is no terminal' }
-  const leader = table.stat(pid)?.session ?? 0
-  const line = [...new Set([pid, leader, ...table.holdersOf(terminal)].flatMap((one) => lineOf(table, one)))]
+  const line = [...new Set(waysUp(table, pid))]
   const reason = firstOf(line, (one) => whoRunsIt(table, one)) ?? firstOf(line, (one) => markOf(table, one))
   return reason === undefined ? { person: true, name: userName(), terminal } : { person: false, reason }
 }
@@ -91,6 +89,18 @@ export function requirePerson(what: string): Person {
   throw new HeimdallError('PERSON_REQUIRED', `${what} takes a person at a terminal: ${acting.reason}`, {
     hint: 'run it in a terminal of your own, outside of sessions and agents',
   })
+}
+
+/**
+ * Three ways lead up from a process: the parents, the leader of the terminal's session (a process whose parents have
+ * ended keeps its terminal), and whoever holds the far end of the terminal, which takes a look at everybody and so
+ * comes last.
+ */
+export function* waysUp(table: ProcessTable, pid: number): Generator<number> {
+  yield* lineOf(table, pid)
+  yield* lineOf(table, table.stat(pid)?.session ?? 0)
+  const terminal = table.terminalOf(pid)
+  for (const holder of terminal === undefined ? [] : table.holdersOf(terminal)) yield* lineOf(table, holder)
 }
 
 /** The process and all that are above it. */
@@ -115,7 +125,7 @@ function firstOf(pids: readonly number[], say: (pid: number) => string | undefin
 }
 
 function whoRunsIt(table: ProcessTable, pid: number): string | undefined {
-  const session = sessionOf(table.commandWords(pid))
+  const session = supervisedBy(table, pid)
   if (session !== undefined) return `session ${session} runs it (process ${pid})`
   const host = hostOf(table, pid)
   return host === undefined ? undefined : `${host} runs it (process ${pid})`
@@ -134,7 +144,9 @@ function markOf(table: ProcessTable, pid: number): string | undefined {
   return `${name} (process ${pid}) was started where ${mark} is set, as it is for agents`
 }
 
-function sessionOf(words: readonly string[]): string | undefined {
+/** The id of the session that this process is the supervisor of, if it is one. */
+export function supervisedBy(table: ProcessTable, pid: number): string | undefined {
+  const words = table.commandWords(pid)
   const at = words.findIndex((word) => SUPERVISOR_SCRIPT.test(word))
   return at < 0 || !INTERPRETER.test(basename(words[0] ?? '')) ? undefined : words[at + 1]
 }

@@ -1,5 +1,5 @@
 // Where a call comes from, by processes: the tree it belongs to, and the session that tree runs in. Variables of the caller say nothing here.
-import { hostOf, lineOf } from '../person.ts'
+import { hostOf, lineOf, supervisedBy, waysUp } from '../person.ts'
 import type { ProcessTable } from '../process-table.ts'
 import { lookAtProcesses } from '../processes.ts'
 import { type ProcessRef, processRef } from './process-ref.ts'
@@ -34,11 +34,32 @@ export function placeOf(pid = process.pid): Place | undefined {
   const line = lineOf(table, pid)
   const terminal = terminalAbove(table, line)
   const host = line.slice(0, terminal?.below).find((one) => hostOf(table, one) !== undefined)
-  const session = terminal === undefined ? undefined : sessionOf(table, terminal.leader)
-  const root = session === undefined ? (host ?? terminal?.leader ?? unixLeader(table, pid)) : terminal?.leader
+  const supervised = firstOfSession(table, pid)
+  const first = supervised?.pid ?? terminal?.leader
+  const session = first === undefined ? undefined : sessionOf(table, first, supervised?.id)
+  const root = session === undefined ? (host ?? terminal?.leader ?? unixLeader(table, pid)) : first
   const tree = processRef(root ?? pid, table)
   if (tree === undefined) return undefined
   return { tree, session, host: host === undefined ? undefined : hostOf(table, host) }
+}
+
+/**
+ * What the nearest supervisor on any way up has started. A terminal that is opened inside a session (`script`, a
+ * window) is a part of it; where the supervisor has ended, the leader of the terminal has to speak for itself.
+ */
+function firstOfSession(table: ProcessTable, pid: number): { pid: number; id: string } | undefined {
+  for (const one of waysUp(table, pid)) {
+    const id = supervisedBy(table, one)
+    if (id === undefined) continue
+    const first = table.childrenOf(one).find((child) => isLeaderOfTerminal(table, child))
+    return first === undefined ? undefined : { pid: first, id }
+  }
+  return undefined
+}
+
+function isLeaderOfTerminal(table: ProcessTable, pid: number): boolean {
+  const stat = table.stat(pid)
+  return stat !== undefined && stat.session === pid && stat.ttyNr !== 0
 }
 
 /** The nearest: what a host starts often has no terminal, and the host has. `below`: how much of the line is not above it. */
@@ -57,9 +78,11 @@ function unixLeader(table: ProcessTable, pid: number): number {
   return leader > 0 && table.stat(leader) !== undefined ? leader : pid
 }
 
-function sessionOf(table: ProcessTable, leader: number): Place['session'] {
-  const key = table.inEnvironment(leader, SESSION_KEY_VARIABLE)
-  if (key === undefined) return undefined
-  const startedFor = NAME_VARIABLES.map((name) => table.inEnvironment(leader, name)).find((name) => (name ?? '') !== '')
-  return { id: table.inEnvironment(leader, SESSION_VARIABLE) ?? key, startedFor }
+/** `id`: as its supervisor says it. Without one, what the process was started with tells. */
+function sessionOf(table: ProcessTable, first: number, id: string | undefined): Place['session'] {
+  const key = table.inEnvironment(first, SESSION_KEY_VARIABLE)
+  const said = id ?? (key === undefined ? undefined : (table.inEnvironment(first, SESSION_VARIABLE) ?? key))
+  if (said === undefined) return undefined
+  const startedFor = NAME_VARIABLES.map((name) => table.inEnvironment(first, name)).find((name) => (name ?? '') !== '')
+  return { id: said, startedFor }
 }

@@ -48,8 +48,9 @@ export async function shellIn(
   project: TemporaryProject,
   id: string,
   startedWith: Readonly<Record<string, string>> = {},
+  command: readonly string[] = ['/bin/sh'],
 ): Promise<Shell> {
-  const words = ['run', '--id', id, '--detach', '--workdir', project.root, '--', '/bin/sh']
+  const words = ['run', '--id', id, '--detach', '--workdir', project.root, '--', ...command]
   const { code, stderr } = await sessions.run(words, { env: startedWith })
   if (code !== 0) throw new Error(`hm run ended with ${code}: ${stderr}`)
   const shell = new Shell(project, id, (line) => void sessions.run(['send', id, line, '--enter']))
