@@ -48,7 +48,9 @@ test.each<[Record<string, unknown>, boolean]>([
   [{ a: { b: [{ c: 'git push origin --force' }] } }, true],
   [{ cmd: ['git', 'push', '--force'] }, true],
   [{ command: 'git push' }, false],
-  [{ '--force': true }, false],
+  // A key is a text as well.
+  [{ '--force': true }, true],
+  [{ flags: { '--force': '' } }, true],
 ])('text of %j: %s', (args, expected) => {
   expect(holds({ text: { ...PLAIN, regex: ['--force'] } }, args)).toBe(expected)
 })
@@ -56,6 +58,21 @@ test.each<[Record<string, unknown>, boolean]>([
 test('a list of words is also the line that it makes up', () => {
   const text = { ...PLAIN, regex: ['git push.* -f\\b'] }
   expect(holds({ text }, { argv: ['git', 'push', 'origin', '-f'] })).toBe(true)
+})
+
+test.each<[unknown, boolean]>([
+  [['git', 'push', 1, '--force'], true],
+  [['git', 'push', true, '--force'], true],
+  [['git', 'push', null, '--force'], true],
+  [['git', 'push', {}, '--force'], true],
+  [[['git', 'push'], '--force'], true],
+  [['git', ['push', [['origin']]], ['--force']], true],
+  [[['ls'], ['git', 'push', '--force']], true],
+  [['git', 'push', { other: '--force' }], false],
+  [{ a: ['git', 'push'], b: ['--force'] }, false],
+])('the line of %j: %s', (argv, expected) => {
+  expect(holds({ text: { ...PLAIN, regex: ['^git push .*--force|push --force'] } }, { argv })).toBe(expected)
+  expect(holds({ text: { ...PLAIN, regex: ['push .*--force'] } }, { argv })).toBe(expected)
 })
 
 const within = (scopes: string[], keys: string[] | null = null): { path_within: PathMatch } => ({
@@ -91,6 +108,52 @@ test.each<[Partial<ArgsMatch>, Record<string, unknown>, boolean]>([
   [{ path_outside: { scopes: ['src'], keys: null } }, { query: 'x' }, false],
 ])('paths %j of %j: %s', (match, args, expected) => {
   expect(holds(match, args)).toBe(expected)
+})
+
+const OUTSIDE_SRC = { path_outside: { scopes: ['src'], keys: null } }
+
+test.each(
+  (
+    'path filepath FILEPATH subpath outfile infile logfile basedir rootdir fileName file_name FILE_NAME pathname path2 ' +
+    'path_2 file1 dirname dir_name pathspec filePath target_dir paths files directories folderName repro_file reproFile imgsrc'
+  ).split(' '),
+)('the key %s names a path', (key) => {
+  expect(holds(OUTSIDE_SRC, { [key]: 'other/x' })).toBe(true)
+  expect(holds(OUTSIDE_SRC, { [key]: 'src/x' })).toBe(false)
+})
+
+test.each('profile profile_name AWSProfile resource resources targetName rootless pathology direct name'.split(' '))(
+  'the key %s names none',
+  (key) => {
+    expect(holds(OUTSIDE_SRC, { [key]: 'other/x' })).toBe(false)
+  },
+)
+
+test.each<[Record<string, unknown>, boolean]>([
+  [{ note: 'FILE:///etc/x' }, true],
+  [{ uri: 'File:///project/src/x' }, false],
+  [{ uri: 'HTTPS://example.test/x' }, false],
+  [{ paths: { a: 'other/x' } }, true],
+  [{ paths: { a: 'src/x' } }, false],
+  [{ path: { value: 'other/x' } }, true],
+  [{ paths: { a: ['src/x', 'other/x'] } }, true],
+  [{ paths: [{ a: 'other/x' }] }, true],
+  [{ paths: [['other/x']] }, true],
+  [{ files: { '/etc/x': 'content' } }, true],
+  [{ map: { '/etc/x': 'content' } }, true],
+  [{ files: { 'other/x': 'content' } }, true],
+  [{ files: { 'src/x': 'content' } }, false],
+  // What says by itself where its path stands has other texts as well.
+  [{ files: [{ path: 'src/x', content: 'other' }] }, false],
+  [{ files: [{ path: 'other/x', content: 'other' }] }, true],
+])('some path of %j is outside: %s', (args, expected) => {
+  expect(holds(OUTSIDE_SRC, args)).toBe(expected)
+})
+
+test('where the author names the key, everything below it is a path', () => {
+  const match = { path_outside: { scopes: ['src'], keys: ['to'] } }
+  expect(holds(match, { to: { value: ['other/x'] } })).toBe(true)
+  expect(holds(match, { to: { value: ['src/x'] } })).toBe(false)
 })
 
 test('more than anybody looks at is said to be so, and quickly', () => {

@@ -37,7 +37,7 @@ export function compileWithin(scopes: readonly string[]): (text: string, locatio
 export function writtenLocations(texts: readonly string[]): Locations {
   return new Map(
     texts.map((text) => {
-      const absolute = posix.resolve(ROOT, text.replace(/^file:\/\//, ''))
+      const absolute = posix.resolve(ROOT, text.replace(/^file:\/\//i, ''))
       return [text, [{ absolute, relative: inside(ROOT, absolute) }]]
     }),
   )
