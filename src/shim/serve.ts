@@ -169,7 +169,7 @@ function assemble(
       }),
     )
   const out = new AgentOut(options.stdout)
-  const asking = new Asking({
+  const asking: Asking = new Asking({
     serverName,
     runId: run.runId,
     agentId: identity.agent_id,
@@ -184,7 +184,7 @@ function assemble(
   })
   const orders: { current: RunOrders | null } = { current: null }
   let paths: PathLocations | undefined
-  const gate = new Gate({
+  const gate: Gate = new Gate({
     serverName,
     policy,
     state,
