@@ -13,7 +13,8 @@ export function isListening(socketPath: string): Promise<boolean> {
     socket.once('error', (error) => {
       // EAGAIN: so many wait already that there is no place left.
       if (isErrno(error, 'EAGAIN')) resolve(true)
-      else if (isErrno(error, 'ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR', 'EACCES')) resolve(false)
+      // ECONNRESET: it stopped listening while we stood in line.
+      else if (isErrno(error, 'ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'ENOTSOCK', 'ENOTDIR', 'EACCES')) resolve(false)
       else reject(error)
     })
   })
