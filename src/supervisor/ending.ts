@@ -37,6 +37,8 @@ export class Ending {
   #deadlineMs: number | undefined
   #by: string | undefined
   readonly #asked = new Set<number>()
+  /** Those who disregarded SIGTERM when they were asked: what they start afterwards is no way to end. */
+  readonly #neverListened = new Set<number>()
   readonly #hungUp = new Set<number>()
   /** The child is stopped with SIGTERM waiting for it. */
   #isHeld = false
@@ -94,8 +96,8 @@ export class Ending {
       } catch (error) {
         // Blind, but the group has been asked, and in its time it is killed.
         if (!(error instanceof HeimdallError)) throw error
+        if (this.#isOverdue) sendSignal(this.#address(this.#child), 'SIGKILL')
       }
-      if (this.#isOverdue) sendSignal(this.#address(this.#child), 'SIGKILL')
       await pause(clock, pauseMs)
     }
   }
@@ -140,18 +142,22 @@ export class Ending {
     const table = lookAtProcesses()
     const left = this.#members(table)
     if (this.#isOverdue) {
-      for (const { pid } of left) sendSignal(pid, 'SIGKILL')
+      // The child last: with it the terminal hangs up, and nobody is to act on that instead of being gone.
+      for (const { pid } of left) if (pid !== this.#child) sendSignal(pid, 'SIGKILL')
+      if (this.#child !== undefined) sendSignal(this.#child, 'SIGKILL')
       return left
     }
     const above = ancestry(left)
     // What a process starts after it was asked is how it ends well.
     const isLeftToOthers = ({ pid }: ProcessStat): boolean => above(pid).some((one) => this.#asked.has(one))
     for (const one of left.filter(({ pid }) => !this.#asked.has(pid)).filter((one) => !isLeftToOthers(one)))
-      this.#ask(one)
+      this.#ask(one, table)
     const isDeaf = new Set(
       left.filter(({ pid }) => this.#asked.has(pid) && disregards(table, pid)).map(({ pid }) => pid),
     )
-    const busy = left.filter(({ pid }) => pid !== this.#heldPid && !isDeaf.has(pid))
+    const goesOn = (pid: number): boolean =>
+      disregards(table, pid) && this.#neverListened.has(above(pid).find((one) => this.#asked.has(one)) ?? pid)
+    const busy = left.filter(({ pid }) => pid !== this.#heldPid && !isDeaf.has(pid) && !goesOn(pid))
     for (const pid of isDeaf)
       // A shell passes a hang-up on to its jobs, so those come first.
       if (!this.#hungUp.has(pid) && !busy.some((one) => above(one.pid).includes(pid))) {
@@ -177,8 +183,9 @@ export class Ending {
     return child === undefined || child.isZombie ? [] : [child]
   }
 
-  #ask({ pid, pgrp }: ProcessStat): void {
+  #ask({ pid, pgrp }: ProcessStat, table: ProcessTable): void {
     this.#asked.add(pid)
+    if (disregards(table, pid)) this.#neverListened.add(pid)
     const isAskedWithGroup = this.#child !== undefined && (this.#target.wholeTree ? pgrp : pid) === this.#child
     if (!isAskedWithGroup) sendSignal(pid, 'SIGTERM')
     if (pid !== this.#heldPid) sendSignal(pid, 'SIGCONT')
