@@ -33,7 +33,7 @@ export async function checkCoordination({ cwd, env }: Context): Promise<Finding>
 /** The counters of runs, the newest first. */
 export async function checkCounters({ env }: Context): Promise<Finding> {
   const [{ runsDirOf }, { MIGRATIONS }] = await Promise.all([
-    import('../events/run-close.ts'),
+    import('../runs/run-close.ts'),
     import('../shim/policy-state.ts'),
   ])
   const dir = runsDirOf(env)

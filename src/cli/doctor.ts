@@ -127,7 +127,7 @@ function checkFolder(path: string): Finding {
 
 /** Whoever looks at runs ends those that nobody takes part in any more. */
 async function checkRuns({ env, clock }: Context): Promise<Finding> {
-  const { closeAbandonedRuns, runsDirOf } = await import('../events/run-close.ts')
+  const { closeAbandonedRuns, runsDirOf } = await import('../runs/run-close.ts')
   const { closed, open, problems } = closeAbandonedRuns(runsDirOf(env), clock)
   const found = `${open} open${closed === 0 ? '' : `, ${closed} that nobody had ended closed`}`
   const [problem] = problems

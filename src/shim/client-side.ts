@@ -1,6 +1,6 @@
 // From client to upstream: lines are cut and judged, and what may pass goes on in the bytes in which it came.
 import { isUtf8 } from 'node:buffer'
-import type { EventWriter } from '../events/event-writer.ts'
+import type { EventWriter } from '../runs/event-writer.ts'
 import { MAX_INSPECT_BYTES, OWN_ANSWERS_BYTES_MAX, READ_AHEAD_BYTES_MAX } from '../limits.ts'
 import type { AgentOut } from './agent-out.ts'
 import type { ClientJudge } from './client-judge.ts'

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { type CallNames, type DecisionText, decisionText, type EventText, policyText } from '../events/event-text.ts'
-import type { EventWriter } from '../events/event-writer.ts'
+import type { EventWriter } from '../runs/event-writer.ts'
 import { type Absent, PREVIEW_OMITTED, type Preview } from '../events/preview.ts'
 import type { Piece } from '../events/line-bytes.ts'
 import type { Redact } from '../events/redact.ts'

@@ -1,6 +1,6 @@
 // The counters of a run that shims share: in its folder once it is joined, and in memory until then.
 import type { Clock } from '../clock.ts'
-import type { SharedRun } from '../events/open-run.ts'
+import type { SharedRun } from '../runs/open-run.ts'
 import { POLICY_WINDOWS_MAX } from '../limits.ts'
 import type { CellWrite, Verdict } from '../policy/types.ts'
 import { bootId } from '../processes.ts'

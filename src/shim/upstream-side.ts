@@ -1,6 +1,6 @@
 // From upstream to client: bytes go on at once, then a look at each message tells which call has ended, and how.
 import { createHash, type Hash } from 'node:crypto'
-import type { EventWriter } from '../events/event-writer.ts'
+import type { EventWriter } from '../runs/event-writer.ts'
 import { PREVIEW_NONE, PREVIEW_OMITTED } from '../events/preview.ts'
 import { MAX_INSPECT_BYTES } from '../limits.ts'
 import { elementsOf } from './client-message.ts'

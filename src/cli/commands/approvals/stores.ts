@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { HeimdallError, isErrno } from '../../../errors.ts'
-import { runsDirOf } from '../../../events/run-close.ts'
+import { runsDirOf } from '../../../runs/run-close.ts'
 import { requirePerson } from '../../../person.ts'
 import { bootId } from '../../../processes.ts'
 import {

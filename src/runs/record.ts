@@ -5,14 +5,14 @@ import { type Clock, pause } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { RUN_JOIN_MS } from '../limits.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
-import type { EventLines } from './event-lines.ts'
-import { EventText } from './event-text.ts'
+import type { EventLines } from '../events/event-lines.ts'
+import { EventText } from '../events/event-text.ts'
 import { momentOf } from './moment.ts'
 import { beginSegment, emptyBooks, type ParentProcess, type RunBooks, summaryOf, worse } from './run-books.ts'
 import { closeIfOver, openMark } from './run-close.ts'
 import { RunLog } from './run-log.ts'
 import { joinMembers, type Membership } from './run-members.ts'
-import type { Identity, RunStart, RunStatus } from './types.ts'
+import type { Identity, RunStart, RunStatus } from '../events/types.ts'
 
 const NOTHING: Buffer = Buffer.alloc(0)
 

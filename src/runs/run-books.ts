@@ -1,6 +1,6 @@
 // The books of a run: what its events add up to, kept beside the record so that nobody has to read it all to go on.
-import type { CallCounts } from './event-lines.ts'
-import type { RunStatus, RunSummary } from './types.ts'
+import type { CallCounts } from '../events/event-lines.ts'
+import type { RunStatus, RunSummary } from '../events/types.ts'
 
 /** Whoever is the parent of the shims of a host session: the run goes on while it lives. */
 export interface ParentProcess {

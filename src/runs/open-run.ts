@@ -8,12 +8,12 @@ import type { Env } from '../paths.ts'
 import { ensureFolder, readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { withFileLock } from '../storage/file-lock.ts'
 import { type EventFile, openEventFile } from './event-file.ts'
-import { EventText } from './event-text.ts'
+import { EventText } from '../events/event-text.ts'
 import { startOf } from './process-start.ts'
 import { joinRun, type Record, soloRecord } from './record.ts'
 import { lateRecord } from './late-record.ts'
 import { runsDirOf } from './run-close.ts'
-import type { Identity, RunStart } from './types.ts'
+import type { Identity, RunStart } from '../events/types.ts'
 
 export interface RunRequest {
   readonly env: Env

@@ -5,7 +5,7 @@ import { HeimdallError, isErrno } from '../errors.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
 import { diskError, onDisk } from '../storage/faults.ts'
 import { tryLock, unlock } from '../storage/kernel-lock.ts'
-import type { EventLines } from './event-lines.ts'
+import type { EventLines } from '../events/event-lines.ts'
 import { emptyBooks, enterStored, parseObject, type RunBooks } from './run-books.ts'
 
 const NEWLINE = 0x0a

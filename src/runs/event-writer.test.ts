@@ -12,12 +12,12 @@ import {
   EVENT_STALL_MS,
   EVENT_BEHIND_BYTES,
 } from '../limits.ts'
-import { decisionText, EventText, policyText } from './event-text.ts'
+import { decisionText, EventText, policyText } from '../events/event-text.ts'
 import { EventWriter } from './event-writer.ts'
-import { type Preview, PREVIEW_NONE, PREVIEW_OMITTED } from './preview.ts'
+import { type Preview, PREVIEW_NONE, PREVIEW_OMITTED } from '../events/preview.ts'
 import { soloRecord } from './record.ts'
-import { createRedact } from './redact.ts'
-import type { RunStart } from './types.ts'
+import { createRedact } from '../events/redact.ts'
+import type { RunStart } from '../events/types.ts'
 
 interface Event {
   readonly type: string

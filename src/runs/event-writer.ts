@@ -13,9 +13,9 @@ import {
   EVENT_RETRY_MS_MAX,
   EVENT_STALL_MS,
 } from '../limits.ts'
-import type { EventLines, Mark } from './event-lines.ts'
+import type { EventLines, Mark } from '../events/event-lines.ts'
 import { insist, type Record } from './record.ts'
-import type { RunStatus } from './types.ts'
+import type { RunStatus } from '../events/types.ts'
 
 export interface EventWriterOptions {
   readonly record: Record
