@@ -267,9 +267,14 @@ export class ClientJudge {
     this.#options.asking.letAllGo()
   }
 
-  /** Calls of this turn may not be sent on before their decisions are written. */
-  get mustWriteFirst(): boolean {
-    return this.#hasForwarded && this.#options.gate.isRecordedFirst
+  /** Calls of this turn are to be sent on, which their decisions have to be written for. */
+  get hasForwarded(): boolean {
+    return this.#hasForwarded
+  }
+
+  /** And if they cannot be written, the calls are decided anew. */
+  get isRecordRequired(): boolean {
+    return this.#options.gate.isRecordRequired
   }
 
   /** Puts on its way to the record what was judged in this turn. */

@@ -225,19 +225,20 @@ export class ClientSide {
   }
 
   #finishTurn(): void {
-    if (!this.#judge.mustWriteFirst) {
-      // The call does not wait for its own record: that it is on its way is enough.
+    if (!this.#judge.hasForwarded) {
       this.#send()
       this.#judge.writeNotes()
       this.#events.endOfTurn()
       this.#waitForOthers()
       return
     }
+    // One write for all calls of the turn, before any of them is sent on: what the kernel has, no kill takes back.
+    const isRequired = this.#judge.isRecordRequired
     const from = this.#events.mark()
     this.#judge.writeNotes()
     const to = this.#events.mark()
     const settle = (outcome: 'written' | 'failing'): void => {
-      if (outcome === 'failing') this.#judge.decideAnew(this.#events.takeBack(from, to))
+      if (outcome === 'failing' && isRequired) this.#judge.decideAnew(this.#events.takeBack(from, to))
       this.#send()
     }
     const outcome = this.#events.commit()

@@ -117,8 +117,8 @@ export class Gate {
     return this.#policy.snapshot.mode === 'observe'
   }
 
-  /** In mode *control* a decision stands in the record before its call is sent on. */
-  get isRecordedFirst(): boolean {
+  /** In mode *control* no call is sent on whose decision cannot be written; in the others it is tried. */
+  get isRecordRequired(): boolean {
     return this.#policy.snapshot.mode === 'control'
   }
 
@@ -143,7 +143,7 @@ export class Gate {
     if (this.#terminated !== null) return this.#judged(call, args, plainVerdict(this.#terminated), nowMs)
     let verdict: Verdict
     const plan = this.#planOf(call)
-    if (this.isRecordedFirst && this.#options.events.isFailing) verdict = this.#unwritten(call)
+    if (this.isRecordRequired && this.#options.events.isFailing) verdict = this.#unwritten(call)
     else {
       try {
         // Before any transaction begins: the disk is asked about links.

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { fixture } from '../support/programs.ts'
+import { descendants, fixture, waitForTreeDeath } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { scaled } from '../support/scale.ts'
 import {
@@ -88,17 +88,38 @@ test.each(['guardrails', 'control', 'observe'])(
   },
 )
 
-test('in control a call whose server kills the shim on receipt has its decision in the record', async () => {
-  for (let round = 0; round < scaled(4, 40); round += 1) {
+test.each(['guardrails', 'control', 'observe'])('in %s a call whose server kills the shim on receipt has its decision in the record', async (mode) => {
+  for (let round = 0; round < scaled(2, 40); round += 1) {
     const { shim, received } = startBooked({
       bin: 'heimdall',
       env: { SUB_RUN_ID: 'r', KILLS: 'parent' },
-      policy: bundle(RULES, { mode: 'control' }),
+      policy: bundle(RULES, { mode }),
     })
     for (let n = 0; n < 5; n += 1) shim.send(toolCall(n, 'echo', { n }))
     await shim.program.ended
     expect(received().length).toBeGreaterThan(0)
     expect(allowed(runEvents(shim.home))).toEqual(expect.arrayContaining(received()))
+  }
+})
+
+test.each(['guardrails', 'observe'])('in %s a kill in the middle of a stream of calls leaves none without its decision', async (mode) => {
+  const calls = 20_000
+  for (let round = 0; round < scaled(2, 40); round += 1) {
+    const { shim, received } = startBooked({
+      bin: 'heimdall',
+      env: { SUB_RUN_ID: 'r' },
+      policy: bundle(RULES, { mode }),
+    })
+    flood(shim, calls, 1)
+    const enough = Math.ceil(Math.random() * 2_000)
+    await until(`${enough} calls to arrive`, () => received().length >= enough)
+    const tree = descendants(shim.program.pid)
+    shim.program.kill('SIGKILL')
+    await shim.program.ended
+    // The server still reads what is in its pipe.
+    await waitForTreeDeath(shim.program.pid, tree)
+    const recorded = new Set(allowed(runEvents(shim.home)))
+    expect(received().filter((n) => !recorded.has(n))).toEqual([])
   }
 })
 
