@@ -173,7 +173,8 @@ export function runCases(snapshot: Snapshot, cases: readonly Case[]): CaseResult
         const facts = { args: call.args, args_hash, wallMs: nowMs, locations: writtenLocations(texts), approvals }
         const verdict = decide(plan, facts, counters, nowMs)
         counters.apply(verdict.writes, nowMs)
-        if (verdict.end !== null) counters.apply(settle(verdict.end, call.result === 'error', counters, nowMs), nowMs)
+        if (verdict.end !== null)
+          counters.apply(settle(verdict.end, call.result === 'error' ? 'failed' : 'done', counters, nowMs), nowMs)
         const difference = differenceOf(call.expect, verdict)
         const last = differing.at(-1)
         if (last?.difference === difference && last.to === time - 1) last.to = time

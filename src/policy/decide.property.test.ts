@@ -47,7 +47,7 @@ test('seed 004 §2.3: every decision is what the history of the run says it must
         } else if (step.do === 'end' && open.length > 0) {
           const [{ index, end } = { index: -1, end: null }] = open.splice(step.which % open.length, 1)
           naive.end(index, step.isError, nowMs)
-          if (end !== null) counters.apply(settle(end, step.isError, counters, nowMs), nowMs)
+          if (end !== null) counters.apply(settle(end, step.isError ? 'failed' : 'done', counters, nowMs), nowMs)
         }
       }
     }),

@@ -41,7 +41,7 @@ async function runOf(rules: readonly object[], { mode = 'guardrails', identity =
       return verdict
     },
     end(verdict: Verdict, isError: boolean, nowMs = 0): void {
-      if (verdict.end !== null) counters.apply(settle(verdict.end, isError, counters, nowMs), nowMs)
+      if (verdict.end !== null) counters.apply(settle(verdict.end, isError ? 'failed' : 'done', counters, nowMs), nowMs)
     },
   }
 }

@@ -4,7 +4,17 @@ import { forCall } from './decisions.ts'
 import { isInHours } from './hours.ts'
 import { type Outcome, endOf, isOverLimit, readingsOf, trippedDecision, writesOf } from './meters.ts'
 import type { Plan, Step } from './plan.ts'
-import type { CallEnd, CallFacts, CellWrite, CounterReading, Counters, Decision, Locations, Verdict } from './types.ts'
+import type {
+  CallEnd,
+  CallFacts,
+  CallResult,
+  CellWrite,
+  CounterReading,
+  Counters,
+  Decision,
+  Locations,
+  Verdict,
+} from './types.ts'
 
 const NO_IDS: readonly string[] = []
 const NO_WRITES: readonly CellWrite[] = []
@@ -115,17 +125,19 @@ function isBreakerWithoutHash({ rule, onError }: Step): boolean {
 }
 
 /**
- * A forwarded call has ended. An error counts in the windows of error breakers, and makes dedupe forget the call, so
- * that the agent may try again. Returns what to write.
+ * A forwarded call has ended. Unless it was done, it counts in the windows of error breakers. One that is known to have
+ * failed makes dedupe forget it, so that the agent may try again; one that may have been done is not done twice.
+ * Returns what to write.
  */
-export function settle(end: CallEnd, isError: boolean, counters: Counters, nowMs: number): readonly CellWrite[] {
-  if (!isError) return NO_WRITES
+export function settle(end: CallEnd, result: CallResult, counters: Counters, nowMs: number): readonly CellWrite[] {
+  if (result === 'done') return NO_WRITES
   const errors = end.errorWindows.map(({ key, windowMs, threshold }) => ({
     key,
     args: '',
     cell: addTime(counters.get(key, ''), windowMs, nowMs, threshold),
     expiresMs: nowMs + windowMs,
   }))
+  if (result === 'unknown') return errors
   // Only its own entry: after the window another call may have been accepted under the same key.
   const forgotten = end.dedupes
     .filter(({ key, args, acceptedMs }) => counters.get(key, args)?.[0] === acceptedMs)

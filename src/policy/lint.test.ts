@@ -187,7 +187,7 @@ test('a rule called dead never decides', () => {
         const call = { args: step.args, args_hash: JSON.stringify(step.args), wallMs: 0 }
         const { decision, writes, end } = decide(policy.planFor(step.server, step.tool), call, counters, nowMs)
         counters.apply(writes, nowMs)
-        if (end !== null) counters.apply(settle(end, nowMs % 2 === 0, counters, nowMs), nowMs)
+        if (end !== null) counters.apply(settle(end, nowMs % 2 === 0 ? 'failed' : 'done', counters, nowMs), nowMs)
         expect(buried).not.toContain(decision.rule_id)
       }
     }),

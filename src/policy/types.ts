@@ -8,7 +8,7 @@
 //   const verdict  = decide(plan, call, counters, nowMs)                // decide.ts; reads counters, writes nothing
 //   counters.apply(verdict.writes, nowMs)
 //   … the call is forwarded when verdict.decision is ALLOW or not `enforced`, and ends …
-//   if (verdict.end !== null) counters.apply(settle(verdict.end, isError, counters, nowMs), nowMs)
+//   if (verdict.end !== null) counters.apply(settle(verdict.end, result, counters, nowMs), nowMs)
 //
 // Nothing here does I/O or reads a clock. `openPolicyOnError` (on-error.ts) is the policy of a shim whose bundle is
 // missing or broken; `decideOnError` is the answer when `decide` itself throws.
@@ -334,6 +334,9 @@ export interface Counters {
   get(key: string, args: string): Cell | undefined
   apply(writes: readonly CellWrite[], nowMs: number): void
 }
+
+/** How a forwarded call went: done; failed, so that nothing was done; or neither is known, and it may have been done. */
+export type CallResult = 'done' | 'failed' | 'unknown'
 
 /** What the end of a forwarded call may change: error breakers count it, dedupe forgets a call that failed. Plain data. */
 export interface CallEnd {

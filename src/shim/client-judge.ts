@@ -259,7 +259,7 @@ export class ClientJudge {
     const { call, isForgotten } = cancelled
     this.#noted.push({ what: 'cancelled', judged: call.judged })
     // How it ends will not be seen, so it counts as what a canceller might want to hide.
-    if (isForgotten) this.#options.gate.settle(call.judged, true)
+    if (isForgotten) this.#options.gate.settle(call.judged, 'unknown')
   }
 
   /** The client has left: nobody waits for a person's answer any more. */

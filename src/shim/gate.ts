@@ -9,7 +9,7 @@ import type { Redact } from '../events/redact.ts'
 import type { CallError, CallStatus, PolicyRef, Transport } from '../events/types.ts'
 import { decideOnError } from '../policy/on-error.ts'
 import type { Plan, Policy } from '../policy/plan.ts'
-import type { CallEnd, CounterReading, Decision, Verdict } from '../policy/types.ts'
+import type { CallEnd, CallResult, CounterReading, Decision, Verdict } from '../policy/types.ts'
 import type { Asking } from './asking.ts'
 import { CallArguments } from './call-arguments.ts'
 import type { PathLocations } from './path-locations.ts'
@@ -55,6 +55,8 @@ export interface CallOutcome {
   readonly status: CallStatus
   readonly bytesOut: number
   readonly error?: CallError
+  /** The server has said so, and surely of this call. */
+  readonly isProven?: boolean
   /** The result as it was sent, for the preview; or why there is none. */
   readonly result: Piece | Absent
   readonly resultStreamHash?: string
@@ -189,7 +191,7 @@ export class Gate {
     judged.isForwarded = isForwarded(judged.decision)
     if (judged.isForwarded || judged.end === null) return
     // What it has spent stays spent; but a dedupe rule must not take the next attempt for a repetition.
-    this.#settle({ errorWindows: [], dedupes: judged.end.dedupes }, true)
+    this.#settle({ errorWindows: [], dedupes: judged.end.dedupes }, 'failed')
     judged.end = null
   }
 
@@ -292,7 +294,7 @@ export class Gate {
   /** Writes the end of a call that was announced. */
   finish(judged: JudgedCall, outcome: CallOutcome): void {
     const { text, events, redact, clock } = this.#options
-    if (judged.end !== null && outcome.status !== 'CANCELLED') this.#settle(judged.end, isFailure(outcome.status))
+    if (judged.end !== null && outcome.status !== 'CANCELLED') this.#settle(judged.end, resultOf(outcome))
     const room = events.room('end', 1)
     if (room === 'none') return
     const latencyMs = Math.max(0, Math.ceil(clock.monoMs() - judged.startMs))
@@ -310,14 +312,14 @@ export class Gate {
   }
 
   /** Counts how a call went whose end is in the record already: whoever cancels must not be able to hide an error from a breaker. */
-  settle({ end }: JudgedCall, isError: boolean): void {
-    if (end !== null) this.#settle(end, isError)
+  settle({ end }: JudgedCall, result: CallResult): void {
+    if (end !== null) this.#settle(end, result)
   }
 
   /** The answer has gone to the client already: counters that cannot be written now are no reason to end the shim. */
-  #settle(end: CallEnd, isError: boolean): void {
+  #settle(end: CallEnd, result: CallResult): void {
     try {
-      this.#options.state.settle(end, isError, this.#options.clock.monoMs())
+      this.#options.state.settle(end, result, this.#options.clock.monoMs())
     } catch (error) {
       if (!(error instanceof HeimdallError)) throw error
       this.#options.note(`the end of a call could not be counted: ${error.message}`)
@@ -325,8 +327,9 @@ export class Gate {
   }
 }
 
-function isFailure(status: CallStatus): boolean {
-  return status === 'ERROR' || status === 'TIMEOUT'
+function resultOf({ status, isProven }: CallOutcome): CallResult {
+  if (status === 'OK') return 'done'
+  return isProven === true ? 'failed' : 'unknown'
 }
 
 function isForwarded({ action, enforced }: Decision): boolean {

@@ -9,6 +9,8 @@ export interface OpenCall {
   readonly idRaw: string
   /** Ended in the record already; its answer may still come, and may still be an error that counts. */
   isCancelled: boolean
+  /** No other request has had its id while it was open: an answer is surely its own. */
+  isAlone: boolean
   /** What was answered under its id, but may have been meant for a request before it. */
   perhaps: CallOutcome | null
 }
@@ -16,7 +18,7 @@ export interface OpenCall {
 /**
  * Under an id that is in use more than once it cannot be known whose answer it is. It is taken for that of the request
  * that came first, except that an error ends a call, and counts for every call that it may be of: so nothing that is
- * sent under the same id can hide it.
+ * sent under the same id can hide it. Nor does such an error prove that a call was not done.
  */
 export interface Answered {
   readonly call: OpenCall
@@ -28,8 +30,10 @@ export interface Answered {
 
 /** A request that is not a call; only its place in the order matters. */
 const OTHER: unique symbol = Symbol('a request that is not a call')
+/** One that the client has given up; its answer may still come. */
+const GIVEN_UP: unique symbol = Symbol('a request that is not a call, cancelled')
 
-type Entry = OpenCall | typeof OTHER
+type Entry = OpenCall | typeof OTHER | typeof GIVEN_UP
 
 /**
  * Requests under one id are answered in the order in which they came. Other requests are remembered too, because the
@@ -40,6 +44,8 @@ export class OpenCalls {
   #calls = 0
   /** Requests that are no calls, and calls that were cancelled. */
   #others = 0
+  /** More was open than is remembered: from then on no id is known to be in use once. */
+  #hasForgotten = false
 
   /** Calls that nobody has answered or cancelled. */
   get size(): number {
@@ -57,20 +63,28 @@ export class OpenCalls {
 
   add(key: IdKey, judged: JudgedCall, idRaw: string): void {
     this.#calls += 1
-    this.#push(key, { judged, idRaw, isCancelled: false, perhaps: null })
+    this.#push(key, { judged, idRaw, isCancelled: false, isAlone: !this.#hasForgotten, perhaps: null })
   }
 
   addOther(key: IdKey): void {
-    if (this.#others >= REQUESTS_IN_FLIGHT_MAX) return
+    if (this.#others >= REQUESTS_IN_FLIGHT_MAX) {
+      this.#hasForgotten = true
+      return
+    }
     this.#others += 1
     this.#push(key, OTHER)
   }
 
   #push(key: IdKey, entry: Entry): void {
     const before = this.#byId.get(key)
-    if (before === undefined) this.#byId.set(key, entry)
-    else if (Array.isArray(before)) before.push(entry)
-    else this.#byId.set(key, [before, entry])
+    if (before === undefined) {
+      this.#byId.set(key, entry)
+      return
+    }
+    const entries: Entry[] = Array.isArray(before) ? before : [before]
+    entries.push(entry)
+    for (const one of entries) if (isCall(one)) one.isAlone = false
+    this.#byId.set(key, entries)
   }
 
   /** What an answer with this id means; undefined when it answers something that is no call. */
@@ -80,38 +94,45 @@ export class OpenCalls {
     if (!Array.isArray(entry)) {
       this.#byId.delete(key)
       this.#uncount(entry)
-      return entry === OTHER ? undefined : { call: entry, isSure: true, others: [] }
+      return isCall(entry) ? { call: entry, isSure: true, others: [] } : undefined
     }
-    const live = entry.find((one): one is OpenCall => isLive(one))
+    const live = entry.find(isLive)
     const taken = (isError ? live : undefined) ?? pick(entry, idRaw)
     entry.splice(entry.indexOf(taken), 1)
     this.#uncount(taken)
     if (entry.length === 1) this.#byId.set(key, entry[0] as Entry)
-    const others = isError ? entry.filter((one): one is OpenCall => one !== OTHER) : []
-    if (isLive(taken) || live === undefined) return taken === OTHER ? undefined : { call: taken, isSure: true, others }
+    const others = isError ? entry.filter(isCall) : []
+    if (isLive(taken) || live === undefined) return isCall(taken) ? { call: taken, isSure: true, others } : undefined
     return { call: live, isSure: false, others }
   }
 
   /** The call that a client has given up. `isForgotten` says that its answer will not be recognised when it comes. */
   cancelled(key: IdKey): { readonly call: OpenCall; readonly isForgotten: boolean } | undefined {
     const entries = this.#under(key)
-    const first = entries.find((one) => one === OTHER || !one.isCancelled)
+    const first = entries.find((one) => one === OTHER || isLive(one))
     if (first === undefined) return undefined
-    if (first !== OTHER && this.#others < REQUESTS_IN_FLIGHT_MAX) {
-      this.#uncount(first)
+    if (first === OTHER) {
+      this.#replace(key, entries, first, [GIVEN_UP])
+      return undefined
+    }
+    this.#uncount(first)
+    if (this.#others < REQUESTS_IN_FLIGHT_MAX) {
       first.isCancelled = true
       this.#others += 1
       return { call: first, isForgotten: false }
     }
-    this.#drop(key, entries, first)
-    return first === OTHER ? undefined : { call: first, isForgotten: true }
+    this.#hasForgotten = true
+    this.#replace(key, entries, first, [])
+    return { call: first, isForgotten: true }
   }
 
   /** A call that was not sent on after all. */
   remove(key: IdKey, judged: JudgedCall): void {
     const entries = this.#under(key)
-    const found = entries.find((one) => one !== OTHER && one.judged === judged)
-    if (found !== undefined) this.#drop(key, entries, found)
+    const found = entries.find((one) => isCall(one) && one.judged === judged)
+    if (found === undefined) return
+    this.#uncount(found)
+    this.#replace(key, entries, found, [])
   }
 
   #under(key: IdKey): readonly Entry[] {
@@ -120,36 +141,38 @@ export class OpenCalls {
     return Array.isArray(entry) ? entry : [entry]
   }
 
-  #drop(key: IdKey, entries: readonly Entry[], dropped: Entry): void {
-    this.#uncount(dropped)
-    const at = entries.indexOf(dropped)
-    const left = entries.filter((_, i) => i !== at)
+  #replace(key: IdKey, entries: readonly Entry[], replaced: Entry, by: readonly Entry[]): void {
+    const left = entries.toSpliced(entries.indexOf(replaced), 1, ...by)
     if (left.length === 0) this.#byId.delete(key)
     else this.#byId.set(key, left.length === 1 ? (left[0] as Entry) : left)
   }
 
   #uncount(entry: Entry): void {
-    if (entry === OTHER || entry.isCancelled) this.#others -= 1
-    else this.#calls -= 1
+    if (isLive(entry)) this.#calls -= 1
+    else this.#others -= 1
   }
 
   /** All calls that are open, oldest id first; afterwards there are none. */
   takeAll(): OpenCall[] {
-    const calls = [...this.#byId.values()].flat().filter((entry) => entry !== OTHER && !entry.isCancelled)
+    const calls = [...this.#byId.values()].flat().filter(isLive)
     this.#byId.clear()
     this.#calls = 0
     this.#others = 0
-    return calls as OpenCall[]
+    return calls
   }
 }
 
-function isLive(entry: Entry): boolean {
-  return entry !== OTHER && !entry.isCancelled
+function isCall(entry: Entry): entry is OpenCall {
+  return typeof entry === 'object'
+}
+
+function isLive(entry: Entry): entry is OpenCall {
+  return isCall(entry) && !entry.isCancelled
 }
 
 /** The first, unless another one was written with exactly these digits: large numbers can be one to one reader and two to another. */
 function pick(entries: readonly Entry[], idRaw: string): Entry {
   const [first = OTHER] = entries
-  if (first === OTHER || first.idRaw === idRaw) return first
-  return entries.find((one) => one !== OTHER && one.idRaw === idRaw) ?? first
+  if (!isCall(first) || first.idRaw === idRaw) return first
+  return entries.find((one) => isCall(one) && one.idRaw === idRaw) ?? first
 }

@@ -6,12 +6,12 @@ import { added, latestOf, shifted } from '../policy/cells.ts'
 import { decide, settle } from '../policy/decide.ts'
 import { MemoryCounters } from '../policy/memory-counters.ts'
 import { keysOf, type Plan } from '../policy/plan.ts'
-import type { CallEnd, CallFacts, Cell, CellWrite, Counters, Verdict } from '../policy/types.ts'
+import type { CallEnd, CallFacts, CallResult, Cell, CellWrite, Counters, Verdict } from '../policy/types.ts'
 import type { Database, Statement } from '../storage/sqlite.ts'
 
 export interface PolicyState {
   decide(plan: Plan, call: CallFacts, nowMs: number): Verdict
-  settle(end: CallEnd, isError: boolean, nowMs: number): void
+  settle(end: CallEnd, result: CallResult, nowMs: number): void
   close(): void
 }
 
@@ -24,7 +24,7 @@ export function memoryState(): PolicyState {
       if (verdict.writes.length > 0) counters.apply(verdict.writes, nowMs)
       return verdict
     },
-    settle: (end, isError, nowMs) => counters.apply(settle(end, isError, counters, nowMs), nowMs),
+    settle: (end, result, nowMs) => counters.apply(settle(end, result, counters, nowMs), nowMs),
     close() {},
   }
 }
@@ -91,15 +91,15 @@ export function sharedState(
         return verdict
       })
     },
-    settle(end, isError, nowMs) {
+    settle(end, result, nowMs) {
       // A call that went well changes nothing, so it needs no transaction.
-      if (!isError) return
+      if (result === 'done') return
       inTransaction(() => {
         cells.fetch([
           ...end.errorWindows.map(({ key }) => stored(key, '')),
           ...end.dedupes.map(({ key, args }) => stored(key, args)),
         ])
-        cells.apply(settle(end, isError, cells, nowMs), nowMs)
+        cells.apply(settle(end, result, cells, nowMs), nowMs)
       })
     },
     adopt(writes) {

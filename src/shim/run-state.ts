@@ -41,7 +41,7 @@ export function stateOfRun({ runDir, whenJoined }: SharedRun, clock: Clock): Pol
       if (!plan.isStateful) return memory.decide(plan, call, nowMs)
       return isJoined ? opened().decide(plan, call, nowMs) : remembered(memory.decide(plan, call, nowMs))
     },
-    settle: (end, isError, nowMs) => (isJoined ? opened() : memory).settle(end, isError, nowMs),
+    settle: (end, result, nowMs) => (isJoined ? opened() : memory).settle(end, result, nowMs),
     close: () => shared?.close(),
   }
 }

@@ -118,10 +118,11 @@ export class UpstreamSide {
     const answered = open.answered(id.key, id.raw, isError)
     if (answered === undefined) return
     const { call, isSure, others } = answered
-    for (const other of others) gate.settle(other.judged, true)
-    if (!isSure) call.perhaps = { ...outcomeOf(scanned, bytes, whole, streamHash), result: PREVIEW_OMITTED }
-    else if (call.isCancelled) gate.settle(call.judged, isError)
-    else gate.finish(call.judged, outcomeOf(scanned, bytes, whole, streamHash))
+    for (const other of others) gate.settle(other.judged, 'unknown')
+    const outcome = outcomeOf(scanned, bytes, whole, streamHash)
+    if (!isSure) call.perhaps = { ...outcome, result: PREVIEW_OMITTED }
+    else if (call.isCancelled) gate.settle(call.judged, isError ? (call.isAlone ? 'failed' : 'unknown') : 'done')
+    else gate.finish(call.judged, call.isAlone ? { ...outcome, isProven: true } : outcome)
   }
 
   #batch(whole: Buffer): void {

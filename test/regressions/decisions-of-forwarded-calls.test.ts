@@ -88,40 +88,46 @@ test.each(['guardrails', 'control', 'observe'])(
   },
 )
 
-test.each(['guardrails', 'control', 'observe'])('in %s a call whose server kills the shim on receipt has its decision in the record', async (mode) => {
-  for (let round = 0; round < scaled(2, 40); round += 1) {
-    const { shim, received } = startBooked({
-      bin: 'heimdall',
-      env: { SUB_RUN_ID: 'r', KILLS: 'parent' },
-      policy: bundle(RULES, { mode }),
-    })
-    for (let n = 0; n < 5; n += 1) shim.send(toolCall(n, 'echo', { n }))
-    await shim.program.ended
-    expect(received().length).toBeGreaterThan(0)
-    expect(allowed(runEvents(shim.home))).toEqual(expect.arrayContaining(received()))
-  }
-})
+test.each(['guardrails', 'control', 'observe'])(
+  'in %s a call whose server kills the shim on receipt has its decision in the record',
+  async (mode) => {
+    for (let round = 0; round < scaled(2, 40); round += 1) {
+      const { shim, received } = startBooked({
+        bin: 'heimdall',
+        env: { SUB_RUN_ID: 'r', KILLS: 'parent' },
+        policy: bundle(RULES, { mode }),
+      })
+      for (let n = 0; n < 5; n += 1) shim.send(toolCall(n, 'echo', { n }))
+      await shim.program.ended
+      expect(received().length).toBeGreaterThan(0)
+      expect(allowed(runEvents(shim.home))).toEqual(expect.arrayContaining(received()))
+    }
+  },
+)
 
-test.each(['guardrails', 'observe'])('in %s a kill in the middle of a stream of calls leaves none without its decision', async (mode) => {
-  const calls = 20_000
-  for (let round = 0; round < scaled(2, 40); round += 1) {
-    const { shim, received } = startBooked({
-      bin: 'heimdall',
-      env: { SUB_RUN_ID: 'r' },
-      policy: bundle(RULES, { mode }),
-    })
-    flood(shim, calls, 1)
-    const enough = Math.ceil(Math.random() * 2_000)
-    await until(`${enough} calls to arrive`, () => received().length >= enough)
-    const tree = descendants(shim.program.pid)
-    shim.program.kill('SIGKILL')
-    await shim.program.ended
-    // The server still reads what is in its pipe.
-    await waitForTreeDeath(shim.program.pid, tree)
-    const recorded = new Set(allowed(runEvents(shim.home)))
-    expect(received().filter((n) => !recorded.has(n))).toEqual([])
-  }
-})
+test.each(['guardrails', 'observe'])(
+  'in %s a kill in the middle of a stream of calls leaves none without its decision',
+  async (mode) => {
+    const calls = 20_000
+    for (let round = 0; round < scaled(2, 40); round += 1) {
+      const { shim, received } = startBooked({
+        bin: 'heimdall',
+        env: { SUB_RUN_ID: 'r' },
+        policy: bundle(RULES, { mode }),
+      })
+      flood(shim, calls, 1)
+      const enough = Math.ceil(Math.random() * 2_000)
+      await until(`${enough} calls to arrive`, () => received().length >= enough)
+      const tree = descendants(shim.program.pid)
+      shim.program.kill('SIGKILL')
+      await shim.program.ended
+      // The server still reads what is in its pipe.
+      await waitForTreeDeath(shim.program.pid, tree)
+      const recorded = new Set(allowed(runEvents(shim.home)))
+      expect(received().filter((n) => !recorded.has(n))).toEqual([])
+    }
+  },
+)
 
 test.each(['guardrails', 'control'])(
   'a reader of stderr that is slow makes the agent wait in mode %s; nothing is lost',
