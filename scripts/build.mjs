@@ -50,7 +50,7 @@ const groups = [
   // All that `--version` needs, and what gets a session's process going.
   {
     name: 'output',
-    test: /src\/cli\/(stdout|version|early-session)\.ts$|src\/supervisor\/(launch|handover)\.ts$/,
+    test: /src\/cli\/(stdout|version|early-session|session-environment)\.ts$|src\/supervisor\/(launch|handover)\.ts$|src\/coordination\/variables\.ts$/,
   },
   {
     name: 'vocabulary',

@@ -77,8 +77,11 @@ export function whoActs(pid = process.pid): Acting {
   const table = lookUnswayed()
   const terminal = table.terminalOf(pid)
   if (terminal === undefined) return { person: false, reason: 'there is no terminal' }
-  const line = [...new Set(waysUp(table, pid))]
-  const reason = firstOf(line, (one) => whoRunsIt(table, one)) ?? firstOf(line, (one) => markOf(table, one))
+  const line = withThoseAttached(table, [...new Set(waysUp(table, pid))])
+  const reason =
+    firstOf(line, (one) => whoRunsIt(table, one)) ??
+    firstOf(line, (one) => markOf(table, one)) ??
+    firstOf(line, (one) => whyNobodys(table, one))
   return reason === undefined ? { person: true, name: userName(), terminal } : { person: false, reason }
 }
 
@@ -101,6 +104,37 @@ export function* waysUp(table: ProcessTable, pid: number): Generator<number> {
   yield* lineOf(table, table.stat(pid)?.session ?? 0)
   const terminal = table.terminalOf(pid)
   for (const holder of terminal === undefined ? [] : table.holdersOf(terminal)) yield* lineOf(table, holder)
+}
+
+/** Programs that hold terminals for whoever comes, and leave their parents as they start: what is above them says nothing. */
+const MULTIPLEXERS: readonly string[] = ['tmux', 'screen', 'SCREEN', 'dtach', 'abduco', 'zellij']
+
+const isMultiplexer = (table: ProcessTable, pid: number): boolean =>
+  MULTIPLEXERS.includes(basename(table.commandWords(pid)[0] ?? ''))
+
+/**
+ * Whoever is attached to a multiplexer on the way types there, so the ways up from their terminals count as well.
+ * Only for persons: that somebody else looks on does not make a pane theirs.
+ */
+function withThoseAttached(table: ProcessTable, line: readonly number[]): number[] {
+  const all = new Set(line)
+  for (const one of all) {
+    if (!isMultiplexer(table, one)) continue
+    for (const terminal of table.terminalsOpenIn(one) ?? []) {
+      const there = table.all().filter(({ pid }) => table.terminalOf(pid) === terminal)
+      // What is added here is met later in this loop: a multiplexer may show another.
+      for (const viewer of [...there.map(({ pid }) => pid), ...table.holdersOf(terminal)])
+        for (const above of lineOf(table, viewer)) all.add(above)
+    }
+  }
+  return [...all]
+}
+
+/** A multiplexer that nobody is seen to be attached to may be anybody's. */
+function whyNobodys(table: ProcessTable, pid: number): string | undefined {
+  if (!isMultiplexer(table, pid) || table.stat(pid)?.ttyNr !== 0 || table.terminalsOpenIn(pid)?.length !== 0)
+    return undefined
+  return `${basename(table.commandWords(pid)[0] ?? '')} (process ${pid}) shows it to no terminal that is known`
 }
 
 /** The process and all that are above it. */

@@ -22,13 +22,13 @@ const table: ProcessTable = {
   treatmentOf,
   terminalOf,
   holdersOf,
+  terminalsOpenIn,
 }
 
 export const procSource: ProcessSource = {
   look: () => table,
   lookAside: () => Promise.resolve(table),
   scanMs: TREE_SCAN_MS,
-  readBoot: () => readProc('/proc/sys/kernel/random/boot_id')?.toString('latin1').trim(),
   startTolerance: 0,
   markedScript:
     'for f in $(grep -lsa -e "$1" /proc/[0-9]*/environ 2>/dev/null); do f=${f#/proc/}; echo "${f%/environ}"; done',
@@ -134,6 +134,11 @@ function holdsFarEnd(pid: number, index: string): boolean {
       linkOf(`/proc/${pid}/fd/${fd}`)?.endsWith('/ptmx') === true &&
       new RegExp(`^tty-index:\\s*${index}$`, 'm').test(readProc(`/proc/${pid}/fdinfo/${fd}`)?.toString('latin1') ?? ''),
   )
+}
+
+function terminalsOpenIn(pid: number): string[] {
+  const links = namesIn(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`) ?? '')
+  return [...new Set(links.filter((link) => /^\/dev\/(pts\/\d+|tty\d+)$/.test(link)))]
 }
 
 const readProc = (path: string): Buffer | undefined => ifThere(() => readFileSync(path))

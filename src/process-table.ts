@@ -50,6 +50,8 @@ export interface ProcessTable {
   terminalOf(pid: number): string | undefined
   /** Who holds the far end of a pseudo-terminal: its emulator, `tmux`, `script`, a supervisor. Those of other users are not seen. */
   holdersOf(terminal: string): readonly number[]
+  /** Terminals that the process has open, as a `tmux` server has those of its clients; nothing where the system does not tell. */
+  terminalsOpenIn(pid: number): readonly string[] | undefined
 }
 
 /** One way to ask the system. */
@@ -60,8 +62,6 @@ export interface ProcessSource {
   lookAside(): Promise<ProcessTable>
   /** How often a tree may be looked at for good measure. */
   readonly scanMs: number
-  /** What is different after each boot; nothing where the system has no word for it. */
-  readBoot(): string | undefined
   /** Start times further apart than this are two processes. */
   readonly startTolerance: number
   /** Shell text that prints the pids of all processes that carry the environment entry `$1`, for those who outlive us. */

@@ -8,14 +8,12 @@ import { psSource, psSourceWithoutEnvironment } from './ps-source.ts'
 const SOURCES = { proc: procSource, ps: psSource, 'ps-without-environment': psSourceWithoutEnvironment }
 
 let chosen: ProcessSource | undefined
-let boot: string | undefined
 
 /** Names a source instead of taking the one that this system has: how a test runs the other one. */
 export function readProcessesFrom(name: string): void {
   if (!Object.hasOwn(SOURCES, name))
     throw new HeimdallError('USAGE', `HEIMDALL_PROCESSES must be one of ${Object.keys(SOURCES).join(', ')}`)
   chosen = SOURCES[name as keyof typeof SOURCES]
-  boot = undefined
 }
 
 const systemSource = (): ProcessSource => (existsSync('/proc/self/stat') ? procSource : psSource)
@@ -65,14 +63,6 @@ export function isSameStart(one: ProcessId, other: ProcessId): boolean {
 export function isStartedAfter(one: ProcessId, other: ProcessId): boolean {
   return one.startTicks + source().startTolerance >= other.startTicks
 }
-
-/** Start times count from boot; after a reboot the same numbers are other processes. */
-export function bootId(): string {
-  boot ??= source().readBoot() ?? UNKNOWN_BOOT
-  return boot
-}
-
-export const UNKNOWN_BOOT = 'unknown'
 
 /** The command line as one may show it; empty for a process that is gone or not ours. */
 export function commandLine(pid: number): string {

@@ -23,8 +23,6 @@ function sourceOf(environmentFlags: readonly string[]): ProcessSource {
     look: () => new Picture(ps(COLUMNS), environmentFlags),
     lookAside: async () => new Picture(await psAside(COLUMNS), environmentFlags),
     scanMs: TREE_SCAN_BY_PS_MS,
-    readBoot: () =>
-      dialect.boot.map((name) => ask('sysctl', ['-n', name])?.trim()).find((value) => value !== undefined),
     // Whole seconds, which some systems work out anew each time from a clock that is corrected meanwhile.
     startTolerance: 2,
     markedScript: markedScript(environmentFlags),
@@ -114,6 +112,11 @@ class Picture implements ProcessTable {
   /** Not to be seen here. */
   holdersOf(): readonly number[] {
     return []
+  }
+
+  /** Not to be seen either. */
+  terminalsOpenIn(): undefined {
+    return undefined
   }
 
   #lines(): ReadonlyMap<number, string> {

@@ -2,6 +2,7 @@
 import { writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchEarly } from './early-session.ts'
+import { sessionEnvironment } from './session-environment.ts'
 import { processStreams } from './stdout.ts'
 import { VERSION } from './version.ts'
 
@@ -55,7 +56,8 @@ async function run(bin: string, words: readonly string[]): Promise<number> {
   const session = sessionToRun(bin, words)
   if (session !== undefined) {
     // Node's own start is most of a session's: it begins before the rest of the command line is looked at.
-    launchEarly(session, { launcher: join(import.meta.dirname, 'session.cjs'), env: process.env })
+    const env = await sessionEnvironment(process.env)
+    launchEarly(session, { launcher: join(import.meta.dirname, 'session.cjs'), env })
   }
   const { main } = await import('./main.ts')
   return await main(bin, words, process.env, cwd, processStreams())

@@ -9,12 +9,10 @@ import { type AgentActor, changeAsOther, findAgent, isSecretOf, speaksFor, unkno
 import { invalidHaid, readHaid, rootOf } from './haid.ts'
 import { registerHaid } from './identity.ts'
 import { readKey } from './keys.ts'
-import { NAME_VARIABLES, type Place, SESSION_VARIABLE, TRACKER_VARIABLE } from './place.ts'
+import type { Place } from './place.ts'
 import type { Agent, Reader } from './store.ts'
 import { agentMadeFor, enrolTree, haidOfTree, sessionRole } from './tree-identity.ts'
-
-/** The secret of a session that was started for an agent: in its environment, and in no file. */
-export const SECRET_VARIABLE = 'HEIMDALL_SECRET'
+import { NAME_VARIABLES, SECRET_VARIABLE, SESSION_VARIABLE, TRACKER_VARIABLE } from './variables.ts'
 
 export interface Asking {
   readonly env: Env
@@ -67,7 +65,10 @@ export function actAs(room: Coordination, asking: Asking, found: Caller, keep: K
   if (found.proof === 'key' && place?.session !== undefined)
     changeAsOther(room, { kind: 'system' }, ({ rows }) => {
       const agent = rows.agent(found.haid)
-      if (agent !== undefined) rows.putAgent({ ...agent, session: { ...agent.session, tree: place.tree } })
+      // Asked again here: since the first look it may have been taken up elsewhere, with another secret.
+      if (agent === undefined || found.secret === null || !isSecretOf(agent, found.secret)) return
+      if (isHeldElsewhere(room, rows, agent, place)) return
+      rows.putAgent({ ...agent, session: { ...agent.session, tree: place.tree } })
     })
   return actor
 }
@@ -286,7 +287,9 @@ class Resolution {
     }
     try {
       const secret = readKey(this.#room.project, haid) ?? null
-      return { as, haid, agent, proof: secret === null ? 'none' : 'key', because, secret }
+      // A file of the name proves nothing: it may be an earlier session's, or made up.
+      const isProof = secret !== null && isSecretOf(agent, secret)
+      return { as, haid, agent, proof: isProof ? 'key' : 'none', because, secret }
     } catch (error) {
       if (!(error instanceof HeimdallError) || error.code !== 'IDENTITY_UNPROVEN') throw error
       return this.#refuse(haid, agent, error, null, agent)

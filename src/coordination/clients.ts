@@ -1,6 +1,6 @@
 // MCP clients as holders: one identity for each connection, taken up again by whoever proves to be the same client (seed 000 T-4).
 import { HeimdallError } from '../errors.ts'
-import { isOver, livenessIn } from './alive.ts'
+import { isOver } from './alive.ts'
 import type { Coordination } from './coordination.ts'
 import { enrol, type Enrolled, type KeepSecret, newSession } from './enrol.ts'
 import { type Change, changeAsOther, isSecretOf, unknownAgent, unproven } from './gate.ts'
@@ -29,7 +29,9 @@ export function joinAsClient(room: Coordination, connection: Connection, keep?: 
   const { client, process, startedBy, label } = connection
   return changeAsOther(room, { kind: 'system' }, (change) => {
     const name = slug(label ?? client) || 'client'
-    const left = change.rows.agentsOfTree(startedBy ?? '').find((agent) => isLeftBehind(room, change, agent, name))
+    const left = change.rows
+      .agentsOfTree(startedBy ?? '')
+      .find((agent) => agent.session.client === client && isLeftBehind(room, change, agent, name))
     const haid = left?.haid ?? freeHaid(room, change, { name, isAsked: label !== undefined })
     const known = change.rows.agent(haid)
     const origin = { client, process, tree: startedBy }
@@ -64,11 +66,10 @@ function freeHaid(
   return haid
 }
 
-/** An earlier session under this name, by the same client, of which nobody is left, with what it held. */
+/** An earlier session under this name of which nobody is left, with what it held. */
 function isLeftBehind(room: Coordination, change: Change, agent: Agent, name: string): boolean {
   const role = agent.haid.slice(agent.haid.indexOf('/') + 1)
   return (
-    agent.session.client !== null &&
     (role === name || (role.startsWith(`${name}-`) && /^[0-9a-f]{4}$/.test(role.slice(name.length + 1)))) &&
     agent.revokedMs === null &&
     isOver(room, agent) &&
@@ -76,14 +77,20 @@ function isLeftBehind(room: Coordination, change: Change, agent: Agent, name: st
   )
 }
 
+/**
+ * A name that nobody has, or that a connection had which is over and has left nothing. Silence is no end: what a
+ * command has registered comes back whenever it likes, and is taken over with evidence alone (RESUME).
+ */
 function isFree(room: Coordination, change: Change, haid: string): boolean {
   const known = change.rows.agent(haid)
   if (known === undefined) return true
   return (
     known.origin === 'local' &&
     known.revokedMs === null &&
-    livenessIn(room, change.rows, known, change.now) === 'evicted' &&
-    heldBy(change, haid).length === 0
+    known.session.client !== null &&
+    isOver(room, known) &&
+    heldBy(change, haid).length === 0 &&
+    change.rows.tasks({ owner: haid, state: 'in_progress' }).length === 0
   )
 }
 

@@ -30,11 +30,12 @@ export interface Verdict {
   readonly contests: readonly Contest[]
 }
 
-/** Whoever has no name of its own, and neither a session nor a host around it, is taken for a person. */
-export function committerOf(room: Coordination, asking: Asking, humanName: () => string): Committer {
+/** Whoever has no name of its own and is a person, by processes. What is neither is nobody in particular, with no claims of its own but everybody's. */
+export function committerOf(room: Coordination, asking: Asking, person: () => string | undefined): Committer {
   const found = caller(room, asking)
   const { agent, haid } = found
-  if (found.as === 'everybody' && asking.place?.host === undefined) return { kind: 'human', name: humanName() }
+  const name = found.as === 'everybody' ? person() : undefined
+  if (name !== undefined) return { kind: 'human', name }
   return {
     kind: 'agent',
     haid,

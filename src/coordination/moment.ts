@@ -1,7 +1,7 @@
 // Points in time that do not depend on one clock: what the wall showed, and how long ago it was by a clock that cannot jump.
 import { hostname } from 'node:os'
+import { bootId, UNKNOWN_BOOT } from '../boot-id.ts'
 import type { Clock } from '../clock.ts'
-import { bootId, UNKNOWN_BOOT } from '../processes.ts'
 
 /**
  * The wall reading is for people. Durations are differences of monotonic readings, and those mean something only

@@ -1,24 +1,14 @@
 // Where a call comes from, by processes: the tree it belongs to, and the session that tree runs in. Variables of the caller say nothing here.
 import { hostOf, lineOf, supervisedBy, waysUp } from '../person.ts'
 import type { ProcessTable } from '../process-table.ts'
-import { lookAtProcesses } from '../processes.ts'
+import { lookUnswayed } from '../processes.ts'
 import { type ProcessRef, processRef } from './process-ref.ts'
-
-/** What a session tells its child, and a caller may say of itself: who it is. The first that is set counts. */
-export const NAME_VARIABLES = ['HEIMDALL_HAID', 'HEIMDALL_AGENT_ID', 'BB_AGENT'] as const
-export const SESSION_VARIABLE = 'HEIMDALL_SESSION_ID'
-/** In the environment of everything that runs in a session, whatever its id is called there. */
-const SESSION_KEY_VARIABLE = 'HEIMDALL_SESSION_KEY'
-/** Of the issue tracker that seed 002 comes from; a name where nothing else gives one. */
-export const TRACKER_VARIABLE = 'BD_ACTOR'
-
-/** Where one of these is set, an agent may be at work; for hooks that ask a shell first. */
-export const AGENT_VARIABLES = [...NAME_VARIABLES, TRACKER_VARIABLE, SESSION_VARIABLE, SESSION_KEY_VARIABLE] as const
+import { NAME_VARIABLES, SECRET_VARIABLE, SESSION_KEY_VARIABLE, SESSION_VARIABLE } from './variables.ts'
 
 export interface Place {
   /** The process that the tree descends from. */
   readonly tree: ProcessRef
-  /** The session that this process was started in. */
+  /** The session that this process was started in, and the agent that was named when the session was started. */
   readonly session: { readonly id: string; readonly startedFor: string | undefined } | undefined
   /** The program in the tree in which a model decides what runs. */
   readonly host: string | undefined
@@ -30,31 +20,82 @@ export interface Place {
  * it is the leader of the caller's unix session: one script, one job.
  */
 export function placeOf(pid = process.pid): Place | undefined {
-  const table = lookAtProcesses()
+  const table = lookUnswayed()
   const line = lineOf(table, pid)
   const terminal = terminalAbove(table, line)
   const host = line.slice(0, terminal?.below).find((one) => hostOf(table, one) !== undefined)
-  const supervised = firstOfSession(table, pid)
-  const first = supervised?.pid ?? terminal?.leader
-  const session = first === undefined ? undefined : sessionOf(table, first, supervised?.id)
-  const root = session === undefined ? (host ?? terminal?.leader ?? unixLeader(table, pid)) : first
+  const supervised = supervisedSession(table, pid)
+  const session = supervised?.session ?? sessionLeft(table, terminal?.leader)
+  const leader = host ?? terminal?.leader ?? unixLeader(table, pid)
+  const root = session === undefined ? leader : (supervised?.first ?? terminal?.leader)
   const tree = processRef(root ?? pid, table)
   if (tree === undefined) return undefined
   return { tree, session, host: host === undefined ? undefined : hostOf(table, host) }
 }
 
+/** True when processes show that whoever asks runs in a session. */
+export const isInSession = (pid = process.pid): boolean => supervisorOf(lookUnswayed(), pid) !== undefined
+
+interface Supervised {
+  /** What the supervisor has started. */
+  readonly first: number
+  readonly session: NonNullable<Place['session']>
+}
+
+function supervisedSession(table: ProcessTable, pid: number): Supervised | undefined {
+  const supervisor = supervisorOf(table, pid)
+  const id = supervisor === undefined ? undefined : supervisedBy(table, supervisor)
+  if (supervisor === undefined || id === undefined) return undefined
+  const first = firstOf(table, supervisor)
+  return first === undefined ? undefined : { first, session: { id, startedFor: startedFor(table, supervisor) } }
+}
+
 /**
- * What the nearest supervisor on any way up has started. A terminal that is opened inside a session (`script`, a
- * window) is a part of it; where the supervisor has ended, the leader of the terminal has to speak for itself.
+ * The nearest supervisor on any way up: a terminal that is opened inside a session (`script`, a window) is a part of
+ * it. Failing that, the one whose key a process on the way was started with: a `tmux` server leaves its parents, and
+ * its panes are the session's all the same. The key is as secret as the session's environment.
  */
-function firstOfSession(table: ProcessTable, pid: number): { pid: number; id: string } | undefined {
+function supervisorOf(table: ProcessTable, pid: number): number | undefined {
+  const line: number[] = []
   for (const one of waysUp(table, pid)) {
-    const id = supervisedBy(table, one)
-    if (id === undefined) continue
-    const first = table.childrenOf(one).find((child) => isLeaderOfTerminal(table, child))
-    return first === undefined ? undefined : { pid: first, id }
+    if (supervisedBy(table, one) !== undefined) return one
+    line.push(one)
+  }
+  for (const one of line) {
+    const key = table.inEnvironment(one, SESSION_KEY_VARIABLE)
+    if (key !== undefined) return supervisorByKey(table, key)
   }
   return undefined
+}
+
+function supervisorByKey(table: ProcessTable, key: string): number | undefined {
+  return table
+    .all()
+    .map((one) => one.pid)
+    .filter((one) => supervisedBy(table, one) !== undefined)
+    .find((one) => {
+      const first = firstOf(table, one)
+      return first !== undefined && table.inEnvironment(first, SESSION_KEY_VARIABLE) === key
+    })
+}
+
+const firstOf = (table: ProcessTable, supervisor: number): number | undefined =>
+  table.childrenOf(supervisor).find((child) => isLeaderOfTerminal(table, child))
+
+/**
+ * What the supervisor itself was started with says it: the session's programs have no hand in that, while the first
+ * of them may put another in its own place. A name that came with a secret is proved by whoever shows the secret.
+ */
+function startedFor(table: ProcessTable, supervisor: number): string | undefined {
+  if ((table.inEnvironment(supervisor, SECRET_VARIABLE) ?? '') !== '') return undefined
+  return NAME_VARIABLES.map((name) => table.inEnvironment(supervisor, name)).find((name) => (name ?? '') !== '')
+}
+
+/** Where the supervisor has ended, the leader of the terminal speaks for itself, and for no agent. */
+function sessionLeft(table: ProcessTable, leader: number | undefined): Place['session'] {
+  const key = leader === undefined ? undefined : table.inEnvironment(leader, SESSION_KEY_VARIABLE)
+  if (leader === undefined || key === undefined) return undefined
+  return { id: table.inEnvironment(leader, SESSION_VARIABLE) ?? key, startedFor: undefined }
 }
 
 function isLeaderOfTerminal(table: ProcessTable, pid: number): boolean {
@@ -76,13 +117,4 @@ function terminalAbove(table: ProcessTable, line: readonly number[]): { leader: 
 function unixLeader(table: ProcessTable, pid: number): number {
   const leader = table.stat(pid)?.session ?? 0
   return leader > 0 && table.stat(leader) !== undefined ? leader : pid
-}
-
-/** `id`: as its supervisor says it. Without one, what the process was started with tells. */
-function sessionOf(table: ProcessTable, first: number, id: string | undefined): Place['session'] {
-  const key = table.inEnvironment(first, SESSION_KEY_VARIABLE)
-  const said = id ?? (key === undefined ? undefined : (table.inEnvironment(first, SESSION_VARIABLE) ?? key))
-  if (said === undefined) return undefined
-  const startedFor = NAME_VARIABLES.map((name) => table.inEnvironment(first, name)).find((name) => (name ?? '') !== '')
-  return { id: said, startedFor }
 }

@@ -1,13 +1,14 @@
 // A process that something belongs to, named so that it cannot be confused with a later one, and so that its end can be proved.
 import { readlinkSync } from 'node:fs'
+import { bootId, UNKNOWN_BOOT } from '../boot-id.ts'
 import { isErrno } from '../errors.ts'
-import { bootId, isSame, lookAtProcesses, UNKNOWN_BOOT } from '../processes.ts'
+import { isSame, lookUnswayed } from '../processes.ts'
 
 /** Boot and pid namespace, pid, start. Equal texts are the same process, and nothing else is. */
 export type ProcessRef = string
 
 /** Nothing when there is no such process. */
-export function processRef(pid: number, table = lookAtProcesses()): ProcessRef | undefined {
+export function processRef(pid: number, table = lookUnswayed()): ProcessRef | undefined {
   const stat = table.stat(pid)
   return stat === undefined ? undefined : `${place()} ${pid} ${stat.startTicks}`
 }
@@ -24,7 +25,7 @@ export function fateOf(ref: ProcessRef): Fate {
   const [where, pid, startTicks] = ref.split(' ')
   if (where !== place() || bootId() === UNKNOWN_BOOT) return 'unknown'
   const number = Number(pid)
-  const table = lookAtProcesses()
+  const table = lookUnswayed()
   if (isSame({ pid: number, startTicks: Number(startTicks) }, table)) return 'alive'
   if (table.stat(number) !== undefined) return 'gone'
   // A process of another user may be hidden from us; whether it is there can be asked for all the same.

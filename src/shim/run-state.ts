@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { SharedRun } from '../runs/open-run.ts'
 import { POLICY_WINDOWS_MAX } from '../limits.ts'
 import type { CellWrite, Verdict } from '../policy/types.ts'
-import { bootId } from '../processes.ts'
+import { bootId } from '../boot-id.ts'
 import { openDatabase } from '../storage/sqlite.ts'
 import { memoryState, type PolicyState, type SharedState, sharedState } from './policy-state.ts'
 

@@ -1,6 +1,7 @@
 // Holding an id: of all starts with one id, one gets the pid file, and the others learn who has it.
 import { lstatSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { bootId } from '../boot-id.ts'
 import { type Clock, isoSeconds, pause } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { EXIT_LINGER_MS } from '../limits.ts'
@@ -8,7 +9,7 @@ import { removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { withFileLock } from '../storage/file-lock.ts'
 import { PROTOCOL } from '../wire/frames.ts'
-import { bootId, commandLine, readStat } from '../processes.ts'
+import { commandLine, readStat } from '../processes.ts'
 import {
   encodeHolder,
   type Holder,

@@ -1,11 +1,12 @@
 // The files of a session beside its socket: names, formats, and who is alive by pid and start time. Never destructive.
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { bootId } from '../boot-id.ts'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { isId } from '../ids.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
-import { bootId, isSame, readStat } from '../processes.ts'
+import { isSame, readStat } from '../processes.ts'
 
 export interface SessionPaths {
   readonly socket: string

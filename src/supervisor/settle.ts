@@ -1,10 +1,11 @@
 // Settling a session whose supervisor died without a word: what is left of its tree is ended, its end is put on record, its files go.
 import { appendFileSync, existsSync } from 'node:fs'
+import { bootId } from '../boot-id.ts'
 import { systemClock, type Clock } from '../clock.ts'
 import { KILL_GRACE_MS, RECORD_COMMAND_CHARS_MAX, RECORD_COMMANDS_MAX } from '../limits.ts'
 import type { ProcessId, ProcessTable } from '../process-table.ts'
 import type { ProcessTree } from '../process-tree.ts'
-import { bootId, isSameStart, isStartedAfter, lookAtProcesses } from '../processes.ts'
+import { isSameStart, isStartedAfter, lookAtProcesses } from '../processes.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { removeFileLock, withFileLock } from '../storage/file-lock.ts'

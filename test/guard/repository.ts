@@ -6,6 +6,7 @@ import { type Coordination, openCoordination } from '../../src/coordination/coor
 import { register } from '../../src/coordination/identity.ts'
 import { type Envelope, listEvents } from '../../src/coordination/protocol.ts'
 import { findProject } from '../../src/paths.ts'
+import { ownTerminal } from '../support/own-terminal.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
 
 export interface AgentEnv {
@@ -23,8 +24,10 @@ export interface GuardedRepository {
   readonly project: TemporaryProject
   readonly amber: AgentEnv
   readonly cobalt: AgentEnv
-  /** Runs git as an agent, or as a person when `env` is empty. */
+  /** Runs git as an agent, or as nobody in particular when `env` is empty. */
   git(env: Partial<AgentEnv>, args: readonly string[], cwd?: string): GitEnding
+  /** Runs git as a person at a terminal; what it says is what the terminal shows. */
+  gitByPerson(args: readonly string[]): Promise<{ code: number; shown: string }>
   /** Stages and commits one change of a file. */
   commit(env: Partial<AgentEnv>, path: string, ...flags: string[]): GitEnding
   incursions(): Envelope[]
@@ -82,6 +85,11 @@ export async function guardedRepository(
     amber,
     cobalt,
     git: run,
+    async gitByPerson(args) {
+      const terminal = ownTerminal(['git', ...args], { cwd: project.root, env: project.env })
+      const code = await terminal.ended
+      return { code, shown: terminal.written() }
+    },
     commit(env, path, ...flags) {
       project.write(path, `${path} ${Math.random()}\n`)
       run(env, ['add', '--', path])

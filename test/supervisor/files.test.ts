@@ -4,7 +4,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { HeimdallError } from '../../src/errors.ts'
-import { bootId, readStat } from '../../src/processes.ts'
+import { bootId } from '../../src/boot-id.ts'
+import { readStat } from '../../src/processes.ts'
 import {
   encodeHolder,
   findSession,

@@ -5,6 +5,7 @@ import { type Committer, committerOf, judgePaths, recordCollisions, type Verdict
 import { readHaid, trailer } from '../../coordination/haid.ts'
 import { EXIT, HeimdallError } from '../../errors.ts'
 import { CONFLICT_PAIRS_MAX } from '../../limits.ts'
+import { whoActs } from '../../person.ts'
 import type { Answer, Context, Run } from '../command.ts'
 import { readAll } from '../stdin.ts'
 import type { guardRun } from '../table/guard.ts'
@@ -150,7 +151,7 @@ function judgeCommits(room: Coordination, committer: Committer, commits: readonl
 const COMMIT_CLOCK_MS = 1_000
 
 function whoCommits(context: Context, room: Coordination, at: Git): Committer {
-  return committerOf(room, askingOf(context, undefined), () => humanName(at))
+  return committerOf(room, askingOf(context, undefined), () => (whoActs().person ? humanName(at) : undefined))
 }
 
 function humanName({ cwd, env }: Git): string {

@@ -26,7 +26,7 @@ export const guardRun = spec({
   names: ['heimdall guard run'],
   summary: 'what the hooks call: check a commit or a push against claims',
   about:
-    'Exits 1 when an agent would commit or push paths that another live agent holds. The agent is HEIMDALL_HAID, HEIMDALL_AGENT_ID or BB_AGENT of the environment; without one it is a person, who is warned. If the claims cannot be read, the commit goes on and stderr says so.',
+    'Exits 1 when an agent would commit or push paths that another live agent holds. The agent is HEIMDALL_HAID, HEIMDALL_AGENT_ID or BB_AGENT of the environment, or the session; without one it is a person at a terminal, who is warned, or nobody in particular, who is stopped like an agent. If the claims cannot be read, the commit goes on and stderr says so.',
   args: [
     { name: 'hook', help: 'pre-commit, pre-push, prepare-commit-msg or post-commit' },
     { name: 'words', help: 'what git passes to the hook', optional: true, variadic: true },

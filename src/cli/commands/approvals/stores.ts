@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { HeimdallError, isErrno } from '../../../errors.ts'
 import { runsDirOf } from '../../../runs/run-close.ts'
 import { requirePerson } from '../../../person.ts'
-import { bootId } from '../../../processes.ts'
+import { bootId } from '../../../boot-id.ts'
 import {
   type Answer as Said,
   APPROVAL_MIGRATIONS,

@@ -11,10 +11,9 @@ import { iso } from '../../../coordination/moment.ts'
 import type { ProcessRef } from '../../../coordination/process-ref.ts'
 import type { Agent } from '../../../coordination/store.ts'
 import { HeimdallError, isErrno } from '../../../errors.ts'
-import { requirePerson } from '../../../person.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import type { agentInit } from '../../table/coordination.ts'
-import { callerOf, keepKey, sessionTree, withRoom } from './room.ts'
+import { callerOf, keepKey, personIn, sessionTree, withRoom } from './room.ts'
 
 export const run: Run<typeof agentInit> = async (context, { flags }) => {
   const inProject = flags['project-root'] === undefined ? context : context.in(context.resolve(flags['project-root']))
@@ -74,7 +73,7 @@ async function resume(context: Context, room: Coordination, name: string, flags:
   const tree = sessionTree(context)
   const doubt = doubtOf(room, name, outsideTasks, tree)
   const mayAsk = flags['non-interactive'] !== true && context.stdin.isTTY && context.stderr.isTTY
-  const confirmedBy = doubt !== undefined && mayAsk ? await confirm(context, doubt) : undefined
+  const confirmedBy = doubt !== undefined && mayAsk ? await confirm(context, room, name, doubt) : undefined
   const { agent, evidence, tasks } = adopted(context, room, name, { outsideTasks, confirmedBy, tree })
   return begun(
     room,
@@ -121,8 +120,9 @@ function adopted(
   }
 }
 
-async function confirm(context: Context, doubt: string): Promise<string | undefined> {
-  const person = requirePerson('adopting without evidence').name
+async function confirm(context: Context, room: Coordination, name: string, doubt: string): Promise<string | undefined> {
+  const to = room.store.read((rows) => findAgent(rows, name)?.agentId) ?? null
+  const person = personIn(context, room, 'adopting without evidence', to).name
   const terminal = createInterface({ input: context.stdin, output: context.stderr })
   try {
     const reply = await terminal.question(`${doubt} Adopt it all the same? [y/N] `)

@@ -9,6 +9,7 @@ import { type LogLevel, resolveOptions, SESSION_DEFAULTS, type SessionOptions } 
 import { handOver, type StartedSession, startSession } from '../../../supervisor/start.ts'
 import type { Context, InputOf, Run } from '../../command.ts'
 import { takeEarly } from '../../early-session.ts'
+import { sessionEnvironment } from '../../session-environment.ts'
 import type { run as row } from '../../table/session.ts'
 import { socketDirOf } from './socket-dir.ts'
 import { terminalSize } from './terminal-size.ts'
@@ -62,7 +63,8 @@ async function start(context: Context, options: SessionOptions, isNamed: boolean
     try {
       const launched = takeEarly(id)
       if (launched !== undefined) return await handOver({ ...options, id }, launched, context)
-      return await startSession({ ...options, id }, { launcher: launcherPath(), env: context.env })
+      const env = await sessionEnvironment(context.env)
+      return await startSession({ ...options, id }, { launcher: launcherPath(), env })
     } catch (error) {
       if (isNamed || !(error instanceof HeimdallError) || error.code !== 'SESSION_ID_IN_USE') throw error
       refused.add(id)
