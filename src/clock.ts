@@ -51,6 +51,24 @@ export async function within(clock: Clock, ms: number, work: Promise<unknown>): 
   done.abort()
 }
 
+/** The same, but the time begins anew for as long as `moved` changes. */
+export async function whileMoving(
+  clock: Clock,
+  ms: number,
+  moved: () => number,
+  work: Promise<unknown>,
+): Promise<void> {
+  let isDone = false
+  const done = work.then(() => {
+    isDone = true
+  })
+  for (let before = moved(), now = before; ; before = now) {
+    await within(clock, ms, done)
+    now = moved()
+    if (isDone || now === before) return
+  }
+}
+
 /** RFC 3339 in UTC with whole seconds, the form that seed 000 writes. */
 export function isoSeconds(wallMs: number): string {
   return `${new Date(wallMs).toISOString().slice(0, 19)}Z`

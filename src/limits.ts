@@ -335,8 +335,10 @@ export const REPLAY_CHUNK_BYTES = 256 << 10
 export const PASSED_BYTES_UNFREED_MAX = 16 << 20 // buffers that a shim has read and is done with; then a minor collection frees them
 /** After the end of input an upstream that has nothing left to answer gets this long to go by itself. */
 export const UPSTREAM_EOF_MS = 300
-/** The same with calls still open. */
+/** The same with calls still open; it begins anew with all that the upstream takes or answers. */
 export const UPSTREAM_DRAIN_MS = 1_000
+/** A server that has closed a pipe gets this long to exit, so that its exit tells what it was; calls wait for it. */
+export const UPSTREAM_HANGUP_MS = 3_000
 /** From SIGTERM to SIGKILL (seed 004 §6.3). */
 export const UPSTREAM_GRACE_MS = 2_000
 /** How often a shim looks whether its parent is still there; most clients are noticed at once by the end of stdin. */

@@ -102,7 +102,9 @@ export async function joinRun(joining: Joining): Promise<Record> {
   const enterRun = (books: RunBooks): Buffer => {
     ensureFolder(join(runsDir, '.open'))
     writeFileSync(openMark(runsDir, folder), '')
-    membership ??= joinMembers(runDir, identity.source.shim_id)
+    // Whoever closed the run has removed the file by which this member was known.
+    membership?.leave()
+    membership = joinMembers(runDir, identity.source.shim_id)
     const isOpening = books.segment === 0 || books.hasEnded
     if (isOpening) beginSegment(books, momentOf(clock))
     if (role === 'owner') books.isOwned = true

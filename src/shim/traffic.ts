@@ -1,11 +1,11 @@
 // The traffic of one shim: bytes both ways with back-pressure, until the client leaves, the server ends, or policy or a signal says so.
 import type { EventEmitter } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
-import { type Clock, within } from '../clock.ts'
+import { type Clock, whileMoving, within } from '../clock.ts'
 import { EXIT } from '../errors.ts'
 import { PREVIEW_NONE } from '../events/preview.ts'
 import type { RunStatus } from '../events/types.ts'
-import { PARENT_WATCH_MS, UPSTREAM_DRAIN_MS, UPSTREAM_EOF_MS } from '../limits.ts'
+import { PARENT_WATCH_MS, UPSTREAM_DRAIN_MS, UPSTREAM_EOF_MS, UPSTREAM_HANGUP_MS } from '../limits.ts'
 import type { Decision } from '../policy/types.ts'
 import type { AgentOut } from './agent-out.ts'
 import { ERROR_CODES, protocolError } from './answers.ts'
@@ -75,7 +75,10 @@ export function startTraffic(options: TrafficOptions): Traffic {
     resolveEnded = resolve
   })
   const garbage = new Garbage()
-  const client = options.clientSide(flowTo(upstream, stdin, garbage))
+  /** Counts what upstream has taken and answered. */
+  let moves = 0
+  const moved = (): number => moves
+  const client = options.clientSide(flowTo(upstream, stdin, garbage, () => void (moves += 1)))
   const closed = (stream: Readable): Promise<void> => new Promise((resolve) => void stream.once('close', resolve))
   const lastOutput = Promise.all([closed(upstream.stdout), closed(upstream.stderr)])
 
@@ -84,11 +87,11 @@ export function startTraffic(options: TrafficOptions): Traffic {
     isEnding = true
     if (open.size === 0) allAnswered()
     // A server that does not read holds up the rest of the input, but not the end.
-    if (ending.patienceMs > 0) await within(clock, UPSTREAM_DRAIN_MS, client.ended())
+    if (ending.patienceMs > 0) await whileMoving(clock, UPSTREAM_DRAIN_MS, moved, client.ended())
     const unjudged = client.drop()
     if (unjudged > 0) options.note(`${unjudged} bytes of the client were not sent on: the server did not read`)
     const patienceMs = ending.patienceMs > 0 && open.size > 0 ? UPSTREAM_DRAIN_MS : ending.patienceMs
-    await upstream.end({ patienceMs, settled, afterSettledMs: UPSTREAM_EOF_MS })
+    await upstream.end({ patienceMs, moved, settled, afterSettledMs: UPSTREAM_EOF_MS })
     await within(clock, LAST_OUTPUT_MS, lastOutput)
     out.upstreamEnded()
     closeOpenCalls(options, () => INTERNAL_ERROR, ending.why)
@@ -121,20 +124,22 @@ export function startTraffic(options: TrafficOptions): Traffic {
       upstream.stdout.pause()
       out.onDrain(() => upstream.stdout.resume())
     }
+    const openBefore = open.size
     upstreamSide.push(chunk)
+    if (open.size < openBefore) moves += 1
     garbage.passed(chunk.length)
     if (isEnding && open.size === 0) allAnswered()
   })
   // A server that closes its output, or input that is still to be sent, will answer nothing more, whether or not it lives on.
   const hungUp = (what: string) => (): void => {
-    void within(clock, LAST_OUTPUT_MS, upstream.exited).then(() => {
+    void within(clock, UPSTREAM_HANGUP_MS, upstream.exited).then(() => {
       if (isTerminated || isEnding || hasExited) return
       options.note(what)
       return end({ exitCode: EXIT.failure, status: 'FAILED', patienceMs: 0, why: what })
     })
   }
-  upstream.stdout.once('close', hungUp('the server closed its output and lives on'))
-  upstream.stdin.once('error', hungUp('the server closed its input and lives on'))
+  upstream.stdout.once('close', hungUp('the server closed its output and does not exit'))
+  upstream.stdin.once('error', hungUp('the server closed its input and does not exit'))
   void upstream.exited.then(async (exit) => {
     hasExited = true
     if (isTerminated || isEnding) return
@@ -189,14 +194,14 @@ function closeOpenCalls(
   }
 }
 
-function flowTo(upstream: Upstream, stdin: Readable, garbage: Garbage): Flow {
+function flowTo(upstream: Upstream, stdin: Readable, garbage: Garbage, onTaken: () => void): Flow {
   const { stdin: to } = upstream
   return {
     // A server that has closed its input takes nothing any more; its exit tells the rest.
     write(bytes) {
       // What was held, or put together from pieces, is in buffers of its own.
       garbage.passed(bytes.length)
-      return !to.writable || to.write(bytes)
+      return !to.writable || to.write(bytes, onTaken)
     },
     writable: () =>
       new Promise((resolve) => {

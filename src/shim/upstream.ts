@@ -1,7 +1,7 @@
 // The MCP server behind the shim: a process group of its own, ended with everything it started.
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { type Clock, pause, within } from '../clock.ts'
+import { type Clock, pause, whileMoving, within } from '../clock.ts'
 import { UPSTREAM_GRACE_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import type { ProcessTree } from '../process-tree.ts'
@@ -27,6 +27,8 @@ export interface Upstream {
 export interface EndOptions {
   /** How long it may take to go by itself once its input has ended; 0 for SIGTERM at once. */
   readonly patienceMs: number
+  /** Changes while it still takes input or answers: then the patience begins anew. */
+  readonly moved?: () => number
   /** Cuts the patience short: nothing is left that is worth waiting for. */
   readonly settled?: Promise<void>
   readonly afterSettledMs?: number
@@ -73,11 +75,11 @@ export function startUpstream(options: {
     stdout: child.stdout,
     stderr: child.stderr,
     exited,
-    async end({ patienceMs, settled, afterSettledMs }) {
+    async end({ patienceMs, moved = () => 0, settled, afterSettledMs }) {
       child.stdin.end()
       if (patienceMs > 0) {
         const moment = settled?.then(() => within(clock, afterSettledMs ?? 0, exited)) ?? exited
-        await within(clock, patienceMs, Promise.race([exited, moment]))
+        await whileMoving(clock, patienceMs, moved, Promise.race([exited, moment]))
       }
       watch?.cancel()
       await endAll(group, tree, clock)

@@ -46,6 +46,46 @@ test.each([
   },
 )
 
+test('the end of input behind many calls waits for a server that reads, however long it takes', async () => {
+  // Half a millisecond for each call: together twice what a server gets that stands still.
+  const slow = `const still = new Int32Array(new SharedArrayBuffer(4))
+    require("readline").createInterface(process.stdin).on("line", (line) => {
+      Atomics.wait(still, 0, 0, 0.5)
+      process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(line).id, result: {} }) + "\\n")
+    })`
+  const shim = startShim({ server: server(slow) })
+  const calls = 4_000
+  shim.send(Array.from({ length: calls }, (_, id) => JSON.stringify(toolCall(id, 'echo'))).join('\n'))
+  const { code, events } = await shim.end()
+  expect(code).toBe(0)
+  const ends = ofType(events, 'tool_call_end').map((event) => event['status'] as string)
+  expect(ends.filter((one) => one === 'OK')).toHaveLength(calls)
+})
+
+test('a server that closes its input and exits later is reported by its exit', async () => {
+  const shim = startShim({ server: ['sh', '-c', 'exec <&-; sleep 0.8; exit 3'] })
+  shim.send(toolCall(1, 'echo'))
+  expect(await shim.answer(1)).toMatchObject({ error: { message: 'the server exited with code 3' } })
+  expect((await shim.program.ended).code).toBe(3)
+})
+
+test.each(['SIGUSR2', 'SIGTERM', 'SIGINT', 'SIGHUP'])(
+  '%s before the shim is ready is a signal like any other',
+  async (name) => {
+    // The server is started first, and tells its parent at once.
+    const [node, ...args] = fixture('shim-upstream')
+    const shim = startShim({ server: ['sh', '-c', `kill -${name.slice(3)} $PPID; exec "$0" "$@"`, node, ...args] })
+    if (name === 'SIGUSR2') {
+      expect(await shim.call('echo')).toMatchObject({ result: {} })
+      expect((await shim.end()).code).toBe(0)
+      return
+    }
+    const { code, signal } = await shim.program.ended
+    expect({ code, signal }).toEqual({ code: { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 }[name], signal: null })
+    expect(status(shim.events())).toBe('CANCELLED')
+  },
+)
+
 test.each([
   ['output', `require("fs").closeSync(1);${LIVES}process.stdin.resume()`],
   ['input', `require("fs").closeSync(0);${LIVES}`],

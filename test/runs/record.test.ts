@@ -70,6 +70,17 @@ function writeCall(
   text.lines.clear()
 }
 
+test('a member that was taken for dead takes part again from its next event on', async () => {
+  const runsDir = temporaryFolder()
+  const member = await joinAs(runsDir, 'r', 'a')
+  rmSync(join(runsDir, 'r', 'members', 'a'))
+  expect(closeAbandonedRuns(runsDir, clock)).toMatchObject({ closed: 1, open: 0 })
+  writeCall(member, 'ALLOW', 'OK', true)
+  expect(closeAbandonedRuns(runsDir, clock)).toMatchObject({ closed: 0, open: 1 })
+  member.record.leave('SUCCEEDED', 0)
+  member.record.close()
+})
+
 const step = fc.oneof(
   {
     weight: 6,

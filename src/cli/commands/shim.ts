@@ -3,10 +3,12 @@ import type { Context, Run } from '../command.ts'
 import type { shim } from '../table/policy.ts'
 import { CONFIG_KEYS, loadConfig } from '../../config.ts'
 import { HeimdallError } from '../../errors.ts'
+import { EarlySignals } from '../../shim/early-signals.ts'
 import { runShim } from '../../shim/shim.ts'
 import { shimOptions } from '../../shim/options.ts'
 
 export const run: Run<typeof shim> = async (context, { flags, rest }) => {
+  const signals = new EarlySignals(process)
   if (rest.length === 0)
     throw new HeimdallError('USAGE', 'no server to start: give its command line after --', {
       hint: `${context.calledAs} --server-name=git -- npx mcp-server-git`,
@@ -23,7 +25,7 @@ export const run: Run<typeof shim> = async (context, { flags, rest }) => {
     cwd: context.cwd,
     clock: context.clock,
     parentPid: () => process.ppid,
-    signals: process,
+    signals,
     stdin,
     stdout,
     stderr,
