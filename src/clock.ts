@@ -58,12 +58,11 @@ export async function whileMoving(
   moved: () => number,
   work: Promise<unknown>,
 ): Promise<void> {
-  let isDone = false
-  const done = work.then(() => {
-    isDone = true
-  })
+  const done = work.then(() => true)
   for (let before = moved(), now = before; ; before = now) {
-    await within(clock, ms, done)
+    const timer = new AbortController()
+    const isDone = await Promise.race([done, pause(clock, ms, timer.signal).then(() => false)])
+    timer.abort()
     now = moved()
     if (isDone || now === before) return
   }

@@ -143,6 +143,23 @@ test.each<[Record<string, unknown>, boolean]>([
   [{ map: { '/etc/x': 'content' } }, true],
   [{ files: { 'other/x': 'content' } }, true],
   [{ files: { 'src/x': 'content' } }, false],
+  // A plain resolve of these leaves the folder; a scheme alone makes no address.
+  [{ path: 'ab://../../../etc/x' }, true],
+  [{ note: 'ab://../../../etc/x' }, true],
+  [{ path: 'ab://host/x' }, true],
+  [{ path: 'https://../../etc/x' }, true],
+  [{ path: 'https://host/../../../etc/x' }, true],
+  [{ path: 'https:///etc/x' }, true],
+  [{ url: 'https://example.test/x?y=/etc', path: 'src/x' }, false],
+  [{ source: 'postgres://me@db.test:5432/x', path: 'src/x' }, false],
+  [{ source: 'https://[::1]:80/x', path: 'src/x' }, false],
+  // Key and value.
+  [{ paths: { 'src/a': 'other/x' } }, true],
+  [{ paths: { 'src/a': 'x' } }, true],
+  [{ paths: { 'src/a': 'src/x' } }, false],
+  [{ paths: { 'src/a': ['src/x', 'other/x'] } }, true],
+  [{ files: { 'src/a': 'other/x' } }, true],
+  [{ files: { 'src/a': 'const a = b / c\n' } }, false],
   // What says by itself where its path stands has other texts as well.
   [{ files: [{ path: 'src/x', content: 'other' }] }, false],
   [{ files: [{ path: 'other/x', content: 'other' }] }, true],

@@ -8,7 +8,10 @@ const PATH_WORD =
 /** Absolute, in a home, or leading up: a path under any key. */
 const PATH_LOOK = /^(?:\/|~|\.{1,2}(?:[/\\]|$)|[a-z]:[/\\]|file:)|(?:^|[/\\])\.\.(?:[/\\]|$)/i
 const LOOK_CHARS_MAX = 1_024
-const OTHER_SCHEME = /^(?!file:)[a-z][a-z0-9+.-]+:\/\//i
+/** Schemes of addresses on a network, with a host behind them. Whatever else has a scheme, a program may open as a path: `ab://../x`. */
+const ADDRESS =
+  /^(?:https?|wss?|s?ftp|ftps|ssh|git|git\+(?:ssh|https?)|svn|rsync|s3|gs|az|docker|oci|postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|kafka|nats|ldaps?|smtps?|imaps?|tcp|udp|grpcs?):\/\/(?:[^\s/?#@\\]*@)?(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])(?::[0-9]*)?(?:[/?#]|$)/i
+const LEADS_UP = /(?:^|[/\\])\.\.(?:[/\\]|$)/
 /** Levels of members for which a key speaks: its own value, and `{"path": {"value": …}}`. Lists do not count as a level. */
 const NAMED_LEVELS = 2
 
@@ -19,7 +22,7 @@ export function pathTextsOf(
 ): readonly string[] | 'unknown' | 'ambiguous' {
   const texts = new Set<string>()
   const looks = newLooks()
-  if (keys === null) return collect(args, 0, 0, looks, texts) ? [...texts] : 'unknown'
+  if (keys === null) return collect(args, UNNAMED, 0, looks, texts) ? [...texts] : 'unknown'
   for (const segments of keys) {
     const found = someAt(args, segments, 0, looks, (value) =>
       collectStrings(value, 0, looks, texts) ? false : 'unknown',
@@ -38,12 +41,20 @@ function collectStrings(value: unknown, depth: number, looks: Looks, texts: Set<
   return Object.values(value).every((inner) => collectStrings(inner, depth + 1, looks, texts))
 }
 
-/** `named`: for how many levels a key above still says that texts are paths. */
-function collect(value: unknown, named: number, depth: number, looks: Looks, texts: Set<string>): boolean {
+/** What a key above says of texts: whether they are paths, and for how many levels. */
+interface Named {
+  readonly levels: number
+  /** It speaks of files: what stands under a path may be what is in the file. */
+  readonly mayBeContent: boolean
+}
+
+const UNNAMED: Named = { levels: 0, mayBeContent: false }
+
+function collect(value: unknown, named: Named, depth: number, looks: Looks, texts: Set<string>): boolean {
   looks.left -= 1
   if (looks.left < 0 || depth > ARGS_DEPTH_MAX) return false
   if (typeof value === 'string') {
-    if ((named > 0 || looksLikePath(value)) && !OTHER_SCHEME.test(value)) texts.add(value)
+    if ((named.levels > 0 || looksLikePath(value)) && !isAddress(value)) texts.add(value)
     return true
   }
   if (typeof value !== 'object' || value === null) return true
@@ -52,19 +63,37 @@ function collect(value: unknown, named: number, depth: number, looks: Looks, tex
   // `{"/etc/x": "content"}`; below a key for paths `src/x` is told by its slash.
   const paths = new Set(
     Object.keys(value).filter(
-      (key) => looksLikePath(key) || (named > 0 && key.includes('/') && !OTHER_SCHEME.test(key)),
+      (key) => (looksLikePath(key) || (named.levels > 0 && key.includes('/'))) && !isAddress(key),
     ),
   )
   for (const path of paths) texts.add(path)
   // `{"path": …, "content": …}` says by itself which of its texts are paths.
-  const inherited = paths.size > 0 || members.some(([key]) => isPathKey(key)) ? 0 : Math.max(named - 1, 0)
-  return members.every(([key, inner]) =>
-    collect(inner, !paths.has(key) && isPathKey(key) ? NAMED_LEVELS : inherited, depth + 1, looks, texts),
-  )
+  const isTold = members.some(([key]) => !paths.has(key) && isPathKey(key))
+  const inherited = isTold ? UNNAMED : { ...named, levels: Math.max(named.levels - 1, 0) }
+  return members.every(([key, inner]) => {
+    const isPath = paths.has(key)
+    if (!isPath && isPathKey(key)) return collect(inner, namedBy(key), depth + 1, looks, texts)
+    // `{"paths": {"src/a": "lib/a"}}` has two; of `{"files": {"src/a": "…"}}` the second may be what the file holds.
+    const isContent = isPath && named.mayBeContent && !(typeof inner === 'string' && couldBePath(inner))
+    return collect(inner, isContent ? UNNAMED : inherited, depth + 1, looks, texts)
+  })
+}
+
+function namedBy(key: string): Named {
+  return { levels: NAMED_LEVELS, mayBeContent: /files?[^a-z]*$/i.test(key) }
 }
 
 function isPathKey(key: string): boolean {
   return PATH_WORD.test(key.replace(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, '_').toLowerCase())
+}
+
+/** No path but a place on a network; one that leads up is no address that anybody writes. */
+function isAddress(text: string): boolean {
+  return ADDRESS.test(text) && !LEADS_UP.test(text)
+}
+
+function couldBePath(text: string): boolean {
+  return text.length <= LOOK_CHARS_MAX && /^\S*[/\\]\S*$/.test(text)
 }
 
 function looksLikePath(text: string): boolean {
