@@ -1,4 +1,5 @@
 // Answers the program's questions from the emulator, in the screen's worker: each once, in the order they were asked.
+import { type Params, paramsText } from '../cells/params.ts'
 import type { Colors } from '../wire/messages.ts'
 import type { Emulator } from './emulator.ts'
 import { Palette } from './palette.ts'
@@ -33,7 +34,7 @@ export function answerQueries(emulator: Emulator, modes: TerminalModes, say: (an
     if (answer === undefined) continue
     const isAsked = new RegExp(`^(?:${query.params ?? '.*'})$`, 's')
     const take = (params: string): boolean => isAsked.test(params) && answered(answer(params, asked))
-    const takeList = (params: readonly (number | number[])[]): boolean => take(textOf(params))
+    const takeList = (params: Params): boolean => take(paramsText(params))
     if (query.is === 'csi') parser.registerCsiHandler(query.id, takeList)
     else if (query.is === 'dcs') parser.registerDcsHandler(query.id, take)
     else parser.registerOscHandler(query.id, (text) => answered(answer(text, asked)))
@@ -47,7 +48,3 @@ export function answerQueries(emulator: Emulator, modes: TerminalModes, say: (an
   emulator.onData(answered)
   return answering
 }
-
-/** A parameter that was left out comes as 0, and means it. */
-const textOf = (params: readonly (number | number[])[]): string =>
-  params.map((param) => (Array.isArray(param) ? param.join(':') : param === 0 ? '' : String(param))).join(';')

@@ -1,5 +1,6 @@
-// The headless terminal, and the few things of it that its public interface does not show. Runs in the screen's worker.
+// The headless terminal of a session, and where its margins and cursor are. Runs in the screen's worker.
 import type { IBufferCell, Terminal } from '@xterm/headless'
+import { inside } from '../cells/internals.ts'
 import { createTerminal } from '../cells/terminal.ts'
 
 export type Cell = IBufferCell
@@ -17,27 +18,16 @@ export function createEmulator(cols: number, rows: number): Emulator {
   })
 }
 
-interface BufferInternals {
+interface Margins {
   readonly scrollTop: number
   readonly scrollBottom: number
   readonly savedX: number
   readonly savedY: number
-  readonly ybase: number
 }
-
-/** Pinned with the package's exact version; `draw-screen.test.ts` fails when one of these moves. */
-interface Internals {
-  readonly _core: {
-    readonly _bufferService: { readonly buffers: { readonly normal: BufferInternals; readonly alt: BufferInternals } }
-    readonly _inputHandler: { readonly _curAttrData: unknown }
-  }
-}
-
-const inside = (emulator: Emulator): Internals['_core'] => (emulator as unknown as Internals)._core
 
 /** Rows of the scroll region and the saved cursor, counted from 0 on the screen. */
-export function marginsOf(emulator: Emulator, which: 'normal' | 'alt'): Omit<BufferInternals, 'ybase'> {
-  const { scrollTop, scrollBottom, savedX, savedY, ybase } = inside(emulator)._bufferService.buffers[which]
+export function marginsOf(emulator: Emulator, which: 'normal' | 'alt'): Margins {
+  const { scrollTop, scrollBottom, savedX, savedY, ybase } = inside(emulator).service.buffers[which]
   const within = (value: number, size: number): number => Math.min(Math.max(0, value), size - 1)
   // The emulator counts the saved row from the start of its history.
   return {
@@ -50,5 +40,5 @@ export function marginsOf(emulator: Emulator, which: 'normal' | 'alt'): Omit<Buf
 
 /** The attributes that the next character will have. */
 export function currentAttributes(emulator: Emulator): Cell {
-  return inside(emulator)._inputHandler._curAttrData as Cell
+  return inside(emulator).attributes as Cell
 }

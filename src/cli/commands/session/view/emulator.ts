@@ -1,6 +1,7 @@
 // The session's screen as this viewer keeps it, and those wishes of the program that concern the viewer's own terminal.
 import type { IBuffer, Terminal } from '@xterm/headless'
 import type { DrawnLine } from '../../../../cells/draw-line.ts'
+import { type Params, paramsText } from '../../../../cells/params.ts'
 import { createTerminal } from '../../../../cells/terminal.ts'
 import { WholeCharacters } from '../../../../cells/whole-characters.ts'
 import type { Size } from '../../../../wire/messages.ts'
@@ -18,8 +19,6 @@ export interface Wishes {
   /** Title, bell, cursor shape, notification, clipboard. */
   readonly show: (sequence: string) => void
 }
-
-type Params = readonly (number | number[])[]
 
 export class Emulator {
   readonly terminal: Terminal
@@ -110,7 +109,7 @@ export class Emulator {
     const csi = (prefix: string, intermediates: string, final: string, to: (sequence: string) => void): void => {
       const id = { final, ...(prefix === '' ? {} : { prefix }), ...(intermediates === '' ? {} : { intermediates }) }
       parser.registerCsiHandler(id, (params) => {
-        to(`\u001b[${prefix}${written(params)}${intermediates}${final}`)
+        to(`\u001b[${prefix}${paramsText(params)}${intermediates}${final}`)
         return true
       })
     }
@@ -153,6 +152,3 @@ function pass(to: (sequence: string) => void, sequence: string): true {
 }
 
 const osc = (code: number, text: string): string => `\u001b]${code};${text}\u0007`
-
-const written = (params: Params): string =>
-  params.map((param) => (Array.isArray(param) ? param.join(':') : param === 0 ? '' : String(param))).join(';')

@@ -1,26 +1,6 @@
 // A screen that is cleared goes into the history first, as in tmux: who looks back finds what stood there.
 import type { Terminal } from '@xterm/headless'
-
-interface Line {
-  getTrimmedLength(): number
-}
-
-/** Rows are counted from 0 on the screen; the saved one and `ybase`, where the screen begins, from the start of the history. */
-interface Buffer {
-  readonly ybase: number
-  readonly lines: { get(y: number): Line | undefined }
-  scrollTop: number
-  scrollBottom: number
-  savedY: number
-}
-
-/** Pinned with the package's exact version; `cleared-screens-are-history.test.ts` fails when one of these moves. */
-interface Internals {
-  readonly _core: {
-    readonly _bufferService: { readonly buffer: Buffer; scroll(blank: unknown): void }
-    readonly _inputHandler: { readonly _curAttrData: unknown }
-  }
-}
+import { inside } from '../../../../cells/internals.ts'
 
 /**
  * Not the emulator's own `scrollOnEraseInDisplay`: that one scrolls instead of erasing, so that rows with nothing but
@@ -37,14 +17,14 @@ export function keepCleared(terminal: Terminal): void {
 }
 
 function pushScreen(terminal: Terminal): void {
-  const { _bufferService: service, _inputHandler: handler } = (terminal as unknown as Internals)._core
+  const { service, attributes } = inside(terminal)
   const { buffer } = service
   const { scrollTop, scrollBottom, ybase } = buffer
   let used = terminal.rows
   while (used > 0 && (buffer.lines.get(ybase + used - 1)?.getTrimmedLength() ?? 0) === 0) used -= 1
   buffer.scrollTop = 0
   buffer.scrollBottom = terminal.rows - 1
-  for (let row = 0; row < used; row += 1) service.scroll(handler._curAttrData)
+  for (let row = 0; row < used; row += 1) service.scroll(attributes)
   buffer.scrollTop = scrollTop
   buffer.scrollBottom = scrollBottom
   buffer.savedY += buffer.ybase - ybase

@@ -1,11 +1,13 @@
 // The colours of the viewer's own terminal, so that a program in the session can be told of them when it asks.
+import { hexColor, parseColor } from '../../../../cells/color.ts'
 import type { Clock } from '../../../../clock.ts'
 import { OUTER_COLORS_MS } from '../../../../limits.ts'
 import type { Env } from '../../../../paths.ts'
 import type { Colors } from '../../../../wire/messages.ts'
 
 const ASK = '\u001b]10;?\u001b\\\u001b]11;?\u001b\\'
-const ANSWER = /\u001b\](1[01]);rgba?:([\da-f]+)\/([\da-f]+)\/([\da-f]+)(?:\/[\da-f]+)?(?:\u0007|\u001b\\)/gi
+const ANSWER =
+  /\u001b\](1[01]);rgba?:([\da-f]{1,4}\/[\da-f]{1,4}\/[\da-f]{1,4})(?:\/[\da-f]{1,4})?(?:\u0007|\u001b\\)/gi
 /** The beginning of one, at the end of a read; a lone ESC is the key. */
 const TORN = /\u001b\](?:1(?:[01](?:;(?:[^\u0007\u001b]{0,40}\u001b?)?)?)?)?$/
 
@@ -22,8 +24,8 @@ export class OuterColors {
   /** What a person typed. */
   take(chunk: Buffer): Buffer {
     const text = this.#torn + chunk.toString('latin1')
-    const typed = text.replaceAll(ANSWER, (_, code: string, ...parts: string[]) => {
-      this.#found.set(code, `#${parts.slice(0, 3).map(twoDigits).join('')}`)
+    const typed = text.replaceAll(ANSWER, (_, code: string, parts: string) => {
+      this.#found.set(code, hexColor(parseColor(`rgb:${parts}`) ?? 0))
       return ''
     })
     this.#torn = TORN.exec(typed)?.[0] ?? ''
@@ -36,14 +38,6 @@ export class OuterColors {
     const background = this.#found.get('11')
     return foreground === undefined || background === undefined ? undefined : { foreground, background }
   }
-}
-
-/** One to four digits are a fraction of the whole. */
-function twoDigits(part: string): string {
-  const value = Number.parseInt(part, 16) / (16 ** part.length - 1)
-  return Math.round(value * 255)
-    .toString(16)
-    .padStart(2, '0')
 }
 
 /**

@@ -1,0 +1,31 @@
+// The few things of the emulator that its public interface does not show. Pinned with the package's exact version; `draw-screen.test.ts`
+// and `cleared-screens-are-history.test.ts` fail when one of these moves.
+import type { Terminal } from '@xterm/headless'
+
+/** Rows are counted from 0 on the screen; the saved one and `ybase`, where the screen begins, from the start of the history. */
+interface Buffer {
+  readonly ybase: number
+  readonly lines: { get(y: number): { getTrimmedLength(): number } | undefined }
+  readonly savedX: number
+  savedY: number
+  scrollTop: number
+  scrollBottom: number
+}
+
+interface Core {
+  readonly _bufferService: {
+    readonly buffer: Buffer
+    readonly buffers: { readonly normal: Buffer; readonly alt: Buffer }
+    scroll(blank: unknown): void
+  }
+  readonly _inputHandler: { readonly _curAttrData: unknown }
+}
+
+export function inside(terminal: Terminal): {
+  readonly service: Core['_bufferService']
+  /** The attributes that the next character will have. */
+  readonly attributes: unknown
+} {
+  const { _bufferService: service, _inputHandler: handler } = (terminal as unknown as { readonly _core: Core })._core
+  return { service, attributes: handler._curAttrData }
+}
