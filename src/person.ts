@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import { HeimdallError, isErrno } from './errors.ts'
 import type { ProcessTable } from './process-table.ts'
 import { lookUnswayed } from './processes.ts'
+import { supervisedBy } from './supervisor-process.ts'
 
 export interface Person {
   readonly person: true
@@ -66,8 +67,6 @@ const MARKS: readonly string[] = [
 ]
 
 const INTERPRETER = /^(node|nodejs|bun|deno|npx|python[\d.]*|pypy[\d.]*|ruby|uv|uvx)$/
-/** The script of a session's process, in whichever place this or another version is installed. */
-const SUPERVISOR_SCRIPT = /(^|\/)dist\/session\.cjs$/
 
 /**
  * A session or a host on any way up is the one who acts. Variables never prove a person; those that a process was
@@ -176,13 +175,6 @@ function markOf(table: ProcessTable, pid: number): string | undefined {
   if (mark === undefined) return undefined
   const name = basename(table.commandWords(pid)[0] ?? 'a program')
   return `${name} (process ${pid}) was started where ${mark} is set, as it is for agents`
-}
-
-/** The id of the session that this process is the supervisor of, if it is one. */
-export function supervisedBy(table: ProcessTable, pid: number): string | undefined {
-  const words = table.commandWords(pid)
-  const at = words.findIndex((word) => SUPERVISOR_SCRIPT.test(word))
-  return at < 0 || !INTERPRETER.test(basename(words[0] ?? '')) ? undefined : words[at + 1]
 }
 
 function isHost({ program, inPackage }: Host, words: readonly string[]): boolean {

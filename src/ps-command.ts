@@ -30,34 +30,45 @@ const options = {
   killSignal: 'SIGKILL',
   maxBuffer: PS_OUTPUT_BYTES_MAX,
 } as const
+/** What it complains of on stderr is nobody's to read. */
+const silent = { ...options, stdio: ['ignore' as const, 'pipe' as const, 'ignore' as const] }
 
 /** Loaded on first use: most commands ask about no process. */
 const childProcess = () => process.getBuiltinModule('node:child_process')
 
 /** What `ps` prints. It must answer: to take silence for "nobody runs" would end what lives. */
 export function ps(words: readonly string[]): string {
-  const { error, stdout } = childProcess().spawnSync('ps', words, { ...options, stdio: ['ignore', 'pipe', 'ignore'] })
-  if (error !== undefined) throw unreadable(error)
-  return stdout
+  const { error, status, signal, stdout } = childProcess().spawnSync('ps', words, silent)
+  return answerOf({ error, status, signal, stdout })
 }
 
 /** The same, while we go on. */
 export function psAside(words: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     childProcess().execFile('ps', words, options, (error, stdout) => {
-      // An exit code is no failure: with 1 it says that there are none.
-      if (error === null || typeof error.code === 'number') resolve(stdout)
+      if (error === null) resolve(stdout)
       else reject(unreadable(error))
     })
   })
 }
 
+/** All of it or nothing: what a `ps` printed that was killed half-way, or failed, leaves out processes that run. */
+export function answerOf({ error, status, signal, stdout }: Ended): string {
+  if (error !== undefined) throw unreadable(error)
+  if (status !== 0) throw unreadable(new Error(`ps ended with ${signal ?? `code ${status}`}`))
+  return stdout
+}
+
+interface Ended {
+  readonly error?: Error | undefined
+  readonly status: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+}
+
 /** What another program prints; nothing when it is not installed or has no answer. */
 export function ask(program: string, words: readonly string[]): string | undefined {
-  const { error, status, stdout } = childProcess().spawnSync(program, words, {
-    ...options,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  const { error, status, stdout } = childProcess().spawnSync(program, words, silent)
   if (isErrno(error, 'ENOENT')) return undefined
   if (error !== undefined) throw unreadable(error)
   return status === 0 ? stdout : undefined

@@ -99,7 +99,8 @@ class Picture implements ProcessTable {
   }
 
   treatmentOf(pid: number, signal: NodeJS.Signals): SignalTreatment | undefined {
-    this.#signals ??= parseLines(ps(['-A', '-o', 'pid=,ignored=,caught=']))
+    // Not every ps has these columns.
+    this.#signals ??= parseLines(ask('ps', ['-A', '-o', 'pid=,ignored=,caught=']) ?? '')
     const [ignored, caught] = this.#signals.get(pid)?.match(/[0-9a-f]+/gi) ?? []
     return readTreatment(ignored, caught, signal)
   }

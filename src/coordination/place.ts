@@ -1,5 +1,6 @@
 // Where a call comes from, by processes: the tree it belongs to, and the session that tree runs in. Variables of the caller say nothing here.
-import { hostOf, lineOf, supervisedBy, waysUp } from '../person.ts'
+import { hostOf, lineOf, waysUp } from '../person.ts'
+import { supervisedBy } from '../supervisor-process.ts'
 import type { ProcessTable } from '../process-table.ts'
 import { lookUnswayed } from '../processes.ts'
 import { type ProcessRef, processRef } from './process-ref.ts'

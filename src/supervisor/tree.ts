@@ -1,6 +1,7 @@
 // The process tree of a session: all that came of its child, but for sessions that were started from inside it.
 import type { FileId, ProcessId, ProcessTable } from '../process-table.ts'
 import { ProcessTree } from '../process-tree.ts'
+import { supervisedBy } from '../supervisor-process.ts'
 import { KEY_VARIABLE, SUPERVISOR_VARIABLE } from './handover.ts'
 
 export function sessionTree(root: {
@@ -13,10 +14,8 @@ export function sessionTree(root: {
   return new ProcessTree({ ...rest, mark, isForeign: isSupervisor })
 }
 
-/** The second sign is for systems that do not show an environment. */
-const SUPERVISOR_COMMAND = /^\S*node\S* \S*\bsession\.cjs$/
-
 /** A session started from inside this one is somebody's own session; it ends on its own terms. */
 const isSupervisor = (table: ProcessTable, pid: number): boolean =>
   table.hasInEnvironment(pid, `${SUPERVISOR_VARIABLE}=`) ||
-  SUPERVISOR_COMMAND.test(table.commandWords(pid).slice(0, 2).join(' '))
+  // For systems that do not show an environment.
+  supervisedBy(table, pid) !== undefined
