@@ -17,14 +17,14 @@ const write = (path: string, text: string): string => {
 
 describe('precedence', () => {
   test('flag, environment, project file, user file, default', async () => {
-    const local = write('project/heimdall.toml', 'scrollback_bytes = 1\nagent_stale_minutes = 2')
-    const user = write('.config/heimdall/heimdall.toml', 'scrollback_bytes = 9\nlog_level = "debug"')
+    const local = write('project/heimdall.toml', 'run_quiet_seconds = 1\nagent_stale_minutes = 2')
+    const user = write('.config/heimdall/heimdall.toml', 'run_quiet_seconds = 9\nlog_level = "debug"')
     const config = await loadConfig({
       cwd: join(dir, 'project'),
       env: { HOME: dir, BB_AGENT_STALE_MINUTES: '7' },
       flags: { detach_key: 0, log_file: undefined },
     })
-    expect(config.scrollback_bytes).toEqual({ value: 1, origin: local })
+    expect(config.run_quiet_seconds).toEqual({ value: 1, origin: local })
     expect(config.log_level).toEqual({ value: 'debug', origin: user })
     expect(config.agent_stale_minutes).toEqual({ value: 7, origin: 'env BB_AGENT_STALE_MINUTES' })
     expect(config.detach_key).toEqual({ value: 0, origin: 'flag' })

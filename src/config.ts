@@ -51,7 +51,7 @@ export const CONFIG_KEYS = {
   scrollback_bytes: {
     type: 'integer',
     default: 65_536,
-    from: 'any file',
+    from: 'trusted file',
     help: 'output kept for replay to late subscribers; 0 keeps none',
   },
   session_env_var: {
@@ -63,7 +63,7 @@ export const CONFIG_KEYS = {
   kill_process_group: {
     type: 'boolean',
     default: true,
-    from: 'any file',
+    from: 'trusted file',
     help: 'signals go to the whole process group of the child',
   },
   log_file: {
@@ -72,8 +72,13 @@ export const CONFIG_KEYS = {
     from: 'trusted file',
     help: 'supervisor log; default <socket_dir>/<id>.log, /dev/null for none',
   },
-  log_level: { type: 'string', default: 'info', from: 'any file', help: 'error, warn, info or debug' },
-  log_filter: { type: 'string', default: null, from: 'any file', help: 'only log lines whose topic starts with this' },
+  log_level: { type: 'string', default: 'info', from: 'trusted file', help: 'error, warn, info or debug' },
+  log_filter: {
+    type: 'string',
+    default: null,
+    from: 'trusted file',
+    help: 'only log lines whose topic starts with this',
+  },
   detach_key: {
     type: 'integer',
     default: 28,

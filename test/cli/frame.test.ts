@@ -88,11 +88,11 @@ describe('answers', () => {
 describe('config', () => {
   test('says where each value comes from', () => {
     const dir = mkdtempSync(join(tmpdir(), 'heimdall-cli-'))
-    writeFileSync(join(dir, 'heimdall.toml'), 'log_level = "debug"\n')
+    writeFileSync(join(dir, 'heimdall.toml'), 'detach_key = 29\n')
     expect(heimdall(['config', 'list', '--show-origin'], { cwd: dir }).out).toContain(
-      `log_level\tdebug\t${join(dir, 'heimdall.toml')}\n`,
+      `detach_key\t29\t${join(dir, 'heimdall.toml')}\n`,
     )
-    expect(heimdall(['config', 'get', 'log_level'], { cwd: dir }).out).toBe('debug\n')
+    expect(heimdall(['config', 'get', 'detach_key'], { cwd: dir }).out).toBe('29\n')
   })
 
   test('a corrupt file stops every reader with its place and line', () => {

@@ -5,7 +5,8 @@ import { CONFIG_FILE, CONFIG_KEYS, type ConfigKey, isUsersFile, parseConfig, rea
 import { HeimdallError, isErrno } from '../../errors.ts'
 import { requirePerson } from '../../person.ts'
 import { ensureFolder, readFileIfThere, removeIfThere, replaceFile } from '../../storage/atomic-file.ts'
-import { sha256, trustDir, trustRecordPath } from '../../trust.ts'
+import type { Env } from '../../paths.ts'
+import { isTrusted, sha256, trustDir, trustRecordPath } from '../../trust.ts'
 import type { Answer, Context, Run } from '../command.ts'
 import { renderTable } from '../render/style.ts'
 import type { trust } from '../table/core.ts'
@@ -68,7 +69,7 @@ function withdraw({ env }: Context, path: string, text: string): Answer {
 }
 
 function list({ env, style }: Context): Answer {
-  const trusted = recordsIn(trustDir(env)).map((record) => ({ ...record, state: stateOf(record) }))
+  const trusted = recordsIn(trustDir(env)).map((record) => ({ ...record, state: stateOf(env, record) }))
   const rows = trusted.map(({ state, path, by, at, sha256: hash }) => [state, path, by, at, hash.slice(0, 12)])
   return { data: { trusted }, text: renderTable(style, ['STATE', 'FILE', 'BY', 'AT', 'SHA-256'], rows) }
 }
@@ -84,14 +85,41 @@ function recordsIn(folder: string): TrustRecord[] {
   return names
     .filter((name) => name.endsWith('.json'))
     .flatMap((name) => {
-      const text = readFileIfThere(join(folder, name))?.toString('utf8')
-      // Written whole by this command alone.
-      return text === undefined ? [] : [JSON.parse(text) as TrustRecord]
+      const path = join(folder, name)
+      const text = readFileIfThere(path)?.toString('utf8')
+      return text === undefined ? [] : [parseRecord(text) ?? unreadable(path)]
     })
     .sort((a, b) => a.path.localeCompare(b.path) || a.at.localeCompare(b.at))
 }
 
-function stateOf({ path, sha256: hash }: TrustRecord): 'trusted' | 'changed' | 'gone' {
+/** Of what is no record any more, the file itself: it lets count whatever it is named after. */
+const unreadable = (path: string): TrustRecord => ({ path, sha256: '', by: '', terminal: '', at: '' })
+
+/** Nothing for a text that is not one of these. */
+function parseRecord(text: string): TrustRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function isRecord(value: unknown): value is TrustRecord {
+  if (typeof value !== 'object' || value === null) return false
+  const { path, sha256: hash, by, at } = value as Partial<Record<keyof TrustRecord, unknown>>
+  return [path, hash, by, at].every((field) => typeof field === 'string')
+}
+
+/** `refused`: the record is not one that only its user can have written. */
+type State = 'trusted' | 'changed' | 'refused' | 'unreadable' | 'gone'
+
+/** Asked as it is asked when settings are read: a record that does not count is not listed as one that does. */
+function stateOf(env: Env, { path, sha256: hash }: TrustRecord): State {
+  if (hash === '') return 'unreadable'
   const text = readFileIfThere(path)?.toString('utf8')
-  return text === undefined ? 'gone' : sha256(text) === hash ? 'trusted' : 'changed'
+  if (text === undefined) return 'gone'
+  if (sha256(text) !== hash) return 'changed'
+  return isTrusted(env, path, text) ? 'trusted' : 'refused'
 }

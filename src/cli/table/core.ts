@@ -46,7 +46,7 @@ export const trust = spec({
   names: ['heimdall trust'],
   summary: 'Lets the settings file of a project count, exactly as it is now',
   about:
-    'A project’s heimdall.toml comes with whatever was cloned. What in it could run code, send something elsewhere or hide an agent from you counts only after you have trusted its content: env, socket_dir, log_file, session_env_var, classifier. Linked worktrees share the trust; a changed byte undoes it. Only a person can trust, at a terminal that no session and no agent is above.',
+    'A project’s heimdall.toml comes with whatever was cloned. What in it could run code, send something elsewhere or hide an agent from you counts only after you have trusted its content: env, socket_dir, the session’s log, how much of its output is kept, what is ended with it, session_env_var, classifier. Linked worktrees share the trust; a changed byte undoes it. Only a person can trust, at a terminal that no session and no agent is above.',
   args: [{ name: 'file', help: 'the file; default ./heimdall.toml', optional: true }],
   flags: {
     list: { type: 'boolean', help: 'what was trusted, by whom and when, and whether it is still the same' },
@@ -66,7 +66,8 @@ export const trust = spec({
     at: 'when',
     settings: 'array of {key, value, needs_trust}',
     was_trusted: 'with --remove: whether there was anything to undo',
-    trusted: 'with --list: array of {path, sha256, by, terminal, at, state: trusted | changed | gone}',
+    trusted:
+      'with --list: array of {path, sha256, by, terminal, at, state: trusted | changed | refused | unreadable | gone}',
   },
 })
 
