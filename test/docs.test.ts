@@ -51,3 +51,8 @@ test('continuous integration runs the test line of the README', () => {
   expect(readFileSync('README.md', 'utf8')).toMatch(line)
   expect(readFileSync('.ci/run', 'utf8')).toMatch(line)
 })
+
+test('every decision has a number of its own', () => {
+  const numbers = readdirSync('docs/decisions').map((name) => /^(\d{4})-[a-z0-9-]+\.md$/.exec(name)?.[1] ?? name)
+  expect(numbers.filter((number, i) => numbers.indexOf(number) !== i)).toEqual([])
+})
