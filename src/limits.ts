@@ -96,6 +96,8 @@ export const KILL_GRACE_MS = 5_000
 export const KEPT_OUTPUT_BYTES_MAX = 4 << 20
 /** How far behind the session that file may be: what a supervisor that is killed takes with it. */
 export const KEPT_EVERY_MS = 1_000
+/** How long a session whose pid file or socket was removed may be lost to those who look for it. */
+export const PRESENCE_MS = 2_000
 /** What ended sessions said is forgotten after this, by the next one that ends; `hm clean` does so earlier. */
 export const KEPT_AGE_MS = 30 * 86_400_000
 /** Processes named in the record of an end, and of each so much of its command line: enough to know them by. */

@@ -47,13 +47,20 @@ export interface NamedChild {
 }
 
 /** The child is there: its pid is what others look for in the file. */
-export function nameChild(dir: string, id: string, holder: Holder, child: NamedChild): void {
+export function nameChild(dir: string, id: string, holder: Holder, child: NamedChild): Holder {
   const { pid, command, cwd } = child
   const complete: Holder = { ...holder, childPid: pid, childStart: readStat(pid)?.startTicks, command, cwd }
-  // Not fsynced: after a power cut the processes it names are gone as well.
+  writeHolder(dir, id, complete)
+  return complete
+}
+
+/** By whoever holds the id. Not fsynced: after a power cut the processes it names are gone as well. */
+export function writeHolder(dir: string, id: string, holder: Holder): void {
   const temporary = ownFile(dir, id, holder)
-  onDisk(temporary, () => writeFileSync(temporary, encodeHolder(complete), { mode: 0o600 }))
-  renameSync(temporary, sessionPaths(dir, id).pid)
+  onDisk(temporary, () => {
+    writeFileSync(temporary, encodeHolder(holder), { mode: 0o600 })
+    renameSync(temporary, sessionPaths(dir, id).pid)
+  })
 }
 
 /** A session that has ended answers for a moment longer; a start under its id waits for that. */

@@ -4,14 +4,13 @@ import { HeimdallError, isSystemError } from '../errors.ts'
 import { EXIT_LINGER_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
-import { removeFileLock } from '../storage/file-lock.ts'
 import { childEnvironment } from './command.ts'
 import type { SessionEnd } from './ending.ts'
-import { nameChild } from './hold-id.ts'
 import { Keeper } from './keeper.ts'
 import { forgetOld } from './kept-output.ts'
 import type { SessionOptions } from './options.ts'
 import { prepareSession } from './prepare.ts'
+import { stayPresent } from './presence.ts'
 import { openRecording } from './recording.ts'
 import { Screen } from './screen.ts'
 import { SessionServer } from './server.ts'
@@ -43,13 +42,8 @@ export interface RunWith extends RunHooks {
 export async function runSession(options: SessionOptions, how: RunWith): Promise<number> {
   const clock = how.clock ?? systemClock
   const holder = how.holder ?? (await prepareSession(options, { pid: process.pid, env: how.env, clock }))
-  const name = new SessionName(options.socketDir, options.id, clock)
-  const cleanup: (() => void)[] = [
-    () => {
-      removeIfThere(name.paths.pid)
-      removeFileLock(name.paths.pid)
-    },
-  ]
+  const name = new SessionName(options.socketDir, options.id, holder, clock)
+  const cleanup: (() => void)[] = [() => name.release()]
   try {
     const log = openSessionLog(options.logFile ?? name.paths.log, {
       level: options.logLevel,
@@ -154,18 +148,13 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   })
   const server = new SessionServer(session, clock)
   cleanup.push(
-    () => void removeIfThere(name.paths.socket),
     () => server.close(),
     () => recording?.close(),
     () => session.dispose(),
     onSignals(session, log),
   )
   try {
-    nameChild(options.socketDir, options.id, holder, {
-      pid: session.pid,
-      command: options.command,
-      cwd: options.cwd,
-    })
+    name.nameChild({ pid: session.pid, command: options.command, cwd: options.cwd })
     const { socket } = name.paths
     await server.listen(socket)
     log.write('info', 'session', `started: supervisor ${process.pid}, child ${session.pid}`)
@@ -180,7 +169,9 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     throw error
   }
 
+  const presence = stayPresent({ name, listenAgain: (path) => server.listenAgain(path), clock, log })
   const end = await ended
+  presence.cancel()
   log.write('info', 'session', `child ended: code ${end.code}, signal ${end.signal ?? 'none'}, ${end.reason}`)
   const lingerUntilMs = clock.monoMs() + EXIT_LINGER_MS
   const kept = session.keepScreen()
@@ -199,8 +190,18 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   )
     await pause(clock, 20)
   await within(clock, EXIT_LINGER_MS, kept)
-  forgetOld(options.socketDir, clock.wallMs())
+  tidy(options.socketDir, clock, log)
   return end.code
+}
+
+/** On the way out, for the sessions before. What cannot be removed there says nothing of how this one ended. */
+function tidy(dir: string, clock: Clock, log: SessionLog): void {
+  try {
+    forgetOld(dir, clock.wallMs())
+  } catch (error) {
+    if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
+    log.write('warn', 'session', `what earlier sessions said could not be removed: ${error.message}`)
+  }
 }
 
 const ACTIVITY_MS = 1_000

@@ -73,6 +73,14 @@ export class SessionServer {
     before.close()
   }
 
+  /** Where the file of its socket was removed: nobody can connect to what has no name. */
+  async listenAgain(path: string): Promise<void> {
+    // First: a server that closes removes the path it was opened with.
+    this.#server.close()
+    this.#server = this.#create()
+    await this.listen(path)
+  }
+
   close(): void {
     this.#deadline?.cancel()
     this.#server.close()

@@ -110,6 +110,10 @@ export function readHolder(dir: string, id: string): Holder | undefined {
   return bytes === undefined ? undefined : parseHolder(bytes.toString('utf8'))
 }
 
+/** One and the same process, or nobody in both. */
+export const isSameHolder = (one: Holder | undefined, other: Holder | undefined): boolean =>
+  one?.supervisorPid === other?.supervisorPid && one?.supervisorStart === other?.supervisorStart
+
 /** A reused pid is not the supervisor: the start time tells, and after a reboot nothing of before is alive. */
 export function isSupervisorAlive(holder: Holder): boolean {
   return isProcessAlive(holder, holder.supervisorPid, holder.supervisorStart)

@@ -15,6 +15,7 @@ import { isListening } from './listening.ts'
 import {
   type ExitRecord,
   type Holder,
+  isSameHolder,
   isSupervisorAlive,
   readExitRecord,
   readHolder,
@@ -79,9 +80,6 @@ async function settleLocked(dir: string, id: string, by: string | undefined, clo
   const hadSocket = removeIfThere(paths.socket)
   return removeIfThere(paths.pid) || hadSocket ? 'settled' : 'nothing'
 }
-
-const isSameHolder = (one: Holder | undefined, other: Holder | undefined): boolean =>
-  one?.supervisorPid === other?.supervisorPid && one?.supervisorStart === other?.supervisorStart
 
 /** Nothing after a reboot: all that was is gone, and the numbers mean others. */
 function treeOf(holder: Holder, table = lookAtProcesses()): ProcessTree | undefined {

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/clock.ts'
 import { resolveOptions } from '../../src/supervisor/options.ts'
 import { openPty } from '../../src/supervisor/pty.ts'
 import { Session } from '../../src/supervisor/session.ts'
+import { type Holder, parseHolder } from '../../src/supervisor/session-files.ts'
 import { SessionName } from '../../src/supervisor/session-name.ts'
 import { descendants } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
@@ -34,6 +35,8 @@ test('a terminal that cannot be read ends the child that it was opened for', asy
   expect(told).toEqual([])
 })
 
+const HOLDER = parseHolder(`${process.pid}\n`) as Holder
+
 test('a session without a screen has no child either', () => {
   const children = newChildren()
   const options = resolveOptions({ id: 't', socketDir: temporaryFolder(), command: STUBBORN, cwd: '/' })
@@ -52,7 +55,7 @@ test('a session without a screen has no child either', () => {
       },
       recording: undefined,
       clients: () => new Set(),
-      name: new SessionName(options.socketDir, options.id, systemClock),
+      name: new SessionName(options.socketDir, options.id, HOLDER, systemClock),
       listenAt: () => Promise.resolve(),
       onActivity: () => undefined,
       onEnd: () => undefined,

@@ -1,9 +1,11 @@
 // A session whose pid file or socket was removed or overwritten was in no list, could not be ended, and had a second one started beside it.
-import { rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { connect } from '../../src/client/index.ts'
 import { type Hm, hm } from '../hm/hm.ts'
 import { isRunning, startProgram, waitForDeath } from '../support/programs.ts'
+import { until, waitForSocket } from '../support/wait.ts'
 
 async function session(home: Hm): Promise<number> {
   await home.session('x', ['cat'])
@@ -52,6 +54,42 @@ test('a session whose socket was removed can be ended', async () => {
   await home.session('x', ['cat'])
 })
 
+test('a session whose socket and pid file were both removed puts them back, and is found, typed into and ended as before', async () => {
+  const home = hm()
+  const pid = await session(home)
+  const before = readFileSync(join(home.dir, 'x.pid'), 'utf8')
+  rmSync(home.socket('x'))
+  rmSync(join(home.dir, 'x.pid'))
+  await waitForSocket(home.socket('x'))
+  expect(readFileSync(join(home.dir, 'x.pid'), 'utf8')).toBe(before)
+  expect(statSync(home.socket('x')).mode & 0o777).toBe(0o600)
+  expect(await home.json(['status', 'x'])).toMatchObject({ id: 'x', alive: true, supervisor_pid: pid })
+  expect(await home.json(['rename', 'x', 'y'])).toMatchObject({ id: 'y' })
+  expect(await home.json(['kill', '--wait', 'y'])).toMatchObject({ id: 'y', ended: true })
+  await waitForDeath(pid)
+  expect(readdirSync(home.dir).filter((name) => /\.(pid|sock|lock)$/.test(name))).toEqual([])
+})
+
+test('an id that went to another session meanwhile stays with that one, also when the first ends', async () => {
+  const home = hm()
+  const pid = await session(home)
+  const first = await connect({ socketPath: home.socket('x') })
+  rmSync(home.socket('x'))
+  rmSync(join(home.dir, 'x.pid'))
+  await until('somebody to take the id', async () => {
+    // Either the first has put its files back, and is cut off again, or the id is free.
+    rmSync(home.socket('x'), { force: true })
+    rmSync(join(home.dir, 'x.pid'), { force: true })
+    return (await home.run(['run', '--id', 'x', '--detach', '--', 'sleep', '1000'])).code === 0
+  })
+  const second = readFileSync(join(home.dir, 'x.pid'), 'utf8')
+  await first.kill()
+  await waitForDeath(pid)
+  expect(readFileSync(join(home.dir, 'x.pid'), 'utf8')).toBe(second)
+  await waitForSocket(home.socket('x'))
+  expect(await home.json(['kill', '--wait', 'x'])).toMatchObject({ id: 'x', ended: true })
+})
+
 test('who has an exit record has ended, also while its supervisor is still there', async () => {
   const home = hm()
   const pid = await session(home)
@@ -62,4 +100,5 @@ test('who has an exit record has ended, also while its supervisor is still there
   rmSync(home.socket('x'))
   expect(await home.json(['ls'])).toEqual({ sessions: [] })
   expect(await home.json(['ls', '--all'])).toMatchObject({ sessions: [{ id: 'x', alive: false, exit_code: 0 }] })
+  expect(await home.json(['status', 'x'])).toMatchObject({ id: 'x', alive: false, exit_code: 0 })
 })

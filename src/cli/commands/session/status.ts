@@ -1,35 +1,44 @@
 // hm status: what a session is doing; after its end, how it ended.
 import { HeimdallError } from '../../../errors.ts'
-import type { ExitRecord } from '../../../supervisor/session-files.ts'
+import { type ExitRecord, readExitRecord } from '../../../supervisor/session-files.ts'
 import { readKept } from '../../../supervisor/kept-output.ts'
 import type { Info } from '../../../wire/messages.ts'
-import type { SessionConnection, SessionStatus } from '../../../client/connection.ts'
+import type { SessionStatus } from '../../../client/connection.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import { inlineText } from '../../render/plain-text.ts'
 import type { status } from '../../table/session.ts'
 import { connectTo, locate, type Located } from './locate.ts'
+import { infoIfKnown } from './versions.ts'
 
 export const run: Run<typeof status> = async (context, { flags, args }) => {
   const located = await locate(context, flags, args.id)
   if (located.orphans.length > 0) return lostAnswer(located)
   if (!located.isRunning) return endedAnswer(context, located)
-  const connection = await connectTo(located)
+  return await askRunning(context, located)
+}
+
+/** A session may end, and stop answering, between the look at its files and the question. */
+async function askRunning(context: Context, located: Located): Promise<Answer> {
   try {
-    return runningAnswer(located.id, await connection.status(), await infoIfKnown(connection))
-  } finally {
-    connection.close()
+    const connection = await connectTo(located)
+    try {
+      return runningAnswer(located.id, await connection.status(), await infoIfKnown(connection))
+    } finally {
+      connection.close()
+    }
+  } catch (error) {
+    const exit = readExitRecord(located.dir, located.id)
+    if (!isGone(error) || exit === undefined || !isOf(exit, located)) throw error
+    return endedAnswer(context, { ...located, exit })
   }
 }
 
-/** A supervisor that speaks only what seed 001 says does not answer INFO. */
-async function infoIfKnown(connection: SessionConnection): Promise<Info | undefined> {
-  try {
-    return await connection.info()
-  } catch (error) {
-    if (error instanceof HeimdallError && error.code === 'SESSION_SILENT') return undefined
-    throw error
-  }
-}
+const isGone = (error: unknown): boolean =>
+  error instanceof HeimdallError && (error.code === 'SESSION_NOT_FOUND' || error.code === 'SESSION_LOST')
+
+/** Not of an earlier session of the id. */
+const isOf = ({ supervisor_pid: pid }: ExitRecord, { holder }: Located): boolean =>
+  holder === undefined || holder.supervisorPid === pid
 
 function runningAnswer(id: string, status: SessionStatus, info: Info | undefined): Answer {
   const { pid, idleMs, alive, state, stateMs } = status
