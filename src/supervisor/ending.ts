@@ -88,14 +88,14 @@ export class Ending {
 
   async #untilChildEnds(): Promise<void> {
     const { clock } = this.#target
-    await this.#holdLeader()
+    // Blind, the group is asked all the same, and in its time it is killed.
+    await this.#holdLeader().catch(rethrowUnlessBlind)
     this.#askGroup()
     for (let pauseMs = LOOK_MS.first; this.#child !== undefined; pauseMs = Math.min(LOOK_MS.last, pauseMs * 2)) {
       try {
         this.#step()
       } catch (error) {
-        // Blind, but the group has been asked, and in its time it is killed.
-        if (!(error instanceof HeimdallError)) throw error
+        rethrowUnlessBlind(error)
         if (this.#isOverdue) sendSignal(this.#address(this.#child), 'SIGKILL')
       }
       await pause(clock, pauseMs)
@@ -190,6 +190,11 @@ export class Ending {
     if (!isAskedWithGroup) sendSignal(pid, 'SIGTERM')
     if (pid !== this.#heldPid) sendSignal(pid, 'SIGCONT')
   }
+}
+
+/** Whom there is to ask cannot be seen just now. */
+function rethrowUnlessBlind(error: unknown): void {
+  if (!(error instanceof HeimdallError)) throw error
 }
 
 const disregards = (table: ProcessTable, pid: number): boolean =>

@@ -25,6 +25,7 @@ import type { SessionName } from './session-name.ts'
 import { SizePolicy } from './size.ts'
 import { Subscriber } from './subscriber.ts'
 import { sessionTree } from './tree.ts'
+import { withoutAnswers } from './typing.ts'
 import { Waiting } from './waiting.ts'
 
 export interface SessionParts {
@@ -73,6 +74,7 @@ export class Session implements Desk {
   #flushedTo = 0
   #flushedMs = Number.NEGATIVE_INFINITY
   #gathering: Timer | undefined
+  #answerer: Connection | undefined
   #end: SessionEnd | undefined
 
   constructor(parts: SessionParts) {
@@ -167,8 +169,10 @@ export class Session implements Desk {
   // -- what clients ask for
 
   input(client: Connection, bytes: Buffer): void {
-    this.#input.push(client, bytes)
-    this.#waiting.input(client, bytes)
+    const said = client.answers && client !== this.#answerer ? withoutAnswers(bytes) : bytes
+    this.#input.push(client, said)
+    if (said.length < bytes.length) client.written(bytes.length - said.length)
+    this.#waiting.input(client, said)
     this.#parts.onActivity()
     this.#announcer.announce()
   }
@@ -257,9 +261,12 @@ export class Session implements Desk {
 
   async rename(to: string): Promise<Buffer> {
     const { log, name, listenAt } = this.#parts
-    if (this.#end !== undefined) throw new HeimdallError('SESSION_ENDED', `session ${name.id} has ended`)
+    const checkAlive = (): void => {
+      if (this.#end !== undefined) throw new HeimdallError('SESSION_ENDED', `session ${name.id} has ended`)
+    }
+    checkAlive()
     const before = name.id
-    await name.change(to, listenAt)
+    await name.change(to, { listenAt, checkAlive })
     log.write('info', 'session', `renamed from ${before} to ${name.id}`)
     this.#announcer.announce()
     return await this.info()
@@ -345,10 +352,11 @@ export class Session implements Desk {
     return [...this.#parts.clients()].filter((client) => client.isViewer)
   }
 
-  /** The terminal of somebody who is given the output as it is answers; without one, the session does. */
+  /** Of the terminals that are given the output as it is, the one that was there first answers; without any, the session does. */
   #chooseWhoAnswers(): void {
     this.#flush()
-    this.#screen.answering(![...this.#parts.clients()].some((client) => client.answers))
+    this.#answerer = [...this.#parts.clients()].find((client) => client.answers)
+    this.#screen.answering(this.#answerer === undefined)
   }
 
   #applySize(size: Size | undefined): void {

@@ -1,13 +1,7 @@
 // Whether input was typed or pasted, or is what a terminal sends by itself: reports of focus and mouse, answers. Pure.
 
-const CSI_REPORTS = [
-  // Focus came, focus went.
-  '[IO]',
-  // Mouse, in its three ways of writing.
-  'M[^]{3}',
-  '<[\\d;]+[Mm]',
-  '\\d+;\\d+;\\d+M',
-  // Device attributes, cursor position, status, modes, window, keyboard flags, terminal parameters.
+/** Device attributes, cursor position, status, modes, window, keyboard flags, terminal parameters. */
+const CSI_ANSWERS = [
   '[?>=][\\d;]*c',
   '\\??\\d+;\\d+(?:;\\d+)?R',
   '\\??[\\d;]*n',
@@ -15,12 +9,24 @@ const CSI_REPORTS = [
   '[\\d;]+[tx]',
   '\\?\\d+u',
   '>[\\d;]*m',
+]
+const CSI_REPORTS = [
+  // Focus came, focus went.
+  '[IO]',
+  // Mouse, in its three ways of writing.
+  'M[^]{3}',
+  '<[\\d;]+[Mm]',
+  '\\d+;\\d+;\\d+M',
+  ...CSI_ANSWERS,
   // A key let go (kitty keyboard): it was pressed elsewhere, or that was counted already.
   '[\\d:]+;\\d+:3[\\d:;]*[A-Zu~]',
 ]
 /** Colours, clipboard, version, settings, images: no key begins a string. */
-const STRING_REPORTS = ['\\][^\\x07\\x1b]*(?:\\x07|\\x1b\\\\)', '[P_^X][^\\x1b]*\\x1b\\\\']
-const REPORT = new RegExp(`\\x1b(?:\\[(?:${CSI_REPORTS.join('|')})|${STRING_REPORTS.join('|')})`, 'y')
+const STRING_ANSWERS = ['\\][^\\x07\\x1b]*(?:\\x07|\\x1b\\\\)', '[P_^X][^\\x1b]*\\x1b\\\\']
+const sequence = (csi: readonly string[], flags: string): RegExp =>
+  new RegExp(`\\x1b(?:\\[(?:${csi.join('|')})|${STRING_ANSWERS.join('|')})`, flags)
+const REPORT = sequence(CSI_REPORTS, 'y')
+const ANSWER = sequence(CSI_ANSWERS, 'g')
 /** The beginning of one. A lone ESC is the key. */
 const BEGUN = /^\x1b(?:\[[\d;:?<>=$]*|\[M[^]{0,2}|[\]P_^X][^\x07\x1b]*\x1b?)$/
 /** The longest answer that is waited for; whatever is longer is a paste. */
@@ -43,6 +49,11 @@ export class TypingReader {
     }
     return false
   }
+}
+
+/** Without what a terminal answers when it is asked, as far as it came in one piece. */
+export function withoutAnswers(bytes: Buffer): Buffer {
+  return bytes.includes(0x1b) ? Buffer.from(bytes.toString('latin1').replaceAll(ANSWER, ''), 'latin1') : bytes
 }
 
 function begunAtEnd(text: string): string {

@@ -97,6 +97,33 @@ test('a client of the seed with a terminal answers for it; when it has left, the
   expect(await reader.waitFor('the last round', () => answersIn(reader.output(), 2))).toBe('')
 })
 
+test('of two clients with terminals of their own one answers, and what is typed at either arrives', async () => {
+  const session = await start(ask(`${ESC}[c${ESC}]11;?\u0007`, `${ESC}[c`))
+  const [reader, first, second] = [await session.connect(), await session.connect(), await session.connect()]
+  reader.subscribe({ readOnly: true })
+  for (const viewer of [first, second]) {
+    viewer.subscribe()
+    viewer.socket.write(encodeResize({ cols: 80, rows: 24 }))
+    // Answered in order: both are known before anything is asked.
+    await viewer.status()
+  }
+  await second.waitForOutput('ready')
+  second.type('\r')
+  for (const viewer of [first, second]) await viewer.waitForOutput(`${ESC}[5n`)
+  second.type(`${ESC}[?62;2c${ESC}]11;rgb:0/0/0\u0007${ESC}[0n`)
+  await second.status()
+  first.type(`${ESC}[?61;1c${ESC}]11;rgb:f/f/f${ESC}\\${ESC}[0n`)
+  expect(await reader.waitFor('the answer', () => answersIn(reader.output(), 0))).toBe(
+    `${ESC}[?61;1c${ESC}]11;rgb:f/f/f${ESC}\\`,
+  )
+  first.close()
+  await until('the first to be gone', async () => (await reader.info()).clients === 2)
+  second.type('\r')
+  await second.waitFor('the second question', () => second.output().split(`${ESC}[5n`).length === 3)
+  second.type(`${ESC}[?62;2c${ESC}[0n`)
+  expect(await reader.waitFor('the answer of the other', () => answersIn(reader.output(), 1))).toBe(`${ESC}[?62;2c`)
+})
+
 test('attached: the session answers once, however many watch; who comes later is not answered for again', async () => {
   const home = hm()
   await home.session('asked', ask(`${ESC}[6n`, `${ESC}[c`))
