@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseId } from '../ids.ts'
 import { sessionsDir } from '../paths.ts'
+import { checkSessionDirIfThere } from '../session-folder.ts'
 import { type ConnectOptions, openConnection, type SessionConnection } from './connection.ts'
 
 export { HeimdallError } from '../errors.ts'
@@ -11,13 +12,20 @@ export type { ConnectOptions, SessionConnection, SessionStatus } from './connect
 export type { SessionEvent } from './events.ts'
 export type { SendOptions, Sent } from './send.ts'
 
-export type Target = { readonly socketPath: string } | { readonly id: string; readonly socketDir?: string }
+interface ById {
+  readonly id: string
+  readonly socketDir?: string
+}
+
+export type Target = { readonly socketPath: string } | ById
 
 /** Connects to a session by the path of its socket, or by its id in the usual folder or the one that is named. */
 export async function connect(target: Target, options?: ConnectOptions): Promise<SessionConnection> {
   return await openConnection('socketPath' in target ? target.socketPath : socketPathOf(target), options)
 }
 
-function socketPathOf({ id, socketDir }: { readonly id: string; readonly socketDir?: string }): string {
-  return join(socketDir ?? sessionsDir({ HOME: homedir() }), `${parseId('session', id)}.sock`)
+/** Whoever else could write to the folder could have put a socket there that only pretends. A path that is named is the caller's word. */
+function socketPathOf({ id, socketDir = sessionsDir({ HOME: homedir() }) }: ById): string {
+  checkSessionDirIfThere(socketDir, process.getuid?.() ?? 0)
+  return join(socketDir, `${parseId('session', id)}.sock`)
 }

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { FRAMES } from '../../src/wire/frames.ts'
 import { hm } from '../hm/hm.ts'
 import { startProgram, waitForDeath } from '../support/programs.ts'
-import { waitForSocket } from '../support/wait.ts'
+import { until, waitForSocket } from '../support/wait.ts'
 import { start } from '../supervisor/support/session.ts'
 
 /** `dist/session.cjs` as it was built before the move. In the project, because it looks for its packages from where it is. */
@@ -39,6 +39,15 @@ test('a session that was started before the upgrade answers the commands after i
     sessions: [{ id: 'old', needs_input: { value: true, source: 'hook', evidence: 'from a hook' } }],
   })
   expect(await home.json(['send', 'old', 'text'])).toMatchObject({ written_bytes: 4 })
+  // It knows of no viewers, and would send nobody away without a word.
+  for (const words of [
+    ['detach', 'old'],
+    ['rename', 'old', 'new'],
+  ])
+    expect((await home.run(words)).stderr).toContain('was started by a version that cannot do this')
+  const attached = home.start(['attach', '-d', '--inline', 'old'])
+  await until('a word about the others', () => attached.stderr().includes('other viewers stay'))
+  attached.kill('SIGTERM')
   expect(await home.json(['kill', 'old', '--wait'])).toMatchObject({ ended: true, exit_code: 143 })
   await waitForDeath(supervisor.pid)
 })

@@ -3,6 +3,7 @@
 import { chmodSync, chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { connect } from '../../src/client/index.ts'
 import { type Hm, hm } from '../hm/hm.ts'
 import { isRunning, startProgram } from '../support/programs.ts'
 
@@ -80,6 +81,18 @@ test('a link to a folder is refused as well', async () => {
     'ls: 4 SESSION_DIR_UNSAFE',
     'kill x: 4 SESSION_DIR_UNSAFE',
   ])
+})
+
+test('the client library minds whose folder it is, when it is told an id', async () => {
+  const home = hm()
+  await home.session('x', ['cat'])
+  chmodSync(home.dir, 0o722)
+  const refused = connect({ id: 'x', socketDir: home.dir })
+  await expect(refused).rejects.toMatchObject({ code: 'SESSION_DIR_UNSAFE' })
+  chmodSync(home.dir, 0o700)
+  const connection = await connect({ id: 'x', socketDir: home.dir })
+  expect(await connection.status()).toMatchObject({ alive: true })
+  connection.close()
 })
 
 test('a folder of ours that others can only read is read', async () => {

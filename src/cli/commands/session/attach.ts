@@ -8,6 +8,7 @@ import type { attach } from '../../table/session.ts'
 import { chooseSession } from './choose.ts'
 import { ended, locate, sessionAround } from './locate.ts'
 import { socketDirOf } from './socket-dir.ts'
+import { viewersOf } from './versions.ts'
 import type { Leave } from './view/view.ts'
 
 export interface AttachTarget {
@@ -83,7 +84,7 @@ async function view(
   detachKey: number,
 ): Promise<Leave> {
   try {
-    if (target.isAlone) await connection.detachOthers()
+    if (target.isAlone) await sendOthersAway(context, target.id, connection)
     const isTerminal = context.stdin.isTTY && context.stdout.isTTY && context.env['TERM'] !== 'dumb'
     if (isTerminal && !target.isInline) {
       const { screenView } = await import('./view/screen-view.ts')
@@ -94,6 +95,12 @@ async function view(
   } finally {
     connection.close()
   }
+}
+
+async function sendOthersAway(context: Context, id: string, connection: SessionConnection): Promise<void> {
+  if ((await viewersOf(connection)) === undefined)
+    context.note(`session ${id} was started by a version that sends nobody away; other viewers stay`)
+  else await connection.detachOthers()
 }
 
 function answer(context: Context, id: string, leave: Leave): Answer {

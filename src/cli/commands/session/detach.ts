@@ -4,6 +4,7 @@ import type { Run } from '../../command.ts'
 import type { detach } from '../../table/session.ts'
 import { connectTo, locate, sessionAround } from './locate.ts'
 import { socketDirOf } from './socket-dir.ts'
+import { requireViewers } from './versions.ts'
 
 export const run: Run<typeof detach> = async (context, { flags, args }) => {
   const named = args.id ?? (await sessionAround(context, await socketDirOf(context, flags)))
@@ -11,9 +12,8 @@ export const run: Run<typeof detach> = async (context, { flags, args }) => {
   const located = await locate(context, flags, named)
   const connection = await connectTo(located)
   try {
-    const { id, viewers } = await connection.info()
-    if (viewers === undefined)
-      throw new HeimdallError('SESSION_REFUSED', `session ${id} was started by a version that cannot do this`)
+    const { id } = located
+    const viewers = await requireViewers(connection, id)
     await connection.detachOthers()
     // Frames are taken in order, so this answer says that they were sent away.
     await connection.status()

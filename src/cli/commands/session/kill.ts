@@ -10,6 +10,7 @@ import { sendSignal } from '../../../supervisor/signals.ts'
 import type { Answer, Context, InputOf, Run } from '../../command.ts'
 import type { kill } from '../../table/session.ts'
 import { connectTo, locate, type Located, whoEnds } from './locate.ts'
+import { infoIfKnown } from './versions.ts'
 
 export const run: Run<typeof kill> = async (context, { flags, args }) => {
   const located = await locate(context, flags, args.id)
@@ -26,7 +27,8 @@ export const run: Run<typeof kill> = async (context, { flags, args }) => {
     return await askToEnd(context, flags, located)
   } catch (error) {
     if (!(error instanceof HeimdallError && error.code === 'SESSION_SILENT')) throw error
-    sendSignal(holder.supervisorPid, 'SIGKILL')
+    // Since it was looked at, it may have gone, and its number to somebody else.
+    if (isSupervisorAlive(holder)) sendSignal(holder.supervisorPid, 'SIGKILL')
     await isGone(holder, context.clock, context.clock.monoMs() + SESSION_ANSWER_MS)
     return await endLost(context, located)
   }
@@ -99,14 +101,11 @@ const notInTime = (id: string): HeimdallError =>
 /** Whom to see off: the session says so itself, where its pid file names somebody else or nobody. */
 async function runnerOf(connection: SessionConnection, holder: Holder | undefined): Promise<Holder | undefined> {
   if (holder?.supervisorStart !== undefined) return holder
-  try {
-    const { supervisor_pid: pid } = await connection.info()
-    return parseHolder(`${pid}\n0\nsupervisor_start ${readStat(pid)?.startTicks ?? 0}\n`)
-  } catch (error) {
-    // A session that speaks only what seed 001 says: its pid file is all there is.
-    if (error instanceof HeimdallError && error.code === 'SESSION_SILENT') return holder
-    throw error
-  }
+  const info = await infoIfKnown(connection)
+  // A session that speaks only what seed 001 says: its pid file is all there is.
+  if (info === undefined) return holder
+  const { supervisor_pid: pid } = info
+  return parseHolder(`${pid}\n0\nsupervisor_start ${readStat(pid)?.startTicks ?? 0}\n`)
 }
 
 const LOOK_MS = 20

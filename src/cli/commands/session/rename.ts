@@ -4,16 +4,14 @@ import { parseId } from '../../../ids.ts'
 import type { Run } from '../../command.ts'
 import type { rename } from '../../table/session.ts'
 import { connectTo, locate } from './locate.ts'
+import { requireViewers } from './versions.ts'
 
 export const run: Run<typeof rename> = async (context, { flags, args }) => {
   const to = parseId('session', args.new)
   const located = await locate(context, flags, args.old)
   const connection = await connectTo(located)
   try {
-    const { viewers } = await connection.info()
-    // It would skip the frame and never answer.
-    if (viewers === undefined)
-      throw new HeimdallError('SESSION_REFUSED', `session ${located.id} was started by a version that cannot do this`)
+    await requireViewers(connection, located.id)
     const { id } = await connection.rename(to)
     return { data: { id, before: located.id }, text: `Session ${located.id} is now ${id}` }
   } catch (error) {

@@ -1,7 +1,8 @@
 // The folder of sockets that a command line means. Apart from `locate`: a start needs no client.
 import { join } from 'node:path'
 import { homeDir, sessionsDir } from '../../../paths.ts'
-import { checkSessionDirIfThere } from '../../../supervisor/session-dir.ts'
+import { checkSessionDirIfThere } from '../../../session-folder.ts'
+import { onDisk } from '../../../storage/faults.ts'
 import type { Context } from '../../command.ts'
 
 export interface DirFlag {
@@ -11,7 +12,7 @@ export interface DirFlag {
 /** `--socket-dir`, the setting `socket_dir`, or the usual place; refused when others could have written there. */
 export async function socketDirOf(context: Context, flags: DirFlag): Promise<string> {
   const dir = await named(context, flags)
-  checkSessionDirIfThere(dir, process.getuid?.() ?? 0)
+  onDisk(dir, () => checkSessionDirIfThere(dir, process.getuid?.() ?? 0))
   return dir
 }
 
