@@ -26,6 +26,7 @@ export async function connect(target: Target, options?: ConnectOptions): Promise
 
 /** Whoever else could write to the folder could have put a socket there that only pretends. A path that is named is the caller's word. */
 function socketPathOf({ id, socketDir = sessionsDir({ HOME: homedir() }) }: ById): string {
+  const path = join(socketDir, `${parseId('session', id)}.sock`)
   checkSessionDirIfThere(socketDir, process.getuid?.() ?? 0)
-  return join(socketDir, `${parseId('session', id)}.sock`)
+  return path
 }

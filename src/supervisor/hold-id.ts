@@ -36,7 +36,7 @@ export async function takeId(dir: string, id: string, pid: number, clock: Clock)
     command: undefined,
     cwd: undefined,
   }
-  await holdId(dir, id, holder, clock)
+  await holdId(dir, id, holder, { clock })
   return holder
 }
 
@@ -68,8 +68,14 @@ const LINGER_WAIT_MS = EXIT_LINGER_MS * 10
 
 const ownFile = (dir: string, id: string, { supervisorPid }: Holder): string => join(dir, `.${id}.${supervisorPid}.pid`)
 
+export interface HoldWith {
+  readonly clock: Clock
+  /** Throws when the id is no longer wanted; asked whenever somebody else has it. */
+  readonly checkWanted?: () => void
+}
+
 /** The pid file of this id names the holder, or it throws and says who has it. */
-export async function holdId(dir: string, id: string, holder: Holder, clock: Clock): Promise<void> {
+export async function holdId(dir: string, id: string, holder: Holder, { clock, checkWanted }: HoldWith): Promise<void> {
   const path = sessionPaths(dir, id).pid
   const mine = ownFile(dir, id, holder)
   const deadlineMs = clock.monoMs() + LINGER_WAIT_MS
@@ -78,6 +84,7 @@ export async function holdId(dir: string, id: string, holder: Holder, clock: Clo
     // Under the lock that `settle` holds as well: of two starts one finds the name taken, and what is removed is the
     // dead session's and not already ours. By rename, so that the file has one name at any moment, and is whole.
     while (!(await withFileLock(path, () => tryTake(mine, path, sessionPaths(dir, id).socket), { clock }))) {
+      checkWanted?.()
       const other = readHolder(dir, id)
       if (other === undefined || !isSupervisorAlive(other)) {
         const settled = await settle(dir, id, { by: `a start of session ${id} (process ${process.pid})`, clock })

@@ -73,7 +73,8 @@ export class SessionName {
     this.#isChanging = true
     try {
       checkSocketPath(this.#dir, to)
-      await holdId(this.#dir, to, this.#holder, this.#clock)
+      const { checkAlive } = renaming
+      await holdId(this.#dir, to, this.#holder, { clock: this.#clock, checkWanted: checkAlive })
       await this.#move(before, sessionPaths(this.#dir, to), renaming)
       this.#id = to
     } finally {
