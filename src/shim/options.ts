@@ -8,6 +8,7 @@ export interface ShimFlags {
   readonly policy: string | undefined
   readonly events: string | undefined
   readonly 'deny-as': DenyAs
+  readonly 'pass-env': readonly string[]
   readonly verbose?: boolean | undefined
 }
 
@@ -16,6 +17,7 @@ export interface ShimSettings {
   readonly policy: PolicyOrigin
   readonly events: 'stderr' | { readonly path: string } | null
   readonly denyAs: DenyAs
+  readonly passEnv: readonly string[] | undefined
   /** Say on stderr which run this is and where its record lies. */
   readonly isVerbose: boolean
 }
@@ -28,6 +30,7 @@ export function shimOptions(flags: ShimFlags, env: Env, isSeedName: boolean): Sh
     policy: originOf(flags.policy, env['SUB_POLICY_JSON']),
     events: events === undefined ? null : events === 'stderr' ? 'stderr' : { path: events },
     denyAs: flags['deny-as'],
+    passEnv: namesOf(flags['pass-env']),
     isVerbose: flags.verbose === true,
   }
 }
@@ -36,4 +39,9 @@ function originOf(path: string | undefined, json: string | undefined): PolicyOri
   if (path !== undefined) return { kind: 'file', path }
   // An empty text is a source that failed, not the wish for no policy.
   return json === undefined ? { kind: 'none' } : { kind: 'text', text: json, name: 'SUB_POLICY_JSON' }
+}
+
+/** `--pass-env A,B --pass-env C`. `--pass-env=` names none, which is not the same as not being told. */
+function namesOf(lists: readonly string[]): readonly string[] | undefined {
+  return lists.length === 0 ? undefined : lists.flatMap((list) => list.split(',')).filter((name) => name !== '')
 }

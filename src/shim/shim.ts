@@ -9,10 +9,13 @@ import { readIdentity } from './identity.ts'
 import type { PolicyOrigin } from './policy-source.ts'
 import { StderrOut } from './stderr-out.ts'
 import { startUpstream } from './upstream.ts'
+import { upstreamEnv } from './upstream-env.ts'
 
 export interface ShimOptions {
   readonly serverName: string
   readonly command: readonly string[]
+  readonly passEnv: readonly string[] | undefined
+  readonly ledgerServer: string | undefined
   readonly policy: PolicyOrigin
   readonly events: 'stderr' | { readonly path: string } | null
   readonly denyAs: DenyAs
@@ -44,9 +47,11 @@ export async function runShim(options: ShimOptions): Promise<number> {
   options.signals.on('warning', ({ name, message }: Error) => note(`${name}: ${message}`))
   const identity = readIdentity(env, cwd, note)
   // Nothing reaches it before policy is loaded.
-  const { command } = options
+  const { command, passEnv, ledgerServer } = options
   // A mark of its own: with the shim's id a server could write what looks like an event of the shim.
-  const upstream = startUpstream({ command, env, cwd, mark: randomUUID(), clock, note })
+  const mark = randomUUID()
+  const given = upstreamEnv({ env, command, mark, passEnv, ledgerServer })
+  const upstream = startUpstream({ command, env: given, cwd, mark, clock, note })
   upstream.stderr.on('data', (chunk: Buffer) => stderr.relay(chunk))
   upstream.stderr.once('end', () => stderr.relayEnded())
   const { serve } = await import('./serve.ts')

@@ -3,10 +3,9 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { type Clock, pause, whileMoving, within } from '../clock.ts'
 import { UPSTREAM_GRACE_MS } from '../limits.ts'
-import type { Env } from '../paths.ts'
 import type { ProcessTree } from '../process-tree.ts'
 import { signal, treeOf, watchTree } from './descendants.ts'
-import { SHIM_MARK, startGuardian } from './guardian.ts'
+import { startGuardian } from './guardian.ts'
 
 /** How the server ended: by itself with a code, by a signal, or it could not be started at all. */
 export interface UpstreamExit {
@@ -34,18 +33,12 @@ export interface EndOptions {
   readonly afterSettledMs?: number
 }
 
-/** Ours alone; a server has no use for the policy that governs it, nor for the secrets of other servers. */
-const KEPT_BACK = /^(SUB_POLICY_JSON|SUB_SECRET_.*|SUB_SECRETS_PATH|SUB_POLICY_DEBUG)$/
-
-export function upstreamEnv(env: Env, mark: string): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(([name]) => !KEPT_BACK.test(name))
-  return { ...Object.fromEntries(kept), [SHIM_MARK]: mark }
-}
-
 export function startUpstream(options: {
   readonly command: readonly string[]
-  readonly env: Env
+  /** All that the server gets. */
+  readonly env: NodeJS.ProcessEnv
   readonly cwd: string
+  /** In its environment: by this it is found again. */
   readonly mark: string
   readonly clock: Clock
   readonly note: (line: string) => void
@@ -56,7 +49,7 @@ export function startUpstream(options: {
   const guardian = startGuardian(mark, options.note)
   const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(file, args, {
     cwd: options.cwd,
-    env: upstreamEnv(options.env, mark),
+    env: options.env,
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   })

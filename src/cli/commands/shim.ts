@@ -1,4 +1,6 @@
 // `heimdall shim` and `sub shim`: an MCP server behind policy.
+import { realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Context, Run } from '../command.ts'
 import type { shim } from '../table/policy.ts'
 import { CONFIG_KEYS, loadConfig } from '../../config.ts'
@@ -19,6 +21,7 @@ export const run: Run<typeof shim> = async (context, { flags, rest }) => {
   const exit = await runShim({
     ...shimOptions(flags, context.env, context.isSeedName),
     command: rest,
+    ledgerServer: ledgerServer(process.argv[1]),
     sessionSocket: () => sessionSocket(context),
     ...(await quietTime(context)),
     env: context.env,
@@ -33,6 +36,11 @@ export const run: Run<typeof shim> = async (context, { flags, rest }) => {
   // All that somebody reads has been taken by now. What nobody reads would keep the process alive for ever, and the
   // streams of a process cannot be destroyed.
   process.exit(exit)
+}
+
+/** Beside the launcher that runs now. */
+function ledgerServer(launcher: string | undefined): string | undefined {
+  return launcher === undefined ? undefined : join(dirname(realpathSync(launcher)), 'heimdall-ledger-mcp')
 }
 
 /** A file of settings that cannot be read is no reason to leave an agent without its server. */

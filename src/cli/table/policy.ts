@@ -8,7 +8,8 @@ export const shim = spec({
     'Stands between an MCP client and a server that speak over stdin and stdout. Bytes that pass are never changed. ' +
     'Without --policy and SUB_POLICY_JSON everything passes and is recorded. Events go to the record of the run ' +
     '(SUB_RUN_ID, or one run per session of the host); with --events and no SUB_RUN_ID the shim is a run of its own. ' +
-    'A changed policy file is taken up without a restart; SIGUSR2 makes the shim look at once.',
+    'A changed policy file is taken up without a restart; SIGUSR2 makes the shim look at once. ' +
+    'The server gets the environment on, without variables that hold policy, secrets or identity.',
   rest: 'CMD [ARG...]',
   flags: {
     'server-name': { type: 'string', value: 'NAME', required: true, help: 'name of the server in policy and events' },
@@ -23,6 +24,12 @@ export const shim = spec({
       choices: ['error', 'tool_result'],
       default: 'error',
       help: 'answer denied calls with a JSON-RPC error, or with a tool result for hosts that hide errors from the model',
+    },
+    'pass-env': {
+      type: 'string',
+      value: 'NAME,NAME…',
+      multiple: true,
+      help: 'the server gets only a base set of variables and these; written by heimdall import',
     },
     verbose: { type: 'boolean', help: 'say on stderr which run this is, and where its record lies' },
   },
