@@ -31,8 +31,8 @@ function follow(runDir: string, onTerminate: (decision: Decision) => void): RunO
   const path = join(folder, 'terminated.json')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const look = (): void => {
-    const bytes = readFileIfThere(path)
-    if (bytes !== undefined) onTerminate(JSON.parse(bytes.toString()) as Decision)
+    const decision = decisionIn(readFileIfThere(path))
+    if (decision !== undefined) onTerminate(decision)
   }
   const watcher = watch(folder, { persistent: false }, look)
   look()
@@ -46,5 +46,15 @@ function follow(runDir: string, onTerminate: (decision: Decision) => void): RunO
       }
     },
     close: () => watcher.close(),
+  }
+}
+
+/** Half a file is none yet: whoever writes it as a whole is heard by the next event of the folder. */
+function decisionIn(bytes: Buffer | undefined): Decision | undefined {
+  try {
+    return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as Decision)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
   }
 }
