@@ -96,6 +96,10 @@ export const KILL_GRACE_MS = 5_000
 export const KEPT_OUTPUT_BYTES_MAX = 4 << 20
 /** How far behind the session that file may be: what a supervisor that is killed takes with it. */
 export const KEPT_EVERY_MS = 1_000
+/** How long somebody who was taken in at a socket waits for a greeting; whoever has not closed by then is stopped or busy. */
+export const LISTENER_ANSWER_MS = 1_000
+/** How long a start waits for an id whose lost session is being settled: its processes have the grace time, and are killed after it. */
+export const ID_LOCK_WAIT_MS = 60_000
 /** How long a session whose pid file or socket was removed may be lost to those who look for it. */
 export const PRESENCE_MS = 2_000
 /** What ended sessions said is forgotten after this, by the next one that ends; `hm clean` does so earlier. */

@@ -13,6 +13,7 @@ import {
 import { ask, dialect, ps, psAside } from './ps-command.ts'
 
 const COLUMNS = ['-A', '-o', 'pid=,ppid=,pgid=,tty=,stat=,lstart=']
+const COMMAND_LINES = ['-A', '-ww', '-o', 'pid=,args=']
 
 export const psSource = sourceOf(dialect.environment)
 /** As on a system, or for programs, whose environment is nobody's to see. */
@@ -121,19 +122,22 @@ class Picture implements ProcessTable {
   }
 
   #lines(): ReadonlyMap<number, string> {
-    this.#commandLines ??= parseLines(ps(['-A', '-ww', '-o', 'pid=,args=']))
+    this.#commandLines ??= parseLines(ps(COMMAND_LINES))
     return this.#commandLines
   }
 
   /** `ps` puts the environment behind the command line: what is not the one is the other. */
   #readEnvironments(): ReadonlyMap<number, string> {
     if (this.#environmentFlags.length === 0) return new Map()
-    const plain = this.#lines()
+    const before = this.#lines()
     const whole = parseLines(ps([...this.#environmentFlags, '-o', 'pid=,args=']))
+    // Who became another program between the two is asked for once more.
+    const isTorn = [...whole].some(([pid, text]) => !text.startsWith(before.get(pid) ?? ''))
+    const after = isTorn ? parseLines(ps(COMMAND_LINES)) : before
     return new Map(
       [...whole].flatMap(([pid, text]) => {
-        const line = plain.get(pid)
-        return line !== undefined && text.startsWith(line) ? [[pid, text.slice(line.length)] as const] : []
+        const line = [before.get(pid), after.get(pid)].find((one) => one !== undefined && text.startsWith(one))
+        return line === undefined ? [] : [[pid, text.slice(line.length)] as const]
       }),
     )
   }

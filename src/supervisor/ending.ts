@@ -27,6 +27,8 @@ export interface EndingTarget {
 const LOOK_MS = { first: 10, last: 100 }
 /** After SIGKILL a process goes as soon as the kernel lets it; one that hangs in the kernel is nobody's to end. */
 const KILL_ROUNDS_MAX = 100
+/** Processes are read one after the other: who starts another and goes meanwhile, or becomes another program, is not seen. */
+const EMPTY_LOOKS = 2
 /** A process stops when it is next given the processor. */
 const STOP_ROUNDS_MAX = 100
 const STOP_LOOK_MS = 2
@@ -73,10 +75,13 @@ export class Ending {
     const swept = new Set<number>()
     let pauseMs = LOOK_MS.first
     let rounds = 0
-    for (let left = this.#step(); left.length > 0 && rounds < KILL_ROUNDS_MAX; left = this.#step()) {
+    let empty = 0
+    while (empty < EMPTY_LOOKS && rounds < KILL_ROUNDS_MAX) {
+      const left = this.#step()
       for (const { pid } of left) swept.add(pid)
-      if (this.#isOverdue) rounds += 1
-      await pause(clock, pauseMs)
+      empty = left.length === 0 ? empty + 1 : 0
+      if (this.#isOverdue && left.length > 0) rounds += 1
+      if (empty < EMPTY_LOOKS) await pause(clock, pauseMs)
       pauseMs = Math.min(LOOK_MS.last, pauseMs * 2)
     }
     return swept.size

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { bootId } from '../boot-id.ts'
 import { type Clock, isoSeconds, pause } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
-import { EXIT_LINGER_MS } from '../limits.ts'
+import { EXIT_LINGER_MS, ID_LOCK_WAIT_MS } from '../limits.ts'
 import { removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { withFileLock } from '../storage/file-lock.ts'
@@ -76,14 +76,15 @@ export interface HoldWith {
 
 /** The pid file of this id names the holder, or it throws and says who has it. */
 export async function holdId(dir: string, id: string, holder: Holder, { clock, checkWanted }: HoldWith): Promise<void> {
-  const path = sessionPaths(dir, id).pid
+  const { pid: path, socket } = sessionPaths(dir, id)
+  const lock = { clock, waitMs: ID_LOCK_WAIT_MS }
   const mine = ownFile(dir, id, holder)
   const deadlineMs = clock.monoMs() + LINGER_WAIT_MS
   onDisk(mine, () => writeFileSync(mine, encodeHolder(holder), { mode: 0o600 }))
   try {
     // Under the lock that `settle` holds as well: of two starts one finds the name taken, and what is removed is the
     // dead session's and not already ours. By rename, so that the file has one name at any moment, and is whole.
-    while (!(await withFileLock(path, () => tryTake(mine, path, sessionPaths(dir, id).socket), { clock }))) {
+    while (!(await withFileLock(path, () => tryTake(mine, path, socket), lock))) {
       checkWanted?.()
       const other = readHolder(dir, id)
       if (other === undefined || !isSupervisorAlive(other)) {

@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync } from 'node:fs'
 import { bootId } from '../boot-id.ts'
 import { systemClock, type Clock } from '../clock.ts'
-import { KILL_GRACE_MS, RECORD_COMMAND_CHARS_MAX, RECORD_COMMANDS_MAX } from '../limits.ts'
+import { ID_LOCK_WAIT_MS, KILL_GRACE_MS, RECORD_COMMAND_CHARS_MAX, RECORD_COMMANDS_MAX } from '../limits.ts'
 import type { ProcessId, ProcessTable } from '../process-table.ts'
 import type { ProcessTree } from '../process-tree.ts'
 import { isSameStart, isStartedAfter, lookAtProcesses } from '../processes.ts'
@@ -57,7 +57,7 @@ export async function settle(
   const { pid, socket } = sessionPaths(dir, id)
   if (!existsSync(pid) && !existsSync(socket)) return 'nothing'
   // An id is taken under the same lock: nobody starts between a look and the removal that follows from it.
-  const settled = await withFileLock(pid, () => settleLocked(dir, id, by, clock), { clock })
+  const settled = await withFileLock(pid, () => settleLocked(dir, id, by, clock), { clock, waitMs: ID_LOCK_WAIT_MS })
   if (settled === 'settled') removeFileLock(pid)
   return settled
 }

@@ -42,14 +42,15 @@ export async function handOver(
   launched: LaunchedSession,
   how: Pick<StartWith, 'env' | 'startMs'>,
 ): Promise<StartedSession> {
+  // The process ended early, and its readiness line or exit code says why.
+  launched.options.on('error', ignore('EPIPE', 'ECONNRESET'))
+  const { pid, launcher } = launched
+  if (pid === undefined) throw notStarted(launcher, await launched.failure)
+  const ready = firstLine(launched.readiness)
+  // What an earlier session of the id has left may take its time to end.
+  const holder = await prepared(options, launched, { pid, env: how.env, clock: systemClock })
   const timer = setTimeout(() => launched.kill(), how.startMs ?? SESSION_START_MS)
   try {
-    // The process ended early, and its readiness line or exit code says why.
-    launched.options.on('error', ignore('EPIPE', 'ECONNRESET'))
-    const { pid, launcher } = launched
-    if (pid === undefined) throw notStarted(launcher, await launched.failure)
-    const ready = firstLine(launched.readiness)
-    const holder = await prepared(options, launched, { pid, env: how.env, clock: systemClock })
     launched.options.end(encodeHandover({ options, holder }))
     return parseReadiness(await ready)
   } finally {

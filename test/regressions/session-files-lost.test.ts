@@ -1,8 +1,11 @@
 // A session whose pid file or socket was removed or overwritten was in no list, could not be ended, and had a second one started beside it.
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/client/index.ts'
+import { isListening } from '../../src/supervisor/listening.ts'
 import { type Hm, hm } from '../hm/hm.ts'
 import { isRunning, startProgram, waitForDeath } from '../support/programs.ts'
 import { until, waitForSocket } from '../support/wait.ts'
@@ -101,4 +104,18 @@ test('who has an exit record has ended, also while its supervisor is still there
   expect(await home.json(['ls'])).toEqual({ sessions: [] })
   expect(await home.json(['ls', '--all'])).toMatchObject({ sessions: [{ id: 'x', alive: false, exit_code: 0 }] })
   expect(await home.json(['status', 'x'])).toMatchObject({ id: 'x', alive: false, exit_code: 0 })
+})
+
+test('a socket that takes connections and greets nobody is that of a process on its way out', async () => {
+  const home = hm()
+  mkdirSync(home.dir, { recursive: true, mode: 0o700 })
+  // A killed process takes them until the last of its threads has gone.
+  const dying = createServer((socket) => socket.destroy()).listen(home.socket('x'))
+  onTestFinished(() => void dying.close())
+  await once(dying, 'listening')
+  expect(await isListening(home.socket('x'))).toBe(false)
+  const living = createServer((socket) => socket.write('\0')).listen(home.socket('y'))
+  onTestFinished(() => void living.close())
+  await once(living, 'listening')
+  expect(await isListening(home.socket('y'))).toBe(true)
 })
