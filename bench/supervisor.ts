@@ -8,7 +8,8 @@ import { resolveOptions } from '../src/supervisor/options.ts'
 import { sessionPaths } from '../src/supervisor/session-files.ts'
 import { startSession } from '../src/supervisor/start.ts'
 import { encodeFrame } from '../src/wire/encode.ts'
-import { runBench, type Side } from './support/bench.ts'
+import { type Runner, runBench, type Side } from './support/bench.ts'
+import { summarize } from './support/summary.ts'
 import {
   bareNodePty,
   cpuMs,
@@ -26,96 +27,130 @@ import {
 } from './support/terminals.ts'
 
 const MB = 200
-const ROUNDS = 5
+const ROUNDS = 7
 const LINE = `${'0123456789'.repeat(7)}a\n`
-const MARK = '=the=end='
+/** Behind the text, with the number of the flood in it: a terminal that redraws shows the last one again. */
+const markOf = (pass: number): string => `=the=end=${pass}=`
 
 const folder = mkdtempSync(join(tmpdir(), 'hm-bench-'))
 const text = join(folder, 'text')
 const lines = Math.floor((MB * 1e6) / LINE.length)
 // Each newline leaves the terminal as two bytes.
 const EXPECTED = lines * (LINE.length + 1)
-const FLOOD = ['sh', '-c', `stty -echo; read go; cat ${text}; printf ${MARK}; read end`]
+/** A flood for each line that is typed. */
+const FLOOD = [
+  'sh',
+  '-c',
+  `stty -echo; while read pass; do cat ${text}; printf "${markOf(0).replace('0', '$pass')}"; done`,
+]
+const FLOOD_GB = (lines * LINE.length) / 1e9
 
 /** Counts to the last byte and looks for the mark behind it: a byte that is missing fails the run. */
-function counter(isExact: boolean): { sink: Sink; begin: () => void; done: Promise<void> } {
+function counter(isExact: boolean): { sink: Sink; flooded: (pass: number) => Promise<void> } {
   let got = 0
   let tail = ''
-  let finish: () => void
-  let fail: (error: Error) => void
-  const done = new Promise<void>((resolve, reject) => {
-    finish = resolve
-    fail = reject
-  })
+  let mark = ''
+  let finish: () => void = () => undefined
+  let fail: (error: Error) => void = () => undefined
   return {
-    done,
     // What an attaching program draws before the go is not the child's.
-    begin: () => {
+    flooded: (pass) => {
       got = 0
+      tail = ''
+      mark = markOf(pass)
+      return new Promise<void>((resolve, reject) => {
+        finish = resolve
+        fail = reject
+      })
     },
     sink: (bytes, chunk) => {
       got += bytes
       tail = (tail + chunk.toString('latin1', Math.max(0, bytes - 64))).slice(-64)
-      if (!tail.includes(MARK)) return
-      if (isExact && got !== EXPECTED + MARK.length) fail(new Error(`${EXPECTED + MARK.length - got} bytes lost`))
+      if (mark === '' || !tail.includes(mark)) return
+      const lost = EXPECTED + mark.length - got
+      if (isExact && lost !== 0) fail(new Error(`${lost} bytes lost`))
       else finish()
     },
   }
 }
 
 type Open = (sinks: readonly Sink[]) => Promise<Subject>
+/** Of a process in its first flood, and of the same one in its second: a session lives for hours. */
+type FloodFigure = 'speedCold' | 'speedWarm' | 'costCold' | 'costWarm'
 
-async function flood(open: Open, clients: number, isExact: boolean): Promise<{ mbPerS: number; cpuPerGb: number }> {
-  const counters = Array.from({ length: clients }, () => counter(isExact))
-  const subject = await open(counters.map(({ sink }) => sink))
-  await settled()
-  const cpuBefore = cpuMs(subject.pid)
-  for (const { begin } of counters) begin()
-  const before = performance.now()
-  subject.type('\n')
-  await Promise.all(counters.map(({ done }) => done))
-  const tookMs = performance.now() - before
-  const cpuUsed = cpuMs(subject.pid) - cpuBefore
-  await subject.stop()
-  return { mbPerS: (lines * LINE.length) / 1e3 / tookMs, cpuPerGb: cpuUsed / 1e3 / ((lines * LINE.length) / 1e9) }
+async function twoFloods(pid: number, flood: (pass: number) => Promise<number>): Promise<Record<FloodFigure, number>> {
+  const once = async (pass: number): Promise<{ speed: number; cost: number }> => {
+    await settled()
+    const cpuBefore = cpuMs(pid)
+    const tookMs = await flood(pass)
+    return { speed: (FLOOD_GB * 1e6) / tookMs, cost: (cpuMs(pid) - cpuBefore) / 1e3 / FLOOD_GB }
+  }
+  const cold = await once(1)
+  const warm = await once(2)
+  return { speedCold: cold.speed, speedWarm: warm.speed, costCold: cold.cost, costWarm: warm.cost }
+}
+
+const flooding = (name: string, open: Open, clients = 1, isExact = true): Runner<FloodFigure> => ({
+  name,
+  run: async () => {
+    const counters = Array.from({ length: clients }, () => counter(isExact))
+    const subject = await open(counters.map(({ sink }) => sink))
+    const figures = await twoFloods(subject.pid, async (pass) => {
+      const flooded = counters.map((one) => one.flooded(pass))
+      const before = performance.now()
+      subject.type(`${pass}\n`)
+      await Promise.all(flooded)
+      return performance.now() - before
+    })
+    await subject.stop()
+    return figures
+  },
+})
+
+const bareReader: Runner<FloodFigure> = {
+  name: 'bare node-pty reader',
+  run: async () => {
+    const reader = await bareNodePty(FLOOD, EXPECTED + markOf(0).length)
+    const figures = await twoFloods(reader.pid, (pass) => reader.flood(`${pass}\n`))
+    await reader.stop()
+    return figures
+  },
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 300))
 const first = (sinks: readonly Sink[]): Sink => sinks[0] ?? (() => undefined)
 const openOurs: Open = (sinks) => ours(folder, FLOOD, sinks)
-const openDtach: Open = (sinks) => dtachAttach(folder, FLOOD, first(sinks))
-const openTmux: Open = (sinks) => tmuxAttach(folder, FLOOD, first(sinks))
-const speed = (name: string, open: Open, clients = 1, isExact = true): Side => ({
-  name,
-  measure: async () => (await flood(open, clients, isExact)).mbPerS,
-})
-const cost = (name: string, open: Open, isExact = true): Side => ({
-  name,
-  measure: async () => (await flood(open, 1, isExact)).cpuPerGb,
-})
 
 const ECHO = ['sh', '-c', 'stty raw -echo; exec cat']
 const KEYS = 4_000
-/** Until the code of a fresh process is compiled; a session lives for hours. */
+/** Of a fresh process, whose code is not compiled yet. */
+const COLD_KEYS = 500
 const WARM_UP_KEYS = 2_000
+type EchoFigure = 'cold' | 'warm'
 
 /** Median microseconds from a key to its echo, one after the other. */
-async function echo(open: Open): Promise<number> {
-  let arrived: () => void = () => undefined
-  const subject = await open([() => arrived()])
-  await settled()
-  const times: number[] = []
-  for (let n = 0; n < KEYS + WARM_UP_KEYS; n += 1) {
-    const before = performance.now()
-    await new Promise<void>((resolve) => {
-      arrived = resolve
-      subject.type(String.fromCharCode(97 + (n % 26)))
-    })
-    if (n >= WARM_UP_KEYS) times.push((performance.now() - before) * 1_000)
-  }
-  await subject.stop()
-  return times.sort((a, b) => a - b)[KEYS / 2] ?? Number.NaN
-}
+const echoing = (name: string, open: Open): Runner<EchoFigure> => ({
+  name,
+  run: async () => {
+    let arrived: () => void = () => undefined
+    const subject = await open([() => arrived()])
+    await settled()
+    const times: number[] = []
+    for (let n = 0; n < KEYS + WARM_UP_KEYS; n += 1) {
+      const before = performance.now()
+      await new Promise<void>((resolve) => {
+        arrived = resolve
+        subject.type(String.fromCharCode(97 + (n % 26)))
+      })
+      times.push((performance.now() - before) * 1_000)
+    }
+    await subject.stop()
+    return {
+      cold: summarize(times.slice(0, COLD_KEYS)).median,
+      warm: summarize(times.slice(WARM_UP_KEYS)).median,
+    }
+  },
+})
 
 async function idleMemory(): Promise<number> {
   const subject = await ours(folder, ['sleep', '1000'], [])
@@ -182,7 +217,7 @@ function bareStart(): number {
 }
 
 /** Writes 10 MB of history, then a full screen, and draws that again whenever it is asked to. */
-const REDRAW = `draw() { i=1; printf "\\033[2J\\033[H"; while [ $i -le 40 ]; do printf "line %d of the screen\\r\\n" $i; i=$((i+1)); done; printf ${MARK}; }
+const REDRAW = `draw() { i=1; printf "\\033[2J\\033[H"; while [ $i -le 40 ]; do printf "line %d of the screen\\r\\n" $i; i=$((i+1)); done; printf ${markOf(0)}; }
 trap draw WINCH; stty -echo; head -c 10000000 ${text}; draw; while :; do read x; done`
 
 async function redraws(): Promise<{ ours: Side; dtach: Side; stop: () => Promise<void> }> {
@@ -208,7 +243,7 @@ async function redraws(): Promise<{ ours: Side; dtach: Side; stop: () => Promise
   }
   return {
     ours: { name: 'heimdall, snapshot', measure: () => timed(oursRedrawn(started.socket)) },
-    dtach: { name: 'dtach, child redraws', measure: () => timed(dtachRedrawn(dtach.path, MARK)) },
+    dtach: { name: 'dtach, child redraws', measure: () => timed(dtachRedrawn(dtach.path, markOf(0))) },
     stop: async () => {
       process.kill(started.supervisor_pid, 'SIGTERM')
       await dtach.stop()
@@ -218,7 +253,7 @@ async function redraws(): Promise<{ ours: Side; dtach: Side; stop: () => Promise
 
 await runBench({
   name: 'supervisor',
-  about: `${MB} MB of text a run; a run that loses a byte fails (tmux redraws and is only timed)`,
+  about: `${MB} MB of text, to a fresh process (cold) and again to the same (warm); a lost byte fails (tmux redraws and is only timed)`,
   async prepare() {
     writeFileSync(text, Buffer.alloc(lines * LINE.length, LINE))
     const redraw = await redraws()
@@ -229,50 +264,62 @@ await runBench({
       },
       comparisons: [
         {
-          what: 'throughput to one subscriber',
-          unit: 'MB/s',
           rounds: ROUNDS,
-          ours: speed('heimdall', openOurs),
+          ours: flooding('heimdall', openOurs),
           peers: [
-            { ...speed('dtach attach', openDtach), goal: { atLeast: 1 } },
-            { ...speed('tmux attach', openTmux, 1, false), goal: { atLeast: 1.8 } },
+            flooding('dtach attach', (sinks) => dtachAttach(folder, FLOOD, first(sinks))),
+            flooding('tmux attach', (sinks) => tmuxAttach(folder, FLOOD, first(sinks)), 1, false),
+            bareReader,
+          ],
+          figures: [
             {
-              name: 'bare node-pty reader',
-              measure: async () => (lines * LINE.length) / 1e3 / (await bareNodePty(FLOOD, EXPECTED + MARK.length)),
-              goal: { atLeast: 0.9 },
+              of: 'speedWarm',
+              what: 'throughput to one subscriber, warm',
+              unit: 'MB/s',
+              goals: {
+                'dtach attach': { atLeast: 0.95 },
+                'tmux attach': { atLeast: 1.8 },
+                'bare node-pty reader': { atLeast: 0.95 },
+              },
+            },
+            { of: 'speedCold', what: 'throughput to one subscriber, cold', unit: 'MB/s' },
+            {
+              of: 'costWarm',
+              what: 'CPU of the session while it floods, warm',
+              unit: 's/GB',
+              goals: { 'tmux attach': { atMost: 0.25 } },
+            },
+            { of: 'costCold', what: 'CPU of the session while it floods, cold', unit: 's/GB' },
+          ],
+        },
+        {
+          rounds: ROUNDS,
+          ours: flooding('heimdall, four', openOurs, 4),
+          peers: [flooding('heimdall, one', openOurs)],
+          figures: [
+            {
+              of: 'speedWarm',
+              what: 'throughput to four subscribers, each of them, warm',
+              unit: 'MB/s',
+              goals: { 'heimdall, one': { atLeast: 0.9 } },
             },
           ],
         },
         {
-          what: 'CPU of the session while it floods',
-          unit: 's/GB',
-          rounds: 3,
-          ours: cost('heimdall', openOurs),
-          peers: [{ ...cost('tmux server', openTmux, false), goal: { atMost: 0.25 } }, cost('dtach master', openDtach)],
-        },
-        {
-          what: 'throughput to four subscribers, each of them',
-          unit: 'MB/s',
           rounds: ROUNDS,
-          ours: speed('heimdall, four', openOurs, 4),
-          peers: [{ ...speed('heimdall, one', openOurs), goal: { atLeast: 0.9 } }],
-        },
-        {
-          what: 'echo of one key, p50',
-          unit: 'µs',
-          rounds: ROUNDS,
-          ours: { name: 'heimdall socket', measure: () => echo((sinks) => ours(folder, ECHO, sinks)) },
+          ours: echoing('heimdall socket', (sinks) => ours(folder, ECHO, sinks)),
           peers: [
+            echoing('dtach socket', (sinks) => dtachSocket(folder, ECHO, first(sinks))),
+            echoing('tmux attach', (sinks) => tmuxAttach(folder, ECHO, first(sinks))),
+          ],
+          figures: [
             {
-              name: 'dtach socket',
-              measure: () => echo((sinks) => dtachSocket(folder, ECHO, first(sinks))),
-              goal: { atMost: 1.2 },
+              of: 'warm',
+              what: 'echo of one key, p50, warm',
+              unit: 'µs',
+              goals: { 'dtach socket': { atMost: 1.25 }, 'tmux attach': { atMost: 0.8 } },
             },
-            {
-              name: 'tmux attach',
-              measure: () => echo((sinks) => tmuxAttach(folder, ECHO, first(sinks))),
-              goal: { atMost: 0.8 },
-            },
+            { of: 'cold', what: `echo of one key, p50 of the first ${COLD_KEYS}, cold`, unit: 'µs' },
           ],
         },
         {

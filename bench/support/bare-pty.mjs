@@ -12,10 +12,10 @@ child.onData((chunk) => {
   process.stdout.write(`${JSON.stringify({ got, ms: performance.now() - startedMs })}\n`)
   startedMs = 0
 })
-process.stdin.on('data', () => {
+process.stdin.on('data', (line) => {
   got = 0
   startedMs = performance.now()
-  child.write('\n')
+  child.write(line)
 })
 process.stdin.on('end', () => process.exit())
 process.stdout.write('ready\n')

@@ -15,6 +15,16 @@ export function comparisonText({ what, unit, rounds, ours, peers }: ComparisonRe
   )
 }
 
+/** Whose work a figure was taken beside: the averages of one and five minutes. */
+export function loadText(before: readonly number[], after: readonly number[]): string {
+  const text = (load: readonly number[]): string =>
+    load
+      .slice(0, 2)
+      .map((value) => value.toFixed(1))
+      .join(', ')
+  return `load average ${text(before)} before, ${text(after)} after`
+}
+
 function row({ name, summary }: SideResult): string[] {
   return [name, figure(summary.median), `${figure(summary.lowerQuartile)}–${figure(summary.upperQuartile)}`]
 }

@@ -205,19 +205,26 @@ export async function tmuxAttach(folder: string, command: readonly string[], sin
   }
 }
 
-/** node-pty alone in a Node process. Resolves with the milliseconds from the go to the last byte. */
-export async function bareNodePty(command: readonly string[], bytes: number): Promise<number> {
+/** node-pty alone in a Node process: counts in the process itself, `bytes` for each line that is typed. */
+export async function bareNodePty(
+  command: readonly string[],
+  bytes: number,
+): Promise<{ pid: number; flood: (line: string) => Promise<number>; stop: () => Promise<void> }> {
   const reader = spawn(process.execPath, ['bench/support/bare-pty.mjs', 'count', String(bytes), ...command], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const line = (): Promise<string> =>
     new Promise((resolve) => reader.stdout.once('data', (text) => resolve(String(text))))
   await line()
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  reader.stdin.write('go')
-  const { ms } = JSON.parse(await line()) as { ms: number }
-  await ended(reader)
-  return ms
+  return {
+    pid: reader.pid ?? 0,
+    flood: async (text) => {
+      const answer = line()
+      reader.stdin.write(text)
+      return (JSON.parse(await answer) as { ms: number }).ms
+    },
+    stop: () => ended(reader),
+  }
 }
 
 export function cpuMs(pid: number): number {

@@ -18,7 +18,8 @@ test('sides take turns, each round starts with another one, and the first lap do
     unit: 'lines/s',
     rounds: 3,
     ours: side('a', [999, 30, 10, 20]),
-    peers: [{ ...side('b', [999, 10, 10, 40]), goal: { atLeast: 1.5 } }],
+    // The machine was slow for both in the second round.
+    peers: [{ ...side('b', [999, 10, 5, 20]), goal: { atLeast: 1.5 } }],
   })
   expect(order.join('')).toBe('ababbaab')
   expect(result.ours.summary.median).toBe(20)
