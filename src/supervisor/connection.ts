@@ -17,6 +17,7 @@ import {
 } from '../wire/messages.ts'
 import { decodeResize } from '../wire/decode.ts'
 import { FrameReader } from '../wire/reader.ts'
+import { readShared, writeNow } from './client-socket.ts'
 import type { InputSource } from './input-queue.ts'
 import type { Subscriber } from './subscriber.ts'
 
@@ -64,17 +65,19 @@ export class Connection implements InputSource {
   #inputBytes = 0
   #ackedBytes = 0
 
-  constructor(socket: Socket, desk: SessionDesk, nowMs: () => number) {
+  /** `accepted` has not been read from. */
+  constructor(accepted: Socket, desk: SessionDesk, nowMs: () => number) {
+    const socket = readShared(accepted, (chunk) => this.#read(chunk))
     this.socket = socket
     this.#desk = desk
     this.#nowMs = nowMs
     this.#reader = new FrameReader('client', { frame: (name, payload) => this.#take(name, payload) })
-    socket.on('data', (chunk: Buffer) => this.#read(chunk))
     socket.on('drain', () => this.#drained())
     socket.on('close', () => this.#close())
     // A peer that left, or a kernel without room for it: 'close' follows and is acted on.
     socket.on('error', ignore('ECONNRESET', 'EPIPE', 'ENOBUFS', 'ENOMEM'))
-    socket.write(Buffer.of(MODE_BINARY))
+    this.send([Buffer.of(MODE_BINARY)])
+    socket.resume()
   }
 
   get subscriber(): Subscriber | undefined {
@@ -112,17 +115,25 @@ export class Connection implements InputSource {
   send(parts: readonly Buffer[]): boolean {
     if (this.socket.destroyed || this.socket.writableEnded) return true
     if (this.#heldState !== undefined) {
-      this.socket.write(this.#heldState)
+      const held = this.#heldState
       this.#heldState = undefined
+      if (!this.send([held])) {
+        this.#queue(parts)
+        return false
+      }
     }
-    if (parts.length === 1 && parts[0] !== undefined) this.socket.write(parts[0])
-    else {
-      this.socket.cork()
-      for (const part of parts) this.socket.write(part)
-      this.socket.uncork()
-    }
-    // What the kernel took at once is gone from the stream's count by now; what is left comes back as 'drain'.
+    // Behind what waits in the stream; without anything there, to the kernel at once.
+    const rest = this.socket.writableLength === 0 ? writeNow(this.socket, parts) : parts
+    if (rest.length === 0) return true
+    this.#queue(rest)
+    // What the kernel took after all is gone from the stream's count by now; what is left comes back as 'drain'.
     return this.socket.writableLength === 0
+  }
+
+  #queue(parts: readonly Buffer[]): void {
+    this.socket.cork()
+    for (const part of parts) this.socket.write(part)
+    this.socket.uncork()
   }
 
   /** At most one state waits: to a peer that does not read, all but the newest are of no use. It goes before what is sent next. */

@@ -2,9 +2,13 @@
 import { advance, type CutState, START_OF_STREAM, isCut, nextCut } from './cut.ts'
 
 const ESC = 0x1b
-const SLAB_BYTES = 128 << 10
-/** The kernel gives a page of terminal output at a time. */
-const ROOM_BYTES_MIN = 4 << 10
+/**
+ * What the kernel gives of a flood at a time. Room for exactly this is filled by one read, and behind a read that filled
+ * its room the next one is made at once; a read that did not is followed by a wait for the kernel's word.
+ */
+export const READ_BYTES = 4_095
+/** 32 of them: as many as are made in a row. */
+const SLAB_BYTES = 32 * READ_BYTES
 
 interface Slab {
   readonly bytes: Buffer
@@ -47,11 +51,12 @@ export class OutputLog {
   /** Room for the next read, in the slab that holds the bytes before it where possible. */
   room(): Buffer {
     const last = this.#slabs.at(-1)
-    if (last !== undefined && SLAB_BYTES - last.used >= ROOM_BYTES_MIN) return last.bytes.subarray(last.used)
+    if (last !== undefined && SLAB_BYTES - last.used >= READ_BYTES)
+      return last.bytes.subarray(last.used, last.used + READ_BYTES)
     const bytes = this.#spare ?? Buffer.allocUnsafeSlow(SLAB_BYTES)
     this.#spare = undefined
     this.#slabs.push({ bytes, start: this.#end, used: 0, cut: this.#cutState() })
-    return bytes
+    return bytes.subarray(0, READ_BYTES)
   }
 
   commit(bytes: number): void {

@@ -25,7 +25,7 @@ export class SessionServer {
 
   #create(): Server {
     // The smallest high water mark: a socket says 'drain' as soon as the kernel has taken everything, and not before.
-    return createServer({ highWaterMark: 1, noDelay: false }, (socket) => this.#admit(socket))
+    return createServer({ highWaterMark: 1, pauseOnConnect: true, noDelay: false }, (socket) => this.#admit(socket))
   }
 
   get clients(): ReadonlySet<Connection> {

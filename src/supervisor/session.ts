@@ -14,7 +14,7 @@ import { InputQueue } from './input-queue.ts'
 import type { Keeper, Shown } from './keeper.ts'
 import { isSize, type SessionOptions } from './options.ts'
 import { OscScanner } from './osc.ts'
-import { OutputLog } from './output-log.ts'
+import { OutputLog, READ_BYTES } from './output-log.ts'
 import { openPty, type Pty } from './pty.ts'
 import type { Question } from './questions.ts'
 import type { Recording } from './recording.ts'
@@ -293,7 +293,8 @@ export class Session implements Desk {
     // of small writes: there, what a millisecond brings goes out together.
     if (
       bytes < SMALL_READ_BYTES ||
-      gathered >= OUTPUT_FRAME_BYTES_MAX ||
+      // Before it is more than a frame: the rest would be a small one.
+      gathered > OUTPUT_FRAME_BYTES_MAX - READ_BYTES ||
       this.#clock.monoMs() - this.#flushedMs >= GATHER_MS
     )
       this.#flush()
