@@ -35,6 +35,10 @@ const TICK_BYTES_MAX = 256 << 10
 const TAIL_BYTES = 512 << 10
 /** While output flows, the screen is looked at this seldom. */
 const LOOK_TICKS = 4
+/** What waits at most for an emulator that has not been asked anything yet. */
+const ASLEEP_BYTES_MAX = 256 << 10
+/** What a message takes beside its bytes. */
+const MESSAGE_BYTES = 64
 const RESTARTS_MAX = 3
 const MEMORY_MB_MAX = 128
 
@@ -48,6 +52,11 @@ export class Screen {
   #worker: Worker | undefined
   #starts = 0
   #size: Size
+  /** What the emulator is given when it wakes. While output only flows by, it would take time from the stream for nothing. */
+  #asleep: ToScreen[] = []
+  #asleepBytes = 0
+  /** The size before that. */
+  #asleepSize: Size | undefined
   /** The emulator has been given everything before this byte, or what matters of it. */
   #fedTo = 0
   /** Sizes, and who answers, from these bytes on. */
@@ -98,7 +107,7 @@ export class Screen {
   /** At once: whoever looks at the program now looks at it in these. */
   colors(colors: Colors): void {
     this.#colors = colors
-    this.#worker?.postMessage({ is: 'colors', colors } satisfies ToScreen)
+    if (this.#worker !== undefined) give(this.#worker, { is: 'colors', colors })
   }
 
   /** The screen at the latest place where the stream may be joined. */
@@ -112,7 +121,8 @@ export class Screen {
 
   /** No emulator was needed so far, and the output, drawn at the size of now, is the screen. */
   get isUntouched(): boolean {
-    return this.#starts === 0 && this.#turns.every(({ at, to }) => at === 0 || to.is !== 'size')
+    if (this.#starts > 0 || this.#asleep.some(({ is }) => is === 'size' || is === 'skipped')) return false
+    return this.#turns.every(({ at, to }) => at === 0 || to.is !== 'size')
   }
 
   /** Modes that the child has switched on; none before there was output. */
@@ -187,7 +197,7 @@ export class Screen {
       if (end - this.#fedTo <= TICK_BYTES_MAX) this.#feed()
       this.#flowTicks += 1
       // Half-drawn, a screen may look like anything; but a question that is gone is not to wait for a pause.
-      if (this.#flowTicks % LOOK_TICKS === 0)
+      if (this.#starts > 0 && this.#flowTicks % LOOK_TICKS === 0)
         void this.#ask(false).then((answer) => {
           if (answer !== undefined && answer.question === undefined) this.#parts.onQuestion(undefined)
         })
@@ -216,9 +226,9 @@ export class Screen {
     while (this.#turns[0] !== undefined && this.#turns[0].at <= end) {
       const [{ at, to }] = this.#turns.splice(0, 1) as [Turn]
       feed(at)
+      this.#post(to)
       if (to.is === 'size') this.#size = to.size
       else this.#isAnsweringFed = to.isOn
-      this.#post(to)
     }
     feed(end)
   }
@@ -237,14 +247,20 @@ export class Screen {
     this.#post({ is: 'skipped' })
   }
 
+  /** To the emulator, or for it when it wakes; it is not woken for this before it would take more memory than it is worth. */
   #post(message: ToScreen): void {
-    if (message.is !== 'output') {
-      this.#running()?.postMessage(message)
+    // Copied and given away: to send a view would be to send the whole slab that it is a view of.
+    const own = message.is === 'output' ? { ...message, bytes: new Uint8Array(message.bytes) } : message
+    if (this.#worker !== undefined) {
+      give(this.#worker, own)
       return
     }
-    // Copied and given away: to send a view would be to send the whole slab that it is a view of.
-    const bytes = new Uint8Array(message.bytes)
-    this.#running()?.postMessage({ is: 'output', bytes } satisfies ToScreen, [bytes.buffer])
+    const last = this.#asleep.at(-1)
+    if (own.is === 'skipped' && last?.is === 'skipped') return
+    if (last === undefined) this.#asleepSize = this.#size
+    this.#asleep.push(own)
+    this.#asleepBytes += MESSAGE_BYTES + (own.is === 'output' ? own.bytes.length : 0)
+    if (this.#asleepBytes > ASLEEP_BYTES_MAX) this.#running()
   }
 
   #ask(isDrawn: boolean): Promise<ScreenLook | undefined> {
@@ -254,19 +270,27 @@ export class Screen {
     const request = this.#requests
     return new Promise((resolve) => {
       this.#waiting.set(request, resolve)
-      worker.postMessage({ is: 'look', request, isDrawn } satisfies ToScreen)
+      give(worker, { is: 'look', request, isDrawn })
     })
   }
 
   /** Started when first needed; started again from what is kept when it died, a few times. */
   #running(): Worker | undefined {
-    if (this.#worker !== undefined || this.#isClosed || this.#starts > RESTARTS_MAX) return this.#worker
+    if (this.#worker !== undefined) return this.#worker
+    const asleep = this.#asleep
+    this.#asleep = []
+    this.#asleepBytes = 0
+    if (this.#isClosed || this.#starts > RESTARTS_MAX) return undefined
     this.#starts += 1
     // Loaded here: a session that has not written yet must not pay for threads.
     const threads = createRequire(import.meta.url)('node:worker_threads') as { Worker: typeof Worker }
     const worker = new threads.Worker(this.#parts.worker, {
       // What is read a second time was answered the first time.
-      workerData: { size: this.#size, isAnswering: this.#starts === 1, colors: this.#colors } satisfies ScreenStart,
+      workerData: {
+        size: this.#asleepSize ?? this.#size,
+        isAnswering: this.#starts === 1,
+        colors: this.#colors,
+      } satisfies ScreenStart,
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
@@ -289,7 +313,9 @@ export class Screen {
       this.#answerNobody()
     })
     this.#worker = worker
-    if (this.#starts > 1) worker.postMessage({ is: 'skipped' } satisfies ToScreen)
+    this.#asleepSize = undefined
+    if (this.#starts > 1) give(worker, { is: 'skipped' })
+    for (const message of asleep) give(worker, message)
     return worker
   }
 
@@ -297,4 +323,8 @@ export class Screen {
     for (const resolve of this.#waiting.values()) resolve(undefined)
     this.#waiting.clear()
   }
+}
+
+function give(worker: Worker, message: ToScreen): void {
+  worker.postMessage(message, message.is === 'output' ? [message.bytes.buffer as ArrayBuffer] : [])
 }
