@@ -357,6 +357,14 @@ export const ASK_WAIT_MS = 20_000
 export const ASK_WAIT_MS_MAX = 50_000
 /** Calls held at once; further ones are answered without waiting. */
 export const ASK_HELD_MAX = 64
+/** Questions of one run that are open at once, more than anybody answers; past it calls are refused and nobody is asked, until some are answered. */
+export const ASK_OPEN_MAX = 256
+/** Questions of one run that were answered or closed and can still be listed. */
+export const ASK_ANSWERED_KEPT = 1_000
+/** What a killed shim has left of its questions is removed after this time, which no shim needs to begin. */
+export const SOLO_KEPT_MS = 600_000
+/** How long the end of a shim waits until the session knows that nobody is asked any more. */
+export const NOTICE_CLOSE_MS = 1_000
 /** How often a shim looks whether a person has answered, while somebody waits; and how often while only the agent may come back. */
 export const ASK_LOOK_MS = 200
 export const ASK_LOOK_IDLE_MS = 2_000

@@ -169,7 +169,7 @@ export function runCases(snapshot: Snapshot, cases: readonly Case[]): CaseResult
             : policy.planForMethod(call.server, call.method)
         const texts = call.args === 'uninspectable' || plan.pathsOf === null ? [] : plan.pathsOf(call.args)
         const { approved } = call
-        const approvals = new Map(approved === null ? [] : plan.asks.map((id) => [id, approved]))
+        const approvals = new Map(approved === null ? [] : plan.asks.map(({ ruleId }) => [ruleId, approved]))
         const facts = { args: call.args, args_hash, wallMs: nowMs, locations: writtenLocations(texts), approvals }
         const verdict = decide(plan, facts, counters, nowMs)
         counters.apply(verdict.writes, nowMs)

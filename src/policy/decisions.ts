@@ -1,4 +1,5 @@
 // The decisions that a rule can lead to, made once when a plan is made; only suggested arguments and waiting times come from the call.
+import { canonicalHash, canonicalJson } from '../canonical/canonical.ts'
 import { THROTTLE_MS_MAX } from '../limits.ts'
 import type { CallFacts, Decision, Hint, HintKind, JsonObject, Mode, Rule, Snapshot } from './types.ts'
 
@@ -70,8 +71,13 @@ function askDecision(rule: Extract<Rule, { readonly kind: 'deny' }>, mode: Mode)
   return {
     ...base(rule, mode, 'REJECT_WITH_HINT'),
     hint: hint ?? asked,
-    ask: { question: ask?.question ?? message, wait_ms: ask?.wait_ms ?? 0 },
+    ask: { question: ask?.question ?? message, wait_ms: ask?.wait_ms ?? 0, rule_hash: ruleHash(rule) },
   }
+}
+
+/** Of the rule as it stands: whoever answers, answers for what it says now. */
+function ruleHash(rule: Rule): string {
+  return canonicalHash(canonicalJson(rule))
 }
 
 /** What an asking rule says once a person has answered. */
@@ -97,6 +103,22 @@ function accumulated(
     return { ...decision, terminate: { terminate_code: terminateCode, terminate_message: decision.summary } }
   const isHintGiven = hintText !== null || action === 'REJECT_WITH_HINT'
   return withHint(decision, mode, isHintGiven ? hintOf(hintText ?? decision.summary, hintKind) : null)
+}
+
+/** The call would be asked about, and cannot be. Nothing has been counted. */
+export function unaskedDecision(decision: Decision, why: string): Decision {
+  const { ask: _, ...unasked } = decision
+  const hint = hintOf(
+    `nobody was asked: ${why}`,
+    'SAFETY',
+    'the same call may be made again later; asking costs nothing',
+  )
+  return { ...unasked, reason_code: 'APPROVAL_UNAVAILABLE', hint }
+}
+
+/** True of what a person has said, and not of what the rule says by itself. */
+export function isAnswered({ ask, reason_code }: Decision): boolean {
+  return ask === undefined && (reason_code === 'APPROVED' || reason_code === 'APPROVAL_DENIED')
 }
 
 /** The rule could not be evaluated and `decision_on_error` is BLOCK. */

@@ -54,8 +54,8 @@ export interface Plan {
   readonly needsArgs: boolean
   /** Texts of the call whose locations `decide` will want; null where no rule looks at paths. */
   readonly pathsOf: ((args: Readonly<Record<string, unknown>>) => readonly string[]) | null
-  /** Ids of rules that ask a person; what was answered is to be handed in with the call. */
-  readonly asks: readonly string[]
+  /** Rules that ask a person; what was answered is to be handed in with the call. */
+  readonly asks: readonly { readonly ruleId: string; readonly ruleHash: string }[]
   readonly steps: readonly Step[]
   /** Risk classes that hold for every call of this tool. */
   readonly tags: readonly string[]
@@ -250,7 +250,9 @@ function finishPlan(
     needsArgsHash: steps.some((step) => step.needsHash),
     needsArgs: steps.some((step) => step.args !== null),
     pathsOf: pathsOf(steps),
-    asks: steps.filter(({ onAnswer }) => onAnswer !== null).map(({ rule }) => rule.rule_id),
+    asks: steps.flatMap(({ rule, decision: { ask } }) =>
+      ask === undefined ? [] : [{ ruleId: rule.rule_id, ruleHash: ask.rule_hash }],
+    ),
     steps,
     tags,
     fallback,

@@ -293,7 +293,7 @@ export interface Decision {
   /** With REJECT_WITH_HINT. */
   readonly hint?: Hint
   /** A person is to be asked, and has not answered; with REJECT_WITH_HINT. Not on the wire. */
-  readonly ask?: { readonly question: string; readonly wait_ms: number }
+  readonly ask?: { readonly question: string; readonly wait_ms: number; readonly rule_hash: string }
   /** With TERMINATE_RUN. */
   readonly terminate?: { readonly terminate_code: string; readonly terminate_message: string }
 }

@@ -9,6 +9,7 @@ import { EventLines } from '../events/event-lines.ts'
 import { type CallNames, EventText } from '../events/event-text.ts'
 import { PREVIEW_NONE } from '../events/preview.ts'
 import { isAlive } from './process-start.ts'
+import { closeQuestions, sweepSoloFolders } from './questions.ts'
 import { momentOf } from './moment.ts'
 import { isQuiet, type Moment, parseEvent, type RunBooks, type StoredEvent, summaryOf, worse } from './run-books.ts'
 import { RunLog } from './run-log.ts'
@@ -55,9 +56,21 @@ export function closeIfOver(closing: Closing, books: RunBooks): Buffer | undefin
     text.runEnd(books.status, new Date(now.wallMs).toISOString(), books.segment, summaryOf(books, now))
     written.push(closing.log.append(text.lines))
   }
-  forgetMembers(runDir)
-  removeMark(openMark(closing.runsDir, closing.folder))
+  clearAway(closing, now.wallMs)
   return Buffer.concat(written)
+}
+
+/** What is left to do when the end stands in the record. Where that fails the mark stays, and whoever looks next does it. */
+function clearAway({ runsDir, folder }: Pick<Closing, 'runsDir' | 'folder'>, nowMs: number): void {
+  const runDir = join(runsDir, folder)
+  forgetMembers(runDir)
+  try {
+    closeQuestions(runDir, new Date(nowMs).toISOString())
+  } catch (error) {
+    if (!(error instanceof HeimdallError && error.code.startsWith('STORE_'))) throw error
+    return
+  }
+  removeMark(openMark(runsDir, folder))
 }
 
 /** The host may start another shim of the run. */
@@ -73,7 +86,7 @@ export interface ClosedRuns {
   readonly problems: readonly string[]
 }
 
-/** Closes runs whose members are all dead and for whom nobody waits. A run that is busy at this moment is left alone. */
+/** Closes runs whose members are all dead and for whom nobody waits, and removes what dead shims have left of their questions. A run that is busy at this moment is left alone. */
 export function closeAbandonedRuns(runsDir: string, clock: Clock): ClosedRuns {
   const folders = openRuns(runsDir)
   // Not always the same ones first: with many runs open, the dead among the last would never be looked at.
@@ -81,6 +94,7 @@ export function closeAbandonedRuns(runsDir: string, clock: Clock): ClosedRuns {
   const some = [...folders.slice(from), ...folders.slice(0, from)].slice(0, ABANDONED_RUNS_MAX)
   const problems: string[] = []
   let closed = 0
+  sweepSoloFolders(runsDir, clock.wallMs())
   for (const folder of some) {
     try {
       if (closeAbandoned(runsDir, folder, clock)) closed += 1
@@ -96,7 +110,7 @@ function closeAbandoned(runsDir: string, folder: string, clock: Clock): boolean 
   const log = new RunLog(join(runsDir, folder))
   try {
     const text = log.locked((books) => {
-      if (books.hasEnded) removeMark(openMark(runsDir, folder))
+      if (books.hasEnded) clearAway({ runsDir, folder }, clock.wallMs())
       return closeIfOver({ runsDir, folder, log, clock }, books)
     })
     return text !== undefined

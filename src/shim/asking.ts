@@ -1,22 +1,27 @@
 // Calls of which a person is asked: the question is put, the call is held for a moment, and goes on when the answer is there.
-import type { Clock, Timer } from '../clock.ts'
+import { type Clock, type Timer, within } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
-import { ASK_HELD_MAX, ASK_LOOK_IDLE_MS, ASK_LOOK_MS, ASK_PREVIEW_BYTES } from '../limits.ts'
+import { ASK_HELD_MAX, ASK_LOOK_IDLE_MS, ASK_LOOK_MS, ASK_PREVIEW_BYTES, NOTICE_CLOSE_MS } from '../limits.ts'
 import { cutAtBytes } from '../events/preview.ts'
 import type { EventText } from '../events/event-text.ts'
 import type { Redact } from '../events/redact.ts'
+import { isAnswered } from '../policy/decisions.ts'
 import type { Plan } from '../policy/plan.ts'
-import type { Approvals, AskedCall, Found, Moment } from './approvals.ts'
+import type { Decision } from '../policy/types.ts'
+import type { Approvals, AskedCall, Found, Moment, Request } from '../runs/approvals.ts'
 import type { CallArguments } from './call-arguments.ts'
 import type { JudgedCall, ToolCall } from './gate.ts'
 import type { IdKey, MessageId } from './message-id.ts'
 import type { SessionNotice } from './session-notice.ts'
 
 /** A request that waits for a person, with its line as it came. */
-interface HeldCall {
+export interface HeldCall {
   readonly id: MessageId
   readonly judged: JudgedCall
   readonly line: Buffer
+}
+
+interface Held extends HeldCall {
   readonly timer: Timer
 }
 
@@ -40,9 +45,9 @@ const NOBODY_SAID: Found = { byRule: new Map(), onceIds: new Map() }
 
 export class Asking {
   readonly #options: AskingOptions
-  readonly #held: HeldCall[] = []
-  /** Judges a held line again, and holds it no longer. */
-  #release: (line: Buffer) => void = () => {}
+  readonly #held: Held[] = []
+  /** Judges a held call again, and holds it no longer. */
+  #release: (held: HeldCall) => void = () => {}
   #look: Timer | null = null
   #isNoticed = false
 
@@ -50,7 +55,7 @@ export class Asking {
     this.#options = options
   }
 
-  onRelease(release: (line: Buffer) => void): void {
+  onRelease(release: (held: HeldCall) => void): void {
     this.#release = release
   }
 
@@ -64,38 +69,39 @@ export class Asking {
     return this.#options.approvals().find(asks, this.#callOf(call, args), this.#now)
   }
 
-  /** The call goes by an answer that was for once; false when another shim has used it meanwhile. */
-  use(found: Found, ruleId: string | null): boolean {
-    const id = ruleId === null ? undefined : found.onceIds.get(ruleId)
+  /** Uses up an answer that was for once, where the decision goes by it; false when another shim was quicker. */
+  use(found: Found, decision: Decision): boolean {
+    const { rule_id: ruleId } = decision
+    const id = ruleId === null || !isAnswered(decision) ? undefined : found.onceIds.get(ruleId)
     return id === undefined || this.#options.approvals().take(id)
   }
 
-  /** Puts the question of a call that was judged so. */
-  ask(judged: JudgedCall): void {
+  /** Puts the question of a call that was judged so. Returns why nobody was asked, or null. */
+  ask(judged: JudgedCall): string | null {
     const { redact, clock, runId, agentId, say, notice, namesOf } = this.#options
     const { ask, rule_id: ruleId } = judged.decision
-    if (ask === undefined || ruleId === null) return
-    const call = this.#callOf(judged.call, judged.args)
+    if (ask === undefined || ruleId === null) return 'the rule does not ask'
     const question = redact(ask.question)
-    const asked = this.#tried(() =>
-      this.#options.approvals().ask({
-        ...call,
-        ruleId,
-        runId,
-        agentId,
-        question,
-        argsPreview: previewOf(redact(String(judged.call.argsBytes ?? ''))),
-        askedAt: new Date(clock.wallMs()).toISOString(),
-      }),
-    )
-    if (asked === undefined) return
-    if (asked.isNew)
-      say((text) =>
-        text.approvalRequested(namesOf(judged), { id: asked.id, rule_id: ruleId, question, wait_ms: ask.wait_ms }),
-      )
+    const put = {
+      ...this.#callOf(judged.call, judged.args),
+      ruleId,
+      ruleHash: ask.rule_hash,
+      runId,
+      agentId,
+      question,
+      argsPreview: previewOf(redact(String(judged.call.argsBytes ?? ''))),
+      askedAt: new Date(clock.wallMs()).toISOString(),
+    }
+    const asked = this.#tried(() => this.#options.approvals().ask(put))
+    if (asked === undefined) return 'questions cannot be kept at present'
+    if ('isFull' in asked) return `${asked.open} questions are open already`
+    const { id, isNew } = asked
+    if (isNew)
+      say((text) => text.approvalRequested(namesOf(judged), { id, rule_id: ruleId, question, wait_ms: ask.wait_ms }))
     this.#isNoticed = true
-    notice.needsInput(`${question} (heimdall approvals allow ${asked.id})`)
+    notice.needsInput(`${question} (heimdall approvals allow ${id})`)
     this.#lookSoon()
+    return null
   }
 
   /** Keeps the line until a person answers or the wait is over; false when there is no room to wait. */
@@ -103,7 +109,7 @@ export class Asking {
     const waitMs = judged.decision.ask?.wait_ms ?? 0
     if (waitMs === 0 || this.#held.length >= ASK_HELD_MAX) return false
     const timer = this.#options.clock.after(waitMs, () => this.#letGo(held))
-    const held: HeldCall = { id, judged, line: Buffer.from(line), timer }
+    const held: Held = { id, judged, line: Buffer.from(line), timer }
     this.#held.push(held)
     this.#lookSoon()
     return true
@@ -121,24 +127,34 @@ export class Asking {
     for (const held of this.#held.slice()) this.#letGo(held)
   }
 
-  close(): void {
-    if (this.#look !== null) this.#tried(() => this.#tellAnswers())
+  /** Calls that are held are held no longer, and nobody judges them again. */
+  takeAll(): readonly HeldCall[] {
+    const all = this.#held.slice()
+    for (const held of all) this.#drop(held)
+    return all
+  }
+
+  /** Resolves when the session has heard that nobody is asked any more, or does not listen. */
+  async close(): Promise<void> {
+    const { clock, notice } = this.#options
+    if (this.#look !== null) this.#tell(this.#tried(() => this.#options.approvals().takeUntold()) ?? [])
     this.#look?.cancel()
     for (const { timer } of this.#held) timer.cancel()
-    if (this.#isNoticed) this.#options.notice.settled()
+    if (this.#isNoticed) notice.settled()
+    await within(clock, NOTICE_CLOSE_MS, notice.said())
   }
 
-  #letGo(held: HeldCall): void {
+  #letGo(held: Held): void {
     this.#drop(held)
-    this.#release(held.line)
+    this.#release(held)
   }
 
-  #drop(held: HeldCall): void {
+  #drop(held: Held): void {
     held.timer.cancel()
     this.#held.splice(this.#held.indexOf(held), 1)
   }
 
-  #callOf({ toolName }: ToolCall, { hash, streamHash }: CallArguments): Omit<AskedCall, 'ruleId'> {
+  #callOf({ toolName }: ToolCall, { hash, streamHash }: CallArguments): AskedCall {
     const { serverName, redact } = this.#options
     // What has no canonical form goes by its bytes: an answer for one spelling must not pass for another.
     const byBytes = streamHash === undefined ? '' : `bytes:${streamHash}`
@@ -155,21 +171,26 @@ export class Asking {
   #lookNow(): void {
     this.#look = null
     const { notice } = this.#options
-    const isOpen = this.#tried(() => {
-      this.#tellAnswers()
-      for (const held of this.#held.filter((one) => this.#isAnswered(one))) this.#letGo(held)
-      return this.#options.approvals().hasOpen
+    const seen = this.#tried(() => {
+      const approvals = this.#options.approvals()
+      return {
+        untold: approvals.takeUntold(),
+        answered: this.#held.filter((held) => this.#isAnswered(approvals, held)),
+        isOpen: approvals.hasOpen,
+      }
     })
-    if (isOpen === false && this.#isNoticed) {
+    this.#tell(seen?.untold ?? [])
+    for (const held of seen?.answered ?? []) this.#letGo(held)
+    if (seen?.isOpen === false && this.#isNoticed) {
       this.#isNoticed = false
       notice.settled()
     }
-    if (this.#held.length > 0 || isOpen !== false) this.#lookSoon()
+    if (this.#held.length > 0 || seen?.isOpen !== false) this.#lookSoon()
   }
 
   /** What was answered since anybody last looked goes into the record, once for all shims. */
-  #tellAnswers(): void {
-    for (const { id, rule_id, answer, answered_by, lasts, of_rule } of this.#options.approvals().takeUntold())
+  #tell(untold: readonly Request[]): void {
+    for (const { id, rule_id, answer, answered_by, lasts, of_rule } of untold)
       this.#options.say((text) =>
         text.approvalDecided({
           id,
@@ -182,10 +203,10 @@ export class Asking {
       )
   }
 
-  #isAnswered({ judged }: HeldCall): boolean {
-    const ruleId = judged.decision.rule_id ?? ''
-    const { byRule } = this.#options.approvals().find([ruleId], this.#callOf(judged.call, judged.args), this.#now)
-    return byRule.has(ruleId)
+  #isAnswered(approvals: Approvals, { judged }: HeldCall): boolean {
+    const { rule_id, ask } = judged.decision
+    const rule = { ruleId: rule_id ?? '', ruleHash: ask?.rule_hash ?? '' }
+    return approvals.find([rule], this.#callOf(judged.call, judged.args), this.#now).byRule.has(rule.ruleId)
   }
 
   /** A store that cannot be read now is no reason to end the shim: the call stays unanswered, and is told so in time. */

@@ -1,9 +1,10 @@
 // Each message of the client meets the gate here: may its bytes go on, who is told if not, and what the record says of it.
 import { PREVIEW_NONE } from '../events/preview.ts'
 import { CALLS_IN_FLIGHT_MAX } from '../limits.ts'
+import { unaskedDecision } from '../policy/decisions.ts'
 import { CALL_METHOD } from '../policy/plan.ts'
 import type { AgentOut } from './agent-out.ts'
-import type { Asking } from './asking.ts'
+import type { Asking, HeldCall } from './asking.ts'
 import { type Answering, denial, ERROR_CODES, protocolError, refusalCode } from './answers.ts'
 import {
   type CallMessage,
@@ -160,7 +161,11 @@ export class ClientJudge {
     const { decision } = judged
     if (decision.ask === undefined || !decision.enforced || this.isReleasing || this.#isCutOff) return false
     const { asking } = this.#options
-    asking.ask(judged)
+    const why = asking.ask(judged)
+    if (why !== null) {
+      judged.decision = unaskedDecision(decision, why)
+      return false
+    }
     if (id === null || whole === null) return false
     return asking.hold(judged, id, whole.buffer.subarray(whole.from, whole.from + bytes))
   }
@@ -265,6 +270,12 @@ export class ClientJudge {
   /** The client has left: nobody waits for a person's answer any more. */
   letHeldGo(): void {
     this.#options.asking.letAllGo()
+  }
+
+  /** Nothing is judged any more: calls that still wait, and those let go that nobody came to, are answered as they were judged. */
+  refuseHeld(letGo: readonly HeldCall[]): void {
+    // Not among the notes of the turn: it may be unfinished for good.
+    for (const { judged, id } of [...letGo, ...this.#options.asking.takeAll()]) this.#write(this.#denied(judged, id))
   }
 
   /** Calls of this turn are to be sent on, which their decisions have to be written for. */

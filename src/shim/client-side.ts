@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type { EventWriter } from '../runs/event-writer.ts'
 import { MAX_INSPECT_BYTES, OWN_ANSWERS_BYTES_MAX, READ_AHEAD_BYTES_MAX } from '../limits.ts'
 import type { AgentOut } from './agent-out.ts'
+import type { HeldCall } from './asking.ts'
 import type { ClientJudge } from './client-judge.ts'
 import type { JudgedCall } from './gate.ts'
 import { HeldRequest } from './held-request.ts'
@@ -57,8 +58,8 @@ export class ClientSide {
   /** What the turn waits for. */
   #unfinished: Promise<void> | null = null
   #waiting: Buffer[] = []
-  /** Lines that may go on since a person has answered, or nobody waits for one any more. */
-  readonly #released: Buffer[] = []
+  /** Calls that may go on since a person has answered, or nobody waits for one any more. */
+  #released: HeldCall[] = []
   #waitingBytes = 0
   #isPaused = false
   #isDropped = false
@@ -84,14 +85,13 @@ export class ClientSide {
     this.#flow.pause()
   }
 
-  /** A line that was held back is judged again, in a turn of its own. */
-  release(line: Buffer): void {
-    if (this.#isDropped) return
-    if (this.#unfinished === null) this.#takeReleased(line)
-    else this.#released.push(line)
+  /** A call that was held back is judged again, in a turn of its own. */
+  release(held: HeldCall): void {
+    if (this.#unfinished === null) this.#takeReleased(held)
+    else this.#released.push(held)
   }
 
-  #takeReleased(line: Buffer): void {
+  #takeReleased({ line }: HeldCall): void {
     const whole = Buffer.concat([line, END_OF_LINE])
     this.#judge.isReleasing = true
     this.#line(whole, 0, line.length, whole.length)
@@ -119,8 +119,9 @@ export class ClientSide {
 
   /** Nothing is sent on any more. Returns the bytes that were read and not judged. */
   drop(): number {
-    this.#judge.letHeldGo()
     this.#isDropped = true
+    this.#judge.refuseHeld(this.#released)
+    this.#released = []
     this.#held?.drop()
     this.#held = null
     this.#waiting = []
@@ -285,7 +286,7 @@ export class ClientSide {
 
   #goOn(): void {
     this.#waitForOthers()
-    while (this.#isFinished() && this.#released.length > 0) this.#takeReleased(this.#released.shift() as Buffer)
+    while (this.#isFinished() && this.#released.length > 0) this.#takeReleased(this.#released.shift() as HeldCall)
     while (this.#isFinished() && this.#waiting.length > 0) {
       const chunk = this.#waiting.shift() as Buffer
       this.#waitingBytes -= chunk.length

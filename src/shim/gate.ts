@@ -171,11 +171,12 @@ export class Gate {
     if (plan.asks.length === 0 || this.isObserving) return state.decide(plan, args, nowMs)
     const said = asking.said(plan, call, args)
     args.approvals = said.byRule
-    const verdict = state.decide(plan, args, nowMs)
-    if (asking.use(said, verdict.decision.rule_id)) return verdict
-    // Another shim has just gone by the same answer, which was for one call. What was counted stays counted.
-    args.approvals = new Map()
-    return state.decide(plan, args, nowMs)
+    return state.decide(plan, args, nowMs, ({ decision }) => {
+      if (asking.use(said, decision)) return true
+      // Another shim has just gone by the same answer, which was for one call.
+      args.approvals = new Map()
+      return false
+    })
   }
 
   #planOf({ toolName, method }: ToolCall): Plan {

@@ -9,8 +9,14 @@ import { keysOf, type Plan } from '../policy/plan.ts'
 import type { CallEnd, CallFacts, CallResult, Cell, CellWrite, Counters, Verdict } from '../policy/types.ts'
 import type { Database, Statement } from '../storage/sqlite.ts'
 
+/**
+ * Asked before anything is counted, where an answer of a person may be gone by then: false when it is, and then the call
+ * has been stripped of it and is decided once more.
+ */
+export type Confirm = (verdict: Verdict) => boolean
+
 export interface PolicyState {
-  decide(plan: Plan, call: CallFacts, nowMs: number): Verdict
+  decide(plan: Plan, call: CallFacts, nowMs: number, confirm?: Confirm): Verdict
   settle(end: CallEnd, result: CallResult, nowMs: number): void
   close(): void
 }
@@ -19,14 +25,25 @@ export interface PolicyState {
 export function memoryState(): PolicyState {
   const counters = new MemoryCounters()
   return {
-    decide(plan, call, nowMs) {
-      const verdict = decide(plan, call, counters, nowMs)
+    decide(plan, call, nowMs, confirm) {
+      const verdict = decided(plan, call, counters, nowMs, confirm)
       if (verdict.writes.length > 0) counters.apply(verdict.writes, nowMs)
       return verdict
     },
     settle: (end, result, nowMs) => counters.apply(settle(end, result, counters, nowMs), nowMs),
     close() {},
   }
+}
+
+function decided(
+  plan: Plan,
+  call: CallFacts,
+  counters: Counters,
+  nowMs: number,
+  confirm: Confirm | undefined,
+): Verdict {
+  const verdict = decide(plan, call, counters, nowMs)
+  return confirm === undefined || confirm(verdict) ? verdict : decide(plan, call, counters, nowMs)
 }
 
 export const MIGRATIONS = [
@@ -74,14 +91,14 @@ export function sharedState(
     }
   }
   return {
-    decide(plan, call, nowMs) {
-      if (!plan.isStateful) return decide(plan, call, cells, nowMs)
+    decide(plan, call, nowMs, confirm) {
+      if (!plan.isStateful) return decided(plan, call, cells, nowMs, confirm)
       // The hash is made before the lock is taken, and only if a rule wants it.
       if (plan.needsArgsHash) void call.args_hash
       const keys = keysOf(plan, call).map(({ key, args }) => stored(key, args))
       return inTransaction(() => {
         cells.fetch(keys)
-        const verdict = decide(plan, call, cells, nowMs)
+        const verdict = decided(plan, call, cells, nowMs, confirm)
         cells.apply(verdict.writes, nowMs)
         sinceSweep += 1
         if (sinceSweep >= SWEEP_EVERY) {

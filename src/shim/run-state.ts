@@ -37,9 +37,11 @@ export function stateOfRun({ runDir, whenJoined }: SharedRun, clock: Clock): Pol
     return verdict
   }
   return {
-    decide(plan, call, nowMs) {
-      if (!plan.isStateful) return memory.decide(plan, call, nowMs)
-      return isJoined ? opened().decide(plan, call, nowMs) : remembered(memory.decide(plan, call, nowMs))
+    decide(plan, call, nowMs, confirm) {
+      if (!plan.isStateful) return memory.decide(plan, call, nowMs, confirm)
+      return isJoined
+        ? opened().decide(plan, call, nowMs, confirm)
+        : remembered(memory.decide(plan, call, nowMs, confirm))
     },
     settle: (end, result, nowMs) => (isJoined ? opened() : memory).settle(end, result, nowMs),
     close: () => shared?.close(),

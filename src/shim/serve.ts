@@ -1,20 +1,18 @@
 // A shim whose server is starting: policy, run, the two directions of the traffic, and an orderly end.
-import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { type Clock, type Timer, within } from '../clock.ts'
+import { join } from 'node:path'
+import { type Timer, within } from '../clock.ts'
 import type { HeimdallError } from '../errors.ts'
 import { EventText, policyText } from '../events/event-text.ts'
 import { EventWriter } from '../runs/event-writer.ts'
 import { folderOf, type OpenRun, openRun } from '../runs/open-run.ts'
 import { createRedact } from '../events/redact.ts'
 import { closeAbandonedRuns, runsDirOf } from '../runs/run-close.ts'
+import { runApprovals } from '../runs/questions.ts'
 import { createIdSource } from '../id-source.ts'
 import { ABANDONED_LOOK_MS, EVENT_CLOSE_MS, SHIM_HEALTH_MS } from '../limits.ts'
-import { openDatabase } from '../storage/sqlite.ts'
 import { bootId } from '../boot-id.ts'
 import { openPolicy, type Policy } from '../policy/plan.ts'
-import { APPROVAL_MIGRATIONS, Approvals, approvalsPath, SOLO_FOLDER } from './approvals.ts'
 import { Asking } from './asking.ts'
 import { AgentOut } from './agent-out.ts'
 import type { Answering } from './answers.ts'
@@ -61,12 +59,12 @@ export async function serve(options: ShimOptions, { identity, upstream, stderr }
     }),
   )
   if (options.isVerbose) stderr.note(`run ${run.runId}, record ${recordOf(options, run)}`)
-  const health = keepSignsOfLife(clock, run, shim, (line) => stderr.note(line))
+  const health = keepSignsOfLife(options, shim, (line) => stderr.note(line))
   const { exitCode, status } = await shim.traffic.ended
   health.cancel()
   shim.policyWatch?.close()
   shim.orders.current?.close()
-  shim.closeAsking()
+  await shim.closeAsking()
   await shim.events.close(status)
   shim.state.close()
   stderr.sayEarly()
@@ -75,12 +73,12 @@ export async function serve(options: ShimOptions, { identity, upstream, stderr }
 }
 
 /** A sign of life now and then; and, a little after the start, a look at runs that nobody has ended. */
-function keepSignsOfLife(clock: Clock, { shared }: OpenRun, shim: Shim, note: (line: string) => void): Timer {
+function keepSignsOfLife({ clock, env }: ShimOptions, shim: Shim, note: (line: string) => void): Timer {
   let hasLooked = false
   let timer = clock.after(ABANDONED_LOOK_MS, beat, { background: true })
   function beat(): void {
     timer = clock.after(SHIM_HEALTH_MS, beat, { background: true })
-    const { problems } = shared === null ? { problems: [] } : closeAbandonedRuns(dirname(shared.runDir), clock)
+    const { problems } = closeAbandonedRuns(runsDirOf(env), clock)
     if (!hasLooked) for (const problem of problems) note(problem)
     hasLooked = true
     shim.signOfLife()
@@ -117,7 +115,7 @@ interface Shim {
   readonly state: PolicyState
   readonly orders: { readonly current: RunOrders | null }
   readonly policyWatch: PolicyWatch | null
-  readonly closeAsking: () => void
+  readonly closeAsking: () => Promise<void>
 }
 
 function assemble(
@@ -152,7 +150,6 @@ function assemble(
   const annotations = new ToolAnnotations()
   const startMs = clock.monoMs()
   let clientSaid: string | undefined
-  let approvals: Approvals | undefined
   const say = (put: (text: EventText) => void): void => {
     if (events.room('other', 1) === 'none') return
     put(run.text)
@@ -169,11 +166,16 @@ function assemble(
       }),
     )
   const out = new AgentOut(options.stdout)
+  const approvals = runApprovals(run.shared?.runDir ?? null, {
+    runsDir: runsDirOf(options.env),
+    folder: folderOf(run.runId),
+    shimId: identity.source.shim_id,
+  })
   const asking: Asking = new Asking({
     serverName,
     runId: run.runId,
     agentId: identity.agent_id,
-    approvals: () => (approvals ??= openApprovals(approvalsDir(options, run))),
+    approvals: () => approvals.opened(),
     bootId: bootId(),
     clock,
     redact,
@@ -223,7 +225,7 @@ function assemble(
     upstreamSide: new UpstreamSide({ gate, open, annotations, events }),
     clientSide: (flow) => {
       const side = new ClientSide({ judge, out, events, flow, holdFolder: options.env['TMPDIR'] ?? tmpdir() })
-      asking.onRelease((line) => side.release(line))
+      asking.onRelease((held) => side.release(held))
       return side
     },
     stdin: options.stdin,
@@ -244,22 +246,11 @@ function assemble(
     )
   })
   const policyWatch = followPolicy(options, named, policySource, gate, say, note)
-  const closeAsking = (): void => {
-    asking.close()
-    approvals?.close()
-    if (approvals !== undefined && run.shared === null)
-      rmSync(approvalsDir(options, run), { recursive: true, force: true })
+  const closeAsking = async (): Promise<void> => {
+    await asking.close()
+    approvals.close()
   }
   return { say, signOfLife, traffic, events, state, orders, policyWatch, closeAsking }
-}
-
-/** With the run's state; a shim alone, which has no folder, gets one until it ends. */
-function approvalsDir({ env }: ShimOptions, { shared, runId }: OpenRun): string {
-  return shared?.runDir ?? join(runsDirOf(env), SOLO_FOLDER, folderOf(runId))
-}
-
-function openApprovals(folder: string): Approvals {
-  return new Approvals(openDatabase(approvalsPath(folder), { migrations: APPROVAL_MIGRATIONS }))
 }
 
 /** Where this shim's events are to be found. */

@@ -23,6 +23,11 @@ export class SessionNotice {
     this.#say({ source: 'hook', needs_input: false })
   }
 
+  /** Resolves when the session has heard all that was said, or could not be told. */
+  said(): Promise<void> {
+    return this.#last
+  }
+
   #say(report: { readonly source: 'hook'; readonly needs_input: boolean; readonly evidence?: string }): void {
     this.#last = this.#last.then(async () => {
       try {

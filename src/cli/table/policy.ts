@@ -148,14 +148,14 @@ export const policyTest = spec({
 })
 
 const APPROVAL_FIELDS =
-  'id, run_id, rule_id, server_name, tool_name, args_hash, args_preview, question, agent_id, asked_at, times, answer, answered_by, answered_at, lasts, of_rule'
+  'id, run_id, rule_id, rule_hash, server_name, tool_name, args_hash, args_preview, question, agent_id, asked_at, times, answer, answered_by, answered_at, lasts, of_rule, closed_at'
 
 export const approvalsList = spec({
   names: ['heimdall approvals list', 'sub approvals list'],
   summary: 'What agents want to do and a person has to allow',
-  about: 'Questions of rules with the action ASK, of all runs of this user.',
+  about: 'Questions of rules with the action ASK, of all runs of this user. When a run ends, its questions are closed.',
   flags: {
-    all: { type: 'boolean', help: 'answered ones too' },
+    all: { type: 'boolean', help: 'answered and closed ones too' },
     run: { type: 'string', value: 'ID', help: 'of one run' },
   },
   examples: [{ run: 'heimdall approvals list', does: 'lists what is waiting for an answer' }],

@@ -3,18 +3,35 @@ import { escapeControls } from '../../../ids.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type { approvalsList } from '../../table/policy.ts'
-import { askingRuns, shown, withApprovals } from './stores.ts'
+import { askingFolders, withApprovals } from '../../../runs/questions.ts'
+import { closeAbandonedRuns, runsDirOf } from '../../../runs/run-close.ts'
+import { shown } from './answer.ts'
 
 export const run: Run<typeof approvalsList> = async (context, { flags }) => {
-  const requests = askingRuns(context)
+  const runsDir = runsDirOf(context.env)
+  // Whoever looks at runs ends those that nobody takes part in any more: their questions are nobody's.
+  closeAbandonedRuns(runsDir, context.clock)
+  const requests = askingFolders(runsDir)
     .flatMap((folder) => withApprovals(folder, (approvals) => approvals.list()))
-    .filter(({ answer, run_id: runId }) => (flags.all === true || answer === null) && (flags.run ?? runId) === runId)
+    .filter(
+      ({ answer, closed_at: closed, run_id: runId }) =>
+        (flags.all === true || (answer === null && closed === null)) && (flags.run ?? runId) === runId,
+    )
     .sort((a, b) => a.asked_at.localeCompare(b.asked_at))
     .map(shown)
   const rows = requests.map(
-    ({ id, agent_id: agent, server_name: server, tool_name: tool, args_preview: args, question, answer }) => [
+    ({
       id,
-      answer ?? 'open',
+      agent_id: agent,
+      server_name: server,
+      tool_name: tool,
+      args_preview: args,
+      question,
+      answer,
+      closed_at: closed,
+    }) => [
+      id,
+      answer ?? (closed === null ? 'open' : 'closed'),
       escapeControls(agent),
       escapeControls(`${server}/${tool}`),
       escapeControls(question),

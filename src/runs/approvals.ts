@@ -1,13 +1,8 @@
 // What persons are asked and have answered in one run: a small database in its folder, shared by its shims and by `heimdall approvals`.
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
 import { HeimdallError } from '../errors.ts'
+import { ASK_ANSWERED_KEPT, ASK_OPEN_MAX } from '../limits.ts'
 import type { Database, Statement } from '../storage/sqlite.ts'
-
-export const APPROVALS_FILE = 'approvals.db'
-
-/** Runs that have no folder of their own keep their questions here, one folder each. */
-export const SOLO_FOLDER = '.solo'
 
 export const APPROVAL_MIGRATIONS = [
   `CREATE TABLE requests (
@@ -21,20 +16,29 @@ export const APPROVAL_MIGRATIONS = [
      boot_id TEXT, until_mono_ms REAL
    );
    CREATE INDEX answers_of_rule ON answers (rule_id)`,
+  // Answers from before have no hash, and so hold for no rule: whoever gave them did not say which text of it was read.
+  `ALTER TABLE requests ADD COLUMN rule_hash TEXT NOT NULL DEFAULT '';
+   ALTER TABLE requests ADD COLUMN closed_at TEXT;
+   ALTER TABLE answers ADD COLUMN rule_hash TEXT NOT NULL DEFAULT ''`,
 ] as const
 
 export type Answer = 'allow' | 'deny'
 
+/** A rule that asks, as it stands: an answer for another text of it is none for this one. */
+export interface AskingRule {
+  readonly ruleId: string
+  readonly ruleHash: string
+}
+
 /** A call as a person answers for it: the tool of a server, with these arguments. */
 export interface AskedCall {
-  readonly ruleId: string
   readonly serverName: string
   readonly toolName: string
   /** Of the arguments; empty where nobody has read them whole, and then only the whole rule can be answered for. */
   readonly argsHash: string
 }
 
-export interface Question extends AskedCall {
+export interface Question extends AskedCall, AskingRule {
   readonly runId: string
   readonly agentId: string
   readonly question: string
@@ -47,6 +51,7 @@ export interface Request {
   readonly id: string
   readonly run_id: string
   readonly rule_id: string
+  readonly rule_hash: string
   readonly server_name: string
   readonly tool_name: string
   readonly args_hash: string
@@ -60,6 +65,8 @@ export interface Request {
   readonly answered_at: string | null
   readonly lasts: string | null
   readonly of_rule: number | null
+  /** When the run ended before anybody had answered. */
+  readonly closed_at: string | null
 }
 
 /** How long an answer holds. */
@@ -84,6 +91,10 @@ export interface Found {
   readonly onceIds: ReadonlyMap<string, number>
 }
 
+export type Asked = { readonly id: string; readonly isNew: boolean } | { readonly isFull: true; readonly open: number }
+
+const IS_OPEN = 'answer IS NULL AND closed_at IS NULL'
+
 export class Approvals {
   readonly #db: Database
   readonly #standing: Statement
@@ -92,17 +103,19 @@ export class Approvals {
     this.#db = db
     this.#standing = db.prepare(
       `SELECT id, rule_id, answer, is_once FROM answers
-       WHERE rule_id = ? AND (call IS NULL OR (call = ? AND ? <> ''))
+       WHERE rule_id = ? AND rule_hash = ? AND (call IS NULL OR (call = ? AND ? <> ''))
          AND (until_mono_ms IS NULL OR (boot_id = ? AND until_mono_ms > ?)) ORDER BY id DESC LIMIT 1`,
     )
   }
 
   /** The newest answer for each of the rules; it is read, not used up. */
-  find(ruleIds: readonly string[], call: Omit<AskedCall, 'ruleId'>, { bootId, monoMs }: Moment): Found {
+  find(rules: readonly AskingRule[], call: AskedCall, { bootId, monoMs }: Moment): Found {
     const byRule = new Map<string, Answer>()
     const onceIds = new Map<string, number>()
-    for (const ruleId of ruleIds) {
-      const row = this.#standing.get(ruleId, callKey(call), call.argsHash, bootId, monoMs) as Standing | undefined
+    for (const { ruleId, ruleHash } of rules) {
+      const row = this.#standing.get(ruleId, ruleHash, callKey(call), call.argsHash, bootId, monoMs) as
+        | Standing
+        | undefined
       if (row === undefined) continue
       byRule.set(ruleId, row.answer)
       if (row.is_once === 1) onceIds.set(ruleId, row.id)
@@ -115,23 +128,59 @@ export class Approvals {
     return this.#db.prepare('DELETE FROM answers WHERE id = ?').run(id).changes === 1
   }
 
-  /** Puts a question; false when the same one is open already. */
-  ask(question: Question): { readonly id: string; readonly isNew: boolean } {
+  /** Puts a question, unless the same one is open already or there are too many. */
+  ask(question: Question): Asked {
     const id = requestId(question)
-    const isNew = this.#db.transaction(() => {
-      const open = this.#db.prepare('UPDATE requests SET times = times + 1 WHERE id = ? AND answer IS NULL').run(id)
-      if (open.changes > 0) return false
-      const { runId, ruleId, serverName, toolName, argsHash, argsPreview, agentId, askedAt } = question
+    return this.#db.transaction(() => {
+      const again = this.#db.prepare(`UPDATE requests SET times = times + 1 WHERE id = ? AND ${IS_OPEN}`).run(id)
+      if (again.changes > 0) return { id, isNew: false }
+      const open = this.#countOpen()
+      if (open >= ASK_OPEN_MAX) return { isFull: true, open }
+      const { runId, ruleId, ruleHash, serverName, toolName, argsHash, argsPreview, agentId, askedAt } = question
       this.#db
         .prepare(
           `INSERT OR REPLACE INTO requests
-             (id, run_id, rule_id, server_name, tool_name, args_hash, args_preview, question, agent_id, asked_at, times)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`,
+             (id, run_id, rule_id, rule_hash, server_name, tool_name, args_hash, args_preview, question, agent_id, asked_at, times)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`,
         )
-        .run(id, runId, ruleId, serverName, toolName, argsHash, argsPreview, question.question, agentId, askedAt)
-      return true
+        .run(
+          id,
+          runId,
+          ruleId,
+          ruleHash,
+          serverName,
+          toolName,
+          argsHash,
+          argsPreview,
+          question.question,
+          agentId,
+          askedAt,
+        )
+      this.#forgetOldest()
+      return { id, isNew: true }
     })
-    return { id, isNew }
+  }
+
+  /** Of questions that are no longer open the latest are kept, for `list --all`. */
+  #forgetOldest(): void {
+    this.#db
+      .prepare(
+        `DELETE FROM requests WHERE id IN (SELECT id FROM requests
+           WHERE closed_at IS NOT NULL OR (answer IS NOT NULL AND is_told = 1) ORDER BY asked_at DESC LIMIT -1 OFFSET ?)`,
+      )
+      .run(ASK_ANSWERED_KEPT)
+  }
+
+  #countOpen(): number {
+    const { open } = this.#db.prepare(`SELECT count(*) AS open FROM requests WHERE ${IS_OPEN}`).get() as {
+      open: number
+    }
+    return open
+  }
+
+  /** The run has ended: nobody waits for the answers any more. One that is given all the same holds if the run goes on. */
+  closeOpen(at: string): void {
+    this.#db.prepare(`UPDATE requests SET closed_at = ? WHERE ${IS_OPEN}`).run(at)
   }
 
   list(): Request[] {
@@ -139,7 +188,7 @@ export class Approvals {
   }
 
   get hasOpen(): boolean {
-    return this.#db.prepare('SELECT 1 FROM requests WHERE answer IS NULL LIMIT 1').get() !== undefined
+    return this.#db.prepare(`SELECT 1 FROM requests WHERE ${IS_OPEN} LIMIT 1`).get() !== undefined
   }
 
   /** A person answers: for the call that was asked about, or for every call of the rule. Open questions that it settles are closed. */
@@ -162,18 +211,23 @@ export class Approvals {
     const call = ofRule ? null : callKey(askedCall(request))
     const until = lasts.kind === 'for' ? now.monoMs + lasts.ms : null
     this.#db.transaction(() => {
+      const { rule_id: ruleId, rule_hash: ruleHash } = request
+      this.#db
+        .prepare('DELETE FROM answers WHERE until_mono_ms IS NOT NULL AND (boot_id <> ? OR until_mono_ms <= ?)')
+        .run(now.bootId, now.monoMs)
       this.#db
         .prepare(
-          'INSERT INTO answers (rule_id, call, answer, is_once, boot_id, until_mono_ms) VALUES (?, ?, ?, ?, ?, ?)',
+          'INSERT INTO answers (rule_id, rule_hash, call, answer, is_once, boot_id, until_mono_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
         )
-        .run(request.rule_id, call, answer, lasts.kind === 'once' ? 1 : 0, now.bootId, until)
-      const which = ofRule && lasts.kind !== 'once' ? 'rule_id = ?' : 'id = ?'
+        .run(ruleId, ruleHash, call, answer, lasts.kind === 'once' ? 1 : 0, now.bootId, until)
+      const [which, ...whose] =
+        ofRule && lasts.kind !== 'once' ? ['rule_id = ? AND rule_hash = ?', ruleId, ruleHash] : ['id = ?', request.id]
       this.#db
         .prepare(
           `UPDATE requests SET answer = ?, answered_by = ?, answered_at = ?, lasts = ?, of_rule = ?
            WHERE answer IS NULL AND ${which}`,
         )
-        .run(answer, by, at, lastsText(lasts), ofRule ? 1 : 0, which === 'id = ?' ? request.id : request.rule_id)
+        .run(answer, by, at, lastsText(lasts), ofRule ? 1 : 0, ...whose)
     })
   }
 
@@ -193,19 +247,15 @@ export class Approvals {
   }
 }
 
-export function approvalsPath(runDir: string): string {
-  return join(runDir, APPROVALS_FILE)
-}
-
-export function askedCall({ rule_id, server_name, tool_name, args_hash }: Request): AskedCall {
-  return { ruleId: rule_id, serverName: server_name, toolName: tool_name, argsHash: args_hash }
+function askedCall({ server_name, tool_name, args_hash }: Request): AskedCall {
+  return { serverName: server_name, toolName: tool_name, argsHash: args_hash }
 }
 
 function lastsText(lasts: Lasts): string {
   return lasts.kind === 'for' ? `${lasts.ms} ms` : lasts.kind
 }
 
-function callKey({ serverName, toolName, argsHash }: Omit<AskedCall, 'ruleId'>): string {
+function callKey({ serverName, toolName, argsHash }: AskedCall): string {
   return JSON.stringify([serverName, toolName, argsHash])
 }
 
@@ -213,7 +263,7 @@ function callKey({ serverName, toolName, argsHash }: Omit<AskedCall, 'ruleId'>):
 function requestId(call: Question): string {
   return (
     createHash('sha256')
-      .update(`${call.runId}\n${call.ruleId}\n${callKey(call)}`)
+      .update(`${call.runId}\n${call.ruleId}\n${call.ruleHash}\n${callKey(call)}`)
       .digest('hex')
       // An agent chooses the arguments: short enough to type, too long to make two that meet.
       .slice(0, 16)

@@ -1,48 +1,11 @@
-// Where questions to a person lie: one small database in the folder of each run that has asked.
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { HeimdallError, isErrno } from '../../../errors.ts'
-import { runsDirOf } from '../../../runs/run-close.ts'
+// What `approvals allow` and `approvals deny` do: finds the question of any run, and enters a person's answer.
+import { HeimdallError } from '../../../errors.ts'
 import { requirePerson } from '../../../person.ts'
 import { bootId } from '../../../boot-id.ts'
-import {
-  type Answer as Said,
-  APPROVAL_MIGRATIONS,
-  Approvals,
-  approvalsPath,
-  type Lasts,
-  type Request,
-  SOLO_FOLDER,
-} from '../../../shim/approvals.ts'
-import { openDatabase } from '../../../storage/sqlite.ts'
+import type { Answer as Said, Lasts, Request } from '../../../runs/approvals.ts'
+import { askingFolders, withApprovals } from '../../../runs/questions.ts'
+import { runsDirOf } from '../../../runs/run-close.ts'
 import type { Answer, Context } from '../../command.ts'
-
-/** Folders of runs in which somebody was asked. */
-export function askingRuns({ env }: Context): string[] {
-  const runs = runsDirOf(env)
-  const solo = join(runs, SOLO_FOLDER)
-  return [...namesIn(runs).map((name) => join(runs, name)), ...namesIn(solo).map((name) => join(solo, name))].filter(
-    (folder) => existsSync(approvalsPath(folder)),
-  )
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).filter((name) => !name.startsWith('.'))
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
-    throw error
-  }
-}
-
-export function withApprovals<T>(folder: string, act: (approvals: Approvals) => T): T {
-  const approvals = new Approvals(openDatabase(approvalsPath(folder), { migrations: APPROVAL_MIGRATIONS }))
-  try {
-    return act(approvals)
-  } finally {
-    approvals.close()
-  }
-}
 
 export interface AnswerFlags {
   readonly once: boolean | undefined
@@ -90,7 +53,7 @@ function lastsText(lasts: Lasts): string {
 }
 
 function find(context: Context, id: string): { readonly folder: string; readonly request: Request } {
-  for (const folder of askingRuns(context)) {
+  for (const folder of askingFolders(runsDirOf(context.env))) {
     const request = withApprovals(folder, (approvals) => approvals.list().find((one) => one.id === id))
     if (request !== undefined) return { folder, request }
   }
