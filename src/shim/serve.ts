@@ -9,10 +9,12 @@ import { folderOf, type OpenRun, openRun } from '../runs/open-run.ts'
 import { createRedact } from '../events/redact.ts'
 import { closeAbandonedRuns, runsDirOf } from '../runs/run-close.ts'
 import { runApprovals } from '../runs/questions.ts'
+import { followOrders, type RunOrders } from '../runs/run-orders.ts'
 import { createIdSource } from '../id-source.ts'
 import { ABANDONED_LOOK_MS, EVENT_CLOSE_MS, SHIM_HEALTH_MS } from '../limits.ts'
 import { bootId } from '../boot-id.ts'
 import { openPolicy, type Policy } from '../policy/plan.ts'
+import type { Decision } from '../policy/types.ts'
 import { Asking } from './asking.ts'
 import { AgentOut } from './agent-out.ts'
 import type { Answering } from './answers.ts'
@@ -26,7 +28,6 @@ import { PathLocations } from './path-locations.ts'
 import { type Loaded, loadPolicy, type PolicyWatch, watchPolicy } from './policy-source.ts'
 import { memoryState, type PolicyState } from './policy-state.ts'
 import { stateOfRun } from './run-state.ts'
-import { followOrders, type RunOrders } from './run-orders.ts'
 import { SessionNotice } from './session-notice.ts'
 import type { ShimOptions } from './shim.ts'
 import type { StderrOut } from './stderr-out.ts'
@@ -238,7 +239,9 @@ function assemble(
   shared?.whenJoined(() => {
     orders.current = followOrders(
       shared.runDir,
-      (decision) => {
+      (why) => {
+        // Shims write decisions there, and nobody else does.
+        const decision = why as Decision
         gate.terminate(decision)
         traffic.terminate(decision)
       },

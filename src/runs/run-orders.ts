@@ -1,20 +1,20 @@
 // What one shim of a run tells the others: that the run is over. A folder of its own, because a record changes all the time.
 import { mkdirSync, watch } from 'node:fs'
 import { join } from 'node:path'
-import type { Decision } from '../policy/types.ts'
 import { HeimdallError, isSystemError } from '../errors.ts'
 import { readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
+import { parseObject } from './run-books.ts'
 
 export interface RunOrders {
-  /** Ends the run for all its shims. */
-  terminate(decision: Decision): void
+  /** Ends the run for all its shims; `why` is for them to read. */
+  terminate(why: object): void
   close(): void
 }
 
 /** Calls `onTerminate` when another shim has ended the run, also when that was before this one began. Null when there is no following: no room for the folder, or too many watches on this machine. */
 export function followOrders(
   runDir: string,
-  onTerminate: (decision: Decision) => void,
+  onTerminate: (why: object) => void,
   note: (line: string) => void,
 ): RunOrders | null {
   try {
@@ -26,35 +26,27 @@ export function followOrders(
   }
 }
 
-function follow(runDir: string, onTerminate: (decision: Decision) => void): RunOrders {
+function follow(runDir: string, onTerminate: (why: object) => void): RunOrders {
   const folder = join(runDir, 'orders')
   const path = join(folder, 'terminated.json')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const look = (): void => {
-    const decision = decisionIn(readFileIfThere(path))
-    if (decision !== undefined) onTerminate(decision)
+    const bytes = readFileIfThere(path)
+    // What is not whole was not written by a shim; should it become so, that is another change of the folder.
+    const why = bytes === undefined ? undefined : parseObject(bytes.toString())
+    if (why !== undefined) onTerminate(why)
   }
   const watcher = watch(folder, { persistent: false }, look)
   look()
   return {
-    terminate(decision) {
+    terminate(why) {
       try {
-        replaceFile(path, JSON.stringify(decision))
+        replaceFile(path, JSON.stringify(why))
       } catch (error) {
         // On a full disk the others are not told; each still meets the counter that ended the run.
         if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
       }
     },
     close: () => watcher.close(),
-  }
-}
-
-/** Half a file is none yet: whoever writes it as a whole is heard by the next event of the folder. */
-function decisionIn(bytes: Buffer | undefined): Decision | undefined {
-  try {
-    return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as Decision)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
   }
 }
