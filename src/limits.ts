@@ -271,6 +271,8 @@ export const POLICY_NAME_CHARS_MAX = 256
 export const ARGS_DEPTH_MAX = 32
 /** Values that one rule looks at in one call; past it the same. */
 export const ARGS_VALUES_MAX = 10_000
+/** Calls that `policy explain` makes before the one that it explains, as many as a test case may repeat. */
+export const EXPLAINED_NTH_MAX = 10_000
 /** Links on the way to one path, as Linux has it; more lead in a circle. */
 export const LINKS_FOLLOWED_MAX = 40
 /** A breaker keeps this many times of a key; more would be a rate limit. */

@@ -6,7 +6,6 @@ import { readCases, runCases } from './cases.ts'
 import { compileBundle } from './compile.ts'
 import { explainCall } from './explain.ts'
 import { lintSnapshot } from './lint.ts'
-import { MemoryCounters } from './memory-counters.ts'
 import { openPolicy } from './plan.ts'
 
 const BUNDLE = `
@@ -89,8 +88,22 @@ test('a broken case file is refused with its line', async () => {
 
 test('explain says of every rule what it has to do with the call', async () => {
   const policy = openPolicy(await compileBundle(BUNDLE, { name: 'b' }), { env: 'dev', agent_id: 'a', client: 'c' })
-  const explained = (args: Record<string, unknown>) =>
-    explainCall(policy, 'git', 'push', { args, args_hash: '', wallMs: 0 }, new MemoryCounters(), 0)
+  const explained = (args: Record<string, unknown>, tool = 'push') =>
+    explainCall(
+      policy,
+      {
+        server: 'git',
+        tool,
+        method: 'tools/call',
+        annotations: undefined,
+        answers: new Map(),
+        before: { times: 0, result: 'done' },
+        args,
+        args_hash: '',
+        wallMs: 0,
+      },
+      0,
+    )
   const { decision, rules } = explained({})
   expect(decision).toMatchObject({ action: 'ALLOW', rule_id: 'rest' })
   expect(rules.map(({ rule_id, took_part, note }) => `${took_part ? '*' : '-'} ${rule_id}: ${note}`)).toEqual([
@@ -107,9 +120,7 @@ test('explain says of every rule what it has to do with the call', async () => {
   expect(explained({ force: true }).rules.find(({ rule_id }) => rule_id === 'no-force')?.note).toBe(
     'matches, and decides',
   )
-  expect(
-    explainCall(policy, 'git', 'log', { args: {}, args_hash: '', wallMs: 0 }, new MemoryCounters(), 0).rules[0]?.note,
-  ).toBe('names other tools')
+  expect(explained({}, 'log').rules[0]?.note).toBe('names other tools')
 })
 
 test('the bundle and the cases of docs/policy.md are valid, clean and pass', async () => {

@@ -135,6 +135,102 @@ describe('policy explain', () => {
   })
 })
 
+describe('policy explain has words for all that a rule can look at', () => {
+  const all = file(
+    'all.yaml',
+    JSON.stringify({
+      policy_id: 'all',
+      version: '1',
+      mode: 'guardrails',
+      trust_annotations: ['fs'],
+      rules: [
+        { rule_id: 'reads', kind: 'allow', match: { annotations: { read_only: true } }, effect: {} },
+        {
+          rule_id: 'no-secrets',
+          kind: 'deny',
+          match: { method: ['resources/*'], args: { at: { uri: { glob: ['file:///etc/*'] } } } },
+          effect: {},
+        },
+        {
+          rule_id: 'few',
+          kind: 'budget',
+          match: { tool_name: { glob: ['write'] } },
+          effect: { budget: { limit_calls: 2, on_exceed: 'BLOCK' } },
+        },
+        {
+          rule_id: 'flaky',
+          kind: 'breaker',
+          match: { tool_name: { glob: ['fetch'] } },
+          effect: { breaker: { error_threshold: 3, window_ms: 60_000, on_trip: 'BLOCK' } },
+        },
+        { rule_id: 'ask-writes', kind: 'deny', match: { tool_name: { glob: ['write'] } }, effect: { action: 'ASK' } },
+        {
+          rule_id: 'ask-mail',
+          kind: 'deny',
+          match: { tool_name: { glob: ['write', 'mail'] }, args: { has_keys: ['to'] } },
+          effect: { action: 'ASK' },
+        },
+      ],
+    }),
+  )
+  const explain = (...words: string[]) => {
+    const { code, out } = heimdall(['policy', 'explain', all, '--server', 'fs', '--json', ...words])
+    return {
+      code,
+      ...(JSON.parse(out) as { data: { decision: Record<string, unknown>; rules: { note: string }[] } }).data,
+    }
+  }
+
+  test('another request than a tool call, by its params', () => {
+    const of = (uri: string) => explain('--method', 'resources/read', '--args', JSON.stringify({ uri }))
+    expect(of('file:///etc/passwd').decision).toMatchObject({ action: 'BLOCK', rule_id: 'no-secrets' })
+    expect(of('file:///srv/a').decision).toMatchObject({ action: 'ALLOW', rule_id: null })
+    expect(of('file:///srv/a').rules.map(({ note }) => note)).toContain('names other requests')
+  })
+
+  test('what a server says of its tool, and whether it is believed', () => {
+    const said = ['--tool', 'peek', '--annotations', '{"read_only":true}']
+    expect(explain(...said).decision).toMatchObject({ action: 'ALLOW', rule_id: 'reads' })
+    expect(explain('--tool', 'peek').rules[0]?.note).toContain('nothing is known')
+    expect(explain('--tool', 'peek', '--annotations', '{"read_only":false}').rules[0]?.note).toContain('says otherwise')
+    expect(heimdall(['policy', 'explain', all, '--server', 'other', ...said]).out).toContain(
+      'trust_annotations does not',
+    )
+  })
+
+  test('what a person has said, of all rules that ask or of one', () => {
+    const write = ['--tool', 'write']
+    expect(explain(...write).decision).toMatchObject({ reason_code: 'APPROVAL_REQUIRED', rule_id: 'ask-writes' })
+    expect(explain(...write, '--approved', 'allow').decision).toMatchObject({ reason_code: 'APPROVED' })
+    expect(explain(...write, '--approved', 'ask-writes=deny').decision).toMatchObject({
+      reason_code: 'APPROVAL_DENIED',
+    })
+    expect(explain(...write, '--approved', 'ask-mail=allow').decision).toMatchObject({
+      reason_code: 'APPROVAL_REQUIRED',
+    })
+  })
+
+  test('what the run has seen before', () => {
+    expect(explain('--tool', 'write', '--approved', 'allow', '--nth', '2').decision).toMatchObject({ action: 'ALLOW' })
+    expect(explain('--tool', 'write', '--approved', 'allow', '--nth', '3').decision).toMatchObject({ rule_id: 'few' })
+    expect(explain('--tool', 'fetch', '--nth', '4').decision).toMatchObject({ action: 'ALLOW' })
+    expect(explain('--tool', 'fetch', '--nth', '4', '--after-errors').decision).toMatchObject({ rule_id: 'flaky' })
+    expect(explain('--tool', 'mail', '--args', 'ambiguous').decision).toMatchObject({ reason_code: 'ARGS_AMBIGUOUS' })
+  })
+
+  test.each([
+    [[]],
+    [['--tool', 'a', '--method', 'resources/read']],
+    [['--tool', 'a', '--annotations', '{"readonly":true}']],
+    [['--tool', 'a', '--annotations', '{"read_only":"yes"}']],
+    [['--tool', 'a', '--approved', 'perhaps']],
+    [['--tool', 'a', '--approved', 'nobody=allow']],
+    [['--tool', 'a', '--nth', '0']],
+  ])('wrong usage: %j', (words) => {
+    expect(heimdall(['policy', 'explain', all, '--server', 'fs', ...words]).code).toBe(2)
+  })
+})
+
 describe('policy test', () => {
   test('runs the cases against the bundle that the file names', () => {
     const good = file(

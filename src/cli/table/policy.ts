@@ -95,17 +95,33 @@ export const policyCompile = spec({
 export const policyExplain = spec({
   names: ['heimdall policy explain', 'sub policy explain'],
   summary: 'Which rule decides a call, and why',
-  about: 'The call is taken as the first of its run: budgets are unspent and nothing has failed or repeated yet.',
+  about:
+    'The call is taken as the first of its run unless --nth says otherwise: budgets are unspent and nothing has failed or repeated yet. ' +
+    'Paths in arguments are taken as written, from a folder in which nothing is a link.',
   args: [bundleArg],
   flags: {
     server: { type: 'string', value: 'NAME', help: 'name of the MCP server', required: true },
-    tool: { type: 'string', value: 'NAME', help: 'name of the tool', required: true },
+    tool: { type: 'string', value: 'NAME', help: 'name of the tool; left out with another --method' },
+    method: { type: 'string', value: 'NAME', help: 'another request than tools/call, for instance resources/read' },
     args: {
       type: 'string',
       value: 'JSON',
-      help: 'arguments of the call; uninspectable for ones too large',
+      help: 'arguments of the call, or params of another request; uninspectable for ones too large, ambiguous for ones that can be read in two ways',
       default: '{}',
     },
+    annotations: {
+      type: 'string',
+      value: 'JSON',
+      help: 'what the server says of the tool: read_only, destructive, idempotent, open_world',
+    },
+    approved: {
+      type: 'string',
+      value: 'allow|deny|RULE=allow|RULE=deny',
+      multiple: true,
+      help: 'what a person has said, of every rule that asks or of one',
+    },
+    nth: { type: 'integer', value: 'N', default: 1, help: 'explain the Nth such call of the run' },
+    'after-errors': { type: 'boolean', help: 'with --nth: the calls before it have failed' },
     env: { type: 'string', help: 'environment of the run', default: 'dev' },
     'agent-id': { type: 'string', value: 'ID', help: 'agent of the run', default: 'unknown' },
     client: { type: 'string', value: 'NAME', help: 'client of the run', default: 'custom' },
@@ -117,6 +133,18 @@ export const policyExplain = spec({
     {
       run: `heimdall policy explain team.yaml --server git --tool push --args '{"force":true}'`,
       does: 'says what the call gets and what each rule has to do with it',
+    },
+    {
+      run: `heimdall policy explain team.yaml --server fs --tool peek --annotations '{"read_only":true}'`,
+      does: 'the same with what the server says of the tool',
+    },
+    {
+      run: `heimdall policy explain team.yaml --server fs --method resources/read --args '{"uri":"file:///etc/passwd"}'`,
+      does: 'a request that is no tool call, by its params',
+    },
+    {
+      run: 'heimdall policy explain team.yaml --server git --tool push --approved allow --nth 21',
+      does: 'the 21st such call, when a person has allowed them all',
     },
   ],
   errors: ['POLICY_INVALID', 'POLICY_UNREADABLE', 'JSON_DUPLICATE_KEY'],

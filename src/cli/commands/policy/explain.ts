@@ -2,10 +2,13 @@
 import { canonicalHash } from '../../../canonical/canonical.ts'
 import { EXIT, HeimdallError } from '../../../errors.ts'
 import { printable } from '../../../ids.ts'
-import { explainCall, type Explanation } from '../../../policy/explain.ts'
-import { MemoryCounters } from '../../../policy/memory-counters.ts'
-import { openPolicy } from '../../../policy/plan.ts'
-import type { CallFacts, Identity, Snapshot } from '../../../policy/types.ts'
+import { type ExplainedCall, explainCall, type Explanation } from '../../../policy/explain.ts'
+import { EXPLAINED_NTH_MAX } from '../../../limits.ts'
+import { readAnnotations } from '../../../policy/annotations.ts'
+import { Fields } from '../../../policy/fields.ts'
+import { CALL_METHOD, openPolicy } from '../../../policy/plan.ts'
+import { Problems } from '../../../policy/problems.ts'
+import type { Annotations, Identity, Snapshot } from '../../../policy/types.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type { policyExplain } from '../../table/policy.ts'
@@ -20,18 +23,21 @@ export const run: Run<typeof policyExplain> = async (context, { args, flags }) =
     ...(flags.workload === undefined ? {} : { workload: readObject('--workload', flags.workload) }),
   }
   const wallMs = flags.at === undefined ? context.clock.wallMs() : readTime(flags.at)
-  const call: CallFacts =
-    flags.args === 'uninspectable'
-      ? { args: 'uninspectable', args_hash: '', wallMs }
-      : { args: readObject('--args', flags.args), args_hash: canonicalHash(flags.args), wallMs }
-  const explanation = explainCall(
-    openPolicy(snapshot, identity),
-    flags.server,
-    flags.tool,
-    call,
-    new MemoryCounters(),
+  const { server, method, tool = method } = flags
+  if (tool === undefined) throw new HeimdallError('USAGE', 'say which --tool is called, or which --method is asked')
+  if (method !== undefined && method !== CALL_METHOD && flags.tool !== undefined)
+    throw new HeimdallError('USAGE', `${printable(method)} calls no tool; leave --tool out`)
+  const call: ExplainedCall = {
+    server,
+    tool,
+    method: method ?? CALL_METHOD,
+    annotations: flags.annotations === undefined ? undefined : readSaid(flags.annotations),
+    answers: readAnswers(snapshot, flags.approved ?? []),
+    before: { times: readNth(flags.nth) - 1, result: flags['after-errors'] === true ? 'failed' : 'done' },
     wallMs,
-  )
+    ...readArgs(flags.args),
+  }
+  const explanation = explainCall(openPolicy(snapshot, identity), call, wallMs)
   const { policy_id, version, policy_hash, mode } = snapshot
   return {
     data: { ...explanation, policy: { policy_id, policy_version: version, policy_hash }, mode },
@@ -55,6 +61,43 @@ function textOf(
   ]
   const rows = rules.map(({ rule_id, kind, took_part, note }) => [took_part ? '*' : '-', rule_id, kind, note])
   return [...lines, ...(rows.length === 0 ? [] : [renderTable(style, ['HIT', 'RULE', 'KIND', 'WHY'], rows)])].join('\n')
+}
+
+/** Too large and ambiguous arguments cannot be typed, or not as JSON; there are words for them. */
+function readArgs(text: string): Pick<ExplainedCall, 'args' | 'args_hash'> {
+  if (text === 'uninspectable' || text === 'ambiguous') return { args: text, args_hash: '' }
+  return { args: readObject('--args', text), args_hash: canonicalHash(text) }
+}
+
+function readNth(nth: number): number {
+  if (nth < 1 || nth > EXPLAINED_NTH_MAX)
+    throw new HeimdallError('USAGE', `--nth takes 1 to ${EXPLAINED_NTH_MAX}, got ${nth}`)
+  return nth
+}
+
+function readSaid(text: string): Annotations {
+  const problems = new Problems()
+  const said = readAnnotations(new Fields(readObject('--annotations', text), [], problems))
+  const [first] = problems.located(() => undefined)
+  if (first !== undefined)
+    throw new HeimdallError('USAGE', `--annotations ${first.path === '' ? '' : `${first.path} `}${first.message}`)
+  return said
+}
+
+/** `allow`, `deny`, or `RULE=allow` for one rule among several that ask. */
+function readAnswers({ rules }: Snapshot, texts: readonly string[]): ReadonlyMap<string, 'allow' | 'deny'> {
+  return new Map(
+    texts.map((text) => {
+      const at = text.lastIndexOf('=')
+      const ruleId = at === -1 ? '*' : text.slice(0, at)
+      const answer = text.slice(at + 1)
+      if (answer !== 'allow' && answer !== 'deny')
+        throw new HeimdallError('USAGE', `--approved takes allow, deny or RULE=allow, got ${printable(text)}`)
+      if (at !== -1 && !rules.some(({ rule_id }) => rule_id === ruleId))
+        throw new HeimdallError('USAGE', `no rule is called ${printable(ruleId)}`)
+      return [ruleId, answer]
+    }),
+  )
 }
 
 function readObject(flag: string, text: string): Record<string, never> {
