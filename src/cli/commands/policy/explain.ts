@@ -32,7 +32,7 @@ export const run: Run<typeof policyExplain> = async (context, { args, flags }) =
     tool,
     method: method ?? CALL_METHOD,
     annotations: flags.annotations === undefined ? undefined : readSaid(flags.annotations),
-    answers: readAnswers(snapshot, flags.approved ?? []),
+    answers: readAnswers(snapshot, flags.approved),
     before: { times: readNth(flags.nth) - 1, result: flags['after-errors'] === true ? 'failed' : 'done' },
     wallMs,
     ...readArgs(flags.args),
