@@ -212,8 +212,8 @@ export const REMOTE_EVENTS_BYTES_MAX = 16 << 20
 export const BLAME_MS_MAX = 5_000
 export const BLAME_BYTES_MAX = 64 << 20
 export const BLAME_RANGES_MAX = 64
-/** Claim files of one take-in that git is asked about: two short programs each. */
-export const BRINGERS_ASKED_MAX = 32
+/** How far back git is asked who brought a claim file: many times the longest lease, so that what is older holds nothing, and few commits even of a busy project. */
+export const BRINGER_DAYS_MAX = 30
 
 // -- mcp and guard
 /** The SDK's own stdio limit is 10 MiB; no call of ours needs a tenth of this. */

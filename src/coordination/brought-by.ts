@@ -1,7 +1,8 @@
 // Which commit brought a file, or a line of it, into this repository: what is known of whoever reports something.
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { basename, dirname } from 'node:path'
-import { BLAME_BYTES_MAX, BLAME_MS_MAX, BLAME_RANGES_MAX } from '../limits.ts'
+import { BLAME_BYTES_MAX, BLAME_MS_MAX, BLAME_RANGES_MAX, BRINGER_DAYS_MAX } from '../limits.ts'
 import type { Project } from '../paths.ts'
 
 export interface Bringer {
@@ -31,11 +32,38 @@ export function lineBringers(project: Project, path: string, lines: readonly num
   return found
 }
 
-/** The last commit that changed the file; for one that is in no commit git would walk all of its history first. */
-export function fileBringer(project: Project, path: string): Bringer {
-  if (ask(project, path, ['ls-files']) === '') return { commit: null, author: null }
-  const [commit = '', author = null] = ask(project, path, ['log', '-1', '--format=%H%n%an <%ae>']).trim().split('\n')
-  return commit === '' ? { commit: null, author: null } : { commit, author }
+/** Finds the commit that brought exactly these bytes under this name. */
+export type FindBringer = (name: string, bytes: Uint8Array) => Bringer | undefined
+
+/**
+ * For all files of a folder with one question: recent commits that changed any of them, with what each made of it.
+ * The working tree is not asked, because whoever can write a file can put it into the index as well.
+ */
+export function fileBringers(project: Project, folder: string): FindBringer {
+  const output = ask(project, folder, [
+    'log',
+    `--since=${BRINGER_DAYS_MAX}.days`,
+    '--raw',
+    '--no-abbrev',
+    '--no-renames',
+    '--format=%x00%H%x00%an <%ae>',
+  ])
+  const found = new Map<string, Bringer>()
+  let bringer: Bringer | undefined
+  let algorithm = 'sha1'
+  for (const line of output.split('\n')) {
+    const [, commit, author] = line.startsWith('\0') ? line.split('\0') : []
+    if (commit !== undefined && author !== undefined) bringer = { commit, author }
+    const [, blob, path] = /^:\d+ \d+ [0-9a-f]+ ([0-9a-f]+) [A-Z]\d*\t(.*)$/.exec(line) ?? []
+    if (blob === undefined || path === undefined || bringer === undefined) continue
+    if (blob.length === 64) algorithm = 'sha256'
+    const key = `${blob} ${basename(path)}`
+    if (!found.has(key)) found.set(key, bringer)
+  }
+  return (name, bytes) => {
+    const id = createHash(algorithm).update(`blob ${bytes.byteLength}\0`).update(bytes).digest('hex')
+    return found.get(`${id} ${name}`)
+  }
 }
 
 function ask(project: Project, path: string, words: readonly string[]): string {

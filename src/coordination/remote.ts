@@ -1,10 +1,10 @@
 // Claims of other machines: files that arrived by git, taken in as `remote`, believed only as far as they can be checked.
 import { join } from 'node:path'
 import { HeimdallError } from '../errors.ts'
-import { BRINGERS_ASKED_MAX, LEASE_MINUTES_MAX, REMOTE_FILE_BYTES_MAX, SCOPES_PER_CLAIM_MAX } from '../limits.ts'
+import { BRINGER_DAYS_MAX, LEASE_MINUTES_MAX, REMOTE_FILE_BYTES_MAX, SCOPES_PER_CLAIM_MAX } from '../limits.ts'
 import { NO_DISK, parseScopes, type Scope } from '../scopes/scope.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
-import { type Bringer, fileBringer } from './brought-by.ts'
+import { type Bringer, fileBringers, type FindBringer } from './brought-by.ts'
 import { caseSensitive, checkLabel, contextFor } from './claims.ts'
 import type { Coordination } from './coordination.ts'
 import { type Change, changeAsOther } from './gate.ts'
@@ -34,15 +34,22 @@ export function takeInRemote(room: Coordination, signature = ledgerSignature(roo
   if (isSameSignature(known, signature)) return { skipped: [] }
   const dir = ledgerDir(room.project)
   const skipped: string[] = []
-  let asked = 0
-  const files = claimFileNames(dir).flatMap((name) => {
-    const path = join(dir, 'claims', name)
-    const hasChanged = known[`claims/${name}`] !== signature[`claims/${name}`]
+  const unproven: string[] = []
+  let find: FindBringer | undefined
+  const files = claimFileNames(dir).flatMap((name): ForeignFile[] => {
     try {
-      const file = readClaimFile(room, path, name)
-      const isAsked = hasChanged && asked < BRINGERS_ASKED_MAX
-      if (isAsked) asked += 1
-      return [{ ...file, bringer: isAsked ? fileBringer(room.project, path) : null }]
+      const bytes = readBytes(join(dir, 'claims', name))
+      const file = readClaimFile(room, bytes, name)
+      const isOwn = room.store.read((rows) => rows.agent(file.haid)?.origin) === 'local'
+      // What is as it was has been judged, and what is this old holds nothing, whoever wrote it.
+      const isOld = file.heartbeatMs < room.clock.wallMs() - BRINGER_DAYS_MAX * DAY_MS
+      if (isOwn || isOld || known[`claims/${name}`] === signature[`claims/${name}`]) return [{ ...file, bringer: null }]
+      find ??= fileBringers(room.project, join(dir, 'claims'))
+      const bringer = find(name, bytes)
+      if (bringer !== undefined) return [{ ...file, bringer }]
+      unproven.push(`claims/${name}`)
+      skipped.push(`${name} is in no commit, so it did not arrive by git and holds nothing`)
+      return []
     } catch (error) {
       if (!(error instanceof HeimdallError)) throw error
       skipped.push(`${name}: ${error.message}`)
@@ -58,14 +65,18 @@ export function takeInRemote(room: Coordination, signature = ledgerSignature(roo
     for (const claim of change.rows.claims({ state: 'active' }))
       if (claim.origin === 'remote' && !held.has(claim.holder)) endRemote(change, claim)
     for (const event of reports.events) change.rows.addEvent({ ...event, wallMs: change.now.wallMs })
-    change.rows.putSetting(signatureKey(room.project), JSON.stringify(signature))
+    // What may be committed later, as it is, has to be looked at again then.
+    const judged = Object.entries(signature).filter(([name]) => !unproven.includes(name))
+    change.rows.putSetting(signatureKey(room.project), JSON.stringify(Object.fromEntries(judged)))
   })
   return { skipped: [...skipped, ...reports.skipped] }
 }
 
+const DAY_MS = 86_400_000
+
 interface ForeignFile {
   readonly haid: string
-  /** The commit that the file came with; null when it is as it was, or one of very many. */
+  /** The commit that the file came with; null when it is as it was, or old. */
   readonly bringer: Bringer | null
   readonly heartbeatMs: number
   readonly claims: readonly {
@@ -76,8 +87,8 @@ interface ForeignFile {
   }[]
 }
 
-function readClaimFile(room: Coordination, path: string, name: string): Omit<ForeignFile, 'bringer'> {
-  const record = asRecord(parseJson(readText(path), name), name)
+function readClaimFile(room: Coordination, bytes: Buffer, name: string): Omit<ForeignFile, 'bringer'> {
+  const record = asRecord(parseJson(bytes.toString('utf8'), name), name)
   const haid = asText(record['haid'], name)
   if (readHaid(haid) === undefined || claimFileName(haid) !== name) throw bad(name, 'its name and its HAID differ')
   const ttl = asMinutes(record['ttl_minutes'] ?? 90, name)
@@ -202,11 +213,11 @@ function endRemote(change: Change, claim: Claim): void {
   change.record({ type: 'REMOTE_RELEASE', claimId: claim.claimId, task: claim.task, payload: { epoch: claim.epoch } })
 }
 
-function readText(path: string): string {
+function readBytes(path: string): Buffer {
   const bytes = readFileIfThere(path) ?? Buffer.alloc(0)
   if (bytes.byteLength > REMOTE_FILE_BYTES_MAX)
     throw bad(path, `${bytes.byteLength} bytes, limit ${REMOTE_FILE_BYTES_MAX}`)
-  return bytes.toString('utf8')
+  return bytes
 }
 
 function parseJson(text: string, name: string): unknown {

@@ -44,6 +44,8 @@ interface Subject {
   readonly matchers: readonly ((path: string) => boolean)[]
   /** Which paths of the tree each matcher accepts. */
   readonly accepted: readonly Uint8Array[]
+  /** Names above what is named that have to be folders for it: those written out, and wildcards that look like a file's. */
+  readonly above: readonly ((path: string) => boolean)[]
 }
 
 function subject(raw: string): Subject {
@@ -60,7 +62,16 @@ function subject(raw: string): Subject {
     bases: variants.map(({ text }) => unescaped(literalBase(text))),
     matchers: compilers.map((compile) => anyOf(variants.map((variant) => member(variant, compile)))),
     accepted: compilers.map((compile) => membersOfTree(variants, compile)),
+    above: compilers.map((compile) => anyOf(variants.flatMap(({ text }) => foldersAbove(text)).map(compile))),
   }
+}
+
+function foldersAbove(text: string): string[] {
+  const names = text.split('/')
+  return names.slice(0, -1).flatMap((name, i) => {
+    const isNamed = name !== '**' && (!isWild(name) || hasExtension(name))
+    return isNamed ? [names.slice(0, i + 1).join('/')] : []
+  })
 }
 
 interface Variant {
@@ -139,6 +150,9 @@ function bracketReadings(variant: string): string[] {
   )
 }
 
+const ancestors = (path: string): string[] =>
+  path.split('/').flatMap((_, i, names) => (i === 0 ? [] : [names.slice(0, i).join('/')]))
+
 function check(a: Subject, b: Subject): void {
   const found = overlap(a.scope, b.scope)
   const pair = `${a.raw}  |  ${b.raw}`
@@ -147,6 +161,12 @@ function check(a: Subject, b: Subject): void {
     for (const [m, accepted] of a.accepted.entries()) {
       const missed = TREE.find((_, i) => accepted[i] === 1 && b.accepted[m]?.[i] === 1)
       if (missed !== undefined) throw new Error(`${pair}: called disjoint, but ${missed} is in both (matcher ${m})`)
+      const folder = TREE.find(
+        (path, i) =>
+          (accepted[i] === 1 && b.above[m]?.(path) === true) ||
+          (b.accepted[m]?.[i] === 1 && a.above[m]?.(path) === true),
+      )
+      if (folder !== undefined) throw new Error(`${pair}: called disjoint, but ${folder} is a folder (matcher ${m})`)
     }
     return
   }
@@ -156,8 +176,13 @@ function check(a: Subject, b: Subject): void {
     s.files.some(
       (file) => witness.startsWith(`${file}/`) && other.bases.some((base) => `${base}/`.startsWith(`${file}/`)),
     )
+  const isBelowMatch = (s: Subject, other: Subject, m: number): boolean =>
+    ancestors(witness).some((path) => s.matchers[m]?.(path) === true && other.above[m]?.(path) === true)
   for (const [m, matches] of a.matchers.entries())
-    if (!(matches(witness) || isBelowFile(a, b)) || !(b.matchers[m]?.(witness) === true || isBelowFile(b, a)))
+    if (
+      !(matches(witness) || isBelowFile(a, b) || isBelowMatch(a, b, m)) ||
+      !(b.matchers[m]?.(witness) === true || isBelowFile(b, a) || isBelowMatch(b, a, m))
+    )
       throw new Error(`${pair}: ${witness} is not in both (matcher ${m})`)
   if (overlap(a.scope, scopeOfPath(witness, { caseSensitive: true })).kind === 'disjoint')
     throw new Error(`${pair}: a guard would not see ${witness}`)

@@ -73,6 +73,10 @@ describe('what names a folder holds what is below it', () => {
     ['v[0-9].[0-9]', 'v2.0/x.ts', 'partial'],
     ['app/[id]', 'app/d/page.tsx', 'partial'],
     ['{src,lib}/*/gen', 'lib/a/gen/x', 'partial'],
+    ['etc/*.d', 'etc/conf.d/x.conf', 'partial'],
+    ['**/*.d', 'etc/conf.d/*.conf', 'partial'],
+    ['etc/*.d', 'etc/c*.d/x', 'partial'],
+    ['src/*.ts', 'src/a.ts/x.js', 'partial'],
   ])('%s and %s are %s', (a, b, kind) => expect(kindOf(a, b)).toBe(kind))
 
   test.each([
@@ -83,7 +87,8 @@ describe('what names a folder holds what is below it', () => {
     ['notes.tar.gz', '**/x'],
     ['clip.mp4', '**/*.ts'],
     ['a.é', '**/*.ts'],
-    ['src/*.ts', 'src/a.ts/x.js'],
+    ['src/*.ts', 'src/*/x.js'],
+    ['**/*.ts', '**/*.js'],
     ['src/*.{ts,tsx}', 'src/**/*.css'],
     ['src/*.*', 'src/a/b'],
     ['src/*.[ch]', 'src/**/*.md'],

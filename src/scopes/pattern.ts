@@ -1,4 +1,5 @@
 // A whole path pattern without braces: its segments, and a path that two of them both match.
+import { hasExtension } from './extension.ts'
 import { commonName, compileSegment, GLOBSTAR, type Segment, segmentText } from './segment.ts'
 import { splitSegments, tokeniseCanonical } from './tokens.ts'
 
@@ -80,21 +81,42 @@ export type IsFolder = (path: string) => boolean
 
 /**
  * A path over which holders of these two patterns would collide. Besides a path that both match, that is any path
- * of one that is named below the file that the other names: parent and child (seed 002 §5.2). What a pattern of files
+ * of one that is named below a file that the other names: parent and child (seed 002 §5.2). What a pattern of files
  * may match below a file's name counts only once there is a folder: `README.md` and `**\/*.ts` would else collide.
  */
 export function collide(a: Pattern, b: Pattern, isFolder: IsFolder | undefined): string | undefined {
   if (!isPrefix(a.base, b.base) && !isPrefix(b.base, a.base)) return undefined
   if (a.isLiteral && isPrefix(a.base, b.base)) return samplePath(b)
   if (b.isLiteral && isPrefix(b.base, a.base)) return samplePath(a)
-  const path = meet(a, b)
+  const path = meet(a, b) ?? meetAbove(a, b) ?? meetAbove(b, a)
   if (path !== undefined || isFolder === undefined) return path
   return meetBelow(a, b, isFolder) ?? meetBelow(b, a, isFolder)
 }
 
+/**
+ * A path of `child` where `parent` matches a folder above it: `etc/*.d` and `etc/conf.d/x.conf`. What is named below a
+ * name makes that name a folder's, whatever it looks like. A wildcard above that looks like no file's name
+ * (`src/*\/x.js`) stands for folders that `src/*.ts` does not mean.
+ */
+function meetAbove(parent: Pattern, child: Pattern): string | undefined {
+  const last = parent.segments.at(-1)
+  if (last === undefined || last.kind === 'globstar') return undefined
+  for (let length = child.segments.length - 1; length > 0; length -= 1) {
+    const above = child.segments[length - 1]
+    if (above === undefined || (above.kind !== 'literal' && !hasExtension(above))) continue
+    if (commonName(last, above) === undefined) continue
+    const folder = meet(parent, createPattern(child.segments.slice(0, length)))
+    if (folder === undefined) continue
+    const below = samplePath(createPattern(child.segments.slice(length)))
+    if (below !== undefined) return `${folder}/${below}`
+  }
+  return undefined
+}
+
 /** Whether the path that `literal` names is one of `pattern`, or stands below the one path that it names. */
 export function isBelow(literal: Pattern, pattern: Pattern): boolean {
-  return pattern.isLiteral ? isPrefix(pattern.base, literal.base) : meet(pattern, literal) !== undefined
+  if (pattern.isLiteral) return isPrefix(pattern.base, literal.base)
+  return (meet(pattern, literal) ?? meetAbove(pattern, literal)) !== undefined
 }
 
 function meetBelow(file: Pattern, other: Pattern, isFolder: IsFolder): string | undefined {

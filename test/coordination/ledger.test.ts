@@ -1,4 +1,5 @@
 // `.planning/ledger/`: written after the commit, caught up after a crash, and read when it comes from another machine.
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -11,6 +12,7 @@ import { ledgerDir, signatureKey } from '../../src/coordination/ledger-files.ts'
 import { takeInRemote } from '../../src/coordination/remote.ts'
 import { endTask, startTask } from '../../src/coordination/tasks.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
+import { temporaryProject } from '../support/project.ts'
 import { enter, MINUTE, openRoom, wants } from './room.ts'
 
 const read = (room: Coordination, name: string): string => readFileSync(join(ledgerDir(room.project), name), 'utf8')
@@ -90,7 +92,15 @@ function foreign(room: Coordination, claim: Record<string, unknown>, haid = 'hai
       ...claim,
     }),
   )
+  commitAll(room)
   return path
+}
+
+/** As it is when it has arrived by git. */
+function commitAll({ project: { root } }: Coordination): void {
+  const eve = ['-c', 'user.name=Eve', '-c', 'user.email=eve@example.org']
+  execFileSync('git', ['add', '--all'], { cwd: root })
+  execFileSync('git', [...eve, 'commit', '--quiet', '--message=news'], { cwd: root })
 }
 
 const conflicts = (room: Coordination): string[] =>
@@ -99,7 +109,7 @@ const conflicts = (room: Coordination): string[] =>
   )
 
 test('a claim of another machine counts in every check, and is gone when its file is', () => {
-  const room = openRoom()
+  const room = openRoom({ project: temporaryProject() })
   const amber = enter(room, 'amber-otter')
   const path = foreign(room, {})
   expect(takeInRemote(room).skipped).toEqual([])
@@ -110,9 +120,29 @@ test('a claim of another machine counts in every check, and is gone when its fil
   expect(claimScopes(room, amber, wants(room, 'src/a/x.ts')).granted).toBe(true)
 })
 
+test('a claim file that is in no commit did not arrive by git: reported, ignored, and looked at again once it is committed', () => {
+  const room = openRoom({ project: temporaryProject() })
+  const amber = enter(room, 'amber-otter')
+  const path = foreign(room, { claimed_surfaces: ['docs'] })
+  takeInRemote(room)
+  // Changed by hand after it arrived, and one that was made up.
+  writeFileSync(path, readFileSync(path, 'utf8').replace('docs', 'src/a/**'))
+  writeFileSync(path.replace('cursor', 'copilot'), readFileSync(path, 'utf8').replaceAll('cursor', 'copilot'))
+  for (const _ of ['once', 'and again'])
+    expect(takeInRemote(room).skipped).toEqual([
+      expect.stringMatching(/copilot\.json is in no commit/),
+      expect.stringMatching(/cursor\.json is in no commit/),
+    ])
+  expect(conflicts(room)).toEqual([])
+  commitAll(room)
+  expect(takeInRemote(room).skipped).toEqual([])
+  expect(conflicts(room)).toEqual(['copilot active remote'])
+  expect(claimScopes(room, amber, wants(room, 'src/a/x.ts')).granted).toBe(false)
+})
+
 test('a heartbeat from the year 2099 ages like any other; one that changes keeps its claim alive (coordination-origin §6 #15)', () => {
   const clock = fakeClock()
-  const room = openRoom({ clock })
+  const room = openRoom({ clock, project: temporaryProject() })
   foreign(room, { heartbeat: '2099-01-01T00:00:00Z' })
   takeInRemote(room)
   expect(conflicts(room)).toEqual(['cursor active remote'])
@@ -127,7 +157,7 @@ test('a heartbeat from the year 2099 ages like any other; one that changes keeps
 })
 
 test('an old file is old at first sight, and nobody here can speak for its agent', () => {
-  const room = openRoom()
+  const room = openRoom({ project: temporaryProject() })
   foreign(room, { heartbeat: '2026-01-01T00:00:00Z', claimed_at: '2026-01-01T00:00:00Z' })
   takeInRemote(room)
   expect(conflicts(room)).toEqual(['cursor evicted remote'])
@@ -157,7 +187,7 @@ test.each([
     JSON.stringify({ haid: 'haid:eve.laptop-00ff/cursor', claimed_surfaces: ['src'], claimed_at: 'yesterday' }),
   ],
 ])('a file with %s is passed over with a reason, and the others count', (_, text) => {
-  const room = openRoom()
+  const room = openRoom({ project: temporaryProject() })
   const path = foreign(room, {})
   foreign(room, { claimed_surfaces: ['docs'] }, 'haid:eve.laptop-00ff/copilot')
   writeFileSync(path, text)
