@@ -118,6 +118,12 @@ describe('symbols', () => {
   test.each([
     ['a.ts#A', 'a.ts#A', 'exact'],
     ['a.ts#A', 'a.ts#A::b', 'partial'],
+    ['a.ts#A', 'a.ts#A.b', 'partial'],
+    ['a.ts#A::b', 'a.ts#A.b.c', 'partial'],
+    ['a.ts#*', 'a.ts#A.b', 'partial'],
+    ['a.ts#A.*', 'a.ts#A.b', 'partial'],
+    ['a.ts#A.*', 'a.ts#B.b', 'disjoint'],
+    ['a.ts#A.b', 'a.ts#A.c', 'disjoint'],
     ['a.ts#A', 'a.ts#B', 'disjoint'],
     ['a.ts#A', 'a.ts#Ab', 'disjoint'],
     ['a.ts#A', 'a.ts', 'partial'],

@@ -42,11 +42,19 @@ function commonPath(a: Scope, b: Scope, isFolder: IsFolder | undefined): string 
   return undefined
 }
 
-/** The longer of two symbol paths when one contains the other: `Parser` and `Parser::read`. */
+/** The longer of two symbol paths when one contains the other: `Parser` and `Parser::read` or `Parser.read`; `*` is any name. */
 function deeperSymbol(a: string, b: string): string | undefined {
-  const [short, long] = a.length <= b.length ? [a, b] : [b, a]
-  return short === long || long.startsWith(`${short}::`) ? long : undefined
+  const [namesA, namesB] = [a.split(BETWEEN_NAMES), b.split(BETWEEN_NAMES)]
+  const isSame = namesA.every((name, i) => {
+    const other = namesB[i]
+    return other === undefined || name === other || name === '*' || other === '*'
+  })
+  if (!isSame) return undefined
+  if (namesA.length !== namesB.length) return namesA.length > namesB.length ? a : b
+  return b.includes('*') ? a : b
 }
+
+const BETWEEN_NAMES = /::|\./
 
 // Scopes are immutable and compared again and again; their compiled form lives as long as they do.
 const compiledOf = new WeakMap<Scope, readonly Pattern[]>()

@@ -340,7 +340,7 @@ export const noteAck = spec({
 })
 
 const scopeArg = { name: 'scope', help: 'path, folder, glob, or file#symbol', variadic: true } as const
-const anyScopes = { ...scopeArg, optional: true } as const
+const anyScopes = { ...scopeArg, help: 'paths or globs, or the id of one claim', optional: true } as const
 
 export const claimTake = spec({
   names: ['heimdall claim take', 'heimdall-claim claim'],
@@ -530,6 +530,7 @@ export const whyPath = spec({
 })
 
 const haidArg = { name: 'haid', help: 'a HAID' } as const
+const haidOrIdArg = { name: 'haid', help: 'a HAID, or an agent’s id' } as const
 const ownHaidArg = { name: 'haid', help: 'a HAID; default your own', optional: true } as const
 const REGISTRY = {
   haid: 'the HAID',
@@ -579,7 +580,7 @@ export const haidHeartbeat = spec({
 export const haidRevoke = spec({
   names: ['heimdall haid revoke', 'heimdall-haid revoke'],
   summary: 'Revoke a HAID: from then on it can change nothing',
-  args: [haidArg],
+  args: [haidOrIdArg],
   examples: [
     {
       run: 'heimdall-haid revoke haid:ana.box-1f2e/cursor',
@@ -592,7 +593,7 @@ export const haidRevoke = spec({
 export const haidReinstate = spec({
   names: ['heimdall haid reinstate', 'heimdall-haid reinstate'],
   summary: 'Lift a revocation',
-  args: [haidArg],
+  args: [haidOrIdArg],
   examples: [{ run: 'heimdall-haid reinstate haid:ana.box-1f2e/cursor', does: 'lets that agent act again' }],
   errors: ['HAID_INVALID', 'AGENT_NOT_FOUND', 'PERSON_REQUIRED', ...STORE],
   output: REGISTRY,

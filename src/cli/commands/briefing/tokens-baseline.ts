@@ -1,12 +1,17 @@
 // heimdall tokens baseline: the cost without this protocol, the number to beat.
 import { declareBaseline, measureBaseline } from '../../../briefing/baselines.ts'
 import { measure } from '../../../briefing/tokens.ts'
+import { HeimdallError } from '../../../errors.ts'
 import type { Run } from '../../command.ts'
 import type { tokensBaseline } from '../../table/briefing.ts'
 import { planningOf } from './planning.ts'
 import { textToCount } from './text-to-count.ts'
 
 export const run: Run<typeof tokensBaseline> = async (context, { flags }) => {
+  if (flags.tokens === 0)
+    throw new HeimdallError('INVALID_ARGS', 'a baseline of 0 tokens is nothing to compare with', {
+      hint: 'give what the task costs without this protocol, or a text to count: --file',
+    })
   const text = await textToCount(context, flags)
   const planning = planningOf(context)
   const measured = text === undefined ? undefined : measure(text, flags.tokenizer)

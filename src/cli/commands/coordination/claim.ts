@@ -7,7 +7,7 @@ import {
   listClaims,
   reap as reapClaims,
 } from '../../../coordination/claims.ts'
-import { releaseClaims, renewClaims } from '../../../coordination/held.ts'
+import { type ClaimChoice, releaseClaims, renewClaims } from '../../../coordination/held.ts'
 import { type Asker, type Conflict, type Standing, standingOf } from '../../../coordination/conflicts.ts'
 import type { Coordination } from '../../../coordination/coordination.ts'
 import { findAgent } from '../../../coordination/gate.ts'
@@ -157,11 +157,22 @@ export const check: Run<typeof claimCheck> = (context, { flags, args }) =>
     () => clear(args.scope),
   )
 
+/** `claim list` shows ids, so one of them in a scope's place is what it looks like: a claim, whoever holds it. */
+function chosenBy(
+  room: Coordination,
+  words: readonly string[],
+  claimId: string | undefined,
+): Pick<ClaimChoice, 'claimId' | 'scopes'> {
+  const [word, ...more] = words
+  if (word === undefined || claimId !== undefined) return { claimId, scopes: word === undefined ? undefined : words }
+  const isId = more.length === 0 && room.store.read((rows) => rows.claim(word)) !== undefined
+  return isId ? { claimId: word } : { scopes: words }
+}
+
 export const renew: Run<typeof claimRenew> = (context, { flags, args }) =>
   withRoom(context, (room) => {
     const renewed = renewClaims(room, ledgerActor(context, room, flags.agent), {
-      claimId: flags.claim,
-      scopes: args.scope.length === 0 ? undefined : args.scope,
+      ...chosenBy(room, args.scope, flags.claim),
       cwd: context.cwd,
       epoch: flags.epoch,
       ttlMinutes: flags.ttl,
@@ -179,8 +190,7 @@ export const release: Run<typeof claimRelease> = (context, { flags, args }) =>
   withRoom(context, (room) => {
     const actor = ledgerActor(context, room, flags.haid ?? flags.agent)
     const released = releaseClaims(room, actor, {
-      claimId: flags.claim,
-      scopes: args.scope.length === 0 ? undefined : args.scope,
+      ...chosenBy(room, args.scope, flags.claim),
       cwd: context.cwd,
       epoch: flags.epoch,
     })

@@ -76,10 +76,13 @@ export const heartbeat: Run<typeof haidHeartbeat> = (context, { args }) =>
 export const revoke: Run<typeof haidRevoke> = (context, { args }) => setState(context, args.haid, true)
 export const reinstate: Run<typeof haidReinstate> = (context, { args }) => setState(context, args.haid, false)
 
-function setState(context: Context, haid: string, isRevoked: boolean): Promise<Answer> {
-  parseHaid(haid)
+/** By HAID, or by the short name that every list shows. */
+function setState(context: Context, named: string, isRevoked: boolean): Promise<Answer> {
   return withRoom(context, (room) => {
-    const agentId = room.store.read((rows) => rows.agent(haid)?.agentId) ?? null
+    const agent = room.store.read((rows) => findAgent(rows, named))
+    if (agent === undefined) parseHaid(named)
+    const haid = agent?.haid ?? named
+    const agentId = agent?.agentId ?? null
     const what = isRevoked ? 'revoking an agent' : 'lifting a revocation'
     const { name } = personIn(context, room, what, agentId)
     setRevoked(room, { kind: 'human', name }, haid, isRevoked)
