@@ -1,55 +1,134 @@
-// Secrets in text that is JSON or looks like it: everything under a secret key, what follows a secret flag, and whatever hides behind escapes.
-import { isSecretFlag, isSecretKey } from './secret-words.ts'
+// Secrets in text that is JSON or looks like it: everything under a secret key, what stands beside the name of a secret in pairs and lists, and whatever hides behind escapes.
+import { isSecretFlag, type SecretKind, secretKind } from './secret-words.ts'
 
 /** JSON inside strings of JSON is opened this often; deeper it is text like any other. */
 const NESTED_MAX = 3
-const STRING = /"[^"\\]*(?:\\[^][^"\\]*)*"?/g
+/** Objects and lists that are told apart; what is deeper counts to the last of them. */
+const DEPTH_MAX = 64
+const STRING = /"[^"\\]*(?:\\[^][^"\\]*)*"?/y
+const NEXT = /["[\]{}]/g
 const COLON = /\s*:\s*/y
 const COMMA = /\s*,\s*/y
 const NUMBER = /-?[0-9][0-9.eE+-]*/y
+/** Keys of pairs: `{"name": "DB_PASSWORD", "value": "…"}`, in either order. */
+const NAME_KEYS = /^(?:name|key|header|field|variable|var|param|parameter|property|k|n)$/i
+const VALUE_KEYS = /^(?:value|values|val|content|data|default|v)$/i
+
+interface Span {
+  readonly from: number
+  to: number
+}
+
+/** An object or a list that is being read. */
+interface Frame {
+  /** Of a pair: it is named like a secret, and where its values stand. */
+  isNamed: boolean
+  readonly values: Span[]
+  readonly isList: boolean
+  /** Of a list: its first string, and the one before. */
+  first: string | null
+  before: string | null
+}
 
 /** The text with `mark` in place of secrets; `clean` takes out those that show by their own shape. The text may be cut anywhere. */
 export function withoutJsonSecrets(text: string, mark: string, clean: (text: string) => string, nested = 0): string {
   if (!text.includes('"')) return text
+  const masks: (Span & { readonly shown: string })[] = []
   const quoted = JSON.stringify(mark)
-  let out = ''
-  let from = 0
-  let isAfterFlag = false
-  for (let at = nextString(text, 0); at !== null; at = nextString(text, at.to)) {
-    const content = contentOf(at.raw)
-    const valueAt = after(COLON, text, at.to)
-    if (valueAt !== null && isSecretKey(content)) {
-      const to = endOfSecret(text, valueAt)
-      if (to > valueAt) {
-        out += text.slice(from, valueAt) + quoted
-        from = to
+  const frames: Frame[] = [newFrame(true)]
+  let depth = 0
+  const close = ({ isNamed, values }: Frame): void => {
+    if (isNamed) for (const span of values) masks.push({ ...span, shown: quoted })
+  }
+  for (let at = nextToken(text, 0); at !== null; at = nextToken(text, at.to)) {
+    const frame = frames.at(-1) as Frame
+    const char = text[at.from]
+    if (char !== '"') {
+      if (char === '{' || char === '[') {
+        depth += 1
+        if (frames.length <= DEPTH_MAX) frames.push(newFrame(char === '['))
+      } else if (depth > 0) {
+        depth -= 1
+        if (depth < frames.length - 1) close(frames.pop() as Frame)
       }
-      at.to = Math.max(at.to, to)
-      isAfterFlag = false
       continue
     }
-    const inner = nested < NESTED_MAX ? withoutJsonSecrets(content, mark, clean, nested + 1) : content
-    const isWhole = (isAfterFlag && valueAt === null) || isCredentials(text, at.from, content)
-    const shown: string = isWhole ? mark : clean(inner)
-    if (shown !== content) {
-      out += text.slice(from, at.from) + JSON.stringify(shown)
-      from = at.to
+    const content = contentOf(text.slice(at.from, at.to))
+    const valueAt = after(COLON, text, at.to)
+    if (valueAt !== null) {
+      const kind = secretKind(content)
+      const to = kind === null && !VALUE_KEYS.test(content) ? valueAt : endOfValue(text, valueAt, kind)
+      if (kind !== null) {
+        if (to > valueAt) masks.push({ from: valueAt, to, shown: quoted })
+        at.to = Math.max(at.to, to)
+        continue
+      }
+      if (to > valueAt) frame.values.push({ from: valueAt, to })
+      if (NAME_KEYS.test(content) && text[valueAt] === '"' && isNameOfSecret(contentOf(stringAt(text, valueAt))))
+        frame.isNamed = true
     }
-    isAfterFlag = isSecretFlag(content) && after(COMMA, text, at.to) !== null
+    const isLast = valueAt === null && after(COMMA, text, at.to) === null
+    const isWhole = valueAt === null && isBesideName(frame, content, isLast)
+    const inner = nested < NESTED_MAX ? withoutJsonSecrets(content, mark, clean, nested + 1) : content
+    const shown = isWhole ? mark : clean(inner)
+    if (shown !== content) masks.push({ from: at.from, to: at.to, shown: JSON.stringify(shown) })
+    if (!frame.isList) continue
+    frame.first ??= content
+    frame.before = content
   }
-  return from === 0 ? text : out + text.slice(from)
+  for (const frame of frames) close(frame)
+  return masked(text, masks)
 }
 
-interface Token {
-  readonly from: number
-  to: number
-  readonly raw: string
+function newFrame(isList: boolean): Frame {
+  return { isNamed: false, values: [], isList, first: null, before: null }
 }
 
-function nextString(text: string, from: number): Token | null {
-  STRING.lastIndex = from
-  const found = STRING.exec(text)
-  return found === null ? null : { from: found.index, to: found.index + found[0].length, raw: found[0] }
+/** Puts the masks in; one that lies in another is part of it. */
+function masked(text: string, masks: (Span & { readonly shown: string })[]): string {
+  if (masks.length === 0) return text
+  masks.sort((a, b) => a.from - b.from || b.to - a.to)
+  let out = ''
+  let from = 0
+  for (const mask of masks) {
+    if (mask.from < from) continue
+    out += text.slice(from, mask.from) + mask.shown
+    from = mask.to
+  }
+  return out + text.slice(from)
+}
+
+/** A name alone, no sentence that has one in it. */
+function isNameOfSecret(text: string): boolean {
+  return !/\s/.test(text) && secretKind(text) !== null
+}
+
+/** Whether a string in a list is the secret that the one before it speaks of: a pair, headers, flags of a program. */
+function isBesideName({ first, before }: Frame, content: string, isLast: boolean): boolean {
+  if (before === null || content === '') return false
+  if (isSecretFlag(before)) return true
+  if ((before === '-u' || before === '--user') && content.includes(':')) return true
+  const program = /[^/]*$/.exec(first ?? '')?.[0] ?? ''
+  if (program === 'sshpass' && (before === '-p' || /^-p./.test(content))) return true
+  if (/^(?:mysql|mariadb)/.test(program) && /^-p./.test(content)) return true
+  if (program === 'redis-cli' && before === '-a') return true
+  if (!isNameOfSecret(before)) return false
+  // A pair of two; in longer lists only what is written as the name of a header, for others are lists of names.
+  return (before === first && isLast) || /^[A-Z][a-z]+(?:-[A-Z][A-Za-z]*)*$/.test(before)
+}
+
+function nextToken(text: string, from: number): Span | null {
+  NEXT.lastIndex = from
+  const found = NEXT.exec(text)
+  if (found === null) return null
+  const to = found[0] === '"' ? found.index + stringAt(text, found.index).length : found.index + 1
+  return { from: found.index, to }
+}
+
+/** The string that begins here, with its quotes. */
+function stringAt(text: string, at: number): string {
+  STRING.lastIndex = at
+  return STRING.exec(text)?.[0] ?? ''
 }
 
 function after(what: RegExp, text: string, at: number): number | null {
@@ -69,28 +148,22 @@ function contentOf(raw: string): string {
   }
 }
 
-/** Where the value under a secret key ends; where it begins when it says nothing (true, false, null, or an empty text). */
-function endOfSecret(text: string, at: number): number {
+/** Where the value under a key ends; where it begins when it says nothing (true, false, null, an empty text, a count). */
+function endOfValue(text: string, at: number, kind: SecretKind | null): number {
   const first = text[at]
   if (first === '"') {
-    const token = nextString(text, at)
-    return token === null || token.raw === '""' ? at : token.to
+    const string = stringAt(text, at)
+    return string === '""' ? at : at + string.length
   }
-  if (first !== '[' && first !== '{') return after(NUMBER, text, at) ?? at
+  if (first !== '[' && first !== '{') return kind === 'words' ? at : (after(NUMBER, text, at) ?? at)
   let depth = 0
-  for (let i = at; i < text.length; i += 1) {
-    const char = text[i]
-    if (char === '"') i = (nextString(text, i)?.to ?? text.length) - 1
+  let hasText = false
+  for (let token = nextToken(text, at); token !== null; token = nextToken(text, token.to)) {
+    const char = text[token.from]
+    if (char === '"') hasText = true
     else if (char === '[' || char === '{') depth += 1
-    else if (char === ']' || char === '}') {
-      depth -= 1
-      if (depth === 0) return i + 1
-    }
+    else depth -= 1
+    if (depth === 0) return kind === 'words' && !hasText ? at : token.to
   }
   return text.length
-}
-
-/** `"-u", "name:password"`, as arguments of a program are listed. */
-function isCredentials(text: string, at: number, content: string): boolean {
-  return content.includes(':') && /"(?:-u|--user)"\s{0,4},\s{0,4}$/.test(text.slice(Math.max(0, at - 24), at))
 }

@@ -18,7 +18,7 @@ test.each([
   ["token='a b'", `token='${REDACTED}'`],
   ['TOKEN=abcd next', `TOKEN=${REDACTED} next`],
   ['postgres://ana:hunter2@db/x', `postgres://ana:${REDACTED}@db/x`],
-  ['Authorization: Basic dXNlcjpwYXNz', `Authorization:${REDACTED}`],
+  ['Authorization: Basic dXNlcjpwYXNz', `Authorization: ${REDACTED}`],
   ['{"password":12345678}', `{"password":"${REDACTED}"}`],
   ['{"pwd":"a b","x":1}', `{"pwd":"${REDACTED}","x":1}`],
   ['{"pass":"a b"}', `{"pass":"${REDACTED}"}`],

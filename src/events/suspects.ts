@@ -1,14 +1,22 @@
 // A glance at bytes before anybody looks closely: can there be a secret in them at all?
+import { ISSUERS } from './issuers.ts'
 
-/** Three letters that stand in every secret of a known shape; rare ones, so that few texts are suspected. */
-const IN_VALUES = 'sk- k_l k_t hp_ ho_ hu_ hs_ hr_ b_p glp xox KIA Iza pm_ hf_ a29 SG. _v1 eyJ ----- :// \\u0'.split(
-  ' ',
-)
+/** Three letters that stand in every token, and in every other form that carries a secret; rare ones, so that few texts are suspected. */
+const IN_VALUES = [
+  ...ISSUERS.flatMap(({ glance }) => glance.split(' ')),
+  ...'Dig ysq iad s-c :// ks. rd. dap am. ?si ?Si &si &Si ;si ;Si z-s z-S g-s g-S'.split(' '),
+  ...[...'0123456789abcdefABCDEF'].map((digit) => `\\u${digit}`),
+]
 /** And in every word that says so of the value beside it, in any letter case. */
-const IN_WORDS = 'rer pas pwd ecr oke pi_ pi- pik iva s_k s-k ssk ede uth kie'.split(' ').flatMap(inAnyCase)
+const IN_WORDS =
+  'rer pas pwd ecr oke iva ede uth kie jwt otp pin dsn sic _ke -ke ike eke tke ske gke nke hke n_i n-i nid n_s n-s'
+    .split(' ')
+    .flatMap(inAnyCase)
+/** Where only a capital parts two words. */
+const IN_NAMES = ['Key', 'nSt', 'nId']
 /** A flag with a name and a password behind it. */
 const IN_FLAGS = [' -u', '"-u', "'-u", 'n-u', 'r-u', 't-u', '--u']
-const IN_SECRETS = [...IN_VALUES, ...IN_WORDS, ...IN_FLAGS]
+const IN_SECRETS = [...IN_VALUES, ...IN_WORDS, ...IN_NAMES, ...IN_FLAGS]
 
 const ASCII_END = 0x80
 
