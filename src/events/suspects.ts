@@ -5,11 +5,11 @@ import { ISSUERS } from './issuers.ts'
 const IN_VALUES = [
   ...ISSUERS.flatMap(({ glance }) => glance.split(' ')),
   ...'Dig ysq iad s-c :// ks. rd. dap am. ?si ?Si &si &Si ;si ;Si z-s z-S g-s g-S'.split(' '),
-  ...[...'0123456789abcdefABCDEF'].map((digit) => `\\u${digit}`),
+  ...'0 1 2 3 4 5 6 7 8 9 a b c d e f A B C D E F'.split(' ').map((digit) => `\\u${digit}`),
 ]
 /** And in every word that says so of the value beside it, in any letter case. */
 const IN_WORDS =
-  'rer pas pwd ecr oke iva ede uth kie jwt otp pin dsn sic _ke -ke ike eke tke ske gke nke hke n_i n-i nid n_s n-s'
+  'rer pas pwd ecr oke iva ede uth kie jwt otp pin dsn sic _ke -ke pik ssk ntk ngk onk shk n_i n-i nid n_s n-s'
     .split(' ')
     .flatMap(inAnyCase)
 /** Where only a capital parts two words. */
