@@ -1,6 +1,6 @@
 // May these paths be claimed or written to? Reads, and nothing else.
 import { parseScopes, type Scope, type ScopeContext } from '../scopes/scope.ts'
-import { type Asker, type Conflict, findConflicts, isOwn } from './conflicts.ts'
+import { type Asker, type Conflict, type Contest, findConflicts, isOwn } from './conflicts.ts'
 import { measureCase, scopeContext } from './lookup.ts'
 import type { View } from './view.ts'
 
@@ -8,16 +8,25 @@ import type { View } from './view.ts'
 export function checkScopes(
   view: View,
   request: { readonly scopes: readonly string[]; readonly cwd: string; readonly asker: Asker | null },
-): { scopes: readonly Scope[]; conflicts: readonly Conflict[] } {
+): { scopes: readonly Scope[]; conflicts: readonly Conflict[]; contests: readonly Contest[] } {
   const scopes = parseScopes(request.scopes, contextFor(view, request.cwd))
-  return { scopes, conflicts: checkParsed(view, scopes, request.asker) }
+  return { scopes, ...lookAt(view, scopes, request.asker) }
 }
 
 /** The same for scopes that are made already, such as the paths of a commit. */
-export function checkParsed(view: View, scopes: readonly Scope[], asker: Asker | null): Conflict[] {
+export function checkParsed(view: View, scopes: readonly Scope[], asker: Asker | null): readonly Conflict[] {
+  return lookAt(view, scopes, asker).conflicts
+}
+
+function lookAt(
+  view: View,
+  scopes: readonly Scope[],
+  asker: Asker | null,
+): { conflicts: readonly Conflict[]; contests: readonly Contest[] } {
   const now = view.now()
-  const { holders } = view.store.read((rows) => findConflicts(view, rows, scopes, now))
-  return asker === null ? [...holders] : holders.filter((conflict) => !isOwn(view, asker, conflict))
+  const { holders, contests } = view.store.read((rows) => findConflicts(view, rows, scopes, now))
+  const conflicts = asker === null ? holders : holders.filter((conflict) => !isOwn(view, asker, conflict))
+  return { conflicts, contests }
 }
 
 /** Is the claim that a write relies on still the holder's, under this epoch? For whoever writes in the name of a claim. */

@@ -1,6 +1,7 @@
 // One repository's coordination, opened: its store, its clocks, and what every operation on it needs to know.
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.ts'
+import { HeimdallError } from '../errors.ts'
 import { createIdSource } from '../id-source.ts'
 import type { Env, Project } from '../paths.ts'
 import { rootHaid } from './haid.ts'
@@ -33,6 +34,10 @@ export function openCoordinationToRead(options: CoordinationOptions): Coordinati
   const store = openSqliteStore(storePath(options.project), { readOnly: true })
   return store === undefined ? undefined : around(store, options)
 }
+
+/** Nothing can be written here, now or ever: whoever only reads goes on with what is known. */
+export const isUnwritable = (error: unknown): error is HeimdallError =>
+  error instanceof HeimdallError && ['STORE_FULL', 'STORE_UNREADABLE', 'STORE_BUSY'].includes(error.code)
 
 function around(store: Store, options: CoordinationOptions): Coordination {
   const { project, env, clock } = options

@@ -5,8 +5,16 @@ import { openPlanning, type Planning } from '../briefing/planning.ts'
 import { record } from '../briefing/protocol-log.ts'
 import type { Clock } from '../clock.ts'
 import { loadConfig } from '../config.ts'
-import { type Coordination, openCoordination } from '../coordination/coordination.ts'
+import { caller } from '../coordination/caller.ts'
+import {
+  type Coordination,
+  type CoordinationOptions,
+  isUnwritable,
+  openCoordination,
+  openCoordinationToRead,
+} from '../coordination/coordination.ts'
 import { leaveSession } from '../coordination/enrol.ts'
+import { rootOf, slug } from '../coordination/haid.ts'
 import { KnownScopes } from '../coordination/known-scopes.ts'
 import { exportLedger } from '../coordination/ledger.ts'
 import { logLineOf } from '../coordination/log-line.ts'
@@ -39,6 +47,8 @@ export class Desk {
   readonly #news = new LedgerNews()
   #where: Pick<IdentifyOptions, 'process' | 'startedBy' | 'place'> | undefined
   #room: Promise<Coordination> | undefined
+  /** While the store cannot be written. */
+  #reading: Coordination | undefined
   /** Of the store's file when it was opened. */
   #inode: number | undefined
 
@@ -60,7 +70,9 @@ export class Desk {
     return this.#options.env
   }
 
+  /** What tools read is what their caller was identified in. */
   room(): Promise<Coordination> {
+    if (this.#reading !== undefined) return Promise.resolve(this.#reading)
     this.#room ??= this.#open()
     return this.#room
   }
@@ -82,16 +94,16 @@ export class Desk {
     }
   }
 
-  async #open(): Promise<Coordination> {
+  async #roomOptions(): Promise<CoordinationOptions> {
     const { cwd, env, clock } = this.#options
+    const { agent_stale_minutes: stale } = await loadConfig({ cwd, env })
+    const staleMinutes = stale.origin === 'default' ? undefined : Number(stale.value)
+    return { project: this.project, env, clock, staleMinutes }
+  }
+
+  async #open(): Promise<Coordination> {
     try {
-      const { agent_stale_minutes: stale } = await loadConfig({ cwd, env })
-      const room = openCoordination({
-        project: this.project,
-        env,
-        clock,
-        staleMinutes: stale.origin === 'default' ? undefined : Number(stale.value),
-      })
+      const room = openCoordination(await this.#roomOptions())
       this.#inode = inodeOf(room)
       return room
     } catch (error) {
@@ -104,10 +116,41 @@ export class Desk {
   /** Who a call is attributed to: the client of this connection, or the label that the call asks for. */
   async identity(client: string, label: string | undefined): Promise<Identity> {
     const { env, note } = this.#options
+    this.#reading?.store.close()
+    this.#reading = undefined
     const room = await this.#currentRoom()
     if (this.#news.isDue(room.project, room.clock.wallMs()))
       for (const skipped of takeInRemote(room).skipped) note(skipped)
     return identify(room, { env, client, label, ...this.#origin(), owned: this.#owned })
+  }
+
+  /** For what only reads: where nothing can be written, nobody is registered and nothing beats, and the answer is what is known. */
+  async identityToRead(
+    client: string,
+    label: string | undefined,
+  ): Promise<Pick<Identity, 'haid' | 'agentId' | 'actor'>> {
+    try {
+      return await this.identity(client, label)
+    } catch (error) {
+      if (!isUnwritable(error)) throw error
+      const room = await this.#roomToRead(error)
+      const { env } = this.#options
+      const found = caller(room, { env, place: this.#origin().place })
+      const isOfRun = found.as === 'session' || found.as === 'name'
+      const haid = isOfRun ? found.haid : `${rootOf(room.rootHaid)}/${slug(label ?? client) || 'client'}`
+      return { haid, agentId: found.agent?.agentId ?? haid, actor: { kind: 'agent', haid, secret: null } }
+    }
+  }
+
+  /** The next call tries to open it for writing again. */
+  async #roomToRead(error: HeimdallError): Promise<Coordination> {
+    const opened = await this.#room
+    if (opened !== undefined) return opened
+    const room = openCoordinationToRead(await this.#roomOptions())
+    if (room === undefined) throw error
+    this.#reading?.store.close()
+    this.#reading = room
+    return room
   }
 
   /** A store that was removed or replaced is left behind: whatever is granted in it, nobody else would ever see. */
@@ -135,6 +178,7 @@ export class Desk {
 
   /** Says that the identities of this connection are over, so that nobody waits for them. Their claims stay for whoever takes them up. */
   async close(): Promise<void> {
+    this.#reading?.store.close()
     const room = await this.#room
     if (room === undefined) return
     this.#room = undefined

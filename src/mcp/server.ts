@@ -53,7 +53,8 @@ async function call(
   let haid: string | undefined
   try {
     const asked = input['client_identity']
-    const identity = await desk.identity(client, typeof asked === 'string' ? asked : undefined)
+    const label = typeof asked === 'string' ? asked : undefined
+    const identity = await (tool.readOnly ? desk.identityToRead(client, label) : desk.identity(client, label))
     haid = identity.haid
     checkInput(tool, input)
     const outcome = await tool.run({ desk, ...identity }, input)

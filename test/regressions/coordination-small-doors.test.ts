@@ -35,3 +35,19 @@ test('a baseline of no tokens is refused', async () => {
   const refused = await project.run('heimdall', ['tokens', 'baseline', '--role', 'x', '--tokens', '0'])
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('a baseline of 0 tokens') })
 })
+
+test('whoever holds a path that another has claimed as well is told so by a check', async () => {
+  const project = temporaryProject()
+  for (const [name, scope] of [
+    ['amber-otter', 'src/api.ts'],
+    ['cobalt-harbor', 'src/**/*.test.ts'],
+  ] as const) {
+    await project.run('bb', ['agent', 'register', '--name', name, '--role', 'ui'])
+    expect(await project.run('heimdall', ['claim', 'take', scope, '--agent', name])).toMatchObject({ code: 0 })
+  }
+  const path = 'src/api.ts/x.test.ts'
+  expect(await project.run('heimdall', ['claim', 'check', path, '--agent', 'amber-otter'])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`cobalt-harbor has claimed ${path} as well`),
+  })
+})

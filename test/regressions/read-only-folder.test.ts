@@ -12,26 +12,33 @@ import { type TemporaryProject, temporaryProject } from '../support/project.ts'
 const NOBODY = 65_534
 
 /** Nothing in the project or its home can be written by whoever runs `act`: root steps down for it, others lose the bits. */
-function asReader<T>(project: TemporaryProject, act: (run: (...args: string[]) => string) => T): T {
+function asReader<T>(
+  project: TemporaryProject,
+  act: (run: (...args: string[]) => string, speak: (lines: readonly object[]) => string) => T,
+): T {
   const folder = dirname(project.root)
   const chmod = (mode: string): void => void spawnSync('chmod', ['-R', mode, folder])
   chmod('a+rX,a-w')
   const isRoot = process.getuid?.() === 0
-  const run = (...args: string[]): string => {
-    const [node, ...words] = [...launcher('heimdall'), ...args] as [string, ...string[]]
-    const { status, stdout, stderr } = spawnSync(node, words, {
+  const start = ([file, ...words]: [string, ...string[]], input = '') =>
+    spawnSync(file, words, {
       cwd: project.root,
       env: { PATH: process.env['PATH'], ...project.env },
       encoding: 'utf8',
+      input,
       ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
     })
+  const run = (...args: string[]): string => {
+    const { status, stdout, stderr } = start([...launcher('heimdall'), ...args] as [string, ...string[]])
     return `${args.join(' ')}: ${status}\n${stdout}${stderr}`
   }
+  const speak = (lines: readonly object[]): string =>
+    start(launcher('heimdall-ledger-mcp'), lines.map((line) => `${JSON.stringify(line)}\n`).join('')).stdout
   try {
     // The folder is what it is meant to be.
     const probe = spawnSync('touch', ['x'], { cwd: project.root, ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}) })
     expect(probe.status).toBe(1)
-    return act(run)
+    return act(run, speak)
   } finally {
     chmod('u+w')
   }
@@ -85,6 +92,37 @@ test('every reading command answers in a folder where nothing can be written', a
     expect(run('claim', 'check', 'src/a.ts')).toContain('claim check src/a.ts: 5')
     expect(run('claim', 'take', 'docs', '--agent', 'amber-otter')).toMatch(/: [1-9]\d*\n/)
   })
+})
+
+test('the tools that read answer over MCP too; the others are refused and say why', async () => {
+  const project = await prepared()
+  const asked = (id: number, name: string, args: object = {}): object => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name, arguments: args },
+  })
+  const clientInfo = { name: 'cursor', version: '1' }
+  const said = asReader(project, (_, speak) =>
+    speak([
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2024-11-05', capabilities: {}, clientInfo },
+      },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      asked(2, 'read_claims'),
+      asked(3, 'make_claim', { surfaces: ['docs'], task: 'T-2' }),
+      asked(4, 'check_claim', { surfaces: ['src/a.ts'] }),
+    ]),
+  )
+  const answers = said.split('\n').filter((line) => line !== '')
+  const answerTo = (id: number): unknown =>
+    answers.map((line) => JSON.parse(line) as { id?: number }).find((answer) => answer.id === id)
+  expect(answerTo(2)).toMatchObject({ result: { isError: false, structuredContent: { count: 1 } } })
+  expect(answerTo(3)).toMatchObject({ result: { isError: true } })
+  expect(answerTo(4)).toMatchObject({ result: { isError: false, structuredContent: { clear: false } } })
 })
 
 test('what arrived by git meanwhile is mentioned, and the rest is answered', async () => {

@@ -147,11 +147,15 @@ export const check: Run<typeof claimCheck> = (context, { flags, args }) =>
   withRoomToRead(
     context,
     (room) => {
-      const { conflicts } = checkScopes(room, {
+      const { conflicts, contests } = checkScopes(room, {
         scopes: args.scope,
         cwd: context.cwd,
         asker: askerOf(context, room, flags.agent),
       })
+      for (const { holder, later } of contests)
+        context.note(
+          `note: ${later.agentId} has claimed ${later.witness} as well, through ${later.held}; ${holder.agentId} was first and holds it`,
+        )
       return conflicts.length === 0 ? clear(args.scope) : refusal(context, conflicts)
     },
     () => clear(args.scope),

@@ -2,6 +2,7 @@
 import {
   type Coordination,
   type CoordinationOptions,
+  isUnwritable,
   openCoordination,
   openCoordinationToRead,
 } from '../../../coordination/coordination.ts'
@@ -66,8 +67,7 @@ function takeInNews(context: Context, options: CoordinationOptions, signature: S
     return room
   } catch (error) {
     room?.store.close()
-    if (!(error instanceof HeimdallError) || !['STORE_FULL', 'STORE_UNREADABLE', 'STORE_BUSY'].includes(error.code))
-      throw error
+    if (!isUnwritable(error)) throw error
     context.note(`warning: what arrived by git is not taken in: ${error.message}`)
     return undefined
   }
