@@ -22,6 +22,7 @@ export function compileArgs(match: ArgsMatch): ArgsTest {
   const isPlain = predicateOf(match)
   const names = [
     ...match.has_keys,
+    ...(match.only_keys ?? []),
     ...Object.keys(match.key_equals),
     ...Object.keys(match.key_in),
     ...Object.keys(match.numeric_range),
@@ -129,6 +130,10 @@ function predicateOf(match: ArgsMatch): Predicate {
       return typeof value === 'number' && value >= min && value <= max
     }),
   ]
+  if (match.only_keys !== undefined) {
+    const allowed = new Set(match.only_keys)
+    tests.push((args) => Object.keys(args).every((key) => allowed.has(key)))
+  }
   const [only] = tests
   return tests.length === 1 && only !== undefined ? only : (args) => tests.every((test) => test(args))
 }

@@ -75,6 +75,8 @@ function coversArgs(wide: ArgsMatch | undefined, narrow: ArgsMatch | undefined):
     if (valuesOf(narrow, key)?.every((one) => one === wide.key_equals[key]) !== true) return false
   for (const key in wide.key_in)
     if (valuesOf(narrow, key)?.every((one) => wide.key_in[key]?.includes(one)) !== true) return false
+  if (wide.only_keys !== undefined && narrow.only_keys?.every((key) => wide.only_keys?.includes(key)) !== true)
+    return false
   if (!coversDeep(wide, narrow)) return false
   for (const key in wide.numeric_range) if (!isInside(narrow, key, wide.numeric_range[key] ?? {})) return false
   return true

@@ -115,7 +115,7 @@ function readArgs(fields: Fields, problems: Problems, regexes: RegexBudget): Arg
   return args
 }
 
-type DeepMatch = Pick<ArgsMatch, 'at' | 'text' | 'path_within' | 'path_outside'>
+type DeepMatch = Pick<ArgsMatch, 'only_keys' | 'at' | 'text' | 'path_within' | 'path_outside'>
 
 /** What looks into arguments. Absent where it is not used, so that the hash of a bundle without it stays. */
 function readDeep(fields: Fields, problems: Problems, regexes: RegexBudget): DeepMatch {
@@ -125,6 +125,7 @@ function readDeep(fields: Fields, problems: Problems, regexes: RegexBudget): Dee
     return readValue(new Fields(item, path, problems), problems, regexes)
   }
   return {
+    ...(fields.has('only_keys') ? { only_keys: fields.texts('only_keys') } : {}),
     ...(fields.has('at') ? { at: fields.entries('at', at) } : {}),
     ...(fields.has('text') ? { text: readText(fields.object('text'), problems, regexes) } : {}),
     ...(fields.has('path_within') ? { path_within: readPaths(fields, 'path_within', problems) } : {}),

@@ -69,6 +69,8 @@ export interface ArgsMatch {
   readonly key_equals: Readonly<Record<string, Scalar>>
   readonly key_in: Readonly<Record<string, readonly Scalar[]>>
   readonly numeric_range: Readonly<Record<string, { readonly min?: number; readonly max?: number }>>
+  /** No other keys are there, at the top level: for allow rules, which say all that a call may have. Addition of pack 0.2.0. */
+  readonly only_keys?: readonly string[]
   /** By path into the arguments: some value there passes. */
   readonly at?: Readonly<Record<string, ValueMatch>>
   /** Some text of the call, at any depth. */

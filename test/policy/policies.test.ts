@@ -16,7 +16,9 @@ test.each(names)('%s', async (name) => {
   expect(code).toBe(0)
 })
 
-test('the first example of the page is the policy that is tested', () => {
-  const [, first] = /```yaml\n([^]*?)```/.exec(readFileSync('docs/policy.md', 'utf8')) ?? []
-  expect(first).toBe(readFileSync(join(FOLDER, 'careful.yaml'), 'utf8'))
+test('the page shows the policies as they are tested', () => {
+  const page = readFileSync('docs/policy.md', 'utf8')
+  const shown = [...page.matchAll(/```yaml\n([^]*?)```/g)].map(([, text]) => text)
+  expect(shown[0]).toBe(readFileSync(join(FOLDER, 'careful.yaml'), 'utf8'))
+  for (const name of names) expect(shown).toContain(readFileSync(join(FOLDER, name), 'utf8'))
 })
