@@ -52,10 +52,10 @@ function openScreen() {
     }
     screen.advance()
   }
-  /** As fast as a terminal gives it: some 15 MB between two looks at the clock. */
+  /** As fast as a terminal gives it: some 6 MB between two looks at the clock. */
   const flood = (line: string): void => {
     const text = line.repeat(Math.ceil((64 << 10) / line.length))
-    for (let n = 0; n < 240; n += 1) say(text)
+    for (let n = 0; n < 100; n += 1) say(text)
     clock.advance(250)
   }
   return { clock, screen, asked, say, flood }
