@@ -25,10 +25,9 @@ test('a session that is started inside a session is itself, whatever name it is 
   const secret = 'HEIMDALL_SECRET=guess'
   const names = ['BB_AGENT=amber-otter', 'HEIMDALL_AGENT_ID=amber-otter', 'HEIMDALL_PROCESSES=ps BB_AGENT=amber-otter']
   for (const [index, name] of [...names, `${secret} BB_AGENT=amber-otter`].entries()) {
-    const inner = await shell.run(
+    await shell.run(
       `${start(name, `inner-${index}`)} 'unset HEIMDALL_SECRET; HOME=${project.home} heimdall claim release --json >&2'`,
     )
-    expect([name, inner.code]).not.toEqual([name, undefined])
     expect([name, await holders(project)]).toEqual([name, ['amber-otter']])
   }
   // Also where the id is not given, so that the session is not started early.
