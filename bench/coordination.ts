@@ -29,8 +29,8 @@ function open(root: string): Coordination {
   return openCoordination({ project: findProject(root, env), env, clock: systemClock, staleMinutes: 15 })
 }
 
-function enter(room: Coordination, name: string): AgentActor {
-  const { agent, secret } = register(room, { name, role: 'bench' })
+async function enter(room: Coordination, name: string): Promise<AgentActor> {
+  const { agent, secret } = await register(room, { name, role: 'bench' })
   return { kind: 'agent', haid: agent.haid, secret }
 }
 
@@ -42,14 +42,15 @@ const request = (room: Coordination, scopes: readonly string[]) => ({
 })
 
 /** Pairs of claim and release per second. */
-function claimAndRelease(room: Coordination, actor: AgentActor, count: number): number {
+async function claimAndRelease(room: Coordination, actor: AgentActor, count: number): Promise<number> {
   const start = systemClock.monoMs()
   // Scopes of its own: what is measured is the engine, not who wins.
   const own = actor.haid.split('/')[1] ?? 'own'
   for (let n = 0; n < count; n += 1) {
     const scopes = [`${own}/${n % 50}/**`]
-    if (!claimScopes(room, actor, request(room, scopes)).granted) throw new Error(`${scopes.join()} was not granted`)
-    releaseClaims(room, actor, { scopes, cwd: room.project.root })
+    if (!(await claimScopes(room, actor, request(room, scopes))).granted)
+      throw new Error(`${scopes.join()} was not granted`)
+    await releaseClaims(room, actor, { scopes, cwd: room.project.root })
   }
   return (count * 1_000) / (systemClock.monoMs() - start)
 }
@@ -83,14 +84,14 @@ async function eightProcesses(root: string, count: number): Promise<number> {
 }
 
 /** Granted in one transaction: it is the checking that is measured, not ten thousand flushes of the disk. */
-function manyClaims(count: number): { room: Coordination; outsider: AgentActor } {
+async function manyClaims(count: number): Promise<{ room: Coordination; outsider: AgentActor }> {
   const room = open(folder())
-  const owner = enter(room, 'many-owner')
-  const outsider = enter(room, 'some-outsider')
-  const sample = claimScopes(room, owner, request(room, ['sample/src/**']))
+  const owner = await enter(room, 'many-owner')
+  const outsider = await enter(room, 'some-outsider')
+  const sample = await claimScopes(room, owner, request(room, ['sample/src/**']))
   if (!sample.granted) throw new Error('the sample was not granted')
   const context = { root: room.project.root, cwd: room.project.root, caseSensitive: true, lookup: NO_DISK }
-  room.store.write((rows) => {
+  await room.store.change((rows) => {
     for (let n = 0; n < count; n += 1)
       rows.addClaim({ ...sample.claim, claimId: `claim-${n}`, scopes: [parseScope(`packages/p${n}/src/**`, context)] })
   })
@@ -156,14 +157,14 @@ async function bench(): Promise<void> {
   await runBench({
     name: 'coordination',
     about: 'claims, checks, overlap, and the start of claim check',
-    prepare() {
+    async prepare() {
       execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
       const launcher = resolve('bin/heimdall')
       const one = open(folder())
-      const actor = enter(one, 'lone-claimer')
+      const actor = await enter(one, 'lone-claimer')
       const shared = folder()
       open(shared).store.close()
-      const [ten, tenThousand] = [manyClaims(10), manyClaims(10_000)]
+      const [ten, tenThousand] = [await manyClaims(10), await manyClaims(10_000)]
       const project = folder()
       execFileSync('git', ['init', '-q', project])
       for (let n = 0; n < 5; n += 1)
@@ -176,7 +177,7 @@ async function bench(): Promise<void> {
             what: 'claim and release, one process',
             unit: 'pairs/s',
             rounds: 7,
-            ours: { name: 'claims', measure: () => claimAndRelease(one, actor, 20) },
+            ours: { name: 'claims', measure: async () => claimAndRelease(one, actor, 20) },
             peers: [
               { name: 'bare durable transactions', measure: () => bareTransactions(join(folder(), 'bare.db'), 20) },
             ],
@@ -186,7 +187,7 @@ async function bench(): Promise<void> {
             unit: 'pairs/s',
             rounds: 3,
             ours: { name: 'claims', measure: () => eightProcesses(shared, 20) },
-            peers: [{ name: 'one process', measure: () => claimAndRelease(one, actor, 20) }],
+            peers: [{ name: 'one process', measure: async () => claimAndRelease(one, actor, 20) }],
           },
           {
             what: 'check against live claims',
@@ -222,6 +223,6 @@ async function bench(): Promise<void> {
 const [mode, root = '', name = '', count = '0'] = process.argv.slice(2)
 if (mode === 'worker') {
   const room = open(root)
-  claimAndRelease(room, enter(room, name), Number(count))
+  await claimAndRelease(room, await enter(room, name), Number(count))
   room.store.close()
 } else await bench()

@@ -71,7 +71,7 @@ const groups = [
   // What `claim check` loads when the path is clear, in one piece.
   {
     name: 'check',
-    test: /src\/scopes\/|src\/coordination\/(alive|check|conflicts|haid|kept-reads|ledger-files|liveness|lookup|moment|rows|schema|sqlite-store|view)\.ts$|src\/cli\/(quick-check|quick-guard|commands\/coordination\/(check|store-options))\.ts$/,
+    test: /src\/scopes\/|src\/coordination\/sqlite\/|src\/coordination\/(alive|check|conflicts|entry|haid|ledger-files|liveness|lookup|moment|view)\.ts$|src\/cli\/(quick-check|quick-guard|commands\/coordination\/(check|store-options))\.ts$/,
   },
   {
     name: 'tables',

@@ -232,6 +232,18 @@ export const ERRORS = table({
   RESERVATION_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no active claim matches' },
   RELEASE_FORBIDDEN: { kind: 'user', exit: 4, http: 403, means: 'the claim is held by another agent' },
   CLAIM_FENCED: { kind: 'user', exit: 4, http: 403, means: 'the claim has ended, or its epoch is not the one given' },
+  FOLLOW_TOO_OLD: {
+    kind: 'user',
+    exit: 1,
+    http: 410,
+    means: 'entries from this number on are no longer kept; the state can be read, and followed from its own number',
+  },
+  FOLLOW_AHEAD: {
+    kind: 'user',
+    exit: 1,
+    http: 409,
+    means: 'this entry was not made yet: the store is another one than the one that was followed',
+  },
   WAIT_TIMEOUT: { kind: 'retry', exit: 6, http: 408, means: 'the scope was still held when the wait was over' },
   ADOPTION_REJECTED: {
     kind: 'user',

@@ -185,14 +185,34 @@ export const INCURSION_WINDOW_MS = 600_000
 export const PARSED_CLAIMS_KEPT = 20_000
 /** Rows in the answers that a process keeps between two changes of the store; past it they are read again. */
 export const KEPT_ROWS_MAX = 20_000
+/** How long a follower may be away and still find every entry: longer than a holiday weekend, shorter than a forgotten machine. */
+export const ENTRIES_KEPT_MS = 14 * 86_400_000
+/** A claim and its release are two kilobytes: some fifty thousand entries. Rows and events are kept whatever becomes of entries. */
+export const ENTRIES_KEPT_BYTES_MAX = 64 << 20
+/** These stay in any case, so that one wrong reading of the clock does not send every follower back to the start. */
+export const ENTRIES_KEPT_MIN = 1_000
+/** Trimming takes some forty short looks: one change in so many pays for it. */
+export const ENTRIES_TRIM_EVERY = 256
+/** More than are made meanwhile, and removed in a few milliseconds. */
+export const ENTRIES_TRIMMED_AT_ONCE = 1_024
+/** Entries that a follower reads at once; the consumer's pace decides when it reads the next ones. */
+export const FOLLOW_BATCH = 256
+/** How often a follower looks when the system tells it nothing; where it does, this is only a second chance. */
+export const FOLLOW_LOOK_MS = 500
+/** A commit that is being written is looked for this long after the last sign of it, the flush of a slow disk included. */
+export const FOLLOW_SETTLE_MS = 250
+/** The longest distance of two such looks: what a follower may be late. */
+export const FOLLOW_STEP_MS_MAX = 8
 /** Colliding pairs listed per claim; the first is always the strongest. */
 export const CONFLICT_PAIRS_MAX = 16
 /** Dirty paths named at a takeover; the count is always whole. */
 export const DIRTY_PATHS_SHOWN = 100
-/** A waiter that has not looked for this long is gone, and the next one's turn comes. */
-export const TICKET_SILENT_MS = 5_000
-/** How often a waiter looks; a look that finds nothing new reads one integer. */
-export const WAIT_PROBE_MS = 50
+/** A waiter of which nothing was heard for this long is gone, and the next one's turn comes; one whose process has ended is gone at once. */
+export const TICKET_SILENT_MS = 60_000
+/** How often a waiter says that it waits: a write, so seldom, and three times before it is taken for gone. */
+export const TICKET_BEAT_MS = 20_000
+/** How often a waiter looks when no entry tells it to: an owner that falls silent leaves none. A look only reads. */
+export const WAIT_LOOK_MS = 1_000
 /** Waiting longer than a lease can last is waiting for nothing. */
 export const WAIT_MS_MAX = 86_400_000
 /** A note is a note; what is longer belongs into a file that the note names. */

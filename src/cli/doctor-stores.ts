@@ -19,8 +19,8 @@ const WORDS: Readonly<Record<string, string>> = {
 export async function checkCoordination({ cwd, env }: Context): Promise<Finding> {
   const [{ storePath }, { isStoreThere }, { MIGRATIONS }] = await Promise.all([
     import('../coordination/view.ts'),
-    import('../coordination/sqlite-store.ts'),
-    import('../coordination/schema.ts'),
+    import('../coordination/sqlite/open-store.ts'),
+    import('../coordination/sqlite/schema.ts'),
   ])
   const path = storePath(findProject(cwd, env))
   const first = judged(() =>

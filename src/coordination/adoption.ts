@@ -69,11 +69,11 @@ export function findEvidence(
 }
 
 /** Gives the identity a new session: the one before is fenced off, and RESUME says who, why and with which tasks. */
-export function adopt(
+export async function adopt(
   room: Coordination,
   name: string,
   options: AdoptionOptions = {},
-): Enrolled & { evidence: Evidence | null; tasks: readonly string[] } {
+): Promise<Enrolled & { evidence: Evidence | null; tasks: readonly string[] }> {
   const evidence = findEvidence(room, name, options.outsideTasks)
   if (evidence === undefined && options.confirmedBy === undefined)
     throw room.store.read((rows) =>

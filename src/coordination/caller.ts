@@ -52,18 +52,18 @@ export function haidBeforeAny(rootHaid: string, asking: Asking): string {
 }
 
 /** The caller as the one who acts: registered if it is new, refused on record if it is not who it says. */
-export function actAs(room: Coordination, asking: Asking, found: Caller, keep: KeepSecret): AgentActor {
+export async function actAs(room: Coordination, asking: Asking, found: Caller, keep: KeepSecret): Promise<AgentActor> {
   if (found.refused !== undefined) {
     // A name that nobody has is a mistake, not an attempt.
-    if (found.refused.to !== null) recordRefusal(room, found.refused.error, found.refused)
+    if (found.refused.to !== null) await recordRefusal(room, found.refused.error, found.refused)
     throw found.refused.error
   }
   const { place } = asking
   const actor: AgentActor = { kind: 'agent', haid: found.haid, secret: found.secret, tree: place?.tree }
-  if (found.agent === undefined) return enrolCaller(room, place, found, keep) ?? actor
+  if (found.agent === undefined) return (await enrolCaller(room, place, found, keep)) ?? actor
   // A session that was started for this agent holds it from the first act on.
   if (found.proof === 'key' && place?.session !== undefined)
-    changeAsOther(room, { kind: 'system' }, ({ rows }) => {
+    await changeAsOther(room, { kind: 'system' }, ({ rows }) => {
       const agent = rows.agent(found.haid)
       // Asked again here: since the first look it may have been taken up elsewhere, with another secret.
       if (agent === undefined || found.secret === null || !isSecretOf(agent, found.secret)) return
@@ -73,18 +73,18 @@ export function actAs(room: Coordination, asking: Asking, found: Caller, keep: K
   return actor
 }
 
-function enrolCaller(
+async function enrolCaller(
   room: Coordination,
   place: Place | undefined,
   { haid, proof }: Caller,
   keep: KeepSecret,
-): AgentActor | undefined {
+): Promise<AgentActor | undefined> {
   if (proof === 'process' && place?.session !== undefined) {
     const role = sessionRole(place.session.id)
-    const agent = changeAsOther(room, { kind: 'system' }, (change) => enrolTree(room, change, place.tree, role))
+    const agent = await changeAsOther(room, { kind: 'system' }, (change) => enrolTree(room, change, place.tree, role))
     return { kind: 'agent', haid: agent.haid, secret: null, tree: place.tree }
   }
-  const made = registerHaid(room, haid, { tree: place?.session === undefined ? undefined : place.tree }, keep)
+  const made = await registerHaid(room, haid, { tree: place?.session === undefined ? undefined : place.tree }, keep)
   // Somebody else was faster: then the key is there by now.
   const secret = made?.secret ?? readKey(room.project, haid) ?? null
   return { kind: 'agent', haid, secret, tree: place?.tree }
@@ -98,12 +98,12 @@ export function nameToRecord({ agent, haid, proof, refused, as }: Caller): strin
 }
 
 /** An attempt that was refused, under the name of whoever made it. */
-export function recordRefusal(
+export async function recordRefusal(
   room: Coordination,
   error: HeimdallError,
   { by, to }: { readonly by: string | null; readonly to: string | null },
-): void {
-  changeAsOther(room, { kind: 'system' }, (change) =>
+): Promise<void> {
+  await changeAsOther(room, { kind: 'system' }, (change) =>
     change.record({
       type: 'REFUSED',
       actor: by,

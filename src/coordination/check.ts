@@ -46,6 +46,6 @@ export const CASE_SETTING = 'case-sensitive'
 
 /** Measured once, at the first claim, and then kept: stored scopes were made under it. */
 export function caseSensitive(view: Pick<View, 'project' | 'store'>): boolean {
-  const known = view.store.read((rows) => rows.setting(CASE_SETTING))
+  const known = view.store.read((rows) => rows.localSetting(CASE_SETTING))
   return known === undefined ? measureCase(view.project) : known === 'yes'
 }

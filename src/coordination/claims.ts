@@ -4,12 +4,13 @@ import { printable } from '../ids.ts'
 import { LABEL_CHARS_MAX } from '../limits.ts'
 import { isBroad, parseScopes, type Scope } from '../scopes/scope.ts'
 import { CASE_SETTING, contextFor } from './check.ts'
-import { type Conflict, findConflicts, isOwn, type Standing, standingOf } from './conflicts.ts'
+import { type Asker, type Conflict, type Found, findConflicts, isOwn, type Standing, standingOf } from './conflicts.ts'
 import type { Coordination } from './coordination.ts'
 import { dirtyPaths, pathsWithin } from './dirty.ts'
 import { type AgentActor, type Change, changeAs, changeAsOther } from './gate.ts'
 import { checkTtl, endClaim } from './held.ts'
 import { recordContest, recordIncursion } from './incursions.ts'
+import type { Moment } from './moment.ts'
 import type { ProcessRef } from './process-ref.ts'
 import type { Agent, Claim, Reader } from './store.ts'
 import { surfaceOf } from './surface.ts'
@@ -53,7 +54,7 @@ export interface Refusal {
 /** `setApart`: another process tree of the same HAID is at work here, and this one has a name of its own from now on. */
 export type ClaimResult = Grant | Refusal
 
-export function claimScopes(room: Coordination, actor: AgentActor, request: ClaimRequest): ClaimResult {
+export async function claimScopes(room: Coordination, actor: AgentActor, request: ClaimRequest): Promise<ClaimResult> {
   const wanted = prepare(room, request)
   return changeAs(room, actor, (change, agent) => decide(room, change, agent, wanted, actor.tree))
 }
@@ -90,9 +91,7 @@ export function decide(
   request: PreparedRequest,
   tree: ProcessRef | undefined,
 ): ClaimResult {
-  const asker = { haid: agent.haid, tree, task: request.task }
-  const { holders, contests } = findConflicts(room, change.rows, request.parsed, change.now)
-  const conflicts = holders.filter((conflict) => !isOwn(room, asker, conflict))
+  const { conflicts, seconds, contests } = find(room, change.rows, { haid: agent.haid, tree }, request, change.now)
   if (tree !== undefined && conflicts.some(({ haid }) => haid === agent.haid)) {
     const apart = setApart(room, change, agent, tree)
     const asItself: Change = {
@@ -103,13 +102,47 @@ export function decide(
   }
   for (const conflict of conflicts) recordIncursion(change, agent, conflict)
   for (const contest of contests) if (contest.later.haid !== agent.haid) recordContest(change, contest)
-  if (!conflicts.every((conflict) => mayDisplace(conflict, request))) return { granted: false, conflicts }
-  // Whoever was second to the path holds it once the first is displaced.
+  const blocking = blockingOf({ conflicts, seconds }, request)
+  if (blocking.length > 0) return { granted: false, conflicts: blocking }
+  return grant(room, change, agent, request, [...conflicts, ...seconds], tree)
+}
+
+/** Claims that a request would be refused for, without asking for it. */
+export function whoIsInTheWay(
+  room: Coordination,
+  rows: Reader,
+  asker: Pick<Asker, 'haid' | 'tree'>,
+  request: PreparedRequest,
+  now: Moment,
+): readonly Conflict[] {
+  return blockingOf(find(room, rows, asker, request, now), request)
+}
+
+interface InTheWay {
+  readonly conflicts: readonly Conflict[]
+  /** Whoever was second to a path holds it once the first is displaced. */
+  readonly seconds: readonly Conflict[]
+}
+
+function find(
+  room: Coordination,
+  rows: Reader,
+  asker: Pick<Asker, 'haid' | 'tree'>,
+  request: PreparedRequest,
+  now: Moment,
+): InTheWay & Pick<Found, 'contests'> {
+  const { holders, contests } = findConflicts(room, rows, request.parsed, now)
+  const conflicts = holders.filter((conflict) => !isOwn(room, { ...asker, task: request.task }, conflict))
   const seconds = contests
     .map(({ later }) => later)
-    .filter(({ haid, claimId }) => haid !== agent.haid && conflicts.every((first) => first.claimId !== claimId))
-  if (!seconds.every((conflict) => mayDisplace(conflict, request))) return { granted: false, conflicts: seconds }
-  return grant(room, change, agent, request, [...conflicts, ...seconds], tree)
+    .filter(({ haid, claimId }) => haid !== asker.haid && conflicts.every((first) => first.claimId !== claimId))
+  return { conflicts, seconds, contests }
+}
+
+function blockingOf({ conflicts, seconds }: InTheWay, request: PreparedRequest): readonly Conflict[] {
+  for (const claims of [conflicts, seconds])
+    if (!claims.every((conflict) => mayDisplace(conflict, request))) return claims
+  return []
 }
 
 function mayDisplace(conflict: Conflict, { takeover, archivesLapsed }: ClaimRequest): boolean {
@@ -128,7 +161,8 @@ function grant(
   tree: ProcessRef | undefined,
 ): Grant {
   const { rows, now } = change
-  if (rows.setting(CASE_SETTING) === undefined) rows.putSetting(CASE_SETTING, request.caseSensitive ? 'yes' : 'no')
+  if (rows.localSetting(CASE_SETTING) === undefined)
+    rows.putLocalSetting(CASE_SETTING, request.caseSensitive ? 'yes' : 'no')
   const own = rows.claims({ holder: agent.haid, state: 'active' })
   const warnings = request.parsed
     .filter(isBroad)
@@ -236,7 +270,7 @@ function sameScopes(a: readonly Scope[], b: readonly Scope[]): boolean {
 }
 
 /** Archives claims whose lease has lapsed and whose holder is not active. Listing and checking never do this by the way. */
-export function reap(room: Coordination): { reaped: Claim[]; active: number } {
+export async function reap(room: Coordination): Promise<{ reaped: Claim[]; active: number }> {
   return changeAsOther(room, { kind: 'system' }, (change) => {
     const standings = change.rows
       .claims({ state: 'active' })

@@ -25,7 +25,7 @@ export interface Connection {
  * claims of an earlier session is taken up only when the same process has started that session as well: otherwise it
  * would be adoption without evidence. A label is what the caller asked for by name, so it is given as it is or not at all.
  */
-export function joinAsClient(room: Coordination, connection: Connection, keep?: KeepSecret): Enrolled {
+export async function joinAsClient(room: Coordination, connection: Connection, keep?: KeepSecret): Promise<Enrolled> {
   const { client, process, startedBy, label } = connection
   return changeAsOther(room, { kind: 'system' }, (change) => {
     const name = slug(label ?? client) || 'client'
@@ -99,12 +99,12 @@ function heldBy({ rows }: Change, haid: string): string[] {
 }
 
 /** A session that is over goes on for whoever has its secret: the same HAID, its claims, the next epoch. */
-export function takeUp(
+export async function takeUp(
   room: Coordination,
   proof: { readonly haid: string; readonly secret: string },
   connection: Connection,
   keep?: KeepSecret,
-): Enrolled {
+): Promise<Enrolled> {
   return changeAsOther(room, { kind: 'system' }, (change) => {
     const agent = change.rows.agent(proof.haid)
     if (agent === undefined) throw unknownAgent(proof.haid)

@@ -17,7 +17,11 @@ export interface DecisionRequest {
 }
 
 /** Returns the time it is filed under. */
-export function recordDecision(room: Coordination, actor: AgentActor, { title, body }: DecisionRequest): number {
+export async function recordDecision(
+  room: Coordination,
+  actor: AgentActor,
+  { title, body }: DecisionRequest,
+): Promise<number> {
   checkTexts({ title, body })
   return changeAs(room, actor, (change, agent) => {
     change.record({ type: 'DECISION_RECORDED', payload: { title, body, haid: agent.haid } })
@@ -44,12 +48,12 @@ export interface RaisedConflict {
 }
 
 /** Keeps the displaced work on a branch, then records the conflict. Nothing is recorded when the work cannot be kept. */
-export function raiseConflict(
+export async function raiseConflict(
   room: Coordination,
   actor: AgentActor,
   env: Env,
   request: ConflictRequest,
-): RaisedConflict {
+): Promise<RaisedConflict> {
   const id = parseConflictId(request.id)
   const { title, overridingIntent = '', displacedIntent = '' } = request
   checkTexts({ title, body: `${overridingIntent}${displacedIntent}` || title })
@@ -73,7 +77,7 @@ export function raiseConflict(
     paths,
     message: `Work displaced by conflict ${id}\n\n${title}`,
   })
-  changeAs(room, actor, (change, agent) =>
+  await changeAs(room, actor, (change, agent) =>
     change.record({
       type: 'CONFLICT_RAISED',
       scope: request.surfaces.join(' '),

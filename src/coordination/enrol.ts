@@ -52,6 +52,7 @@ export function enrol(room: Coordination, { rows, now, record }: Change, enrolme
     session,
   }
   rows.putAgent(agent)
+  rows.putBeat(haid, agent.beat)
   record({ type: 'REGISTER', actor: agentId, actorKind: 'agent', payload: { haid, role, epoch: session.epoch } })
   return { agent, secret }
 }
@@ -93,7 +94,7 @@ function makeSession(room: Coordination, epoch: number, origin: Origin): { secre
 }
 
 /** The end of a session: its claims are released, and its secret opens nothing any more. */
-export function endSession(room: Coordination, actor: AgentActor): { released: string[] } {
+export async function endSession(room: Coordination, actor: AgentActor): Promise<{ released: string[] }> {
   return changeAs(room, actor, (change, agent) => {
     const held = change.rows.claims({ holder: agent.haid, state: 'active' })
     for (const claim of held) {
@@ -114,8 +115,8 @@ export function endSession(room: Coordination, actor: AgentActor): { released: s
  * The session says that it ends and leaves its claims behind: a host that restarts its servers must not drop the work
  * of its agent. Whoever proves to be the same takes them up again; others may take them with the usual flag, at once.
  */
-export function leaveSession(room: Coordination, actor: AgentActor): void {
-  changeAs(room, actor, (change, agent) => {
+export async function leaveSession(room: Coordination, actor: AgentActor): Promise<void> {
+  await changeAs(room, actor, (change, agent) => {
     const left = change.rows.claims({ holder: agent.haid, state: 'active' }).map(({ claimId }) => claimId)
     end(change, agent, { left })
   })

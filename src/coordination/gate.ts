@@ -37,8 +37,12 @@ export type EventDraft = Pick<NewEvent, 'type' | 'payload'> &
   Partial<Pick<NewEvent, 'to' | 'task' | 'scope' | 'claimId' | 'actor' | 'actorKind'>>
 
 /** A change made by a proven, unrevoked agent. Its leases are renewed by the act itself. */
-export function changeAs<T>(room: Coordination, actor: AgentActor, act: (change: Change, agent: Agent) => T): T {
-  const outcome = room.store.write((rows): { refused: HeimdallError } | { done: T } => {
+export async function changeAs<T>(
+  room: Coordination,
+  actor: AgentActor,
+  act: (change: Change, agent: Agent) => T,
+): Promise<T> {
+  const outcome = await room.store.change((rows): { refused: HeimdallError } | { done: T } => {
     const change = beginChange(room, rows)
     const agent = rows.agent(actor.haid)
     if (agent === undefined) return { refused: unknownAgent(actor.haid) }
@@ -47,6 +51,7 @@ export function changeAs<T>(room: Coordination, actor: AgentActor, act: (change:
       // The refusal itself is committed: it leaves a trace even though it changes nothing, under the name of whoever
       // has proved to be somebody, and of nobody otherwise.
       const isKnown = mayBe(agent, actor)
+      if (isKnown) rows.signAs(agent.haid)
       change.record({
         type: 'REFUSED',
         actor: isKnown ? agent.agentId : null,
@@ -56,6 +61,7 @@ export function changeAs<T>(room: Coordination, actor: AgentActor, act: (change:
       })
       return { refused: error }
     }
+    rows.signAs(agent.haid)
     const was = livenessIn(room, rows, agent, change.now)
     if (was !== 'active')
       change.record({ type: 'HEARTBEAT', actor: agent.agentId, actorKind: 'agent', payload: { was } })
@@ -68,18 +74,18 @@ export function changeAs<T>(room: Coordination, actor: AgentActor, act: (change:
       record: (event) => change.record({ actor: agent.agentId, actorKind: 'agent', ...event }),
     }
     return { done: act(own, rows.agent(agent.haid) ?? agent) }
-  })
+  }, room.startedIn)
   if ('refused' in outcome) throw outcome.refused
   return outcome.done
 }
 
 /** A change by a person or by the program itself: no agent acts, no agent beats. */
-export function changeAsOther<T>(
+export async function changeAsOther<T>(
   room: Coordination,
   actor: Extract<Actor, { kind: 'human' | 'system' }>,
   act: (change: Change) => T,
-): T {
-  return room.store.write((rows) => {
+): Promise<T> {
+  return room.store.change((rows) => {
     const change = beginChange(room, rows)
     return act({
       ...change,
@@ -90,7 +96,7 @@ export function changeAsOther<T>(
           payload: actor.kind === 'human' ? { by: actor.name, ...event.payload } : event.payload,
         }),
     })
-  })
+  }, room.startedIn)
 }
 
 function beginChange(room: Coordination, rows: Writer): Change {
@@ -99,7 +105,7 @@ function beginChange(room: Coordination, rows: Writer): Change {
   // Beats made under another boot are watched from the first change on, so that their silence is measured and not believed.
   for (const agent of rows.agentsOfOtherBoots(now.boot)) {
     const seen = sight(agent.beat, agent.seen, now)
-    if (seen !== undefined) rows.putAgent({ ...agent, seen })
+    if (seen !== undefined) rows.putSighting(agent.haid, seen)
   }
   return {
     rows,

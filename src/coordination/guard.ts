@@ -76,11 +76,15 @@ export function judgePaths(
 }
 
 /** Puts collisions on record, for the owners to see. */
-export function recordCollisions(room: Coordination, committer: Committer, { collisions, contests }: Verdict): void {
+export async function recordCollisions(
+  room: Coordination,
+  committer: Committer,
+  { collisions, contests }: Verdict,
+): Promise<void> {
   const incoming =
     committer.kind === 'agent' ? committer : { haid: `human:${committer.name}`, agentId: `human:${committer.name}` }
   const actor = committer.kind === 'agent' ? ({ kind: 'system' } as const) : committer
-  changeAsOther(room, actor, (change) => {
+  await changeAsOther(room, actor, (change) => {
     for (const collision of collisions) recordIncursion(change, incoming, collision)
     for (const contest of contests) recordContest(change, contest)
   })

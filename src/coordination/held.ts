@@ -17,11 +17,11 @@ export interface ClaimChoice {
 }
 
 /** Extends the lease and restarts its cap; with `ttlMinutes` it also changes its length. */
-export function renewClaims(
+export async function renewClaims(
   room: Coordination,
   actor: AgentActor,
   choice: ClaimChoice & { readonly ttlMinutes?: number | undefined },
-): Claim[] {
+): Promise<Claim[]> {
   if (choice.ttlMinutes !== undefined) checkTtl(choice.ttlMinutes)
   return chosen(room, actor, choice, 'renew', (change, claim) => {
     const renewed: Claim = { ...claim, ttlMinutes: choice.ttlMinutes ?? claim.ttlMinutes, granted: change.now }
@@ -36,7 +36,7 @@ export function renewClaims(
   })
 }
 
-export function releaseClaims(room: Coordination, actor: AgentActor, choice: ClaimChoice): Claim[] {
+export async function releaseClaims(room: Coordination, actor: AgentActor, choice: ClaimChoice): Promise<Claim[]> {
   return chosen(room, actor, choice, 'release', (change, claim) => endClaim(change, claim, 'released', 'released'))
 }
 
@@ -44,15 +44,15 @@ export function releaseClaims(room: Coordination, actor: AgentActor, choice: Cla
  * Applies `act` to the caller's active claims that the choice names (all of them when it names none), all or none.
  * A refusal is an answer that is committed, so that it stays on record, and only then thrown.
  */
-function chosen<T>(
+async function chosen<T>(
   room: Coordination,
   actor: AgentActor,
   choice: ClaimChoice,
   verb: 'renew' | 'release',
   act: (change: Change, claim: Claim) => T,
-): T[] {
+): Promise<T[]> {
   const scopes = choice.scopes === undefined ? undefined : parseScopes(choice.scopes, contextFor(room, choice.cwd))
-  const outcome = changeAs(room, actor, (change, agent): { refused: HeimdallError } | { done: T[] } => {
+  const outcome = await changeAs(room, actor, (change, agent): { refused: HeimdallError } | { done: T[] } => {
     const found = choose(change, agent, choice, scopes, verb)
     if (found instanceof HeimdallError) {
       change.record({

@@ -19,7 +19,7 @@ export interface Registration extends Origin {
  * A new agent with a session of its own. Names are never given twice, not even in another spelling. An agent that is
  * made for a process has its secret in the environment of that process, and nobody passes `keep` for it.
  */
-export function register(room: Coordination, registration: Registration, keep?: KeepSecret): Enrolled {
+export async function register(room: Coordination, registration: Registration, keep?: KeepSecret): Promise<Enrolled> {
   const role = parseRole(registration.role)
   const name = registration.name === undefined ? undefined : parseAgentId(registration.name)
   return changeAsOther(room, { kind: 'system' }, (change) => {
@@ -44,11 +44,11 @@ export function register(room: Coordination, registration: Registration, keep?: 
 }
 
 /** Changes what an agent is shown as; its id never changes. */
-export function updateAgent(
+export async function updateAgent(
   room: Coordination,
   actor: AgentActor,
   update: { readonly role?: string | undefined; readonly displayName?: string | undefined },
-): Agent {
+): Promise<Agent> {
   return changeAs(room, actor, (change, agent) => {
     const updated: Agent = {
       ...agent,
@@ -63,12 +63,12 @@ export function updateAgent(
 }
 
 /** Registers a HAID that is given rather than made up; nothing when it is known already. */
-export function registerHaid(
+export async function registerHaid(
   room: Coordination,
   haid: string,
   options: Origin & { readonly role?: string | undefined } = {},
   keep?: KeepSecret,
-): Enrolled | undefined {
+): Promise<Enrolled | undefined> {
   const parts = parseHaid(haid)
   return changeAsOther(room, { kind: 'system' }, (change) => {
     if (change.rows.agent(haid) !== undefined) return undefined
@@ -85,17 +85,17 @@ export function registerHaid(
   })
 }
 
-export function heartbeat(room: Coordination, actor: AgentActor): Agent {
+export async function heartbeat(room: Coordination, actor: AgentActor): Promise<Agent> {
   return changeAs(room, actor, (_, agent) => agent)
 }
 
 /** A revoked agent keeps its claims, so that nobody runs into half-done work, but can change nothing. */
-export function setRevoked(
+export async function setRevoked(
   room: Coordination,
   actor: Exclude<Actor, AgentActor>,
   haid: string,
   isRevoked: boolean,
-): Agent {
+): Promise<Agent> {
   return changeAsOther(room, actor, (change) => {
     const agent = findAgent(change.rows, haid)
     if (agent === undefined) throw unknownAgent(haid)

@@ -69,7 +69,7 @@ export const signatureKey = (project: Project): string => `ledger:${project.plan
 
 /** What was taken in, or written by ourselves, when somebody last looked. */
 export function knownSignature(rows: Reader, project: Project): Signature {
-  return JSON.parse(rows.setting(signatureKey(project)) ?? '{}') as Signature
+  return JSON.parse(rows.localSetting(signatureKey(project)) ?? '{}') as Signature
 }
 
 /** True when files of the ledger have changed since they were last taken in. */

@@ -68,7 +68,7 @@ export async function exportLedger(
   }))
   if (events.length === 0 && !hasStale) return
   ensureFolder(join(dir, 'claims'))
-  await withFileLock(join(dir, '.export'), () => {
+  await withFileLock(join(dir, '.export'), async () => {
     const {
       before,
       events: left,
@@ -88,10 +88,10 @@ export async function exportLedger(
     })
     for (const event of left) writeStories(dir, event)
     for (const [haid, file] of files) writeClaimFile(dir, haid, file)
-    changeAsOther(room, { kind: 'system' }, ({ rows }) => {
-      rows.putSetting(exportedKey(room), `${left.at(-1)?.seq ?? before.seq} ${stampOf(eventsPath) ?? ''}`)
+    await changeAsOther(room, { kind: 'system' }, ({ rows }) => {
+      rows.putLocalSetting(exportedKey(room), `${left.at(-1)?.seq ?? before.seq} ${stampOf(eventsPath) ?? ''}`)
       const signature = signWritten(room, rows, { holders: [...files.keys()], eventsBefore, aside })
-      rows.putSetting(signatureKey(room.project), JSON.stringify(signature))
+      rows.putLocalSetting(signatureKey(room.project), JSON.stringify(signature))
     })
     onWritten(left)
   })
@@ -101,7 +101,7 @@ const exportedKey = (room: Coordination): string => `exported:${room.project.pla
 
 /** How far the files are, and the stamp of the file of events when they were. */
 function exported(room: Coordination, rows: Reader): { seq: number; stamp: string | undefined } {
-  const [seq = '0', stamp] = (rows.setting(exportedKey(room)) ?? '0').split(' ')
+  const [seq = '0', stamp] = (rows.localSetting(exportedKey(room)) ?? '0').split(' ')
   return { seq: Number(seq), stamp }
 }
 

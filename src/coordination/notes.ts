@@ -29,7 +29,7 @@ export interface Draft {
 }
 
 /** One note per recipient. */
-export function sendNote(room: Coordination, actor: AgentActor, draft: Draft): readonly Note[] {
+export async function sendNote(room: Coordination, actor: AgentActor, draft: Draft): Promise<readonly Note[]> {
   const category = parseCategory(draft.category)
   checkDraft(draft)
   return changeAs(room, actor, (change, sender) => {
@@ -142,18 +142,18 @@ export function inbox(room: Coordination, query: InboxQuery): Note[] {
 }
 
 /** Read notes stay read, acknowledged ones stay acknowledged: repeating it changes nothing. */
-export function markRead(room: Coordination, actor: AgentActor, messageId: string): Note {
+export async function markRead(room: Coordination, actor: AgentActor, messageId: string): Promise<Note> {
   return onNote(room, actor, messageId, 'READ_FORBIDDEN', (change, note) =>
     note.state === 'unread' ? store(change, { ...note, state: 'read', readMs: change.now.wallMs }, 'READ') : note,
   )
 }
 
 /** The first acknowledgement counts. A person may give it in the recipient's place, and is on record as a person. */
-export function acknowledge(
+export async function acknowledge(
   room: Coordination,
   actor: AgentActor | Extract<Actor, { kind: 'human' }>,
   messageId: string,
-): Note {
+): Promise<Note> {
   return onNote(room, actor, messageId, 'ACK_FORBIDDEN', (change, note, by) => {
     if (note.state === 'acked') return note
     const at = change.now.wallMs
@@ -161,13 +161,13 @@ export function acknowledge(
   })
 }
 
-function onNote(
+async function onNote(
   room: Coordination,
   actor: AgentActor | Extract<Actor, { kind: 'human' }>,
   messageId: string,
   forbidden: 'READ_FORBIDDEN' | 'ACK_FORBIDDEN',
   act: (change: Change, note: Note, by: ActorKind) => Note,
-): Note {
+): Promise<Note> {
   if (!/^[A-Za-z0-9_:-]{1,128}$/.test(messageId))
     throw new HeimdallError('INVALID_MESSAGE_ID', `${printable(messageId)} is not a message id`)
   if (actor.kind === 'human')

@@ -6,11 +6,11 @@ import type { Coordination } from './coordination.ts'
 import { type Actor, changeAsOther } from './gate.ts'
 
 /** Returns what it was before. */
-export function setStaleMinutes(
+export async function setStaleMinutes(
   room: Coordination,
   person: Extract<Actor, { kind: 'human' }>,
   minutes: number,
-): number | undefined {
+): Promise<number | undefined> {
   if (!Number.isInteger(minutes) || minutes < 1 || minutes > LEASE_MINUTES_MAX)
     throw new HeimdallError('INVALID_ARGS', `${minutes} minutes of silence, 1 to ${LEASE_MINUTES_MAX} allowed`)
   return changeAsOther(room, person, ({ rows, record }) => {

@@ -29,7 +29,7 @@ export interface Taken {
 }
 
 /** Takes in what has changed. Claims whose file is gone were released where they were made. */
-export function takeInRemote(room: Coordination, signature = ledgerSignature(room.project)): Taken {
+export async function takeInRemote(room: Coordination, signature = ledgerSignature(room.project)): Promise<Taken> {
   const known = room.store.read((rows) => knownSignature(rows, room.project))
   if (isSameSignature(known, signature)) return { skipped: [] }
   const dir = ledgerDir(room.project)
@@ -57,7 +57,7 @@ export function takeInRemote(room: Coordination, signature = ledgerSignature(roo
     }
   })
   const reports = readReports(room, known, signature)
-  changeAsOther(room, { kind: 'system' }, (change) => {
+  await changeAsOther(room, { kind: 'system' }, (change) => {
     const isForeign = (haid: string): boolean => change.rows.agent(haid)?.origin !== 'local'
     const present = files.filter(({ haid }) => isForeign(haid))
     for (const file of present) takeInClaims(room, change, file)
@@ -67,7 +67,7 @@ export function takeInRemote(room: Coordination, signature = ledgerSignature(roo
     for (const event of reports.events) change.rows.addEvent({ ...event, wallMs: change.now.wallMs })
     // What may be committed later, as it is, has to be looked at again then.
     const judged = Object.entries(signature).filter(([name]) => !unproven.includes(name))
-    change.rows.putSetting(signatureKey(room.project), JSON.stringify(Object.fromEntries(judged)))
+    change.rows.putLocalSetting(signatureKey(room.project), JSON.stringify(Object.fromEntries(judged)))
   })
   return { skipped: [...skipped, ...reports.skipped] }
 }
@@ -129,6 +129,8 @@ function takeInClaims(room: Coordination, change: Change, file: ForeignFile): vo
   const { rows, now } = change
   const agent = takeInAgent(rows, file, now)
   rows.putAgent(agent)
+  rows.putBeat(agent.haid, agent.beat)
+  if (agent.seen !== null) rows.putSighting(agent.haid, agent.seen)
   const known = rows.claims({ holder: file.haid, state: 'active' })
   const isSame = (claim: Claim, wanted: ForeignFile['claims'][number]): boolean =>
     canonicalText(claim.scopes) === canonicalText(wanted.scopes) && claim.task === wanted.task

@@ -1,5 +1,6 @@
-// The coordination store as an interface: rows, one transaction for a change, one order of events. Every implementation passes `test/coordination/store-conformance.ts`.
+// The coordination store as an interface: changes that are committed as entries, one consistent state to read, entries to follow. Every implementation passes `test/coordination/store-conformance.ts`.
 import type { Scope } from '../scopes/scope.ts'
+import type { Author, Entry } from './entry.ts'
 import type { Beat, Sighting } from './liveness.ts'
 import type { Moment } from './moment.ts'
 import type { ProcessRef } from './process-ref.ts'
@@ -10,14 +11,15 @@ export interface Session {
   /** SHA-256 of the secret, in hex; null for an agent of another machine, for whom nobody here can speak. */
   readonly secretHash: string | null
   readonly client: string | null
-  /** The process it was made for: when that is provably gone, the session is. Null for one that a command made, which lives by its beats. */
+  /** Local. The process it was made for: when that is provably gone, the session is. Null for one that a command made, which lives by its beats. */
   readonly process: ProcessRef | null
-  /** The process whose descendants may speak for the agent without its secret; of an MCP client, the one that may start its server again. */
+  /** Local. The process whose descendants may speak for the agent without its secret; of an MCP client, the one that may start its server again. */
   readonly tree: ProcessRef | null
   readonly startedMs: number
   readonly endedMs: number | null
 }
 
+/** Fields that are marked *local* are known to one machine alone: they are in no entry, and empty for what another machine made. */
 export interface Agent {
   readonly haid: string
   readonly agentId: string
@@ -30,7 +32,9 @@ export interface Agent {
   readonly version: number
   readonly createdMs: number
   readonly revokedMs: number | null
+  /** Local. */
   readonly beat: Beat
+  /** Local. */
   readonly seen: Sighting | null
   readonly session: Session
 }
@@ -44,16 +48,17 @@ export interface Claim {
   readonly holder: string
   readonly task: string | null
   readonly intent: string | null
+  /** Local. */
   readonly worktree: string
   readonly ttlMinutes: number
   readonly state: ClaimState
   readonly createdMs: number
-  /** The grant or the last explicit renewal: the lease's cap counts from here. */
+  /** The grant or the last explicit renewal: the lease's cap counts from here. Its wall reading is shared, boot and monotonic reading are local. */
   readonly granted: Moment
   readonly endedMs: number | null
   readonly endedReason: string | null
   readonly displacedBy: string | null
-  /** The process tree that it was made from. */
+  /** Local. The process tree that it was made from. */
   readonly tree: ProcessRef | null
   /** When its former holder was told that it is gone. */
   readonly toldMs: number | null
@@ -125,6 +130,7 @@ export interface NoteQuery {
 export interface Incursion {
   /** Owner's claim, incoming holder and the pair of scopes. */
   readonly pair: string
+  /** Shared and local as of a claim's grant. */
   readonly since: Moment
   readonly count: number
   readonly eventId: string
@@ -134,6 +140,9 @@ export interface Ticket {
   readonly ticket: number
   readonly holder: string
   readonly scopes: readonly Scope[]
+  /** Local. Who waits: when that process is provably gone, its turn is over. */
+  readonly process: ProcessRef | null
+  /** Local. The last sign of whoever waits. */
   readonly refreshed: Moment
 }
 
@@ -176,13 +185,21 @@ export interface Reader {
   task(taskId: string): Task | undefined
   tasks(query: { owner?: string; state?: TaskState }): Task[]
   setting(key: string): string | undefined
+  /** What holds on this machine alone. */
+  localSetting(key: string): string | undefined
+  /** Number of the last entry that this state has in it: whoever follows from there misses nothing. */
+  head(): number
 }
 
+/**
+ * What a change may do. Everything here runs in one transaction and nowhere else leaves a trace: the same act may be
+ * run again on a newer state.
+ */
 export interface Writer extends Reader {
-  /** Inserts or replaces by HAID. */
-  putAgent(agent: Agent): void
-  /** One more sign of life. */
-  beat(haid: string, at: Moment): void
+  /** Who the entry is by. Nobody's, until it is proved. */
+  signAs(haid: string): void
+  /** Inserts or replaces by HAID, the session's processes with it. Beats and sightings stay as they are. */
+  putAgent(agent: Omit<Agent, 'beat' | 'seen'>): void
   /** Gives the claim the next epoch. */
   addClaim(claim: Omit<Claim, 'epoch'>): Claim
   /** Everything but scopes and epoch may change. */
@@ -192,18 +209,31 @@ export interface Writer extends Reader {
   putNote(note: Note): void
   putIncursion(incursion: Incursion): void
   addTicket(ticket: Omit<Ticket, 'ticket'>): number
-  refreshTicket(ticket: number, at: Moment): void
   removeTicket(ticket: number): void
   putTask(task: Task): void
   putSetting(key: string, value: string): void
+  // Local, in no entry.
+  /** One more sign of life. */
+  beat(haid: string, at: Moment): void
+  putBeat(haid: string, beat: Beat): void
+  putSighting(haid: string, seen: Sighting): void
+  refreshTicket(ticket: number, at: Moment): void
+  putLocalSetting(key: string, value: string): void
 }
 
 export interface Store {
-  /** One exclusive transaction: what `act` reads stays true until its changes are committed. All of them, or, if it throws, none. */
-  write<T>(act: (rows: Writer) => T): T
-  /** One consistent view. */
+  /**
+   * Decides and commits: what `act` reads stays true until its changes are committed, all of them or, if it throws,
+   * none. It is synchronous, touches nothing but the rows, and may run more than once; what it returns belongs to the
+   * run that was committed. A change that puts no shared row and records no event makes no entry.
+   */
+  change<T>(act: (rows: Writer) => T, by?: Omit<Author, 'haid'>): Promise<T>
+  /** One consistent state, of this machine and without waiting. `act` may run twice. */
   read<T>(act: (rows: Reader) => T): T
-  /** Changes whenever another connection has committed; for waiting without reading. */
-  version(): number
+  /**
+   * Entries after this one, in order, without gap or repeat, until the signal. Throws FOLLOW_TOO_OLD when the next one
+   * is no longer kept.
+   */
+  follow(afterSeq: number, signal: AbortSignal): AsyncIterable<Entry>
   close(): void
 }

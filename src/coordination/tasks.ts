@@ -8,11 +8,11 @@ import { type AgentActor, changeAs } from './gate.ts'
 import type { Agent, Reader, Task } from './store.ts'
 
 /** Starting a task that the same agent has in progress already changes nothing. */
-export function startTask(
+export async function startTask(
   room: Coordination,
   actor: AgentActor,
   task: { readonly taskId: string; readonly title: string },
-): Task {
+): Promise<Task> {
   checkLabel('task', task.taskId)
   checkLabel('title', task.title)
   return changeAs(room, actor, (change, agent) => {
@@ -33,11 +33,11 @@ export function startTask(
 }
 
 /** The end of a task with what came of it; `completed/` gets its page from this. */
-export function endTask(
+export async function endTask(
   room: Coordination,
   actor: AgentActor,
   end: { readonly taskId: string; readonly state: 'done' | 'failed'; readonly summary: string },
-): Task {
+): Promise<Task> {
   if (end.summary.trim() === '' || end.summary.length > NOTE_BODY_CHARS_MAX)
     throw new HeimdallError(
       'INVALID_ARGS',

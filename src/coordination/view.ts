@@ -5,7 +5,7 @@ import type { Project } from '../paths.ts'
 import type { Observer } from './alive.ts'
 import type { Fate, ProcessRef } from './process-ref.ts'
 import { type Machine, type Moment, momentOf, readMachine } from './moment.ts'
-import { openSqliteStore } from './sqlite-store.ts'
+import { openSqliteStore } from './sqlite/open-store.ts'
 import type { Store } from './store.ts'
 
 export interface View extends Observer {
@@ -34,7 +34,7 @@ export function openView({
   machine = readMachine(),
   fateOf = unknownFate,
 }: ViewOptions): View | undefined {
-  const store = openSqliteStore(storePath(project), { readOnly: true })
+  const store = openSqliteStore(storePath(project), { clock, readOnly: true })
   if (store === undefined) return undefined
   return { project, store, staleMinutes, fateOf, now: () => momentOf(clock, machine) }
 }

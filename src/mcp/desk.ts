@@ -49,6 +49,7 @@ export class Desk {
   #room: Promise<Coordination> | undefined
   /** While the store cannot be written. */
   #reading: Coordination | undefined
+  #identified: Promise<unknown> = Promise.resolve()
   /** Of the store's file when it was opened. */
   #inode: number | undefined
 
@@ -113,14 +114,24 @@ export class Desk {
     }
   }
 
-  /** Who a call is attributed to: the client of this connection, or the label that the call asks for. */
-  async identity(client: string, label: string | undefined): Promise<Identity> {
+  /**
+   * Who a call is attributed to: the client of this connection, or the label that the call asks for. One at a time:
+   * calls that come together would each make an identity.
+   */
+  identity(client: string, label: string | undefined): Promise<Identity> {
+    const identified = this.#identified.then(() => this.#identify(client, label))
+    // Whoever asked hears of a failure; the next one tries for itself.
+    this.#identified = identified.catch(() => undefined)
+    return identified
+  }
+
+  async #identify(client: string, label: string | undefined): Promise<Identity> {
     const { env, note } = this.#options
     this.#reading?.store.close()
     this.#reading = undefined
     const room = await this.#currentRoom()
     if (this.#news.isDue(room.project, room.clock.wallMs()))
-      for (const skipped of takeInRemote(room).skipped) note(skipped)
+      for (const skipped of (await takeInRemote(room)).skipped) note(skipped)
     return identify(room, { env, client, label, ...this.#origin(), owned: this.#owned })
   }
 
@@ -183,7 +194,7 @@ export class Desk {
     if (room === undefined) return
     this.#room = undefined
     try {
-      for (const { actor, isOwn } of this.#owned.values()) if (isOwn) leaveSession(room, actor)
+      for (const { actor, isOwn } of this.#owned.values()) if (isOwn) await leaveSession(room, actor)
       await this.#export(room)
     } catch (error) {
       // A store that is gone or busy, or an identity that was revoked: then the end of this process has to do.

@@ -31,21 +31,23 @@ export interface IdentifyOptions extends Connection {
   readonly owned: Map<string, Identity>
 }
 
-export function identify(room: Coordination, options: IdentifyOptions): Identity {
-  const identity = identityOf(room, options)
+export async function identify(room: Coordination, options: IdentifyOptions): Promise<Identity> {
+  const identity = await identityOf(room, options)
   const nowMs = room.clock.monoMs()
   // Reading is activity too, but a beat is a write: one now and then says as much as one for each call.
   if (nowMs - identity.beatMs >= MCP_BEAT_MS) {
-    heartbeat(room, identity.actor)
+    await heartbeat(room, identity.actor)
     identity.beatMs = nowMs
   }
   return identity
 }
 
 /** Whether the environment or a session names somebody does not change while the server runs; it is asked until there is an answer. */
-function identityOf(room: Coordination, options: IdentifyOptions): Identity {
+async function identityOf(room: Coordination, options: IdentifyOptions): Promise<Identity> {
   const { owned } = options
-  return owned.get(OF_RUN) ?? (owned.size === 0 ? ofRun(room, options) : undefined) ?? ofClient(room, options)
+  return (
+    owned.get(OF_RUN) ?? (owned.size === 0 ? await ofRun(room, options) : undefined) ?? (await ofClient(room, options))
+  )
 }
 
 /** No label is empty or has a space in it. */
@@ -58,16 +60,16 @@ const keeper =
     writeKey(room.project, haid, secret)
 
 /** In a session, and where the environment names somebody, the holder is that agent, whatever client speaks and whatever it calls itself. */
-function ofRun(room: Coordination, options: IdentifyOptions): Identity | undefined {
+async function ofRun(room: Coordination, options: IdentifyOptions): Promise<Identity | undefined> {
   const asking = { env: options.env, place: options.place }
   const found = caller(room, asking)
   if (found.as !== 'session' && found.as !== 'name') return undefined
   if (isEarlierConnection(room, found)) {
     const proof = { haid: found.haid, secret: found.secret ?? '' }
-    return keep(room, options.owned, OF_RUN, takeUp(room, proof, options, keeper(room)), true)
+    return keep(room, options.owned, OF_RUN, await takeUp(room, proof, options, keeper(room)), true)
   }
-  const actor = actAs(room, asking, found, keeper(room))
-  const { agentId } = heartbeat(room, actor)
+  const actor = await actAs(room, asking, found, keeper(room))
+  const { agentId } = await heartbeat(room, actor)
   return remember(room, options.owned, OF_RUN, { haid: actor.haid, agentId, actor, isOwn: false })
 }
 
@@ -77,7 +79,7 @@ function isEarlierConnection(room: Coordination, { agent, secret, refused }: Cal
   return agent.session.client !== null && isOver(room, agent)
 }
 
-function ofClient(room: Coordination, options: IdentifyOptions): Identity {
+async function ofClient(room: Coordination, options: IdentifyOptions): Promise<Identity> {
   const { client, label, owned } = options
   const name = slug(label ?? client)
   if (name === '' && label !== undefined)
@@ -92,18 +94,18 @@ function ofClient(room: Coordination, options: IdentifyOptions): Identity {
       'MCP_ARGUMENTS_INVALID',
       `this session has ${owned.size} identities already, limit ${MCP_IDENTITIES_MAX}`,
     )
-  return keep(room, owned, key, joined(room, options), true)
+  return keep(room, owned, key, await joined(room, options), true)
 }
 
 /** A label that another has is an attempt, and on record under the connection's own name. */
-function joined(room: Coordination, options: IdentifyOptions): Enrolled {
+async function joined(room: Coordination, options: IdentifyOptions): Promise<Enrolled> {
   try {
-    return joinAsClient(room, options, keeper(room))
+    return await joinAsClient(room, options, keeper(room))
   } catch (error) {
     if (!(error instanceof HeimdallError) || error.code !== 'IDENTITY_HELD') throw error
-    const own = ofClient(room, { ...options, label: undefined })
+    const own = await ofClient(room, { ...options, label: undefined })
     const held = room.store.read((rows) => rows.agent(String(error.details?.['haid']))?.agentId) ?? null
-    recordRefusal(room, error, { by: own.agentId, to: held })
+    await recordRefusal(room, error, { by: own.agentId, to: held })
     throw error
   }
 }

@@ -100,7 +100,7 @@ test('reserve, conflict, takeover, release and status, with scopes in any spelli
     { agent_id: 'amber-otter', kind: 'partial', task: 'bb-1', witness: 'src/lib/parser.ts' },
   ])
   const room = openRoom({ project, clock: systemClock, boot: readMachine().boot })
-  silence(
+  await silence(
     room,
     room.store.read((rows) => rows.agentById('amber-otter')?.haid ?? ''),
     20,
@@ -260,9 +260,9 @@ test('seed 002 §7: bb-init registers, refuses what cannot be decided safely, an
 })
 
 /** Nobody here has beaten for longer than the stale time. */
-function silenceAll(project: TemporaryProject): void {
+async function silenceAll(project: TemporaryProject): Promise<void> {
   const room = openRoom({ project, clock: systemClock, boot: readMachine().boot })
-  for (const { haid } of room.store.read((rows) => rows.agents())) silence(room, haid, 20)
+  for (const { haid } of room.store.read((rows) => rows.agents())) await silence(room, haid, 20)
 }
 
 test('seed 002 §3.2, §3.4: adoption wants evidence in the scopes of that identity, and emits RESUME', async () => {
@@ -280,7 +280,7 @@ test('seed 002 §3.2, §3.4: adoption wants evidence in the scopes of that ident
     code: 1,
     error: { code: 'ADOPTION_REJECTED', message: expect.stringContaining('alive') },
   })
-  silenceAll(project)
+  await silenceAll(project)
   expect(await init(project, ['--adopt', 'amber-otter', '--json'])).toMatchObject({
     code: 0,
     mode: 'adopt',
@@ -288,7 +288,7 @@ test('seed 002 §3.2, §3.4: adoption wants evidence in the scopes of that ident
     session_epoch: 2,
   })
   await project.run('heimdall', ['task', 'start', 'T-7', '--agent', 'cobalt-harbor'])
-  silenceAll(project)
+  await silenceAll(project)
   expect(await init(project, ['--adopt', 'cobalt-harbor', '--json'])).toMatchObject({
     code: 0,
     resume_reason: 'in_progress_ownership',
@@ -315,7 +315,7 @@ test('a bead in progress that `bd` reports is evidence, too', async () => {
   project.write('tools/bd', '#!/bin/sh\necho \'[{"id":"bb-9","status":"in_progress","assignee":"amber-otter"}]\'\n')
   await runProgram(['chmod', '+x', project.path('tools/bd')])
   const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}` }
-  silenceAll(project)
+  await silenceAll(project)
   expect(await init(project, ['--adopt', 'amber-otter', '--json'], env)).toMatchObject({ code: 0, tasks: ['bb-9'] })
   expect(await init(project, ['--adopt', 'cobalt-harbor', '--json'], env)).toMatchObject({
     code: 1,

@@ -23,29 +23,33 @@ const conflictsOf = (result: ClaimResult): { agentId: string; liveness: string; 
 const eventTypes = (room: Coordination): string[] =>
   room.store.read((rows) => rows.events({})).map((event) => event.type)
 
-test('exact and partial overlap are both refused, and what is disjoint is granted (coordination-origin §6 #1)', () => {
+test('exact and partial overlap are both refused, and what is disjoint is granted (coordination-origin §6 #1)', async () => {
   const room = openRoom()
-  const [amber, cobalt] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor')]
-  granted(claimScopes(room, amber, wants(room, 'src/lib/*', { task: 'T-1' })))
+  const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+  granted(await claimScopes(room, amber, wants(room, 'src/lib/*', { task: 'T-1' })))
   for (const [scope, kind] of [
     ['src/lib', 'exact'],
     ['src/lib/parser.ts', 'partial'],
     ['src/**/*.ts', 'partial'],
     ['.', 'partial'],
   ] as const)
-    expect(conflictsOf(claimScopes(room, cobalt, wants(room, scope)))).toEqual([
+    expect(conflictsOf(await claimScopes(room, cobalt, wants(room, scope)))).toEqual([
       { agentId: 'amber-otter', liveness: 'active', kind },
     ])
-  granted(claimScopes(room, cobalt, wants(room, 'src/components')))
-  granted(claimScopes(room, amber, wants(room, 'src/lib/parser.ts')))
+  granted(await claimScopes(room, cobalt, wants(room, 'src/components')))
+  granted(await claimScopes(room, amber, wants(room, 'src/lib/parser.ts')))
 })
 
-test('all scopes of a claim or none, with every conflict, holder, task, expiry and witness', () => {
+test('all scopes of a claim or none, with every conflict, holder, task, expiry and witness', async () => {
   const room = openRoom()
-  const [amber, cobalt, dusky] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor'), enter(room, 'dusky-lynx')]
-  granted(claimScopes(room, amber, wants(room, 'src/a/**', { task: 'T-1', ttlMinutes: 60 })))
-  granted(claimScopes(room, cobalt, wants(room, 'src/b.ts', { task: 'T-2' })))
-  const refused = claimScopes(room, dusky, wants(room, ['docs/**', 'src/*/x.ts', 'src/b.ts']))
+  const [amber, cobalt, dusky] = [
+    await enter(room, 'amber-otter'),
+    await enter(room, 'cobalt-harbor'),
+    await enter(room, 'dusky-lynx'),
+  ]
+  granted(await claimScopes(room, amber, wants(room, 'src/a/**', { task: 'T-1', ttlMinutes: 60 })))
+  granted(await claimScopes(room, cobalt, wants(room, 'src/b.ts', { task: 'T-2' })))
+  const refused = await claimScopes(room, dusky, wants(room, ['docs/**', 'src/*/x.ts', 'src/b.ts']))
   if (refused.granted) throw new Error('granted')
   expect(refused.conflicts).toMatchObject([
     {
@@ -62,7 +66,7 @@ test('all scopes of a claim or none, with every conflict, holder, task, expiry a
   expect(listClaims(room, { holder: dusky.haid })).toEqual([])
 })
 
-test('seed 002 §4.4: takeover at the exact boundaries of 15:00 and 30:00', () => {
+test('seed 002 §4.4: takeover at the exact boundaries of 15:00 and 30:00', async () => {
   for (const [silentMs, flagless, withFlag] of [
     [15 * MINUTE - 1, 'active', 'refused'],
     [15 * MINUTE, 'stale', 'granted'],
@@ -71,11 +75,11 @@ test('seed 002 §4.4: takeover at the exact boundaries of 15:00 and 30:00', () =
   ] as const) {
     const clock = fakeClock()
     const room = openRoom({ clock })
-    const [amber, cobalt] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor')]
-    const first = granted(claimScopes(room, amber, wants(room, 'src/lib')))
+    const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+    const first = granted(await claimScopes(room, amber, wants(room, 'src/lib')))
     clock.advance(silentMs)
-    expect(conflictsOf(claimScopes(room, cobalt, wants(room, 'src/lib/x.ts')))[0]?.liveness).toBe(flagless)
-    const second = claimScopes(room, cobalt, wants(room, 'src/lib/x.ts', { takeover: 'stale' }))
+    expect(conflictsOf(await claimScopes(room, cobalt, wants(room, 'src/lib/x.ts')))[0]?.liveness).toBe(flagless)
+    const second = await claimScopes(room, cobalt, wants(room, 'src/lib/x.ts', { takeover: 'stale' }))
     expect(second.granted ? 'granted' : 'refused').toBe(withFlag)
     if (!second.granted) continue
     expect(second.claim.epoch).toBeGreaterThan(first.claim.epoch)
@@ -87,97 +91,97 @@ test('seed 002 §4.4: takeover at the exact boundaries of 15:00 and 30:00', () =
   }
 })
 
-test('a heartbeat changes what a takeover answers (coordination-origin §5 #3)', () => {
+test('a heartbeat changes what a takeover answers (coordination-origin §5 #3)', async () => {
   const clock = fakeClock()
   const room = openRoom({ clock })
-  const [amber, cobalt] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor')]
-  granted(claimScopes(room, amber, wants(room, 'src')))
+  const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+  granted(await claimScopes(room, amber, wants(room, 'src')))
   clock.advance(15 * MINUTE)
-  heartbeat(room, amber)
-  heartbeat(room, amber)
-  expect(claimScopes(room, cobalt, wants(room, 'src', { takeover: 'stale' })).granted).toBe(false)
+  await heartbeat(room, amber)
+  await heartbeat(room, amber)
+  expect((await claimScopes(room, cobalt, wants(room, 'src', { takeover: 'stale' }))).granted).toBe(false)
   clock.advance(15 * MINUTE)
-  expect(claimScopes(room, cobalt, wants(room, 'src', { takeover: 'stale' })).granted).toBe(true)
+  expect((await claimScopes(room, cobalt, wants(room, 'src', { takeover: 'stale' }))).granted).toBe(true)
 })
 
-test('an active owner keeps its claim though the lease lapsed; a silent one loses a lapsed lease only through a door that archives', () => {
+test('an active owner keeps its claim though the lease lapsed; a silent one loses a lapsed lease only through a door that archives', async () => {
   const clock = fakeClock()
   const room = openRoom({ clock })
-  const [amber, cobalt] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor')]
-  granted(claimScopes(room, amber, wants(room, 'src', { ttlMinutes: 5 })))
+  const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+  granted(await claimScopes(room, amber, wants(room, 'src', { ttlMinutes: 5 })))
   clock.advance(6 * MINUTE)
-  const early = claimScopes(room, cobalt, wants(room, 'src', { takeover: 'stale', archivesLapsed: true }))
+  const early = await claimScopes(room, cobalt, wants(room, 'src', { takeover: 'stale', archivesLapsed: true }))
   expect(early).toMatchObject({ granted: false, conflicts: [{ lease: 'lapsed', liveness: 'active' }] })
   clock.advance(9 * MINUTE)
-  expect(claimScopes(room, cobalt, wants(room, 'src')).granted).toBe(false)
-  granted(claimScopes(room, cobalt, wants(room, 'src', { archivesLapsed: true })))
+  expect((await claimScopes(room, cobalt, wants(room, 'src'))).granted).toBe(false)
+  granted(await claimScopes(room, cobalt, wants(room, 'src', { archivesLapsed: true })))
 })
 
-test('a displaced holder can neither renew nor release, and learns who holds the scope now', () => {
+test('a displaced holder can neither renew nor release, and learns who holds the scope now', async () => {
   const clock = fakeClock()
   const room = openRoom({ clock })
-  const [amber, cobalt] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor')]
-  const { claim } = granted(claimScopes(room, amber, wants(room, 'src')))
+  const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+  const { claim } = granted(await claimScopes(room, amber, wants(room, 'src')))
   expect(isFenced(room, claim)).toBe(false)
   clock.advance(20 * MINUTE)
-  granted(claimScopes(room, cobalt, wants(room, 'src', { takeover: 'stale' })))
+  granted(await claimScopes(room, cobalt, wants(room, 'src', { takeover: 'stale' })))
   expect(isFenced(room, claim)).toBe(true)
   const cwd = room.project.root
-  expect(() => renewClaims(room, amber, { claimId: claim.claimId, epoch: claim.epoch, cwd })).toThrow(
-    /now held by cobalt-harbor/,
-  )
-  expect(() => releaseClaims(room, amber, { claimId: claim.claimId, cwd })).toThrow(
+  await expect(async () =>
+    renewClaims(room, amber, { claimId: claim.claimId, epoch: claim.epoch, cwd }),
+  ).rejects.toThrow(/now held by cobalt-harbor/)
+  await expect(async () => releaseClaims(room, amber, { claimId: claim.claimId, cwd })).rejects.toThrow(
     expect.objectContaining({ code: 'CLAIM_FENCED' }),
   )
-  expect(() => releaseClaims(room, amber, { scopes: ['src'], cwd })).toThrow(
+  await expect(async () => releaseClaims(room, amber, { scopes: ['src'], cwd })).rejects.toThrow(
     expect.objectContaining({ code: 'RELEASE_FORBIDDEN' }),
   )
   expect(eventTypes(room).filter((type) => type === 'REFUSED')).toHaveLength(3)
   expect(listClaims(room)).toHaveLength(1)
 })
 
-test('a forged secret, a revoked agent and an unknown one change nothing', () => {
+test('a forged secret, a revoked agent and an unknown one change nothing', async () => {
   const room = openRoom()
-  const [amber, cobalt] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor')]
-  const { claim } = granted(claimScopes(room, amber, wants(room, 'src')))
+  const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+  const { claim } = granted(await claimScopes(room, amber, wants(room, 'src')))
   const forged = { ...amber, secret: cobalt.secret }
   const cwd = room.project.root
   for (const actor of [forged, { ...amber, secret: null }])
-    expect(() => releaseClaims(room, actor, { claimId: claim.claimId, cwd })).toThrow(
+    await expect(async () => releaseClaims(room, actor, { claimId: claim.claimId, cwd })).rejects.toThrow(
       expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }),
     )
-  setRevoked(room, { kind: 'human', name: 'ana' }, cobalt.haid, true)
-  expect(() => claimScopes(room, cobalt, wants(room, 'docs'))).toThrow(
+  await setRevoked(room, { kind: 'human', name: 'ana' }, cobalt.haid, true)
+  await expect(async () => claimScopes(room, cobalt, wants(room, 'docs'))).rejects.toThrow(
     expect.objectContaining({ code: 'AGENT_REVOKED' }),
   )
-  setRevoked(room, { kind: 'human', name: 'ana' }, cobalt.haid, false)
-  granted(claimScopes(room, cobalt, wants(room, 'docs')))
+  await setRevoked(room, { kind: 'human', name: 'ana' }, cobalt.haid, false)
+  granted(await claimScopes(room, cobalt, wants(room, 'docs')))
   const nobody = { kind: 'agent', haid: `${room.rootHaid}/nobody`, secret: 'x' } as const
-  expect(() => claimScopes(room, nobody, wants(room, 'docs'))).toThrow(
+  await expect(async () => claimScopes(room, nobody, wants(room, 'docs'))).rejects.toThrow(
     expect.objectContaining({ code: 'AGENT_NOT_FOUND' }),
   )
   expect(listClaims(room)).toHaveLength(2)
 })
 
-test('claiming the same scopes again renews under the same epoch; `src/lib` releases `src/lib/*` (coordination-origin §6 #18)', () => {
+test('claiming the same scopes again renews under the same epoch; `src/lib` releases `src/lib/*` (coordination-origin §6 #18)', async () => {
   const room = openRoom()
-  const amber = enter(room, 'amber-otter')
-  const first = granted(claimScopes(room, amber, wants(room, ['src/lib/*', 'docs'])))
-  const again = granted(claimScopes(room, amber, wants(room, ['./docs/', 'src/lib/**'], { ttlMinutes: 5 })))
+  const amber = await enter(room, 'amber-otter')
+  const first = granted(await claimScopes(room, amber, wants(room, ['src/lib/*', 'docs'])))
+  const again = granted(await claimScopes(room, amber, wants(room, ['./docs/', 'src/lib/**'], { ttlMinutes: 5 })))
   expect(again).toMatchObject({ renewed: true, claim: { epoch: first.claim.epoch, ttlMinutes: 5 } })
-  expect(releaseClaims(room, amber, { scopes: ['src/lib'], cwd: room.project.root })).toHaveLength(1)
+  expect(await releaseClaims(room, amber, { scopes: ['src/lib'], cwd: room.project.root })).toHaveLength(1)
   expect(listClaims(room)).toEqual([])
-  const third = granted(claimScopes(room, amber, wants(room, 'src/lib')))
+  const third = granted(await claimScopes(room, amber, wants(room, 'src/lib')))
   expect(third.claim.epoch).toBeGreaterThan(first.claim.epoch)
 })
 
-test('INCURSION is recorded once per pair and ten minutes, with a count, and survives the refusal (seed 002 §6.2)', () => {
+test('INCURSION is recorded once per pair and ten minutes, with a count, and survives the refusal (seed 002 §6.2)', async () => {
   const clock = fakeClock()
   const room = openRoom({ clock })
-  const [amber, cobalt] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor')]
-  granted(claimScopes(room, amber, wants(room, 'src/*', { task: 'T-1' })))
+  const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+  granted(await claimScopes(room, amber, wants(room, 'src/*', { task: 'T-1' })))
   const incursions = () => room.store.read((rows) => rows.events({ types: ['INCURSION'] }))
-  for (let attempt = 0; attempt < 3; attempt += 1) claimScopes(room, cobalt, wants(room, 'src/lib/parser.ts'))
+  for (let attempt = 0; attempt < 3; attempt += 1) await claimScopes(room, cobalt, wants(room, 'src/lib/parser.ts'))
   expect(incursions()).toHaveLength(1)
   const [first] = incursions()
   expect(first).toMatchObject({
@@ -191,16 +195,16 @@ test('INCURSION is recorded once per pair and ten minutes, with a count, and sur
     },
   })
   expect(room.store.read((rows) => rows.incursionCounts([first?.id ?? ''])).get(first?.id ?? '')).toBe(3)
-  heartbeat(room, amber)
+  await heartbeat(room, amber)
   clock.advance(10 * MINUTE)
-  claimScopes(room, cobalt, wants(room, 'src/lib/parser.ts'))
+  await claimScopes(room, cobalt, wants(room, 'src/lib/parser.ts'))
   expect(incursions()).toHaveLength(2)
 })
 
-test('a check has no side effects', () => {
+test('a check has no side effects', async () => {
   const room = openRoom()
-  const [amber, cobalt] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor')]
-  granted(claimScopes(room, amber, wants(room, 'src')))
+  const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+  granted(await claimScopes(room, amber, wants(room, 'src')))
   const before = room.store.read((rows) => [rows.lastSeq(), rows.agents()])
   const { conflicts } = checkScopes(room, { scopes: ['src/x.ts'], cwd: room.project.root, asker: cobalt })
   expect(conflicts).toHaveLength(1)
@@ -208,36 +212,36 @@ test('a check has no side effects', () => {
   expect(room.store.read((rows) => [rows.lastSeq(), rows.agents()])).toEqual(before)
 })
 
-test('reaping archives lapsed claims of silent owners and nothing else; listing archives nothing', () => {
+test('reaping archives lapsed claims of silent owners and nothing else; listing archives nothing', async () => {
   const clock = fakeClock()
   const room = openRoom({ clock })
-  const [amber, cobalt] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor')]
-  granted(claimScopes(room, amber, wants(room, 'src', { ttlMinutes: 5 })))
-  granted(claimScopes(room, cobalt, wants(room, 'docs', { ttlMinutes: 5 })))
+  const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+  granted(await claimScopes(room, amber, wants(room, 'src', { ttlMinutes: 5 })))
+  granted(await claimScopes(room, cobalt, wants(room, 'docs', { ttlMinutes: 5 })))
   clock.advance(16 * MINUTE)
-  heartbeat(room, cobalt)
+  await heartbeat(room, cobalt)
   expect(listClaims(room).map(({ lease }) => lease)).toEqual(['lapsed', 'live'])
-  expect(reap(room)).toMatchObject({ reaped: [{ holder: amber.haid, state: 'expired' }], active: 1 })
+  expect(await reap(room)).toMatchObject({ reaped: [{ holder: amber.haid, state: 'expired' }], active: 1 })
 })
 
-test('a takeover tells the new holder which paths the old one left dirty', () => {
+test('a takeover tells the new holder which paths the old one left dirty', async () => {
   const clock = fakeClock()
   const project = temporaryProject()
   const room = openRoom({ clock, project })
-  const [amber, cobalt] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor')]
+  const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
   project.write('src/half-done.ts', 'x')
   project.write('other.ts', 'x')
-  granted(claimScopes(room, amber, wants(room, 'src')))
+  granted(await claimScopes(room, amber, wants(room, 'src')))
   clock.advance(20 * MINUTE)
-  const taken = granted(claimScopes(room, cobalt, wants(room, 'src', { takeover: 'stale' })))
+  const taken = granted(await claimScopes(room, cobalt, wants(room, 'src', { takeover: 'stale' })))
   expect(taken.dirty).toEqual(['src/half-done.ts'])
 })
 
-test('a person may take from an active owner, and it is on record who and why', () => {
+test('a person may take from an active owner, and it is on record who and why', async () => {
   const room = openRoom()
-  const [amber, cobalt] = [enter(room, 'amber-otter'), enter(room, 'cobalt-harbor')]
-  granted(claimScopes(room, amber, wants(room, 'src')))
-  granted(claimScopes(room, cobalt, wants(room, 'src', { takeover: { force: 'ana', reason: 'amber hangs' } })))
+  const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+  granted(await claimScopes(room, amber, wants(room, 'src')))
+  granted(await claimScopes(room, cobalt, wants(room, 'src', { takeover: { force: 'ana', reason: 'amber hangs' } })))
   expect(room.store.read((rows) => rows.events({ types: ['TAKEOVER'] }))).toMatchObject([
     {
       actorKind: 'human',
@@ -252,12 +256,12 @@ test.each([
   ['600 characters', ['a'.repeat(600)], 'SCOPE_INVALID'],
   ['control characters', ['src/\u0007x'], 'SCOPE_INVALID'],
   ['no scope', [], 'SCOPE_INVALID'],
-])('bad input: %s is refused with a code, and nothing is half done', (_, scopes, code) => {
+])('bad input: %s is refused with a code, and nothing is half done', async (_, scopes, code) => {
   const room = openRoom()
-  const amber = enter(room, 'amber-otter')
+  const amber = await enter(room, 'amber-otter')
   const before = room.store.read((rows) => rows.lastSeq())
-  expect(() => claimScopes(room, amber, wants(room, ['docs', ...scopes].slice(scopes.length > 0 ? 0 : 1)))).toThrow(
-    expect.objectContaining({ code }),
-  )
+  await expect(async () =>
+    claimScopes(room, amber, wants(room, ['docs', ...scopes].slice(scopes.length > 0 ? 0 : 1))),
+  ).rejects.toThrow(expect.objectContaining({ code }))
   expect(room.store.read((rows) => rows.lastSeq())).toBe(before)
 })

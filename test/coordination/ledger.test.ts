@@ -24,9 +24,9 @@ const lines = (room: Coordination): Record<string, unknown>[] =>
 
 test('claims are one file per HAID, events are appended once, and a release takes the file away', async () => {
   const room = openRoom()
-  const amber = enter(room, 'amber-otter')
-  claimScopes(room, amber, wants(room, 'src/v1.2/**', { task: 'T-1', ttlMinutes: 60 }))
-  claimScopes(room, amber, wants(room, 'docs/*.md', { task: 'T-2' }))
+  const amber = await enter(room, 'amber-otter')
+  await claimScopes(room, amber, wants(room, 'src/v1.2/**', { task: 'T-1', ttlMinutes: 60 }))
+  await claimScopes(room, amber, wants(room, 'docs/*.md', { task: 'T-2' }))
   await exportLedger(room)
   const file = `claims/haid_${amber.haid.slice(5).replace('/', '_')}.json`
   expect(JSON.parse(read(room, file))).toMatchObject({
@@ -42,7 +42,7 @@ test('claims are one file per HAID, events are appended once, and a release take
     ['CLAIM', 2],
     ['CLAIM', 3],
   ])
-  releaseClaims(room, amber, { cwd: room.project.root })
+  await releaseClaims(room, amber, { cwd: room.project.root })
   await exportLedger(room)
   expect(existsSync(join(ledgerDir(room.project), file))).toBe(false)
   expect(lines(room)).toHaveLength(5)
@@ -50,19 +50,19 @@ test('claims are one file per HAID, events are appended once, and a release take
 
 test('after a crash between the files and the note of how far they are, nothing is written twice', async () => {
   const room = openRoom()
-  const amber = enter(room, 'amber-otter')
-  startTask(room, amber, { taskId: 'T-9', title: 'Parser' })
-  claimScopes(room, amber, wants(room, 'src', { task: 'T-9', ttlMinutes: 1 }))
-  endTask(room, amber, { taskId: 'T-9', state: 'done', summary: 'It parses.' })
+  const amber = await enter(room, 'amber-otter')
+  await startTask(room, amber, { taskId: 'T-9', title: 'Parser' })
+  await claimScopes(room, amber, wants(room, 'src', { task: 'T-9', ttlMinutes: 1 }))
+  await endTask(room, amber, { taskId: 'T-9', state: 'done', summary: 'It parses.' })
   ;(room.clock as FakeClock).advance(20 * MINUTE)
-  reap(room)
+  await reap(room)
   await exportLedger(room)
   const before = [
     read(room, 'events.jsonl'),
     read(room, 'decisions.md'),
     readdirSync(join(ledgerDir(room.project), 'completed')),
   ]
-  room.store.write((rows) => rows.putSetting(`exported:${room.project.planningDir}`, '0'))
+  await room.store.change((rows) => rows.putSetting(`exported:${room.project.planningDir}`, '0'))
   await exportLedger(room)
   expect([
     read(room, 'events.jsonl'),
@@ -108,63 +108,63 @@ const conflicts = (room: Coordination): string[] =>
     ({ agentId, liveness, origin }) => `${agentId} ${liveness} ${origin}`,
   )
 
-test('a claim of another machine counts in every check, and is gone when its file is', () => {
+test('a claim of another machine counts in every check, and is gone when its file is', async () => {
   const room = openRoom({ project: temporaryProject() })
-  const amber = enter(room, 'amber-otter')
+  const amber = await enter(room, 'amber-otter')
   const path = foreign(room, {})
-  expect(takeInRemote(room).skipped).toEqual([])
+  expect((await takeInRemote(room)).skipped).toEqual([])
   expect(conflicts(room)).toEqual(['cursor active remote'])
-  expect(claimScopes(room, amber, wants(room, 'src/a/x.ts')).granted).toBe(false)
+  expect((await claimScopes(room, amber, wants(room, 'src/a/x.ts'))).granted).toBe(false)
   rmSync(path)
-  takeInRemote(room)
-  expect(claimScopes(room, amber, wants(room, 'src/a/x.ts')).granted).toBe(true)
+  await takeInRemote(room)
+  expect((await claimScopes(room, amber, wants(room, 'src/a/x.ts'))).granted).toBe(true)
 })
 
-test('a claim file that is in no commit did not arrive by git: reported, ignored, and looked at again once it is committed', () => {
+test('a claim file that is in no commit did not arrive by git: reported, ignored, and looked at again once it is committed', async () => {
   const room = openRoom({ project: temporaryProject() })
-  const amber = enter(room, 'amber-otter')
+  const amber = await enter(room, 'amber-otter')
   const path = foreign(room, { claimed_surfaces: ['docs'] })
-  takeInRemote(room)
+  await takeInRemote(room)
   // Changed by hand after it arrived, and one that was made up.
   writeFileSync(path, readFileSync(path, 'utf8').replace('docs', 'src/a/**'))
   writeFileSync(path.replace('cursor', 'copilot'), readFileSync(path, 'utf8').replaceAll('cursor', 'copilot'))
   for (const _ of ['once', 'and again'])
-    expect(takeInRemote(room).skipped).toEqual([
+    expect((await takeInRemote(room)).skipped).toEqual([
       expect.stringMatching(/copilot\.json is in no commit/),
       expect.stringMatching(/cursor\.json is in no commit/),
     ])
   expect(conflicts(room)).toEqual([])
   commitAll(room)
-  expect(takeInRemote(room).skipped).toEqual([])
+  expect((await takeInRemote(room)).skipped).toEqual([])
   expect(conflicts(room)).toEqual(['copilot active remote'])
-  expect(claimScopes(room, amber, wants(room, 'src/a/x.ts')).granted).toBe(false)
+  expect((await claimScopes(room, amber, wants(room, 'src/a/x.ts'))).granted).toBe(false)
 })
 
-test('a heartbeat from the year 2099 ages like any other; one that changes keeps its claim alive (coordination-origin §6 #15)', () => {
+test('a heartbeat from the year 2099 ages like any other; one that changes keeps its claim alive (coordination-origin §6 #15)', async () => {
   const clock = fakeClock()
   const room = openRoom({ clock, project: temporaryProject() })
   foreign(room, { heartbeat: '2099-01-01T00:00:00Z' })
-  takeInRemote(room)
+  await takeInRemote(room)
   expect(conflicts(room)).toEqual(['cursor active remote'])
   clock.advance(15 * MINUTE)
   expect(conflicts(room)).toEqual(['cursor stale remote'])
   // Its clock is a day slow, but the file moves: somebody is beating.
   foreign(room, { heartbeat: '2026-01-01T03:04:00Z' })
-  takeInRemote(room)
+  await takeInRemote(room)
   expect(conflicts(room)).toEqual(['cursor active remote'])
   clock.advance(30 * MINUTE)
   expect(conflicts(room)).toEqual(['cursor evicted remote'])
 })
 
-test('an old file is old at first sight, and nobody here can speak for its agent', () => {
+test('an old file is old at first sight, and nobody here can speak for its agent', async () => {
   const room = openRoom({ project: temporaryProject() })
   foreign(room, { heartbeat: '2026-01-01T00:00:00Z', claimed_at: '2026-01-01T00:00:00Z' })
-  takeInRemote(room)
+  await takeInRemote(room)
   expect(conflicts(room)).toEqual(['cursor evicted remote'])
-  expect(() => heartbeat(room, { kind: 'agent', haid: 'haid:eve.laptop-00ff/cursor', secret: 'guess' })).toThrow(
-    expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }),
-  )
-  expect(reap(room).reaped).toHaveLength(1)
+  await expect(async () =>
+    heartbeat(room, { kind: 'agent', haid: 'haid:eve.laptop-00ff/cursor', secret: 'guess' }),
+  ).rejects.toThrow(expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }))
+  expect((await reap(room)).reaped).toHaveLength(1)
 })
 
 test.each([
@@ -186,18 +186,18 @@ test.each([
     'a time that is none',
     JSON.stringify({ haid: 'haid:eve.laptop-00ff/cursor', claimed_surfaces: ['src'], claimed_at: 'yesterday' }),
   ],
-])('a file with %s is passed over with a reason, and the others count', (_, text) => {
+])('a file with %s is passed over with a reason, and the others count', async (_, text) => {
   const room = openRoom({ project: temporaryProject() })
   const path = foreign(room, {})
   foreign(room, { claimed_surfaces: ['docs'] }, 'haid:eve.laptop-00ff/copilot')
   writeFileSync(path, text)
-  expect(takeInRemote(room).skipped).toEqual([expect.stringContaining('haid_eve.laptop-00ff_cursor.json')])
+  expect((await takeInRemote(room)).skipped).toEqual([expect.stringContaining('haid_eve.laptop-00ff_cursor.json')])
   expect(listClaims(room)).toHaveLength(1)
 })
 
 test('events of other machines are taken in once, as reports; our own come back unnoticed', async () => {
   const room = openRoom()
-  enter(room, 'amber-otter')
+  await enter(room, 'amber-otter')
   await exportLedger(room)
   const path = join(ledgerDir(room.project), 'events.jsonl')
   const theirs = {
@@ -214,9 +214,9 @@ test('events of other machines are taken in once, as reports; our own come back 
     origin: 'haid:eve.laptop-00ff',
   }
   writeFileSync(path, `${readFileSync(path, 'utf8')}${JSON.stringify(theirs)}\n{"torn":`)
-  takeInRemote(room)
-  room.store.write((rows) => rows.putSetting(signatureKey(room.project), '{}'))
-  takeInRemote(room)
+  await takeInRemote(room)
+  await room.store.change((rows) => rows.putSetting(signatureKey(room.project), '{}'))
+  await takeInRemote(room)
   expect(room.store.read((rows) => rows.events({})).map(({ type, actor, payload }) => [type, actor, payload])).toEqual([
     ['REGISTER', 'amber-otter', expect.anything()],
     ['REPORTED', null, { reported_by: { commit: null, author: null }, event: theirs }],
@@ -225,10 +225,10 @@ test('events of other machines are taken in once, as reports; our own come back 
 
 test('our own writing is no news to anybody', async () => {
   const room = openRoom()
-  const amber = enter(room, 'amber-otter')
-  claimScopes(room, amber, wants(room, 'src'))
+  const amber = await enter(room, 'amber-otter')
+  await claimScopes(room, amber, wants(room, 'src'))
   await exportLedger(room, amber.haid)
   const seq = room.store.read((rows) => rows.lastSeq())
-  takeInRemote(room)
+  await takeInRemote(room)
   expect(room.store.read((rows) => [rows.lastSeq(), rows.agents().length])).toEqual([seq, 1])
 })

@@ -74,7 +74,7 @@ async function record(random: () => number, perWorker: number): Promise<Step[]> 
   })
   const ended = Promise.all(endings).finally(() => over.abort())
   while (!over.signal.aborted) {
-    const step = silenced(room, `worker-${Math.floor(random() * 6)}`)
+    const step = await silenced(room, `worker-${Math.floor(random() * 6)}`)
     if (step !== undefined) history.push(step)
     await delay(random() * 20)
   }
@@ -82,11 +82,11 @@ async function record(random: () => number, perWorker: number): Promise<Step[]> 
   return history
 }
 
-function silenced(room: Coordination, agent: string): Step | undefined {
+async function silenced(room: Coordination, agent: string): Promise<Step | undefined> {
   const haid = room.store.read((rows) => rows.agentById(agent)?.haid)
   if (haid === undefined) return undefined
   const calledAt = systemClock.monoMs()
-  silence(room, haid)
+  await silence(room, haid)
   return { call: { do: 'silence', agent }, result: 'done', calledAt, returnedAt: systemClock.monoMs() }
 }
 

@@ -32,8 +32,11 @@ class Real {
 
   constructor() {
     this.room = this.#open(1)
+  }
+
+  async enter(): Promise<void> {
     for (const name of NAMES) {
-      const { agent, secret } = register(this.room, { name, role: 'agent' })
+      const { agent, secret } = await register(this.room, { name, role: 'agent' })
       this.actors.set(name, { kind: 'agent', haid: agent.haid, secret })
     }
   }
@@ -50,11 +53,11 @@ class Real {
     })
   }
 
-  reboot(boot: number): void {
+  async reboot(boot: number): Promise<void> {
     this.room.store.close()
     this.room = this.#open(boot)
     // The first change after a reboot is when beats of before are first seen.
-    reap(this.room)
+    await reap(this.room)
   }
 
   actor(name: string): AgentActor {
@@ -64,9 +67,9 @@ class Real {
   }
 
   /** What an act answers: its value, or the code it was refused with. */
-  attempt<T>(act: () => T): T | string {
+  async attempt<T>(act: () => Promise<T>): Promise<T | string> {
     try {
-      return act()
+      return await act()
     } catch (error) {
       if (error instanceof HeimdallError) return error.code
       throw error
@@ -88,15 +91,15 @@ class Real {
   }
 }
 
-type Cmd = fc.Command<ClaimModel, Real>
+type Cmd = fc.AsyncCommand<ClaimModel, Real>
 
 /** A command of the model-based test: `act` gives what the model says and what really happened. */
-function command(text: string, act: (model: ClaimModel, real: Real) => readonly [unknown, unknown]): Cmd {
+function command(text: string, act: (model: ClaimModel, real: Real) => Promise<readonly [unknown, unknown]>): Cmd {
   return {
     check: () => true,
     toString: () => text,
-    run(model, real) {
-      const [expected, seen] = act(model, real)
+    async run(model, real) {
+      const [expected, seen] = await act(model, real)
       expect(seen).toEqual(expected)
       expect(real.summary()).toEqual(model.summary())
     },
@@ -115,11 +118,11 @@ const commands: fc.Arbitrary<Cmd>[] = [
       fc.constantFrom('plain' as const, 'takeover' as const, 'archive' as const),
     )
     .map(([who, scopes, ttl, mode]) =>
-      command(`${who} claims ${scopes.join(' ')} (${mode}, ${ttl} min)`, (model, real) => {
+      command(`${who} claims ${scopes.join(' ')} (${mode}, ${ttl} min)`, async (model, real) => {
         const refused = model.act(who)
         const expected = refused ?? model.claim(who, scopes, ttl, mode)
-        const seen = real.attempt(() => {
-          const result = claimScopes(real.room, real.actor(who), {
+        const seen = await real.attempt(async () => {
+          const result = await claimScopes(real.room, real.actor(who), {
             scopes,
             cwd: real.root,
             task: null,
@@ -139,7 +142,7 @@ const commands: fc.Arbitrary<Cmd>[] = [
       }),
     ),
   fc.tuple(name, scope, fc.constantFrom('release' as const, 'renew' as const)).map(([who, wanted, verb]) =>
-    command(`${who} ${verb}s ${wanted}`, (model, real) => {
+    command(`${who} ${verb}s ${wanted}`, async (model, real) => {
       const refused = model.act(who)
       const owned = refused === undefined ? model.owned(who, wanted) : []
       const missing = model.isHeldElsewhere(who, wanted) ? 'RELEASE_FORBIDDEN' : 'RESERVATION_NOT_FOUND'
@@ -151,18 +154,20 @@ const commands: fc.Arbitrary<Cmd>[] = [
       const act = verb === 'release' ? releaseClaims : renewClaims
       return [
         expected,
-        real.attempt(() => act(real.room, real.actor(who), { scopes: [wanted], cwd: real.root }).length),
+        await real.attempt(
+          async () => (await act(real.room, real.actor(who), { scopes: [wanted], cwd: real.root })).length,
+        ),
       ]
     }),
   ),
   name.map((who) =>
-    command(`${who} beats`, (model, real) => [
+    command(`${who} beats`, async (model, real) => [
       model.act(who) ?? who,
-      real.attempt(() => heartbeat(real.room, real.actor(who)).agentId),
+      await real.attempt(async () => (await heartbeat(real.room, real.actor(who))).agentId),
     ]),
   ),
   fc.tuple(name, scope).map(([who, wanted]) =>
-    command(`${who} checks ${wanted}`, (model, real) => [
+    command(`${who} checks ${wanted}`, async (model, real) => [
       model
         .conflicts(who, [wanted])
         .map(({ holder }) => holder)
@@ -173,7 +178,7 @@ const commands: fc.Arbitrary<Cmd>[] = [
     ]),
   ),
   fc.constantFrom(1, MINUTE, 5 * MINUTE, 15 * MINUTE - 1, 15 * MINUTE, 30 * MINUTE, 10 * 60 * MINUTE, DAY).map((ms) =>
-    command(`${ms} ms pass`, (model, real) => {
+    command(`${ms} ms pass`, async (model, real) => {
       model.mono += ms
       model.wall += ms
       real.clock.advance(ms)
@@ -181,25 +186,25 @@ const commands: fc.Arbitrary<Cmd>[] = [
     }),
   ),
   fc.constantFrom(-DAY, -MINUTE, MINUTE, DAY).map((ms) =>
-    command(`the wall jumps by ${ms} ms`, (model, real) => {
+    command(`the wall jumps by ${ms} ms`, async (model, real) => {
       model.wall += ms
       real.clock.jumpWall(real.clock.wallMs() + ms)
       return [null, null]
     }),
   ),
   fc.constant(
-    command('the machine restarts', (model, real) => {
+    command('the machine restarts', async (model, real) => {
       model.reboot()
-      real.reboot(model.boot)
+      await real.reboot(model.boot)
       model.drop(model.claims.filter((claim) => model.isLapsed(claim) && model.liveness(claim.holder) !== 'active'))
       return [null, null]
     }),
   ),
   fc.constant(
-    command('somebody reaps', (model, real) => {
+    command('somebody reaps', async (model, real) => {
       const lapsed = model.claims.filter((claim) => model.isLapsed(claim) && model.liveness(claim.holder) !== 'active')
       model.drop(lapsed)
-      const { reaped, active } = reap(real.room)
+      const { reaped, active } = await reap(real.room)
       return [
         [lapsed.length, model.claims.length],
         [reaped.length, active],
@@ -207,37 +212,40 @@ const commands: fc.Arbitrary<Cmd>[] = [
     }),
   ),
   fc.tuple(name, fc.boolean()).map(([who, isRevoked]) =>
-    command(`${who} is ${isRevoked ? 'revoked' : 'reinstated'}`, (model, real) => {
+    command(`${who} is ${isRevoked ? 'revoked' : 'reinstated'}`, async (model, real) => {
       model.agent(who).isRevoked = isRevoked
-      setRevoked(real.room, { kind: 'human', name: 'ana' }, real.actor(who).haid, isRevoked)
+      await setRevoked(real.room, { kind: 'human', name: 'ana' }, real.actor(who).haid, isRevoked)
       return [null, null]
     }),
   ),
   name.map((who) =>
-    command(`${who} ends its session`, (model, real) => {
+    command(`${who} ends its session`, async (model, real) => {
       const refused = model.act(who)
       const owned = refused === undefined ? model.claims.filter(({ holder }) => holder === who) : []
       model.drop(owned)
       if (refused === undefined) model.agent(who).isEnded = true
-      return [refused ?? owned.length, real.attempt(() => endSession(real.room, real.actor(who)).released.length)]
+      return [
+        refused ?? owned.length,
+        await real.attempt(async () => (await endSession(real.room, real.actor(who))).released.length),
+      ]
     }),
   ),
   name.map((who) =>
-    command(`${who} starts or ends a task`, (model, real) => {
+    command(`${who} starts or ends a task`, async (model, real) => {
       const refused = model.act(who)
       const task = `task-of-${who}`
       const isStart = model.agent(who).task === undefined
       if (refused === undefined) model.agent(who).task = isStart ? task : undefined
-      const act = (): string =>
+      const act = async (): Promise<string> =>
         (isStart
-          ? startTask(real.room, real.actor(who), { taskId: task, title: task })
-          : endTask(real.room, real.actor(who), { taskId: task, state: 'done', summary: 'it is done' })
+          ? await startTask(real.room, real.actor(who), { taskId: task, title: task })
+          : await endTask(real.room, real.actor(who), { taskId: task, state: 'done', summary: 'it is done' })
         ).taskId
-      return [refused ?? task, real.attempt(act)]
+      return [refused ?? task, await real.attempt(act)]
     }),
   ),
   name.map((who) =>
-    command(`a new session adopts ${who}`, (model, real) => {
+    command(`a new session adopts ${who}`, async (model, real) => {
       const agent = model.agent(who)
       // Seed 002 §3.2 wants evidence; nobody takes up the living without a person's word, whatever the evidence.
       const isAlive = !agent.isEnded && model.liveness(who) === 'active'
@@ -250,8 +258,8 @@ const commands: fc.Arbitrary<Cmd>[] = [
               ? 'ADOPTION_REJECTED'
               : 'adopted'
       const before = real.actor(who)
-      const seen = real.attempt(() => {
-        const { secret } = adopt(real.room, who)
+      const seen = await real.attempt(async () => {
+        const { secret } = await adopt(real.room, who)
         real.actors.set(who, { ...before, secret })
         real.outdated.push(before)
         return 'adopted'
@@ -264,21 +272,25 @@ const commands: fc.Arbitrary<Cmd>[] = [
     }),
   ),
   fc.nat(5).map((which) =>
-    command('an outdated session tries to act', (_, real) => {
+    command('an outdated session tries to act', async (_, real) => {
       const old = real.outdated[which]
       if (old === undefined) return [null, null]
       // Whoever proves nothing learns nothing, not even that the agent is revoked.
-      return ['IDENTITY_UNPROVEN', real.attempt(() => releaseClaims(real.room, old, { cwd: real.root }).length)]
+      return [
+        'IDENTITY_UNPROVEN',
+        await real.attempt(async () => (await releaseClaims(real.room, old, { cwd: real.root })).length),
+      ]
     }),
   ),
 ]
 
-test(`claims live as the model says, ${scaled(120, 2_000)} lives of up to 50 steps`, () => {
-  fc.assert(
-    fc.property(fc.commands(commands, { maxCommands: 50 }), (steps) => {
+test(`claims live as the model says, ${scaled(120, 2_000)} lives of up to 50 steps`, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.commands(commands, { maxCommands: 50 }), async (steps) => {
       const real = new Real()
       try {
-        fc.modelRun(() => {
+        await real.enter()
+        await fc.asyncModelRun(() => {
           const model = new ClaimModel()
           model.wall = real.clock.wallMs()
           for (const who of NAMES) model.register(who)

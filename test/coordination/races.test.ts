@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { claimScopes, listClaims } from '../../src/coordination/claims.ts'
 import { storePath } from '../../src/coordination/view.ts'
-import { MIGRATIONS } from '../../src/coordination/schema.ts'
+import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
 import { readMachine } from '../../src/coordination/moment.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
 import type { Deed } from '../fixtures/claim-worker.ts'
@@ -48,10 +48,10 @@ test(`${scaled(60, 2_000)} takeover races of 4 processes: one successor each, th
   const root = temporaryFolder()
   const workers = Array.from({ length: 4 }, (_, i) => worker(root, `worker-${i}`))
   const room = openRoom({ root, clock: systemClock, boot: readMachine().boot })
-  const ghost = enter(room, 'ghost-owner')
+  const ghost = await enter(room, 'ghost-owner')
   const races = scaled(60, 2_000)
-  for (let n = 0; n < races; n += 1) claimScopes(room, ghost, wants(room, `t/${n}.ts`))
-  silence(room, ghost.haid)
+  for (let n = 0; n < races; n += 1) await claimScopes(room, ghost, wants(room, `t/${n}.ts`))
+  await silence(room, ghost.haid)
   for (let n = 0; n < races; n += 1) {
     const results = await race(
       workers,

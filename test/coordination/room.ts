@@ -38,8 +38,8 @@ export function openRoom(options: RoomOptions = {}): Coordination {
 
 export { temporaryProject }
 
-export function enter(room: Coordination, name: string, role = 'agent'): AgentActor {
-  const { agent, secret } = register(room, { name, role })
+export async function enter(room: Coordination, name: string, role = 'agent'): Promise<AgentActor> {
+  const { agent, secret } = await register(room, { name, role })
   return { kind: 'agent', haid: agent.haid, secret }
 }
 

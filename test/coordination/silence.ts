@@ -2,11 +2,11 @@
 import type { Coordination } from '../../src/coordination/coordination.ts'
 import { MINUTE } from './room.ts'
 
-export function silence(room: Coordination, haid: string, minutes = 31): void {
-  room.store.write((rows) => {
+export async function silence(room: Coordination, haid: string, minutes = 31): Promise<void> {
+  await room.store.change((rows) => {
     const agent = rows.agent(haid)
     if (agent === undefined) throw new Error(`no agent ${haid}`)
     const { at, count } = agent.beat
-    rows.putAgent({ ...agent, beat: { count, at: { ...at, monoMs: room.now().monoMs - minutes * MINUTE } } })
+    rows.putBeat(haid, { count, at: { ...at, monoMs: room.now().monoMs - minutes * MINUTE } })
   })
 }

@@ -1,7 +1,8 @@
 // What every implementation of the coordination store must do; run on each of them.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Agent, Claim, NewEvent, Store } from '../../src/coordination/store.ts'
+import type { Entry } from '../../src/coordination/entry.ts'
+import type { Agent, Claim, NewEvent, Store, Writer } from '../../src/coordination/store.ts'
 import { scopeOfPath } from '../../src/scopes/scope.ts'
 import { scaled } from '../support/scale.ts'
 
@@ -61,17 +62,35 @@ const someEvent = (id: string, more: Partial<NewEvent> = {}): NewEvent => ({
   ...more,
 })
 
+function putWhole(rows: Writer, agent: Agent): void {
+  rows.putAgent(agent)
+  rows.putBeat(agent.haid, agent.beat)
+  if (agent.seen !== null) rows.putSighting(agent.haid, agent.seen)
+}
+
+/** The next `count` entries after `afterSeq`. */
+export async function entriesOf(store: Store, afterSeq: number, count: number): Promise<Entry[]> {
+  const found: Entry[] = []
+  const enough = new AbortController()
+  if (count === 0) return found
+  for await (const entry of store.follow(afterSeq, enough.signal)) {
+    found.push(entry)
+    if (found.length === count) enough.abort()
+  }
+  return found
+}
+
 export function conformsToStore(open: OpenStore): void {
   const amber = someAgent('amber-otter')
 
-  test('what a change wrote is there for every other reader, whole', () => {
+  test('what a change wrote is there for every other reader, whole', async () => {
     const [one, two] = [open('a'), open('a')]
     const agent = someAgent('amber-otter', {
       seen: { boot: 'b', count: 3, monoMs: 1.5, ageMs: 2 },
       session: { epoch: 4, secretHash: null, client: 'cursor', process: 'p7', tree: 'p3', startedMs: 5, endedMs: 6 },
       revokedMs: 9,
     })
-    one.write((rows) => rows.putAgent(agent))
+    await one.change((rows) => putWhole(rows, agent))
     expect(two.read((rows) => [rows.agent(agent.haid), rows.agentById('AMBER-OTTER'), rows.agents()])).toEqual([
       agent,
       agent,
@@ -80,33 +99,33 @@ export function conformsToStore(open: OpenStore): void {
     expect(two.read((rows) => [rows.agentsOfTree('p3'), rows.agentsOfTree('p7')])).toEqual([[agent], []])
   })
 
-  test('a change that throws leaves nothing behind', () => {
+  test('a change that throws leaves nothing behind', async () => {
     const store = open('b')
-    const fail = (): void =>
-      store.write((rows) => {
+    const fail = (): Promise<void> =>
+      store.change((rows) => {
         rows.putAgent(amber)
         rows.addEvent(someEvent('e1'))
         throw new Error('half way')
       })
-    expect(fail).toThrow('half way')
+    await expect(fail()).rejects.toThrow('half way')
     expect(store.read((rows) => [rows.agents(), rows.lastSeq()])).toEqual([[], 0])
   })
 
-  test('agent ids are unique without regard to case', () => {
+  test('agent ids are unique without regard to case', async () => {
     const store = open('c')
-    store.write((rows) => rows.putAgent(amber))
+    await store.change((rows) => rows.putAgent(amber))
     const twin = { ...someAgent('AMBER-OTTER'), haid: 'haid:ana.box-1f2e/other' }
-    expect(() => store.write((rows) => rows.putAgent(twin))).toThrow()
+    await expect(store.change((rows) => rows.putAgent(twin))).rejects.toThrow()
   })
 
-  test('events have one order, are found by it, and cannot be changed or repeated', () => {
+  test('events have one order, are found by it, and cannot be changed or repeated', async () => {
     const [one, two] = [open('d'), open('d')]
-    one.write((rows) => rows.addEvent(someEvent('e1')))
-    two.write((rows) =>
+    await one.change((rows) => rows.addEvent(someEvent('e1')))
+    await two.change((rows) =>
       rows.addEvent(someEvent('e2', { type: 'RELEASE', claimId: 'c1', to: 'cobalt-harbor', task: 'T-2' })),
     )
-    one.write((rows) => rows.addEvent(someEvent('e3')))
-    expect(one.write((rows) => rows.addEvent(someEvent('e2')))).toBeUndefined()
+    await one.change((rows) => rows.addEvent(someEvent('e3')))
+    expect(await one.change((rows) => rows.addEvent(someEvent('e2')))).toBeUndefined()
     const ids = (query: Parameters<Parameters<Parameters<Store['read']>[0]>[0]['events']>[0]): string[] =>
       one.read((rows) => rows.events(query)).map(({ id }) => id)
     expect(one.read((rows) => rows.events({})).map(({ seq }) => seq)).toEqual([1, 2, 3])
@@ -124,9 +143,9 @@ export function conformsToStore(open: OpenStore): void {
     expect(one.read((rows) => rows.knownEvents(['e3', 'e1', 'e9']))).toEqual(new Set(['e1', 'e3']))
   })
 
-  test('epochs only ever go up, across claims and after they end', () => {
+  test('epochs only ever go up, across claims and after they end', async () => {
     const store = open('e')
-    const epochs = store.write((rows) => {
+    const epochs = await store.change((rows) => {
       rows.putAgent(amber)
       const first = rows.addClaim(someClaim('c1', amber, 'src'))
       rows.putClaim({ ...first, state: 'released', endedMs: 2 })
@@ -137,9 +156,9 @@ export function conformsToStore(open: OpenStore): void {
     expect(store.read((rows) => rows.claims({ state: 'active' })).map(({ claimId }) => claimId)).toEqual(['c2'])
   })
 
-  test('candidates lie at, above or below a base, in both directions, and never beside it', () => {
+  test('candidates lie at, above or below a base, in both directions, and never beside it', async () => {
     const store = open('f')
-    store.write((rows) => {
+    await store.change((rows) => {
       rows.putAgent(amber)
       for (const path of ['src', 'src/lib', 'src/lib/a.ts', 'src/lib-2', 'src0', 'docs', ''])
         rows.addClaim(someClaim(`c:${path}`, amber, path))
@@ -158,18 +177,7 @@ export function conformsToStore(open: OpenStore): void {
     expect(candidates('')).toHaveLength(7)
   })
 
-  test('a reader sees one moment, whatever is written meanwhile', () => {
-    const [reader, writer] = [open('g'), open('g')]
-    writer.write((rows) => rows.putAgent(amber))
-    reader.read((rows) => {
-      expect(rows.agents()).toHaveLength(1)
-      writer.write((changes) => changes.putAgent(someAgent('cobalt-harbor')))
-      expect(rows.agents()).toHaveLength(1)
-    })
-    expect(reader.read((rows) => rows.agents())).toHaveLength(2)
-  })
-
-  test('what was read before is never older than the last commit, of others or of its own', () => {
+  test('what was read before is never older than the last commit, of others or of its own', async () => {
     const [one, two] = [open('j'), open('j')]
     const seen = (store: Store): unknown[] =>
       store.read((rows) => [
@@ -180,50 +188,31 @@ export function conformsToStore(open: OpenStore): void {
       ])
     const bothSee = (expected: unknown[]): void => expect([seen(one), seen(two)]).toEqual([expected, expected])
     bothSee([undefined, [], [], undefined])
-    const claim = one.write((rows) => {
-      rows.putAgent(amber)
+    const claim = await one.change((rows) => {
+      putWhole(rows, amber)
       rows.putSetting('k', '1')
       return rows.addClaim(someClaim('c1', amber, 'src'))
     })
     bothSee([1, ['c1'], ['c1'], '1'])
-    two.write((rows) => {
+    await two.change((rows) => {
       rows.beat(amber.haid, moment(2))
       rows.putSetting('k', '2')
       rows.putClaim({ ...claim, state: 'released', endedMs: 2 })
     })
     bothSee([2, [], [], '2'])
     // A change that fails leaves the readers of its own store with what was there before it.
-    const fail = (): void =>
-      one.write((rows) => {
+    const fail = (): Promise<void> =>
+      one.change((rows) => {
         rows.putSetting('k', '3')
         throw new Error('half way')
       })
-    expect(fail).toThrow('half way')
+    await expect(fail()).rejects.toThrow('half way')
     bothSee([2, [], [], '2'])
   })
 
-  test('known and unknown answers of one read are of the same moment', () => {
-    const [reader, writer] = [open('k'), open('k')]
-    const put = (value: string): void =>
-      writer.write((rows) => {
-        rows.putSetting('left', value)
-        rows.putSetting('right', value)
-      })
-    put('1')
-    expect(reader.read((rows) => rows.setting('left'))).toBe('1')
-    let isWritten = false
-    const both = reader.read((rows) => {
-      const left = rows.setting('left')
-      if (!isWritten) put('2')
-      isWritten = true
-      return [left, rows.setting('right')]
-    })
-    expect(both).toEqual(['2', '2'])
-  })
-
-  test('whoever is given a list cannot change what the next one is given', () => {
+  test('whoever is given a list cannot change what the next one is given', async () => {
     const store = open('l')
-    store.write((rows) => {
+    await store.change((rows) => {
       rows.putAgent(amber)
       rows.addClaim(someClaim('c1', amber, 'src'))
     })
@@ -232,15 +221,15 @@ export function conformsToStore(open: OpenStore): void {
     expect(store.read((rows) => rows.claims({ state: 'active' }))).toHaveLength(1)
   })
 
-  test('random changes and reads on three connections agree with a store that is opened for each read', () => {
+  test('random changes and reads on three connections agree with a store that is opened for each read', async () => {
     const step = fc.record({
       by: fc.nat(2),
       act: fc.constantFrom('claim', 'end', 'beat', 'setting', 'fail', 'read', 'read', 'read'),
       n: fc.nat(3),
     })
     let round = 0
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         round += 1
         const name = `random-${round}`
         const stores = [open(name), open(name), open(name)]
@@ -260,20 +249,20 @@ export function conformsToStore(open: OpenStore): void {
             expect(look(store, n)).toEqual(look(fresh, n))
             fresh.close()
           } else if (act === 'fail')
-            expect(() =>
-              store.write((rows) => {
+            await expect(
+              store.change((rows) => {
                 rows.putSetting(`k${n}`, 'never')
                 throw new Error('half way')
               }),
-            ).toThrow('half way')
+            ).rejects.toThrow('half way')
           else
-            store.write((rows) => {
+            await store.change((rows) => {
               const [oldest] = rows.claims({ state: 'active' })
               if (act === 'setting') rows.putSetting(`k${n}`, String(claims))
               else if (act === 'end' && oldest !== undefined) rows.putClaim({ ...oldest, state: 'expired' })
               else if (act === 'beat') rows.beat(amber.haid, moment(claims))
               else if (act === 'claim') {
-                rows.putAgent(amber)
+                putWhole(rows, amber)
                 rows.addClaim(someClaim(`c${(claims += 1)}`, amber, `src/${n}`))
               }
             })
@@ -284,16 +273,7 @@ export function conformsToStore(open: OpenStore): void {
     )
   })
 
-  test('the version tells that somebody else has written', () => {
-    const [one, two] = [open('h'), open('h')]
-    const before = one.version()
-    expect(one.version()).toBe(before)
-    two.write((rows) => rows.putSetting('k', 'v'))
-    expect(one.version()).not.toBe(before)
-    expect(one.read((rows) => rows.setting('k'))).toBe('v')
-  })
-
-  test('notes, incursions, tickets and tasks come back as they were put', () => {
+  test('notes, incursions, tickets and tasks come back as they were put', async () => {
     const store = open('i')
     const note = {
       messageId: 'm1',
@@ -321,17 +301,17 @@ export function conformsToStore(open: OpenStore): void {
       summary: null,
     } as const
     const incursion = { pair: 'p', since: moment(3), count: 2, eventId: 'e' }
-    store.write((rows) => {
+    await store.change((rows) => {
       rows.putNote(note)
       rows.putNote({ ...note, messageId: 'm2', state: 'acked', ackedBy: 'human' })
       rows.putTask(task)
       rows.putIncursion(incursion)
-      const first = rows.addTicket({ holder: 'a', scopes: [], refreshed: moment(1) })
-      rows.addTicket({ holder: 'b', scopes: [], refreshed: moment(2) })
+      const first = rows.addTicket({ holder: 'a', scopes: [], process: 'p9', refreshed: moment(1) })
+      rows.addTicket({ holder: 'b', scopes: [], process: null, refreshed: moment(2) })
       rows.refreshTicket(first, moment(9))
-      expect(rows.tickets().map(({ holder, refreshed }) => [holder, refreshed.monoMs])).toEqual([
-        ['a', 9],
-        ['b', 2],
+      expect(rows.tickets().map(({ holder, process, refreshed }) => [holder, process, refreshed.monoMs])).toEqual([
+        ['a', 'p9', 9],
+        ['b', null, 2],
       ])
       rows.removeTicket(first)
     })
@@ -343,5 +323,125 @@ export function conformsToStore(open: OpenStore): void {
       expect([rows.incursion('p'), rows.incursionCounts(['e', 'x']).get('e')]).toEqual([incursion, 2])
       expect(rows.tickets()).toHaveLength(1)
     })
+  })
+
+  test('a change is one entry: numbered without gaps, with every row that it put and every event that it recorded', async () => {
+    const store = open('m')
+    const by = { sessionId: 'amber-otter', runId: 'run-1' }
+    const claim = await store.change((rows) => {
+      putWhole(rows, amber)
+      rows.signAs(amber.haid)
+      rows.putAgent({ ...amber, role: 'backend' })
+      rows.addEvent(someEvent('e1'))
+      rows.addEvent(someEvent('e2'))
+      return rows.addClaim(someClaim('c1', amber, 'src'))
+    }, by)
+    await store.change((rows) => rows.addTicket({ holder: 'a', scopes: [], process: 'p1', refreshed: moment(1) }))
+    await store.change((rows) => rows.removeTicket(1))
+    const [first, second, third] = await entriesOf(store, 0, 3)
+    expect(first).toMatchObject({
+      seq: 1,
+      author: { haid: amber.haid, ...by },
+      puts: [
+        { table: 'agents', row: { haid: amber.haid, role: 'backend' } },
+        { table: 'claims', row: { epoch: claim.epoch, claim_id: 'c1', granted_wall_ms: 1 } },
+      ],
+      events: [
+        { id: 'e1', seq: 1 },
+        { id: 'e2', seq: 2 },
+      ],
+    })
+    const nobody = { haid: null, sessionId: null, runId: null }
+    expect(second).toMatchObject({ seq: 2, author: nobody, puts: [{ table: 'tickets', row: { holder: 'a' } }] })
+    expect(third).toMatchObject({ seq: 3, puts: [{ table: 'tickets', removed: 1 }], events: [] })
+    expect(new Set([first?.id, second?.id, third?.id]).size).toBe(3)
+    expect(store.read((rows) => rows.head())).toBe(3)
+  })
+
+  test('what one machine alone knows is in no entry, and alone makes none', async () => {
+    const store = open('n')
+    await store.change((rows) => {
+      putWhole(rows, someAgent('amber-otter', { session: { ...amber.session, process: 'p7', tree: 'p3' } }))
+      rows.addClaim({ ...someClaim('c1', amber, 'src'), tree: 'p3', worktree: '/elsewhere' })
+      rows.putIncursion({ pair: 'p', since: moment(3), count: 1, eventId: 'e' })
+      rows.addTicket({ holder: 'a', scopes: [], process: 'p9', refreshed: moment(1) })
+    })
+    const text = JSON.stringify(await entriesOf(store, 0, 1))
+    for (const local of ['boot-1', 'p7', 'p3', 'p9', '/elsewhere', 'mono']) expect(text).not.toContain(local)
+    await store.change((rows) => rows.beat(amber.haid, moment(5)))
+    await store.change((rows) => rows.putSighting(amber.haid, { boot: 'b', count: 1, monoMs: 1, ageMs: 1 }))
+    await store.change((rows) => rows.refreshTicket(1, moment(7)))
+    await store.change((rows) => rows.putLocalSetting('exported', '9'))
+    await store.change((rows) => rows.putAgent({ ...amber, session: { ...amber.session, tree: 'p4' } }))
+    await store.change(() => undefined)
+    expect(
+      store.read((rows) => [rows.head(), rows.agent(amber.haid)?.beat.count, rows.localSetting('exported')]),
+    ).toEqual([1, 2, '9'])
+    expect(store.read((rows) => rows.agentsOfTree('p4'))).toHaveLength(1)
+  })
+
+  test('processes of a session say nothing of the next one', async () => {
+    const store = open('o')
+    await store.change((rows) => {
+      putWhole(rows, someAgent('amber-otter', { session: { ...amber.session, process: 'p7', tree: 'p3' } }))
+      rows.putAgent({ ...amber, session: { ...amber.session, epoch: 2 } })
+    })
+    expect(store.read((rows) => rows.agentsOfTree('p3'))).toEqual([])
+  })
+
+  test('a change that fails leaves no entry and gives its number back', async () => {
+    const store = open('p')
+    const attempt = store.change((rows) => {
+      rows.putSetting('k', '1')
+      throw new Error('half way')
+    })
+    await expect(attempt).rejects.toThrow('half way')
+    await store.change((rows) => rows.putSetting('k', '2'))
+    expect(await entriesOf(store, 0, 1)).toMatchObject([
+      { seq: 1, puts: [{ table: 'settings', row: { key: 'k', value: '2' } }] },
+    ])
+  })
+
+  test('a follower is told of every commit, of its own store and of others, each once and in order', async () => {
+    const [one, two, follower] = [open('q'), open('q'), open('q')]
+    const over = new AbortController()
+    const seen: number[] = []
+    const following = (async () => {
+      for await (const { seq } of follower.follow(0, over.signal)) {
+        seen.push(seq)
+        if (seq === 60) over.abort()
+      }
+    })()
+    for (let n = 1; n <= 60; n += 1)
+      await [one, two, follower][n % 3]?.change((rows) => rows.putSetting('k', String(n)))
+    await following
+    expect(seen).toEqual(Array.from({ length: 60 }, (_, i) => i + 1))
+  })
+
+  test('following ends with the signal and with the store, also while it waits', async () => {
+    const [one, two] = [open('r'), open('r')]
+    const over = new AbortController()
+    const ends = [one, two].map(async (store) => {
+      for await (const _ of store.follow(0, over.signal)) throw new Error('there is nothing to follow')
+      return 'ended'
+    })
+    over.abort()
+    expect(await ends[0]).toBe('ended')
+    const waiting = two.follow(0, new AbortController().signal)[Symbol.asyncIterator]().next()
+    two.close()
+    expect(await waiting).toMatchObject({ done: true })
+  })
+
+  test('a read and its number are one state: whoever follows from there misses and repeats nothing', async () => {
+    const [one, two] = [open('s'), open('s')]
+    for (let n = 1; n <= 5; n += 1) await one.change((rows) => rows.putSetting('k', String(n)))
+    const { value, head } = two.read((rows) => ({ value: rows.setting('k'), head: rows.head() }))
+    expect([value, head]).toEqual(['5', 5])
+    await one.change((rows) => rows.putSetting('k', '6'))
+    expect(await entriesOf(two, head, 1)).toMatchObject([{ seq: 6, puts: [{ row: { value: '6' } }] }])
+  })
+
+  test('nobody follows from a number that was never made', async () => {
+    await expect(entriesOf(open('t'), 7, 1)).rejects.toMatchObject({ code: 'FOLLOW_AHEAD', details: { seq: 0 } })
   })
 }

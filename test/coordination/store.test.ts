@@ -1,20 +1,27 @@
-// The SQLite store: the conformance suite, and what is its own (append-only by trigger, opening to read).
-import { existsSync, statSync, writeFileSync } from 'node:fs'
+// The SQLite store: the conformance suite, and what is its own (append-only by trigger, opening to read, earlier versions, trimming).
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { MIGRATIONS } from '../../src/coordination/schema.ts'
-import { openSqliteStore } from '../../src/coordination/sqlite-store.ts'
+import { systemClock } from '../../src/clock.ts'
+import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
+import { openSqliteStore } from '../../src/coordination/sqlite/open-store.ts'
 import type { Store } from '../../src/coordination/store.ts'
-import { openDatabase } from '../../src/storage/sqlite.ts'
+import { createIdSource } from '../../src/id-source.ts'
+import { ENTRIES_KEPT_MIN, ENTRIES_KEPT_MS, ENTRIES_TRIM_EVERY } from '../../src/limits.ts'
+import { type Database, openDatabase } from '../../src/storage/sqlite.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { temporaryFolder } from '../support/project.ts'
-import { conformsToStore, someAgent } from './store-conformance.ts'
+import { conformsToStore, entriesOf, someAgent } from './store-conformance.ts'
+
+const writable = { clock: systemClock, newId: createIdSource(systemClock) }
+const toRead = { clock: systemClock, readOnly: true } as const
 
 describe('SQLite store', () => {
   const folders = new Map<string, string>()
   conformsToStore((name): Store => {
     const folder = folders.get(name) ?? temporaryFolder()
     folders.set(name, folder)
-    const store = openSqliteStore(join(folder, 'coordination.db'))
+    const store = openSqliteStore(join(folder, 'coordination.db'), writable)
     let isOpen = true
     const close = (): void => {
       if (isOpen) store.close()
@@ -25,9 +32,49 @@ describe('SQLite store', () => {
   })
 })
 
+/** Two connections to one new store. Here a change is made at the call, so that it can come in the middle of a read. */
+function two(): [Store, Store] {
+  const path = join(temporaryFolder(), 'coordination.db')
+  const stores: [Store, Store] = [openSqliteStore(path, writable), openSqliteStore(path, writable)]
+  onTestFinished(() => stores.forEach((store) => store.close()))
+  return stores
+}
+
+test('a reader sees one moment, whatever is written meanwhile', async () => {
+  const [reader, writer] = two()
+  await writer.change((rows) => rows.putAgent(someAgent('amber-otter')))
+  const changes: Promise<void>[] = []
+  reader.read((rows) => {
+    expect(rows.agents()).toHaveLength(1)
+    changes.push(writer.change((more) => more.putAgent(someAgent('cobalt-harbor'))))
+    expect(rows.agents()).toHaveLength(1)
+  })
+  await Promise.all(changes)
+  expect(reader.read((rows) => rows.agents())).toHaveLength(2)
+})
+
+test('known and unknown answers of one read are of the same moment', async () => {
+  const [reader, writer] = two()
+  const put = (value: string): Promise<void> =>
+    writer.change((rows) => {
+      rows.putSetting('left', value)
+      rows.putSetting('right', value)
+    })
+  await put('1')
+  expect(reader.read((rows) => rows.setting('left'))).toBe('1')
+  const changes: Promise<void>[] = []
+  const both = reader.read((rows) => {
+    const left = rows.setting('left')
+    if (changes.length === 0) changes.push(put('2'))
+    return [left, rows.setting('right')]
+  })
+  await Promise.all(changes)
+  expect(both).toEqual(['2', '2'])
+})
+
 test('events can be neither changed nor removed, not even with SQL', () => {
   const path = join(temporaryFolder(), 'coordination.db')
-  openSqliteStore(path).close()
+  openSqliteStore(path, writable).close()
   const db = openDatabase(path, { migrations: MIGRATIONS })
   onTestFinished(() => db.close())
   db.exec(
@@ -37,50 +84,127 @@ test('events can be neither changed nor removed, not even with SQL', () => {
   expect(() => db.exec(`DELETE FROM events`)).toThrow('append-only')
 })
 
-test('opening to read makes nothing, and a store that was only begun is finished first', () => {
+test('opening to read makes nothing, and a store that was only begun is finished first', async () => {
   const folder = temporaryFolder()
   const path = join(folder, 'coordination.db')
-  expect(openSqliteStore(path, { readOnly: true })).toBeUndefined()
+  expect(openSqliteStore(path, toRead)).toBeUndefined()
   expect(existsSync(path)).toBe(false)
   writeFileSync(path, '', { mode: 0o600 })
-  const begun = openSqliteStore(path, { readOnly: true })
+  const begun = openSqliteStore(path, toRead)
   expect(begun?.read((rows) => rows.agents())).toEqual([])
+  await expect(begun?.change((rows) => rows.putAgent(someAgent('cobalt-harbor')))).rejects.toThrow()
   begun?.close()
-  const store = openSqliteStore(path)
-  store.write((rows) => rows.putAgent(someAgent('amber-otter')))
+  const store = openSqliteStore(path, writable)
+  await store.change((rows) => rows.putAgent(someAgent('amber-otter')))
   store.close()
   expect(statSync(path).mode & 0o077).toBe(0)
-  const view = openSqliteStore(path, { readOnly: true })
+  const view = openSqliteStore(path, toRead)
   onTestFinished(() => view?.close())
-  expect(() => view?.write((rows) => rows.putAgent(someAgent('cobalt-harbor')))).toThrow()
+  await expect(view?.change((rows) => rows.putAgent(someAgent('cobalt-harbor')))).rejects.toThrow()
 })
 
 test('a corrupt store is refused by name and left as it is', () => {
   const path = join(temporaryFolder(), 'coordination.db')
   writeFileSync(path, 'this is not a database, and long enough to be looked at as one'.repeat(20))
   const before = statSync(path).size
-  for (const readOnly of [false, true])
-    expect(() => (readOnly ? openSqliteStore(path, { readOnly: true }) : openSqliteStore(path))).toThrow(
-      expect.objectContaining({ code: 'STORE_CORRUPT' }),
-    )
+  for (const open of [() => openSqliteStore(path, writable), () => openSqliteStore(path, toRead)])
+    expect(open).toThrow(expect.objectContaining({ code: 'STORE_CORRUPT' }))
   expect(statSync(path).size).toBe(before)
 })
 
-test('a store of the first version keeps its agents and claims, without a process that could be proved gone', () => {
+/** As a program of that version has left it, from a dump. */
+function earlierStore(version: 1 | 2): string {
   const path = join(temporaryFolder(), 'coordination.db')
-  const first = openDatabase(path, { migrations: MIGRATIONS.slice(0, 1) })
-  first.exec(`
-    INSERT INTO agents VALUES ('haid:ana.box-1f2e/cursor', 'cursor', 'Cursor', 'agent', 'cursor', '1', 'local', 1, 1, NULL,
-      1, 'boot-1', 1, 1, NULL, NULL, NULL, NULL, 1, 'ab', 'cursor', 4711, 1, NULL);
-    INSERT INTO claims VALUES (7, 'res_1', 'haid:ana.box-1f2e/cursor', 'T-1', NULL, '/repo', 60, 'active', 1,
-      'boot-1', 1, 1, NULL, NULL, NULL, 'local', '[]');`)
-  first.close()
-  const store = openSqliteStore(path)
+  const db = openDatabase(path, { migrations: [] })
+  db.exec(readFileSync(new URL(`../fixtures/stores/v${version}.sql`, import.meta.url), 'utf8'))
+  db.close()
+  return path
+}
+
+test.each([1, 2] as const)('a store of version %i is taken over whole, and followed from here on', async (version) => {
+  const path = earlierStore(version)
+  const store = openSqliteStore(path, writable)
   onTestFinished(() => store.close())
-  expect(store.read((rows) => rows.agent('haid:ana.box-1f2e/cursor')?.session)).toMatchObject({
-    client: 'cursor',
-    process: null,
-    tree: null,
+  const state = store.read((rows) => ({
+    agents: rows.agents().map(({ agentId, role, beat, session }) => [agentId, role, beat.count > 0, session.epoch]),
+    claims: rows.claims({}).map(({ epoch, task, state, worktree }) => [epoch, task, state, worktree]),
+    // Newest first, in the order in which they were sent.
+    notes: rows.notes({}).map(({ subject, state }) => [subject, state]),
+    tasks: rows.tasks({}).map(({ taskId, state }) => [taskId, state]),
+    events: rows.events({}).map(({ seq }) => seq),
+    incursions: rows.events({ types: ['INCURSION'] }).map(({ id }) => rows.incursionCounts([id]).get(id)),
+    settings: [rows.setting('stale-minutes'), rows.setting('case-sensitive'), rows.localSetting('case-sensitive')],
+    exported: rows.localSetting('exported:/repo/.planning')?.split(' ')[0],
+  }))
+  expect(state).toEqual({
+    agents: expect.arrayContaining([
+      ['amber-otter', 'backend', true, 1],
+      ['cobalt-harbor', 'ui', true, 1],
+    ]),
+    claims: [
+      [1, 'T-1', 'released', '/repo'],
+      [2, 'T-2', 'active', '/repo'],
+      [3, 'T-3', 'active', '/repo'],
+    ],
+    notes: [
+      ['three', 'unread'],
+      ['two', 'unread'],
+      ['one', 'unread'],
+    ],
+    tasks: [['T-9', 'in_progress']],
+    events: Array.from({ length: 12 }, (_, i) => i + 1),
+    incursions: [1],
+    // The first version had no patience of its own.
+    settings: [version === 1 ? undefined : '15', undefined, 'yes'],
+    exported: '12',
   })
-  expect(store.read((rows) => rows.claims({ state: 'active' }))).toMatchObject([{ epoch: 7, tree: null, toldMs: null }])
+  // What was there before is in no entry: whoever wants it reads it, and follows from its number.
+  await expect(entriesOf(store, 0, 1)).rejects.toMatchObject({ code: 'FOLLOW_TOO_OLD', details: { seq: 2 } })
+  const { head } = store.read((rows) => ({ head: rows.head() }))
+  await store.change((rows) => rows.events({ last: 1 }).map((event) => rows.addEvent({ ...event, id: 'e-next' })))
+  expect(await entriesOf(store, head, 1)).toMatchObject([{ seq: head + 1, events: [{ id: 'e-next', seq: 13 }] }])
 })
+
+test('what the program before this one holds open is taken over under its hands only once', () => {
+  const path = earlierStore(2)
+  const stores = [1, 2, 3].map(() => openSqliteStore(path, writable))
+  expect(stores.map((store) => store.read((rows) => rows.head()))).toEqual([2, 2, 2])
+  for (const store of stores) store.close()
+})
+
+test('a store of a newer version is refused and left as it is', () => {
+  const path = join(temporaryFolder(), 'coordination.db')
+  const newer = openDatabase(path, { migrations: [...MIGRATIONS, 'CREATE TABLE later (n INTEGER)'] })
+  newer.close()
+  for (const open of [() => openSqliteStore(path, writable), () => openSqliteStore(path, toRead)])
+    expect(open).toThrow(expect.objectContaining({ code: 'STORE_NEWER' }))
+})
+
+test('entries are kept for a bounded time, and whoever comes later is told where to start', async () => {
+  const clock = fakeClock()
+  const path = join(temporaryFolder(), 'coordination.db')
+  const store = openSqliteStore(path, { clock, newId: createIdSource(clock) })
+  onTestFinished(() => store.close())
+  // The rows of one transaction are cheap, its flush is not: entries are put in by hand, as old ones.
+  const old = fill(path, ENTRIES_KEPT_MIN + 2 * ENTRIES_TRIM_EVERY, clock.wallMs())
+  clock.advance(ENTRIES_KEPT_MS + 1)
+  for (let n = 0; n < ENTRIES_TRIM_EVERY; n += 1) await store.change((rows) => rows.putSetting('k', String(n)))
+  const error: unknown = await entriesOf(store, 0, 1).catch((reason: unknown) => reason)
+  const head = old + ENTRIES_TRIM_EVERY
+  expect(error).toMatchObject({ code: 'FOLLOW_TOO_OLD', details: { seq: head } })
+  expect(await entriesOf(store, head - ENTRIES_KEPT_MIN, 1)).toMatchObject([{ seq: head - ENTRIES_KEPT_MIN + 1 }])
+  expect(store.read((rows) => [rows.head(), rows.setting('k')])).toEqual([head, String(ENTRIES_TRIM_EVERY - 1)])
+})
+
+/** Returns the number of the last one. */
+function fill(path: string, count: number, wallMs: number): number {
+  const db: Database = openDatabase(path, { migrations: MIGRATIONS })
+  const insert = db.prepare(
+    `INSERT INTO entries (id, wall_ms, bytes_total, tables, puts) VALUES ('old', ?, 0, '', '[]')`,
+  )
+  db.transaction(() => {
+    for (let n = 0; n < count; n += 1) insert.run(wallMs)
+  })
+  db.close()
+  return count
+}

@@ -112,16 +112,16 @@ interface Scene {
 }
 
 /** A victim with a claim, a note and a task; a thief with a key of its own. With `process`, that process holds the victim. */
-function scene(process?: string): Scene {
+async function scene(process?: string): Promise<Scene> {
   const project = temporaryProject()
   const room = openRoom({ project, clock: systemClock, boot: readMachine().boot, host: readMachine().host, fateOf })
   const keep = (haid: string, secret: string): void => writeKey(room.project, haid, secret)
-  const victim = register(room, { name: 'victim-one', role: 'agent', process }, keep)
-  const thief = register(room, { name: 'thief-one', role: 'agent' }, keep)
+  const victim = await register(room, { name: 'victim-one', role: 'agent', process }, keep)
+  const thief = await register(room, { name: 'thief-one', role: 'agent' }, keep)
   const actor = { kind: 'agent', haid: victim.agent.haid, secret: victim.secret } as const
-  claimScopes(room, actor, { scopes: ['src'], cwd: project.root, task: 'T-1', ttlMinutes: 60 })
-  startTask(room, actor, { taskId: 'T-1', title: 'Parser' })
-  const [note] = sendNote(
+  await claimScopes(room, actor, { scopes: ['src'], cwd: project.root, task: 'T-1', ttlMinutes: 60 })
+  await startTask(room, actor, { taskId: 'T-1', title: 'Parser' })
+  const [note] = await sendNote(
     room,
     { kind: 'agent', haid: thief.agent.haid, secret: thief.secret },
     { to: 'victim-one', task: 'none', category: 'HANDOFF', subject: 's', body: 'b' },
@@ -221,20 +221,20 @@ async function expectRefusals(made: Scene, wrong: Wrong, who: string): Promise<v
 }
 
 test('refused, nothing changed, on record: every command by every wrong identity', async () => {
-  const made = scene()
+  const made = await scene()
   for (const [name, wrong] of Object.entries(WRONG)) await expectRefusals(made, wrong, name)
 })
 
 test('refused, nothing changed, on record: nobody in particular, while a live process holds the victim', async () => {
   await expectRefusals(
-    scene(processRef(process.pid)),
+    await scene(processRef(process.pid)),
     { env: () => ({}), code: 'IDENTITY_HELD', by: () => null },
     'a script',
   )
 })
 
 test('the same commands, without a name and with variables that contradict each other', async () => {
-  const made = scene()
+  const made = await scene()
   const env = { HEIMDALL_HAID: made.victim.haid, BB_AGENT: 'thief-one' }
   const before = state(made)
   for (const words of [
@@ -250,7 +250,7 @@ test('the same commands, without a name and with variables that contradict each 
 })
 
 test('whoever proves the other’s secret may act as it, and a script that is nobody acts from the key file', async () => {
-  const made = scene()
+  const made = await scene()
   const { victim, secrets } = made
   for (const env of [{ BB_AGENT: 'thief-one', HEIMDALL_SECRET: secrets.victim }, {}])
     for (const name of [victim.id, victim.haid])

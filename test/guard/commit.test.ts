@@ -75,7 +75,7 @@ test('a name without its secret is nobody, and a revoked agent commits nothing',
     stderr: expect.stringContaining('nothing proves'),
   })
   repo.git({}, ['reset', '--quiet'])
-  repo.inRoom((room) => setRevoked(room, { kind: 'human', name: 'ana' }, repo.cobalt.HEIMDALL_HAID, true))
+  await repo.inRoom(async (room) => setRevoked(room, { kind: 'human', name: 'ana' }, repo.cobalt.HEIMDALL_HAID, true))
   expect(repo.commit(repo.cobalt, 'src/web/app.ts')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('is revoked'),
@@ -95,7 +95,7 @@ test('--no-verify is noticed after the commit and put on record', async () => {
 test('an amended commit is judged by what the amendment changes', async () => {
   const repo = await guardedRepository()
   repo.commit(repo.cobalt, 'src/web/app.ts')
-  repo.inRoom((room) => hold(room, repo.amber, ['src/web/app.ts']))
+  await repo.inRoom(async (room) => hold(room, repo.amber, ['src/web/app.ts']))
   expect(repo.commit(repo.cobalt, 'docs/intro.md', '--amend')).toMatchObject({ code: 0, stderr: '' })
   expect(repo.incursions()).toEqual([])
   expect(repo.commit(repo.cobalt, 'src/web/app.ts', '--amend').code).toBe(1)

@@ -75,7 +75,7 @@ test('the mark of a commit that was given up does not cover a later one past the
   // An empty message: the check before it has passed, and there is no commit.
   expect(repo.git(repo.cobalt, ['commit', '--message', '']).code).not.toBe(0)
   expect(existsSync(repo.project.path('.git/heimdall-clear'))).toBe(true)
-  repo.inRoom((room) => hold(room, repo.amber, ['docs/**']))
+  await repo.inRoom(async (room) => hold(room, repo.amber, ['docs/**']))
   // Even if the mark looked newer than the claim.
   const later = new Date(Date.now() + 60_000)
   utimesSync(repo.project.path('.git/heimdall-clear'), later, later)
@@ -91,7 +91,7 @@ test('what is staged between the check and the commit is noticed', async () => {
   // As a tool that calls git's hooks one after the other may do, with another one after ours.
   writeFileSync(path, text.replace('exit $code', 'echo late >src/late.ts; git add src/late.ts\nexit $code'))
   repo.project.write('src/keep', '')
-  repo.inRoom((room) => hold(room, repo.amber, ['src/late.ts']))
+  await repo.inRoom(async (room) => hold(room, repo.amber, ['src/late.ts']))
   expect(repo.commit(repo.cobalt, 'docs/a.md').stderr).toContain('src/late.ts')
   expect(repo.incursions()).toMatchObject([{ scope: 'src/late.ts' }])
 })
@@ -108,7 +108,7 @@ test('a store that could not be read before the commit is asked again after it',
 
 test('the quick answer is none for a revoked agent, whoever holds nothing', async () => {
   const repo = await guardedRepository()
-  repo.inRoom((room) => setRevoked(room, { kind: 'human', name: 'ana' }, repo.cobalt.HEIMDALL_HAID, true))
+  await repo.inRoom(async (room) => setRevoked(room, { kind: 'human', name: 'ana' }, repo.cobalt.HEIMDALL_HAID, true))
   for (const env of [repo.cobalt, { BB_AGENT: 'cobalt-harbor' }, { BB_AGENT: 'COBALT-HARBOR' }])
     expect(repo.commit(env as Partial<AgentEnv>, 'docs/a.md')).toMatchObject({
       code: 1,
@@ -126,7 +126,7 @@ test('a linked worktree has a mark of its own, and its commits past the guard ar
   repo.git({}, ['add', '.'], linked)
   expect(repo.git({}, ['commit', '--message', 'x'], linked)).toMatchObject({ code: 0, stderr: '' })
   expect(starts()).toBe(1)
-  repo.inRoom((room) => hold(room, repo.amber, ['note.md']))
+  await repo.inRoom(async (room) => hold(room, repo.amber, ['note.md']))
   writeFileSync(`${linked}/note.md`, 'y\n')
   expect(repo.git(repo.cobalt, ['commit', '--no-verify', '-am', 'y'], linked).stderr).toContain('went past the guard')
 })

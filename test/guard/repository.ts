@@ -31,7 +31,7 @@ export interface GuardedRepository {
   /** Stages and commits one change of a file. */
   commit(env: Partial<AgentEnv>, path: string, ...flags: string[]): GitEnding
   incursions(): Envelope[]
-  inRoom<T>(act: (room: Coordination) => T): T
+  inRoom<T>(act: (room: Coordination) => Promise<T>): Promise<T>
 }
 
 /**
@@ -48,28 +48,23 @@ export async function guardedRepository(
   prepare(project)
   const installed = await project.run('heimdall', ['guard', 'install'])
   if (installed.code !== 0) throw new Error(installed.stderr)
-  const inRoom = <T>(act: (room: Coordination) => T): T => {
-    const { env } = project
-    const room = openCoordination({
-      project: findProject(project.root, env),
-      env,
-      clock: systemClock,
-      staleMinutes: 15,
-    })
+  const { env } = project
+  const open = (): Coordination =>
+    openCoordination({ project: findProject(project.root, env), env, clock: systemClock, staleMinutes: 15 })
+  const inRoom = async <T>(act: (room: Coordination) => Promise<T>): Promise<T> => {
+    const room = open()
     try {
-      return act(room)
+      return await act(room)
     } finally {
       room.store.close()
     }
   }
-  const [amber, cobalt] = inRoom((room) =>
-    ['amber-otter', 'cobalt-harbor'].map((name) => {
-      const { agent, secret } = register(room, { name, role: 'agent' })
-      return { HEIMDALL_HAID: agent.haid, HEIMDALL_SECRET: secret }
-    }),
-  )
-  if (amber === undefined || cobalt === undefined) throw new Error('two agents were registered')
-  inRoom((room) => hold(room, amber, ['src/api/**']))
+  const enter = async (name: string): Promise<AgentEnv> => {
+    const { agent, secret } = await inRoom((room) => register(room, { name, role: 'agent' }))
+    return { HEIMDALL_HAID: agent.haid, HEIMDALL_SECRET: secret }
+  }
+  const [amber, cobalt] = [await enter('amber-otter'), await enter('cobalt-harbor')]
+  await inRoom(async (room) => hold(room, amber, ['src/api/**']))
   const run = (env: Partial<AgentEnv>, args: readonly string[], cwd = project.root): GitEnding => {
     const { output } = spawnSync('sh', ['-c', BELOW_INIT, 'sh', 'git', ...args], {
       cwd,
@@ -95,13 +90,20 @@ export async function guardedRepository(
       run(env, ['add', '--', path])
       return run(env, ['commit', '--message', `change ${path}`, ...flags])
     },
-    incursions: () => inRoom((room) => listEvents(room, { types: ['INCURSION'] })),
+    incursions() {
+      const room = open()
+      try {
+        return listEvents(room, { types: ['INCURSION'] })
+      } finally {
+        room.store.close()
+      }
+    },
     inRoom,
   }
 }
 
-export function hold(room: Coordination, env: AgentEnv, scopes: readonly string[]): void {
-  const result = claimScopes(
+export async function hold(room: Coordination, env: AgentEnv, scopes: readonly string[]): Promise<void> {
+  const result = await claimScopes(
     room,
     { kind: 'agent', haid: env.HEIMDALL_HAID, secret: env.HEIMDALL_SECRET },
     { scopes, cwd: room.project.root, task: 'T-1', ttlMinutes: 90 },

@@ -10,11 +10,11 @@ import { findProject } from '../../src/paths.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
 import { join } from './session.ts'
 
-function inRoom<T>(project: TemporaryProject, act: (room: Coordination) => T): T {
+async function inRoom<T>(project: TemporaryProject, act: (room: Coordination) => T | Promise<T>): Promise<T> {
   const { env } = project
   const room = openCoordination({ project: findProject(project.root, env), env, clock: systemClock, staleMinutes: 15 })
   try {
-    return act(room)
+    return await act(room)
   } finally {
     room.store.close()
   }
@@ -41,7 +41,7 @@ test('Cursor and Copilot on one machine are two holders and collide', async () =
     conflicts: [],
   })
   expect((await copilot.call('check_claim', { surfaces: ['src/*/x.ts'] })).data).toMatchObject({ clear: false })
-  expect(inRoom(project, (room) => listEvents(room, { types: ['INCURSION'] }))).toHaveLength(1)
+  expect(await inRoom(project, (room) => listEvents(room, { types: ['INCURSION'] }))).toHaveLength(1)
 
   expect((await cursor.call('release_claim')).data).toMatchObject({ released: 1 })
   expect((await copilot.call('make_claim', { surfaces: ['src/a/x.ts'], task: 'T-2' })).isError).toBe(false)
@@ -98,13 +98,15 @@ test('releasing another’s claim is refused and on record', async () => {
       data: { error: 'RELEASE_FORBIDDEN' },
     })
   expect((await cursor.call('read_claims')).data['count']).toBe(1)
-  const refusals = inRoom(project, (room) => listEvents(room, { types: ['REFUSED'] }))
+  const refusals = await inRoom(project, (room) => listEvents(room, { types: ['REFUSED'] }))
   expect(refusals).toMatchObject([{ from_agent: 'copilot' }, { from_agent: 'copilot' }])
 })
 
 test('inside a run the holder is the run’s agent, whatever client speaks; a wrong secret is nobody', async () => {
   const project = temporaryProject()
-  const { agent, secret } = inRoom(project, (room) => register(room, { name: 'amber-otter', role: 'agent' }))
+  const { agent, secret } = await inRoom(project, async (room) =>
+    register(room, { name: 'amber-otter', role: 'agent' }),
+  )
   const env = { HEIMDALL_HAID: agent.haid, HEIMDALL_SECRET: secret }
   const [one, two] = [await join(project, 'cursor', { env }), await join(project, 'claude-code', { env })]
   expect((await one.call('make_claim', { surfaces: ['a.ts'], task: 'T' })).data['haid']).toBe(agent.haid)
@@ -159,13 +161,13 @@ test('the other doors see a claim over MCP, and the other way round', async () =
 
 test('a forged environment opens no tool, in no combination, and a name in client_identity opens nothing besides', async () => {
   const project = temporaryProject()
-  const { victim, thief } = inRoom(project, (room) => {
+  const { victim, thief } = await inRoom(project, async (room) => {
     const keep = (haid: string, secret: string): void => writeKey(room.project, haid, secret)
-    const made = (name: string): Enrolled => register(room, { name, role: 'agent' }, keep)
-    return { victim: made('victim-one'), thief: made('thief-one') }
+    const made = async (name: string): Promise<Enrolled> => register(room, { name, role: 'agent' }, keep)
+    return { victim: await made('victim-one'), thief: await made('thief-one') }
   })
   const [haid, secret] = [victim.agent.haid, thief.secret]
-  const before = inRoom(project, (room) => room.store.read((rows) => [rows.agents(), rows.claims({})]))
+  const before = await inRoom(project, (room) => room.store.read((rows) => [rows.agents(), rows.claims({})]))
   const forged: [Record<string, string>, string][] = [
     [{ HEIMDALL_HAID: haid, HEIMDALL_SECRET: secret }, 'IDENTITY_UNPROVEN'],
     [{ HEIMDALL_HAID: haid, HEIMDALL_SECRET: secret, BB_AGENT: 'victim-one' }, 'IDENTITY_UNPROVEN'],
@@ -192,7 +194,7 @@ test('a forged environment opens no tool, in no combination, and a name in clien
         ])
     await server.end()
   }
-  expect(inRoom(project, (room) => room.store.read((rows) => [rows.agents(), rows.claims({})]))).toEqual(before)
+  expect(await inRoom(project, (room) => room.store.read((rows) => [rows.agents(), rows.claims({})]))).toEqual(before)
   // Whoever is somebody by its environment stays that one, whatever it asks to be called.
   const named = await join(project, 'cursor', { env: { BB_AGENT: 'thief-one' } })
   expect(await named.call('make_claim', { ...calls[0]?.[1], client_identity: 'victim-one' })).toMatchObject({

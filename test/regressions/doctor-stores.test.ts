@@ -74,7 +74,10 @@ test('a store that somebody holds, and the counters of a run', async () => {
   mkdirSync(run, { recursive: true })
   writeFileSync(join(run, 'counters.db'), 'x'.repeat(5_000))
   const holder = openDatabase(project.path(STORE), {
-    migrations: Array.from({ length: (await import('../../src/coordination/schema.ts')).MIGRATIONS.length }, () => ''),
+    migrations: Array.from(
+      { length: (await import('../../src/coordination/sqlite/schema.ts')).MIGRATIONS.length },
+      () => '',
+    ),
   })
   holder.exec('BEGIN IMMEDIATE')
   const { rows } = await doctor(project)

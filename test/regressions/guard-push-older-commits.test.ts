@@ -8,7 +8,7 @@ const LONG_AGO = { GIT_COMMITTER_DATE: '2020-01-01T00:00:00Z' } as Record<string
 test('history from before a claim may be pushed, also to a new remote or to an address', async () => {
   const repo = await guardedRepository()
   repo.commit(LONG_AGO, 'src/web/app.ts')
-  repo.inRoom((room) => hold(room, repo.amber, ['src/web/**']))
+  await repo.inRoom(async (room) => hold(room, repo.amber, ['src/web/**']))
   const remote = temporaryFolder()
   repo.git({}, ['init', '--quiet', '--bare', remote])
   repo.git({}, ['remote', 'add', 'origin', remote])

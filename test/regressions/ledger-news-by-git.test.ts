@@ -142,14 +142,14 @@ test.each([
 
 test('an event that is in the file is not written again, however far up it is', async () => {
   const room = openRoom()
-  const amber = enter(room, 'amber-otter')
-  recordDecision(room, amber, { title: 'first', body: 'of all' })
+  const amber = await enter(room, 'amber-otter')
+  await recordDecision(room, amber, { title: 'first', body: 'of all' })
   await exportLedger(room)
   const path = join(ledgerDir(room.project), 'events.jsonl')
   const padding = (name: string): string => forged({ id: name, payload: { text: 'x'.repeat(60_000) } })
   writeFileSync(path, Array.from({ length: 10 }, (_, i) => padding(`pad-${i}`)).join(''), { flag: 'a' })
   writeFileSync(join(ledgerDir(room.project), 'decisions.md'), 'y\n'.repeat(400_000), { flag: 'a' })
-  room.store.write((rows) => rows.putSetting(`exported:${room.project.planningDir}`, '0'))
+  await room.store.change((rows) => rows.putSetting(`exported:${room.project.planningDir}`, '0'))
   await exportLedger(room)
   const read = (name: string): string =>
     execFileSync('cat', [join(ledgerDir(room.project), name)], { encoding: 'utf8' })
@@ -159,16 +159,16 @@ test('an event that is in the file is not written again, however far up it is', 
 
 test('a file that has grown is set aside, and what is set aside elsewhere is read here', async () => {
   const room = openRoom()
-  const amber = enter(room, 'amber-otter')
+  const amber = await enter(room, 'amber-otter')
   await exportLedger(room)
   const dir = ledgerDir(room.project)
   const filler = forged({ id: 'filler', payload: { text: 'x'.repeat(50_000) } })
   const count = Math.ceil(LEDGER_EVENTS_BYTES / filler.length)
   writeFileSync(join(dir, 'events.jsonl'), filler.repeat(count), { flag: 'a' })
-  takeInRemote(room)
+  await takeInRemote(room)
   const act = async (): Promise<void> => {
-    claimScopes(room, amber, wants(room, 'src'))
-    releaseClaims(room, amber, { cwd: room.project.root })
+    await claimScopes(room, amber, wants(room, 'src'))
+    await releaseClaims(room, amber, { cwd: room.project.root })
     await exportLedger(room)
   }
   await act()
@@ -177,10 +177,10 @@ test('a file that has grown is set aside, and what is set aside elsewhere is rea
   const [aside] = readdirSync(join(dir, 'events'))
   expect(aside).toMatch(/^2026-01-02-haid-.*\.jsonl$/)
   const seq = room.store.read((rows) => rows.lastSeq())
-  expect(takeInRemote(room).skipped).toEqual([])
+  expect((await takeInRemote(room)).skipped).toEqual([])
   expect(room.store.read((rows) => rows.lastSeq())).toBe(seq)
   writeFileSync(join(dir, 'events', 'theirs.jsonl'), forged())
-  takeInRemote(room)
+  await takeInRemote(room)
   expect(room.store.read((rows) => rows.events({ afterSeq: seq })).map(({ type, id }) => [type, id])).toEqual([
     ['REPORTED', 'proto_20260101_FORGED'],
   ])

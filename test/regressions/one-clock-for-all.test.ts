@@ -11,16 +11,18 @@ import { type TemporaryProject, temporaryProject } from '../support/project.ts'
 const heimdall = (project: TemporaryProject, line: string, env: Record<string, string> = {}): Promise<Ending> =>
   project.run('heimdall', [...line.split(' '), '--json'], { env })
 
-async function withSilentOwner(minutes: number): Promise<{ project: TemporaryProject; fallSilent: () => void }> {
+async function withSilentOwner(
+  minutes: number,
+): Promise<{ project: TemporaryProject; fallSilent: () => Promise<void> }> {
   const project = temporaryProject()
   for (const name of ['amber-otter', 'cobalt-harbor'])
     await heimdall(project, `agent register --name ${name} --role ui`)
   await heimdall(project, 'agent reserve --agent amber-otter --scope src')
-  const fallSilent = (): void => {
+  const fallSilent = async (): Promise<void> => {
     const room = openRoom({ project, clock: systemClock, boot: readMachine().boot })
-    silence(room, room.store.read((rows) => rows.agentById('amber-otter')?.haid) ?? '', minutes)
+    await silence(room, room.store.read((rows) => rows.agentById('amber-otter')?.haid) ?? '', minutes)
   }
-  fallSilent()
+  await fallSilent()
   return { project, fallSilent }
 }
 

@@ -136,9 +136,9 @@ test('what arrived by git meanwhile is mentioned, and the rest is answered', asy
   })
 })
 
-test('commits in a log that a crash left beside the database are read too', () => {
+test('commits in a log that a crash left beside the database are read too', async () => {
   const room = openRoom({ project: temporaryProject() })
-  claimScopes(room, enter(room, 'amber-otter'), wants(room, 'src'))
+  await claimScopes(room, await enter(room, 'amber-otter'), wants(room, 'src'))
   // As after a power cut: the log is there, and what belongs to running processes is not.
   const project = temporaryProject()
   const folder = project.path('.git/heimdall')

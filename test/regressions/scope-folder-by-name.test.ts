@@ -14,10 +14,10 @@ import { guardedRepository, hold } from '../guard/repository.ts'
 import { temporaryProject } from '../support/project.ts'
 import { scaled } from '../support/scale.ts'
 
-const agents = (room: Coordination): [AgentActor, AgentActor, AgentActor] => [
-  enter(room, 'amber-otter'),
-  enter(room, 'cobalt-harbor'),
-  enter(room, 'jade-heron'),
+const agents = async (room: Coordination): Promise<[AgentActor, AgentActor, AgentActor]> => [
+  await enter(room, 'amber-otter'),
+  await enter(room, 'cobalt-harbor'),
+  await enter(room, 'jade-heron'),
 ]
 
 const holders = (room: Coordination, path: string): string[] =>
@@ -38,68 +38,71 @@ test('a folder that is not there yet is held with what will be below it, by ever
   expect(JSON.parse(why.stdout)).toMatchObject({ data: { holders: [{ haid: 'haid:ana.box-1f2e/one' }] } })
 })
 
-test('a glob that ends in a folder’s name holds the folders it matches', () => {
+test('a glob that ends in a folder’s name holds the folders it matches', async () => {
   const room = openRoom()
-  const [amber, cobalt] = agents(room)
-  expect(claimScopes(room, amber, wants(room, 'packages/*/src')).granted).toBe(true)
-  expectRefused(claimScopes(room, cobalt, wants(room, 'packages/web/src/app.css')), 'packages/web/src/app.css')
-  expectRefused(claimScopes(room, cobalt, wants(room, '**/*.css')), 'packages/a/src/.css')
-  expect(claimScopes(room, cobalt, wants(room, 'packages/web/test')).granted).toBe(true)
+  const [amber, cobalt] = await agents(room)
+  expect((await claimScopes(room, amber, wants(room, 'packages/*/src'))).granted).toBe(true)
+  expectRefused(await claimScopes(room, cobalt, wants(room, 'packages/web/src/app.css')), 'packages/web/src/app.css')
+  expectRefused(await claimScopes(room, cobalt, wants(room, '**/*.css')), 'packages/a/src/.css')
+  expect((await claimScopes(room, cobalt, wants(room, 'packages/web/test'))).granted).toBe(true)
 })
 
 test('a guard follows the same rule', async () => {
   const repo = await guardedRepository()
-  repo.inRoom((room) => hold(room, repo.amber, ['packages/*/src']))
+  await repo.inRoom(async (room) => hold(room, repo.amber, ['packages/*/src']))
   expect(repo.commit(repo.cobalt, 'packages/web/src/deep/a.ts').code).toBe(1)
 })
 
-test('a folder that appears under a file’s name: the earlier claim holds it, the later one is an incursion', () => {
+test('a folder that appears under a file’s name: the earlier claim holds it, the later one is an incursion', async () => {
   const room = openRoom({ root: temporaryProject().root })
-  const [amber, cobalt, jade] = agents(room)
-  expect(claimScopes(room, amber, wants(room, 'src/api.ts')).granted).toBe(true)
-  expect(claimScopes(room, cobalt, wants(room, 'src/**/*.test.ts')).granted).toBe(true)
+  const [amber, cobalt, jade] = await agents(room)
+  expect((await claimScopes(room, amber, wants(room, 'src/api.ts'))).granted).toBe(true)
+  expect((await claimScopes(room, cobalt, wants(room, 'src/**/*.test.ts'))).granted).toBe(true)
   const path = 'src/api.ts/x.test.ts'
   expect(holders(room, path)).toEqual(['amber-otter'])
-  const commit = (actor: AgentActor, agentId: string) => {
+  const commit = async (actor: AgentActor, agentId: string) => {
     const committer = { kind: 'agent' as const, haid: actor.haid, agentId, isProven: true, isRevoked: false }
     const verdict = judgePaths(room, committer, [path])
-    recordCollisions(room, committer, verdict)
+    await recordCollisions(room, committer, verdict)
     return verdict
   }
-  expect(commit(amber, 'amber-otter')).toMatchObject({ outcome: 'clear' })
+  expect(await commit(amber, 'amber-otter')).toMatchObject({ outcome: 'clear' })
   expect(incursions(room)).toEqual([['amber-otter', 'cobalt-harbor']])
-  expect(commit(cobalt, 'cobalt-harbor')).toMatchObject({ outcome: 'refuse', collisions: [{ agentId: 'amber-otter' }] })
-  expect(claimScopes(room, jade, wants(room, path))).toMatchObject({
+  expect(await commit(cobalt, 'cobalt-harbor')).toMatchObject({
+    outcome: 'refuse',
+    collisions: [{ agentId: 'amber-otter' }],
+  })
+  expect(await claimScopes(room, jade, wants(room, path))).toMatchObject({
     granted: false,
     conflicts: [{ agentId: 'amber-otter' }],
   })
 })
 
-test('it is the epoch that decides, not the kind of scope', () => {
+test('it is the epoch that decides, not the kind of scope', async () => {
   const room = openRoom()
-  const [amber, cobalt] = agents(room)
-  claimScopes(room, cobalt, wants(room, 'src/**/*.test.ts'))
-  claimScopes(room, amber, wants(room, 'src/api.ts'))
+  const [amber, cobalt] = await agents(room)
+  await claimScopes(room, cobalt, wants(room, 'src/**/*.test.ts'))
+  await claimScopes(room, amber, wants(room, 'src/api.ts'))
   expect(holders(room, 'src/api.ts/x.test.ts')).toEqual(['cobalt-harbor'])
   expect(holders(room, 'src/api.ts/x.ts')).toEqual(['amber-otter'])
 })
 
-test('a file’s name that is a folder by now is taken for what it is', () => {
+test('a file’s name that is a folder by now is taken for what it is', async () => {
   const room = openRoom({ root: temporaryProject().root })
-  const [amber, cobalt] = agents(room)
-  claimScopes(room, amber, wants(room, 'src/api.ts'))
+  const [amber, cobalt] = await agents(room)
+  await claimScopes(room, amber, wants(room, 'src/api.ts'))
   mkdirSync(`${room.project.root}/src/api.ts`, { recursive: true })
-  expectRefused(claimScopes(room, cobalt, wants(room, 'src/**/*.test.ts')), 'src/api.ts/.test.ts')
+  expectRefused(await claimScopes(room, cobalt, wants(room, 'src/**/*.test.ts')), 'src/api.ts/.test.ts')
   rmSync(`${room.project.root}/src`, { recursive: true })
-  expect(claimScopes(room, cobalt, wants(room, 'src/**/*.test.ts')).granted).toBe(true)
+  expect((await claimScopes(room, cobalt, wants(room, 'src/**/*.test.ts'))).granted).toBe(true)
 })
 
-test('taking the path from a silent first holder does not take it from a second one who is at work', () => {
+test('taking the path from a silent first holder does not take it from a second one who is at work', async () => {
   const room = openRoom()
-  const [amber, cobalt, jade] = agents(room)
-  claimScopes(room, amber, wants(room, 'src/api.ts'))
-  claimScopes(room, cobalt, wants(room, 'src/**/*.test.ts'))
-  const taken = claimScopes(room, jade, {
+  const [amber, cobalt, jade] = await agents(room)
+  await claimScopes(room, amber, wants(room, 'src/api.ts'))
+  await claimScopes(room, cobalt, wants(room, 'src/**/*.test.ts'))
+  const taken = await claimScopes(room, jade, {
     ...wants(room, 'src/api.ts/x.test.ts'),
     takeover: { force: 'ana', reason: 'both are gone' },
   })
@@ -113,13 +116,13 @@ const PATHS = NAMES.flatMap((one) => [
   ...NAMES.flatMap((two) => [`${one}/${two}`, ...NAMES.map((three) => `${one}/${two}/${three}`)]),
 ])
 
-test('whatever was granted, no path has two holders', () => {
+test('whatever was granted, no path has two holders', async () => {
   const name = fc.constantFrom(...NAMES, '*', '**', '*.ts', '*.*', 'a*', '?.ts', '[av]*', '{a,v2.0}')
   const pattern = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join('/'))
-  fc.assert(
-    fc.property(fc.array(pattern, { minLength: 4, maxLength: 12 }), (raws) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(pattern, { minLength: 4, maxLength: 12 }), async (raws) => {
       const room = openRoom()
-      for (const [i, raw] of raws.entries()) claimScopes(room, enter(room, `agent-${i}`), wants(room, raw))
+      for (const [i, raw] of raws.entries()) await claimScopes(room, await enter(room, `agent-${i}`), wants(room, raw))
       for (const path of PATHS) {
         // Whoever holds something below it is in its way too, and does not hold the path itself.
         const found = checkParsed(room, [scopeOfPath(path, { caseSensitive: true })], null).filter(

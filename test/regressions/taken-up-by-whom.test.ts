@@ -8,27 +8,29 @@ import { join } from '../mcp/session.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { temporaryProject } from '../support/project.ts'
 
-test('an agent that a command registered is not taken over, however long it is silent', () => {
+test('an agent that a command registered is not taken over, however long it is silent', async () => {
   const clock = fakeClock()
   const room = openRoom({ clock, fateOf: () => 'alive' })
   const haid = `${room.rootHaid}/cursor`
-  registerHaid(room, haid, {}, () => undefined)
+  await registerHaid(room, haid, {}, () => undefined)
   clock.advance(24 * 60 * MINUTE)
   const connection = { client: 'cursor', process: 'here 1 1', startedBy: 'here 2 2' }
-  expect(() => joinAsClient(room, { ...connection, client: 'copilot', label: 'cursor' })).toThrow(
+  await expect(joinAsClient(room, { ...connection, client: 'copilot', label: 'cursor' })).rejects.toThrow(
     /IDENTITY_HELD|belongs/,
   )
-  expect(joinAsClient(room, connection).agent.haid).toMatch(/\/cursor-[0-9a-f]{4}$/)
+  expect((await joinAsClient(room, connection)).agent.haid).toMatch(/\/cursor-[0-9a-f]{4}$/)
 })
 
-test('a connection that is over and has a task in progress keeps its name', () => {
+test('a connection that is over and has a task in progress keeps its name', async () => {
   let fate: 'alive' | 'gone' = 'alive'
   const room = openRoom({ fateOf: () => fate })
-  const first = joinAsClient(room, { client: 'cursor', process: 'here 1 1' })
+  const first = await joinAsClient(room, { client: 'cursor', process: 'here 1 1' })
   const actor = { kind: 'agent' as const, haid: first.agent.haid, secret: first.secret }
-  startTask(room, actor, { taskId: 'T-1', title: 'x' })
+  await startTask(room, actor, { taskId: 'T-1', title: 'x' })
   fate = 'gone'
-  expect(joinAsClient(room, { client: 'cursor', process: 'here 3 3' }).agent.haid).toMatch(/\/cursor-[0-9a-f]{4}$/)
+  expect((await joinAsClient(room, { client: 'cursor', process: 'here 3 3' })).agent.haid).toMatch(
+    /\/cursor-[0-9a-f]{4}$/,
+  )
 })
 
 test('a label does not open what a killed neighbour of another name has left, under the same parent', async () => {

@@ -10,10 +10,10 @@ import { temporaryProject } from '../support/project.ts'
 
 const NOBODY = 65_534
 
-test('seed 002 §5: who cannot look into the store is told so, and never that a path is free', () => {
+test('seed 002 §5: who cannot look into the store is told so, and never that a path is free', async () => {
   const project = temporaryProject()
   const room = openRoom({ project })
-  claimScopes(room, enter(room, 'amber-otter'), wants(room, 'src'))
+  await claimScopes(room, await enter(room, 'amber-otter'), wants(room, 'src'))
   // Root steps down; others lose the right to enter.
   const isRoot = process.getuid?.() === 0
   const folder = room.project.coordinationDir

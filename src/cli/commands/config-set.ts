@@ -13,10 +13,10 @@ export const run: Run<typeof configSet> = (context, { args }) => {
     })
   if (!/^\d{1,6}$/.test(args.value))
     throw new HeimdallError('INVALID_ARGS', `${printable(args.value)} is not a number of minutes`)
-  return withRoom(context, (room) => {
-    const { name } = personIn(context, room, 'changing how long agents may be silent', null)
+  return withRoom(context, async (room) => {
+    const { name } = await personIn(context, room, 'changing how long agents may be silent', null)
     const value = Number(args.value)
-    setStaleMinutes(room, { kind: 'human', name }, value)
+    await setStaleMinutes(room, { kind: 'human', name }, value)
     return { data: { key: args.key, value, origin: 'repository' }, text: `${args.key} is ${value} in this repository` }
   })
 }

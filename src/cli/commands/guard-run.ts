@@ -89,7 +89,7 @@ async function check(
 /** What was found stands, whether or not it can be written down. */
 async function putOnRecord(context: Context, committer: Committer, verdict: Verdict): Promise<void> {
   try {
-    await withRoom(context, (room) => recordCollisions(room, committer, verdict))
+    await withRoom(context, async (room) => recordCollisions(room, committer, verdict))
   } catch (error) {
     if (!isOutage(error)) throw error
     context.note(`heimdall guard: the collision is not on record: ${error.message}`)

@@ -62,7 +62,7 @@ export const makeClaim = tool({
   required: ['surfaces', 'task'],
   async run(caller, { surfaces, task, ttl_minutes, takeover_stale }) {
     const room = await caller.desk.room()
-    const result = claimScopes(room, caller.actor, {
+    const result = await claimScopes(room, caller.actor, {
       scopes: surfaces,
       cwd: room.project.root,
       task,
@@ -145,13 +145,15 @@ export const releaseClaim = tool({
     const room = await caller.desk.room()
     const { actor } = caller
     const cwd = room.project.root
-    if (claim_id !== undefined) return released(caller, releaseClaims(room, actor, { claimId: claim_id, cwd }).length)
-    if (haid === undefined || haid === caller.haid) return released(caller, releaseClaims(room, actor, { cwd }).length)
+    if (claim_id !== undefined)
+      return released(caller, (await releaseClaims(room, actor, { claimId: claim_id, cwd })).length)
+    if (haid === undefined || haid === caller.haid)
+      return released(caller, (await releaseClaims(room, actor, { cwd })).length)
     // Somebody else's: the engine refuses it claim by claim, and keeps the attempt on record.
     const other = room.store.read((rows) => findAgent(rows, haid))
     if (other === undefined) throw unknownAgent(haid)
     const [held] = listClaims(room, { holder: other.haid })
-    if (held !== undefined) releaseClaims(room, actor, { claimId: held.claim.claimId, cwd })
+    if (held !== undefined) await releaseClaims(room, actor, { claimId: held.claim.claimId, cwd })
     return { data: { result: `${other.haid} holds no active claim`, haid: caller.haid } }
   },
 })

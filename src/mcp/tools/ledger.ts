@@ -57,7 +57,7 @@ export const appendDecision = tool({
   required: ['title', 'body'],
   async run(caller, { title, body }) {
     const room = await caller.desk.room()
-    const wallMs = recordDecision(room, caller.actor, { title, body })
+    const wallMs = await recordDecision(room, caller.actor, { title, body })
     return { data: { appended: true, haid: caller.haid, timestamp: isoSeconds(wallMs), title } }
   },
 })
@@ -76,7 +76,7 @@ export const raiseConflictPr = tool({
   required: ['id', 'title', 'surfaces'],
   async run(caller, input) {
     const room = await caller.desk.room()
-    const raised = raiseConflict(room, caller.actor, caller.desk.env, {
+    const raised = await raiseConflict(room, caller.actor, caller.desk.env, {
       id: input.id,
       title: input.title,
       surfaces: input.surfaces,

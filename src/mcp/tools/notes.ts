@@ -16,8 +16,8 @@ export const inbox = tool({
     const { desk, haid, agentId } = caller
     const room = await desk.room()
     if (note !== undefined) {
-      const read = markRead(room, caller.actor, note)
-      const seen = ack === true ? acknowledge(room, caller.actor, note) : read
+      const read = await markRead(room, caller.actor, note)
+      const seen = ack === true ? await acknowledge(room, caller.actor, note) : read
       const body = fence(seen.body, {
         from: seen.from,
         charsMax: MCP_BODY_CHARS_MAX,

@@ -36,18 +36,22 @@ const recordOf = (room: Coordination, agent: Agent): AgentRecord =>
   room.store.read((rows) => agentRecord(room, rows, rows.agent(agent.haid) ?? agent, room.now()))
 
 export const register: Run<typeof agentRegister> = (context, { flags }) =>
-  withRoom(context, (room) => {
+  withRoom(context, async (room) => {
     const name = flags.name === undefined ? undefined : parseAgentId(flags.name)
     const known = name === undefined ? undefined : room.store.read((rows) => rows.agentById(name))
     if (known !== undefined && flags['force-update'] === true) {
-      const updated = updateAgent(room, actorFor(context, room, known.agentId), {
+      const updated = await updateAgent(room, await actorFor(context, room, known.agentId), {
         role: flags.role,
         displayName: flags.display,
       })
       return { data: recordOf(room, updated), text: `✓ updated ${updated.agentId}` }
     }
     const tree = sessionTree(context)
-    const { agent } = registerAgent(room, { name, role: flags.role, displayName: flags.display, tree }, keepKey(room))
+    const { agent } = await registerAgent(
+      room,
+      { name, role: flags.role, displayName: flags.display, tree },
+      keepKey(room),
+    )
     return { data: recordOf(room, agent), text: `✓ registered ${agent.agentId} (${agent.haid})` }
   })
 
@@ -95,24 +99,24 @@ export const show: Run<typeof agentShow> = (context, { flags }) =>
   )
 
 export const heartbeat: Run<typeof agentHeartbeat> = (context, { flags }) =>
-  withRoom(context, (room) => {
+  withRoom(context, async (room) => {
     if (flags.agent !== undefined) checkedName(flags.agent)
-    const agent = beat(room, actorFor(context, room, flags.agent))
+    const agent = await beat(room, await actorFor(context, room, flags.agent))
     const record = recordOf(room, agent)
     return { data: record, text: `✓ ${agent.agentId} seen at ${record.last_seen_at}` }
   })
 
 export const end: Run<typeof agentEnd> = (context, { flags }) =>
-  withRoom(context, (room) => {
-    const { released } = endSession(room, actorFor(context, room, flags.agent))
+  withRoom(context, async (room) => {
+    const { released } = await endSession(room, await actorFor(context, room, flags.agent))
     return { data: { released }, text: `✓ session ended, ${released.length} claims released` }
   })
 
 export const reserve: Run<typeof agentReserve> = (context, { flags }) =>
-  withRoom(context, (room) => {
+  withRoom(context, async (room) => {
     if (flags.ttl < 5 || flags.ttl > 1_440)
       throw new HeimdallError('INVALID_ARGS', `--ttl ${flags.ttl}, 5 to 1440 minutes allowed`)
-    const result = claimScopes(room, actorFor(context, room, flags.agent), {
+    const result = await claimScopes(room, await actorFor(context, room, flags.agent), {
       scopes: flags.scope,
       cwd: context.cwd,
       task: flags.bead === NO_TASK ? null : flags.bead,
@@ -151,9 +155,9 @@ export const reserve: Run<typeof agentReserve> = (context, { flags }) =>
   })
 
 export const release: Run<typeof agentRelease> = (context, { flags }) =>
-  withRoom(context, (room) => {
-    const actor = actorFor(context, room, flags.agent)
-    const released = releaseClaims(room, actor, { scopes: flags.scope, cwd: context.cwd, epoch: flags.epoch })
+  withRoom(context, async (room) => {
+    const actor = await actorFor(context, room, flags.agent)
+    const released = await releaseClaims(room, actor, { scopes: flags.scope, cwd: context.cwd, epoch: flags.epoch })
     const agentId = room.store.read((rows) => rows.agent(actor.haid)?.agentId ?? actor.haid)
     const [first] = released.map((claim) => reservationRecord(room, endedStanding(claim, agentId)))
     return {

@@ -13,6 +13,7 @@ import type { Coordination } from '../../../coordination/coordination.ts'
 import { findAgent } from '../../../coordination/gate.ts'
 import { readHaid } from '../../../coordination/haid.ts'
 import { heartbeat as beat } from '../../../coordination/identity.ts'
+import { processRef } from '../../../coordination/process-ref.ts'
 import { NO_TASK } from '../../../coordination/protocol.ts'
 import { waitForClaim } from '../../../coordination/queue.ts'
 import { claimRecord, conflictHint, conflictRecord } from '../../../coordination/records.ts'
@@ -40,17 +41,21 @@ import { askingOf, callerOf, ledgerActor, personIn, withRoom, withRoomToRead } f
 const COLLISION = 3
 
 export const take: Run<typeof claimTake> = (context, { flags, args }) =>
-  withRoom(context, (room) => {
+  withRoom(context, async (room) => {
     const request = requestOf(context, args.scope, flags)
-    const actor = ledgerActor(context, room, flags.agent)
-    return answer(context, room, claimScopes(room, actor, { ...request, archivesLapsed: true, replacesTask: true }))
+    const actor = await ledgerActor(context, room, flags.agent)
+    return answer(
+      context,
+      room,
+      await claimScopes(room, actor, { ...request, archivesLapsed: true, replacesTask: true }),
+    )
   })
 
 export const takeover: Run<typeof claimTakeover> = (context, { flags, args }) =>
-  withRoom(context, (room) => {
-    const force = flags.force === true ? personIn(context, room, '--force', null).name : undefined
+  withRoom(context, async (room) => {
+    const force = flags.force === true ? (await personIn(context, room, '--force', null)).name : undefined
     if (force !== undefined && flags.reason === undefined) throw new HeimdallError('USAGE', '--force needs --reason')
-    const result = claimScopes(room, ledgerActor(context, room, flags.agent), {
+    const result = await claimScopes(room, await ledgerActor(context, room, flags.agent), {
       ...requestOf(context, args.scope, flags),
       takeover: force === undefined ? 'stale' : { force, reason: flags.reason ?? '' },
     })
@@ -65,10 +70,11 @@ export const wait: Run<typeof claimWait> = (context, { flags, args }) =>
     try {
       const result = await waitForClaim(
         room,
-        ledgerActor(context, room, flags.agent),
+        await ledgerActor(context, room, flags.agent),
         requestOf(context, args.scope, flags),
         {
           timeoutMs: flags.timeout,
+          process: processRef(process.pid),
           signal: stop.signal,
           onQueued: ({ conflicts, ahead }) =>
             context.note(
@@ -174,8 +180,8 @@ function chosenBy(
 }
 
 export const renew: Run<typeof claimRenew> = (context, { flags, args }) =>
-  withRoom(context, (room) => {
-    const renewed = renewClaims(room, ledgerActor(context, room, flags.agent), {
+  withRoom(context, async (room) => {
+    const renewed = await renewClaims(room, await ledgerActor(context, room, flags.agent), {
       ...chosenBy(room, args.scope, flags.claim),
       cwd: context.cwd,
       epoch: flags.epoch,
@@ -191,9 +197,9 @@ export const renew: Run<typeof claimRenew> = (context, { flags, args }) =>
   })
 
 export const release: Run<typeof claimRelease> = (context, { flags, args }) =>
-  withRoom(context, (room) => {
-    const actor = ledgerActor(context, room, flags.haid ?? flags.agent)
-    const released = releaseClaims(room, actor, {
+  withRoom(context, async (room) => {
+    const actor = await ledgerActor(context, room, flags.haid ?? flags.agent)
+    const released = await releaseClaims(room, actor, {
       ...chosenBy(room, args.scope, flags.claim),
       cwd: context.cwd,
       epoch: flags.epoch,
@@ -208,9 +214,9 @@ export const release: Run<typeof claimRelease> = (context, { flags, args }) =>
   })
 
 export const heartbeat: Run<typeof claimHeartbeat> = (context, { flags }) =>
-  withRoom(context, (room) => {
-    const actor = ledgerActor(context, room, flags.haid)
-    const agent = beat(room, actor)
+  withRoom(context, async (room) => {
+    const actor = await ledgerActor(context, room, flags.haid)
+    const agent = await beat(room, actor)
     const claims = listClaims(room, { holder: agent.haid })
     // Seed 000: a heartbeat without a claim is an error of the caller.
     if (claims.length === 0)
@@ -290,8 +296,8 @@ function merged(records: readonly Record<string, unknown>[]): Record<string, unk
 }
 
 export const reap: Run<typeof claimReap> = (context) =>
-  withRoom(context, (room) => {
-    const { reaped, active } = reapClaims(room)
+  withRoom(context, async (room) => {
+    const { reaped, active } = await reapClaims(room)
     return {
       data: { reaped: reaped.map(({ claimId }) => claimId), active },
       text: `reaped ${reaped.length} expired claim(s); ${active} active claim(s) remain`,

@@ -48,28 +48,28 @@ function plain(text: string, field = 'haid'): Answer {
 }
 
 export const register: Run<typeof haidRegister> = (context, { flags }) =>
-  withRoom(context, (room) => {
+  withRoom(context, async (room) => {
     const found = callerOf(context, room)
     const haid = flags.haid ?? found.haid
     const isSession = flags.haid === undefined && found.proof === 'process'
     const made = isSession
       ? undefined
-      : registerHaid(room, haid, { role: flags.role, tree: sessionTree(context) }, keepKey(room))
+      : await registerHaid(room, haid, { role: flags.role, tree: sessionTree(context) }, keepKey(room))
     if (made === undefined) {
-      const actor = ledgerActor(context, room, flags.haid)
+      const actor = await ledgerActor(context, room, flags.haid)
       const isRevoked = room.store.read((rows) => rows.agent(haid)?.revokedMs ?? null) !== null
       // Registering again never lifts a revocation.
-      if (!isRevoked && flags.role !== undefined) updateAgent(room, actor, { role: flags.role })
-      else if (!isRevoked) beat(room, actor)
+      if (!isRevoked && flags.role !== undefined) await updateAgent(room, actor, { role: flags.role })
+      else if (!isRevoked) await beat(room, actor)
     }
     return one(room, haid, haid)
   })
 
 export const heartbeat: Run<typeof haidHeartbeat> = (context, { args }) =>
-  withRoom(context, (room) => {
+  withRoom(context, async (room) => {
     const haid = args.haid ?? callerOf(context, room).haid
     known(room, haid)
-    beat(room, ledgerActor(context, room, args.haid))
+    await beat(room, await ledgerActor(context, room, args.haid))
     return one(room, haid, haid)
   })
 
@@ -78,14 +78,14 @@ export const reinstate: Run<typeof haidReinstate> = (context, { args }) => setSt
 
 /** By HAID, or by the short name that every list shows. */
 function setState(context: Context, named: string, isRevoked: boolean): Promise<Answer> {
-  return withRoom(context, (room) => {
+  return withRoom(context, async (room) => {
     const agent = room.store.read((rows) => findAgent(rows, named))
     if (agent === undefined) parseHaid(named)
     const haid = agent?.haid ?? named
     const agentId = agent?.agentId ?? null
     const what = isRevoked ? 'revoking an agent' : 'lifting a revocation'
-    const { name } = personIn(context, room, what, agentId)
-    setRevoked(room, { kind: 'human', name }, haid, isRevoked)
+    const { name } = await personIn(context, room, what, agentId)
+    await setRevoked(room, { kind: 'human', name }, haid, isRevoked)
     return one(room, haid, `${haid} ${isRevoked ? 'revoked' : 'active'}`)
   })
 }

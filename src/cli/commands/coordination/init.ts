@@ -36,7 +36,7 @@ async function begin(context: Context, room: Coordination, flags: InitFlags): Pr
   if (flags.adopt !== undefined && flags.register !== undefined)
     throw new HeimdallError('AMBIGUOUS_SESSION', '--adopt and --register exclude each other')
   if (flags.register !== undefined) {
-    const { agent } = registered(room, flags.register, flags.role, sessionTree(context))
+    const { agent } = await registered(room, flags.register, flags.role, sessionTree(context))
     return begun(room, agent, 'register', { action: 'register', reason: `${agent.agentId} was free` })
   }
   if (flags.adopt !== undefined) return resume(context, room, flags.adopt, flags)
@@ -54,9 +54,14 @@ async function begin(context: Context, room: Coordination, flags: InitFlags): Pr
 }
 
 /** A taken name is refused with the advice that every refusal here carries. */
-function registered(room: Coordination, name: string, role: string, tree: ProcessRef | undefined): { agent: Agent } {
+async function registered(
+  room: Coordination,
+  name: string,
+  role: string,
+  tree: ProcessRef | undefined,
+): Promise<{ agent: Agent }> {
   try {
-    return register(room, { name, role, tree }, keepKey(room))
+    return await register(room, { name, role, tree }, keepKey(room))
   } catch (error) {
     if (!(error instanceof HeimdallError) || error.code !== 'DUPLICATE_AGENT_ID') throw error
     const recommendation = room.store.read((rows) => recommend(rows, `${name} is taken`))
@@ -74,7 +79,7 @@ async function resume(context: Context, room: Coordination, name: string, flags:
   const doubt = doubtOf(room, name, outsideTasks, tree)
   const mayAsk = flags['non-interactive'] !== true && context.stdin.isTTY && context.stderr.isTTY
   const confirmedBy = doubt !== undefined && mayAsk ? await confirm(context, room, name, doubt) : undefined
-  const { agent, evidence, tasks } = adopted(context, room, name, { outsideTasks, confirmedBy, tree })
+  const { agent, evidence, tasks } = await adopted(context, room, name, { outsideTasks, confirmedBy, tree })
   return begun(
     room,
     agent,
@@ -104,25 +109,25 @@ function doubtOf(
 }
 
 /** An attempt on somebody who is alive is on record under the name of whoever made it. */
-function adopted(
+async function adopted(
   context: Context,
   room: Coordination,
   name: string,
   options: AdoptionOptions,
 ): ReturnType<typeof adopt> {
   try {
-    return adopt(room, name, { ...options, keep: keepKey(room) })
+    return await adopt(room, name, { ...options, keep: keepKey(room) })
   } catch (error) {
     if (!(error instanceof HeimdallError) || error.code !== 'ADOPTION_REJECTED') throw error
     const to = room.store.read((rows) => findAgent(rows, name)?.agentId) ?? null
-    recordRefusal(room, error, { by: nameToRecord(callerOf(context, room)), to })
+    await recordRefusal(room, error, { by: nameToRecord(callerOf(context, room)), to })
     throw error
   }
 }
 
 async function confirm(context: Context, room: Coordination, name: string, doubt: string): Promise<string | undefined> {
   const to = room.store.read((rows) => findAgent(rows, name)?.agentId) ?? null
-  const person = personIn(context, room, 'adopting without evidence', to).name
+  const { name: person } = await personIn(context, room, 'adopting without evidence', to)
   const terminal = createInterface({ input: context.stdin, output: context.stderr })
   try {
     const reply = await terminal.question(`${doubt} Adopt it all the same? [y/N] `)

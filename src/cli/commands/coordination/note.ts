@@ -10,23 +10,19 @@ import type { noteAck, noteInbox, noteRead, noteSend } from '../../table/coordin
 import { actorFor, callerOf, personIn, withRoom, withRoomToRead } from './room.ts'
 
 export const send: Run<typeof noteSend> = (context, { flags }) =>
-  withRoom(context, (room) => {
-    const notes = sendNote(
-      room,
-      sender(() => actorFor(context, room, flags.from, '--from')),
-      {
-        to: flags.to,
-        task: flags.bead,
-        category: flags.category,
-        subject: flags.subject,
-        body: flags.body,
-        thread: flags.thread,
-        nextAction: flags['next-action'],
-        requestedAction: flags['requested-action'],
-        urgency: flags.urgency,
-        scope: flags.scope,
-      },
-    )
+  withRoom(context, async (room) => {
+    const notes = await sendNote(room, await sender(actorFor(context, room, flags.from, '--from')), {
+      to: flags.to,
+      task: flags.bead,
+      category: flags.category,
+      subject: flags.subject,
+      body: flags.body,
+      thread: flags.thread,
+      nextAction: flags['next-action'],
+      requestedAction: flags['requested-action'],
+      urgency: flags.urgency,
+      scope: flags.scope,
+    })
     const records = notes.map(noteRecord)
     const recipients = notes.map(({ to }) => to)
     return {
@@ -36,9 +32,9 @@ export const send: Run<typeof noteSend> = (context, { flags }) =>
   })
 
 /** For a sender, the seed has a code of its own. */
-function sender<T>(find: () => T): T {
+async function sender<T>(found: Promise<T>): Promise<T> {
   try {
-    return find()
+    return await found
   } catch (error) {
     if (error instanceof HeimdallError && error.code === 'AGENT_NOT_FOUND')
       throw new HeimdallError('UNKNOWN_SENDER', error.message, { cause: error })
@@ -87,17 +83,17 @@ function line(note: Note): string {
 }
 
 export const read: Run<typeof noteRead> = (context, { flags }) =>
-  withRoom(context, (room) => {
-    const note = markRead(room, actorFor(context, room, flags.agent), flags.message)
+  withRoom(context, async (room) => {
+    const note = await markRead(room, await actorFor(context, room, flags.agent), flags.message)
     return { data: noteRecord(note), text: `✓ Seen: ${note.messageId}` }
   })
 
 export const ack: Run<typeof noteAck> = (context, { flags }) =>
-  withRoom(context, (room) => {
+  withRoom(context, async (room) => {
     const actor =
       flags.human === true
-        ? ({ kind: 'human', name: personIn(context, room, '--human', null).name } as const)
-        : actorFor(context, room, flags.agent)
-    const note = acknowledge(room, actor, flags.message)
+        ? ({ kind: 'human', name: (await personIn(context, room, '--human', null)).name } as const)
+        : await actorFor(context, room, flags.agent)
+    const note = await acknowledge(room, actor, flags.message)
     return { data: noteRecord(note), text: `✓ Accepted: ${note.messageId}` }
   })

@@ -25,7 +25,7 @@ import { optionsFor } from './store-options.ts'
 export async function withRoom<T>(context: Context, act: (room: Coordination) => T | Promise<T>): Promise<T> {
   const room = openCoordination(await optionsFor(context))
   try {
-    for (const skipped of takeInRemote(room).skipped) context.note(`warning: ${skipped}`)
+    for (const skipped of (await takeInRemote(room)).skipped) context.note(`warning: ${skipped}`)
     try {
       return await act(room)
     } finally {
@@ -46,7 +46,7 @@ export async function withRoomToRead<T>(
   const signature = ledgerSignature(options.project)
   let room = openCoordinationToRead(options)
   if (room === undefined ? Object.keys(signature).length > 0 : hasNews(room, signature)) {
-    const upToDate = takeInNews(context, options, signature)
+    const upToDate = await takeInNews(context, options, signature)
     if (upToDate !== undefined) room?.store.close()
     room = upToDate ?? room
   }
@@ -59,11 +59,15 @@ export async function withRoomToRead<T>(
 }
 
 /** Whoever only reads is answered from what is known, also where nothing can be written. */
-function takeInNews(context: Context, options: CoordinationOptions, signature: Signature): Coordination | undefined {
+async function takeInNews(
+  context: Context,
+  options: CoordinationOptions,
+  signature: Signature,
+): Promise<Coordination | undefined> {
   let room: Coordination | undefined
   try {
     room = openCoordination(options)
-    for (const skipped of takeInRemote(room, signature).skipped) context.note(`warning: ${skipped}`)
+    for (const skipped of (await takeInRemote(room, signature)).skipped) context.note(`warning: ${skipped}`)
     return room
   } catch (error) {
     room?.store.close()
@@ -98,12 +102,12 @@ async function logLines(context: Context, lines: readonly LogLine[]): Promise<vo
 }
 
 /** The agent to act as, with proof: `--agent`, the session's, or what the environment says. */
-export function actorFor(
+export async function actorFor(
   context: Context,
   room: Coordination,
   named: string | undefined,
   flag = '--agent',
-): AgentActor {
+): Promise<AgentActor> {
   const asking = askingOf(context, named)
   const found = caller(room, asking)
   if (found.as === 'everybody')
@@ -115,7 +119,7 @@ export function actorFor(
 }
 
 /** For seed 000's commands: the current HAID acts, and is registered when it acts for the first time. */
-export function ledgerActor(context: Context, room: Coordination, named?: string): AgentActor {
+export async function ledgerActor(context: Context, room: Coordination, named?: string): Promise<AgentActor> {
   const asking = askingOf(context, named)
   return actAs(room, asking, caller(room, asking), keepKey(room))
 }
@@ -145,12 +149,12 @@ export const keepKey =
     writeKey(room.project, haid, secret)
 
 /** What only a person may do: an agent's attempt is on record under its own name. */
-export function personIn(context: Context, room: Coordination, what: string, to: string | null): Person {
+export async function personIn(context: Context, room: Coordination, what: string, to: string | null): Promise<Person> {
   try {
     return requirePerson(what)
   } catch (error) {
     if (!(error instanceof HeimdallError) || error.code !== 'PERSON_REQUIRED') throw error
-    recordRefusal(room, error, { by: nameToRecord(callerOf(context, room)), to })
+    await recordRefusal(room, error, { by: nameToRecord(callerOf(context, room)), to })
     throw error
   }
 }

@@ -9,8 +9,8 @@ import type { taskDone, taskList, taskStart } from '../../table/coordination.ts'
 import { actorFor, withRoom, withRoomToRead } from './room.ts'
 
 export const start: Run<typeof taskStart> = (context, { flags, args }) =>
-  withRoom(context, (room) => {
-    const task = startTask(room, actorFor(context, room, flags.agent), {
+  withRoom(context, async (room) => {
+    const task = await startTask(room, await actorFor(context, room, flags.agent), {
       taskId: args.task,
       title: flags.title ?? args.task,
     })
@@ -18,9 +18,9 @@ export const start: Run<typeof taskStart> = (context, { flags, args }) =>
   })
 
 export const done: Run<typeof taskDone> = (context, { flags, args }) =>
-  withRoom(context, (room) => {
+  withRoom(context, async (room) => {
     const state = flags.failed === true ? 'failed' : 'done'
-    const task = endTask(room, actorFor(context, room, flags.agent), {
+    const task = await endTask(room, await actorFor(context, room, flags.agent), {
       taskId: args.task,
       state,
       summary: flags.summary,

@@ -1,6 +1,6 @@
 // What a process has read of the store already, kept for as long as nobody has written: most calls of a long-lived one ask the same.
-import { KEPT_ROWS_MAX } from '../limits.ts'
-import type { Reader } from './store.ts'
+import { KEPT_ROWS_MAX } from '../../limits.ts'
+import type { Reader } from '../store.ts'
 
 /** The store underneath: a read transaction, and the number that moves when another connection has committed. */
 export interface Source {
@@ -103,6 +103,8 @@ export class KeptReads {
       tickets: () => this.#fresh(() => rows.tickets()),
       task: (taskId) => this.#fresh(() => rows.task(taskId)),
       tasks: (query) => this.#fresh(() => rows.tasks(query)),
+      localSetting: (key) => this.#kept(`local setting ${key}`, () => rows.localSetting(key)),
+      head: () => this.#fresh(() => rows.head()),
     }
   }
 }

@@ -1,27 +1,40 @@
-// Rows of the tables as values of the store's types, and back.
-import type { Scope } from '../scopes/scope.ts'
+// Rows of the tables as values of the store's types, and back: the shared row, and beside it what this machine alone knows.
+import type { Scope } from '../../scopes/scope.ts'
+import type { Row } from '../entry.ts'
+import type { Moment } from '../moment.ts'
 import type {
   ActorKind,
   Agent,
   Claim,
   ClaimState,
+  Incursion,
   NewEvent,
   Note,
   NoteState,
   StoredEvent,
   Task,
   TaskState,
-} from './store.ts'
-
-export type Row = Record<string, string | number | null>
+  Ticket,
+} from '../store.ts'
 
 const text = (row: Row, column: string): string => String(row[column])
 const number = (row: Row, column: string): number => Number(row[column])
 const textOrNull = (row: Row, column: string): string | null => (row[column] === null ? null : text(row, column))
 const numberOrNull = (row: Row, column: string): number | null => (row[column] === null ? null : number(row, column))
 
-export function agentRow(agent: Agent): Row {
-  const { beat, seen, session } = agent
+/** Of a time that another machine read: nothing but the wall is known of it here, and no boot is called this. */
+const ELSEWHERE = { boot: '', monoMs: 0 } as const
+
+/** The local reading belongs to one wall time; where the shared row has another by now, it was made elsewhere. */
+function momentFrom(row: Row, name: 'granted' | 'since'): Moment {
+  const wallMs = number(row, `${name}_wall_ms`)
+  return row['read_wall_ms'] === wallMs
+    ? { boot: text(row, `${name}_boot`), monoMs: number(row, `${name}_mono_ms`), wallMs }
+    : { ...ELSEWHERE, wallMs }
+}
+
+export function agentRow(agent: Omit<Agent, 'beat' | 'seen'>): Row {
+  const { session } = agent
   return {
     haid: agent.haid,
     agent_id: agent.agentId,
@@ -33,25 +46,21 @@ export function agentRow(agent: Agent): Row {
     version: agent.version,
     created_ms: agent.createdMs,
     revoked_ms: agent.revokedMs,
-    beat_count: beat.count,
-    beat_boot: beat.at.boot,
-    beat_mono_ms: beat.at.monoMs,
-    beat_wall_ms: beat.at.wallMs,
-    seen_boot: seen?.boot ?? null,
-    seen_count: seen?.count ?? null,
-    seen_mono_ms: seen?.monoMs ?? null,
-    seen_age_ms: seen?.ageMs ?? null,
     session_epoch: session.epoch,
     session_secret_hash: session.secretHash,
     session_client: session.client,
-    session_process: session.process,
-    session_tree: session.tree,
     session_started_ms: session.startedMs,
     session_ended_ms: session.endedMs,
   }
 }
 
+export function localAgentRow({ haid, session }: Pick<Agent, 'haid' | 'session'>): Row {
+  return { haid, process_epoch: session.epoch, session_process: session.process, session_tree: session.tree }
+}
+
 export function agentFrom(row: Row): Agent {
+  const startedMs = number(row, 'session_started_ms')
+  const isOfSession = row['process_epoch'] === row['session_epoch']
   return {
     haid: text(row, 'haid'),
     agentId: text(row, 'agent_id'),
@@ -63,10 +72,17 @@ export function agentFrom(row: Row): Agent {
     version: number(row, 'version'),
     createdMs: number(row, 'created_ms'),
     revokedMs: numberOrNull(row, 'revoked_ms'),
-    beat: {
-      count: number(row, 'beat_count'),
-      at: { boot: text(row, 'beat_boot'), monoMs: number(row, 'beat_mono_ms'), wallMs: number(row, 'beat_wall_ms') },
-    },
+    beat:
+      row['beat_count'] === null
+        ? { count: 0, at: { ...ELSEWHERE, wallMs: startedMs } }
+        : {
+            count: number(row, 'beat_count'),
+            at: {
+              boot: text(row, 'beat_boot'),
+              monoMs: number(row, 'beat_mono_ms'),
+              wallMs: number(row, 'beat_wall_ms'),
+            },
+          },
     seen:
       row['seen_boot'] === null
         ? null
@@ -80,34 +96,48 @@ export function agentFrom(row: Row): Agent {
       epoch: number(row, 'session_epoch'),
       secretHash: textOrNull(row, 'session_secret_hash'),
       client: textOrNull(row, 'session_client'),
-      process: textOrNull(row, 'session_process'),
-      tree: textOrNull(row, 'session_tree'),
-      startedMs: number(row, 'session_started_ms'),
+      process: isOfSession ? textOrNull(row, 'session_process') : null,
+      tree: isOfSession ? textOrNull(row, 'session_tree') : null,
+      startedMs,
       endedMs: numberOrNull(row, 'session_ended_ms'),
     },
   }
 }
 
-export function claimRow(claim: Omit<Claim, 'epoch'>): Row & { scopes: string } {
+/** What a claim is known by, and its scopes, never change. */
+export function claimRow(claim: Omit<Claim, 'epoch'>): Row {
   return {
     claim_id: claim.claimId,
+    ...claimChanges(claim),
+    created_ms: claim.createdMs,
+    origin: claim.origin,
+    scopes: JSON.stringify(claim.scopes),
+  }
+}
+
+export function claimChanges(claim: Omit<Claim, 'epoch'>): Row {
+  return {
     holder: claim.holder,
     task: claim.task,
     intent: claim.intent,
-    worktree: claim.worktree,
     ttl_minutes: claim.ttlMinutes,
     state: claim.state,
-    created_ms: claim.createdMs,
-    granted_boot: claim.granted.boot,
-    granted_mono_ms: claim.granted.monoMs,
     granted_wall_ms: claim.granted.wallMs,
     ended_ms: claim.endedMs,
     ended_reason: claim.endedReason,
     displaced_by: claim.displacedBy,
-    tree: claim.tree,
     told_ms: claim.toldMs,
-    origin: claim.origin,
-    scopes: JSON.stringify(claim.scopes),
+  }
+}
+
+export function localClaimRow({ epoch, worktree, tree, granted }: Claim): Row {
+  return {
+    epoch,
+    worktree,
+    tree,
+    read_wall_ms: granted.wallMs,
+    granted_boot: granted.boot,
+    granted_mono_ms: granted.monoMs,
   }
 }
 
@@ -118,15 +148,11 @@ export function claimFrom(row: Row, scopes: readonly Scope[]): Claim {
     holder: text(row, 'holder'),
     task: textOrNull(row, 'task'),
     intent: textOrNull(row, 'intent'),
-    worktree: text(row, 'worktree'),
+    worktree: row['worktree'] === null ? '' : text(row, 'worktree'),
     ttlMinutes: number(row, 'ttl_minutes'),
     state: text(row, 'state') as ClaimState,
     createdMs: number(row, 'created_ms'),
-    granted: {
-      boot: text(row, 'granted_boot'),
-      monoMs: number(row, 'granted_mono_ms'),
-      wallMs: number(row, 'granted_wall_ms'),
-    },
+    granted: momentFrom(row, 'granted'),
     endedMs: numberOrNull(row, 'ended_ms'),
     endedReason: textOrNull(row, 'ended_reason'),
     displacedBy: textOrNull(row, 'displaced_by'),
@@ -134,6 +160,33 @@ export function claimFrom(row: Row, scopes: readonly Scope[]): Claim {
     toldMs: numberOrNull(row, 'told_ms'),
     origin: text(row, 'origin') as Claim['origin'],
     scopes,
+  }
+}
+
+export function incursionFrom(row: Row): Incursion {
+  return {
+    pair: text(row, 'pair'),
+    since: momentFrom(row, 'since'),
+    count: number(row, 'count'),
+    eventId: text(row, 'event_id'),
+  }
+}
+
+/** Of one who waits elsewhere nothing is known here; a fleet tells of its signs. */
+export function ticketFrom(row: Row): Ticket {
+  return {
+    ticket: number(row, 'ticket'),
+    holder: text(row, 'holder'),
+    scopes: JSON.parse(text(row, 'scopes')) as Scope[],
+    process: textOrNull(row, 'process'),
+    refreshed:
+      row['refreshed_boot'] === null
+        ? { ...ELSEWHERE, wallMs: 0 }
+        : {
+            boot: text(row, 'refreshed_boot'),
+            monoMs: number(row, 'refreshed_mono_ms'),
+            wallMs: number(row, 'refreshed_wall_ms'),
+          },
   }
 }
 
@@ -218,4 +271,8 @@ export function taskFrom(row: Row): Task {
     endedMs: numberOrNull(row, 'ended_ms'),
     summary: textOrNull(row, 'summary'),
   }
+}
+
+export function taskRow({ taskId, owner, state, title, startedMs, endedMs, summary }: Task): Row {
+  return { task_id: taskId, owner, state, title, started_ms: startedMs, ended_ms: endedMs, summary }
 }

@@ -1,0 +1,106 @@
+// The coordination store on SQLite: one database per repository, each change one IMMEDIATE transaction with its entry in it.
+import { statSync } from 'node:fs'
+import type { Clock } from '../../clock.ts'
+import { onDisk } from '../../storage/faults.ts'
+import { type Database, openDatabase } from '../../storage/sqlite.ts'
+import type { Author } from '../entry.ts'
+import type { Store, Writer } from '../store.ts'
+import { CommitWatch } from './commit-watch.ts'
+import { appendEntry, entriesAfter } from './entries.ts'
+import { EntryDraft } from './entry-draft.ts'
+import { followEntries } from './follow.ts'
+import { KeptReads } from './kept-reads.ts'
+import { createReader, headOf } from './reading.ts'
+import { MIGRATIONS } from './schema.ts'
+import { Statements } from './statements.ts'
+import { createWriter } from './writing.ts'
+
+export interface WritableOptions {
+  readonly clock: Clock
+  /** Of entries. */
+  readonly newId: () => string
+}
+
+export interface ReadOnlyOptions {
+  readonly clock: Clock
+  readonly readOnly: true
+}
+
+const NOWHERE: Omit<Author, 'haid'> = { sessionId: null, runId: null }
+
+/** Opens or makes the store. With `readOnly` the answer is nothing when there is no store yet: then nobody holds anything. */
+export function openSqliteStore(path: string, options: WritableOptions): Store
+export function openSqliteStore(path: string, options: ReadOnlyOptions): Store | undefined
+export function openSqliteStore(path: string, options: WritableOptions | ReadOnlyOptions): Store | undefined {
+  const isReadOnly = 'readOnly' in options
+  if (isReadOnly && !isStoreThere(path)) return undefined
+  const db = openCurrent(path, isReadOnly)
+  const sql = new Statements(db)
+  const reader = createReader(sql)
+  // Prepared once: the driver parses the text of `exec` on every call, which is a fifth of a short read.
+  const begin = db.prepare('BEGIN')
+  const commit = db.prepare('COMMIT')
+  const dataVersion = db.prepare('PRAGMA data_version')
+  const kept = new KeptReads({
+    rows: reader,
+    // Deferred: all reads of the transaction see the state of the first one.
+    begin: () => void begin.run(),
+    commit: () => void commit.run(),
+    version: () => (dataVersion.get() as { data_version: number }).data_version,
+  })
+  let draft = new EntryDraft()
+  const writer = createWriter(sql, reader, () => draft)
+  const decide = <T>(act: (rows: Writer) => T, by: Omit<Author, 'haid'>): { result: T; seq: number | undefined } =>
+    db.transaction(() => {
+      draft = new EntryDraft()
+      const result = act(writer)
+      if (draft.isEmpty || isReadOnly) return { result, seq: undefined }
+      const { clock, newId } = options
+      return { result, seq: appendEntry(sql, draft, { id: newId(), wallMs: clock.wallMs(), by }) }
+    })
+  const commits = new CommitWatch({ path, clock: options.clock, head: () => headOf(sql) })
+  let isOpen = true
+  return {
+    async change(act, by = NOWHERE) {
+      try {
+        const { result, seq } = decide(act, by)
+        if (seq !== undefined) commits.announce(seq)
+        return result
+      } finally {
+        kept.forget()
+      }
+    },
+    read: (act) => kept.read(act),
+    follow: (afterSeq, signal) =>
+      followEntries(
+        {
+          after: (seq, limit) => (isOpen ? entriesAfter(sql, seq, limit) : undefined),
+          listen: (onCommit) => commits.listen(onCommit),
+        },
+        afterSeq,
+        signal,
+      ),
+    close() {
+      if (!isOpen) return
+      isOpen = false
+      commits.close()
+      db.close()
+    },
+  }
+}
+
+/** A store that may not be looked for is not the same as none: whoever cannot see it must not be told that nobody holds anything. */
+export function isStoreThere(path: string): boolean {
+  return onDisk(path, () => statSync(path, { throwIfNoEntry: false }) !== undefined)
+}
+
+/** A store that an older version left behind, or a crash right after its making, has to be migrated before it can be read. */
+function openCurrent(path: string, isReadOnly: boolean): Database {
+  if (!isReadOnly) return openDatabase(path, { migrations: MIGRATIONS })
+  const db = openDatabase(path, { migrations: MIGRATIONS, readOnly: true })
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
+  if (version === MIGRATIONS.length) return db
+  db.close()
+  openDatabase(path, { migrations: MIGRATIONS }).close()
+  return openDatabase(path, { migrations: MIGRATIONS, readOnly: true })
+}
