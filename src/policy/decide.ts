@@ -2,19 +2,10 @@
 import { addTime } from './cells.ts'
 import { forCall } from './decisions.ts'
 import { isInHours } from './hours.ts'
-import { type Outcome, endOf, isOverLimit, readingsOf, trippedDecision, writesOf } from './meters.ts'
+import { type Outcome, endOf, isOverLimit, trippedDecision, writesOf } from './meters.ts'
 import type { Plan, Step } from './plan.ts'
-import type {
-  CallEnd,
-  CallFacts,
-  CallResult,
-  CellWrite,
-  CounterReading,
-  Counters,
-  Decision,
-  Locations,
-  Verdict,
-} from './types.ts'
+import { Readings } from './readings.ts'
+import type { CallEnd, CallFacts, CallResult, CellWrite, Counters, Decision, Locations, Verdict } from './types.ts'
 
 const NO_IDS: readonly string[] = []
 const NO_WRITES: readonly CellWrite[] = []
@@ -47,7 +38,7 @@ export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: n
   let tripped: string[] | null = null
   let ending: Step[] | null = null
   const writes: CellWrite[] = []
-  const readings: CounterReading[] = []
+  const readings = new Readings()
   for (const step of plan.steps) {
     const holds = step.isPlain || meets(step, call, tags ?? NO_IDS)
     if (holds === false) {
@@ -87,7 +78,7 @@ export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: n
   const outcome = outcomeOf(picked, picked === terminating || (!isDenied && picked === overriding))
   return {
     decision: forCall(picked, call),
-    counters: readingsOf(readings, outcome),
+    counters: readings.settle(outcome),
     writes: writesOf(writes, outcome),
     end: outcome === 'allowed' && ending !== null ? endOf(ending, hash, nowMs) : null,
     tags: tags === null ? plan.tags : [...new Set([...plan.tags, ...tags])],

@@ -3,17 +3,8 @@ import { addTime, countWithin, isBudgetExceeded, isWithin, refill, spendBudget, 
 import { withWait } from './decisions.ts'
 import { isDedupe, isRepeats } from './keys.ts'
 import type { Step } from './plan.ts'
-import type {
-  Breaker,
-  Budget,
-  CallEnd,
-  Cell,
-  CellWrite,
-  CounterReading,
-  Counters,
-  Decision,
-  RateLimit,
-} from './types.ts'
+import type { Readings } from './readings.ts'
+import type { Breaker, CallEnd, CellWrite, Counters, Decision, RateLimit } from './types.ts'
 
 /**
  * Asks one accumulator about one call. Within its limit, what it writes for an allowed call goes into `writes`; over it,
@@ -27,7 +18,7 @@ export function isOverLimit(
   counters: Counters,
   nowMs: number,
   writes: CellWrite[],
-  readings: CounterReading[],
+  readings: Readings,
 ): boolean {
   const { rule, key } = step
   switch (rule.kind) {
@@ -36,7 +27,9 @@ export function isOverLimit(
       const cell = counters.get(key, '')
       const isOver = isBudgetExceeded(budget, cell)
       const spent = isOver ? cell : spendBudget(budget, cell)
-      readBudget(rule.rule_id, budget, cell, spent, readings)
+      const [calls, cost] = step.counted
+      if (calls !== null) readings.put(calls, cell?.[0] ?? 0, spent?.[0] ?? 0)
+      if (cost !== null) readings.put(cost, cell?.[1] ?? 0, spent?.[1] ?? 0)
       if (spent === undefined || isOver) return true
       writes.push({ key, args: '', cell: spent, expiresMs: Infinity })
       return false
@@ -49,7 +42,8 @@ export function isOverLimit(
       const { window_ms } = rule.effect.dedupe
       const acceptedMs = counters.get(key, hash)?.[0]
       const isRepeated = acceptedMs !== undefined && isWithin(acceptedMs, window_ms, nowMs)
-      readings.push({ rule_id: rule.rule_id, counter: 'duplicates', before: isRepeated ? 1 : 0, after: 1, limit: 1 })
+      const [duplicates] = step.counted
+      if (duplicates !== null) readings.put(duplicates, isRepeated ? 1 : 0, 1)
       if (isRepeated) return true
       writes.push({ key, args: hash, cell: [nowMs], expiresMs: nowMs + window_ms })
       return false
@@ -61,37 +55,18 @@ export function isOverLimit(
   }
 }
 
-function readBudget(
-  rule_id: string,
-  { limit_calls, limit_cost_units }: Budget,
-  before: Cell | undefined,
-  after: Cell | undefined,
-  readings: CounterReading[],
-): void {
-  if (limit_calls !== null)
-    readings.push({ rule_id, counter: 'calls', before: before?.[0] ?? 0, after: after?.[0] ?? 0, limit: limit_calls })
-  if (limit_cost_units !== null)
-    readings.push({
-      rule_id,
-      counter: 'cost_units',
-      before: before?.[1] ?? 0,
-      after: after?.[1] ?? 0,
-      limit: limit_cost_units,
-    })
-}
-
 function isOutOfTokens(
   limit: RateLimit,
-  { rule, key }: Step,
+  { key, counted: [tokens] }: Step,
   counters: Counters,
   nowMs: number,
   writes: CellWrite[],
-  readings: CounterReading[],
+  readings: Readings,
 ): boolean {
   const bucket = refill(limit, counters.get(key, ''), nowMs)
   const isOut = bucket[0] < limit.cost_tokens_per_call
   const after = isOut ? bucket[0] : bucket[0] - limit.cost_tokens_per_call
-  readings.push({ rule_id: rule.rule_id, counter: 'tokens', before: bucket[0], after, limit: limit.capacity })
+  if (tokens !== null) readings.put(tokens, bucket[0], after)
   if (isOut) return true
   const left = [bucket[0] - limit.cost_tokens_per_call, bucket[1]]
   writes.push({ key, args: '', cell: left, expiresMs: nowMs + waitMs(limit, left, limit.capacity, nowMs) })
@@ -100,24 +75,23 @@ function isOutOfTokens(
 
 function isTripped(
   { error_threshold, window_ms, repeat_threshold, repeat_window_ms }: Breaker,
-  { rule, key, repeatsKey }: Step,
+  { key, repeatsKey, counted: [errorCount, repeatCount] }: Step,
   hash: string,
   counters: Counters,
   nowMs: number,
   writes: CellWrite[],
-  readings: CounterReading[],
+  readings: Readings,
 ): boolean {
-  const { rule_id } = rule
   if (error_threshold !== null) {
     const errors = countWithin(counters.get(key, ''), window_ms ?? 0, nowMs)
-    readings.push({ rule_id, counter: 'errors', before: errors, after: errors, limit: error_threshold })
+    if (errorCount !== null) readings.put(errorCount, errors, errors)
     if (errors >= error_threshold) return true
   }
   if (repeat_threshold === null || repeat_window_ms === null || hash === '') return false
   const repeats = counters.get(repeatsKey, hash)
   const before = countWithin(repeats, repeat_window_ms, nowMs)
   const isLast = before + 1 >= repeat_threshold
-  readings.push({ rule_id, counter: 'repeats', before, after: isLast ? before : before + 1, limit: repeat_threshold })
+  if (repeatCount !== null) readings.put(repeatCount, before, isLast ? before : before + 1)
   if (isLast) return true
   const times = addTime(repeats, repeat_window_ms, nowMs, repeat_threshold - 1)
   writes.push({ key: repeatsKey, args: hash, cell: times, expiresMs: nowMs + repeat_window_ms })
@@ -140,14 +114,6 @@ export function writesOf(writes: readonly CellWrite[], outcome: Outcome): readon
   if (outcome === 'allowed') return writes
   if (outcome === 'asked') return []
   return writes.filter(({ key }) => (outcome === 'denied' ? !isDedupe(key) : isRepeats(key)))
-}
-
-/** The readings as they are once the outcome is known: what does not count is as it was before. */
-export function readingsOf(readings: readonly CounterReading[], outcome: Outcome): readonly CounterReading[] {
-  if (outcome === 'allowed') return readings
-  const isCounted = ({ counter }: CounterReading): boolean =>
-    outcome === 'denied' ? counter !== 'duplicates' : outcome === 'refused' && counter === 'repeats'
-  return readings.map((reading) => (isCounted(reading) ? reading : { ...reading, after: reading.before }))
 }
 
 /** What the end of an allowed call may change. */

@@ -1,4 +1,5 @@
 // When policy itself fails: no bundle, a broken one, an evaluation that throws. The default is visible and in one place.
+import { NO_READINGS } from './readings.ts'
 import { readPolicyText } from './text.ts'
 import { isObject } from './fields.ts'
 import { HeimdallError } from '../errors.ts'
@@ -57,7 +58,7 @@ export async function openPolicyOnError(text: string | null, identity: Identity)
       return {
         ...plan,
         fallback: decision,
-        fixed: { decision, counters: [], writes: [], end: null, tags: [], tripped: [] },
+        fixed: { decision, counters: NO_READINGS, writes: [], end: null, tags: [], tripped: [] },
       }
     },
   }

@@ -14,7 +14,19 @@ import { type CounterKind, counterKey } from './keys.ts'
 import { type NameAnswer, compileNames } from './names.ts'
 import { likeness } from './likeness.ts'
 import { isSelected } from './selectors.ts'
-import type { Annotations, CallFacts, Decision, HourRange, Identity, Rule, Scope, Snapshot, Verdict } from './types.ts'
+import { NO_READINGS } from './readings.ts'
+import type {
+  Annotations,
+  CallFacts,
+  Counted,
+  Decision,
+  HourRange,
+  Identity,
+  Rule,
+  Scope,
+  Snapshot,
+  Verdict,
+} from './types.ts'
 
 /** One rule that may meet calls of this tool. */
 export interface Step {
@@ -42,6 +54,8 @@ export interface Step {
   readonly key: string
   /** Of a breaker that counts repeats; the hash of the arguments is appended, as to the key of a dedupe rule. */
   readonly repeatsKey: string
+  /** What it counts: a budget's calls and cost, a bucket's tokens, a breaker's errors and repeats, duplicates. */
+  readonly counted: Counts
 }
 
 export interface Plan {
@@ -213,6 +227,7 @@ function makePlan(
       classes: isClassed ? null : wanted,
       args,
       ...keysFor(rule, server, tool),
+      counted: countsOf(rule),
       needsHash,
       isPlain: isCertain && !needsHash,
       isMeter: rule.kind !== 'allow' && rule.kind !== 'deny' && rule.kind !== 'tag',
@@ -256,7 +271,8 @@ function finishPlan(
     steps,
     tags,
     fallback,
-    fixed: isFixed && !dependsOnCall ? { decision, counters: [], writes: [], end: null, tags, tripped: [] } : null,
+    fixed:
+      isFixed && !dependsOnCall ? { decision, counters: NO_READINGS, writes: [], end: null, tags, tripped: [] } : null,
   }
 }
 
@@ -294,6 +310,33 @@ function keysFor(rule: Rule, server: string, tool: string): Pick<Step, 'key' | '
     case 'deny':
     case 'tag':
       return { key: '', repeatsKey: '' }
+  }
+}
+
+/** At most two things, in the order in which they are read. */
+type Counts = readonly [Counted | null, Counted | null]
+
+function countsOf(rule: Rule): Counts {
+  const { rule_id } = rule
+  const counts = (counter: Counted['counter'], limit: number | null): Counted | null =>
+    limit === null ? null : { rule_id, counter, limit }
+  switch (rule.kind) {
+    case 'budget': {
+      const { limit_calls, limit_cost_units } = rule.effect.budget
+      return [counts('calls', limit_calls), counts('cost_units', limit_cost_units)]
+    }
+    case 'rate_limit':
+      return [counts('tokens', rule.effect.rate_limit.capacity), null]
+    case 'breaker': {
+      const { error_threshold, repeat_threshold } = rule.effect.breaker
+      return [counts('errors', error_threshold), counts('repeats', repeat_threshold)]
+    }
+    case 'dedupe':
+      return [counts('duplicates', 1), null]
+    case 'allow':
+    case 'deny':
+    case 'tag':
+      return [null, null]
   }
 }
 

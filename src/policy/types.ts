@@ -12,6 +12,7 @@
 //
 // Nothing here does I/O or reads a clock. `openPolicyOnError` (on-error.ts) is the policy of a shim whose bundle is
 // missing or broken; `decideOnError` is the answer when `decide` itself throws.
+import type { Readings } from './readings.ts'
 
 export const MODES = ['observe', 'guardrails', 'control'] as const
 export type Mode = (typeof MODES)[number]
@@ -346,20 +347,23 @@ export interface CallEnd {
   readonly dedupes: readonly { readonly key: string; readonly args: string; readonly acceptedMs: number }[]
 }
 
-/** What an accumulator that met a call had counted, and what it has now; the same where the call does not count in it. */
-export interface CounterReading {
+/** What an accumulator counts, and how far. */
+export interface Counted {
   readonly rule_id: string
   readonly counter: 'calls' | 'cost_units' | 'tokens' | 'errors' | 'repeats' | 'duplicates'
-  readonly before: number
-  readonly after: number
   /** Where it refuses; of tokens, what the bucket holds. */
   readonly limit: number
 }
 
+/** What an accumulator that met a call had counted, and what it has now; the same where the call does not count in it. */
+export interface CounterReading extends Counted {
+  readonly before: number
+  readonly after: number
+}
+
 export interface Verdict {
   readonly decision: Decision
-  /** In the order of the rules; empty for a call that meets none. */
-  readonly counters: readonly CounterReading[]
+  readonly counters: Readings
   readonly writes: readonly CellWrite[]
   /** To be kept until the call ends; null when its end changes nothing (usual), or when it is refused. */
   readonly end: CallEnd | null

@@ -21,12 +21,12 @@ export function openEventFile(path: string): EventFile {
 function appendWhole(fd: number, bytes: Buffer): boolean {
   if (!tryLock(fd)) return false
   try {
-    const before = fstatSync(fd).size
+    let sent = 0
     try {
-      for (let sent = 0; sent < bytes.length;) sent += writeSync(fd, bytes, sent)
+      while (sent < bytes.length) sent += writeSync(fd, bytes, sent)
     } catch (error) {
       // What fitted is taken back: the batch will be written again from its beginning.
-      ftruncateSync(fd, before)
+      if (sent > 0) ftruncateSync(fd, fstatSync(fd).size - sent)
       throw error
     }
     return true

@@ -9,7 +9,8 @@ import type { Redact } from '../events/redact.ts'
 import type { CallError, CallStatus, PolicyRef, Transport } from '../events/types.ts'
 import { decideOnError } from '../policy/on-error.ts'
 import type { Plan, Policy } from '../policy/plan.ts'
-import type { CallEnd, CallResult, CounterReading, Decision, Verdict } from '../policy/types.ts'
+import { NO_READINGS, type Readings } from '../policy/readings.ts'
+import type { CallEnd, CallResult, Decision, Verdict } from '../policy/types.ts'
 import type { Asking } from './asking.ts'
 import { CallArguments } from './call-arguments.ts'
 import type { PathLocations } from './path-locations.ts'
@@ -45,7 +46,7 @@ export interface JudgedCall {
   readonly tripped: readonly string[]
   readonly policy: PolicyRef
   readonly startMs: number
-  readonly counters: readonly CounterReading[]
+  readonly counters: Readings
   readonly args: CallArguments
   /** JSON text of the names, made when first needed. */
   names: string
@@ -257,7 +258,7 @@ export class Gate {
       },
       preview,
     )
-    text.decision(judged.names, said, judged.counters)
+    text.decision(judged.names, said, judged.counters.list())
     if (decision.hint !== undefined && decision.enforced) text.hintIssued(judged.callId, recorded.hint)
     for (const ruleId of judged.tripped) if (this.#breakers.has(ruleId)) text.breakerTrip(judged.names, ruleId)
     events.added()
@@ -338,7 +339,7 @@ function isForwarded({ action, enforced }: Decision): boolean {
 }
 
 function plainVerdict(decision: Decision): Verdict {
-  return { decision, counters: [], writes: [], end: null, tags: NO_TAGS, tripped: NO_TAGS }
+  return { decision, counters: NO_READINGS, writes: [], end: null, tags: NO_TAGS, tripped: NO_TAGS }
 }
 
 function breakersOf({ snapshot }: Policy): ReadonlySet<string> {
