@@ -6,7 +6,6 @@ import { compileBundle } from '../src/policy/compile.ts'
 import { openPolicy } from '../src/policy/plan.ts'
 import { CallArguments } from '../src/shim/call-arguments.ts'
 import { memoryState, sharedState } from '../src/shim/policy-state.ts'
-import { openDatabase } from '../src/storage/sqlite.ts'
 import { type Comparison, type Peer, runBench, type Side } from './support/bench.ts'
 import { type Load, percentile, startLoad, startUntilAnswer } from './support/shim-load.ts'
 
@@ -229,7 +228,7 @@ async function statePair(): Promise<{ shared: () => number; memory: () => number
   const plan = policy.planFor('bench', 'write_file')
   const run = join(folder, 'run')
   const states = {
-    shared: sharedState(run, openDatabase, { bootId: 'bench', monoMs: performance.now() }),
+    shared: sharedState(run, { bootId: 'bench', monoMs: performance.now() }),
     memory: memoryState(),
   }
   const time = (name: keyof typeof states): number => {

@@ -305,6 +305,8 @@ export const THROTTLE_MS_MAX = 86_400_000
 export const POLICY_WINDOWS_MAX = 32_768
 /** Budgets and buckets kept in memory; they may not be forgotten, so past it calls take decision_on_error. */
 export const POLICY_BUDGETS_MAX = 100_000
+/** Changes of a run's counters after which one process sweeps out those that have no effect any more. */
+export const COUNTERS_SWEEP_EVERY = 4_096
 /** When they are full, how often somebody looks for buckets that are as good as new: a look at all of them takes milliseconds. */
 export const POLICY_SWEEP_MS = 1_000
 

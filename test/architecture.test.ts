@@ -140,6 +140,16 @@ describe('imports', () => {
     expect(stray).toEqual([])
   })
 
+  test('the path of a call knows no SQL: state of a run is the business of runs/', () => {
+    const knowing = sources.filter(
+      ({ room, imports, text }) =>
+        room === 'shim' &&
+        (imports.some((name) => name.endsWith('storage/sqlite.ts')) ||
+          /\b(SELECT|INSERT INTO|DELETE FROM|CREATE TABLE|PRAGMA) /.test(text)),
+    )
+    expect(knowing.map(({ path }) => path)).toEqual([])
+  })
+
   test('only entry points read the environment of the process', () => {
     const isEntry = (path: string): boolean => /\/([a-z-]+-)?(entry|worker)\.ts$/.test(path)
     const readers = sources.filter(

@@ -32,18 +32,18 @@ export async function checkCoordination({ cwd, env }: Context): Promise<Finding>
 
 /** The counters of runs, the newest first. */
 export async function checkCounters({ env }: Context): Promise<Finding> {
-  const [{ runsDirOf }, { MIGRATIONS }] = await Promise.all([
+  const [{ runsDirOf }, { COUNTER_MIGRATIONS, countersPath }] = await Promise.all([
     import('../runs/run-close.ts'),
-    import('../shim/policy-state.ts'),
+    import('../runs/counters.ts'),
   ])
   const dir = runsDirOf(env)
   const paths = foldersIn(dir)
-    .map((name) => join(dir, name, 'counters.db'))
+    .map((name) => countersPath(join(dir, name)))
     .filter((path) => existsSync(path))
     .toSorted((a, b) => mtimeMs(b) - mtimeMs(a))
     .slice(0, DOCTOR_STORES_MAX)
   for (const path of paths) {
-    const problem = await lookAt(path, MIGRATIONS)
+    const problem = await lookAt(path, COUNTER_MIGRATIONS)
     if (problem !== undefined) return problem
   }
   return { state: 'ok', found: `counters of ${paths.length} runs`, fix: null }

@@ -239,8 +239,9 @@ export class EventText {
 }
 
 /** Without the brace that opens it and with that of the whole event still open. */
-function identityText({ run_id, agent_id, client, env, source, principal, workload }: Identity): string {
-  return jsonValue({ run_id, agent_id, client, env, source, principal, workload }).slice(1, -1)
+function identityText(identity: Identity): string {
+  const { run_id, agent_id, client, env, source, principal, workload, haid, session_id } = identity
+  return jsonValue({ run_id, agent_id, client, env, source, principal, workload, haid, session_id }).slice(1, -1)
 }
 
 const BEFORE_SEQ = Buffer.from(',"seq":')

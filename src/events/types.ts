@@ -50,6 +50,9 @@ export interface Identity {
   readonly source: { readonly host_id: string; readonly proc_id: string; readonly shim_id: string }
   readonly principal?: string
   readonly workload?: Workload
+  /** The agent's name in coordination, and the session that it runs in: joins this record with both. Additions of pack 0.2.0. */
+  readonly haid?: string
+  readonly session_id?: string
 }
 
 export interface PolicyRef {

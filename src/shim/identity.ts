@@ -10,16 +10,21 @@ import { findWorkload } from './workload.ts'
 
 /** Everything but the run's id, which is known only once the run is joined. */
 export function readIdentity(env: Env, cwd: string, note: (line: string) => void): Omit<Identity, 'run_id'> {
-  const principal = env['SUB_PRINCIPAL']
   const workload = findWorkload(env, cwd)
   return {
     agent_id: filled(env['SUB_AGENT_ID']) ?? 'unknown',
     client: oneOf(CLIENTS, env['SUB_CLIENT']),
     env: oneOf(ENVIRONMENTS, env['SUB_ENV']),
     source: { host_id: hostId(env, note), proc_id: randomUUID(), shim_id: randomUUID() },
-    ...(filled(principal) === undefined ? {} : { principal: String(principal) }),
+    ...given('principal', env['SUB_PRINCIPAL']),
     ...(workload === undefined ? {} : { workload }),
+    ...given('haid', env['HEIMDALL_HAID']),
+    ...given('session_id', env['HEIMDALL_SESSION_ID']),
   }
+}
+
+function given<K extends string>(name: K, value: string | undefined): { readonly [name in K]?: string } {
+  return value === undefined || value === '' ? {} : ({ [name]: value } as { readonly [name in K]: string })
 }
 
 function filled(value: string | undefined): string | undefined {

@@ -4,7 +4,6 @@ import type { SharedRun } from '../runs/open-run.ts'
 import { POLICY_WINDOWS_MAX } from '../limits.ts'
 import type { CellWrite, Verdict } from '../policy/types.ts'
 import { bootId } from '../boot-id.ts'
-import { openDatabase } from '../storage/sqlite.ts'
 import { memoryState, type PolicyState, type SharedState, sharedState } from './policy-state.ts'
 
 /** Opened with the first call that needs a counter: most tools of most policies need none. */
@@ -17,7 +16,7 @@ export function stateOfRun({ runDir, whenJoined }: SharedRun, clock: Clock): Pol
   whenJoined(() => (isJoined = true))
   const opened = (): PolicyState => {
     if (shared === undefined) {
-      const opening = sharedState(runDir, openDatabase, { bootId: bootId(), monoMs: clock.monoMs() })
+      const opening = sharedState(runDir, { bootId: bootId(), monoMs: clock.monoMs() })
       try {
         opening.adopt([...early.values()])
       } catch (error) {

@@ -20,7 +20,7 @@ test.each(['memory', 'the folder of the run'])('with counters in %s', async (whe
   const folder = temporaryFolder()
   const snapshot = await compileBundle(JSON.stringify(bundle(RULES)), { name: 'test' })
   const plan = openPolicy(snapshot, { env: 'dev', agent_id: 'a', client: 'custom' }).planFor('fs', 'write')
-  const state = where === 'memory' ? memoryState() : sharedState(folder, openDatabase, now)
+  const state = where === 'memory' ? memoryState() : sharedState(folder, now)
   const open = (): Approvals =>
     new Approvals(openDatabase(join(folder, 'approvals.db'), { migrations: APPROVAL_MIGRATIONS }))
   const ours = open()

@@ -8,7 +8,6 @@ import { compileBundle } from '../../src/policy/compile.ts'
 import { openPolicy } from '../../src/policy/plan.ts'
 import { CallArguments } from '../../src/shim/call-arguments.ts'
 import { sharedState } from '../../src/shim/policy-state.ts'
-import { openDatabase } from '../../src/storage/sqlite.ts'
 import { bundle, type Json, ofType, rule, type ShimClient, startShim, tool } from '../support/shim-client.ts'
 import { steppedWall } from '../support/stepped-wall.ts'
 import { until } from '../support/wait.ts'
@@ -70,7 +69,7 @@ test('a reboot frees nothing: what was spent stays, and windows and buckets go o
   const snapshot = await compileBundle(JSON.stringify(bundle([...RULES, budget])), { name: 'p' })
   const policy = openPolicy(snapshot, { env: 'dev', agent_id: 'a', client: 'custom' })
   const boot = (bootId: string, startMs: number): ((name: string, atMs: number) => string) => {
-    const state = sharedState(folder, openDatabase, { bootId, monoMs: startMs })
+    const state = sharedState(folder, { bootId, monoMs: startMs })
     onTestFinished(() => state.close())
     return (name, atMs) => {
       const call = new CallArguments(Buffer.from('{}'), 0)

@@ -164,6 +164,18 @@ test('ID-001: the SUB_ variables are stamped on every event (seed 004 §5)', asy
     })
 })
 
+test('every event can be joined with coordination and with the session of its agent', async () => {
+  const haid = 'haid:ana.box-1f2e/amber-otter'
+  const inside = startShim({ env: { SUB_RUN_ID: 'r', HEIMDALL_HAID: haid, HEIMDALL_SESSION_ID: 'amber' } })
+  await inside.call('echo')
+  for (const event of (await inside.end()).events) expect(event).toMatchObject({ haid, session_id: 'amber' })
+  const outside = startShim({ env: { HEIMDALL_HAID: '' } })
+  for (const event of (await outside.end()).events) {
+    expect(event).not.toHaveProperty('haid')
+    expect(event).not.toHaveProperty('session_id')
+  }
+})
+
 test('ID-002: missing, unknown and broken identity is tolerated (seed 004 §1.3.1)', async () => {
   const shim = startShim({ env: { SUB_ENV: 'staging', SUB_CLIENT: 'emacs', SUB_WORKLOAD: '{broken' } })
   await shim.call('echo')

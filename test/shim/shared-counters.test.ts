@@ -7,7 +7,6 @@ import { compileBundle } from '../../src/policy/compile.ts'
 import { openPolicy } from '../../src/policy/plan.ts'
 import { CallArguments } from '../../src/shim/call-arguments.ts'
 import { sharedState } from '../../src/shim/policy-state.ts'
-import { openDatabase } from '../../src/storage/sqlite.ts'
 
 test('every one of seventy budgets is counted, by two shims together (seed 004 ยง2.3)', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hm-counters-'))
@@ -35,7 +34,7 @@ test('every one of seventy budgets is counted, by two shims together (seed 004 ย
     client: 'custom',
   })
   const now = { bootId: 'b', monoMs: 1_000 }
-  const shims = [sharedState(folder, openDatabase, now), sharedState(folder, openDatabase, now)]
+  const shims = [sharedState(folder, now), sharedState(folder, now)]
   onTestFinished(() => shims.forEach((shim) => shim.close()))
   const plan = policy.planFor('server', 'tool')
   const decided = [0, 1, 0, 1].map(
