@@ -13,6 +13,8 @@ const external = (id) =>
 const shared = {
   external,
   platform: 'node',
+  // What its `main` names requires its parts in a way that no bundler sees.
+  resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
   transform: { define: { __HEIMDALL_VERSION__: JSON.stringify(version) } },
   checks: { pluginTimings: false },
 }

@@ -73,6 +73,32 @@ export const ERRORS = table({
     http: 500,
     means: 'a configuration file is malformed, or has an unknown key or a value of the wrong type',
   },
+  // hosts
+  HOST_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'a host has no configuration file here' },
+  HOST_CONFIG_INVALID: {
+    kind: 'config',
+    exit: 2,
+    http: 422,
+    means: 'a configuration file of a host cannot be read; nothing in it was changed',
+  },
+  HOST_CONFIG_BUSY: {
+    kind: 'retry',
+    exit: 8,
+    http: 503,
+    means: 'a host writes its configuration file again and again while it is to be edited',
+  },
+  IMPORT_CHANGED: {
+    kind: 'user',
+    exit: 5,
+    http: 409,
+    means: 'a line that an import wrote was changed so that what stood there before cannot be told from it',
+  },
+  CONSENT_REQUIRED: {
+    kind: 'user',
+    exit: 2,
+    http: 403,
+    means: 'files would be changed, and there is nobody to ask and no --yes',
+  },
   // canonical
   JSON_MALFORMED: { kind: 'user', exit: 1, http: 400, means: 'a text is not JSON' },
   JSON_DUPLICATE_KEY: { kind: 'user', exit: 1, http: 400, means: 'an object names a key twice' },

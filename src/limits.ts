@@ -38,6 +38,10 @@ export const JSON_DEPTH_MAX = 1_000
 /** Canonical text is kept whole until its last key is known, with offsets of 32 bits. */
 export const JSON_BYTES_MAX = 1 << 30
 
+// -- hosts
+/** A host may write its file between our look and our write; then all is planned anew, this many times. */
+export const HOST_CONFIG_ATTEMPTS_MAX = 5
+
 // -- config
 /** A configuration file is written by hand; anything larger is a mistake or an attack. */
 export const CONFIG_BYTES_MAX = 256 << 10

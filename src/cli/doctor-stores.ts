@@ -49,6 +49,21 @@ export async function checkCounters({ env }: Context): Promise<Finding> {
   return { state: 'ok', found: `counters of ${paths.length} runs`, fix: null }
 }
 
+/** Whether the lines that imports wrote still start something. */
+export async function checkImports({ env }: Context): Promise<Finding> {
+  const { allRecords } = await import('../hosts/import-record.ts')
+  const records = allRecords(env).filter(({ path }) => existsSync(path))
+  const lost = records.find(({ own }) => !existsSync(own.node) || !existsSync(own.launcher))
+  if (lost === undefined)
+    return { state: 'ok', found: `${records.length} configurations of hosts behind the shim`, fix: null }
+  const missing = existsSync(lost.own.node) ? lost.own.launcher : lost.own.node
+  return {
+    state: 'fail',
+    found: `${lost.path} starts its servers by ${missing}, which is gone`,
+    fix: `heimdall import ${lost.hosts.join(' ')}, or heimdall restore ${lost.hosts.join(' ')}`,
+  }
+}
+
 export async function checkBriefing({ cwd, env, clock, note }: Context): Promise<Finding> {
   const [{ openPlanning }, { listSymbols }, { listFacts }, { readBaselines }, { readLedger }, { listCapsules }] =
     await Promise.all([

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { configDir, findProject, sessionsDir, stateDir } from '../paths.ts'
 import type { Context } from './command.ts'
-import { checkBriefing, checkCoordination, checkCounters } from './doctor-stores.ts'
+import { checkBriefing, checkCoordination, checkCounters, checkImports } from './doctor-stores.ts'
 
 export interface Check {
   readonly check: string
@@ -31,6 +31,7 @@ const CHECKS: Readonly<Record<string, (context: Context) => Finding | Promise<Fi
   coordination: checkCoordination,
   counters: checkCounters,
   briefing: checkBriefing,
+  imports: checkImports,
 }
 
 /** Runs every check; one that throws is a failed check, not a failed doctor. */

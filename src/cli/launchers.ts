@@ -7,6 +7,7 @@ const briefing: Load = async () => (await import('./table/briefing.ts')).briefin
 const coordination: Load = async () => (await import('./table/coordination.ts')).coordinationCommands
 const session: Load = async () => (await import('./table/session.ts')).sessionCommands
 const policy: Load = async () => (await import('./table/policy.ts')).policyCommands
+const governance: Load = async () => [...(await policy()), ...(await import('./table/hosts.ts')).hostsCommands]
 const all: Load = async () => (await import('./table.ts')).COMMANDS
 
 /** A test holds this against the tables: reading all of them takes longer than most commands do. */
@@ -25,11 +26,11 @@ export const TABLE_OF: ReadonlyMap<string, Load> = new Map([
   ['bb', coordination],
   ['bb-init', coordination],
   ['hm', session],
-  ['sub', policy],
+  ['sub', governance],
 ])
 
 /** `heimdall shim` is started once for every server of every agent, and asks for one table only. */
 export function commandsOf(launcher: string, words: readonly string[] = []): Promise<readonly Command[]> {
-  if (launcher === 'heimdall' && words[0] === 'shim') return policy()
+  if (words[0] === 'shim' && (launcher === 'heimdall' || launcher === 'sub')) return policy()
   return (TABLE_OF.get(launcher) ?? all)()
 }

@@ -37,3 +37,16 @@ export async function* readLines(stdin: AsyncIterable<Buffer | string>, bytesMax
   }
   if (length > 0) yield Buffer.concat(parts)
 }
+
+/** One line as the terminal hands it over; nothing at the end of input. Not by readline, which keeps what comes after it. */
+export function readTypedLine(stdin: NodeJS.ReadStream): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const settle = (line: string | undefined): void => {
+      stdin.off('data', onData).off('end', onEnd)
+      resolve(line)
+    }
+    const onData = (chunk: Buffer): void => settle(chunk.toString('utf8').trim())
+    const onEnd = (): void => settle(undefined)
+    stdin.on('data', onData).on('end', onEnd)
+  })
+}

@@ -4,6 +4,7 @@ import { briefingCommands } from './table/briefing.ts'
 import { coordinationCommands } from './table/coordination.ts'
 import { coreCommands } from './table/core.ts'
 import { guardCommands } from './table/guard.ts'
+import { hostsCommands } from './table/hosts.ts'
 import { policyCommands } from './table/policy.ts'
 import { sessionCommands } from './table/session.ts'
 
@@ -13,6 +14,7 @@ export const COMMANDS: readonly Command[] = [
   ...coordinationCommands,
   ...guardCommands,
   ...policyCommands,
+  ...hostsCommands,
   ...coreCommands,
 ]
 

@@ -41,7 +41,11 @@ function originOf(path: string | undefined, json: string | undefined): PolicyOri
   return json === undefined ? { kind: 'none' } : { kind: 'text', text: json, name: 'SUB_POLICY_JSON' }
 }
 
-/** `--pass-env A,B --pass-env C`. `--pass-env=` names none, which is not the same as not being told. */
+/**
+ * `--pass-env A,B --pass-env C`. `--pass-env=` names none, which is not the same as not being told; `*` names all, for
+ * a server whose host reads its variables from a file.
+ */
 function namesOf(lists: readonly string[]): readonly string[] | undefined {
-  return lists.length === 0 ? undefined : lists.flatMap((list) => list.split(',')).filter((name) => name !== '')
+  const names = lists.flatMap((list) => list.split(',')).filter((name) => name !== '')
+  return lists.length === 0 || names.includes('*') ? undefined : names
 }

@@ -16,6 +16,10 @@ const TOPICS: Readonly<Record<string, () => string>> = {
       ...columns([
         ['HEIMDALL_PLANNING_DIR', 'planning root in place of .planning; all state then sits inside it'],
         ['XDG_STATE_HOME, XDG_CONFIG_HOME', 'where runs and the ledger, and the user configuration, live'],
+        [
+          'SUBLUMINAL_CLAUDE_CONFIG, …',
+          'one configuration file of a host in place of all others, for import and restore',
+        ],
         ['NO_COLOR, CLICOLOR_FORCE', 'colour off, colour on'],
         ...Object.entries(CONFIG_KEYS).flatMap(([key, entry]): [string, string][] =>
           'env' in entry ? [[entry.env, `${entry.help} (${key})`]] : [],

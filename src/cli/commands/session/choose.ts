@@ -4,6 +4,7 @@ import { listSessions } from '../../../supervisor/session-files.ts'
 import type { Context } from '../../command.ts'
 import { inlineText } from '../../render/plain-text.ts'
 import { renderTable } from '../../render/style.ts'
+import { readTypedLine } from '../../stdin.ts'
 import { describe, type Listed } from './ls.ts'
 
 /** `around` is the session that this terminal is in, which cannot be attached to. */
@@ -37,7 +38,7 @@ async function pick(context: Context, sessions: readonly Listed[]): Promise<stri
   context.stdout.write(`${renderTable(context.style, ['', 'ID', 'STATE', 'WAITS', 'COMMAND'], rows)}\n`)
   for (;;) {
     context.stdout.write(`Attach to which? [1-${sessions.length}, q] `)
-    const word = await readLine(context.stdin)
+    const word = await readTypedLine(context.stdin)
     const found = sessions.find(({ id }) => id === word) ?? sessions[Number(word) - 1]
     if (found !== undefined) return found.id
     if (word === undefined || word === 'q') {
@@ -45,17 +46,4 @@ async function pick(context: Context, sessions: readonly Listed[]): Promise<stri
       throw new HeimdallError('USAGE', 'no session was chosen')
     }
   }
-}
-
-/** One line as the terminal hands it over; nothing at the end of input. Not by readline, which keeps what comes after it. */
-function readLine(stdin: NodeJS.ReadStream): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const settle = (line: string | undefined): void => {
-      stdin.off('data', onData).off('end', onEnd)
-      resolve(line)
-    }
-    const onData = (chunk: Buffer): void => settle(chunk.toString('utf8').trim())
-    const onEnd = (): void => settle(undefined)
-    stdin.on('data', onData).on('end', onEnd)
-  })
 }

@@ -1,0 +1,19 @@
+// Whether files may be changed: a word on the command line, or one question to whoever sits at the terminal.
+import { HeimdallError } from '../../../errors.ts'
+import type { Context } from '../../command.ts'
+import { readTypedLine } from '../../stdin.ts'
+
+/** `plan` is shown before the question. By the seed's name nothing is ever asked. */
+export async function consent(context: Context, isYes: boolean, plan: string, question: string): Promise<boolean> {
+  if (isYes || context.isSeedName) return true
+  const { stdin, stderr } = context
+  if (context.json || !stdin.isTTY || !stderr.isTTY)
+    throw new HeimdallError('CONSENT_REQUIRED', 'files would be changed, and there is nobody to ask', {
+      hint: '--yes changes them without asking, --dry-run shows what would change',
+    })
+  context.note(plan)
+  stderr.write(`${question} [y/N] `)
+  const answer = await readTypedLine(stdin)
+  stdin.pause()
+  return /^y(es)?$/i.test(answer ?? '')
+}

@@ -1,0 +1,80 @@
+// Plans of an import or a restore, for people and for programs.
+import type { Edit } from '../../../hosts/config-text.ts'
+import type { ConfigFile } from '../../../hosts/config-files.ts'
+import { HOST_NAMES, type HostName } from '../../../hosts/host-table.ts'
+import type { Planned } from '../../../hosts/import-config.ts'
+import { HeimdallError } from '../../../errors.ts'
+import { escapeControls, printable } from '../../../ids.ts'
+import { nearest } from '../../../suggest.ts'
+import { textDiff } from '../../render/text-diff.ts'
+import type { Style } from '../../render/style.ts'
+
+interface Server {
+  readonly at: readonly string[]
+  readonly outcome: string
+  readonly reason?: string
+}
+
+export function hostsNamed(words: readonly string[]): HostName[] {
+  const hosts = words.map((word) => {
+    const host = HOST_NAMES.find((name) => name === word)
+    if (host !== undefined) return host
+    const close = nearest(word, HOST_NAMES)
+    throw new HeimdallError('USAGE', `unknown host ${printable(word)}`, {
+      hint: close === undefined ? `known hosts: ${HOST_NAMES.join(', ')}` : `did you mean ${close}?`,
+    })
+  })
+  return [...new Set(hosts)]
+}
+
+/** One block for each file: what becomes of each server. */
+export function planText(plans: readonly Planned<Server>[], words: Readonly<Record<string, string>>): string {
+  return plans
+    .map(({ file, servers }) =>
+      [
+        escapeControls(file.path),
+        ...(servers.length === 0 ? ['  no servers'] : []),
+        ...servers.map(({ at, outcome, reason }) =>
+          escapeControls(
+            `  ${(words[outcome] ?? outcome).padEnd(9)} ${nameOf(at)}${reason === undefined ? '' : `: ${reason}`}`,
+          ),
+        ),
+      ].join('\n'),
+    )
+    .join('\n')
+}
+
+/** Of a server that belongs to one project in the user's file, also which. */
+function nameOf(at: readonly string[]): string {
+  const name = at.at(-1) ?? ''
+  return at.length > 2 ? `${name} (${at.slice(1, -2).join('.')})` : name
+}
+
+export function diffText(plans: readonly Planned<unknown>[], style: Style): string {
+  const text = plans
+    .map(({ file, before, edits }) => textDiff(file.path, before, edits))
+    .filter((diff) => diff !== '')
+    .join('\n')
+  // A comment in somebody's repository may hold sequences that a terminal obeys.
+  return style.isTty ? text.split('\n').map(escapeControls).join('\n') : text
+}
+
+export function fileData<S extends Server>({ file, before, edits, servers }: Planned<S>): object {
+  return {
+    host: file.host,
+    path: file.path,
+    level: file.level,
+    changed: edits.length > 0,
+    diff: textDiff(file.path, before, edits),
+    servers: servers.map(({ at, outcome, reason }) => ({
+      name: at.at(-1),
+      at,
+      outcome,
+      ...(reason === undefined ? {} : { reason }),
+    })),
+  }
+}
+
+export const isChanged = ({ edits }: { readonly edits: readonly Edit[] }): boolean => edits.length > 0
+
+export const isUnasked = ({ level }: ConfigFile, isShared: boolean): boolean => level === 'project' && !isShared

@@ -1,0 +1,79 @@
+// Which files of a host there are: those of the user, and those of the project that a folder is in.
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { isAbsolute, join, resolve } from 'node:path'
+import { isErrno } from '../errors.ts'
+import { type Env, findProject, homeDir } from '../paths.ts'
+import { HOSTS, type HostName, type UserFile } from './host-table.ts'
+
+export interface ConfigFile {
+  readonly host: HostName
+  /** `named`: by the variable that replaces all others. `recorded`: an import has been there. */
+  readonly level: 'user' | 'project' | 'named' | 'recorded'
+  /** As a person would write it; may lead through links. */
+  readonly path: string
+  /** Where the bytes are. Two hosts, or two names, may mean one file. */
+  readonly realPath: string
+}
+
+export interface Whereabouts {
+  readonly env: Env
+  /** Nothing where the working folder is gone: then there is no project. */
+  readonly cwd: string | undefined
+  readonly platform: NodeJS.Platform
+}
+
+/** Those that exist, each once, the user's before the project's. */
+export function configFiles(host: HostName, where: Whereabouts): ConfigFile[] {
+  const found: ConfigFile[] = []
+  for (const { level, path } of candidates(host, where)) {
+    if (!isFile(path)) continue
+    const realPath = realpathSync.native(path)
+    if (!found.some((known) => known.realPath === realPath)) found.push({ host, level, path, realPath })
+  }
+  return found
+}
+
+/** Where a host's files would be, for whoever looks in vain. */
+export function candidates(host: HostName, where: Whereabouts): Pick<ConfigFile, 'level' | 'path'>[] {
+  const { override, user, project } = HOSTS[host]
+  const named = where.env[override]
+  if (named !== undefined && named !== '') return [{ level: 'named', path: resolve(where.cwd ?? '/', named) }]
+  const { cwd, env } = where
+  const root = cwd === undefined ? undefined : findProject(cwd, env).root
+  return [
+    ...user.flatMap((file) => pathsOf(file, where)).map((path) => ({ level: 'user' as const, path })),
+    ...(root === undefined ? [] : project.map((path) => ({ level: 'project' as const, path: join(root, path) }))),
+  ]
+}
+
+function pathsOf({ path, movedBy, inMoved, isConfig }: UserFile, where: Whereabouts): string[] {
+  const moved = movedBy === undefined ? undefined : where.env[movedBy]
+  if (moved !== undefined && moved !== '') return [resolve(where.cwd ?? '/', moved, inMoved ?? '')]
+  const base = isConfig === true ? configHome(where) : homeDir(where.env)
+  return expand(join(base, path))
+}
+
+function configHome({ env, platform }: Whereabouts): string {
+  if (platform === 'darwin') return join(homeDir(env), 'Library/Application Support')
+  const set = env['XDG_CONFIG_HOME']
+  return set !== undefined && isAbsolute(set) ? set : join(homeDir(env), '.config')
+}
+
+/** One `*` stands for any folder. */
+function expand(path: string): string[] {
+  const [before, after] = path.split('/*/')
+  if (before === undefined || after === undefined) return [path]
+  if (!existsSync(before)) return []
+  return readdirSync(before)
+    .sort()
+    .map((name) => join(before, name, after))
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile()
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return false
+    throw error
+  }
+}

@@ -1,0 +1,80 @@
+// A configuration as text with places in it: which servers it names, and where the parts lie that an import changes. Nothing is ever serialised anew.
+
+/** From `start` up to `end`, in UTF-16 units of the text. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+export interface Edit extends Span {
+  readonly text: string
+}
+
+/** A list with its brackets. */
+export interface ListAt extends Span {
+  readonly elements: readonly Span[]
+}
+
+/** One server of a configuration. */
+export interface ServerAt {
+  /** Keys that lead to it; the last is its name. */
+  readonly at: readonly string[]
+  readonly value: Readonly<Record<string, unknown>>
+  /** The command's literal, quotes included. */
+  readonly command: Span | undefined
+  list(key: string): ListAt | undefined
+  /** Adds lists that are not there yet, behind the command. */
+  addLists(lists: readonly NewList[]): Edit
+  /** Takes a member out, with what separates it from the one before. */
+  remove(key: string): Edit
+}
+
+export interface NewList {
+  readonly key: string
+  /** Literals. */
+  readonly items: readonly string[]
+}
+
+export interface ConfigText {
+  readonly text: string
+  readonly servers: readonly ServerAt[]
+}
+
+/** A place where the text cannot be read on. */
+export interface Unreadable {
+  readonly line: number
+  readonly column: number
+  readonly problem: string
+}
+
+/** As both formats write a string: JSON's escapes are TOML's, but for one character that TOML wants escaped. */
+export function literal(text: string): string {
+  return JSON.stringify(text).replaceAll('\u007F', String.raw`\u007F`)
+}
+
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  const inOrder = edits.toSorted((a, b) => a.start - b.start || a.end - b.end)
+  let done = ''
+  let from = 0
+  for (const edit of inOrder) {
+    done += text.slice(from, edit.start) + edit.text
+    from = edit.end
+  }
+  return done + text.slice(from)
+}
+
+/** White space from the start of the line up to `place`; nothing when something else stands before it. */
+export function indentBefore(text: string, place: number): string | undefined {
+  return /(?:^|\n)([ \t]*)$/.exec(text.slice(0, place))?.[1]
+}
+
+export const newlineOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
+
+export function placeOf(text: string, offset: number): { line: number; column: number } {
+  const lines = text.slice(0, offset).split('\n')
+  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 }
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,56 @@
+// One configuration file of a host on disk: read as text, and written back byte for byte but for the edits.
+import { HeimdallError } from '../errors.ts'
+import { escapeControls } from '../ids.ts'
+import { readFileIfThere } from '../storage/atomic-file.ts'
+import { rewriteFile } from '../storage/rewrite-file.ts'
+import type { ConfigFile } from './config-files.ts'
+import type { ConfigText } from './config-text.ts'
+import { HOSTS } from './host-table.ts'
+import { readJsonConfig } from './json-config.ts'
+import { readTomlConfig } from './toml-config.ts'
+
+export interface HostConfig {
+  readonly file: ConfigFile
+  readonly bytes: Buffer
+  readonly config: ConfigText
+}
+
+const BYTE_ORDER_MARK = '\uFEFF'
+
+/** Nothing when the file is gone. */
+export function readHostConfig(file: ConfigFile): HostConfig | undefined {
+  const bytes = readFileIfThere(file.realPath)
+  return bytes === undefined ? undefined : { file, bytes, config: configIn(file, textOf(file, bytes)) }
+}
+
+/** The text as a configuration of that file's host; refused with the place where it cannot be read. */
+export function configIn(file: ConfigFile, text: string): ConfigText {
+  const paths = HOSTS[file.host].servers
+  const isToml = file.realPath.endsWith('.toml')
+  const read = isToml ? readTomlConfig(text, paths) : readJsonConfig(text, paths)
+  if ('servers' in read) return read
+  throw new HeimdallError(
+    'HOST_CONFIG_INVALID',
+    `${escapeControls(file.path)}:${read.line}:${read.column}: ${read.problem}`,
+    { hint: `not ${isToml ? 'TOML' : 'JSON'} as ${HOSTS[file.host].title} reads it; nothing in it was changed` },
+  )
+}
+
+/** False when the file has changed since it was read: then nothing was written. */
+export function writeHostConfig({ file, bytes }: HostConfig, text: string): boolean {
+  const mark = bytes.subarray(0, 3).toString('hex') === 'efbbbf' ? BYTE_ORDER_MARK : ''
+  return rewriteFile(file.realPath, bytes, Buffer.from(mark + text))
+}
+
+/** Without its byte order mark, which belongs to no format. */
+function textOf(file: ConfigFile, bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new HeimdallError('HOST_CONFIG_INVALID', `${escapeControls(file.path)} is not text in UTF-8`, {
+      hint: 'save it as UTF-8; nothing in it was changed',
+      cause: error,
+    })
+  }
+}

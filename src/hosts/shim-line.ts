@@ -1,0 +1,102 @@
+// The command line by which a host starts a server behind the shim: how an import writes it, and how it is known again.
+import { basename } from 'node:path'
+import { isRecord } from './config-text.ts'
+
+/** What starts our shim: Node.js and the launcher, both by absolute path, because hosts have a PATH of their own. */
+export interface OwnCommand {
+  readonly node: string
+  readonly launcher: string
+}
+
+/** A line that starts our shim, taken apart. */
+export interface ShimLine {
+  /** How many words of the arguments come before the flags: `LAUNCHER shim`, or `shim` alone. */
+  readonly head: number
+  /** Place of `--` in the arguments; the server's own command is the word behind it. */
+  readonly dashes: number
+  /** What it calls the server. */
+  readonly name: string | undefined
+  /** An import wrote it; `--pass-env` is in no line that people write. */
+  readonly isImported: boolean
+}
+
+const LAUNCHER = /^(heimdall|sub)$/
+const PASS_ENV = '--pass-env='
+const SERVER_NAME = '--server-name='
+
+/** All variables but ours: where a server reads a file of variables, their names are not known here. */
+const ALL = '*'
+
+/** Nothing when the server is not behind our shim; no place of `--` when there is no command behind it any more. */
+export function shimLineOf(value: Readonly<Record<string, unknown>>): ShimLine | 'no command' | undefined {
+  const { command } = value
+  const args = wordsOf(value['args'])
+  if (typeof command !== 'string' || args === undefined) return undefined
+  const head = LAUNCHER.test(basename(command)) ? 1 : LAUNCHER.test(basename(args[0] ?? '')) ? 2 : 0
+  if (head === 0 || args[head - 1] !== 'shim') return undefined
+  const dashes = args.indexOf('--')
+  if (dashes < 0 || args[dashes + 1] === undefined) return 'no command'
+  const flags = args.slice(0, dashes)
+  const name = flags.find((word) => word.startsWith(SERVER_NAME))?.slice(SERVER_NAME.length)
+  return { head, dashes, name, isImported: flags.some((word) => word.startsWith(PASS_ENV)) }
+}
+
+/** The shim of the system that the seed comes from, which takes its flags directly. */
+export function isForeignShim({ command, args }: Readonly<Record<string, unknown>>): boolean {
+  const words = wordsOf(args) ?? []
+  return (
+    typeof command === 'string' &&
+    basename(command) === 'shim' &&
+    words.includes('--') &&
+    words.some((word) => word.startsWith(SERVER_NAME) || word === SERVER_NAME.slice(0, -1))
+  )
+}
+
+export function headWords({ launcher }: OwnCommand, name: string, passed: readonly string[]): string[] {
+  return [launcher, 'shim', SERVER_NAME + name, passEnvWord(passed), '--']
+}
+
+/** The words before `--` of a line that stands already, as they should be: flags that a person added stay. */
+export function renewedWords(
+  words: readonly string[],
+  { head }: ShimLine,
+  own: OwnCommand,
+  name: string,
+  passed: readonly string[],
+): string[] {
+  return words.map((word, index) => {
+    if (index === 0 && head === 2) return own.launcher
+    if (word.startsWith(SERVER_NAME)) return SERVER_NAME + name
+    return word.startsWith(PASS_ENV) ? passEnvWord([...namesIn(word), ...passed]) : word
+  })
+}
+
+/** Names of the variables that a server is meant to get. */
+export function passedNames(value: Readonly<Record<string, unknown>>, envList: string | undefined): string[] {
+  if (typeof value['envFile'] === 'string') return [ALL]
+  const own = isRecord(value['env']) ? Object.keys(value['env']) : []
+  const listed = envList === undefined || !Array.isArray(value[envList]) ? [] : value[envList].flatMap(nameIn)
+  return [...own, ...listed]
+}
+
+function nameIn(entry: unknown): string[] {
+  if (typeof entry === 'string') return [entry]
+  return isRecord(entry) && typeof entry['name'] === 'string' ? [entry['name']] : []
+}
+
+function passEnvWord(names: readonly string[]): string {
+  // A name that a list with commas cannot hold: then everything goes that is not ours.
+  const isAll = names.includes(ALL) || names.some((name) => name.includes(','))
+  return PASS_ENV + (isAll ? ALL : [...new Set(names)].join(','))
+}
+
+const namesIn = (word: string): string[] =>
+  word
+    .slice(PASS_ENV.length)
+    .split(',')
+    .filter((name) => name !== '')
+
+export function wordsOf(value: unknown): readonly string[] | undefined {
+  if (value === undefined) return []
+  return Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined
+}

@@ -1,0 +1,150 @@
+// Edits that put one server behind the shim, renew its line there, and take it out again.
+import { type ConfigText, type Edit, type ListAt, literal, type NewList, type ServerAt } from './config-text.ts'
+import { headWords, type OwnCommand, passedNames, renewedWords, type ShimLine, wordsOf } from './shim-line.ts'
+
+/** What stood in the places that an import changed. */
+export interface Undo {
+  readonly at: readonly string[]
+  /** The command's literal and what it says. */
+  readonly command: { readonly text: string; readonly value: string }
+  /** Text of the arguments, or null where there were none. */
+  readonly args: string | null
+  /** The same of the list of variables, for a host that has one; and what was put into it. */
+  readonly envList: { readonly text: string | null; readonly added: readonly string[] } | null
+}
+
+export interface Wrapping {
+  readonly own: OwnCommand
+  /** The key of a host that hands its servers only the variables that are listed there. */
+  readonly envList: string | undefined
+  /** Variables that every server gets besides its own. */
+  readonly passEnv: readonly string[]
+}
+
+/**
+ * What the shim has to know and a host with a list would not hand on: who the agent is, what governs it, and where
+ * records lie.
+ */
+const CARRIED = [
+  'SUB_RUN_ID SUB_AGENT_ID SUB_ENV SUB_CLIENT SUB_PRINCIPAL SUB_WORKLOAD',
+  'SUB_POLICY_JSON SUB_SECRET_BINDINGS SUB_SECRET_BINDINGS_FILE SUB_SECRETS_PATH',
+  'HEIMDALL_SESSION_ID HEIMDALL_SESSION_KEY HEIMDALL_AGENT_ID HEIMDALL_HAID HEIMDALL_SECRET BB_AGENT',
+  'HEIMDALL_RUN_DIR HEIMDALL_PLANNING_DIR XDG_STATE_HOME XDG_CONFIG_HOME',
+].flatMap((names) => names.split(' '))
+
+export interface Change {
+  readonly edits: readonly Edit[]
+  readonly undo: Undo
+}
+
+/** The command becomes the shim's, and the line of the shim goes before the arguments, whose text stays as it is. */
+export function wrapEdits({ text }: ConfigText, server: ServerAt, command: string, wrapping: Wrapping): Change {
+  const { own, envList } = wrapping
+  const at = server.command ?? { start: 0, end: 0 }
+  const commandText = text.slice(at.start, at.end)
+  const name = server.at.at(-1) ?? ''
+  const words = headWords(own, name, namesFor(server, wrapping)).map(literal)
+  const args = server.list('args')
+  const variables = envList === undefined ? undefined : server.list(envList)
+  const listed = envList === undefined ? [] : (wordsOf(server.value[envList]) ?? [])
+  const added = envList === undefined ? [] : CARRIED.filter((variable) => !listed.includes(variable))
+  const missing: NewList[] = [
+    ...(args === undefined ? [{ key: 'args', items: [...words, commandText] }] : []),
+    ...(envList === undefined || variables !== undefined ? [] : [{ key: envList, items: added.map(literal) }]),
+  ]
+  return {
+    edits: [
+      { ...at, text: literal(own.node) },
+      ...(missing.length === 0 ? [] : [server.addLists(missing)]),
+      ...(args === undefined ? [] : [inFront(text, args, [...words, commandText])]),
+      ...(variables === undefined ? [] : [inFront(text, variables, added.map(literal))]),
+    ],
+    undo: {
+      at: server.at,
+      command: { text: commandText, value: command },
+      args: args === undefined ? null : text.slice(args.start, args.end),
+      envList:
+        envList === undefined
+          ? null
+          : { text: variables === undefined ? null : text.slice(variables.start, variables.end), added },
+    },
+  }
+}
+
+/** Brings an imported line up to date: where the launcher lies now, what the server is called and which variables it has. */
+export function renewEdits(server: ServerAt, line: ShimLine, wrapping: Wrapping): Edit[] {
+  const { own } = wrapping
+  const words = wordsOf(server.value['args']) ?? []
+  const now = renewedWords(words.slice(0, line.dashes), line, own, server.at.at(-1) ?? '', namesFor(server, wrapping))
+  const elements = server.list('args')?.elements ?? []
+  const first = line.head === 2 ? own.node : own.launcher
+  return [
+    ...(server.command === undefined || server.value['command'] === first
+      ? []
+      : [{ ...server.command, text: literal(first) }]),
+    ...now.flatMap((word, index) => {
+      const place = elements[index]
+      return place === undefined || word === words[index] ? [] : [{ ...place, text: literal(word) }]
+    }),
+  ]
+}
+
+function namesFor(server: ServerAt, { envList, passEnv }: Wrapping): string[] {
+  return [...passedNames(server.value, envList), ...passEnv].filter((name) => !CARRIED.includes(name))
+}
+
+/** Takes the shim's line out. What was added behind it since stays, and so does everything around it. */
+export function unwrapEdits(
+  { text }: ConfigText,
+  server: ServerAt,
+  { dashes }: ShimLine,
+  undo: Undo | undefined,
+  envListKey: string | undefined,
+): Edit[] {
+  const args = server.list('args')
+  const words = wordsOf(server.value['args']) ?? []
+  const place = args?.elements[dashes + 1]
+  if (server.command === undefined || args === undefined || place === undefined) return []
+  const isSame = undo !== undefined && undo.command.value === words[dashes + 1]
+  const command = { ...server.command, text: isSame ? undo.command.text : text.slice(place.start, place.end) }
+  const isAllOurs = undo?.args === null && args.elements.length === dashes + 2
+  return [
+    command,
+    isAllOurs ? server.remove('args') : outOfFront(args, dashes + 2),
+    ...(envListKey === undefined || undo?.envList == null ? [] : unlistEdits(server, envListKey, undo.envList)),
+  ]
+}
+
+function unlistEdits(server: ServerAt, key: string, { text, added }: NonNullable<Undo['envList']>): Edit[] {
+  const list = server.list(key)
+  const entries = server.value[key]
+  if (list === undefined || !Array.isArray(entries)) return []
+  const isOurs = entries.map((entry) => typeof entry === 'string' && added.includes(entry))
+  if (text === null && isOurs.every(Boolean)) return [server.remove(key)]
+  const front = isOurs.includes(false) ? isOurs.indexOf(false) : isOurs.length
+  const later = isOurs.flatMap((ours, index) => (ours && index > front ? [index] : []))
+  return [
+    ...(front === 0 ? [] : [outOfFront(list, front)]),
+    ...later.map((index) => ({
+      start: list.elements[index - 1]?.end ?? 0,
+      end: list.elements[index]?.end ?? 0,
+      text: '',
+    })),
+  ]
+}
+
+/** Where the first element stands, in its own way of breaking lines. */
+function inFront(text: string, list: ListAt, items: readonly string[]): Edit {
+  const [first] = list.elements
+  if (items.length === 0 || first === undefined)
+    return { start: list.start + 1, end: list.start + 1, text: items.join(', ') }
+  const gap = /\s*$/.exec(text.slice(list.start + 1, first.start))?.[0] ?? ''
+  const separator = `,${gap.includes('\n') ? gap : ' '}`
+  return { start: first.start, end: first.start, text: items.map((item) => item + separator).join('') }
+}
+
+function outOfFront(list: ListAt, count: number): Edit {
+  const [first] = list.elements
+  const end = list.elements[count]?.start ?? list.elements[count - 1]?.end
+  return { start: first?.start ?? list.start, end: end ?? list.start, text: '' }
+}
