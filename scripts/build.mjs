@@ -52,7 +52,7 @@ const groups = [
   // All that `--version` needs, and what gets a session's process going.
   {
     name: 'output',
-    test: /src\/cli\/(stdout|version|early-session|session-environment)\.ts$|src\/supervisor\/(launch|handover)\.ts$|src\/coordination\/variables\.ts$/,
+    test: /src\/cli\/(stdout|version|early-session|session-environment)\.ts$|src\/sessions\/launch\.ts$|src\/session-variables\.ts$|src\/wire\/launching\.ts$|src\/coordination\/variables\.ts$/,
   },
   {
     name: 'vocabulary',
@@ -68,7 +68,7 @@ const groups = [
   // What starts a session, finds one, and settles a lost one.
   {
     name: 'sessions',
-    test: /src\/supervisor\/(command|ending|interactive-shell|hold-id|options|prepare|session-dir|session-files|settle|start|tree)\.ts$|src\/cli\/commands\/session\/(run|socket-dir)\.ts$/,
+    test: /src\/sessions\/|src\/(process-ending|interactive-shell|session-tree|session-folder|signals|supervisor-process)\.ts$|src\/wire\/(exit-record|handover|json-text|kept-output|pid-file|session-options|session-paths)\.ts$|src\/cli\/commands\/session\/(run|socket-dir)\.ts$/,
   },
   // What `claim check` loads when the path is clear, in one piece.
   {

@@ -113,6 +113,8 @@ export const RECORD_COMMANDS_MAX = 32
 export const RECORD_COMMAND_CHARS_MAX = 200
 /** How long a session still answers after its child has ended. */
 export const EXIT_LINGER_MS = 1_000
+/** How long a session that has ended, and still answers, may keep others waiting who want its id. */
+export const ID_LINGER_MS = EXIT_LINGER_MS * 10
 /** Sides of a terminal: past it an emulator's memory is at stake. */
 export const TERMINAL_SIDE_MAX = 4_096
 export const TERMINAL_CELLS_MAX = 1 << 20

@@ -21,6 +21,13 @@ export interface ProcessId {
   readonly startTicks: number
 }
 
+/** A process as a file names it, which may know no more than the pid. */
+export interface RecordedProcess {
+  readonly pid: number
+  readonly startTicks: number | undefined
+  readonly boot: string | undefined
+}
+
 /** A file by its numbers and the device that it stands for, which are the same in every mount namespace; the path is what we call it. */
 export interface FileId {
   readonly path: string

@@ -1,7 +1,8 @@
 // What the system says of processes: parents, groups, sessions, start times. A pid alone names nobody for long.
 import { existsSync } from 'node:fs'
+import { bootId } from './boot-id.ts'
 import { HeimdallError } from './errors.ts'
-import type { ProcessId, ProcessSource, ProcessStat, ProcessTable } from './process-table.ts'
+import type { ProcessId, ProcessSource, ProcessStat, ProcessTable, RecordedProcess } from './process-table.ts'
 import { procSource } from './proc-source.ts'
 import { psSource, psSourceWithoutEnvironment } from './ps-source.ts'
 
@@ -52,6 +53,14 @@ export function readStat(pid: number): ProcessStat | undefined {
 export function isSame(process: ProcessId, table: ProcessTable = lookAtProcesses()): boolean {
   const stat = table.stat(process.pid)
   return stat !== undefined && !stat.isZombie && isSameStart(stat, process)
+}
+
+/** A reused pid is not the one that was meant: the start time tells, and after a reboot nothing of before is alive. */
+export function isStillAlive({ pid, startTicks, boot }: RecordedProcess): boolean {
+  if (boot !== undefined && boot !== bootId()) return false
+  if (startTicks !== undefined) return isSame({ pid, startTicks })
+  const stat = readStat(pid)
+  return stat !== undefined && !stat.isZombie
 }
 
 /** True when two start times of one pid are those of one process. */

@@ -19,8 +19,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   supervisor: ['wire', 'cells', 'storage'],
   client: ['wire'],
   hosts: ['storage', 'canonical', 'events'],
+  sessions: ['client', 'wire', 'storage'],
   shim: ['policy', 'events', 'runs', 'storage', 'canonical', 'scopes', 'client', 'coordination'],
-  dispatch: ['coordination', 'briefing', 'runs', 'storage', 'client'],
+  dispatch: ['coordination', 'briefing', 'runs', 'sessions', 'storage', 'client'],
   mcp: ['coordination', 'briefing'],
   cli: [
     'canonical',
@@ -36,6 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'supervisor',
     'client',
     'hosts',
+    'sessions',
     'shim',
     'mcp',
   ],

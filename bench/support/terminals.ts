@@ -5,8 +5,8 @@ import { createRequire } from 'node:module'
 import { connect, type Socket } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { spawn as spawnTerminal } from '@lydell/node-pty'
-import { resolveOptions } from '../../src/supervisor/options.ts'
-import { startSession } from '../../src/supervisor/start.ts'
+import { resolveOptions } from '../../src/wire/session-options.ts'
+import { startSession } from '../../src/sessions/start.ts'
 import { encodeFrame, encodeJson } from '../../src/wire/encode.ts'
 
 export const LAUNCHER = resolve('dist/session.cjs')

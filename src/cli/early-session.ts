@@ -1,5 +1,5 @@
 // A session's process launched before its command line is understood: it boots while flags and settings are read.
-import { type LaunchedSession, launchSession, type LaunchWith } from '../supervisor/launch.ts'
+import { type LaunchedSession, launchSession, type LaunchWith } from '../sessions/launch.ts'
 
 const early = new Map<string, LaunchedSession>()
 

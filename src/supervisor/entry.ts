@@ -4,10 +4,9 @@ import { dirname, join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { SESSION_OPTIONS_BYTES_MAX } from '../limits.ts'
 import { readProcessesFrom } from '../processes.ts'
-import { parseHandover } from './options.ts'
+import { parseHandover, type Readiness } from '../wire/handover.ts'
+import { ANNOUNCE_ARGUMENT, READY_FD } from '../wire/launching.ts'
 import { runSession } from './run.ts'
-import { ANNOUNCE_ARGUMENT, READY_FD } from './handover.ts'
-import type { Readiness } from './start.ts'
 
 /** Said by whoever opened the descriptor; without it, number 3 is one of Node's own. */
 let isAwaited = process.argv.includes(ANNOUNCE_ARGUMENT)

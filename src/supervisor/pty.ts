@@ -5,7 +5,7 @@ import { ReadStream } from 'node:tty'
 import { HeimdallError, isErrno } from '../errors.ts'
 import type { FileId, ProcessId } from '../process-table.ts'
 import { readStat } from '../processes.ts'
-import { sendSignal } from './signals.ts'
+import { sendSignal } from '../signals.ts'
 
 /** What node-pty's JavaScript calls; its stream is not used, because it loses what a dying child wrote last. */
 interface Native {

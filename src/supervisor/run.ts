@@ -1,24 +1,23 @@
-// Running a session from its first check to its last file: what the session's process does, or a command in its place.
+// Running a session from its taken id to its last file: what the session's process does.
 import { type Clock, pause, systemClock, within } from '../clock.ts'
 import { HeimdallError, isSystemError } from '../errors.ts'
 import { EXIT_LINGER_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
-import { childEnvironment } from './command.ts'
-import type { SessionEnd } from './ending.ts'
-import { Keeper } from './keeper.ts'
-import { forgetOld } from './kept-output.ts'
-import type { SessionOptions } from './options.ts'
-import { prepareSession } from './prepare.ts'
+import { childEnvironment } from './child-environment.ts'
+import type { SessionEnd } from './session-end.ts'
+import { KeptFile } from './kept-file.ts'
+import type { SessionOptions } from '../wire/session-options.ts'
 import { stayPresent } from './presence.ts'
 import { openRecording } from './recording.ts'
 import { Screen } from './screen.ts'
 import { SessionServer } from './server.ts'
 import { Session } from './session.ts'
-import type { ExitRecord, Holder } from './session-files.ts'
+import { encodeExitRecord, type ExitRecord } from '../wire/exit-record.ts'
+import type { Holder } from '../wire/pid-file.ts'
 import { SessionName } from './session-name.ts'
 import { openSessionLog, type SessionLog } from './session-log.ts'
-import type { StartedSession } from './start.ts'
+import type { StartedSession } from '../wire/handover.ts'
 
 export interface RunHooks {
   /** The socket answers. */
@@ -33,15 +32,15 @@ export interface RunWith extends RunHooks {
   readonly env: Env
   /** Path of `screen-worker.cjs`. */
   readonly screenWorker: string
-  /** The id as the starter took it for this process; without it, it is taken here. */
-  readonly holder?: Holder | undefined
+  /** The id as the starter took it for this process. */
+  readonly holder: Holder
   readonly clock?: Clock
 }
 
 /** Resolves with the child's exit code when nothing of the session is left. */
 export async function runSession(options: SessionOptions, how: RunWith): Promise<number> {
   const clock = how.clock ?? systemClock
-  const holder = how.holder ?? (await prepareSession(options, { pid: process.pid, env: how.env, clock }))
+  const { holder } = how
   const name = new SessionName(options.socketDir, options.id, holder, clock)
   const cleanup: (() => void)[] = [() => name.release()]
   try {
@@ -101,7 +100,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   const writeRecord = (end: SessionEnd): ExitRecord => {
     const written = record(end)
     try {
-      replaceFile(name.paths.exit, `${JSON.stringify(written)}\n`)
+      replaceFile(name.paths.exit, encodeExitRecord(written))
     } catch (error) {
       // A full disk, a folder that was removed: the session ends all the same, and clients are told how.
       if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
@@ -125,8 +124,8 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
         log,
         ...on,
       }),
-    keeper: (output, shown) =>
-      new Keeper({
+    kept: (output, shown) =>
+      new KeptFile({
         output,
         scrollbackBytes: options.scrollbackBytes,
         path: () => name.paths.kept,
@@ -190,18 +189,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   )
     await pause(clock, 20)
   await within(clock, EXIT_LINGER_MS, kept)
-  tidy(options.socketDir, clock, log)
   return end.code
-}
-
-/** On the way out, for the sessions before. What cannot be removed there says nothing of how this one ended. */
-function tidy(dir: string, clock: Clock, log: SessionLog): void {
-  try {
-    forgetOld(dir, clock.wallMs())
-  } catch (error) {
-    if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
-    log.write('warn', 'session', `what earlier sessions said could not be removed: ${error.message}`)
-  }
 }
 
 const ACTIVITY_MS = 1_000

@@ -2,7 +2,7 @@
 import { constants, closeSync, openSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
 import { onDisk } from '../storage/faults.ts'
-import { LOG_LEVELS, type LogLevel } from './options.ts'
+import { LOG_LEVELS, type LogLevel } from '../wire/session-options.ts'
 import { writeWhole } from './whole-write.ts'
 
 export interface SessionLog {

@@ -1,21 +1,17 @@
 // The id that a running session has now, and the files that carry it: changed whole, and put back when they were removed.
-import { existsSync, lstatSync, renameSync } from 'node:fs'
-import type { Clock } from '../clock.ts'
+import { existsSync, realpathSync, renameSync } from 'node:fs'
+import { type Clock, pause } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { parseId } from '../ids.ts'
-import { removeIfThere } from '../storage/atomic-file.ts'
+import { ID_LINGER_MS, ID_LOCK_WAIT_MS } from '../limits.ts'
+import { isStillAlive, readStat } from '../processes.ts'
+import { readFileIfThere, removeIfThere } from '../storage/atomic-file.ts'
 import { removeFileLock, withFileLock } from '../storage/file-lock.ts'
-import { holdId, nameChild, type NamedChild, writeHolder } from './hold-id.ts'
-import { checkSocketPath } from './session-dir.ts'
-import {
-  type Holder,
-  isSameHolder,
-  isSupervisorAlive,
-  readExitRecord,
-  readHolder,
-  type SessionPaths,
-  sessionPaths,
-} from './session-files.ts'
+import { isThere, takeName } from '../storage/held-name.ts'
+import { replaceUnsynced } from '../storage/unsynced-file.ts'
+import { type ExitRecord, isOfHolder, parseExitRecord } from '../wire/exit-record.ts'
+import { encodeHolder, type Holder, isSameHolder, parseHolder, supervisorOf } from '../wire/pid-file.ts'
+import { checkSocketPath, pidDraft, type SessionPaths, sessionPaths } from '../wire/session-paths.ts'
 
 /** What a change of the id needs of the session. */
 export interface Renaming {
@@ -23,6 +19,12 @@ export interface Renaming {
   readonly listenAt: (socketPath: string) => Promise<void>
   /** Throws once the child has ended: its record says under which id. */
   readonly checkAlive: () => void
+}
+
+export interface NamedChild {
+  readonly pid: number
+  readonly command: readonly string[]
+  readonly cwd: string
 }
 
 export class SessionName {
@@ -48,8 +50,10 @@ export class SessionName {
     return sessionPaths(this.#dir, this.#id)
   }
 
-  nameChild(child: NamedChild): void {
-    this.#holder = nameChild(this.#dir, this.#id, this.#holder, child)
+  /** The child is there: its pid is what others look for in the file. */
+  nameChild({ pid, command, cwd }: NamedChild): void {
+    this.#holder = { ...this.#holder, childPid: pid, childStart: readStat(pid)?.startTicks, command, cwd }
+    this.#writePidFile()
   }
 
   /** At the end. Not what another session has put there since it found the place empty. */
@@ -72,9 +76,8 @@ export class SessionName {
     if (this.#isChanging) throw new HeimdallError('SESSION_REFUSED', `session ${this.#id} is being renamed already`)
     this.#isChanging = true
     try {
-      checkSocketPath(this.#dir, to)
-      const { checkAlive } = renaming
-      await holdId(this.#dir, to, this.#holder, { clock: this.#clock, checkWanted: checkAlive })
+      checkSocketPath(realpathSync(this.#dir), to)
+      await this.#take(to, renaming.checkAlive)
       await this.#move(before, sessionPaths(this.#dir, to), renaming)
       this.#id = to
     } finally {
@@ -82,6 +85,23 @@ export class SessionName {
     }
     removeIfThere(before.pid)
     removeFileLock(before.pid)
+  }
+
+  /** Of one that has ended and still answers the id is waited for. What a lost session has left is for others to settle. */
+  async #take(to: string, checkAlive: () => void): Promise<void> {
+    const clock = this.#clock
+    const { pid: path, socket } = sessionPaths(this.#dir, to)
+    const deadlineMs = clock.monoMs() + ID_LINGER_MS
+    const draft = pidDraft(this.#dir, to, this.#holder.supervisorPid)
+    const take = { text: encodeHolder(this.#holder), draft, inTheWay: [socket], clock, waitMs: ID_LOCK_WAIT_MS }
+    while (!(await takeName(path, take))) {
+      checkAlive()
+      const other = this.#holderOf(to)
+      const isEnding = other !== undefined && isStillAlive(supervisorOf(other)) && isOfHolder(this.#recordOf(to), other)
+      if (!isEnding || clock.monoMs() > deadlineMs)
+        throw new HeimdallError('SESSION_ID_IN_USE', `session ${to} is in use`, { hint: 'choose another id' })
+      await pause(clock, 20)
+    }
   }
 
   /** The socket last: what comes before it can be taken back by a rename. */
@@ -115,7 +135,7 @@ export class SessionName {
    */
   async restore(listenAgain: (socketPath: string) => Promise<void>): Promise<boolean> {
     if (this.#isChanging || this.#isWhole || !existsSync(this.#dir)) return false
-    if (readExitRecord(this.#dir, this.#id)?.supervisor_pid === this.#holder.supervisorPid) return false
+    if (isOfHolder(this.#recordOf(this.#id), this.#holder)) return false
     const { pid, socket } = this.paths
     this.#isChanging = true
     try {
@@ -129,19 +149,31 @@ export class SessionName {
 
   async #putBack(socket: string, listenAgain: (socketPath: string) => Promise<void>): Promise<boolean> {
     if (this.#isAnothers) return false
-    writeHolder(this.#dir, this.#id, this.#holder)
+    this.#writePidFile()
     if (!isThere(socket)) await listenAgain(socket)
     return true
   }
 
   get #isWhole(): boolean {
-    return isThere(this.paths.socket) && isSameHolder(readHolder(this.#dir, this.#id), this.#holder)
+    return isThere(this.paths.socket) && isSameHolder(this.#holderOf(this.#id), this.#holder)
   }
 
   get #isAnothers(): boolean {
-    const holder = readHolder(this.#dir, this.#id)
-    return holder !== undefined && !isSameHolder(holder, this.#holder) && isSupervisorAlive(holder)
+    const holder = this.#holderOf(this.#id)
+    return holder !== undefined && !isSameHolder(holder, this.#holder) && isStillAlive(supervisorOf(holder))
+  }
+
+  /** Not fsynced: after a power cut the processes it names are gone as well. */
+  #writePidFile(): void {
+    const { supervisorPid } = this.#holder
+    replaceUnsynced(this.paths.pid, encodeHolder(this.#holder), pidDraft(this.#dir, this.#id, supervisorPid))
+  }
+
+  #holderOf(id: string): Holder | undefined {
+    return parseHolder(readFileIfThere(sessionPaths(this.#dir, id).pid)?.toString('utf8') ?? '')
+  }
+
+  #recordOf(id: string): ExitRecord | undefined {
+    return parseExitRecord(readFileIfThere(sessionPaths(this.#dir, id).exit)?.toString('utf8'))
   }
 }
-
-const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined

@@ -8,11 +8,12 @@ import type { Colors, Info, Report, Size, StateEvent, SubscribeOptions } from '.
 import { Announcer } from './announcer.ts'
 import { type Classifier, createClassifier } from './classifier.ts'
 import type { Connection } from './connection.ts'
-import { Ending, type SessionEnd } from './ending.ts'
+import { Ending } from '../process-ending.ts'
+import type { SessionEnd } from './session-end.ts'
 import { FanOut } from './fan-out.ts'
 import { InputQueue } from './input-queue.ts'
-import type { Keeper, Shown } from './keeper.ts'
-import { isSize, type SessionOptions } from './options.ts'
+import type { KeptFile, Shown } from './kept-file.ts'
+import { isSize, type SessionOptions } from '../wire/session-options.ts'
 import { OscScanner } from './osc.ts'
 import { OutputLog, READ_BYTES } from './output-log.ts'
 import { openPty, type Pty } from './pty.ts'
@@ -24,7 +25,7 @@ import type { SessionLog } from './session-log.ts'
 import type { SessionName } from './session-name.ts'
 import { SizePolicy } from './size.ts'
 import { Subscriber } from './subscriber.ts'
-import { sessionTree } from './tree.ts'
+import { sessionTree } from '../session-tree.ts'
 import { withoutAnswers } from './typing.ts'
 import { Waiting } from './waiting.ts'
 
@@ -36,7 +37,7 @@ export interface SessionParts {
   readonly log: SessionLog
   /** Made by the session, because it reads the session's output. */
   readonly screen: (output: OutputLog, on: Pick<ScreenParts, 'onQuestion' | 'onAnswer'>) => Screen
-  readonly keeper: (output: OutputLog, shown: () => Shown) => Keeper
+  readonly kept: (output: OutputLog, shown: () => Shown) => KeptFile
   readonly recording: Recording | undefined
   readonly clients: () => ReadonlySet<Connection>
   readonly name: SessionName
@@ -64,7 +65,7 @@ export class Session implements Desk {
   readonly #waiting: Waiting
   readonly #osc: OscScanner
   readonly #screen: Screen
-  readonly #keeper: Keeper
+  readonly #kept: KeptFile
   readonly #pty: Pty
   readonly ending: Ending
   readonly #watching: Timer
@@ -108,7 +109,7 @@ export class Session implements Desk {
     })
     const look = (): Promise<Question | undefined> => this.#screen.question()
     this.#waiting = new Waiting({ clock, look, onChange: () => this.#announcer.announce() })
-    this.#keeper = parts.keeper(this.#output, () => ({ ...this.#size.current, title: this.#waiting.title }))
+    this.#kept = parts.kept(this.#output, () => ({ ...this.#size.current, title: this.#waiting.title }))
     // Last: nothing may fail once there is a child that only this knows of.
     this.#pty = openPty(
       { command: options.command, cwd: options.cwd, env: parts.env, cols: options.cols, rows: options.rows },
@@ -151,16 +152,16 @@ export class Session implements Desk {
 
   /** After the end, for those who ask when nobody answers any more. */
   async keepScreen(): Promise<void> {
-    if (this.#keeper.isFromStart && this.#screen.isUntouched) return
+    if (this.#kept.isFromStart && this.#screen.isUntouched) return
     const screen = await this.#screen.snapshot()
-    if (screen !== undefined) this.#keeper.save({ ...screen, drawing: screen.bytes })
+    if (screen !== undefined) this.#kept.save({ ...screen, drawing: screen.bytes })
   }
 
   /** After the end: the terminal, the emulator and the timers go. */
   dispose(): void {
     this.#pty.close()
     this.#screen.close()
-    this.#keeper.close()
+    this.#kept.close()
     this.#gathering?.cancel()
     this.#announcer.close()
     this.#watching.cancel()
@@ -319,7 +320,7 @@ export class Session implements Desk {
       this.#parts.recording?.output(slice)
     }
     this.#screen.advance()
-    this.#keeper.advance()
+    this.#kept.advance()
     this.#parts.onActivity()
     this.#announcer.announce()
   }
@@ -340,7 +341,7 @@ export class Session implements Desk {
     this.#input.close()
     this.#announcer.announce()
     try {
-      this.#keeper.save()
+      this.#kept.save()
       this.#parts.onEnd(end)
     } finally {
       this.#fanOut.finish(end.code)

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readHolder } from '../../src/supervisor/session-files.ts'
+import { readHolder } from '../../src/sessions/session-files.ts'
 import { until } from '../support/wait.ts'
 import { hm } from './hm.ts'
 import { atTerminal } from './person.ts'

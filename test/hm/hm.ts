@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { isErrno } from '../../src/errors.ts'
-import { listSessions, readHolder } from '../../src/supervisor/session-files.ts'
+import { listSessions, readHolder } from '../../src/sessions/session-files.ts'
 import {
   type Ending,
   launcher,

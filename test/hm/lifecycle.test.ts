@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commandLine } from '../../src/processes.ts'
-import { readHolder } from '../../src/supervisor/session-files.ts'
+import { readHolder } from '../../src/sessions/session-files.ts'
 import { isRunning, waitForDeath } from '../support/programs.ts'
 import { until, waitForNoFile } from '../support/wait.ts'
 import { hm } from './hm.ts'

@@ -5,8 +5,8 @@ import { readMachine } from '../../src/coordination/moment.ts'
 import { whoActs } from '../../src/person.ts'
 import { bootId } from '../../src/boot-id.ts'
 import { commandLine, isSame, lookAside, lookAtProcesses, readStat } from '../../src/processes.ts'
-import { readExitRecord } from '../../src/supervisor/session-files.ts'
-import { settle } from '../../src/supervisor/settle.ts'
+import { readExitRecord } from '../../src/sessions/session-files.ts'
+import { settle } from '../../src/sessions/settle.ts'
 import { eachSource } from '../support/process-sources.ts'
 import { isRunning, startProgram, waitForDeath } from '../support/programs.ts'
 import { until } from '../support/wait.ts'
@@ -30,7 +30,8 @@ eachSource(
       })
       expect(lookAtProcesses().childrenOf(session.supervisor_pid)).toContain(session.pid)
       expect((await lookAside()).childrenOf(session.supervisor_pid)).toContain(session.pid)
-      expect(commandLine(session.pid)).toBe('sleep 1000')
+      // Between fork and exec it is its parent's.
+      await until('the program', () => commandLine(session.pid) === 'sleep 1000')
     })
 
     test('a process without a terminal, one that has ended and is not waited for, one that is gone', async () => {

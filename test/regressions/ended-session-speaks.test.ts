@@ -1,10 +1,10 @@
 // `hm run --detach -- sh -c 'echo build failed; exit 1'`, then `hm logs` and `hm peek`: nothing was left of what the session said.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readHolder } from '../../src/supervisor/session-files.ts'
+import { readHolder } from '../../src/sessions/session-files.ts'
 import { type Hm, hm } from '../hm/hm.ts'
-import { runProgram, waitForDeath } from '../support/programs.ts'
+import { waitForDeath } from '../support/programs.ts'
 import { scaled } from '../support/scale.ts'
 import { until, waitForFile, waitForNoFile } from '../support/wait.ts'
 
@@ -119,15 +119,11 @@ test('a renamed session says it under its new id', async () => {
   expect(readFileSync(join(home.dir, 'after.kept'), 'utf8')).toContain('said')
 })
 
-test('what cannot be removed of an earlier session changes nothing of how this one ended', async () => {
+test('what cannot be removed of an earlier session changes nothing for this one', async () => {
   const home = hm()
   mkdirSync(join(home.dir, 'past.kept', 'no file'), { recursive: true, mode: 0o700 })
-  utimesSync(join(home.dir, 'past.kept'), 1, 1)
-  const options = { id: 'x', socketDir: home.dir, cwd: '/', command: ['sh', '-c', 'exit 7'] }
-  const { code } = await runProgram([process.execPath, resolve('dist/session.cjs'), 'x'], {
-    env: { ...home.env, HEIMDALL_SUPERVISOR: 'x' },
-    stdin: JSON.stringify(options),
-  })
-  expect(code).toBe(7)
-  expect(readFileSync(join(home.dir, 'x.log'), 'utf8')).toMatch(/warn session .*could not be removed/)
+  writeFileSync(join(home.dir, 'aged.kept'), '')
+  for (const name of ['past.kept', 'aged.kept']) utimesSync(join(home.dir, name), 1, 1)
+  expect((await home.run(['run', '--inline', '--id', 'x', '--', 'sh', '-c', 'exit 7'])).code).toBe(7)
+  expect(readdirSync(home.dir).filter((name) => /^(past|aged)/.test(name))).toEqual(['past.kept'])
 })

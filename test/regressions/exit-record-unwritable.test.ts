@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { sessionPaths } from '../../src/supervisor/session-files.ts'
+import { sessionPaths } from '../../src/wire/session-paths.ts'
 import { type Client, sh, start, type TestSession } from '../supervisor/support/session.ts'
 import { temporaryFolder } from '../support/project.ts'
 

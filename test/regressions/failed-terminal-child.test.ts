@@ -1,10 +1,10 @@
 // What fails while a session is put together must not leave a child behind that nobody knows of.
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { resolveOptions } from '../../src/supervisor/options.ts'
+import { resolveOptions } from '../../src/wire/session-options.ts'
 import { openPty } from '../../src/supervisor/pty.ts'
 import { Session } from '../../src/supervisor/session.ts'
-import { type Holder, parseHolder } from '../../src/supervisor/session-files.ts'
+import { type Holder, parseHolder } from '../../src/wire/pid-file.ts'
 import { SessionName } from '../../src/supervisor/session-name.ts'
 import { descendants } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
@@ -50,7 +50,7 @@ test('a session without a screen has no child either', () => {
       screen: () => {
         throw new Error('no emulator')
       },
-      keeper: () => {
+      kept: () => {
         throw new Error('not reached')
       },
       recording: undefined,

@@ -2,7 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { sessionPaths } from '../../src/supervisor/session-files.ts'
+import { systemClock } from '../../src/clock.ts'
+import { prepareSession } from '../../src/sessions/prepare.ts'
+import { encodeHandover } from '../../src/wire/handover.ts'
+import { resolveOptions } from '../../src/wire/session-options.ts'
+import { sessionPaths } from '../../src/wire/session-paths.ts'
 import { LineCheck, linesOf, writer } from '../supervisor/support/lines.ts'
 import { Client, LAUNCHER, sh, start } from '../supervisor/support/session.ts'
 import { startProgram } from '../support/programs.ts'
@@ -20,9 +24,10 @@ test('a recording that hits the limit of its file is cut at a whole line, and th
   const command = ['sh', '-c', 'stty -echo; echo up; read go; exec "$@"', 'sh', program, ...args]
   // The signal that comes with the limit is ignored, as Node does not handle it.
   const limited = `trap "" XFSZ; ulimit -f ${FILE_BLOCKS}; exec "$@"`
-  const supervisor = startProgram(['sh', '-c', limited, 'sh', process.execPath, LAUNCHER, 't'], {
-    stdin: JSON.stringify({ id: 't', socketDir, cwd: '/', command, recordPath }),
-  })
+  const supervisor = startProgram(['sh', '-c', limited, 'sh', process.execPath, LAUNCHER, 't'])
+  const options = resolveOptions({ id: 't', socketDir, cwd: '/', command, recordPath })
+  const holder = await prepareSession(options, { pid: supervisor.pid, env: process.env, clock: systemClock })
+  supervisor.child.stdin?.end(encodeHandover({ options, holder }))
   const paths = sessionPaths(socketDir, 't')
   await waitForSocket(paths.socket)
   const client = await Client.connect(paths.socket)

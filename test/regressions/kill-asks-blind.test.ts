@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { HeimdallError } from '../../src/errors.ts'
 import { ProcessTree } from '../../src/process-tree.ts'
-import { Ending } from '../../src/supervisor/ending.ts'
+import { Ending } from '../../src/process-ending.ts'
 
 /** As where `ps` fails. */
 class Unseen extends ProcessTree {

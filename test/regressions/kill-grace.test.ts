@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readExitRecord } from '../../src/supervisor/session-files.ts'
+import { readExitRecord } from '../../src/sessions/session-files.ts'
 import { eachSource } from '../support/process-sources.ts'
 import { isRunning, waitForDeath } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'

@@ -1,7 +1,8 @@
 // One session whose files cannot be read must not hide the others of its folder.
 import { mkdirSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { listSessions, sessionPaths } from '../../src/supervisor/session-files.ts'
+import { listSessions } from '../../src/sessions/session-files.ts'
+import { sessionPaths } from '../../src/wire/session-paths.ts'
 import { hm } from '../hm/hm.ts'
 import { start } from '../supervisor/support/session.ts'
 

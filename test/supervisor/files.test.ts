@@ -6,16 +6,10 @@ import { expect, test } from 'vitest'
 import type { HeimdallError } from '../../src/errors.ts'
 import { bootId } from '../../src/boot-id.ts'
 import { readStat } from '../../src/processes.ts'
-import {
-  encodeHolder,
-  findSession,
-  type Holder,
-  listSessions,
-  parseHolder,
-  readHolder,
-  sessionPaths,
-} from '../../src/supervisor/session-files.ts'
-import { settle } from '../../src/supervisor/settle.ts'
+import { findSession, listSessions, readHolder } from '../../src/sessions/session-files.ts'
+import { encodeHolder, type Holder, parseHolder } from '../../src/wire/pid-file.ts'
+import { sessionPaths } from '../../src/wire/session-paths.ts'
+import { settle } from '../../src/sessions/settle.ts'
 import { eachSource } from '../support/process-sources.ts'
 import { isRunning, startProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'

@@ -1,8 +1,8 @@
 // The end of process trees: whatever a child has started, nothing of it is left, and nothing else is touched.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readExitRecord } from '../../src/supervisor/session-files.ts'
+import { readExitRecord } from '../../src/sessions/session-files.ts'
 import { eachSource } from '../support/process-sources.ts'
 import { isRunning } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
@@ -48,13 +48,8 @@ eachSource(
 
     test('a session started inside a session is not part of its tree', async () => {
       const folder = temporaryFolder()
-      const options = join(folder, 'options')
       const inner = join(folder, 'in')
-      writeFileSync(
-        options,
-        JSON.stringify({ id: 'inner', socketDir: inner, cwd: '/', command: ['sleep', '926'], graceMs: 200 }),
-      )
-      const script = `HEIMDALL_SUPERVISOR=inner setsid "${process.execPath}" dist/session.cjs inner <"${options}" >/dev/null 2>&1 & echo up; sleep 927`
+      const script = `"${process.execPath}" bin/hm run --detach --id inner --socket-dir "${inner}" -- sleep 926; echo up; sleep 927`
       const outer = await start(sh(script), { cwd: process.cwd(), graceMs: 200 })
       const pids = await until('the inner session', () => {
         try {

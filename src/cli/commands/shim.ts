@@ -58,7 +58,7 @@ async function quietTime({ cwd, env, configFile }: Context): Promise<{ quietMs: 
 async function sessionSocket(context: Context): Promise<string | undefined> {
   const { sessionAround } = await import('./session/locate.ts')
   const { socketDirOf } = await import('./session/socket-dir.ts')
-  const { sessionPaths } = await import('../../supervisor/session-files.ts')
+  const { sessionPaths } = await import('../../wire/session-paths.ts')
   const dir = await socketDirOf(context, { 'socket-dir': undefined })
   const id = await sessionAround(context, dir)
   return id === undefined ? undefined : sessionPaths(dir, id).socket

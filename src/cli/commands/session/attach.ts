@@ -1,7 +1,7 @@
 // hm attach: watch a session and type into it, in whatever way this terminal allows.
 import { type SessionConnection, openConnection } from '../../../client/connection.ts'
 import { HeimdallError } from '../../../errors.ts'
-import { readExitRecord } from '../../../supervisor/session-files.ts'
+import { readExitRecord } from '../../../sessions/session-files.ts'
 import type { From } from '../../../wire/messages.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import type { attach } from '../../table/session.ts'

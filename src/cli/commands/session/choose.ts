@@ -1,6 +1,6 @@
 // The session that is meant when none is named: the only one that runs, or the one that the person picks from a list.
 import { HeimdallError } from '../../../errors.ts'
-import { listSessions } from '../../../supervisor/session-files.ts'
+import { listSessions } from '../../../sessions/session-files.ts'
 import type { Context } from '../../command.ts'
 import { inlineText } from '../../render/plain-text.ts'
 import { renderTable } from '../../render/style.ts'

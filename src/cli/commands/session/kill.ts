@@ -5,8 +5,9 @@ import { type Clock, pause } from '../../../clock.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { SESSION_ANSWER_MS } from '../../../limits.ts'
 import { readStat } from '../../../processes.ts'
-import { type Holder, isSupervisorAlive, parseHolder, readExitRecord } from '../../../supervisor/session-files.ts'
-import { sendSignal } from '../../../supervisor/signals.ts'
+import { isSupervisorAlive, readExitRecord } from '../../../sessions/session-files.ts'
+import { type Holder, parseHolder } from '../../../wire/pid-file.ts'
+import { sendSignal } from '../../../signals.ts'
 import type { Answer, Context, InputOf, Run } from '../../command.ts'
 import type { kill } from '../../table/session.ts'
 import { connectTo, locate, type Located, whoEnds } from './locate.ts'
@@ -39,7 +40,7 @@ const isStopped = (holder: Holder | undefined): holder is Holder =>
 
 /** There is nobody to ask, so it is done here: asked, given the grace time, and then not asked. */
 async function endLost(context: Context, { dir, id }: Located): Promise<Answer> {
-  const { settle } = await import('../../../supervisor/settle.ts')
+  const { settle } = await import('../../../sessions/settle.ts')
   await settle(dir, id, { by: whoEnds(context), clock: context.clock })
   const exit = readExitRecord(dir, id)
   const text = `Session ${id} had lost its supervisor; ended ${exit?.swept ?? 0} processes that it had left`

@@ -4,16 +4,12 @@ import { HeimdallError } from '../../../errors.ts'
 import { parseId } from '../../../ids.ts'
 import { userName } from '../../../person.ts'
 import { nearest } from '../../../suggest.ts'
-import {
-  type ExitRecord,
-  findSession,
-  type Holder,
-  listSessions,
-  sessionPaths,
-  type SessionPaths,
-} from '../../../supervisor/session-files.ts'
-import type { Orphan } from '../../../supervisor/settle.ts'
-import { KEY_VARIABLE } from '../../../supervisor/handover.ts'
+import { findSession, listSessions } from '../../../sessions/session-files.ts'
+import type { ExitRecord } from '../../../wire/exit-record.ts'
+import type { Holder } from '../../../wire/pid-file.ts'
+import { sessionPaths, type SessionPaths } from '../../../wire/session-paths.ts'
+import type { Orphan } from '../../../sessions/settle.ts'
+import { KEY_VARIABLE } from '../../../session-variables.ts'
 import type { Context } from '../../command.ts'
 import { type DirFlag, socketDirOf } from './socket-dir.ts'
 
@@ -40,7 +36,7 @@ export async function locate(context: Context, flags: DirFlag, text: string): Pr
   let entry = findSession(dir, id)
   let orphans: readonly Orphan[] = []
   if (entry?.state === 'lost') {
-    const { orphansOf, settle } = await import('../../../supervisor/settle.ts')
+    const { orphansOf, settle } = await import('../../../sessions/settle.ts')
     const settled = await settle(dir, id, { by: undefined, clock: context.clock })
     if (settled === 'orphaned') orphans = orphansOf(entry.holder)
     entry = findSession(dir, id)

@@ -2,7 +2,7 @@
 import { readFileIfThere } from '../../../storage/atomic-file.ts'
 import { HeimdallError } from '../../../errors.ts'
 import type { SessionEvent } from '../../../client/events.ts'
-import type { KeptOutput } from '../../../supervisor/kept-output.ts'
+import type { KeptOutput } from '../../../wire/kept-output.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import { PlainText } from '../../render/plain-text.ts'
 import type { logs } from '../../table/session.ts'

@@ -1,13 +1,9 @@
 // hm ls: the sessions of a folder. Looks, and removes nothing.
 import { openConnection } from '../../../client/connection.ts'
 import { HeimdallError, isErrno } from '../../../errors.ts'
-import {
-  findListed,
-  type Holder,
-  listSessions,
-  type SessionEntry,
-  sessionPaths,
-} from '../../../supervisor/session-files.ts'
+import { findListed, listSessions, type SessionEntry } from '../../../sessions/session-files.ts'
+import type { Holder } from '../../../wire/pid-file.ts'
+import { sessionPaths } from '../../../wire/session-paths.ts'
 import type { Info } from '../../../wire/messages.ts'
 import type { Run } from '../../command.ts'
 import { duration } from '../../render/duration.ts'
@@ -74,7 +70,7 @@ export async function describe(dir: string, entry: SessionEntry): Promise<Listed
   // It may have ended while it was asked.
   const { exit, holder, state } = findListed(dir, id) ?? entry
   const isRunning = state === 'running' && exit?.supervisor_pid !== holder?.supervisorPid
-  const orphans = state === 'lost' ? (await import('../../../supervisor/settle.ts')).orphansOf(holder) : []
+  const orphans = state === 'lost' ? (await import('../../../sessions/settle.ts')).orphansOf(holder) : []
   const hasEnded = !isRunning && orphans.length === 0
   return {
     id,

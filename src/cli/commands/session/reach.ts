@@ -1,8 +1,9 @@
 // What a command that reads a session has before it: the session itself, or what it said before it ended.
 import { openConnection, type SessionConnection } from '../../../client/connection.ts'
 import { HeimdallError } from '../../../errors.ts'
-import { type KeptOutput, readKept } from '../../../supervisor/kept-output.ts'
-import { readExitRecord } from '../../../supervisor/session-files.ts'
+import { readKept } from '../../../sessions/kept-output.ts'
+import type { KeptOutput } from '../../../wire/kept-output.ts'
+import { readExitRecord } from '../../../sessions/session-files.ts'
 import type { Context } from '../../command.ts'
 import { ended, type Located } from './locate.ts'
 

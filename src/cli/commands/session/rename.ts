@@ -1,9 +1,10 @@
 // hm rename: another id for a running session.
 import { HeimdallError } from '../../../errors.ts'
 import { parseId } from '../../../ids.ts'
+import { settle } from '../../../sessions/settle.ts'
 import type { Run } from '../../command.ts'
 import type { rename } from '../../table/session.ts'
-import { connectTo, locate } from './locate.ts'
+import { connectTo, locate, whoEnds } from './locate.ts'
 import { requireViewers } from './versions.ts'
 
 export const run: Run<typeof rename> = async (context, { flags, args }) => {
@@ -12,6 +13,8 @@ export const run: Run<typeof rename> = async (context, { flags, args }) => {
   const connection = await connectTo(located)
   try {
     await requireViewers(connection, located.id)
+    // The session itself takes only an id that is free: what a lost one has left is ended from here.
+    await settle(located.dir, to, { by: whoEnds(context), clock: context.clock })
     const { id } = await connection.rename(to)
     return { data: { id, before: located.id }, text: `Session ${located.id} is now ${id}` }
   } catch (error) {

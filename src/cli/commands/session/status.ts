@@ -1,7 +1,8 @@
 // hm status: what a session is doing; after its end, how it ended.
 import { HeimdallError } from '../../../errors.ts'
-import { type ExitRecord, readExitRecord } from '../../../supervisor/session-files.ts'
-import { readKept } from '../../../supervisor/kept-output.ts'
+import { readExitRecord } from '../../../sessions/session-files.ts'
+import type { ExitRecord } from '../../../wire/exit-record.ts'
+import { readKept } from '../../../sessions/kept-output.ts'
 import type { Info } from '../../../wire/messages.ts'
 import type { SessionStatus } from '../../../client/connection.ts'
 import type { Answer, Context, Run } from '../../command.ts'

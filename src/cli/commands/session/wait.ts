@@ -2,7 +2,7 @@
 import { Watch } from '../../../client/watch.ts'
 import { pause } from '../../../clock.ts'
 import { HeimdallError } from '../../../errors.ts'
-import type { ExitRecord } from '../../../supervisor/session-files.ts'
+import type { ExitRecord } from '../../../wire/exit-record.ts'
 import type { StateEvent } from '../../../wire/messages.ts'
 import type { Answer, Context, InputOf, Run } from '../../command.ts'
 import type { wait } from '../../table/session.ts'

@@ -1,12 +1,14 @@
 // What is checked and taken before a session may run its command: by its starter, while the session's process boots.
+import { realpathSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
 import type { Env } from '../paths.ts'
 import { removeIfThere } from '../storage/atomic-file.ts'
 import { checkCommand } from './command.ts'
 import { takeId } from './hold-id.ts'
-import type { SessionOptions } from './options.ts'
-import { checkSocketPath, ensureSessionDir } from './session-dir.ts'
-import { type Holder, sessionPaths } from './session-files.ts'
+import type { SessionOptions } from '../wire/session-options.ts'
+import { ensureSessionDir } from './session-dir.ts'
+import { checkSocketPath, sessionPaths } from '../wire/session-paths.ts'
+import type { Holder } from '../wire/pid-file.ts'
 
 export interface PrepareFor {
   /** Process that will run the session. */
@@ -18,7 +20,7 @@ export interface PrepareFor {
 /** Throws what is in the way; otherwise the id belongs to process `pid`, and nothing of an earlier session is left. */
 export async function prepareSession(options: SessionOptions, { pid, env, clock }: PrepareFor): Promise<Holder> {
   ensureSessionDir(options.socketDir, process.getuid?.() ?? 0)
-  checkSocketPath(options.socketDir, options.id)
+  checkSocketPath(realpathSync(options.socketDir), options.id)
   checkCommand(options, { ...env, ...Object.fromEntries(options.env.map(({ name, value }) => [name, value])) })
   const holder = await takeId(options.socketDir, options.id, pid, clock)
   const paths = sessionPaths(options.socketDir, options.id)

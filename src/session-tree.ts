@@ -1,8 +1,8 @@
 // The process tree of a session: all that came of its child, but for sessions that were started from inside it.
-import type { FileId, ProcessId, ProcessTable } from '../process-table.ts'
-import { ProcessTree } from '../process-tree.ts'
-import { supervisedBy } from '../supervisor-process.ts'
-import { KEY_VARIABLE, SUPERVISOR_VARIABLE } from './handover.ts'
+import type { FileId, ProcessId, ProcessTable } from './process-table.ts'
+import { ProcessTree } from './process-tree.ts'
+import { supervisedBy } from './supervisor-process.ts'
+import { KEY_VARIABLE, SUPERVISOR_VARIABLE } from './session-variables.ts'
 
 export function sessionTree(root: {
   readonly child: ProcessId | undefined

@@ -1,18 +1,11 @@
-// Ending a session: everyone is asked once, has the whole grace time, and whoever is left then is killed.
-import { type Clock, pause } from '../clock.ts'
-import { HeimdallError } from '../errors.ts'
-import type { ProcessStat, ProcessTable } from '../process-table.ts'
-import { lookAtProcesses } from '../processes.ts'
+// Ending a tree of processes: everyone is asked once, has the whole grace time, and whoever is left then is killed.
+import { type Clock, pause } from './clock.ts'
+import { HeimdallError } from './errors.ts'
+import type { ProcessStat, ProcessTable } from './process-table.ts'
+import { lookAtProcesses } from './processes.ts'
 import { isInteractiveShell } from './interactive-shell.ts'
 import { sendSignal } from './signals.ts'
-import type { ProcessTree } from '../process-tree.ts'
-
-/** How a session's child ended. */
-export interface SessionEnd {
-  readonly code: number
-  readonly signal: number | null
-  readonly reason: 'exit' | 'kill'
-}
+import type { ProcessTree } from './process-tree.ts'
 
 export interface EndingTarget {
   readonly tree: ProcessTree

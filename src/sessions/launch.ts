@@ -2,7 +2,8 @@
 import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import type { Env } from '../paths.ts'
-import { ANNOUNCE_ARGUMENT, READY_FD, SUPERVISOR_VARIABLE } from './handover.ts'
+import { SUPERVISOR_VARIABLE } from '../session-variables.ts'
+import { ANNOUNCE_ARGUMENT, READY_FD } from '../wire/launching.ts'
 
 export interface LaunchWith {
   /** Path of `session.cjs`. */

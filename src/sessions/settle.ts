@@ -9,19 +9,14 @@ import { isSameStart, isStartedAfter, lookAtProcesses } from '../processes.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { removeFileLock, withFileLock } from '../storage/file-lock.ts'
-import { Ending } from './ending.ts'
-import { KEY_VARIABLE } from './handover.ts'
+import { Ending } from '../process-ending.ts'
+import { KEY_VARIABLE } from '../session-variables.ts'
 import { isListening } from './listening.ts'
-import {
-  type ExitRecord,
-  type Holder,
-  isSameHolder,
-  isSupervisorAlive,
-  readExitRecord,
-  readHolder,
-  sessionPaths,
-} from './session-files.ts'
-import { sessionTree } from './tree.ts'
+import { isSupervisorAlive, readExitRecord, readHolder } from './session-files.ts'
+import { encodeExitRecord, type ExitRecord, isOfHolder } from '../wire/exit-record.ts'
+import { type Holder, isSameHolder } from '../wire/pid-file.ts'
+import { sessionPaths } from '../wire/session-paths.ts'
+import { sessionTree } from '../session-tree.ts'
 
 /** `orphaned`: processes of it still run, and nobody said that they may be ended. */
 export type Settled = 'nothing' | 'alive' | 'orphaned' | 'settled'
@@ -75,8 +70,8 @@ async function settleLocked(dir: string, id: string, by: string | undefined, clo
   if (!isSameHolder(readHolder(dir, id), holder)) return 'alive'
   if (orphans.length > 0) note(paths.log, by ?? '', orphans, clock)
   // Its own record, written before it was killed, knows more.
-  if (holder !== undefined && readExitRecord(dir, id)?.supervisor_pid !== holder.supervisorPid)
-    replaceFile(paths.exit, `${JSON.stringify(lostRecord({ id, holder, swept, orphans, by, clock }))}\n`)
+  if (holder !== undefined && !isOfHolder(readExitRecord(dir, id), holder))
+    replaceFile(paths.exit, encodeExitRecord(lostRecord({ id, holder, swept, orphans, by, clock })))
   const hadSocket = removeIfThere(paths.socket)
   return removeIfThere(paths.pid) || hadSocket ? 'settled' : 'nothing'
 }

@@ -1,4 +1,4 @@
-// What a session is started with, checked once, and the line of JSON in which it is handed to the session's process.
+// What a session is started with, checked once. Pure.
 import { isAbsolute } from 'node:path'
 import { CLASSIFIERS, type ClassifierChoice, DEFAULT_CLASSIFIER, type EnvEntry } from '../config.ts'
 import { HeimdallError } from '../errors.ts'
@@ -10,8 +10,7 @@ import {
   TERMINAL_CELLS_MAX,
   TERMINAL_SIDE_MAX,
 } from '../limits.ts'
-import { type Colors, isColor } from '../wire/messages.ts'
-import type { Holder } from './session-files.ts'
+import { type Colors, isColor } from './messages.ts'
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -110,30 +109,7 @@ function check(holds: boolean, problem: string): void {
   if (!holds) throw new HeimdallError('SESSION_OPTIONS_INVALID', problem)
 }
 
-/** The options of a session and, when its starter took the id for it, what the pid file says. */
-export interface Handover {
-  readonly options: SessionOptions
-  readonly holder: Holder | undefined
-}
-
-/** One line on the standard input of the session's process: nothing of it shows in argv or stays on disk. */
-export function encodeHandover({ options, holder }: Handover): string {
-  return `${JSON.stringify({ ...options, holder })}\n`
-}
-
-export function parseHandover(line: string): Handover {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch (error) {
-    throw new HeimdallError('SESSION_OPTIONS_INVALID', 'the options of the session are not JSON', { cause: error })
-  }
-  check(isRequest(value), 'the options of the session lack id, socketDir, command or cwd')
-  const { holder, ...request } = value as SessionRequest & { readonly holder?: Holder }
-  return { options: resolveOptions(request), holder }
-}
-
-function isRequest(value: unknown): value is SessionRequest {
+export function isRequest(value: unknown): value is SessionRequest {
   if (typeof value !== 'object' || value === null) return false
   const { id, socketDir, command, cwd } = value as Partial<Record<keyof SessionOptions, unknown>>
   return (

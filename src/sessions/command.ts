@@ -1,25 +1,10 @@
-// What the child is started with: the program found beforehand, and the environment it sees.
+// Whether the program of a session can be run, before anything is started for it.
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { printable } from '../ids.ts'
 import type { Env } from '../paths.ts'
-import type { SessionOptions } from './options.ts'
-import { KEY_VARIABLE, SUPERVISOR_VARIABLE } from './handover.ts'
-
-/** Everything that the supervisor was given, what the user added, and then the session's id and its key, which nobody overrides. */
-export function childEnvironment(options: SessionOptions, inherited: Env, key: string): Record<string, string> {
-  const env: Record<string, string> = {}
-  for (const [name, value] of Object.entries(inherited)) if (value !== undefined) env[name] = value
-  // The size of somebody else's terminal, and a mark that is the supervisor's alone.
-  for (const name of ['COLUMNS', 'LINES', SUPERVISOR_VARIABLE]) delete env[name]
-  env['TERM'] ??= 'xterm-256color'
-  env['PWD'] = options.cwd
-  for (const { name, value } of options.env) env[name] = value
-  env[options.sessionEnvVar] = options.id
-  env[KEY_VARIABLE] = key
-  return env
-}
+import type { SessionOptions } from '../wire/session-options.ts'
 
 /** A child that cannot be executed would only be seen as one that exits with 1; so it is looked for first. */
 export function checkCommand(options: SessionOptions, env: Env): void {

@@ -2,8 +2,9 @@
 import type { Clock, Timer } from '../clock.ts'
 import { HeimdallError, isSystemError } from '../errors.ts'
 import { KEPT_EVERY_MS, KEPT_OUTPUT_BYTES_MAX } from '../limits.ts'
+import { replaceUnsynced } from '../storage/unsynced-file.ts'
 import type { Size } from '../wire/messages.ts'
-import { type KeptScreen, writeKept } from './kept-output.ts'
+import { encodeKept, type KeptScreen } from '../wire/kept-output.ts'
 import type { OutputLog } from './output-log.ts'
 import type { SessionLog } from './session-log.ts'
 
@@ -11,7 +12,7 @@ export interface Shown extends Size {
   readonly title: string
 }
 
-export interface KeeperParts {
+export interface KeptFileParts {
   readonly output: OutputLog
   /** How much of the output is kept for replay; without any, nothing is kept here either. */
   readonly scrollbackBytes: number
@@ -22,13 +23,13 @@ export interface KeeperParts {
   readonly log: SessionLog
 }
 
-export class Keeper {
-  readonly #parts: KeeperParts
+export class KeptFile {
+  readonly #parts: KeptFileParts
   readonly #bytesMax: number
   #timer: Timer | undefined
   #hasFailed = false
 
-  constructor(parts: KeeperParts) {
+  constructor(parts: KeptFileParts) {
     this.#parts = parts
     this.#bytesMax = Math.min(parts.scrollbackBytes, KEPT_OUTPUT_BYTES_MAX)
   }
@@ -51,7 +52,7 @@ export class Keeper {
     const { cols, rows, title } = shown()
     const bytes = Buffer.concat(output.slices(offset, output.end))
     try {
-      writeKept(path(), { size: { cols, rows }, title, offset, bytes, screen })
+      replaceUnsynced(path(), encodeKept({ size: { cols, rows }, title, offset, bytes, screen }))
       this.#hasFailed = false
     } catch (error) {
       // No room, or a folder that was removed: the session is worth more than what is kept of it.

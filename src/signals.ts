@@ -1,5 +1,5 @@
 // Signals to processes and groups that may be gone by the time they arrive.
-import { isErrno } from '../errors.ts'
+import { isErrno } from './errors.ts'
 
 /** True when it was delivered; a process that is gone, or was never ours to signal, is not an error. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {

@@ -1,31 +1,14 @@
 // Starting a session as a process of its own: options in by a pipe, readiness or the reason of failure out by another.
 import type { Socket } from 'node:net'
-import { type ErrorCode, ERRORS, HeimdallError, ignore } from '../errors.ts'
+import { ERRORS, HeimdallError, ignore } from '../errors.ts'
 import { SESSION_START_MS } from '../limits.ts'
 import { systemClock } from '../clock.ts'
+import { forgetOld } from './kept-output.ts'
 import { type LaunchedSession, launchSession, type LaunchWith } from './launch.ts'
-import { encodeHandover, type SessionOptions } from './options.ts'
+import { encodeHandover, type Readiness, type StartedSession } from '../wire/handover.ts'
+import type { SessionOptions } from '../wire/session-options.ts'
 import { type PrepareFor, prepareSession } from './prepare.ts'
-import type { Holder } from './session-files.ts'
-
-export interface StartedSession {
-  readonly id: string
-  readonly socket: string
-  readonly supervisor_pid: number
-  readonly pid: number
-}
-
-/** What goes over the readiness pipe. */
-export type Readiness =
-  | { readonly ready: StartedSession }
-  | {
-      readonly error: {
-        readonly code: ErrorCode
-        readonly message: string
-        readonly hint: string | undefined
-        readonly details: Readonly<Record<string, unknown>> | undefined
-      }
-    }
+import type { Holder } from '../wire/pid-file.ts'
 
 export interface StartWith extends LaunchWith {
   readonly startMs?: number
@@ -52,6 +35,8 @@ export async function handOver(
   const timer = setTimeout(() => launched.kill(), how.startMs ?? SESSION_START_MS)
   try {
     launched.options.end(encodeHandover({ options, holder }))
+    // While the session's process gets on with it.
+    forgetOld(options.socketDir, systemClock.wallMs())
     return parseReadiness(await ready)
   } finally {
     clearTimeout(timer)
