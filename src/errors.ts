@@ -341,6 +341,14 @@ export const ERRORS = table({
   },
   // events
   // shim
+  SECRET_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'the store has no secret of this name' },
+  SECRET_UNFIT: { kind: 'user', exit: 2, http: 400, means: 'a value cannot be a secret: empty, too long, or not text' },
+  SECRETS_NOT_PRIVATE: {
+    kind: 'config',
+    exit: 4,
+    http: 403,
+    means: 'others than its user can read or write the store of secrets',
+  },
 })
 
 export type ErrorCode = keyof typeof ERRORS

@@ -402,5 +402,16 @@ export const ASK_LOOK_IDLE_MS = 2_000
 export const ASK_PREVIEW_BYTES = 2_048
 /** What a client says of itself: name, version, capabilities. */
 export const CLIENT_META_BYTES_MAX = 16 << 10
+/** One secret; a variable of a process may have twice that on Linux. */
+export const SECRET_BYTES_MAX = 64 << 10
+/** A shorter secret would be found in every text, and is refused unless nobody is to look for it. */
+export const SECRET_SEARCHED_BYTES_MIN = 4
+/** A shorter one is searched for, with a warning: what looks like it by chance is taken out too. */
+export const SECRET_SURE_BYTES_MIN = 8
+/** Bindings of one server, and their file: what is looked for grows with their number. */
+export const SECRET_BINDINGS_MAX = 200
+export const SECRET_BINDINGS_BYTES_MAX = 1 << 20
+/** A keychain may ask its user to unlock it; a host does not wait much longer for its server. */
+export const KEYCHAIN_WAIT_MS = 20_000
 /** Changes of the policy file within this time are one change. */
 export const POLICY_SETTLE_MS = 50

@@ -7,7 +7,11 @@ const briefing: Load = async () => (await import('./table/briefing.ts')).briefin
 const coordination: Load = async () => (await import('./table/coordination.ts')).coordinationCommands
 const session: Load = async () => (await import('./table/session.ts')).sessionCommands
 const policy: Load = async () => (await import('./table/policy.ts')).policyCommands
-const governance: Load = async () => [...(await policy()), ...(await import('./table/hosts.ts')).hostsCommands]
+const governance: Load = async () => [
+  ...(await policy()),
+  ...(await import('./table/secrets.ts')).secretsCommands,
+  ...(await import('./table/hosts.ts')).hostsCommands,
+]
 const all: Load = async () => (await import('./table.ts')).COMMANDS
 
 /** A test holds this against the tables: reading all of them takes longer than most commands do. */

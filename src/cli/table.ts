@@ -6,6 +6,7 @@ import { coreCommands } from './table/core.ts'
 import { guardCommands } from './table/guard.ts'
 import { hostsCommands } from './table/hosts.ts'
 import { policyCommands } from './table/policy.ts'
+import { secretsCommands } from './table/secrets.ts'
 import { sessionCommands } from './table/session.ts'
 
 export const COMMANDS: readonly Command[] = [
@@ -14,6 +15,7 @@ export const COMMANDS: readonly Command[] = [
   ...coordinationCommands,
   ...guardCommands,
   ...policyCommands,
+  ...secretsCommands,
   ...hostsCommands,
   ...coreCommands,
 ]
@@ -39,6 +41,7 @@ export const ABOUT: Readonly<Record<string, string>> = {
   'heimdall guard': 'claims checked at the commit',
   'heimdall policy': 'rules for tool calls',
   'heimdall approvals': 'calls that wait for a person',
+  'heimdall secrets': 'values that servers get and agents never see',
   'heimdall config': 'settings',
   hm: 'Supervised terminal sessions: run a command in a pty that others can watch, type into and end.',
   bb: 'Agents, reservations and notes in one repository.',

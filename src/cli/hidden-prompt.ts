@@ -1,0 +1,45 @@
+// A question at a terminal whose answer is not shown while it is typed.
+import { HeimdallError } from '../errors.ts'
+
+const ENTER = new Set(['\r', '\n'])
+const ERASE = new Set(['\u0008', '\u007f'])
+const INTERRUPT = '\u0003'
+const END_OF_INPUT = '\u0004'
+const ERASE_ALL = '\u0015'
+
+/** The line that is typed. Ctrl-C refuses; Ctrl-D ends it like Enter. */
+export function askHidden(stdin: NodeJS.ReadStream, stderr: NodeJS.WriteStream, question: string): Promise<string> {
+  // First of all, so that nobody who sees the question is too quick for it.
+  stdin.setRawMode(true)
+  stdin.setEncoding('utf8')
+  stderr.write(question)
+  return new Promise((resolve, reject) => {
+    let typed: string[] = []
+    const done = (settle: () => void): void => {
+      stdin.off('data', take)
+      stdin.off('end', ended)
+      stdin.setRawMode(false)
+      stdin.pause()
+      stderr.write('\n')
+      settle()
+    }
+    const ended = (): void => done(() => resolve(typed.join('')))
+    const take = (text: string): void => {
+      for (const char of text) {
+        if (ENTER.has(char) || char === END_OF_INPUT) {
+          ended()
+          return
+        }
+        if (char === INTERRUPT) {
+          done(() => reject(new HeimdallError('INTERRUPTED', 'nothing was kept')))
+          return
+        }
+        if (char === ERASE_ALL) typed = []
+        else if (ERASE.has(char)) typed.pop()
+        else typed.push(char)
+      }
+    }
+    stdin.on('data', take)
+    stdin.once('end', ended)
+  })
+}
