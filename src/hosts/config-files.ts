@@ -13,6 +13,8 @@ export interface ConfigFile {
   readonly path: string
   /** Where the bytes are. Two hosts, or two names, may mean one file. */
   readonly realPath: string
+  /** For a file of a project: the folder that it must not lead out of. */
+  readonly within?: string
 }
 
 export interface Whereabouts {
@@ -25,16 +27,16 @@ export interface Whereabouts {
 /** Those that exist, each once, the user's before the project's. */
 export function configFiles(host: HostName, where: Whereabouts): ConfigFile[] {
   const found: ConfigFile[] = []
-  for (const { level, path } of candidates(host, where)) {
-    if (!isFile(path)) continue
-    const realPath = realpathSync.native(path)
-    if (!found.some((known) => known.realPath === realPath)) found.push({ host, level, path, realPath })
+  for (const candidate of candidates(host, where)) {
+    if (!isFile(candidate.path)) continue
+    const realPath = realpathSync.native(candidate.path)
+    if (!found.some((known) => known.realPath === realPath)) found.push({ host, ...candidate, realPath })
   }
   return found
 }
 
 /** Where a host's files would be, for whoever looks in vain. */
-export function candidates(host: HostName, where: Whereabouts): Pick<ConfigFile, 'level' | 'path'>[] {
+export function candidates(host: HostName, where: Whereabouts): Omit<ConfigFile, 'host' | 'realPath'>[] {
   const { override, user, project } = HOSTS[host]
   const named = where.env[override]
   if (named !== undefined && named !== '') return [{ level: 'named', path: resolve(where.cwd ?? '/', named) }]
@@ -42,7 +44,9 @@ export function candidates(host: HostName, where: Whereabouts): Pick<ConfigFile,
   const root = cwd === undefined ? undefined : findProject(cwd, env).root
   return [
     ...user.flatMap((file) => pathsOf(file, where)).map((path) => ({ level: 'user' as const, path })),
-    ...(root === undefined ? [] : project.map((path) => ({ level: 'project' as const, path: join(root, path) }))),
+    ...(root === undefined
+      ? []
+      : project.map((path) => ({ level: 'project' as const, path: join(root, path), within: root }))),
   ]
 }
 

@@ -1,10 +1,11 @@
 // One configuration file of a host on disk: read as text, and written back byte for byte but for the edits.
 import { HeimdallError } from '../errors.ts'
 import { escapeControls } from '../ids.ts'
+import { resolveInside } from '../paths.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
 import { rewriteFile } from '../storage/rewrite-file.ts'
 import type { ConfigFile } from './config-files.ts'
-import type { ConfigText } from './config-text.ts'
+import type { ConfigText, Unreadable } from './config-text.ts'
 import { HOSTS } from './host-table.ts'
 import { readJsonConfig } from './json-config.ts'
 import { readTomlConfig } from './toml-config.ts'
@@ -19,6 +20,8 @@ const BYTE_ORDER_MARK = '\uFEFF'
 
 /** Nothing when the file is gone. */
 export function readHostConfig(file: ConfigFile): HostConfig | undefined {
+  // A link in somebody's repository decides over no file elsewhere.
+  if (file.within !== undefined) resolveInside(file.within, file.path)
   const bytes = readFileIfThere(file.realPath)
   return bytes === undefined ? undefined : { file, bytes, config: configIn(file, textOf(file, bytes)) }
 }
@@ -27,13 +30,23 @@ export function readHostConfig(file: ConfigFile): HostConfig | undefined {
 export function configIn(file: ConfigFile, text: string): ConfigText {
   const paths = HOSTS[file.host].servers
   const isToml = file.realPath.endsWith('.toml')
-  const read = isToml ? readTomlConfig(text, paths) : readJsonConfig(text, paths)
+  const read = readable(() => (isToml ? readTomlConfig(text, paths) : readJsonConfig(text, paths)))
   if ('servers' in read) return read
   throw new HeimdallError(
     'HOST_CONFIG_INVALID',
     `${escapeControls(file.path)}:${read.line}:${read.column}: ${read.problem}`,
     { hint: `not ${isToml ? 'TOML' : 'JSON'} as ${HOSTS[file.host].title} reads it; nothing in it was changed` },
   )
+}
+
+/** Both parsers go down by calling themselves, and a hostile text goes deeper than they can. */
+function readable(read: () => ConfigText | Unreadable): ConfigText | Unreadable {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return { line: 1, column: 1, problem: 'nested too deeply' }
+  }
 }
 
 /** False when the file has changed since it was read: then nothing was written. */

@@ -11,7 +11,7 @@ export interface Host {
   readonly user: readonly UserFile[]
   /** Below the root of a project: mostly committed with it. */
   readonly project: readonly string[]
-  /** Keys that lead to a table of servers; `*` is any key. */
+  /** Keys that lead to a table of servers; `*` is any key. The last of Claude Code and Codex are of the seed's origin. */
   readonly servers: readonly (readonly string[])[]
   /** Where the host hands a server only chosen variables of its own environment: the key that chooses. */
   readonly envList?: string
@@ -40,14 +40,14 @@ export const HOSTS: Readonly<Record<HostName, Host>> = {
       { path: 'Claude/claude_desktop_config.json', isConfig: true },
     ],
     project: ['.mcp.json'],
-    servers: [['mcpServers'], ['projects', '*', 'mcpServers']],
+    servers: [['mcpServers'], ['projects', '*', 'mcpServers'], ['mcp_servers']],
   },
   codex: {
     title: 'Codex',
     override: 'SUBLUMINAL_CODEX_CONFIG',
     user: [{ path: '.codex/config.toml', movedBy: 'CODEX_HOME', inMoved: 'config.toml' }],
     project: ['.codex/config.toml'],
-    servers: [['mcp_servers']],
+    servers: [['mcp_servers'], ['mcpServers']],
     envList: 'env_vars',
   },
   cursor: {

@@ -29,13 +29,21 @@ export function restoreText(config: ConfigText, known: readonly Undo[], envList:
     const { at } = server
     const line = shimLineOf(server.value)
     const undo = undoFor(known, at, typeof line === 'object' ? line.name : undefined)
-    if (line === undefined) return undo === undefined ? [] : [{ at, outcome: 'changed', undo }]
+    if (line === undefined)
+      // As it was before: an import that was stopped, or a file that was put back from elsewhere.
+      return undo === undefined || server.value['command'] === undo.command.value
+        ? []
+        : [{ at, outcome: 'changed', undo }]
     if (line === 'no command') return [{ at, outcome: undo === undefined ? 'left' : 'broken', undo }]
     if (!line.isImported && undo === undefined) return [{ at, outcome: 'left', undo }]
     edits.push(...unwrapEdits(config, server, line, undo, envList))
     return [{ at, outcome: 'restored', undo }]
   })
-  const gone = known.filter((undo) => !servers.some((server) => server.undo === undo))
+  const gone = known.filter(
+    (undo) =>
+      !servers.some((server) => server.undo === undo) &&
+      !config.servers.some(({ at }) => undoFor([undo], at) !== undefined),
+  )
   return {
     text: applyEdits(config.text, edits),
     servers: [...servers, ...gone.map((undo) => ({ at: undo.at, outcome: 'gone' as const, undo }))],

@@ -1,5 +1,5 @@
 // Configurations that are not as an import would like them: wrapped already, broken, changed since. Nothing of anybody's is lost.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fixtureText, hostHome, serversIn } from '../support/host-configs.ts'
@@ -191,4 +191,53 @@ test('doctor says when what the lines start is gone', async () => {
     found: expect.stringContaining('/gone/node'),
     fix: expect.stringContaining('heimdall import cursor'),
   })
+})
+
+test('an import that was undone from elsewhere leaves nothing to restore, and nothing that confuses', async () => {
+  const home = hostHome()
+  home.put('codex')
+  await home.heimdall('import', 'codex', '--yes')
+  home.put('codex')
+  const { stdout, code } = await home.heimdall('restore', 'codex', '--yes')
+  expect(code).toBe(0)
+  expect(stdout).toBe('No server of Codex is behind the shim by an import.\n')
+  expect(home.textOf('codex')).toBe(fixtureText('codex.toml'))
+  expect(readdirSync(join(home.home, '.local/state/heimdall/imports'))).toEqual([])
+})
+
+test('files of a hostile project: a link that leads out of it, and a text without a bottom', async () => {
+  const home = hostHome()
+  home.put('cursor', '{"mcpServers":{}}')
+  const outside = join(home.home, 'precious.json')
+  writeFileSync(outside, '{"mcpServers":{"a":{"command":"b"}}}')
+  home.write('.cursor/keep', '')
+  symlinkSync(outside, home.path('.cursor/mcp.json'))
+  // Unasked it is a warning and no more.
+  const unasked = await home.heimdall('import', 'cursor', '--yes')
+  expect(unasked).toMatchObject({ code: 0, stderr: expect.stringContaining('leads out of') })
+  const asked = await home.heimdall('import', 'cursor', '--shared', '--yes')
+  expect(asked).toMatchObject({ code: 4, stderr: expect.stringContaining('leads out of') })
+  expect(readFileSync(outside, 'utf8')).toBe('{"mcpServers":{"a":{"command":"b"}}}')
+  home.put('claude', '{"mcpServers":{"a":{"command":"b"}}}')
+  home.write('.mcp.json', '['.repeat(200_000))
+  const deep = await home.heimdall('import', 'claude', '--yes')
+  expect(deep).toMatchObject({ code: 0, stderr: expect.stringContaining('.mcp.json:1:') })
+})
+
+test('of several hosts those without a file are named; the configuration of the origin is read under both of its keys', async () => {
+  const home = hostHome()
+  home.put('gemini')
+  const several = await home.heimdall('import', 'gemini', 'codex', '--yes')
+  expect(several).toMatchObject({ code: 0, stderr: expect.stringContaining('Codex has no configuration file here') })
+  for (const key of ['mcpServers', 'mcp_servers']) {
+    const text = JSON.stringify({ [key]: { git: { command: 'uvx', args: ['mcp-server-git'] } } })
+    const path = home.write(`${key}.json`, text)
+    for (const host of ['claude', 'codex']) {
+      const env = { [`SUBLUMINAL_${host.toUpperCase()}_CONFIG`]: path }
+      await home.run('sub', ['import', host], { env })
+      expect(readFileSync(path, 'utf8')).toContain('--server-name=git')
+      await home.run('sub', ['restore', host], { env })
+      expect(readFileSync(path, 'utf8')).toBe(text)
+    }
+  }
 })

@@ -1,5 +1,14 @@
 // Files of other programs are replaced whole, through links, with their mode; and not at all when their owner was faster.
-import { chmodSync, lstatSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { rewriteFile } from '../../src/storage/rewrite-file.ts'
@@ -23,4 +32,12 @@ test('nothing is written over what somebody else wrote meanwhile', () => {
   writeFileSync(path, 'by its owner')
   expect(rewriteFile(path, Buffer.from('before'), Buffer.from('after'))).toBe(false)
   expect(readFileSync(path, 'utf8')).toBe('by its owner')
+})
+
+test.runIf(process.getuid?.() === 0)('root gives it back to its owner', () => {
+  const path = join(temporaryFolder(), 'file')
+  writeFileSync(path, 'before')
+  chownSync(path, 1234, 5678)
+  expect(rewriteFile(path, Buffer.from('before'), Buffer.from('after'))).toBe(true)
+  expect(statSync(path)).toMatchObject({ uid: 1234, gid: 5678 })
 })

@@ -9,7 +9,7 @@ export const shim = spec({
     'Without --policy and SUB_POLICY_JSON everything passes and is recorded. Events go to the record of the run ' +
     '(SUB_RUN_ID, or one run per session of the host); with --events and no SUB_RUN_ID the shim is a run of its own. ' +
     'A changed policy file is taken up without a restart; SIGUSR2 makes the shim look at once. ' +
-    'The server gets the environment on, without variables that hold policy, secrets or identity.',
+    'The server gets the environment without what holds policy, secrets or identity.',
   rest: 'CMD [ARG...]',
   flags: {
     'server-name': { type: 'string', value: 'NAME', required: true, help: 'name of the server in policy and events' },

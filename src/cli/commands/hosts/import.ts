@@ -22,7 +22,10 @@ export const run: Run<typeof importHosts> = async (context, { args, flags }) => 
   const passEnv = flags['pass-env'].flatMap((list) => list.split(',')).filter((name) => name !== '')
   const options: ImportOptions = { env, own: { node, launcher }, passEnv, nowMs: context.clock.wallMs() }
   const where = { env, cwd: context.cwd, platform: process.platform }
-  const found = hosts.flatMap((host) => filesOf(host, where))
+  const found = hosts.flatMap((host) => configFiles(host, where))
+  const missing = hosts.filter((host) => !found.some((file) => file.host === host)).map((host) => notFound(host, where))
+  if (found.length === 0 && missing[0] !== undefined) throw missing[0]
+  for (const { message } of missing) context.note(`warning: ${message}`)
   const isShared = flags.shared === true
   const left = found.filter((file) => isUnasked(file, isShared)).flatMap((file) => leftOf(context, file, options))
   const files = found.filter((file) => !isUnasked(file, isShared))
@@ -43,11 +46,9 @@ export const run: Run<typeof importHosts> = async (context, { args, flags }) => 
   }
 }
 
-function filesOf(host: HostName, where: Whereabouts): ConfigFile[] {
-  const files = configFiles(host, where)
-  if (files.length > 0) return files
+function notFound(host: HostName, where: Whereabouts): HeimdallError {
   const places = candidates(host, where).map(({ path }) => path)
-  throw new HeimdallError('HOST_NOT_FOUND', `${HOSTS[host].title} has no configuration file here`, {
+  return new HeimdallError('HOST_NOT_FOUND', `${HOSTS[host].title} has no configuration file here`, {
     hint: `looked for ${places.map(escapeControls).join(', ')}; ${HOSTS[host].override} names another`,
   })
 }
@@ -83,7 +84,7 @@ function closing(hosts: readonly HostName[], done: readonly Plan[]): string {
   const behind = done.flatMap(({ servers }) => servers).filter(({ outcome }) => outcome !== 'left').length
   if (behind === 0) return 'No server was put behind the shim.'
   const titles = hosts.map((host) => HOSTS[host].title).join(', ')
-  const verb = done.some(isChanged) ? `start ${titles} anew to use them` : 'nothing had to be changed'
+  const verb = done.some(isChanged) ? `start ${titles} anew` : 'nothing had to be changed'
   const shared = done.some(({ file }) => file.level === 'project')
     ? ' Files of the project now hold paths of this machine: think before you commit them.'
     : ''
