@@ -191,6 +191,8 @@ export const INCURSION_WINDOW_MS = 600_000
 export const PARSED_CLAIMS_KEPT = 20_000
 /** Rows in the answers that a process keeps between two changes of the store; past it they are read again. */
 export const KEPT_ROWS_MAX = 20_000
+/** How often a watcher looks for sessions that are new; what they do then, they tell themselves. */
+export const SESSIONS_LOOK_MS = 500
 /** How long a follower may be away and still find every entry: longer than a holiday weekend, shorter than a forgotten machine. */
 export const ENTRIES_KEPT_MS = 14 * 86_400_000
 /** A claim and its release are two kilobytes: some fifty thousand entries. Rows and events are kept whatever becomes of entries. */

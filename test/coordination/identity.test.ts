@@ -95,15 +95,14 @@ test('no evidence helps while the process of the session runs; a person may conf
   ])
 })
 
-test('an evicted client frees its label for the next one, with a new epoch', async () => {
+test('silence is no end: a client whose process runs keeps its label, the next one gets another', async () => {
   const clock = fakeClock()
   const room = openRoom({ clock, fateOf: () => 'alive' })
   const first = await joinAsClient(room, { client: 'claude-code', process: 'p11' })
   clock.advance(30 * MINUTE)
-  expect((await joinAsClient(room, { client: 'claude-code', process: 'p12' })).agent).toMatchObject({
-    haid: first.agent.haid,
-    session: { epoch: 2 },
-  })
+  const { agent } = await joinAsClient(room, { client: 'claude-code', process: 'p12' })
+  expect(agent.haid).toMatch(/\/claude-code-[0-9a-f]{4}$/)
+  expect(room.store.read((rows) => rows.agent(first.agent.haid)?.session.epoch)).toBe(1)
 })
 
 test('HAIDs that come without a name get one that is an agent id and free', async () => {

@@ -445,6 +445,36 @@ export const claimWait = spec({
   errors: [...IDENTITY, ...SCOPES, 'WAIT_TIMEOUT', 'INTERRUPTED', ...STORE],
   output: { granted: 'true', claim: 'the claim' },
 })
+export const watch = spec({
+  names: ['heimdall watch'],
+  summary: 'What happens in coordination and to sessions, as it happens',
+  about:
+    'One line for each event, and for each session that appears, changes its state or ends; with --json one object a ' +
+    'line. Goes on until it is stopped. Sessions that run already appear first; a repository in which nobody has acted ' +
+    'yet is waited for.',
+  flags: {
+    after: { type: 'integer', value: 'SEQ', help: 'begin after this entry; default with what happens from now on' },
+    'socket-dir': { type: 'string', value: 'DIR', help: 'folder of the session sockets' },
+  },
+  examples: [
+    { run: 'heimdall watch', does: 'prints claims, notes, sessions and all the rest as they happen' },
+    { run: 'heimdall watch --json --after 120', does: 'prints entries from number 121 on, one JSON object a line' },
+  ],
+  errors: ['FOLLOW_TOO_OLD', 'FOLLOW_AHEAD', ...STORE],
+  output: {
+    type: 'following (once, with after), entry or session',
+    seq: 'entry: its number, without gaps',
+    id: 'entry: its id; session: the session',
+    at: 'entry: when',
+    author: 'entry: haid where proved, session_id and run_id where known, else null',
+    events: 'entry: events as claim history has them',
+    rows: 'entry: table and key of each row that was put or removed',
+    change: 'session: appeared, state or ended',
+    state: 'session: its state',
+    needs_input: 'session: whether a person is waited for, and why',
+    exit_code: 'session: once it has ended, else null',
+  },
+})
 export const claimList = spec({
   names: ['heimdall claim list', 'heimdall-claim list'],
   summary: 'What is claimed at present',
@@ -704,6 +734,7 @@ export const coordinationCommands: readonly Command[] = [
   { spec: claimHeartbeat, load: async () => ({ run: (await claim()).heartbeat }) },
   { spec: claimReap, load: async () => ({ run: (await claim()).reap }) },
   { spec: claimHistory, load: async () => ({ run: (await history()).history }) },
+  { spec: watch, load: () => import('../commands/watch.ts') },
   { spec: whoami, load: () => import('../commands/coordination/whoami.ts') },
   { spec: whyPath, load: async () => ({ run: (await history()).why }) },
   { spec: taskStart, load: async () => ({ run: (await task()).start }) },

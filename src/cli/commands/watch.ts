@@ -1,0 +1,129 @@
+// heimdall watch: what happens in coordination and to sessions, one line each, as it happens.
+import { type Coordination, openCoordinationToRead } from '../../coordination/coordination.ts'
+import { type Entry, SHARED_TABLES } from '../../coordination/entry.ts'
+import { iso } from '../../coordination/moment.ts'
+import { NO_TASK, toEnvelope } from '../../coordination/protocol.ts'
+import { pause } from '../../clock.ts'
+import { FOLLOW_LOOK_MS } from '../../limits.ts'
+import type { Answer, Context, Run } from '../command.ts'
+import { inlineText } from '../render/plain-text.ts'
+import type { watch } from '../table/coordination.ts'
+import { optionsFor } from './coordination/store-options.ts'
+import { type SessionChange, watchSessions } from '../../sessions/changes.ts'
+import { socketDirOf } from './session/socket-dir.ts'
+import { TextOut } from './session/text-out.ts'
+
+const STREAMED: Answer = { data: null, text: '', streamed: true }
+
+export const run: Run<typeof watch> = async (context, { flags }) => {
+  const over = new AbortController()
+  const printer = new Printer(context, over)
+  const stopOnFailure = (error: unknown): never => {
+    over.abort()
+    throw error
+  }
+  await Promise.all([
+    followCoordination(context, flags.after, printer, over.signal).catch(stopOnFailure),
+    watchSessions({
+      dir: await socketDirOf(context, flags),
+      clock: context.clock,
+      signal: over.signal,
+      onChange: (change) => printer.session(change),
+    }).catch(stopOnFailure),
+  ])
+  return STREAMED
+}
+
+async function followCoordination(
+  context: Context,
+  after: number | undefined,
+  printer: Printer,
+  signal: AbortSignal,
+): Promise<void> {
+  const { room, wasThere } = await openWhenThere(context, signal)
+  if (room === undefined) return
+  try {
+    // Of a store that was made while we waited for it, everything is news.
+    const from = after ?? (wasThere ? room.store.read((rows) => rows.head()) : 0)
+    printer.following(from)
+    for await (const entry of room.store.follow(from, signal)) await printer.entry(room, entry)
+  } finally {
+    room.store.close()
+  }
+}
+
+async function openWhenThere(
+  context: Context,
+  signal: AbortSignal,
+): Promise<{ room: Coordination | undefined; wasThere: boolean }> {
+  const options = await optionsFor(context)
+  for (let wasThere = true; ; wasThere = false) {
+    const room = openCoordinationToRead(options)
+    if (room !== undefined || signal.aborted) return { room, wasThere }
+    await pause(context.clock, FOLLOW_LOOK_MS, signal)
+  }
+}
+
+/** Lines in the order in which they are handed over; when the reader has gone, it is over. */
+class Printer {
+  readonly #context: Context
+  readonly #out: TextOut
+  readonly #over: AbortController
+  #printed: Promise<void> = Promise.resolve()
+
+  constructor(context: Context, over: AbortController) {
+    this.#context = context
+    this.#out = new TextOut(context.stdout)
+    this.#over = over
+  }
+
+  following(seq: number): void {
+    if (this.#context.json) void this.#print({ type: 'following', after: seq }, [])
+    else this.#context.note(`following from entry ${seq} on`)
+  }
+
+  entry({ project }: Coordination, entry: Entry): Promise<void> {
+    const { seq, id, wallMs, author, puts, events } = entry
+    const value = {
+      type: 'entry',
+      seq,
+      id,
+      at: iso(wallMs),
+      author: { haid: author.haid, session_id: author.sessionId, run_id: author.runId },
+      events: events.map((event) => toEnvelope(event, project.root)),
+      rows: puts.map((put) => ({
+        table: put.table,
+        key: 'removed' in put ? put.removed : put.row[SHARED_TABLES[put.table]],
+        removed: 'removed' in put,
+      })),
+    }
+    return this.#print(value, linesOf(entry))
+  }
+
+  session(change: SessionChange): void {
+    const { id, state, needs_input: needs, exit_code: code } = change
+    const more = code !== null ? `exit ${code}` : needs?.value === true ? 'needs input' : ''
+    void this.#print({ type: 'session', ...change }, [['session', id, change.change, state, more].join('  ')])
+  }
+
+  #print(value: unknown, lines: readonly string[]): Promise<void> {
+    this.#printed = this.#printed.then(async () => {
+      const isTaken = this.#context.json
+        ? await this.#out.writeLine(value)
+        : await this.#out.write(lines.map((line) => `${inlineText(line).trimEnd()}\n`).join(''))
+      if (!isTaken) this.#over.abort()
+    })
+    return this.#printed
+  }
+}
+
+/** One line for each event; of a change without any, which tables it has changed. */
+function linesOf({ seq, wallMs, puts, events }: Entry): string[] {
+  const head = `${seq}  ${iso(wallMs)}`
+  if (events.length === 0) return [`${head}  ${[...new Set(puts.map(({ table }) => table))].join(' ')}`]
+  return events.map(({ type, actor, actorKind, to, scope, task }) =>
+    [head, type, actor ?? actorKind, to === null || to === actor ? '' : `to ${to}`, scope ?? '', task ?? NO_TASK]
+      .filter((part) => part !== '')
+      .join('  '),
+  )
+}
