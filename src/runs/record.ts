@@ -130,6 +130,7 @@ export async function joinRun(joining: Joining): Promise<Record> {
   return {
     opening,
     write: (lines) =>
+      log.appendNext(lines) ??
       log.locked((books) => {
         // Somebody took this member for dead and closed the run.
         const reopening = books.hasEnded ? enterRun(books) : NOTHING

@@ -12,6 +12,8 @@ const NEWLINE = 0x0a
 /** The books are one line of this length, rewritten in place: small enough to be written whole or not at all. */
 const BOOKS_BYTES = 1_024
 const READ_BYTES = 1 << 20
+/** The books may be so far behind the record: whoever comes next reads that much, and no batch has to pay for them. */
+const BOOKS_BEHIND_BYTES = 64 << 10
 
 /**
  * The record is the truth, the books beside it a shortcut. Books that do not cover the whole record were left by a writer
@@ -22,7 +24,10 @@ export class RunLog {
   readonly path: string
   readonly #fd: number
   readonly #booksFd: number
+  /** As they were when the lock was last held here, with what was written here since. */
   #books: RunBooks = emptyBooks()
+  /** Bytes of the record that the stored books covered then. */
+  #storedBytes = 0
   #isLocked = false
 
   constructor(runDir: string) {
@@ -47,9 +52,29 @@ export class RunLog {
     }
   }
 
+  /**
+   * Appends lines of calls when nobody else has written since this was the last to write, and says nothing when that is
+   * not so: numbers go on from ours, and the books can wait.
+   */
+  appendNext(lines: EventLines): Buffer | undefined {
+    const { bytes, segment } = this.#books
+    if (segment === 0 || bytes - this.#storedBytes >= BOOKS_BEHIND_BYTES || !tryLock(this.#fd)) return undefined
+    try {
+      return fs.fstatSync(this.#fd).size === bytes ? this.#enter(lines) : undefined
+    } finally {
+      unlock(this.#fd)
+    }
+  }
+
   /** Appends the lines with their numbers; the lock must be held. */
   append(lines: EventLines): Buffer {
     if (!this.#isLocked) throw new HeimdallError('INTERNAL', 'a record was written without its lock')
+    const bytes = this.#enter(lines)
+    this.saveBooks()
+    return bytes
+  }
+
+  #enter(lines: EventLines): Buffer {
     const books = this.#books
     const before = { ...books, counts: { ...books.counts } }
     lines.enterIn(books)
@@ -60,7 +85,6 @@ export class RunLog {
       this.#books = before
       throw diskError(this.path, error)
     }
-    this.saveBooks()
     return bytes
   }
 
@@ -69,6 +93,7 @@ export class RunLog {
     const text = JSON.stringify(this.#books)
     try {
       fs.writeSync(this.#booksFd, `${text.padEnd(BOOKS_BYTES - 1)}\n`, 0)
+      this.#storedBytes = this.#books.bytes
     } catch (error) {
       if (!isErrno(error, 'ENOSPC', 'EDQUOT', 'EFBIG', 'EIO')) throw error
     }
@@ -99,7 +124,12 @@ export class RunLog {
   #catchUp(): void {
     const size = fs.fstatSync(this.#fd).size
     const stored = this.#readBooks()
+    const { bytes, seq, counts } = this.#books
+    // Nobody else has written: what is behind in the books are lines of our own, which need not be read again.
+    const isOurs = stored !== undefined && stored.bytes === this.#storedBytes && bytes === size
     this.#books = stored !== undefined && stored.bytes <= size ? stored : emptyBooks()
+    this.#storedBytes = this.#books.bytes
+    if (isOurs) Object.assign(this.#books, { bytes, seq, counts })
     if (this.#books.bytes === size) return
     this.#sealTornTail(size)
     this.#readFrom(this.#books.bytes, (text) => {
