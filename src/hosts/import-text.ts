@@ -45,19 +45,17 @@ function importServer(
     return left('its command is not a text')
   if (wordsOf(value['args']) === undefined || (value['args'] !== undefined && server.list('args') === undefined))
     return left('its args are not a list of texts')
+  const { envList } = wrapping
+  if (envList !== undefined && value[envList] !== undefined && server.list(envList) === undefined)
+    return left(`its ${envList} are not a list`)
   if (isForeignShim(value)) return left(`it is behind another shim, ${command}; unwrap it there first`)
   const line = shimLineOf(value)
   if (line === 'no command') return left('it starts a shim without a server behind --')
   if (line !== undefined && !line.isImported) return left('it is behind a shim that was written by hand')
   if (line !== undefined) {
-    const edits = renewEdits(server, line, wrapping)
-    const undo = undoFor(known, at, line.name)
-    return {
-      at,
-      outcome: edits.length === 0 ? 'kept' : 'renewed',
-      edits,
-      ...(undo === undefined ? {} : { undo: { ...undo, at } }),
-    }
+    const { edits, undo } = renewEdits(config, server, line, undoFor(known, at, line.name), wrapping)
+    const outcome = edits.length === 0 ? 'kept' : 'renewed'
+    return { at, outcome, edits, ...(undo === undefined ? {} : { undo }) }
   }
   return { at, outcome: 'wrapped', ...wrapEdits(config, server, command, wrapping) }
 }

@@ -46,8 +46,7 @@ export function wrapEdits({ text }: ConfigText, server: ServerAt, command: strin
   const words = headWords(own, name, namesFor(server, wrapping)).map(literal)
   const args = server.list('args')
   const variables = envList === undefined ? undefined : server.list(envList)
-  const listed = envList === undefined ? [] : (wordsOf(server.value[envList]) ?? [])
-  const added = envList === undefined ? [] : CARRIED.filter((variable) => !listed.includes(variable))
+  const added = envList === undefined ? [] : missingIn(server, envList)
   const missing: NewList[] = [
     ...(args === undefined ? [{ key: 'args', items: [...words, commandText] }] : []),
     ...(envList === undefined || variables !== undefined ? [] : [{ key: envList, items: added.map(literal) }]),
@@ -71,14 +70,25 @@ export function wrapEdits({ text }: ConfigText, server: ServerAt, command: strin
   }
 }
 
+export interface Renewal {
+  readonly edits: readonly Edit[]
+  readonly undo: Undo | undefined
+}
+
 /** Brings an imported line up to date: where the launcher lies now, what the server is called and which variables it has. */
-export function renewEdits(server: ServerAt, line: ShimLine, wrapping: Wrapping): Edit[] {
-  const { own } = wrapping
+export function renewEdits(
+  { text }: ConfigText,
+  server: ServerAt,
+  line: ShimLine,
+  known: Undo | undefined,
+  wrapping: Wrapping,
+): Renewal {
+  const { own, envList } = wrapping
   const words = wordsOf(server.value['args']) ?? []
   const now = renewedWords(words.slice(0, line.dashes), line, own, server.at.at(-1) ?? '', namesFor(server, wrapping))
   const elements = server.list('args')?.elements ?? []
   const first = line.head === 2 ? own.node : own.launcher
-  return [
+  const edits = [
     ...(server.command === undefined || server.value['command'] === first
       ? []
       : [{ ...server.command, text: literal(first) }]),
@@ -87,6 +97,24 @@ export function renewEdits(server: ServerAt, line: ShimLine, wrapping: Wrapping)
       return place === undefined || word === words[index] ? [] : [{ ...place, text: literal(word) }]
     }),
   ]
+  const undo = known === undefined ? undefined : { ...known, at: server.at }
+  const missing = envList === undefined ? [] : missingIn(server, envList)
+  // Without a record nobody could tell later which of the names were ours.
+  if (envList === undefined || missing.length === 0 || undo?.envList == null) return { edits, undo }
+  const list = server.list(envList)
+  const items = missing.map(literal)
+  const added = [...missing, ...undo.envList.added]
+  return {
+    edits: [...edits, list === undefined ? server.addLists([{ key: envList, items }]) : inFront(text, list, items)],
+    undo: { ...undo, envList: { text: undo.envList.text, added } },
+  }
+}
+
+/** What the shim has to know and the host's list does not have. */
+function missingIn(server: ServerAt, envList: string): string[] {
+  const entries = server.value[envList]
+  const listed: readonly unknown[] = Array.isArray(entries) ? entries : []
+  return CARRIED.filter((variable) => !listed.includes(variable))
 }
 
 function namesFor(server: ServerAt, { envList, passEnv }: Wrapping): string[] {

@@ -241,3 +241,31 @@ test('of several hosts those without a file are named; the configuration of the 
     }
   }
 })
+
+test('variables that the shim needs and a later import knows of are added, and taken out with the rest', async () => {
+  const home = hostHome()
+  home.put('codex')
+  await home.heimdall('import', 'codex', '--yes')
+  const wrapped = home.textOf('codex')
+  // One server's list lacks a name, as if an earlier version had written it; another's was removed as a whole.
+  const older = wrapped
+    .replace('env_vars = ["SUB_RUN_ID", ', 'env_vars = [')
+    .replace(/(\[mcp_servers\.bare\]\n.*\n.*\n)env_vars = .*\n/, '$1')
+  expect(older.length).toBeLessThan(wrapped.length - 100)
+  home.put('codex', older)
+  expect((await home.heimdall('import', 'codex', '--yes')).stdout).toMatch(/renew +fs[^]*renew +bare/)
+  for (const name of ['fs', 'bare'])
+    expect(serversIn('codex', home.textOf('codex'))[name]?.env_vars).toContain('SUB_RUN_ID')
+  await home.heimdall('restore', 'codex', '--yes')
+  expect(home.textOf('codex')).toBe(fixtureText('codex.toml'))
+})
+
+test('a list of variables that is none is no place to add to', async () => {
+  const home = hostHome()
+  const text = '[mcp_servers.a]\ncommand = "b"\nenv_vars = "TOKEN"\n'
+  home.put('codex', text)
+  const { stdout, code } = await home.heimdall('import', 'codex', '--yes')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/left +a: its env_vars are not a list/)
+  expect(home.textOf('codex')).toBe(text)
+})
