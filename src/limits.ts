@@ -100,6 +100,10 @@ export const KILL_GRACE_MS = 5_000
 export const KEPT_OUTPUT_BYTES_MAX = 4 << 20
 /** How far behind the session that file may be: what a supervisor that is killed takes with it. */
 export const KEPT_EVERY_MS = 1_000
+/** How often keepers of a session hear that something is going on: an agent's silence is counted in minutes. */
+export const ACTIVITY_MS = 1_000
+/** How often a keeper looks for a session that broke off, or at what a lost one has left. */
+export const KEEPER_LOOK_MS = 500
 /** How long somebody who was taken in at a socket waits for a greeting; whoever has not closed by then is stopped or busy. */
 export const LISTENER_ANSWER_MS = 1_000
 /** How long a start waits for an id whose lost session is being settled: its processes have the grace time, and are killed after it. */

@@ -102,6 +102,16 @@ export class SessionConnection {
    * A slow consumer stops the reading of this connection, so `status()` answers only as fast as events are taken.
    */
   subscribe(options?: Partial<SubscribeOptions>): AsyncGenerator<SessionEvent, void, undefined> {
+    this.#position.start(options)
+    return this.#follow(options === undefined ? encodeFrame('subscribe') : encodeJson('subscribe', options))
+  }
+
+  /** `state`, `activity` and `exit` of a session that is looked after, and no output: a slow consumer holds up nobody. */
+  keep(): AsyncGenerator<SessionEvent, void, undefined> {
+    return this.#follow(encodeFrame('keep'))
+  }
+
+  #follow(request: Buffer): AsyncGenerator<SessionEvent, void, undefined> {
     if (this.#queue !== undefined)
       throw new HeimdallError('SESSION_REFUSED', 'this connection is subscribed already', {
         hint: 'open a second connection',
@@ -111,12 +121,8 @@ export class SessionConnection {
       resume: () => this.#socket.resume(),
     })
     this.#queue = queue
-    this.#position.start(options)
-    if (this.#ended !== undefined) queue.fail(this.#ended)
-    else {
-      const frame = options === undefined ? encodeFrame('subscribe') : encodeJson('subscribe', options)
-      this.#write([frame]).catch((error: Error) => queue.fail(error))
-    }
+    if (this.#ended === undefined) this.#write([request]).catch((error: Error) => queue.fail(error))
+    else queue.fail(this.#ended)
     return queue.take()
   }
 

@@ -18,6 +18,8 @@ export type SessionEvent =
   | { readonly type: 'gap'; readonly droppedBytes: number; readonly nextOffset: number }
   | { readonly type: 'replay-end'; readonly offset: number }
   | { readonly type: 'state'; readonly state: StateEvent }
+  /** To a keeper: there was output or input. */
+  | { readonly type: 'activity' }
   | { readonly type: 'ack'; readonly writtenBytes: number }
   | { readonly type: 'error'; readonly code: string; readonly message: string }
   | { readonly type: 'exit'; readonly code: number }
@@ -51,6 +53,8 @@ export class StreamPosition {
         return { type: 'replay-end', offset: this.#next }
       case 'state':
         return { type: 'state', state: parseState(payload) }
+      case 'activity':
+        return { type: 'activity' }
       case 'ack':
         return { type: 'ack', writtenBytes: decodeAck(payload) }
       case 'error':

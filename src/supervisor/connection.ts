@@ -31,6 +31,7 @@ export interface SessionDesk {
   kill(client: Connection): void
   /** Sends all other viewers away. */
   detach(client: Connection): void
+  keep(client: Connection): void
   rename(to: string): Promise<Buffer>
   colors(colors: Colors): void
   report(report: Report): void
@@ -62,6 +63,7 @@ export class Connection implements InputSource {
   #frameBegunMs: number | undefined
   #hasSentFrame = false
   #hasResized = false
+  #isKeeper = false
   #inputBytes = 0
   #ackedBytes = 0
 
@@ -98,7 +100,12 @@ export class Connection implements InputSource {
   }
 
   get wantsEvents(): boolean {
-    return this.#options?.events === true
+    return this.#options?.events === true || this.#isKeeper
+  }
+
+  /** Looks after the session: it is told of activity and of the end, and is given no output. */
+  get isKeeper(): boolean {
+    return this.#isKeeper
   }
 
   /** A peer that never said anything sensible is the first to go when there are too many. */
@@ -140,6 +147,11 @@ export class Connection implements InputSource {
   sendState(frame: Buffer): void {
     if (this.socket.writableLength > 0) this.#heldState = frame
     else this.send([frame])
+  }
+
+  /** What is of no use later: not to a peer that has not taken what it was sent before. */
+  sendIfTaken(frame: Buffer): void {
+    if (this.socket.writableLength === 0) this.send([frame])
   }
 
   /** Somebody's terminal: it said so, or it has given the session its size. */
@@ -215,6 +227,11 @@ export class Connection implements InputSource {
       case 'detach':
         this.#isExtended = true
         if (this.#mayAct('send others away')) this.#desk.detach(this)
+        return
+      case 'keep':
+        this.#isExtended = true
+        this.#isKeeper = true
+        this.#desk.keep(this)
         return
       case 'colors':
         this.#isExtended = true

@@ -19,16 +19,9 @@ import { SessionName } from './session-name.ts'
 import { openSessionLog, type SessionLog } from './session-log.ts'
 import type { StartedSession } from '../wire/handover.ts'
 
-export interface RunHooks {
+export interface RunWith {
   /** The socket answers. */
   readonly onReady?: (session: StartedSession) => void
-  /** At most once a second while there is output or input; the agent's heartbeat hangs on it. */
-  readonly onActivity?: () => void
-  /** The child has ended and its end is on record. */
-  readonly onEnd?: (record: ExitRecord) => void
-}
-
-export interface RunWith extends RunHooks {
   readonly env: Env
   /** Path of `screen-worker.cjs`. */
   readonly screenWorker: string
@@ -97,16 +90,14 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     swept,
     ended_by: session.ending.by ?? null,
   })
-  const writeRecord = (end: SessionEnd): ExitRecord => {
-    const written = record(end)
+  const writeRecord = (end: SessionEnd): void => {
     try {
-      replaceFile(name.paths.exit, encodeExitRecord(written))
+      replaceFile(name.paths.exit, encodeExitRecord(record(end)))
     } catch (error) {
       // A full disk, a folder that was removed: the session ends all the same, and clients are told how.
       if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
       log.write('error', 'session', `no exit record: ${error.message}`)
     }
-    return written
   }
   const session: Session = new Session({
     options,
@@ -137,12 +128,10 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     clients: () => server.clients,
     name,
     listenAt: (path) => server.move(path),
-    onActivity: atMostEvery(ACTIVITY_MS, clock, () => how.onActivity?.()),
     onEnd: (end) => {
       // On disk before any client is told: whoever sees EXIT finds the record.
-      const written = writeRecord(end)
+      writeRecord(end)
       childEnded(end)
-      how.onEnd?.(written)
     },
   })
   const server = new SessionServer(session, clock)
@@ -192,18 +181,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   return end.code
 }
 
-const ACTIVITY_MS = 1_000
 const LINGER_TURNS = 5
-
-function atMostEvery(ms: number, clock: Clock, act: () => void): () => void {
-  let lastMs = Number.NEGATIVE_INFINITY
-  return () => {
-    const nowMs = clock.monoMs()
-    if (nowMs - lastMs < ms) return
-    lastMs = nowMs
-    act()
-  }
-}
 
 /** SIGHUP is ignored: a session outlives the terminal it was started from. */
 function onSignals(session: Session, log: SessionLog): () => void {

@@ -103,6 +103,7 @@ export class SessionServer {
         resize: (from, size) => desk.resize(from, size),
         kill: (from) => desk.kill(from),
         detach: (from) => desk.detach(from),
+        keep: (from) => desk.keep(from),
         rename: (to) => desk.rename(to),
         colors: (colors) => desk.colors(colors),
         report: (report) => desk.report(report),

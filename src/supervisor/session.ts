@@ -2,9 +2,10 @@
 import type { Clock, Timer } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { BACKLOG_BYTES, OUTPUT_FRAME_BYTES_MAX } from '../limits.ts'
-import { encodeJson, encodeStatusResp } from '../wire/encode.ts'
+import { encodeExit, encodeJson, encodeStatusResp } from '../wire/encode.ts'
 import { STATES } from '../wire/frames.ts'
 import type { Colors, Info, Report, Size, StateEvent, SubscribeOptions } from '../wire/messages.ts'
+import { Activity } from './activity.ts'
 import { Announcer } from './announcer.ts'
 import { type Classifier, createClassifier } from './classifier.ts'
 import type { Connection } from './connection.ts'
@@ -43,8 +44,6 @@ export interface SessionParts {
   readonly name: SessionName
   /** Moves the socket. */
   readonly listenAt: (socketPath: string) => Promise<void>
-  /** Output or input happened: the agent is alive. */
-  readonly onActivity: () => void
   readonly onEnd: (end: SessionEnd) => void
 }
 
@@ -62,6 +61,7 @@ export class Session implements Desk {
   readonly #size: SizePolicy<Connection>
   readonly #classifier: Classifier
   readonly #announcer: Announcer
+  readonly #activity: Activity
   readonly #waiting: Waiting
   readonly #osc: OscScanner
   readonly #screen: Screen
@@ -89,6 +89,7 @@ export class Session implements Desk {
     this.#classifier = createClassifier(options.classifier, this.#startedMs)
     const { clients } = parts
     this.#announcer = new Announcer({ clock, classifier: this.#classifier, clients, state: () => this.#state() })
+    this.#activity = new Activity(clock, clients)
     // Room beyond the backlog for what is read between two looks at who is behind.
     const keepBytes = Math.max(options.scrollbackBytes, BACKLOG_BYTES) + (1 << 20)
     this.#output = new OutputLog(keepBytes, () => this.#fanOut.inFlightFrom)
@@ -174,7 +175,7 @@ export class Session implements Desk {
     this.#input.push(client, said)
     if (said.length < bytes.length) client.written(bytes.length - said.length)
     this.#waiting.input(client, said)
-    this.#parts.onActivity()
+    this.#activity.happened()
     this.#announcer.announce()
   }
 
@@ -196,6 +197,11 @@ export class Session implements Desk {
     if (this.#end !== undefined) subscriber.finish(this.#end.code)
     this.#parts.log.write('debug', 'client', `subscribed from ${options.from}`)
     return subscriber
+  }
+
+  keep(client: Connection): void {
+    client.send([encodeJson('state', this.#state())])
+    if (this.#end !== undefined) this.#tellEnd(client, this.#end)
   }
 
   drained(subscriber: Subscriber): void {
@@ -321,7 +327,7 @@ export class Session implements Desk {
     }
     this.#screen.advance()
     this.#kept.advance()
-    this.#parts.onActivity()
+    this.#activity.happened()
     this.#announcer.announce()
   }
 
@@ -345,7 +351,13 @@ export class Session implements Desk {
       this.#parts.onEnd(end)
     } finally {
       this.#fanOut.finish(end.code)
+      for (const client of this.#parts.clients()) if (client.isKeeper) this.#tellEnd(client, end)
     }
+  }
+
+  #tellEnd(keeper: Connection, { code }: SessionEnd): void {
+    keeper.send([encodeExit(code)])
+    keeper.socket.end()
   }
 
   // -- what follows

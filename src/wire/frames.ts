@@ -75,6 +75,7 @@ export const FRAMES = table({
     payload: "JSON {foreground, background}: the viewer's terminal",
     added: true,
   },
+  keep: { tag: 0x45, sender: 'client', label: 'KEEP', size: 'ignored', payload: 'empty', added: true },
   output: { tag: 0x81, sender: 'supervisor', label: 'OUTPUT', size: 'any', payload: 'bytes of the terminal' },
   statusResp: {
     tag: 0x82,
@@ -141,6 +142,7 @@ export const FRAMES = table({
     payload: 'JSON: everything known of the session',
     added: true,
   },
+  activity: { tag: 0x8b, sender: 'supervisor', label: 'ACTIVITY', size: 'ignored', payload: 'empty', added: true },
 })
 
 export type FrameName = keyof typeof FRAMES

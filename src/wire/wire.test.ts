@@ -108,6 +108,8 @@ const GOLDEN: readonly (readonly [FrameName, Buffer, string])[] = [
   ['detach', encodeFrame('detach'), '42 00000000'],
   ['rename', encodeFrame('rename', Buffer.from('ab')), '43 00000002 6162'],
   ['colors', encodeFrame('colors', Buffer.from('{}')), '44 00000002 7b7d'],
+  ['keep', encodeFrame('keep'), '45 00000000'],
+  ['activity', encodeFrame('activity'), '8b 00000000'],
   ['gap', encodeGap({ droppedBytes: 1, nextOffset: 0x1_0000_0002 }), '84 00000010 0000000000000001 0000000100000002'],
   ['state', encodeJson('state', state), `85 0000007c ${jsonHex(state)}`],
   ['replayEnd', encodeReplayEnd(255), '86 00000008 00000000000000ff'],

@@ -57,7 +57,6 @@ test('a session without a screen has no child either', () => {
       clients: () => new Set(),
       name: new SessionName(options.socketDir, options.id, HOLDER, systemClock),
       listenAt: () => Promise.resolve(),
-      onActivity: () => undefined,
       onEnd: () => undefined,
     })
   expect(make).toThrow('no emulator')

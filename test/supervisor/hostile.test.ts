@@ -133,6 +133,7 @@ const silentDesk: Desk = {
   resize: () => undefined,
   kill: () => undefined,
   detach: () => undefined,
+  keep: () => undefined,
   rename: () => Promise.resolve(Buffer.alloc(0)),
   report: () => undefined,
   drained: () => undefined,

@@ -1,0 +1,129 @@
+// Looking after a session from a process of one's own: hearing that it is active, what state it is in, and how it ended.
+import { openConnection, type SessionConnection } from '../client/connection.ts'
+import { type Clock, pause } from '../clock.ts'
+import { HeimdallError } from '../errors.ts'
+import { KEEPER_LOOK_MS } from '../limits.ts'
+import type { ExitRecord } from '../wire/exit-record.ts'
+import type { StateEvent } from '../wire/messages.ts'
+import { sessionPaths } from '../wire/session-paths.ts'
+import { readExitRecord } from './session-files.ts'
+import { settle } from './settle.ts'
+
+/**
+ * Each is called when the one before has been dealt with; meanwhile the newest of a kind waits. However long that takes,
+ * the session does not. What one of them throws ends the keeping.
+ */
+export interface Keeping {
+  /** There was output or input since the last call; at most once a second. */
+  readonly onActivity?: () => void | Promise<void>
+  readonly onState?: (state: StateEvent) => void | Promise<void>
+  /** Last, and once. Nothing where no record of it is left. */
+  readonly onEnd: (record: ExitRecord | undefined) => void | Promise<void>
+}
+
+export interface KeptSession {
+  readonly dir: string
+  readonly id: string
+}
+
+/**
+ * Resolves when the session is over and its end has been told. Its supervisor may be killed, and the session renamed:
+ * whoever holds this hears of the end all the same. Nothing of a lost session is ended here.
+ */
+export async function keepSession({ dir, id }: KeptSession, keeping: Keeping, clock: Clock): Promise<void> {
+  const news = new News(keeping)
+  for (let isOver = false; !isOver;) {
+    const connection = await connectIfThere(sessionPaths(dir, news.id ?? id).socket)
+    if (connection !== undefined && (await follow(connection, news))) break
+    const settled = await settle(dir, news.id ?? id, { by: undefined, clock })
+    isOver = settled === 'settled' || settled === 'nothing'
+    if (!isOver) await pause(clock, KEEPER_LOOK_MS)
+  }
+  await news.end(readExitRecord(dir, news.id ?? id))
+}
+
+/** True when the session said that it is over, false when the connection broke off before. */
+async function follow(connection: SessionConnection, news: News): Promise<boolean> {
+  news.onFailure = () => connection.close()
+  try {
+    for await (const event of connection.keep()) {
+      if (event.type === 'state') news.state(event.state)
+      if (event.type === 'activity') news.activity()
+      if (event.type === 'exit') return true
+    }
+    return false
+  } catch (error) {
+    if (error instanceof HeimdallError && error.code === 'SESSION_LOST') return false
+    throw error
+  } finally {
+    connection.close()
+    news.check()
+  }
+}
+
+async function connectIfThere(socketPath: string): Promise<SessionConnection | undefined> {
+  try {
+    return await openConnection(socketPath)
+  } catch (error) {
+    if (error instanceof HeimdallError && BROKEN.has(error.code)) return undefined
+    throw error
+  }
+}
+
+const BROKEN: ReadonlySet<string> = new Set(['SESSION_NOT_FOUND', 'SESSION_LOST', 'SESSION_SILENT'])
+
+/** What there is to tell, one at a time: read off the connection at once, so that nobody there ever waits. */
+class News {
+  readonly #keeping: Keeping
+  #isActive = false
+  #state: StateEvent | undefined
+  #telling: Promise<void> | undefined
+  #failure: { readonly error: unknown } | undefined
+  /** The id that the session has now, as far as it has said. */
+  id: string | undefined
+  onFailure: () => void = () => undefined
+
+  constructor(keeping: Keeping) {
+    this.#keeping = keeping
+  }
+
+  activity(): void {
+    this.#isActive = true
+    this.#telling ??= this.#tell()
+  }
+
+  state(state: StateEvent): void {
+    this.id = state.id
+    this.#state = state
+    this.#telling ??= this.#tell()
+  }
+
+  /** After all that was told before. */
+  async end(record: ExitRecord | undefined): Promise<void> {
+    await this.#telling
+    this.check()
+    await this.#keeping.onEnd(record)
+  }
+
+  /** Throws what one who was told has thrown. */
+  check(): void {
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+
+  async #tell(): Promise<void> {
+    const { onActivity, onState } = this.#keeping
+    try {
+      while (this.#isActive || this.#state !== undefined) {
+        const [state, isActive] = [this.#state, this.#isActive]
+        this.#state = undefined
+        this.#isActive = false
+        if (state !== undefined) await onState?.(state)
+        if (isActive) await onActivity?.()
+      }
+      this.#telling = undefined
+    } catch (error) {
+      this.#failure = { error }
+      this.onFailure()
+    }
+  }
+}
