@@ -95,6 +95,7 @@ export class Watch {
       case 'gap':
       case 'snapshot':
       case 'replay-end':
+      case 'activity':
       default:
         return seen
     }

@@ -106,6 +106,7 @@ class LogPrinter {
       case 'snapshot':
       case 'state':
       case 'ack':
+      case 'activity':
       case 'error':
       default:
         return true

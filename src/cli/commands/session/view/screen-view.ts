@@ -277,6 +277,7 @@ class ScreenView {
       case 'gap':
       case 'replay-end':
       case 'ack':
+      case 'activity':
       case 'error':
       default:
         // A gap is followed by the redraw that was asked for; a refusal changes nothing on the screen.
