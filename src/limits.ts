@@ -354,6 +354,10 @@ export const EVENT_CLOSE_MS = 1_500
 export const SHIM_HEALTH_MS = 60_000
 /** After its own start a shim looks for runs that were left open; not before, because the first call should not wait for it. */
 export const ABANDONED_LOOK_MS = 2_000
+/** A line of a record longer than this is not an event: previews, hints and names have bounds far below. */
+export const RECORD_LINE_BYTES_MAX = 1 << 20
+/** How often a follower of a record looks where the system does not tell it of changes. */
+export const RECORD_POLL_MS = 500
 /** Runs of dead processes that one start looks after; the rest is left to the next one. */
 export const ABANDONED_RUNS_MAX = 32
 

@@ -15,6 +15,18 @@ const READ_BYTES = 1 << 20
 /** The books may be so far behind the record: whoever comes next reads that much, and no batch has to pay for them. */
 const BOOKS_BEHIND_BYTES = 64 << 10
 
+export const recordPath = (runDir: string): string => join(runDir, 'events.jsonl')
+
+export const booksPath = (runDir: string): string => join(runDir, 'books.json')
+
+/** The books as they were last saved; nothing when they are not whole. */
+export function readBooks(fd: number): RunBooks | undefined {
+  const bytes = Buffer.alloc(BOOKS_BYTES)
+  const count = fs.readSync(fd, bytes, 0, BOOKS_BYTES, 0)
+  if (count !== BOOKS_BYTES || bytes[BOOKS_BYTES - 1] !== NEWLINE) return undefined
+  return parseObject(bytes.toString()) as RunBooks | undefined
+}
+
 /**
  * The record is the truth, the books beside it a shortcut. Books that do not cover the whole record were left by a writer
  * that died between the two writes; whoever comes next reads the rest of the record and goes on from there. So a number
@@ -31,11 +43,11 @@ export class RunLog {
   #isLocked = false
 
   constructor(runDir: string) {
-    this.path = join(runDir, 'events.jsonl')
+    this.path = recordPath(runDir)
     ensureFolder(runDir)
     this.#fd = onDisk(this.path, () => fs.openSync(this.path, 'a+', 0o600))
     const { O_RDWR, O_CREAT } = fs.constants
-    this.#booksFd = onDisk(this.path, () => fs.openSync(join(runDir, 'books.json'), O_RDWR | O_CREAT, 0o600))
+    this.#booksFd = onDisk(this.path, () => fs.openSync(booksPath(runDir), O_RDWR | O_CREAT, 0o600))
   }
 
   /** Runs `act` with the record locked, or returns `undefined` when another process has it. Inside another `locked` it joins it. */
@@ -123,7 +135,7 @@ export class RunLog {
 
   #catchUp(): void {
     const size = fs.fstatSync(this.#fd).size
-    const stored = this.#readBooks()
+    const stored = readBooks(this.#booksFd)
     const { bytes, seq, counts } = this.#books
     // Nobody else has written: what is behind in the books are lines of our own, which need not be read again.
     const isOurs = stored !== undefined && stored.bytes === this.#storedBytes && bytes === size
@@ -138,13 +150,6 @@ export class RunLog {
     })
     this.#books.bytes = fs.fstatSync(this.#fd).size
     this.saveBooks()
-  }
-
-  #readBooks(): RunBooks | undefined {
-    const bytes = Buffer.alloc(BOOKS_BYTES)
-    const count = fs.readSync(this.#booksFd, bytes, 0, BOOKS_BYTES, 0)
-    if (count !== BOOKS_BYTES || bytes[BOOKS_BYTES - 1] !== NEWLINE) return undefined
-    return parseObject(bytes.toString()) as RunBooks | undefined
   }
 
   #sealTornTail(size: number): void {

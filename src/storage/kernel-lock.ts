@@ -20,6 +20,17 @@ export function tryLock(fd: number, place = 0): boolean {
   }
 }
 
+/** Together with others who only want to be sure that nobody holds it alone; for files that are open to be read. */
+export function trySharedLock(fd: number, place = 0): boolean {
+  try {
+    binding().tryLock(fd, place, 1, false)
+    return true
+  } catch (error) {
+    if (isErrno(error, 'EAGAIN')) return false
+    throw error
+  }
+}
+
 /** Gives the lock back while the file stays open. */
 export function unlock(fd: number, place = 0): void {
   binding().unlock(fd, place, 1)

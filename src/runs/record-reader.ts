@@ -1,0 +1,117 @@
+// Reads a record that others are writing: from an offset on, each line that is there to stay, once.
+import fs from 'node:fs'
+import { isErrno } from '../errors.ts'
+import { RECORD_LINE_BYTES_MAX } from '../limits.ts'
+import { trySharedLock, unlock } from '../storage/kernel-lock.ts'
+import { parseEvent, type StoredEvent } from './run-books.ts'
+import { booksPath, readBooks, recordPath } from './run-log.ts'
+
+const NEWLINE = 0x0a
+
+export interface RecordLine {
+  readonly event: StoredEvent & { readonly type: string }
+  readonly text: string
+  /** Where the line ends, and a reader that has dealt with it begins the next time. */
+  readonly end: number
+}
+
+/**
+ * A writer that meets a full disk takes back what it has written of a batch, so not all that can be read is there to
+ * stay. What the books cover is; and when nobody holds the record's lock, all of it is, since only its holder cuts. What
+ * was torn by a kill, or written by somebody else, is passed over.
+ */
+export class RecordReader {
+  readonly #runDir: string
+  #fd: number | null = null
+  #offset: number
+  /** Where a line began that is too long to be an event, and whose end has not come yet. */
+  #longSince: number | null = null
+
+  constructor(runDir: string, from = 0) {
+    this.#runDir = runDir
+    this.#offset = from
+  }
+
+  /** Up to here everything was seen. */
+  get offset(): number {
+    return this.#longSince ?? this.#offset
+  }
+
+  /** The next lines, some at a time; none when there is nothing new. `gone` when this record is no more: removed, or cut below the offset. */
+  read(): readonly RecordLine[] | 'gone' {
+    const stays = this.#bytesThatStay()
+    if (stays === undefined) return 'gone'
+    const lines: RecordLine[] = []
+    while (lines.length === 0 && this.#offset < stays) if (!this.#readBlock(stays, lines)) break
+    return lines
+  }
+
+  close(): void {
+    if (this.#fd !== null) fs.closeSync(this.#fd)
+    this.#fd = null
+  }
+
+  /** False when the rest is a line that has no end yet. */
+  #readBlock(stays: number, lines: RecordLine[]): boolean {
+    const length = Math.min(stays - this.#offset, RECORD_LINE_BYTES_MAX)
+    const block = Buffer.alloc(length)
+    const bytes = block.subarray(0, fs.readSync(this.#fd as number, block, 0, length, this.#offset))
+    let from = 0
+    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
+      if (this.#longSince === null) this.#take(bytes.toString('utf8', from, end), this.#offset + end + 1, lines)
+      this.#longSince = null
+      from = end + 1
+    }
+    if (from === 0 && bytes.length < RECORD_LINE_BYTES_MAX && this.#longSince === null) return false
+    if (from === 0) {
+      this.#longSince ??= this.#offset
+      from = bytes.length
+    }
+    this.#offset += from
+    return from > 0
+  }
+
+  #take(text: string, end: number, lines: RecordLine[]): void {
+    const event = parseEvent(text)
+    if (typeof event?.type === 'string') lines.push({ event: event as RecordLine['event'], text, end })
+  }
+
+  #bytesThatStay(): number | undefined {
+    const path = recordPath(this.#runDir)
+    try {
+      this.#fd ??= fs.openSync(path, 'r')
+      const { ino } = fs.statSync(path)
+      if (fs.fstatSync(this.#fd).ino !== ino) return undefined
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return undefined
+      throw error
+    }
+    const covered = this.#bytesOfBooks()
+    const size = fs.fstatSync(this.#fd).size
+    if (size < this.#offset) return undefined
+    if (covered >= size) return size
+    // The books are behind: somebody writes at this moment, or was killed before the books were saved.
+    if (!trySharedLock(this.#fd)) return Math.max(covered, this.#offset)
+    try {
+      return fs.fstatSync(this.#fd).size
+    } finally {
+      unlock(this.#fd)
+    }
+  }
+
+  /** Opened each time: whoever makes a run anew makes its books anew. */
+  #bytesOfBooks(): number {
+    let fd: number
+    try {
+      fd = fs.openSync(booksPath(this.#runDir), 'r')
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return 0
+      throw error
+    }
+    try {
+      return readBooks(fd)?.bytes ?? 0
+    } finally {
+      fs.closeSync(fd)
+    }
+  }
+}
