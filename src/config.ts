@@ -113,6 +113,20 @@ export const CONFIG_KEYS = {
     from: 'any file',
     help: 'how long a run without owner stays open while its host lives and no shim takes part in it; 0 ends it with the last',
   },
+  runs_keep_days: {
+    type: 'integer',
+    env: 'HEIMDALL_RUNS_KEEP_DAYS',
+    default: 90,
+    from: 'trusted file',
+    help: 'records of runs that ended longer ago are removed; 0 keeps them for ever',
+  },
+  runs_keep_mib: {
+    type: 'integer',
+    env: 'HEIMDALL_RUNS_KEEP_MIB',
+    default: 8_192,
+    from: 'trusted file',
+    help: 'past so many MiB in all, the oldest records of runs are removed; 0 for no bound',
+  },
 } as const satisfies Record<string, KeySpec>
 
 export type ConfigKey = keyof typeof CONFIG_KEYS

@@ -56,6 +56,7 @@ export const ERRORS = table({
     http: 403,
     means: 'only a person may do this, at a terminal that no session and no agent is above',
   },
+  RUN_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no run has this id, or it was pruned' },
   APPROVAL_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no question to a person has this id' },
   PROCESSES_UNREADABLE: {
     kind: 'config',

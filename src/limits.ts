@@ -356,6 +356,10 @@ export const SHIM_HEALTH_MS = 60_000
 export const ABANDONED_LOOK_MS = 2_000
 /** A line of a record longer than this is not an event: previews, hints and names have bounds far below. */
 export const RECORD_LINE_BYTES_MAX = 1 << 20
+/** Whoever passes by looks for runs to prune; once an hour is enough for all. */
+export const PRUNE_EVERY_MS = 3_600_000
+/** Runs that `runs list` shows unless it is told otherwise. */
+export const RUNS_LISTED = 50
 /** How often a follower of a record looks where the system does not tell it of changes. */
 export const RECORD_POLL_MS = 500
 /** Runs of dead processes that one start looks after; the rest is left to the next one. */

@@ -7,6 +7,7 @@ import { guardCommands } from './table/guard.ts'
 import { hostsCommands } from './table/hosts.ts'
 import { policyCommands } from './table/policy.ts'
 import { secretsCommands } from './table/secrets.ts'
+import { runsCommands } from './table/runs.ts'
 import { sessionCommands } from './table/session.ts'
 
 export const COMMANDS: readonly Command[] = [
@@ -17,6 +18,7 @@ export const COMMANDS: readonly Command[] = [
   ...policyCommands,
   ...secretsCommands,
   ...hostsCommands,
+  ...runsCommands,
   ...coreCommands,
 ]
 
@@ -42,6 +44,7 @@ export const ABOUT: Readonly<Record<string, string>> = {
   'heimdall policy': 'rules for tool calls',
   'heimdall approvals': 'calls that wait for a person',
   'heimdall secrets': 'values that servers get and agents never see',
+  'heimdall runs': 'what agents did, run by run',
   'heimdall config': 'settings',
   hm: 'Supervised terminal sessions: run a command in a pty that others can watch, type into and end.',
   bb: 'Agents, reservations and notes in one repository.',

@@ -10,10 +10,10 @@ import { joinMembers, lookAtMembers, type Membership } from './run-members.ts'
 /** Shims that are alone and have no folder of a run keep their questions here, one folder each, until they end. */
 const soloDir = (runsDir: string): string => join(runsDir, '.solo')
 
-const approvalsPath = (folder: string): string => join(folder, 'approvals.db')
+export const questionsPath = (folder: string): string => join(folder, 'approvals.db')
 
 function openApprovals(folder: string): Approvals {
-  return new Approvals(openDatabase(approvalsPath(folder), { migrations: APPROVAL_MIGRATIONS }))
+  return new Approvals(openDatabase(questionsPath(folder), { migrations: APPROVAL_MIGRATIONS }))
 }
 
 export interface RunApprovals {
@@ -53,7 +53,7 @@ export function askingFolders(runsDir: string): string[] {
   const ofRuns = namesIn(runsDir)
     .filter((name) => !name.startsWith('.'))
     .map((name) => join(runsDir, name))
-  return [...ofRuns, ...soloFolders(runsDir).filter(isInUse)].filter((folder) => existsSync(approvalsPath(folder)))
+  return [...ofRuns, ...soloFolders(runsDir).filter(isInUse)].filter((folder) => existsSync(questionsPath(folder)))
 }
 
 export function withApprovals<T>(folder: string, act: (approvals: Approvals) => T): T {
@@ -67,7 +67,7 @@ export function withApprovals<T>(folder: string, act: (approvals: Approvals) => 
 
 /** The run in this folder is over. */
 export function closeQuestions(folder: string, at: string): void {
-  if (existsSync(approvalsPath(folder))) withApprovals(folder, (approvals) => approvals.closeOpen(at))
+  if (existsSync(questionsPath(folder))) withApprovals(folder, (approvals) => approvals.closeOpen(at))
 }
 
 /** Removes what killed shims have left behind. A young folder may belong to one that is just beginning. */

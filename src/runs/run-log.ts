@@ -19,6 +19,15 @@ export const recordPath = (runDir: string): string => join(runDir, 'events.jsonl
 
 export const booksPath = (runDir: string): string => join(runDir, 'books.json')
 
+function openFiles(runDir: string): { readonly record: number; readonly books: number } {
+  const { O_RDWR, O_CREAT } = fs.constants
+  ensureFolder(runDir)
+  return onDisk(recordPath(runDir), () => ({
+    record: fs.openSync(recordPath(runDir), 'a+', 0o600),
+    books: fs.openSync(booksPath(runDir), O_RDWR | O_CREAT, 0o600),
+  }))
+}
+
 /** The books as they were last saved; nothing when they are not whole. */
 export function readBooks(fd: number): RunBooks | undefined {
   const bytes = Buffer.alloc(BOOKS_BYTES)
@@ -34,8 +43,9 @@ export function readBooks(fd: number): RunBooks | undefined {
  */
 export class RunLog {
   readonly path: string
-  readonly #fd: number
-  readonly #booksFd: number
+  readonly #runDir: string
+  #fd: number
+  #booksFd: number
   /** As they were when the lock was last held here, with what was written here since. */
   #books: RunBooks = emptyBooks()
   /** Bytes of the record that the stored books covered then. */
@@ -44,19 +54,29 @@ export class RunLog {
 
   constructor(runDir: string) {
     this.path = recordPath(runDir)
-    ensureFolder(runDir)
-    this.#fd = onDisk(this.path, () => fs.openSync(this.path, 'a+', 0o600))
-    const { O_RDWR, O_CREAT } = fs.constants
-    this.#booksFd = onDisk(this.path, () => fs.openSync(booksPath(runDir), O_RDWR | O_CREAT, 0o600))
+    this.#runDir = runDir
+    const { record, books } = openFiles(runDir)
+    this.#fd = record
+    this.#booksFd = books
   }
 
   /** Runs `act` with the record locked, or returns `undefined` when another process has it. Inside another `locked` it joins it. */
   locked<T>(act: (books: RunBooks) => T): T | undefined {
     if (this.#isLocked) return act(this.#books)
     if (!tryLock(this.#fd)) return undefined
+    const { size, nlink } = fs.fstatSync(this.#fd)
+    if (nlink === 0) {
+      // The run was pruned while we waited: what would be written to a file without a name is lost.
+      this.close()
+      const { record, books } = openFiles(this.#runDir)
+      this.#fd = record
+      this.#booksFd = books
+      this.#books = emptyBooks()
+      return this.locked(act)
+    }
     this.#isLocked = true
     try {
-      this.#catchUp()
+      this.#catchUp(size)
       return act(this.#books)
     } finally {
       this.#isLocked = false
@@ -116,6 +136,12 @@ export class RunLog {
     this.#readFrom(0, visit)
   }
 
+  /** Takes the record its name, wherever its folder is by now; the lock must be held. */
+  removeAt(runDir: string): void {
+    if (!this.#isLocked) throw new HeimdallError('INTERNAL', 'a record was removed without its lock')
+    fs.unlinkSync(recordPath(runDir))
+  }
+
   close(): void {
     fs.closeSync(this.#fd)
     fs.closeSync(this.#booksFd)
@@ -133,8 +159,7 @@ export class RunLog {
     }
   }
 
-  #catchUp(): void {
-    const size = fs.fstatSync(this.#fd).size
+  #catchUp(size: number): void {
     const stored = readBooks(this.#booksFd)
     const { bytes, seq, counts } = this.#books
     // Nobody else has written: what is behind in the books are lines of our own, which need not be read again.

@@ -7,7 +7,8 @@ import { EventText, policyText } from '../events/event-text.ts'
 import { EventWriter } from '../runs/event-writer.ts'
 import { folderOf, type OpenRun, openRun } from '../runs/open-run.ts'
 import { createRedact } from '../events/redact.ts'
-import { closeAbandonedRuns, runsDirOf } from '../runs/run-close.ts'
+import { lookAfterRuns } from '../runs/prune.ts'
+import { runsDirOf } from '../runs/run-close.ts'
 import { runApprovals } from '../runs/questions.ts'
 import { followOrders, type RunOrders } from '../runs/run-orders.ts'
 import { createIdSource } from '../id-source.ts'
@@ -74,12 +75,12 @@ export async function serve(options: ShimOptions, { identity, upstream, stderr }
 }
 
 /** A sign of life now and then; and, a little after the start, a look at runs that nobody has ended. */
-function keepSignsOfLife({ clock, env }: ShimOptions, shim: Shim, note: (line: string) => void): Timer {
+function keepSignsOfLife({ clock, env, keepRuns }: ShimOptions, shim: Shim, note: (line: string) => void): Timer {
   let hasLooked = false
   let timer = clock.after(ABANDONED_LOOK_MS, beat, { background: true })
   function beat(): void {
     timer = clock.after(SHIM_HEALTH_MS, beat, { background: true })
-    const { problems } = closeAbandonedRuns(runsDirOf(env), clock)
+    const problems = lookAfterRuns(runsDirOf(env), keepRuns, clock)
     if (!hasLooked) for (const problem of problems) note(problem)
     hasLooked = true
     shim.signOfLife()

@@ -4,6 +4,7 @@ import type { EventEmitter } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../clock.ts'
 import type { Env } from '../paths.ts'
+import type { Retention } from '../runs/prune.ts'
 import type { DenyAs } from './answers.ts'
 import { readIdentity } from './identity.ts'
 import type { PolicyOrigin } from './policy-source.ts'
@@ -22,6 +23,8 @@ export interface ShimOptions {
   readonly isVerbose: boolean
   /** How long a run without owner stays open when no shim takes part in it. */
   readonly quietMs: number
+  /** How much of runs that have ended is kept. */
+  readonly keepRuns: Retention
   /** To be said once there is somebody to hear it. */
   readonly notes: readonly string[]
   /** Finds the socket of the session that the agent runs in; undefined where there is none. */

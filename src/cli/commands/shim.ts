@@ -6,7 +6,8 @@ import type { shim } from '../table/policy.ts'
 import { CONFIG_KEYS, loadConfig } from '../../config.ts'
 import { HeimdallError } from '../../errors.ts'
 import { EarlySignals } from '../../shim/early-signals.ts'
-import { runShim } from '../../shim/shim.ts'
+import { retentionOf } from '../../runs/retention.ts'
+import { runShim, type ShimOptions } from '../../shim/shim.ts'
 import { shimOptions } from '../../shim/options.ts'
 
 export const run: Run<typeof shim> = async (context, { flags, rest }) => {
@@ -23,7 +24,7 @@ export const run: Run<typeof shim> = async (context, { flags, rest }) => {
     command: rest,
     ledgerServer: ledgerServer(process.argv[1]),
     sessionSocket: () => sessionSocket(context),
-    ...(await quietTime(context)),
+    ...(await runSettings(context)),
     env: context.env,
     cwd: context.cwd,
     clock: context.clock,
@@ -44,13 +45,19 @@ function ledgerServer(launcher: string | undefined): string | undefined {
 }
 
 /** A file of settings that cannot be read is no reason to leave an agent without its server. */
-async function quietTime({ cwd, env, configFile }: Context): Promise<{ quietMs: number; notes: string[] }> {
+async function runSettings({
+  cwd,
+  env,
+  configFile,
+}: Context): Promise<Pick<ShimOptions, 'quietMs' | 'keepRuns' | 'notes'>> {
   try {
-    const { run_quiet_seconds } = await loadConfig({ cwd, env, file: configFile })
-    return { quietMs: Number(run_quiet_seconds.value) * 1_000, notes: [] }
+    const config = await loadConfig({ cwd, env, file: configFile })
+    return { quietMs: Number(config.run_quiet_seconds.value) * 1_000, keepRuns: retentionOf(config), notes: [] }
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
-    return { quietMs: CONFIG_KEYS.run_quiet_seconds.default * 1_000, notes: [`${error.message}; defaults hold`] }
+    // Nothing is removed while nobody knows what was to be kept.
+    const quietMs = CONFIG_KEYS.run_quiet_seconds.default * 1_000
+    return { quietMs, keepRuns: { ageMs: null, bytes: null }, notes: [`${error.message}; defaults hold`] }
   }
 }
 

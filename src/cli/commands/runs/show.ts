@@ -1,0 +1,72 @@
+// heimdall runs show: what is known of one run, or its events as they come.
+import type { Clock } from '../../../clock.ts'
+import { HeimdallError } from '../../../errors.ts'
+import { escapeControls, printable } from '../../../ids.ts'
+import { followRecord } from '../../../runs/follow-record.ts'
+import { RecordReader } from '../../../runs/record-reader.ts'
+import { closeAbandonedRuns, runsDirOf } from '../../../runs/run-close.ts'
+import { factsOf, findRun, type RunFacts } from '../../../runs/run-facts.ts'
+import { recordPath } from '../../../runs/run-log.ts'
+import type { Answer, Run } from '../../command.ts'
+import { size } from '../../render/size.ts'
+import type { runsShow } from '../../table/runs.ts'
+import { TextOut } from '../session/text-out.ts'
+
+export const run: Run<typeof runsShow> = async ({ env, clock, stdout }, { args, flags }) => {
+  const runsDir = runsDirOf(env)
+  closeAbandonedRuns(runsDir, clock)
+  const folder = findRun(runsDir, args.id)
+  if (folder === undefined)
+    throw new HeimdallError('RUN_NOT_FOUND', `no run has the id ${printable(args.id)}`, {
+      hint: 'heimdall runs list shows those that are there',
+    })
+  if (flags.from < 0) throw new HeimdallError('USAGE', `--from takes 0 or more, got ${flags.from}`)
+  if (flags.follow === true) return await follow(folder.runDir, flags.from, clock, new TextOut(stdout))
+  const facts = factsOf(folder)
+  const record = recordPath(folder.runDir)
+  return { data: { run: facts, record }, text: textOf(facts, record) }
+}
+
+/** Until the end that is the last thing in the record: a run may go on in another segment. */
+async function follow(runDir: string, from: number, clock: Clock, out: TextOut): Promise<Answer> {
+  for await (const { text, event, end } of followRecord(runDir, { from, clock })) {
+    if (!(await out.write(`${text}\n`))) break
+    if (event.type === 'run_end' && isLast(runDir, end)) break
+  }
+  return { data: null, text: '', streamed: true }
+}
+
+function isLast(runDir: string, end: number): boolean {
+  const reader = new RecordReader(runDir, end)
+  try {
+    const next = reader.read()
+    return next === 'gone' || next.length === 0
+  } finally {
+    reader.close()
+  }
+}
+
+function textOf(facts: RunFacts, record: string): string {
+  const { calls } = facts
+  const rows: readonly (readonly [string, string | null])[] = [
+    ['run', facts.run_id ?? facts.folder],
+    ['state', facts.state === 'open' ? `open, ${facts.members} taking part` : `ended, ${facts.status}`],
+    ['agent', facts.agent_id],
+    ['haid', facts.haid],
+    ['session', facts.session_id],
+    ['client', facts.client],
+    ['started', facts.started_at],
+    ['changed', facts.changed_at],
+    ['segment', String(facts.segment)],
+    [
+      'calls',
+      `${calls.total}: ${calls.allowed} allowed, ${calls.blocked} blocked, ${calls.throttled} throttled, ${calls.errors} with errors`,
+    ],
+    ['size', size(facts.bytes)],
+    ['record', record],
+  ]
+  return rows
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name.padEnd(8)} ${escapeControls(value ?? '')}`)
+    .join('\n')
+}
