@@ -19,7 +19,8 @@ export async function* followRecord(
   const reader = new RecordReader(runDir, from)
   const changes = watchFolder(runDir)
   try {
-    while (signal?.aborted !== true) {
+    for (;;) {
+      if (signal?.aborted === true) return
       const changed = changes.next()
       const lines = reader.read()
       if (lines === 'gone') return
