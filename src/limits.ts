@@ -362,6 +362,8 @@ export const PRUNE_EVERY_MS = 3_600_000
 export const RUNS_LISTED = 50
 /** How often a follower of a record looks where the system does not tell it of changes. */
 export const RECORD_POLL_MS = 500
+/** And while somebody writes. */
+export const RECORD_BUSY_MS = 5
 /** Runs of dead processes that one start looks after; the rest is left to the next one. */
 export const ABANDONED_RUNS_MAX = 32
 

@@ -2,7 +2,7 @@
 import { watch } from 'node:fs'
 import { type Clock, pause } from '../clock.ts'
 import { isSystemError } from '../errors.ts'
-import { RECORD_POLL_MS } from '../limits.ts'
+import { RECORD_BUSY_MS, RECORD_POLL_MS } from '../limits.ts'
 import { type RecordLine, RecordReader } from './record-reader.ts'
 
 export interface Following {
@@ -26,7 +26,8 @@ export async function* followRecord(
       if (lines === 'gone') return
       yield* lines
       // In case that the system says nothing: a folder on another machine, or too many watches on this one.
-      if (lines.length === 0) await pause(clock, RECORD_POLL_MS, either(changed, signal))
+      if (lines.length === 0)
+        await pause(clock, reader.isBusy ? RECORD_BUSY_MS : RECORD_POLL_MS, either(changed, signal))
     }
   } finally {
     changes.close()

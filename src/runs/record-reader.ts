@@ -24,6 +24,7 @@ export class RecordReader {
   readonly #runDir: string
   #fd: number | null = null
   #offset: number
+  #isBusy = false
   /** Where a line began that is too long to be an event, and whose end has not come yet. */
   #longSince: number | null = null
 
@@ -35,6 +36,11 @@ export class RecordReader {
   /** Up to here everything was seen. */
   get offset(): number {
     return this.#longSince ?? this.#offset
+  }
+
+  /** There is more in the record, of which nobody can tell yet whether it stays: somebody is writing. */
+  get isBusy(): boolean {
+    return this.#isBusy
   }
 
   /** The next lines, some at a time; none when there is nothing new. `gone` when this record is no more: removed, or cut below the offset. */
@@ -89,9 +95,13 @@ export class RecordReader {
     const covered = this.#bytesOfBooks()
     const size = fs.fstatSync(this.#fd).size
     if (size < this.#offset) return undefined
+    this.#isBusy = false
     if (covered >= size) return size
     // The books are behind: somebody writes at this moment, or was killed before the books were saved.
-    if (!trySharedLock(this.#fd)) return Math.max(covered, this.#offset)
+    if (!trySharedLock(this.#fd)) {
+      this.#isBusy = true
+      return Math.max(covered, this.#offset)
+    }
     try {
       return fs.fstatSync(this.#fd).size
     } finally {

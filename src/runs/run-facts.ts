@@ -6,7 +6,7 @@ import type { Identity, RunStatus } from '../events/types.ts'
 import { questionsPath } from './questions.ts'
 import { countersPath } from './counters.ts'
 import { folderOf } from './open-run.ts'
-import { RecordReader } from './record-reader.ts'
+import { type RecordLine, RecordReader } from './record-reader.ts'
 import { emptyBooks, enterStored, type RunBooks } from './run-books.ts'
 import { booksPath, readBooks, recordPath } from './run-log.ts'
 import { lookAtMembers } from './run-members.ts'
@@ -73,16 +73,16 @@ export function factsOf({ runDir, changedMs, bytes }: RunFolder): RunFacts {
   }
 }
 
-/** The books where they cover the record; else what it adds up to. */
+/** The books, with what stands in the record beyond them. */
 function booksOf(runDir: string): RunBooks {
   const stored = storedBooks(runDir)
-  if (stored !== undefined && stored.bytes >= sizeOf(recordPath(runDir))) return stored
-  const books = emptyBooks()
-  eachLine(runDir, (text) => {
+  const books = stored !== undefined && stored.bytes <= sizeOf(recordPath(runDir)) ? stored : emptyBooks()
+  eachLine(runDir, books.bytes, ({ text, event }) => {
     enterStored(books, text)
+    if (event.type === 'run_end') books.status = event.run?.status as RunStatus
     return true
   })
-  return { ...books, status: stored?.status ?? books.status }
+  return books
 }
 
 function storedBooks(runDir: string): RunBooks | undefined {
@@ -102,20 +102,20 @@ function storedBooks(runDir: string): RunBooks | undefined {
 
 function identityIn(runDir: string): Identity | undefined {
   let found: Identity | undefined
-  eachLine(runDir, (_, event) => {
+  eachLine(runDir, 0, ({ event }) => {
     found = event as unknown as Identity
     return false
   })
   return found
 }
 
-function eachLine(runDir: string, visit: (text: string, event: object) => boolean): void {
-  const reader = new RecordReader(runDir)
+function eachLine(runDir: string, from: number, visit: (line: RecordLine) => boolean): void {
+  const reader = new RecordReader(runDir, from)
   try {
     for (;;) {
       const lines = reader.read()
       if (lines === 'gone' || lines.length === 0) return
-      for (const { text, event } of lines) if (!visit(text, event)) return
+      for (const line of lines) if (!visit(line)) return
     }
   } finally {
     reader.close()
