@@ -73,7 +73,7 @@ const groups = [
   // What `claim check` loads when the path is clear, in one piece.
   {
     name: 'check',
-    test: /src\/scopes\/|src\/coordination\/sqlite\/|src\/coordination\/(alive|check|conflicts|entry|haid|ledger-files|liveness|lookup|moment|view)\.ts$|src\/cli\/(quick-check|quick-guard|commands\/coordination\/(check|store-options))\.ts$/,
+    test: /src\/scopes\/|src\/coordination\/sqlite\/|src\/coordination\/(alive|check|conflicts|entry|haid|ledger-files|liveness|lookup|moment|room-options|view)\.ts$|src\/cli\/(quick-check|quick-guard|commands\/coordination\/check)\.ts$/,
   },
   {
     name: 'tables',

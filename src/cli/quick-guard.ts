@@ -6,12 +6,12 @@ import { openView, type View } from '../coordination/view.ts'
 import { HeimdallError } from '../errors.ts'
 import type { Env } from '../paths.ts'
 import { scopeOfPath } from '../scopes/scope.ts'
-import { optionsFor } from './commands/coordination/store-options.ts'
+import { roomOptions } from '../coordination/room-options.ts'
 
 /** True when nobody at all holds what is staged, and nobody is revoked. */
 export async function isCommitClear(env: Env, cwd: string): Promise<boolean> {
   try {
-    const options = await optionsFor({ cwd, env, clock: systemClock, configFile: undefined })
+    const options = await roomOptions({ cwd, env, clock: systemClock, configFile: undefined })
     const signature = ledgerSignature(options.project)
     const view = openView(options)
     if (view === undefined) return Object.keys(signature).length === 0

@@ -7,7 +7,8 @@ import { caseSensitive } from './claims.ts'
 import type { Coordination } from './coordination.ts'
 import { dirtyPaths, pathsWithin } from './dirty.ts'
 import { changeAsOther, findAgent, speaksFor, unknownAgent } from './gate.ts'
-import { type Enrolled, type KeepSecret, newSession } from './enrol.ts'
+import { type Enrolled, newSession, withSecret } from './enrol.ts'
+import type { SecretKeeper } from './keys.ts'
 import { freeName } from './names.ts'
 import type { ProcessRef } from './process-ref.ts'
 import type { Agent, Reader } from './store.ts'
@@ -36,7 +37,7 @@ export interface AdoptionOptions {
   readonly confirmedBy?: string | undefined
   /** The process tree that goes on as this agent, where that is a session. */
   readonly tree?: ProcessRef | undefined
-  readonly keep?: KeepSecret | undefined
+  readonly keys?: SecretKeeper | undefined
 }
 
 /** Evidence that a session may go on as this agent, or nothing. */
@@ -79,39 +80,40 @@ export async function adopt(
     throw room.store.read((rows) =>
       rejected(rows, name, 'nothing is uncommitted in its scopes and it has no task in progress'),
     )
-  return changeAsOther(room, { kind: 'system' }, (change) => {
-    const agent = findAgent(change.rows, name)
-    if (agent === undefined) throw unknownAgent(name)
-    if (agent.origin === 'remote') throw rejected(change.rows, name, 'it belongs to another machine')
-    if (agent.revokedMs !== null)
-      throw new HeimdallError('AGENT_REVOKED', `${agent.agentId} is revoked`, {
-        hint: `heimdall haid reinstate ${agent.haid} lifts it`,
+  return withSecret(room, options.keys, (secret) =>
+    changeAsOther(room, { kind: 'system' }, (change) => {
+      const agent = findAgent(change.rows, name)
+      if (agent === undefined) throw unknownAgent(name)
+      if (agent.origin === 'remote') throw rejected(change.rows, name, 'it belongs to another machine')
+      if (agent.revokedMs !== null)
+        throw new HeimdallError('AGENT_REVOKED', `${agent.agentId} is revoked`, {
+          hint: `heimdall haid reinstate ${agent.haid} lifts it`,
+        })
+      // No evidence helps while it is alive: that would be two heads on one body.
+      const sign = options.confirmedBy === undefined ? signOfLife(room, change.rows, agent, options.tree) : undefined
+      if (sign !== undefined) throw rejected(change.rows, name, sign)
+      const tasks = [...new Set([...(evidence?.tasks ?? []), ...claimedTasks(change.rows, agent)])]
+      const enrolled = newSession(room, change, agent, { secret, tree: options.tree })
+      change.record({
+        type: 'RESUME',
+        actor: agent.agentId,
+        actorKind: options.confirmedBy === undefined ? 'agent' : 'human',
+        to: agent.agentId,
+        task: tasks[0] ?? null,
+        payload: {
+          resume_reason: evidence?.reason ?? 'confirmed_by_human',
+          prior_session_agent: agent.agentId,
+          adopted_agent: agent.agentId,
+          evidence: evidence?.summary ?? `confirmed by ${options.confirmedBy ?? 'a person'} without evidence`,
+          tasks,
+          prior_epoch: agent.session.epoch,
+          epoch: enrolled.agent.session.epoch,
+          ...(options.confirmedBy === undefined ? {} : { confirmed_by: options.confirmedBy }),
+        },
       })
-    // No evidence helps while it is alive: that would be two heads on one body.
-    const sign = options.confirmedBy === undefined ? signOfLife(room, change.rows, agent, options.tree) : undefined
-    if (sign !== undefined) throw rejected(change.rows, name, sign)
-    const tasks = [...new Set([...(evidence?.tasks ?? []), ...claimedTasks(change.rows, agent)])]
-    const enrolled = newSession(room, change, agent, { tree: options.tree })
-    options.keep?.(agent.haid, enrolled.secret)
-    change.record({
-      type: 'RESUME',
-      actor: agent.agentId,
-      actorKind: options.confirmedBy === undefined ? 'agent' : 'human',
-      to: agent.agentId,
-      task: tasks[0] ?? null,
-      payload: {
-        resume_reason: evidence?.reason ?? 'confirmed_by_human',
-        prior_session_agent: agent.agentId,
-        adopted_agent: agent.agentId,
-        evidence: evidence?.summary ?? `confirmed by ${options.confirmedBy ?? 'a person'} without evidence`,
-        tasks,
-        prior_epoch: agent.session.epoch,
-        epoch: enrolled.agent.session.epoch,
-        ...(options.confirmedBy === undefined ? {} : { confirmed_by: options.confirmedBy }),
-      },
-    })
-    return { ...enrolled, evidence: evidence ?? null, tasks }
-  })
+      return { ...enrolled, evidence: evidence ?? null, tasks }
+    }),
+  )
 }
 
 /** Why nobody may take the identity up without a person's word, or nothing. Whoever speaks for it anyway takes nothing from anybody. */

@@ -4,12 +4,11 @@ import { printable } from '../ids.ts'
 import type { Env } from '../paths.ts'
 import { isRunning, livenessIn } from './alive.ts'
 import type { Coordination } from './coordination.ts'
-import type { KeepSecret } from './enrol.ts'
 import { type AgentActor, changeAsOther, findAgent, isSecretOf, speaksFor, unknownAgent, unproven } from './gate.ts'
 import { invalidHaid, readHaid, rootOf } from './haid.ts'
 import { registerHaid } from './identity.ts'
-import { readKey } from './keys.ts'
-import type { Place } from './place.ts'
+import { keysOf, readKey } from './keys.ts'
+import { type Place, placeOf } from './place.ts'
 import type { Agent, Reader } from './store.ts'
 import { agentMadeFor, enrolTree, haidOfTree, sessionRole } from './tree-identity.ts'
 import { NAME_VARIABLES, SECRET_VARIABLE, SESSION_VARIABLE, TRACKER_VARIABLE } from './variables.ts'
@@ -39,6 +38,14 @@ export interface Caller {
   readonly refused?: { readonly error: HeimdallError; readonly by: string | null; readonly to: string | null }
 }
 
+let place: Place | undefined
+
+/** Of this very process, for a door that lives as long as one call: where it runs does not change. */
+export function askingHere(env: Env, named?: string): Asking {
+  place ??= placeOf()
+  return { env, place, named }
+}
+
 /** May run as often as one likes: it reads. */
 export function caller(room: Coordination, asking: Asking): Caller {
   return room.store.read((rows) => new Resolution(room, rows, asking).caller())
@@ -52,7 +59,7 @@ export function haidBeforeAny(rootHaid: string, asking: Asking): string {
 }
 
 /** The caller as the one who acts: registered if it is new, refused on record if it is not who it says. */
-export async function actAs(room: Coordination, asking: Asking, found: Caller, keep: KeepSecret): Promise<AgentActor> {
+export async function actAs(room: Coordination, asking: Asking, found: Caller): Promise<AgentActor> {
   if (found.refused !== undefined) {
     // A name that nobody has is a mistake, not an attempt.
     if (found.refused.to !== null) await recordRefusal(room, found.refused.error, found.refused)
@@ -60,7 +67,7 @@ export async function actAs(room: Coordination, asking: Asking, found: Caller, k
   }
   const { place } = asking
   const actor: AgentActor = { kind: 'agent', haid: found.haid, secret: found.secret, tree: place?.tree }
-  if (found.agent === undefined) return (await enrolCaller(room, place, found, keep)) ?? actor
+  if (found.agent === undefined) return (await enrolCaller(room, place, found)) ?? actor
   // A session that was started for this agent holds it from the first act on.
   if (found.proof === 'key' && place?.session !== undefined)
     await changeAsOther(room, { kind: 'system' }, ({ rows }) => {
@@ -77,17 +84,21 @@ async function enrolCaller(
   room: Coordination,
   place: Place | undefined,
   { haid, proof }: Caller,
-  keep: KeepSecret,
 ): Promise<AgentActor | undefined> {
   if (proof === 'process' && place?.session !== undefined) {
     const role = sessionRole(place.session.id)
     const agent = await changeAsOther(room, { kind: 'system' }, (change) => enrolTree(room, change, place.tree, role))
     return { kind: 'agent', haid: agent.haid, secret: null, tree: place.tree }
   }
-  const made = await registerHaid(room, haid, { tree: place?.session === undefined ? undefined : place.tree }, keep)
+  const tree = place?.session === undefined ? undefined : place.tree
+  const made = await registerHaid(room, haid, { tree }, keysOf(room))
   // Somebody else was faster: then the key is there by now.
-  const secret = made?.secret ?? readKey(room.project, haid) ?? null
+  const secret = made?.secret ?? readKey(room.project, haid, secretHashOf(room, haid)) ?? null
   return { kind: 'agent', haid, secret, tree: place?.tree }
+}
+
+function secretHashOf(room: Coordination, haid: string): string | null {
+  return room.store.read((rows) => rows.agent(haid)?.session.secretHash) ?? null
 }
 
 /** The name that an attempt of this caller is recorded under; nobody's where nothing is proved. */
@@ -286,7 +297,7 @@ class Resolution {
       return this.#refuse(haid, agent, error, this.#nameMadeHere(), agent)
     }
     try {
-      const secret = readKey(this.#room.project, haid) ?? null
+      const secret = readKey(this.#room.project, haid, agent.session.secretHash) ?? null
       // A file of the name proves nothing: it may be an earlier session's, or made up.
       const isProof = secret !== null && isSecretOf(agent, secret)
       return { as, haid, agent, proof: isProof ? 'key' : 'none', because, secret }

@@ -2,10 +2,11 @@
 import { HeimdallError } from '../errors.ts'
 import { isOver } from './alive.ts'
 import type { Coordination } from './coordination.ts'
-import { enrol, type Enrolled, type KeepSecret, newSession } from './enrol.ts'
+import { enrol, type Enrolled, newSession, withSecret } from './enrol.ts'
 import { type Change, changeAsOther, isSecretOf, unknownAgent, unproven } from './gate.ts'
 import { rootOf, slug } from './haid.ts'
 import { aliasOf } from './identity.ts'
+import type { SecretKeeper } from './keys.ts'
 import type { ProcessRef } from './process-ref.ts'
 import type { Agent } from './store.ts'
 
@@ -25,18 +26,18 @@ export interface Connection {
  * claims of an earlier session is taken up only when the same process has started that session as well: otherwise it
  * would be adoption without evidence. A label is what the caller asked for by name, so it is given as it is or not at all.
  */
-export async function joinAsClient(room: Coordination, connection: Connection, keep?: KeepSecret): Promise<Enrolled> {
+export async function joinAsClient(room: Coordination, connection: Connection, keys?: SecretKeeper): Promise<Enrolled> {
   const { client, process, startedBy, label } = connection
-  return changeAsOther(room, { kind: 'system' }, (change) => {
-    const name = slug(label ?? client) || 'client'
-    const left = change.rows
-      .agentsOfTree(startedBy ?? '')
-      .find((agent) => agent.session.client === client && isLeftBehind(room, change, agent, name))
-    const haid = left?.haid ?? freeHaid(room, change, { name, isAsked: label !== undefined })
-    const known = change.rows.agent(haid)
-    const origin = { client, process, tree: startedBy }
-    const enrolled =
-      known === undefined
+  return withSecret(room, keys, (secret) =>
+    changeAsOther(room, { kind: 'system' }, (change) => {
+      const name = slug(label ?? client) || 'client'
+      const left = change.rows
+        .agentsOfTree(startedBy ?? '')
+        .find((agent) => agent.session.client === client && isLeftBehind(room, change, agent, name))
+      const haid = left?.haid ?? freeHaid(room, change, { name, isAsked: label !== undefined })
+      const known = change.rows.agent(haid)
+      const origin = { secret, client, process, tree: startedBy }
+      return known === undefined
         ? enrol(room, change, {
             haid,
             agentId: aliasOf(change.rows, haid),
@@ -45,9 +46,8 @@ export async function joinAsClient(room: Coordination, connection: Connection, k
             ...origin,
           })
         : newSession(room, change, known, origin, left === undefined ? {} : { taken_up: heldBy(change, haid) })
-    keep?.(haid, enrolled.secret)
-    return enrolled
-  })
+    }),
+  )
 }
 
 function freeHaid(
@@ -103,16 +103,16 @@ export async function takeUp(
   room: Coordination,
   proof: { readonly haid: string; readonly secret: string },
   connection: Connection,
-  keep?: KeepSecret,
+  keys?: SecretKeeper,
 ): Promise<Enrolled> {
-  return changeAsOther(room, { kind: 'system' }, (change) => {
-    const agent = change.rows.agent(proof.haid)
-    if (agent === undefined) throw unknownAgent(proof.haid)
-    if (!isSecretOf(agent, proof.secret) || agent.revokedMs !== null) throw unproven(agent)
-    const { client, process, startedBy } = connection
-    const taken = heldBy(change, agent.haid)
-    const enrolled = newSession(room, change, agent, { client, process, tree: startedBy }, { taken_up: taken })
-    keep?.(agent.haid, enrolled.secret)
-    return enrolled
-  })
+  return withSecret(room, keys, (secret) =>
+    changeAsOther(room, { kind: 'system' }, (change) => {
+      const agent = change.rows.agent(proof.haid)
+      if (agent === undefined) throw unknownAgent(proof.haid)
+      if (!isSecretOf(agent, proof.secret) || agent.revokedMs !== null) throw unproven(agent)
+      const { client, process, startedBy } = connection
+      const taken = heldBy(change, agent.haid)
+      return newSession(room, change, agent, { secret, client, process, tree: startedBy }, { taken_up: taken })
+    }),
+  )
 }

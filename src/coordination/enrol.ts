@@ -1,6 +1,7 @@
 // The runtime that speaks for an agent: made with a secret that is seen once, fenced by its epoch, ended on record.
 import type { Coordination } from './coordination.ts'
 import { type AgentActor, type Change, changeAs, hashSecret } from './gate.ts'
+import type { SecretKeeper } from './keys.ts'
 import type { ProcessRef } from './process-ref.ts'
 import type { Agent, Session } from './store.ts'
 
@@ -10,11 +11,28 @@ export interface Enrolled {
   readonly secret: string
 }
 
-/**
- * Where the secret of a session is kept. Called before the commit: another process that sees the agent must find its
- * key, too.
- */
-export type KeepSecret = (haid: string, secret: string) => void
+/** Makes the secret of a new session outside of the change that needs it, which may run more than once; `keys` has it on disk by then. */
+export async function withSecret<T extends Enrolled | undefined>(
+  room: Coordination,
+  keys: SecretKeeper | undefined,
+  change: (secret: string) => Promise<T>,
+): Promise<T> {
+  const secret = newSecret(room)
+  keys?.offer(secret)
+  let made: T
+  try {
+    made = await change(secret)
+  } catch (error) {
+    keys?.withdraw(secret)
+    throw error
+  }
+  if (made === undefined) keys?.withdraw(secret)
+  else keys?.keep(made.agent.haid, secret)
+  return made
+}
+
+/** For sessions that are proved by their processes alone, and whose secret nobody ever sees. */
+export const newSecret = (room: Coordination): string => room.randomBytes(24).toString('hex')
 
 /** Where a session comes from; nothing for one that a command makes outside of any. */
 export interface Origin {
@@ -27,6 +45,7 @@ export interface Origin {
 }
 
 export interface Enrolment extends Origin {
+  readonly secret: string
   readonly haid: string
   readonly agentId: string
   readonly role: string
@@ -34,8 +53,8 @@ export interface Enrolment extends Origin {
 }
 
 export function enrol(room: Coordination, { rows, now, record }: Change, enrolment: Enrolment): Enrolled {
-  const { haid, agentId, role, displayName, client } = enrolment
-  const { secret, session } = makeSession(room, 1, enrolment)
+  const { haid, agentId, role, displayName, client, secret } = enrolment
+  const session = makeSession(room, 1, enrolment)
   const agent: Agent = {
     haid,
     agentId,
@@ -62,10 +81,10 @@ export function newSession(
   room: Coordination,
   { rows, now, record }: Change,
   agent: Agent,
-  origin: Origin,
+  origin: Origin & { readonly secret: string },
   more: Readonly<Record<string, unknown>> = {},
 ): Enrolled {
-  const { secret, session } = makeSession(room, agent.session.epoch + 1, origin)
+  const session = makeSession(room, agent.session.epoch + 1, origin)
   rows.putAgent({ ...agent, session, version: agent.version + 1 })
   rows.beat(agent.haid, now)
   record({
@@ -74,22 +93,18 @@ export function newSession(
     actorKind: 'agent',
     payload: { haid: agent.haid, epoch: session.epoch, ...more },
   })
-  return { agent: rows.agent(agent.haid) ?? agent, secret }
+  return { agent: rows.agent(agent.haid) ?? agent, secret: origin.secret }
 }
 
-function makeSession(room: Coordination, epoch: number, origin: Origin): { secret: string; session: Session } {
-  const secret = room.randomBytes(24).toString('hex')
+function makeSession(room: Coordination, epoch: number, origin: Origin & { readonly secret: string }): Session {
   return {
-    secret,
-    session: {
-      epoch,
-      secretHash: hashSecret(secret),
-      client: origin.client ?? null,
-      process: origin.process ?? null,
-      tree: origin.tree ?? null,
-      startedMs: room.clock.wallMs(),
-      endedMs: null,
-    },
+    epoch,
+    secretHash: hashSecret(origin.secret),
+    client: origin.client ?? null,
+    process: origin.process ?? null,
+    tree: origin.tree ?? null,
+    startedMs: room.clock.wallMs(),
+    endedMs: null,
   }
 }
 

@@ -2,9 +2,10 @@
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import type { Coordination } from './coordination.ts'
-import { enrol, type Enrolled, type KeepSecret, type Origin } from './enrol.ts'
+import { enrol, type Enrolled, type Origin, withSecret } from './enrol.ts'
 import { type Actor, type AgentActor, changeAs, changeAsOther, findAgent, unknownAgent } from './gate.ts'
 import { parseHaid, spawnHaid } from './haid.ts'
+import type { SecretKeeper } from './keys.ts'
 import { freeName, parseAgentId } from './names.ts'
 import type { Agent, Reader } from './store.ts'
 
@@ -17,30 +18,31 @@ export interface Registration extends Origin {
 
 /**
  * A new agent with a session of its own. Names are never given twice, not even in another spelling. An agent that is
- * made for a process has its secret in the environment of that process, and nobody passes `keep` for it.
+ * made for a process has its secret in the environment of that process, and nobody passes `keys` for it.
  */
-export async function register(room: Coordination, registration: Registration, keep?: KeepSecret): Promise<Enrolled> {
+export async function register(room: Coordination, registration: Registration, keys?: SecretKeeper): Promise<Enrolled> {
   const role = parseRole(registration.role)
   const name = registration.name === undefined ? undefined : parseAgentId(registration.name)
-  return changeAsOther(room, { kind: 'system' }, (change) => {
-    const isTaken = (wanted: string): boolean =>
-      change.rows.agentById(wanted) !== undefined || change.rows.agent(spawnHaid(room.rootHaid, wanted)) !== undefined
-    if (name !== undefined && isTaken(name))
-      throw new HeimdallError('DUPLICATE_AGENT_ID', `${name} is taken`, {
-        hint: `${freeName(isTaken, () => random(room))} is free; adopt ${name} only with evidence`,
+  return withSecret(room, keys, (secret) =>
+    changeAsOther(room, { kind: 'system' }, (change) => {
+      const isTaken = (wanted: string): boolean =>
+        change.rows.agentById(wanted) !== undefined || change.rows.agent(spawnHaid(room.rootHaid, wanted)) !== undefined
+      if (name !== undefined && isTaken(name))
+        throw new HeimdallError('DUPLICATE_AGENT_ID', `${name} is taken`, {
+          hint: `${freeName(isTaken, () => random(room))} is free; adopt ${name} only with evidence`,
+        })
+      const agentId = name ?? freeName(isTaken, () => random(room))
+      return enrol(room, change, {
+        secret,
+        haid: `${room.rootHaid}/${agentId}`,
+        agentId,
+        role,
+        displayName: registration.displayName ?? agentId,
+        process: registration.process,
+        tree: registration.tree,
       })
-    const agentId = name ?? freeName(isTaken, () => random(room))
-    const enrolled = enrol(room, change, {
-      haid: `${room.rootHaid}/${agentId}`,
-      agentId,
-      role,
-      displayName: registration.displayName ?? agentId,
-      process: registration.process,
-      tree: registration.tree,
-    })
-    keep?.(enrolled.agent.haid, enrolled.secret)
-    return enrolled
-  })
+    }),
+  )
 }
 
 /** Changes what an agent is shown as; its id never changes. */
@@ -67,22 +69,23 @@ export async function registerHaid(
   room: Coordination,
   haid: string,
   options: Origin & { readonly role?: string | undefined } = {},
-  keep?: KeepSecret,
+  keys?: SecretKeeper,
 ): Promise<Enrolled | undefined> {
   const parts = parseHaid(haid)
-  return changeAsOther(room, { kind: 'system' }, (change) => {
-    if (change.rows.agent(haid) !== undefined) return undefined
-    const enrolled = enrol(room, change, {
-      haid,
-      agentId: aliasOf(change.rows, haid),
-      role: parseRole(options.role ?? parts.role ?? 'orchestrator'),
-      displayName: haid,
-      process: options.process,
-      tree: options.tree,
-    })
-    keep?.(haid, enrolled.secret)
-    return enrolled
-  })
+  return withSecret(room, keys, (secret) =>
+    changeAsOther(room, { kind: 'system' }, (change) => {
+      if (change.rows.agent(haid) !== undefined) return undefined
+      return enrol(room, change, {
+        secret,
+        haid,
+        agentId: aliasOf(change.rows, haid),
+        role: parseRole(options.role ?? parts.role ?? 'orchestrator'),
+        displayName: haid,
+        process: options.process,
+        tree: options.tree,
+      })
+    }),
+  )
 }
 
 export async function heartbeat(room: Coordination, actor: AgentActor): Promise<Agent> {

@@ -1,24 +1,66 @@
 // Secrets of sessions that were not started by us: one file per agent, readable by its owner alone, made on first use.
-import { lstatSync } from 'node:fs'
+import { lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { HeimdallError } from '../errors.ts'
 import type { Project } from '../paths.ts'
 import { ensureFolder, readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
+import { onDisk } from '../storage/faults.ts'
+import { hashSecret } from './gate.ts'
 import { haidFileName, parseHaid } from './haid.ts'
 
+const keysDir = (project: Project): string => join(project.coordinationDir, 'keys')
 const keyPath = (project: Project, haid: string): string => {
   parseHaid(haid)
-  return join(project.coordinationDir, 'keys', `${haidFileName(haid)}.key`)
+  return join(keysDir(project), `${haidFileName(haid)}.key`)
+}
+/** By its hash, which is what the store has of it. */
+const offeredPath = (project: Project, secretHash: string): string =>
+  join(keysDir(project), 'offered', `${secretHash}.key`)
+
+/**
+ * Where the secret of a new session is kept. It is on disk before the change that needs it, under no name, and gets
+ * the agent's name once the change is committed: whoever sees the agent finds its key, whoever dies in between has
+ * locked nobody out, and a change that is not accepted has replaced no key.
+ */
+export interface SecretKeeper {
+  offer(secret: string): void
+  keep(haid: string, secret: string): void
+  withdraw(secret: string): void
 }
 
-export function writeKey(project: Project, haid: string, secret: string): void {
-  ensureFolder(join(project.coordinationDir, 'keys'))
+/** Keeps secrets in files that only their owner can read. */
+export function keysOf({ project }: { readonly project: Project }): SecretKeeper {
+  const withdraw = (secret: string): void => {
+    const path = offeredPath(project, hashSecret(secret))
+    onDisk(path, () => rmSync(path, { force: true }))
+  }
+  return {
+    offer(secret) {
+      ensureFolder(join(keysDir(project), 'offered'))
+      replaceFile(offeredPath(project, hashSecret(secret)), `${secret}\n`, { mode: 0o600 })
+    },
+    keep(haid, secret) {
+      writeKey(project, haid, secret)
+      withdraw(secret)
+    },
+    withdraw,
+  }
+}
+
+function writeKey(project: Project, haid: string, secret: string): void {
+  ensureFolder(keysDir(project))
   replaceFile(keyPath(project, haid), `${secret}\n`, { mode: 0o600 })
 }
 
-/** The secret, or nothing when this machine has none for the agent. A key that others can read is no key. */
-export function readKey(project: Project, haid: string): string | undefined {
-  const path = keyPath(project, haid)
+/** The secret, or nothing when this machine has none for the agent: by its name, or as it was offered. */
+export function readKey(project: Project, haid: string, secretHash: string | null = null): string | undefined {
+  const named = readPrivately(keyPath(project, haid))
+  if (secretHash === null || (named !== undefined && hashSecret(named) === secretHash)) return named
+  return readPrivately(offeredPath(project, secretHash)) ?? named
+}
+
+/** A key that others can read is no key. */
+function readPrivately(path: string): string | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (stats === undefined) return undefined
   // Another user's file says who that user is, not who we are.

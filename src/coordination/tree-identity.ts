@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { isOver } from './alive.ts'
 import type { Coordination } from './coordination.ts'
-import { enrol, newSession } from './enrol.ts'
+import { enrol, newSecret, newSession } from './enrol.ts'
 import { type Change, speaksFor } from './gate.ts'
 import { rootOf, slug } from './haid.ts'
 import { aliasOf } from './identity.ts'
@@ -22,7 +22,7 @@ export function enrolTree(room: Coordination, change: Change, tree: ProcessRef, 
   if (known !== undefined) return known
   const haid = haidOfTree(room, change.rows, tree, role)
   const earlier = change.rows.agent(haid)
-  const origin = { process: tree, tree }
+  const origin = { secret: newSecret(room), process: tree, tree }
   return earlier === undefined
     ? enrol(room, change, { haid, agentId: aliasOf(change.rows, haid), role, displayName: haid, ...origin }).agent
     : newSession(room, change, earlier, origin).agent

@@ -4,23 +4,20 @@ import { statSync } from 'node:fs'
 import { openPlanning, type Planning } from '../briefing/planning.ts'
 import { record } from '../briefing/protocol-log.ts'
 import type { Clock } from '../clock.ts'
-import { loadConfig } from '../config.ts'
 import { caller } from '../coordination/caller.ts'
 import {
   type Coordination,
-  type CoordinationOptions,
   isUnwritable,
   openCoordination,
   openCoordinationToRead,
 } from '../coordination/coordination.ts'
 import { leaveSession } from '../coordination/enrol.ts'
 import { rootOf, slug } from '../coordination/haid.ts'
+import { type Door, publish, takeIn } from '../coordination/frame.ts'
 import { KnownScopes } from '../coordination/known-scopes.ts'
-import { exportLedger } from '../coordination/ledger.ts'
-import { logLineOf } from '../coordination/log-line.ts'
 import { placeOf } from '../coordination/place.ts'
 import { processRef } from '../coordination/process-ref.ts'
-import { takeInRemote } from '../coordination/remote.ts'
+import { roomOptions } from '../coordination/room-options.ts'
 import { storePath } from '../coordination/view.ts'
 import { HeimdallError } from '../errors.ts'
 import { type Env, findProject, type Project } from '../paths.ts'
@@ -80,31 +77,21 @@ export class Desk {
 
   /** After a change: the files that people and other machines read. The change is safe without them, and the next one writes them. */
   async publish(haid: string): Promise<void> {
-    await this.#export(await this.room(), haid)
+    await publish(this.#door, await this.room(), () => haid)
   }
 
-  async #export(room: Coordination, haid?: string): Promise<void> {
-    try {
-      await exportLedger(room, haid, (events) => {
-        for (const line of events.flatMap((event) => logLineOf(event) ?? []))
-          record(this.planning, line.actor, line.action, line.detail)
-      })
-    } catch (error) {
-      // Whatever it is, the answer to the change must not be lost for it.
-      this.#options.note(`the ledger files are behind: ${error instanceof Error ? error.message : String(error)}`)
+  get #door(): Pick<Door, 'note' | 'log'> {
+    return {
+      note: this.#options.note,
+      log: (lines) => {
+        for (const line of lines) record(this.planning, line.actor, line.action, line.detail)
+      },
     }
-  }
-
-  async #roomOptions(): Promise<CoordinationOptions> {
-    const { cwd, env, clock } = this.#options
-    const { agent_stale_minutes: stale } = await loadConfig({ cwd, env })
-    const staleMinutes = stale.origin === 'default' ? undefined : Number(stale.value)
-    return { project: this.project, env, clock, staleMinutes }
   }
 
   async #open(): Promise<Coordination> {
     try {
-      const room = openCoordination(await this.#roomOptions())
+      const room = openCoordination(await roomOptions(this.#options))
       this.#inode = inodeOf(room)
       return room
     } catch (error) {
@@ -126,12 +113,11 @@ export class Desk {
   }
 
   async #identify(client: string, label: string | undefined): Promise<Identity> {
-    const { env, note } = this.#options
+    const { env } = this.#options
     this.#reading?.store.close()
     this.#reading = undefined
     const room = await this.#currentRoom()
-    if (this.#news.isDue(room.project, room.clock.wallMs()))
-      for (const skipped of (await takeInRemote(room)).skipped) note(skipped)
+    if (this.#news.isDue(room.project, room.clock.wallMs())) await takeIn(this.#door, room)
     return identify(room, { env, client, label, ...this.#origin(), owned: this.#owned })
   }
 
@@ -157,7 +143,7 @@ export class Desk {
   async #roomToRead(error: HeimdallError): Promise<Coordination> {
     const opened = await this.#room
     if (opened !== undefined) return opened
-    const room = openCoordinationToRead(await this.#roomOptions())
+    const room = openCoordinationToRead(await roomOptions(this.#options))
     if (room === undefined) throw error
     this.#reading?.store.close()
     this.#reading = room
@@ -195,7 +181,7 @@ export class Desk {
     this.#room = undefined
     try {
       for (const { actor, isOwn } of this.#owned.values()) if (isOwn) await leaveSession(room, actor)
-      await this.#export(room)
+      await publish(this.#door, room)
     } catch (error) {
       // A store that is gone or busy, or an identity that was revoked: then the end of this process has to do.
       if (!(error instanceof HeimdallError)) throw error

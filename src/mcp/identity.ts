@@ -3,11 +3,11 @@ import { isOver } from '../coordination/alive.ts'
 import { actAs, type Caller, caller, recordRefusal } from '../coordination/caller.ts'
 import { type Connection, joinAsClient, takeUp } from '../coordination/clients.ts'
 import type { Coordination } from '../coordination/coordination.ts'
-import type { Enrolled, KeepSecret } from '../coordination/enrol.ts'
+import type { Enrolled } from '../coordination/enrol.ts'
 import type { AgentActor } from '../coordination/gate.ts'
 import { slug } from '../coordination/haid.ts'
 import { heartbeat } from '../coordination/identity.ts'
-import { writeKey } from '../coordination/keys.ts'
+import { keysOf } from '../coordination/keys.ts'
 import type { Place } from '../coordination/place.ts'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
@@ -54,11 +54,6 @@ async function identityOf(room: Coordination, options: IdentifyOptions): Promise
 const OF_RUN = 'of the run'
 const OF_CONNECTION = ''
 
-const keeper =
-  (room: Coordination): KeepSecret =>
-  (haid, secret) =>
-    writeKey(room.project, haid, secret)
-
 /** In a session, and where the environment names somebody, the holder is that agent, whatever client speaks and whatever it calls itself. */
 async function ofRun(room: Coordination, options: IdentifyOptions): Promise<Identity | undefined> {
   const asking = { env: options.env, place: options.place }
@@ -66,9 +61,9 @@ async function ofRun(room: Coordination, options: IdentifyOptions): Promise<Iden
   if (found.as !== 'session' && found.as !== 'name') return undefined
   if (isEarlierConnection(room, found)) {
     const proof = { haid: found.haid, secret: found.secret ?? '' }
-    return keep(room, options.owned, OF_RUN, await takeUp(room, proof, options, keeper(room)), true)
+    return keep(room, options.owned, OF_RUN, await takeUp(room, proof, options, keysOf(room)), true)
   }
-  const actor = await actAs(room, asking, found, keeper(room))
+  const actor = await actAs(room, asking, found)
   const { agentId } = await heartbeat(room, actor)
   return remember(room, options.owned, OF_RUN, { haid: actor.haid, agentId, actor, isOwn: false })
 }
@@ -100,7 +95,7 @@ async function ofClient(room: Coordination, options: IdentifyOptions): Promise<I
 /** A label that another has is an attempt, and on record under the connection's own name. */
 async function joined(room: Coordination, options: IdentifyOptions): Promise<Enrolled> {
   try {
-    return await joinAsClient(room, options, keeper(room))
+    return await joinAsClient(room, options, keysOf(room))
   } catch (error) {
     if (!(error instanceof HeimdallError) || error.code !== 'IDENTITY_HELD') throw error
     const own = await ofClient(room, { ...options, label: undefined })

@@ -1,5 +1,5 @@
 // Identities: one holder per live session, secrets that prove, epochs that fence, revocation in one place.
-import { chmodSync, chownSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { adopt, findEvidence } from '../../src/coordination/adoption.ts'
@@ -9,7 +9,7 @@ import type { AgentActor } from '../../src/coordination/gate.ts'
 import { heartbeat, register, registerHaid } from '../../src/coordination/identity.ts'
 import { joinAsClient } from '../../src/coordination/clients.ts'
 import { type Enrolled, endSession } from '../../src/coordination/enrol.ts'
-import { readKey, writeKey } from '../../src/coordination/keys.ts'
+import { keysOf, readKey } from '../../src/coordination/keys.ts'
 import { listEvents } from '../../src/coordination/protocol.ts'
 import { startTask } from '../../src/coordination/tasks.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -116,28 +116,49 @@ test('HAIDs that come without a name get one that is an agent id and free', asyn
 })
 
 test('a key that others could read is no key', () => {
-  const { project, rootHaid } = openRoom()
+  const room = openRoom()
+  const { project, rootHaid } = room
   expect(readKey(project, rootHaid)).toBeUndefined()
-  writeKey(project, rootHaid, 'secret')
+  keysOf(room).keep(rootHaid, 'secret')
   const path = join(project.coordinationDir, 'keys', `${rootHaid.replaceAll(/[/:]/g, '_')}.key`)
   expect([readKey(project, rootHaid), statSync(path).mode & 0o777]).toEqual(['secret', 0o600])
   chmodSync(path, 0o640)
   expect(() => readKey(project, rootHaid)).toThrow(expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }))
 })
 
+test('whoever is killed between the commit and the keeping of its key has locked nobody out', async () => {
+  const room = openRoom({ fateOf: () => 'gone' })
+  const { agent } = await register(
+    room,
+    { name: 'amber-otter', role: 'agent' },
+    {
+      ...keysOf(room),
+      keep: () => undefined,
+    },
+  )
+  const asking = { env: {}, place: undefined, named: 'amber-otter' }
+  expect(caller(room, asking)).toMatchObject({ haid: agent.haid, proof: 'key' })
+  expect(await heartbeat(room, await actAs(room, asking, caller(room, asking)))).toMatchObject({ haid: agent.haid })
+})
+
+test('a change that is refused replaces no key and leaves none behind', async () => {
+  const room = openRoom({ fateOf: () => 'gone' })
+  const { agent, secret } = await register(room, { name: 'amber-otter', role: 'agent' }, keysOf(room))
+  const again = register(room, { name: 'amber-otter', role: 'agent' }, keysOf(room))
+  await expect(again).rejects.toMatchObject({ code: 'DUPLICATE_AGENT_ID' })
+  expect(readKey(room.project, agent.haid, agent.session.secretHash)).toBe(secret)
+  expect(readdirSync(join(room.project.coordinationDir, 'keys', 'offered'))).toEqual([])
+})
+
 test.runIf(process.geteuid?.() === 0)('a key of another user is none, and the attempt is on record', async () => {
   const room = openRoom({ fateOf: () => 'alive' })
-  const { agent } = await register(room, { name: 'amber-otter', role: 'agent' }, (haid, secret) =>
-    writeKey(room.project, haid, secret),
-  )
+  const { agent } = await register(room, { name: 'amber-otter', role: 'agent' }, keysOf(room))
   const key = join(room.project.coordinationDir, 'keys', `${agent.haid.replaceAll(/[/:]/g, '_')}.key`)
   chownSync(key, 12_345, 12_345)
   const asking = { env: {}, place: undefined, named: 'amber-otter' }
   const found = caller(room, asking)
   expect(found).toMatchObject({ proof: 'none', refused: { error: { message: expect.stringContaining('user 12345') } } })
-  await expect(async () => actAs(room, asking, found, () => undefined)).rejects.toThrow(
-    expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }),
-  )
+  await expect(actAs(room, asking, found)).rejects.toThrow(expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }))
   expect(room.store.read((rows) => rows.events({ types: ['REFUSED'] }))).toMatchObject([
     { actor: null, to: 'amber-otter' },
   ])

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/clock.ts'
 import { claimScopes } from '../../src/coordination/claims.ts'
 import type { Coordination } from '../../src/coordination/coordination.ts'
 import { register } from '../../src/coordination/identity.ts'
-import { writeKey } from '../../src/coordination/keys.ts'
+import { keysOf } from '../../src/coordination/keys.ts'
 import { readMachine } from '../../src/coordination/moment.ts'
 import { sendNote } from '../../src/coordination/notes.ts'
 import { fateOf, processRef } from '../../src/coordination/process-ref.ts'
@@ -72,6 +72,7 @@ const OTHERS = [
   'heimdall claim reap',
   'heimdall claim history',
   'heimdall why',
+  'heimdall watch',
   'heimdall whoami',
   'heimdall task list',
   'heimdall haid current',
@@ -115,7 +116,7 @@ interface Scene {
 async function scene(process?: string): Promise<Scene> {
   const project = temporaryProject()
   const room = openRoom({ project, clock: systemClock, boot: readMachine().boot, host: readMachine().host, fateOf })
-  const keep = (haid: string, secret: string): void => writeKey(room.project, haid, secret)
+  const keep = keysOf(room)
   const victim = await register(room, { name: 'victim-one', role: 'agent', process }, keep)
   const thief = await register(room, { name: 'thief-one', role: 'agent' }, keep)
   const actor = { kind: 'agent', haid: victim.agent.haid, secret: victim.secret } as const

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/clock.ts'
 import { openCoordination, type Coordination } from '../../src/coordination/coordination.ts'
 import type { Enrolled } from '../../src/coordination/enrol.ts'
 import { register } from '../../src/coordination/identity.ts'
-import { writeKey } from '../../src/coordination/keys.ts'
+import { keysOf } from '../../src/coordination/keys.ts'
 import { listEvents } from '../../src/coordination/protocol.ts'
 import { findProject } from '../../src/paths.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
@@ -162,7 +162,7 @@ test('the other doors see a claim over MCP, and the other way round', async () =
 test('a forged environment opens no tool, in no combination, and a name in client_identity opens nothing besides', async () => {
   const project = temporaryProject()
   const { victim, thief } = await inRoom(project, async (room) => {
-    const keep = (haid: string, secret: string): void => writeKey(room.project, haid, secret)
+    const keep = keysOf(room)
     const made = async (name: string): Promise<Enrolled> => register(room, { name, role: 'agent' }, keep)
     return { victim: await made('victim-one'), thief: await made('thief-one') }
   })

@@ -12,7 +12,7 @@ test('an agent that a command registered is not taken over, however long it is s
   const clock = fakeClock()
   const room = openRoom({ clock, fateOf: () => 'alive' })
   const haid = `${room.rootHaid}/cursor`
-  await registerHaid(room, haid, {}, () => undefined)
+  await registerHaid(room, haid)
   clock.advance(24 * 60 * MINUTE)
   const connection = { client: 'cursor', process: 'here 1 1', startedBy: 'here 2 2' }
   await expect(joinAsClient(room, { ...connection, client: 'copilot', label: 'cursor' })).rejects.toThrow(

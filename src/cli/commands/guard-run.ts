@@ -1,4 +1,5 @@
 // `heimdall guard run`: one hook's worth of checking. Git hands it the environment of the commit.
+import { askingHere } from '../../coordination/caller.ts'
 import type { Conflict } from '../../coordination/conflicts.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { type Committer, committerOf, judgePaths, recordCollisions, type Verdict } from '../../coordination/guard.ts'
@@ -9,7 +10,7 @@ import { whoActs } from '../../person.ts'
 import type { Answer, Context, Run } from '../command.ts'
 import { readAll } from '../stdin.ts'
 import type { guardRun } from '../table/guard.ts'
-import { askingOf, withRoom, withRoomToRead } from './coordination/room.ts'
+import { withRoom, withRoomToRead } from './coordination/room.ts'
 import {
   addTrailer,
   type Commit,
@@ -151,7 +152,7 @@ function judgeCommits(room: Coordination, committer: Committer, commits: readonl
 const COMMIT_CLOCK_MS = 1_000
 
 function whoCommits(context: Context, room: Coordination, at: Git): Committer {
-  return committerOf(room, askingOf(context, undefined), () => (whoActs().person ? humanName(at) : undefined))
+  return committerOf(room, askingHere(context.env), () => (whoActs().person ? humanName(at) : undefined))
 }
 
 function humanName({ cwd, env }: Git): string {

@@ -8,7 +8,7 @@ import { FOLLOW_LOOK_MS } from '../../limits.ts'
 import type { Answer, Context, Run } from '../command.ts'
 import { inlineText } from '../render/plain-text.ts'
 import type { watch } from '../table/coordination.ts'
-import { optionsFor } from './coordination/store-options.ts'
+import { roomOptions } from '../../coordination/room-options.ts'
 import { type SessionChange, watchSessions } from '../../sessions/changes.ts'
 import { socketDirOf } from './session/socket-dir.ts'
 import { TextOut } from './session/text-out.ts'
@@ -56,7 +56,7 @@ async function openWhenThere(
   context: Context,
   signal: AbortSignal,
 ): Promise<{ room: Coordination | undefined; wasThere: boolean }> {
-  const options = await optionsFor(context)
+  const options = await roomOptions(context)
   for (let wasThere = true; ; wasThere = false) {
     const room = openCoordinationToRead(options)
     if (room !== undefined || signal.aborted) return { room, wasThere }

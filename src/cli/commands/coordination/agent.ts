@@ -1,4 +1,5 @@
 // heimdall agent …, bb agent …: register, list, show, heartbeat, reserve, release, status.
+import { keysOf } from '../../../coordination/keys.ts'
 import { claimScopes } from '../../../coordination/claims.ts'
 import { releaseClaims } from '../../../coordination/held.ts'
 import { type Standing, standingOf } from '../../../coordination/conflicts.ts'
@@ -30,7 +31,7 @@ import type {
   agentShow,
   agentStatus,
 } from '../../table/coordination.ts'
-import { actorFor, keepKey, sessionTree, withRoom, withRoomToRead } from './room.ts'
+import { actorFor, sessionTree, withRoom, withRoomToRead } from './room.ts'
 
 const recordOf = (room: Coordination, agent: Agent): AgentRecord =>
   room.store.read((rows) => agentRecord(room, rows, rows.agent(agent.haid) ?? agent, room.now()))
@@ -50,7 +51,7 @@ export const register: Run<typeof agentRegister> = (context, { flags }) =>
     const { agent } = await registerAgent(
       room,
       { name, role: flags.role, displayName: flags.display, tree },
-      keepKey(room),
+      keysOf(room),
     )
     return { data: recordOf(room, agent), text: `✓ registered ${agent.agentId} (${agent.haid})` }
   })

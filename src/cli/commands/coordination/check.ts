@@ -4,7 +4,7 @@ import { hasNews, ledgerSignature } from '../../../coordination/ledger-files.ts'
 import { openView } from '../../../coordination/view.ts'
 import type { Answer, Run } from '../../command.ts'
 import type { claimCheck } from '../../table/coordination.ts'
-import { type CallerContext, optionsFor } from './store-options.ts'
+import { type Surroundings, roomOptions } from '../../../coordination/room-options.ts'
 
 export const run: Run<typeof claimCheck> = async (context, input) => {
   const isClear = await isClearForAll(context, input.args.scope)
@@ -14,8 +14,8 @@ export const run: Run<typeof claimCheck> = async (context, input) => {
 }
 
 /** True when nobody at all is in the way: then it does not matter who asks. */
-export async function isClearForAll(context: CallerContext, scopes: readonly string[]): Promise<boolean> {
-  const options = await optionsFor(context)
+export async function isClearForAll(context: Surroundings, scopes: readonly string[]): Promise<boolean> {
+  const options = await roomOptions(context)
   const signature = ledgerSignature(options.project)
   const view = openView(options)
   if (view === undefined) return Object.keys(signature).length === 0

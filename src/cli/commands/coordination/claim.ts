@@ -1,4 +1,5 @@
 // heimdall claim …, heimdall-claim …: who holds which scopes.
+import { askingHere } from '../../../coordination/caller.ts'
 import {
   checkScopes,
   claimScopes,
@@ -35,7 +36,7 @@ import type {
   claimWait,
 } from '../../table/coordination.ts'
 import { clear } from './check.ts'
-import { askingOf, callerOf, ledgerActor, personIn, withRoom, withRoomToRead } from './room.ts'
+import { callerOf, ledgerActor, personIn, withRoom, withRoomToRead } from './room.ts'
 
 /** Seed 000's exit code for a collision. */
 const COLLISION = 3
@@ -274,7 +275,7 @@ export const show: Run<typeof claimShow> = (context, { flags }) =>
 /** What is claimed under a name that another session holds is the other's, whoever was started for it as well. */
 function askerOf(context: Context, room: Coordination, named: string | undefined): Asker | null {
   if (named === undefined && callerOf(context, room).refused?.error.code === 'IDENTITY_HELD') return null
-  return { haid: haidOf(context, room, named), tree: askingOf(context, undefined).place?.tree }
+  return { haid: haidOf(context, room, named), tree: askingHere(context.env).place?.tree }
 }
 
 /** Asking about another is no borrowing. */

@@ -1,5 +1,6 @@
 // heimdall haid …, heimdall-haid …: identities as seed 000 T-1 has them.
-import { haidBeforeAny } from '../../../coordination/caller.ts'
+import { keysOf } from '../../../coordination/keys.ts'
+import { haidBeforeAny, askingHere } from '../../../coordination/caller.ts'
 import { type Coordination, projectHaid } from '../../../coordination/coordination.ts'
 import { findAgent, unknownAgent } from '../../../coordination/gate.ts'
 import { parseHaid, spawnHaid, trailer as trailerOf } from '../../../coordination/haid.ts'
@@ -20,7 +21,7 @@ import type {
   haidSpawn,
   haidTrailer,
 } from '../../table/coordination.ts'
-import { askingOf, callerOf, keepKey, ledgerActor, personIn, sessionTree, withRoom, withRoomToRead } from './room.ts'
+import { callerOf, ledgerActor, personIn, sessionTree, withRoom, withRoomToRead } from './room.ts'
 
 const REVOKED_OR_UNKNOWN = 3
 
@@ -31,7 +32,7 @@ function ownHaid(context: Context): Promise<string> {
   return withRoomToRead(
     context,
     (room) => callerOf(context, room).haid,
-    ({ project, env }) => haidBeforeAny(projectHaid(project, env, readMachine()), askingOf(context, undefined)),
+    ({ project, env }) => haidBeforeAny(projectHaid(project, env, readMachine()), askingHere(context.env)),
   )
 }
 
@@ -54,7 +55,7 @@ export const register: Run<typeof haidRegister> = (context, { flags }) =>
     const isSession = flags.haid === undefined && found.proof === 'process'
     const made = isSession
       ? undefined
-      : await registerHaid(room, haid, { role: flags.role, tree: sessionTree(context) }, keepKey(room))
+      : await registerHaid(room, haid, { role: flags.role, tree: sessionTree(context) }, keysOf(room))
     if (made === undefined) {
       const actor = await ledgerActor(context, room, flags.haid)
       const isRevoked = room.store.read((rows) => rows.agent(haid)?.revokedMs ?? null) !== null

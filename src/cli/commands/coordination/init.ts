@@ -1,4 +1,5 @@
 // heimdall agent init, bb-init: a session begins under a name of its own, or takes up a prior one with evidence (seed 002 §3, §7).
+import { keysOf } from '../../../coordination/keys.ts'
 import { execFile } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { promisify } from 'node:util'
@@ -13,7 +14,7 @@ import type { Agent } from '../../../coordination/store.ts'
 import { HeimdallError, isErrno } from '../../../errors.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import type { agentInit } from '../../table/coordination.ts'
-import { callerOf, keepKey, personIn, sessionTree, withRoom } from './room.ts'
+import { callerOf, personIn, sessionTree, withRoom } from './room.ts'
 
 export const run: Run<typeof agentInit> = async (context, { flags }) => {
   const inProject = flags['project-root'] === undefined ? context : context.in(context.resolve(flags['project-root']))
@@ -61,7 +62,7 @@ async function registered(
   tree: ProcessRef | undefined,
 ): Promise<{ agent: Agent }> {
   try {
-    return await register(room, { name, role, tree }, keepKey(room))
+    return await register(room, { name, role, tree }, keysOf(room))
   } catch (error) {
     if (!(error instanceof HeimdallError) || error.code !== 'DUPLICATE_AGENT_ID') throw error
     const recommendation = room.store.read((rows) => recommend(rows, `${name} is taken`))
@@ -116,7 +117,7 @@ async function adopted(
   options: AdoptionOptions,
 ): ReturnType<typeof adopt> {
   try {
-    return await adopt(room, name, { ...options, keep: keepKey(room) })
+    return await adopt(room, name, { ...options, keys: keysOf(room) })
   } catch (error) {
     if (!(error instanceof HeimdallError) || error.code !== 'ADOPTION_REJECTED') throw error
     const to = room.store.read((rows) => findAgent(rows, name)?.agentId) ?? null

@@ -3,10 +3,10 @@ import type { Config } from '../../../config.ts'
 import { staleMinutesIn, storedStaleMinutes } from '../../../coordination/alive.ts'
 import { openView } from '../../../coordination/view.ts'
 import type { Context } from '../../command.ts'
-import { optionsFor } from './store-options.ts'
+import { roomOptions } from '../../../coordination/room-options.ts'
 
 export async function asInRepository(context: Context, config: Config): Promise<Config> {
-  const options = await optionsFor(context)
+  const options = await roomOptions(context)
   const view = openView(options)
   if (view === undefined) return config
   try {

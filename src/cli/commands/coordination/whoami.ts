@@ -1,5 +1,5 @@
 // heimdall whoami: who a caller is taken for, by what proof, and what it holds.
-import { type Caller, haidBeforeAny } from '../../../coordination/caller.ts'
+import { type Caller, haidBeforeAny, askingHere } from '../../../coordination/caller.ts'
 import { listClaims } from '../../../coordination/claims.ts'
 import { projectHaid } from '../../../coordination/coordination.ts'
 import { livenessIn } from '../../../coordination/alive.ts'
@@ -10,7 +10,7 @@ import { type Acting, whoActs } from '../../../person.ts'
 import { commandLine } from '../../../processes.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import type { whoami } from '../../table/coordination.ts'
-import { askingOf, callerOf, withRoomToRead } from './room.ts'
+import { callerOf, withRoomToRead } from './room.ts'
 
 export const run: Run<typeof whoami> = (context) =>
   withRoomToRead(
@@ -24,7 +24,7 @@ export const run: Run<typeof whoami> = (context) =>
       return answer(context, found, liveness, listClaims(room, { holder: found.haid }).map(claimRecord))
     },
     ({ project, env }) => {
-      const haid = haidBeforeAny(projectHaid(project, env, readMachine()), askingOf(context, undefined))
+      const haid = haidBeforeAny(projectHaid(project, env, readMachine()), askingHere(context.env))
       const because = 'nobody has acted in this repository yet'
       return answer(
         context,
@@ -43,7 +43,7 @@ const PROOFS: Readonly<Record<Caller['proof'], string>> = {
 }
 
 function answer(context: Context, found: Caller, liveness: string | null, holds: Record<string, unknown>[]): Answer {
-  const { place } = askingOf(context, undefined)
+  const { place } = askingHere(context.env)
   const acting = whoActs()
   const data = {
     haid: found.haid,

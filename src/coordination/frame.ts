@@ -1,0 +1,107 @@
+// The one way into a repository's coordination, for every door: open it, take in what arrived, act, write out what changed, close it.
+import { type Asking, caller } from './caller.ts'
+import {
+  type Coordination,
+  type CoordinationOptions,
+  isUnwritable,
+  openCoordination,
+  openCoordinationToRead,
+} from './coordination.ts'
+import { exportLedger } from './ledger.ts'
+import { hasNews, ledgerSignature, type Signature } from './ledger-files.ts'
+import { type LogLine, logLineOf } from './log-line.ts'
+import { takeInRemote } from './remote.ts'
+
+/** What a door brings along. */
+export interface Door {
+  readonly options: CoordinationOptions
+  readonly asking: Asking
+  /** One line for whoever stands at the door; the answer does not depend on it. */
+  readonly note: (line: string) => void
+  /** Lines of `protocol.log` for what was written out just now. */
+  readonly log: (lines: readonly LogLine[]) => void | Promise<void>
+}
+
+/** For those that may change something. What arrived from other machines is taken in first; the ledger is written last. */
+export async function withRoom<T>(door: Door, act: (room: Coordination) => T | Promise<T>): Promise<T> {
+  const room = openCoordination(door.options)
+  try {
+    await takeIn(door, room)
+    try {
+      return await act(room)
+    } finally {
+      await publish(door, room, () => caller(room, door.asking).agent?.haid)
+    }
+  } finally {
+    room.store.close()
+  }
+}
+
+/** For those that change nothing: the answer is `otherwise` where nobody has coordinated anything yet. */
+export async function withRoomToRead<T>(
+  door: Pick<Door, 'options' | 'note'>,
+  act: (room: Coordination) => T | Promise<T>,
+  otherwise: (options: CoordinationOptions) => T,
+): Promise<T> {
+  const { options } = door
+  const signature = ledgerSignature(options.project)
+  let room = openCoordinationToRead(options)
+  if (room === undefined ? Object.keys(signature).length > 0 : hasNews(room, signature)) {
+    const upToDate = await openWithNews(door, signature)
+    if (upToDate !== undefined) room?.store.close()
+    room = upToDate ?? room
+  }
+  if (room === undefined) return otherwise(options)
+  try {
+    return await act(room)
+  } finally {
+    room.store.close()
+  }
+}
+
+/** Whoever only reads is answered from what is known, also where nothing can be written. */
+async function openWithNews(
+  door: Pick<Door, 'options' | 'note'>,
+  signature: Signature,
+): Promise<Coordination | undefined> {
+  let room: Coordination | undefined
+  try {
+    room = openCoordination(door.options)
+    await takeIn(door, room, signature)
+    return room
+  } catch (error) {
+    room?.store.close()
+    if (!isUnwritable(error)) throw error
+    door.note(`what arrived by git is not taken in: ${error.message}`)
+    return undefined
+  }
+}
+
+/** What arrived by git; files that cannot be used are named and passed over. */
+export async function takeIn(
+  { note }: Pick<Door, 'note'>,
+  room: Coordination,
+  signature = ledgerSignature(room.project),
+): Promise<void> {
+  for (const skipped of (await takeInRemote(room, signature)).skipped) note(skipped)
+}
+
+/**
+ * The files that people and other machines read, up to the last event. The rule for all doors: the change is committed
+ * by now and its answer stands, whatever becomes of the files. A failure is one line, and whoever comes next writes
+ * them. That goes for errors of our own too, which would otherwise take the answer's place.
+ * `touched`: whose claim file shows that it is alive.
+ */
+export async function publish(
+  { note, log }: Pick<Door, 'note' | 'log'>,
+  room: Coordination,
+  touched: () => string | undefined = () => undefined,
+): Promise<void> {
+  try {
+    const written: LogLine[] = []
+    await exportLedger(room, touched(), (events) => written.push(...events.flatMap((event) => logLineOf(event) ?? [])))
+    if (written.length > 0) await log(written)
+  } catch (error) {
+    note(`the ledger files are behind: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
