@@ -24,7 +24,8 @@ export class Readings {
     return this.#counted.map((counted, i): CounterReading => {
       const before = this.#numbers[2 * i] ?? 0
       const after = this.#counts(counted) ? (this.#numbers[2 * i + 1] ?? 0) : before
-      return { ...counted, before, after }
+      // Field by field: to spread one object into another takes longer than the decision.
+      return { rule_id: counted.rule_id, counter: counted.counter, limit: counted.limit, before, after }
     })
   }
 
