@@ -10,7 +10,7 @@ import { isTrusted, sha256, trustDir, trustRecordPath } from '../../trust.ts'
 import type { Answer, Context, Run } from '../command.ts'
 import { renderTable } from '../render/style.ts'
 import type { trust } from '../table/core.ts'
-import { showValue } from './config-list.ts'
+import { showValue } from './config/list.ts'
 
 interface TrustRecord {
   readonly path: string

@@ -41,7 +41,7 @@ export const guardRun = spec({
 })
 
 export const guardCommands: readonly Command[] = [
-  { spec: guardInstall, load: () => import('../commands/guard-install.ts') },
-  { spec: guardUninstall, load: () => import('../commands/guard-uninstall.ts') },
-  { spec: guardRun, load: () => import('../commands/guard-run.ts') },
+  { spec: guardInstall, load: () => import('../commands/guard/install.ts') },
+  { spec: guardUninstall, load: () => import('../commands/guard/uninstall.ts') },
+  { spec: guardRun, load: () => import('../commands/guard/run.ts') },
 ]

@@ -35,7 +35,7 @@ async function doorOf(context: Context): Promise<Door> {
 
 async function logLines(context: Context, lines: readonly LogLine[]): Promise<void> {
   const [{ planningOf }, { record }] = await Promise.all([
-    import('../briefing/planning.ts'),
+    import('../../planning-of.ts'),
     import('../../../briefing/protocol-log.ts'),
   ])
   const planning = planningOf(context)

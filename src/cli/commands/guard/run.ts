@@ -1,0 +1,164 @@
+// `heimdall guard run`: one hook's worth of checking. Git hands it the environment of the commit.
+import { askingHere } from '../../../coordination/caller.ts'
+import type { Conflict } from '../../../coordination/conflicts.ts'
+import type { Coordination } from '../../../coordination/coordination.ts'
+import { type Committer, committerOf, judgePaths, recordCollisions, type Verdict } from '../../../coordination/guard.ts'
+import { readHaid, trailer } from '../../../coordination/haid.ts'
+import { EXIT, HeimdallError } from '../../../errors.ts'
+import { CONFLICT_PAIRS_MAX } from '../../../limits.ts'
+import { whoActs } from '../../../person.ts'
+import type { Answer, Context, Run } from '../../command.ts'
+import { readAll } from '../../stdin.ts'
+import type { guardRun } from '../../table/guard.ts'
+import { withRoom, withRoomToRead } from '../coordination/room.ts'
+import {
+  addTrailer,
+  type Commit,
+  type Git,
+  git,
+  isBlank,
+  isReplaying,
+  lastCommit,
+  lastMove,
+  pushedCommits,
+  stagedPaths,
+} from './git.ts'
+import { type Hook, HOOKS } from './hooks.ts'
+import { verdictLines } from './report.ts'
+
+export const run: Run<typeof guardRun> = async (context, { args }) => {
+  const hook = HOOKS.find((known) => known === args.hook)
+  if (hook === undefined) throw new HeimdallError('USAGE', `no hook ${args.hook}, known: ${HOOKS.join(', ')}`)
+  try {
+    return await runHook(context, hook, args.words)
+  } catch (error) {
+    if (!isOutage(error)) throw error
+    context.note(`heimdall guard: ${hook} was not checked: ${error.message}`)
+    return { data: { hook, outcome: 'unchecked', collisions: [] }, text: 'unchecked' }
+  }
+}
+
+/** The guard stands in the way of commits that collide, not of a store that cannot be read. */
+function isOutage(error: unknown): error is HeimdallError {
+  return error instanceof HeimdallError && /^(STORE|CONFIG|GIT)_/.test(error.code)
+}
+
+function runHook(context: Context, hook: Hook, words: readonly string[]): Promise<Answer> {
+  const at: Git = { cwd: context.cwd, env: context.env }
+  return withRoomToRead(
+    context,
+    async (room) => {
+      const committer = whoCommits(context, room, at)
+      if (hook !== 'prepare-commit-msg') return await check(context, room, at, hook, committer, words)
+      const [file, source] = words
+      // A replayed commit is not this agent's work, and nobody signs with a name that is not proved to be its own.
+      if (
+        file !== undefined &&
+        committer.kind === 'agent' &&
+        committer.isProven &&
+        readHaid(committer.haid) !== undefined &&
+        !isReplaying(at) &&
+        !(source === 'message' && isBlank(at, file))
+      )
+        addTrailer(at, file, trailer(committer.haid))
+      return answer(hook, CLEAR)
+    },
+    // Nobody has ever claimed anything here.
+    () => answer(hook, CLEAR),
+  )
+}
+
+const CLEAR: Verdict = { outcome: 'clear', collisions: [], contests: [] }
+
+async function check(
+  context: Context,
+  room: Coordination,
+  at: Git,
+  hook: Exclude<Hook, 'prepare-commit-msg'>,
+  committer: Committer,
+  words: readonly string[],
+): Promise<Answer> {
+  const verdict = await judge(context, room, at, hook, committer, words)
+  // Whoever was warned before the commit has gone past nothing, unless somebody claimed it since.
+  const wasWarned = hook === 'post-commit' && words[0] === 'warned'
+  if (!wasWarned || verdict.outcome === 'refuse')
+    for (const line of verdictLines(hook, committer, verdict)) context.note(line)
+  if (verdict.collisions.length + verdict.contests.length > 0) await putOnRecord(context, committer, verdict)
+  return answer(hook, verdict)
+}
+
+/** What was found stands, whether or not it can be written down. */
+async function putOnRecord(context: Context, committer: Committer, verdict: Verdict): Promise<void> {
+  try {
+    await withRoom(context, async (room) => recordCollisions(room, committer, verdict))
+  } catch (error) {
+    if (!isOutage(error)) throw error
+    context.note(`heimdall guard: the collision is not on record: ${error.message}`)
+  }
+}
+
+/** After the commit there is nothing left to refuse. */
+function answer(hook: Hook, { outcome, collisions }: Verdict): Answer {
+  return {
+    data: { hook, outcome, collisions: collisions.map(shown) },
+    // The hooks read this word; whatever is for people went to stderr.
+    text: outcome,
+    exit: outcome === 'refuse' && hook !== 'post-commit' ? EXIT.failure : EXIT.ok,
+  }
+}
+
+async function judge(
+  context: Context,
+  room: Coordination,
+  at: Git,
+  hook: Exclude<Hook, 'prepare-commit-msg'>,
+  committer: Committer,
+  words: readonly string[],
+): Promise<Verdict> {
+  switch (hook) {
+    case 'pre-commit':
+      return judgePaths(room, committer, stagedPaths(at))
+    case 'post-commit':
+      if (isReplaying(at) && lastMove(at).startsWith('rebase')) return CLEAR
+      // Made just now, whatever date it was given.
+      return judgeCommits(room, committer, [{ ...lastCommit(at), committedMs: Number.POSITIVE_INFINITY }])
+    case 'pre-push': {
+      const lines = (await readAll(context.stdin)).toString('utf8')
+      return judgeCommits(room, committer, pushedCommits(at, words[0] ?? 'origin', lines))
+    }
+  }
+}
+
+/**
+ * A commit that carries an agent's trailer is that agent's, whoever pushes it: its own claims do not stand in its way.
+ * Nor does a claim that is younger than the commit: whoever made it claimed what was history by then.
+ */
+function judgeCommits(room: Coordination, committer: Committer, commits: readonly Commit[]): Verdict {
+  const verdicts = commits.map(({ paths, agents, committedMs }) =>
+    judgePaths(room, committer, paths, { authors: agents, atMs: committedMs + COMMIT_CLOCK_MS }),
+  )
+  const worst = (['refuse', 'warn'] as const).find((outcome) => verdicts.some((verdict) => verdict.outcome === outcome))
+  const collisions = new Map<string, Conflict>()
+  for (const found of verdicts.flatMap((verdict) => verdict.collisions)) {
+    const pairs = new Map((collisions.get(found.claimId)?.pairs ?? []).map((pair) => [pair.wanted, pair]))
+    for (const pair of found.pairs) if (!pairs.has(pair.wanted)) pairs.set(pair.wanted, pair)
+    collisions.set(found.claimId, { ...found, pairs: [...pairs.values()].slice(0, CONFLICT_PAIRS_MAX) })
+  }
+  const contests = verdicts.flatMap((verdict) => verdict.contests)
+  return { outcome: worst ?? 'clear', collisions: [...collisions.values()], contests }
+}
+
+/** Git keeps whole seconds, and cut off, not rounded. */
+const COMMIT_CLOCK_MS = 1_000
+
+function whoCommits(context: Context, room: Coordination, at: Git): Committer {
+  return committerOf(room, askingHere(context.env), () => (whoActs().person ? humanName(at) : undefined))
+}
+
+function humanName({ cwd, env }: Git): string {
+  return env['GIT_AUTHOR_NAME'] ?? git({ cwd, env }, ['var', 'GIT_AUTHOR_IDENT']).replace(/ <.*$/s, '')
+}
+
+function shown({ agentId, haid, liveness, held, pairs, task, expiresAt }: Conflict): object {
+  return { agentId, haid, liveness, held, paths: pairs.map(({ wanted }) => wanted), task, expiresAt }
+}
