@@ -68,7 +68,7 @@ const groups = [
   // What starts a session, finds one, and settles a lost one.
   {
     name: 'sessions',
-    test: /src\/sessions\/|src\/(process-ending|interactive-shell|session-tree|session-folder|signals|supervisor-process)\.ts$|src\/wire\/(exit-record|handover|json-text|kept-output|pid-file|session-options|session-paths)\.ts$|src\/cli\/commands\/session\/(run|socket-dir)\.ts$/,
+    test: /src\/sessions\/(command|hold-id|kept-output|listening|prepare|session-dir|session-files|settle|start)\.ts$|src\/(process-ending|interactive-shell|session-tree|session-folder|signals|supervisor-process)\.ts$|src\/wire\/(exit-record|handover|json-text|kept-output|pid-file|session-options|session-paths)\.ts$|src\/cli\/commands\/session\/(run|socket-dir)\.ts$/,
   },
   // What `claim check` loads when the path is clear, in one piece.
   {
