@@ -108,6 +108,25 @@ describe('imports', () => {
     expect(rooms.filter((room) => !Object.hasOwn(MAY_IMPORT, room))).toEqual([])
   })
 
+  test('a session’s rooms have no import that leads back to where it came from', () => {
+    const rooms = ['wire', 'cells', 'supervisor', 'sessions']
+    const within = new Map(
+      sources
+        .filter(({ room }) => rooms.includes(room))
+        .map(({ path, imports }) => [path, imports.map((name) => normalize(join(dirname(path), name)))]),
+    )
+    const isDone = new Set<string>()
+    const circles: string[] = []
+    const walk = (path: string, above: readonly string[]): void => {
+      if (above.includes(path)) circles.push([...above.slice(above.indexOf(path)), path].join(' -> '))
+      if (isDone.has(path) || above.includes(path)) return
+      for (const next of within.get(path) ?? []) if (within.has(next)) walk(next, [...above, path])
+      isDone.add(path)
+    }
+    for (const path of within.keys()) walk(path, [])
+    expect(circles).toEqual([])
+  })
+
   test('relative imports name an existing file with its extension', () => {
     const broken = sources.flatMap(({ path, imports }) =>
       imports

@@ -22,7 +22,7 @@ import type { InputSource } from './input-queue.ts'
 import type { Subscriber } from './subscriber.ts'
 
 /** What a client may ask of the session. */
-export interface SessionDesk {
+export interface Desk {
   input(client: Connection, bytes: Buffer): void
   subscribe(client: Connection, options: SubscribeOptions): Subscriber
   status(): Buffer
@@ -38,9 +38,15 @@ export interface SessionDesk {
   drained(subscriber: Subscriber): void
   /** True while input must wait. */
   readonly isInputFull: boolean
+  /** It will ask for nothing any more. */
   gone(client: Connection): void
+}
+
+/** What all clients share. */
+export interface Admission {
   /** Memory held for half a frame changed by so much; false when all clients together hold too much. */
   hold(deltaBytes: number): boolean
+  gone(client: Connection): void
 }
 
 /** A client that asks more often before it is answered is not curious. */
@@ -48,7 +54,8 @@ const INFOS_MAX = 16
 
 export class Connection implements InputSource {
   readonly socket: Socket
-  readonly #desk: SessionDesk
+  readonly #desk: Desk
+  readonly #admission: Admission
   readonly #nowMs: () => number
   readonly #reader: FrameReader<'client'>
   #subscriber: Subscriber | undefined
@@ -68,10 +75,11 @@ export class Connection implements InputSource {
   #ackedBytes = 0
 
   /** `accepted` has not been read from. */
-  constructor(accepted: Socket, desk: SessionDesk, nowMs: () => number) {
+  constructor(accepted: Socket, desk: Desk, admission: Admission, nowMs: () => number) {
     const socket = readShared(accepted, (chunk) => this.#read(chunk))
     this.socket = socket
     this.#desk = desk
+    this.#admission = admission
     this.#nowMs = nowMs
     this.#reader = new FrameReader('client', { frame: (name, payload) => this.#take(name, payload) })
     socket.on('drain', () => this.#drained())
@@ -200,7 +208,7 @@ export class Connection implements InputSource {
     this.#frameBegunMs = this.#reader.isBetweenFrames ? undefined : (this.#frameBegunMs ?? this.#nowMs())
     const delta = this.#reader.heldBytes - this.#heldBytes
     this.#heldBytes += delta
-    if (delta !== 0 && !this.#desk.hold(delta)) this.socket.destroy()
+    if (delta !== 0 && !this.#admission.hold(delta)) this.socket.destroy()
     if (this.#desk.isInputFull || this.socket.writableLength > ANSWER_BYTES_MAX) this.socket.pause()
   }
 
@@ -302,8 +310,8 @@ export class Connection implements InputSource {
   }
 
   #close(): void {
-    this.#desk.hold(-this.#heldBytes)
+    this.#admission.hold(-this.#heldBytes)
     this.#heldBytes = 0
-    this.#desk.gone(this)
+    this.#admission.gone(this)
   }
 }

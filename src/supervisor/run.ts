@@ -5,7 +5,7 @@ import { EXIT_LINGER_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { childEnvironment } from './child-environment.ts'
-import type { SessionEnd } from './session-end.ts'
+import type { SessionEnd } from './child.ts'
 import { KeptFile } from './kept-file.ts'
 import type { SessionOptions } from '../wire/session-options.ts'
 import { stayPresent } from './presence.ts'
@@ -88,7 +88,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     ended_at: new Date(clock.wallMs()).toISOString(),
     output_bytes: session.outputBytes,
     swept,
-    ended_by: session.ending.by ?? null,
+    ended_by: session.endedBy ?? null,
   })
   const writeRecord = (end: SessionEnd): void => {
     try {
@@ -151,7 +151,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     // Nobody knows of this session, so nobody could end its child.
     session.terminate('the supervisor, which could not listen')
     await ended
-    await session.ending.sweep()
+    await session.sweep()
     removeIfThere(name.paths.exit)
     removeIfThere(name.paths.kept)
     throw error
@@ -163,7 +163,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   log.write('info', 'session', `child ended: code ${end.code}, signal ${end.signal ?? 'none'}, ${end.reason}`)
   const lingerUntilMs = clock.monoMs() + EXIT_LINGER_MS
   const kept = session.keepScreen()
-  if (options.killProcessGroup) swept = await session.ending.sweep()
+  if (options.killProcessGroup) swept = await session.sweep()
   if (swept > 0) {
     log.write('info', 'session', `ended ${swept} more processes of the tree`)
     writeRecord(end)

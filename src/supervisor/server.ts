@@ -4,10 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { Clock, Timer } from '../clock.ts'
 import { ignore } from '../errors.ts'
 import { CLIENTS_MAX, FRAME_DEADLINE_MS, PARTIAL_FRAME_BYTES_MAX } from '../limits.ts'
-import { Connection, type SessionDesk } from './connection.ts'
-
-/** Everything of the desk that is not about connections. */
-export type Desk = Omit<SessionDesk, 'hold' | 'gone'> & { gone(client: Connection): void }
+import { type Admission, Connection, type Desk } from './connection.ts'
 
 export class SessionServer {
   readonly #desk: Desk
@@ -16,6 +13,17 @@ export class SessionServer {
   readonly #clients = new Set<Connection>()
   #heldBytes = 0
   #deadline: Timer | undefined
+  readonly #admission: Admission = {
+    hold: (delta) => {
+      this.#heldBytes += delta
+      this.#watch()
+      return delta <= 0 || this.#heldBytes <= PARTIAL_FRAME_BYTES_MAX
+    },
+    gone: (client) => {
+      this.#clients.delete(client)
+      this.#desk.gone(client)
+    },
+  }
 
   constructor(desk: Desk, clock: Clock) {
     this.#desk = desk
@@ -92,37 +100,7 @@ export class SessionServer {
       socket.destroy()
       return
     }
-    const desk = this.#desk
-    const client = new Connection(
-      socket,
-      {
-        input: (from, bytes) => desk.input(from, bytes),
-        subscribe: (from, options) => desk.subscribe(from, options),
-        status: () => desk.status(),
-        info: () => desk.info(),
-        resize: (from, size) => desk.resize(from, size),
-        kill: (from) => desk.kill(from),
-        detach: (from) => desk.detach(from),
-        keep: (from) => desk.keep(from),
-        rename: (to) => desk.rename(to),
-        colors: (colors) => desk.colors(colors),
-        report: (report) => desk.report(report),
-        drained: (subscriber) => desk.drained(subscriber),
-        get isInputFull() {
-          return desk.isInputFull
-        },
-        gone: (from) => {
-          this.#clients.delete(from)
-          desk.gone(from)
-        },
-        hold: (delta) => {
-          this.#heldBytes += delta
-          this.#watch()
-          return delta <= 0 || this.#heldBytes <= PARTIAL_FRAME_BYTES_MAX
-        },
-      },
-      () => this.#clock.monoMs(),
-    )
+    const client = new Connection(socket, this.#desk, this.#admission, () => this.#clock.monoMs())
     this.#clients.add(client)
     this.#watch()
   }
