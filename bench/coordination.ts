@@ -1,6 +1,7 @@
 // Claims per second, checks against many claims, overlap against plain matching, and the start of `claim check`.
-import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { execFileSync, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, realpathSync, rmSync, watch } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import picomatch from 'picomatch'
@@ -10,6 +11,7 @@ import { releaseClaims } from '../src/coordination/held.ts'
 import { type Coordination, openCoordination } from '../src/coordination/coordination.ts'
 import type { AgentActor } from '../src/coordination/gate.ts'
 import { register } from '../src/coordination/identity.ts'
+import { storePath } from '../src/coordination/view.ts'
 import { findProject } from '../src/paths.ts'
 import { overlap } from '../src/scopes/overlap.ts'
 import { NO_DISK, parseScope } from '../src/scopes/scope.ts'
@@ -81,6 +83,47 @@ async function eightProcesses(root: string, count: number): Promise<number> {
   })
   await Promise.all(endings)
   return (8 * count * 1_000) / (systemClock.monoMs() - start)
+}
+
+/** p50 of the milliseconds from the beginning of a commit until another process has heard of it. */
+async function untilHeard(room: Coordination, how: 'follow' | 'watch', count: number): Promise<number> {
+  const child = fork(process.argv[1] ?? '', [how, room.project.root], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const told = (): Promise<number> => once(child, 'message').then(([at]) => Number(at))
+  const times: number[] = []
+  await told()
+  for (let n = 0; n < count; n += 1) {
+    child.send('next')
+    await told()
+    const heard = told()
+    const start = systemClock.monoMs()
+    await room.store.change((rows) => rows.putSetting('bench', `${how} ${n} ${start}`))
+    times.push((await heard) - start)
+  }
+  child.kill()
+  await once(child, 'exit')
+  return times.sort((a, b) => a - b)[Math.floor(count / 2)] ?? Number.NaN
+}
+
+/** The other process: says when it is ready for the next commit, and when it has heard of it. */
+async function listen(how: string, root: string): Promise<void> {
+  const room = open(root)
+  let isNext = false
+  const heard = (): void => {
+    if (isNext) process.send?.(systemClock.monoMs())
+    isNext = false
+  }
+  process.on('message', () => {
+    isNext = true
+    process.send?.(0)
+  })
+  process.send?.(0)
+  if (how === 'watch') watch(`${storePath(room.project)}-wal`, heard)
+  else {
+    const head = room.store.read((rows) => rows.head())
+    for await (const _ of room.store.follow(head, new AbortController().signal)) heard()
+  }
 }
 
 /** Granted in one transaction: it is the checking that is measured, not ten thousand flushes of the disk. */
@@ -197,6 +240,13 @@ async function bench(): Promise<void> {
             peers: [{ name: 'among 10', measure: () => checkTime(ten), goal: { atMost: 20 } }],
           },
           {
+            what: 'a commit until another process has it, p50',
+            unit: 'ms',
+            rounds: 5,
+            ours: { name: 'follow', measure: () => untilHeard(one, 'follow', 40) },
+            peers: [{ name: 'bare fs.watch on the log', measure: () => untilHeard(one, 'watch', 40) }],
+          },
+          {
             what: 'overlap of two globs, with a witness',
             unit: 'µs',
             rounds: 9,
@@ -225,4 +275,5 @@ if (mode === 'worker') {
   const room = open(root)
   await claimAndRelease(room, await enter(room, name), Number(count))
   room.store.close()
-} else await bench()
+} else if (mode === 'follow' || mode === 'watch') await listen(mode, root)
+else await bench()

@@ -6,6 +6,7 @@ import {
   ENTRIES_KEPT_MS,
   ENTRIES_TRIM_EVERY,
   ENTRIES_TRIMMED_AT_ONCE,
+  FOLLOW_BATCH,
 } from '../../limits.ts'
 import type { Author, Entry, Put, Row } from '../entry.ts'
 import type { EntryDraft } from './entry-draft.ts'
@@ -50,6 +51,14 @@ export function entriesAfter(sql: Statements, afterSeq: number, limit: number): 
   const first = rows[0]?.['seq']
   if (first === undefined ? afterSeq > headOf(sql) : first !== afterSeq + 1) throw outOfReach(sql, afterSeq)
   return rows.map((row) => entryFrom(sql, row))
+}
+
+/** Tables that entries after this one have put rows into; nothing when that is not known of all of them. */
+export function tablesSince(sql: Statements, afterSeq: number): ReadonlySet<string> | undefined {
+  const rows = sql.all('SELECT seq, tables FROM entries WHERE seq > ? ORDER BY seq LIMIT ?', afterSeq, FOLLOW_BATCH)
+  const first = rows[0]?.['seq']
+  const isWhole = first === undefined ? afterSeq === headOf(sql) : first === afterSeq + 1 && rows.length < FOLLOW_BATCH
+  return isWhole ? new Set(rows.flatMap((row) => String(row['tables']).split(' '))) : undefined
 }
 
 function outOfReach(sql: Statements, afterSeq: number): HeimdallError {

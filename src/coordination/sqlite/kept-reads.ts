@@ -1,27 +1,35 @@
-// What a process has read of the store already, kept for as long as nobody has written: most calls of a long-lived one ask the same.
+// What a process has read of the store already, kept until an entry says that it has changed: most calls of a long-lived one ask the same.
 import { KEPT_ROWS_MAX } from '../../limits.ts'
+import type { SharedTable } from '../entry.ts'
 import type { Reader } from '../store.ts'
 
-/** The store underneath: a read transaction, and the number that moves when another connection has committed. */
+/** The store underneath: a read transaction, and what was committed since a number. */
 export interface Source {
   readonly rows: Reader
   begin(): void
   commit(): void
-  /** Inside a transaction it says as of when the transaction reads. */
+  /** Moves when another connection has committed, an entry or not. Inside a transaction it says as of when the transaction reads. */
   version(): number
+  /** Tables that entries after this one have put rows into; nothing when they are no longer all kept. */
+  tablesSince(seq: number): ReadonlySet<string> | undefined
 }
+
+/** Answers of one kind, which go together: those about agents have beats in them, which are in no entry. */
+type Kind = Extract<SharedTable, 'agents' | 'claims' | 'settings'> | 'local'
 
 /**
  * Answers are facts of the store and never of the time: whether a lease has run out is worked out from them at each
- * call. They are good for one version; a change of our own moves no version, so whoever makes one calls `forget`.
+ * call. A change of our own moves no version, so whoever makes one calls `forget`.
  */
 export class KeptReads {
   readonly #source: Source
-  readonly #answers = new Map<string, unknown>()
+  readonly #answers = new Map<Kind, Map<string, unknown>>()
   readonly #view: Reader
   /** In all answers together. */
   #rows = 0
   #version: number | undefined
+  /** The entry as of which the answers stand. */
+  #head = 0
   #isOpen = false
   /** How often a commit came between a kept answer and a fresh one. */
   #overtaken = 0
@@ -49,16 +57,21 @@ export class KeptReads {
   forget(): void {
     this.#answers.clear()
     this.#rows = 0
+    this.#version = undefined
   }
 
   /** True when answers had to go. */
   #catchUp(): boolean {
     const version = this.#source.version()
     if (version === this.#version) return false
+    const changed = this.#version === undefined ? undefined : this.#source.tablesSince(this.#head)
+    const before = this.#answers.size
+    if (changed === undefined) this.forget()
+    // What is in no entry may have changed without one.
+    else for (const kind of this.#answers.keys()) if (isStale(kind, changed)) this.#answers.delete(kind)
     this.#version = version
-    const hadAnswers = this.#answers.size > 0
-    this.forget()
-    return hadAnswers
+    this.#head = this.#source.rows.head()
+    return this.#answers.size < before
   }
 
   /** The transaction begins with the first question that has no answer yet. A commit in between makes what was answered before it older than the rest. */
@@ -71,23 +84,29 @@ export class KeptReads {
     return ask()
   }
 
-  #kept<T>(key: string, ask: () => T): T {
-    const known = this.#answers.get(key)
+  #kept<T>(kind: Kind, key: string, ask: () => T): T {
+    const known = this.#answers.get(kind)?.get(key)
     if (known !== undefined) return known as T
     const answer = this.#fresh(ask)
-    if (this.#rows >= KEPT_ROWS_MAX) this.forget()
+    if (this.#rows >= KEPT_ROWS_MAX) {
+      this.#answers.clear()
+      this.#rows = 0
+    }
     this.#rows += Array.isArray(answer) ? answer.length + 1 : 1
+    const answers = this.#answers.get(kind) ?? new Map<string, unknown>()
+    this.#answers.set(kind, answers)
     // Others get the very same list: whoever sorts it in place is told at once.
-    this.#answers.set(key, Array.isArray(answer) ? Object.freeze(answer) : answer)
+    answers.set(key, Array.isArray(answer) ? Object.freeze(answer) : answer)
     return answer
   }
 
   #keeping(rows: Reader): Reader {
     return {
-      agent: (haid) => this.#kept(`agent ${haid}`, () => rows.agent(haid)),
-      claims: (query) => this.#kept(`claims ${JSON.stringify(query)}`, () => rows.claims(query)),
-      candidates: (bases) => this.#kept(`candidates ${JSON.stringify(bases)}`, () => rows.candidates(bases)),
-      setting: (key) => this.#kept(`setting ${key}`, () => rows.setting(key)),
+      agent: (haid) => this.#kept('agents', haid, () => rows.agent(haid)),
+      claims: (query) => this.#kept('claims', JSON.stringify(query), () => rows.claims(query)),
+      candidates: (bases) => this.#kept('claims', JSON.stringify(bases), () => rows.candidates(bases)),
+      setting: (key) => this.#kept('settings', key, () => rows.setting(key)),
+      localSetting: (key) => this.#kept('local', key, () => rows.localSetting(key)),
       agentById: (agentId) => this.#fresh(() => rows.agentById(agentId)),
       agents: () => this.#fresh(() => rows.agents()),
       agentsOfOtherBoots: (boot) => this.#fresh(() => rows.agentsOfOtherBoots(boot)),
@@ -103,8 +122,11 @@ export class KeptReads {
       tickets: () => this.#fresh(() => rows.tickets()),
       task: (taskId) => this.#fresh(() => rows.task(taskId)),
       tasks: (query) => this.#fresh(() => rows.tasks(query)),
-      localSetting: (key) => this.#kept(`local setting ${key}`, () => rows.localSetting(key)),
       head: () => this.#fresh(() => rows.head()),
     }
   }
+}
+
+function isStale(kind: Kind, changed: ReadonlySet<string>): boolean {
+  return kind === 'agents' || kind === 'local' || changed.has(kind)
 }

@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../../storage/sqlite.ts'
 import type { Author } from '../entry.ts'
 import type { Store, Writer } from '../store.ts'
 import { CommitWatch } from './commit-watch.ts'
-import { appendEntry, entriesAfter } from './entries.ts'
+import { appendEntry, entriesAfter, tablesSince } from './entries.ts'
 import { EntryDraft } from './entry-draft.ts'
 import { followEntries } from './follow.ts'
 import { KeptReads } from './kept-reads.ts'
@@ -47,6 +47,7 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
     begin: () => void begin.run(),
     commit: () => void commit.run(),
     version: () => (dataVersion.get() as { data_version: number }).data_version,
+    tablesSince: (seq) => tablesSince(sql, seq),
   })
   let draft = new EntryDraft()
   const writer = createWriter(sql, reader, () => draft)
