@@ -1,4 +1,5 @@
 // Calls of which a person is asked: the question is put, the call is held for a moment, and goes on when the answer is there.
+import { bootId } from '../boot-id.ts'
 import { type Clock, type Timer, within } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { ASK_HELD_MAX, ASK_LOOK_IDLE_MS, ASK_LOOK_MS, ASK_PREVIEW_BYTES, NOTICE_CLOSE_MS } from '../limits.ts'
@@ -31,7 +32,6 @@ export interface AskingOptions {
   readonly agentId: string
   /** Opened with the first question. */
   readonly approvals: () => Approvals
-  readonly bootId: string
   readonly clock: Clock
   readonly redact: Redact
   readonly notice: SessionNotice
@@ -60,7 +60,7 @@ export class Asking {
   }
 
   get #now(): Moment {
-    return { bootId: this.#options.bootId, monoMs: this.#options.clock.monoMs() }
+    return { bootId: bootId(), monoMs: this.#options.clock.monoMs() }
   }
 
   /** What persons have said of a call that a plan asks about. */

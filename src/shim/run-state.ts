@@ -1,4 +1,4 @@
-// The counters of a run that shims share: in its folder once it is joined, and in memory until then.
+// The counters of a run: in its folder where shims share it, once it is joined; in memory until then, and for a shim alone.
 import type { Clock } from '../clock.ts'
 import type { SharedRun } from '../runs/open-run.ts'
 import { POLICY_WINDOWS_MAX } from '../limits.ts'
@@ -7,8 +7,10 @@ import { bootId } from '../boot-id.ts'
 import { memoryState, type PolicyState, type SharedState, sharedState } from './policy-state.ts'
 
 /** Opened with the first call that needs a counter: most tools of most policies need none. */
-export function stateOfRun({ runDir, whenJoined }: SharedRun, clock: Clock): PolicyState {
+export function stateOfRun(run: SharedRun | null, clock: Clock): PolicyState {
   const memory = memoryState()
+  if (run === null) return memory
+  const { runDir, whenJoined } = run
   /** What was counted before the run was joined; it is entered in the run's counters then. */
   const early = new Map<string, CellWrite>()
   let isJoined = false

@@ -11,14 +11,14 @@ import { runShim, type ShimOptions } from '../../shim/shim.ts'
 import { shimOptions } from '../../shim/options.ts'
 
 export const run: Run<typeof shim> = async (context, { flags, rest }) => {
+  // Node prints warnings to stderr, where events may be expected and nothing else; the shim says them as its own.
+  process.removeAllListeners('warning')
   const signals = new EarlySignals(process)
   if (rest.length === 0)
     throw new HeimdallError('USAGE', 'no server to start: give its command line after --', {
       hint: `${context.calledAs} --server-name=git -- npx mcp-server-git`,
     })
   const { stdin, stdout, stderr } = context
-  // Node prints warnings to stderr, where events may be expected and nothing else; the shim says them as its own.
-  process.removeAllListeners('warning')
   const exit = await runShim({
     ...shimOptions(flags, context.env, context.isSeedName),
     command: rest,

@@ -1,0 +1,51 @@
+// A policy file that changes while the shim runs: a valid new one replaces the old one between two calls, an invalid one is refused.
+import type { HeimdallError } from '../errors.ts'
+import { policyText } from '../events/event-text.ts'
+import type { Policy } from '../policy/plan.ts'
+import type { RunPart } from '../runs/taking-part.ts'
+import { type Gate, refOf } from './gate.ts'
+import type { readIdentity } from './identity.ts'
+import { loadPolicy, type PolicyWatch, watchPolicy } from './policy-source.ts'
+import type { ShimOptions } from './shim.ts'
+
+export function followPolicy(
+  options: ShimOptions,
+  identity: ReturnType<typeof readIdentity>,
+  loaded: string | null,
+  gate: Gate,
+  run: RunPart,
+  note: (line: string) => void,
+): PolicyWatch | null {
+  const { policy: origin, clock, signals } = options
+  if (origin.kind !== 'file') return null
+  const report = (policy: Policy, problem: HeimdallError | null): void => {
+    if (problem !== null) note(`${problem.message}; the policy in force stays`)
+    sayLoaded(run, policy, problem)
+  }
+  // One after the other: a slow compilation must not overtake a later, quicker one.
+  let last = Promise.resolve()
+  const watch = watchPolicy({
+    path: origin.path,
+    loaded,
+    clock,
+    note,
+    onChange: () => {
+      last = last.then(async () => {
+        const { policy, problem } = await loadPolicy(origin, identity)
+        if (problem === null) gate.usePolicy(policy)
+        report(problem === null ? policy : gate.policy, problem)
+      })
+    },
+  })
+  signals.on('SIGUSR2', () => watch.look())
+  return watch
+}
+
+export function sayLoaded({ say }: RunPart, policy: Policy, problem: HeimdallError | null): void {
+  say((text) =>
+    text.policyLoaded(policyText(refOf(policy)), policy.snapshot.mode, {
+      ok: problem === null,
+      ...(problem === null ? {} : { message: problem.message }),
+    }),
+  )
+}
