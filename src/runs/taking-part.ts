@@ -24,12 +24,12 @@ export interface RunPart {
   /** What persons are asked and have answered; opened with the first question. */
   readonly approvals: () => Approvals
   /** An event that is not about a call. */
-  say(put: (text: EventText) => void): void
+  readonly say: (put: (text: EventText) => void) => void
   /** Ends the run for all who take part in it. */
-  terminate(why: object): void
+  readonly terminate: (why: object) => void
   /** Somebody else has ended it, perhaps before this part began. */
-  onTerminated(act: (why: object) => void): void
-  leave(status: RunStatus): Promise<void>
+  readonly onTerminated: (act: (why: object) => void) => void
+  readonly leave: (status: RunStatus) => Promise<void>
 }
 
 export async function takePart(request: PartRequest): Promise<RunPart> {
