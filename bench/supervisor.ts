@@ -26,7 +26,7 @@ import {
   tmuxAttach,
 } from './support/terminals.ts'
 
-const MB = 200
+const MB = 100
 const ROUNDS = 7
 const LINE = `${'0123456789'.repeat(7)}a\n`
 /** Behind the text, with the number of the flood in it: a terminal that redraws shows the last one again. */
