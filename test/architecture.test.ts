@@ -16,6 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   events: ['storage', 'canonical'],
   runs: ['events', 'storage', 'canonical'],
   coordination: ['storage', 'scopes', 'canonical'],
+  // Nobody imports it: a session's process is spawned.
   supervisor: ['wire', 'cells', 'storage'],
   client: ['wire'],
   hosts: ['storage', 'canonical', 'events'],
@@ -34,7 +35,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'events',
     'runs',
     'coordination',
-    'supervisor',
     'client',
     'hosts',
     'sessions',

@@ -2,9 +2,9 @@
 import { type Params, paramsText } from '../cells/params.ts'
 import type { Colors } from '../wire/messages.ts'
 import type { Emulator } from './emulator.ts'
-import { Palette } from './palette.ts'
+import { Palette } from '../cells/palette.ts'
 import type { TerminalModes } from './terminal-modes.ts'
-import { type Asked, QUERIES } from './terminal-queries.ts'
+import { type Asked, QUERIES } from '../cells/terminal-queries.ts'
 
 declare const __HEIMDALL_VERSION__: string
 

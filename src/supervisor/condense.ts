@@ -1,5 +1,5 @@
 // What must not be missed of output that the emulator has no time for: what changes modes and colours, and questions. Pure.
-import { QUERY } from './terminal-queries.ts'
+import { QUERY } from '../cells/terminal-queries.ts'
 
 const ESC = 0x1b
 /** Long enough for any control sequence; a longer one is no sequence. */

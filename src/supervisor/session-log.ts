@@ -3,7 +3,7 @@ import { constants, closeSync, openSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
 import { onDisk } from '../storage/faults.ts'
 import { LOG_LEVELS, type LogLevel } from '../wire/session-options.ts'
-import { writeWhole } from './whole-write.ts'
+import { writeWhole } from '../storage/whole-write.ts'
 
 export interface SessionLog {
   /** `topic` is one of a few words (`session`, `client`, `child`, `screen`); `text` is ours, never the child's. */

@@ -7,7 +7,7 @@ import { FanOut, type ChildFlow } from './fan-out.ts'
 import type { KeptFile } from './kept-file.ts'
 import { OscScanner } from './osc.ts'
 import { OutputLog, READ_BYTES } from './output-log.ts'
-import type { Recording } from './recording.ts'
+import type { Recording } from '../storage/recording.ts'
 import type { Screen } from './screen.ts'
 import { Subscriber, type SubscriberPort } from './subscriber.ts'
 

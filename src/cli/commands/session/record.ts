@@ -1,6 +1,6 @@
 // hm record: writes what a session puts out from now on as asciicast v2.
 import { join } from 'node:path'
-import { openRecording } from '../../../supervisor/recording.ts'
+import { openRecording } from '../../../storage/recording.ts'
 import type { Run } from '../../command.ts'
 import type { record } from '../../table/session.ts'
 import { connectTo, locate } from './locate.ts'

@@ -1,7 +1,7 @@
 // Attached inline: output passed through as it comes, into a terminal that keeps its own scroll-back, or into a pipe.
 import type { SessionConnection } from '../../../../client/connection.ts'
 import type { Timer } from '../../../../clock.ts'
-import { QueryFilter } from '../../../../supervisor/query-stream.ts'
+import { QueryFilter } from '../../../../cells/query-stream.ts'
 import type { Context } from '../../../command.ts'
 import type { AttachTarget } from '../attach.ts'
 import { terminalSize } from '../terminal-size.ts'

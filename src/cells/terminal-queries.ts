@@ -1,10 +1,9 @@
 // The questions that programs ask their terminal and what this one answers: one table, and the pattern that finds them. Pure.
 import type { Palette } from './palette.ts'
-import type { TerminalModes } from './terminal-modes.ts'
 
 /** What an answer may draw on: the terminal as it is at the question's place in the stream. */
 export interface Asked {
-  readonly modes: TerminalModes
+  readonly modes: { readonly keyboardFlags: number }
   readonly palette: Palette
   readonly version: string
 }

@@ -1,5 +1,5 @@
 // Colours as a terminal reports them: the usual 256 and those of text, background and cursor, until the program sets others. Pure.
-import { parseColor } from '../cells/color.ts'
+import { parseColor } from './color.ts'
 
 const WHITE = 0xff_ff_ff
 const BLACK = 0x00_00_00

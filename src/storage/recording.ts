@@ -3,9 +3,13 @@ import { closeSync, constants, ftruncateSync, openSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import type { Clock } from '../clock.ts'
 import { isErrno } from '../errors.ts'
-import { diskError, onDisk } from '../storage/faults.ts'
-import type { Size } from '../wire/messages.ts'
+import { diskError, onDisk } from './faults.ts'
 import { writeWhole } from './whole-write.ts'
+
+interface Size {
+  readonly cols: number
+  readonly rows: number
+}
 
 export interface Recording {
   output(bytes: Buffer): void
