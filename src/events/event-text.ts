@@ -233,8 +233,14 @@ export class EventText {
   }
 
   /** Metadata only. Nested, because a field `source` beside the envelope's `source` would overwrite it. */
-  secretInjection(secret: Readonly<Record<string, unknown>>): void {
+  secretInjection(secret: object): void {
     this.#whole('secret_injection', `"secret":${jsonValue(secret)}`)
+  }
+
+  /** The agent has been sent a secret of the server's, in the answer to a call or in another message. */
+  secretExposed(secret: object, names: string | null): void {
+    const call = names === null ? '' : `"call":{${names}},`
+    this.#whole('secret_exposed', `${call}"severity":"critical","secret":${jsonValue(secret)}`)
   }
 }
 

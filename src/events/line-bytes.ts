@@ -1,5 +1,5 @@
 // Where lines of events are put together as bytes: most of a line is copied from parts that are made once, and no string is made of it.
-import type { Suspects } from './suspects.ts'
+import { SUSPECTS } from './suspects.ts'
 
 const FIRST_BYTES = 16 << 10
 /** A burst may need more; memory past this is given back when the burst is over. */
@@ -58,11 +58,10 @@ export class LineBytes {
   }
 
   /** The bytes as the inside of a JSON string; false, with nothing put, when they hold more than printable ASCII or may hold a secret. */
-  escaped({ buffer, from, to }: Piece, suspects: Suspects): boolean {
-    if (suspects.isEverything) return false
+  escaped({ buffer, from, to }: Piece): boolean {
     this.#reserve((to - from) * 2)
     const bytes = this.#bytes
-    const { pairs } = suspects
+    const { pairs } = SUSPECTS
     let at = this.#at
     let before = 0
     let last = 0
@@ -74,7 +73,7 @@ export class LineBytes {
         bytes[at++] = 0x5c
       }
       bytes[at++] = byte
-      if (pairs[(last << 7) | byte] === 1 && suspects.has(before, last, byte)) return false
+      if (pairs[(last << 7) | byte] === 1 && SUSPECTS.has(before, last, byte)) return false
       before = last
       last = byte
     }

@@ -2,13 +2,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { LOG_LINE_BYTES_MAX, MAX_PREVIEW_BYTES } from '../limits.ts'
+import { KnownSecrets } from './known-secrets/known-secrets.ts'
 import { LineBytes } from './line-bytes.ts'
 import { cutAtBytes, putPreview } from './preview.ts'
 import { createRedact, type Redact, REDACTED } from './redact.ts'
-import { Suspects } from './suspects.ts'
 
-const redact = createRedact(['the-known-secret'])
-const asItIs: Redact = Object.assign((text: string) => text, { suspects: new Suspects([]) })
+const redact = createRedact(new KnownSecrets(['the-known-secret']))
+const asItIs: Redact = Object.assign((text: string) => text, { known: null, beginning: String })
 function textOf(field: 'args_preview' | 'result_preview', bytes: Buffer, how: Redact): string {
   const line = new LineBytes()
   putPreview(line, { field, piece: { buffer: bytes, from: 0, to: bytes.length }, redact: how })

@@ -43,10 +43,10 @@ export function putPreview(line: LineBytes, preview: Preview): void {
   const { buffer, from, to } = piece
   const isWhole = to - from <= MAX_PREVIEW_BYTES
   // Most values are short, printable and far from any secret, and go over byte by byte.
-  if (isWhole) {
+  if (isWhole && redact.known?.isIn(buffer.subarray(from, to)) !== true) {
     const before = line.length
     line.put(BEGINNINGS[field])
-    if (line.escaped(piece, redact.suspects)) {
+    if (line.escaped(piece)) {
       line.put(END)
       return
     }
@@ -54,8 +54,11 @@ export function putPreview(line: LineBytes, preview: Preview): void {
   }
   // Never past the value: behind it in the buffer stands what another call was answered.
   const end = Math.min(to, from + MAX_PREVIEW_BYTES + MARGIN_BYTES)
-  const redacted = redact(buffer.toString('utf8', from, end))
-  line.text(previewText(field, end < to ? withoutHalfSecret(redacted) : redacted, isWhole))
+  const redacted =
+    end < to
+      ? withoutHalfSecret(redact.beginning(buffer.subarray(from, end)))
+      : redact(buffer.toString('utf8', from, end))
+  line.text(previewText(field, redacted, isWhole))
 }
 
 /** Where secrets were taken out, the cut moves towards the end of what was read, and there may stand half of another one. */

@@ -1,8 +1,9 @@
 // What looks like a secret is taken out before anything is written.
 import { ISSUERS } from './issuers.ts'
 import { withoutJsonSecrets } from './json-secrets.ts'
+import type { KnownSecrets } from './known-secrets/known-secrets.ts'
+import { StreamRedactor, withoutSecrets } from './known-secrets/stream-redactor.ts'
 import { withoutCarried } from './secret-carriers.ts'
-import { Suspects } from './suspects.ts'
 
 /** Written in place of a secret. */
 export const REDACTED = '[REDACTED]'
@@ -24,35 +25,20 @@ function clean(text: string): string {
 
 export interface Redact {
   (text: string): string
-  /** Tells most bytes that hold no secret without making text of them. */
-  readonly suspects: Suspects
+  /** The same of bytes that go on behind their end: what a secret may have begun with is not shown. */
+  readonly beginning: (bytes: Buffer) => string
+  /** Looked for first in bytes of which no text is made; the rest shows at a glance. */
+  readonly known: KnownSecrets | null
 }
 
-/**
- * Takes out values known by heart, then everything that has the shape of a secret. `values` are what was injected into an
- * upstream; they are replaced in any spelling that `spellings` gives them.
- */
-export function createRedact(
-  values: readonly string[] = [],
-  spellings: (value: string) => readonly string[] = plain,
-): Redact {
-  const needles = [...new Set(values.flatMap(spellings))]
-    .filter((text) => text !== '')
-    .sort((a, b) => b.length - a.length)
-  const known = needles.length === 0 ? undefined : new RegExp(needles.map(escapeRegExp).join('|'), 'g')
+/** Takes out secrets that are known by their values, in any form, then everything that has the shape of a secret. */
+export function createRedact(known: KnownSecrets | null = null): Redact {
+  const byShape = (text: string): string => (HINT.test(text) ? clean(withoutJsonSecrets(text, REDACTED, clean)) : text)
+  if (known === null) return Object.assign(byShape, { known, beginning: (bytes: Buffer) => byShape(bytes.toString()) })
   const redact = (text: string): string => {
-    const first = known === undefined ? text : text.replace(known, REDACTED)
-    return HINT.test(first) ? clean(withoutJsonSecrets(first, REDACTED, clean)) : first
+    const bytes = Buffer.from(text)
+    return byShape(known.isIn(bytes) ? withoutSecrets(bytes, known, REDACTED).toString() : text)
   }
-  return Object.assign(redact, { suspects: new Suspects(needles) })
-}
-
-/** A value as it is, and as it stands inside a JSON string, once and twice over. */
-function plain(value: string): readonly string[] {
-  const once = JSON.stringify(value).slice(1, -1)
-  return [value, once, JSON.stringify(once).slice(1, -1)]
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+  const beginning = (bytes: Buffer): string => byShape(new StreamRedactor(known, REDACTED).push(bytes).toString())
+  return Object.assign(redact, { known, beginning })
 }

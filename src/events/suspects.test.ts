@@ -35,10 +35,10 @@ const secret = fc.oneof(
   fc.stringMatching(/^"(p\\u0061ss|text)":"(\\u0073k-[a-z]{8})"$/),
 )
 
-const isPassed = (text: string, redact = createRedact()): boolean => {
+const isPassed = (text: string): boolean => {
   const buffer = Buffer.from(text)
   const line = new LineBytes()
-  return line.escaped({ buffer, from: 0, to: buffer.length }, redact.suspects)
+  return line.escaped({ buffer, from: 0, to: buffer.length })
 }
 
 test('what the look takes out, the glance stops', () => {
@@ -50,17 +50,6 @@ test('what the look takes out, the glance stops', () => {
       expect(isPassed(text)).toBe(false)
     }),
     { numRuns: 2_000 },
-  )
-})
-
-test('values known by heart as well, however short', () => {
-  fc.assert(
-    fc.property(around, fc.string({ minLength: 1, maxLength: 8 }), around, (before, value, after) => {
-      const redact = createRedact([value])
-      const text = JSON.stringify({ [before]: `${value}${after}` })
-      fc.pre(redact(text) !== text)
-      expect(isPassed(text, redact)).toBe(false)
-    }),
   )
 })
 

@@ -21,19 +21,14 @@ const IN_SECRETS = [...IN_VALUES, ...IN_WORDS, ...IN_NAMES, ...IN_FLAGS]
 const ASCII_END = 0x80
 
 /** Knows ASCII only: whoever meets another byte has to look closely anyway. */
-export class Suspects {
+class Suspects {
   /** By the last two of three letters, `first * 128 + second`: 1 when some three end so. */
   readonly pairs = new Uint8Array(ASCII_END * ASCII_END)
   readonly #threes = new Set<number>()
-  /** A value too short to be told by three letters: then everything is suspect. */
-  readonly isEverything: boolean
 
-  constructor(values: readonly string[]) {
-    this.isEverything = values.some((value) => Buffer.byteLength(value) < 3)
-    for (const text of [...IN_SECRETS, ...values]) {
+  constructor() {
+    for (const text of IN_SECRETS) {
       const [a = 0, b = 0, c = 0] = Buffer.from(text)
-      // A value that begins with another byte than ASCII stands in no text of ASCII alone.
-      if (a >= ASCII_END || b >= ASCII_END || c >= ASCII_END) continue
       this.pairs[b * ASCII_END + c] = 1
       this.#threes.add((a * ASCII_END + b) * ASCII_END + c)
     }
@@ -44,6 +39,8 @@ export class Suspects {
     return this.#threes.has((a * ASCII_END + b) * ASCII_END + c)
   }
 }
+
+export const SUSPECTS = new Suspects()
 
 function inAnyCase(text: string): readonly string[] {
   return text

@@ -15,6 +15,7 @@ export const EVENT_TYPES = [
   'hint_issued',
   'policy_loaded',
   'secret_injection',
+  'secret_exposed',
   'shim_health',
   'shim_log',
   'breaker_trip',

@@ -34,6 +34,8 @@ export interface AskingOptions {
   readonly approvals: () => Approvals
   readonly clock: Clock
   readonly redact: Redact
+  /** For the arguments, which pass. */
+  readonly previews: Redact
   readonly notice: SessionNotice
   /** The members of an event that name a call. */
   readonly namesOf: (judged: JudgedCall) => string
@@ -78,7 +80,7 @@ export class Asking {
 
   /** Puts the question of a call that was judged so. Returns why nobody was asked, or null. */
   ask(judged: JudgedCall): string | null {
-    const { redact, clock, runId, agentId, say, notice, namesOf } = this.#options
+    const { redact, previews, clock, runId, agentId, say, notice, namesOf } = this.#options
     const { ask, rule_id: ruleId } = judged.decision
     if (ask === undefined || ruleId === null) return 'the rule does not ask'
     const question = redact(ask.question)
@@ -89,7 +91,7 @@ export class Asking {
       runId,
       agentId,
       question,
-      argsPreview: previewOf(redact(String(judged.call.argsBytes ?? ''))),
+      argsPreview: previewOf(previews(String(judged.call.argsBytes ?? ''))),
       askedAt: new Date(clock.wallMs()).toISOString(),
     }
     const asked = this.#tried(() => this.#options.approvals().ask(put))

@@ -1,6 +1,6 @@
 // The path of a call, put together: the gate with what it asks, the two directions of the traffic, and the books of what is open.
 import { tmpdir } from 'node:os'
-import { createRedact } from '../events/redact.ts'
+import { createRedact, type Redact } from '../events/redact.ts'
 import { createIdSource } from '../id-source.ts'
 import { openPolicy, type Policy } from '../policy/plan.ts'
 import type { Decision } from '../policy/types.ts'
@@ -17,6 +17,8 @@ import { OpenCalls } from './open-calls.ts'
 import { PathLocations } from './path-locations.ts'
 import type { PolicyState } from './policy-state.ts'
 import { stateOfRun } from './run-state.ts'
+import { Exposure } from './secrets/exposure.ts'
+import type { Secrets } from './secrets/secrets.ts'
 import { SessionNotice } from './session-notice.ts'
 import type { ShimOptions } from './shim.ts'
 import { ToolAnnotations } from './tool-annotations.ts'
@@ -35,17 +37,25 @@ export interface CallPath {
   readonly facts: () => { readonly calls_open: number; readonly client_name?: string }
 }
 
+/** The server, and what keeps its secrets out of all that is written. */
+interface Guarded {
+  readonly upstream: Upstream
+  readonly redact: Redact
+  readonly secrets: Secrets | null
+}
+
 export function callPath(
   options: ShimOptions,
   identity: ReturnType<typeof readIdentity>,
-  upstream: Upstream,
+  { upstream, redact, secrets }: Guarded,
   policy: Policy,
   run: RunPart,
   note: (line: string) => void,
 ): CallPath {
   const { clock, serverName } = options
   const named = { ...identity }
-  const redact = createRedact()
+  const passing = secrets?.passing ?? null
+  const previews = createRedact(passing)
   const state = stateOfRun(run.shared, clock)
   const open = new OpenCalls()
   const annotations = new ToolAnnotations()
@@ -58,6 +68,7 @@ export function callPath(
     approvals: run.approvals,
     clock,
     redact,
+    previews,
     notice: new SessionNotice(options.sessionSocket, note),
     namesOf: (judged) => run.text.names(gate.names(judged)),
     say: run.say,
@@ -71,6 +82,7 @@ export function callPath(
     events: run.events,
     text: run.text,
     redact,
+    previews,
     asking,
     annotations,
     paths: () => (paths ??= new PathLocations(options.cwd, options.env['HOME'])),
@@ -100,7 +112,13 @@ export function callPath(
     open,
     out,
     upstream,
-    upstreamSide: new UpstreamSide({ gate, open, annotations, events: run.events }),
+    upstreamSide: new UpstreamSide({
+      gate,
+      open,
+      annotations,
+      events: run.events,
+      exposure: passing === null || secrets === null ? null : new Exposure(passing, secrets.namesIn),
+    }),
     clientSide: (flow) => {
       const side = new ClientSide({
         judge,

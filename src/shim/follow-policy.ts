@@ -20,7 +20,7 @@ export function followPolicy(
   if (origin.kind !== 'file') return null
   const report = (policy: Policy, problem: HeimdallError | null): void => {
     if (problem !== null) note(`${problem.message}; the policy in force stays`)
-    sayLoaded(run, policy, problem)
+    sayLoaded(run, gate, policy, problem)
   }
   // One after the other: a slow compilation must not overtake a later, quicker one.
   let last = Promise.resolve()
@@ -41,11 +41,11 @@ export function followPolicy(
   return watch
 }
 
-export function sayLoaded({ say }: RunPart, policy: Policy, problem: HeimdallError | null): void {
+export function sayLoaded({ say }: RunPart, gate: Gate, policy: Policy, problem: HeimdallError | null): void {
   say((text) =>
     text.policyLoaded(policyText(refOf(policy)), policy.snapshot.mode, {
       ok: problem === null,
-      ...(problem === null ? {} : { message: problem.message }),
+      ...(problem === null ? {} : { message: gate.clean(problem.message) }),
     }),
   )
 }

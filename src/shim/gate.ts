@@ -69,7 +69,10 @@ export interface GateOptions {
   readonly state: PolicyState
   readonly events: EventWriter
   readonly text: EventText
+  /** For what we say ourselves. */
   readonly redact: Redact
+  /** For what passes: secrets that are none to those who read previews stay in it. */
+  readonly previews: Redact
   /** What persons have said of calls. */
   readonly asking: Asking
   /** What the server has said of its tools. */
@@ -236,7 +239,7 @@ export class Gate {
 
   /** Puts the beginning of a call and its decision on their way to the record: both, or neither. */
   announce(judged: JudgedCall): void {
-    const { text, events, redact } = this.#options
+    const { text, events, previews } = this.#options
     const { call, decision, args } = judged
     const { recorded, said } = this.#said(judged)
     judged.names = text.names(this.names(judged))
@@ -246,13 +249,13 @@ export class Gate {
     const preview: Preview =
       buffer === null || room === 'bare'
         ? PREVIEW_OMITTED
-        : { field: 'args_preview', piece: { buffer, from: 0, to: buffer.length }, redact }
+        : { field: 'args_preview', piece: { buffer, from: 0, to: buffer.length }, redact: previews }
     text.callStart(
       judged.names,
       {
         transport: call.transport,
         bytesIn: call.bytesIn,
-        method: call.method,
+        method: call.method === undefined ? undefined : this.#shownTool(call.method),
         tags: judged.tags,
         argsStreamHash: call.argsStreamHash ?? args.streamHash,
       },
@@ -278,6 +281,11 @@ export class Gate {
     return this.#said(judged).shown
   }
 
+  /** Words for the agent that are not about a decision. */
+  clean(text: string): string {
+    return this.#options.redact(text)
+  }
+
   /** A tool may be called anything, a secret too. */
   #shownTool(name: string): string {
     if (this.#lastTool?.name !== name) this.#lastTool = { name, shown: this.#options.redact(name) }
@@ -293,9 +301,19 @@ export class Gate {
     }
   }
 
+  /** The agent has been sent secrets of the server's; `judged` is the call that was answered so, where it is one. */
+  exposed(secrets: readonly object[], judged: JudgedCall | null): void {
+    const { text, events } = this.#options
+    for (const secret of secrets) {
+      if (events.room('other', 1) === 'none') return
+      text.secretExposed(secret, judged === null ? null : text.names(this.names(judged)))
+      events.added()
+    }
+  }
+
   /** Writes the end of a call that was announced. */
   finish(judged: JudgedCall, outcome: CallOutcome): void {
-    const { text, events, redact, clock } = this.#options
+    const { text, events, redact, previews, clock } = this.#options
     if (judged.end !== null && outcome.status !== 'CANCELLED') this.#settle(judged.end, resultOf(outcome))
     const room = events.room('end', 1)
     if (room === 'none') return
@@ -305,7 +323,7 @@ export class Gate {
       ? result
       : room === 'bare'
         ? PREVIEW_OMITTED
-        : { field: 'result_preview', piece: result, redact }
+        : { field: 'result_preview', piece: result, redact: previews }
     const error =
       outcome.error === undefined ? undefined : { ...outcome.error, message: firstLine(redact(outcome.error.message)) }
     const { status, bytesOut, resultStreamHash } = outcome

@@ -2,6 +2,7 @@
 import type { Env } from '../paths.ts'
 import type { DenyAs } from './answers.ts'
 import type { PolicyOrigin } from './policy-source.ts'
+import { type BindingsOrigin, bindingsOrigin } from './secrets/origin.ts'
 
 export interface ShimFlags {
   readonly 'server-name': string
@@ -9,6 +10,7 @@ export interface ShimFlags {
   readonly events: string | undefined
   readonly 'deny-as': DenyAs
   readonly 'pass-env': readonly string[]
+  readonly 'secret-bindings': string | undefined
   readonly verbose?: boolean | undefined
 }
 
@@ -18,6 +20,7 @@ export interface ShimSettings {
   readonly events: 'stderr' | { readonly path: string } | null
   readonly denyAs: DenyAs
   readonly passEnv: readonly string[] | undefined
+  readonly secretBindings: BindingsOrigin
   /** Say on stderr which run this is and where its record lies. */
   readonly isVerbose: boolean
 }
@@ -31,6 +34,7 @@ export function shimOptions(flags: ShimFlags, env: Env, isSeedName: boolean): Sh
     events: events === undefined ? null : events === 'stderr' ? 'stderr' : { path: events },
     denyAs: flags['deny-as'],
     passEnv: namesOf(flags['pass-env']),
+    secretBindings: bindingsOrigin(flags['secret-bindings'], env),
     isVerbose: flags.verbose === true,
   }
 }

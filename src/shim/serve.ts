@@ -11,6 +11,7 @@ import { followPolicy, sayLoaded } from './follow-policy.ts'
 import { refOf } from './gate.ts'
 import type { readIdentity } from './identity.ts'
 import { loadPolicy } from './policy-source.ts'
+import type { Secrets } from './secrets/secrets.ts'
 import type { ShimOptions } from './shim.ts'
 import { keepSignsOfLife } from './signs-of-life.ts'
 import type { StderrOut } from './stderr-out.ts'
@@ -18,21 +19,24 @@ import type { Upstream } from './upstream.ts'
 
 export interface Started {
   readonly identity: ReturnType<typeof readIdentity>
-  readonly upstream: Upstream
+  /** The server, started by now at the latest. */
+  readonly server: () => Upstream
   readonly stderr: StderrOut
+  readonly secrets: Secrets | null
 }
 
 /** Runs until the client leaves, the server ends or a signal comes; returns the exit code. */
 export async function serve(options: ShimOptions, started: Started): Promise<number> {
   const { clock } = options
-  const { identity, upstream, stderr } = started
+  const { identity, server, stderr, secrets } = started
   const note = (line: string): void => stderr.note(line)
   const startMs = clock.monoMs()
   const { policy, problem, text: policySource } = await loadPolicy(options.policy, identity)
   if (problem !== null) note(`${problem.message}; calls take decision_on_error`)
   const run: RunPart = await joinRun(options, started, policy, () => signOfLife())
-  stderr.wrapIn(new EventText(run.text.identity, () => clock.wallMs()), createRedact())
-  const path = callPath(options, identity, upstream, policy, run, note)
+  stderr.wrapIn(new EventText(run.text.identity, () => clock.wallMs()))
+  const redact = createRedact(secrets?.own)
+  const path = callPath(options, identity, { upstream: server(), redact, secrets }, policy, run, note)
   const signOfLife = (): void =>
     run.say((text) =>
       text.shimHealth({
@@ -43,7 +47,8 @@ export async function serve(options: ShimOptions, started: Started): Promise<num
       }),
     )
   const policyWatch = followPolicy(options, path.named, policySource, path.gate, run, note)
-  sayLoaded(run, policy, problem)
+  sayLoaded(run, path.gate, policy, problem)
+  for (const injection of secrets?.injections ?? []) run.say((text) => text.secretInjection(injection))
   if (options.isVerbose) note(`run ${run.runId}, record ${run.recordPlace}`)
   const health = keepSignsOfLife(options, signOfLife, note)
   const { exitCode, status } = await path.traffic.ended

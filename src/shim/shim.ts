@@ -8,14 +8,17 @@ import type { Retention } from '../runs/prune.ts'
 import type { DenyAs } from './answers.ts'
 import { readIdentity } from './identity.ts'
 import type { PolicyOrigin } from './policy-source.ts'
+import type { BindingsOrigin } from './secrets/origin.ts'
+import type { Secrets } from './secrets/secrets.ts'
 import { StderrOut } from './stderr-out.ts'
-import { startUpstream } from './upstream.ts'
+import { startUpstream, unstarted, type Upstream } from './upstream.ts'
 import { upstreamEnv } from './upstream-env.ts'
 
 export interface ShimOptions {
   readonly serverName: string
   readonly command: readonly string[]
   readonly passEnv: readonly string[] | undefined
+  readonly secretBindings: BindingsOrigin
   readonly ledgerServer: string | undefined
   readonly policy: PolicyOrigin
   readonly events: 'stderr' | { readonly path: string } | null
@@ -30,6 +33,7 @@ export interface ShimOptions {
   /** Finds the socket of the session that the agent runs in; undefined where there is none. */
   readonly sessionSocket: () => Promise<string | undefined>
   readonly env: Env
+  readonly platform: NodeJS.Platform
   readonly cwd: string
   /** Asked again and again: it changes when the parent is gone. */
   readonly parentPid: () => number
@@ -43,20 +47,39 @@ export interface ShimOptions {
 
 /** Runs until the client leaves, the server ends or a signal comes; returns the exit code. */
 export async function runShim(options: ShimOptions): Promise<number> {
-  const { clock, env, cwd } = options
+  const { env, cwd } = options
   const stderr = new StderrOut(options.stderr, { hasEvents: options.events === 'stderr' })
   const note = (line: string): void => stderr.note(line)
+  // Before anything is said in which one of them could stand.
+  const secrets = options.secretBindings.kind === 'none' ? null : await secretsOf(options, stderr)
   for (const line of options.notes) note(line)
   options.signals.on('warning', ({ name, message }: Error) => note(`${name}: ${message}`))
   const identity = readIdentity(env, cwd, note)
-  // Nothing reaches it before policy is loaded.
-  const { command, passEnv, ledgerServer } = options
+  // With nothing to hide it may start at once, and nothing reaches it before policy is loaded; a server with secrets
+  // starts when policy is there, and what takes them out of all that is written.
+  const early = secrets === null ? startServer(options, null, stderr) : null
+  const { serve } = await import('./serve.ts')
+  const server = (): Upstream => early ?? startServer(options, secrets, stderr)
+  return serve(options, { identity, server, stderr, secrets })
+}
+
+async function secretsOf(options: ShimOptions, stderr: StderrOut): Promise<Secrets> {
+  const { findSecrets } = await import('./secrets/secrets.ts')
+  const secrets = await findSecrets(options.secretBindings, options.serverName, options)
+  stderr.redactWith(secrets.own)
+  for (const line of [...secrets.warnings, ...secrets.problems]) stderr.note(line)
+  return secrets
+}
+
+function startServer(options: ShimOptions, secrets: Secrets | null, stderr: StderrOut): Upstream {
+  const { clock, command, cwd, env, passEnv, ledgerServer } = options
+  const note = (line: string): void => stderr.note(line)
+  if (secrets !== null && secrets.problems.length > 0) return unstarted('not all of its secrets are there')
   // A mark of its own: with the shim's id a server could write what looks like an event of the shim.
   const mark = randomUUID()
-  const given = upstreamEnv({ env, command, mark, passEnv, ledgerServer })
+  const given = upstreamEnv({ env, command, mark, passEnv, secrets, ledgerServer })
   const upstream = startUpstream({ command, env: given, cwd, mark, clock, note })
   upstream.stderr.on('data', (chunk: Buffer) => stderr.relay(chunk))
   upstream.stderr.once('end', () => stderr.relayEnded())
-  const { serve } = await import('./serve.ts')
-  return serve(options, { identity, upstream, stderr })
+  return upstream
 }

@@ -13,6 +13,7 @@ export function shownDecision(decision: Decision, call: CallFacts, redact: Redac
   return {
     ...decision,
     summary: redact(decision.summary),
+    reason_code: redact(decision.reason_code),
     ...(hint === undefined ? {} : { hint: shownHint(hint, call, redact) }),
     ...(terminate === undefined
       ? {}

@@ -2,7 +2,10 @@
 import type { Writable } from 'node:stream'
 import { EVENT_STREAM_BYTES_MAX, LOG_TEXT_BYTES_MAX, STDERR_RELAY_BYTES_MAX } from '../limits.ts'
 import type { EventText } from '../events/event-text.ts'
+import type { KnownSecrets } from '../events/known-secrets/known-secrets.ts'
+import { StreamRedactor } from '../events/known-secrets/stream-redactor.ts'
 import { cutAtBytes } from '../events/preview.ts'
+import { createRedact, REDACTED } from '../events/redact.ts'
 
 const NEWLINE = 0x0a
 /** An unfinished line of upstream's is kept back this long; then it goes out as it is. */
@@ -21,10 +24,13 @@ export class StderrOut {
   #partialBytes = 0
   #dropped = 0
   /** How to wrap a line; not known before the run is. */
-  #wrap: { readonly text: EventText; readonly redact: (text: string) => string } | null = null
+  #wrap: EventText | null = null
   /** What was said before the run's first event; null once that is out. */
   #early: [Speaker, string][] | null = []
   #earlyBytes = 0
+  #redact = createRedact()
+  /** Takes the server's secrets out of what it says, wherever its pieces are cut. */
+  #relayed: StreamRedactor | null = null
 
   constructor(stream: Writable, options: { readonly hasEvents: boolean }) {
     this.#stream = stream
@@ -33,9 +39,15 @@ export class StderrOut {
     stream.on('error', () => {})
   }
 
+  /** From now on nothing that is said holds one of these. */
+  redactWith(known: KnownSecrets | null): void {
+    this.#redact = createRedact(known)
+    this.#relayed = known === null ? null : new StreamRedactor(known, REDACTED)
+  }
+
   /** From now on it is known what an event of this shim looks like. `text` puts its lines into memory of its own. */
-  wrapIn(text: EventText, redact: (text: string) => string): void {
-    this.#wrap = { text, redact }
+  wrapIn(text: EventText): void {
+    this.#wrap = text
   }
 
   /** Lines of events. False when the reader is too far behind to take them now; of no lines at all, while it has not taken those before. */
@@ -63,7 +75,7 @@ export class StderrOut {
 
   #say(from: Speaker, line: string): void {
     if (!this.#hasEvents) {
-      this.#stream.write(`heimdall shim: ${line}\n`)
+      this.#stream.write(`heimdall shim: ${this.#redact(line)}\n`)
       return
     }
     if (this.#wrap === null || this.#early !== null) {
@@ -72,14 +84,19 @@ export class StderrOut {
       else this.#dropped += line.length
       return
     }
-    const { text, redact } = this.#wrap
+    const text = this.#wrap
     text.lines.clear()
-    text.shimLog(from, cutAtBytes(redact(line), LOG_TEXT_BYTES_MAX))
+    text.shimLog(from, cutAtBytes(this.#redact(line), LOG_TEXT_BYTES_MAX))
     this.#stream.write(Buffer.from(text.lines.bytes.view()))
   }
 
   /** Upstream's stderr is always drained; past the bound it is dropped here, and upstream never stops for it. */
-  relay(chunk: Buffer): void {
+  relay(said: Buffer): void {
+    const chunk = this.#relayed?.push(said) ?? said
+    if (chunk.length > 0) this.#relayClean(chunk)
+  }
+
+  #relayClean(chunk: Buffer): void {
     if (this.#stream.writableLength > STDERR_RELAY_BYTES_MAX) {
       this.#dropped += chunk.length
       return
@@ -123,6 +140,8 @@ export class StderrOut {
   }
 
   relayEnded(): void {
+    const last = this.#relayed?.end() ?? Buffer.alloc(0)
+    if (last.length > 0) this.#relayClean(last)
     if (this.#partialBytes > 0) this.#sayPartial()
   }
 }

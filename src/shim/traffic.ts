@@ -183,7 +183,7 @@ function closeOpenCalls(
       continue
     }
     const code = codeOf(judged)
-    const line = protocolError(idRaw, code, why)
+    const line = protocolError(idRaw, code, gate.clean(why))
     out.answer(line)
     gate.finish(judged, {
       status: 'ERROR',

@@ -4,6 +4,7 @@ import { basename, delimiter, join } from 'node:path'
 import { isErrno } from '../errors.ts'
 import type { Env } from '../paths.ts'
 import { SHIM_MARK } from './guardian.ts'
+import type { Secrets } from './secrets/secrets.ts'
 
 /** Policy, secrets and identity: with these a server could find out what binds it, or act as the agent. */
 const KEPT_BACK =
@@ -32,18 +33,22 @@ export interface UpstreamEnv {
   readonly mark: string
   /** Names of variables that go along with the base set; nothing where all that is not ours goes. */
   readonly passEnv: readonly string[] | undefined
+  /** What is bound to the server, and the variables that such values come from. */
+  readonly secrets: Pick<Secrets, 'env' | 'heldIn'> | null
   /** Path of our own ledger server, which acts as the agent and is given what proves it. */
   readonly ledgerServer: string | undefined
 }
 
-export function upstreamEnv({ env, command, mark, passEnv, ledgerServer }: UpstreamEnv): NodeJS.ProcessEnv {
+export function upstreamEnv({ env, command, mark, passEnv, secrets, ledgerServer }: UpstreamEnv): NodeJS.ProcessEnv {
   const isOurs = ledgerServer !== undefined && isProgram(command, ledgerServer, env)
   const passes = (name: string): boolean =>
     isOurs ||
     (!KEPT_BACK.test(name) &&
-      (passEnv === undefined || BASE.has(name) || BASE_PREFIX.test(name) || passEnv.includes(name)))
+      (BASE.has(name) ||
+        BASE_PREFIX.test(name) ||
+        (passEnv === undefined ? secrets?.heldIn.has(name) !== true : passEnv.includes(name))))
   const passed = Object.entries(env).filter(([name]) => passes(name))
-  return { ...Object.fromEntries(passed), [SHIM_MARK]: mark }
+  return { ...Object.fromEntries(passed), ...secrets?.env, [SHIM_MARK]: mark }
 }
 
 /** True for the program itself, and for it behind the Node.js that runs us; any other word in between could be code. */

@@ -4,11 +4,12 @@ import type { EventWriter } from '../runs/event-writer.ts'
 import { PREVIEW_NONE, PREVIEW_OMITTED } from '../events/preview.ts'
 import { MAX_INSPECT_BYTES } from '../limits.ts'
 import { elementsOf } from './client-message.ts'
-import type { CallOutcome, Gate } from './gate.ts'
+import type { CallOutcome, Gate, JudgedCall } from './gate.ts'
 import { idOf } from './message-id.ts'
 import { MessageScan } from './message-scan.ts'
 import type { Scanned, Seen } from './scanned.ts'
 import type { OpenCalls } from './open-calls.ts'
+import type { Exposure } from './secrets/exposure.ts'
 import type { ToolAnnotations } from './tool-annotations.ts'
 
 const NEWLINE = 0x0a
@@ -24,6 +25,8 @@ export interface UpstreamSideOptions {
   readonly open: OpenCalls
   readonly annotations: ToolAnnotations
   readonly events: EventWriter
+  /** Looks for secrets that were given to the server; null where there are none. */
+  readonly exposure: Exposure | null
 }
 
 /** Reads behind the bytes that the client has been sent already, in bounded memory whatever their length. */
@@ -34,12 +37,15 @@ export class UpstreamSide {
   #parts: Buffer[] = []
   #bytes = 0
   #hash: Hash | null = null
+  /** The call that the last message has answered. */
+  #answered: JudgedCall | null = null
 
   constructor(options: UpstreamSideOptions) {
     this.#options = options
   }
 
   push(chunk: Buffer): void {
+    this.#options.exposure?.push(chunk)
     this.#read(chunk)
     this.#options.events.endOfTurn()
   }
@@ -54,10 +60,12 @@ export class UpstreamSide {
       }
       this.#continue(chunk, 0, end)
       this.#endLong()
+      this.#tellExposed(end)
       from = end + 1
     }
     for (let end = chunk.indexOf(NEWLINE, from); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
       if (end > from && !this.#options.open.isIdle) this.#line(chunk, from, end)
+      this.#tellExposed(end)
       from = end + 1
     }
     if (from < chunk.length) {
@@ -70,6 +78,15 @@ export class UpstreamSide {
     this.#scan.reset()
     this.#scan.push(buffer, from, to)
     this.#message(this.#scan.finish(), to - from, { buffer, from })
+  }
+
+  /** What was seen in the line that ends here. */
+  #tellExposed(end: number): void {
+    const { exposure, gate } = this.#options
+    if (exposure === null) return
+    const secrets = exposure.takeUpTo(end)
+    if (secrets.length > 0) gate.exposed(secrets, this.#answered)
+    this.#answered = null
   }
 
   #continue(chunk: Buffer, from: number, to: number): void {
@@ -118,6 +135,7 @@ export class UpstreamSide {
     const answered = open.answered(id.key, id.raw, isError)
     if (answered === undefined) return
     const { call, isSure, others } = answered
+    this.#answered = call.judged
     for (const other of others) gate.settle(other.judged, 'unknown')
     const outcome = outcomeOf(scanned, bytes, whole, streamHash)
     if (!isSure) call.perhaps = { ...outcome, result: PREVIEW_OMITTED }

@@ -1,6 +1,6 @@
 // The MCP server behind the shim: a process group of its own, ended with everything it started.
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import type { Readable, Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { type Clock, pause, whileMoving, within } from '../clock.ts'
 import { UPSTREAM_GRACE_MS } from '../limits.ts'
 import type { ProcessTree } from '../process-tree.ts'
@@ -78,6 +78,18 @@ export function startUpstream(options: {
       await endAll(group, tree, clock)
       guardian.dismiss()
     },
+  }
+}
+
+/** A server that was not started, for a reason that whoever waits for it is told. */
+export function unstarted(why: string): Upstream {
+  return {
+    stdin: new Writable({ write: (_chunk, _encoding, done) => done() }),
+    // Read by nobody, they would not end.
+    stdout: Readable.from([]).resume(),
+    stderr: Readable.from([]).resume(),
+    exited: Promise.resolve({ code: null, signal: null, error: new Error(why) }),
+    end: () => Promise.resolve(),
   }
 }
 

@@ -26,6 +26,7 @@ export const run: Run<typeof shim> = async (context, { flags, rest }) => {
     sessionSocket: () => sessionSocket(context),
     ...(await runSettings(context)),
     env: context.env,
+    platform: process.platform,
     cwd: context.cwd,
     clock: context.clock,
     parentPid: () => process.ppid,

@@ -31,12 +31,21 @@ export const shim = spec({
       multiple: true,
       help: 'the server gets only a base set of variables and these; written by heimdall import',
     },
+    'secret-bindings': {
+      type: 'string',
+      value: 'FILE',
+      help: 'secrets that the server gets as variables (docs/secrets.md); wins over SUB_SECRET_BINDINGS_FILE and SUB_SECRET_BINDINGS',
+    },
     verbose: { type: 'boolean', help: 'say on stderr which run this is, and where its record lies' },
   },
   examples: [
     {
       run: 'heimdall shim --server-name=git --policy team.yaml -- npx -y @modelcontextprotocol/server-git',
       does: 'puts the git server behind the rules of team.yaml',
+    },
+    {
+      run: 'heimdall shim --server-name=git --secret-bindings secrets.json -- mcp-server-git',
+      does: 'gives the server its token, which the agent never has',
     },
     {
       run: 'sub shim --server-name=fs --events=stderr -- mcp-server-filesystem .',

@@ -46,6 +46,13 @@ export class KnownSecrets {
     return { found: joined(found), openFrom: wholeEscape(views, openFrom) }
   }
 
+  /** Whether one of them stands in the bytes. */
+  isIn(bytes: Buffer): boolean {
+    let isFound = false
+    for (const { bytes: seen } of this.#viewsOf(bytes)) this.#needles.find(seen, () => void (isFound = true))
+    return isFound
+  }
+
   #viewsOf(bytes: Buffer): readonly View[] {
     const raw: View = { bytes, placeOf: (at) => at, unfinishedFrom: bytes.length }
     const views = [raw]

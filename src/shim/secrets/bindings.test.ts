@@ -1,6 +1,7 @@
 // Seed 004 §4.1: bindings in the origin's four shapes; what is wrong with one is said in one line, and then nothing is bound.
 import { expect, test } from 'vitest'
-import { bindingsOrigin, readBindings } from './bindings.ts'
+import { readBindings } from './bindings.ts'
+import { bindingsOrigin } from './origin.ts'
 
 const read = (value: unknown, serverName = 'git'): ReturnType<typeof readBindings> =>
   readBindings({ kind: 'text', text: typeof value === 'string' ? value : JSON.stringify(value), name: 'B' }, serverName)

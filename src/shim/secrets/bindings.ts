@@ -5,6 +5,7 @@ import { HeimdallError, isSystemError } from '../../errors.ts'
 import { printable } from '../../ids.ts'
 import { SECRET_BINDINGS_BYTES_MAX, SECRET_BINDINGS_MAX } from '../../limits.ts'
 import { whyNotInjectable } from './injectable.ts'
+import type { BindingsOrigin } from './origin.ts'
 
 export const SECRET_SOURCES = ['env', 'file', 'keychain'] as const
 type SecretSource = (typeof SECRET_SOURCES)[number]
@@ -16,11 +17,6 @@ export interface Binding {
   /** False: its value is no secret to those who read previews. */
   readonly redact: boolean
 }
-
-export type BindingsOrigin =
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'text'; readonly text: string; readonly name: string }
-  | { readonly kind: 'none' }
 
 export interface Bindings {
   readonly bindings: readonly Binding[]
@@ -38,18 +34,6 @@ export const SECRET_REF_RULE = '1 to 128 letters, digits and _ . : / @ -, with a
 
 const FIELDS: ReadonlySet<string> = new Set(['inject_as', 'secret_ref', 'source', 'redact'])
 const SERVER_FIELDS: ReadonlySet<string> = new Set(['server_name', 'secret_bindings'])
-
-/** Where bindings come from, by the flag, then by the origin's variables, of which the file wins. */
-export function bindingsOrigin(
-  flag: string | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-): BindingsOrigin {
-  const { SUB_SECRET_BINDINGS_FILE: file, SUB_SECRET_BINDINGS: text } = env
-  if (flag !== undefined) return { kind: 'file', path: flag }
-  if (file !== undefined && file.trim() !== '') return { kind: 'file', path: file.trim() }
-  if (text === undefined || text.trim() === '') return { kind: 'none' }
-  return { kind: 'text', text, name: 'SUB_SECRET_BINDINGS' }
-}
 
 export function readBindings(origin: BindingsOrigin, serverName: string): Bindings {
   if (origin.kind === 'none') return { bindings: [], refsOfOthers: [], problems: [], isForOthers: false }
