@@ -82,20 +82,32 @@ const shim: [string, ...string[]] = [
   '--',
   ...upstream,
 ]
+const bindingsPath = join(folder, 'bindings.json')
 const OURS = 'heimdall shim'
+const BOUND = 'heimdall shim with secrets'
 const BARE = 'bare line splitter'
 const SDK = 'SDK client + server'
 const MCP_PROXY = 'mcp-proxy'
 const PIPE = 'plain Node pipe'
 const COMMANDS: Readonly<Record<string, [string, ...string[]]>> = {
   [OURS]: shim,
+  [BOUND]: [...shim.slice(0, 4), `--secret-bindings=${bindingsPath}`, ...shim.slice(4)] as [string, ...string[]],
   [BARE]: peer('shim-passthrough'),
   [SDK]: peer('shim-sdk-proxy'),
   [MCP_PROXY]: peer('shim-mcp-proxy'),
   [PIPE]: peer('shim-pipe'),
 }
 
-const env = { HOME: folder }
+/** As long as tokens are, from the environment. */
+const SECRETS = Array.from({ length: 20 }, (_, n) => ({
+  inject_as: `TOKEN_${n}`,
+  secret_ref: `token_${n}`,
+  value: Buffer.from(`${n * 7919}-key-${n * n}-of-a-service`).toString('base64'),
+}))
+const env = {
+  HOME: folder,
+  ...Object.fromEntries(SECRETS.map(({ secret_ref: ref, value }) => [`SUB_SECRET_${ref.toUpperCase()}`, value])),
+}
 const commandOf = (name: string): [string, ...string[]] => COMMANDS[name] ?? shim
 
 /** Each side is started once and kept, warm; the rounds alternate between them. */
@@ -114,6 +126,7 @@ function loadOf(name: string): Promise<Load> {
 }
 
 function comparison(
+  ours: string,
   what: string,
   unit: string,
   rounds: number,
@@ -125,7 +138,7 @@ function comparison(
     goal === undefined ? side(name) : { ...side(name), goal },
   )
   if (first === undefined) throw new Error('a comparison without peers')
-  return { what, unit, rounds, ours: side(OURS), peers: [first, ...others] }
+  return { what, unit, rounds, ours: side(ours), peers: [first, ...others] }
 }
 
 /** What a proxy adds: its round trips and those without any are measured in turn, because the machine changes from second to second. */
@@ -146,54 +159,93 @@ async function added(load: Load, direct: Load, p: number): Promise<number> {
 
 const MIB = 1 << 20
 
+/** The comparisons that secrets may make a difference to. */
+function trafficOf(ours: string, more: string, direct: Load): Comparison[] {
+  return [
+    comparison(
+      ours,
+      `64 calls in flight${more}`,
+      'calls/s',
+      5,
+      async (load) => (await load.throughput(20_000, 64)).perSecond,
+      [
+        [BARE, { atLeast: 0.38 }],
+        [SDK, { atLeast: 2.5 }],
+        [MCP_PROXY, { atLeast: 3 }],
+      ],
+    ),
+    comparison(
+      ours,
+      `CPU of the proxy, 64 calls in flight${more}`,
+      'µs/call',
+      5,
+      async (load) => (await load.throughput(20_000, 64)).cpuUs,
+      [[BARE], [SDK, { atMost: 0.4 }], [MCP_PROXY]],
+    ),
+    comparison(ours, `time added to a call, p50${more}`, 'µs', 7, (load) => added(load, direct, 0.5), [
+      [BARE],
+      [SDK, { atMost: 0.8 }],
+      [MCP_PROXY],
+    ]),
+    comparison(ours, `time added to a call, p99${more}`, 'µs', 7, (load) => added(load, direct, 0.99), [
+      [BARE],
+      [SDK, { atMost: 0.6 }],
+      [MCP_PROXY],
+    ]),
+    ...[1, 10, 100].map((mib) =>
+      comparison(
+        ours,
+        `one result of ${mib} MiB${more}`,
+        'MB/s',
+        mib === 100 ? 5 : 9,
+        (load) => load.result(mib * MIB),
+        [[PIPE, { atLeast: mib > 10 ? 0.6 : 0.7 }]],
+      ),
+    ),
+  ]
+}
+
 await runBench({
   name: 'shim',
   about: 'calls of 300 bytes through a shim with ten rules and three events a call, against proxies that do less',
   async prepare() {
     writeFileSync(policyPath, JSON.stringify(POLICY))
+    writeFileSync(bindingsPath, JSON.stringify(SECRETS.map(({ inject_as, secret_ref }) => ({ inject_as, secret_ref }))))
     const direct = await startLoad(upstream, env)
     await direct.throughput(5_000, 64)
     running.set('no proxy', Promise.resolve(direct))
     const state = await statePair()
     return {
       comparisons: [
-        comparison('64 calls in flight', 'calls/s', 5, async (load) => (await load.throughput(20_000, 64)).perSecond, [
-          [BARE, { atLeast: 0.38 }],
-          [SDK, { atLeast: 2.5 }],
-          [MCP_PROXY, { atLeast: 3 }],
+        ...trafficOf(OURS, '', direct),
+        ...trafficOf(BOUND, ', 20 secrets bound', direct),
+        comparison(OURS, 'one result of 1 GiB', 'MB/s', 1, (load) => load.result(1_024 * MIB), [
+          [PIPE, { atLeast: 0.6 }],
         ]),
         comparison(
-          'CPU of the proxy, 64 calls in flight',
-          'µs/call',
-          5,
-          async (load) => (await load.throughput(20_000, 64)).cpuUs,
-          [[BARE], [SDK, { atMost: 0.4 }], [MCP_PROXY]],
+          OURS,
+          'one request of 100 MiB, held until it is judged',
+          'MB/s',
+          3,
+          (load) => load.request(100 * MIB),
+          [[PIPE]],
         ),
-        comparison('time added to a call, p50', 'µs', 7, (load) => added(load, direct, 0.5), [
-          [BARE],
-          [SDK, { atMost: 0.8 }],
-          [MCP_PROXY],
-        ]),
-        comparison('time added to a call, p99', 'µs', 7, (load) => added(load, direct, 0.99), [
-          [BARE],
-          [SDK, { atMost: 0.6 }],
-          [MCP_PROXY],
-        ]),
-        ...[1, 10, 100].map((mib) =>
-          comparison(`one result of ${mib} MiB`, 'MB/s', mib === 100 ? 5 : 9, (load) => load.result(mib * MIB), [
-            [PIPE, { atLeast: mib > 10 ? 0.6 : 0.7 }],
-          ]),
-        ),
-        comparison('one result of 1 GiB', 'MB/s', 1, (load) => load.result(1_024 * MIB), [[PIPE, { atLeast: 0.6 }]]),
-        comparison('one request of 100 MiB, held until it is judged', 'MB/s', 3, (load) => load.request(100 * MIB), [
-          [PIPE],
-        ]),
         {
           what: 'peak memory after all of this',
           unit: 'MB',
           rounds: 1,
           ours: { name: OURS, measure: async () => (await loadOf(OURS)).peakMb() },
           peers: [{ name: 'the bound of 130', measure: () => 130, goal: { atMost: 1 } }],
+        },
+        {
+          what: 'start until the first answer, 20 secrets bound',
+          unit: 'ms',
+          rounds: 15,
+          ours: { name: BOUND, measure: () => startUntilAnswer(commandOf(BOUND), env) },
+          peers: [
+            { name: BARE, measure: () => startUntilAnswer(commandOf(BARE), env), goal: { atMost: 2 } },
+            { name: OURS, measure: () => startUntilAnswer(shim, env) },
+          ],
         },
         {
           what: 'start until the first answer',
