@@ -44,7 +44,9 @@ test(`a follower that is killed and started again sees each of ${scaled(3_000, 1
     while (all.length < total) {
       const follower = worker('follow', path, all.length)
       const wanted = Math.min(total - all.length, 1 + Math.floor((random() * total) / 8))
-      await until(`${wanted} more entries`, () => seen(follower).length >= wanted)
+      await until(`${wanted} more entries`, () => seen(follower).length >= wanted, {
+        waitMs: scaled(110_000, 1_800_000),
+      })
       follower.kill('SIGKILL')
       await follower.ended
       all.push(...seen(follower))
