@@ -29,7 +29,6 @@ export const MEANINGS: Readonly<Record<string, readonly string[]>> = {
   stop: ['heimdall session kill'],
   terminate: ['heimdall session kill'],
   exit: ['heimdall session kill'],
-  watch: ['heimdall session attach'],
   join: ['heimdall session attach'],
   connect: ['heimdall session attach'],
   open: ['heimdall session attach'],
