@@ -2,9 +2,9 @@
 import { systemClock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import type { Env } from '../paths.ts'
-import { isClearForAll } from './commands/coordination/check.ts'
+import { isClearForAll } from './commands/claim/check.ts'
 
-export { clearText } from './commands/coordination/check.ts'
+export { clearText } from './commands/claim/check.ts'
 
 export async function isClear(scopes: readonly string[], env: Env, cwd: string): Promise<boolean> {
   try {

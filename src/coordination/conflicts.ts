@@ -51,6 +51,11 @@ export interface Standing {
   readonly via: string | null
 }
 
+export function standingNow(room: Pick<Coordination, 'store' | 'now'> & Observer, claim: Claim): Standing {
+  const now = room.now()
+  return room.store.read((rows) => standingOf(room, rows, claim, now))
+}
+
 export function standingOf(observer: Observer, rows: Reader, claim: Claim, now: Moment): Standing {
   const holder = rows.agent(claim.holder)
   // A holder that nobody knows is evicted, which still needs the flag: unknown never means free.

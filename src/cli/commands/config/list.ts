@@ -34,7 +34,7 @@ export const run: Run<typeof configList> = async (context, { flags }) => {
 export async function settingsOf(context: Context): Promise<Config> {
   const config = await context.settings()
   try {
-    const { asInRepository } = await import('../coordination/repository-settings.ts')
+    const { asInRepository } = await import('../../repository-settings.ts')
     return await asInRepository(context, config)
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error

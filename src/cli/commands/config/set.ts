@@ -4,7 +4,7 @@ import { HeimdallError } from '../../../errors.ts'
 import { printable } from '../../../ids.ts'
 import type { Run } from '../../command.ts'
 import type { configSet } from '../../table/core.ts'
-import { personIn, withRoom } from '../coordination/room.ts'
+import { personIn, withRoom } from '../../coordination-door.ts'
 
 export const run: Run<typeof configSet> = (context, { args }) => {
   if (args.key !== 'agent_stale_minutes')

@@ -10,7 +10,7 @@ import { whoActs } from '../../../person.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import { readAll } from '../../stdin.ts'
 import type { guardRun } from '../../table/guard.ts'
-import { withRoom, withRoomToRead } from '../coordination/room.ts'
+import { withRoom, withRoomToRead } from '../../coordination-door.ts'
 import {
   addTrailer,
   type Commit,

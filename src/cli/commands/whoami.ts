@@ -1,16 +1,16 @@
 // heimdall whoami: who a caller is taken for, by what proof, and what it holds.
-import { type Caller, haidBeforeAny, askingHere } from '../../../coordination/caller.ts'
-import { listClaims } from '../../../coordination/claims.ts'
-import { projectHaid } from '../../../coordination/coordination.ts'
-import { livenessIn } from '../../../coordination/alive.ts'
-import { readMachine } from '../../../coordination/moment.ts'
-import { pidOf } from '../../../coordination/process-ref.ts'
-import { claimRecord } from '../../../coordination/records.ts'
-import { type Acting, whoActs } from '../../../person.ts'
-import { commandLine } from '../../../processes.ts'
-import type { Answer, Context, Run } from '../../command.ts'
-import type { whoami } from '../../table/coordination.ts'
-import { callerOf, withRoomToRead } from './room.ts'
+import { type Caller, haidBeforeAny, askingHere } from '../../coordination/caller.ts'
+import { listClaims } from '../../coordination/claims.ts'
+import { projectHaid } from '../../coordination/coordination.ts'
+import { livenessIn } from '../../coordination/alive.ts'
+import { readMachine } from '../../coordination/moment.ts'
+import { pidOf } from '../../coordination/process-ref.ts'
+import { claimRecord } from '../../coordination/records.ts'
+import { type Acting, whoActs } from '../../person.ts'
+import { commandLine } from '../../processes.ts'
+import type { Answer, Context, Run } from '../command.ts'
+import type { whoami } from '../table/coordination.ts'
+import { callerOf, withRoomToRead } from '../coordination-door.ts'
 
 export const run: Run<typeof whoami> = (context) =>
   withRoomToRead(

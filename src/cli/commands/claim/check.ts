@@ -10,7 +10,7 @@ export const run: Run<typeof claimCheck> = async (context, input) => {
   const isClear = await isClearForAll(context, input.args.scope)
   if (isClear) return clear(input.args.scope)
   // Somebody holds it, perhaps the caller; or files arrived that have to be taken in first.
-  return (await import('./claim.ts')).check(context, input)
+  return (await import('./check-slowly.ts')).run(context, input)
 }
 
 /** True when nobody at all is in the way: then it does not matter who asks. */

@@ -1,14 +1,14 @@
 // What the commands of coordination share: the door that a command line is, and who stands at it.
-import type { Coordination, CoordinationOptions } from '../../../coordination/coordination.ts'
-import { actAs, askingHere, caller, type Caller, nameToRecord, recordRefusal } from '../../../coordination/caller.ts'
-import { type Door, withRoom as within, withRoomToRead as withinToRead } from '../../../coordination/frame.ts'
-import { type AgentActor, unknownAgent } from '../../../coordination/gate.ts'
-import type { LogLine } from '../../../coordination/log-line.ts'
-import type { ProcessRef } from '../../../coordination/process-ref.ts'
-import { roomOptions } from '../../../coordination/room-options.ts'
-import { HeimdallError } from '../../../errors.ts'
-import { type Person, requirePerson } from '../../../person.ts'
-import type { Context } from '../../command.ts'
+import type { Coordination, CoordinationOptions } from '../coordination/coordination.ts'
+import { actAs, askingHere, caller, type Caller, nameToRecord, recordRefusal } from '../coordination/caller.ts'
+import { type Door, withRoom as within, withRoomToRead as withinToRead } from '../coordination/frame.ts'
+import { type AgentActor, unknownAgent } from '../coordination/gate.ts'
+import type { LogLine } from '../coordination/log-line.ts'
+import type { ProcessRef } from '../coordination/process-ref.ts'
+import { roomOptions } from '../coordination/room-options.ts'
+import { HeimdallError } from '../errors.ts'
+import { type Person, requirePerson } from '../person.ts'
+import type { Context } from './command.ts'
 
 /** For commands that may change something. */
 export async function withRoom<T>(context: Context, act: (room: Coordination) => T | Promise<T>): Promise<T> {
@@ -35,8 +35,8 @@ async function doorOf(context: Context): Promise<Door> {
 
 async function logLines(context: Context, lines: readonly LogLine[]): Promise<void> {
   const [{ planningOf }, { record }] = await Promise.all([
-    import('../../planning-of.ts'),
-    import('../../../briefing/protocol-log.ts'),
+    import('./planning-of.ts'),
+    import('../briefing/protocol-log.ts'),
   ])
   const planning = planningOf(context)
   for (const { actor, action, detail } of lines) record(planning, actor, action, detail)

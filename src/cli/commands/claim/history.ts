@@ -1,17 +1,14 @@
-// heimdall claim history and heimdall why: what happened, and who holds a path for which reason.
+// heimdall claim history: what happened, in order: claims, takeovers, incursions, handoffs, resumes.
 import type { Bringer } from '../../../coordination/brought-by.ts'
-import { checkScopes } from '../../../coordination/claims.ts'
-import type { Conflict } from '../../../coordination/conflicts.ts'
 import { findAgent, unknownAgent } from '../../../coordination/gate.ts'
-import { type Envelope, listEvents, NO_TASK } from '../../../coordination/protocol.ts'
-import { conflictRecord } from '../../../coordination/records.ts'
+import { type Envelope, listEvents } from '../../../coordination/protocol.ts'
 import { REPORTED } from '../../../coordination/reported.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
-import type { claimHistory, whyPath } from '../../table/coordination.ts'
-import { withRoomToRead } from './room.ts'
+import type { claimHistory } from '../../table/coordination.ts'
+import { withRoomToRead } from '../../coordination-door.ts'
 
-export const history: Run<typeof claimHistory> = (context, { flags }) =>
+export const run: Run<typeof claimHistory> = (context, { flags }) =>
   withRoomToRead(
     context,
     (room) => {
@@ -46,26 +43,4 @@ function told({ event_type, from_agent, actor_kind, payload }: Envelope): [strin
   const { event, reported_by } = payload as { event: { event_type: string }; reported_by: Bringer }
   const { commit } = reported_by
   return [`${REPORTED} ${event.event_type}`, commit === null ? 'no commit' : `commit ${commit.slice(0, 10)}`]
-}
-
-export const why: Run<typeof whyPath> = (context, { args }) =>
-  withRoomToRead(
-    context,
-    (room) => {
-      const { conflicts } = checkScopes(room, { scopes: [args.path], cwd: context.cwd, asker: null })
-      const data = { path: args.path, holders: conflicts.map(conflictRecord) }
-      return { data, text: conflicts.length === 0 ? `nobody holds ${args.path}` : conflicts.map(story).join('\n') }
-    },
-    () => ({ data: { path: args.path, holders: [] }, text: `nobody holds ${args.path}` }),
-  )
-
-function story(conflict: Conflict): string {
-  const reason = [conflict.task ?? NO_TASK, conflict.intent].filter((part) => part !== null).join(': ')
-  const where = conflict.origin === 'remote' ? ', on another machine' : ''
-  return [
-    `${conflict.wanted} is held by ${conflict.agentId} (${conflict.haid}${where})`,
-    `  through ${conflict.held} (${conflict.kind}, for instance ${conflict.witness})`,
-    `  since ${conflict.since}, until ${conflict.expiresAt} unless it beats again; it is ${conflict.liveness}`,
-    `  for ${reason}`,
-  ].join('\n')
 }

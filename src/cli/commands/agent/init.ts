@@ -14,7 +14,7 @@ import type { Agent } from '../../../coordination/store.ts'
 import { HeimdallError, isErrno } from '../../../errors.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import type { agentInit } from '../../table/coordination.ts'
-import { callerOf, personIn, sessionTree, withRoom } from './room.ts'
+import { callerOf, personIn, sessionTree, withRoom } from '../../coordination-door.ts'
 
 export const run: Run<typeof agentInit> = async (context, { flags }) => {
   const inProject = flags['project-root'] === undefined ? context : context.in(context.resolve(flags['project-root']))

@@ -1,9 +1,9 @@
 // Settings as they count here: what belongs to the repository is read from its store, for a caller who may only be more patient.
-import type { Config } from '../../../config.ts'
-import { staleMinutesIn, storedStaleMinutes } from '../../../coordination/alive.ts'
-import { openView } from '../../../coordination/view.ts'
-import type { Context } from '../../command.ts'
-import { roomOptions } from '../../../coordination/room-options.ts'
+import type { Config } from '../config.ts'
+import { staleMinutesIn, storedStaleMinutes } from '../coordination/alive.ts'
+import { openView } from '../coordination/view.ts'
+import type { Context } from './command.ts'
+import { roomOptions } from '../coordination/room-options.ts'
 
 export async function asInRepository(context: Context, config: Config): Promise<Config> {
   const options = await roomOptions(context)

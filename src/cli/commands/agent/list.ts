@@ -1,0 +1,34 @@
+// heimdall agent list, bb agent list: who is registered, and who is alive.
+import { agentRecord } from '../../../coordination/records.ts'
+import type { Run } from '../../command.ts'
+import { renderTable } from '../../render/style.ts'
+import type { agentList } from '../../table/coordination.ts'
+import { withRoomToRead } from '../../coordination-door.ts'
+
+export const run: Run<typeof agentList> = (context, { flags }) =>
+  withRoomToRead(
+    context,
+    (room) => {
+      const now = room.now()
+      const records = room.store
+        .read((rows) => rows.agents().map((agent) => agentRecord(room, rows, agent, now)))
+        .filter(({ role }) => flags.role === undefined || role === flags.role)
+        .filter(
+          ({ status, liveness }) => flags.status === undefined || status === flags.status || liveness === flags.status,
+        )
+      const table = renderTable(
+        context.style,
+        ['AGENT', 'ROLE', 'LIVENESS', 'STATUS', 'LAST SEEN', 'TASK'],
+        records.map((agent) => [
+          agent.agent_id,
+          agent.role,
+          agent.liveness,
+          agent.status,
+          agent.last_seen_at,
+          agent.current_task ?? '',
+        ]),
+      )
+      return { data: records, text: records.length === 0 ? 'nobody is registered' : table }
+    },
+    () => ({ data: [], text: 'nobody is registered' }),
+  )

@@ -1,0 +1,25 @@
+// heimdall haid register, heimdall-haid register: register a HAID, or update it; a revocation stays.
+import { keysOf } from '../../../coordination/keys.ts'
+import { heartbeat as beat, registerHaid, updateAgent } from '../../../coordination/identity.ts'
+import type { Run } from '../../command.ts'
+import type { haidRegister } from '../../table/coordination.ts'
+import { callerOf, ledgerActor, sessionTree, withRoom } from '../../coordination-door.ts'
+import { one } from './haid-answer.ts'
+
+export const run: Run<typeof haidRegister> = (context, { flags }) =>
+  withRoom(context, async (room) => {
+    const found = callerOf(context, room)
+    const haid = flags.haid ?? found.haid
+    const isSession = flags.haid === undefined && found.proof === 'process'
+    const made = isSession
+      ? undefined
+      : await registerHaid(room, haid, { role: flags.role, tree: sessionTree(context) }, keysOf(room))
+    if (made === undefined) {
+      const actor = await ledgerActor(context, room, flags.haid)
+      const isRevoked = room.store.read((rows) => rows.agent(haid)?.revokedMs ?? null) !== null
+      // Registering again never lifts a revocation.
+      if (!isRevoked && flags.role !== undefined) await updateAgent(room, actor, { role: flags.role })
+      else if (!isRevoked) await beat(room, actor)
+    }
+    return one(room, haid, haid)
+  })

@@ -1,0 +1,17 @@
+// heimdall task done: end a task; writes its page into the ledger.
+import { endTask } from '../../../coordination/tasks.ts'
+import type { Run } from '../../command.ts'
+import type { taskDone } from '../../table/coordination.ts'
+import { actorFor, withRoom } from '../../coordination-door.ts'
+import { record } from './task-record.ts'
+
+export const run: Run<typeof taskDone> = (context, { flags, args }) =>
+  withRoom(context, async (room) => {
+    const state = flags.failed === true ? 'failed' : 'done'
+    const task = await endTask(room, await actorFor(context, room, flags.agent), {
+      taskId: args.task,
+      state,
+      summary: flags.summary,
+    })
+    return { data: record(task), text: `${task.taskId} is ${task.state}` }
+  })

@@ -1,0 +1,30 @@
+// heimdall why: who holds this path, since when, until when, and why.
+import { checkScopes } from '../../coordination/claims.ts'
+import type { Conflict } from '../../coordination/conflicts.ts'
+import { NO_TASK } from '../../coordination/protocol.ts'
+import { conflictRecord } from '../../coordination/records.ts'
+import type { Run } from '../command.ts'
+import type { whyPath } from '../table/coordination.ts'
+import { withRoomToRead } from '../coordination-door.ts'
+
+export const run: Run<typeof whyPath> = (context, { args }) =>
+  withRoomToRead(
+    context,
+    (room) => {
+      const { conflicts } = checkScopes(room, { scopes: [args.path], cwd: context.cwd, asker: null })
+      const data = { path: args.path, holders: conflicts.map(conflictRecord) }
+      return { data, text: conflicts.length === 0 ? `nobody holds ${args.path}` : conflicts.map(story).join('\n') }
+    },
+    () => ({ data: { path: args.path, holders: [] }, text: `nobody holds ${args.path}` }),
+  )
+
+function story(conflict: Conflict): string {
+  const reason = [conflict.task ?? NO_TASK, conflict.intent].filter((part) => part !== null).join(': ')
+  const where = conflict.origin === 'remote' ? ', on another machine' : ''
+  return [
+    `${conflict.wanted} is held by ${conflict.agentId} (${conflict.haid}${where})`,
+    `  through ${conflict.held} (${conflict.kind}, for instance ${conflict.witness})`,
+    `  since ${conflict.since}, until ${conflict.expiresAt} unless it beats again; it is ${conflict.liveness}`,
+    `  for ${reason}`,
+  ].join('\n')
+}
