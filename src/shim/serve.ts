@@ -19,7 +19,7 @@ import type { Upstream } from './upstream.ts'
 
 export interface Started {
   readonly identity: ReturnType<typeof readIdentity>
-  /** The server, started by now at the latest. */
+  /** The server, which is started now if it was not before. */
   readonly server: () => Upstream
   readonly stderr: StderrOut
   readonly secrets: Secrets | null
@@ -33,10 +33,11 @@ export async function serve(options: ShimOptions, started: Started): Promise<num
   const startMs = clock.monoMs()
   const { policy, problem, text: policySource } = await loadPolicy(options.policy, identity)
   if (problem !== null) note(`${problem.message}; calls take decision_on_error`)
+  const upstream = server()
   const run: RunPart = await joinRun(options, started, policy, () => signOfLife())
   stderr.wrapIn(new EventText(run.text.identity, () => clock.wallMs()))
   const redact = createRedact(secrets?.own)
-  const path = callPath(options, identity, { upstream: server(), redact, secrets }, policy, run, note)
+  const path = callPath(options, identity, { upstream, redact, secrets }, policy, run, note)
   const signOfLife = (): void =>
     run.say((text) =>
       text.shimHealth({

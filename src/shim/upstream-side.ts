@@ -135,7 +135,7 @@ export class UpstreamSide {
     const answered = open.answered(id.key, id.raw, isError)
     if (answered === undefined) return
     const { call, isSure, others } = answered
-    this.#answered = call.judged
+    if (this.#options.exposure !== null) this.#answered = call.judged
     for (const other of others) gate.settle(other.judged, 'unknown')
     const outcome = outcomeOf(scanned, bytes, whole, streamHash)
     if (!isSure) call.perhaps = { ...outcome, result: PREVIEW_OMITTED }

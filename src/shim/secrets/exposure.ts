@@ -8,13 +8,16 @@ interface Seen {
   readonly names: readonly SecretNames[]
 }
 
+/** Of the next chunk, to see what became of a beginning: longer than most secrets in most forms. */
+const SEAM_BYTES = 1_024
+const NO_BYTES = Buffer.alloc(0)
 const NOTHING: readonly SecretNames[] = []
 
 export class Exposure {
   readonly #known: KnownSecrets
   readonly #namesIn: Secrets['namesIn']
   /** The last bytes, from the first that something may have begun with, and where they begin. */
-  #kept: Buffer = Buffer.alloc(0)
+  #kept = NO_BYTES
   #keptAt = 0
   #chunkAt = 0
   #chunkEnd = 0
@@ -29,7 +32,18 @@ export class Exposure {
   push(chunk: Buffer): void {
     this.#chunkAt = this.#chunkEnd
     this.#chunkEnd += chunk.length
-    const bytes = this.#kept.length === 0 ? chunk : Buffer.concat([this.#kept, chunk])
+    let rest = chunk
+    if (this.#kept.length > 0) {
+      // A few bytes tell of most beginnings that they were none; to join whole chunks would cost more than to look.
+      this.#look(Buffer.concat([this.#kept, chunk.subarray(0, SEAM_BYTES)]))
+      const openFrom = this.#keptAt - this.#chunkAt
+      rest = openFrom >= 0 ? chunk.subarray(openFrom) : Buffer.concat([this.#kept, chunk.subarray(SEAM_BYTES)])
+    }
+    this.#look(rest)
+  }
+
+  /** At bytes that begin where what was kept does. */
+  #look(bytes: Buffer): void {
     const { found, openFrom } = this.#known.look(bytes)
     for (const { from, to } of found) {
       const endsAt = this.#keptAt + to
@@ -38,7 +52,7 @@ export class Exposure {
       this.#seen.push({ endsAt, names: this.#namesIn(bytes.subarray(from, to)) })
       this.#toldUpTo = endsAt
     }
-    this.#kept = Buffer.from(bytes.subarray(openFrom))
+    this.#kept = openFrom === bytes.length ? NO_BYTES : Buffer.from(bytes.subarray(openFrom))
     this.#keptAt += openFrom
   }
 
