@@ -7,7 +7,7 @@ import { openAppendLog } from '../storage/append-log.ts'
 import { FILES, isThere, pathToRead, pathToWrite, type Planning } from './planning.ts'
 import { row } from './rows.ts'
 
-export type Actor =
+export type LogActor =
   | 'protocol'
   | 'resolve'
   | 'blackboard'
@@ -24,7 +24,7 @@ export type Actor =
  * Appends one line. The action itself is done by then, so a log that cannot be written is said on stderr and
  * does not undo it; where there is no planning folder, a read does not make one.
  */
-export function record(planning: Planning, actor: Actor, action: string, detail: string): void {
+export function record(planning: Planning, actor: LogActor, action: string, detail: string): void {
   if (!isThere(planning.dir)) return
   const cut = detail.length > LOG_DETAIL_CHARS_MAX ? `${detail.slice(0, LOG_DETAIL_CHARS_MAX)}…` : detail
   try {

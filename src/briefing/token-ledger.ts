@@ -28,7 +28,7 @@ export interface LedgerRow {
   readonly prefix?: string
 }
 
-export interface Entry {
+export interface TokenRow {
   readonly role: string
   readonly kind: string
   readonly msgId?: string | undefined
@@ -38,7 +38,7 @@ export interface Entry {
 /** A number that the caller vouches for. */
 export async function logDeclared(
   planning: Planning,
-  entry: Entry,
+  entry: TokenRow,
   cost: {
     readonly tokens: number
     readonly cachedTokens?: number | undefined
@@ -62,7 +62,7 @@ export async function logDeclared(
  */
 export async function logText(
   planning: Planning,
-  entry: Entry,
+  entry: TokenRow,
   text: string,
   options: { readonly prefix?: string; readonly tokenizer?: Tokenizer | undefined } = {},
 ): Promise<LedgerRow | undefined> {
@@ -74,7 +74,7 @@ export async function logText(
 
 export async function logMeasured(
   planning: Planning,
-  entry: Entry,
+  entry: TokenRow,
   measured: Measured,
   prefix?: string,
   prefixTokens = 0,
@@ -107,7 +107,7 @@ export async function logMeasured(
 
 function seedColumns(
   planning: Planning,
-  entry: Entry,
+  entry: TokenRow,
   tokens: number,
 ): Pick<LedgerRow, 'ts' | 'role' | 'kind' | 'tokens' | 'msg_id'> {
   return {

@@ -7,14 +7,14 @@ import { baseSchema, type Message, MESSAGE_TYPES, messageSchema } from './messag
 import { isObject } from './state-file.ts'
 import { parseStrict } from './strict-json.ts'
 
-export type Verdict =
+export type MessageVerdict =
   | { readonly valid: true; readonly errors: readonly []; readonly message: Message }
   | { readonly valid: false; readonly errors: readonly string[]; readonly message?: undefined }
 
 /** What the seed's command prints. */
-export const verdictLine = ({ valid, errors }: Verdict): string => JSON.stringify({ valid, errors })
+export const verdictLine = ({ valid, errors }: MessageVerdict): string => JSON.stringify({ valid, errors })
 
-export function judgeText(bytes: Uint8Array): Verdict {
+export function judgeText(bytes: Uint8Array): MessageVerdict {
   if (bytes.byteLength > MESSAGE_BYTES_MAX)
     return rejected(`message of more than ${MESSAGE_BYTES_MAX} bytes: refer to artifacts, do not inline them`)
   try {
@@ -25,7 +25,7 @@ export function judgeText(bytes: Uint8Array): Verdict {
   }
 }
 
-export function judge(value: unknown): Verdict {
+export function judge(value: unknown): MessageVerdict {
   if (!isObject(value)) return rejected('a message must be a JSON object')
   // Own property or not, validators disagree on what to do with this key; nobody needs it.
   if (Object.hasOwn(value, '__proto__')) return rejected('field not allowed: __proto__')
@@ -41,7 +41,7 @@ export function judge(value: unknown): Verdict {
   )
 }
 
-function rejected(...errors: string[]): Verdict {
+function rejected(...errors: string[]): MessageVerdict {
   return { valid: false, errors }
 }
 

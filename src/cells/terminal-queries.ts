@@ -2,7 +2,7 @@
 import type { Palette } from './palette.ts'
 
 /** What an answer may draw on: the terminal as it is at the question's place in the stream. */
-export interface Asked {
+export interface AskedQuery {
   readonly modes: { readonly keyboardFlags: number }
   readonly palette: Palette
   readonly version: string
@@ -21,7 +21,7 @@ interface Row<K extends keyof Kinds> {
   /** What its parameters look like, where the same sequence with others is no question. Source of an expression. */
   readonly params?: string
   /** Without it, or where it says nothing, the emulator answers by itself. `params` is the text between id and end. */
-  readonly answer?: (params: string, asked: Asked) => string | undefined
+  readonly answer?: (params: string, asked: AskedQuery) => string | undefined
 }
 
 export type Query = { readonly [K in keyof Kinds]: Row<K> }[keyof Kinds]

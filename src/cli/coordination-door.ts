@@ -2,8 +2,8 @@
 import type { Coordination, CoordinationOptions } from '../coordination/coordination.ts'
 import { actAs, askingHere, caller, type Caller, nameToRecord, recordRefusal } from '../coordination/caller.ts'
 import { type Door, withRoom as within, withRoomToRead as withinToRead } from '../coordination/frame.ts'
-import { type AgentActor, unknownAgent } from '../coordination/gate.ts'
-import type { LogLine } from '../coordination/log-line.ts'
+import { type AgentActor, unknownAgent } from '../coordination/change.ts'
+import type { ProtocolLine } from '../coordination/log-line.ts'
 import type { ProcessRef } from '../coordination/process-ref.ts'
 import { roomOptions } from '../coordination/room-options.ts'
 import { HeimdallError } from '../errors.ts'
@@ -33,7 +33,7 @@ async function doorOf(context: Context): Promise<Door> {
   }
 }
 
-async function logLines(context: Context, lines: readonly LogLine[]): Promise<void> {
+async function logLines(context: Context, lines: readonly ProtocolLine[]): Promise<void> {
   const [{ planningOf }, { record }] = await Promise.all([
     import('./planning-of.ts'),
     import('../briefing/protocol-log.ts'),

@@ -6,7 +6,7 @@ import { DOCTOR_BUSY_MS, DOCTOR_STORES_MAX } from '../limits.ts'
 import { findProject } from '../paths.ts'
 import type { Database, DatabaseOptions } from '../storage/sqlite.ts'
 import type { Context } from './command.ts'
-import type { Finding } from './doctor.ts'
+import type { DoctorFinding } from './doctor.ts'
 
 /** What a person calls the errors of a store. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<string, string>> = {
   STORE_UNREADABLE: 'unreadable',
 }
 
-export async function checkCoordination({ cwd, env }: Context): Promise<Finding> {
+export async function checkCoordination({ cwd, env }: Context): Promise<DoctorFinding> {
   const [{ storePath }, { isStoreThere }, { MIGRATIONS }] = await Promise.all([
     import('../coordination/view.ts'),
     import('../coordination/sqlite/open-store.ts'),
@@ -31,7 +31,7 @@ export async function checkCoordination({ cwd, env }: Context): Promise<Finding>
 }
 
 /** The counters of runs, the newest first. */
-export async function checkCounters({ env }: Context): Promise<Finding> {
+export async function checkCounters({ env }: Context): Promise<DoctorFinding> {
   const [{ runsDirOf }, { COUNTER_MIGRATIONS, countersPath }] = await Promise.all([
     import('../runs/run-close.ts'),
     import('../runs/counters.ts'),
@@ -50,7 +50,7 @@ export async function checkCounters({ env }: Context): Promise<Finding> {
 }
 
 /** Whether the lines that imports wrote still start something. */
-export async function checkImports({ env }: Context): Promise<Finding> {
+export async function checkImports({ env }: Context): Promise<DoctorFinding> {
   const { allRecords } = await import('../hosts/import-record.ts')
   const records = allRecords(env).filter(({ path }) => existsSync(path))
   const lost = records.find(({ own }) => !existsSync(own.node) || !existsSync(own.launcher))
@@ -64,7 +64,7 @@ export async function checkImports({ env }: Context): Promise<Finding> {
   }
 }
 
-export async function checkBriefing({ cwd, env, clock, note }: Context): Promise<Finding> {
+export async function checkBriefing({ cwd, env, clock, note }: Context): Promise<DoctorFinding> {
   const [{ openPlanning }, { listSymbols }, { listFacts }, { readBaselines }, { readLedger }, { listCapsules }] =
     await Promise.all([
       import('../briefing/planning.ts'),
@@ -88,7 +88,7 @@ export async function checkBriefing({ cwd, env, clock, note }: Context): Promise
 }
 
 /** Nothing when all is well. Opened to read first: a look must not migrate anything. */
-async function lookAt(path: string, migrations: readonly string[]): Promise<Finding | undefined> {
+async function lookAt(path: string, migrations: readonly string[]): Promise<DoctorFinding | undefined> {
   const { openDatabase } = await import('../storage/sqlite.ts')
   const options: DatabaseOptions = { migrations, busyMs: DOCTOR_BUSY_MS }
   const found = judged(() =>
@@ -113,9 +113,9 @@ async function lookAt(path: string, migrations: readonly string[]): Promise<Find
     : writable
 }
 
-const SOUND: Finding = { state: 'ok', found: '', fix: null }
+const SOUND: DoctorFinding = { state: 'ok', found: '', fix: null }
 
-function judged(look: () => Finding): Finding {
+function judged(look: () => DoctorFinding): DoctorFinding {
   try {
     return look()
   } catch (error) {

@@ -15,9 +15,9 @@ export interface Check {
   readonly fix: string | null
 }
 
-export type Finding = Omit<Check, 'check'>
+export type DoctorFinding = Omit<Check, 'check'>
 
-const CHECKS: Readonly<Record<string, (context: Context) => Finding | Promise<Finding>>> = {
+const CHECKS: Readonly<Record<string, (context: Context) => DoctorFinding | Promise<DoctorFinding>>> = {
   node: checkNode,
   pty: () => checkModule('@lydell/node-pty', 'sessions'),
   'file locks': () => checkModule('fs-native-extensions', 'shared state files'),
@@ -53,10 +53,10 @@ export async function runChecks(context: Context): Promise<Check[]> {
   return checks
 }
 
-const ok = (found: string): Finding => ({ state: 'ok', found, fix: null })
+const ok = (found: string): DoctorFinding => ({ state: 'ok', found, fix: null })
 
 /** Older than all that is promised cannot work; what nobody has run the suite on may well. */
-function checkNode(): Finding {
+function checkNode(): DoctorFinding {
   const { engines } = createRequire(import.meta.url)('heimdall-agents/package.json') as { engines: { node: string } }
   const lines = [...engines.node.matchAll(/\^(\d+)\.(\d+)\./g)].map((range) => range.slice(1).map(Number))
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -66,7 +66,7 @@ function checkNode(): Finding {
   return { state: isOlder ? 'fail' : 'warn', found, fix: `install one that is tested: ${engines.node}` }
 }
 
-function checkModule(name: string, need: string): Finding {
+function checkModule(name: string, need: string): DoctorFinding {
   try {
     createRequire(import.meta.url)(name)
     return ok(`${name} loads`)
@@ -80,7 +80,7 @@ function checkModule(name: string, need: string): Finding {
   }
 }
 
-async function checkSqlite(): Promise<Finding> {
+async function checkSqlite(): Promise<DoctorFinding> {
   const { openDatabase } = await import('../storage/sqlite.ts')
   const dir = mkdtempSync(join(tmpdir(), 'heimdall-doctor-'))
   try {
@@ -93,7 +93,7 @@ async function checkSqlite(): Promise<Finding> {
   }
 }
 
-async function checkConfiguration(context: Context): Promise<Finding> {
+async function checkConfiguration(context: Context): Promise<DoctorFinding> {
   const config = await context.settings()
   const ignored = Object.values(config).find((setting) => setting.ignored !== undefined)?.ignored
   if (ignored !== undefined)
@@ -103,7 +103,7 @@ async function checkConfiguration(context: Context): Promise<Finding> {
   return ok(origins.size === 0 ? 'defaults only' : `from ${[...origins].join(', ')}`)
 }
 
-function checkProject({ cwd, env }: Context): Finding {
+function checkProject({ cwd, env }: Context): DoctorFinding {
   const project = findProject(cwd, env)
   if (project.gitCommonDir !== undefined) return ok(`git repository ${project.root}`)
   return {
@@ -114,7 +114,7 @@ function checkProject({ cwd, env }: Context): Finding {
 }
 
 /** Writable, or creatable: the nearest folder above it that exists decides. */
-function checkFolder(path: string): Finding {
+function checkFolder(path: string): DoctorFinding {
   for (let dir = path; ; dir = dirname(dir)) {
     try {
       accessSync(dir, constants.W_OK)
@@ -127,7 +127,7 @@ function checkFolder(path: string): Finding {
 }
 
 /** Whoever looks at runs ends those that nobody takes part in any more. */
-async function checkRuns({ env, clock }: Context): Promise<Finding> {
+async function checkRuns({ env, clock }: Context): Promise<DoctorFinding> {
   const { closeAbandonedRuns, runsDirOf } = await import('../runs/run-close.ts')
   const { closed, open, problems } = closeAbandonedRuns(runsDirOf(env), clock)
   const found = `${open} open${closed === 0 ? '' : `, ${closed} that nobody had ended closed`}`
@@ -136,7 +136,7 @@ async function checkRuns({ env, clock }: Context): Promise<Finding> {
   return { state: 'warn', found: `${found}; ${problem}`, fix: 'check free space and the owner of the state folder' }
 }
 
-function checkPrivateFolder(path: string): Finding {
+function checkPrivateFolder(path: string): DoctorFinding {
   const finding = checkFolder(path)
   if (finding.state !== 'ok' || finding.found !== path) return finding
   const stats = lstatSync(path)

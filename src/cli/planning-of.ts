@@ -1,6 +1,6 @@
 // What the commands of briefing share: the planning folder of the project, who is speaking, and writing down what a text cost.
 import { openPlanning, type Planning } from '../briefing/planning.ts'
-import type { Entry } from '../briefing/token-ledger.ts'
+import type { TokenRow } from '../briefing/token-ledger.ts'
 import { HeimdallError } from '../errors.ts'
 import { findProject } from '../paths.ts'
 import type { Context } from './command.ts'
@@ -52,7 +52,7 @@ export function newMessageId(context: Context, prefix: string): string {
 export async function logCost(
   context: Context,
   planning: Planning,
-  entry: Omit<Entry, 'role' | 'runId'> & { readonly role: string | undefined },
+  entry: Omit<TokenRow, 'role' | 'runId'> & { readonly role: string | undefined },
   text: string,
   prefix?: string,
 ): Promise<void> {

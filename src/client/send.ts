@@ -4,7 +4,7 @@ import { HeimdallError } from '../errors.ts'
 import { SEND_ECHO_MS, SEND_REACTION_MS, SEND_SETTLE_MS, SEND_TAKEN_MS } from '../limits.ts'
 import type { Info } from '../wire/messages.ts'
 import { openConnection, type SessionConnection } from './connection.ts'
-import { encodeKey, encodePaste } from './keys.ts'
+import { encodeKey, encodePaste } from './keystrokes.ts'
 import { type Seen, Watch } from './watch.ts'
 
 export interface SendOptions {

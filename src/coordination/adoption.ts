@@ -6,9 +6,9 @@ import { isRunning, livenessIn } from './alive.ts'
 import { caseSensitive } from './claims.ts'
 import type { Coordination } from './coordination.ts'
 import { dirtyPaths, pathsWithin } from './dirty.ts'
-import { changeAsOther, findAgent, speaksFor, unknownAgent } from './gate.ts'
+import { changeAsOther, findAgent, speaksFor, unknownAgent } from './change.ts'
 import { type Enrolled, newSession, withSecret } from './enrol.ts'
-import type { SecretKeeper } from './keys.ts'
+import type { SecretKeeper } from './key-files.ts'
 import { freeName } from './names.ts'
 import type { ProcessRef } from './process-ref.ts'
 import type { Agent, Reader } from './store.ts'
@@ -106,8 +106,8 @@ export async function adopt(
           adopted_agent: agent.agentId,
           evidence: evidence?.summary ?? `confirmed by ${options.confirmedBy ?? 'a person'} without evidence`,
           tasks,
-          prior_epoch: agent.session.epoch,
-          epoch: enrolled.agent.session.epoch,
+          prior_epoch: agent.runtime.epoch,
+          epoch: enrolled.agent.runtime.epoch,
           ...(options.confirmedBy === undefined ? {} : { confirmed_by: options.confirmedBy }),
         },
       })

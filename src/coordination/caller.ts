@@ -4,10 +4,10 @@ import { printable } from '../ids.ts'
 import type { Env } from '../paths.ts'
 import { isRunning, livenessIn } from './alive.ts'
 import type { Coordination } from './coordination.ts'
-import { type AgentActor, changeAsOther, findAgent, isSecretOf, speaksFor, unknownAgent, unproven } from './gate.ts'
+import { type AgentActor, changeAsOther, findAgent, isSecretOf, speaksFor, unknownAgent, unproven } from './change.ts'
 import { invalidHaid, readHaid, rootOf } from './haid.ts'
-import { registerHaid } from './identity.ts'
-import { keysOf, readKey } from './keys.ts'
+import { registerHaid } from './registration.ts'
+import { keysOf, readKey } from './key-files.ts'
 import { type Place, placeOf } from './place.ts'
 import type { Agent, Reader } from './store.ts'
 import { agentMadeFor, enrolTree, haidOfTree, sessionRole } from './tree-identity.ts'
@@ -75,7 +75,7 @@ export async function actAs(room: Coordination, asking: Asking, found: Caller): 
       // Asked again here: since the first look it may have been taken up elsewhere, with another secret.
       if (agent === undefined || found.secret === null || !isSecretOf(agent, found.secret)) return
       if (isHeldElsewhere(room, rows, agent, place)) return
-      rows.putAgent({ ...agent, session: { ...agent.session, tree: place.tree } })
+      rows.putAgent({ ...agent, runtime: { ...agent.runtime, tree: place.tree } })
     })
   return actor
 }
@@ -98,7 +98,7 @@ async function enrolCaller(
 }
 
 function secretHashOf(room: Coordination, haid: string): string | null {
-  return room.store.read((rows) => rows.agent(haid)?.session.secretHash) ?? null
+  return room.store.read((rows) => rows.agent(haid)?.runtime.secretHash) ?? null
 }
 
 /** The name that an attempt of this caller is recorded under; nobody's where nothing is proved. */
@@ -297,7 +297,7 @@ class Resolution {
       return this.#refuse(haid, agent, error, this.#nameMadeHere(), agent)
     }
     try {
-      const secret = readKey(this.#room.project, haid, agent.session.secretHash) ?? null
+      const secret = readKey(this.#room.project, haid, agent.runtime.secretHash) ?? null
       // A file of the name proves nothing: it may be an earlier session's, or made up.
       const isProof = secret !== null && isSecretOf(agent, secret)
       return { as, haid, agent, proof: isProof ? 'key' : 'none', because, secret }
@@ -310,7 +310,7 @@ class Resolution {
 
 /** Held by a process that is not above the caller. Where nothing can be proved of it, its beats decide. */
 function isHeldElsewhere(room: Coordination, rows: Reader, agent: Agent, place: Place | undefined): boolean {
-  const { session } = agent
+  const { runtime: session } = agent
   if (place !== undefined && speaksFor(agent, place.tree)) return false
   if (isRunning(room, agent)) return true
   const process = session.process ?? session.tree

@@ -3,10 +3,10 @@ import { HeimdallError } from '../errors.ts'
 import { isOver } from './alive.ts'
 import type { Coordination } from './coordination.ts'
 import { enrol, type Enrolled, newSession, withSecret } from './enrol.ts'
-import { type Change, changeAsOther, isSecretOf, unknownAgent, unproven } from './gate.ts'
+import { type Change, changeAsOther, isSecretOf, unknownAgent, unproven } from './change.ts'
 import { rootOf, slug } from './haid.ts'
-import { aliasOf } from './identity.ts'
-import type { SecretKeeper } from './keys.ts'
+import { aliasOf } from './registration.ts'
+import type { SecretKeeper } from './key-files.ts'
 import type { ProcessRef } from './process-ref.ts'
 import type { Agent } from './store.ts'
 
@@ -33,7 +33,7 @@ export async function joinAsClient(room: Coordination, connection: Connection, k
       const name = slug(label ?? client) || 'client'
       const left = change.rows
         .agentsOfTree(startedBy ?? '')
-        .find((agent) => agent.session.client === client && isLeftBehind(room, change, agent, name))
+        .find((agent) => agent.runtime.client === client && isLeftBehind(room, change, agent, name))
       const haid = left?.haid ?? freeHaid(room, change, { name, isAsked: label !== undefined })
       const known = change.rows.agent(haid)
       const origin = { secret, client, process, tree: startedBy }
@@ -87,7 +87,7 @@ function isFree(room: Coordination, change: Change, haid: string): boolean {
   return (
     known.origin === 'local' &&
     known.revokedMs === null &&
-    known.session.client !== null &&
+    known.runtime.client !== null &&
     isOver(room, known) &&
     heldBy(change, haid).length === 0 &&
     change.rows.tasks({ owner: haid, state: 'in_progress' }).length === 0

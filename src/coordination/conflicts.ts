@@ -82,7 +82,7 @@ function standingWith(observer: Observer, rows: Reader, holder: Agent, claim: Cl
     lease: isLapsed(silentMs, claim.ttlMinutes, sinceMs(claim.granted, now)) ? 'lapsed' : 'live',
     expiresAt: iso(expiresMs(lastSeenMs, claim.ttlMinutes, claim.granted.wallMs)),
     lastSeenAt: iso(lastSeenMs),
-    via: holder.session.client === null ? null : holder.haid,
+    via: holder.runtime.client === null ? null : holder.haid,
   }
 }
 

@@ -1,9 +1,9 @@
 // The runtime that speaks for an agent: made with a secret that is seen once, fenced by its epoch, ended on record.
 import type { Coordination } from './coordination.ts'
-import { type AgentActor, type Change, changeAs, hashSecret } from './gate.ts'
-import type { SecretKeeper } from './keys.ts'
+import { type AgentActor, type Change, changeAs, hashSecret } from './change.ts'
+import type { SecretKeeper } from './key-files.ts'
 import type { ProcessRef } from './process-ref.ts'
-import type { Agent, Session } from './store.ts'
+import type { Agent, Runtime } from './store.ts'
 
 /** An agent and the secret of its new session: the only time that the secret is seen outside the holder. */
 export interface Enrolled {
@@ -68,7 +68,7 @@ export function enrol(room: Coordination, { rows, now, record }: Change, enrolme
     revokedMs: null,
     beat: { count: 1, at: now },
     seen: null,
-    session,
+    runtime: session,
   }
   rows.putAgent(agent)
   rows.putBeat(haid, agent.beat)
@@ -84,8 +84,8 @@ export function newSession(
   origin: Origin & { readonly secret: string },
   more: Readonly<Record<string, unknown>> = {},
 ): Enrolled {
-  const session = makeSession(room, agent.session.epoch + 1, origin)
-  rows.putAgent({ ...agent, session, version: agent.version + 1 })
+  const session = makeSession(room, agent.runtime.epoch + 1, origin)
+  rows.putAgent({ ...agent, runtime: session, version: agent.version + 1 })
   rows.beat(agent.haid, now)
   record({
     type: 'SESSION',
@@ -96,7 +96,7 @@ export function newSession(
   return { agent: rows.agent(agent.haid) ?? agent, secret: origin.secret }
 }
 
-function makeSession(room: Coordination, epoch: number, origin: Origin & { readonly secret: string }): Session {
+function makeSession(room: Coordination, epoch: number, origin: Origin & { readonly secret: string }): Runtime {
   return {
     epoch,
     secretHash: hashSecret(origin.secret),
@@ -138,6 +138,6 @@ export async function leaveSession(room: Coordination, actor: AgentActor): Promi
 }
 
 function end(change: Change, agent: Agent, more: Readonly<Record<string, unknown>>): void {
-  change.rows.putAgent({ ...agent, session: { ...agent.session, endedMs: change.now.wallMs } })
-  change.record({ type: 'SESSION_END', payload: { haid: agent.haid, epoch: agent.session.epoch, ...more } })
+  change.rows.putAgent({ ...agent, runtime: { ...agent.runtime, endedMs: change.now.wallMs } })
+  change.record({ type: 'SESSION_END', payload: { haid: agent.haid, epoch: agent.runtime.epoch, ...more } })
 }

@@ -7,9 +7,9 @@ import {
   openCoordination,
   openCoordinationToRead,
 } from './coordination.ts'
-import { exportLedger } from './ledger.ts'
+import { exportLedger } from './coordination-ledger.ts'
 import { hasNews, ledgerSignature, type Signature } from './ledger-files.ts'
-import { type LogLine, logLineOf } from './log-line.ts'
+import { type ProtocolLine, logLineOf } from './log-line.ts'
 import { takeInRemote } from './remote.ts'
 
 /** What a door brings along. */
@@ -19,7 +19,7 @@ export interface Door {
   /** One line for whoever stands at the door; the answer does not depend on it. */
   readonly note: (line: string) => void
   /** Lines of `protocol.log` for what was written out just now. */
-  readonly log: (lines: readonly LogLine[]) => void | Promise<void>
+  readonly log: (lines: readonly ProtocolLine[]) => void | Promise<void>
 }
 
 /** For those that may change something. What arrived from other machines is taken in first; the ledger is written last. */
@@ -98,7 +98,7 @@ export async function publish(
   touched: () => string | undefined = () => undefined,
 ): Promise<void> {
   try {
-    const written: LogLine[] = []
+    const written: ProtocolLine[] = []
     await exportLedger(room, touched(), (events) => written.push(...events.flatMap((event) => logLineOf(event) ?? [])))
     if (written.length > 0) await log(written)
   } catch (error) {

@@ -4,7 +4,7 @@ import { type Asking, caller } from './caller.ts'
 import { caseSensitive } from './check.ts'
 import { type Conflict, type Contest, findConflicts, isBinding, isOwn } from './conflicts.ts'
 import type { Coordination } from './coordination.ts'
-import { changeAsOther } from './gate.ts'
+import { changeAsOther } from './change.ts'
 import { recordContest, recordIncursion } from './incursions.ts'
 import type { ProcessRef } from './process-ref.ts'
 
@@ -21,7 +21,7 @@ export type Committer =
       readonly isRevoked: boolean
     }
 
-export interface Verdict {
+export interface GuardVerdict {
   /** `warn`: told and recorded, but let through. */
   readonly outcome: 'clear' | 'warn' | 'refuse'
   /** Those that stop an agent come first. */
@@ -41,7 +41,7 @@ export function committerOf(room: Coordination, asking: Asking, person: () => st
     haid,
     agentId: agent?.agentId ?? haid,
     tree: asking.place?.tree,
-    isProven: found.proof !== 'none' && agent?.session.endedMs === null && found.refused === undefined,
+    isProven: found.proof !== 'none' && agent?.runtime.endedMs === null && found.refused === undefined,
     isRevoked: (agent?.revokedMs ?? null) !== null,
   }
 }
@@ -58,7 +58,7 @@ export function judgePaths(
   committer: Committer,
   paths: readonly string[],
   { authors, atMs }: Made = { authors: [], atMs: Number.POSITIVE_INFINITY },
-): Verdict {
+): GuardVerdict {
   const isSensitive = caseSensitive(room)
   const scopes = paths.map((path) => scopeOfPath(path, { caseSensitive: isSensitive }))
   const isTheirs = (claim: Conflict): boolean =>
@@ -79,7 +79,7 @@ export function judgePaths(
 export async function recordCollisions(
   room: Coordination,
   committer: Committer,
-  { collisions, contests }: Verdict,
+  { collisions, contests }: GuardVerdict,
 ): Promise<void> {
   const incoming =
     committer.kind === 'agent' ? committer : { haid: `human:${committer.name}`, agentId: `human:${committer.name}` }

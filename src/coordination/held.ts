@@ -5,7 +5,7 @@ import { LEASE_MINUTES_MAX } from '../limits.ts'
 import { parseScopes, type Scope } from '../scopes/scope.ts'
 import { contextFor } from './check.ts'
 import type { Coordination } from './coordination.ts'
-import { type AgentActor, type Change, changeAs } from './gate.ts'
+import { type AgentActor, type Change, changeAs } from './change.ts'
 import type { Agent, Claim, Reader } from './store.ts'
 
 export interface ClaimChoice {

@@ -1,7 +1,7 @@
 // Collisions on record: one INCURSION for a pair of scopes and ten minutes, with a count of how often it was tried (seed 002 §6.2).
 import { INCURSION_WINDOW_MS } from '../limits.ts'
 import type { Conflict, Contest } from './conflicts.ts'
-import type { Change } from './gate.ts'
+import type { Change } from './change.ts'
 import { sinceMs } from './moment.ts'
 import type { Agent } from './store.ts'
 

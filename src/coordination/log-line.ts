@@ -1,13 +1,13 @@
 // An event as a line of `protocol.log`, the trail that people read (seed 000: every action is in it).
 import type { StoredEvent } from './store.ts'
 
-export interface LogLine {
+export interface ProtocolLine {
   readonly actor: 'claim' | 'haid'
   readonly action: string
   readonly detail: string
 }
 
-const ACTORS: Readonly<Record<string, LogLine['actor']>> = {
+const ACTORS: Readonly<Record<string, ProtocolLine['actor']>> = {
   CLAIM: 'claim',
   RENEW: 'claim',
   RELEASE: 'claim',
@@ -25,7 +25,7 @@ const ACTORS: Readonly<Record<string, LogLine['actor']>> = {
 }
 
 /** Nothing for events that have a page of their own, such as decisions, and for what others report. */
-export function logLineOf(event: StoredEvent): LogLine | undefined {
+export function logLineOf(event: StoredEvent): ProtocolLine | undefined {
   const actor = ACTORS[event.type]
   if (actor === undefined) return undefined
   const parts = [event.actor ?? event.to ?? event.actorKind, event.scope, event.claimId, event.task]

@@ -4,7 +4,7 @@ import { printable } from '../ids.ts'
 import { INBOX_LIMIT_MAX, NOTE_BODY_CHARS_MAX, NOTE_SUBJECT_CHARS_MAX } from '../limits.ts'
 import { checkLabel } from './claims.ts'
 import type { Coordination } from './coordination.ts'
-import { type Actor, type AgentActor, type Change, changeAs, changeAsOther, findAgent, unknownAgent } from './gate.ts'
+import { type Actor, type AgentActor, type Change, changeAs, changeAsOther, findAgent, unknownAgent } from './change.ts'
 import { NO_TASK } from './protocol.ts'
 import type { ActorKind, Agent, Note, NoteState, Reader } from './store.ts'
 

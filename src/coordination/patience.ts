@@ -3,7 +3,7 @@ import { HeimdallError } from '../errors.ts'
 import { LEASE_MINUTES_MAX } from '../limits.ts'
 import { STALE_SETTING, storedStaleMinutes } from './alive.ts'
 import type { Coordination } from './coordination.ts'
-import { type Actor, changeAsOther } from './gate.ts'
+import { type Actor, changeAsOther } from './change.ts'
 
 /** Returns what it was before. */
 export async function setStaleMinutes(

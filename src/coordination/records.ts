@@ -41,7 +41,7 @@ export function agentRecord(room: Coordination, rows: Reader, agent: Agent, now:
     current_task: task ?? held.at(-1)?.task ?? null,
     haid: agent.haid,
     liveness: livenessIn(room, rows, agent, now),
-    session_epoch: agent.session.epoch,
+    session_epoch: agent.runtime.epoch,
     origin: agent.origin,
   }
 }

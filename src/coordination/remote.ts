@@ -7,9 +7,9 @@ import { readFileIfThere } from '../storage/atomic-file.ts'
 import { type Bringer, fileBringers, type FindBringer } from './brought-by.ts'
 import { caseSensitive, checkLabel, contextFor } from './claims.ts'
 import type { Coordination } from './coordination.ts'
-import { type Change, changeAsOther } from './gate.ts'
+import { type Change, changeAsOther } from './change.ts'
 import { readHaid } from './haid.ts'
-import { aliasOf } from './identity.ts'
+import { aliasOf } from './registration.ts'
 import {
   claimFileName,
   claimFileNames,
@@ -176,13 +176,13 @@ function takeInAgent(rows: Reader, file: ForeignFile, now: Moment): Agent {
   const known = rows.agent(file.haid)
   if (known !== undefined) {
     // For a remote agent the start of the session is the heartbeat as written: the one thing that is compared.
-    if (known.session.startedMs === file.heartbeatMs) return known
+    if (known.runtime.startedMs === file.heartbeatMs) return known
     const count = known.beat.count + 1
     return {
       ...known,
       beat: { count, at },
       seen: { boot: now.boot, count, monoMs: now.monoMs, ageMs: 0 },
-      session: { ...known.session, startedMs: file.heartbeatMs },
+      runtime: { ...known.runtime, startedMs: file.heartbeatMs },
     }
   }
   return {
@@ -198,7 +198,7 @@ function takeInAgent(rows: Reader, file: ForeignFile, now: Moment): Agent {
     revokedMs: null,
     beat: { count: 1, at },
     seen: { boot: now.boot, count: 1, monoMs: now.monoMs, ageMs: now.wallMs - wallMs },
-    session: {
+    runtime: {
       epoch: 0,
       secretHash: null,
       client: null,

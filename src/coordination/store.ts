@@ -1,12 +1,12 @@
 // The coordination store as an interface: changes that are committed as entries, one consistent state to read, entries to follow. Every implementation passes `test/coordination/store-conformance.ts`.
 import type { Scope } from '../scopes/scope.ts'
-import type { Author, Entry } from './entry.ts'
+import type { Author, Entry } from './log-entry.ts'
 import type { Beat, Sighting } from './liveness.ts'
 import type { Moment } from './moment.ts'
 import type { ProcessRef } from './process-ref.ts'
 
 /** The runtime that speaks for an agent at present. A new one gets the next epoch, and the old one's secret is worth nothing. */
-export interface Session {
+export interface Runtime {
   readonly epoch: number
   /** SHA-256 of the secret, in hex; null for an agent of another machine, for whom nobody here can speak. */
   readonly secretHash: string | null
@@ -36,7 +36,7 @@ export interface Agent {
   readonly beat: Beat
   /** Local. */
   readonly seen: Sighting | null
-  readonly session: Session
+  readonly runtime: Runtime
 }
 
 export type ClaimState = 'active' | 'released' | 'expired'

@@ -4,7 +4,7 @@ import { printable } from '../ids.ts'
 import { NOTE_BODY_CHARS_MAX } from '../limits.ts'
 import { checkLabel } from './claims.ts'
 import type { Coordination } from './coordination.ts'
-import { type AgentActor, changeAs } from './gate.ts'
+import { type AgentActor, changeAs } from './change.ts'
 import type { Agent, Reader, Task } from './store.ts'
 
 /** Starting a task that the same agent has in progress already changes nothing. */

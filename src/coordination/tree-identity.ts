@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import { isOver } from './alive.ts'
 import type { Coordination } from './coordination.ts'
 import { enrol, newSecret, newSession } from './enrol.ts'
-import { type Change, speaksFor } from './gate.ts'
+import { type Change, speaksFor } from './change.ts'
 import { rootOf, slug } from './haid.ts'
-import { aliasOf } from './identity.ts'
+import { aliasOf } from './registration.ts'
 import { pidOf, type ProcessRef } from './process-ref.ts'
 import type { Agent, Reader } from './store.ts'
 
@@ -13,7 +13,7 @@ import type { Agent, Reader } from './store.ts'
 export function agentMadeFor(room: Pick<Coordination, 'fateOf'>, rows: Reader, tree: ProcessRef): Agent | undefined {
   return rows
     .agentsOfTree(tree)
-    .find((agent) => agent.session.process === tree && speaksFor(agent, tree) && !isOver(room, agent))
+    .find((agent) => agent.runtime.process === tree && speaksFor(agent, tree) && !isOver(room, agent))
 }
 
 /** Makes it on first need. It ends with the process that the tree descends from, and no file has its secret. */

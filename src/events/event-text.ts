@@ -8,7 +8,7 @@ import {
   type CallError,
   type CallStatus,
   type EventType,
-  type Identity,
+  type RunIdentity,
   PACK_VERSION,
   type PolicyRef,
   type RunStart,
@@ -55,8 +55,8 @@ const END: OfCall = 2
 /** Puts events into `lines`, one behind the other. */
 export class EventText {
   readonly lines: EventLines
-  readonly identity: Identity
-  readonly #who: Identity
+  readonly identity: RunIdentity
+  readonly #who: RunIdentity
   #identity: string
   readonly #wallMs: () => number
   #openedMs = -1
@@ -69,7 +69,7 @@ export class EventText {
   #tags: readonly string[] = []
   #tagsText = ''
 
-  constructor(identity: Identity, wallMs: () => number, lines = new EventLines()) {
+  constructor(identity: RunIdentity, wallMs: () => number, lines = new EventLines()) {
     this.lines = lines
     this.identity = identity
     this.#who = identity
@@ -78,7 +78,7 @@ export class EventText {
   }
 
   /** The client has said its name; before that nobody knew it. */
-  nameClient(client: Identity['client']): void {
+  nameClient(client: RunIdentity['client']): void {
     this.#identity = identityText({ ...this.#who, client })
     this.#opened.fill(null)
   }
@@ -245,7 +245,7 @@ export class EventText {
 }
 
 /** Without the brace that opens it and with that of the whole event still open. */
-function identityText(identity: Identity): string {
+function identityText(identity: RunIdentity): string {
   const { run_id, agent_id, client, env, source, principal, workload, haid, session_id } = identity
   return jsonValue({ run_id, agent_id, client, env, source, principal, workload, haid, session_id }).slice(1, -1)
 }

@@ -43,7 +43,7 @@ export interface Workload {
 }
 
 /** What every event says about its producer (§1.3). */
-export interface Identity {
+export interface RunIdentity {
   readonly run_id: string
   readonly agent_id: string
   readonly client: (typeof CLIENTS)[number]

@@ -32,13 +32,13 @@ const CARRIED = [
   'HEIMDALL_RUN_DIR HEIMDALL_PLANNING_DIR XDG_STATE_HOME XDG_CONFIG_HOME',
 ].flatMap((names) => names.split(' '))
 
-export interface Change {
+export interface ConfigChange {
   readonly edits: readonly Edit[]
   readonly undo: Undo
 }
 
 /** The command becomes the shim's, and the line of the shim goes before the arguments, whose text stays as it is. */
-export function wrapEdits({ text }: ConfigText, server: ServerAt, command: string, wrapping: Wrapping): Change {
+export function wrapEdits({ text }: ConfigText, server: ServerAt, command: string, wrapping: Wrapping): ConfigChange {
   const { own, envList } = wrapping
   const at = server.command ?? { start: 0, end: 0 }
   const commandText = text.slice(at.start, at.end)

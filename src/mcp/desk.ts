@@ -22,7 +22,7 @@ import { storePath } from '../coordination/view.ts'
 import { HeimdallError } from '../errors.ts'
 import { type Env, findProject, type Project } from '../paths.ts'
 import { readStat } from '../processes.ts'
-import { type Identity, identify, type IdentifyOptions } from './identity.ts'
+import { type ClientIdentity, identify, type IdentifyOptions } from './client-identity.ts'
 import { LedgerNews } from './ledger-news.ts'
 
 export interface DeskOptions {
@@ -40,7 +40,7 @@ export class Desk {
   readonly randomBytes = randomBytes
   readonly scopes = new KnownScopes()
   readonly #options: DeskOptions
-  readonly #owned = new Map<string, Identity>()
+  readonly #owned = new Map<string, ClientIdentity>()
   readonly #news = new LedgerNews()
   #where: Pick<IdentifyOptions, 'process' | 'startedBy' | 'place'> | undefined
   #room: Promise<Coordination> | undefined
@@ -105,14 +105,14 @@ export class Desk {
    * Who a call is attributed to: the client of this connection, or the label that the call asks for. One at a time:
    * calls that come together would each make an identity.
    */
-  identity(client: string, label: string | undefined): Promise<Identity> {
+  identity(client: string, label: string | undefined): Promise<ClientIdentity> {
     const identified = this.#identified.then(() => this.#identify(client, label))
     // Whoever asked hears of a failure; the next one tries for itself.
     this.#identified = identified.catch(() => undefined)
     return identified
   }
 
-  async #identify(client: string, label: string | undefined): Promise<Identity> {
+  async #identify(client: string, label: string | undefined): Promise<ClientIdentity> {
     const { env } = this.#options
     this.#reading?.store.close()
     this.#reading = undefined
@@ -125,7 +125,7 @@ export class Desk {
   async identityToRead(
     client: string,
     label: string | undefined,
-  ): Promise<Pick<Identity, 'haid' | 'agentId' | 'actor'>> {
+  ): Promise<Pick<ClientIdentity, 'haid' | 'agentId' | 'actor'>> {
     try {
       return await this.identity(client, label)
     } catch (error) {

@@ -1,5 +1,5 @@
 // What a tool is: a row of data from which its schema is made, and a function. Rows are short because every agent reads all of them.
-import type { AgentActor } from '../coordination/gate.ts'
+import type { AgentActor } from '../coordination/change.ts'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import type { Desk } from './desk.ts'
@@ -34,7 +34,7 @@ export interface Outcome {
 }
 
 /** Who the call is attributed to; every result names it. */
-export interface Caller {
+export interface ToolCaller {
   readonly desk: Desk
   readonly haid: string
   readonly agentId: string
@@ -48,7 +48,7 @@ export interface Tool {
   readonly readOnly: boolean
   readonly args: Args
   readonly required: readonly string[]
-  run(caller: Caller, input: Readonly<Record<string, unknown>>): Outcome | Promise<Outcome>
+  run(caller: ToolCaller, input: Readonly<Record<string, unknown>>): Outcome | Promise<Outcome>
 }
 
 /** Every tool takes `client_identity` besides its own arguments. */
@@ -58,7 +58,7 @@ export function tool<const A extends Args, const R extends keyof A & string = ne
   readonly readOnly?: true
   readonly args: A
   readonly required?: readonly R[]
-  run(caller: Caller, input: Input<A, R>): Outcome | Promise<Outcome>
+  run(caller: ToolCaller, input: Input<A, R>): Outcome | Promise<Outcome>
 }): Tool {
   return {
     name: row.name,

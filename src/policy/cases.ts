@@ -13,7 +13,7 @@ import {
   type Annotations,
   type Decision,
   HINT_KINDS,
-  type Identity,
+  type Subject,
   type Snapshot,
   type Verdict,
 } from './types.ts'
@@ -47,7 +47,7 @@ interface CaseCall {
 interface Case {
   readonly name: string
   readonly startMs: number
-  readonly identity: Identity
+  readonly identity: Subject
   readonly calls: readonly CaseCall[]
 }
 
@@ -94,13 +94,13 @@ function readCase(fields: Fields, problems: Problems): Case {
   return read
 }
 
-function readIdentity(fields: Fields): Identity {
+function readIdentity(fields: Fields): Subject {
   const workload = fields.raw('workload')
   const identity = {
     env: fields.text('env', 'dev'),
     agent_id: fields.text('agent_id', 'unknown'),
     client: fields.text('client', 'custom'),
-    ...(isObject(workload) ? { workload: workload as NonNullable<Identity['workload']> } : {}),
+    ...(isObject(workload) ? { workload: workload as NonNullable<Subject['workload']> } : {}),
   }
   fields.end()
   return identity

@@ -9,15 +9,15 @@ import { decide, settle } from './decide.ts'
 import { MemoryCounters } from './memory-counters.ts'
 import { decideOnError, openPolicyOnError } from './on-error.ts'
 import { keysOf, openPolicy } from './plan.ts'
-import type { CallFacts, Counters, Identity, Verdict } from './types.ts'
+import type { CallFacts, Counters, Subject, Verdict } from './types.ts'
 
-const me: Identity = { env: 'dev', agent_id: 'amber-otter', client: 'claude' }
+const me: Subject = { env: 'dev', agent_id: 'amber-otter', client: 'claude' }
 
 interface Setting {
   readonly mode?: string
   readonly defaults?: object
   readonly selectors?: object
-  readonly identity?: Identity
+  readonly identity?: Subject
 }
 
 /** A run under these rules: each call says its tool, arguments and time, and gets its verdict applied. */
@@ -152,7 +152,7 @@ describe('acceptance of the contract', () => {
 
   test('POL-009 selectors gate the whole policy; they compare exactly', async () => {
     const rules = [{ kind: 'deny', effect: {} }]
-    const decided = async (selectors: object, identity: Identity): Promise<string> =>
+    const decided = async (selectors: object, identity: Subject): Promise<string> =>
       (await runOf(rules, { selectors, identity })).call('a').decision.reason_code
     const pod = { ...me, workload: { namespace: 'prod', labels: { team: 'a', tier: '1' }, repo: 'x' } }
     expect(await decided({ env: ['ci', 'dev'], client: ['claude'] }, me)).toBe('POLICY_BLOCK')

@@ -1,7 +1,7 @@
 // Counters of a shim that has its run to itself.
 import { HeimdallError } from '../errors.ts'
 import { POLICY_BUDGETS_MAX, POLICY_SWEEP_MS } from '../limits.ts'
-import { isLasting } from './keys.ts'
+import { isLasting } from './counter-keys.ts'
 import type { Cell, CellWrite, Counters } from './types.ts'
 import { Windows } from './windows.ts'
 

@@ -1,7 +1,7 @@
 // Accumulators of a plan as one call meets them: whether they are over their limit, and what they write if the call counts.
 import { addTime, countWithin, isBudgetExceeded, isWithin, refill, spendBudget, waitMs } from './cells.ts'
 import { withWait } from './decisions.ts'
-import { isDedupe, isRepeats } from './keys.ts'
+import { isDedupe, isRepeats } from './counter-keys.ts'
 import type { Step } from './plan.ts'
 import type { Readings } from './readings.ts'
 import type { Breaker, CallEnd, CellWrite, Counters, Decision, RateLimit } from './types.ts'

@@ -4,7 +4,7 @@ import { readPolicyText } from './text.ts'
 import { isObject } from './fields.ts'
 import { HeimdallError } from '../errors.ts'
 import { type Policy, openPolicy } from './plan.ts'
-import { type Decision, type Defaults, type Identity, MODES, type Mode, type Snapshot } from './types.ts'
+import { type Decision, type Defaults, type Subject, MODES, type Mode, type Snapshot } from './types.ts'
 
 interface Stated {
   readonly mode: Mode
@@ -34,7 +34,7 @@ async function readStated(text: string): Promise<Stated> {
  * The policy of a shim that was told to use a bundle and cannot: every call takes the `decision_on_error` that the
  * text still states, in the mode that it still states. `text` is null when there was nothing to read.
  */
-export async function openPolicyOnError(text: string | null, identity: Identity): Promise<Policy> {
+export async function openPolicyOnError(text: string | null, identity: Subject): Promise<Policy> {
   const { mode, decisionOnError } = text === null ? NOTHING_STATED : await readStated(text)
   const snapshot: Snapshot = {
     policy_id: 'unreadable',

@@ -10,7 +10,7 @@ import {
   errorDecision,
   notApplicable,
 } from './decisions.ts'
-import { type CounterKind, counterKey } from './keys.ts'
+import { type CounterKind, counterKey } from './counter-keys.ts'
 import { type NameAnswer, compileNames } from './names.ts'
 import { likeness } from './likeness.ts'
 import { isSelected } from './selectors.ts'
@@ -21,9 +21,9 @@ import type {
   Counted,
   Decision,
   HourRange,
-  Identity,
+  Subject,
   Rule,
-  Scope,
+  CounterScope,
   Snapshot,
   Verdict,
 } from './types.ts'
@@ -101,7 +101,7 @@ interface OpenRule {
 }
 
 /** Compiles the matchers of a snapshot and warms them, for one run. */
-export function openPolicy(snapshot: Snapshot, identity: Identity): Policy {
+export function openPolicy(snapshot: Snapshot, identity: Subject): Policy {
   const isApplicable = isSelected(snapshot.selectors, identity)
   const rules = isApplicable ? snapshot.rules.filter(({ enabled }) => enabled).map((rule) => openRule(rule)) : []
   const fallback = isApplicable ? defaultDecision(snapshot) : notApplicable(snapshot)
@@ -294,7 +294,7 @@ function isUnconditional(step: Step): boolean {
 }
 
 function keysFor(rule: Rule, server: string, tool: string): Pick<Step, 'key' | 'repeatsKey'> {
-  const key = (kind: CounterKind, scope: Scope): string => counterKey(kind, rule, scope, server, tool)
+  const key = (kind: CounterKind, scope: CounterScope): string => counterKey(kind, rule, scope, server, tool)
   switch (rule.kind) {
     case 'budget':
       return { key: key('budget', rule.effect.budget.scope), repeatsKey: '' }

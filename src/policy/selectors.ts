@@ -1,7 +1,7 @@
 // Who a policy is for (seed 004 §2.2): fields are ANDed, lists are ORed, comparison is exact.
-import type { Identity, Selectors } from './types.ts'
+import type { Subject, Selectors } from './types.ts'
 
-export function isSelected(selectors: Selectors, identity: Identity): boolean {
+export function isSelected(selectors: Selectors, identity: Subject): boolean {
   const { workload } = selectors
   const own = identity.workload ?? {}
   return (

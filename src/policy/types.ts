@@ -27,7 +27,7 @@ export const RULE_KINDS = ['allow', 'deny', 'budget', 'rate_limit', 'breaker', '
 export type RuleKind = (typeof RULE_KINDS)[number]
 
 export const SCOPES = ['run', 'tool', 'server_tool'] as const
-export type Scope = (typeof SCOPES)[number]
+export type CounterScope = (typeof SCOPES)[number]
 
 export const HINT_KINDS = ['ARG_FIX', 'BUDGET', 'RATE', 'SAFETY', 'OTHER'] as const
 export type HintKind = (typeof HINT_KINDS)[number]
@@ -127,7 +127,7 @@ export interface Ask {
 }
 
 export interface Budget {
-  readonly scope: Scope
+  readonly scope: CounterScope
   readonly limit_calls: number | null
   readonly limit_cost_units: number | null
   readonly cost_units_per_call: number
@@ -136,7 +136,7 @@ export interface Budget {
 }
 
 export interface RateLimit {
-  readonly scope: Scope
+  readonly scope: CounterScope
   readonly capacity: number
   readonly refill_tokens: number
   readonly refill_period_ms: number
@@ -147,7 +147,7 @@ export interface RateLimit {
 }
 
 export interface Breaker {
-  readonly scope: Scope
+  readonly scope: CounterScope
   /** With `window_ms`; null when this breaker does not count errors. */
   readonly error_threshold: number | null
   readonly window_ms: number | null
@@ -160,7 +160,7 @@ export interface Breaker {
 }
 
 export interface Dedupe {
-  readonly scope: Scope
+  readonly scope: CounterScope
   readonly window_ms: number
   readonly key: 'args_hash'
   readonly on_duplicate: 'BLOCK' | 'REJECT_WITH_HINT'
@@ -238,7 +238,7 @@ export interface Snapshot {
 // -- what is decided
 
 /** Who runs: compared with the selectors, exactly and case-sensitively. */
-export interface Identity {
+export interface Subject {
   readonly env: string
   readonly agent_id: string
   readonly client: string

@@ -22,7 +22,7 @@ export const APPROVAL_MIGRATIONS = [
    ALTER TABLE answers ADD COLUMN rule_hash TEXT NOT NULL DEFAULT ''`,
 ] as const
 
-export type Answer = 'allow' | 'deny'
+export type PersonAnswer = 'allow' | 'deny'
 
 /** A rule that asks, as it stands: an answer for another text of it is none for this one. */
 export interface AskingRule {
@@ -60,7 +60,7 @@ export interface Request {
   readonly agent_id: string
   readonly asked_at: string
   readonly times: number
-  readonly answer: Answer | null
+  readonly answer: PersonAnswer | null
   readonly answered_by: string | null
   readonly answered_at: string | null
   readonly lasts: string | null
@@ -81,13 +81,13 @@ export interface Moment {
 interface Standing {
   readonly id: number
   readonly rule_id: string
-  readonly answer: Answer
+  readonly answer: PersonAnswer
   readonly is_once: number
 }
 
 /** Answers that a call may use, and whether one of them goes with its first use. */
 export interface Found {
-  readonly byRule: ReadonlyMap<string, Answer>
+  readonly byRule: ReadonlyMap<string, PersonAnswer>
   readonly onceIds: ReadonlyMap<string, number>
 }
 
@@ -110,7 +110,7 @@ export class Approvals {
 
   /** The newest answer for each of the rules; it is read, not used up. */
   find(rules: readonly AskingRule[], call: AskedCall, { bootId, monoMs }: Moment): Found {
-    const byRule = new Map<string, Answer>()
+    const byRule = new Map<string, PersonAnswer>()
     const onceIds = new Map<string, number>()
     for (const { ruleId, ruleHash } of rules) {
       const row = this.#standing.get(ruleId, ruleHash, callKey(call), call.argsHash, bootId, monoMs) as
@@ -194,7 +194,7 @@ export class Approvals {
   /** A person answers: for the call that was asked about, or for every call of the rule. Open questions that it settles are closed. */
   answer(
     request: Request,
-    answer: Answer,
+    answer: PersonAnswer,
     given: {
       readonly by: string
       readonly at: string

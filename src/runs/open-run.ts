@@ -13,13 +13,13 @@ import { startOf } from './process-start.ts'
 import { joinRun, type Record, soloRecord } from './record.ts'
 import { lateRecord } from './late-record.ts'
 import { runsDirOf } from './run-close.ts'
-import type { Identity, RunStart } from '../events/types.ts'
+import type { RunIdentity, RunStart } from '../events/types.ts'
 
 export interface RunRequest {
   readonly env: Env
   readonly clock: Clock
   readonly newId: () => string
-  readonly identity: Omit<Identity, 'run_id'>
+  readonly identity: Omit<RunIdentity, 'run_id'>
   readonly start: RunStart
   /** `--events`: a stream of lines, a file, or nothing for the run's record alone. */
   readonly events: { readonly out: (lines: Buffer) => boolean } | { readonly path: string } | null

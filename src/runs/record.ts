@@ -7,12 +7,12 @@ import { RUN_JOIN_MS } from '../limits.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
 import type { EventLines } from '../events/event-lines.ts'
 import { EventText } from '../events/event-text.ts'
-import { momentOf } from './moment.ts'
+import { momentOf } from './run-moment.ts'
 import { beginSegment, emptyBooks, type ParentProcess, type RunBooks, summaryOf, worse } from './run-books.ts'
 import { closeIfOver, openMark } from './run-close.ts'
 import { RunLog } from './run-log.ts'
 import { joinMembers, type Membership } from './run-members.ts'
-import type { Identity, RunStart, RunStatus } from '../events/types.ts'
+import type { RunIdentity, RunStart, RunStatus } from '../events/types.ts'
 
 const NOTHING: Buffer = Buffer.alloc(0)
 
@@ -81,7 +81,7 @@ export function soloRecord(text: EventText, start: RunStart, clock: Clock, out: 
 export interface Joining {
   readonly runsDir: string
   readonly folder: string
-  readonly identity: Identity
+  readonly identity: RunIdentity
   readonly start: RunStart
   readonly role: 'shim' | 'owner'
   /** Whose shims take part; a run without owner stays open while it lives, and somebody may yet come. */

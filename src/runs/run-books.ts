@@ -53,21 +53,21 @@ export function emptyBooks(): RunBooks {
 }
 
 /** A reading of both clocks, and the boot that the monotonic one counts from. */
-export interface Moment {
+export interface RunMoment {
   readonly wallMs: number
   readonly monoMs: number
   readonly bootId: string
 }
 
 /** The next segment begins: numbers of calls go on, everything else is counted anew. */
-export function beginSegment(books: RunBooks, { wallMs, monoMs, bootId }: Moment): void {
+export function beginSegment(books: RunBooks, { wallMs, monoMs, bootId }: RunMoment): void {
   const { bytes, seq, segment, parent, quietMs } = books
   Object.assign(books, emptyBooks(), { bytes, seq, segment: segment + 1, parent, quietMs })
   Object.assign(books, { startedMs: Math.floor(wallMs), startedMonoMs: monoMs, bootId })
 }
 
 /** True when nobody has taken part for as long as the run waits for somebody. */
-export function isQuiet({ quietMs, quietSinceMs, bootId }: RunBooks, now: Moment): boolean {
+export function isQuiet({ quietMs, quietSinceMs, bootId }: RunBooks, now: RunMoment): boolean {
   if (bootId !== now.bootId) return true
   return quietSinceMs !== null && now.monoMs - quietSinceMs >= quietMs
 }
@@ -79,7 +79,7 @@ export function worse(a: RunStatus, b: RunStatus): RunStatus {
   return STATUSES.indexOf(a) >= STATUSES.indexOf(b) ? a : b
 }
 
-export interface StoredEvent {
+export interface RecordedEvent {
   readonly type?: unknown
   readonly ts?: unknown
   readonly call?: { readonly seq?: unknown }
@@ -118,7 +118,7 @@ export function enterStored(books: RunBooks, text: string): void {
 }
 
 /** One line of a record as an event, or nothing when it is torn or foreign. */
-export function parseEvent(text: string): StoredEvent | undefined {
+export function parseEvent(text: string): RecordedEvent | undefined {
   return parseObject(text)
 }
 
@@ -132,7 +132,7 @@ export function parseObject(text: string): object | undefined {
   }
 }
 
-export function summaryOf(books: RunBooks, now: Moment): RunSummary {
+export function summaryOf(books: RunBooks, now: RunMoment): RunSummary {
   const { counts, eventsLost } = books
   return {
     calls_total: counts.total,
@@ -146,7 +146,7 @@ export function summaryOf(books: RunBooks, now: Moment): RunSummary {
 }
 
 /** By the wall only where the run has seen another boot, or the books were made anew from the record. */
-function durationMs({ startedMs, startedMonoMs, bootId }: RunBooks, now: Moment): number {
+function durationMs({ startedMs, startedMonoMs, bootId }: RunBooks, now: RunMoment): number {
   if (startedMonoMs !== null && bootId === now.bootId) return Math.max(0, Math.floor(now.monoMs - startedMonoMs))
   return startedMs === null ? 0 : Math.max(0, Math.floor(now.wallMs) - startedMs)
 }

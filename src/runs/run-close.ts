@@ -9,12 +9,20 @@ import { EventLines } from '../events/event-lines.ts'
 import { type CallNames, EventText } from '../events/event-text.ts'
 import { PREVIEW_NONE } from '../events/preview.ts'
 import { isAlive } from './process-start.ts'
-import { closeQuestions, sweepSoloFolders } from './questions.ts'
-import { momentOf } from './moment.ts'
-import { isQuiet, type Moment, parseEvent, type RunBooks, type StoredEvent, summaryOf, worse } from './run-books.ts'
+import { closeQuestions, sweepSoloFolders } from './open-questions.ts'
+import { momentOf } from './run-moment.ts'
+import {
+  isQuiet,
+  type RunMoment,
+  parseEvent,
+  type RunBooks,
+  type RecordedEvent,
+  summaryOf,
+  worse,
+} from './run-books.ts'
 import { RunLog } from './run-log.ts'
 import { forgetMembers, lookAtMembers } from './run-members.ts'
-import type { Identity } from '../events/types.ts'
+import type { RunIdentity } from '../events/types.ts'
 
 export const runsDirOf = (env: Env): string => join(stateDir(env), 'runs')
 
@@ -27,7 +35,7 @@ export interface Closing {
   readonly log: RunLog
   readonly clock: Clock
   /** Envelope of run_end; without it, that of the run's own run_start. */
-  readonly identity?: Identity
+  readonly identity?: RunIdentity
 }
 
 /**
@@ -74,7 +82,7 @@ function clearAway({ runsDir, folder }: Pick<Closing, 'runsDir' | 'folder'>, now
 }
 
 /** The host may start another shim of the run. */
-function isAwaited(books: RunBooks, now: Moment): boolean {
+function isAwaited(books: RunBooks, now: RunMoment): boolean {
   return books.parent !== null && !isQuiet(books, now) && isAlive(books.parent)
 }
 
@@ -136,7 +144,7 @@ function removeMark(path: string): void {
   }
 }
 
-type StoredCall = StoredEvent & Identity & { readonly call: CallNames }
+type StoredCall = RecordedEvent & RunIdentity & { readonly call: CallNames }
 
 /** Calls that began and never ended: their shim was killed. Each is ended in the name of that shim. */
 function endsOfOpenCalls(log: RunLog, nowMs: number): EventLines {
@@ -164,11 +172,11 @@ function endsOfOpenCalls(log: RunLog, nowMs: number): EventLines {
   return lines
 }
 
-function identityOfRun(log: RunLog): Identity | undefined {
-  let found: (StoredEvent & Identity) | undefined
+function identityOfRun(log: RunLog): RunIdentity | undefined {
+  let found: (RecordedEvent & RunIdentity) | undefined
   log.read((text) => {
     const event = parseEvent(text)
-    if (event?.type === 'run_start') found = event as StoredEvent & Identity
+    if (event?.type === 'run_start') found = event as RecordedEvent & RunIdentity
     return true
   })
   return found

@@ -2,8 +2,8 @@
 import fs from 'node:fs'
 import { basename, join } from 'node:path'
 import { isErrno } from '../errors.ts'
-import type { Identity, RunStatus } from '../events/types.ts'
-import { questionsPath } from './questions.ts'
+import type { RunIdentity, RunStatus } from '../events/types.ts'
+import { questionsPath } from './open-questions.ts'
 import { countersPath } from './counters.ts'
 import { folderOf } from './open-run.ts'
 import { type RecordLine, RecordReader } from './record-reader.ts'
@@ -100,10 +100,10 @@ function storedBooks(runDir: string): RunBooks | undefined {
   }
 }
 
-function identityIn(runDir: string): Identity | undefined {
-  let found: Identity | undefined
+function identityIn(runDir: string): RunIdentity | undefined {
+  let found: RunIdentity | undefined
   eachLine(runDir, 0, ({ event }) => {
-    found = event as unknown as Identity
+    found = event as unknown as RunIdentity
     return false
   })
   return found

@@ -27,13 +27,13 @@ export function joinMembers(runDir: string, id: string): Membership {
   }
 }
 
-export interface Members {
+export interface RunMembers {
   readonly alive: readonly string[]
   readonly dead: readonly string[]
 }
 
 /** Must be called while the record is locked: members join and leave under the same lock. */
-export function lookAtMembers(runDir: string): Members {
+export function lookAtMembers(runDir: string): RunMembers {
   const alive: string[] = []
   const dead: string[] = []
   for (const id of namesIn(runDir)) (isHeld(join(membersDir(runDir), id)) ? alive : dead).push(id)

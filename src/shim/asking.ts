@@ -11,7 +11,7 @@ import type { Plan } from '../policy/plan.ts'
 import type { Decision } from '../policy/types.ts'
 import type { Approvals, AskedCall, Found, Moment, Request } from '../runs/approvals.ts'
 import type { CallArguments } from './call-arguments.ts'
-import type { JudgedCall, ToolCall } from './gate.ts'
+import type { JudgedCall, ToolCall } from './call-gate.ts'
 import type { IdKey, MessageId } from './message-id.ts'
 import type { SessionNotice } from './session-notice.ts'
 

@@ -7,12 +7,12 @@ import type { Decision } from '../policy/types.ts'
 import type { RunPart } from '../runs/taking-part.ts'
 import { Asking } from './asking.ts'
 import { AgentOut } from './agent-out.ts'
-import type { Answering } from './answers.ts'
+import type { Answering } from './refusals.ts'
 import { ClientInfo } from './client-info.ts'
 import { ClientJudge } from './client-judge.ts'
 import { ClientSide } from './client-side.ts'
-import { Gate } from './gate.ts'
-import type { readIdentity } from './identity.ts'
+import { CallGate } from './call-gate.ts'
+import type { readIdentity } from './run-identity.ts'
 import { OpenCalls } from './open-calls.ts'
 import { PathLocations } from './path-locations.ts'
 import type { PolicyState } from './policy-state.ts'
@@ -28,7 +28,7 @@ import { UpstreamSide } from './upstream-side.ts'
 
 export interface CallPath {
   readonly traffic: Traffic
-  readonly gate: Gate
+  readonly gate: CallGate
   readonly state: PolicyState
   readonly asking: Asking
   /** Who the shim is, with the client's name once that is known. */
@@ -75,7 +75,7 @@ export function callPath(
     note,
   })
   let paths: PathLocations | undefined
-  const gate: Gate = new Gate({
+  const gate: CallGate = new CallGate({
     serverName,
     policy,
     state,

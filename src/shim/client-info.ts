@@ -1,6 +1,6 @@
 // Who the client is: what it says of itself in the handshake, or since MCP has none, in each request.
 import { CLIENT_META_BYTES_MAX } from '../limits.ts'
-import type { Generation } from './answers.ts'
+import type { Generation } from './refusals.ts'
 import type { CLIENTS } from '../events/types.ts'
 
 /** The first revision of MCP without a handshake. */

@@ -5,7 +5,7 @@ import { unaskedDecision } from '../policy/decisions.ts'
 import { CALL_METHOD } from '../policy/plan.ts'
 import type { AgentOut } from './agent-out.ts'
 import type { Asking, HeldCall } from './asking.ts'
-import { type Answering, denial, ERROR_CODES, protocolError, refusalCode } from './answers.ts'
+import { type Answering, denial, ERROR_CODES, protocolError, refusalCode } from './refusals.ts'
 import {
   type CallMessage,
   type ClientMessage,
@@ -17,7 +17,7 @@ import {
   type RequestMessage,
   variantMessage,
 } from './client-message.ts'
-import type { Gate, JudgedCall, ToolCall } from './gate.ts'
+import type { CallGate, JudgedCall, ToolCall } from './call-gate.ts'
 import type { IdKey, MessageId } from './message-id.ts'
 import { MessageScan } from './message-scan.ts'
 import type { Scanned } from './scanned.ts'
@@ -31,7 +31,7 @@ const NESTED = 'a batch inside a batch'
 const CUT_OFF = 'the run was ended by policy; the server is not there any more'
 
 export interface ClientJudgeOptions {
-  readonly gate: Gate
+  readonly gate: CallGate
   readonly answering: Answering
   readonly open: OpenCalls
   readonly annotations: ToolAnnotations

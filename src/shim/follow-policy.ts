@@ -3,8 +3,8 @@ import type { HeimdallError } from '../errors.ts'
 import { policyText } from '../events/event-text.ts'
 import type { Policy } from '../policy/plan.ts'
 import type { RunPart } from '../runs/taking-part.ts'
-import { type Gate, refOf } from './gate.ts'
-import type { readIdentity } from './identity.ts'
+import { type CallGate, refOf } from './call-gate.ts'
+import type { readIdentity } from './run-identity.ts'
 import { loadPolicy, type PolicyWatch, watchPolicy } from './policy-source.ts'
 import type { ShimOptions } from './shim.ts'
 
@@ -12,7 +12,7 @@ export function followPolicy(
   options: ShimOptions,
   identity: ReturnType<typeof readIdentity>,
   loaded: string | null,
-  gate: Gate,
+  gate: CallGate,
   run: RunPart,
   note: (line: string) => void,
 ): PolicyWatch | null {
@@ -41,7 +41,7 @@ export function followPolicy(
   return watch
 }
 
-export function sayLoaded({ say }: RunPart, gate: Gate, policy: Policy, problem: HeimdallError | null): void {
+export function sayLoaded({ say }: RunPart, gate: CallGate, policy: Policy, problem: HeimdallError | null): void {
   say((text) =>
     text.policyLoaded(policyText(refOf(policy)), policy.snapshot.mode, {
       ok: problem === null,

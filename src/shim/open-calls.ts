@@ -1,6 +1,6 @@
 // Requests on their way: which answer belongs to which call, also when a client uses an id twice.
 import { REQUESTS_IN_FLIGHT_MAX } from '../limits.ts'
-import type { CallOutcome, JudgedCall } from './gate.ts'
+import type { CallOutcome, JudgedCall } from './call-gate.ts'
 import type { IdKey } from './message-id.ts'
 
 /** A call that waits for upstream, and the id that its answer will have. */

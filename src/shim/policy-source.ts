@@ -7,7 +7,7 @@ import { POLICY_JSON_BYTES_MAX, POLICY_SETTLE_MS } from '../limits.ts'
 import { compileBundle } from '../policy/compile.ts'
 import { openPolicyOnError } from '../policy/on-error.ts'
 import { openPolicy, type Policy } from '../policy/plan.ts'
-import type { Identity } from '../policy/types.ts'
+import type { Subject } from '../policy/types.ts'
 
 /** A policy given in words, in a file that may change, or not at all. */
 export type PolicyOrigin =
@@ -34,7 +34,7 @@ export interface Loaded {
 }
 
 /** Never fails: a policy that is missing or broken is replaced by its `decision_on_error`, and the problem is told. */
-export async function loadPolicy(origin: PolicyOrigin, identity: Identity): Promise<Loaded> {
+export async function loadPolicy(origin: PolicyOrigin, identity: Subject): Promise<Loaded> {
   let text: string | null = null
   try {
     text = textOf(origin)

@@ -8,12 +8,12 @@ import type { RunStatus } from '../events/types.ts'
 import { PARENT_WATCH_MS, UPSTREAM_DRAIN_MS, UPSTREAM_EOF_MS, UPSTREAM_HANGUP_MS } from '../limits.ts'
 import type { Decision } from '../policy/types.ts'
 import type { AgentOut } from './agent-out.ts'
-import { ERROR_CODES, protocolError } from './answers.ts'
+import { ERROR_CODES, protocolError } from './refusals.ts'
 import type { ClientJudge } from './client-judge.ts'
 import type { ClientSide, Flow } from './client-side.ts'
 import type { ClientInfo } from './client-info.ts'
 import { Garbage } from './garbage.ts'
-import type { Gate, JudgedCall } from './gate.ts'
+import type { CallGate, JudgedCall } from './call-gate.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { Upstream, UpstreamExit } from './upstream.ts'
 import type { UpstreamSide } from './upstream-side.ts'
@@ -28,7 +28,7 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 export interface TrafficOptions {
   readonly clock: Clock
   readonly client: ClientInfo
-  readonly gate: Gate
+  readonly gate: CallGate
   readonly judge: ClientJudge
   readonly open: OpenCalls
   readonly out: AgentOut

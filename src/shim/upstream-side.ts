@@ -4,7 +4,7 @@ import type { EventWriter } from '../runs/event-writer.ts'
 import { PREVIEW_NONE, PREVIEW_OMITTED } from '../events/preview.ts'
 import { MAX_INSPECT_BYTES } from '../limits.ts'
 import { elementsOf } from './client-message.ts'
-import type { CallOutcome, Gate, JudgedCall } from './gate.ts'
+import type { CallOutcome, CallGate, JudgedCall } from './call-gate.ts'
 import { idOf } from './message-id.ts'
 import { MessageScan } from './message-scan.ts'
 import type { Scanned, Seen } from './scanned.ts'
@@ -21,7 +21,7 @@ interface Whole {
 }
 
 export interface UpstreamSideOptions {
-  readonly gate: Gate
+  readonly gate: CallGate
   readonly open: OpenCalls
   readonly annotations: ToolAnnotations
   readonly events: EventWriter

@@ -22,7 +22,7 @@ import type { InputSource } from './input-queue.ts'
 import type { Subscriber } from './subscriber.ts'
 
 /** What a client may ask of the session. */
-export interface Desk {
+export interface SessionDesk {
   input(client: Connection, bytes: Buffer): void
   subscribe(client: Connection, options: SubscribeOptions): Subscriber
   status(): Buffer
@@ -54,7 +54,7 @@ const INFOS_MAX = 16
 
 export class Connection implements InputSource {
   readonly socket: Socket
-  readonly #desk: Desk
+  readonly #desk: SessionDesk
   readonly #admission: Admission
   readonly #nowMs: () => number
   readonly #reader: FrameReader<'client'>
@@ -75,7 +75,7 @@ export class Connection implements InputSource {
   #ackedBytes = 0
 
   /** `accepted` has not been read from. */
-  constructor(accepted: Socket, desk: Desk, admission: Admission, nowMs: () => number) {
+  constructor(accepted: Socket, desk: SessionDesk, admission: Admission, nowMs: () => number) {
     const socket = readShared(accepted, (chunk) => this.#read(chunk))
     this.socket = socket
     this.#desk = desk

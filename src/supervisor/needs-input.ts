@@ -1,7 +1,7 @@
 // Whether a person is waited for, who says so, and on what evidence. Pure.
 import { PROGRAM_PARTS_MAX } from '../limits.ts'
 import type { NeedsInput } from '../wire/messages.ts'
-import type { Question } from './questions.ts'
+import type { Question } from './terminal-questions.ts'
 
 const UNKNOWN: NeedsInput = { value: false, source: 'none', evidence: null }
 

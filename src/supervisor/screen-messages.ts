@@ -1,6 +1,6 @@
 // What the session and its screen's worker say to each other.
 import type { Colors, Size } from '../wire/messages.ts'
-import type { Question } from './questions.ts'
+import type { Question } from './terminal-questions.ts'
 
 export type ToScreen =
   | { readonly is: 'output'; readonly bytes: Uint8Array }

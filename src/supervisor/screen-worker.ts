@@ -1,10 +1,10 @@
 // The screen's worker thread: a headless terminal that is written to and asked, by the session and by the child.
 import { parentPort, workerData } from 'node:worker_threads'
 import { WholeCharacters } from '../cells/whole-characters.ts'
-import { answerQueries } from './answers.ts'
+import { answerQueries } from './terminal-answers.ts'
 import { drawScreen } from './draw-screen.ts'
 import { createEmulator } from './emulator.ts'
-import { findQuestion } from './questions.ts'
+import { findQuestion } from './terminal-questions.ts'
 import type { FromScreen, ScreenLook, ScreenStart, ToScreen } from './screen-messages.ts'
 import { followModes } from './terminal-modes.ts'
 import { followWholeness } from './wholeness.ts'

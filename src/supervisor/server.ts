@@ -4,10 +4,10 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { Clock, Timer } from '../clock.ts'
 import { ignore } from '../errors.ts'
 import { CLIENTS_MAX, FRAME_DEADLINE_MS, PARTIAL_FRAME_BYTES_MAX } from '../limits.ts'
-import { type Admission, Connection, type Desk } from './connection.ts'
+import { type Admission, Connection, type SessionDesk } from './connection.ts'
 
 export class SessionServer {
-  readonly #desk: Desk
+  readonly #desk: SessionDesk
   readonly #clock: Clock
   #server: Server
   readonly #clients = new Set<Connection>()
@@ -25,7 +25,7 @@ export class SessionServer {
     },
   }
 
-  constructor(desk: Desk, clock: Clock) {
+  constructor(desk: SessionDesk, clock: Clock) {
     this.#desk = desk
     this.#clock = clock
     this.#server = this.#create()

@@ -7,7 +7,7 @@ import { Activity } from './activity.ts'
 import { Announcer } from './announcer.ts'
 import { type Classifier, createClassifier } from './classifier.ts'
 import type { Connection } from './connection.ts'
-import type { Question } from './questions.ts'
+import type { Question } from './terminal-questions.ts'
 import { SizePolicy } from './size.ts'
 import { Waiting } from './waiting.ts'
 

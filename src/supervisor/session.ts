@@ -5,7 +5,7 @@ import { encodeExit, encodeJson, encodeStatusResp } from '../wire/encode.ts'
 import type { Colors, Info, Report, Size, SubscribeOptions } from '../wire/messages.ts'
 import { isSize, type SessionOptions } from '../wire/session-options.ts'
 import { Child, type SessionEnd } from './child.ts'
-import type { Connection, Desk } from './connection.ts'
+import type { Connection, SessionDesk } from './connection.ts'
 import type { KeptFile, Shown } from './kept-file.ts'
 import type { OutputLog } from './output-log.ts'
 import type { Recording } from '../storage/recording.ts'
@@ -34,7 +34,7 @@ export interface SessionParts {
   readonly onEnd: (end: SessionEnd) => void
 }
 
-export class Session implements Desk {
+export class Session implements SessionDesk {
   readonly #parts: SessionParts
   readonly #state: SessionState
   readonly #streams: Streams

@@ -4,7 +4,7 @@ import { ANSWER_SETTLE_MS } from '../limits.ts'
 import type { NeedsInput, Report } from '../wire/messages.ts'
 import { NeedsInputState } from './needs-input.ts'
 import { readSignal } from './osc-signals.ts'
-import type { Question } from './questions.ts'
+import type { Question } from './terminal-questions.ts'
 import { TypingReader } from './typing.ts'
 
 export interface WaitingParts {

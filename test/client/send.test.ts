@@ -1,6 +1,6 @@
 // send: paste as the child asked for it, see it taken, Enter as a key of its own, then wait.
 import { expect, test } from 'vitest'
-import { encodeEnter, encodeKey, encodePaste } from '../../src/client/keys.ts'
+import { encodeEnter, encodeKey, encodePaste } from '../../src/client/keystrokes.ts'
 import { sendText } from '../../src/client/send.ts'
 import { encodeAck, encodeExit, encodeFrame, encodeJson } from '../../src/wire/encode.ts'
 import type { Info } from '../../src/wire/messages.ts'

@@ -10,7 +10,7 @@ import {
 } from '../../src/coordination/claims.ts'
 import { releaseClaims, renewClaims } from '../../src/coordination/held.ts'
 import type { Coordination } from '../../src/coordination/coordination.ts'
-import { heartbeat, setRevoked } from '../../src/coordination/identity.ts'
+import { heartbeat, setRevoked } from '../../src/coordination/registration.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { enter, MINUTE, openRoom, temporaryProject, wants } from './room.ts'
 

@@ -5,11 +5,11 @@ import { expect, test } from 'vitest'
 import { adopt, findEvidence } from '../../src/coordination/adoption.ts'
 import { actAs, caller } from '../../src/coordination/caller.ts'
 import { claimScopes, listClaims } from '../../src/coordination/claims.ts'
-import type { AgentActor } from '../../src/coordination/gate.ts'
-import { heartbeat, register, registerHaid } from '../../src/coordination/identity.ts'
+import type { AgentActor } from '../../src/coordination/change.ts'
+import { heartbeat, register, registerHaid } from '../../src/coordination/registration.ts'
 import { joinAsClient } from '../../src/coordination/clients.ts'
 import { type Enrolled, endSession } from '../../src/coordination/enrol.ts'
-import { keysOf, readKey } from '../../src/coordination/keys.ts'
+import { keysOf, readKey } from '../../src/coordination/key-files.ts'
 import { listEvents } from '../../src/coordination/protocol.ts'
 import { startTask } from '../../src/coordination/tasks.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -39,7 +39,7 @@ test('a name is free again when its session ended or its process is gone, unless
   expect((await joinAsClient(room, { client: 'cursor', process: 'p12' })).agent.haid).not.toBe(first.agent.haid)
   expect((await endSession(room, actorOf(first))).released).toHaveLength(1)
   const again = await joinAsClient(room, { client: 'cursor', process: 'p13' })
-  expect([again.agent.haid, again.agent.session.epoch]).toEqual([first.agent.haid, 2])
+  expect([again.agent.haid, again.agent.runtime.epoch]).toEqual([first.agent.haid, 2])
   await expect(async () => heartbeat(room, actorOf(first))).rejects.toThrow(
     expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }),
   )
@@ -74,7 +74,7 @@ test('adoption gives the next epoch, keeps the claims, and fences the session be
     { to_agent: 'amber-otter', bead_id: 'T-1', payload: { tasks: ['T-1', 'T-9'] } },
   ])
   for (const event of events) if (event.actor_kind === 'agent') expect(event.to_agent).not.toBeNull()
-  expect([adopted.agent.session.epoch, adopted.evidence?.reason]).toEqual([2, 'in_progress_ownership'])
+  expect([adopted.agent.runtime.epoch, adopted.evidence?.reason]).toEqual([2, 'in_progress_ownership'])
   await expect(async () => claimScopes(room, amber, wants(room, 'docs'))).rejects.toThrow(
     expect.objectContaining({ code: 'IDENTITY_UNPROVEN' }),
   )
@@ -86,7 +86,7 @@ test('no evidence helps while the process of the session runs; a person may conf
   const busy = await register(running, { name: 'amber-otter', role: 'agent', process: 'p99' })
   await startTask(running, actorOf(busy), { taskId: 'T-1', title: 'Parser' })
   await expect(async () => adopt(running, 'amber-otter')).rejects.toThrow(/process of its session is running/)
-  expect((await adopt(running, 'amber-otter', { confirmedBy: 'ana' })).agent.session.epoch).toBe(2)
+  expect((await adopt(running, 'amber-otter', { confirmedBy: 'ana' })).agent.runtime.epoch).toBe(2)
   const room = openRoom()
   await enter(room, 'amber-otter')
   await adopt(room, 'amber-otter', { confirmedBy: 'ana' })
@@ -102,7 +102,7 @@ test('silence is no end: a client whose process runs keeps its label, the next o
   clock.advance(30 * MINUTE)
   const { agent } = await joinAsClient(room, { client: 'claude-code', process: 'p12' })
   expect(agent.haid).toMatch(/\/claude-code-[0-9a-f]{4}$/)
-  expect(room.store.read((rows) => rows.agent(first.agent.haid)?.session.epoch)).toBe(1)
+  expect(room.store.read((rows) => rows.agent(first.agent.haid)?.runtime.epoch)).toBe(1)
 })
 
 test('HAIDs that come without a name get one that is an agent id and free', async () => {
@@ -146,7 +146,7 @@ test('a change that is refused replaces no key and leaves none behind', async ()
   const { agent, secret } = await register(room, { name: 'amber-otter', role: 'agent' }, keysOf(room))
   const again = register(room, { name: 'amber-otter', role: 'agent' }, keysOf(room))
   await expect(again).rejects.toMatchObject({ code: 'DUPLICATE_AGENT_ID' })
-  expect(readKey(room.project, agent.haid, agent.session.secretHash)).toBe(secret)
+  expect(readKey(room.project, agent.haid, agent.runtime.secretHash)).toBe(secret)
   expect(readdirSync(join(room.project.coordinationDir, 'keys', 'offered'))).toEqual([])
 })
 

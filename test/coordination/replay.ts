@@ -1,6 +1,6 @@
 // All entries of a store put into an empty one, by nothing but SQL, and what the two have to have in common.
 import { join } from 'node:path'
-import type { Entry, Row } from '../../src/coordination/entry.ts'
+import type { Entry, Row } from '../../src/coordination/log-entry.ts'
 import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
 import { type Database, openDatabase } from '../../src/storage/sqlite.ts'
 import { temporaryFolder } from '../support/project.ts'

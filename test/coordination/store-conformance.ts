@@ -1,7 +1,7 @@
 // What every implementation of the coordination store must do; run on each of them.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Entry } from '../../src/coordination/entry.ts'
+import type { Entry } from '../../src/coordination/log-entry.ts'
 import type { Agent, Claim, NewEvent, Store, Writer } from '../../src/coordination/store.ts'
 import { scopeOfPath } from '../../src/scopes/scope.ts'
 import { scaled } from '../support/scale.ts'
@@ -24,7 +24,7 @@ export const someAgent = (agentId: string, more: Partial<Agent> = {}): Agent => 
   revokedMs: null,
   beat: { count: 1, at: moment(1) },
   seen: null,
-  session: { epoch: 1, secretHash: 'ab', client: null, process: null, tree: null, startedMs: 1, endedMs: null },
+  runtime: { epoch: 1, secretHash: 'ab', client: null, process: null, tree: null, startedMs: 1, endedMs: null },
   ...more,
 })
 
@@ -87,7 +87,7 @@ export function conformsToStore(open: OpenStore): void {
     const [one, two] = [open('a'), open('a')]
     const agent = someAgent('amber-otter', {
       seen: { boot: 'b', count: 3, monoMs: 1.5, ageMs: 2 },
-      session: { epoch: 4, secretHash: null, client: 'cursor', process: 'p7', tree: 'p3', startedMs: 5, endedMs: 6 },
+      runtime: { epoch: 4, secretHash: null, client: 'cursor', process: 'p7', tree: 'p3', startedMs: 5, endedMs: 6 },
       revokedMs: 9,
     })
     await one.change((rows) => putWhole(rows, agent))
@@ -361,7 +361,7 @@ export function conformsToStore(open: OpenStore): void {
   test('what one machine alone knows is in no entry, and alone makes none', async () => {
     const store = open('n')
     await store.change((rows) => {
-      putWhole(rows, someAgent('amber-otter', { session: { ...amber.session, process: 'p7', tree: 'p3' } }))
+      putWhole(rows, someAgent('amber-otter', { runtime: { ...amber.runtime, process: 'p7', tree: 'p3' } }))
       rows.addClaim({ ...someClaim('c1', amber, 'src'), tree: 'p3', worktree: '/elsewhere' })
       rows.putIncursion({ pair: 'p', since: moment(3), count: 1, eventId: 'e' })
       rows.addTicket({ holder: 'a', scopes: [], process: 'p9', refreshed: moment(1) })
@@ -372,7 +372,7 @@ export function conformsToStore(open: OpenStore): void {
     await store.change((rows) => rows.putSighting(amber.haid, { boot: 'b', count: 1, monoMs: 1, ageMs: 1 }))
     await store.change((rows) => rows.refreshTicket(1, moment(7)))
     await store.change((rows) => rows.putLocalSetting('exported', '9'))
-    await store.change((rows) => rows.putAgent({ ...amber, session: { ...amber.session, tree: 'p4' } }))
+    await store.change((rows) => rows.putAgent({ ...amber, runtime: { ...amber.runtime, tree: 'p4' } }))
     await store.change(() => undefined)
     expect(
       store.read((rows) => [rows.head(), rows.agent(amber.haid)?.beat.count, rows.localSetting('exported')]),
@@ -383,8 +383,8 @@ export function conformsToStore(open: OpenStore): void {
   test('processes of a session say nothing of the next one', async () => {
     const store = open('o')
     await store.change((rows) => {
-      putWhole(rows, someAgent('amber-otter', { session: { ...amber.session, process: 'p7', tree: 'p3' } }))
-      rows.putAgent({ ...amber, session: { ...amber.session, epoch: 2 } })
+      putWhole(rows, someAgent('amber-otter', { runtime: { ...amber.runtime, process: 'p7', tree: 'p3' } }))
+      rows.putAgent({ ...amber, runtime: { ...amber.runtime, epoch: 2 } })
     })
     expect(store.read((rows) => rows.agentsOfTree('p3'))).toEqual([])
   })

@@ -126,7 +126,9 @@ test.each([1, 2] as const)('a store of version %i is taken over whole, and follo
   const store = openSqliteStore(path, writable)
   onTestFinished(() => store.close())
   const state = store.read((rows) => ({
-    agents: rows.agents().map(({ agentId, role, beat, session }) => [agentId, role, beat.count > 0, session.epoch]),
+    agents: rows
+      .agents()
+      .map(({ agentId, role, beat, runtime: session }) => [agentId, role, beat.count > 0, session.epoch]),
     claims: rows.claims({}).map(({ epoch, task, state, worktree }) => [epoch, task, state, worktree]),
     // Newest first, in the order in which they were sent.
     notes: rows.notes({}).map(({ subject, state }) => [subject, state]),

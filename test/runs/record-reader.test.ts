@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { EventText } from '../../src/events/event-text.ts'
-import type { Identity } from '../../src/events/types.ts'
+import type { RunIdentity } from '../../src/events/types.ts'
 import { RECORD_LINE_BYTES_MAX } from '../../src/limits.ts'
 import { followRecord } from '../../src/runs/follow-record.ts'
 import { RecordReader } from '../../src/runs/record-reader.ts'
@@ -14,7 +14,7 @@ import { bundle, runsDir, startShim, toolCall } from '../support/shim-client.ts'
 import { scaled } from '../support/scale.ts'
 import { until } from '../support/wait.ts'
 
-const identity: Identity = {
+const identity: RunIdentity = {
   run_id: 'r',
   agent_id: 'a',
   client: 'custom',

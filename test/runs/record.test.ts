@@ -7,7 +7,7 @@ import { decisionText, EventText, policyText } from '../../src/events/event-text
 import { PREVIEW_NONE } from '../../src/events/preview.ts'
 import { joinRun, type Record as EventRecord } from '../../src/runs/record.ts'
 import { closeAbandonedRuns, openMark } from '../../src/runs/run-close.ts'
-import type { Identity, RunStart, RunStatus } from '../../src/events/types.ts'
+import type { RunIdentity, RunStart, RunStatus } from '../../src/events/types.ts'
 import { ABANDONED_RUNS_MAX } from '../../src/limits.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { temporaryFolder } from '../support/project.ts'
@@ -22,7 +22,7 @@ const start: RunStart = {
 const policy = policyText(start.policy)
 const clock = fakeClock()
 
-function identityOf(runId: string, shimId: string): Identity {
+function identityOf(runId: string, shimId: string): RunIdentity {
   return {
     run_id: runId,
     agent_id: 'a',

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { HeimdallError } from '../../src/errors.ts'
 import { CLIENTS_MAX, FRAME_DEADLINE_MS } from '../../src/limits.ts'
-import type { Desk } from '../../src/supervisor/connection.ts'
+import type { SessionDesk } from '../../src/supervisor/connection.ts'
 import { SessionServer } from '../../src/supervisor/server.ts'
 import { encodeFrame } from '../../src/wire/encode.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -124,7 +124,7 @@ test('a client that asks and never reads is not read from, and costs bounded mem
   expect(residentBytes(session.supervisor_pid) - before).toBeLessThan(32 << 20)
 })
 
-const silentDesk: Desk = {
+const silentDesk: SessionDesk = {
   input: () => undefined,
   subscribe: () => {
     throw new HeimdallError('WIRE_PAYLOAD_INVALID', 'nobody subscribes here')

@@ -1,6 +1,6 @@
 // Policy a second time, written for clearness alone: it keeps the whole history of a run and counts in it anew for each call.
 // Tests compare the product with it; it shares types with src/policy and nothing else.
-import type { Action, Match, NameMatch, Rule, Scope, Snapshot } from '../../src/policy/types.ts'
+import type { Action, Match, NameMatch, Rule, CounterScope, Snapshot } from '../../src/policy/types.ts'
 
 export interface NaiveCall {
   readonly server: string
@@ -184,7 +184,7 @@ export class NaivePolicy {
   }
 
   /** Calls that this rule has charged: allowed ones, and denied ones that were within the limit. */
-  #spenders(rule: Rule, scope: Scope, call: NaiveCall): Past[] {
+  #spenders(rule: Rule, scope: CounterScope, call: NaiveCall): Past[] {
     return this.#history.filter(
       (past) =>
         past.outcome !== 'refused' &&
@@ -199,7 +199,7 @@ function hinted(action: Action, mode: string, hasHint: boolean): Action {
   return action === 'BLOCK' && mode === 'control' && hasHint ? 'REJECT_WITH_HINT' : action
 }
 
-function isSame(scope: Scope, a: NaiveCall, b: NaiveCall): boolean {
+function isSame(scope: CounterScope, a: NaiveCall, b: NaiveCall): boolean {
   if (scope === 'run') return true
   return a.tool === b.tool && (scope === 'tool' || a.server === b.server)
 }

@@ -1,6 +1,6 @@
 // heimdall watch: what happens in coordination and to sessions, one line each, as it happens.
 import { type Coordination, openCoordinationToRead } from '../../coordination/coordination.ts'
-import { type Entry, SHARED_TABLES } from '../../coordination/entry.ts'
+import { type Entry, SHARED_TABLES } from '../../coordination/log-entry.ts'
 import { iso } from '../../coordination/moment.ts'
 import { NO_TASK, toEnvelope } from '../../coordination/protocol.ts'
 import { pause } from '../../clock.ts'

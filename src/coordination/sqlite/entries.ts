@@ -8,7 +8,7 @@ import {
   ENTRIES_TRIMMED_AT_ONCE,
   FOLLOW_BATCH,
 } from '../../limits.ts'
-import type { Author, Entry, Put, Row } from '../entry.ts'
+import type { Author, Entry, Put, Row } from '../log-entry.ts'
 import type { EntryDraft } from './entry-draft.ts'
 import { headOf } from './reading.ts'
 import { eventFrom } from './rows.ts'

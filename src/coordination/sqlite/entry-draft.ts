@@ -1,5 +1,5 @@
 // What a change has put and recorded so far: the entry that it will be committed as.
-import { type Put, type Row, SHARED_TABLES, type SharedTable } from '../entry.ts'
+import { type Put, type Row, SHARED_TABLES, type SharedTable } from '../log-entry.ts'
 
 export class EntryDraft {
   haid: string | null = null

@@ -1,6 +1,6 @@
 // Entries as they come: read in order from a number, and waited for when there are none.
 import { FOLLOW_BATCH } from '../../limits.ts'
-import type { Entry } from '../entry.ts'
+import type { Entry } from '../log-entry.ts'
 
 export interface Followed {
   /** At most `limit` entries after this one; nothing once the store is closed. */

@@ -1,6 +1,6 @@
 // What a process has read of the store already, kept until an entry says that it has changed: most calls of a long-lived one ask the same.
 import { KEPT_ROWS_MAX } from '../../limits.ts'
-import type { SharedTable } from '../entry.ts'
+import type { SharedTable } from '../log-entry.ts'
 import type { Reader } from '../store.ts'
 
 /** The store underneath: a read transaction, and what was committed since a number. */

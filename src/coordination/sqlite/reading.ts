@@ -2,7 +2,7 @@
 import { PARSED_CLAIMS_KEPT } from '../../limits.ts'
 import { baseQuery } from '../../scopes/base.ts'
 import type { Scope } from '../../scopes/scope.ts'
-import type { Row } from '../entry.ts'
+import type { Row } from '../log-entry.ts'
 import type { Claim, Reader } from '../store.ts'
 import { agentFrom, claimFrom, eventFrom, incursionFrom, noteFrom, taskFrom, ticketFrom } from './rows.ts'
 import type { Statements, Value } from './statements.ts'

@@ -1,6 +1,6 @@
 // Rows of the tables as values of the store's types, and back: the shared row, and beside it what this machine alone knows.
 import type { Scope } from '../../scopes/scope.ts'
-import type { Row } from '../entry.ts'
+import type { Row } from '../log-entry.ts'
 import type { Moment } from '../moment.ts'
 import type {
   ActorKind,
@@ -34,7 +34,7 @@ function momentFrom(row: Row, name: 'granted' | 'since'): Moment {
 }
 
 export function agentRow(agent: Omit<Agent, 'beat' | 'seen'>): Row {
-  const { session } = agent
+  const { runtime: session } = agent
   return {
     haid: agent.haid,
     agent_id: agent.agentId,
@@ -54,7 +54,7 @@ export function agentRow(agent: Omit<Agent, 'beat' | 'seen'>): Row {
   }
 }
 
-export function localAgentRow({ haid, session }: Pick<Agent, 'haid' | 'session'>): Row {
+export function localAgentRow({ haid, runtime: session }: Pick<Agent, 'haid' | 'runtime'>): Row {
   return { haid, process_epoch: session.epoch, session_process: session.process, session_tree: session.tree }
 }
 
@@ -92,7 +92,7 @@ export function agentFrom(row: Row): Agent {
             monoMs: number(row, 'seen_mono_ms'),
             ageMs: number(row, 'seen_age_ms'),
           },
-    session: {
+    runtime: {
       epoch: number(row, 'session_epoch'),
       secretHash: textOrNull(row, 'session_secret_hash'),
       client: textOrNull(row, 'session_client'),

@@ -1,6 +1,6 @@
 // Statements of one connection, prepared once each: the driver takes longer to read a text than SQLite to run it.
 import type { Database, Statement } from '../../storage/sqlite.ts'
-import type { Row } from '../entry.ts'
+import type { Row } from '../log-entry.ts'
 
 export type Value = string | number | null
 

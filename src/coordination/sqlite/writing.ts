@@ -1,5 +1,5 @@
 // Everything that a change writes, as SQL. Shared rows go through the draft of the entry, local ones do not.
-import { type Row, SHARED_TABLES, type SharedTable } from '../entry.ts'
+import { type Row, SHARED_TABLES, type SharedTable } from '../log-entry.ts'
 import type { Reader, Writer } from '../store.ts'
 import type { EntryDraft } from './entry-draft.ts'
 import { agentRow, claimChanges, claimRow, eventRow, localAgentRow, localClaimRow, noteRow, taskRow } from './rows.ts'

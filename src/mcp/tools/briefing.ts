@@ -7,7 +7,7 @@ import { lookUpSymbol } from '../../briefing/symbols.ts'
 import { MCP_BODY_CHARS_MAX } from '../../limits.ts'
 import { fence, label } from '../fence.ts'
 import { page } from '../page.ts'
-import { type Caller, tool } from '../tool.ts'
+import { type ToolCaller, tool } from '../tool.ts'
 
 export const resolve = tool({
   name: 'resolve',
@@ -120,7 +120,7 @@ export const blackboardSet = tool({
 })
 
 /** A short line stands for itself; anything longer is fenced. */
-function shown({ desk }: Caller, value: string, from: string): string {
+function shown({ desk }: ToolCaller, value: string, from: string): string {
   const line = label(value)
   return line === value
     ? value

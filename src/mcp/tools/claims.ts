@@ -4,14 +4,14 @@ import { checkParsed, claimScopes, contextFor, type Grant, listClaims } from '..
 import { releaseClaims } from '../../coordination/held.ts'
 import type { Conflict, Standing } from '../../coordination/conflicts.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
-import { findAgent, unknownAgent } from '../../coordination/gate.ts'
+import { findAgent, unknownAgent } from '../../coordination/change.ts'
 import { resolutionHint } from '../../coordination/incursions.ts'
 import { claimRecord, taskRef } from '../../coordination/records.ts'
 import { LEDGER_LEASE_MINUTES_DEFAULT } from '../../limits.ts'
 import type { Claim } from '../../coordination/store.ts'
 import { label } from '../fence.ts'
 import { page } from '../page.ts'
-import { type Caller, type Outcome, tool } from '../tool.ts'
+import { type ToolCaller, type Outcome, tool } from '../tool.ts'
 
 export const readClaims = tool({
   name: 'read_claims',
@@ -75,8 +75,8 @@ export const makeClaim = tool({
   },
 })
 
-function granted(room: Coordination, caller: Caller, grant: Grant, task: string): Outcome {
-  const client = room.store.read((rows) => rows.agent(caller.haid)?.session.client ?? null)
+function granted(room: Coordination, caller: ToolCaller, grant: Grant, task: string): Outcome {
+  const client = room.store.read((rows) => rows.agent(caller.haid)?.runtime.client ?? null)
   const { claim, renewed, displaced, dirty, warnings } = grant
   const { shown, more } = surfaceList(claim.scopes)
   return {
@@ -101,7 +101,7 @@ function granted(room: Coordination, caller: Caller, grant: Grant, task: string)
   }
 }
 
-function collision({ haid }: Caller, conflicts: readonly Conflict[]): Outcome {
+function collision({ haid }: ToolCaller, conflicts: readonly Conflict[]): Outcome {
   const [first] = conflicts
   return {
     refused: true,
@@ -158,7 +158,7 @@ export const releaseClaim = tool({
   },
 })
 
-function released({ haid }: Caller, count: number): Outcome {
+function released({ haid }: ToolCaller, count: number): Outcome {
   return { data: { result: count === 0 ? 'no active claim' : `released ${count} claim(s)`, haid, released: count } }
 }
 

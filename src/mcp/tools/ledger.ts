@@ -5,12 +5,12 @@ import { FILES } from '../../briefing/planning.ts'
 import { record } from '../../briefing/protocol-log.ts'
 import { isoSeconds } from '../../clock.ts'
 import { listCompleted, readCompleted } from '../../coordination/completed.ts'
-import { raiseConflict, recordDecision } from '../../coordination/decisions.ts'
+import { raiseConflict, recordDecision } from '../../coordination/decisions-on-record.ts'
 import { ledgerDir } from '../../coordination/ledger-files.ts'
 import { MCP_BODY_CHARS_MAX } from '../../limits.ts'
 import { fence, label } from '../fence.ts'
 import { page } from '../page.ts'
-import { type Caller, tool } from '../tool.ts'
+import { type ToolCaller, tool } from '../tool.ts'
 
 export const readCapsules = tool({
   name: 'read_capsules',
@@ -34,7 +34,7 @@ export const readCapsules = tool({
   },
 })
 
-function bodies({ desk }: Caller, id: string): object[] {
+function bodies({ desk }: ToolCaller, id: string): object[] {
   const { project, planning, randomBytes } = desk
   const completed = readCompleted(project, id)
   // Without a page of that id the capsule is asked for, and says so when there is none either.

@@ -1,13 +1,13 @@
 // heimdall agent init, bb-init: a session begins under a name of its own, or takes up a prior one with evidence (seed 002 §3, §7).
-import { keysOf } from '../../../coordination/keys.ts'
+import { keysOf } from '../../../coordination/key-files.ts'
 import { execFile } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { promisify } from 'node:util'
 import { adopt, type AdoptionOptions, findEvidence, recommend, signOfLife } from '../../../coordination/adoption.ts'
 import { nameToRecord, recordRefusal } from '../../../coordination/caller.ts'
 import type { Coordination } from '../../../coordination/coordination.ts'
-import { findAgent } from '../../../coordination/gate.ts'
-import { register } from '../../../coordination/identity.ts'
+import { findAgent } from '../../../coordination/change.ts'
+import { register } from '../../../coordination/registration.ts'
 import { iso } from '../../../coordination/moment.ts'
 import type { ProcessRef } from '../../../coordination/process-ref.ts'
 import type { Agent } from '../../../coordination/store.ts'
@@ -188,7 +188,7 @@ function begun(
     haid: agent.haid,
     mode,
     lease: { status: 'active', note: `beat with bb agent heartbeat --agent ${agent.agentId}` },
-    session_epoch: agent.session.epoch,
+    session_epoch: agent.runtime.epoch,
     recommendation,
     timestamp: iso(room.clock.wallMs()),
     ...extra,

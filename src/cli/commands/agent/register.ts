@@ -1,6 +1,6 @@
 // heimdall agent register, bb agent register: register an agent under a name of its own.
-import { keysOf } from '../../../coordination/keys.ts'
-import { register as registerAgent, updateAgent } from '../../../coordination/identity.ts'
+import { keysOf } from '../../../coordination/key-files.ts'
+import { register as registerAgent, updateAgent } from '../../../coordination/registration.ts'
 import { parseAgentId } from '../../../coordination/names.ts'
 import type { Run } from '../../command.ts'
 import type { agentRegister } from '../../table/coordination.ts'

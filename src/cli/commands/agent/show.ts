@@ -1,5 +1,5 @@
 // heimdall agent show, bb agent show: one agent.
-import { findAgent, unknownAgent } from '../../../coordination/gate.ts'
+import { findAgent, unknownAgent } from '../../../coordination/change.ts'
 import type { Run } from '../../command.ts'
 import type { agentShow } from '../../table/coordination.ts'
 import { withRoomToRead } from '../../coordination-door.ts'

@@ -1,6 +1,6 @@
 // heimdall agent status, bb agent status: what is reserved, and which notes wait for an answer.
 import { standingOf } from '../../../coordination/conflicts.ts'
-import { findAgent, unknownAgent } from '../../../coordination/gate.ts'
+import { findAgent, unknownAgent } from '../../../coordination/change.ts'
 import { noteRecord, reservationRecord } from '../../../coordination/records.ts'
 import type { Claim } from '../../../coordination/store.ts'
 import type { Run } from '../../command.ts'

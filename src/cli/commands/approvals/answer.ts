@@ -2,8 +2,8 @@
 import { HeimdallError } from '../../../errors.ts'
 import { requirePerson } from '../../../person.ts'
 import { bootId } from '../../../boot-id.ts'
-import type { Answer as Said, Lasts, Request } from '../../../runs/approvals.ts'
-import { askingFolders, withApprovals } from '../../../runs/questions.ts'
+import type { PersonAnswer as Said, Lasts, Request } from '../../../runs/approvals.ts'
+import { askingFolders, withApprovals } from '../../../runs/open-questions.ts'
 import { runsDirOf } from '../../../runs/run-close.ts'
 import type { Answer, Context } from '../../command.ts'
 

@@ -3,7 +3,7 @@ import { escapeControls } from '../../../ids.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type { approvalsList } from '../../table/policy.ts'
-import { askingFolders, withApprovals } from '../../../runs/questions.ts'
+import { askingFolders, withApprovals } from '../../../runs/open-questions.ts'
 import { closeAbandonedRuns, runsDirOf } from '../../../runs/run-close.ts'
 import { shown } from './answer.ts'
 

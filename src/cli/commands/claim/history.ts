@@ -1,6 +1,6 @@
 // heimdall claim history: what happened, in order: claims, takeovers, incursions, handoffs, resumes.
 import type { Bringer } from '../../../coordination/brought-by.ts'
-import { findAgent, unknownAgent } from '../../../coordination/gate.ts'
+import { findAgent, unknownAgent } from '../../../coordination/change.ts'
 import { type Envelope, listEvents } from '../../../coordination/protocol.ts'
 import { REPORTED } from '../../../coordination/reported.ts'
 import type { Run } from '../../command.ts'

@@ -1,10 +1,10 @@
 // What a committer reads when the guard has something to say: who holds what, until when, and what to do.
-import type { Committer, Verdict } from '../../../coordination/guard.ts'
+import type { Committer, GuardVerdict } from '../../../coordination/guard.ts'
 import { printable } from '../../../ids.ts'
 import { GUARD_LINES_MAX } from '../../../limits.ts'
 import type { Hook } from './hooks.ts'
 
-export function verdictLines(hook: Hook, committer: Committer, { outcome, collisions }: Verdict): string[] {
+export function verdictLines(hook: Hook, committer: Committer, { outcome, collisions }: GuardVerdict): string[] {
   if (outcome === 'clear') return []
   const what = hook === 'pre-push' ? 'push' : 'commit'
   const head =
@@ -29,7 +29,7 @@ export function verdictLines(hook: Hook, committer: Committer, { outcome, collis
 /** Names and tasks are other people's text: nothing in them may move the cursor or pose as a line of ours. */
 const quoted = (text: string): string => (/^[\w./@#*:+-]+$/.test(text) ? text : printable(text))
 
-function advice(hook: Hook, committer: Committer, outcome: Verdict['outcome']): string[] {
+function advice(hook: Hook, committer: Committer, outcome: GuardVerdict['outcome']): string[] {
   if (hook === 'post-commit') return []
   if (committer.kind === 'agent' && !committer.isProven)
     return [`hint: nothing proves that this is ${committer.agentId}; register, or commit inside heimdall run`]

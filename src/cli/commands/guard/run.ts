@@ -2,7 +2,13 @@
 import { askingHere } from '../../../coordination/caller.ts'
 import type { Conflict } from '../../../coordination/conflicts.ts'
 import type { Coordination } from '../../../coordination/coordination.ts'
-import { type Committer, committerOf, judgePaths, recordCollisions, type Verdict } from '../../../coordination/guard.ts'
+import {
+  type Committer,
+  committerOf,
+  judgePaths,
+  recordCollisions,
+  type GuardVerdict,
+} from '../../../coordination/guard.ts'
 import { readHaid, trailer } from '../../../coordination/haid.ts'
 import { EXIT, HeimdallError } from '../../../errors.ts'
 import { CONFLICT_PAIRS_MAX } from '../../../limits.ts'
@@ -68,7 +74,7 @@ function runHook(context: Context, hook: Hook, words: readonly string[]): Promis
   )
 }
 
-const CLEAR: Verdict = { outcome: 'clear', collisions: [], contests: [] }
+const CLEAR: GuardVerdict = { outcome: 'clear', collisions: [], contests: [] }
 
 async function check(
   context: Context,
@@ -88,7 +94,7 @@ async function check(
 }
 
 /** What was found stands, whether or not it can be written down. */
-async function putOnRecord(context: Context, committer: Committer, verdict: Verdict): Promise<void> {
+async function putOnRecord(context: Context, committer: Committer, verdict: GuardVerdict): Promise<void> {
   try {
     await withRoom(context, async (room) => recordCollisions(room, committer, verdict))
   } catch (error) {
@@ -98,7 +104,7 @@ async function putOnRecord(context: Context, committer: Committer, verdict: Verd
 }
 
 /** After the commit there is nothing left to refuse. */
-function answer(hook: Hook, { outcome, collisions }: Verdict): Answer {
+function answer(hook: Hook, { outcome, collisions }: GuardVerdict): Answer {
   return {
     data: { hook, outcome, collisions: collisions.map(shown) },
     // The hooks read this word; whatever is for people went to stderr.
@@ -114,7 +120,7 @@ async function judge(
   hook: Exclude<Hook, 'prepare-commit-msg'>,
   committer: Committer,
   words: readonly string[],
-): Promise<Verdict> {
+): Promise<GuardVerdict> {
   switch (hook) {
     case 'pre-commit':
       return judgePaths(room, committer, stagedPaths(at))
@@ -133,7 +139,7 @@ async function judge(
  * A commit that carries an agent's trailer is that agent's, whoever pushes it: its own claims do not stand in its way.
  * Nor does a claim that is younger than the commit: whoever made it claimed what was history by then.
  */
-function judgeCommits(room: Coordination, committer: Committer, commits: readonly Commit[]): Verdict {
+function judgeCommits(room: Coordination, committer: Committer, commits: readonly Commit[]): GuardVerdict {
   const verdicts = commits.map(({ paths, agents, committedMs }) =>
     judgePaths(room, committer, paths, { authors: agents, atMs: committedMs + COMMIT_CLOCK_MS }),
   )

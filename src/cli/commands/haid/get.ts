@@ -1,5 +1,5 @@
 // heimdall haid get, heimdall-haid get: one entry of the registry.
-import { unknownAgent } from '../../../coordination/gate.ts'
+import { unknownAgent } from '../../../coordination/change.ts'
 import { parseHaid } from '../../../coordination/haid.ts'
 import type { Run } from '../../command.ts'
 import type { haidGet } from '../../table/coordination.ts'

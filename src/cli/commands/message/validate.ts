@@ -1,7 +1,7 @@
 // heimdall message validate: one message, a message and its retry, or a stream of them, against the schema.
 import { record } from '../../../briefing/protocol-log.ts'
 import type { Planning } from '../../../briefing/planning.ts'
-import { judgeText, type Verdict, verdictLine } from '../../../briefing/verdict.ts'
+import { judgeText, type MessageVerdict, verdictLine } from '../../../briefing/verdict.ts'
 import { MESSAGE_BYTES_MAX } from '../../../limits.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import { readAll, readLines } from '../../stdin.ts'
@@ -11,7 +11,7 @@ import { logCost, planningOf } from '../../planning-of.ts'
 
 export const run: Run<typeof messageValidate> = async (context, { flags }) => {
   const planning = planningOf(context)
-  const check = async (bytes: Buffer): Promise<Verdict> => {
+  const check = async (bytes: Buffer): Promise<MessageVerdict> => {
     const verdict = judgeText(bytes)
     if (!verdict.valid) {
       record(planning, 'validate', 'reject', JSON.stringify(verdict.errors))
@@ -29,7 +29,7 @@ export const run: Run<typeof messageValidate> = async (context, { flags }) => {
   return { data: { valid, errors }, seedJson: { valid, errors }, text: verdictLine(verdict), exit: valid ? 0 : 1 }
 }
 
-type Check = (bytes: Buffer) => Promise<Verdict>
+type Check = (bytes: Buffer) => Promise<MessageVerdict>
 
 const isBlank = (line: Buffer): boolean => line.byteLength <= MESSAGE_BYTES_MAX && line.toString('utf8').trim() === ''
 

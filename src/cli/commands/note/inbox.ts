@@ -1,6 +1,6 @@
 // heimdall note inbox, bb agent inbox: notes for an agent, newest first.
 import type { Coordination } from '../../../coordination/coordination.ts'
-import { unknownAgent } from '../../../coordination/gate.ts'
+import { unknownAgent } from '../../../coordination/change.ts'
 import { inbox as readInbox } from '../../../coordination/notes.ts'
 import { noteRecord } from '../../../coordination/records.ts'
 import type { Note } from '../../../coordination/store.ts'

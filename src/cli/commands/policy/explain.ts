@@ -8,7 +8,7 @@ import { readAnnotations } from '../../../policy/annotations.ts'
 import { Fields } from '../../../policy/fields.ts'
 import { CALL_METHOD, openPolicy } from '../../../policy/plan.ts'
 import { Problems } from '../../../policy/problems.ts'
-import type { Annotations, Identity, Snapshot } from '../../../policy/types.ts'
+import type { Annotations, Subject, Snapshot } from '../../../policy/types.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type { policyExplain } from '../../table/policy.ts'
@@ -16,7 +16,7 @@ import { loadSnapshot } from './file.ts'
 
 export const run: Run<typeof policyExplain> = async (context, { args, flags }) => {
   const snapshot = await loadSnapshot(context, args.file)
-  const identity: Identity = {
+  const identity: Subject = {
     env: flags.env,
     agent_id: flags['agent-id'],
     client: flags.client,

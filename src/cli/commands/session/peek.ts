@@ -9,7 +9,7 @@ import type { KeptOutput } from '../../../wire/kept-output.ts'
 import { locate } from './locate.ts'
 import { reach } from './reach.ts'
 import { SHOWS_PLAIN } from '../../../cells/pen.ts'
-import { Emulator } from './view/emulator.ts'
+import { ViewEmulator } from './view/emulator.ts'
 
 export const run: Run<typeof peek> = async (context, { flags, args }) => {
   const located = await locate(context, flags, args.id)
@@ -50,21 +50,21 @@ function ignored(): void {
 }
 
 interface Drawn {
-  readonly emulator: Emulator
+  readonly emulator: ViewEmulator
   readonly isWhole: boolean
   readonly title: string
 }
 
 /** As it was left. Where no drawing of it was kept, the output draws it, as far as that goes back. */
 async function lastScreen({ size, title, offset, bytes, screen }: KeptOutput): Promise<Drawn> {
-  const emulator = new Emulator(screen?.size ?? size, IGNORED)
+  const emulator = new ViewEmulator(screen?.size ?? size, IGNORED)
   await emulator.write(screen?.drawing ?? bytes)
   return { emulator, isWhole: screen?.isWhole ?? offset === 0, title }
 }
 
 async function liveScreen(connection: SessionConnection): Promise<Drawn> {
   const { cols, rows, title } = await connection.info()
-  const emulator = new Emulator({ cols, rows }, IGNORED)
+  const emulator = new ViewEmulator({ cols, rows }, IGNORED)
   let isFirst = true
   let isWhole = true
   const events: AsyncIterable<SessionEvent> = connection.subscribe({

@@ -1,5 +1,5 @@
 // heimdall task list: tasks in progress, and who has them.
-import { findAgent } from '../../../coordination/gate.ts'
+import { findAgent } from '../../../coordination/change.ts'
 import { iso } from '../../../coordination/moment.ts'
 import type { Task } from '../../../coordination/store.ts'
 import { listTasks } from '../../../coordination/tasks.ts'

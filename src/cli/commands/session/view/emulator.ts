@@ -20,7 +20,7 @@ export interface Wishes {
   readonly show: (sequence: string) => void
 }
 
-export class Emulator {
+export class ViewEmulator {
   readonly terminal: Terminal
   readonly #wishes: Wishes
   readonly #whole = new WholeCharacters()

@@ -11,7 +11,7 @@ import type { Context } from '../../../command.ts'
 import type { AttachTarget } from '../attach.ts'
 import { clipboardSequence } from './clipboard.ts'
 import { DetachKey } from './detach-key.ts'
-import { Emulator } from './emulator.ts'
+import { ViewEmulator } from './emulator.ts'
 import { LookBack } from './look-back.ts'
 import { MouseOwner } from './mouse-owner.ts'
 import { askColors, OuterColors } from './outer-colors.ts'
@@ -65,7 +65,7 @@ class ScreenView {
   readonly #detachKey: number
   readonly #painter = new Painter()
   readonly #shows: Shows
-  readonly #emulator: Emulator
+  readonly #emulator: ViewEmulator
   readonly #isPinned: boolean
   #state: Pick<StateEvent, 'state' | 'needs_input'>
   #stateSinceMs: number
@@ -104,11 +104,11 @@ class ScreenView {
     this.#state = info
     this.#id = info.id
     this.#stateSinceMs = this.#clock.monoMs() - info.state_ms
-    this.#emulator = new Emulator({ cols: info.cols, rows: info.rows }, this.#wishes())
+    this.#emulator = new ViewEmulator({ cols: info.cols, rows: info.rows }, this.#wishes())
   }
 
   /** A viewer that may not type has no use for the program's keyboard and mouse modes. */
-  #wishes(): ConstructorParameters<typeof Emulator>[1] {
+  #wishes(): ConstructorParameters<typeof ViewEmulator>[1] {
     const { isReadOnly, isSafe } = this.#target
     const send = (sequence: string): void => {
       this.#outbox += sequence

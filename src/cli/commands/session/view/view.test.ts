@@ -7,7 +7,7 @@ import { linkOf, underlineColorOf, underlineStyleOf } from '../../../../cells/ce
 import { SHOWS_ALL } from '../../../../cells/pen.ts'
 import { createTerminal } from '../../../../cells/terminal.ts'
 import { DetachKey } from './detach-key.ts'
-import { Emulator, type Wishes } from './emulator.ts'
+import { ViewEmulator, type Wishes } from './emulator.ts'
 import { Painter } from './painter.ts'
 import { keyName, type StatusLine, statusLine } from './status-line.ts'
 
@@ -168,7 +168,7 @@ describe('drawing', () => {
     const [cols, rows] = [24, 12]
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(piece, { maxLength: 12 }), { maxLength: 4 }), async (frames) => {
-        const emulator = new Emulator({ cols, rows }, none)
+        const emulator = new ViewEmulator({ cols, rows }, none)
         const outer = createTerminal({ cols, rows: rows + 1 })
         const painter = new Painter()
         for (const pieces of frames) {
@@ -186,7 +186,7 @@ describe('drawing', () => {
   })
 
   test('a terminal narrower than the session never wraps, also where the edge cuts a wide character', async () => {
-    const emulator = new Emulator({ cols: 20, rows: 2 }, none)
+    const emulator = new ViewEmulator({ cols: 20, rows: 2 }, none)
     await emulator.write(Buffer.from('a日本語日本語日\r\nsecond'))
     for (let cols = 1; cols < 20; cols += 1) {
       const outer = createTerminal({ cols, rows: 3 })
@@ -212,7 +212,7 @@ describe('drawing', () => {
 describe('wishes of the program', () => {
   const collect = async (output: string): Promise<Record<keyof Wishes, string>> => {
     const seen = { mode: '', show: '' }
-    const emulator = new Emulator(
+    const emulator = new ViewEmulator(
       { cols: 10, rows: 5 },
       {
         mode: (text) => (seen.mode += text),

@@ -4,7 +4,7 @@ import type { Colors } from '../wire/messages.ts'
 import type { Emulator } from './emulator.ts'
 import { Palette } from '../cells/palette.ts'
 import type { TerminalModes } from './terminal-modes.ts'
-import { type Asked, QUERIES } from '../cells/terminal-queries.ts'
+import { type AskedQuery, QUERIES } from '../cells/terminal-queries.ts'
 
 declare const __HEIMDALL_VERSION__: string
 
@@ -23,7 +23,7 @@ export function answerQueries(emulator: Emulator, modes: TerminalModes, say: (an
       palette.own(foreground, background)
     },
   }
-  const asked: Asked = { modes, palette, version: __HEIMDALL_VERSION__ }
+  const asked: AskedQuery = { modes, palette, version: __HEIMDALL_VERSION__ }
   const { parser } = emulator
   const answered = (answer: string | undefined): boolean => {
     if (answer !== undefined && answering.isOn) say(answer)

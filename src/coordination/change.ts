@@ -66,8 +66,8 @@ export async function changeAs<T>(
     if (was !== 'active')
       change.record({ type: 'HEARTBEAT', actor: agent.agentId, actorKind: 'agent', payload: { was } })
     // Whoever has the secret takes it up where its process has gone. From here on it lives by its beats.
-    if (agent.session.process !== null && room.fateOf(agent.session.process) === 'gone')
-      rows.putAgent({ ...agent, session: { ...agent.session, process: null, tree: null } })
+    if (agent.runtime.process !== null && room.fateOf(agent.runtime.process) === 'gone')
+      rows.putAgent({ ...agent, runtime: { ...agent.runtime, process: null, tree: null } })
     rows.beat(agent.haid, change.now)
     const own: Change = {
       ...change,
@@ -146,7 +146,7 @@ function refusal(agent: Agent, actor: AgentActor): HeimdallError | undefined {
     return new HeimdallError('AGENT_REVOKED', `${agent.haid} is revoked and may change nothing`, {
       hint: `heimdall haid reinstate ${agent.haid} lifts it`,
     })
-  if (agent.session.endedMs !== null)
+  if (agent.runtime.endedMs !== null)
     return new HeimdallError('IDENTITY_ENDED', `the session of ${agent.agentId} has ended`, {
       hint: 'register under a name of your own, or adopt this one with evidence',
     })
@@ -164,13 +164,13 @@ function mayBe(agent: Agent, { secret, tree }: AgentActor): boolean {
 }
 
 /** Those below this process speak for the agent. An MCP client's server speaks for itself alone. */
-export function speaksFor({ session }: Agent, tree: ProcessRef): boolean {
+export function speaksFor({ runtime: session }: Agent, tree: ProcessRef): boolean {
   return session.tree === tree && session.client === null
 }
 
 export function isSecretOf(agent: Agent, secret: string): boolean {
-  if (agent.session.secretHash === null) return false
-  return timingSafeEqual(Buffer.from(agent.session.secretHash, 'hex'), Buffer.from(hashSecret(secret), 'hex'))
+  if (agent.runtime.secretHash === null) return false
+  return timingSafeEqual(Buffer.from(agent.runtime.secretHash, 'hex'), Buffer.from(hashSecret(secret), 'hex'))
 }
 
 export function hashSecret(secret: string): string {

@@ -97,7 +97,7 @@ interface Said {
 
 const NO_TAGS: readonly string[] = []
 
-export class Gate {
+export class CallGate {
   readonly #options: GateOptions
   #policy: Policy
   #policyRef: PolicyRef

@@ -7,7 +7,7 @@ import { parseScopes } from '../scopes/scope.ts'
 import { caseSensitive, checkParsed, contextFor } from './claims.ts'
 import type { Coordination } from './coordination.ts'
 import { dirtyPaths, pathsWithin } from './dirty.ts'
-import { type AgentActor, changeAs } from './gate.ts'
+import { type AgentActor, changeAs } from './change.ts'
 import { parseHaid, slug } from './haid.ts'
 import { type Preserved, preserveOnBranch } from './preserve.ts'
 

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { linkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HeimdallError, isErrno, isSystemError } from '../errors.ts'
-import { CLIENTS, ENVIRONMENTS, type Identity } from '../events/types.ts'
+import { CLIENTS, ENVIRONMENTS, type RunIdentity } from '../events/types.ts'
 import { type Env, stateDir } from '../paths.ts'
 import { ensureFolder, readFileIfThere } from '../storage/atomic-file.ts'
 import { findWorkload } from './workload.ts'
 
 /** Everything but the run's id, which is known only once the run is joined. */
-export function readIdentity(env: Env, cwd: string, note: (line: string) => void): Omit<Identity, 'run_id'> {
+export function readIdentity(env: Env, cwd: string, note: (line: string) => void): Omit<RunIdentity, 'run_id'> {
   const workload = findWorkload(env, cwd)
   return {
     agent_id: filled(env['SUB_AGENT_ID']) ?? 'unknown',

@@ -5,7 +5,7 @@ import { HeimdallError } from '../errors.ts'
 import type { Project } from '../paths.ts'
 import { ensureFolder, readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
-import { hashSecret } from './gate.ts'
+import { hashSecret } from './change.ts'
 import { haidFileName, parseHaid } from './haid.ts'
 
 const keysDir = (project: Project): string => join(project.coordinationDir, 'keys')

@@ -2,7 +2,7 @@
 import { PACK_VERSION } from '../events/types.ts'
 import type { Action, Decision } from '../policy/types.ts'
 import type { ClientInfo } from './client-info.ts'
-import type { Gate, JudgedCall } from './gate.ts'
+import type { CallGate, JudgedCall } from './call-gate.ts'
 
 type Refusal = Exclude<Action, 'ALLOW'>
 
@@ -19,7 +19,7 @@ export type Generation = keyof typeof ERROR_CODES
 export type DenyAs = 'error' | 'tool_result'
 
 export interface Answering {
-  readonly gate: Gate
+  readonly gate: CallGate
   readonly client: ClientInfo
   readonly runId: string
   readonly denyAs: DenyAs

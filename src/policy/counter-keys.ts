@@ -1,5 +1,5 @@
 // Keys of counters: kind, rule, and what its scope counts over.
-import type { Rule, Scope } from './types.ts'
+import type { Rule, CounterScope } from './types.ts'
 
 export type CounterKind = 'budget' | 'rate' | 'errors' | 'repeats' | 'dedupe'
 
@@ -7,7 +7,7 @@ export type CounterKind = 'budget' | 'rate' | 'errors' | 'repeats' | 'dedupe'
  * A counter belongs to its rule's id and scope: whatever else of the rule is edited, what was spent stays spent.
  * `repeats` and `dedupe` get the hash of the arguments appended. Lengths before names, because a name may contain anything.
  */
-export function counterKey(kind: CounterKind, rule: Rule, scope: Scope, server: string, tool: string): string {
+export function counterKey(kind: CounterKind, rule: Rule, scope: CounterScope, server: string, tool: string): string {
   const over = scope === 'run' ? 'run' : scope === 'tool' ? `tool ${tool}` : `server ${server.length} ${server} ${tool}`
   return `${kind} ${rule.rule_id.length} ${rule.rule_id} ${over} `
 }

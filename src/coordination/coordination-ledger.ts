@@ -11,8 +11,8 @@ import { openPlainFile } from '../storage/plain-file.ts'
 import { conflictPage } from './conflict-page.ts'
 import { standingOf } from './conflicts.ts'
 import type { Coordination } from './coordination.ts'
-import { appendEvents, appendText } from './event-file.ts'
-import { changeAsOther } from './gate.ts'
+import { appendEvents, appendText } from './exported-events.ts'
+import { changeAsOther } from './change.ts'
 import { readHaid, slug } from './haid.ts'
 import {
   claimFileName,
@@ -157,7 +157,7 @@ function claimFile(room: Coordination, rows: Reader, haid: string): ClaimFile | 
     haid,
     human: readHaid(haid)?.human ?? 'unknown',
     claimed_surfaces: held.flatMap((claim) => claim.scopes.map(surfaceOf)),
-    task_ref: [...new Set(held.map(({ task }) => taskRef(task, agent.session.client === null ? null : haid)))].join(
+    task_ref: [...new Set(held.map(({ task }) => taskRef(task, agent.runtime.client === null ? null : haid)))].join(
       ', ',
     ),
     claimed_at: isoSeconds(first.createdMs),
@@ -253,7 +253,7 @@ function completedPage({ payload, task, wallMs }: StoredEvent): string {
   ].join('\n')
 }
 
-export interface Decision {
+export interface DecisionPage {
   /** Marks the entry, so that it is not added a second time. */
   readonly id: string
   readonly wallMs: number
@@ -262,7 +262,7 @@ export interface Decision {
 }
 
 /** Adds an entry to decisions.md; control characters and headings inside it cannot pass for another entry. */
-export function addDecision(dir: string, { id, wallMs, title, body }: Decision): void {
+export function addDecision(dir: string, { id, wallMs, title, body }: DecisionPage): void {
   ensureFolder(dir)
   const path = join(dir, 'decisions.md')
   const mark = `<!-- ${id} -->`

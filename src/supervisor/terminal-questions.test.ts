@@ -1,6 +1,6 @@
 // Questions on a screen, and text that only looks like one.
 import { expect, test } from 'vitest'
-import { findQuestion } from './questions.ts'
+import { findQuestion } from './terminal-questions.ts'
 
 test.each([
   'Do you want to make this edit to main.ts?',

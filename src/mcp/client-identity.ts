@@ -4,17 +4,17 @@ import { actAs, type Caller, caller, recordRefusal } from '../coordination/calle
 import { type Connection, joinAsClient, takeUp } from '../coordination/clients.ts'
 import type { Coordination } from '../coordination/coordination.ts'
 import type { Enrolled } from '../coordination/enrol.ts'
-import type { AgentActor } from '../coordination/gate.ts'
+import type { AgentActor } from '../coordination/change.ts'
 import { slug } from '../coordination/haid.ts'
-import { heartbeat } from '../coordination/identity.ts'
-import { keysOf } from '../coordination/keys.ts'
+import { heartbeat } from '../coordination/registration.ts'
+import { keysOf } from '../coordination/key-files.ts'
 import type { Place } from '../coordination/place.ts'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { MCP_BEAT_MS, MCP_IDENTITIES_MAX } from '../limits.ts'
 import type { Env } from '../paths.ts'
 
-export interface Identity {
+export interface ClientIdentity {
   readonly haid: string
   readonly agentId: string
   readonly actor: AgentActor
@@ -28,10 +28,10 @@ export interface IdentifyOptions extends Connection {
   readonly env: Env
   readonly place: Place | undefined
   /** Identities of this session by label; new ones are added. */
-  readonly owned: Map<string, Identity>
+  readonly owned: Map<string, ClientIdentity>
 }
 
-export async function identify(room: Coordination, options: IdentifyOptions): Promise<Identity> {
+export async function identify(room: Coordination, options: IdentifyOptions): Promise<ClientIdentity> {
   const identity = await identityOf(room, options)
   const nowMs = room.clock.monoMs()
   // Reading is activity too, but a beat is a write: one now and then says as much as one for each call.
@@ -43,7 +43,7 @@ export async function identify(room: Coordination, options: IdentifyOptions): Pr
 }
 
 /** Whether the environment or a session names somebody does not change while the server runs; it is asked until there is an answer. */
-async function identityOf(room: Coordination, options: IdentifyOptions): Promise<Identity> {
+async function identityOf(room: Coordination, options: IdentifyOptions): Promise<ClientIdentity> {
   const { owned } = options
   return (
     owned.get(OF_RUN) ?? (owned.size === 0 ? await ofRun(room, options) : undefined) ?? (await ofClient(room, options))
@@ -55,7 +55,7 @@ const OF_RUN = 'of the run'
 const OF_CONNECTION = ''
 
 /** In a session, and where the environment names somebody, the holder is that agent, whatever client speaks and whatever it calls itself. */
-async function ofRun(room: Coordination, options: IdentifyOptions): Promise<Identity | undefined> {
+async function ofRun(room: Coordination, options: IdentifyOptions): Promise<ClientIdentity | undefined> {
   const asking = { env: options.env, place: options.place }
   const found = caller(room, asking)
   if (found.as !== 'session' && found.as !== 'name') return undefined
@@ -71,10 +71,10 @@ async function ofRun(room: Coordination, options: IdentifyOptions): Promise<Iden
 /** An identity of a connection that is over: whoever has its secret goes on with it. */
 function isEarlierConnection(room: Coordination, { agent, secret, refused }: Caller): boolean {
   if (agent === undefined || secret === null || refused !== undefined) return false
-  return agent.session.client !== null && isOver(room, agent)
+  return agent.runtime.client !== null && isOver(room, agent)
 }
 
-async function ofClient(room: Coordination, options: IdentifyOptions): Promise<Identity> {
+async function ofClient(room: Coordination, options: IdentifyOptions): Promise<ClientIdentity> {
   const { client, label, owned } = options
   const name = slug(label ?? client)
   if (name === '' && label !== undefined)
@@ -107,21 +107,21 @@ async function joined(room: Coordination, options: IdentifyOptions): Promise<Enr
 
 function keep(
   room: Coordination,
-  owned: Map<string, Identity>,
+  owned: Map<string, ClientIdentity>,
   key: string,
   { agent, secret }: Enrolled,
   isOwn: boolean,
-): Identity {
+): ClientIdentity {
   const actor: AgentActor = { kind: 'agent', haid: agent.haid, secret }
   return remember(room, owned, key, { haid: agent.haid, agentId: agent.agentId, actor, isOwn })
 }
 
 function remember(
   room: Coordination,
-  owned: Map<string, Identity>,
+  owned: Map<string, ClientIdentity>,
   key: string,
-  identity: Omit<Identity, 'beatMs'>,
-): Identity {
+  identity: Omit<ClientIdentity, 'beatMs'>,
+): ClientIdentity {
   const kept = { ...identity, beatMs: room.clock.monoMs() }
   owned.set(key, kept)
   return kept
