@@ -1,7 +1,6 @@
 // baselines.json: for each role the cost of a wave without this protocol, the number to beat.
 import { isoSeconds } from '../clock.ts'
 import { FILES, type Planning } from './planning.ts'
-import { record } from './protocol-log.ts'
 import { isObject, readTable, type TableFile, updateTable } from './state-file.ts'
 import { assertMeasured, type Measured } from './tokens.ts'
 import { checkText } from './values.ts'
@@ -68,5 +67,5 @@ async function write(planning: Planning, role: string, tokens: number, source: O
     extra.set(role, { ...source, ts: isoSeconds(planning.clock.wallMs()) })
     return true
   })
-  record(planning, 'ledger', 'baseline', `${role}=${tokens}`)
+  planning.log('ledger', 'baseline', `${role}=${tokens}`)
 }

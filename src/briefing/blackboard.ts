@@ -4,7 +4,6 @@ import { HeimdallError } from '../errors.ts'
 import { parseId } from '../ids.ts'
 import { VALUE_BYTES_MAX } from '../limits.ts'
 import { FILES, type Planning } from './planning.ts'
-import { record } from './protocol-log.ts'
 import { isObject, readTable, type TableFile, updateTable } from './state-file.ts'
 import { checkText } from './values.ts'
 
@@ -50,7 +49,7 @@ export function getFact(planning: Planning, key: string, maxAgeMs?: number): Fac
     })
   const provenance = extra.get(key)
   if (maxAgeMs !== undefined) refuseStale(planning, key, provenance, maxAgeMs)
-  record(planning, 'blackboard', 'get', key)
+  planning.log('blackboard', 'get', key)
   return { key, value, ...provenance }
 }
 
@@ -62,7 +61,7 @@ export async function setFact(planning: Planning, key: string, value: string, by
     extra.set(key, { by, ts: isoSeconds(planning.clock.wallMs()) })
     return true
   })
-  record(planning, 'blackboard', 'set', `${key}=${value}`)
+  planning.log('blackboard', 'set', `${key}=${value}`)
 }
 
 /** Deleting what is not there is no error, as in the seed's own command. */
@@ -72,7 +71,7 @@ export async function deleteFact(planning: Planning, key: string): Promise<boole
     return entries.delete(key)
   })
   if (!deleted) parseId('fact', key)
-  record(planning, 'blackboard', 'del', key)
+  planning.log('blackboard', 'del', key)
   return deleted
 }
 

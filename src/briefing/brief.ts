@@ -8,8 +8,7 @@ import type { Capsule } from './capsule-text.ts'
 import { findClosure } from './capsules.ts'
 import { checkInvariants } from './invariants.ts'
 import type { Planning } from './planning.ts'
-import { record } from './protocol-log.ts'
-import { escapeColumn } from './rows.ts'
+import { escapeColumn } from '../storage/columns.ts'
 import { listSymbols } from './symbols.ts'
 import { measure } from './tokens.ts'
 import { checkText } from './values.ts'
@@ -47,7 +46,7 @@ export function buildBrief(planning: Planning, request: BriefRequest): Brief {
   checkText('--task', request.task, 256)
   const parts = resolveParts(planning, request)
   const brief = fitBudget(parts, request.budget)
-  record(planning, 'brief', 'build', detailOf(request))
+  planning.log('brief', 'build', detailOf(request))
   return brief
 }
 
@@ -118,7 +117,7 @@ function resolveCapsules(planning: Planning, ids: readonly string[], unresolved:
 }
 
 function incomplete(planning: Planning, request: BriefRequest, unresolved: readonly string[]): HeimdallError {
-  record(planning, 'brief', 'refused', `${detailOf(request)} unresolved=${unresolved.length}`)
+  planning.log('brief', 'refused', `${detailOf(request)} unresolved=${unresolved.length}`)
   return new HeimdallError(
     'BRIEF_INCOMPLETE',
     `the brief is incomplete, ${unresolved.length} unresolved: ${unresolved.join('; ')}`,

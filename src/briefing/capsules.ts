@@ -8,8 +8,8 @@ import { readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { diskError } from '../storage/faults.ts'
 import { type Capsule, type CapsuleFields, countLines, formatCapsule, parseCapsule } from './capsule-text.ts'
 import { closureOf } from './closure.ts'
-import { FILES, pathToRead, pathToWrite, type Planning } from './planning.ts'
-import { record } from './protocol-log.ts'
+import { pathToRead, pathToWrite } from '../storage/planning-folder.ts'
+import { FILES, type Planning } from './planning.ts'
 import { modeOf } from './state-file.ts'
 
 const fileOf = (id: string): string => `${FILES.capsules}/${parseId('capsule', id)}.md`
@@ -25,7 +25,7 @@ export function writeCapsule(planning: Planning, id: string, fields: CapsuleFiel
   const path = pathToWrite(planning, fileOf(id))
   replaceFile(path, text, { mode: modeOf(path) })
   const lines = countLines(text)
-  record(planning, 'capsule', 'write', `${id} depends=${fields.depends.join(',')} lines=${lines}`)
+  planning.log('capsule', 'write', `${id} depends=${fields.depends.join(',')} lines=${lines}`)
   return { path, lines }
 }
 
@@ -89,7 +89,7 @@ export function hydrate(planning: Planning, ids: readonly string[]): string {
   const text = readClosure(planning, ids)
     .map((capsule) => capsule.text.replace(/\n*$/, '\n'))
     .join('\n')
-  record(planning, 'capsule', 'hydrate', ids.join(' '))
+  planning.log('capsule', 'hydrate', ids.join(' '))
   return text
 }
 

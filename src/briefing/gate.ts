@@ -5,7 +5,6 @@ import { printable } from '../ids.ts'
 import { readReferenced } from './invariants.ts'
 import type { Message } from './messages.ts'
 import { findReference, type Planning, type Reference } from './planning.ts'
-import { record } from './protocol-log.ts'
 import { isObject } from './state-file.ts'
 import { judge } from './verdict.ts'
 
@@ -36,7 +35,7 @@ export function gateMessage(planning: Planning, request: GateRequest): Message {
     report_ref: ref,
     ...(shownWave === undefined ? {} : { wave: shownWave }),
   })
-  record(planning, 'gate', 'to-message', `${gate_id}/${status} ref=${ref}`)
+  planning.log('gate', 'to-message', `${gate_id}/${status} ref=${ref}`)
   return message
 }
 

@@ -5,8 +5,8 @@ import { ensureFolder, replaceFile } from '../storage/atomic-file.ts'
 import { BASELINES } from './baselines.ts'
 import { BLACKBOARD } from './blackboard.ts'
 import { publishedSchema } from './messages.ts'
-import { FILES, pathToWrite, type Planning } from './planning.ts'
-import { record } from './protocol-log.ts'
+import { pathToWrite } from '../storage/planning-folder.ts'
+import { FILES, type Planning } from './planning.ts'
 import { modeOf, updateTable } from './state-file.ts'
 import { SYMBOLS } from './symbols.ts'
 
@@ -24,7 +24,7 @@ export async function initPlanning(planning: Planning): Promise<PlanningPaths> {
   const schema = pathToWrite(planning, FILES.schema)
   replaceFile(schema, `${JSON.stringify(publishedSchema(), null, 2)}\n`, { mode: modeOf(schema) })
   const protocol = join(planning.dir, 'protocol')
-  record(planning, 'protocol', 'init', protocol)
+  planning.log('protocol', 'init', protocol)
   const paths = Object.fromEntries(Object.entries(FILES).map(([name, file]) => [name, join(planning.dir, file)]))
   return { ...(paths as Record<keyof typeof FILES, string>), protocol }
 }

@@ -1,25 +1,23 @@
-// The planning folder: which files seed 000 keeps where, and a way to them that no symlink can lead astray.
-import { realpathSync, statSync } from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
+// The planning folder: which files seed 000 keeps where, and references from it into the project.
+import { realpathSync } from 'node:fs'
+import { basename, dirname, relative } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { type Project, resolveInside } from '../paths.ts'
-import { ensureFolder } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
+import { isThere } from '../storage/planning-folder.ts'
+import { LOG_FILE, type LogActor, type LogPlace, record } from '../storage/protocol-log.ts'
 
 /** What every mechanism works on. */
-export interface Planning {
-  /** `.planning`, or what HEIMDALL_PLANNING_DIR names. It need not exist. */
-  readonly dir: string
+export interface Planning extends LogPlace {
   /** Folders that a reference to a project file may lie in; the first one is the project. */
   readonly referenceRoots: readonly string[]
-  readonly clock: Pick<Clock, 'wallMs'>
-  /** One line for the person at the terminal. */
-  readonly note: (line: string) => void
+  /** One line of `protocol.log`: what was done, once it is done. */
+  readonly log: (actor: LogActor, action: string, detail: string) => void
 }
 
 export const FILES = {
-  log: 'protocol.log',
+  log: LOG_FILE,
   blackboard: 'blackboard.json',
   symbols: 'protocol/symbols.json',
   schema: 'protocol/message-schema.json',
@@ -27,6 +25,10 @@ export const FILES = {
   ledger: 'protocol/ledger.jsonl',
   capsules: 'protocol/capsules',
 } as const
+
+export function planningAt(place: LogPlace, referenceRoots: readonly string[]): Planning {
+  return { ...place, referenceRoots, log: (actor, action, detail) => record(place, actor, action, detail) }
+}
 
 export function openPlanning(
   project: Pick<Project, 'root' | 'planningDir'>,
@@ -36,28 +38,8 @@ export function openPlanning(
   const dir = project.planningDir
   // A planning folder elsewhere is an island with its own project around it (`x/.planning`), or in it (`x`).
   const island = basename(dir) === '.planning' ? dirname(dir) : dir
-  return { dir, referenceRoots: [...new Set([project.root, island])], clock, note }
+  return planningAt({ dir, clock, note }, [...new Set([project.root, island])])
 }
-
-/** The real path of one of our files for reading, or nothing when there is no planning folder yet. */
-export function pathToRead(planning: Planning, file: string): string | undefined {
-  return isThere(planning.dir) ? inside(planning.dir, file) : undefined
-}
-
-/** The real path of one of our files for writing; the folders on the way are made. */
-export function pathToWrite(planning: Planning, file: string): string {
-  ensureFolder(planning.dir)
-  const folder = inside(planning.dir, dirname(file))
-  ensureFolder(folder)
-  return inside(planning.dir, join(folder, basename(file)))
-}
-
-export function isThere(path: string): boolean {
-  return onDisk(path, () => statSync(path, { throwIfNoEntry: false }) !== undefined)
-}
-
-/** A folder that may not be entered is a store that cannot be read, not a path that leads elsewhere. */
-const inside = (root: string, path: string): string => onDisk(path, () => resolveInside(root, path))
 
 export interface Reference {
   readonly path: string

@@ -6,7 +6,8 @@ import { printable } from '../ids.ts'
 import { TABLE_LOCK_WAIT_MS } from '../limits.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
 import { updateFile } from '../storage/file-lock.ts'
-import { pathToRead, pathToWrite, type Planning } from './planning.ts'
+import { pathToRead, pathToWrite } from '../storage/planning-folder.ts'
+import type { Planning } from './planning.ts'
 
 /** What we write. By the seed's rule our additive fields are a minor step from its 2.0.0, which is read as well. */
 export const PROTOCOL_VERSION = '2.1.0'

@@ -3,8 +3,7 @@ import { HeimdallError } from '../errors.ts'
 import { parseId, printable } from '../ids.ts'
 import { VALUE_BYTES_MAX } from '../limits.ts'
 import { FILES, type Planning } from './planning.ts'
-import { record } from './protocol-log.ts'
-import { unescapeColumn } from './rows.ts'
+import { unescapeColumn } from '../storage/columns.ts'
 import { isObject, parseObject, readTable, type TableFile, updateTable } from './state-file.ts'
 import { checkText } from './values.ts'
 
@@ -25,7 +24,7 @@ export function listSymbols(planning: Planning): Map<string, string> {
 export function lookUpSymbol(planning: Planning, id: string): string {
   const value = listSymbols(planning).get(id)
   if (value === undefined || value === '') throw unknownSymbol(id)
-  record(planning, 'resolve', 'lookup', id)
+  planning.log('resolve', 'lookup', id)
   return value
 }
 
@@ -33,7 +32,7 @@ export function lookUpSymbol(planning: Planning, id: string): string {
 export function findSymbolOf(planning: Planning, value: string): string {
   for (const [id, candidate] of listSymbols(planning))
     if (candidate === value) {
-      record(planning, 'resolve', 'reverse', `${value}->${id}`)
+      planning.log('resolve', 'reverse', `${value}->${id}`)
       return id
     }
   throw new HeimdallError('SYMBOL_UNKNOWN', `no symbol has the value ${printable(value)}`)
@@ -53,12 +52,12 @@ export async function importSymbols(planning: Planning, entries: ReadonlyMap<str
     for (const [id, value] of entries) table.entries.set(id, value)
     return true
   })
-  for (const [id, value] of entries) record(planning, 'resolve', 'set', `${id}=${value}`)
+  for (const [id, value] of entries) planning.log('resolve', 'set', `${id}=${value}`)
 }
 
 export async function removeSymbol(planning: Planning, id: string): Promise<void> {
   if (!(await updateTable(planning, SYMBOLS, ({ entries }) => entries.delete(id)))) throw unknownSymbol(id)
-  record(planning, 'resolve', 'rm', id)
+  planning.log('resolve', 'rm', id)
 }
 
 /** Either rows as `list` prints them (`id<TAB>value`), or a JSON object, or a whole symbols.json. */

@@ -5,8 +5,8 @@ import { CACHED_PREFIX_TOKENS_MIN, TABLE_LOCK_WAIT_MS } from '../limits.ts'
 import { openAppendLog } from '../storage/append-log.ts'
 import { withFileLock } from '../storage/file-lock.ts'
 import { readLog } from '../storage/log-reader.ts'
-import { FILES, pathToRead, pathToWrite, type Planning } from './planning.ts'
-import { record } from './protocol-log.ts'
+import { pathToRead, pathToWrite } from '../storage/planning-folder.ts'
+import { FILES, type Planning } from './planning.ts'
 import { isObject } from './state-file.ts'
 import { assertMeasured, measure, type Measured, type Tokenizer } from './tokens.ts'
 import { checkText } from './values.ts'
@@ -126,7 +126,7 @@ async function append(planning: Planning, row: LedgerRow): Promise<void> {
   } finally {
     log.close()
   }
-  record(planning, 'ledger', 'log', `${row.role}/${row.kind}=${row.tokens}`)
+  planning.log('ledger', 'log', `${row.role}/${row.kind}=${row.tokens}`)
 }
 
 export interface Ledger {

@@ -1,5 +1,5 @@
 // What the ledger adds up to: totals per role, and the delta against the v1 baselines, in the seed's own lines.
-import { escapeColumn } from './rows.ts'
+import { escapeColumn } from '../storage/columns.ts'
 import type { LedgerRow } from './token-ledger.ts'
 
 export interface Totals {

@@ -3,7 +3,6 @@ import type { Coordination, CoordinationOptions } from '../coordination/coordina
 import { actAs, askingHere, caller, type Caller, nameToRecord, recordRefusal } from '../coordination/caller.ts'
 import { type Door, withRoom as within, withRoomToRead as withinToRead } from '../coordination/frame.ts'
 import { type AgentActor, unknownAgent } from '../coordination/change.ts'
-import type { ProtocolLine } from '../coordination/log-line.ts'
 import type { ProcessRef } from '../coordination/process-ref.ts'
 import { roomOptions } from '../coordination/room-options.ts'
 import { HeimdallError } from '../errors.ts'
@@ -29,17 +28,7 @@ async function doorOf(context: Context): Promise<Door> {
     options: await roomOptions(context),
     asking: askingHere(context.env),
     note: (line) => context.note(`warning: ${line}`),
-    log: (lines) => logLines(context, lines),
   }
-}
-
-async function logLines(context: Context, lines: readonly ProtocolLine[]): Promise<void> {
-  const [{ planningOf }, { record }] = await Promise.all([
-    import('./planning-of.ts'),
-    import('../briefing/protocol-log.ts'),
-  ])
-  const planning = planningOf(context)
-  for (const { actor, action, detail } of lines) record(planning, actor, action, detail)
 }
 
 /** The agent to act as, with proof: `--agent`, the session's, or what the environment says. */

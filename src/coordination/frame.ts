@@ -9,7 +9,8 @@ import {
 } from './coordination.ts'
 import { exportLedger } from './coordination-ledger.ts'
 import { hasNews, ledgerSignature, type Signature } from './ledger-files.ts'
-import { type ProtocolLine, logLineOf } from './log-line.ts'
+import { record } from '../storage/protocol-log.ts'
+import { logLineOf } from './log-line.ts'
 import { takeInRemote } from './remote.ts'
 
 /** What a door brings along. */
@@ -18,8 +19,6 @@ export interface Door {
   readonly asking: Asking
   /** One line for whoever stands at the door; the answer does not depend on it. */
   readonly note: (line: string) => void
-  /** Lines of `protocol.log` for what was written out just now. */
-  readonly log: (lines: readonly ProtocolLine[]) => void | Promise<void>
 }
 
 /** For those that may change something. What arrived from other machines is taken in first; the ledger is written last. */
@@ -93,14 +92,16 @@ export async function takeIn(
  * `touched`: whose claim file shows that it is alive.
  */
 export async function publish(
-  { note, log }: Pick<Door, 'note' | 'log'>,
+  { note }: Pick<Door, 'note'>,
   room: Coordination,
   touched: () => string | undefined = () => undefined,
 ): Promise<void> {
   try {
-    const written: ProtocolLine[] = []
-    await exportLedger(room, touched(), (events) => written.push(...events.flatMap((event) => logLineOf(event) ?? [])))
-    if (written.length > 0) await log(written)
+    const place = { dir: room.project.planningDir, clock: room.clock, note }
+    await exportLedger(room, touched(), (events) => {
+      for (const { actor, action, detail } of events.flatMap((event) => logLineOf(event) ?? []))
+        record(place, actor, action, detail)
+    })
   } catch (error) {
     note(`the ledger files are behind: ${error instanceof Error ? error.message : String(error)}`)
   }

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { openPlanning, type Planning } from '../briefing/planning.ts'
-import { record } from '../briefing/protocol-log.ts'
 import type { Clock } from '../clock.ts'
 import { caller } from '../coordination/caller.ts'
 import {
@@ -13,7 +12,7 @@ import {
 } from '../coordination/coordination.ts'
 import { leaveSession } from '../coordination/enrol.ts'
 import { rootOf, slug } from '../coordination/haid.ts'
-import { type Door, publish, takeIn } from '../coordination/frame.ts'
+import { publish, takeIn } from '../coordination/frame.ts'
 import { KnownScopes } from '../coordination/known-scopes.ts'
 import { placeOf } from '../coordination/place.ts'
 import { processRef } from '../coordination/process-ref.ts'
@@ -77,16 +76,7 @@ export class Desk {
 
   /** After a change: the files that people and other machines read. The change is safe without them, and the next one writes them. */
   async publish(haid: string): Promise<void> {
-    await publish(this.#door, await this.room(), () => haid)
-  }
-
-  get #door(): Pick<Door, 'note' | 'log'> {
-    return {
-      note: this.#options.note,
-      log: (lines) => {
-        for (const line of lines) record(this.planning, line.actor, line.action, line.detail)
-      },
-    }
+    await publish(this.#options, await this.room(), () => haid)
   }
 
   async #open(): Promise<Coordination> {
@@ -117,7 +107,7 @@ export class Desk {
     this.#reading?.store.close()
     this.#reading = undefined
     const room = await this.#currentRoom()
-    if (this.#news.isDue(room.project, room.clock.wallMs())) await takeIn(this.#door, room)
+    if (this.#news.isDue(room.project, room.clock.wallMs())) await takeIn(this.#options, room)
     return identify(room, { env, client, label, ...this.#origin(), owned: this.#owned })
   }
 
@@ -181,7 +171,7 @@ export class Desk {
     this.#room = undefined
     try {
       for (const { actor, isOwn } of this.#owned.values()) if (isOwn) await leaveSession(room, actor)
-      await publish(this.#door, room)
+      await publish(this.#options, room)
     } catch (error) {
       // A store that is gone or busy, or an identity that was revoked: then the end of this process has to do.
       if (!(error instanceof HeimdallError)) throw error

@@ -13,8 +13,8 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { deleteFact, getFact, listFacts, setFact } from '../../src/briefing/blackboard.ts'
-import { tail } from '../../src/briefing/protocol-log.ts'
-import { row, unescapeColumn } from '../../src/briefing/rows.ts'
+import { tail } from '../../src/storage/protocol-log.ts'
+import { row, unescapeColumn } from '../../src/storage/columns.ts'
 import {
   findSymbolOf,
   importSymbols,

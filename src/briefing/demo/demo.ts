@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { measureBaseline, readBaselines } from '../baselines.ts'
-import type { Planning } from '../planning.ts'
+import { type Planning, planningAt } from '../planning.ts'
 import { type LedgerRow, logText, readLedger } from '../token-ledger.ts'
 import { countedRows, totalsOf } from '../token-report.ts'
 import { measure, type Measured, sumMeasured } from '../tokens.ts'
@@ -36,7 +36,7 @@ export interface Demo {
 /** Works in a planning folder of its own, so that the ledger of the project is not touched. */
 export async function runDemo(clock: Planning['clock'], corpus: Corpus = loadCorpus()): Promise<Demo> {
   const folder = mkdtempSync(join(tmpdir(), 'heimdall-demo-'))
-  const planning: Planning = { dir: join(folder, '.planning'), referenceRoots: [corpus.dir], clock, note: () => {} }
+  const planning = planningAt({ dir: join(folder, '.planning'), clock, note: () => {} }, [corpus.dir])
   try {
     return await measureArms(planning, corpus)
   } finally {

@@ -2,7 +2,6 @@
 import { getFact, listFacts, setFact } from '../../briefing/blackboard.ts'
 import { buildBrief } from '../../briefing/brief.ts'
 import { readClosure } from '../../briefing/capsules.ts'
-import { record } from '../../briefing/protocol-log.ts'
 import { lookUpSymbol } from '../../briefing/symbols.ts'
 import { MCP_BODY_CHARS_MAX } from '../../limits.ts'
 import { fence, label } from '../fence.ts'
@@ -31,7 +30,7 @@ export const hydrate = tool({
     const { planning } = caller.desk
     const closure = readClosure(planning, ids).map(({ id, body }) => ({ id, body }))
     const { items, next } = page(closure, { cursor, maxTokens: max_tokens, keyOf: ({ id }) => id })
-    record(planning, 'capsule', 'hydrate', ids.join(' '))
+    planning.log('capsule', 'hydrate', ids.join(' '))
     const text = items.map(({ id, body }) => `[${id}] ${body}`).join('\n')
     return {
       data: {

@@ -1,5 +1,4 @@
 // The claim tools: see what is held, hold something, let go, and ask without touching anything (seed 000 T-4).
-import { record } from '../../briefing/protocol-log.ts'
 import { checkParsed, claimScopes, contextFor, type Grant, listClaims } from '../../coordination/claims.ts'
 import { releaseClaims } from '../../coordination/held.ts'
 import type { Conflict, Standing } from '../../coordination/conflicts.ts'
@@ -24,7 +23,7 @@ export const readClaims = tool({
       .filter(({ lease, liveness }) => lease === 'live' || liveness === 'active')
       .map((standing) => ({ key: standing.claim.claimId, claim: shownClaim(standing) }))
     const { items, next } = page(claims, { cursor, maxTokens: max_tokens, keyOf: ({ key }) => key })
-    if (items.length > 0) record(desk.planning, 'mcp', 'read-claims', `${haid} ${items.length} claims`)
+    if (items.length > 0) desk.planning.log('mcp', 'read-claims', `${haid} ${items.length} claims`)
     return { data: { haid, count: claims.length, ...next, active_claims: items.map(({ claim }) => claim) } }
   },
 })

@@ -2,7 +2,6 @@
 import { relative } from 'node:path'
 import { listCapsules, showCapsule } from '../../briefing/capsules.ts'
 import { FILES } from '../../briefing/planning.ts'
-import { record } from '../../briefing/protocol-log.ts'
 import { isoSeconds } from '../../clock.ts'
 import { listCompleted, readCompleted } from '../../coordination/completed.ts'
 import { raiseConflict, recordDecision } from '../../coordination/decisions-on-record.ts'
@@ -22,7 +21,7 @@ export const readCapsules = tool({
     const { project, planning } = desk
     if (id !== undefined) {
       const capsules = bodies(caller, id)
-      record(planning, 'mcp', 'read-capsules', `${haid} ${id}`)
+      planning.log('mcp', 'read-capsules', `${haid} ${id}`)
       return { data: { haid, capsules, count: 1 } }
     }
     const all = [

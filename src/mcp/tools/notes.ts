@@ -1,5 +1,4 @@
 // The inbox over MCP: notes by reference, one in full on request, and its acknowledgement.
-import { record } from '../../briefing/protocol-log.ts'
 import { acknowledge, inbox as notesFor, markRead } from '../../coordination/notes.ts'
 import type { Note } from '../../coordination/store.ts'
 import { isoSeconds } from '../../clock.ts'
@@ -24,12 +23,12 @@ export const inbox = tool({
         more: 'heimdall note inbox shows all of it',
         randomBytes: desk.randomBytes,
       })
-      record(desk.planning, 'mcp', 'inbox', `${haid} ${note}`)
+      desk.planning.log('mcp', 'inbox', `${haid} ${note}`)
       return { data: { haid, ...reference(seen), body } }
     }
     const notes = notesFor(room, { agent: agentId, limit: 500 })
     const { items, next } = page(notes.map(reference), { cursor, maxTokens: max_tokens, keyOf: ({ note }) => note })
-    if (items.length > 0) record(desk.planning, 'mcp', 'inbox', `${haid} ${items.length} notes`)
+    if (items.length > 0) desk.planning.log('mcp', 'inbox', `${haid} ${items.length} notes`)
     const unread = notes.filter(({ state }) => state === 'unread').length
     return { data: { haid, count: notes.length, unread, ...next, notes: items } }
   },

@@ -1,6 +1,6 @@
 // heimdall fact list: the whole blackboard, one row per fact.
 import { listFacts } from '../../../briefing/blackboard.ts'
-import { row } from '../../../briefing/rows.ts'
+import { row } from '../../../storage/columns.ts'
 import type { Run } from '../../command.ts'
 import type { factList } from '../../table/briefing.ts'
 import { planningOf } from '../../planning-of.ts'

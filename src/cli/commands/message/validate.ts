@@ -1,5 +1,4 @@
 // heimdall message validate: one message, a message and its retry, or a stream of them, against the schema.
-import { record } from '../../../briefing/protocol-log.ts'
 import type { Planning } from '../../../briefing/planning.ts'
 import { judgeText, type MessageVerdict, verdictLine } from '../../../briefing/verdict.ts'
 import { MESSAGE_BYTES_MAX } from '../../../limits.ts'
@@ -14,11 +13,11 @@ export const run: Run<typeof messageValidate> = async (context, { flags }) => {
   const check = async (bytes: Buffer): Promise<MessageVerdict> => {
     const verdict = judgeText(bytes)
     if (!verdict.valid) {
-      record(planning, 'validate', 'reject', JSON.stringify(verdict.errors))
+      planning.log('validate', 'reject', JSON.stringify(verdict.errors))
       return verdict
     }
     const { type, msg_id } = verdict.message
-    record(planning, 'validate', 'accept', msg_id)
+    planning.log('validate', 'accept', msg_id)
     await logCost(context, planning, { role: flags.role, kind: type, msgId: msg_id }, bytes.toString('utf8').trim())
     return verdict
   }
@@ -54,7 +53,7 @@ async function validateOnReceipt(context: Context, planning: Planning, check: Ch
     attempts += 1
     const verdict = await check(line)
     if (verdict.valid) {
-      if (attempts > 1) record(planning, 'validate', 'accept-retry', `attempt=${attempts}`)
+      if (attempts > 1) planning.log('validate', 'accept-retry', `attempt=${attempts}`)
       const text = attempts === 1 ? 'ACCEPTED' : `ACCEPTED on retry (attempt ${attempts})`
       return { data: { accepted: true, attempts, errors }, text }
     }
@@ -64,7 +63,7 @@ async function validateOnReceipt(context: Context, planning: Planning, check: Ch
     context.note('waiting for one retry: the next line')
   }
   const ended = attempts < 2 ? 'stream-end ' : ''
-  record(planning, 'validate', 'escalate', `${ended}attempts=${attempts}`)
+  planning.log('validate', 'escalate', `${ended}attempts=${attempts}`)
   context.note(`ESCALATE: no valid message after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`)
   return { data: { accepted: false, attempts, errors }, text: '', exit: 1 }
 }

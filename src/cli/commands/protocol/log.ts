@@ -1,6 +1,6 @@
 // heimdall protocol log: the last lines of protocol.log.
-import { tail } from '../../../briefing/protocol-log.ts'
-import { unescapeColumn } from '../../../briefing/rows.ts'
+import { tail } from '../../../storage/protocol-log.ts'
+import { unescapeColumn } from '../../../storage/columns.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { printable } from '../../../ids.ts'
 import type { Run } from '../../command.ts'

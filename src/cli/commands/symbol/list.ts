@@ -1,5 +1,5 @@
 // heimdall symbol list: the whole table, one row per symbol.
-import { row } from '../../../briefing/rows.ts'
+import { row } from '../../../storage/columns.ts'
 import { listSymbols } from '../../../briefing/symbols.ts'
 import type { Run } from '../../command.ts'
 import type { symbolList } from '../../table/briefing.ts'

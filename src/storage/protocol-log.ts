@@ -1,11 +1,20 @@
-// protocol.log: one plain, tab-separated line per action (seed 000), appended by every command.
+// protocol.log: one plain, tab-separated line per action (seed 000), appended by every room that does something.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { isoSeconds } from '../clock.ts'
+import { type Clock, isoSeconds } from '../clock.ts'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { LOG_DETAIL_CHARS_MAX } from '../limits.ts'
-import { openAppendLog } from '../storage/append-log.ts'
-import { FILES, isThere, pathToRead, pathToWrite, type Planning } from './planning.ts'
-import { row } from './rows.ts'
+import { openAppendLog } from './append-log.ts'
+import { isThere, pathToRead, pathToWrite, type PlanningFolder } from './planning-folder.ts'
+import { row } from './columns.ts'
+
+export const LOG_FILE = 'protocol.log'
+
+/** Where the log is, and whom to tell that it could not be written. */
+export interface LogPlace extends PlanningFolder {
+  readonly clock: Pick<Clock, 'wallMs'>
+  /** One line for the person at the terminal. */
+  readonly note: (line: string) => void
+}
 
 export type LogActor =
   | 'protocol'
@@ -24,11 +33,11 @@ export type LogActor =
  * Appends one line. The action itself is done by then, so a log that cannot be written is said on stderr and
  * does not undo it; where there is no planning folder, a read does not make one.
  */
-export function record(planning: Planning, actor: LogActor, action: string, detail: string): void {
+export function record(planning: LogPlace, actor: LogActor, action: string, detail: string): void {
   if (!isThere(planning.dir)) return
   const cut = detail.length > LOG_DETAIL_CHARS_MAX ? `${detail.slice(0, LOG_DETAIL_CHARS_MAX)}…` : detail
   try {
-    const log = openAppendLog(pathToWrite(planning, FILES.log), { mode: 0o644 })
+    const log = openAppendLog(pathToWrite(planning, LOG_FILE), { mode: 0o644 })
     try {
       log.append(row(isoSeconds(planning.clock.wallMs()), actor, action, cut))
     } finally {
@@ -36,13 +45,13 @@ export function record(planning: Planning, actor: LogActor, action: string, deta
     }
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
-    planning.note(`note: ${FILES.log} was not written: ${error.message}`)
+    planning.note(`note: ${LOG_FILE} was not written: ${error.message}`)
   }
 }
 
 /** The last `count` lines, read from the end: the log grows for ever. */
-export function tail(planning: Planning, count: number): string[] {
-  const path = pathToRead(planning, FILES.log)
+export function tail(planning: PlanningFolder, count: number): string[] {
+  const path = pathToRead(planning, LOG_FILE)
   if (path === undefined || count === 0) return []
   let fd: number
   try {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { scaled } from '../../test/support/scale.ts'
-import { escapeColumn, row, unescapeColumn } from './rows.ts'
+import { escapeColumn, row, unescapeColumn } from './columns.ts'
 
 // Whole strings of any code units, with the ones that matter far more often than chance would have it.
 const hostile = fc
