@@ -138,7 +138,8 @@ function comparison(
     goal === undefined ? side(name) : { ...side(name), goal },
   )
   if (first === undefined) throw new Error('a comparison without peers')
-  return { what, unit, rounds, ours: side(ours), peers: [first, ...others] }
+  const itself = ours === OURS ? [] : [side(OURS)]
+  return { what, unit, rounds, ours: side(ours), peers: [first, ...others, ...itself] }
 }
 
 /** What a proxy adds: its round trips and those without any are measured in turn, because the machine changes from second to second. */
