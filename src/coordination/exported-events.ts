@@ -31,20 +31,53 @@ export function appendEvents(dir: string, { projectRoot, events, writtenStamp, a
   // Only a file whose every line is accounted for is set aside for its size; a flood from elsewhere goes at once.
   const isFull = size > REMOTE_EVENTS_BYTES_MAX || (isAsWritten && size >= LEDGER_EVENTS_BYTES)
   const aside = isFull ? setAside(dir, path, asideName) : null
-  const text = aside !== null || isAsWritten ? '' : (readFileIfThere(path)?.toString('utf8') ?? '')
-  const known = idsIn(text)
-  const lines = own
-    .filter(({ id }) => !known.has(id))
-    .map((event) => `${JSON.stringify(toEnvelope(event, projectRoot))}\n`)
-  // A line that a crash, or a person, left without its end.
-  const seal = text === '' || text.endsWith('\n') ? '' : '\n'
-  appendText(path, seal + lines.join(''))
+  const bytes = aside !== null || isAsWritten ? undefined : readFileIfThere(path)
+  const lines = own.map((event) => ({ id: event.id, line: `${JSON.stringify(toEnvelope(event, projectRoot))}\n` }))
+  appendText(path, missingFrom(bytes ?? Buffer.alloc(0), lines))
   return aside
 }
 
-/** Every id in the file, wherever in its line it stands: an id too many costs a line, and ours are never guessed. */
-function idsIn(text: string): Set<string> {
-  return new Set(Array.from(text.matchAll(/"id":\s*"([^"\\]{1,100})"/g), ([, id]) => id ?? ''))
+interface Line {
+  readonly id: string
+  readonly line: string
+}
+
+/** What has to follow the file so that each of the lines is in it whole, and once. */
+function missingFrom(file: Buffer, lines: readonly Line[]): Buffer {
+  const whole = wholeIdsIn(file.toString('utf8'), new Set(lines.map(({ id }) => id)))
+  const missing = Buffer.from(
+    lines
+      .filter(({ id }) => !whole.has(id))
+      .map(({ line }) => line)
+      .join(''),
+  )
+  const tail = file.subarray(file.lastIndexOf('\n') + 1)
+  // A full disk, or a crash, cut our own line short: the rest of it goes on where it ended.
+  if (tail.equals(missing.subarray(0, tail.length))) return missing.subarray(tail.length)
+  // What a person left without its end is no part of our lines.
+  return Buffer.concat([Buffer.from('\n'), missing])
+}
+
+/** Those of the ids that stand in a line that can be read, wherever in it: what a line that was cut short tells, nobody hears. */
+function wholeIdsIn(text: string, wanted: ReadonlySet<string>): Set<string> {
+  const known = new Set<string>()
+  for (const line of text.split('\n')) {
+    const ids = Array.from(line.matchAll(/"id":\s*"([^"\\]{1,100})"/g), ([, id]) => id ?? '').filter((id) =>
+      wanted.has(id),
+    )
+    if (ids.length > 0 && isJson(line)) for (const id of ids) known.add(id)
+  }
+  return known
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line)
+    return true
+  } catch (error) {
+    if (error instanceof SyntaxError) return false
+    throw error
+  }
 }
 
 function setAside(dir: string, path: string, name: string): string {
@@ -55,12 +88,12 @@ function setAside(dir: string, path: string, name: string): string {
 }
 
 /** A file that arrived by git may be a link to somewhere else: then it is refused, not written through. */
-export function appendText(path: string, text: string): void {
-  if (text === '') return
+export function appendText(path: string, text: string | Buffer): void {
+  if (text.length === 0) return
   onDisk(path, () => {
     const fd = openPlainFile(realFs, path, O.O_WRONLY | O.O_APPEND | O.O_CREAT, 0o644)
     try {
-      const bytes = Buffer.from(text)
+      const bytes = typeof text === 'string' ? Buffer.from(text) : text
       for (let sent = 0; sent < bytes.length;) sent += realFs.write(fd, bytes.subarray(sent))
     } finally {
       realFs.close(fd)

@@ -62,7 +62,7 @@ test('after a crash between the files and the note of how far they are, nothing 
     read(room, 'decisions.md'),
     readdirSync(join(ledgerDir(room.project), 'completed')),
   ]
-  await room.store.change((rows) => rows.putSetting(`exported:${room.project.planningDir}`, '0'))
+  await room.store.change((rows) => rows.putLocalSetting(`exported:${room.project.planningDir}`, '0'))
   await exportLedger(room)
   expect([
     read(room, 'events.jsonl'),
@@ -73,6 +73,42 @@ test('after a crash between the files and the note of how far they are, nothing 
   const page = read(room, 'completed/2026-01-02-t-9.md')
   expect(page).toContain('It parses.')
   expect(page).toContain(amber.haid)
+})
+
+test('wherever a full disk or a crash cuts the file short, every event ends up in it whole, once and in order', async () => {
+  const room = openRoom()
+  const amber = await enter(room, 'amber-otter')
+  await claimScopes(room, amber, wants(room, 'src', { task: 'T-ä' }))
+  await claimScopes(room, amber, wants(room, 'docs', { task: 'T-2' }))
+  await exportLedger(room)
+  const path = join(ledgerDir(room.project), 'events.jsonl')
+  const whole = readFileSync(path)
+  for (let cut = 0; cut <= whole.length; cut += 7) {
+    writeFileSync(path, whole.subarray(0, cut))
+    await room.store.change((rows) => rows.putLocalSetting(`exported:${room.project.planningDir}`, '0'))
+    await exportLedger(room)
+    expect(read(room, 'events.jsonl').trim()).toBe(whole.toString('utf8').trim())
+  }
+  // What a former version has sealed, and what is not ours, stays; the event is written all the same.
+  for (const torn of [
+    `${whole.subarray(0, whole.length - 30).toString('utf8')}\n`,
+    `${whole.toString('utf8')}{"torn":`,
+  ]) {
+    writeFileSync(path, torn)
+    await room.store.change((rows) => rows.putLocalSetting(`exported:${room.project.planningDir}`, '0'))
+    await heartbeat(room, amber)
+    await exportLedger(room)
+    const seqs = read(room, 'events.jsonl')
+      .split('\n')
+      .flatMap((line) => {
+        try {
+          return [(JSON.parse(line) as { seq: number }).seq]
+        } catch {
+          return []
+        }
+      })
+    expect(seqs).toEqual([1, 2, 3])
+  }
 })
 
 function foreign(room: Coordination, claim: Record<string, unknown>, haid = 'haid:eve.laptop-00ff/cursor'): string {
