@@ -37,5 +37,7 @@ export const HARD_SECRETS: readonly string[] = Array.from({ length: 50 }, (_, i)
 /** What still tells the secret: it, or enough of the letters that were written for it; also inside JSON. */
 export function tells(text: string, secret: string, written: string): boolean {
   const core = written.slice(2, -2)
-  return [secret, core, json(secret), json(core), json(json(core))].some((form) => text.includes(form))
+  // So few letters stand in any text.
+  const cores = core.length < 5 ? [] : [core, json(core), json(json(core))]
+  return [secret, json(secret), ...cores].some((form) => text.includes(form))
 }

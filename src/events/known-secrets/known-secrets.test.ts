@@ -25,6 +25,17 @@ for (const [name, encode] of Object.entries(SECRET_FORMS))
     }
   })
 
+test('escaped again by each that quotes it, a secret is still found', () => {
+  const secret = 'a "quoted"\nsecret'
+  let text = secret
+  for (let depth = 1; depth <= 6; depth += 1) {
+    text = JSON.stringify({ text })
+    expect(withoutSecrets(Buffer.from(text), new KnownSecrets([secret]), MARK).toString(), `depth ${depth}`).toContain(
+      MARK,
+    )
+  }
+})
+
 test('cut anywhere any number of times, the outcome is that of the whole', () => {
   const few = new KnownSecrets(['abcabd', 'abdabc', 'bdab\\n', '%41%42cd', 'u0041abc'])
   const letters = fc.constantFrom(

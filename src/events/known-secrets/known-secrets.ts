@@ -22,8 +22,8 @@ interface View {
   readonly unfinishedFrom: number
 }
 
-/** How often what is looked for may have been escaped: JSON in JSON in JSON. */
-const DEPTH_MAX = 3
+/** How often what is looked for may have been escaped: a result is JSON, the text in it may be, and so may what that quotes. */
+const DEPTH_MAX = 6
 
 export class KnownSecrets {
   readonly #needles: Needles
