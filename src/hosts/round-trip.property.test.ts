@@ -184,7 +184,7 @@ test('TOML in tables, dotted keys and inline tables: the same', () => {
       hand,
       (random, styles, how) => {
         const pairs = clean(random).filter(([, value]) => Object.keys(value).length > 0)
-        fc.pre(new Set(pairs.map(([key]) => key)).size === pairs.length && pairs.every(([key]) => key !== '__proto__'))
+        fc.pre(new Set(pairs.map(([key]) => key)).size === pairs.length)
         const text = toml(pairs, styles, how)
         const done = roundTrip(
           text,

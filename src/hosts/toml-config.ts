@@ -30,7 +30,7 @@ export function readTomlConfig(text: string, paths: readonly (readonly string[])
     return { line: error.lineNumber, column: error.column + 1, problem: error.message }
   }
   const members = [...membersOf(program)]
-  const values: unknown = getStaticTOMLValue(program)
+  const values = valuesOf(program)
   const servers = paths.flatMap((path) => {
     const table = path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), values)
     return Object.entries(isRecord(table) ? table : {}).flatMap(([name, value]) =>
@@ -40,17 +40,59 @@ export function readTomlConfig(text: string, paths: readonly (readonly string[])
   return { text, servers }
 }
 
+type Table = Record<string, unknown>
+
+/** Nothing in it but what the text says: in an object with a prototype some names are no members. */
+const emptyTable = (): Table => Object.create(null) as Table
+
+function valuesOf(program: AST.TOMLProgram): Table {
+  const root = emptyTable()
+  for (const node of program.body[0].body) {
+    if (node.type === 'TOMLKeyValue') put(root, node)
+    else {
+      const table = inner(root, node.resolvedKey)
+      for (const member of node.body) put(table, member)
+    }
+  }
+  return root
+}
+
+function put(table: Table, node: AST.TOMLKeyValue): void {
+  const keys = keysOf(node)
+  const last = keys.pop() ?? ''
+  inner(table, keys)[last] = valueOf(node.value)
+}
+
+/** The table that keys lead to; a number is a place in a list of tables. */
+function inner(table: Table, keys: readonly (string | number)[]): Table {
+  return keys.reduce<Table>((outer, key, index) => {
+    outer[key] ??= typeof keys[index + 1] === 'number' ? [] : emptyTable()
+    return outer[key] as Table
+  }, table)
+}
+
+function valueOf(node: AST.TOMLContentNode): unknown {
+  if (node.type === 'TOMLArray') return node.elements.map(valueOf)
+  if (node.type !== 'TOMLInlineTable') return getStaticTOMLValue(node)
+  const table = emptyTable()
+  for (const member of node.body) put(table, member)
+  return table
+}
+
+const keysOf = ({ key }: AST.TOMLKeyValue): string[] =>
+  key.keys.map((one) => (one.type === 'TOMLBare' ? one.name : one.value))
+
 function* membersOf(program: AST.TOMLProgram): Generator<Member> {
   for (const node of program.body[0].body) {
     if (node.type === 'TOMLKeyValue') yield* below([], node)
-    else for (const inner of node.body) yield* below(node.resolvedKey.map(String), inner)
+    else for (const member of node.body) yield* below(node.resolvedKey.map(String), member)
   }
 }
 
 function* below(base: readonly string[], node: AST.TOMLKeyValue): Generator<Member> {
-  const path = [...base, ...node.key.keys.map((key) => (key.type === 'TOMLBare' ? key.name : key.value))]
+  const path = [...base, ...keysOf(node)]
   yield { path, node }
-  if (node.value.type === 'TOMLInlineTable') for (const inner of node.value.body) yield* below(path, inner)
+  if (node.value.type === 'TOMLInlineTable') for (const member of node.value.body) yield* below(path, member)
 }
 
 function serverAt(

@@ -1,4 +1,5 @@
 // Edits that put one server behind the shim, renew its line there, and take it out again.
+import { CARRIED, foundIn, type ListUndo, missingIn, outOfFront } from './env-list.ts'
 import { type ConfigText, type Edit, type ListAt, literal, type NewList, type ServerAt } from './config-text.ts'
 import { headWords, type OwnCommand, passedNames, renewedWords, type ShimLine, wordsOf } from './shim-line.ts'
 
@@ -9,8 +10,8 @@ export interface Undo {
   readonly command: { readonly text: string; readonly value: string }
   /** Text of the arguments, or null where there were none. */
   readonly args: string | null
-  /** The same of the list of variables, for a host that has one; and what was put into it. */
-  readonly envList: { readonly text: string | null; readonly added: readonly string[] } | null
+  /** The same of the list of variables, for a host that has one; and what goes out of it again. */
+  readonly envList: ListUndo | null
 }
 
 export interface Wrapping {
@@ -20,17 +21,6 @@ export interface Wrapping {
   /** Variables that every server gets besides its own. */
   readonly passEnv: readonly string[]
 }
-
-/**
- * What the shim has to know and a host with a list would not hand on: who the agent is, what governs it, and where
- * records lie.
- */
-const CARRIED = [
-  'SUB_RUN_ID SUB_AGENT_ID SUB_ENV SUB_CLIENT SUB_PRINCIPAL SUB_WORKLOAD',
-  'SUB_POLICY_JSON SUB_SECRET_BINDINGS SUB_SECRET_BINDINGS_FILE SUB_SECRETS_PATH',
-  'HEIMDALL_SESSION_ID HEIMDALL_SESSION_KEY HEIMDALL_AGENT_ID HEIMDALL_HAID HEIMDALL_SECRET BB_AGENT',
-  'HEIMDALL_RUN_DIR HEIMDALL_PLANNING_DIR XDG_STATE_HOME XDG_CONFIG_HOME',
-].flatMap((names) => names.split(' '))
 
 export interface ConfigChange {
   readonly edits: readonly Edit[]
@@ -62,13 +52,16 @@ export function wrapEdits({ text }: ConfigText, server: ServerAt, command: strin
       at: server.at,
       command: { text: commandText, value: command },
       args: args === undefined ? null : text.slice(args.start, args.end),
-      envList:
-        envList === undefined
-          ? null
-          : { text: variables === undefined ? null : text.slice(variables.start, variables.end), added },
+      envList: envList === undefined ? null : withAdded(foundIn({ text }, server, envList), added),
     },
   }
 }
+
+/** What was left in the list by an earlier import is ours as well, although this one did not put it there. */
+const withAdded = ({ text, added }: ListUndo, more: readonly string[]): ListUndo => ({
+  text,
+  added: [...more, ...added],
+})
 
 export interface Renewal {
   readonly edits: readonly Edit[]
@@ -103,18 +96,10 @@ export function renewEdits(
   if (envList === undefined || missing.length === 0 || undo?.envList == null) return { edits, undo }
   const list = server.list(envList)
   const items = missing.map(literal)
-  const added = [...missing, ...undo.envList.added]
   return {
     edits: [...edits, list === undefined ? server.addLists([{ key: envList, items }]) : inFront(text, list, items)],
-    undo: { ...undo, envList: { text: undo.envList.text, added } },
+    undo: { ...undo, envList: withAdded(undo.envList, missing) },
   }
-}
-
-/** What the shim has to know and the host's list does not have. */
-function missingIn(server: ServerAt, envList: string): string[] {
-  const entries = server.value[envList]
-  const listed: readonly unknown[] = Array.isArray(entries) ? entries : []
-  return CARRIED.filter((variable) => !listed.includes(variable))
 }
 
 function namesFor(server: ServerAt, { envList, passEnv }: Wrapping): string[] {
@@ -127,7 +112,6 @@ export function unwrapEdits(
   server: ServerAt,
   { dashes }: ShimLine,
   undo: Undo | undefined,
-  envListKey: string | undefined,
 ): Edit[] {
   const args = server.list('args')
   const words = wordsOf(server.value['args']) ?? []
@@ -136,29 +120,7 @@ export function unwrapEdits(
   const isSame = undo !== undefined && undo.command.value === words[dashes + 1]
   const command = { ...server.command, text: isSame ? undo.command.text : text.slice(place.start, place.end) }
   const isAllOurs = undo?.args === null && args.elements.length === dashes + 2
-  return [
-    command,
-    isAllOurs ? server.remove('args') : outOfFront(args, dashes + 2),
-    ...(envListKey === undefined || undo?.envList == null ? [] : unlistEdits(server, envListKey, undo.envList)),
-  ]
-}
-
-function unlistEdits(server: ServerAt, key: string, { text, added }: NonNullable<Undo['envList']>): Edit[] {
-  const list = server.list(key)
-  const entries = server.value[key]
-  if (list === undefined || !Array.isArray(entries)) return []
-  const isOurs = entries.map((entry) => typeof entry === 'string' && added.includes(entry))
-  if (text === null && isOurs.every(Boolean)) return [server.remove(key)]
-  const front = isOurs.includes(false) ? isOurs.indexOf(false) : isOurs.length
-  const later = isOurs.flatMap((ours, index) => (ours && index > front ? [index] : []))
-  return [
-    ...(front === 0 ? [] : [outOfFront(list, front)]),
-    ...later.map((index) => ({
-      start: list.elements[index - 1]?.end ?? 0,
-      end: list.elements[index]?.end ?? 0,
-      text: '',
-    })),
-  ]
+  return [command, isAllOurs ? server.remove('args') : outOfFront(args, dashes + 2)]
 }
 
 /** Where the first element stands, in its own way of breaking lines. */
@@ -169,10 +131,4 @@ function inFront(text: string, list: ListAt, items: readonly string[]): Edit {
   const gap = /\s*$/.exec(text.slice(list.start + 1, first.start))?.[0] ?? ''
   const separator = `,${gap.includes('\n') ? gap : ' '}`
   return { start: first.start, end: first.start, text: items.map((item) => item + separator).join('') }
-}
-
-function outOfFront(list: ListAt, count: number): Edit {
-  const [first] = list.elements
-  const end = list.elements[count]?.start ?? list.elements[count - 1]?.end
-  return { start: first?.start ?? list.start, end: end ?? list.start, text: '' }
 }

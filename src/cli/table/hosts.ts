@@ -84,7 +84,7 @@ export const restoreHosts = spec({
     'STORE_BUSY',
   ],
   output: {
-    files: `array of {${FILE_FIELDS}, servers: array of {name, at, outcome: restored | changed | gone | left}}`,
+    files: `array of {${FILE_FIELDS}, servers: array of {name, at, outcome: restored | changed | gone | left | unlisted, reason, unlisted: names of ours that its list of variables lost}}`,
     gone: 'paths of files that were imported and no longer exist',
     dry_run: 'whether nothing was written because of --dry-run',
   },

@@ -13,6 +13,7 @@ interface Server {
   readonly at: readonly string[]
   readonly outcome: string
   readonly reason?: string
+  readonly unlisted?: readonly string[]
 }
 
 export function hostsNamed(words: readonly string[]): HostName[] {
@@ -66,10 +67,11 @@ export function fileData<S extends Server>({ file, before, edits, servers }: Pla
     level: file.level,
     changed: edits.length > 0,
     diff: textDiff(file.path, before, edits),
-    servers: servers.map(({ at, outcome, reason }) => ({
+    servers: servers.map(({ at, outcome, reason, unlisted }) => ({
       name: at.at(-1),
       at,
       outcome,
+      ...(unlisted === undefined ? {} : { unlisted }),
       ...(reason === undefined ? {} : { reason }),
     })),
   }

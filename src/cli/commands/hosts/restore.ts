@@ -15,7 +15,7 @@ import { diffText, fileData, hostsNamed, isChanged, planText } from './plan-text
 
 type Plan = Planned<RestoredServer>
 
-const WORDS = { restored: 'restore', changed: 'changed', gone: 'gone', left: 'left' }
+const WORDS = { restored: 'restore', changed: 'changed', gone: 'gone', left: 'left', unlisted: 'clean' }
 
 export const run: Run<typeof restoreHosts> = async (context, { args, flags }) => {
   const hosts = hostsNamed(args.host)
@@ -64,10 +64,16 @@ function explained(plan: Plan): Planned<RestoredServer & { readonly reason?: str
   return {
     ...plan,
     servers: plan.servers.map((server) => {
-      const reason = REASONS[server.outcome]
-      return reason === undefined ? server : { ...server, reason }
+      const reason = [REASONS[server.outcome] ?? [], unlistedText(server)].flat().join('; ')
+      return reason === '' ? server : { ...server, reason }
     }),
   }
+}
+
+/** Where the record says that they came and go with the shim, there is nothing to tell. */
+function unlistedText({ outcome, undo, unlisted }: RestoredServer): string[] {
+  if (unlisted.length === 0 || (outcome === 'restored' && undo !== undefined)) return []
+  return [`it is no longer handed ${unlisted.join(', ')}`]
 }
 
 /** One file may be that of several hosts: there is no taking one of them out. */
