@@ -20,8 +20,8 @@ test('a claim, its release and who made them are told as they happen, also of a 
   const project = temporaryProject()
   const program = watch(project, '--json')
   const env = { HEIMDALL_SESSION_ID: 'build-7', SUB_RUN_ID: 'run-42' }
-  expect((await project.run('bb', ['agent', 'register', '--name', 'amber-otter', '--role', 'ui'])).code).toBe(0)
   await program.nextLine('{"type":"following","after":0}')
+  expect((await project.run('bb', ['agent', 'register', '--name', 'amber-otter', '--role', 'ui'])).code).toBe(0)
   expect(await nextEntry(program)).toMatchObject({ seq: 1, events: [{ event_type: 'REGISTER' }] })
   const reserve = ['agent', 'reserve', '--agent', 'amber-otter', '--scope', 'src']
   expect((await project.run('bb', reserve)).code).toBe(0)

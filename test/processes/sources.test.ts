@@ -50,6 +50,8 @@ eachSource(
 
     test('who acts in a session is the session', async () => {
       const session = await start(['sleep', '1000'])
+      // Between fork and exec it has no terminal yet.
+      await until('the program', () => commandLine(session.pid) === 'sleep 1000')
       expect(whoActs(session.pid)).toEqual({
         person: false,
         reason: `session t runs it (process ${session.supervisor_pid})`,

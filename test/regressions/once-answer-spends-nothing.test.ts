@@ -43,11 +43,11 @@ test.each(['memory', 'the folder of the run'])('with counters in %s', async (whe
     return isOurs
   })
   expect(late.decision.reason_code).toBe('APPROVAL_REQUIRED')
-  expect(late.counters).toMatchObject([{ rule_id: 'few', before: 0, after: 0 }])
+  expect(late.counters.list()).toMatchObject([{ rule_id: 'few', before: 0, after: 0 }])
 
   // The budget is for one call, and it is still there.
   const allowed = { ...facts, approvals: new Map([['ask', 'allow' as const]]) }
-  expect(state.decide(plan, allowed, 2).counters).toMatchObject([{ rule_id: 'few', before: 0, after: 1 }])
+  expect(state.decide(plan, allowed, 2).counters.list()).toMatchObject([{ rule_id: 'few', before: 0, after: 1 }])
   state.close()
   ours.close()
   theirs.close()

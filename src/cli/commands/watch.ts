@@ -1,9 +1,9 @@
 // heimdall watch: what happens in coordination and to sessions, one line each, as it happens.
-import { type Coordination, openCoordinationToRead } from '../../coordination/coordination.ts'
+import { type Coordination, type CoordinationOptions, openCoordinationToRead } from '../../coordination/coordination.ts'
 import { type Entry, SHARED_TABLES } from '../../coordination/log-entry.ts'
 import { iso } from '../../coordination/moment.ts'
 import { NO_TASK, toEnvelope } from '../../coordination/protocol.ts'
-import { pause } from '../../clock.ts'
+import { type Clock, pause } from '../../clock.ts'
 import { FOLLOW_LOOK_MS } from '../../limits.ts'
 import type { Answer, Context, Run } from '../command.ts'
 import { inlineText } from '../render/plain-text.ts'
@@ -40,12 +40,14 @@ async function followCoordination(
   printer: Printer,
   signal: AbortSignal,
 ): Promise<void> {
-  const { room, wasThere } = await openWhenThere(context, signal)
+  const options = await roomOptions(context)
+  const there = openCoordinationToRead(options)
+  // Where nobody has acted yet, everything is news.
+  const from = after ?? there?.store.read((rows) => rows.head()) ?? 0
+  printer.following(from)
+  const room = there ?? (await openWhenThere(options, context.clock, signal))
   if (room === undefined) return
   try {
-    // Of a store that was made while we waited for it, everything is news.
-    const from = after ?? (wasThere ? room.store.read((rows) => rows.head()) : 0)
-    printer.following(from)
     for await (const entry of room.store.follow(from, signal)) await printer.entry(room, entry)
   } finally {
     room.store.close()
@@ -53,14 +55,14 @@ async function followCoordination(
 }
 
 async function openWhenThere(
-  context: Context,
+  options: CoordinationOptions,
+  clock: Clock,
   signal: AbortSignal,
-): Promise<{ room: Coordination | undefined; wasThere: boolean }> {
-  const options = await roomOptions(context)
-  for (let wasThere = true; ; wasThere = false) {
+): Promise<Coordination | undefined> {
+  for (;;) {
+    await pause(clock, FOLLOW_LOOK_MS, signal)
     const room = openCoordinationToRead(options)
-    if (room !== undefined || signal.aborted) return { room, wasThere }
-    await pause(context.clock, FOLLOW_LOOK_MS, signal)
+    if (room !== undefined || signal.aborted) return room
   }
 }
 
