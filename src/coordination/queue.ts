@@ -43,7 +43,9 @@ export async function waitForClaim(
   if (options.timeoutMs > WAIT_MS_MAX)
     throw new HeimdallError('INVALID_ARGS', `a wait of ${options.timeoutMs} ms, limit ${WAIT_MS_MAX}`)
   const deadlineMs = room.clock.monoMs() + options.timeoutMs
-  const line = new Line(room, actor, prepare(room, request), options.process ?? null)
+  // Nobody waits for the dead: what a plain claim would get at once, whoever waits gets in its turn.
+  const wanted = prepare(room, { ...request, archivesLapsed: true })
+  const line = new Line(room, actor, wanted, options.process ?? null)
   const over = new AbortController()
   try {
     let result = await line.tryTurn()

@@ -77,6 +77,30 @@ test('a waiter whose process has ended holds nobody up', async () => {
   expect(await wait).toMatchObject({ granted: true })
 })
 
+test('the claim of a holder that fell silent goes to whoever waits for it as soon as its lease has run out, in turn', async () => {
+  const clock = fakeClock()
+  const room = openRoom({ clock })
+  const [owner, first, second] = [
+    await enter(room, 'amber-otter'),
+    await enter(room, 'cobalt-harbor'),
+    await enter(room, 'dusky-lynx'),
+  ]
+  await claimScopes(room, owner, wants(room, 'src', { ttlMinutes: 30 }))
+  const holders = (): string[] =>
+    room.store.read((rows) => rows.claims({ state: 'active' }).map(({ holder }) => holder))
+  const over = new AbortController()
+  const waits = [first, second].map((who) =>
+    waitForClaim(room, who, wants(room, 'src'), { timeoutMs: 120 * MINUTE, signal: over.signal }),
+  )
+  await clock.advanceAsync(29 * MINUTE)
+  expect(holders()).toEqual([owner.haid])
+  await clock.advanceAsync(MINUTE + WAIT_LOOK_MS)
+  expect(await waits[0]).toMatchObject({ granted: true, displaced: [{ agentId: 'amber-otter' }] })
+  expect(holders()).toEqual([first.haid])
+  over.abort()
+  expect(await waits[1]).toMatchObject({ granted: false })
+})
+
 /** Somebody who waits for `src` and does not look any more. */
 async function leaveTicket(room: Coordination, holder: string, process: string | null): Promise<void> {
   const scopes = [scopeOfPath('src', { caseSensitive: true, kind: 'dir' })]
