@@ -1,7 +1,6 @@
 // doctor's look into every store: is it sound, of a version that this program knows, and free to be written to?
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
-import { HeimdallError, isErrno } from '../errors.ts'
+import { existsSync, statSync } from 'node:fs'
+import { HeimdallError } from '../errors.ts'
 import { DOCTOR_BUSY_MS, DOCTOR_STORES_MAX } from '../limits.ts'
 import { findProject } from '../paths.ts'
 import type { Database, DatabaseOptions } from '../storage/sqlite.ts'
@@ -32,13 +31,14 @@ export async function checkCoordination({ cwd, env }: Context): Promise<DoctorFi
 
 /** The counters of runs, the newest first. */
 export async function checkCounters({ env }: Context): Promise<DoctorFinding> {
-  const [{ runsDirOf }, { COUNTER_MIGRATIONS, countersPath }] = await Promise.all([
+  const [{ runsDirOf }, { runFolders }, { COUNTER_MIGRATIONS, countersPath }] = await Promise.all([
     import('../runs/run-close.ts'),
+    import('../runs/run-folder.ts'),
     import('../runs/counters.ts'),
   ])
   const dir = runsDirOf(env)
-  const paths = foldersIn(dir)
-    .map((name) => countersPath(join(dir, name)))
+  const paths = runFolders(dir)
+    .runs.map(({ runDir }) => countersPath(runDir))
     .filter((path) => existsSync(path))
     .toSorted((a, b) => mtimeMs(b) - mtimeMs(a))
     .slice(0, DOCTOR_STORES_MAX)
@@ -131,15 +131,6 @@ function using<T>(db: Database, act: (db: Database) => T): T {
     return act(db)
   } finally {
     db.close()
-  }
-}
-
-function foldersIn(dir: string): string[] {
-  try {
-    return readdirSync(dir)
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return []
-    throw error
   }
 }
 

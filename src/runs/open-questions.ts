@@ -1,5 +1,5 @@
 // Where questions to a person lie: one small database in the folder of each run that has asked, closed when the run ends.
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isErrno } from '../errors.ts'
 import { SOLO_KEPT_MS } from '../limits.ts'
@@ -53,6 +53,8 @@ export function askingFolders(runsDir: string): string[] {
   const ofRuns = namesIn(runsDir)
     .filter((name) => !name.startsWith('.'))
     .map((name) => join(runsDir, name))
+    // Never through a link: to open the questions writes beside them.
+    .filter((folder) => lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true)
   return [...ofRuns, ...soloFolders(runsDir).filter(isInUse)].filter((folder) => existsSync(questionsPath(folder)))
 }
 

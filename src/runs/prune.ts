@@ -1,4 +1,4 @@
-// Runs that nobody needs any more: too old, or the oldest when all of them take too much room. A live run is never touched.
+// Runs that nobody needs any more: too old, or the oldest when all of them take too much room. A live run is never touched, nor what is no run.
 import fs from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Clock } from '../clock.ts'
@@ -6,10 +6,10 @@ import { HeimdallError, isErrno, isSystemError } from '../errors.ts'
 import { PRUNE_EVERY_MS } from '../limits.ts'
 import { ensureFolder, readFileIfThere, removeIfThere } from '../storage/atomic-file.ts'
 import { folderOf } from './open-run.ts'
-import { closeAbandonedRuns, openMark } from './run-close.ts'
-import { type RunFolder, runFolders } from './run-facts.ts'
+import { closeAbandonedRuns, isLive, openMark } from './run-close.ts'
+import { booksOf } from './run-facts.ts'
+import { isRun, type RunFolder, runFolders } from './run-folder.ts'
 import { RunLog } from './run-log.ts'
-import { lookAtMembers } from './run-members.ts'
 
 /** What is kept; null for no bound. */
 export interface Retention {
@@ -27,12 +27,13 @@ export interface Pruned {
 const LEAVING = '.leaving-'
 
 export function pruneRuns(runsDir: string, keep: Retention, clock: Clock, isDry = false): Pruned {
-  closeAbandonedRuns(runsDir, clock)
+  if (!isDry) closeAbandonedRuns(runsDir, clock)
   const removed: RunFolder[] = []
   const problems: string[] = []
-  for (const run of tooMany(runFolders(runsDir), keep, clock.wallMs())) {
+  for (const run of tooMany(runFolders(runsDir).runs, keep, clock.wallMs())) {
     try {
-      if (isDry ? isOver(run.runDir) : remove(runsDir, run.runDir)) removed.push(run)
+      if (isDry ? !isLive(run.runDir, booksOf(run.runDir), clock) : remove(runsDir, run.runDir, clock))
+        removed.push(run)
     } catch (error) {
       if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
       problems.push(`run ${basename(run.runDir)} cannot be removed: ${error.message}`)
@@ -75,38 +76,28 @@ function tooMany(newestFirst: readonly RunFolder[], { ageMs, bytes }: Retention,
     .toReversed()
 }
 
-function isOver(runDir: string): boolean {
-  return withRun(runDir, () => true) ?? false
-}
-
-function remove(runsDir: string, runDir: string): boolean {
+function remove(runsDir: string, runDir: string, clock: Clock): boolean {
   const folder = basename(runDir)
   const leaving = join(runsDir, `${LEAVING}${process.pid}-${folder}`)
-  const isGone = withRun(runDir, (log) => {
-    fs.renameSync(runDir, leaving)
-    // Whoever waits for the lock with the old record open finds it without a name, and begins anew under the old one.
-    log.removeAt(leaving)
-    return true
-  })
-  if (isGone !== true) return false
-  removeIfThere(openMark(runsDir, folder))
-  forgetHosts(runsDir, folder)
-  return true
-}
-
-/** Runs `act` with the record locked if the run is over; nothing where it is live, or busy at this moment. */
-function withRun<T>(runDir: string, act: (log: RunLog) => T): T | undefined {
   // Somebody else may have been quicker, and to open it would make it anew.
-  if (!fs.existsSync(runDir)) return undefined
+  if (!isRun(runDir)) return false
   const log = new RunLog(runDir)
   try {
-    return log.locked((books) => {
-      const isLive = (books.segment > 0 && !books.hasEnded) || lookAtMembers(runDir).alive.length > 0
-      return isLive ? undefined : act(log)
+    const isGone = log.locked((books) => {
+      if (isLive(runDir, books, clock)) return false
+      fs.renameSync(runDir, leaving)
+      // Whoever waits for the lock with the old record open finds it without a name, and begins anew under the old one.
+      log.removeAt(leaving)
+      return true
     })
+    // It is busy at this moment.
+    if (isGone !== true) return false
   } finally {
     log.close()
   }
+  removeIfThere(openMark(runsDir, folder))
+  forgetHosts(runsDir, folder)
+  return true
 }
 
 function clearLeaving(runsDir: string): void {

@@ -79,6 +79,11 @@ export function worse(a: RunStatus, b: RunStatus): RunStatus {
   return STATUSES.indexOf(a) >= STATUSES.indexOf(b) ? a : b
 }
 
+/** A record can hold anything. */
+export function isStatus(value: unknown): value is RunStatus {
+  return STATUSES.some((one) => one === value)
+}
+
 export interface RecordedEvent {
   readonly type?: unknown
   readonly ts?: unknown

@@ -1,5 +1,5 @@
 // The end of a run: open calls of the dead are ended, then the one run_end is written, by whoever is last or comes to look.
-import { readdirSync, unlinkSync } from 'node:fs'
+import { lstatSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { HeimdallError, isErrno, isSystemError } from '../errors.ts'
@@ -81,6 +81,12 @@ function clearAway({ runsDir, folder }: Pick<Closing, 'runsDir' | 'folder'>, now
   removeMark(openMark(runsDir, folder))
 }
 
+/** Somebody takes part in the run, or it has not ended and its host may yet start another shim of it. */
+export function isLive(runDir: string, books: RunBooks, clock: Clock): boolean {
+  if (lookAtMembers(runDir).alive.length > 0) return true
+  return books.segment > 0 && !books.hasEnded && !books.isOwned && isAwaited(books, momentOf(clock))
+}
+
 /** The host may start another shim of the run. */
 function isAwaited(books: RunBooks, now: RunMoment): boolean {
   return books.parent !== null && !isQuiet(books, now) && isAlive(books.parent)
@@ -115,7 +121,13 @@ export function closeAbandonedRuns(runsDir: string, clock: Clock): ClosedRuns {
 }
 
 function closeAbandoned(runsDir: string, folder: string, clock: Clock): boolean {
-  const log = new RunLog(join(runsDir, folder))
+  const runDir = join(runsDir, folder)
+  // To open a run that somebody has removed would make it anew.
+  if (lstatSync(runDir, { throwIfNoEntry: false }) === undefined) {
+    removeMark(openMark(runsDir, folder))
+    return true
+  }
+  const log = new RunLog(runDir)
   try {
     const text = log.locked((books) => {
       if (books.hasEnded) clearAway({ runsDir, folder }, clock.wallMs())

@@ -1,30 +1,22 @@
 // What is to be said of a run: who, since when, how it went so far, and how much room it takes.
 import fs from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { isErrno } from '../errors.ts'
 import type { RunIdentity, RunStatus } from '../events/types.ts'
-import { questionsPath } from './open-questions.ts'
-import { countersPath } from './counters.ts'
-import { folderOf } from './open-run.ts'
 import { type RecordLine, RecordReader } from './record-reader.ts'
-import { emptyBooks, enterStored, type RunBooks } from './run-books.ts'
+import { emptyBooks, enterStored, isStatus, type RunBooks } from './run-books.ts'
+import type { RunFolder } from './run-folder.ts'
 import { booksPath, readBooks, recordPath } from './run-log.ts'
 import { lookAtMembers } from './run-members.ts'
-
-/** Folders of runs, those that changed last first; what begins with a dot is none. */
-export interface RunFolder {
-  readonly runDir: string
-  readonly changedMs: number
-  readonly bytes: number
-}
 
 export interface RunFacts {
   /** Null where nothing of the record can be read. */
   readonly run_id: string | null
   readonly folder: string
-  readonly state: 'open' | 'ended'
+  /** Unknown where the record tells of no start. */
+  readonly state: 'open' | 'ended' | 'unknown'
   /** Of a run that goes on, the worst that was reported so far. */
-  readonly status: RunStatus
+  readonly status: RunStatus | 'unknown'
   readonly segment: number
   readonly agent_id: string | null
   readonly client: string | null
@@ -38,19 +30,6 @@ export interface RunFacts {
   readonly bytes: number
 }
 
-export function runFolders(runsDir: string): RunFolder[] {
-  return namesIn(runsDir)
-    .filter((name) => !name.startsWith('.'))
-    .map((name) => measured(join(runsDir, name)))
-    .toSorted((a, b) => b.changedMs - a.changedMs)
-}
-
-/** The folder of a run by its id; undefined when there is none. */
-export function findRun(runsDir: string, runId: string): RunFolder | undefined {
-  const runDir = join(runsDir, folderOf(runId))
-  return fs.existsSync(runDir) ? measured(runDir) : undefined
-}
-
 export function factsOf({ runDir, changedMs, bytes }: RunFolder): RunFacts {
   const who = identityIn(runDir)
   const books = booksOf(runDir)
@@ -58,8 +37,8 @@ export function factsOf({ runDir, changedMs, bytes }: RunFolder): RunFacts {
   return {
     run_id: who?.run_id ?? null,
     folder: basename(runDir),
-    state: members > 0 || (books.segment > 0 && !books.hasEnded) ? 'open' : 'ended',
-    status: books.status,
+    state: stateOf(books, members),
+    status: books.segment > 0 && isStatus(books.status) ? books.status : 'unknown',
     segment: books.segment,
     agent_id: who?.agent_id ?? null,
     client: who?.client ?? null,
@@ -73,8 +52,14 @@ export function factsOf({ runDir, changedMs, bytes }: RunFolder): RunFacts {
   }
 }
 
+function stateOf({ segment, hasEnded }: RunBooks, members: number): RunFacts['state'] {
+  if (members > 0) return 'open'
+  if (segment === 0) return 'unknown'
+  return hasEnded ? 'ended' : 'open'
+}
+
 /** The books, with what stands in the record beyond them. */
-function booksOf(runDir: string): RunBooks {
+export function booksOf(runDir: string): RunBooks {
   const stored = storedBooks(runDir)
   const books = stored !== undefined && stored.bytes <= sizeOf(recordPath(runDir)) ? stored : emptyBooks()
   eachLine(runDir, books.bytes, ({ text, event }) => {
@@ -122,23 +107,6 @@ function eachLine(runDir: string, from: number, visit: (line: RecordLine) => boo
   }
 }
 
-/** What takes room in a run; the rest of its folder is a few empty files. */
-function measured(runDir: string): RunFolder {
-  const record = fs.statSync(recordPath(runDir), { throwIfNoEntry: false })
-  const changedMs = record?.mtimeMs ?? fs.statSync(runDir, { throwIfNoEntry: false })?.mtimeMs ?? 0
-  const bytes = [countersPath(runDir), questionsPath(runDir)].reduce((sum, path) => sum + sizeOf(path), 0)
-  return { runDir, changedMs, bytes: bytes + (record?.size ?? 0) }
-}
-
 function sizeOf(path: string): number {
   return fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return fs.readdirSync(folder)
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
-    throw error
-  }
 }

@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
-import { diskError, onDisk } from '../storage/faults.ts'
+import { diskError, linkError, onDisk } from '../storage/faults.ts'
 import { tryLock, unlock } from '../storage/kernel-lock.ts'
 import type { EventLines } from '../events/event-lines.ts'
 import { emptyBooks, enterStored, parseObject, type RunBooks } from './run-books.ts'
@@ -20,12 +20,26 @@ export const recordPath = (runDir: string): string => join(runDir, 'events.jsonl
 export const booksPath = (runDir: string): string => join(runDir, 'books.json')
 
 function openFiles(runDir: string): { readonly record: number; readonly books: number } {
-  const { O_RDWR, O_CREAT } = fs.constants
+  const { O_APPEND } = fs.constants
   ensureFolder(runDir)
-  return onDisk(recordPath(runDir), () => ({
-    record: fs.openSync(recordPath(runDir), 'a+', 0o600),
-    books: fs.openSync(booksPath(runDir), O_RDWR | O_CREAT, 0o600),
-  }))
+  // What a link leads to is somebody else's, and is not written to.
+  if (!fs.lstatSync(runDir).isDirectory()) throw linkError(runDir, 'a symbolic link')
+  const record = openPlain(recordPath(runDir), O_APPEND)
+  try {
+    return { record, books: openPlain(booksPath(runDir), 0) }
+  } catch (error) {
+    fs.closeSync(record)
+    throw error
+  }
+}
+
+/** A pipe in place of a file would let whoever reads it wait for ever. */
+function openPlain(path: string, flags: number): number {
+  const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = fs.constants
+  const fd = onDisk(path, () => fs.openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | flags, 0o600))
+  if (fs.fstatSync(fd).isFile()) return fd
+  fs.closeSync(fd)
+  throw linkError(path, 'no plain file')
 }
 
 /** The books as they were last saved; nothing when they are not whole. */
@@ -33,7 +47,9 @@ export function readBooks(fd: number): RunBooks | undefined {
   const bytes = Buffer.alloc(BOOKS_BYTES)
   const count = fs.readSync(fd, bytes, 0, BOOKS_BYTES, 0)
   if (count !== BOOKS_BYTES || bytes[BOOKS_BYTES - 1] !== NEWLINE) return undefined
-  return parseObject(bytes.toString()) as RunBooks | undefined
+  const books: Partial<RunBooks> | undefined = parseObject(bytes.toString())
+  const isWhole = typeof books?.bytes === 'number' && typeof books.segment === 'number' && books.counts !== undefined
+  return isWhole ? (books as RunBooks) : undefined
 }
 
 /**

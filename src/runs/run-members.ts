@@ -49,7 +49,7 @@ function namesIn(runDir: string): readonly string[] {
   try {
     return fs.readdirSync(membersDir(runDir))
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return []
     throw error
   }
 }

@@ -1,5 +1,15 @@
 // heimdall runs: what is listed, shown and followed, and what is pruned; a run that goes on is never touched.
-import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { launcher, runProgram, startProgram } from '../support/programs.ts'
@@ -20,7 +30,7 @@ import {
 import { scaled } from '../support/scale.ts'
 import { until } from '../support/wait.ts'
 
-const DAY_SECONDS = 86_400
+const DAY_MS = 86_400_000
 
 const shimOf = (home: string, id: string, env: Record<string, string> = {}): ShimClient =>
   startShim({
@@ -47,13 +57,17 @@ async function runs(home: string, ...words: string[]): Promise<Json> {
 
 /** As if nothing had happened in the run for so many days. */
 function age(home: string, id: string, days: number): void {
-  const then = Date.now() / 1_000 - days * DAY_SECONDS
-  utimesSync(join(runsDir(home), id, 'events.jsonl'), then, then)
+  const then = new Date(Date.now() - days * DAY_MS).toISOString()
+  const path = join(runsDir(home), id, 'events.jsonl')
+  // In place and of the same length: somebody may have the record open, and the books count its bytes.
+  const fd = openSync(path, 'r+')
+  writeSync(fd, readFileSync(path, 'utf8').replaceAll(/"ts":"[^"]{24}"/g, `"ts":"${then}"`), 0)
+  closeSync(fd)
 }
 
 test('list and show say who, how it went and how much room it takes', async () => {
   const home = temporaryFolder()
-  expect((await runs(home, 'list'))['data']).toEqual({ runs: [], total: 0 })
+  expect((await runs(home, 'list'))['data']).toEqual({ runs: [], total: 0, foreign: [] })
   await ended(home, 'one', { HEIMDALL_HAID: 'haid:a.b/c', HEIMDALL_SESSION_ID: 'term' })
   const two = shimOf(home, 'two')
   await two.call('echo')

@@ -3,12 +3,13 @@ import { RUNS_LISTED } from '../../limits.ts'
 import { type Command, spec } from '../command.ts'
 
 const RUN_FIELDS =
-  'run_id, folder, state (open or ended), status, segment, agent_id, client, haid, session_id, started_at, changed_at, calls {total, allowed, blocked, throttled, errors}, members, bytes'
+  'run_id, folder, state (open, ended or unknown), status, segment, agent_id, client, haid, session_id, started_at, changed_at, calls {total, allowed, blocked, throttled, errors}, members, bytes'
 
 export const runsList = spec({
   names: ['heimdall runs list'],
   summary: 'Runs of this user, those that changed last first',
-  about: 'Runs that nobody takes part in any more and for whom nobody waits are ended on the way.',
+  about:
+    'Only looks: nothing is changed. What lies among the runs and is none, or is reached by a link, is named as foreign, and no command touches it.',
   flags: {
     open: { type: 'boolean', help: 'only those that go on' },
     limit: { type: 'integer', value: 'N', default: RUNS_LISTED, help: 'at most so many; 0 for all' },
@@ -17,7 +18,7 @@ export const runsList = spec({
     { run: 'heimdall runs list', does: 'lists the latest runs with their agents, calls and sizes' },
     { run: 'heimdall runs list --open --json', does: 'those that go on, for a program' },
   ],
-  output: { runs: `array of {${RUN_FIELDS}}`, total: 'how many there are in all' },
+  output: { runs: `array of {${RUN_FIELDS}}`, total: 'how many there are in all', foreign: 'array of {name, why}' },
 })
 
 export const runsShow = spec({
@@ -42,16 +43,16 @@ export const runsPrune = spec({
   names: ['heimdall runs prune'],
   summary: 'Removes the records of runs that are too old or take too much room',
   about:
-    'Bounds are the settings runs_keep_days and runs_keep_mib unless flags say otherwise. Shims do the same once an hour. A run that goes on is never removed. With a run go its counters and what persons have answered: an id that is used again begins anew.',
+    'Bounds are the settings runs_keep_days and runs_keep_mib unless flags say otherwise. Shims do the same once an hour. A run that goes on is never removed, nor anything that is no run; one that never ended and that nobody takes part in goes like the others. Age is that of the last event. With a run go its counters and what persons have answered: an id that is used again begins anew.',
   flags: {
     'older-than': {
       type: 'duration',
       value: 'TIME',
       mayBeZero: true,
-      help: 'ended longer ago than that, for instance 30d',
+      help: 'silent for longer than that, for instance 30d',
     },
     'keep-mib': { type: 'integer', value: 'N', help: 'the oldest, until the rest takes no more than N MiB' },
-    'dry-run': { type: 'boolean', help: 'only say which' },
+    'dry-run': { type: 'boolean', help: 'only say which, and change nothing' },
   },
   examples: [
     { run: 'heimdall runs prune --dry-run', does: 'says what the settings would remove' },

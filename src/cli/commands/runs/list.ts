@@ -1,18 +1,18 @@
 // heimdall runs list: runs of this user, those that changed last first.
 import { HeimdallError } from '../../../errors.ts'
 import { escapeControls } from '../../../ids.ts'
-import { closeAbandonedRuns, runsDirOf } from '../../../runs/run-close.ts'
-import { factsOf, runFolders } from '../../../runs/run-facts.ts'
+import { runsDirOf } from '../../../runs/run-close.ts'
+import { factsOf } from '../../../runs/run-facts.ts'
+import { runFolders } from '../../../runs/run-folder.ts'
 import type { Run } from '../../command.ts'
 import { size } from '../../render/size.ts'
 import { renderTable } from '../../render/style.ts'
 import type { runsList } from '../../table/runs.ts'
 
-export const run: Run<typeof runsList> = async ({ env, clock, style }, { flags }) => {
+export const run: Run<typeof runsList> = async ({ env, style, json, note }, { flags }) => {
   const runsDir = runsDirOf(env)
   if (flags.limit < 0) throw new HeimdallError('USAGE', `--limit takes 0 or more, got ${flags.limit}`)
-  closeAbandonedRuns(runsDir, clock)
-  const folders = runFolders(runsDir)
+  const { runs: folders, foreign } = runFolders(runsDir)
   const most = flags.limit === 0 ? Infinity : flags.limit
   const runs = []
   for (const folder of folders) {
@@ -22,18 +22,19 @@ export const run: Run<typeof runsList> = async ({ env, clock, style }, { flags }
   }
   const rows = runs.map(({ run_id, folder, state, status, agent_id, started_at, calls, bytes }) => [
     escapeControls(run_id ?? folder),
-    state === 'open' ? 'open' : status,
+    state === 'ended' ? status : state,
     escapeControls(agent_id ?? '-'),
     started_at ?? '-',
     String(calls.total),
     String(calls.blocked + calls.throttled),
     size(bytes),
   ])
-  return {
-    data: { runs, total: folders.length },
-    text:
-      rows.length === 0
-        ? 'No runs.'
-        : renderTable(style, ['RUN', 'STATE', 'AGENT', 'STARTED', 'CALLS', 'REFUSED', 'SIZE'], rows),
-  }
+  const table =
+    rows.length === 0
+      ? 'No runs.'
+      : renderTable(style, ['RUN', 'STATE', 'AGENT', 'STARTED', 'CALLS', 'REFUSED', 'SIZE'], rows)
+  // Not among the rows, which programs read.
+  if (!json)
+    for (const { name, why } of foreign) note(`foreign, left alone: ${escapeControls(name)} (${escapeControls(why)})`)
+  return { data: { runs, total: folders.length, foreign }, text: table }
 }

@@ -33,7 +33,7 @@ export const run: Run<typeof runsPrune> = async ({ cwd, env, configFile, clock }
     },
     text: [
       ...(isDry ? removed.map(({ runDir }) => escapeControls(basename(runDir))) : []),
-      `${word} ${removed.length} runs, ${size(bytes)}.`,
+      `${word} ${removed.length} ${removed.length === 1 ? 'run' : 'runs'}, ${size(bytes)}.`,
       ...problems,
     ].join('\n'),
   }

@@ -4,8 +4,9 @@ import { HeimdallError } from '../../../errors.ts'
 import { escapeControls, printable } from '../../../ids.ts'
 import { followRecord } from '../../../runs/follow-record.ts'
 import { RecordReader } from '../../../runs/record-reader.ts'
-import { closeAbandonedRuns, runsDirOf } from '../../../runs/run-close.ts'
-import { factsOf, findRun, type RunFacts } from '../../../runs/run-facts.ts'
+import { runsDirOf } from '../../../runs/run-close.ts'
+import { factsOf, type RunFacts } from '../../../runs/run-facts.ts'
+import { findRun } from '../../../runs/run-folder.ts'
 import { recordPath } from '../../../runs/run-log.ts'
 import type { Answer, Run } from '../../command.ts'
 import { size } from '../../render/size.ts'
@@ -14,12 +15,15 @@ import { TextOut } from '../session/text-out.ts'
 
 export const run: Run<typeof runsShow> = async ({ env, clock, stdout }, { args, flags }) => {
   const runsDir = runsDirOf(env)
-  closeAbandonedRuns(runsDir, clock)
   const folder = findRun(runsDir, args.id)
-  if (folder === undefined)
-    throw new HeimdallError('RUN_NOT_FOUND', `no run has the id ${printable(args.id)}`, {
-      hint: 'heimdall runs list shows those that are there',
-    })
+  if (folder === undefined || 'why' in folder)
+    throw new HeimdallError(
+      'RUN_NOT_FOUND',
+      `no run has the id ${printable(args.id)}${folder === undefined ? '' : `; what lies there is foreign: ${printable(folder.why)}`}`,
+      {
+        hint: 'heimdall runs list shows those that are there',
+      },
+    )
   if (flags.from < 0) throw new HeimdallError('USAGE', `--from takes 0 or more, got ${flags.from}`)
   if (flags.follow === true) return await follow(folder.runDir, flags.from, clock, new TextOut(stdout))
   const facts = factsOf(folder)
@@ -46,11 +50,16 @@ function isLast(runDir: string, end: number): boolean {
   }
 }
 
+function stateText({ state, status, members }: RunFacts): string {
+  if (state === 'unknown') return state
+  return state === 'open' ? `open, ${members} taking part` : `ended, ${status}`
+}
+
 function textOf(facts: RunFacts, record: string): string {
   const { calls } = facts
   const rows: readonly (readonly [string, string | null])[] = [
     ['run', facts.run_id ?? facts.folder],
-    ['state', facts.state === 'open' ? `open, ${facts.members} taking part` : `ended, ${facts.status}`],
+    ['state', stateText(facts)],
     ['agent', facts.agent_id],
     ['haid', facts.haid],
     ['session', facts.session_id],
