@@ -125,6 +125,12 @@ export const ERRORS = table({
   STORE_FULL: { kind: 'retry', exit: 8, http: 507, means: 'the disk is full or over quota; nothing was written' },
   STORE_BUSY: { kind: 'retry', exit: 8, http: 503, means: 'another process held the lock for longer than the wait' },
   STORE_NEWER: { kind: 'config', exit: 8, http: 500, means: 'the store was written by a newer version of Heimdall' },
+  STORE_REPLACED: {
+    kind: 'retry',
+    exit: 8,
+    http: 503,
+    means: 'the store was removed or replaced while it was in use',
+  },
   LINE_TOO_LARGE: { kind: 'user', exit: 1, http: 413, means: 'a log line is longer than the cap' },
   // wire
   WIRE_FRAME_TOO_LARGE: { kind: 'peer', exit: 1, http: 502, means: 'a frame is larger than 1 MiB' },

@@ -24,6 +24,8 @@ export interface Database {
    * commit. When this returns, the transaction survives a power cut. `act` must be synchronous and must not nest.
    */
   transaction<T>(act: () => T): T
+  /** Throws STORE_NEWER once a newer version has migrated the database. Every transaction asks by itself; whoever goes on reading has to. */
+  refuseNewer(): void
   /** A full disk or an I/O error ends a transaction by itself; a second ROLLBACK would hide the first error. */
   readonly isInTransaction: boolean
   /** What `PRAGMA quick_check` finds wrong; nothing when the database is sound. Reads all of it: for doctor, not for every start. */
@@ -69,10 +71,10 @@ function open(path: string, place: string | URL, options: DatabaseOptions, onClo
     path,
     () => new (driver().DatabaseSync)(place, { readOnly, timeout: options.busyMs ?? SQLITE_BUSY_MS }),
   )
-  const database = wrap(path, db, onClose)
+  const database = wrap(path, db, options.migrations.length, onClose)
   try {
     if (!readOnly) configure(database)
-    migrate(path, database, options)
+    migrate(database, options)
   } catch (error) {
     db.close()
     throw error
@@ -80,18 +82,28 @@ function open(path: string, place: string | URL, options: DatabaseOptions, onClo
   return database
 }
 
-function wrap(path: string, db: Connection, onClose: (() => void) | undefined): Database {
+function wrap(path: string, db: Connection, known: number, onClose: (() => void) | undefined): Database {
   const exec = (sql: string): void => onDatabase(path, () => db.exec(sql))
+  const prepare = (sql: string): Statement =>
+    guardStatement(
+      path,
+      onDatabase(path, () => db.prepare(sql)),
+    )
+  let userVersion: Statement | undefined
+  const refuseNewer = (): void => {
+    userVersion ??= prepare('PRAGMA user_version')
+    const { user_version: seen } = userVersion.get() as { user_version: number }
+    if (seen > known) throw newer(path, seen, known)
+  }
   return {
-    prepare: (sql) =>
-      guardStatement(
-        path,
-        onDatabase(path, () => db.prepare(sql)),
-      ),
+    prepare,
     exec,
+    refuseNewer,
     transaction(act) {
       exec('BEGIN IMMEDIATE')
       try {
+        // Under the write lock: another process, perhaps of a newer version, may have migrated since it was opened.
+        refuseNewer()
         const result = act()
         if (result instanceof Promise) throw new HeimdallError('INTERNAL', 'a transaction was given an async function')
         exec('COMMIT')
@@ -153,13 +165,12 @@ function whileBusy(act: () => void): void {
     }
 }
 
-function migrate(path: string, db: Database, { migrations, readOnly }: DatabaseOptions): void {
+function migrate(db: Database, { migrations, readOnly }: DatabaseOptions): void {
   const version = (): number => (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
-  if (version() > migrations.length) throw newer(path, version(), migrations.length)
+  db.refuseNewer()
   if (version() === migrations.length || readOnly === true) return
   db.transaction(() => {
-    // Read again under the write lock: another process, perhaps of a newer version, may have migrated in between.
-    if (version() > migrations.length) throw newer(path, version(), migrations.length)
+    // Read again under the write lock: another process may have migrated in between.
     for (const step of migrations.slice(version())) db.exec(step)
     db.exec(`PRAGMA user_version = ${migrations.length}`)
   })

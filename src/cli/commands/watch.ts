@@ -4,6 +4,7 @@ import { type Entry, SHARED_TABLES } from '../../coordination/log-entry.ts'
 import { iso } from '../../coordination/moment.ts'
 import { NO_TASK, toEnvelope } from '../../coordination/protocol.ts'
 import { type Clock, pause } from '../../clock.ts'
+import { HeimdallError } from '../../errors.ts'
 import { FOLLOW_LOOK_MS } from '../../limits.ts'
 import type { Answer, Context, Run } from '../command.ts'
 import { inlineText } from '../render/plain-text.ts'
@@ -41,16 +42,22 @@ async function followCoordination(
   signal: AbortSignal,
 ): Promise<void> {
   const options = await roomOptions(context)
-  const there = openCoordinationToRead(options)
-  // Where nobody has acted yet, everything is news.
-  const from = after ?? there?.store.read((rows) => rows.head()) ?? 0
-  printer.following(from)
-  const room = there ?? (await openWhenThere(options, context.clock, signal))
-  if (room === undefined) return
-  try {
-    for await (const entry of room.store.follow(from, signal)) await printer.entry(room, entry)
-  } finally {
-    room.store.close()
+  // Of a store that took another's place, everything is news.
+  for (let start = after; !signal.aborted; start = 0) {
+    const there = openCoordinationToRead(options)
+    // Where nobody has acted yet, everything is too.
+    const from = start ?? there?.store.read((rows) => rows.head()) ?? 0
+    printer.following(from)
+    const room = there ?? (await openWhenThere(options, context.clock, signal))
+    if (room === undefined) return
+    try {
+      for await (const entry of room.store.follow(from, signal)) await printer.entry(room, entry)
+    } catch (error) {
+      if (!(error instanceof HeimdallError) || error.code !== 'STORE_REPLACED') throw error
+      context.note('the store was removed or replaced; the next one is followed')
+    } finally {
+      room.store.close()
+    }
   }
 }
 

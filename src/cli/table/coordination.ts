@@ -442,7 +442,7 @@ export const claimWait = spec({
       does: 'queues for src/a for at most a quarter of an hour',
     },
   ],
-  errors: [...IDENTITY, ...SCOPES, 'WAIT_TIMEOUT', 'INTERRUPTED', ...STORE],
+  errors: [...IDENTITY, ...SCOPES, 'WAIT_TIMEOUT', 'INTERRUPTED', 'STORE_REPLACED', ...STORE],
   output: { granted: 'true', claim: 'the claim' },
 })
 export const watch = spec({
@@ -462,7 +462,7 @@ export const watch = spec({
   ],
   errors: ['FOLLOW_TOO_OLD', 'FOLLOW_AHEAD', ...STORE],
   output: {
-    type: 'following (once, with after), entry or session',
+    type: 'following (with after; again when the store was replaced), entry or session',
     seq: 'entry: its number, without gaps',
     id: 'entry: its id; session: the session',
     at: 'entry: when',

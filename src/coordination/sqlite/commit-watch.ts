@@ -2,14 +2,14 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Clock, Timer } from '../../clock.ts'
-import { isErrno } from '../../errors.ts'
+import { HeimdallError, isErrno } from '../../errors.ts'
 import { FOLLOW_LOOK_MS, FOLLOW_SETTLE_MS, FOLLOW_STEP_MS_MAX } from '../../limits.ts'
 
 export interface Watched {
   /** The database; its log lies beside it. */
   readonly path: string
   readonly clock: Clock
-  /** Number of the last entry. */
+  /** Number of the last entry. Throws when the store can no longer be followed. */
   readonly head: () => number
 }
 
@@ -33,8 +33,8 @@ export class CommitWatch {
 
   /** Calls `onCommit` after every commit of an entry, at least once; returns how to stop. */
   listen(onCommit: () => void): () => void {
+    if (this.#listeners.size === 0) this.#start()
     this.#listeners.add(onCommit)
-    if (this.#listeners.size === 1) this.#start()
     return () => {
       this.#listeners.delete(onCommit)
       if (this.#listeners.size === 0) this.#stop()
@@ -44,12 +44,16 @@ export class CommitWatch {
   /** An entry was committed by this process. */
   announce(seq: number): void {
     this.#seen = seq
-    for (const listener of this.#listeners) listener()
+    this.#ring()
   }
 
   /** Those who listen find out by themselves that there is nothing left to hear. */
   close(): void {
     this.#stop()
+    this.#ring()
+  }
+
+  #ring(): void {
     for (const listener of this.#listeners) listener()
   }
 
@@ -93,7 +97,13 @@ export class CommitWatch {
   }
 
   #look(): void {
-    const head = this.#watched.head()
-    if (head !== this.#seen) this.announce(head)
+    try {
+      const head = this.#watched.head()
+      if (head !== this.#seen) this.announce(head)
+    } catch (error) {
+      if (!(error instanceof HeimdallError)) throw error
+      // Whoever follows meets the same error when it reads on, and has somebody to tell.
+      this.#ring()
+    }
   }
 }

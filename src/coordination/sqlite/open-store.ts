@@ -1,6 +1,7 @@
 // The coordination store on SQLite: one database per repository, each change one IMMEDIATE transaction with its entry in it.
 import { statSync } from 'node:fs'
 import type { Clock } from '../../clock.ts'
+import { HeimdallError } from '../../errors.ts'
 import { onDisk } from '../../storage/faults.ts'
 import { type Database, openDatabase } from '../../storage/sqlite.ts'
 import type { Author } from '../log-entry.ts'
@@ -35,6 +36,15 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
   const isReadOnly = 'readOnly' in options
   if (isReadOnly && !isStoreThere(path)) return undefined
   const db = openCurrent(path, isReadOnly)
+  const opened = fileAt(path)
+  // Whatever is done in a file that has left its place, nobody else would ever see.
+  const refuseReplaced = (): void => {
+    if (fileAt(path) !== opened) throw replaced(path)
+  }
+  const refuseOther = (): void => {
+    refuseReplaced()
+    db.refuseNewer()
+  }
   const sql = new Statements(db)
   const reader = createReader(sql)
   // Prepared once: the driver parses the text of `exec` on every call, which is a fifth of a short read.
@@ -44,10 +54,16 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
   const kept = new KeptReads({
     rows: reader,
     // Deferred: all reads of the transaction see the state of the first one.
-    begin: () => void begin.run(),
+    begin() {
+      db.refuseNewer()
+      begin.run()
+    },
     commit: () => void commit.run(),
     version: () => (dataVersion.get() as { data_version: number }).data_version,
-    tablesSince: (seq) => tablesSince(sql, seq),
+    tablesSince(seq) {
+      db.refuseNewer()
+      return tablesSince(sql, seq)
+    },
   })
   let draft = new EntryDraft()
   const writer = createWriter(sql, reader, () => draft)
@@ -59,10 +75,15 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
       const { clock, newId } = options
       return { result, seq: appendEntry(sql, draft, { id: newId(), wallMs: clock.wallMs(), by }) }
     })
-  const commits = new CommitWatch({ path, clock: options.clock, head: () => headOf(sql) })
+  const head = (): number => {
+    refuseOther()
+    return headOf(sql)
+  }
+  const commits = new CommitWatch({ path, clock: options.clock, head })
   let isOpen = true
   return {
     async change(act, by = NOWHERE) {
+      refuseReplaced()
       try {
         const { result, seq } = decide(act, by)
         if (seq !== undefined) commits.announce(seq)
@@ -75,7 +96,11 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
     follow: (afterSeq, signal) =>
       followEntries(
         {
-          after: (seq, limit) => (isOpen ? entriesAfter(sql, seq, limit) : undefined),
+          after(seq, limit) {
+            if (!isOpen) return undefined
+            refuseOther()
+            return entriesAfter(sql, seq, limit)
+          },
           listen: (onCommit) => commits.listen(onCommit),
         },
         afterSeq,
@@ -93,6 +118,18 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
 /** A store that may not be looked for is not the same as none: whoever cannot see it must not be told that nobody holds anything. */
 export function isStoreThere(path: string): boolean {
   return onDisk(path, () => statSync(path, { throwIfNoEntry: false }) !== undefined)
+}
+
+/** Which file it is. As long as it is open, no other gets its number. */
+function fileAt(path: string): string | undefined {
+  const stats = onDisk(path, () => statSync(path, { throwIfNoEntry: false }))
+  return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`
+}
+
+function replaced(path: string): HeimdallError {
+  return new HeimdallError('STORE_REPLACED', `${path} was removed or replaced while it was in use`, {
+    hint: 'run the command again',
+  })
 }
 
 /** A store that an older version left behind, or a crash right after its making, has to be migrated before it can be read. */
