@@ -1,7 +1,7 @@
 // Words of a command line against the row of a command: typed flags and arguments, or one USAGE error that says what is allowed.
 import { parseArgs } from 'node:util'
 import { HeimdallError } from '../errors.ts'
-import { printable } from '../ids.ts'
+import { escapeControls, printable } from '../ids.ts'
 import { nearest } from '../suggest.ts'
 import type { CommandSpec, FlagSpec, Input } from './command.ts'
 
@@ -153,7 +153,7 @@ function parseDuration(calledAs: string, rawName: string, text: string, leastMs:
   const parts = [...text.matchAll(/(\d{1,9})(ms|[smhd])/g)]
   const totalMs = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNITS[unit ?? ''] ?? 0), 0)
   if (parts.map(([whole]) => whole).join('') === text && text !== '' && totalMs >= leastMs) return totalMs
-  throw usage(calledAs, `${rawName} takes a duration such as 90s, 15m or 1h30m, got ${printable(text)}`)
+  throw usage(calledAs, `${rawName} takes a duration such as 90s, 1h30m or 7d, got ${printable(text)}`)
 }
 
 function bindArgs(spec: CommandSpec, calledAs: string, positionals: readonly string[]): Record<string, unknown> {
@@ -173,7 +173,12 @@ function bindArgs(spec: CommandSpec, calledAs: string, positionals: readonly str
     }
   }
   const extra = positionals[next]
-  if (extra !== undefined) throw usage(calledAs, `unexpected argument ${printable(extra)}`)
+  if (extra !== undefined)
+    throw usage(
+      calledAs,
+      `unexpected argument ${printable(extra)}`,
+      spec.rest === undefined ? undefined : `put the command after --: ${calledAs} -- ${escapeControls(extra)}`,
+    )
   return args
 }
 

@@ -59,4 +59,7 @@ export const ABOUT: Readonly<Record<string, string>> = {
   'heimdall-haid': 'Identities across machines.',
   'heimdall-claim': 'Who holds which paths.',
   sub: 'Policy in the path of tool calls.',
+  'sub policy': 'rules for tool calls',
+  'sub approvals': 'calls that wait for a person',
+  'sub secrets': 'values that servers get and agents never see',
 }

@@ -20,7 +20,7 @@ export interface AttachTarget {
   readonly isSafe: boolean
   /** Other viewers are sent away first. */
   readonly isAlone: boolean
-  /** A reader that goes away (`| head`) does not end the viewing: the exit code is the command's. */
+  /** A reader that goes away (`| head`) or input that ends does not end the viewing: the exit code is the command's. */
   readonly staysToEnd: boolean
   /** Where an inline view begins; a drawn one begins with the screen as it is, unless a byte is named. */
   readonly from: From

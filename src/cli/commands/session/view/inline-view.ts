@@ -52,7 +52,7 @@ export async function inlineView(
 /** Standard input and signals to the session; returns how to stop. */
 function typeInto(
   { stdin, stdout }: Context,
-  { isReadOnly }: AttachTarget,
+  { isReadOnly, staysToEnd }: AttachTarget,
   connection: SessionConnection,
   detachKey: number,
   wayOut: WayOut,
@@ -73,10 +73,13 @@ function typeInto(
       .catch(fail)
   }
   const onEnd = (): void => {
-    // A terminal that goes away ends the viewing. A pipe that ends only ends the typing: Ctrl-D, as a terminal says it.
-    if (stdin.isTTY) wayOut.leave({ reason: 'end of input' })
+    // Who only looks types nothing, and has nothing to end.
+    if (isReadOnly && !stdin.isTTY) return
+    // What ends here is the viewing, not a session that others may use. The session of `hm run` was started with this
+    // input, and has its end too: Ctrl-D, as a terminal says it.
+    if (stdin.isTTY || !staysToEnd) wayOut.leave({ reason: 'end of input' })
     // In the middle of a line the first one only hands over the line.
-    else if (!isReadOnly) connection.input(isLineOpen ? '\u0004\u0004' : '\u0004').catch(fail)
+    else connection.input(isLineOpen ? '\u0004\u0004' : '\u0004').catch(fail)
   }
   const onResize = (): void => {
     if (!isReadOnly) connection.resize(terminalSize(stdout)).catch(fail)
