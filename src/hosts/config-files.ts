@@ -1,9 +1,13 @@
 // Which files of a host there are: those of the user, and those of the project that a folder is in.
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { isErrno } from '../errors.ts'
 import { type Env, findProject, homeDir } from '../paths.ts'
 import { HOSTS, type HostName, type UserFile } from './host-table.ts'
+
+export type ConfigFormat = 'json' | 'toml'
+
+export const formatOf = (path: string): ConfigFormat => (path.endsWith('.toml') ? 'toml' : 'json')
 
 export interface ConfigFile {
   readonly host: HostName
@@ -13,6 +17,10 @@ export interface ConfigFile {
   readonly path: string
   /** Where the bytes are. Two hosts, or two names, may mean one file. */
   readonly realPath: string
+  /** By the name that the host knows; a link may lead to any other. */
+  readonly format: ConfigFormat
+  /** Why there are no bytes, although there is a name. */
+  readonly problem?: string
   /** For a file of a project: the folder that it must not lead out of. */
   readonly within?: string
 }
@@ -28,15 +36,15 @@ export interface Whereabouts {
 export function configFiles(host: HostName, where: Whereabouts): ConfigFile[] {
   const found: ConfigFile[] = []
   for (const candidate of candidates(host, where)) {
-    if (!isFile(candidate.path)) continue
-    const realPath = realpathSync.native(candidate.path)
-    if (!found.some((known) => known.realPath === realPath)) found.push({ host, ...candidate, realPath })
+    const bytes = bytesAt(candidate.path)
+    if (bytes === undefined || found.some((known) => known.realPath === bytes.realPath)) continue
+    found.push({ host, ...candidate, ...bytes, format: formatOf(candidate.path) })
   }
   return found
 }
 
 /** Where a host's files would be, for whoever looks in vain. */
-export function candidates(host: HostName, where: Whereabouts): Omit<ConfigFile, 'host' | 'realPath'>[] {
+export function candidates(host: HostName, where: Whereabouts): Pick<ConfigFile, 'level' | 'path' | 'within'>[] {
   const { override, user, project } = HOSTS[host]
   const named = where.env[override]
   if (named !== undefined && named !== '') return [{ level: 'named', path: resolve(where.cwd ?? '/', named) }]
@@ -73,11 +81,22 @@ function expand(path: string): string[] {
     .map((name) => join(before, name, after))
 }
 
-function isFile(path: string): boolean {
+/** Nothing where no file is; a link that leads to none is somebody's mistake, and worth a word. */
+function bytesAt(path: string): Pick<ConfigFile, 'realPath' | 'problem'> | undefined {
   try {
-    return statSync(path).isFile()
+    return statSync(path).isFile() ? { realPath: realpathSync.native(path) } : undefined
   } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return false
+    if (isErrno(error, 'ELOOP')) return { realPath: path, problem: 'is a link that leads in a circle' }
+    if (!isErrno(error, 'ENOENT', 'ENOTDIR')) throw error
+    return isLink(path) ? { realPath: path, problem: 'is a link to a file that is not there' } : undefined
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink()
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return false
     throw error
   }
 }

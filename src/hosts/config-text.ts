@@ -38,6 +38,25 @@ export interface NewList {
 export interface ConfigText {
   readonly text: string
   readonly servers: readonly ServerAt[]
+  /** What stands in the place of a server and is none. */
+  readonly others: readonly OtherAt[]
+  /** Values that nobody needs to see in order to judge an import: tokens may be among them. */
+  hidden(): readonly Span[]
+}
+
+export interface OtherAt {
+  readonly at: readonly string[]
+  /** As a noun: `a list`. */
+  readonly kind: string
+}
+
+/** Members of a server that are shown to whoever asks what an import changes. */
+export const SHOWN: ReadonlySet<string> = new Set(['command', 'args', 'env_vars', 'type'])
+
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'string' ? 'a text' : `a ${typeof value}`
 }
 
 /** A place where the text cannot be read on. */

@@ -20,6 +20,10 @@ const BYTE_ORDER_MARK = '\uFEFF'
 
 /** Nothing when the file is gone. */
 export function readHostConfig(file: ConfigFile): HostConfig | undefined {
+  if (file.problem !== undefined)
+    throw new HeimdallError('HOST_CONFIG_INVALID', `${escapeControls(file.path)} ${file.problem}`, {
+      hint: 'make it lead to the file, or remove it',
+    })
   // A link in somebody's repository decides over no file elsewhere.
   if (file.within !== undefined) resolveInside(file.within, file.path)
   const bytes = readFileIfThere(file.realPath)
@@ -29,7 +33,7 @@ export function readHostConfig(file: ConfigFile): HostConfig | undefined {
 /** The text as a configuration of that file's host; refused with the place where it cannot be read. */
 export function configIn(file: ConfigFile, text: string): ConfigText {
   const paths = HOSTS[file.host].servers
-  const isToml = file.realPath.endsWith('.toml')
+  const isToml = file.format === 'toml'
   const read = readable(() => (isToml ? readTomlConfig(text, paths) : readJsonConfig(text, paths)))
   if ('servers' in read) return read
   throw new HeimdallError(

@@ -6,7 +6,7 @@ import type { Env } from '../paths.ts'
 import { removeFileLock, withFileLock } from '../storage/file-lock.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
 import type { ConfigFile } from './config-files.ts'
-import type { Edit } from './config-text.ts'
+import type { Edit, Span } from './config-text.ts'
 import { HOSTS, isServerOf } from './host-table.ts'
 import { configIn, type HostConfig, readHostConfig, writeHostConfig } from './host-config.ts'
 import { type ImportedServer, importText } from './import-text.ts'
@@ -34,6 +34,8 @@ export interface Planned<Server> {
   readonly before: string
   readonly after: string
   readonly edits: readonly Edit[]
+  /** Places in `before` that are shown to nobody. */
+  readonly hidden: readonly Span[]
   readonly servers: readonly Server[]
 }
 
@@ -81,7 +83,7 @@ function importOf(read: HostConfig, known: ImportRecord | undefined, options: Im
   const { file, config } = read
   const { own, passEnv } = options
   const done = importText(config, known?.servers ?? [], { own, passEnv, envList: HOSTS[file.host].envList })
-  return { file, before: config.text, after: done.text, edits: done.edits, servers: done.servers }
+  return planned(read, done)
 }
 
 function restoreOf(read: HostConfig, known: ImportRecord | undefined): Planned<RestoredServer> {
@@ -94,7 +96,14 @@ function restoreOf(read: HostConfig, known: ImportRecord | undefined): Planned<R
     const rest = withoutImports(file, done.text, known)
     if (sha256(rest) !== known.restored) throw notExact(file)
   }
-  return { file, before: config.text, after: done.text, edits: done.edits, servers: done.servers }
+  return planned(read, done)
+}
+
+function planned<Server>(
+  { file, config }: HostConfig,
+  { text, edits, servers }: { text: string; edits: readonly Edit[]; servers: readonly Server[] },
+): Planned<Server> {
+  return { file, before: config.text, after: text, edits, hidden: config.hidden(), servers }
 }
 
 /** A file may hold servers of several hosts under different keys; what the others imported stays on record. */
@@ -155,7 +164,8 @@ function recordOf(
   { nowMs, own }: ImportOptions,
 ): ImportRecord {
   const at = new Date(nowMs).toISOString()
-  return { v: 1, path: file.realPath, hosts, at, own, wrapped: sha256(after), restored: sha256(restored), servers }
+  const hashes = { wrapped: sha256(after), restored: sha256(restored) }
+  return { v: 1, path: file.realPath, format: file.format, hosts, at, own, ...hashes, servers }
 }
 
 interface Attempt<Server> {

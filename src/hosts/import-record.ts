@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { type Env, stateDir } from '../paths.ts'
 import { ensureFolder, readFileIfThere, removeIfThere, replaceFile } from '../storage/atomic-file.ts'
+import type { ConfigFormat } from './config-files.ts'
 import { isRecord } from './config-text.ts'
 import type { HostName } from './host-table.ts'
 import type { OwnCommand } from './shim-line.ts'
@@ -13,6 +14,8 @@ import type { Undo } from './wrap.ts'
 export interface ImportRecord {
   readonly v: 1
   readonly path: string
+  /** Records of earlier versions go by the path. */
+  readonly format?: ConfigFormat
   readonly hosts: readonly HostName[]
   readonly at: string
   /** What its lines start: Node.js and the launcher. */

@@ -5,11 +5,14 @@ import {
   type Edit,
   indentBefore,
   isRecord,
+  kindOf,
   type ListAt,
   type NewList,
   newlineOf,
+  type OtherAt,
   placeOf,
   type ServerAt,
+  SHOWN,
   type Span,
   type Unreadable,
 } from './config-text.ts'
@@ -23,7 +26,7 @@ interface Member {
 /** `paths`: where tables of servers are; `*` stands for any key. */
 export function readJsonConfig(text: string, paths: readonly (readonly string[])[]): ConfigText | Unreadable {
   const errors: ParseError[] = []
-  const root = parseTree(text, errors, { allowTrailingComma: true })
+  const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true })
   const [first] = errors
   if (first !== undefined) {
     const problem = printParseErrorCode(first.error)
@@ -31,8 +34,26 @@ export function readJsonConfig(text: string, paths: readonly (readonly string[])
       .toLowerCase()
     return { ...placeOf(text, first.offset), problem }
   }
-  const servers = paths.flatMap((path) => tablesAt(root, path)).flatMap(({ at, node }) => serversIn(text, at, node))
-  return { text, servers }
+  const entries = paths.flatMap((path) => tablesAt(root, path)).flatMap(entriesIn)
+  return {
+    text,
+    servers: entries.flatMap(({ at, node }) => serverIn(text, at, node)),
+    others: entries.flatMap(({ at, node }) => otherIn(at, node)),
+    hidden() {
+      const shown = new Set(
+        entries.flatMap(({ node }) => membersOf(node).filter(({ key }) => SHOWN.has(key))).map(({ value }) => value),
+      )
+      return root === undefined ? [] : [...leavesOf(root, shown)]
+    },
+  }
+}
+
+/** Texts and numbers below a node, but for what is shown. */
+function* leavesOf(node: Node, shown: ReadonlySet<Node>): Generator<Span> {
+  if (shown.has(node)) return
+  if (node.type === 'string' || node.type === 'number') yield spanOf(node)
+  // Of a member the value, not the key.
+  else for (const child of (node.children ?? []).slice(node.type === 'property' ? 1 : 0)) yield* leavesOf(child, shown)
 }
 
 interface Table {
@@ -51,11 +72,16 @@ function tablesAt(root: Node | undefined, path: readonly string[]): Table[] {
   return tables
 }
 
-function serversIn(text: string, at: readonly string[], table: Node): ServerAt[] {
-  return membersOf(table).flatMap(({ key, value }) => {
-    const plain = plainValue(value)
-    return isRecord(plain) ? [serverAt(text, [...at, key], value, plain)] : []
-  })
+const entriesIn = ({ at, node }: Table): Table[] =>
+  membersOf(node).map(({ key, value }) => ({ at: [...at, key], node: value }))
+
+function serverIn(text: string, at: readonly string[], node: Node): ServerAt[] {
+  const plain = plainValue(node)
+  return isRecord(plain) ? [serverAt(text, at, node, plain)] : []
+}
+
+function otherIn(at: readonly string[], node: Node): OtherAt[] {
+  return node.type === 'object' ? [] : [{ at, kind: kindOf(plainValue(node)) }]
 }
 
 /** Of a key that is there twice the last counts, as it does for the hosts. */

@@ -116,7 +116,7 @@ function configOf(read: ConfigText | Unreadable): ConfigText {
 /** What an import has to make of one server, said without our code. */
 function expected(key: string, before: Values, envList: string | undefined): Values {
   const { command, args = [], env = {} } = before
-  if (command === undefined) return before
+  if (command === undefined || before['url'] !== undefined) return before
   const listed: string[] = envList === undefined ? [] : (before[envList] ?? [])
   // The last is one that the shim itself asks a host for, and that every server gets anyway.
   const names = [...new Set([...Object.keys(env), ...listed])].filter((one) => one !== 'XDG_STATE_HOME')
@@ -197,7 +197,7 @@ test('TOML in tables, dotted keys and inline tables: the same', () => {
           const { env_vars: listed, ...rest } = table[key] as Values
           const { env_vars: before, ...wanted } = expected(key, value, 'env_vars')
           expect(rest).toEqual(wanted)
-          if (value['command'] === undefined) expect(listed).toEqual(before)
+          if (value['command'] === undefined || value['url'] !== undefined) expect(listed).toEqual(before)
           else expect(listed).toEqual(expect.arrayContaining(['SUB_RUN_ID', 'HEIMDALL_SECRET', ...(before ?? [])]))
         }
       },

@@ -71,9 +71,19 @@ export function renewedWords(
   })
 }
 
-/** Names of the variables that a server is meant to get. */
+/** Names of the variables that a server is meant to get, as far as a list with commas can hold them. */
 export function passedNames(value: Readonly<Record<string, unknown>>, envList: string | undefined): string[] {
-  if (typeof value['envFile'] === 'string') return [ALL]
+  return typeof value['envFile'] === 'string' ? [ALL] : namesSet(value, envList).filter(isPassable)
+}
+
+/** The others: no reason to hand on everything instead. */
+export function unpassedNames(value: Readonly<Record<string, unknown>>, envList: string | undefined): string[] {
+  return typeof value['envFile'] === 'string' ? [] : namesSet(value, envList).filter((name) => !isPassable(name))
+}
+
+const isPassable = (name: string): boolean => name !== ALL && name !== '' && !name.includes(',')
+
+function namesSet(value: Readonly<Record<string, unknown>>, envList: string | undefined): string[] {
   const own = isRecord(value['env']) ? Object.keys(value['env']) : []
   const listed = envList === undefined || !Array.isArray(value[envList]) ? [] : value[envList].flatMap(nameIn)
   return [...own, ...listed]
@@ -85,9 +95,7 @@ function nameIn(entry: unknown): string[] {
 }
 
 function passEnvWord(names: readonly string[]): string {
-  // A name that a list with commas cannot hold: then everything goes that is not ours.
-  const isAll = names.includes(ALL) || names.some((name) => name.includes(','))
-  return PASS_ENV + (isAll ? ALL : [...new Set(names)].join(','))
+  return PASS_ENV + (names.includes(ALL) ? ALL : [...new Set(names)].join(','))
 }
 
 const namesIn = (word: string): string[] =>

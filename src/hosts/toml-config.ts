@@ -5,10 +5,12 @@ import {
   type Edit,
   indentBefore,
   isRecord,
+  kindOf,
   type ListAt,
   type NewList,
   newlineOf,
   type ServerAt,
+  SHOWN,
   type Span,
   type Unreadable,
 } from './config-text.ts'
@@ -31,13 +33,29 @@ export function readTomlConfig(text: string, paths: readonly (readonly string[])
   }
   const members = [...membersOf(program)]
   const values = valuesOf(program)
-  const servers = paths.flatMap((path) => {
+  const entries = paths.flatMap((path) => {
     const table = path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), values)
-    return Object.entries(isRecord(table) ? table : {}).flatMap(([name, value]) =>
-      isRecord(value) ? [serverAt(text, members, [...path, name], value)] : [],
-    )
+    return Object.entries(isRecord(table) ? table : {}).map(([name, value]) => ({ at: [...path, name], value }))
   })
-  return { text, servers }
+  return {
+    text,
+    servers: entries.flatMap(({ at, value }) => (isRecord(value) ? [serverAt(text, members, at, value)] : [])),
+    others: entries.flatMap(({ at, value }) => (isRecord(value) ? [] : [{ at, kind: kindOf(value) }])),
+    hidden: () => members.filter(({ path }) => !isShown(path, paths)).flatMap(({ node }) => [...leavesOf(node.value)]),
+  }
+}
+
+function isShown(path: readonly string[], tables: readonly (readonly string[])[]): boolean {
+  return tables.some(
+    (keys) => keys.every((key, index) => key === path[index]) && SHOWN.has(path[keys.length + 1] ?? ''),
+  )
+}
+
+/** What stands in an inline table is a member by itself, unless the table stands in a list. */
+function* leavesOf(node: AST.TOMLContentNode, isInList = false): Generator<Span> {
+  if (node.type === 'TOMLArray') for (const element of node.elements) yield* leavesOf(element, true)
+  else if (node.type !== 'TOMLInlineTable') yield spanOf(node)
+  else if (isInList) for (const member of node.body) yield* leavesOf(member.value, true)
 }
 
 type Table = Record<string, unknown>

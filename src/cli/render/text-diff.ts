@@ -1,5 +1,5 @@
-// Edits of a text as a patch without context: lines around a change may hold what nobody asked to see, such as tokens.
-import { applyEdits, type Edit } from '../../hosts/config-text.ts'
+// Edits of a text as a patch without context: lines around a change may hold what nobody asked to see, such as tokens. In the lines themselves such places are masked.
+import { applyEdits, type Edit, type Span } from '../../hosts/config-text.ts'
 
 interface Hunk {
   /** Whole lines of the text before, from `start` up to `end`. */
@@ -8,7 +8,9 @@ interface Hunk {
   readonly edits: Edit[]
 }
 
-export function textDiff(path: string, before: string, edits: readonly Edit[]): string {
+const MASK = '"…"'
+
+export function textDiff(path: string, before: string, edits: readonly Edit[], hidden: readonly Span[]): string {
   const hunks: Hunk[] = []
   for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
     const start = before.lastIndexOf('\n', edit.start - 1) + 1
@@ -24,12 +26,18 @@ export function textDiff(path: string, before: string, edits: readonly Edit[]): 
   let shift = 0
   const body = hunks.flatMap((hunk) => {
     const old = before.slice(hunk.start, hunk.end)
-    const local = hunk.edits.map((edit) => ({
-      start: edit.start - hunk.start,
-      end: edit.end - hunk.start,
-      text: edit.text,
-    }))
-    const [minus, plus] = [linesOf(old), linesOf(applyEdits(old, local))]
+    const masks = hidden
+      .filter(({ start, end }) => start < hunk.end && end > hunk.start)
+      .map((span) => ({ ...span, text: MASK }))
+    const local = (all: readonly Edit[]): Edit[] =>
+      all.map(({ start, end, text }) => ({
+        // A text over several lines may begin before the first line that is shown, or end behind the last.
+        start: Math.max(start, hunk.start) - hunk.start,
+        end: Math.min(end, hunk.end) - hunk.start,
+        text,
+      }))
+    const minus = linesOf(applyEdits(old, local(masks)))
+    const plus = linesOf(applyEdits(old, local([...masks, ...hunk.edits])))
     const line = before.slice(0, hunk.start).split('\n').length
     const header = `@@ -${line},${minus.length} +${line + shift},${plus.length} @@`
     shift += plus.length - minus.length

@@ -4,11 +4,14 @@ import { type Command, spec } from '../command.ts'
 const hostArg = { name: 'host', help: 'claude, codex, cursor, gemini or vscode', variadic: true } as const
 
 const common = {
-  'dry-run': { type: 'boolean', help: 'show the difference and change nothing' },
-  yes: { type: 'boolean', short: 'y', help: 'ask nothing; sub import and sub restore never ask' },
+  'dry-run': { type: 'boolean', help: 'show the difference, with values of other settings masked, and change nothing' },
+  yes: { type: 'boolean', short: 'y', help: 'change files without a question; by the name sub there is none' },
 } as const
 
 const FILE_FIELDS = 'host, path, level: user | project | named | recorded, changed, diff'
+
+const FAILED =
+  'files that could not be read or written while others were: array of {host, path, code, message, hint}; the exit code is that of the first'
 
 export const importHosts = spec({
   names: ['heimdall import', 'sub import'],
@@ -34,7 +37,7 @@ export const importHosts = spec({
   },
   examples: [
     { run: 'heimdall import claude --dry-run', does: 'shows what would change' },
-    { run: 'heimdall import claude codex', does: 'asks once, then changes the user’s files of both' },
+    { run: 'heimdall import claude codex', does: 'changes the user’s files of both' },
     { run: 'heimdall import cursor --shared --yes', does: 'also .cursor/mcp.json of this project, without asking' },
   ],
   errors: [
@@ -51,6 +54,7 @@ export const importHosts = spec({
   ],
   output: {
     files: `array of {${FILE_FIELDS}, servers: array of {name, at, outcome: wrapped | renewed | kept | left, reason}}`,
+    failed: FAILED,
     left: 'files of the project that were not touched: array of {host, path, servers}',
     dry_run: 'whether nothing was written because of --dry-run',
   },
@@ -85,6 +89,7 @@ export const restoreHosts = spec({
   ],
   output: {
     files: `array of {${FILE_FIELDS}, servers: array of {name, at, outcome: restored | changed | gone | left | unlisted, reason, unlisted: names of ours that its list of variables lost}}`,
+    failed: FAILED,
     gone: 'paths of files that were imported and no longer exist',
     dry_run: 'whether nothing was written because of --dry-run',
   },

@@ -9,6 +9,7 @@ import type { Context, Run } from '../../command.ts'
 import type { importHosts } from '../../table/hosts.ts'
 import { ownCommand } from '../guard/hooks.ts'
 import { consent } from './consent.ts'
+import { EachFile } from './each-file.ts'
 import { diffText, fileData, hostsNamed, isChanged, isUnasked, planText } from './plan-text.ts'
 
 type Plan = Planned<ImportedServer>
@@ -29,19 +30,30 @@ export const run: Run<typeof importHosts> = async (context, { args, flags }) => 
   const isShared = flags.shared === true
   const left = found.filter((file) => isUnasked(file, isShared)).flatMap((file) => leftOf(context, file, options))
   const files = found.filter((file) => !isUnasked(file, isShared))
-  const plans = files.flatMap((file) => planImport(file, options) ?? [])
+  const each = new EachFile()
+  const plans = await each.run(files, (file) => planImport(file, options))
   const summary = [planText(plans, WORDS), ...left.map(leftLine)].filter((line) => line !== '')
   const data = { files: plans.map(fileData), left, dry_run: flags['dry-run'] === true }
   if (flags['dry-run'] === true) {
     const diff = diffText(plans, context.style)
-    return { data, text: [...summary, diff === '' ? 'Nothing would change.' : diff].join('\n') }
+    const { failed, ...exit } = each.outcome(context)
+    return {
+      data: { ...data, failed },
+      text: [...summary, diff === '' ? 'Nothing would change.' : diff].join('\n'),
+      ...exit,
+    }
   }
   if (plans.some(isChanged) && !(await consent(context, flags.yes === true, summary.join('\n'), question(plans))))
-    return { data: { ...data, files: [] }, text: 'Nothing was changed.', exit: EXIT.failure }
-  const done: Plan[] = []
-  for (const file of files) done.push(...[(await importConfig(file, options)) ?? []].flat())
+    return {
+      data: { ...data, files: [], failed: each.outcome(context).failed },
+      text: 'Nothing was changed.',
+      exit: EXIT.failure,
+    }
+  const done = await each.run(files, (file) => importConfig(file, options))
+  const { failed, ...exit } = each.outcome(context)
   return {
-    data: { ...data, files: done.map(fileData) },
+    ...exit,
+    data: { ...data, files: done.map(fileData), failed },
     text: [planText(done, WORDS), ...left.map(leftLine), closing(hosts, done)].filter((line) => line !== '').join('\n'),
   }
 }

@@ -53,20 +53,20 @@ function nameOf(at: readonly string[]): string {
 
 export function diffText(plans: readonly Planned<unknown>[], style: Style): string {
   const text = plans
-    .map(({ file, before, edits }) => textDiff(file.path, before, edits))
+    .map(({ file, before, edits, hidden }) => textDiff(file.path, before, edits, hidden))
     .filter((diff) => diff !== '')
     .join('\n')
   // A comment in somebody's repository may hold sequences that a terminal obeys.
   return style.isTty ? text.split('\n').map(escapeControls).join('\n') : text
 }
 
-export function fileData<S extends Server>({ file, before, edits, servers }: Planned<S>): object {
+export function fileData<S extends Server>({ file, before, edits, hidden, servers }: Planned<S>): object {
   return {
     host: file.host,
     path: file.path,
     level: file.level,
     changed: edits.length > 0,
-    diff: textDiff(file.path, before, edits),
+    diff: textDiff(file.path, before, edits, hidden),
     servers: servers.map(({ at, outcome, reason, unlisted }) => ({
       name: at.at(-1),
       at,

@@ -11,6 +11,7 @@ import type { Env } from '../../../paths.ts'
 import type { Run } from '../../command.ts'
 import type { restoreHosts } from '../../table/hosts.ts'
 import { consent } from './consent.ts'
+import { EachFile } from './each-file.ts'
 import { diffText, fileData, hostsNamed, isChanged, planText } from './plan-text.ts'
 
 type Plan = Planned<RestoredServer>
@@ -24,7 +25,8 @@ export const run: Run<typeof restoreHosts> = async (context, { args, flags }) =>
   const looked = hosts.map((host) => importedFiles(host, where, flags.shared === true))
   const files = looked.flatMap((one) => one.files)
   const gone = looked.flatMap((one) => one.gone)
-  const plans = files.flatMap((file) => planRestore(file, env) ?? []).filter(isOfInterest)
+  const each = new EachFile()
+  const plans = (await each.run(files, (file) => planRestore(file, env))).filter(isOfInterest)
   const others = files.flatMap((file) => alsoOf(env, file, hosts))
   const lines = [planText(plans.map(explained), WORDS), ...gone.map(goneLine), ...others].filter((line) => line !== '')
   const data = {
@@ -34,18 +36,29 @@ export const run: Run<typeof restoreHosts> = async (context, { args, flags }) =>
   }
   if (flags['dry-run'] === true) {
     const diff = diffText(plans, context.style)
-    return { data, text: [...lines, diff === '' ? 'Nothing would change.' : diff].join('\n') }
+    const { failed, ...exit } = each.outcome(context)
+    return {
+      data: { ...data, failed },
+      text: [...lines, diff === '' ? 'Nothing would change.' : diff].join('\n'),
+      ...exit,
+    }
   }
   const isAllowed =
     !plans.some(isChanged) ||
     (await consent(context, flags.yes === true, lines.join('\n'), 'Take these out of the shim?'))
-  if (!isAllowed) return { data: { ...data, files: [] }, text: 'Nothing was changed.', exit: EXIT.failure }
+  if (!isAllowed)
+    return {
+      data: { ...data, files: [], failed: each.outcome(context).failed },
+      text: 'Nothing was changed.',
+      exit: EXIT.failure,
+    }
   for (const { path } of gone) removeRecord(env, path)
-  const done: Plan[] = []
-  for (const file of files) done.push(...[(await restoreConfig(file, env)) ?? []].flat())
+  const done = await each.run(files, (file) => restoreConfig(file, env))
+  const { failed, ...exit } = each.outcome(context)
   const shown = done.filter(isOfInterest).map(explained)
   return {
-    data: { ...data, files: shown.map(fileData) },
+    ...exit,
+    data: { ...data, files: shown.map(fileData), failed },
     text: [planText(shown, WORDS), ...gone.map(goneLine), ...others, closing(hosts, done)]
       .filter((line) => line !== '')
       .join('\n'),

@@ -1,0 +1,52 @@
+// Files of several hosts, one after the other: what is wrong with one of them stops no other.
+import { HeimdallError } from '../../../errors.ts'
+import type { ConfigFile } from '../../../hosts/config-files.ts'
+import type { HostName } from '../../../hosts/host-table.ts'
+import type { Context } from '../../command.ts'
+
+interface FailedFile {
+  readonly host: HostName
+  readonly path: string
+  readonly error: HeimdallError
+}
+
+export class EachFile {
+  readonly #failed: FailedFile[] = []
+
+  /** What comes of each; nothing of one that has failed before. An only file that fails is the failure of the command. */
+  async run<T>(
+    files: readonly ConfigFile[],
+    attempt: (file: ConfigFile) => Promise<T | undefined> | T | undefined,
+  ): Promise<T[]> {
+    const done: T[] = []
+    for (const file of files) {
+      if (this.#failed.some(({ host, path }) => host === file.host && path === file.path)) continue
+      try {
+        const one = await attempt(file)
+        if (one !== undefined) done.push(one)
+      } catch (error) {
+        if (!(error instanceof HeimdallError) || error.code === 'INTERNAL' || files.length === 1) throw error
+        this.#failed.push({ host: file.host, path: file.path, error })
+      }
+    }
+    return done
+  }
+
+  /** Says what failed; the exit code is that of the first. */
+  outcome({ note, isSeedName }: Context): { failed: object[]; exit?: number } {
+    for (const { error } of this.#failed)
+      note(`error: ${error.message}${error.hint === undefined ? '' : `\nhint: ${error.hint}`}`)
+    const failed = this.#failed.map(({ host, path, error: { code, message, hint, details } }) => ({
+      host,
+      path,
+      code,
+      message,
+      ...(hint === undefined ? {} : { hint }),
+      ...details,
+    }))
+    const [first] = this.#failed
+    if (first === undefined) return { failed }
+    const { exit, seedExit } = first.error.entry
+    return { failed, exit: isSeedName ? (seedExit ?? exit) : exit }
+  }
+}
