@@ -131,6 +131,12 @@ export const ERRORS = table({
     http: 503,
     means: 'the store was removed or replaced while it was in use',
   },
+  OUTPUT_UNWRITABLE: {
+    kind: 'config',
+    exit: 8,
+    http: 500,
+    means: 'standard output cannot be written to; what the command has done stands',
+  },
   LINE_TOO_LARGE: { kind: 'user', exit: 1, http: 413, means: 'a log line is longer than the cap' },
   // wire
   WIRE_FRAME_TOO_LARGE: { kind: 'peer', exit: 1, http: 502, means: 'a frame is larger than 1 MiB' },
@@ -403,4 +409,10 @@ export function ignore(...codes: readonly string[]): (error: unknown) => undefin
     if (!isErrno(error, ...codes)) throw error
     return undefined
   }
+}
+
+/** A full disk behind `> file`, a device that is gone. A reader that has left is none. */
+export function outputUnwritable(error: unknown): HeimdallError {
+  const why = error instanceof Error ? error.message : String(error)
+  return new HeimdallError('OUTPUT_UNWRITABLE', `standard output cannot be written to: ${why}`, { cause: error })
 }

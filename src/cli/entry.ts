@@ -1,5 +1,4 @@
 // Where every launcher of bin/ comes in.
-import { writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchEarly } from './early-session.ts'
 import { sessionEnvironment } from './session-environment.ts'
@@ -11,13 +10,27 @@ export function start(bin: string): void {
   // Probes and installers ask for the version in loops: it waits neither for the table of all commands nor for
   // `process.stdout`, which on a pipe loads all of Node's networking.
   if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
-    printNow(VERSION)
+    end(bin, printVersion())
     return
   }
-  void run(bin, words).then((code) => {
-    // Not process.exit(): what is still on its way to a pipe must get out.
-    process.exitCode = code
-  })
+  end(bin, run(bin, words))
+}
+
+async function printVersion(): Promise<number> {
+  await processStreams().print(VERSION)
+  return 0
+}
+
+function end(bin: string, running: Promise<number>): void {
+  void running
+    .catch(async (error: unknown) => {
+      const { report } = await import('./main.ts')
+      return await report(error, bin, false, false, processStreams())
+    })
+    .then((code) => {
+      // Not process.exit(): what is still on its way to a pipe must get out.
+      process.exitCode = code
+    })
 }
 
 async function run(bin: string, words: readonly string[]): Promise<number> {
@@ -32,7 +45,7 @@ async function run(bin: string, words: readonly string[]): Promise<number> {
     // Hooks ask before every edit, and nearly always nobody is in the way: that answer needs no table of commands.
     const { isClear, clearText } = await import('./quick-check.ts')
     if (await isClear(scopes, process.env, cwd)) {
-      printNow(clearText(scopes))
+      await processStreams().print(clearText(scopes))
       return 0
     }
   }
@@ -49,7 +62,7 @@ async function run(bin: string, words: readonly string[]): Promise<number> {
     // A person waits for every commit, and nearly always nobody else holds what is in it.
     const { isCommitClear } = await import('./quick-guard.ts')
     if (await isCommitClear(process.env, cwd)) {
-      printNow('clear')
+      await processStreams().print('clear')
       return 0
     }
   }
@@ -102,15 +115,6 @@ function sessionToRun(bin: string, words: readonly string[]): string | undefined
   if (!asked || flags.includes('--help') || flags.includes('-h')) return undefined
   const at = flags.indexOf('--id')
   return at === -1 ? undefined : flags[at + 1]
-}
-
-function printNow(text: string): void {
-  try {
-    writeSync(1, `${text}\n`)
-  } catch (error) {
-    // The reader has gone: nobody is left to tell.
-    if (!hasCode(error, 'EPIPE')) throw error
-  }
 }
 
 // Not the one of errors.ts, which the answer to --version would then load.

@@ -137,7 +137,7 @@ function commandName(calledAs: string): string {
   return mannersOf(calledAs).dropsLauncherName === true && words.length > 1 ? words.slice(1).join(' ') : calledAs
 }
 
-async function report(
+export async function report(
   error: unknown,
   calledAs: string,
   isSeedName: boolean,
@@ -150,7 +150,7 @@ async function report(
       : new HeimdallError('INTERNAL', error instanceof Error ? error.message : String(error), { cause: error })
   const manners = mannersOf(calledAs)
   const code = manners.errorCodes?.[known.code] ?? known.code
-  if (json) {
+  if (json && known.code !== 'OUTPUT_UNWRITABLE') {
     const { message, hint, details } = known
     await say(
       streams,

@@ -27,7 +27,7 @@ export function processStreams(): Required<Streams> {
     },
     async print(text) {
       const bytes = Buffer.from(`${text}\n`)
-      const rest = isStreamInUse ? bytes : writeNow(1, bytes)
+      const rest = isStreamInUse ? bytes : await writeNow(1, bytes)
       if (rest.byteLength === 0) return
       isStreamInUse = true
       await send(process.stdout, rest)
@@ -35,18 +35,19 @@ export function processStreams(): Required<Streams> {
   }
 }
 
-function send(stream: NodeJS.WriteStream, bytes: Buffer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    stream.write(bytes, (error) => {
-      // The reader has gone (`heimdall … | head -1`): nobody is left to tell.
-      if (error === null || error === undefined || ('code' in error && error.code === 'EPIPE')) resolve()
-      else reject(error)
-    })
+async function send(stream: NodeJS.WriteStream, bytes: Buffer): Promise<void> {
+  // The write itself tells of its failure; an event without a listener would end the process instead.
+  if (stream.listenerCount('error') === 0) stream.on('error', () => undefined)
+  const error = await new Promise<Error | null | undefined>((resolve) => {
+    stream.write(bytes, resolve)
   })
+  // The reader has gone (`heimdall … | head -1`): nobody is left to tell.
+  if (error === null || error === undefined || ('code' in error && error.code === 'EPIPE')) return
+  throw await unwritable(error)
 }
 
 /** Writes what the descriptor takes without waiting and returns the rest. */
-function writeNow(fd: number, bytes: Buffer): Buffer {
+async function writeNow(fd: number, bytes: Buffer): Promise<Buffer> {
   let sent = 0
   try {
     while (sent < bytes.byteLength) sent += writeSync(fd, bytes, sent)
@@ -54,7 +55,13 @@ function writeNow(fd: number, bytes: Buffer): Buffer {
     // Not `isErrno`: the table of errors would be loaded to print a version.
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'EPIPE') return Buffer.alloc(0)
-    if (code !== 'EAGAIN') throw error
+    if (code !== 'EAGAIN') throw await unwritable(error)
   }
   return bytes.subarray(sent)
+}
+
+/** Loaded when it is needed, as above. */
+async function unwritable(error: unknown): Promise<Error> {
+  const { outputUnwritable } = await import('../errors.ts')
+  return outputUnwritable(error)
 }

@@ -32,6 +32,7 @@ export const run: Run<typeof watch> = async (context, { flags }) => {
       onChange: (change) => printer.session(change),
     }).catch(stopOnFailure),
   ])
+  await printer.finished()
   return STREAMED
 }
 
@@ -122,6 +123,12 @@ class Printer {
         : await this.#out.write(lines.map((line) => `${inlineText(line).trimEnd()}\n`).join(''))
       if (!isTaken) this.#over.abort()
     })
+    // The reason goes to whoever waits for the line, and to the command's end.
+    this.#printed.catch(() => this.#over.abort())
+    return this.#printed
+  }
+
+  finished(): Promise<void> {
     return this.#printed
   }
 }

@@ -1,5 +1,5 @@
 // Standard output of a command that streams: waits for slow readers, and knows when nobody reads any more.
-import { isErrno } from '../../../errors.ts'
+import { isErrno, outputUnwritable } from '../../../errors.ts'
 import { safeJson } from '../../render/json.ts'
 
 export class TextOut {
@@ -8,18 +8,20 @@ export class TextOut {
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream
-    stream.on('error', (error) => {
-      // `hm logs … | head`: the reader has what it wanted.
-      if (!isErrno(error, 'EPIPE')) throw error
-      this.#isClosed = true
-    })
+    // Why is told by the write that failed.
+    stream.on('error', () => (this.#isClosed = true))
   }
 
   /** False when the reader has gone. */
   write(text: string | Buffer): Promise<boolean> {
     if (text.length === 0 || this.#isClosed) return Promise.resolve(!this.#isClosed)
-    return new Promise((resolve) => {
-      this.#stream.write(text, (error) => resolve(error === null || error === undefined))
+    return new Promise((resolve, reject) => {
+      this.#stream.write(text, (error) => {
+        if (error === null || error === undefined) resolve(true)
+        // `hm logs … | head`: the reader has what it wanted.
+        else if (this.#isClosed || isErrno(error, 'EPIPE', 'ERR_STREAM_DESTROYED')) resolve(false)
+        else reject(outputUnwritable(error))
+      })
     })
   }
 
