@@ -17,6 +17,8 @@ export const LOG_READ_BYTES = 64 << 10
 export const LOG_FOLLOW_MS = 50
 /** SQLite's own wait for a writer; a transaction of ours takes well under a millisecond. */
 export const SQLITE_BUSY_MS = 10_000
+/** How long a store may be empty while another process makes it: the first page follows the file within milliseconds. */
+export const STORE_MAKING_MS = 1_000
 /** doctor asks whether a store can be written to at all; who holds it for longer than this is worth a line. */
 export const DOCTOR_BUSY_MS = 1_000
 /** Counters of runs that doctor looks into: the newest, as the old ones are nobody's any more. */

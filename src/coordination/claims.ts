@@ -39,6 +39,8 @@ export interface Grant {
   /** The same scopes were held already: the lease was renewed, and the epoch is the old one. */
   readonly renewed: boolean
   readonly displaced: readonly Conflict[]
+  /** The holder's own earlier claims for the same task, or for none, that this one stands in for. */
+  readonly replaced: readonly Claim[]
   /** Uncommitted changes inside the displaced scopes: somebody else's unfinished work. */
   readonly dirty: readonly string[]
   readonly warnings: readonly string[]
@@ -183,10 +185,10 @@ function grant(
       task: claim.task,
       payload: { epoch: claim.epoch, ttl_minutes: claim.ttlMinutes },
     })
-    return { granted: true, claim, renewed: true, displaced: [], dirty: [], warnings }
+    return { granted: true, claim, renewed: true, displaced: [], replaced: [], dirty: [], warnings }
   }
-  if (request.replacesTask === true)
-    for (const claim of own.filter(({ task }) => task === request.task)) endClaim(change, claim, 'released', 'replaced')
+  const replaced = request.replacesTask === true ? own.filter(({ task }) => task === request.task) : []
+  for (const claim of replaced) endClaim(change, claim, 'released', 'replaced')
   const claim = rows.addClaim({
     claimId: `res_${room.newId()}`,
     holder: agent.haid,
@@ -219,7 +221,7 @@ function grant(
   })
   const dirty = displaced.length === 0 ? [] : dirtyIn(request, displaced, rows)
   for (const conflict of displaced) displace(change, conflict, claim, request, dirty)
-  return { granted: true, claim, renewed: false, displaced, dirty, warnings }
+  return { granted: true, claim, renewed: false, displaced, replaced, dirty, warnings }
 }
 
 function displace(

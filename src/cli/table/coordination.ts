@@ -361,6 +361,7 @@ export const claimTake = spec({
     granted: 'true or false',
     claim: 'the claim',
     renewed: 'the same scopes were held already',
+    released: 'your earlier claims for the same task, or for none, that this one stands in for',
     displaced: 'claims that were taken over',
     dirty_paths: 'uncommitted changes in them',
     conflicts: 'who is in the way, when not granted',

@@ -1,8 +1,10 @@
 // The coordination store on SQLite: one database per repository, each change one IMMEDIATE transaction with its entry in it.
-import { statSync } from 'node:fs'
+import { existsSync, lstatSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
-import { onDisk } from '../../storage/faults.ts'
+import { STORE_MAKING_MS } from '../../limits.ts'
+import { linkError, onDisk } from '../../storage/faults.ts'
 import { type Database, openDatabase } from '../../storage/sqlite.ts'
 import type { Author } from '../log-entry.ts'
 import type { Store, Writer } from '../store.ts'
@@ -34,7 +36,9 @@ export function openSqliteStore(path: string, options: WritableOptions): Store
 export function openSqliteStore(path: string, options: ReadOnlyOptions): Store | undefined
 export function openSqliteStore(path: string, options: WritableOptions | ReadOnlyOptions): Store | undefined {
   const isReadOnly = 'readOnly' in options
-  if (isReadOnly && !isStoreThere(path)) return undefined
+  const isThere = isStoreThere(path)
+  if (isReadOnly && !isThere) return undefined
+  if (isThere) refuseEmptied(path)
   const db = openCurrent(path, isReadOnly)
   const opened = fileAt(path)
   // Whatever is done in a file that has left its place, nobody else would ever see.
@@ -115,9 +119,35 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
   }
 }
 
-/** A store that may not be looked for is not the same as none: whoever cannot see it must not be told that nobody holds anything. */
+/**
+ * A store that may not be looked for is not the same as none: whoever cannot see it must not be told that nobody holds
+ * anything. A link, wherever it leads, is refused by those who read as by those who write.
+ */
 export function isStoreThere(path: string): boolean {
-  return onDisk(path, () => statSync(path, { throwIfNoEntry: false }) !== undefined)
+  const stats = onDisk(path, () => lstatSync(path, { throwIfNoEntry: false }))
+  if (stats?.isSymbolicLink() === true) throw linkError(path, 'a symbolic link')
+  return stats !== undefined
+}
+
+/**
+ * SQLite takes an empty file for a new database. Beside the keys of agents it is what is left of a store, unless
+ * somebody is making a new one at this moment: that gets its first page within moments.
+ */
+function refuseEmptied(path: string): void {
+  const cell = new Int32Array(new SharedArrayBuffer(4))
+  for (let leftMs = STORE_MAKING_MS; isEmptied(path); leftMs -= 5) {
+    if (leftMs <= 0)
+      throw new HeimdallError('STORE_CORRUPT', `${path} is empty, and keys of its agents are there`, {
+        hint: 'put back a copy, or move it aside and run the command again; exports beside the project are untouched',
+      })
+    Atomics.wait(cell, 0, 0, 5)
+  }
+}
+
+function isEmptied(path: string): boolean {
+  return (
+    onDisk(path, () => statSync(path, { throwIfNoEntry: false })?.size) === 0 && existsSync(join(dirname(path), 'keys'))
+  )
 }
 
 /** Which file it is. As long as it is open, no other gets its number. */

@@ -41,10 +41,23 @@ export function answer(context: Context, room: Coordination, result: ClaimResult
   const lines = [
     `${result.renewed ? 'renewed' : 'claimed'}: ${scopes} until ${String(record['expires_at'])} (epoch ${result.claim.epoch})`,
   ]
+  for (const { scopes: was, task } of result.replaced)
+    lines.push(`released: ${was.map(({ raw }) => raw).join(' ')}, your earlier claim for ${task ?? 'no task'}`)
   for (const { agentId, held } of result.displaced) lines.push(`taken over: ${held} from ${agentId}`)
   for (const path of result.dirty) lines.push(`uncommitted: ${path}`)
   return {
-    data: { granted: true, claim: record, renewed: result.renewed, displaced, dirty_paths: result.dirty },
+    data: {
+      granted: true,
+      claim: record,
+      renewed: result.renewed,
+      released: result.replaced.map(({ claimId, task, scopes: was }) => ({
+        claim_id: claimId,
+        task,
+        scopes: was.map(({ raw }) => raw),
+      })),
+      displaced,
+      dirty_paths: result.dirty,
+    },
     text: lines.join('\n'),
     seedJson: record,
   }
