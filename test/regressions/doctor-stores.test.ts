@@ -72,6 +72,8 @@ test('a store that somebody holds, and the counters of a run', async () => {
   const project = await used()
   const run = join(project.env['XDG_STATE_HOME'] ?? '', 'heimdall/runs/r1')
   mkdirSync(run, { recursive: true })
+  // Only a folder with a record of its own is a run.
+  writeFileSync(join(run, 'events.jsonl'), `${JSON.stringify({ type: 'run_start', run_id: 'r1' })}\n`)
   writeFileSync(join(run, 'counters.db'), 'x'.repeat(5_000))
   const holder = openDatabase(project.path(STORE), {
     migrations: Array.from(
