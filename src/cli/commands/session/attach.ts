@@ -9,6 +9,7 @@ import { chooseSession } from './choose.ts'
 import { ended, locate, sessionAround } from './locate.ts'
 import { socketDirOf } from './socket-dir.ts'
 import { viewersOf } from './versions.ts'
+import { surviveItsEnd } from './view/dead-terminal.ts'
 import type { Leave } from './view/view.ts'
 
 export interface AttachTarget {
@@ -52,6 +53,7 @@ function itself(id: string): HeimdallError {
 
 /** Attaches until the command ends (its exit code), or the viewer leaves (0). */
 export async function attachTo(context: Context, target: AttachTarget): Promise<Answer> {
+  surviveItsEnd(context)
   const config = await context.settings()
   const found = await connectOrRecord(target)
   const leave: Leave =

@@ -20,6 +20,8 @@ export class TextOut {
         if (error === null || error === undefined) resolve(true)
         // `hm logs … | head`: the reader has what it wanted.
         else if (this.#isClosed || isErrno(error, 'EPIPE', 'ERR_STREAM_DESTROYED')) resolve(false)
+        // Of a terminal it says that it was closed, of a file that the disk is broken.
+        else if (this.#stream.isTTY && isErrno(error, 'EIO')) resolve(false)
         else reject(outputUnwritable(error))
       })
     })

@@ -85,6 +85,7 @@ function typeInto(
     if (!isReadOnly) connection.resize(terminalSize(stdout)).catch(fail)
   }
   stdin.on('data', onData).on('end', onEnd)
+  if (stdin.isTTY) stdin.on('error', onEnd)
   if (stdout.isTTY) stdout.on('resize', onResize)
   wayOut.onSignal('SIGTERM', () => wayOut.leave({ reason: 'SIGTERM' }))
   wayOut.onSignal('SIGHUP', () => wayOut.leave({ reason: 'SIGHUP' }))
@@ -96,7 +97,7 @@ function typeInto(
     isInterrupted = true
   })
   return () => {
-    stdin.off('data', onData).off('end', onEnd)
+    stdin.off('data', onData).off('end', onEnd).off('error', onEnd)
     stdout.off('resize', onResize)
   }
 }

@@ -166,10 +166,10 @@ class ScreenView {
       this.#schedule()
     }
     // It was paused when its colours were asked for before the session was started.
-    stdin.on('data', onData).on('end', onEnd).resume()
+    stdin.on('data', onData).on('end', onEnd).on('error', onEnd).resume()
     stdout.on('resize', onResize)
     this.#undo.push(() => {
-      stdin.off('data', onData).off('end', onEnd)
+      stdin.off('data', onData).off('end', onEnd).off('error', onEnd)
       stdout.off('resize', onResize)
     })
     wayOut.onSignal('SIGTERM', () => wayOut.leave({ reason: 'SIGTERM' }))
