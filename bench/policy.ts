@@ -1,10 +1,10 @@
 // A policy decision alone: ten rules against a thousand, and the first plan of a tool.
-import { decide } from '../src/policy/decide.ts'
-import { readBundle } from '../src/policy/bundle.ts'
-import { lintSnapshot } from '../src/policy/lint.ts'
-import { MemoryCounters } from '../src/policy/memory-counters.ts'
-import { type Policy, openPolicy } from '../src/policy/plan.ts'
-import { Problems } from '../src/policy/problems.ts'
+import { decide } from '../src/policy/decide/decide.ts'
+import { readBundle } from '../src/policy/bundle/bundle.ts'
+import { lintSnapshot } from '../src/policy/bundle/lint.ts'
+import { MemoryCounters } from '../src/policy/decide/memory-counters.ts'
+import { type Policy, openPolicy } from '../src/policy/decide/plan.ts'
+import { Problems } from '../src/policy/bundle/problems.ts'
 import { runBench, type Side } from './support/bench.ts'
 
 const limitless = 1_000_000_000

@@ -99,7 +99,7 @@ await bundle(
 // One file each: a session's process is started for every session, and shares nothing with the commands at run time.
 for (const [name, path] of [
   ['session', 'src/supervisor/entry.ts'],
-  ['screen-worker', 'src/supervisor/screen-worker.ts'],
+  ['screen-worker', 'src/supervisor/screen/screen-worker.ts'],
 ])
   await bundle({ [name]: path }, { file: `dist/${name}.cjs`, format: 'cjs', codeSplitting: false })
 await bundle(

@@ -1,9 +1,9 @@
 // What the commands of coordination share: the door that a command line is, and who stands at it.
 import type { Coordination, CoordinationOptions } from '../coordination/coordination.ts'
-import { actAs, askingHere, caller, type Caller, nameToRecord, recordRefusal } from '../coordination/caller.ts'
+import { actAs, askingHere, caller, type Caller, nameToRecord, recordRefusal } from '../coordination/who/caller.ts'
 import { type Door, withRoom as within, withRoomToRead as withinToRead } from '../coordination/frame.ts'
 import { type AgentActor, unknownAgent } from '../coordination/change.ts'
-import type { ProcessRef } from '../coordination/process-ref.ts'
+import type { ProcessRef } from '../coordination/who/process-ref.ts'
 import { roomOptions } from '../coordination/room-options.ts'
 import { HeimdallError } from '../errors.ts'
 import { type Person, requirePerson } from '../person.ts'

@@ -1,7 +1,7 @@
 // The clear answer of the guard before a commit without the frame. Whatever else there is to say, the frame runs the hook from the start and says it.
 import { systemClock } from '../clock.ts'
-import { caseSensitive, checkParsed } from '../coordination/check.ts'
-import { hasNews, ledgerSignature } from '../coordination/ledger-files.ts'
+import { caseSensitive, checkParsed } from '../coordination/claims/check.ts'
+import { hasNews, ledgerSignature } from '../coordination/ledger/ledger-files.ts'
 import { openView, type View } from '../coordination/view.ts'
 import { HeimdallError } from '../errors.ts'
 import type { Env } from '../paths.ts'

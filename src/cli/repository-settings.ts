@@ -1,6 +1,6 @@
 // Settings as they count here: what belongs to the repository is read from its store, for a caller who may only be more patient.
 import type { Config } from '../config.ts'
-import { staleMinutesIn, storedStaleMinutes } from '../coordination/alive.ts'
+import { staleMinutesIn, storedStaleMinutes } from '../coordination/who/alive.ts'
 import { openView } from '../coordination/view.ts'
 import type { Context } from './command.ts'
 import { roomOptions } from '../coordination/room-options.ts'

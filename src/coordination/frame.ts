@@ -1,5 +1,5 @@
 // The one way into a repository's coordination, for every door: open it, take in what arrived, act, write out what changed, close it.
-import { type Asking, caller } from './caller.ts'
+import { type Asking, caller } from './who/caller.ts'
 import {
   type Coordination,
   type CoordinationOptions,
@@ -7,11 +7,11 @@ import {
   openCoordination,
   openCoordinationToRead,
 } from './coordination.ts'
-import { exportLedger } from './coordination-ledger.ts'
-import { hasNews, ledgerSignature, type Signature } from './ledger-files.ts'
+import { exportLedger } from './ledger/coordination-ledger.ts'
+import { hasNews, ledgerSignature, type Signature } from './ledger/ledger-files.ts'
 import { record } from '../storage/protocol-log.ts'
-import { logLineOf } from './log-line.ts'
-import { takeInRemote } from './remote.ts'
+import { logLineOf } from './ledger/log-line.ts'
+import { takeInRemote } from './ledger/remote.ts'
 
 /** What a door brings along. */
 export interface Door {

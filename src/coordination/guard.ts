@@ -1,12 +1,12 @@
 // The last gate before shared history: which paths of a commit collide with whose claims, and what follows from it.
 import { scopeOfPath } from '../scopes/scope.ts'
-import { type Asking, caller } from './caller.ts'
-import { caseSensitive } from './check.ts'
-import { type Conflict, type Contest, findConflicts, isBinding, isOwn } from './conflicts.ts'
+import { type Asking, caller } from './who/caller.ts'
+import { caseSensitive } from './claims/check.ts'
+import { type Conflict, type Contest, findConflicts, isBinding, isOwn } from './claims/conflicts.ts'
 import type { Coordination } from './coordination.ts'
 import { changeAsOther } from './change.ts'
-import { recordContest, recordIncursion } from './incursions.ts'
-import type { ProcessRef } from './process-ref.ts'
+import { recordContest, recordIncursion } from './claims/incursions.ts'
+import type { ProcessRef } from './who/process-ref.ts'
 
 /** Who makes the commit. A person has no claims and is warned, never stopped. */
 export type Committer =

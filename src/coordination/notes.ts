@@ -2,7 +2,7 @@
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { INBOX_LIMIT_MAX, NOTE_BODY_CHARS_MAX, NOTE_SUBJECT_CHARS_MAX } from '../limits.ts'
-import { checkLabel } from './claims.ts'
+import { checkLabel } from './claims/claims.ts'
 import type { Coordination } from './coordination.ts'
 import { type Actor, type AgentActor, type Change, changeAs, changeAsOther, findAgent, unknownAgent } from './change.ts'
 import { NO_TASK } from './protocol.ts'

@@ -1,9 +1,9 @@
 // The coordination store as an interface: changes that are committed as entries, one consistent state to read, entries to follow. Every implementation passes `test/coordination/store-conformance.ts`.
 import type { Scope } from '../scopes/scope.ts'
 import type { Author, Entry } from './log-entry.ts'
-import type { Beat, Sighting } from './liveness.ts'
+import type { Beat, Sighting } from './who/liveness.ts'
 import type { Moment } from './moment.ts'
-import type { ProcessRef } from './process-ref.ts'
+import type { ProcessRef } from './who/process-ref.ts'
 
 /** The runtime that speaks for an agent at present. A new one gets the next epoch, and the old one's secret is worth nothing. */
 export interface Runtime {

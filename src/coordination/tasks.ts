@@ -2,7 +2,7 @@
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { NOTE_BODY_CHARS_MAX } from '../limits.ts'
-import { checkLabel } from './claims.ts'
+import { checkLabel } from './claims/claims.ts'
 import type { Coordination } from './coordination.ts'
 import { type AgentActor, changeAs } from './change.ts'
 import type { Agent, Reader, Task } from './store.ts'

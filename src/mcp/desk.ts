@@ -3,19 +3,19 @@ import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { openPlanning, type Planning } from '../briefing/planning.ts'
 import type { Clock } from '../clock.ts'
-import { caller } from '../coordination/caller.ts'
+import { caller } from '../coordination/who/caller.ts'
 import {
   type Coordination,
   isUnwritable,
   openCoordination,
   openCoordinationToRead,
 } from '../coordination/coordination.ts'
-import { leaveSession } from '../coordination/enrol.ts'
-import { rootOf, slug } from '../coordination/haid.ts'
+import { leaveSession } from '../coordination/who/enrol.ts'
+import { rootOf, slug } from '../coordination/who/haid.ts'
 import { publish, takeIn } from '../coordination/frame.ts'
-import { KnownScopes } from '../coordination/known-scopes.ts'
-import { placeOf } from '../coordination/place.ts'
-import { processRef } from '../coordination/process-ref.ts'
+import { KnownScopes } from '../coordination/claims/known-scopes.ts'
+import { placeOf } from '../coordination/who/place.ts'
+import { processRef } from '../coordination/who/process-ref.ts'
 import { roomOptions } from '../coordination/room-options.ts'
 import { storePath } from '../coordination/view.ts'
 import { HeimdallError } from '../errors.ts'

@@ -1,7 +1,7 @@
 // Has anything arrived in the ledger's folder since this session last looked? Two looks at the disk instead of one per file.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { EVENTS_FILE, ledgerDir } from '../coordination/ledger-files.ts'
+import { EVENTS_FILE, ledgerDir } from '../coordination/ledger/ledger-files.ts'
 import type { Project } from '../paths.ts'
 
 /** Times on disk are only as fine as the system's tick: what changed this recently may change again unseen. */

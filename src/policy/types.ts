@@ -12,7 +12,7 @@
 //
 // Nothing here does I/O or reads a clock. `openPolicyOnError` (on-error.ts) is the policy of a shim whose bundle is
 // missing or broken; `decideOnError` is the answer when `decide` itself throws.
-import type { Readings } from './readings.ts'
+import type { Readings } from './decide/readings.ts'
 
 export const MODES = ['observe', 'guardrails', 'control'] as const
 export type Mode = (typeof MODES)[number]

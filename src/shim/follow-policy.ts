@@ -1,9 +1,9 @@
 // A policy file that changes while the shim runs: a valid new one replaces the old one between two calls, an invalid one is refused.
 import type { HeimdallError } from '../errors.ts'
 import { policyText } from '../events/event-text.ts'
-import type { Policy } from '../policy/plan.ts'
+import type { Policy } from '../policy/decide/plan.ts'
 import type { RunPart } from '../runs/taking-part.ts'
-import { type CallGate, refOf } from './call-gate.ts'
+import { type CallGate, refOf } from './call/call-gate.ts'
 import type { readIdentity } from './run-identity.ts'
 import { loadPolicy, type PolicyWatch, watchPolicy } from './policy-source.ts'
 import type { ShimOptions } from './shim.ts'

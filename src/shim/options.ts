@@ -1,6 +1,6 @@
 // What a shim is told: flags first, then the variables of the origin.
 import type { Env } from '../paths.ts'
-import type { DenyAs } from './refusals.ts'
+import type { DenyAs } from './call/refusals.ts'
 import type { PolicyOrigin } from './policy-source.ts'
 import { type BindingsOrigin, bindingsOrigin } from './secrets/origin.ts'
 

@@ -4,9 +4,9 @@ import { dirname } from 'node:path'
 import type { Clock, Timer } from '../clock.ts'
 import { HeimdallError, isSystemError } from '../errors.ts'
 import { POLICY_JSON_BYTES_MAX, POLICY_SETTLE_MS } from '../limits.ts'
-import { compileBundle } from '../policy/compile.ts'
-import { openPolicyOnError } from '../policy/on-error.ts'
-import { openPolicy, type Policy } from '../policy/plan.ts'
+import { compileBundle } from '../policy/bundle/compile.ts'
+import { openPolicyOnError } from '../policy/decide/on-error.ts'
+import { openPolicy, type Policy } from '../policy/decide/plan.ts'
 import type { Subject } from '../policy/types.ts'
 
 /** A policy given in words, in a file that may change, or not at all. */

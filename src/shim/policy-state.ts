@@ -1,8 +1,8 @@
 // Where a decision takes its counters from: memory for a shim alone, one SQLite transaction where shims share a run.
-import { added, latestOf, shifted } from '../policy/cells.ts'
-import { decide, settle } from '../policy/decide.ts'
-import { MemoryCounters } from '../policy/memory-counters.ts'
-import { keysOf, type Plan } from '../policy/plan.ts'
+import { added, latestOf, shifted } from '../policy/decide/cells.ts'
+import { decide, settle } from '../policy/decide/decide.ts'
+import { MemoryCounters } from '../policy/decide/memory-counters.ts'
+import { keysOf, type Plan } from '../policy/decide/plan.ts'
 import type { CallEnd, CallFacts, CallResult, CellWrite, Counters, Verdict } from '../policy/types.ts'
 import { type BootTime, RunCounters } from '../runs/counters.ts'
 

@@ -5,14 +5,14 @@ import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../clock.ts'
 import type { Env } from '../paths.ts'
 import type { Retention } from '../runs/prune.ts'
-import type { DenyAs } from './refusals.ts'
+import type { DenyAs } from './call/refusals.ts'
 import { readIdentity } from './run-identity.ts'
 import type { PolicyOrigin } from './policy-source.ts'
 import type { BindingsOrigin } from './secrets/origin.ts'
 import type { Secrets } from './secrets/secrets.ts'
-import { StderrOut } from './stderr-out.ts'
-import { startUpstream, unstarted, type Upstream } from './upstream.ts'
-import { upstreamEnv } from './upstream-env.ts'
+import { StderrOut } from './server/stderr-out.ts'
+import { startUpstream, unstarted, type Upstream } from './server/upstream.ts'
+import { upstreamEnv } from './server/upstream-env.ts'
 
 export interface ShimOptions {
   readonly serverName: string

@@ -4,7 +4,7 @@ import { Ending } from '../process-ending.ts'
 import { sessionTree } from '../session-tree.ts'
 import type { Size } from '../wire/messages.ts'
 import type { SessionOptions } from '../wire/session-options.ts'
-import { InputQueue, type InputSource } from './input-queue.ts'
+import { InputQueue, type InputSource } from './streams/input-queue.ts'
 import { openPty, type Pty } from './pty.ts'
 import type { SessionLog } from './session-log.ts'
 

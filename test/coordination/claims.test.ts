@@ -7,10 +7,10 @@ import {
   isFenced,
   listClaims,
   reap,
-} from '../../src/coordination/claims.ts'
-import { releaseClaims, renewClaims } from '../../src/coordination/held.ts'
+} from '../../src/coordination/claims/claims.ts'
+import { releaseClaims, renewClaims } from '../../src/coordination/claims/held.ts'
 import type { Coordination } from '../../src/coordination/coordination.ts'
-import { heartbeat, setRevoked } from '../../src/coordination/registration.ts'
+import { heartbeat, setRevoked } from '../../src/coordination/who/registration.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { enter, MINUTE, openRoom, temporaryProject, wants } from './room.ts'
 

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { diskLookup, measureCase, worktreeRoots } from '../../src/coordination/lookup.ts'
+import { diskLookup, measureCase, worktreeRoots } from '../../src/coordination/claims/lookup.ts'
 import { findProject } from '../../src/paths.ts'
 import { temporaryFolder, temporaryProject } from '../support/project.ts'
 

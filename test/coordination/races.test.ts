@@ -1,7 +1,7 @@
 // Real processes against one store: exactly one winner, whatever the timing, and nothing acknowledged is lost.
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { claimScopes, listClaims } from '../../src/coordination/claims.ts'
+import { claimScopes, listClaims } from '../../src/coordination/claims/claims.ts'
 import { storePath } from '../../src/coordination/view.ts'
 import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
 import { readMachine } from '../../src/coordination/moment.ts'

@@ -1,7 +1,7 @@
 // The guard in real repositories: who may commit what, in which state of the repository, and what is noticed afterwards.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { setRevoked } from '../../src/coordination/registration.ts'
+import { setRevoked } from '../../src/coordination/who/registration.ts'
 import { guardedRepository, hold } from './repository.ts'
 
 const message = (text: string): string => text.replace(/\n+$/, '')

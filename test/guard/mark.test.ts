@@ -1,7 +1,7 @@
 // The check after a commit is spared when the one before it said all there is to say. These try to make it look away.
 import { chmodSync, existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { setRevoked } from '../../src/coordination/registration.ts'
+import { setRevoked } from '../../src/coordination/who/registration.ts'
 import { type AgentEnv, guardedRepository, type GuardedRepository, hold } from './repository.ts'
 
 /** A git that writes down each time a hook starts a program of ours. */

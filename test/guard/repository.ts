@@ -1,9 +1,9 @@
 // A guarded repository with agents that hold paths, and git run as any of them.
 import { spawnSync } from 'node:child_process'
 import { systemClock } from '../../src/clock.ts'
-import { claimScopes } from '../../src/coordination/claims.ts'
+import { claimScopes } from '../../src/coordination/claims/claims.ts'
 import { type Coordination, openCoordination } from '../../src/coordination/coordination.ts'
-import { register } from '../../src/coordination/registration.ts'
+import { register } from '../../src/coordination/who/registration.ts'
 import { type Envelope, listEvents } from '../../src/coordination/protocol.ts'
 import { findProject } from '../../src/paths.ts'
 import { ownTerminal } from '../support/own-terminal.ts'

@@ -20,6 +20,8 @@ eachSource(
   (source) => {
     test('parent, group, session and terminal of a process with a terminal', async () => {
       const session = await start(['sleep', '1000'])
+      // Between fork and exec it is its parent's, and has no terminal yet.
+      await until('the program', () => commandLine(session.pid) === 'sleep 1000')
       expect(readStat(session.pid)).toMatchObject({
         pid: session.pid,
         ppid: session.supervisor_pid,
@@ -30,8 +32,6 @@ eachSource(
       })
       expect(lookAtProcesses().childrenOf(session.supervisor_pid)).toContain(session.pid)
       expect((await lookAside()).childrenOf(session.supervisor_pid)).toContain(session.pid)
-      // Between fork and exec it is its parent's.
-      await until('the program', () => commandLine(session.pid) === 'sleep 1000')
     })
 
     test('a process without a terminal, one that has ended and is not waited for, one that is gone', async () => {

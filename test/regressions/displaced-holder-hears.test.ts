@@ -1,7 +1,7 @@
 // A plain renew after a takeover is refused with the claim, its successor and what to do (seed 002 §4.4).
 import { expect, test } from 'vitest'
-import { claimScopes } from '../../src/coordination/claims.ts'
-import { releaseClaims, renewClaims } from '../../src/coordination/held.ts'
+import { claimScopes } from '../../src/coordination/claims/claims.ts'
+import { releaseClaims, renewClaims } from '../../src/coordination/claims/held.ts'
 import { enter, MINUTE, openRoom, wants } from '../coordination/room.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 

@@ -1,8 +1,8 @@
 // A yes for one call that two shims reach for: the one that comes too late is asked about again, and has spent no budget.
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { compileBundle } from '../../src/policy/compile.ts'
-import { openPolicy } from '../../src/policy/plan.ts'
+import { compileBundle } from '../../src/policy/bundle/compile.ts'
+import { openPolicy } from '../../src/policy/decide/plan.ts'
 import { APPROVAL_MIGRATIONS, Approvals } from '../../src/runs/approvals.ts'
 import { memoryState, sharedState } from '../../src/shim/policy-state.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'

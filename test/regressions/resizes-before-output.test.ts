@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { OutputLog } from '../../src/supervisor/output-log.ts'
-import { Screen } from '../../src/supervisor/screen.ts'
+import { OutputLog } from '../../src/supervisor/streams/output-log.ts'
+import { Screen } from '../../src/supervisor/screen/screen.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { temporaryFolder } from '../support/project.ts'
 

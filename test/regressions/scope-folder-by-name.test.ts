@@ -3,7 +3,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { checkParsed, checkScopes, claimScopes, type ClaimResult } from '../../src/coordination/claims.ts'
+import { checkParsed, checkScopes, claimScopes, type ClaimResult } from '../../src/coordination/claims/claims.ts'
 import type { Coordination } from '../../src/coordination/coordination.ts'
 import type { AgentActor } from '../../src/coordination/change.ts'
 import { judgePaths, recordCollisions } from '../../src/coordination/guard.ts'

@@ -1,8 +1,8 @@
 // A process that already ran went on in a store that a newer version had migrated, or that was no longer in its place.
 import { renameSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { claimScopes } from '../../src/coordination/claims.ts'
-import { waitForClaim } from '../../src/coordination/queue.ts'
+import { claimScopes } from '../../src/coordination/claims/claims.ts'
+import { waitForClaim } from '../../src/coordination/claims/queue.ts'
 import { storePath } from '../../src/coordination/view.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
 import { enter, openRoom, wants } from '../coordination/room.ts'

@@ -1,7 +1,7 @@
 // Over MCP a name is taken up only where a connection had it that is over and has left nothing; the rest takes evidence (seed 002 §4.4, §6).
 import { expect, test } from 'vitest'
-import { joinAsClient } from '../../src/coordination/clients.ts'
-import { registerHaid } from '../../src/coordination/registration.ts'
+import { joinAsClient } from '../../src/coordination/who/clients.ts'
+import { registerHaid } from '../../src/coordination/who/registration.ts'
 import { startTask } from '../../src/coordination/tasks.ts'
 import { MINUTE, openRoom } from '../coordination/room.ts'
 import { join } from '../mcp/session.ts'

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { compileBundle } from '../../src/policy/compile.ts'
-import { openPolicy } from '../../src/policy/plan.ts'
-import { CallArguments } from '../../src/shim/call-arguments.ts'
+import { compileBundle } from '../../src/policy/bundle/compile.ts'
+import { openPolicy } from '../../src/policy/decide/plan.ts'
+import { CallArguments } from '../../src/shim/call/call-arguments.ts'
 import { sharedState } from '../../src/shim/policy-state.ts'
 
 test('every one of seventy budgets is counted, by two shims together (seed 004 §2.3)', async () => {

@@ -1,7 +1,7 @@
 // Random policies and random runs under them, for property tests.
 import fc from 'fast-check'
-import { readBundle } from '../../src/policy/bundle.ts'
-import { Problems } from '../../src/policy/problems.ts'
+import { readBundle } from '../../src/policy/bundle/bundle.ts'
+import { Problems } from '../../src/policy/bundle/problems.ts'
 import { MODES, SCOPES, type Snapshot } from '../../src/policy/types.ts'
 
 const hint = fc.option(fc.constant('try something else'), { nil: undefined })

@@ -1,6 +1,6 @@
 // heimdall why: who holds this path, since when, until when, and why.
-import { checkScopes } from '../../coordination/claims.ts'
-import type { Conflict } from '../../coordination/conflicts.ts'
+import { checkScopes } from '../../coordination/claims/claims.ts'
+import type { Conflict } from '../../coordination/claims/conflicts.ts'
 import { NO_TASK } from '../../coordination/protocol.ts'
 import { conflictRecord } from '../../coordination/records.ts'
 import type { Run } from '../command.ts'

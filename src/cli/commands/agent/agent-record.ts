@@ -1,6 +1,6 @@
 // What commands about agents share: an agent as it is shown, and names that can be none.
 import type { Coordination } from '../../../coordination/coordination.ts'
-import { parseAgentId } from '../../../coordination/names.ts'
+import { parseAgentId } from '../../../coordination/who/names.ts'
 import { type AgentRecord, agentRecord } from '../../../coordination/records.ts'
 import type { Agent } from '../../../coordination/store.ts'
 

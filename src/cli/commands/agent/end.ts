@@ -1,5 +1,5 @@
 // heimdall agent end: end the session of an agent and release what it holds.
-import { endSession } from '../../../coordination/enrol.ts'
+import { endSession } from '../../../coordination/who/enrol.ts'
 import type { Run } from '../../command.ts'
 import type { agentEnd } from '../../table/coordination.ts'
 import { actorFor, withRoom } from '../../coordination-door.ts'

@@ -1,5 +1,5 @@
 // heimdall agent heartbeat, bb agent heartbeat: say that an agent is alive; renews its leases.
-import { heartbeat as beat } from '../../../coordination/registration.ts'
+import { heartbeat as beat } from '../../../coordination/who/registration.ts'
 import type { Run } from '../../command.ts'
 import type { agentHeartbeat } from '../../table/coordination.ts'
 import { actorFor, withRoom } from '../../coordination-door.ts'

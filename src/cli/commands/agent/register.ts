@@ -1,7 +1,7 @@
 // heimdall agent register, bb agent register: register an agent under a name of its own.
-import { keysOf } from '../../../coordination/key-files.ts'
-import { register as registerAgent, updateAgent } from '../../../coordination/registration.ts'
-import { parseAgentId } from '../../../coordination/names.ts'
+import { keysOf } from '../../../coordination/who/key-files.ts'
+import { register as registerAgent, updateAgent } from '../../../coordination/who/registration.ts'
+import { parseAgentId } from '../../../coordination/who/names.ts'
 import type { Run } from '../../command.ts'
 import type { agentRegister } from '../../table/coordination.ts'
 import { actorFor, sessionTree, withRoom } from '../../coordination-door.ts'

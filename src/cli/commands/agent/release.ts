@@ -1,5 +1,5 @@
 // heimdall agent release, bb agent release: release reserved scopes.
-import { releaseClaims } from '../../../coordination/held.ts'
+import { releaseClaims } from '../../../coordination/claims/held.ts'
 import { endedStanding, reservationRecord } from '../../../coordination/records.ts'
 import type { Run } from '../../command.ts'
 import type { agentRelease } from '../../table/coordination.ts'

@@ -1,6 +1,6 @@
 // heimdall agent reserve, bb agent reserve: reserve scopes for an agent.
-import { claimScopes } from '../../../coordination/claims.ts'
-import { standingNow } from '../../../coordination/conflicts.ts'
+import { claimScopes } from '../../../coordination/claims/claims.ts'
+import { standingNow } from '../../../coordination/claims/conflicts.ts'
 import { NO_TASK } from '../../../coordination/protocol.ts'
 import { conflictRecord, reservationRecord } from '../../../coordination/records.ts'
 import { HeimdallError } from '../../../errors.ts'

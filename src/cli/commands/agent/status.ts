@@ -1,5 +1,5 @@
 // heimdall agent status, bb agent status: what is reserved, and which notes wait for an answer.
-import { standingOf } from '../../../coordination/conflicts.ts'
+import { standingOf } from '../../../coordination/claims/conflicts.ts'
 import { findAgent, unknownAgent } from '../../../coordination/change.ts'
 import { noteRecord, reservationRecord } from '../../../coordination/records.ts'
 import type { Claim } from '../../../coordination/store.ts'

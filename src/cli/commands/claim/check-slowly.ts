@@ -1,7 +1,7 @@
 // heimdall claim check, heimdall-claim check: may these paths be claimed or edited? Changes nothing.
-import { askingHere } from '../../../coordination/caller.ts'
-import { checkScopes } from '../../../coordination/claims.ts'
-import type { Asker } from '../../../coordination/conflicts.ts'
+import { askingHere } from '../../../coordination/who/caller.ts'
+import { checkScopes } from '../../../coordination/claims/claims.ts'
+import type { Asker } from '../../../coordination/claims/conflicts.ts'
 import type { Coordination } from '../../../coordination/coordination.ts'
 import type { Context, Run } from '../../command.ts'
 import type { claimCheck } from '../../table/coordination.ts'

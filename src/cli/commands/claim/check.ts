@@ -1,6 +1,6 @@
 // heimdall claim check, heimdall-claim check: asked before every edit, so nothing is loaded that a clear path does not need.
-import { checkScopes } from '../../../coordination/check.ts'
-import { hasNews, ledgerSignature } from '../../../coordination/ledger-files.ts'
+import { checkScopes } from '../../../coordination/claims/check.ts'
+import { hasNews, ledgerSignature } from '../../../coordination/ledger/ledger-files.ts'
 import { openView } from '../../../coordination/view.ts'
 import type { Answer, Run } from '../../command.ts'
 import type { claimCheck } from '../../table/coordination.ts'

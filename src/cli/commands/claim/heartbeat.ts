@@ -1,6 +1,6 @@
 // heimdall claim heartbeat, heimdall-claim heartbeat: keep the claims of a holder alive.
-import { listClaims } from '../../../coordination/claims.ts'
-import { heartbeat as beat } from '../../../coordination/registration.ts'
+import { listClaims } from '../../../coordination/claims/claims.ts'
+import { heartbeat as beat } from '../../../coordination/who/registration.ts'
 import { claimRecord } from '../../../coordination/records.ts'
 import { HeimdallError } from '../../../errors.ts'
 import type { Run } from '../../command.ts'

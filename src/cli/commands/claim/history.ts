@@ -1,8 +1,8 @@
 // heimdall claim history: what happened, in order: claims, takeovers, incursions, handoffs, resumes.
-import type { Bringer } from '../../../coordination/brought-by.ts'
+import type { Bringer } from '../../../coordination/ledger/brought-by.ts'
 import { findAgent, unknownAgent } from '../../../coordination/change.ts'
 import { type Envelope, listEvents } from '../../../coordination/protocol.ts'
-import { REPORTED } from '../../../coordination/reported.ts'
+import { REPORTED } from '../../../coordination/ledger/reported.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type { claimHistory } from '../../table/coordination.ts'

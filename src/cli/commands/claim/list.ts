@@ -1,6 +1,6 @@
 // heimdall claim list, heimdall-claim list: what is claimed at present.
-import { listClaims } from '../../../coordination/claims.ts'
-import type { Standing } from '../../../coordination/conflicts.ts'
+import { listClaims } from '../../../coordination/claims/claims.ts'
+import type { Standing } from '../../../coordination/claims/conflicts.ts'
 import { NO_TASK } from '../../../coordination/protocol.ts'
 import { claimRecord } from '../../../coordination/records.ts'
 import type { Answer, Context, Run } from '../../command.ts'

@@ -1,5 +1,5 @@
 // heimdall claim reap, heimdall-claim reap: archive lapsed claims of silent owners.
-import { reap as reapClaims } from '../../../coordination/claims.ts'
+import { reap as reapClaims } from '../../../coordination/claims/claims.ts'
 import type { Run } from '../../command.ts'
 import type { claimReap } from '../../table/coordination.ts'
 import { withRoom } from '../../coordination-door.ts'

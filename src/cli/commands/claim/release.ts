@@ -1,5 +1,5 @@
 // heimdall claim release, heimdall-claim release: release claims; all of yours when none is named.
-import { releaseClaims } from '../../../coordination/held.ts'
+import { releaseClaims } from '../../../coordination/claims/held.ts'
 import type { Run } from '../../command.ts'
 import type { claimRelease } from '../../table/coordination.ts'
 import { ledgerActor, withRoom } from '../../coordination-door.ts'

@@ -1,6 +1,6 @@
 // heimdall claim renew: renew claims; refused when the claim was taken over.
-import { standingNow } from '../../../coordination/conflicts.ts'
-import { renewClaims } from '../../../coordination/held.ts'
+import { standingNow } from '../../../coordination/claims/conflicts.ts'
+import { renewClaims } from '../../../coordination/claims/held.ts'
 import { claimRecord } from '../../../coordination/records.ts'
 import type { Run } from '../../command.ts'
 import type { claimRenew } from '../../table/coordination.ts'

@@ -1,5 +1,5 @@
 // heimdall claim show, heimdall-claim show: the claims of one holder.
-import { listClaims } from '../../../coordination/claims.ts'
+import { listClaims } from '../../../coordination/claims/claims.ts'
 import { claimRecord } from '../../../coordination/records.ts'
 import type { Run } from '../../command.ts'
 import type { claimShow } from '../../table/coordination.ts'

@@ -1,5 +1,5 @@
 // heimdall claim take, heimdall-claim claim: claim scopes: all of them or none.
-import { claimScopes } from '../../../coordination/claims.ts'
+import { claimScopes } from '../../../coordination/claims/claims.ts'
 import type { Run } from '../../command.ts'
 import type { claimTake } from '../../table/coordination.ts'
 import { ledgerActor, withRoom } from '../../coordination-door.ts'

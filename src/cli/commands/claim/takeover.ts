@@ -1,5 +1,5 @@
 // heimdall claim takeover: claim scopes from owners that went silent.
-import { claimScopes } from '../../../coordination/claims.ts'
+import { claimScopes } from '../../../coordination/claims/claims.ts'
 import { HeimdallError } from '../../../errors.ts'
 import type { Run } from '../../command.ts'
 import type { claimTakeover } from '../../table/coordination.ts'

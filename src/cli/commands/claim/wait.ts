@@ -1,6 +1,6 @@
 // heimdall claim wait: claim scopes as soon as they are free; first come, first served.
-import { processRef } from '../../../coordination/process-ref.ts'
-import { waitForClaim } from '../../../coordination/queue.ts'
+import { processRef } from '../../../coordination/who/process-ref.ts'
+import { waitForClaim } from '../../../coordination/claims/queue.ts'
 import { conflictHint, conflictRecord } from '../../../coordination/records.ts'
 import { HeimdallError } from '../../../errors.ts'
 import type { Run } from '../../command.ts'

@@ -1,5 +1,5 @@
 // heimdall config set: a setting that belongs to the repository, changed by a person.
-import { setStaleMinutes } from '../../../coordination/patience.ts'
+import { setStaleMinutes } from '../../../coordination/who/patience.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { printable } from '../../../ids.ts'
 import type { Run } from '../../command.ts'

@@ -5,7 +5,7 @@ import { HeimdallError, isErrno } from '../../../errors.ts'
 import { contains } from '../../../paths.ts'
 import { ensureFolder, replaceFile } from '../../../storage/atomic-file.ts'
 import { onDisk } from '../../../storage/faults.ts'
-import { AGENT_VARIABLES } from '../../../coordination/variables.ts'
+import { AGENT_VARIABLES } from '../../../coordination/who/variables.ts'
 import { type Git, git } from './git.ts'
 
 export const HOOKS = ['pre-commit', 'pre-push', 'prepare-commit-msg', 'post-commit'] as const

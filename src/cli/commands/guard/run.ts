@@ -1,6 +1,6 @@
 // `heimdall guard run`: one hook's worth of checking. Git hands it the environment of the commit.
-import { askingHere } from '../../../coordination/caller.ts'
-import type { Conflict } from '../../../coordination/conflicts.ts'
+import { askingHere } from '../../../coordination/who/caller.ts'
+import type { Conflict } from '../../../coordination/claims/conflicts.ts'
 import type { Coordination } from '../../../coordination/coordination.ts'
 import {
   type Committer,
@@ -9,7 +9,7 @@ import {
   recordCollisions,
   type GuardVerdict,
 } from '../../../coordination/guard.ts'
-import { readHaid, trailer } from '../../../coordination/haid.ts'
+import { readHaid, trailer } from '../../../coordination/who/haid.ts'
 import { EXIT, HeimdallError } from '../../../errors.ts'
 import { CONFLICT_PAIRS_MAX } from '../../../limits.ts'
 import { whoActs } from '../../../person.ts'

@@ -1,5 +1,5 @@
 // heimdall haid check, heimdall-haid check: may this HAID act? Exit 3 when it is revoked or unknown.
-import { parseHaid } from '../../../coordination/haid.ts'
+import { parseHaid } from '../../../coordination/who/haid.ts'
 import type { Answer, Run } from '../../command.ts'
 import type { haidCheck } from '../../table/coordination.ts'
 import { withRoomToRead } from '../../coordination-door.ts'

@@ -1,6 +1,6 @@
 // heimdall haid get, heimdall-haid get: one entry of the registry.
 import { unknownAgent } from '../../../coordination/change.ts'
-import { parseHaid } from '../../../coordination/haid.ts'
+import { parseHaid } from '../../../coordination/who/haid.ts'
 import type { Run } from '../../command.ts'
 import type { haidGet } from '../../table/coordination.ts'
 import { withRoomToRead } from '../../coordination-door.ts'

@@ -1,9 +1,9 @@
 // What commands about HAIDs share: who calls, and one identity as it is shown.
-import { haidBeforeAny, askingHere } from '../../../coordination/caller.ts'
+import { haidBeforeAny, askingHere } from '../../../coordination/who/caller.ts'
 import { type Coordination, projectHaid } from '../../../coordination/coordination.ts'
 import { findAgent, unknownAgent } from '../../../coordination/change.ts'
-import { parseHaid } from '../../../coordination/haid.ts'
-import { setRevoked } from '../../../coordination/registration.ts'
+import { parseHaid } from '../../../coordination/who/haid.ts'
+import { setRevoked } from '../../../coordination/who/registration.ts'
 import { readMachine } from '../../../coordination/moment.ts'
 import { registryRecord } from '../../../coordination/records.ts'
 import type { Answer, Context } from '../../command.ts'

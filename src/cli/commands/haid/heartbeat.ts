@@ -1,8 +1,8 @@
 // heimdall haid heartbeat, heimdall-haid heartbeat: say that a HAID is alive.
 import type { Coordination } from '../../../coordination/coordination.ts'
 import { findAgent, unknownAgent } from '../../../coordination/change.ts'
-import { parseHaid } from '../../../coordination/haid.ts'
-import { heartbeat as beat } from '../../../coordination/registration.ts'
+import { parseHaid } from '../../../coordination/who/haid.ts'
+import { heartbeat as beat } from '../../../coordination/who/registration.ts'
 import type { Run } from '../../command.ts'
 import type { haidHeartbeat } from '../../table/coordination.ts'
 import { callerOf, ledgerActor, withRoom } from '../../coordination-door.ts'

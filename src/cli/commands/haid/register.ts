@@ -1,6 +1,6 @@
 // heimdall haid register, heimdall-haid register: register a HAID, or update it; a revocation stays.
-import { keysOf } from '../../../coordination/key-files.ts'
-import { heartbeat as beat, registerHaid, updateAgent } from '../../../coordination/registration.ts'
+import { keysOf } from '../../../coordination/who/key-files.ts'
+import { heartbeat as beat, registerHaid, updateAgent } from '../../../coordination/who/registration.ts'
 import type { Run } from '../../command.ts'
 import type { haidRegister } from '../../table/coordination.ts'
 import { callerOf, ledgerActor, sessionTree, withRoom } from '../../coordination-door.ts'

@@ -1,5 +1,5 @@
 // heimdall haid spawn, heimdall-haid spawn: the HAID of an agent with this role below yours.
-import { spawnHaid } from '../../../coordination/haid.ts'
+import { spawnHaid } from '../../../coordination/who/haid.ts'
 import type { Run } from '../../command.ts'
 import type { haidSpawn } from '../../table/coordination.ts'
 import { plain, ownHaid } from './haid-answer.ts'

@@ -1,5 +1,5 @@
 // heimdall haid trailer, heimdall-haid trailer: the line that attributes a commit.
-import { trailer as trailerOf } from '../../../coordination/haid.ts'
+import { trailer as trailerOf } from '../../../coordination/who/haid.ts'
 import type { Run } from '../../command.ts'
 import type { haidTrailer } from '../../table/coordination.ts'
 import { plain, ownHaid } from './haid-answer.ts'

@@ -1,8 +1,8 @@
 // heimdall policy lint: every problem of a bundle with its line, and every rule that cannot do what it looks like.
 import { EXIT, HeimdallError } from '../../../errors.ts'
-import { compileBundle } from '../../../policy/compile.ts'
-import { type Finding, lintSnapshot } from '../../../policy/lint.ts'
-import { type Problem, problemText } from '../../../policy/problems.ts'
+import { compileBundle } from '../../../policy/bundle/compile.ts'
+import { type Finding, lintSnapshot } from '../../../policy/bundle/lint.ts'
+import { type Problem, problemText } from '../../../policy/bundle/problems.ts'
 import type { Run } from '../../command.ts'
 import type { policyLint } from '../../table/policy.ts'
 import { readPolicyFile } from './file.ts'

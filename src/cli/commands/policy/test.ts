@@ -1,7 +1,7 @@
 // heimdall policy test: cases with expected decisions against a bundle.
 import { dirname, join } from 'node:path'
 import { EXIT, HeimdallError } from '../../../errors.ts'
-import { readCases, runCases } from '../../../policy/cases.ts'
+import { readCases, runCases } from '../../../policy/bundle/cases.ts'
 import type { Run } from '../../command.ts'
 import type { policyTest } from '../../table/policy.ts'
 import { loadSnapshot, readPolicyFile } from './file.ts'

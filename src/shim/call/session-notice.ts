@@ -1,0 +1,52 @@
+// Tells the session around the agent that a person is waited for, and when no more.
+import { openConnection } from '../../client/connection.ts'
+import { HeimdallError } from '../../errors.ts'
+
+export class SessionNotice {
+  readonly #socket: () => Promise<string | undefined>
+  readonly #note: (line: string) => void
+  /** One after the other: a question must not overtake the word that it is answered. */
+  #last: Promise<void> = Promise.resolve()
+  #hasFailed = false
+
+  /** `socket` finds the session's socket; undefined where the agent runs in none. */
+  constructor(socket: () => Promise<string | undefined>, note: (line: string) => void) {
+    this.#socket = socket
+    this.#note = note
+  }
+
+  needsInput(question: string): void {
+    this.#say({ source: 'hook', needs_input: true, evidence: question })
+  }
+
+  settled(): void {
+    this.#say({ source: 'hook', needs_input: false })
+  }
+
+  /** Resolves when the session has heard all that was said, or could not be told. */
+  said(): Promise<void> {
+    return this.#last
+  }
+
+  #say(report: { readonly source: 'hook'; readonly needs_input: boolean; readonly evidence?: string }): void {
+    this.#last = this.#last.then(async () => {
+      try {
+        const socket = await this.#socket()
+        if (socket === undefined) return
+        const connection = await openConnection(socket)
+        try {
+          await connection.report(report)
+          // Frames are taken in order, so this answer says that the report was.
+          await connection.status()
+        } finally {
+          connection.close()
+        }
+      } catch (error) {
+        if (!(error instanceof HeimdallError)) throw error
+        // The question stands in the record and in `heimdall approvals list` all the same.
+        if (!this.#hasFailed) this.#note(`the session cannot be told that a person is asked: ${error.message}`)
+        this.#hasFailed = true
+      }
+    })
+  }
+}

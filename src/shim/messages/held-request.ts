@@ -1,0 +1,95 @@
+// A request too large to look into: held until it is known what it is, the first part in memory, the rest on disk.
+import { isUtf8 } from 'node:buffer'
+import { createHash, randomBytes } from 'node:crypto'
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { cutCharacter } from '../../canonical/characters.ts'
+import { isSystemError } from '../../errors.ts'
+import { REPLAY_CHUNK_BYTES } from '../../limits.ts'
+import { MessageScan } from './message-scan.ts'
+import type { Scanned } from './scanned.ts'
+
+const NO_BYTES = Buffer.alloc(0)
+
+export class HeldRequest {
+  readonly #scan = new MessageScan({ strict: true })
+  readonly #hash = createHash('sha256')
+  readonly #inMemory: readonly Buffer[]
+  readonly #folder: string
+  #fd: number | undefined
+  #fileBytes = 0
+  #bytes = 0
+  #isUtf8 = true
+  /** The beginning of a character whose end is in the next piece. */
+  #cut: Buffer = NO_BYTES
+  #failure: Error | null = null
+
+  constructor(head: readonly Buffer[], folder: string) {
+    this.#inMemory = head
+    this.#folder = folder
+    for (const piece of head) this.#read(piece)
+  }
+
+  push(piece: Buffer): void {
+    this.#read(piece)
+    if (this.#failure !== null || piece.length === 0) return
+    try {
+      this.#fd ??= openUnlinked(this.#folder)
+      for (let sent = 0; sent < piece.length;) sent += writeSync(this.#fd, piece, sent)
+      this.#fileBytes += piece.length
+    } catch (error) {
+      if (!isSystemError(error)) throw error
+      this.#failure = error
+    }
+  }
+
+  #read(piece: Buffer): void {
+    this.#bytes += piece.length
+    this.#hash.update(piece)
+    this.#scan.push(piece, 0, piece.length)
+    const text = this.#cut.length === 0 ? piece : Buffer.concat([this.#cut, piece])
+    const end = cutCharacter(text)
+    this.#isUtf8 &&= isUtf8(text.subarray(0, end))
+    this.#cut = end === text.length ? NO_BYTES : Buffer.from(text.subarray(end))
+  }
+
+  /** Bytes of the message without its newline. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** The rest did not fit on the disk; such a request cannot be sent on. */
+  get failure(): Error | null {
+    return this.#failure
+  }
+
+  finish(): { readonly scanned: Scanned; readonly streamHash: string; readonly isUtf8: boolean } {
+    const isUtf8 = this.#isUtf8 && this.#cut.length === 0
+    return { scanned: this.#scan.finish(), streamHash: this.#hash.digest('hex'), isUtf8 }
+  }
+
+  /** Gives the original bytes again, piece by piece; `write` resolves when it can take the next. */
+  async replay(write: (piece: Buffer) => Promise<void>): Promise<void> {
+    for (const piece of this.#inMemory) await write(piece)
+    for (let at = 0; this.#fd !== undefined && at < this.#fileBytes;) {
+      const piece = Buffer.allocUnsafe(Math.min(REPLAY_CHUNK_BYTES, this.#fileBytes - at))
+      const count = readSync(this.#fd, piece, 0, piece.length, at)
+      if (count === 0) throw new Error(`a held request ended at ${at} of ${this.#fileBytes} bytes`)
+      at += count
+      await write(piece.subarray(0, count))
+    }
+  }
+
+  drop(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd)
+    this.#fd = undefined
+  }
+}
+
+/** A file without a name: it goes when its descriptor goes, however that happens. */
+function openUnlinked(folder: string): number {
+  const path = join(folder, `heimdall-held-${process.pid}-${randomBytes(8).toString('hex')}`)
+  const fd = openSync(path, 'wx+', 0o600)
+  unlinkSync(path)
+  return fd
+}

@@ -1,0 +1,107 @@
+// What is known of a session's wait for a person, put together: signals, hooks, the screen, and who has typed since.
+import type { Clock, Timer } from '../../clock.ts'
+import { ANSWER_SETTLE_MS } from '../../limits.ts'
+import type { NeedsInput, Report } from '../../wire/messages.ts'
+import { NeedsInputState } from './needs-input.ts'
+import { readSignal } from './osc-signals.ts'
+import type { Question } from '../screen/terminal-questions.ts'
+import { TypingReader } from '../streams/typing.ts'
+
+export interface WaitingParts {
+  readonly clock: Clock
+  /** What the screen asks now. */
+  readonly look: () => Promise<Question | undefined>
+  /** Something changed with nobody's call. */
+  readonly onChange: () => void
+}
+
+export class Waiting {
+  readonly #parts: WaitingParts
+  readonly #state = new NeedsInputState()
+  readonly #typing = new WeakMap<object, TypingReader>()
+  #title = ''
+  #settling: Timer | undefined
+  #hasEnded = false
+
+  constructor(parts: WaitingParts) {
+    this.#parts = parts
+  }
+
+  get needsInput(): NeedsInput {
+    return this.#state.current
+  }
+
+  get title(): string {
+    return this.#title
+  }
+
+  /** An operating system command in the output. */
+  signal(code: number, text: string): void {
+    const signal = readSignal(code, text)
+    switch (signal?.is) {
+      case 'asking':
+        this.#state.call('osc', signal.evidence)
+        return
+      case 'working':
+        this.#state.deny('osc', signal.evidence)
+        return
+      case 'silent':
+        this.#state.undeny()
+        return
+      case 'status':
+        this.#state.status(signal.part, signal.state, signal.evidence)
+        return
+      case 'title':
+        this.#title = signal.title
+        this.#state.title(signal.asks)
+        return
+      case undefined:
+    }
+  }
+
+  report({ needs_input: needsInput, evidence }: Report): void {
+    if (needsInput) {
+      this.#state.call('hook', evidence ?? null)
+      return
+    }
+    this.#answered()
+    this.#state.deny('hook', evidence ?? null)
+  }
+
+  /** Input of a client: what its terminal sends by itself answers nothing. */
+  input(client: object, bytes: Buffer): void {
+    const reader = this.#typing.get(client) ?? new TypingReader()
+    this.#typing.set(client, reader)
+    if (reader.read(bytes)) this.#answered()
+  }
+
+  see(question: Question | undefined): void {
+    if (this.#hasEnded) return
+    this.#state.see(question)
+    this.#parts.onChange()
+  }
+
+  end(): void {
+    this.#hasEnded = true
+    this.#settling?.cancel()
+    this.#settling = undefined
+    this.#state.end()
+  }
+
+  #answered(): void {
+    if (!this.#state.isAsking && this.#settling === undefined) return
+    this.#state.answered()
+    this.#settling?.cancel()
+    this.#settling = this.#parts.clock.after(ANSWER_SETTLE_MS, () => void this.#settle(), { background: true })
+  }
+
+  async #settle(): Promise<void> {
+    const timer = this.#settling
+    const question = await this.#parts.look()
+    // Somebody typed on, or the session ended, meanwhile.
+    if (timer !== this.#settling) return
+    this.#settling = undefined
+    this.#state.settle()
+    this.see(question)
+  }
+}
