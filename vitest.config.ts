@@ -12,6 +12,8 @@ export default defineConfig({
     // A hung test must fail, a slow machine must not: generous, and no test depends on it.
     testTimeout: isSoak ? 3_600_000 : 120_000,
     hookTimeout: 120_000,
+    // Two more than the cores of the smallest machine: most tests wait for processes more than they compute.
+    maxWorkers: 4,
     projects: [
       {
         extends: true,
@@ -27,13 +29,26 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/architecture.test.ts', 'test/docs.test.ts', 'node_modules/**'],
+          exclude: ['test/architecture.test.ts', 'test/docs.test.ts', 'test/live-hosts/**', 'node_modules/**'],
           globalSetup: ['test/support/global-setup.ts'],
           pool: 'forks',
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
         },
       },
+      // The real hosts, where `npm run hosts:install` has brought them: only by `npm run test:hosts`.
+      ...(process.env['HEIMDALL_HOSTS'] === '1'
+        ? [
+            {
+              extends: true as const,
+              test: {
+                name: 'hosts',
+                include: ['test/live-hosts/**/*.test.ts'],
+                globalSetup: ['test/support/global-setup.ts', 'test/support/hosts/announce.ts'],
+                pool: 'forks' as const,
+                maxWorkers: 2,
+              },
+            },
+          ]
+        : []),
     ],
   },
 })

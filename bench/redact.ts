@@ -1,7 +1,7 @@
 // Known secrets taken out of bytes, in all their forms, against the least that anybody could do: one search per secret for its plain form.
 import { readFileSync } from 'node:fs'
-import { KnownSecrets } from '../src/events/known-secrets/known-secrets.ts'
-import { StreamRedactor } from '../src/events/known-secrets/stream-redactor.ts'
+import { KnownSecrets } from '../src/known-secrets/known-secrets.ts'
+import { StreamRedactor } from '../src/known-secrets/stream-redactor.ts'
 import { type Comparison, runBench } from './support/bench.ts'
 
 const SECRETS = Array.from({ length: 20 }, (_, i) =>

@@ -17,6 +17,7 @@ if (wanted.length === 0 && parts.length > 0) {
 // NODE_EXTRA_CA_CERTS would add its loading time to every Node process that a bench starts.
 delete process.env.NODE_EXTRA_CA_CERTS
 const failed = (wanted.length > 0 ? wanted : names).filter((name) => run([`.build/bench/${name}.mjs`, ...parts]) !== 0)
+if (parts.length === 0) run(['scripts/figures.mjs'])
 if (failed.length > 0) {
   console.error(`failed: ${failed.join(', ')}`)
   process.exit(1)

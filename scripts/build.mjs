@@ -1,8 +1,9 @@
 // Builds dist/: the launchers' code as CommonJS (it starts faster than ESM on Node 20), the library doors as ESM.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { rolldown } from 'rolldown'
+import { buildDashboard } from './build-dashboard.mjs'
+import { licences } from './licences.mjs'
 
 const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
 
@@ -16,31 +17,17 @@ const shared = {
   // What its `main` names requires its parts in a way that no bundler sees.
   resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
   transform: { define: { __HEIMDALL_VERSION__: JSON.stringify(version) } },
+  // A bound from `limits.ts` stands where it is used: exported, each of them costs every start a getter.
+  optimization: { inlineConst: true },
   checks: { pluginTimings: false },
 }
 
-// Bundled packages keep their licences: collected while bundling, written beside the bundles.
-const bundled = new Map()
-const notePackages = {
-  name: 'note-packages',
-  moduleParsed({ id }) {
-    const folder = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1]
-    if (folder !== undefined) bundled.set(folder, JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))
-  },
-}
-
-function writeLicences() {
-  const texts = [...bundled].map(([folder, { name, version: of, license }]) => {
-    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
-    return `${name} ${of} (${license})\n\n${file === undefined ? '' : readFileSync(join(folder, file), 'utf8')}`
-  })
-  writeFileSync('dist/THIRD-PARTY-LICENSES.txt', [...new Set(texts)].sort().join(`\n${'-'.repeat(72)}\n\n`))
-}
+const packages = licences()
 
 async function bundle(input, output) {
   const entries = Object.fromEntries(Object.entries(input).filter(([, path]) => existsSync(path)))
   if (Object.keys(entries).length === 0) return
-  const build = await rolldown({ ...shared, input: entries, plugins: [notePackages] })
+  const build = await rolldown({ ...shared, input: entries, plugins: [packages.plugin] })
   await build.write({ minify: { mangle: false, compress: false, codegen: true }, ...output })
   await build.close()
 }
@@ -52,11 +39,11 @@ const groups = [
   // All that `--version` needs, and what gets a session's process going.
   {
     name: 'output',
-    test: /src\/cli\/(stdout|version|early-session|session-environment)\.ts$|src\/sessions\/launch\.ts$|src\/session-variables\.ts$|src\/wire\/launching\.ts$|src\/coordination\/variables\.ts$/,
+    test: /src\/cli\/(stdout|version|early-session|session-environment)\.ts$|src\/spine\/run-environment\.ts$|src\/sessions\/launch\.ts$|src\/session-variables\.ts$|src\/wire\/launching\.ts$|src\/coordination\/who\/variables\.ts$/,
   },
   {
     name: 'vocabulary',
-    test: /src\/(errors|limits|ids|clock|paths|suggest|config|boot-id|ps-command)\.ts$|rolldown.runtime/,
+    test: /src\/(errors|limits|ids|clock|paths|suggest|config|config-values|notify-setting|boot-id|ps-command)\.ts$|rolldown.runtime/,
   },
   // Not for a check of a clear path, nor for most commands.
   { name: 'processes', test: /src\/(processes|process-table|proc-source|ps-source|person)\.ts$/ },
@@ -64,29 +51,91 @@ const groups = [
     name: 'frame',
     test: /src\/cli\/(command|main|manners|launchers|parse|stdin|render\/(style|colors|json))\.ts$/,
   },
-  { name: 'storage', test: /src\/storage\/(?!sqlite)/ },
-  // What starts a session, finds one, and settles a lost one.
+  // Without what needs node:crypto, which takes as long to load as all of these.
+  { name: 'storage', test: /src\/storage\/(?!sqlite|side-file|made-once)/ },
+  // The rows of `run`, `status` and `next`.
+  { name: 'spine-rows', test: /src\/cli\/table\/(spine|start-flags)\.ts$/ },
+  // What finds a session by its files. Without what asks or starts one, which loads Node's networking.
+  {
+    name: 'session-files',
+    test: /src\/sessions\/session-files\.ts$|src\/wire\/(exit-record|json-text|pid-file|session-paths)\.ts$|src\/session-folder\.ts$|src\/cli\/commands\/session\/socket-dir\.ts$/,
+  },
+  // What starts a session and settles a lost one.
   {
     name: 'sessions',
-    test: /src\/sessions\/(command|hold-id|kept-output|listening|prepare|session-dir|session-files|settle|start)\.ts$|src\/(process-ending|interactive-shell|session-tree|session-folder|signals|supervisor-process)\.ts$|src\/wire\/(exit-record|handover|json-text|kept-output|pid-file|session-options|session-paths)\.ts$|src\/cli\/commands\/session\/(run|socket-dir)\.ts$/,
+    test: /src\/sessions\/(command|hold-id|kept-output|listening|prepare|session-dir|settle|start)\.ts$|src\/(process-ending|interactive-shell|session-tree|signals|supervisor-process)\.ts$|src\/wire\/(handover|kept-output|session-options)\.ts$|src\/cli\/commands\/session\/run\.ts$/,
   },
-  // What `claim check` loads when the path is clear, in one piece.
+  // Where somebody's words about themselves lie, and which process is meant: hooks and looks at the fleet alike.
+  {
+    name: 'whereabouts',
+    test: /src\/coordination\/(trail|store-path|who\/(place|process-ref|haid|variables)|ledger\/ledger-files)\.ts$|src\/supervisor-process\.ts$/,
+  },
+  // What a host's hook loads, over and over, when there is nothing to say.
+  {
+    name: 'hook',
+    test: /src\/cli\/quick-hook\.ts$|src\/hosts\/hooks\/(hook|patch|shell)-(?!.*test)|src\/spine\/hooks\/(answer-hook|hook-place|pass-slip)\.ts$/,
+  },
+  // What `claim check` loads when the path is clear, in one piece: the store as everybody reads it.
   {
     name: 'check',
-    test: /src\/scopes\/|src\/coordination\/sqlite\/|src\/coordination\/(alive|check|conflicts|entry|haid|ledger-files|liveness|lookup|moment|room-options|view)\.ts$|src\/cli\/(quick-check|quick-guard|commands\/coordination\/check)\.ts$/,
+    test: /src\/scopes\/|src\/coordination\/sqlite\/(?!member|apply|pending|signs|whole-state)|src\/coordination\/(\w+\/)?(alive|check|conflicts|entry|liveness|lookup|moment|room-options|view)\.ts$|src\/cli\/(quick-check|quick-guard|commands\/coordination\/check)\.ts$/,
   },
+  // What a hook loads to look at the store.
+  {
+    name: 'hook-look',
+    test: /src\/hosts\/hooks\/|src\/hosts\/config-text\.ts$|src\/spine\/hooks\/quick-write\.ts$|src\/coordination\/claims\/writes\.ts$/,
+  },
+  // A name is made up before the rest of a start is loaded.
+  { name: 'made-up-names', test: /src\/coordination\/who\/names\.ts$/ },
+  // Which runs there are: whoever starts one, keeps one or looks at all.
+  {
+    name: 'open-runs',
+    test: /src\/spine\/(kept-run|open-runs|session-name)\.ts$|src\/coordination\/who\/outcome\.ts$/,
+  },
+  // What a look at the fleet takes, without what it finds nothing of most of the time.
+  {
+    name: 'fleet',
+    test: /src\/cli\/(fleet-options|commands\/status)\.ts$|src\/spine\/fleet\/look\.ts$/,
+  },
+  { name: 'fleet-text', test: /src\/cli\/render\/(fleet-text|glyphs)\.ts$/ },
+  // What `heimdall run` begins with, and what it loads while git looks.
+  { name: 'run', test: /src\/spine\/worktree-state\.ts$|src\/cli\/commands\/(run|policy\/run-policy)\.ts$/ },
+  // What starts a run takes, and its keeper too.
+  {
+    name: 'opened-run',
+    test: /src\/runs\/owned-run\.ts$|src\/coordination\/(coordination|change|who\/(enrol|kept|registration))\.ts$|src\/fleet\/door\.ts$|src\/id-source\.ts$/,
+  },
+  { name: 'start-run', test: /src\/spine\/start-run\.ts$/ },
   {
     name: 'tables',
     test: /src\/cli\/quick-read\.ts$|src\/briefing\/(planning|rows|values|protocol-log|state-file|symbols|blackboard)\.ts$/,
   },
 ]
 
+/** What loads chunks stands in every entry: found by Node as a file of its own, it would cost what one chunk does. */
+async function loaderText() {
+  const build = await rolldown({ ...shared, input: 'src/chunk-loader.ts' })
+  const { output } = await build.generate({ format: 'cjs', minify: { mangle: false, compress: false, codegen: true } })
+  await build.close()
+  return `(()=>{const exports={};${output[0].code};return exports.chunkLoader})()`
+}
+
+/** The chunks of the groups above: starts load them. */
+const groupChunks = () =>
+  readdirSync('dist/chunks').filter((file) =>
+    groups.some(({ name }) => new RegExp(`^${name}-[\\w-]{8}\\.cjs$`).test(file)),
+  )
+
 rmSync('dist', { recursive: true, force: true })
+const loader = await loaderText()
 await bundle(
   {
     cli: 'src/cli/entry.ts',
     mcp: 'src/mcp/entry.ts',
     shim: 'src/shim/entry.ts',
+    keeper: 'src/spine/entry.ts',
+    task: 'src/dispatch/entry.ts',
+    demo: 'src/demo/entry.ts',
   },
   {
     dir: 'dist',
@@ -94,18 +143,27 @@ await bundle(
     entryFileNames: '[name].cjs',
     chunkFileNames: 'chunks/[name]-[hash].cjs',
     codeSplitting: { groups },
+    // The entries' own `require` is the parameter of the function that Node wraps them in.
+    banner: ({ isEntry }) => (isEntry ? `require=${loader}(__dirname,require);` : ''),
   },
 )
 // One file each: a session's process is started for every session, and shares nothing with the commands at run time.
 for (const [name, path] of [
-  ['session', 'src/supervisor/entry.ts'],
+  ['chunks/session-process', 'src/supervisor/entry.ts'],
   ['screen-worker', 'src/supervisor/screen/screen-worker.ts'],
 ])
   await bundle({ [name]: path }, { file: `dist/${name}.cjs`, format: 'cjs', codeSplitting: false })
+writeFileSync('dist/session.cjs', `${loader}(__dirname,require)("./chunks/session-process.cjs");\n`)
+execFileSync(process.execPath, ['scripts/bytecode.mjs', 'dist', 'session-process.cjs', ...groupChunks()], {
+  stdio: 'inherit',
+})
 await bundle(
   { client: 'src/client/index.ts', canonical: 'src/canonical/index.ts' },
   { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
 )
-writeLicences()
+packages.write('dist/THIRD-PARTY-LICENSES.txt')
+await buildDashboard('dist/dashboard')
 if (process.argv.includes('--types'))
-  execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.types.json'], { stdio: 'inherit' })
+  execFileSync(process.execPath, ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.types.json'], {
+    stdio: 'inherit',
+  })

@@ -12,7 +12,7 @@ export async function bundlePrograms(from, to) {
   const build = await rolldown({
     input: Object.fromEntries(names.map((name) => [name, `${from}/${name}.ts`])),
     platform: 'node',
-    external: /^(node:|@lydell|@photostructure|fs-native-extensions|gpt-tokenizer|rolldown)/,
+    external: /^(node:|@lydell|@photostructure|fs-native-extensions|gpt-tokenizer|playwright-core|rolldown)/,
     checks: { pluginTimings: false },
   })
   await build.write({

@@ -1,14 +1,14 @@
 // heimdall.toml: one table of keys, one precedence, and for every value the place it came from.
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { type EnvEntry, type MachineEntry, type PeerEntry } from './config-lists.ts'
+import { checkValue, type ConfigValue, DEFAULT_CLASSIFIER, type KeyType, unknownKey } from './config-values.ts'
 import { HeimdallError, isErrno } from './errors.ts'
 import { printable } from './ids.ts'
 import { CONFIG_BYTES_MAX } from './limits.ts'
+import { DEFAULT_NOTIFY } from './notify-setting.ts'
 import { configDir, type Env } from './paths.ts'
-import { nearest } from './suggest.ts'
 import { isTrusted } from './trust.ts'
-
-type KeyType = 'string' | 'path' | 'integer' | 'boolean' | 'classifier' | 'env-list'
 
 interface KeySpec {
   readonly type: KeyType
@@ -16,28 +16,14 @@ interface KeySpec {
   readonly default: ConfigValue
   /**
    * Whose file may set it. A project's file comes with whatever was cloned: what runs code, sends something
-   * elsewhere or hides from the person what an agent does, counts there only once the person has trusted it.
+   * elsewhere or hides from the person what an agent does, counts there only once the person has trusted it. What is
+   * about the person and not about the project counts in the person's own file alone.
    */
-  readonly from: 'any file' | 'trusted file'
+  readonly from: 'any file' | 'trusted file' | 'own file'
   readonly help: string
 }
 
-export interface EnvEntry {
-  readonly name: string
-  readonly value: string
-}
-
-/** `classifier = "claude"`, or a table with exactly one of the three names and its thresholds. */
-export interface ClassifierChoice {
-  readonly name: 'claude' | 'simple' | 'none'
-  readonly idleThresholdMs: number
-  readonly debounceMs: number
-}
-
-export type ConfigValue = string | number | boolean | null | ClassifierChoice | readonly EnvEntry[]
-
-export const CLASSIFIERS = ['claude', 'simple', 'none'] as const
-export const DEFAULT_CLASSIFIER: ClassifierChoice = { name: 'simple', idleThresholdMs: 3_000, debounceMs: 200 }
+export type { EnvEntry, MachineEntry, PeerEntry }
 
 /** `null` as a default means that the default is worked out where the value is used. */
 export const CONFIG_KEYS = {
@@ -105,6 +91,7 @@ export const CONFIG_KEYS = {
     from: 'any file',
     help: 'silence after which an agent is stale; twice that, evicted; belongs to the repository, a caller can only be more patient',
   },
+  claim_on_write: { type: 'boolean', default: true, from: 'any file', help: 'the first write to a path claims it' },
   // runs
   run_quiet_seconds: {
     type: 'integer',
@@ -127,11 +114,45 @@ export const CONFIG_KEYS = {
     from: 'trusted file',
     help: 'past so many MiB in all, the oldest records of runs are removed; 0 for no bound',
   },
+  // worktrees
+  worktree_dir: {
+    type: 'path',
+    default: null,
+    from: 'trusted file',
+    help: 'folder of agents’ worktrees, outside of every checkout; default $XDG_STATE_HOME/heimdall/worktrees',
+  },
+  worktree_copy: {
+    type: 'string-list',
+    default: [],
+    from: 'any file',
+    help: 'paths of the checkout that git does not have and every worktree gets, such as [".env"]; those that are absent are passed over',
+  },
+  // dispatch
+  peers: {
+    type: 'peer-list',
+    default: [],
+    from: 'trusted file',
+    help: '[[peers]] tables with name, url, token_file and role (worker or orchestrator): who tasks are sent to, and who may send',
+  },
+  // fleet
+  machines: {
+    type: 'machine-list',
+    default: [],
+    from: 'own file',
+    help: '[[machines]] tables with name (as heimdall fleet status shows it) and ssh (what your ssh calls it): whose terminals the hub opens',
+  },
+  // waits
+  notify: {
+    type: 'notify',
+    default: DEFAULT_NOTIFY,
+    from: 'own file',
+    help: '[notify] with command, ntfy, webhook, desktop and content: how you are told that an agent waits for you',
+  },
 } as const satisfies Record<string, KeySpec>
 
 export type ConfigKey = keyof typeof CONFIG_KEYS
 
-export interface Setting {
+interface Setting {
   readonly value: ConfigValue
   /** `flag`, `env NAME`, the path of a file, or `default`. */
   readonly origin: string
@@ -153,6 +174,7 @@ export interface ConfigSources {
 interface Layer {
   readonly origin: string
   readonly values: Partial<Record<ConfigKey, ConfigValue>>
+  readonly isOwn: boolean
   readonly isTrusted: boolean
 }
 
@@ -163,7 +185,8 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     const text = readConfigFile(path, owner)
     if (text === undefined) continue
     const values = await parseConfig(text, path)
-    layers.push({ origin: path, values, isTrusted: owner !== 'project' || isTrusted(sources.env, path, text) })
+    const isOwn = owner !== 'project'
+    layers.push({ origin: path, values, isOwn, isTrusted: isOwn || isTrusted(sources.env, path, text) })
   }
   const settings = (Object.keys(CONFIG_KEYS) as ConfigKey[]).map((key) => [key, pick(key, sources, layers)] as const)
   return Object.fromEntries(settings) as Config
@@ -208,9 +231,10 @@ function pick(key: ConfigKey, sources: ConfigSources, layers: readonly Layer[]):
   const variable = spec.env === undefined ? undefined : sources.env[spec.env]
   if (spec.env !== undefined && variable !== undefined && variable !== '')
     return { value: fromText(spec, variable, `environment variable ${spec.env}`), origin: `env ${spec.env}` }
-  const said = layers.flatMap(({ origin, values, isTrusted: counts }) => {
+  const said = layers.flatMap(({ origin, values, isOwn, isTrusted: isBelieved }) => {
     const value = values[key]
-    return value === undefined ? [] : [{ value, origin, counts: counts || spec.from === 'any file' }]
+    const counts = isOwn || spec.from === 'any file' || (spec.from === 'trusted file' && isBelieved)
+    return value === undefined ? [] : [{ value, origin, counts }]
   })
   const first = said.find(({ counts }) => counts) ?? { value: spec.default, origin: 'default' }
   const ignored = said.find(({ counts }) => !counts)
@@ -290,80 +314,6 @@ function refuseOurVariables(path: string, values: Partial<Record<ConfigKey, Conf
 
 function isConfigKey(key: string): key is ConfigKey {
   return Object.hasOwn(CONFIG_KEYS, key)
-}
-
-function unknownKey(path: string, key: string, known: readonly string[]): HeimdallError {
-  const close = nearest(key, known)
-  return new HeimdallError('CONFIG_INVALID', `${path}: unknown key ${printable(key)}`, {
-    hint: close === undefined ? `known keys: ${known.join(', ')}` : `did you mean ${close}?`,
-  })
-}
-
-function checkValue(path: string, key: string, type: KeyType, value: unknown): ConfigValue {
-  switch (type) {
-    case 'string':
-    case 'path':
-      if (typeof value === 'string') return value
-      break
-    case 'integer':
-      if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-      break
-    case 'boolean':
-      if (typeof value === 'boolean') return value
-      break
-    case 'classifier':
-      return checkClassifier(path, value)
-    case 'env-list':
-      return checkEnvList(path, value)
-  }
-  throw wrongType(path, key, type, value)
-}
-
-function wrongType(path: string, key: string, expected: string, value: unknown): HeimdallError {
-  return new HeimdallError(
-    'CONFIG_INVALID',
-    `${path}: ${key} must be ${expected}, got ${printable(JSON.stringify(value))}`,
-  )
-}
-
-function checkClassifier(path: string, value: unknown): ClassifierChoice {
-  const names: readonly string[] = CLASSIFIERS
-  if (typeof value === 'string' && names.includes(value))
-    return { ...DEFAULT_CLASSIFIER, name: value as ClassifierChoice['name'] }
-  const entries = isTable(value) ? Object.entries(value) : []
-  const [name, parameters] = entries[0] ?? []
-  if (entries.length !== 1 || name === undefined || !names.includes(name) || !isTable(parameters))
-    throw wrongType(path, 'classifier', `one of ${names.join(', ')}, or a table with exactly one of them`, value)
-  const known = ['idle_threshold_ms', 'debounce_ms']
-  for (const key of Object.keys(parameters))
-    if (!known.includes(key)) throw unknownKey(path, `classifier.${name}.${key}`, known)
-  const number = (key: string, fallback: number): number =>
-    parameters[key] === undefined
-      ? fallback
-      : (checkValue(path, `classifier.${name}.${key}`, 'integer', parameters[key]) as number)
-  return {
-    name: name as ClassifierChoice['name'],
-    idleThresholdMs: number('idle_threshold_ms', DEFAULT_CLASSIFIER.idleThresholdMs),
-    debounceMs: number('debounce_ms', DEFAULT_CLASSIFIER.debounceMs),
-  }
-}
-
-function checkEnvList(path: string, value: unknown): readonly EnvEntry[] {
-  if (!Array.isArray(value)) throw wrongType(path, 'env', '[[env]] tables with name and value', value)
-  return value.map((entry: unknown) => {
-    if (
-      isTable(entry) &&
-      typeof entry['name'] === 'string' &&
-      typeof entry['value'] === 'string' &&
-      Object.keys(entry).length === 2
-    )
-      return { name: entry['name'], value: entry['value'] }
-    throw wrongType(path, 'env', 'tables with a name and a value, both strings', entry)
-  })
-}
-
-function isTable(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function fromText(spec: KeySpec, text: string, where: string): ConfigValue {

@@ -5,6 +5,8 @@
 export const LOG_LINE_BYTES_MAX = 64 << 10
 /** How long a command waits for another process that holds a file's lock before it says STORE_BUSY. */
 export const LOCK_WAIT_MS = 10_000
+/** For whoever waits with the thread held: holders of such locks write one small file, but may be out of luck with the processor. */
+export const LOCK_NOW_WAIT_MS = 5_000
 /** Longest pause of the one who is next for a held lock. */
 export const LOCK_SEAT_POLL_MS_MAX = 10
 /** Longest pause of all others: 200 waiting processes then cost a few percent of a core. */
@@ -55,6 +57,10 @@ export const FRAME_PAYLOAD_BYTES_MAX = 1 << 20
 // -- client
 /** A session answers within a millisecond or so; one that is stopped or starved must not hang a command for ever. */
 export const SESSION_ANSWER_MS = 5_000
+/** Sessions that one `hm kill` ends at once, so that their grace times do not add up; each is a socket. */
+export const KILLED_AT_ONCE = 64
+/** And on another machine, where each is a connection of ssh: a server takes ten that are not through yet. */
+export const KILLED_ELSEWHERE_AT_ONCE = 8
 /** Output that a slow consumer of the client library has not taken yet; past it the socket is not read. */
 export const CLIENT_QUEUE_BYTES_MAX = 1 << 20
 /** Typed or pasted into an attached terminal while the program does not read; past it the viewer is left. */
@@ -213,6 +219,8 @@ export const ENTRIES_TRIMMED_AT_ONCE = 1_024
 export const FOLLOW_BATCH = 256
 /** How often a follower looks when the system tells it nothing; where it does, this is only a second chance. */
 export const FOLLOW_LOOK_MS = 500
+/** How often a command that follows looks whether its output is still read: one link of /proc each time. */
+export const OUTPUT_READER_LOOK_MS = 500
 /** A commit that is being written is looked for this long after the last sign of it, the flush of a slow disk included. */
 export const FOLLOW_SETTLE_MS = 250
 /** The longest distance of two such looks: what a follower may be late. */
@@ -248,6 +256,69 @@ export const BLAME_BYTES_MAX = 64 << 20
 export const BLAME_RANGES_MAX = 64
 /** How far back git is asked who brought a claim file: many times the longest lease, so that what is older holds nothing, and few commits even of a busy project. */
 export const BRINGER_DAYS_MAX = 30
+
+// -- spine
+/** A keeper beats this often at most: three times within the shortest time after which an agent is stale. */
+export const KEEPER_BEAT_MS = 20_000
+/** Between the death of a keeper and the next one; doubled up to the longest, so that one that cannot live costs little. */
+export const KEEPER_RESTART_MS = 200
+export const KEEPER_RESTART_MS_MAX = 30_000
+/** A keeper that cannot reach the store tries again so often, for as long as its session lives. */
+export const KEEPER_RETRY_MS = 1_000
+/** Of a run whose supervisor was killed nothing runs five seconds later: who ignored the hang-up gets this long once more. */
+export const RUN_ORPHAN_GRACE_MS = 3_000
+/** Members of a run that outlive its session: shims that the sweep of the session's tree ends, within its grace time. */
+export const RUN_MEMBERS_LEAVE_MS = 8_000
+/** How long `heimdall run` waits after the end of its command for the run to be closed. */
+export const RUN_CLOSED_MS = 10_000
+/** From this share on a budget is about to stop its agent, and a person is told; smaller ones than this end too soon for it. */
+export const BUDGET_NEAR_SHARE = 0.9
+export const BUDGET_NEAR_LIMIT_MIN = 10
+/** How often a keeper looks at the record and says on the sheet what the agent does; and how soon after a change of its state. */
+export const PULSE_MS = 5_000
+export const PULSE_SOON_MS = 500
+/** Who is silent for longer begins to work anew when it speaks again. */
+export const PULSE_BUSY_MS = 60_000
+/** Looping: this many times the same within the window. A poll every two minutes stays below it. */
+export const LOOP_COUNT_MIN = 5
+export const LOOP_WINDOW_MS = 10 * 60_000
+export const LOOP_CALLS_KEPT = 500
+/** Stuck: silent for so many times its usual silence, and never sooner than this; builds and models pause for a minute or two. */
+export const STUCK_TIMES = 3
+export const STUCK_SILENT_MS_MIN = 3 * 60_000
+export const STUCK_SILENCES = 20
+/** Agents whose session is over, or of whom nothing was heard, are shown for a working day. */
+export const STATUS_SHOWN_MS = 12 * 60 * 60_000
+/** Collisions and notes that are looked through for what is still open. */
+export const STATUS_EVENTS_MAX = 500
+/** What others say is shown in one line of this length. */
+export const STATUS_TEXT_CHARS_MAX = 200
+/** A session that does not answer within this is shown as its files tell. */
+export const STATUS_ANSWER_MS = 1_000
+/** Snapshots for those who follow: at most this often, and at least this often looked for. */
+export const STATUS_NEWS_MS = 200
+export const STATUS_LOOK_MS = 2_000
+/** Where sessions are asked as well: fifty connections a second are nothing, and a person reads no faster. */
+export const STATUS_ASKED_MS = 1_000
+/** `heimdall top` draws at least this often, so that ages are true; `l` puts a wait off for as long as `heimdall later` does. */
+export const TOP_DRAW_MS = 1_000
+export const TOP_LATER_MS = 15 * 60_000
+/** A collision that is let wait comes back after this, from the page and from `heimdall top` alike. */
+export const LET_WAIT_MS = 30 * 60_000
+/** An answer counts for `heimdall next` when the agent has gone on for so long and nobody types any more. */
+export const NEXT_SETTLE_MS = 2_000
+/** A wait that is answered at once is not worth a message; and how long telling somebody may take. */
+export const NOTIFY_AFTER_MS = 3_000
+export const NOTIFY_SENDING_MS = 10_000
+/** Waits that were put off; more than a person can remember. */
+export const LATER_MAX = 1_000
+/** What git may take to say how the worktree stands before a start goes on without knowing. */
+export const GIT_AT_START_MS = 1_000
+export const GIT_AT_END_MS = 10_000
+/** Paths in the record of a run: more than that is no list for anybody. */
+export const FILES_RECORDED_MAX = 500
+/** What a run's terminal may fill: some days of a busy agent; past it the recording ends, and the agent goes on. */
+export const RUN_RECORDING_BYTES_MAX = 64 << 20
 
 // -- mcp and guard
 /** The SDK's own stdio limit is 10 MiB; no call of ours needs a tenth of this. */
@@ -307,6 +378,22 @@ export const ARGS_DEPTH_MAX = 32
 export const ARGS_VALUES_MAX = 10_000
 /** Calls that `policy explain` makes before the one that it explains, as many as a test case may repeat. */
 export const EXPLAINED_NTH_MAX = 10_000
+/** How long `policy init` waits for the tools of one server: some are fetched from a registry when they start. */
+export const ASKED_SERVER_MS = 30_000
+/** And for its end, which the shim makes sure of in less. */
+export const ASKED_SERVER_END_MS = 10_000
+/** Servers that it asks at once. */
+export const ASKED_SERVERS_AT_ONCE = 4
+/** What it reads of one server. */
+export const ASKED_SERVER_BYTES_MAX = 8 << 20
+/** Pages of a list of tools that it asks for. */
+export const TOOL_PAGES_MAX = 100
+/** Calls that `policy diff` tries both policies on. */
+export const DIFF_PROBES_MAX = 50_000
+/** Calls of a recorded run that a replay waits for the end of; a record that was cut never tells of some. */
+export const REPLAY_OPEN_MAX = 65_536
+/** Rows that a replay keeps for its table and its JSON; what is beyond is counted, so that a record of any size fits in memory. */
+export const REPLAY_ROWS_MAX = 10_000
 /** Links on the way to one path, as Linux has it; more lead in a circle. */
 export const LINKS_FOLLOWED_MAX = 40
 /** A breaker keeps this many times of a key; more would be a rate limit. */
@@ -366,8 +453,85 @@ export const RUNS_LISTED = 50
 export const RECORD_POLL_MS = 500
 /** And while somebody writes. */
 export const RECORD_BUSY_MS = 5
+/** What one transaction of the run index takes of a record; what is under way is in memory until then. */
+export const INDEX_BATCH_BYTES = 8 << 20
+/** How long a query brings the run index up to date before it answers from what is there. */
+export const INDEX_CATCH_UP_MS = 3_000
+/** How long it waits for another process that is doing so. */
+export const INDEX_LOCK_MS = 500
+/** How often whoever keeps the index up to date looks at the records. */
+export const INDEX_FOLLOW_MS = 500
+/** Of a record's beginning, and before the place up to which it was read, so much is what it is known by: the start of the run with its time, and the last event. */
+export const INDEX_MARK_BYTES = 1_024
+/** Names are cut there in the index, never in the record. */
+export const INDEX_NAME_CHARS_MAX = 1_024
+/** Of each preview or message so much is searched by its words: two full previews fit. */
+export const INDEX_TEXT_CHARS_MAX = 64 << 10
+/** Places of bad lines that are kept for each record; all are counted. */
+export const INDEX_BAD_LINES_KEPT = 100
+/** A person who waits longer than that is told how far it is, and so often. */
+export const PROGRESS_AFTER_MS = 1_000
+export const PROGRESS_EVERY_MS = 200
+/** Entries of the run index under one name are counted so far, to read the shorter list; and so many that have a word are sorted by time. */
+export const INDEX_COUNTED_MAX = 1_000
+/** A beginning of a word stands for so many whole ones before it is left to FTS5, which reads all of each. */
+export const SEARCH_ENDINGS_MAX = 64
+/** Entries that are looked at for a word that many have: the first time, and at most at once. */
+export const SEARCH_WALK_FIRST = 100
+export const SEARCH_WALK_MAX = 6_400
+/** Words of one search. */
+export const SEARCH_WORDS_MAX = 32
+/** Calls that a query shows unless it is told otherwise. */
+export const CALLS_LISTED = 50
+/** Calls and other events that an export reads at a time. */
+export const EXPORT_PAGE = 1_000
+/** Events of a run that its span holds, as many as tracing systems take; the rest is counted. */
+export const SPAN_EVENTS_MAX = 128
+/** The latest moment that OTLP can say, in nanoseconds of 63 bits: one span beyond it has a collector refuse all that came with it. */
+export const SPAN_TIME_MS_MAX = 9_223_372_036_854
+/** Runs whose last segment an export remembers, so that the next one leads back to it; past it the one that came first is forgotten. */
+export const TRACED_RUNS_MAX = 10_000
+/** What goes to a collector in one request: so many spans, or what so many bytes of the record became. */
+export const OTLP_BATCH_SPANS = 512
+export const OTLP_BATCH_BYTES = 1 << 20
+/** And how long the last spans wait for company while runs are followed. */
+export const OTLP_BATCH_MS = 1_000
+/** A collector that has not answered by then is not there. */
+export const OTLP_TIMEOUT_MS = 10_000
+/** How often a request is tried again before an export that does not follow gives up, and how long it waits at first and at most. */
+export const OTLP_RETRIES = 3
+export const OTLP_RETRY_MS = 500
+export const OTLP_RETRY_MAX_MS = 30_000
+/** Of a collector's answer so much is read. */
+export const OTLP_ANSWER_BYTES_MAX = 64 << 10
+/** What an agent did after a call: its next calls, of which so many are shown. */
+export const CALLS_AFTER = 5
+/** Events that a tail begins with. */
+export const EVENTS_TAILED = 20
+/** And looks for at the end of each record. */
+export const TAIL_BYTES = 256 << 10
+/** How often a tail looks at all records for changes that it was not told of. */
+export const RUNS_SWEEP_MS = 5_000
 /** Runs of dead processes that one start looks after; the rest is left to the next one. */
 export const ABANDONED_RUNS_MAX = 32
+
+// -- shim over HTTP
+/** The head of a request has to be there by then: whoever sends it byte by byte holds a connection no longer. */
+export const HTTP_HEADERS_MS = 5_000
+/** And its body; a large one over loopback takes seconds. */
+export const HTTP_BODY_MS = 300_000
+/** How long a client's idle connection is kept: longer than clients keep theirs, so that it is they who close. */
+export const HTTP_KEPT_MS = 65_000
+/** The same towards the server, shorter than servers keep theirs: a call must not be sent on a connection that is being closed. */
+export const HTTP_IDLE_MS = 4_000
+/** Fifty agents with some streams each; past it new connections are closed. */
+export const HTTP_CONNECTIONS_MAX = 512
+/** A server that cannot be connected to within this time is down. */
+export const HTTP_CONNECT_MS = 30_000
+/** How long the answer of a call is awaited when its stream has ended and the client may ask for the rest. */
+export const HTTP_RESUME_MS = 300_000
+/** The last answers, to calls that were open at the end, have this long to be taken. */
+export const HTTP_LAST_ANSWERS_MS = 500
 
 // -- shim
 /** An id, method or tool name longer than this is no name; it is refused unread. */
@@ -386,6 +550,10 @@ export const READ_AHEAD_BYTES_MAX = 1 << 20
 export const LOG_TEXT_BYTES_MAX = 8 << 10
 /** Pieces in which a held request is sent on. */
 export const REPLAY_CHUNK_BYTES = 256 << 10
+/** So much of a result that is on its way is looked at when its end has been sent on: nobody waits for its hash before. More would be memory of every shim. */
+export const RESULT_BEHIND_BYTES_MAX = 11 << 20
+/** The same in pieces: a server may write byte by byte. */
+export const RESULT_BEHIND_PIECES_MAX = 1_024
 export const PASSED_BYTES_UNFREED_MAX = 16 << 20 // buffers that a shim has read and is done with; then a minor collection frees them
 /** After the end of input an upstream that has nothing left to answer gets this long to go by itself. */
 export const UPSTREAM_EOF_MS = 300
@@ -399,6 +567,30 @@ export const UPSTREAM_GRACE_MS = 2_000
 export const PARENT_WATCH_MS = 1_000
 /** Tools of which a shim remembers what their server says; the rest count as dangerous. */
 export const TOOLS_ANNOTATED_MAX = 10_000
+/** Pages of lists of tools that a client may still ask for, by their cursors; older ones count as pages of an unknown list. */
+export const TOOL_LIST_WALKS_MAX = 64
+/** Tools of a server that are pinned; what it lists beyond that is not, and *control* lets nobody call it. */
+export const PIN_TOOLS_MAX = 4_096
+/** What is kept of one definition, so that a difference can be shown; of a longer one only the hash. */
+export const PIN_TEXT_BYTES_MAX = 256 << 10
+/** The same of all definitions of a server. */
+export const PIN_TEXTS_BYTES_MAX = 8 << 20
+/** Definitions of one tool that nobody has approved, the newest; a server may show another one each time. */
+export const PIN_SHOWN_MAX = 4
+/** Of one tool, in one shim: past it nobody needs to know which they were, the tool stays refused. */
+export const PIN_UNAPPROVED_MAX = 64
+/** Definitions of one tool that are approved at once, for servers that tell each client something else. */
+export const PIN_APPROVED_MAX = 8
+/** Lists with news that one shim writes down; a server that changes with every list fills no disk. */
+export const PIN_NEWS_MAX = 256
+/** Pages that could not be compared when they came, and are compared with the next call; older ones count as never seen. */
+export const PIN_PAGES_UNKEPT_MAX = 8
+/** Tools that one event names; the others are counted. */
+export const PIN_EVENT_TOOLS_MAX = 32
+/** What one event shows of the differences, all tools together: escaped once more it still fits a line of a log. */
+export const PIN_EVENT_DIFF_BYTES = 16 << 10
+/** What is kept of a server's command line, to be shown. */
+export const PIN_COMMAND_BYTES_MAX = 1_024
 /** A call is held this long for a person's answer unless its rule says otherwise: hosts give a call a minute or more. */
 export const ASK_WAIT_MS = 20_000
 /** And never longer: past a minute hosts give up, and the answer would go to nobody. */
@@ -426,10 +618,290 @@ export const SECRET_BYTES_MAX = 64 << 10
 export const SECRET_SEARCHED_BYTES_MIN = 4
 /** A shorter one is searched for, with a warning: what looks like it by chance is taken out too. */
 export const SECRET_SURE_BYTES_MIN = 8
+/** Values that a session is told to keep out of its recording, in each of two spellings; whoever sends more is sent away. */
+export const SESSION_SECRETS_MAX = 2_000
 /** Bindings of one server, and their file: what is looked for grows with their number. */
 export const SECRET_BINDINGS_MAX = 200
 export const SECRET_BINDINGS_BYTES_MAX = 1 << 20
 /** A keychain may ask its user to unlock it; a host does not wait much longer for its server. */
 export const KEYCHAIN_WAIT_MS = 20_000
-/** Changes of the policy file within this time are one change. */
+/** So long after a change in its folder the policy file is read: whoever writes it is done by then, and many changes are one look. */
 export const POLICY_SETTLE_MS = 50
+// costs
+/** Read of a transcript at once. */
+export const TRANSCRIPT_READ_BYTES = 1 << 20
+/** A longer line is passed over: an answer of a model is far shorter, and so is what its tools are allowed to say. */
+export const TRANSCRIPT_LINE_BYTES_MAX = 64 << 20
+/** How often the keeper of a run looks what its host has spent. */
+export const COST_LOOK_MS = 1_000
+/** And how often for new transcripts, which takes a look at each that the host has ever written. */
+export const TRANSCRIPTS_LOOK_MS = 5_000
+/** Transcripts of one run, subagents among them; past it further ones are not read, and the run says so. */
+export const TRANSCRIPTS_MAX = 1_000
+// worktrees
+/** What git may say in one answer: the names of some hundred thousand files. */
+export const GIT_ANSWER_BYTES_MAX = 64 << 20
+/** How long a change of worktrees waits for another: a checkout of a large repository takes its time. */
+export const WORKTREE_LOCK_WAIT_MS = 120_000
+/** Files brought along into a worktree: settings and keys, not what a package manager has installed. */
+export const WORKTREE_COPIED_FILES_MAX = 1_000
+/** Files named in one line of a message; --json has them all. */
+export const WORKTREE_NAMED_MAX = 8
+// hooks of hosts
+/** How long `heimdall init` waits for another one, which may have the files of five hosts to write. */
+export const SETUP_LOCK_WAIT_MS = 60_000
+/** What a host may hand to a hook: the content of a file that is written whole, and then some. */
+export const HOOK_BYTES_MAX = 64 << 20
+/** How long a hook waits for whoever writes to the store: well within the ten seconds after which hosts go on without an answer, also where the answer is a no. */
+export const HOOK_BUSY_MS = 4_000
+/** Read at a time: what a pipe holds, and mostly the whole of it. */
+export const HOOK_READ_BYTES = 64 << 10
+/** A diff that a shell command applies, looked into for the files it names. */
+export const HOOK_PATCH_BYTES_MAX = 4 << 20
+/** A hook that finds the last sign of life of its agent older than this gives one, as a keeper does. */
+export const HOOK_BEAT_MS = 20_000
+/** Calls of hooks of one host session: past it the trail begins anew, and what was missed before is forgotten. */
+export const HOOK_TRAIL_BYTES_MAX = 4 << 20
+/** Of a transcript, for what the last turn has called: turns are shorter. */
+export const HOOK_TRANSCRIPT_BYTES_MAX = 2 << 20
+/** What an agent is told when a session begins, by a real tokenizer; what does not fit is left out, others' words first. */
+export const HOOK_BRIEF_TOKENS_MAX = 400
+/** Claims and notes that the brief names; the rest is a number. */
+export const HOOK_BRIEF_LINES_MAX = 5
+/** Characters of one claim or note in it. */
+export const HOOK_BRIEF_LINE_CHARS_MAX = 90
+/** Paths that a slip remembers: those of one piece of work. The oldest are looked up again. */
+export const HOOK_SLIP_PATHS_MAX = 64
+/** A store that was written to more recently is not remembered: the kernel counts the times of files in steps of up to 10 ms. */
+export const HOOK_SLIP_SETTLED_MS = 100
+/** What a person is shown of a question. */
+export const HOOK_QUESTION_CHARS_MAX = 300
+/** The kernel counts the times of files in steps, which a busy machine makes longer. */
+export const FILE_TIME_STEP_MS = 20
+/** Files inside claims that one look at the disk goes through: those of a large folder, not of a whole tree of packages. */
+export const WATCH_ENTRIES_MAX = 5_000
+/** How often a watcher looks who holds what by now; with the time to judge a write, it is known within two seconds. */
+export const WATCH_LOOK_MS = 1_000
+/** How often a process that stands for a host session looks whether there is an agent to watch by now. */
+export const WATCH_SESSION_MS = 1_000
+/** Files that change together are judged together. */
+export const WATCH_SETTLE_MS = 200
+/** Folders that one watcher has the system tell of: fifty watchers stay below what a user may have. Past it git is asked. */
+export const WATCH_FOLDERS_MAX = 256
+/** How long git may take over a question of the watcher. Past it nothing is known until the next. */
+export const WATCH_GIT_MS = 5_000
+/** How often it is noted what processes have written so far, for comparison; the older, the fewer writes can be told apart. */
+export const WATCH_MARK_MS = 10_000
+/** Paths that are judged at once; of a checkout of everything, the first tell enough. */
+export const WATCH_PATHS_MAX = 200
+// sessions elsewhere
+/** ssh asks the other end for a sign of life this often, and gives up after so many that did not come. */
+export const SSH_ALIVE_S = 5
+export const SSH_ALIVE_COUNT = 3
+export const SSH_CONNECT_S = 10
+/** How long the connection stays for the next command after the last one has left. */
+export const SSH_PERSIST_S = 60
+/** What a socket's path may have, less what ssh appends while it makes one. */
+export const SSH_CONTROL_PATH_BYTES_MAX = 85
+/** What is kept of ssh's complaints. */
+export const SSH_WORDS_BYTES_MAX = 4 << 10
+/** What a login shell may say first, and a list of some thousand sessions. */
+export const PIPE_GREETING_BYTES_MAX = 4 << 20
+/** How long the other end may take to say what it is: a password may have to be typed. */
+export const PIPE_GREETING_MS = 60_000
+/** How long a viewer tries to come back after its connection was lost. */
+export const REMOTE_RETURN_MS = 600_000
+/** Between two tries, at first and at most. */
+export const REMOTE_RETRY_MS = { first: 100, most: 3_000 }
+/** How long `hm pipe` stays to see the last process of an ended session go. */
+export const PIPE_LAST_LOOK_MS = 30_000
+// fleet
+/** How long a connection to the engine may take to come about; longer than any working one, shorter than a person's patience. */
+export const ENGINE_CONNECT_MS = 5_000
+/** How long one question to the engine may take. Past it the connection is dropped, and what was sent is sent again. */
+export const ENGINE_ANSWER_MS = 10_000
+/** How long a command tries to find out what became of an entry before it says OUTCOME_UNKNOWN. */
+export const ENGINE_SETTLE_MS = 15_000
+/** How long a command waits for others of its machine, each of which may be settling an outcome. */
+export const FLEET_LOCK_WAIT_MS = 60_000
+/** How long a turn lasts at most without a word: a catch-up and a decision, on a machine that has more to do. */
+export const FLEET_TURN_MS = 2_000
+/** How long the engine lets a machine wait in line before it has to ask again; far below what an answer may take. */
+export const FLEET_TURN_WAIT_MS = 3_000
+/** How often one change is decided at most; a fleet on which this is not enough is not working. */
+export const FLEET_DECISIONS_MAX = 200
+/** Entries that come with one answer: a few hundred kilobytes, so that a far machine is not given megabytes at once. */
+export const FLEET_BATCH = 500
+/** One entry; notes and scopes are far below. */
+export const FLEET_ENTRY_BYTES_MAX = 4 << 20
+/** Statements remembered for rows of others: a version has one per table, and whoever writes others into the log must not fill memory. */
+export const FLEET_PUTS_KEPT = 200
+/** How often a machine that follows the fleet looks without having heard the bell. */
+export const FLEET_LOOK_MS = 2_000
+/** How exactly a machine knows when it last heard of its fleet: written down no more often than this. */
+export const FLEET_HEARD_MS = 1_000
+/** A copy that has heard nothing for this long is said to be old by guard, hooks and shim: a link looks every two seconds. */
+export const FLEET_COPY_OLD_MS = 60_000
+/** The same for `claim check`, whose clear answer somebody is about to rely on. */
+export const FLEET_CHECK_OLD_MS = 5_000
+/** Entries between two snapshots: applying this many takes about a second. */
+export const FLEET_SNAPSHOT_EVERY = 20_000
+/** What goes to the engine at once of a snapshot. */
+export const FLEET_SNAPSHOT_PART_BYTES = 4 << 20
+/** Largest file that `fleet import` reads. */
+export const FLEET_STATE_BYTES_MAX = 512 << 20
+/** Longest URL of an engine. */
+export const FLEET_URL_BYTES_MAX = 4_096
+/** How far this machine's clock may be from the engine's before doctor says so. */
+export const FLEET_CLOCK_MS = 5_000
+/** Entries that status compares with the engine's: a failover loses seconds, not days. */
+export const FLEET_PLACES_COMPARED = 2_000
+// hub
+/** The port of `heimdall up` unless it is told another. */
+export const HUB_PORT = 7_717
+/** A link is followed at once or not at all. */
+export const HUB_LINK_MS = 300_000
+/** Links that are good at the same time; the oldest goes. */
+export const HUB_LINKS_MAX = 16
+/** A browser that was not seen for this long comes by a new link. */
+export const HUB_VISITOR_IDLE_MS = 7 * 86_400_000
+/** Browsers that are let in at once; the one that came first goes. */
+export const HUB_VISITORS_MAX = 64
+/** Connections of all browsers and hooks together; further ones are refused. */
+export const HUB_CONNECTIONS_MAX = 512
+/** Processes that have asked the hub before and are looked at first when a new connection asks; past it the one that has not asked for longest. */
+export const HUB_PEERS_MAX = 64
+/** Body of one request. */
+export const HUB_BODY_BYTES_MAX = 1 << 20
+/** A request has come whole by then; a browser on this machine needs a moment. */
+export const HUB_REQUEST_MS = 30_000
+/** How long the end of the hub waits for what is being answered. */
+export const HUB_CLOSE_MS = 2_000
+/** Changes within this time are shown at once: no eye tells them apart, and a flood of them costs one look. */
+export const HUB_SETTLE_MS = 80
+/** Between two looks at the fleet while things change all the time. */
+export const HUB_LOOK_MS_MIN = 250
+/** And while nothing does: silence is no event, and makes an agent stale all the same. */
+export const HUB_LOOK_IDLE_MS = 5_000
+/** A comment in the feed now and then, so that both ends know that the other is there. */
+export const HUB_FEED_BEAT_MS = 15_000
+/** Events that wait for a browser that does not read; past it the connection is closed, and it comes back for the rest. */
+export const HUB_FEED_QUEUE_BYTES = 8 << 20
+/** Rows or calls in one message of the feed. */
+export const HUB_FEED_ROWS_MAX = 200
+/** Bytes of a terminal that wait for a browser; past it the session is read no further, and makes a gap and a redraw of it. */
+export const HUB_TERMINAL_QUEUE_BYTES = 1 << 20
+/** Two frames a second are enough to see that something moves. */
+export const HUB_SCREENS_MS = 500
+/** Screens that are drawn at the same time. */
+export const HUB_SCREENS_AT_ONCE = 4
+/** Lines of a conversation in one answer. */
+export const HUB_ROWS_MAX = 500
+/** Files of a repository on the map; a larger one is shown without the smallest files. */
+export const HUB_TREE_FILES_MAX = 60_000
+/** What is shown of a diff at once. */
+export const HUB_DIFF_BYTES_MAX = 512 << 10
+/** Hits of each kind. */
+export const HUB_HITS_MAX = 20
+/** A page asks for several parts at once: they are told from one look. */
+export const HUB_PICTURE_MS = 100
+/** What git says of uncommitted files is good for this long: nobody decides by it. */
+export const HUB_UNCOMMITTED_MS = 10_000
+/** Waits that are over are shown for a working day. */
+export const HUB_ANSWERED_MS = 12 * 60 * 60_000
+/** Of the recorded terminal of a run, what a browser is given to play: the end of a longer one. */
+export const HUB_CAST_BYTES_MAX = 16 << 20
+/** Calls that are looked at for a timeline; a range with more is to be looked at closer. */
+export const HUB_TIMELINE_CALLS_MAX = 200_000
+/** And so many at a time. */
+export const HUB_TIMELINE_CALLS_AT_ONCE = 5_000
+// dispatch
+/** A brief refers to what it is about; whoever repeats it pays for each word at every attempt. Past it, the message is refused. */
+export const DISPATCH_BRIEF_BYTES_MAX = 256 << 10
+/** Names in one list of a message: servers, tools, scopes. */
+export const DISPATCH_NAMES_MAX = 64
+/** One text of a result: a step, a reason, a summary. */
+export const DISPATCH_TEXT_CHARS_MAX = 16 << 10
+/** A result is kept in a row, and sent whole with every look at it; what is larger goes to a file, and the result says so. */
+export const DISPATCH_REPLY_BYTES_MAX = 256 << 10
+/** Of a text that went to a file, what still stands in the result. */
+export const DISPATCH_REPLY_CHARS_SHOWN = 16 << 10
+/** Hints in front of an inline brief. */
+export const INLINE_HINT_BYTES_MAX = 8 << 10
+/** Braces in a peer's prose that may begin an object: each is looked at to its end. */
+export const JSON_IN_TEXT_TRIES_MAX = 64
+/** Attempts that say something about the task, before a person looks at it. */
+export const DISPATCH_ATTEMPTS_MAX = 3
+/** Attempts that failed after they had begun: the second one is the last. */
+export const DISPATCH_FAILURES_MAX = 2
+/** After trouble that passes. */
+export const DISPATCH_BACKOFF_MS = 2_000
+/** When every worker that could do a task is busy, and none says for how long. */
+export const DISPATCH_RETRY_AFTER_S = 5
+/** How long a task of each priority may wait before it goes ahead of an urgent one that has just come. */
+export const DISPATCH_PATIENCE_MS = { urgent: 0, high: 60_000, normal: 600_000, low: 3_600_000 } as const
+/** When a person is told that nobody can do a task; of a pressing one at once. */
+export const DISPATCH_TELL_AFTER_MS = 300_000
+/** For the window that a brief needs: less than any tokenizer makes of prose, so the estimate is on the safe side. */
+export const DISPATCH_BYTES_PER_TOKEN = 3
+/** How often the orchestrator looks without being told of a change. */
+export const DISPATCH_LOOK_MS = 1_000
+/** How often a worker that does not announce itself is asked. */
+export const DISPATCH_PULL_MS = 10_000
+/** How long a worker whose lease has ended is still asked for an attempt before that is lost. */
+export const DISPATCH_LOST_AFTER_MS = 3_000
+/** An answer of a peer; one that hangs is let go. */
+export const PEER_ANSWER_MS = 10_000
+/** How often a task at a peer is looked at while no stream tells of it. */
+export const PEER_POLL_MS = 1_000
+/** A body of a request: the largest message with all its lists. Past it, 413; the rest is read within the time of a request, and thrown away. */
+export const A2A_BODY_BYTES_MAX = 1 << 20
+/** Connections to one server at a time; past it, the newest waits in the kernel. */
+export const A2A_CONNECTIONS_MAX = 256
+/** Requests must arrive within this time. */
+export const A2A_REQUEST_MS = 30_000
+/** How long an orchestrator of a fleet may be silent before another machine takes its place. */
+export const ORCHESTRATOR_LEASE_MS = 45_000
+/** How often a machine that stands by looks whether it may. */
+export const ORCHESTRATOR_LOOK_MS = 5_000
+/** How long an announce holds. A third of it is the pace of renewals. */
+export const WORKER_TTL_S = 45
+/** A message takes less than this from one machine to another; what is more is another clock. */
+export const CLOCK_SKEW_MS_MIN = 5_000
+/** Changes of a profile within this time are one announce. */
+export const ANNOUNCE_SETTLE_MS = 1_000
+/** How long an MCP server has to start, to answer the greeting and a ping. */
+export const MCP_PROBE_MS = 5_000
+/** How long the answer holds: a dispatch right after an announce does not start every server again. */
+export const MCP_PROBE_KEPT_MS = 10_000
+/** The same for an announce, which is renewed several times a minute: what changed since is found at the next task. */
+export const MCP_ANNOUNCE_KEPT_MS = 60_000
+/** Servers that are probed at the same time. */
+export const MCP_PROBES_AT_ONCE = 4
+/** A frame of a runtime: one line of its stream. */
+export const FRAME_BYTES_MAX = 16 << 20
+/** How long the run of an ended task may take to close before its worktree is left for the next start of the worker. */
+export const TASK_CLOSE_WAIT_MS = 30_000
+export const TASK_LOOK_MS = 100
+/** An agent that was told to end, at its budget or its deadline, has this long for it. */
+export const TASK_ASKED_MS = 5_000
+/** The rest of an agent's output after its end; a program that it left running may hold it open. */
+export const TASK_DRAIN_MS = 2_000
+/** HEIMDALL_RESULT_FILE. */
+export const RESULT_FILE_BYTES_MAX = 1 << 20
+/** A token of a peer. */
+export const PEER_TOKEN_BYTES_MAX = 4 << 10
+/** An agent of the demo waits so long for a person, or for whoever plays one: it must end by itself. */
+export const DEMO_AGENT_WAIT_MS = 90_000
+/** What a command of the demo prints; briefs are the longest of it. */
+export const DEMO_OUTPUT_BYTES_MAX = 4 << 20
+/** Agents of the demo share one index of git, which each holds for milliseconds. */
+export const DEMO_COMMIT_TRIES = 20
+/** Two minutes past which something hangs: the demo takes a minute, and is told to end. */
+export const DEMO_MS_MAX = 180_000
+/** How long a person has for the demo's question, at its normal pace, before it answers itself. */
+export const DEMO_ANSWER_MS = 12_000
+/** How often the demo asks its workers, until what they need answers. */
+export const DEMO_LOOK_MS = 1_000
+/** Past this what the demo has asked to end is killed. */
+export const DEMO_END_MS = 5_000

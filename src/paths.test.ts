@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { configDir, contains, findProject, resolveInside, sessionsDir, stateDir } from './paths.ts'
+import { configDir, contains, findProject, PLANNING_MARK, resolveInside, sessionsDir, stateDir } from './paths.ts'
 
 let dir: string
 beforeEach(() => {
@@ -36,6 +36,13 @@ describe('findProject', () => {
     const linked = findProject(join(dir, 'linked'), {})
     expect(linked.root).toBe(join(dir, 'linked'))
     expect(linked.coordinationDir).toBe(join(main, '.git/heimdall'))
+    expect(linked.planningDir).toBe(join(dir, 'linked/.planning'))
+    // Made for an agent: it shares the planning root of the checkout that it was made from, while there is one.
+    const mark = join(main, '.git/worktrees/linked', PLANNING_MARK)
+    writeFileSync(mark, `${join(main, '.planning')}\n`)
+    expect(findProject(join(dir, 'linked'), {}).planningDir).toBe(join(main, '.planning'))
+    writeFileSync(mark, `${join(dir, 'gone/.planning')}\n`)
+    expect(findProject(join(dir, 'linked'), {}).planningDir).toBe(join(dir, 'linked/.planning'))
   })
 
   test('without git the folder itself, its state under .planning', () => {

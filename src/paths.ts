@@ -18,13 +18,19 @@ export interface Project {
   readonly coordinationDir: string
 }
 
+/** Of linked worktrees, the checkout that they belong to. */
+export function homeOf({ root, gitCommonDir }: Pick<Project, 'root' | 'gitCommonDir'>): string {
+  return gitCommonDir !== undefined && basename(gitCommonDir) === '.git' ? dirname(gitCommonDir) : root
+}
+
 /** Finds the project that `cwd` is in. Git is read, not run: a command must not pay for a process to learn where it is. */
 export function findProject(cwd: string, env: Env): Project {
-  const start = realpathSync.native(cwd)
+  const start = realFolder(cwd)
   const git = findGit(start)
   const root = git?.root ?? start
   const override = env['HEIMDALL_PLANNING_DIR']
-  const planningDir = override === undefined || override === '' ? join(root, '.planning') : resolve(cwd, override)
+  const planningDir =
+    override === undefined || override === '' ? (git?.planningDir ?? join(root, '.planning')) : resolve(cwd, override)
   // With an explicit planning root the whole state sits inside it, so that a test or a fixture is an island.
   const isIsland = override !== undefined && override !== ''
   const coordinationDir =
@@ -32,10 +38,35 @@ export function findProject(cwd: string, env: Env): Project {
   return { root, gitCommonDir: git?.commonDir, planningDir, coordinationDir }
 }
 
+/** Nothing for a folder that is gone, or not for us to look into. */
+export function findProjectIfThere(cwd: string, env: Env): Project | undefined {
+  try {
+    return findProject(cwd, env)
+  } catch (error) {
+    if (!(error instanceof HeimdallError) || error.code !== 'FOLDER_GONE') throw error
+    return undefined
+  }
+}
+
+/** Hosts and commands name folders that were removed meanwhile, or never were. */
+function realFolder(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EACCES', 'ERR_INVALID_ARG_VALUE')) throw error
+    throw new HeimdallError('FOLDER_GONE', `there is no folder ${printable(path)}`, { cause: error })
+  }
+}
+
 interface Git {
   readonly root: string
   readonly commonDir: string
+  /** Of a worktree that was made for an agent. */
+  readonly planningDir?: string | undefined
 }
+
+/** In the git folder of a linked worktree: names the planning root of the checkout that it was made from. */
+export const PLANNING_MARK = 'heimdall-planning'
 
 function findGit(start: string): Git | undefined {
   for (let dir = start; ; dir = dirname(dir)) {
@@ -43,10 +74,23 @@ function findGit(start: string): Git | undefined {
     const kind = kindOf(dotGit)
     if (kind === 'dir') return { root: dir, commonDir: commonDirOf(dotGit) }
     if (kind === 'file') {
-      const gitDir = /^gitdir: (.+)$/m.exec(readFileSync(dotGit, 'utf8'))?.[1]
-      if (gitDir !== undefined) return { root: dir, commonDir: commonDirOf(resolve(dir, gitDir)) }
+      // To the end of the text, as git reads it: a folder may have a line feed in its name.
+      const gitDir = /^gitdir: ([^]+?)[\r\n]*$/.exec(readFileSync(dotGit, 'utf8'))?.[1]
+      if (gitDir !== undefined) return linked(dir, resolve(dir, gitDir))
     }
     if (dirname(dir) === dir) return undefined
+  }
+}
+
+function linked(root: string, gitDir: string): Git {
+  const commonDir = commonDirOf(gitDir)
+  try {
+    const planningDir = readFileSync(join(gitDir, PLANNING_MARK), 'utf8').replace(/\n$/, '')
+    // The checkout may have been removed since.
+    return kindOf(dirname(planningDir)) === 'dir' ? { root, commonDir, planningDir } : { root, commonDir }
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error
+    return { root, commonDir }
   }
 }
 
@@ -80,6 +124,8 @@ function xdg(env: Env, variable: string, fallback: string): string {
 }
 
 export const stateDir = (env: Env): string => xdg(env, 'XDG_STATE_HOME', '.local/state')
+/** Where runs lie: one folder each. */
+export const runsDirOf = (env: Env): string => join(stateDir(env), 'runs')
 export const configDir = (env: Env): string => xdg(env, 'XDG_CONFIG_HOME', '.config')
 /** Not under XDG_DATA_HOME: clients in other languages look for sessions in this one place. */
 export const sessionsDir = (env: Env): string => join(homeDir(env), '.local/share/heimdall/sessions')

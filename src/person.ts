@@ -41,7 +41,7 @@ const HOSTS: readonly Host[] = [
     name: 'Codex',
     program: 'codex',
     inPackage: '@openai/codex',
-    marks: ['CODEX_SANDBOX', 'CODEX_SANDBOX_NETWORK_DISABLED'],
+    marks: ['CODEX_SANDBOX', 'CODEX_SANDBOX_NETWORK_DISABLED', 'CODEX_THREAD_ID'],
   },
   { name: 'Gemini CLI', program: 'gemini', inPackage: '@google/gemini-cli', marks: ['GEMINI_CLI'] },
   { name: 'Qwen Code', program: 'qwen', inPackage: '@qwen-code/qwen-code', marks: ['QWEN_CODE'] },
@@ -54,6 +54,9 @@ const HOSTS: readonly Host[] = [
   { name: 'Crush', program: 'crush', inPackage: '@charmland/crush' },
 ]
 
+/** What hosts give to what they start. */
+export const HOST_MARKS: readonly string[] = HOSTS.flatMap(({ marks }) => marks ?? [])
+
 /** What our sessions, the agents in them, and what hosts start have in their environment. */
 const MARKS: readonly string[] = [
   'HEIMDALL_SUPERVISOR',
@@ -63,7 +66,7 @@ const MARKS: readonly string[] = [
   'HEIMDALL_AGENT_ID',
   'HEIMDALL_HAID',
   'BB_AGENT',
-  ...HOSTS.flatMap(({ marks }) => marks ?? []),
+  ...HOST_MARKS,
 ]
 
 const INTERPRETER = /^(node|nodejs|bun|deno|npx|python[\d.]*|pypy[\d.]*|ruby|uv|uvx)$/
@@ -168,6 +171,18 @@ function whoRunsIt(table: ProcessTable, pid: number): string | undefined {
 export function hostOf(table: ProcessTable, pid: number): string | undefined {
   const words = table.commandWords(pid)
   return HOSTS.find((one) => isHost(one, words))?.name
+}
+
+/**
+ * The nearest host. Some start themselves anew (a launcher of Node.js, a larger heap), so the first of several in a row
+ * is meant: all that one session of the host starts descends from it.
+ */
+export function hostIn(table: ProcessTable, line: readonly number[]): number | undefined {
+  const nearest = line.findIndex((one) => hostOf(table, one) !== undefined)
+  if (nearest === -1) return undefined
+  const name = hostOf(table, line[nearest] ?? 0)
+  const above = line.slice(nearest).findIndex((one) => hostOf(table, one) !== name)
+  return line[above === -1 ? line.length - 1 : nearest + above - 1]
 }
 
 function markOf(table: ProcessTable, pid: number): string | undefined {

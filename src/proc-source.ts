@@ -1,5 +1,5 @@
 // Processes by way of /proc, which Linux has: every answer is read when it is asked for.
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { isErrno } from './errors.ts'
 import { TREE_SCAN_MS } from './limits.ts'
 import {
@@ -23,6 +23,9 @@ const table: ProcessTable = {
   terminalOf,
   holdersOf,
   terminalsOpenIn,
+  folderOf: (pid) => linkOf(`/proc/${pid}/cwd`),
+  bytesWritten,
+  hasOpenToWrite,
 }
 
 export const procSource: ProcessSource = {
@@ -35,8 +38,23 @@ export const procSource: ProcessSource = {
 }
 
 function stat(pid: number): ProcessStat | undefined {
-  const text = readProc(`/proc/${pid}/stat`)
-  return text === undefined ? undefined : parseStat(text.toString('latin1'))
+  const text = ifThere(() => firstBytes(`/proc/${pid}/stat`))
+  return text === undefined ? undefined : parseStat(text)
+}
+
+/** More than a line of `stat` can have; the kernel gives it whole with one read. */
+const LINE_BYTES = 4_096
+let line: Buffer | undefined
+
+/** Asked for every process of every run: without the sizes and buffers of `readFileSync`, in half the time. */
+function firstBytes(path: string): string {
+  line ??= Buffer.allocUnsafe(LINE_BYTES)
+  const fd = openSync(path, 'r')
+  try {
+    return line.toString('latin1', 0, readSync(fd, line, 0, LINE_BYTES, null))
+  } finally {
+    closeSync(fd)
+  }
 }
 
 /** The name in parentheses may hold spaces and parentheses, so the fields are counted from its last one. */
@@ -140,6 +158,22 @@ function terminalsOpenIn(pid: number): string[] {
   const links = namesIn(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`) ?? '')
   return [...new Set(links.filter((link) => /^\/dev\/(pts\/\d+|tty\d+)$/.test(link)))]
 }
+
+function bytesWritten(pid: number): number | undefined {
+  const count = /^wchar:\s*(\d+)$/m.exec(readProc(`/proc/${pid}/io`)?.toString('latin1') ?? '')?.[1]
+  return count === undefined ? undefined : Number(count)
+}
+
+function hasOpenToWrite(pid: number, path: string): boolean {
+  return namesIn(`/proc/${pid}/fd`).some((fd) => {
+    if (linkOf(`/proc/${pid}/fd/${fd}`) !== path) return false
+    const flags = /^flags:\s*([0-7]+)$/m.exec(readProc(`/proc/${pid}/fdinfo/${fd}`)?.toString('latin1') ?? '')?.[1]
+    return flags !== undefined && (Number.parseInt(flags, 8) & WRITE_FLAGS) !== 0
+  })
+}
+
+/** Open to write alone, or to read and write. */
+const WRITE_FLAGS = constants.O_WRONLY | constants.O_RDWR
 
 const readProc = (path: string): Buffer | undefined => ifThere(() => readFileSync(path))
 const linkOf = (path: string): string | undefined => ifThere(() => readlinkSync(path))

@@ -59,6 +59,12 @@ export interface ProcessTable {
   holdersOf(terminal: string): readonly number[]
   /** Terminals that the process has open, as a `tmux` server has those of its clients; nothing where the system does not tell. */
   terminalsOpenIn(pid: number): readonly string[] | undefined
+  /** The folder that the process is in; nothing where the system does not tell. */
+  folderOf(pid: number): string | undefined
+  /** Bytes that the process has written so far, to whatever it was, with those of its children that have ended; nothing where the system does not tell. */
+  bytesWritten(pid: number): number | undefined
+  /** True when the process has the file open to write to it. */
+  hasOpenToWrite(pid: number, path: string): boolean
 }
 
 /** One way to ask the system. */

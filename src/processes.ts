@@ -17,7 +17,12 @@ export function readProcessesFrom(name: string): void {
   chosen = SOURCES[name as keyof typeof SOURCES]
 }
 
-const systemSource = (): ProcessSource => (existsSync('/proc/self/stat') ? procSource : psSource)
+let best: ProcessSource | undefined
+
+function systemSource(): ProcessSource {
+  best ??= existsSync('/proc/self/stat') ? procSource : psSource
+  return best
+}
 
 function source(): ProcessSource {
   chosen ??= systemSource()

@@ -121,6 +121,19 @@ class Picture implements ProcessTable {
     return undefined
   }
 
+  /** Nor this: it would take `lsof`. */
+  folderOf(): undefined {
+    return undefined
+  }
+
+  bytesWritten(): undefined {
+    return undefined
+  }
+
+  hasOpenToWrite(): boolean {
+    return false
+  }
+
   #lines(): ReadonlyMap<number, string> {
     this.#commandLines ??= parseLines(ps(COMMAND_LINES))
     return this.#commandLines

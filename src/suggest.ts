@@ -6,13 +6,17 @@ export function nearest(typed: string, known: readonly string[]): string | undef
   let bestDistance = Infinity
   for (const word of known) {
     const distance = editDistance(typed.slice(0, 64), word)
-    if (distance < bestDistance && distance <= Math.max(1, Math.floor(word.length / 3))) {
+    if (distance < bestDistance && isNear(distance, word)) {
       best = word
       bestDistance = distance
     }
   }
   return best
 }
+
+/** A single letter is one edit away from every other: that is no likeness. */
+const isNear = (distance: number, { length }: string): boolean =>
+  distance < length && distance <= Math.max(1, Math.floor(length / 3))
 
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)

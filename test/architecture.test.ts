@@ -10,40 +10,98 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   wire: [],
   cells: [],
   scopes: [],
+  'known-secrets': [],
   policy: ['canonical', 'scopes'],
   storage: ['canonical'],
   briefing: ['storage', 'canonical'],
-  events: ['storage', 'canonical'],
+  events: ['known-secrets', 'storage', 'canonical'],
   runs: ['events', 'storage', 'canonical'],
+  pins: ['storage', 'canonical'],
   coordination: ['storage', 'scopes', 'canonical'],
+  fleet: ['coordination', 'storage'],
   // Nobody imports it: a session's process is spawned.
-  supervisor: ['wire', 'cells', 'storage'],
+  supervisor: ['known-secrets', 'wire', 'cells', 'storage'],
   client: ['wire'],
   hosts: ['storage', 'canonical', 'events'],
   sessions: ['client', 'wire', 'storage'],
-  shim: ['policy', 'events', 'runs', 'storage', 'canonical', 'scopes', 'client', 'coordination'],
-  dispatch: ['coordination', 'briefing', 'runs', 'sessions', 'storage', 'client'],
-  mcp: ['coordination', 'briefing'],
-  cli: [
+  spine: [
+    'hosts',
+    'sessions',
+    'runs',
+    'coordination',
+    'fleet',
+    'briefing',
+    'policy',
+    'pins',
+    'scopes',
+    'client',
+    'storage',
+  ],
+  shim: [
+    'known-secrets',
+    'policy',
+    'pins',
+    'events',
+    'runs',
+    'storage',
+    'canonical',
+    'scopes',
+    'client',
+    'coordination',
+    'fleet',
+  ],
+  dispatch: ['events', 'spine', 'coordination', 'briefing', 'runs', 'sessions', 'storage', 'client'],
+  mcp: ['coordination', 'briefing', 'fleet'],
+  // Shows and passes on. No shim, no supervisor: hooks are answered by the spine.
+  hub: [
     'canonical',
     'wire',
     'cells',
     'scopes',
     'policy',
+    'pins',
     'storage',
     'briefing',
     'events',
     'runs',
     'coordination',
+    'fleet',
     'client',
     'hosts',
     'sessions',
-    'shim',
+    'spine',
+    'dispatch',
     'mcp',
+  ],
+  // A fleet that uses the product from outside, by its commands; what it reads for itself are records.
+  demo: ['briefing', 'coordination', 'runs'],
+  cli: [
+    'known-secrets',
+    'canonical',
+    'wire',
+    'cells',
+    'scopes',
+    'policy',
+    'pins',
+    'storage',
+    'briefing',
+    'events',
+    'runs',
+    'coordination',
+    'fleet',
+    'client',
+    'hosts',
+    'sessions',
+    'spine',
+    'shim',
+    'dispatch',
+    'mcp',
+    'hub',
+    'demo',
   ],
 }
 
-const PURE = ['canonical', 'wire', 'cells', 'scopes', 'policy']
+const PURE = ['canonical', 'wire', 'cells', 'scopes', 'known-secrets', 'policy']
 /** What a pure room may take from Node.js: nothing that reads or writes the world. */
 const PURE_BUILTINS = ['node:crypto', 'node:buffer', 'node:util', 'node:path', 'node:string_decoder']
 
@@ -53,10 +111,13 @@ const ONLY_IN: Readonly<Record<string, RegExp>> = {
   '@photostructure/sqlite': /^src\/storage\//,
   'fs-native-extensions': /^src\/storage\//,
   '@modelcontextprotocol/server': /^src\/mcp\//,
+  '@opentelemetry': /^src\/cli\/commands\/events\/otlp\//,
+  postgres: /^src\/fleet\//,
+  '@a2a-js/sdk': /^src\/dispatch\/a2a\//,
 }
 
 /** Longer than 400 lines because they are tables. */
-const LONG_TABLES = ['src/errors.ts', 'src/limits.ts', 'src/cli/table/']
+const LONG_TABLES = ['src/errors.ts', 'src/limits.ts', 'src/cli/table/', 'src/hub/contract.ts']
 
 const BANNED_NAME = /(Manager|Helper|Helpers|Utils?|Impl|Service|Handler)$/
 
@@ -67,10 +128,11 @@ interface Source {
   readonly imports: readonly string[]
 }
 
-function sourcesUnder(dir: string): string[] {
+function sourcesUnder(dir: string, isSource = /\.ts$/): string[] {
   return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
     const path = join(dir, entry.name)
-    return entry.isDirectory() ? sourcesUnder(path) : path.endsWith('.ts') && !path.endsWith('.test.ts') ? [path] : []
+    if (entry.isDirectory()) return sourcesUnder(path, isSource)
+    return isSource.test(path) && !path.endsWith('.test.ts') ? [path] : []
   })
 }
 
@@ -108,23 +170,36 @@ describe('imports', () => {
     expect(rooms.filter((room) => !Object.hasOwn(MAY_IMPORT, room))).toEqual([])
   })
 
-  test('a session’s rooms have no import that leads back to where it came from', () => {
-    const rooms = ['wire', 'cells', 'supervisor', 'sessions']
+  /** What leads back to where it came from, by the imports that `seen` says count. */
+  function circles(seen: readonly { readonly path: string; readonly imports: readonly string[] }[]): string[] {
     const within = new Map(
-      sources
-        .filter(({ room }) => rooms.includes(room))
-        .map(({ path, imports }) => [path, imports.map((name) => normalize(join(dirname(path), name)))]),
+      seen.map(({ path, imports }) => [path, imports.map((name) => normalize(join(dirname(path), name)))]),
     )
     const isDone = new Set<string>()
-    const circles: string[] = []
+    const found: string[] = []
     const walk = (path: string, above: readonly string[]): void => {
-      if (above.includes(path)) circles.push([...above.slice(above.indexOf(path)), path].join(' -> '))
+      if (above.includes(path)) found.push([...above.slice(above.indexOf(path)), path].join(' -> '))
       if (isDone.has(path) || above.includes(path)) return
       for (const next of within.get(path) ?? []) if (within.has(next)) walk(next, [...above, path])
       isDone.add(path)
     }
     for (const path of within.keys()) walk(path, [])
-    expect(circles).toEqual([])
+    return found
+  }
+
+  test('a session’s rooms have no import that leads back to where it came from', () => {
+    const rooms = ['wire', 'cells', 'supervisor', 'sessions']
+    expect(circles(sources.filter(({ room }) => rooms.includes(room)))).toEqual([])
+  })
+
+  test('nowhere does code that is loaded lead back to where it came from; types may', () => {
+    const loaded = sources.map(({ path, text }) => ({
+      path,
+      imports: [...text.matchAll(/^(?:import|export)\s(?!type\b)[^'"`;]*?from\s+['"](\.[^'"]+)['"]/gm)].map(
+        (found) => found[1] ?? '',
+      ),
+    }))
+    expect(circles(loaded)).toEqual([])
   })
 
   test('relative imports name an existing file with its extension', () => {
@@ -238,5 +313,51 @@ describe('launchers', () => {
     const files = readdirSync('bin').filter((name) => name !== 'package.json')
     expect(Object.keys(bin).sort()).toEqual(files.sort())
     for (const name of files) expect(bin[name]).toBe(`bin/${name}`)
+  })
+})
+
+describe('dashboard', () => {
+  const pages = sourcesUnder('dashboard', /\.tsx?$/).map(load)
+
+  test('the page knows the types of the hub’s contract, and nothing else of ours', () => {
+    const stray = pages.flatMap(({ path, imports, text }) =>
+      imports
+        .filter((name) => name.startsWith('.') && !normalize(join(dirname(path), name)).startsWith('dashboard/'))
+        .filter(
+          (name) =>
+            !name.endsWith('/src/hub/contract.ts') || !new RegExp(`import type [^;]*?from '${name}'`).test(text),
+        )
+        .map((name) => `${path}: ${name}`),
+    )
+    expect(stray).toEqual([])
+  })
+
+  test('text of agents is never taken for markup', () => {
+    const risky = pages.filter(({ text }) => /dangerouslySetInnerHTML|innerHTML|insertAdjacentHTML|\beval\(/.test(text))
+    expect(risky.map(({ path }) => path)).toEqual([])
+  })
+
+  test('its files say what they are for, and are short', () => {
+    expect(pages.filter(({ text }) => !/^\/\/ .{10,}/.test(text)).map(({ path }) => path)).toEqual([])
+    expect(pages.filter(({ text }) => text.split('\n').length > 400).map(({ path }) => path)).toEqual([])
+  })
+})
+
+describe('planted faults', () => {
+  const faults = JSON.parse(readFileSync('scripts/faults.json', 'utf8')) as readonly {
+    readonly name: string
+    readonly file: string
+    readonly from: string
+    readonly to: string
+    readonly tests: readonly string[]
+  }[]
+
+  test('there are thirteen, each can still be planted, and the tests that should find it are there', () => {
+    expect(new Set(faults.map(({ name }) => name)).size).toBe(13)
+    const gone = faults.filter(
+      ({ file, from, to }) => readFileSync(file, 'utf8').split(from).length !== 2 || from === to,
+    )
+    expect(gone.map(({ name, file }) => `${name}: its text is not, or not only once, in ${file}`)).toEqual([])
+    expect(faults.flatMap(({ tests }) => tests.filter((path) => !existsSync(path)))).toEqual([])
   })
 })

@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ERRORS } from '../src/errors.ts'
 import { cliPage, errorsPage } from './support/generated-docs.ts'
+import { findCommand } from '../src/cli/find-command.ts'
+import { parseCommandLine } from '../src/cli/parse.ts'
 import { COMMANDS } from '../src/cli/table.ts'
+import { figuresBlock, KEPT, MARKS } from '../scripts/figures-block.mjs'
 
 test('docs/errors.md is the table of errors', async () => {
   await expect(errorsPage()).toMatchFileSnapshot('../docs/errors.md')
@@ -23,27 +26,118 @@ test('every command has a unique name, an example that begins with one of its la
   }
 })
 
-test('every relative link of a page leads to a file', () => {
-  const pages = [
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+]
+
+const LAUNCHERS = new Set(COMMANDS.flatMap(({ spec }) => spec.names.map((name) => name.split(' ')[0] ?? '')))
+
+/** As a shell would split it; what a shell would fill in stays a word. */
+function wordsOf(line: string): string[] {
+  return (line.match(/(?:[^\s"'#]|"[^"]*"|'[^']*')+/g) ?? []).map((word) => word.replaceAll(/["']/g, ''))
+}
+
+test('every command line of the README and of the pages for people is one that the launchers understand', () => {
+  const shown = [
     'README.md',
-    'CONTRIBUTING.md',
-    'CHANGELOG.md',
-    ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => join('docs', name)),
+    'docs/demo.md',
+    'docs/operating.md',
+    ...pages.filter((page) => page.startsWith('docs/hosts/')),
   ]
+  const lines = shown.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/^```(?:sh)?\n([^]*?)^```/gm)].flatMap((block) =>
+      (block[1] ?? '').split('\n').map((line) => ({ page, line })),
+    ),
+  )
+  const wrong = lines.flatMap(({ page, line }) => {
+    // `$ heimdall …` is followed by what it printed; `…` and `<` stand for what a reader fills in.
+    const [bin = '', ...words] = wordsOf(
+      line
+        .replace(/\s+#.*$/, '')
+        .replace(/^\$ /, '')
+        .replace(/\s+<\s.*$/, ''),
+    )
+    if (!LAUNCHERS.has(bin)) return []
+    const { found } = findCommand(COMMANDS, bin, words)
+    if (found === undefined) return [`${page}: ${line}`]
+    try {
+      parseCommandLine(found.command.spec, found.calledAs, found.rest)
+      return []
+    } catch (error) {
+      return [`${page}: ${line}: ${String(error)}`]
+    }
+  })
+  expect(wrong).toEqual([])
+  expect(lines.length).toBeGreaterThan(50)
+})
+
+test('every command that a hint names is one, with the flags that it names', () => {
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => join('src', name))
+  const hints = sources.flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/\bhint: ['`]([^'`]*)/g)].flatMap(([, hint = '']) =>
+      [...hint.matchAll(/\b(heimdall|hm|bb) ([a-z][a-z -]*)/g)].map(([shown, bin = '', rest = '']) => ({
+        path,
+        shown,
+        bin,
+        words: rest.trim().split(/ +/),
+      })),
+    ),
+  )
+  const wrong = hints.flatMap(({ path, shown, bin, words }) => {
+    const { found } = findCommand(COMMANDS, bin, words)
+    // `hm ls lists the sessions`: what follows the command are words for people, but a flag is a flag.
+    if (found === undefined) return [`${path}: ${shown}`]
+    const flags = found.rest.filter((word) => /^--[a-z]/.test(word)).map((word) => word.slice(2))
+    const known = [...Object.keys(found.command.spec.flags ?? {}), 'help', 'json', 'version']
+    return flags.filter((flag) => !known.includes(flag)).map((flag) => `${path}: ${shown}: --${flag}`)
+  })
+  expect(wrong).toEqual([])
+  expect(hints.length).toBeGreaterThan(30)
+})
+
+test('the figures of the README are those that benches have left', () => {
+  const readme = readFileSync('README.md', 'utf8')
+  const block = readme.slice(readme.indexOf(MARKS.begin), readme.indexOf(MARKS.end) + MARKS.end.length)
+  expect(block).toBe(figuresBlock(JSON.parse(readFileSync(KEPT, 'utf8')) as Parameters<typeof figuresBlock>[0]))
+})
+
+test('every relative link of a page leads to a file', () => {
   const broken = pages.flatMap((page) =>
     // A regex in an example may look like a link.
     [
       ...readFileSync(page, 'utf8')
         .replace(/^```[^]*?^```/gm, '')
-        .matchAll(/\]\((?!https?:|#)([^)#\s]+)/g),
+        .matchAll(/(?:\]\(|(?:src|srcset)=")(?!https?:|#)([^)#\s"]+)/g),
     ]
       .map((link) => join(dirname(page), link[1] ?? ''))
       .filter((target) => !existsSync(target))
       .map((target) => `${page}: ${target}`),
   )
   expect(broken).toEqual([])
+})
+
+test('every page is reached from the README', () => {
+  const reached = new Set(['README.md'])
+  for (const page of reached)
+    for (const link of readFileSync(page, 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+\.md)/g))
+      reached.add(join(dirname(page), link[1] ?? ''))
+  expect(pages.filter((page) => !reached.has(page) && !page.startsWith('docs/decisions/'))).toEqual([])
+})
+
+test('every file that the map of the code names is there, in the room that it is named for', () => {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  const named = [...readFileSync('docs/architecture.md', 'utf8').matchAll(/`([a-z0-9/-]+\.ts)`/g)].map(
+    (m) => m[1] ?? '',
+  )
+  expect(named.filter((name) => !files.some((file) => file === name || file.endsWith(`/${name}`)))).toEqual([])
+  expect(named.length).toBeGreaterThan(100)
 })
 
 test('continuous integration runs the test line of the README', () => {

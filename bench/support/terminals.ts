@@ -227,6 +227,25 @@ export async function bareNodePty(
   }
 }
 
+/** A relay in Node that does nothing else, spoken to as ours is. */
+export async function bareRelay(folder: string, command: readonly string[], sink: Sink): Promise<Subject> {
+  const path = join(folder, `r${process.hrtime.bigint()}`)
+  const relay = spawn(process.execPath, ['bench/peers/terminal-relay.mjs', path, ...command], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env['PATH'], TERM: 'xterm-256color' },
+  })
+  await new Promise((resolve) => relay.stdout.once('data', resolve))
+  const socket = await reading(path, unframed(sink))
+  return {
+    pid: relay.pid ?? 0,
+    type: (text) => void socket.write(encodeFrame('input', Buffer.from(text))),
+    stop: async () => {
+      await ended(relay)
+      socket.destroy()
+    },
+  }
+}
+
 export function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10

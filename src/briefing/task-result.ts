@@ -7,7 +7,7 @@ import { accept } from './gate.ts'
 import type { Message } from './messages.ts'
 import type { Planning } from './planning.ts'
 
-export interface TaskResult extends CapsuleFields {
+interface TaskResult extends CapsuleFields {
   /** Names the capsule as well. */
   readonly task: string
   readonly status: 'pass' | 'fail' | 'partial'

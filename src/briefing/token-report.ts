@@ -41,7 +41,7 @@ export function totalsBy(rows: readonly LedgerRow[], of: (row: LedgerRow) => str
   return new Map([...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, group]) => [name, totalsOf(group)]))
 }
 
-export interface Span {
+export interface LedgerSpan {
   readonly rows: number
   /** Rows that name no run are one run together. */
   readonly runs: number
@@ -49,7 +49,7 @@ export interface Span {
   readonly to: string | null
 }
 
-export function spanOf(rows: readonly LedgerRow[]): Span {
+export function spanOf(rows: readonly LedgerRow[]): LedgerSpan {
   const times = rows.map(({ ts }) => ts).sort()
   return {
     rows: rows.length,

@@ -6,7 +6,7 @@ import { IS_CANONICAL_ESCAPE, cutCharacter, isSpace, moveBytes, nameOf, writeCha
 import { Escape } from './escape.ts'
 import { Members, compareKeys, keyText, orderMembers } from './members.ts'
 import { NUMERIC, isCanonicalNumber, numberText } from './number-text.ts'
-import { Room } from './room.ts'
+import { ScratchMemory } from './scratch-memory.ts'
 import { NO_WORD, wordOf } from './words.ts'
 
 // What may come next. Every state can be left at any byte and taken up again with the next piece.
@@ -32,7 +32,7 @@ const BLOCK = 64 << 10
 const EXPECTED = ['a value', 'a value', 'a key', 'a key', 'a colon', 'a comma or the end', 'a string'] as const
 
 export class CanonicalWriter {
-  readonly #room = new Room()
+  readonly #memory = new ScratchMemory()
   /** Of the output. */
   #length = 0
   /** What of the current piece has been read. */
@@ -61,7 +61,7 @@ export class CanonicalWriter {
     this.#reset()
     this.#check(source)
     this.#take(source)
-    const isAsItWas = this.#length === 0 && this.#run === this.#room.base
+    const isAsItWas = this.#length === 0 && this.#run === this.#memory.base
     if (isAsItWas && this.#state === AFTER_VALUE && this.#depth === 0) return source
     this.#flush()
     return this.finish()
@@ -81,11 +81,11 @@ export class CanonicalWriter {
     if (this.#state === NUMBER) this.#finishNumber(0)
     if (this.#state !== AFTER_VALUE || this.#depth > 0)
       throw new HeimdallError('JSON_MALFORMED', 'the text ends before its value does')
-    return this.#room.text.subarray(0, this.#length)
+    return this.#memory.text.subarray(0, this.#length)
   }
 
   #reset(): void {
-    this.#room.clear()
+    this.#memory.clear()
     this.#length = 0
     this.#state = VALUE
     this.#depth = 0
@@ -105,8 +105,8 @@ export class CanonicalWriter {
   }
 
   #flush(): void {
-    this.#length = moveBytes(this.#room.text, this.#run, this.#room.end, this.#length)
-    this.#run = this.#room.end
+    this.#length = moveBytes(this.#memory.text, this.#run, this.#memory.end, this.#length)
+    this.#run = this.#memory.end
   }
 
   /**
@@ -114,9 +114,9 @@ export class CanonicalWriter {
    * is copied when something has to differ. Offsets into the output count as if it were there: `i - shift`.
    */
   #scan(bytes: number): void {
-    let text = this.#room.text
+    let text = this.#memory.text
     let i = this.#at
-    let end = Math.min(i + bytes, this.#room.end)
+    let end = Math.min(i + bytes, this.#memory.end)
     let o = this.#length
     let state = this.#state
     let inArray = this.#inArray()
@@ -158,7 +158,7 @@ export class CanonicalWriter {
           }
           o = moveBytes(text, run, i - 1, o)
           // An escape is written when it ends, never copied.
-          run = this.#room.end
+          run = this.#memory.end
           this.#escape.begin()
           state = ESCAPE
         } else throw this.#unexpected(byte, i - 1, 'an escape for a control character')
@@ -171,12 +171,12 @@ export class CanonicalWriter {
         const from = this.#tokenStart + shift
         if (from >= run && isCanonicalNumber(text, from, i)) continue
         this.#length = moveBytes(text, run, i, o)
-        const before = this.#room.base
-        this.#finishNumber(this.#room.end - i)
+        const before = this.#memory.base
+        this.#finishNumber(this.#memory.end - i)
         // A number may become longer, and the piece have made way for it.
-        i += this.#room.base - before
-        end += this.#room.base - before
-        text = this.#room.text
+        i += this.#memory.base - before
+        end += this.#memory.base - before
+        text = this.#memory.text
         o = this.#length
         run = i
         shift = i - o
@@ -207,7 +207,7 @@ export class CanonicalWriter {
           } else if (byte === 0x7d && this.#depth > 0 && !inArray) {
             if (this.#frames[this.#depth * FRAME - 1] === 0) {
               o = this.#sortMembers(run, i - 1, o)
-              text = this.#room.text
+              text = this.#memory.text
               run = i - 1
               shift = run - o
             }
@@ -285,7 +285,7 @@ export class CanonicalWriter {
           const point = this.#escape.take(byte)
           if (point === Escape.GOES_ON) break
           if (point === Escape.LONE) {
-            const where = this.#taken + i - this.#room.base
+            const where = this.#taken + i - this.#memory.base
             throw new HeimdallError('JSON_LONE_SURROGATE', `half of a surrogate pair before byte ${where}`)
           }
           if (point === Escape.UNKNOWN) throw this.#unexpected(byte, i - 1, 'an escape of JSON')
@@ -331,7 +331,7 @@ export class CanonicalWriter {
       const beforeShift = before < o ? 0 : shift
       const keyShift = keyStart < o ? 0 : shift
       const order = compareKeys(
-        this.#room.text,
+        this.#memory.text,
         before + beforeShift,
         (members.offsets[length - 1] as number) + beforeShift,
         keyStart + keyShift,
@@ -351,10 +351,10 @@ export class CanonicalWriter {
     const end = o + (at - run)
     let shift = run - o
     if (start < o) {
-      moveBytes(this.#room.text, run, at, o)
-      shift = this.#room.aside(start, end) - start
-    } else moveBytes(this.#room.text, run, start + shift, o)
-    const text = this.#room.text
+      moveBytes(this.#memory.text, run, at, o)
+      shift = this.#memory.aside(start, end) - start
+    } else moveBytes(this.#memory.text, run, start + shift, o)
+    const text = this.#memory.text
     const twice = orderMembers(text, this.#members, base, shift)
     if (twice !== -1) throw this.#duplicate(twice)
     let next = start
@@ -372,26 +372,26 @@ export class CanonicalWriter {
   #finishNumber(toCome: number): void {
     const start = this.#tokenStart
     this.#state = AFTER_VALUE
-    const text = numberText(this.#room.text.toString('latin1', start, this.#length))
-    this.#room.makeWay(start + text.length + toCome)
-    this.#length = start + this.#room.text.write(text, start, 'latin1')
+    const text = numberText(this.#memory.text.toString('latin1', start, this.#length))
+    this.#memory.makeWay(start + text.length + toCome)
+    this.#length = start + this.#memory.text.write(text, start, 'latin1')
   }
 
   #take(piece: Buffer): void {
-    const room = this.#room
-    room.take(piece, this.#length)
-    this.#at = room.base
-    this.#run = this.#state === ESCAPE ? room.end : room.base
-    while (this.#at < room.end) this.#scan(BLOCK)
+    const memory = this.#memory
+    memory.take(piece, this.#length)
+    this.#at = memory.base
+    this.#run = this.#state === ESCAPE ? memory.end : memory.base
+    while (this.#at < memory.end) this.#scan(BLOCK)
   }
 
   #unexpected(byte: number, at: number, expected: string): HeimdallError {
-    const where = this.#taken + at - this.#room.base
+    const where = this.#taken + at - this.#memory.base
     return new HeimdallError('JSON_MALFORMED', `${nameOf(byte)} at byte ${where}, expected ${expected}`)
   }
 
   #duplicate(keyStart: number): HeimdallError {
-    const key = keyText(this.#room.text, keyStart)
+    const key = keyText(this.#memory.text, keyStart)
     return new HeimdallError('JSON_DUPLICATE_KEY', `the key "${key}" stands twice in one object`)
   }
 }

@@ -76,6 +76,7 @@ function isBlank(cell: IBufferCell, ground: Ground): boolean {
   if (!cell.isBgDefault()) return false
   // What was erased has no marks; a space may have them, and they show.
   if (ground === 'cleared') return chars === ''
-  const isMarked = cell.isUnderline() + cell.isInverse() + cell.isStrikethrough() + cell.isOverline() > 0
+  // Flags, and the highest bit is one of them: struck through is less than nothing.
+  const isMarked = (cell.isUnderline() | cell.isInverse() | cell.isStrikethrough() | cell.isOverline()) !== 0
   return (chars === '' || chars === ' ') && !isLinked(cell) && !isMarked
 }

@@ -24,7 +24,7 @@ interface Row<K extends keyof Kinds> {
   readonly answer?: (params: string, asked: AskedQuery) => string | undefined
 }
 
-export type Query = { readonly [K in keyof Kinds]: Row<K> }[keyof Kinds]
+type Query = { readonly [K in keyof Kinds]: Row<K> }[keyof Kinds]
 
 const st = (text: string): string => `\x1b${text}\x1b\\`
 

@@ -10,7 +10,7 @@ import type { Streams } from './main.ts'
 import type { Parsed } from './parse.ts'
 import { type Style, styleFor } from './render/style.ts'
 
-export interface Call {
+interface Call {
   readonly calledAs: string
   readonly isSeedName: boolean
   readonly json: boolean
@@ -50,7 +50,7 @@ export function contextFor(call: Call): Context {
     json: call.json,
     configFile: globals.config,
     get style() {
-      return (style ??= styleFor(streams.stdout, env, globals.color))
+      return (style ??= styleFor(streams.isPiped?.() === true ? {} : streams.stdout, env, globals.color))
     },
     note,
     resolve(path) {

@@ -1,16 +1,19 @@
 // What the commands of coordination share: the door that a command line is, and who stands at it.
-import type { Coordination, CoordinationOptions } from '../coordination/coordination.ts'
+import { type Coordination, type CoordinationOptions, lostCopy } from '../coordination/coordination.ts'
 import { actAs, askingHere, caller, type Caller, nameToRecord, recordRefusal } from '../coordination/who/caller.ts'
 import { type Door, withRoom as within, withRoomToRead as withinToRead } from '../coordination/frame.ts'
 import { type AgentActor, unknownAgent } from '../coordination/change.ts'
 import type { ProcessRef } from '../coordination/who/process-ref.ts'
-import { roomOptions } from '../coordination/room-options.ts'
+import { roomOptions, type Surroundings } from '../coordination/room-options.ts'
 import { HeimdallError } from '../errors.ts'
+import { fleetDoor } from '../fleet/door.ts'
 import { type Person, requirePerson } from '../person.ts'
 import type { Context } from './command.ts'
+import { settleRuns } from './settle-runs.ts'
 
 /** For commands that may change something. */
 export async function withRoom<T>(context: Context, act: (room: Coordination) => T | Promise<T>): Promise<T> {
+  await settleRuns(context)
   return within(await doorOf(context), act)
 }
 
@@ -20,12 +23,23 @@ export async function withRoomToRead<T>(
   act: (room: Coordination) => T | Promise<T>,
   otherwise: (options: CoordinationOptions) => T,
 ): Promise<T> {
-  return withinToRead(await doorOf(context), act, otherwise)
+  await settleRuns(context)
+  return withinToRead(await doorOf(context), act, (options) => {
+    // Not the same as nobody: others may hold what is asked about.
+    if (fleetDoor.isJoined(options)) throw lostCopy(true)
+    return otherwise(options)
+  })
 }
+
+const surroundingsOf = ({ cwd, env, clock, configFile }: Context): Surroundings => ({ cwd, env, clock, configFile })
+
+/** For whoever opens the store itself, and may change something in it. */
+export const changingOptions = (context: Context): Promise<CoordinationOptions> =>
+  roomOptions({ ...surroundingsOf(context), fleet: fleetDoor })
 
 async function doorOf(context: Context): Promise<Door> {
   return {
-    options: await roomOptions(context),
+    options: await changingOptions(context),
     asking: askingHere(context.env),
     note: (line) => context.note(`warning: ${line}`),
   }
@@ -59,10 +73,10 @@ export function callerOf(context: Context, room: Coordination): Caller {
   return caller(room, askingHere(context.env))
 }
 
-/** Where a command is run, for what it registers: only a session holds what is registered in it. */
+/** Where a command is run, for what it registers: a session, and a host that runs by itself, hold what is registered in them. */
 export function sessionTree(context: Context): ProcessRef | undefined {
   const { place: here } = askingHere(context.env)
-  return here?.session === undefined ? undefined : here.tree
+  return here?.session === undefined && here?.host === undefined ? undefined : here.tree
 }
 
 /** What only a person may do: an agent's attempt is on record under its own name. */

@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 export async function checkCoordination({ cwd, env }: Context): Promise<DoctorFinding> {
   const [{ storePath }, { isStoreThere }, { MIGRATIONS }] = await Promise.all([
-    import('../coordination/view.ts'),
+    import('../coordination/store-path.ts'),
     import('../coordination/sqlite/open-store.ts'),
     import('../coordination/sqlite/schema.ts'),
   ])
@@ -47,6 +47,38 @@ export async function checkCounters({ env }: Context): Promise<DoctorFinding> {
     if (problem !== undefined) return problem
   }
   return { state: 'ok', found: `counters of ${paths.length} runs`, fix: null }
+}
+
+/** Derived: whatever is wrong with it, the next query puts right. */
+export async function checkIndex({ env }: Context): Promise<DoctorFinding> {
+  const [{ runsDirOf }, { indexPath, openIndexToRead }, { behindOf }] = await Promise.all([
+    import('../runs/run-close.ts'),
+    import('../runs/index/run-index.ts'),
+    import('../runs/index/catch-up.ts'),
+  ])
+  const path = indexPath(runsDirOf(env))
+  if (!existsSync(path)) return { state: 'ok', found: 'no run index yet; the first query makes it', fix: null }
+  const index = openIndexToRead(path)
+  if (index === undefined) return { state: 'warn', found: `${path} is of no use`, fix: 'heimdall runs reindex' }
+  try {
+    const [problem] = index.db.problems()
+    if (problem !== undefined)
+      return { state: 'warn', found: `corrupt: ${path}: ${problem}`, fix: 'heimdall runs reindex' }
+    const records = index.records.all()
+    const events = records.reduce((sum, record) => sum + record.events, 0)
+    const bad = records.reduce((sum, record) => sum + record.bad_lines, 0)
+    const behind = Math.ceil(behindOf(index, runsDirOf(env)).bytes / 1024)
+    const found = `${events} events of ${records.length} runs, ${kilobytes(path)}, ${behind} KiB behind`
+    return bad === 0
+      ? { state: 'ok', found, fix: null }
+      : {
+          state: 'warn',
+          found: `${found}; ${bad} lines of records are no events`,
+          fix: 'they are passed over; where they stand is in the table bad_lines',
+        }
+  } finally {
+    index.close()
+  }
 }
 
 /** Whether the lines that imports wrote still start something. */

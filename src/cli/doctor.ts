@@ -1,23 +1,31 @@
 // The checks of `heimdall doctor`; each part of the product adds its own row.
-import { accessSync, constants, lstatSync, mkdtempSync, rmSync } from 'node:fs'
+import { accessSync, chmodSync, constants, lstatSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { configDir, findProject, sessionsDir, stateDir } from '../paths.ts'
 import type { Context } from './command.ts'
-import { checkBriefing, checkCoordination, checkCounters, checkImports } from './doctor-stores.ts'
+import { checkCodexServer, checkGuard, checkHostSessions, checkLedgerServers, HOST_CHECKS } from './doctor-hosts.ts'
+import { SECURITY_CHECKS } from './doctor-security.ts'
+import { checkBriefing, checkCoordination, checkCounters, checkImports, checkIndex } from './doctor-stores.ts'
 
 export interface Check {
   readonly check: string
   readonly state: 'ok' | 'warn' | 'fail'
   readonly found: string
+  /** The command, or the step, that mends it. */
   readonly fix: string | null
+  /** With --fix: it was mended just now, and looked at again. */
+  readonly fixed?: true
 }
 
-export type DoctorFinding = Omit<Check, 'check'>
+export interface DoctorFinding extends Omit<Check, 'check' | 'fixed'> {
+  /** For --fix, where that takes nobody's word and loses nothing. */
+  readonly mend?: () => void
+}
 
-const CHECKS: Readonly<Record<string, (context: Context) => DoctorFinding | Promise<DoctorFinding>>> = {
+const CHECKS: Readonly<Record<string, Look>> = {
   node: checkNode,
   pty: () => checkModule('@lydell/node-pty', 'sessions'),
   'file locks': () => checkModule('fs-native-extensions', 'shared state files'),
@@ -30,27 +38,45 @@ const CHECKS: Readonly<Record<string, (context: Context) => DoctorFinding | Prom
   runs: checkRuns,
   coordination: checkCoordination,
   counters: checkCounters,
+  'run index': checkIndex,
   briefing: checkBriefing,
   imports: checkImports,
+  'git guard': checkGuard,
+  ...HOST_CHECKS,
+  'codex server': checkCodexServer,
+  'ledger servers': checkLedgerServers,
+  'host sessions': checkHostSessions,
 }
 
+type Look = (context: Context) => DoctorFinding | Promise<DoctorFinding>
+
 /** Runs every check; one that throws is a failed check, not a failed doctor. */
-export async function runChecks(context: Context): Promise<Check[]> {
+export async function runChecks(
+  context: Context,
+  { fixes, security }: { readonly fixes: boolean; readonly security: boolean } = { fixes: false, security: false },
+): Promise<Check[]> {
   const checks: Check[] = []
-  for (const [check, look] of Object.entries(CHECKS)) {
-    try {
-      checks.push({ check, ...(await look(context)) })
-    } catch (error) {
-      const hint = error instanceof HeimdallError ? (error.hint ?? null) : null
-      checks.push({
-        check,
-        state: 'fail',
-        found: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error),
-        fix: hint,
-      })
+  for (const [check, look] of Object.entries({ ...CHECKS, ...(security ? SECURITY_CHECKS : {}) })) {
+    const { mend, ...found } = await looked(look, context)
+    if (!fixes || mend === undefined || found.state === 'ok') {
+      checks.push({ check, ...found })
+      continue
     }
+    mend()
+    const { mend: _, ...again } = await looked(look, context)
+    checks.push({ check, ...again, ...(again.state === 'ok' ? { fixed: true as const } : {}) })
   }
   return checks
+}
+
+async function looked(look: Look, context: Context): Promise<DoctorFinding> {
+  try {
+    return await look(context)
+  } catch (error) {
+    const hint = error instanceof HeimdallError ? (error.hint ?? null) : null
+    const found = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+    return { state: 'fail', found, fix: hint }
+  }
 }
 
 const ok = (found: string): DoctorFinding => ({ state: 'ok', found, fix: null })
@@ -127,7 +153,10 @@ function checkFolder(path: string): DoctorFinding {
 }
 
 /** Whoever looks at runs ends those that nobody takes part in any more. */
-async function checkRuns({ env, clock }: Context): Promise<DoctorFinding> {
+async function checkRuns(context: Context): Promise<DoctorFinding> {
+  const { env, clock } = context
+  const { settleRuns } = await import('./settle-runs.ts')
+  await settleRuns(context)
   const { closeAbandonedRuns, runsDirOf } = await import('../runs/run-close.ts')
   const { closed, open, problems } = closeAbandonedRuns(runsDirOf(env), clock)
   const found = `${open} open${closed === 0 ? '' : `, ${closed} that nobody had ended closed`}`
@@ -136,10 +165,11 @@ async function checkRuns({ env, clock }: Context): Promise<DoctorFinding> {
   return { state: 'warn', found: `${found}; ${problem}`, fix: 'check free space and the owner of the state folder' }
 }
 
-function checkPrivateFolder(path: string): DoctorFinding {
+export function checkPrivateFolder(path: string): DoctorFinding {
   const finding = checkFolder(path)
   if (finding.state !== 'ok' || finding.found !== path) return finding
   const stats = lstatSync(path)
   if (stats.isDirectory() && (stats.mode & 0o077) === 0 && stats.uid === process.getuid?.()) return finding
-  return { state: 'fail', found: `${path} is open to other users`, fix: `chmod 700 ${path}` }
+  const fix = `chmod 700 ${path}`
+  return { state: 'fail', found: `${path} is open to other users`, fix, mend: () => chmodSync(path, 0o700) }
 }

@@ -13,3 +13,21 @@ export function takeEarly(id: string): LaunchedSession | undefined {
   early.delete(id)
   return launched
 }
+
+/** Of `heimdall run`: the id that its session most likely gets, and the name that was made up for its agent. */
+export interface EarlyNames {
+  readonly id: string
+  readonly agent: string | undefined
+}
+
+let names: EarlyNames | undefined
+
+export function launchRunEarly(guess: EarlyNames, how: LaunchWith): void {
+  names = guess
+  launchEarly(guess.id, how)
+}
+
+export function takeEarlyRun(): (EarlyNames & { readonly launched: LaunchedSession }) | undefined {
+  const launched = names === undefined ? undefined : takeEarly(names.id)
+  return names === undefined || launched === undefined ? undefined : { ...names, launched }
+}

@@ -1,6 +1,7 @@
 // Where every launcher of bin/ comes in.
+import { fstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { launchEarly } from './early-session.ts'
+import { type EarlyNames, launchEarly, launchRunEarly } from './early-session.ts'
 import { sessionEnvironment } from './session-environment.ts'
 import { processStreams } from './stdout.ts'
 import { VERSION } from './version.ts'
@@ -49,6 +50,15 @@ async function run(bin: string, words: readonly string[]): Promise<number> {
       return 0
     }
   }
+  if (bin === 'heimdall' && words[0] === 'hook' && !(await isTyped())) {
+    // Hosts wait for this before every tool, and say themselves where they work: the folder of the hook may be gone.
+    const folder = cwd ?? process.env['PWD'] ?? '/'
+    const { hookHost, runHook } = await import('./quick-hook.ts')
+    const host = hookHost(words[1])
+    const isStrict = words[2] === '--strict'
+    if (host !== undefined && words.length === (isStrict ? 3 : 2))
+      return await runHook(host, isStrict, process.env, folder)
+  }
   const read = quickRead(bin, words)
   if (read !== undefined && cwd !== undefined) {
     const { readQuickly } = await import('./quick-read.ts')
@@ -72,8 +82,24 @@ async function run(bin: string, words: readonly string[]): Promise<number> {
     const env = await sessionEnvironment(process.env)
     launchEarly(session, { launcher: join(import.meta.dirname, 'session.cjs'), env })
   }
+  const wanted = runToStart(bin, words)
+  if (wanted !== undefined) {
+    const { environmentOfNobody } = await import('../spine/run-environment.ts')
+    const names = wanted.id === undefined ? await madeUp() : { id: wanted.id, agent: undefined }
+    launchRunEarly(names, {
+      launcher: join(import.meta.dirname, 'session.cjs'),
+      env: environmentOfNobody(process.env),
+    })
+  }
   const { main } = await import('./main.ts')
   return await main(bin, words, process.env, cwd, processStreams())
+}
+
+/** A person sits at the other end. A pipe or a file, as hosts use, is told without `node:tty`, which loads all of Node's networking. */
+async function isTyped(): Promise<boolean> {
+  if (!fstatSync(0).isCharacterDevice()) return false
+  const { isatty } = await import('node:tty')
+  return isatty(0)
 }
 
 /** Nothing when it was removed: most commands do not need it, and those that do say so. */
@@ -115,6 +141,25 @@ function sessionToRun(bin: string, words: readonly string[]): string | undefined
   if (!asked || flags.includes('--help') || flags.includes('-h')) return undefined
   const at = flags.indexOf('--id')
   return at === -1 ? undefined : flags[at + 1]
+}
+
+/** What `heimdall run … -- COMMAND…` will most likely call its session; without an id, it is made up. */
+function runToStart(bin: string, words: readonly string[]): { readonly id: string | undefined } | undefined {
+  const flags = words.slice(0, Math.max(0, words.indexOf('--')))
+  if (bin !== 'heimdall' || flags[0] !== 'run' || flags.includes('--help') || flags.includes('-h')) return undefined
+  return { id: valueOf(flags, '--id') ?? valueOf(flags, '--agent') }
+}
+
+function valueOf(flags: readonly string[], name: string): string | undefined {
+  const at = flags.findIndex((flag) => flag === name || flag.startsWith(`${name}=`))
+  return at === -1 ? undefined : flags[at] === name ? flags[at + 1] : flags[at]?.slice(name.length + 1)
+}
+
+/** Whether the name is free is seen when it is registered. */
+async function madeUp(): Promise<EarlyNames> {
+  const { freeName } = await import('../coordination/who/names.ts')
+  const agent = freeName(() => false, Math.random)
+  return { id: agent, agent }
 }
 
 // Not the one of errors.ts, which the answer to --version would then load.

@@ -2,7 +2,7 @@
 import type { Command } from './command.ts'
 import { globalFlagWords } from './parse.ts'
 
-export interface Found {
+export interface FoundCommand {
   readonly command: Command
   readonly calledAs: string
   /** Global flags that stood before the name, then all that followed it. */
@@ -22,13 +22,13 @@ export function findCommand(
   commands: readonly Command[],
   bin: string,
   words: readonly string[],
-): { readonly found: Found } | { readonly found: undefined; readonly lost: NotFound } {
+): { readonly found: FoundCommand } | { readonly found: undefined; readonly lost: NotFound } {
   const names = commands.flatMap((command) =>
     command.spec.names.map((name) => ({ command, name, words: name.split(' ') })),
   )
   const path = [bin]
   const globals: string[] = []
-  let found: Found | undefined
+  let found: FoundCommand | undefined
   let at = 0
   for (;;) {
     const name = path.join(' ')

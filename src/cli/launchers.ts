@@ -11,7 +11,11 @@ const governance: Load = async () => [
   ...(await policy()),
   ...(await import('./table/secrets.ts')).secretsCommands,
   ...(await import('./table/hosts.ts')).hostsCommands,
+  ...(await import('./table/runs.ts')).runsCommands,
+  ...(await import('./table/events.ts')).eventsCommands,
+  ...(await import('./table/core.ts')).coreCommands,
 ]
+const spine: Load = async () => (await import('./table/spine.ts')).spineCommands
 const all: Load = async () => (await import('./table.ts')).COMMANDS
 
 /** A test holds this against the tables: reading all of them takes longer than most commands do. */
@@ -33,8 +37,9 @@ export const TABLE_OF: ReadonlyMap<string, Load> = new Map([
   ['sub', governance],
 ])
 
-/** `heimdall shim` is started once for every server of every agent, and asks for one table only. */
+/** `heimdall shim` is started once for every server of every agent, `heimdall run` for every agent, `heimdall status` with every prompt: they ask for one table only. */
 export function commandsOf(launcher: string, words: readonly string[] = []): Promise<readonly Command[]> {
+  if (['run', 'status', 'next'].includes(words[0] ?? '') && launcher === 'heimdall') return spine()
   if (words[0] === 'shim' && (launcher === 'heimdall' || launcher === 'sub')) return policy()
   return (TABLE_OF.get(launcher) ?? all)()
 }

@@ -1,12 +1,12 @@
 // From the words of a command line to an exit code: find the row, parse, load, run, print, report errors once.
-import { EXIT, HeimdallError } from '../errors.ts'
+import { EXIT, HeimdallError, isSystemError } from '../errors.ts'
 import { escapeControls, printable } from '../ids.ts'
 import type { Env } from '../paths.ts'
 import type { Answer, Command, Context, Input } from './command.ts'
 import { contextFor } from './context.ts'
 import { findCommand, type NotFound } from './find-command.ts'
 import { commandsOf } from './launchers.ts'
-import { mannersOf } from './manners.ts'
+import { exitOf, mannersOf } from './manners.ts'
 import { GLOBAL_FLAGS, parseCommandLine } from './parse.ts'
 import { safeJson } from './render/json.ts'
 import { print } from './stdout.ts'
@@ -17,17 +17,20 @@ export interface Streams {
   readonly stderr: NodeJS.WriteStream
   /** Prints to stdout in a cheaper way than through its stream. */
   readonly print?: (text: string) => Promise<void>
+  /** No terminal is at the end of stdout, as far as that can be told without making the stream. */
+  readonly isPiped?: () => boolean
 }
 
-/** Runs one command line; `--version` alone is answered before this is loaded. `bin` is the launcher's name, `words` what followed it. */
+/** Runs one command line; `--version` alone is answered before this is loaded. `bin` is the launcher's name, `typed` what followed it. */
 export async function main(
   bin: string,
-  words: readonly string[],
+  typed: readonly string[],
   env: Env,
   cwd: string | undefined,
   streams: Streams,
 ): Promise<number> {
-  const commands = await commandsOf(bin, words)
+  const commands = await commandsOf(bin, typed)
+  const words = asHelpFlag(commands, bin, typed)
   const search = findCommand(commands, bin, words)
   const { found } = search
   const wantsJson =
@@ -64,6 +67,13 @@ export async function main(
       streams,
     )
   }
+}
+
+/** `hm help run` is `hm run --help`, where `help` is no command of its own. */
+function asHelpFlag(commands: readonly Command[], bin: string, typed: readonly string[]): readonly string[] {
+  const own = `${bin} help`
+  const isCommand = commands.some(({ spec }) => spec.names.some((name) => name === own || name.startsWith(`${own} `)))
+  return typed[0] === 'help' && !isCommand ? [...typed.slice(1), '--help'] : typed
 }
 
 function say(streams: Streams, text: string): Promise<void> {
@@ -137,6 +147,16 @@ function commandName(calledAs: string): string {
   return mannersOf(calledAs).dropsLauncherName === true && words.length > 1 ? words.slice(1).join(' ') : calledAs
 }
 
+/** What the system refuses of a file is the user's affair and no bug, wherever it rose from; the room of files is loaded only then. */
+async function knownError(error: unknown): Promise<HeimdallError> {
+  const told =
+    isSystemError(error) && error.path !== undefined
+      ? (await import('../storage/faults.ts')).diskError(error.path, error)
+      : error
+  if (told instanceof HeimdallError) return told
+  return new HeimdallError('INTERNAL', told instanceof Error ? told.message : String(told), { cause: told })
+}
+
 export async function report(
   error: unknown,
   calledAs: string,
@@ -144,10 +164,7 @@ export async function report(
   json: boolean,
   streams: Streams,
 ): Promise<number> {
-  const known =
-    error instanceof HeimdallError
-      ? error
-      : new HeimdallError('INTERNAL', error instanceof Error ? error.message : String(error), { cause: error })
+  const known = await knownError(error)
   const manners = mannersOf(calledAs)
   const code = manners.errorCodes?.[known.code] ?? known.code
   if (json && known.code !== 'OUTPUT_UNWRITABLE') {
@@ -170,7 +187,5 @@ export async function report(
     if (known.code === 'INTERNAL' && error instanceof Error && error.stack !== undefined) lines.push(error.stack)
     await print(streams.stderr, lines.join('\n'))
   }
-  const { exit, seedExit } = known.entry
-  if (manners.errorExit !== undefined) return manners.errorExit(exit)
-  return isSeedName ? (seedExit ?? exit) : exit
+  return exitOf(known, calledAs, isSeedName)
 }

@@ -1,5 +1,5 @@
 // How the launchers of seed contracts speak where they differ from ours: names of errors, exit codes, layout of JSON.
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode, HeimdallError } from '../errors.ts'
 
 export interface Manners {
   /** `bb agent reserve` calls itself `agent reserve` in its envelope. */
@@ -8,12 +8,17 @@ export interface Manners {
   readonly alwaysJson?: true
   /** Our code to the seed's, where the seed has a word of its own for it. */
   readonly errorCodes?: Partial<Record<ErrorCode, string>>
+  /** Exit codes that this launcher alone has. */
+  readonly exits?: Partial<Record<ErrorCode, number>>
   readonly errorExit?: (exit: number) => number
   readonly errorLine?: (code: string, message: string) => string
 }
 
 // 3 is how these two report a collision and a revoked identity: an error must not look like either.
 const keepThree = (exit: number): number => (exit === 3 ? 2 : exit)
+
+// Elsewhere 3 says that what was named does not exist; here, that a store could not be read.
+const BRIEFING: Manners = { exits: { STORE_CORRUPT: 3, STORE_UNREADABLE: 3 } }
 
 export const MANNERS: Readonly<Record<string, Manners>> = {
   bb: {
@@ -34,10 +39,26 @@ export const MANNERS: Readonly<Record<string, Manners>> = {
     errorCodes: { USAGE: 'INIT_FAILED', INTERNAL: 'INIT_FAILED' },
     errorExit: () => 1,
   },
+  'heimdall-blackboard': BRIEFING,
+  'heimdall-brief': BRIEFING,
+  'heimdall-capsule': BRIEFING,
+  'heimdall-gate': BRIEFING,
+  'heimdall-ledger': BRIEFING,
+  'heimdall-protocol': BRIEFING,
+  'heimdall-resolve': BRIEFING,
+  'heimdall-task-result': BRIEFING,
+  'heimdall-validate': BRIEFING,
   'heimdall-claim': { errorExit: keepThree },
   'heimdall-haid': { errorExit: keepThree },
 }
 
 export function mannersOf(calledAs: string): Manners {
   return MANNERS[calledAs.split(' ')[0] ?? ''] ?? {}
+}
+
+/** The exit code of a command that ended with this error, by the name that it was called by. */
+export function exitOf(error: HeimdallError, calledAs: string, isSeedName: boolean): number {
+  const { exits, errorExit } = mannersOf(calledAs)
+  const { exit, seedExit } = error.entry
+  return exits?.[error.code] ?? errorExit?.(exit) ?? (isSeedName ? (seedExit ?? exit) : exit)
 }

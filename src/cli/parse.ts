@@ -13,10 +13,13 @@ export const GLOBAL_FLAGS = {
   config: { type: 'string', value: 'FILE', help: 'read this configuration file and no other' },
 } as const satisfies Record<string, FlagSpec>
 
+/** Flags of some commands that may stand before the command's name all the same: `hm --host box attach api`. */
+const EARLY_FLAGS = { host: { type: 'string', help: '' } } as const satisfies Record<string, FlagSpec>
+
 /** How many words at `at` are one global flag with its value; 0 when there stands something else. */
 export function globalFlagWords(words: readonly string[], at: number): number {
   const word = words[at] ?? ''
-  for (const [name, flag] of Object.entries<FlagSpec>(GLOBAL_FLAGS)) {
+  for (const [name, flag] of Object.entries<FlagSpec>({ ...GLOBAL_FLAGS, ...EARLY_FLAGS })) {
     if (word === `--${name}` || (flag.short !== undefined && word === `-${flag.short}`))
       return flag.type === 'boolean' ? 1 : Math.min(2, words.length - at)
     if (word.startsWith(`--${name}=`) || (flag.type === 'boolean' && word === `--no-${name}`)) return 1
@@ -53,6 +56,8 @@ export function parseCommandLine(spec: CommandSpec, calledAs: string, words: rea
       rest = words.slice(token.index + 1)
       break
     }
+    if (token.kind === 'option' && spec.rest !== undefined && !isFlag(flags, token.rawName, token.name))
+      refuseCommandWithoutDashes(spec, calledAs, positionals, words)
     if (token.kind === 'positional') positionals.push(token.value)
     else if (spec.literal === true && !isFlag(flags, token.rawName, token.name)) {
       literalAt = token.index
@@ -75,6 +80,17 @@ export function parseCommandLine(spec: CommandSpec, calledAs: string, words: rea
     values[name] ??= flag.multiple === true ? [] : flag.default
   }
   return { flags: values, args: bindArgs(spec, calledAs, positionals), rest, globals }
+}
+
+/** `hm run ls -la`: it is not the flag that is wrong there. */
+function refuseCommandWithoutDashes(
+  { args = [] }: CommandSpec,
+  calledAs: string,
+  positionals: readonly string[],
+  words: readonly string[],
+): void {
+  const first = args.some(({ variadic }) => variadic === true) ? undefined : positionals[args.length]
+  if (first !== undefined) throw unexpected(calledAs, first, words.slice(words.indexOf(first)).join(' '))
 }
 
 type ParseOptions = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>
@@ -173,13 +189,17 @@ function bindArgs(spec: CommandSpec, calledAs: string, positionals: readonly str
     }
   }
   const extra = positionals[next]
-  if (extra !== undefined)
-    throw usage(
-      calledAs,
-      `unexpected argument ${printable(extra)}`,
-      spec.rest === undefined ? undefined : `put the command after --: ${calledAs} -- ${escapeControls(extra)}`,
-    )
+  if (extra !== undefined) throw unexpected(calledAs, extra, spec.rest === undefined ? undefined : extra)
   return args
+}
+
+function unexpected(calledAs: string, argument: string, command: string | undefined): HeimdallError {
+  return usage(
+    calledAs,
+    // A URL may have a password in it.
+    `unexpected argument ${printable(argument.replace(/\/\/[^@\s]*@/, '//…@'))}`,
+    command === undefined ? undefined : `put the command after --: ${calledAs} -- ${escapeControls(command)}`,
+  )
 }
 
 function usage(calledAs: string, message: string, hint?: string): HeimdallError {

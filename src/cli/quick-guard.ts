@@ -1,6 +1,7 @@
 // The clear answer of the guard before a commit without the frame. Whatever else there is to say, the frame runs the hook from the start and says it.
 import { systemClock } from '../clock.ts'
 import { caseSensitive, checkParsed } from '../coordination/claims/check.ts'
+import { oldCopyText } from '../coordination/membership.ts'
 import { hasNews, ledgerSignature } from '../coordination/ledger/ledger-files.ts'
 import { openView, type View } from '../coordination/view.ts'
 import { HeimdallError } from '../errors.ts'
@@ -16,6 +17,8 @@ export async function isCommitClear(env: Env, cwd: string): Promise<boolean> {
     const view = openView(options)
     if (view === undefined) return Object.keys(signature).length === 0
     try {
+      // An old copy is let through as well, and that is said.
+      if (oldCopyText(view.store, view.now()) !== undefined) return false
       return !hasNews(view, signature) && !isAnybodyRevoked(view) && (await isNothingHeld(view, env, cwd))
     } finally {
       view.store.close()

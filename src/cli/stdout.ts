@@ -1,5 +1,5 @@
 // Output that has left the process when its promise resolves.
-import { writeSync } from 'node:fs'
+import { fstatSync, statSync, writeSync } from 'node:fs'
 import type { Streams } from './main.ts'
 
 /** An exit right after a large write to a pipe would cut it off; so would not waiting for a slow reader. */
@@ -25,6 +25,7 @@ export function processStreams(): Required<Streams> {
     get stderr() {
       return process.stderr
     },
+    isPiped: leadsToNoTerminal,
     async print(text) {
       const bytes = Buffer.from(`${text}\n`)
       const rest = isStreamInUse ? bytes : await writeNow(1, bytes)
@@ -32,6 +33,18 @@ export function processStreams(): Required<Streams> {
       isStreamInUse = true
       await send(process.stdout, rest)
     },
+  }
+}
+
+/** `false` is no promise of a terminal: the stream is asked then. */
+function leadsToNoTerminal(): boolean {
+  try {
+    const stats = fstatSync(1)
+    return !stats.isCharacterDevice() || stats.rdev === statSync('/dev/null').rdev
+  } catch (error) {
+    // Closed, or a system without that device.
+    if (error instanceof Error && 'code' in error) return false
+    throw error
   }
 }
 

@@ -10,9 +10,9 @@ const offers = (line: string, path = 1): readonly string[] => {
 }
 
 test.each([
-  ['heimdall status', ['heimdall session ls', 'heimdall agent list', 'heimdall claim list']],
-  ['heimdall runs', ['heimdall session ls', 'heimdall task list']],
-  ['heimdall events', ['heimdall claim history', 'heimdall protocol log']],
+  ['heimdall jobs', ['heimdall session ls', 'heimdall task list']],
+  ['heimdall events', ['heimdall runs show', 'heimdall claim history']],
+  ['heimdall launch', ['heimdall run', 'heimdall session run']],
   ['heimdall ps', ['heimdall session ls']],
   ['heimdall kill', ['heimdall session kill']],
   ['heimdall UNLOCK', ['heimdall claim release']],

@@ -37,6 +37,9 @@ const isBelow = (name: string, prefix: string): boolean => name === prefix || na
 /** The launcher and the group are right already: counted in, they would make everything look alike. */
 function nearestBelow(names: readonly string[], prefix: string, typed: readonly string[]): string | undefined {
   const below = names.filter((name) => name.startsWith(`${prefix} `)).map((name) => name.slice(prefix.length + 1))
-  const close = nearest(typed.join(' '), below) ?? nearest(typed[0] ?? '', below)
+  const [word = ''] = typed
+  const begun = below.filter((name) => word !== '' && name.startsWith(word))
+  // The beginning of one name only: `hm a`, `hm att`.
+  const close = nearest(typed.join(' '), below) ?? nearest(word, below) ?? (begun.length === 1 ? begun[0] : undefined)
   return close === undefined ? undefined : `${prefix} ${close}`
 }

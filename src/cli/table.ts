@@ -3,22 +3,38 @@ import type { Command } from './command.ts'
 import { briefingCommands } from './table/briefing.ts'
 import { coordinationCommands } from './table/coordination.ts'
 import { coreCommands } from './table/core.ts'
+import { dispatchCommands } from './table/dispatch.ts'
+import { eventsCommands } from './table/events.ts'
+import { fleetCommands } from './table/fleet.ts'
 import { guardCommands } from './table/guard.ts'
+import { hooksCommands } from './table/hooks.ts'
+import { hubCommands } from './table/hub.ts'
 import { hostsCommands } from './table/hosts.ts'
+import { pinCommands } from './table/pin.ts'
 import { policyCommands } from './table/policy.ts'
 import { secretsCommands } from './table/secrets.ts'
 import { runsCommands } from './table/runs.ts'
 import { sessionCommands } from './table/session.ts'
+import { spineCommands } from './table/spine.ts'
+import { worktreeCommands } from './table/worktree.ts'
 
 export const COMMANDS: readonly Command[] = [
+  ...spineCommands,
+  ...hubCommands,
   ...sessionCommands,
   ...briefingCommands,
   ...coordinationCommands,
+  ...dispatchCommands,
   ...guardCommands,
+  ...worktreeCommands,
+  ...fleetCommands,
   ...policyCommands,
+  ...pinCommands,
   ...secretsCommands,
+  ...hooksCommands,
   ...hostsCommands,
   ...runsCommands,
+  ...eventsCommands,
   ...coreCommands,
 ]
 
@@ -41,10 +57,17 @@ export const ABOUT: Readonly<Record<string, string>> = {
   'heimdall task': 'who works on what',
   'heimdall haid': 'identities across machines',
   'heimdall guard': 'claims checked at the commit',
+  'heimdall worktree': 'a checkout for each agent, and its work brought back',
+  'heimdall fleet': 'one watch over several machines',
+  'heimdall dispatch': 'tasks for workers that can do them',
+  'heimdall worker': 'an agent that takes dispatched tasks',
+  'heimdall peers': 'who tasks are sent to, and who may send',
   'heimdall policy': 'rules for tool calls',
   'heimdall approvals': 'calls that wait for a person',
+  'heimdall pin': 'tools that servers may not change unseen',
   'heimdall secrets': 'values that servers get and agents never see',
   'heimdall runs': 'what agents did, run by run',
+  'heimdall events': 'calls and other events of all runs',
   'heimdall config': 'settings',
   hm: 'Supervised terminal sessions: run a command in a pty that others can watch, type into and end.',
   bb: 'Agents, reservations and notes in one repository.',

@@ -1,16 +1,24 @@
 // One connection to a session: requests with answers, and one subscription as an async iterator.
-import { connect as connectSocket, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { type Clock, systemClock } from '../clock.ts'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { SESSION_ANSWER_MS } from '../limits.ts'
 import { decodeStatusResp } from '../wire/decode.ts'
 import { encodeBytes, encodeFrame, encodeJson, encodeResize } from '../wire/encode.ts'
 import { type FrameNameFrom, stateName } from '../wire/frames.ts'
-import { type Colors, type Info, parseInfo, type Report, type Size, type SubscribeOptions } from '../wire/messages.ts'
+import {
+  type TerminalColors,
+  type Info,
+  parseInfo,
+  type Report,
+  type Size,
+  type SubscribeOptions,
+} from '../wire/messages.ts'
 import { FrameReader } from '../wire/reader.ts'
 import { EventQueue } from './event-queue.ts'
 import { type SessionEvent, StreamPosition } from './events.ts'
 import { requestFor } from './early-tags.ts'
+import { type Endpoint, nameOf, openLine } from './endpoint.ts'
 import { type SendOptions, type Sent, sendText } from './send.ts'
 
 /** STATUS_RESP with the state by name. */
@@ -35,29 +43,33 @@ export interface ConnectOptions {
   readonly answerMs?: number
 }
 
-/** Connects to the socket of a session and waits until the session has spoken. */
-export function openConnection(socketPath: string, options: ConnectOptions = {}): Promise<SessionConnection> {
+/** Connects to a session and waits until it has spoken. */
+export async function openConnection(endpoint: Endpoint, options: ConnectOptions = {}): Promise<SessionConnection> {
+  const line = openLine(endpoint)
+  return await greeted(endpoint, line instanceof Promise ? await line : line, options)
+}
+
+function greeted(endpoint: Endpoint, line: Duplex, options: ConnectOptions): Promise<SessionConnection> {
   const { clock = systemClock, answerMs = SESSION_ANSWER_MS } = options
   return new Promise((resolve, reject) => {
-    const socket = connectSocket(socketPath)
-    const timer = clock.after(answerMs, () => fail(silent(socketPath, answerMs)))
+    const timer = clock.after(answerMs, () => fail(silent(endpoint, answerMs)))
     const fail = (error: Error): void => {
       timer.cancel()
-      socket.destroy()
-      reject(translate(error, socketPath))
+      line.destroy()
+      reject(translate(error, endpoint))
     }
     const onClose = (): void => fail(lost())
-    socket.once('error', fail)
-    socket.once('close', onClose)
+    line.once('error', fail)
+    line.once('close', onClose)
     // The mode byte, before which nothing may be sent (seed 001, connection handshake).
-    socket.once('data', (first: Buffer) => {
+    line.once('data', (first: Buffer) => {
       timer.cancel()
-      socket.off('error', fail)
-      socket.off('close', onClose)
+      line.off('error', fail)
+      line.off('close', onClose)
       try {
-        resolve(new SessionConnection(socketPath, socket, first, { clock, answerMs }))
+        resolve(new SessionConnection(endpoint, line, first, { clock, answerMs }))
       } catch (error) {
-        socket.destroy()
+        line.destroy()
         reject(error)
       }
     })
@@ -65,8 +77,8 @@ export function openConnection(socketPath: string, options: ConnectOptions = {})
 }
 
 export class SessionConnection {
-  readonly socketPath: string
-  readonly #socket: Socket
+  readonly endpoint: Endpoint
+  readonly #line: Duplex
   readonly #clock: Clock
   readonly #answerMs: number
   readonly #reader: FrameReader<'supervisor'>
@@ -75,16 +87,16 @@ export class SessionConnection {
   #queue: EventQueue<SessionEvent> | undefined
   #ended: Error | undefined
 
-  constructor(socketPath: string, socket: Socket, first: Buffer, options: Required<ConnectOptions>) {
-    this.socketPath = socketPath
-    this.#socket = socket
+  constructor(endpoint: Endpoint, line: Duplex, first: Buffer, options: Required<ConnectOptions>) {
+    this.endpoint = endpoint
+    this.#line = line
     this.#clock = options.clock
     this.#answerMs = options.answerMs
     this.#reader = new FrameReader('supervisor', { frame: (name, payload) => this.#receive(name, payload) })
-    socket.on('error', (error) => this.#end(translate(error, socketPath)))
-    socket.on('close', () => this.#end(lost()))
+    line.on('error', (error) => this.#end(translate(error, endpoint)))
+    line.on('close', () => this.#end(lost()))
     this.#push(first)
-    socket.on('data', (chunk: Buffer) => this.#push(chunk))
+    line.on('data', (chunk: Buffer) => this.#push(chunk))
   }
 
   async status(): Promise<SessionStatus> {
@@ -117,8 +129,8 @@ export class SessionConnection {
         hint: 'open a second connection',
       })
     const queue = new EventQueue<SessionEvent>({
-      pause: () => this.#socket.pause(),
-      resume: () => this.#socket.resume(),
+      pause: () => this.#line.pause(),
+      resume: () => this.#line.resume(),
     })
     this.#queue = queue
     if (this.#ended === undefined) this.#write([request]).catch((error: Error) => queue.fail(error))
@@ -130,8 +142,9 @@ export class SessionConnection {
    * A text as a careful person sends it: pasted, seen to be taken, followed by keys, waited for. It goes over a
    * connection of its own, because what confirms it belongs to a subscription.
    */
-  send(text: string, options?: Omit<SendOptions, 'clock'>): Promise<Sent> {
-    return sendText(this.socketPath, text, { ...options, clock: this.#clock })
+  async send(text: string, options?: Omit<SendOptions, 'clock'>): Promise<Sent> {
+    const clock = this.#clock
+    return await sendText(await openConnection(this.endpoint, { clock }), text, { ...options, clock })
   }
 
   /** Bytes as typed. Resolves when the kernel has them; only an `ack` event says that the terminal has. */
@@ -156,8 +169,13 @@ export class SessionConnection {
   }
 
   /** What the terminal looks like that the session is shown in; the program is told when it asks. Sessions of before do not know. */
-  colors(colors: Colors): Promise<void> {
+  colors(colors: TerminalColors): Promise<void> {
     return this.#write([encodeJson('colors', colors)])
+  }
+
+  /** Values that the session keeps out of what it writes down; each in a frame of its own, because they may be long. Sessions of before do not know. */
+  secrets(values: readonly string[]): Promise<void> {
+    return this.#write(values.map((value) => encodeJson('secrets', { values: [value] })))
   }
 
   /** Gives the session another id; answers with what is then known of it. */
@@ -167,12 +185,12 @@ export class SessionConnection {
 
   /** What a host's hook knows of the agent in the session; it counts more than what the screen looks like. */
   report(report: Report): Promise<void> {
-    return this.#write([requestFor(this.socketPath, 'report', encodeJson('report', report))])
+    return this.#write([requestFor(this.endpoint, 'report', encodeJson('report', report))])
   }
 
   close(): void {
     this.#end(lost())
-    this.#socket.destroy()
+    this.#line.destroy()
   }
 
   [Symbol.dispose](): void {
@@ -185,7 +203,7 @@ export class SessionConnection {
         reject(this.#ended)
         return
       }
-      const timer = this.#clock.after(this.#answerMs, () => reject(silent(this.socketPath, this.#answerMs)))
+      const timer = this.#clock.after(this.#answerMs, () => reject(silent(this.endpoint, this.#answerMs)))
       this.#waiting[answer].push({
         resolve: (payload) => {
           timer.cancel()
@@ -197,7 +215,7 @@ export class SessionConnection {
         },
         mayBeRefused: request === 'rename',
       })
-      this.#write([requestFor(this.socketPath, request, encodeFrame(request, payload))]).catch(reject)
+      this.#write([requestFor(this.endpoint, request, encodeFrame(request, payload))]).catch(reject)
     })
   }
 
@@ -206,14 +224,14 @@ export class SessionConnection {
     return new Promise((resolve, reject) => {
       const last = parts.length - 1
       if (last < 0) resolve()
-      this.#socket.cork()
+      this.#line.cork()
       parts.forEach((part, i) => {
-        this.#socket.write(part, (error) => {
-          if (error !== null && error !== undefined) reject(translate(error, this.socketPath))
+        this.#line.write(part, (error) => {
+          if (error !== null && error !== undefined) reject(translate(error, this.endpoint))
           else if (i === last) resolve()
         })
       })
-      this.#socket.uncork()
+      this.#line.uncork()
     })
   }
 
@@ -222,7 +240,7 @@ export class SessionConnection {
       this.#reader.push(chunk)
     } catch (error) {
       this.#end(error as Error)
-      this.#socket.destroy()
+      this.#line.destroy()
     }
   }
 
@@ -254,10 +272,10 @@ export class SessionConnection {
   }
 }
 
-function translate(error: Error, socketPath: string): Error {
+function translate(error: Error, endpoint: Endpoint): Error {
   // ECONNREFUSED: a socket file without a process behind it.
   if (isErrno(error, 'ENOENT', 'ECONNREFUSED'))
-    return new HeimdallError('SESSION_NOT_FOUND', `no session listens at ${socketPath}`, { cause: error })
+    return new HeimdallError('SESSION_NOT_FOUND', `no session listens at ${nameOf(endpoint)}`, { cause: error })
   if (isErrno(error, 'ECONNRESET', 'EPIPE')) return lost(error)
   return error
 }
@@ -266,8 +284,12 @@ function lost(cause?: Error): HeimdallError {
   return new HeimdallError('SESSION_LOST', 'the connection to the session was closed', { cause })
 }
 
-function silent(socketPath: string, answerMs: number): HeimdallError {
-  return new HeimdallError('SESSION_SILENT', `the session at ${socketPath} did not answer within ${answerMs} ms`, {
-    hint: 'it may be stopped; ps shows the state T for a stopped process',
-  })
+function silent(endpoint: Endpoint, answerMs: number): HeimdallError {
+  return new HeimdallError(
+    'SESSION_SILENT',
+    `the session at ${nameOf(endpoint)} did not answer within ${answerMs} ms`,
+    {
+      hint: 'it may be stopped; ps shows the state T for a stopped process',
+    },
+  )
 }

@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { isErrno } from '../errors.ts'
 import { FRAMES, type FrameNameFrom } from '../wire/frames.ts'
+import type { Endpoint } from './endpoint.ts'
 
-/** The frame as the session at this socket knows it. */
-export function requestFor(socketPath: string, name: FrameNameFrom<'client'>, frame: Buffer): Buffer {
+/** The frame as the session knows it. What answers `hm pipe` elsewhere is younger than the move. */
+export function requestFor(endpoint: Endpoint, name: FrameNameFrom<'client'>, frame: Buffer): Buffer {
   const entry = FRAMES[name]
-  if ('earlyTag' in entry && isEarly(socketPath)) frame[0] = entry.earlyTag
+  if ('earlyTag' in entry && typeof endpoint === 'string' && isEarly(endpoint)) frame[0] = entry.earlyTag
   return frame
 }
 

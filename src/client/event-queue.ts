@@ -1,21 +1,21 @@
 // Events on their way to an async iterator: bounded, because the source is paused while too much waits.
 import { CLIENT_QUEUE_BYTES_MAX } from '../limits.ts'
 
-export interface Source {
+export interface PausableSource {
   pause(): void
   resume(): void
 }
 
 /** One producer, one consumer. `finish` and `fail` take effect after everything that was added before them. */
 export class EventQueue<T> {
-  readonly #source: Source
+  readonly #source: PausableSource
   #items: { readonly item: T; readonly bytes: number }[] = []
   #bytes = 0
   #isPaused = false
   #end: { readonly error: Error | undefined } | undefined
   #wake: (() => void) | undefined
 
-  constructor(source: Source) {
+  constructor(source: PausableSource) {
     this.#source = source
   }
 

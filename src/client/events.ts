@@ -30,6 +30,11 @@ type EventFrame = Exclude<FrameNameFrom<'supervisor'>, 'statusResp' | 'infoResp'
 export class StreamPosition {
   #next: number | undefined
 
+  /** Undefined until the session has told it. */
+  get next(): number | undefined {
+    return this.#next
+  }
+
   start(options: Partial<SubscribeOptions> | undefined): void {
     this.#next = typeof options?.from === 'number' ? options.from : undefined
   }

@@ -3,9 +3,9 @@ import { type Clock, pause, systemClock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { SEND_ECHO_MS, SEND_REACTION_MS, SEND_SETTLE_MS, SEND_TAKEN_MS } from '../limits.ts'
 import type { Info } from '../wire/messages.ts'
-import { openConnection, type SessionConnection } from './connection.ts'
+import type { SessionConnection } from './connection.ts'
 import { encodeKey, encodePaste } from './keystrokes.ts'
-import { type Seen, Watch } from './watch.ts'
+import { type SeenSoFar, Watch } from './watch.ts'
 
 export interface SendOptions {
   /** Keys pressed after the text, each in a write of its own: `enter`, `escape`, `ctrl-c` … */
@@ -28,9 +28,9 @@ export interface Sent {
   readonly needsInput: boolean | null
 }
 
-export async function sendText(socketPath: string, text: string, options: SendOptions = {}): Promise<Sent> {
+/** The connection is used up: what confirms the text belongs to a subscription, and it is closed at the end. */
+export async function sendText(connection: SessionConnection, text: string, options: SendOptions = {}): Promise<Sent> {
   const { clock = systemClock } = options
-  const connection = await openConnection(socketPath, { clock })
   try {
     const watch = new Watch(connection.subscribe({ from: 'live', acks: true, events: true }), clock)
     return await new Sending(connection, watch, clock, options).run(text)
@@ -105,11 +105,11 @@ class Sending {
     }
   }
 
-  async #wait(what: 'idle' | 'needs-input', before: Seen): Promise<Pick<Info, 'state' | 'needs_input'>> {
+  async #wait(what: 'idle' | 'needs-input', before: SeenSoFar): Promise<Pick<Info, 'state' | 'needs_input'>> {
     const isMet = (state: Pick<Info, 'state' | 'needs_input'>): boolean =>
       what === 'idle' ? state.state === 'idle' : state.needs_input.value
     // Idle is what it becomes: a new title, told of before the program's work is noticed, still says "idle".
-    const hasWorked = ({ busyEvents }: Seen): boolean =>
+    const hasWorked = ({ busyEvents }: SeenSoFar): boolean =>
       busyEvents > before.busyEvents || (before.state !== undefined && before.state.state !== 'idle')
     const cameTrue = (timeoutMs: number | undefined): Promise<boolean> =>
       this.#watch.until(

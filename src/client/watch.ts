@@ -5,7 +5,7 @@ import type { StateEvent } from '../wire/messages.ts'
 import type { SessionEvent } from './events.ts'
 
 /** What was seen so far. Counts only grow, so that "since" is a comparison with an earlier count. */
-export interface Seen {
+export interface SeenSoFar {
   readonly outputBytes: number
   readonly lastOutputMs: number
   readonly ackedBytes: number
@@ -18,7 +18,7 @@ export interface Seen {
 
 export class Watch {
   readonly #clock: Clock
-  #seen: Seen
+  #seen: SeenSoFar
   #failure: Error | undefined
   #waiting = new Set<() => void>()
 
@@ -36,12 +36,12 @@ export class Watch {
     void this.#follow(events)
   }
 
-  get seen(): Seen {
+  get seen(): SeenSoFar {
     return this.#seen
   }
 
   /** True once the condition holds, false after `timeoutMs`; throws what the session refused or why it was lost. */
-  until(condition: (seen: Seen) => boolean, timeoutMs?: number): Promise<boolean> {
+  until(condition: (seen: SeenSoFar) => boolean, timeoutMs?: number): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const check = (): void => {
         if (condition(this.#seen)) settle(() => resolve(true))
@@ -72,7 +72,7 @@ export class Watch {
     for (const check of this.#waiting) check()
   }
 
-  #after(event: SessionEvent): Seen {
+  #after(event: SessionEvent): SeenSoFar {
     const seen = this.#seen
     switch (event.type) {
       case 'output':

@@ -164,8 +164,8 @@ function mayBe(agent: Agent, { secret, tree }: AgentActor): boolean {
 }
 
 /** Those below this process speak for the agent. An MCP client's server speaks for itself alone. */
-export function speaksFor({ runtime: session }: Agent, tree: ProcessRef): boolean {
-  return session.tree === tree && session.client === null
+export function speaksFor({ runtime }: Agent, tree: ProcessRef): boolean {
+  return runtime.tree === tree && runtime.client === null
 }
 
 export function isSecretOf(agent: Agent, secret: string): boolean {

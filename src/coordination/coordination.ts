@@ -9,9 +9,13 @@ import { rootHaid } from './who/haid.ts'
 import { type Machine, momentOf, readMachine } from './moment.ts'
 import { gitEmail } from './ledger/git-config.ts'
 import { fateOf } from './who/process-ref.ts'
+import { FLEET_SETTING, type Membership, membershipIn } from './membership.ts'
+import type { SharedLog } from './shared-log.ts'
 import { openSqliteStore } from './sqlite/open-store.ts'
 import { SESSION_VARIABLE } from './who/variables.ts'
-import { storePath, type View, type ViewOptions } from './view.ts'
+import type { Store } from './store.ts'
+import type { View, ViewOptions } from './view.ts'
+import { storePath } from './store-path.ts'
 
 /** Seed 004: of everything that belongs to one run. */
 const RUN_VARIABLE = 'SUB_RUN_ID'
@@ -28,25 +32,77 @@ export interface Coordination extends View {
 
 export interface CoordinationOptions extends ViewOptions {
   readonly env: Env
+  /** The way to the fleet that a store may belong to; every door that may change something has it. */
+  readonly fleet?: FleetDoor | undefined
   readonly randomBytes?: (count: number) => Buffer
+  /** How long to wait for whoever writes to the store, where that is less than usual. */
+  readonly busyMs?: number
+}
+
+/** By the file of this store that only its owner can read. */
+export interface FleetDoor {
+  /** Of the member that the store is marked as: a copy that was brought from elsewhere is none of this place's. */
+  openLog(where: Pick<CoordinationOptions, 'project' | 'env'>, mark: Membership | undefined): Promise<SharedLog>
+  /** Whether a store of this place was a member's. */
+  isJoined(where: Pick<CoordinationOptions, 'project' | 'env'>): boolean
 }
 
 export function openCoordination(options: CoordinationOptions): Coordination {
+  const { fleet } = options
   const surroundings = around(options)
-  const { clock, newId } = surroundings
-  return { ...surroundings, store: openSqliteStore(storePath(options.project), { clock, newId }) }
+  const { clock, newId, now } = surroundings
+  const member = fleet === undefined ? undefined : { now, openLog: () => fleet.openLog(options, membershipIn(store)) }
+  const store: Store = openSqliteStore(storePath(options.project), { clock, newId, member, busyMs: options.busyMs })
+  if (fleet !== undefined) refuseLost(store, () => fleet.isJoined(options))
+  return inFleet(options, { ...surroundings, store })
+}
+
+/** A new store, or an old one, in the place of a member's copy: whatever it granted, the fleet would not know of. */
+function refuseLost(store: Store, isJoined: () => boolean): void {
+  if (store.read((rows) => rows.localSetting(FLEET_SETTING)) !== undefined || !isJoined()) return
+  const isEmpty = store.read((rows) => rows.head()) === 0
+  store.close()
+  throw lostCopy(isEmpty)
+}
+
+export function lostCopy(isGone: boolean): HeimdallError {
+  return new HeimdallError(
+    'FLEET_NOT_JOINED',
+    isGone
+      ? 'this machine’s copy of the fleet’s state is gone'
+      : 'the store here is not the copy of the fleet’s state that this machine had: it was replaced, or joining was cut short',
+    {
+      hint: `heimdall fleet join --rebuild makes it again${isGone ? '' : ' and keeps what is here beside it'}; heimdall fleet leave goes on alone`,
+    },
+  )
 }
 
 /** For commands that change nothing: no lock is taken and nothing is written. Nothing when the repository has no store yet. */
 export function openCoordinationToRead(options: CoordinationOptions): Coordination | undefined {
   const { project, clock } = options
   const store = openSqliteStore(storePath(project), { clock, readOnly: true })
-  return store === undefined ? undefined : { ...around(options), store }
+  return store === undefined ? undefined : inFleet(options, { ...around(options), store })
+}
+
+/** Two machines of one name are two: in a fleet a machine is called what the fleet calls it. */
+function inFleet(options: CoordinationOptions, room: Coordination): Coordination {
+  const host = membershipIn(room.store)?.machine
+  return host === undefined ? room : { ...room, rootHaid: projectHaid(options.project, options.env, { host }) }
 }
 
 /** Nothing can be written here, now or ever: whoever only reads goes on with what is known. */
 export const isUnwritable = (error: unknown): error is HeimdallError =>
-  error instanceof HeimdallError && ['STORE_FULL', 'STORE_UNREADABLE', 'STORE_BUSY'].includes(error.code)
+  error instanceof HeimdallError && UNWRITABLE.includes(error.code)
+
+const UNWRITABLE: readonly string[] = [
+  'STORE_FULL',
+  'STORE_UNREADABLE',
+  'STORE_BUSY',
+  'STORE_FORKED',
+  'ENGINE_UNREACHABLE',
+  'ENGINE_REFUSED',
+  'OUTCOME_UNKNOWN',
+]
 
 function around(options: CoordinationOptions): Omit<Coordination, 'store'> {
   const { project, env, clock } = options
@@ -60,8 +116,24 @@ function around(options: CoordinationOptions): Omit<Coordination, 'store'> {
     rootHaid: projectHaid(project, env, machine),
     startedIn: { sessionId: textOf(env, SESSION_VARIABLE), runId: textOf(env, RUN_VARIABLE) },
     now: () => momentOf(clock, machine),
-    newId: createIdSource(clock, () => bytes(4).readUInt32BE() / 2 ** 32),
+    newId: createIdSource(clock, fractions(bytes)),
     randomBytes: bytes,
+  }
+}
+
+/** Between 0 and 1. An id takes sixteen of them, and each question to the system costs as much as making the id does. */
+function fractions(bytes: (count: number) => Buffer): () => number {
+  const atOnce = 64
+  let drawn: Buffer = Buffer.alloc(0)
+  let at = 0
+  return () => {
+    if (at >= drawn.length) {
+      drawn = bytes(atOnce * 4)
+      at = 0
+    }
+    const fraction = drawn.readUInt32BE(at) / 2 ** 32
+    at += 4
+    return fraction
   }
 }
 

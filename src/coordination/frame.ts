@@ -1,5 +1,5 @@
 // The one way into a repository's coordination, for every door: open it, take in what arrived, act, write out what changed, close it.
-import { type Asking, caller } from './who/caller.ts'
+import { type CallOrigin, caller } from './who/caller.ts'
 import {
   type Coordination,
   type CoordinationOptions,
@@ -8,7 +8,7 @@ import {
   openCoordinationToRead,
 } from './coordination.ts'
 import { exportLedger } from './ledger/coordination-ledger.ts'
-import { hasNews, ledgerSignature, type Signature } from './ledger/ledger-files.ts'
+import { hasNews, ledgerSignature, type LedgerSignature } from './ledger/ledger-files.ts'
 import { record } from '../storage/protocol-log.ts'
 import { logLineOf } from './ledger/log-line.ts'
 import { takeInRemote } from './ledger/remote.ts'
@@ -16,7 +16,7 @@ import { takeInRemote } from './ledger/remote.ts'
 /** What a door brings along. */
 export interface Door {
   readonly options: CoordinationOptions
-  readonly asking: Asking
+  readonly asking: CallOrigin
   /** One line for whoever stands at the door; the answer does not depend on it. */
   readonly note: (line: string) => void
 }
@@ -61,7 +61,7 @@ export async function withRoomToRead<T>(
 /** Whoever only reads is answered from what is known, also where nothing can be written. */
 async function openWithNews(
   door: Pick<Door, 'options' | 'note'>,
-  signature: Signature,
+  signature: LedgerSignature,
 ): Promise<Coordination | undefined> {
   let room: Coordination | undefined
   try {

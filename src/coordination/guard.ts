@@ -1,6 +1,6 @@
 // The last gate before shared history: which paths of a commit collide with whose claims, and what follows from it.
 import { scopeOfPath } from '../scopes/scope.ts'
-import { type Asking, caller } from './who/caller.ts'
+import { type CallOrigin, caller } from './who/caller.ts'
 import { caseSensitive } from './claims/check.ts'
 import { type Conflict, type Contest, findConflicts, isBinding, isOwn } from './claims/conflicts.ts'
 import type { Coordination } from './coordination.ts'
@@ -31,7 +31,7 @@ export interface GuardVerdict {
 }
 
 /** Whoever has no name of its own and is a person, by processes. What is neither is nobody in particular, with no claims of its own but everybody's. */
-export function committerOf(room: Coordination, asking: Asking, person: () => string | undefined): Committer {
+export function committerOf(room: Coordination, asking: CallOrigin, person: () => string | undefined): Committer {
   const found = caller(room, asking)
   const { agent, haid } = found
   const name = found.as === 'everybody' ? person() : undefined

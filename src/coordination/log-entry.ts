@@ -17,6 +17,11 @@ export const SHARED_TABLES = {
   incursions: 'pair',
   tickets: 'ticket',
   tasks: 'task_id',
+  contracts: 'task_id',
+  workers: 'worker_id',
+  attempts: 'attempt_id',
+  token_reservations: 'reservation_id',
+  assignments: 'assignment_id',
 } as const
 
 export type SharedTable = keyof typeof SHARED_TABLES

@@ -10,6 +10,7 @@ import type { ActorKind, Agent, Note, NoteState, Reader } from './store.ts'
 
 export const CATEGORIES = ['HANDOFF', 'BLOCKED', 'DECISION', 'INFO'] as const
 export type Category = (typeof CATEGORIES)[number]
+type Human = Extract<Actor, { kind: 'human' }>
 export const NOTE_STATES = ['unread', 'read', 'acked'] as const
 
 export interface Draft {
@@ -33,6 +34,23 @@ export async function sendNote(room: Coordination, actor: AgentActor, draft: Dra
   const category = parseCategory(draft.category)
   checkDraft(draft)
   return changeAs(room, actor, (change, sender) => {
+    const recipients = recipientsOf(change.rows, sender, draft.to)
+    return recipients.map((recipient) => deliver(room, change, sender, recipient, category, draft))
+  })
+}
+
+/** A person sends it in an agent's place, and is on record as a person. */
+export async function sendNoteFor(
+  room: Coordination,
+  actor: Human,
+  from: string,
+  draft: Draft,
+): Promise<readonly Note[]> {
+  const category = parseCategory(draft.category)
+  checkDraft(draft)
+  return changeAsOther(room, actor, (change) => {
+    const sender = findAgent(change.rows, from)
+    if (sender === undefined) throw unknownAgent(from)
     const recipients = recipientsOf(change.rows, sender, draft.to)
     return recipients.map((recipient) => deliver(room, change, sender, recipient, category, draft))
   })
@@ -142,18 +160,14 @@ export function inbox(room: Coordination, query: InboxQuery): Note[] {
 }
 
 /** Read notes stay read, acknowledged ones stay acknowledged: repeating it changes nothing. */
-export async function markRead(room: Coordination, actor: AgentActor, messageId: string): Promise<Note> {
+export async function markRead(room: Coordination, actor: AgentActor | Human, messageId: string): Promise<Note> {
   return onNote(room, actor, messageId, 'READ_FORBIDDEN', (change, note) =>
     note.state === 'unread' ? store(change, { ...note, state: 'read', readMs: change.now.wallMs }, 'READ') : note,
   )
 }
 
 /** The first acknowledgement counts. A person may give it in the recipient's place, and is on record as a person. */
-export async function acknowledge(
-  room: Coordination,
-  actor: AgentActor | Extract<Actor, { kind: 'human' }>,
-  messageId: string,
-): Promise<Note> {
+export async function acknowledge(room: Coordination, actor: AgentActor | Human, messageId: string): Promise<Note> {
   return onNote(room, actor, messageId, 'ACK_FORBIDDEN', (change, note, by) => {
     if (note.state === 'acked') return note
     const at = change.now.wallMs
@@ -163,7 +177,7 @@ export async function acknowledge(
 
 async function onNote(
   room: Coordination,
-  actor: AgentActor | Extract<Actor, { kind: 'human' }>,
+  actor: AgentActor | Human,
   messageId: string,
   forbidden: 'READ_FORBIDDEN' | 'ACK_FORBIDDEN',
   act: (change: Change, note: Note, by: ActorKind) => Note,

@@ -25,6 +25,8 @@ export interface AgentRecord {
   readonly liveness: Liveness
   readonly session_epoch: number
   readonly origin: 'local' | 'remote'
+  /** As its HAID names it. */
+  readonly machine: string
 }
 
 export function agentRecord(room: Coordination, rows: Reader, agent: Agent, now: Moment): AgentRecord {
@@ -43,6 +45,7 @@ export function agentRecord(room: Coordination, rows: Reader, agent: Agent, now:
     liveness: livenessIn(room, rows, agent, now),
     session_epoch: agent.runtime.epoch,
     origin: agent.origin,
+    machine: readHaid(agent.haid)?.machine ?? 'unknown',
   }
 }
 

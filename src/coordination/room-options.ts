@@ -11,9 +11,11 @@ export interface Surroundings {
   readonly clock: Clock
   /** `--config`. */
   readonly configFile?: string | undefined
+  /** Of doors that may change something. */
+  readonly fleet?: CoordinationOptions['fleet']
 }
 
-export async function roomOptions({ cwd, env, clock, configFile }: Surroundings): Promise<CoordinationOptions> {
+export async function roomOptions({ cwd, env, clock, configFile, fleet }: Surroundings): Promise<CoordinationOptions> {
   const { agent_stale_minutes: stale } = await loadConfig({ cwd, env, file: configFile })
   if (typeof stale.value !== 'number' || stale.value < 1)
     throw new HeimdallError(
@@ -25,6 +27,7 @@ export async function roomOptions({ cwd, env, clock, configFile }: Surroundings)
     project: findProject(cwd, env),
     env,
     clock,
+    fleet,
     staleMinutes: stale.origin === 'default' ? undefined : stale.value,
   }
 }

@@ -1,5 +1,7 @@
 // The coordination store as an interface: changes that are committed as entries, one consistent state to read, entries to follow. Every implementation passes `test/coordination/store-conformance.ts`.
+import type { HeimdallError } from '../errors.ts'
 import type { Scope } from '../scopes/scope.ts'
+import type { Dispatch, DispatchReader, DispatchWriter } from './dispatched.ts'
 import type { Author, Entry } from './log-entry.ts'
 import type { Beat, Sighting } from './who/liveness.ts'
 import type { Moment } from './moment.ts'
@@ -146,19 +148,25 @@ export interface Ticket {
   readonly refreshed: Moment
 }
 
-export type TaskState = 'in_progress' | 'done' | 'failed'
+/**
+ * A task that somebody works on is in progress, done or failed. One that is dispatched may also wait for a worker
+ * (`queued`), for something that has to happen first (`parked`) or for a person (`triage`).
+ */
+export type TaskState = 'queued' | 'parked' | 'in_progress' | 'triage' | 'done' | 'partial' | 'failed' | 'canceled'
 
 export interface Task {
   readonly taskId: string
-  readonly owner: string
+  /** Null for a dispatched task that no agent works on yet. */
+  readonly owner: string | null
   readonly state: TaskState
   readonly title: string
   readonly startedMs: number
   readonly endedMs: number | null
   readonly summary: string | null
+  readonly dispatch: Dispatch | null
 }
 
-export interface Reader {
+export interface Reader extends DispatchReader {
   agent(haid: string): Agent | undefined
   /** Without regard to case. */
   agentById(agentId: string): Agent | undefined
@@ -183,7 +191,7 @@ export interface Reader {
   incursionCounts(eventIds: readonly string[]): ReadonlyMap<string, number>
   tickets(): Ticket[]
   task(taskId: string): Task | undefined
-  tasks(query: { owner?: string; state?: TaskState }): Task[]
+  tasks(query: { owner?: string; state?: TaskState; dispatched?: true }): Task[]
   setting(key: string): string | undefined
   /** What holds on this machine alone. */
   localSetting(key: string): string | undefined
@@ -195,7 +203,7 @@ export interface Reader {
  * What a change may do. Everything here runs in one transaction and nowhere else leaves a trace: the same act may be
  * run again on a newer state.
  */
-export interface Writer extends Reader {
+export interface Writer extends Reader, DispatchWriter {
   /** Who the entry is by. Nobody's, until it is proved. */
   signAs(haid: string): void
   /** Inserts or replaces by HAID, the session's processes with it. Beats and sightings stay as they are. */
@@ -235,5 +243,9 @@ export interface Store {
    * is no longer kept.
    */
   follow(afterSeq: number, signal: AbortSignal): AsyncIterable<Entry>
+  /** In a fleet: this machine's copy follows the log; resolves with the signal. Alone there is nothing to follow. What keeps it from following is told and not thrown. */
+  link(signal: AbortSignal, onFailure?: (error: HeimdallError) => void): Promise<void>
+  /** In a fleet: everything that others have changed is here when this resolves. */
+  catchUp(): Promise<void>
   close(): void
 }

@@ -6,26 +6,43 @@ import { checkLabel } from './claims/claims.ts'
 import type { Coordination } from './coordination.ts'
 import { type AgentActor, changeAs } from './change.ts'
 import type { Agent, Reader, Task } from './store.ts'
+import { isOver } from './who/alive.ts'
 
-/** Starting a task that the same agent has in progress already changes nothing. */
+export const checkTaskId = (taskId: string): void => checkLabel('task', taskId)
+
+/**
+ * Starting a task that the same agent has in progress already changes nothing; that of an agent who is over passes on. A dispatched task is started by the
+ * agent of the worker that has it, once it was sent.
+ */
 export async function startTask(
   room: Coordination,
   actor: AgentActor,
   task: { readonly taskId: string; readonly title: string },
 ): Promise<Task> {
-  checkLabel('task', task.taskId)
+  checkTaskId(task.taskId)
   checkLabel('title', task.title)
   return changeAs(room, actor, (change, agent) => {
     const known = change.rows.task(task.taskId)
-    if (known?.state === 'in_progress') return own(change.rows, agent, known)
-    const started: Task = {
-      ...task,
-      owner: agent.haid,
-      state: 'in_progress',
-      startedMs: change.now.wallMs,
-      endedMs: null,
-      summary: null,
-    }
+    const isOpen = known !== undefined && isOpenTask(known)
+    const owner = isOpen && known.owner !== null ? change.rows.agent(known.owner) : undefined
+    // Nobody is left to go on with it but whoever starts it now.
+    const isLeft = owner !== undefined && owner.haid !== agent.haid && isOver(room, owner)
+    if (isOpen && known.owner !== null && !isLeft) return own(change.rows, agent, known)
+    if (isOpen && !isLeft && known.state !== 'in_progress')
+      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(task.taskId)} is dispatched and ${known.state}`, {
+        hint: `heimdall dispatch cancel ${printable(task.taskId)} takes it out of the queue`,
+      })
+    const started: Task = isOpen
+      ? { ...known, owner: agent.haid }
+      : {
+          ...task,
+          owner: agent.haid,
+          state: 'in_progress',
+          startedMs: change.now.wallMs,
+          endedMs: null,
+          summary: null,
+          dispatch: null,
+        }
     change.rows.putTask(started)
     change.record({ type: 'TASK_START', task: task.taskId, payload: { title: task.title } })
     return started
@@ -50,6 +67,10 @@ export async function endTask(
         hint: 'heimdall task list shows what is',
       })
     own(change.rows, agent, known)
+    if (known.dispatch !== null)
+      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(end.taskId)} was dispatched: its result ends it`, {
+        hint: 'a worker reports through its final frame or the file that HEIMDALL_RESULT_FILE names',
+      })
     const ended: Task = { ...known, state: end.state, endedMs: change.now.wallMs, summary: end.summary }
     change.rows.putTask(ended)
     const scopes = change.rows
@@ -72,8 +93,13 @@ export async function endTask(
 
 function own(rows: Reader, agent: Agent, task: Task): Task {
   if (task.owner === agent.haid) return task
-  const owner = rows.agent(task.owner)?.agentId ?? task.owner
+  const owner = task.owner === null ? 'nobody' : (rows.agent(task.owner)?.agentId ?? task.owner)
   throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(task.taskId)} is in progress with ${owner}`)
+}
+
+/** Not ended yet. */
+export function isOpenTask({ state }: Pick<Task, 'state'>): boolean {
+  return state === 'queued' || state === 'parked' || state === 'in_progress' || state === 'triage'
 }
 
 export function listTasks(

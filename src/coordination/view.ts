@@ -1,5 +1,4 @@
 // A repository's coordination as a reader sees it. Kept light: a check before every edit must cost no more than it has to.
-import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Project } from '../paths.ts'
 import type { Observer } from './who/alive.ts'
@@ -7,6 +6,7 @@ import type { Fate, ProcessRef } from './who/process-ref.ts'
 import { type Machine, type Moment, momentOf, readMachine } from './moment.ts'
 import { openSqliteStore } from './sqlite/open-store.ts'
 import type { Store } from './store.ts'
+import { storePath } from './store-path.ts'
 
 export interface View extends Observer {
   readonly project: Project
@@ -23,8 +23,6 @@ export interface ViewOptions {
   /** What is known of processes. */
   readonly fateOf?: (ref: ProcessRef) => Fate
 }
-
-export const storePath = (project: Project): string => join(project.coordinationDir, 'coordination.db')
 
 /** Nothing when the repository has no store yet: then nobody holds anything. */
 export function openView({

@@ -1,6 +1,6 @@
 // Events as lines of JSON, from parts that are made once: most of an event is the same for every call of a shim.
-import { POLICY_RULES_MAX } from '../limits.ts'
 import { type CallCounts, EventLines, SEQ_WIDTH } from './event-lines.ts'
+import { type CounterReadings, putCounters } from './counter-bytes.ts'
 import { jsonString, jsonValue } from './json-text.ts'
 import type { LineBytes } from './line-bytes.ts'
 import { type Preview, putPreview } from './preview.ts'
@@ -8,13 +8,18 @@ import {
   type CallError,
   type CallStatus,
   type EventType,
+  type FilesChanged,
   type RunIdentity,
   PACK_VERSION,
   type PolicyRef,
   type RunStart,
   type RunStatus,
   type RunSummary,
+  type ModelUsage,
+  type SessionEnd,
   type Transport,
+  type WaitEnd,
+  type WaitStart,
 } from './types.ts'
 
 export interface CallNames {
@@ -22,15 +27,6 @@ export interface CallNames {
   readonly server_name: string
   readonly tool_name: string
   readonly args_hash: string
-}
-
-/** What an accumulator had counted before a call and after it. */
-export interface CounterFields {
-  readonly rule_id: string
-  readonly counter: string
-  readonly before: number
-  readonly after: number
-  readonly limit: number
 }
 
 export interface DecisionFields {
@@ -52,6 +48,15 @@ const START: OfCall = 0
 const DECISION: OfCall = 1
 const END: OfCall = 2
 
+/** Names that most calls of a shim share. */
+interface ToolText {
+  readonly server: string
+  readonly name: string
+  readonly text: string
+  /** With the quote that ends the id before it. */
+  readonly bytes: Buffer
+}
+
 /** Puts events into `lines`, one behind the other. */
 export class EventText {
   readonly lines: EventLines
@@ -61,13 +66,13 @@ export class EventText {
   readonly #wallMs: () => number
   #openedMs = -1
   readonly #opened: (Buffer | null)[] = [null, null, null]
-  #tool: { readonly server: string; readonly name: string; readonly text: string } | null = null
+  #tool: ToolText | null = null
   /** The names in the line before, where that is the start of a call: its decision stands right behind it and names the same. */
-  #named = ''
+  #named: CallNames | null = null
   #namesTo = 0
   #namesBytes = 0
   #tags: readonly string[] = []
-  #tagsText = ''
+  #tagsBytes = NO_BYTES
 
   constructor(identity: RunIdentity, wallMs: () => number, lines = new EventLines()) {
     this.lines = lines
@@ -84,24 +89,50 @@ export class EventText {
   }
 
   #open(type: EventType, atMs: number): string {
-    return `{"v":"${PACK_VERSION}","type":"${type}","ts":"${new Date(atMs).toISOString()}",${this.#identity}`
+    return `${beforeTime(type)}${new Date(atMs).toISOString()}",${this.#identity}`
   }
 
-  #beginOfCall(type: OfCall, names: string): LineBytes {
-    const nowMs = Math.floor(this.#wallMs())
-    if (nowMs !== this.#openedMs) {
-      this.#openedMs = nowMs
-      this.#opened.fill(null)
-    }
+  #beginOfCall(type: OfCall, names: CallNames): LineBytes {
+    // A decision right behind the start of its call is of the same moment.
+    const isSame = type === DECISION && names === this.#named
+    const nowMs = isSame ? this.#openedMs : Math.floor(this.#wallMs())
+    if (nowMs !== this.#openedMs) this.#stamp(nowMs)
     const line = this.lines.bytes
     line.put((this.#opened[type] ??= Buffer.from(`${this.#open(OF_CALLS[type], nowMs)},"call":{`)))
-    if (type === DECISION && names === this.#named) line.again(this.#namesTo - this.#namesBytes, this.#namesTo)
+    if (isSame) line.again(this.#namesTo - this.#namesBytes, this.#namesTo)
     else {
       const from = line.length
-      line.text(names)
+      this.#putNames(line, names)
       this.#namesBytes = line.length - from
     }
     return line
+  }
+
+  /** How lines begin changes with the millisecond, and in nothing but the time. */
+  #stamp(nowMs: number): void {
+    this.#openedMs = nowMs
+    const time = new Date(nowMs).toISOString()
+    for (const type of [START, DECISION, END] as const) {
+      const opened = this.#opened[type] ?? null
+      // Before the year 0 and after 9999 it is longer.
+      if (opened !== null && time.length === TIME_CHARS) opened.write(time, timeAt(type), 'latin1')
+      else this.#opened[type] = null
+    }
+  }
+
+  #putNames(line: LineBytes, names: CallNames): void {
+    const { bytes } = this.#toolOf(names)
+    const before = line.length
+    line.put(CALL_ID)
+    if (line.plain(names.call_id)) {
+      line.put(bytes)
+      if (line.plain(names.args_hash)) {
+        line.put(QUOTE)
+        return
+      }
+    }
+    line.cutBack(before)
+    line.text(this.names(names))
   }
 
   #whole(type: EventType, rest: string): void {
@@ -110,22 +141,24 @@ export class EventText {
   }
 
   /** The members that the three events of a call share, without braces. */
-  names({ call_id, server_name, tool_name, args_hash }: CallNames): string {
-    if (this.#tool === null || this.#tool.name !== tool_name || this.#tool.server !== server_name)
-      this.#tool = {
-        server: server_name,
-        name: tool_name,
-        text: `,"server_name":${jsonString(server_name)},"tool_name":${jsonString(tool_name)},"args_hash":"`,
-      }
-    return `"call_id":${jsonString(call_id)}${this.#tool.text}${args_hash}"`
+  names(names: CallNames): string {
+    return `"call_id":${jsonString(names.call_id)}${this.#toolOf(names).text}${names.args_hash}"`
   }
 
-  #tagsOf(tags: readonly string[]): string {
+  #toolOf({ server_name, tool_name }: CallNames): ToolText {
+    if (this.#tool === null || this.#tool.name !== tool_name || this.#tool.server !== server_name) {
+      const text = `,"server_name":${jsonString(server_name)},"tool_name":${jsonString(tool_name)},"args_hash":"`
+      this.#tool = { server: server_name, name: tool_name, text, bytes: Buffer.from(`"${text}`) }
+    }
+    return this.#tool
+  }
+
+  #tagsOf(tags: readonly string[]): Buffer {
     if (tags !== this.#tags) {
       this.#tags = tags
-      this.#tagsText = tags.length === 0 ? '' : `,"tags":${jsonValue(tags)}`
+      this.#tagsBytes = tags.length === 0 ? NO_BYTES : Buffer.from(`,"tags":${jsonValue(tags)}`)
     }
-    return this.#tagsText
+    return this.#tagsBytes
   }
 
   runStart(run: RunStart): void {
@@ -137,7 +170,7 @@ export class EventText {
   }
 
   callStart(
-    names: string,
+    names: CallNames,
     call: {
       readonly transport: Transport
       readonly bytesIn: number
@@ -148,34 +181,34 @@ export class EventText {
     },
     preview: Preview,
   ): void {
-    const method = call.method === undefined ? '' : `,"method":${jsonString(call.method)}`
-    const hash = call.argsStreamHash === undefined ? '' : `,"args_stream_hash":"${call.argsStreamHash}"`
     const line = this.#beginOfCall(START, names)
     this.#namesTo = line.length
-    line.text(
-      `,"transport":"${call.transport}","bytes_in":${call.bytesIn}${method}${this.#tagsOf(call.tags)}${hash},"preview":`,
-    )
+    line.put(TRANSPORTED[call.transport])
+    line.value(call.bytesIn)
+    if (call.method !== undefined) line.text(`,"method":${jsonString(call.method)}`)
+    line.put(this.#tagsOf(call.tags))
+    if (call.argsStreamHash !== undefined) line.text(`,"args_stream_hash":"${call.argsStreamHash}"`)
+    line.put(BEFORE_PREVIEW)
     const previewFrom = line.length
     putPreview(line, preview)
     const previewTo = line.length
-    line.put(BEFORE_SEQ)
-    const seqAt = line.length
+    const seqAt = line.length + BEFORE_SEQ.length
     line.put(SEQ_AND_END)
     this.lines.end('total', seqAt, previewFrom, previewTo)
     this.#named = names
   }
 
-  decision(names: string, decision: DecisionText, counters: readonly CounterFields[]): void {
+  decision(names: CallNames, decision: DecisionText, counters?: CounterReadings): void {
     const line = this.#beginOfCall(DECISION, names)
     line.put(decision.bytes)
-    if (counters.length > 0) line.text(countersText(counters))
+    if (counters !== undefined && counters.count > 0) putCounters(line, counters)
     line.put(END_OF_DECISION)
-    this.#named = ''
+    this.#named = null
     this.lines.end(decision.counts)
   }
 
   callEnd(
-    names: string,
+    names: CallNames,
     end: {
       readonly status: CallStatus
       readonly latencyMs: number
@@ -185,12 +218,14 @@ export class EventText {
     },
     preview: Preview,
   ): void {
-    const hash = end.resultStreamHash === undefined ? '' : `,"result_stream_hash":"${end.resultStreamHash}"`
-    const error = end.error === undefined ? '' : `,"error":${jsonValue(end.error)}`
     const line = this.#beginOfCall(END, names)
-    line.text(
-      `},"status":"${end.status}","latency_ms":${end.latencyMs},"bytes_out":${end.bytesOut}${hash}${error},"preview":`,
-    )
+    line.put(ENDED[end.status])
+    line.value(end.latencyMs)
+    line.put(BYTES_OUT)
+    line.value(end.bytesOut)
+    if (end.resultStreamHash !== undefined) line.text(`,"result_stream_hash":"${end.resultStreamHash}"`)
+    if (end.error !== undefined) line.text(`,"error":${jsonValue(end.error)}`)
+    line.put(BEFORE_PREVIEW)
     const previewFrom = line.length
     putPreview(line, preview)
     const previewTo = line.length
@@ -209,13 +244,45 @@ export class EventText {
   /** A person is asked about a call; once for a question, however often the call is made. */
   approvalRequested(
     names: string,
-    approval: { readonly id: string; readonly rule_id: string; readonly question: string; readonly wait_ms: number },
+    approval: {
+      readonly id: string
+      readonly rule_id: string
+      /** Of the rule as it stood: an answer is one for exactly that. */
+      readonly rule_hash: string
+      readonly question: string
+      readonly wait_ms: number
+    },
   ): void {
     this.#whole('approval_requested', `"call":{${names}},"approval":${jsonValue(approval)}`)
   }
 
   approvalDecided(approval: Readonly<Record<string, unknown>>): void {
     this.#whole('approval_decided', `"approval":${jsonValue(approval)}`)
+  }
+
+  waitStart(wait: WaitStart): void {
+    this.#whole('wait_start', `"wait":${jsonValue(wait)}`)
+  }
+
+  waitEnd(wait: WaitEnd): void {
+    this.#whole('wait_end', `"wait":${jsonValue(wait)}`)
+  }
+
+  filesChanged(changes: FilesChanged): void {
+    this.#whole('files_changed', `"changes":${jsonValue(changes)}`)
+  }
+
+  sessionEnd(session: SessionEnd): void {
+    this.#whole('session_end', `"session":${jsonValue(session)}`)
+  }
+
+  modelUsage(usage: ModelUsage): void {
+    this.#whole('model_usage', `"usage":${jsonValue(usage)}`)
+  }
+
+  /** What is known of a server's tools is new, has changed, or has been approved by a person. */
+  toolPins(type: 'tools_pinned' | 'tools_changed' | 'tools_approved', pins: Readonly<Record<string, unknown>>): void {
+    this.#whole(type, `"pins":${jsonValue(pins)}`)
   }
 
   policyLoaded(policy: string, mode: string, result: { readonly ok: boolean; readonly message?: string }): void {
@@ -244,14 +311,38 @@ export class EventText {
   }
 }
 
+const beforeTime = (type: EventType): string => `{"v":"${PACK_VERSION}","type":"${type}","ts":"`
+const timeAt = (type: OfCall): number => beforeTime(OF_CALLS[type]).length
+/** As `2026-11-17T01:02:03.456Z`. */
+const TIME_CHARS = 24
+
 /** Without the brace that opens it and with that of the whole event still open. */
 function identityText(identity: RunIdentity): string {
   const { run_id, agent_id, client, env, source, principal, workload, haid, session_id } = identity
   return jsonValue({ run_id, agent_id, client, env, source, principal, workload, haid, session_id }).slice(1, -1)
 }
 
-const BEFORE_SEQ = Buffer.from(',"seq":')
-const SEQ_AND_END = Buffer.from(`${' '.repeat(SEQ_WIDTH)}}}\n`)
+const NO_BYTES = Buffer.alloc(0)
+const CALL_ID = Buffer.from('"call_id":"')
+const QUOTE = Buffer.from('"')
+const transported = (transport: Transport): Buffer => Buffer.from(`,"transport":"${transport}","bytes_in":`)
+const TRANSPORTED = {
+  mcp_stdio: transported('mcp_stdio'),
+  mcp_http: transported('mcp_http'),
+  http: transported('http'),
+  unknown: transported('unknown'),
+} as const satisfies Record<Transport, Buffer>
+const ended = (status: CallStatus): Buffer => Buffer.from(`},"status":"${status}","latency_ms":`)
+const ENDED = {
+  OK: ended('OK'),
+  ERROR: ended('ERROR'),
+  TIMEOUT: ended('TIMEOUT'),
+  CANCELLED: ended('CANCELLED'),
+} as const satisfies Record<CallStatus, Buffer>
+const BYTES_OUT = Buffer.from(',"bytes_out":')
+const BEFORE_PREVIEW = Buffer.from(',"preview":')
+const BEFORE_SEQ = ',"seq":'
+const SEQ_AND_END = Buffer.from(`${BEFORE_SEQ}${' '.repeat(SEQ_WIDTH)}}}\n`)
 const END_OF_DECISION = Buffer.from('}}\n')
 const END_OF_LINE = Buffer.from('}\n')
 
@@ -275,26 +366,6 @@ export function decisionText(decision: DecisionFields, policy: string): Decision
     ),
     counts: !enforced || action === 'ALLOW' ? 'allowed' : action === 'THROTTLE' ? 'throttled' : 'blocked',
   }
-}
-
-/** Rules count the same things for call after call: only the numbers are new. */
-function countersText(counters: readonly CounterFields[]): string {
-  let text = ''
-  for (const { rule_id, counter, before, after, limit } of counters)
-    text += `${text === '' ? '' : ','}${counterNamed(rule_id)}"${counter}","before":${before},"after":${after},"limit":${limit}}`
-  return `,"counters":[${text}]`
-}
-
-const named = new Map<string, string>()
-
-function counterNamed(ruleId: string): string {
-  let text = named.get(ruleId)
-  if (text === undefined) {
-    text = `{"rule_id":${jsonString(ruleId)},"counter":`
-    if (named.size >= POLICY_RULES_MAX) named.clear()
-    named.set(ruleId, text)
-  }
-  return text
 }
 
 export function policyText(policy: PolicyRef): string {

@@ -5,6 +5,9 @@ const FIRST_BYTES = 16 << 10
 /** A burst may need more; memory past this is given back when the burst is over. */
 const KEPT_BYTES = 1 << 20
 
+/** Of what fits 32 bits. */
+const DIGITS_MAX = 10
+
 /** What a byte becomes inside a JSON string: 0 stays as it is, 1 gets a backslash, 2 needs a closer look. */
 const IN_STRING = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === 0x22 || byte === 0x5c ? 1 : byte >= 0x20 && byte < 0x7f ? 0 : 2,
@@ -44,10 +47,37 @@ export class LineBytes {
     this.#at += this.#bytes.write(text, this.#at)
   }
 
-  /** Of ASCII alone, which needs no encoder. */
-  ascii(text: string): void {
+  /** Short text of printable ASCII as the inside of a JSON string, letter by letter: an encoder takes longer to be called. False, with nothing put, for any other. */
+  plain(text: string): boolean {
     this.#reserve(text.length)
-    this.#at += this.#bytes.write(text, this.#at, 'latin1')
+    const bytes = this.#bytes
+    const at = this.#at
+    for (let i = 0; i < text.length; i += 1) {
+      const code = text.charCodeAt(i)
+      if (code > 0x7f || IN_STRING[code] !== 0) return false
+      bytes[at + i] = code
+    }
+    this.#at = at + text.length
+    return true
+  }
+
+  /** A number as JSON has it. */
+  value(value: number): void {
+    if (value >>> 0 !== value) {
+      this.text(String(value))
+      return
+    }
+    this.#reserve(DIGITS_MAX)
+    const bytes = this.#bytes
+    let end = this.#at + 1
+    for (let power = 10; power <= value; power *= 10) end += 1
+    this.#at = end
+    let left = value
+    do {
+      const rest = (left / 10) >>> 0
+      bytes[(end -= 1)] = 0x30 + left - rest * 10
+      left = rest
+    } while (left > 0)
   }
 
   /** The same bytes once more. */
@@ -61,7 +91,7 @@ export class LineBytes {
   escaped({ buffer, from, to }: Piece): boolean {
     this.#reserve((to - from) * 2)
     const bytes = this.#bytes
-    const { pairs } = SUSPECTS
+    const { pairs, firsts } = SUSPECTS
     let at = this.#at
     let before = 0
     let last = 0
@@ -73,7 +103,8 @@ export class LineBytes {
         bytes[at++] = 0x5c
       }
       bytes[at++] = byte
-      if (pairs[(last << 7) | byte] === 1 && SUSPECTS.has(before, last, byte)) return false
+      const row = pairs[(last << 7) | byte] as number
+      if (row !== 0 && firsts[(row << 7) | before] === 1) return false
       before = last
       last = byte
     }

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { LOG_LINE_BYTES_MAX, MAX_PREVIEW_BYTES } from '../limits.ts'
-import { KnownSecrets } from './known-secrets/known-secrets.ts'
+import { KnownSecrets } from '../known-secrets/known-secrets.ts'
 import { LineBytes } from './line-bytes.ts'
 import { cutAtBytes, putPreview } from './preview.ts'
 import { createRedact, type Redact, REDACTED } from './redact.ts'

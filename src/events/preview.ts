@@ -18,6 +18,10 @@ export const PREVIEW_NONE = Buffer.from('{"truncated":false}')
 /** One of the two above: why there is nothing to show. */
 export type Absent = typeof PREVIEW_OMITTED
 
+export function isAbsent(preview: object): preview is Absent {
+  return preview === PREVIEW_NONE || preview === PREVIEW_OMITTED
+}
+
 export type Preview = Absent | Shown
 
 export interface Shown {
@@ -35,7 +39,7 @@ const END = Buffer.from('"}')
 
 /** Writes the JSON text of an event's `preview` object. */
 export function putPreview(line: LineBytes, preview: Preview): void {
-  if (Buffer.isBuffer(preview)) {
+  if (isAbsent(preview)) {
     line.put(preview)
     return
   }

@@ -1,7 +1,7 @@
 // What looks like a secret never comes out, whatever stands around it, and no text is too clever to be read once.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { KnownSecrets } from './known-secrets/known-secrets.ts'
+import { KnownSecrets } from '../known-secrets/known-secrets.ts'
 import { createRedact, REDACTED } from './redact.ts'
 
 const redact = createRedact()

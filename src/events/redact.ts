@@ -1,8 +1,8 @@
 // What looks like a secret is taken out before anything is written.
 import { ISSUERS } from './issuers.ts'
 import { withoutJsonSecrets } from './json-secrets.ts'
-import type { KnownSecrets } from './known-secrets/known-secrets.ts'
-import { StreamRedactor, withoutSecrets } from './known-secrets/stream-redactor.ts'
+import type { KnownSecrets } from '../known-secrets/known-secrets.ts'
+import { StreamRedactor, withoutSecrets } from '../known-secrets/stream-redactor.ts'
 import { withoutCarried } from './secret-carriers.ts'
 
 /** Written in place of a secret. */

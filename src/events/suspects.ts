@@ -22,21 +22,18 @@ const ASCII_END = 0x80
 
 /** Knows ASCII only: whoever meets another byte has to look closely anyway. */
 class Suspects {
-  /** By the last two of three letters, `first * 128 + second`: 1 when some three end so. */
-  readonly pairs = new Uint8Array(ASCII_END * ASCII_END)
-  readonly #threes = new Set<number>()
+  /** By the last two of three letters, `first * 128 + second`: which row of `firsts` is theirs; 0 where no three end so. */
+  readonly pairs = new Uint16Array(ASCII_END * ASCII_END)
+  /** By row and letter: 1 when that letter before the two makes one of the threes. */
+  readonly firsts: Uint8Array
 
   constructor() {
-    for (const text of IN_SECRETS) {
-      const [a = 0, b = 0, c = 0] = Buffer.from(text)
-      this.pairs[b * ASCII_END + c] = 1
-      this.#threes.add((a * ASCII_END + b) * ASCII_END + c)
-    }
-  }
-
-  /** To be asked where `pairs` says so. */
-  has(a: number, b: number, c: number): boolean {
-    return this.#threes.has((a * ASCII_END + b) * ASCII_END + c)
+    const threes = IN_SECRETS.map((text) => Buffer.from(text))
+    let rows = 0
+    for (const [, b = 0, c = 0] of threes) this.pairs[b * ASCII_END + c] ||= rows += 1
+    this.firsts = new Uint8Array((rows + 1) * ASCII_END)
+    for (const [a = 0, b = 0, c = 0] of threes)
+      this.firsts[(this.pairs[b * ASCII_END + c] as number) * ASCII_END + a] = 1
   }
 }
 

@@ -21,6 +21,14 @@ export const EVENT_TYPES = [
   'breaker_trip',
   'approval_requested',
   'approval_decided',
+  'wait_start',
+  'wait_end',
+  'files_changed',
+  'session_end',
+  'tools_pinned',
+  'tools_changed',
+  'tools_approved',
+  'model_usage',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]
@@ -80,6 +88,88 @@ export interface RunSummary {
   readonly duration_ms: number
   /** Events that could not be written; absent when there are none. */
   readonly events_lost?: number
+}
+
+/** An agent that waits for a person; who says so, and what was seen. */
+export interface WaitStart {
+  readonly wait_id: string
+  readonly started_at: string
+  /** `hook`, `osc`, `screen` and whoever else can tell. */
+  readonly source: string
+  readonly evidence: string | null
+}
+
+export interface WaitEnd extends WaitStart {
+  readonly ended_at: string
+  readonly waited_ms: number
+  /** How it came to its end, in the words of whoever saw it. */
+  readonly answer: string
+}
+
+/** What is other in the worktree than it was at the start, as git sees it: by whoever worked there meanwhile. */
+export interface FilesChanged {
+  readonly commit_before: string | null
+  readonly commit_after: string | null
+  readonly commits: number | null
+  /** The first of them, and how many there are. */
+  readonly files: readonly string[]
+  readonly total: number
+}
+
+export interface SessionEnd {
+  readonly exit_code: number | null
+  readonly signal: number | null
+  /** `exit`, `kill`, `lost`, or `unknown` where no record of it is left. */
+  readonly reason: string
+  readonly ended_by: string | null
+  readonly waits: number
+  readonly waited_ms: number
+}
+
+/** Tokens of models; none stands in two of the first four. `cache_write_1h` is part of `cache_write`, `reasoning` of `output`. */
+interface UsedTokens {
+  /** Neither read from the cache nor written to it. */
+  readonly input: number
+  readonly cached: number
+  readonly cache_write: number
+  readonly cache_write_1h: number
+  readonly output: number
+  readonly reasoning: number
+}
+
+/** What a run has cost so far. */
+export interface UsageTotal {
+  readonly messages: number
+  readonly tokens: UsedTokens
+  /** Of the models that have a price. */
+  readonly usd: number
+  /** Models without a price, whose tokens are in no dollar. */
+  readonly unpriced: readonly string[]
+  /** Lines of transcripts that should have told something and could not be understood. */
+  readonly unread: number
+  /** Date of the table of prices. */
+  readonly prices: string
+}
+
+/** One message of a model, booked once; what was found to be other later is booked as the difference. */
+export interface ModelUsage {
+  /** The host counted: nobody has estimated. */
+  readonly source: 'runtime'
+  readonly host: string
+  readonly host_version: string | null
+  /** The host's id of its session; a subagent's is its parent's. */
+  readonly host_session: string | null
+  readonly is_subagent: boolean
+  readonly message_id: string
+  readonly model: string | null
+  /** When the host wrote it. */
+  readonly said_at: string | null
+  readonly tokens: UsedTokens
+  /** Null where the model has no price. */
+  readonly usd: number | null
+  readonly is_correction: boolean
+  /** Of the run, with this. */
+  readonly total: UsageTotal
 }
 
 export interface CallError {

@@ -58,7 +58,7 @@ export function candidates(host: HostName, where: Whereabouts): Pick<ConfigFile,
   ]
 }
 
-function pathsOf({ path, movedBy, inMoved, isConfig }: UserFile, where: Whereabouts): string[] {
+export function pathsOf({ path, movedBy, inMoved, isConfig }: UserFile, where: Whereabouts): string[] {
   const moved = movedBy === undefined ? undefined : where.env[movedBy]
   if (moved !== undefined && moved !== '') return [resolve(where.cwd ?? '/', moved, inMoved ?? '')]
   const base = isConfig === true ? configHome(where) : homeDir(where.env)

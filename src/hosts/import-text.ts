@@ -59,6 +59,8 @@ function importServer(
   const { envList } = wrapping
   if (envList !== undefined && value[envList] !== undefined && server.list(envList) === undefined)
     return left(`its ${envList} are not a list`)
+  // It is the agent's way to us, and asks nobody else.
+  if (wordsOf(value['args'])?.[0]?.endsWith('/heimdall-ledger-mcp') === true) return left('it is Heimdall’s own ledger')
   if (isForeignShim(value)) return left(`it is behind another shim, ${command}; unwrap it there first`)
   if (line === 'no command') return left('it starts a shim without a server behind --')
   if (line !== undefined && !line.isImported) return left('it is behind a shim that was written by hand')

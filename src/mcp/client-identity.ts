@@ -1,7 +1,7 @@
 // Identity over MCP: the agent of the session or run that the server is in, or one of the connection's own. A name is a label and opens nothing.
 import { isOver } from '../coordination/who/alive.ts'
 import { actAs, type Caller, caller, recordRefusal } from '../coordination/who/caller.ts'
-import { type Connection, joinAsClient, takeUp } from '../coordination/who/clients.ts'
+import { type ConnectedClient, joinAsClient, takeUp } from '../coordination/who/clients.ts'
 import type { Coordination } from '../coordination/coordination.ts'
 import type { Enrolled } from '../coordination/who/enrol.ts'
 import type { AgentActor } from '../coordination/change.ts'
@@ -24,7 +24,7 @@ export interface ClientIdentity {
   beatMs: number
 }
 
-export interface IdentifyOptions extends Connection {
+export interface IdentifyOptions extends ConnectedClient {
   readonly env: Env
   readonly place: Place | undefined
   /** Identities of this session by label; new ones are added. */
@@ -58,7 +58,7 @@ const OF_CONNECTION = ''
 async function ofRun(room: Coordination, options: IdentifyOptions): Promise<ClientIdentity | undefined> {
   const asking = { env: options.env, place: options.place }
   const found = caller(room, asking)
-  if (found.as !== 'session' && found.as !== 'name') return undefined
+  if (!isOfRun(found)) return undefined
   if (isEarlierConnection(room, found)) {
     const proof = { haid: found.haid, secret: found.secret ?? '' }
     return keep(room, options.owned, OF_RUN, await takeUp(room, proof, options, keysOf(room)), true)
@@ -67,6 +67,9 @@ async function ofRun(room: Coordination, options: IdentifyOptions): Promise<Clie
   const { agentId } = await heartbeat(room, actor)
   return remember(room, options.owned, OF_RUN, { haid: actor.haid, agentId, actor, isOwn: false })
 }
+
+/** Somebody without the client's own word: an agent that is named, or whose session or host the server runs in. */
+export const isOfRun = ({ as }: Pick<Caller, 'as'>): boolean => as === 'session' || as === 'host' || as === 'name'
 
 /** An identity of a connection that is over: whoever has its secret goes on with it. */
 function isEarlierConnection(room: Coordination, { agent, secret, refused }: Caller): boolean {

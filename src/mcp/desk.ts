@@ -17,14 +17,15 @@ import { KnownScopes } from '../coordination/claims/known-scopes.ts'
 import { placeOf } from '../coordination/who/place.ts'
 import { processRef } from '../coordination/who/process-ref.ts'
 import { roomOptions } from '../coordination/room-options.ts'
-import { storePath } from '../coordination/view.ts'
+import { storePath } from '../coordination/store-path.ts'
 import { HeimdallError } from '../errors.ts'
+import { fleetDoor } from '../fleet/door.ts'
 import { type Env, findProject, type Project } from '../paths.ts'
 import { readStat } from '../processes.ts'
-import { type ClientIdentity, identify, type IdentifyOptions } from './client-identity.ts'
+import { type ClientIdentity, identify, type IdentifyOptions, isOfRun } from './client-identity.ts'
 import { LedgerNews } from './ledger-news.ts'
 
-export interface DeskOptions {
+interface DeskOptions {
   readonly cwd: string
   readonly env: Env
   readonly clock: Clock
@@ -46,6 +47,7 @@ export class Desk {
   /** While the store cannot be written. */
   #reading: Coordination | undefined
   #identified: Promise<unknown> = Promise.resolve()
+  #following: AbortController | undefined
   /** Of the store's file when it was opened. */
   #inode: number | undefined
 
@@ -81,8 +83,11 @@ export class Desk {
 
   async #open(): Promise<Coordination> {
     try {
-      const room = openCoordination(await roomOptions(this.#options))
+      const room = openCoordination(await roomOptions({ ...this.#options, fleet: fleetDoor }))
       this.#inode = inodeOf(room)
+      // For as long as the server runs, or its store is open: what it answers is as new as the fleet.
+      this.#following = new AbortController()
+      void room.store.link(this.#following.signal)
       return room
     } catch (error) {
       // The next call tries again: a locked or unreadable store may be neither by then.
@@ -123,8 +128,7 @@ export class Desk {
       const room = await this.#roomToRead(error)
       const { env } = this.#options
       const found = caller(room, { env, place: this.#origin().place })
-      const isOfRun = found.as === 'session' || found.as === 'name'
-      const haid = isOfRun ? found.haid : `${rootOf(room.rootHaid)}/${slug(label ?? client) || 'client'}`
+      const haid = isOfRun(found) ? found.haid : `${rootOf(room.rootHaid)}/${slug(label ?? client) || 'client'}`
       return { haid, agentId: found.agent?.agentId ?? haid, actor: { kind: 'agent', haid, secret: null } }
     }
   }
@@ -147,6 +151,7 @@ export class Desk {
     this.#options.note('the store was removed or replaced; a new one is opened')
     this.#room = undefined
     this.#owned.clear()
+    this.#following?.abort()
     room.store.close()
     return await this.room()
   }
@@ -165,6 +170,7 @@ export class Desk {
 
   /** Says that the identities of this connection are over, so that nobody waits for them. Their claims stay for whoever takes them up. */
   async close(): Promise<void> {
+    this.#following?.abort()
     this.#reading?.store.close()
     const room = await this.#room
     if (room === undefined) return

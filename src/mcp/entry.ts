@@ -3,7 +3,9 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { systemClock } from '../clock.ts'
+import type { SessionWatch } from '../coordination/watch/session-watch.ts'
 import { EXIT, isErrno } from '../errors.ts'
+import { WATCH_SESSION_MS } from '../limits.ts'
 import { readProcessesFrom } from '../processes.ts'
 import type { Desk } from './desk.ts'
 import { createLedgerServer } from './server.ts'
@@ -29,6 +31,7 @@ export function start(): void {
     const { Desk } = await import('./desk.ts')
     return new Desk({ cwd: options.cwd, env: process.env, clock: systemClock, pid: process.pid, note })
   }
+  const watch = watchLater(options.cwd, note)
   const transport = new LedgerTransport(process.stdin, process.stdout)
   const handle = serveStdio(() => createLedgerServer(() => (desk ??= openDesk())), {
     transport,
@@ -37,12 +40,37 @@ export function start(): void {
   const stop = (): void =>
     void handle
       .close()
+      .then(() => watch.stop())
       .then(() => desk)
       .then((opened) => opened?.close())
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
   // The client has closed its end, and everything that it asked is answered.
-  process.once('beforeExit', () => void desk?.then((opened) => opened.close()))
+  process.once('beforeExit', () => void watch.stop().then(() => desk?.then((opened) => opened.close())))
+}
+
+/**
+ * A host keeps its servers for as long as its session lasts, so this is the process that notices what the session
+ * writes unasked. Loaded when the handshake is long over: a host starts every server it knows at once.
+ */
+function watchLater(cwd: string, note: (line: string) => void): { stop(): Promise<void> } {
+  let watch: Promise<SessionWatch> | undefined
+  const timer = systemClock.after(
+    WATCH_SESSION_MS,
+    () => {
+      watch = Promise.all([import('../coordination/watch/session-watch.ts'), import('../fleet/door.ts')]).then(
+        ([{ SessionWatch }, { fleetDoor }]) =>
+          new SessionWatch({ cwd, env: process.env, clock: systemClock, fleet: fleetDoor, note }),
+      )
+    },
+    { background: true },
+  )
+  return {
+    async stop() {
+      timer.cancel()
+      await (await watch)?.stop()
+    },
+  }
 }
 
 function readOptions(words: readonly string[]): { cwd: string } | undefined {

@@ -2,13 +2,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MCP_MESSAGE_BYTES_MAX } from '../limits.ts'
-import { type Framed, FrameReader } from './frames.ts'
+import { type Framed, MessageReader } from './frames.ts'
 
 const shown = (found: readonly Framed[]): string[] =>
   found.map((item) => (item.kind === 'message' ? item.bytes.toString('utf8') : `! ${item.reason}`))
 
 function readAll(bytes: Buffer, cuts: readonly number[] = []): string[] {
-  const reader = new FrameReader()
+  const reader = new MessageReader()
   const edges = [0, ...cuts.toSorted((a, b) => a - b), bytes.length]
   const found = edges.slice(1).flatMap((end, i) => reader.push(bytes.subarray(edges[i], end)))
   return shown([...found, ...reader.end()])
@@ -61,7 +61,7 @@ describe('seed 000 T-4: newline and Content-Length framing', () => {
 
 describe('limits are checked before memory is taken', () => {
   test('a length above the limit is skipped, and the next message is read', () => {
-    const reader = new FrameReader()
+    const reader = new MessageReader()
     const length = MCP_MESSAGE_BYTES_MAX + 1
     const found = reader.push(Buffer.from(`Content-Length: ${length}\r\n\r\n`))
     const chunk = Buffer.alloc(1 << 20, 0x20)
@@ -72,7 +72,7 @@ describe('limits are checked before memory is taken', () => {
   })
 
   test('a length that nobody would wait for ends the reading', () => {
-    const reader = new FrameReader()
+    const reader = new MessageReader()
     expect(shown(reader.push(Buffer.from('Content-Length: 999999999999\r\n\r\n{"a":1}\n')))).toEqual([
       `! Content-Length 999999999999, limit ${MCP_MESSAGE_BYTES_MAX}`,
     ])
@@ -80,7 +80,7 @@ describe('limits are checked before memory is taken', () => {
   })
 
   test('a line that never ends is dropped at the limit, and the next line is read', () => {
-    const reader = new FrameReader()
+    const reader = new MessageReader()
     const chunk = Buffer.alloc(1 << 20, 0x61)
     const found: Framed[] = []
     for (let sent = 0; sent <= MCP_MESSAGE_BYTES_MAX + chunk.length; sent += chunk.length)
@@ -102,7 +102,7 @@ describe('limits are checked before memory is taken', () => {
   ])('the id of a message that is skipped: %s', (_, text, id) => {
     for (const wire of [`${text}\n`, framed(text), text])
       for (const cut of [1, 60, MCP_MESSAGE_BYTES_MAX]) {
-        const reader = new FrameReader()
+        const reader = new MessageReader()
         const bytes = Buffer.from(wire)
         const found = [...reader.push(bytes.subarray(0, cut)), ...reader.push(bytes.subarray(cut)), ...reader.end()]
         expect(found).toMatchObject([{ kind: 'refused', id }])
@@ -110,7 +110,7 @@ describe('limits are checked before memory is taken', () => {
   })
 
   test('headers that never end', () => {
-    const reader = new FrameReader()
+    const reader = new MessageReader()
     const found = Array.from({ length: 2_000 }, () => reader.push(Buffer.from('X-Header: yes\r\n'))).flat()
     expect(shown([...found, ...reader.push(Buffer.from('\r\n{"a":1}\n'))])).toEqual([
       '! headers of more than 4096 bytes',

@@ -25,7 +25,7 @@ const NEWLINE = 0x0a
  * Incremental: bytes may arrive split anywhere, also inside a character or a header. Lengths are bytes. Limits are
  * checked before memory is taken, and after a refusal reading goes on with the next message.
  */
-export class FrameReader {
+export class MessageReader {
   #state: State = { name: 'line' }
   #parts: Buffer[] = []
   #size = 0

@@ -3,7 +3,7 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import type { Desk } from './desk.ts'
-import type { Data, Outcome } from './tool.ts'
+import type { Data, ToolOutcome } from './tool.ts'
 
 /** Of the wire contract T-4, not of the package: its tools and fields are what is counted. */
 const SERVER_INFO = { name: 'heimdall-ledger-mcp', version: '1.1.0' }
@@ -78,7 +78,7 @@ function errorData({ code, message, hint }: HeimdallError): Data {
 }
 
 /** A text block for readers of text, and the same as an object for the others (seed 000 T-4). */
-function toResult({ data, refused }: Outcome): CallResult {
+function toResult({ data, refused }: ToolOutcome): CallResult {
   return {
     content: [{ type: 'text', text: JSON.stringify(data) }],
     structuredContent: { ...data },

@@ -28,7 +28,7 @@ type Input<A extends Args, R extends keyof A> = { readonly [K in R]: ArgValues[A
 export type Data = Readonly<Record<string, unknown>>
 
 /** `refused` is an answer that the agent can act on; it is marked as an error in the result. */
-export interface Outcome {
+export interface ToolOutcome {
   readonly data: Data
   readonly refused?: boolean
 }
@@ -48,7 +48,7 @@ export interface Tool {
   readonly readOnly: boolean
   readonly args: Args
   readonly required: readonly string[]
-  run(caller: ToolCaller, input: Readonly<Record<string, unknown>>): Outcome | Promise<Outcome>
+  run(caller: ToolCaller, input: Readonly<Record<string, unknown>>): ToolOutcome | Promise<ToolOutcome>
 }
 
 /** Every tool takes `client_identity` besides its own arguments. */
@@ -58,7 +58,7 @@ export function tool<const A extends Args, const R extends keyof A & string = ne
   readonly readOnly?: true
   readonly args: A
   readonly required?: readonly R[]
-  run(caller: ToolCaller, input: Input<A, R>): Outcome | Promise<Outcome>
+  run(caller: ToolCaller, input: Input<A, R>): ToolOutcome | Promise<ToolOutcome>
 }): Tool {
   return {
     name: row.name,

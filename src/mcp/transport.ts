@@ -2,7 +2,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import { isErrno } from '../errors.ts'
-import { type Framed, FrameReader } from './frames.ts'
+import { type Framed, MessageReader } from './frames.ts'
 import { readMessage } from './message.ts'
 
 /**
@@ -16,7 +16,7 @@ export class LedgerTransport implements Transport {
 
   readonly #input: Readable
   readonly #output: Writable
-  readonly #reader = new FrameReader()
+  readonly #reader = new MessageReader()
   readonly #unanswered = new Set<string | number>()
   #isInputOver = false
   #isClosed = false

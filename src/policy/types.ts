@@ -355,12 +355,6 @@ export interface Counted {
   readonly limit: number
 }
 
-/** What an accumulator that met a call had counted, and what it has now; the same where the call does not count in it. */
-export interface CounterReading extends Counted {
-  readonly before: number
-  readonly after: number
-}
-
 export interface Verdict {
   readonly decision: Decision
   readonly counters: Readings

@@ -91,7 +91,7 @@ export interface Found {
   readonly onceIds: ReadonlyMap<string, number>
 }
 
-export type Asked = { readonly id: string; readonly isNew: boolean } | { readonly isFull: true; readonly open: number }
+type Asked = { readonly id: string; readonly isNew: boolean } | { readonly isFull: true; readonly open: number }
 
 const IS_OPEN = 'answer IS NULL AND closed_at IS NULL'
 

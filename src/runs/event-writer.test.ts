@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { fakeClock, type FakeClock } from '../../test/support/fake-clock.ts'
 import { HeimdallError } from '../errors.ts'
 import {
+  EVENT_BATCH_MS,
   EVENT_BATCH_BYTES,
   EVENT_QUEUE_FULL,
   EVENT_QUEUE_MAX,
@@ -12,7 +13,7 @@ import {
   EVENT_STALL_MS,
   EVENT_BEHIND_BYTES,
 } from '../limits.ts'
-import { decisionText, EventText, policyText } from '../events/event-text.ts'
+import { type CallNames, decisionText, EventText, policyText } from '../events/event-text.ts'
 import { EventWriter } from './event-writer.ts'
 import { type Preview, PREVIEW_NONE, PREVIEW_OMITTED } from '../events/preview.ts'
 import { soloRecord } from './record.ts'
@@ -49,26 +50,32 @@ const PREVIEW: Preview = {
   redact: createRedact(),
 }
 
+/** `holds`: what stands between takes lines and does not get rid of them. */
+type ReaderState = 'takes' | 'holds' | 'behind' | 'full'
+
 /** A reader that takes lines, is behind, or has a full disk, as the test says. */
 function setUp(): {
   clock: FakeClock
   writer: EventWriter
-  reader: { state: 'takes' | 'behind' | 'full' }
+  reader: { state: ReaderState }
   attempts: () => number
   troubles: string[]
   events: () => Event[]
+  /** Its start and decision, then its end. */
   call: (n: number, preview?: Preview) => void
+  begin: (n: number) => void
+  end: (n: number) => void
 } {
   const clock = fakeClock()
   const text = new EventText(identity, () => clock.wallMs())
-  const reader: { state: 'takes' | 'behind' | 'full' } = { state: 'takes' }
+  const reader: { state: ReaderState } = { state: 'takes' }
   let taken = ''
   let attempts = 0
   const troubles: string[] = []
   const record = soloRecord(text, start, clock, (lines) => {
     attempts += 1
     if (reader.state === 'full') throw new HeimdallError('STORE_FULL', 'no space left')
-    if (reader.state === 'behind') return false
+    if (reader.state === 'behind' || (reader.state === 'holds' && lines.length === 0)) return false
     taken += String(lines)
     return true
   })
@@ -78,6 +85,29 @@ function setUp(): {
     clock,
     onTrouble: (error, lost) => troubles.push(error === null ? `works again, ${lost} lost` : 'fails'),
   })
+  const names = (n: number): CallNames => ({ call_id: `c${n}`, server_name: 's', tool_name: 't', args_hash: '' })
+  const begin = (n: number, preview: Preview = PREVIEW): void => {
+    const room = writer.room('call', 2)
+    if (room === 'none') return
+    const decision = {
+      action: 'ALLOW',
+      rule_id: null,
+      severity: 'info',
+      reason_code: 'OK',
+      summary: 'x'.repeat(200),
+      enforced: true,
+    } as const
+    const of = names(n)
+    text.callStart(of, { transport: 'mcp_stdio', bytesIn: 1, tags: [] }, room === 'bare' ? PREVIEW_OMITTED : preview)
+    text.decision(of, decisionText(decision, policy))
+    writer.added()
+  }
+  const end = (n: number, preview: Preview = PREVIEW): void => {
+    const room = writer.room('end', 1)
+    if (room === 'none') return
+    text.callEnd(names(n), { status: 'OK', latencyMs: 1, bytesOut: 1 }, room === 'bare' ? PREVIEW_OMITTED : preview)
+    writer.added()
+  }
   return {
     clock,
     writer,
@@ -89,26 +119,11 @@ function setUp(): {
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as Event),
+    begin,
+    end,
     call(n, preview = PREVIEW) {
-      const names = text.names({ call_id: `c${n}`, server_name: 's', tool_name: 't', args_hash: '' })
-      const room = writer.room('call', 2)
-      const shown = room === 'bare' ? PREVIEW_OMITTED : preview
-      const decision = {
-        action: 'ALLOW',
-        rule_id: null,
-        severity: 'info',
-        reason_code: 'OK',
-        summary: 'x'.repeat(200),
-        enforced: true,
-      } as const
-      if (room !== 'none') {
-        text.callStart(names, { transport: 'mcp_stdio', bytesIn: 1, tags: [] }, shown)
-        text.decision(names, decisionText(decision, policy), [])
-        writer.added()
-      }
-      if (writer.room('end', 1) === 'none') return
-      text.callEnd(names, { status: 'OK', latencyMs: 1, bytesOut: 1 }, shown)
-      writer.added()
+      begin(n, preview)
+      end(n, preview)
     },
   }
 }
@@ -124,6 +139,22 @@ test('taking an event writes nothing: the record is touched by a later turn of t
   clock.advance(10)
   expect(ids(events(), 'tool_call_decision')).toEqual(upTo(30))
   expect(events().every((event) => event.call?.preview?.truncated !== true)).toBe(true)
+})
+
+test('with calls one after the other each end is written with the call behind it, and the last one soon', () => {
+  const { begin, end, writer, attempts, clock, events } = setUp()
+  const calls = 10
+  for (let n = 0; n < calls; n += 1) {
+    begin(n)
+    expect(writer.commit()).toBe('written')
+    clock.advance(1)
+    end(n)
+    clock.advance(2)
+  }
+  // The run's start; then for each call a write, and the question whether it has gone out.
+  expect(attempts()).toBe(1 + calls * 2)
+  clock.advance(EVENT_BATCH_MS)
+  expect(ids(events(), 'tool_call_end')).toEqual(upTo(calls))
 })
 
 test('a record that does not keep up is told of, and waited for until it fails', async () => {
@@ -172,7 +203,7 @@ test('what could not be committed can be taken back, and what others put meanwhi
   expect(writer.takeBack(written, behind)).toBe(false)
 })
 
-test('a reader that stays behind costs previews first, and nothing else while there is room', async () => {
+test('LED-002: a reader that stays behind costs previews first, and nothing else while there is room', async () => {
   const { call, reader, writer, clock, events } = setUp()
   reader.state = 'behind'
   const count = Math.ceil(EVENT_QUEUE_SOFT / (2 * ARGS.length)) + 200
@@ -201,7 +232,7 @@ test('a reader that stays behind costs previews first, and nothing else while th
   expect(events().at(-1)?.run?.summary).not.toHaveProperty('events_lost')
 })
 
-test('a reader that is stuck costs ends next, beginnings and decisions never; what is lost is counted in run_end', async () => {
+test('LED-002: a reader that is stuck costs ends next, beginnings and decisions never; what is lost is counted in run_end', async () => {
   const { call, reader, writer, clock, events } = setUp()
   reader.state = 'behind'
   let count = 0
@@ -301,4 +332,24 @@ test('a record that stays full does not hold up the end, and the loss is reporte
   expect(writer.eventsLost).toBe(30)
   expect(troubles.length).toBeGreaterThan(0)
   expect(clock.pending()).toBe(0)
+})
+
+test('a reader that stands still is waited for once, not by every call; when it reads again, so is it', async () => {
+  const { clock, writer, reader, troubles, call } = setUp()
+  reader.state = 'holds'
+  call(1)
+  expect(writer.commit()).toBe('waiting')
+  const committed = writer.committed()
+  for (let ms = 0; ms <= EVENT_STALL_MS; ms += 20) await clock.advanceAsync(20)
+  expect(await committed).toBe('failing')
+  expect(troubles).toEqual(['fails'])
+  call(2)
+  expect(writer.commit()).toBe('failing')
+  for (let ms = 0; ms <= 3 * EVENT_RETRY_MS_MAX; ms += 100) await clock.advanceAsync(100)
+  expect(troubles).toEqual(['fails'])
+  reader.state = 'takes'
+  for (let ms = 0; ms <= 3 * EVENT_RETRY_MS_MAX; ms += 100) await clock.advanceAsync(100)
+  expect(troubles).toEqual(['fails', 'works again, 0 lost'])
+  call(3)
+  expect(writer.commit()).toBe('written')
 })

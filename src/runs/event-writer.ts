@@ -91,7 +91,14 @@ export class EventWriter {
   added(): void {
     if (this.#failing !== null || this.#timer !== undefined) return
     const sinceMs = this.#clock.monoMs() - this.#lastFlushMs
-    this.#wakeIn(sinceMs >= EVENT_BATCH_MS ? 0 : EVENT_BATCH_MS)
+    this.#wakeIn(sinceMs >= EVENT_BATCH_MS ? 0 : EVENT_BATCH_MS, () => this.#flushBatch())
+  }
+
+  /** Lines that came behind a batch that a call has had written meanwhile wait for the next: with calls one after the other, ends go with the call behind them. */
+  #flushBatch(): void {
+    const restMs = this.#lastFlushMs + EVENT_BATCH_MS - this.#clock.monoMs()
+    if (restMs > 0 && this.#lines.count > 0) this.#wakeIn(Math.ceil(restMs), () => this.#flushBatch())
+    else this.flush()
   }
 
   /** Told when a chunk of traffic has been dealt with. A timer alone would starve while chunks come in. */
@@ -101,10 +108,11 @@ export class EventWriter {
 
   /** Writes what is there, as far as that needs no waiting. */
   flush(): void {
-    this.#timer?.cancel()
-    this.#timer = undefined
     this.#lastFlushMs = this.#clock.monoMs()
-    if (this.#lines.count === 0) return
+    if (this.#lines.count === 0) {
+      this.#settle()
+      return
+    }
     let written: Buffer | undefined
     try {
       written = this.#record.write(this.#lines)
@@ -119,7 +127,7 @@ export class EventWriter {
     this.#options.copy?.(written)
     this.#lines.clear()
     this.#refusedSinceMs = null
-    this.#recover()
+    this.#settle()
     this.#wakeWaiting()
   }
 
@@ -145,7 +153,11 @@ export class EventWriter {
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
       const outcome = this.commit()
       if (outcome !== 'waiting') return outcome
-      if (this.#clock.monoMs() >= deadlineMs) return 'failing'
+      if (this.#clock.monoMs() >= deadlineMs) {
+        // Said once and for all calls behind this one: a reader that stands still is not waited for by each of them.
+        this.#fail(stalled())
+        return 'failing'
+      }
       await pause(this.#clock, pauseMs)
     }
   }
@@ -187,10 +199,12 @@ export class EventWriter {
     return this.#lines.count === 0 || this.#failing !== null ? true : undefined
   }
 
-  #wakeIn(ms: number): void {
+  /** One that is set when lines are written before their time stays: it comes for those behind them, and costs less than two. */
+  #wakeIn(ms: number, act = () => this.flush()): void {
+    this.#timer?.cancel()
     this.#timer = this.#clock.after(ms, () => {
       this.#timer = undefined
-      this.flush()
+      act()
     })
   }
 
@@ -199,7 +213,7 @@ export class EventWriter {
     const nowMs = this.#clock.monoMs()
     this.#refusedSinceMs ??= nowMs
     if (nowMs - this.#refusedSinceMs < EVENT_STALL_MS) this.#wakeIn(1)
-    else this.#fail(new HeimdallError('STORE_BUSY', `nobody has taken events for ${EVENT_STALL_MS} ms`))
+    else this.#fail(stalled())
   }
 
   #fail(error: unknown): void {
@@ -207,18 +221,30 @@ export class EventWriter {
     const isNew = this.#failing === null
     this.#failing = asError(error)
     if (isNew) this.#options.onTrouble(this.#failing, this.#lost)
-    // What was put when writing began to work again, a moment ago, may have set one.
-    this.#timer?.cancel()
     this.#wakeIn(this.#retryMs)
     this.#retryMs = Math.min(this.#retryMs * 2, EVENT_RETRY_MS_MAX)
     this.#wakeWaiting()
   }
 
-  #recover(): void {
+  /** What failed works again when all that was written has gone out. */
+  #settle(): void {
     if (this.#failing === null) return
+    if (!this.#isDelivered()) {
+      this.#wakeIn(this.#retryMs)
+      return
+    }
     this.#failing = null
     this.#retryMs = EVENT_RETRY_MS
     this.#options.onTrouble(null, this.#lost)
+  }
+
+  #isDelivered(): boolean {
+    try {
+      return this.#record.isDelivered()
+    } catch (error) {
+      if (!isDiskError(error)) throw error
+      return false
+    }
   }
 
   #wakeWaiting(): void {
@@ -227,6 +253,8 @@ export class EventWriter {
     for (const wake of waiting) wake()
   }
 }
+
+const stalled = (): HeimdallError => new HeimdallError('STORE_BUSY', `nobody has taken events for ${EVENT_STALL_MS} ms`)
 
 /** What the disk or the reader of a stream does; anything else is our own mistake and must not be hidden. */
 function isDiskError(error: unknown): boolean {

@@ -1,9 +1,8 @@
 // A record as it grows: what stands in it, and then each line soon after it was written, until the record is gone or nobody listens.
-import { watch } from 'node:fs'
 import { type Clock, pause } from '../clock.ts'
-import { isSystemError } from '../errors.ts'
 import { RECORD_BUSY_MS, RECORD_POLL_MS } from '../limits.ts'
 import { type RecordLine, RecordReader } from './record-reader.ts'
+import { WatchedFolders } from './watch-folders.ts'
 
 export interface Following {
   /** Offset to begin at: the `end` of the last line that was seen. */
@@ -17,7 +16,8 @@ export async function* followRecord(
   { from = 0, clock, signal }: Following,
 ): AsyncGenerator<RecordLine> {
   const reader = new RecordReader(runDir, from)
-  const changes = watchFolder(runDir)
+  const changes = new WatchedFolders()
+  changes.add(runDir)
   try {
     for (;;) {
       if (signal?.aborted === true) return
@@ -37,33 +37,4 @@ export async function* followRecord(
 
 function either(changed: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
   return signal === undefined ? changed : AbortSignal.any([changed, signal])
-}
-
-interface Changes {
-  /** Aborted by the next change from now on. */
-  next(): AbortSignal
-  close(): void
-}
-
-function watchFolder(folder: string): Changes {
-  let changed = new AbortController()
-  const close = watched(folder, () => changed.abort())
-  return {
-    next() {
-      if (changed.signal.aborted) changed = new AbortController()
-      return changed.signal
-    },
-    close,
-  }
-}
-
-function watched(folder: string, onChange: () => void): () => void {
-  try {
-    const watcher = watch(folder, { persistent: false }, onChange)
-    watcher.on('error', () => watcher.close())
-    return () => watcher.close()
-  } catch (error) {
-    if (!isSystemError(error)) throw error
-    return () => {}
-  }
 }

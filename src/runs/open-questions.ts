@@ -4,13 +4,12 @@ import { join } from 'node:path'
 import { isErrno } from '../errors.ts'
 import { SOLO_KEPT_MS } from '../limits.ts'
 import { openDatabase } from '../storage/sqlite.ts'
-import { APPROVAL_MIGRATIONS, Approvals } from './approvals.ts'
+import { APPROVAL_MIGRATIONS, Approvals, type Request } from './approvals.ts'
+import { questionsPath } from './questions-path.ts'
 import { joinMembers, lookAtMembers, type Membership } from './run-members.ts'
 
 /** Shims that are alone and have no folder of a run keep their questions here, one folder each, until they end. */
 const soloDir = (runsDir: string): string => join(runsDir, '.solo')
-
-export const questionsPath = (folder: string): string => join(folder, 'approvals.db')
 
 function openApprovals(folder: string): Approvals {
   return new Approvals(openDatabase(questionsPath(folder), { migrations: APPROVAL_MIGRATIONS }))
@@ -64,6 +63,16 @@ export function withApprovals<T>(folder: string, act: (approvals: Approvals) => 
     return act(approvals)
   } finally {
     approvals.close()
+  }
+}
+
+/** For those who only look: nothing is written, and nobody's transaction is waited for. */
+export function readApprovals(folder: string): Request[] {
+  const db = openDatabase(questionsPath(folder), { migrations: APPROVAL_MIGRATIONS, readOnly: true })
+  try {
+    return new Approvals(db).list()
+  } finally {
+    db.close()
   }
 }
 

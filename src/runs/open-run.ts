@@ -5,6 +5,8 @@ import type { Clock } from '../clock.ts'
 import { HeimdallError, isSystemError } from '../errors.ts'
 import { isId, printable } from '../ids.ts'
 import type { Env } from '../paths.ts'
+import { hostIn, lineOf } from '../person.ts'
+import { lookUnswayed } from '../processes.ts'
 import { ensureFolder, readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { withFileLock } from '../storage/file-lock.ts'
 import { type EventFile, openEventFile } from './event-file.ts'
@@ -71,25 +73,21 @@ function openSolo(request: RunRequest, runId: string): OpenRun {
   }
 }
 
-/** One run for each session of the host; a file named after the session says which. */
+/** One run for each session of the host; files named after what shims and hooks know of the session say which. */
 async function openOfHost(request: RunRequest): Promise<OpenRun> {
-  const { env, parentPid } = request
-  const session = env['CLAUDE_CODE_SESSION_ID']
-  const process = `process ${parentPid} ${startOf(parentPid) ?? ''}`
-  const key = session === undefined || session === '' ? process : `claude ${session}`
+  const { env } = request
   const hosts = joinPath(runsDirOf(env), '.hosts')
-  const pointer = joinPath(hosts, createHash('sha256').update(key).digest('hex').slice(0, 32))
-  const known = (): string | undefined => {
-    const text = readFileIfThere(pointer)?.toString().trim()
-    return text === '' ? undefined : text
-  }
-  // Shims that start at once agree on one id.
+  const pointers = hostKeys(request).map((key) =>
+    joinPath(hosts, createHash('sha256').update(key).digest('hex').slice(0, 32)),
+  )
+  const known = (): string | undefined => pointers.map(pointedTo).find((runId) => runId !== undefined)
+  // Those that start at once agree on one id.
   const agree = async (proposed: string): Promise<string> => {
     ensureFolder(hosts)
-    return await withFileLock(pointer, () => {
-      const runId = known()
-      if (runId === undefined) replaceFile(pointer, `${proposed}\n`)
-      return runId ?? proposed
+    return await withFileLock(pointers.at(-1) ?? hosts, () => {
+      const runId = known() ?? proposed
+      for (const pointer of pointers) if (pointedTo(pointer) === undefined) replaceFile(pointer, `${runId}\n`)
+      return runId
     })
   }
   let runId = request.newId()
@@ -142,8 +140,32 @@ async function openShared(request: RunRequest, runId: string, join: () => Promis
   }
 }
 
+function pointedTo(pointer: string): string | undefined {
+  const text = readFileIfThere(pointer)?.toString().trim()
+  return text === '' ? undefined : text
+}
+
+/**
+ * What a session of a host is known by: its own id where everybody is told that one, and the host's process, which
+ * outlives an id (`/clear` gives another). A parent that is no host stands for a session only where nothing else does.
+ */
+function hostKeys({ env, parentPid }: RunRequest): string[] {
+  const session = env['CLAUDE_CODE_SESSION_ID']
+  const host = hostAbove(parentPid)
+  const named = session === undefined || session === '' ? [] : [`claude ${session}`]
+  return host === undefined && named.length > 0 ? named : [...named, processKey(host ?? parentPid)]
+}
+
+const processKey = (pid: number): string => `process ${pid} ${startOf(pid) ?? ''}`
+
+function hostAbove(pid: number): number | undefined {
+  const table = lookUnswayed()
+  return hostIn(table, lineOf(table, pid))
+}
+
 function joinNamed(request: RunRequest, runId: string): Promise<Record> {
-  const { parentPid, quietMs, clock } = request
+  const { quietMs, clock } = request
+  const parentPid = hostAbove(request.parentPid) ?? request.parentPid
   const start = startOf(parentPid)
   return joinRun({
     runsDir: runsDirOf(request.env),

@@ -6,7 +6,7 @@ import { HeimdallError, isErrno, isSystemError } from '../errors.ts'
 import { PRUNE_EVERY_MS } from '../limits.ts'
 import { ensureFolder, readFileIfThere, removeIfThere } from '../storage/atomic-file.ts'
 import { folderOf } from './open-run.ts'
-import { closeAbandonedRuns, isLive, openMark } from './run-close.ts'
+import { closeAbandonedRuns, isLive, LEAVING, moveAway, openMark } from './run-close.ts'
 import { booksOf } from './run-facts.ts'
 import { isRun, type RunFolder, runFolders } from './run-folder.ts'
 import { RunLog } from './run-log.ts'
@@ -22,9 +22,6 @@ export interface Pruned {
   /** What stood in the way of removing others. */
   readonly problems: readonly string[]
 }
-
-/** Folders on their way out begin so; what a killed process has left of them goes the next time. */
-const LEAVING = '.leaving-'
 
 export function pruneRuns(runsDir: string, keep: Retention, clock: Clock, isDry = false): Pruned {
   if (!isDry) closeAbandonedRuns(runsDir, clock)
@@ -61,7 +58,7 @@ function pruneNowAndThen(runsDir: string, keep: Retention, clock: Clock): Pruned
   // A clock that was set back must not stop it for long.
   if (Math.abs(clock.wallMs() - lastMs) < PRUNE_EVERY_MS) return { removed: [], problems: [] }
   ensureFolder(runsDir)
-  fs.writeFileSync(mark, '')
+  fs.writeFileSync(mark, '', { mode: 0o600 })
   return pruneRuns(runsDir, keep, clock)
 }
 
@@ -78,16 +75,13 @@ function tooMany(newestFirst: readonly RunFolder[], { ageMs, bytes }: Retention,
 
 function remove(runsDir: string, runDir: string, clock: Clock): boolean {
   const folder = basename(runDir)
-  const leaving = join(runsDir, `${LEAVING}${process.pid}-${folder}`)
   // Somebody else may have been quicker, and to open it would make it anew.
   if (!isRun(runDir)) return false
   const log = new RunLog(runDir)
   try {
     const isGone = log.locked((books) => {
       if (isLive(runDir, books, clock)) return false
-      fs.renameSync(runDir, leaving)
-      // Whoever waits for the lock with the old record open finds it without a name, and begins anew under the old one.
-      log.removeAt(leaving)
+      moveAway(runsDir, folder, log)
       return true
     })
     // It is busy at this moment.

@@ -13,6 +13,19 @@ export interface RecordLine {
   readonly text: string
   /** Where the line ends, and a reader that has dealt with it begins the next time. */
   readonly end: number
+  /** Its length in the record, with its newline. */
+  readonly bytes: number
+}
+
+/** A line that is no event. */
+export interface PassedOver {
+  readonly at: number
+  readonly bytes: number
+}
+
+interface RecordFiles {
+  readonly record: string
+  readonly books: string | null
 }
 
 /**
@@ -21,16 +34,23 @@ export interface RecordLine {
  * was torn by a kill, or written by somebody else, is passed over.
  */
 export class RecordReader {
-  readonly #runDir: string
+  readonly #path: string
+  readonly #books: string | null
   #fd: number | null = null
   #offset: number
   #isBusy = false
   /** Where a line began that is too long to be an event, and whose end has not come yet. */
   #longSince: number | null = null
 
-  constructor(runDir: string, from = 0) {
-    this.#runDir = runDir
+  constructor(runDir: string, from = 0, files: RecordFiles = { record: recordPath(runDir), books: booksPath(runDir) }) {
+    this.#path = files.record
+    this.#books = files.books
     this.#offset = from
+  }
+
+  /** A file of events outside all runs, which has no books: what a shim was told to write to, or somebody has copied. */
+  static ofFile(path: string): RecordReader {
+    return new RecordReader('', 0, { record: path, books: null })
   }
 
   /** Up to here everything was seen. */
@@ -43,12 +63,15 @@ export class RecordReader {
     return this.#isBusy
   }
 
-  /** The next lines, some at a time; none when there is nothing new. `gone` when this record is no more: removed, or cut below the offset. */
-  read(): readonly RecordLine[] | 'gone' {
+  /**
+   * The next lines, some at a time; none when there is nothing new. `gone` when this record is no more: removed, or cut
+   * below the offset. `onPassedOver` hears of each line that is no event.
+   */
+  read(onPassedOver?: (line: PassedOver) => void): readonly RecordLine[] | 'gone' {
     const stays = this.#bytesThatStay()
     if (stays === undefined) return 'gone'
     const lines: RecordLine[] = []
-    while (lines.length === 0 && this.#offset < stays) if (!this.#readBlock(stays, lines)) break
+    while (lines.length === 0 && this.#offset < stays) if (!this.#readBlock(stays, lines, onPassedOver)) break
     return lines
   }
 
@@ -58,13 +81,20 @@ export class RecordReader {
   }
 
   /** False when the rest is a line that has no end yet. */
-  #readBlock(stays: number, lines: RecordLine[]): boolean {
+  #readBlock(stays: number, lines: RecordLine[], onPassedOver?: (line: PassedOver) => void): boolean {
     const length = Math.min(stays - this.#offset, RECORD_LINE_BYTES_MAX)
     const block = Buffer.alloc(length)
     const bytes = block.subarray(0, fs.readSync(this.#fd as number, block, 0, length, this.#offset))
     let from = 0
     for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
-      if (this.#longSince === null) this.#take(bytes.toString('utf8', from, end), this.#offset + end + 1, lines)
+      const at = this.#longSince ?? this.#offset + from
+      const next = this.#offset + end + 1
+      const text = this.#longSince === null ? bytes.toString('utf8', from, end) : undefined
+      const event = text === undefined ? undefined : parseEvent(text)
+      if (text !== undefined && typeof event?.type === 'string')
+        lines.push({ event: event as RecordLine['event'], text, end: next, bytes: next - at })
+      // A torn tail that two writers have closed leaves an empty line, which is nothing lost.
+      else if (text !== '') onPassedOver?.({ at, bytes: next - at })
       this.#longSince = null
       from = end + 1
     }
@@ -77,13 +107,8 @@ export class RecordReader {
     return from > 0
   }
 
-  #take(text: string, end: number, lines: RecordLine[]): void {
-    const event = parseEvent(text)
-    if (typeof event?.type === 'string') lines.push({ event: event as RecordLine['event'], text, end })
-  }
-
   #bytesThatStay(): number | undefined {
-    const path = recordPath(this.#runDir)
+    const path = this.#path
     try {
       this.#fd ??= fs.openSync(path, 'r')
       const { ino } = fs.statSync(path)
@@ -111,9 +136,10 @@ export class RecordReader {
 
   /** Opened each time: whoever makes a run anew makes its books anew. */
   #bytesOfBooks(): number {
+    if (this.#books === null) return 0
     let fd: number
     try {
-      fd = fs.openSync(booksPath(this.#runDir), 'r')
+      fd = fs.openSync(this.#books, 'r')
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return 0
       throw error

@@ -1,17 +1,17 @@
 // Where a shim's events go: the shared record of a run, or a stream of its own.
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join as joinPath } from 'node:path'
 import { type Clock, pause } from '../clock.ts'
-import { HeimdallError } from '../errors.ts'
+import { HeimdallError, isSystemError } from '../errors.ts'
 import { RUN_JOIN_MS } from '../limits.ts'
-import { ensureFolder } from '../storage/atomic-file.ts'
+import { ensureFolder, removeIfThere } from '../storage/atomic-file.ts'
 import type { EventLines } from '../events/event-lines.ts'
 import { EventText } from '../events/event-text.ts'
 import { momentOf } from './run-moment.ts'
 import { beginSegment, emptyBooks, type ParentProcess, type RunBooks, summaryOf, worse } from './run-books.ts'
-import { closeIfOver, openMark } from './run-close.ts'
+import { closeIfOver, moveAway, openMark } from './run-close.ts'
 import { RunLog } from './run-log.ts'
-import { joinMembers, type Membership } from './run-members.ts'
+import { joinMembers, lookAtMembers, type Membership } from './run-members.ts'
 import type { RunIdentity, RunStart, RunStatus } from '../events/types.ts'
 
 const NOTHING: Buffer = Buffer.alloc(0)
@@ -84,7 +84,10 @@ export interface Joining {
   readonly identity: RunIdentity
   readonly start: RunStart
   readonly role: 'shim' | 'owner'
-  /** Whose shims take part; a run without owner stays open while it lives, and somebody may yet come. */
+  /**
+   * Whose shims take part; a run without owner stays open while it lives, and somebody may yet come. Of an owner: the
+   * process that the run is about, which keeps it open whoever else has died.
+   */
   readonly parent: ParentProcess | null
   /** How long such a run stays open when nobody comes. */
   readonly quietMs: number
@@ -93,22 +96,35 @@ export interface Joining {
 
 /** Takes part in a run, opening it if nobody has. A run that has ended goes on as its next segment. */
 export async function joinRun(joining: Joining): Promise<Record> {
+  const record = await join(joining, true)
+  if (record === undefined) throw new HeimdallError('INTERNAL', 'a run that may be opened was not')
+  return record
+}
+
+/** For whoever goes on with a part that somebody began: nothing where the run is not open any more, and so it stays. */
+export function rejoinRun(joining: Joining): Promise<Record | undefined> {
+  return join(joining, false)
+}
+
+async function join(joining: Joining, mayOpen: boolean): Promise<Record | undefined> {
   const { runsDir, folder, identity, role, clock } = joining
-  const runDir = join(runsDir, folder)
+  const runDir = joinPath(runsDir, folder)
   const log = new RunLog(runDir)
   const text = new EventText(identity, () => clock.wallMs())
   let membership: Membership | undefined
   /** Returns what it wrote. */
   const enterRun = (books: RunBooks): Buffer => {
-    ensureFolder(join(runsDir, '.open'))
-    writeFileSync(openMark(runsDir, folder), '')
+    ensureFolder(joinPath(runsDir, '.open'))
+    writeFileSync(openMark(runsDir, folder), '', { mode: 0o600 })
     // Whoever closed the run has removed the file by which this member was known.
     membership?.leave()
     membership = joinMembers(runDir, identity.source.shim_id)
     const isOpening = books.segment === 0 || books.hasEnded
     if (isOpening) beginSegment(books, momentOf(clock))
-    if (role === 'owner') books.isOwned = true
-    if (joining.parent !== null) books.parent = joining.parent
+    if (role === 'owner') {
+      books.isOwned = true
+      books.parent = joining.parent
+    } else if (joining.parent !== null && !books.isOwned) books.parent = joining.parent
     books.quietMs = joining.quietMs
     books.quietSinceMs = null
     if (!isOpening) {
@@ -119,13 +135,20 @@ export async function joinRun(joining: Joining): Promise<Record> {
     text.runStart({ ...joining.start, segment: books.segment })
     return log.append(text.lines)
   }
-  let opening: Buffer
+  const enterIfOpen = (books: RunBooks): Buffer | 'ended' =>
+    !mayOpen && (books.segment === 0 || books.hasEnded) ? 'ended' : enterRun(books)
+  let opening: Buffer | 'ended'
   try {
-    opening = await insist(clock, log.path, () => log.locked(enterRun), RUN_JOIN_MS)
+    opening = await insist(clock, log.path, () => log.locked(enterIfOpen), RUN_JOIN_MS)
   } catch (error) {
     membership?.leave()
+    undoOpening(joining, log)
     log.close()
     throw error
+  }
+  if (opening === 'ended') {
+    log.close()
+    return undefined
   }
   return {
     opening,
@@ -143,6 +166,8 @@ export async function joinRun(joining: Joining): Promise<Record> {
         membership?.leave()
         membership = undefined
         if (books.hasEnded) return NOTHING
+        // What the run is about is over; that its process may yet be there keeps nothing open.
+        if (role === 'owner') books.parent = null
         books.status = worse(books.status, status)
         books.eventsLost += eventsLost
         log.saveBooks()
@@ -152,6 +177,19 @@ export async function joinRun(joining: Joining): Promise<Record> {
       membership?.leave()
       log.close()
     },
+  }
+}
+
+/** A run that could not be begun has never been. What of it is in the way stays, and is pruned some day. */
+function undoOpening({ runsDir, folder }: Joining, log: RunLog): void {
+  try {
+    log.locked(({ bytes }) => {
+      if (bytes > 0 || lookAtMembers(joinPath(runsDir, folder)).alive.length > 0) return
+      rmSync(moveAway(runsDir, folder, log), { recursive: true, force: true })
+      removeIfThere(openMark(runsDir, folder))
+    })
+  } catch (error) {
+    if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
   }
 }
 

@@ -2,7 +2,7 @@
 import type { CallCounts } from '../events/event-lines.ts'
 import type { RunStatus, RunSummary } from '../events/types.ts'
 
-/** Whoever is the parent of the shims of a host session: the run goes on while it lives. */
+/** Whoever is the parent of the shims of a host session, or the supervisor of an owned run's: the run goes on while it lives. */
 export interface ParentProcess {
   readonly pid: number
   /** Start time as the system tells it; a pid alone is used again by somebody else. */

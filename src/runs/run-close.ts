@@ -1,10 +1,9 @@
 // The end of a run: open calls of the dead are ended, then the one run_end is written, by whoever is last or comes to look.
-import { lstatSync, readdirSync, unlinkSync } from 'node:fs'
+import { lstatSync, readdirSync, renameSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { HeimdallError, isErrno, isSystemError } from '../errors.ts'
 import { ABANDONED_RUNS_MAX } from '../limits.ts'
-import { type Env, stateDir } from '../paths.ts'
 import { EventLines } from '../events/event-lines.ts'
 import { type CallNames, EventText } from '../events/event-text.ts'
 import { PREVIEW_NONE } from '../events/preview.ts'
@@ -24,10 +23,22 @@ import { RunLog } from './run-log.ts'
 import { forgetMembers, lookAtMembers } from './run-members.ts'
 import type { RunIdentity } from '../events/types.ts'
 
-export const runsDirOf = (env: Env): string => join(stateDir(env), 'runs')
+export { runsDirOf } from '../paths.ts'
 
 /** One empty file per run that has not ended, so that a look for abandoned runs does not read all runs that ever were. */
 export const openMark = (runsDir: string, folder: string): string => join(runsDir, '.open', folder)
+
+/** Folders on their way out begin so; what a killed process has left of them goes the next time. */
+export const LEAVING = '.leaving-'
+
+/** Takes a run its name and its record, whose lock must be held; returns where the rest of it is. */
+export function moveAway(runsDir: string, folder: string, log: RunLog): string {
+  const leaving = join(runsDir, `${LEAVING}${process.pid}-${folder}`)
+  renameSync(join(runsDir, folder), leaving)
+  // Whoever waits for the lock with the old record open finds it without a name, and begins anew under the old one.
+  log.removeAt(leaving)
+  return leaving
+}
 
 export interface Closing {
   readonly runsDir: string
@@ -39,8 +50,8 @@ export interface Closing {
 }
 
 /**
- * Ends the run if nobody takes part in it any more: at once where it has an owner or its host is gone, else after a quiet
- * time. Returns the lines written, or nothing if the run goes on. The record must be locked.
+ * Ends the run if nobody takes part in it any more: at once where it has an owner and what that runs is over, or where
+ * its host is gone, else after a quiet time. Returns the lines written, or nothing if the run goes on. The record must be locked.
  */
 export function closeIfOver(closing: Closing, books: RunBooks): Buffer | undefined {
   if (books.hasEnded) return undefined
@@ -52,7 +63,7 @@ export function closeIfOver(closing: Closing, books: RunBooks): Buffer | undefin
     books.quietSinceMs = now.monoMs
     closing.log.saveBooks()
   }
-  if (!books.isOwned && isAwaited(books, now)) return undefined
+  if (isAwaited(books, now)) return undefined
   // A shim that died without leaving did not end well, and neither did the run.
   if (dead.length > 0) books.status = worse(books.status, 'FAILED')
   const identity = closing.identity ?? identityOfRun(closing.log)
@@ -84,12 +95,13 @@ function clearAway({ runsDir, folder }: Pick<Closing, 'runsDir' | 'folder'>, now
 /** Somebody takes part in the run, or it has not ended and its host may yet start another shim of it. */
 export function isLive(runDir: string, books: RunBooks, clock: Clock): boolean {
   if (lookAtMembers(runDir).alive.length > 0) return true
-  return books.segment > 0 && !books.hasEnded && !books.isOwned && isAwaited(books, momentOf(clock))
+  return books.segment > 0 && !books.hasEnded && isAwaited(books, momentOf(clock))
 }
 
-/** The host may start another shim of the run. */
+/** What the run is about goes on; or, of a run without owner, its host may start another shim of it. */
 function isAwaited(books: RunBooks, now: RunMoment): boolean {
-  return books.parent !== null && !isQuiet(books, now) && isAlive(books.parent)
+  const { parent, isOwned, bootId } = books
+  return parent !== null && (isOwned ? bootId === now.bootId : !isQuiet(books, now)) && isAlive(parent)
 }
 
 export interface ClosedRuns {
@@ -120,7 +132,8 @@ export function closeAbandonedRuns(runsDir: string, clock: Clock): ClosedRuns {
   return { closed, open: folders.length - closed - problems.length, problems }
 }
 
-function closeAbandoned(runsDir: string, folder: string, clock: Clock): boolean {
+/** True when this has closed it; false when it was, goes on, or is busy at this moment. */
+export function closeAbandoned(runsDir: string, folder: string, clock: Clock): boolean {
   const runDir = join(runsDir, folder)
   // To open a run that somebody has removed would make it anew.
   if (lstatSync(runDir, { throwIfNoEntry: false }) === undefined) {
@@ -171,7 +184,7 @@ function endsOfOpenCalls(log: RunLog, nowMs: number): EventLines {
   for (const start of open.values()) {
     const text = new EventText(start, () => nowMs, lines)
     text.callEnd(
-      text.names(start.call),
+      start.call,
       {
         status: 'ERROR',
         latencyMs: Math.max(0, Math.floor(nowMs - Date.parse(String(start.ts)))),

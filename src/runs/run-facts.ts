@@ -2,9 +2,10 @@
 import fs from 'node:fs'
 import { basename } from 'node:path'
 import { isErrno } from '../errors.ts'
-import type { RunIdentity, RunStatus } from '../events/types.ts'
+import type { RunIdentity, RunStatus, UsageTotal } from '../events/types.ts'
 import { type RecordLine, RecordReader } from './record-reader.ts'
 import { emptyBooks, enterStored, isStatus, type RunBooks } from './run-books.ts'
+import { costOf } from './run-cost.ts'
 import type { RunFolder } from './run-folder.ts'
 import { booksPath, readBooks, recordPath } from './run-log.ts'
 import { lookAtMembers } from './run-members.ts'
@@ -25,6 +26,8 @@ export interface RunFacts {
   readonly started_at: string | null
   readonly changed_at: string
   readonly calls: RunBooks['counts']
+  /** What its models have cost so far; null where none was heard of. */
+  readonly cost: UsageTotal | null
   /** Processes that take part in it now. */
   readonly members: number
   readonly bytes: number
@@ -47,6 +50,7 @@ export function factsOf({ runDir, changedMs, bytes }: RunFolder): RunFacts {
     started_at: books.startedMs === null ? null : new Date(books.startedMs).toISOString(),
     changed_at: new Date(changedMs).toISOString(),
     calls: books.counts,
+    cost: costOf(runDir) ?? null,
     members,
     bytes,
   }

@@ -1,6 +1,6 @@
 // File or folder by name alone, for what no disk can decide: a name with an extension is a file's.
 import { type CharSet, intersect } from './chars.ts'
-import type { Segment } from './segment.ts'
+import type { ScopeSegment } from './segment.ts'
 
 const DOT = 0x2e
 
@@ -12,7 +12,7 @@ const EXTENSION = /.\.[^.]*[A-Za-z\u0080-\u{10ffff}][^.]*$/u
  * Is this the name of a file? What follows the last dot has to have a letter in it, or a wildcard that may stand for
  * one; a name that merely begins with a dot (`.github`) has no extension.
  */
-export function hasExtension(segment: Segment): boolean {
+export function hasExtension(segment: ScopeSegment): boolean {
   if (segment.kind === 'globstar') return false
   if (segment.kind === 'literal') return EXTENSION.test(segment.text)
   const { atoms } = segment

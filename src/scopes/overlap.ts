@@ -3,7 +3,7 @@ import { basesMeet } from './base.ts'
 import { collide, compilePattern, type IsFolder, type Pattern } from './pattern.ts'
 import type { Scope } from './scope.ts'
 
-export type Overlap =
+type Overlap =
   | { readonly kind: 'disjoint' }
   /** `witness` is a path inside both, with `#symbol` when the collision is about one. */
   | { readonly kind: 'exact' | 'partial'; readonly witness: string }

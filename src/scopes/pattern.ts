@@ -1,22 +1,22 @@
 // A whole path pattern without braces: its segments, and a path that two of them both match.
 import { hasExtension } from './extension.ts'
-import { commonName, compileSegment, GLOBSTAR, type Segment, segmentText } from './segment.ts'
+import { commonName, compileSegment, GLOBSTAR, type ScopeSegment, segmentText } from './segment.ts'
 import { splitSegments, tokeniseCanonical } from './tokens.ts'
 
 export interface Pattern {
-  readonly segments: readonly Segment[]
+  readonly segments: readonly ScopeSegment[]
   readonly base: readonly string[]
   /** No wildcard at all: the pattern names one path. */
   readonly isLiteral: boolean
 }
 
-export function createPattern(segments: readonly Segment[]): Pattern {
+export function createPattern(segments: readonly ScopeSegment[]): Pattern {
   const base = literalPrefix(segments)
   return { segments, base, isLiteral: base.length === segments.length }
 }
 
 /** The names in front of the first wildcard. */
-export function literalPrefix(segments: readonly Segment[]): string[] {
+export function literalPrefix(segments: readonly ScopeSegment[]): string[] {
   const names: string[] = []
   for (const segment of segments) {
     if (segment.kind !== 'literal') break
@@ -25,7 +25,7 @@ export function literalPrefix(segments: readonly Segment[]): string[] {
   return names
 }
 
-export function patternText(segments: readonly Segment[]): string {
+export function patternText(segments: readonly ScopeSegment[]): string {
   return segments.map(segmentText).join('/')
 }
 

@@ -6,12 +6,12 @@ import { hasExtension } from './extension.ts'
 import { literalPrefix } from './pattern.ts'
 import type { Rooted } from './rooted.ts'
 import type { Lookup, ScopeContext } from './scope.ts'
-import { compileSegment, GLOBSTAR, isPossible, namedClasses, type Segment } from './segment.ts'
+import { compileSegment, GLOBSTAR, isPossible, namedClasses, type ScopeSegment } from './segment.ts'
 import { isSign, plainText, type Token, tooMany } from './tokens.ts'
 
 /** One pattern, settled: what names a folder ends in `**`. */
 export interface Reading {
-  readonly segments: readonly Segment[]
+  readonly segments: readonly ScopeSegment[]
   readonly kind: 'file' | 'dir' | 'unknown' | 'glob'
 }
 
@@ -62,7 +62,12 @@ interface Written {
   readonly hasSymbol: boolean
 }
 
-function settle(raw: string, compiled: Segment[], written: Written, { caseSensitive, lookup }: ScopeContext): Reading {
+function settle(
+  raw: string,
+  compiled: ScopeSegment[],
+  written: Written,
+  { caseSensitive, lookup }: ScopeContext,
+): Reading {
   // Seed 002 §5.2: a last segment `*` is the whole subtree.
   const last = compiled.at(-1)
   if (last?.kind === 'pattern' && last.text === '*') compiled[compiled.length - 1] = GLOBSTAR
@@ -90,11 +95,11 @@ function settle(raw: string, compiled: Segment[], written: Written, { caseSensit
 }
 
 /** Where the disk does not say: without an extension a name may become a folder, and then holds what is below it. */
-function namesFolder(last: Segment | undefined, { isFolder, hasSymbol }: Written): boolean {
+function namesFolder(last: ScopeSegment | undefined, { isFolder, hasSymbol }: Written): boolean {
   return isFolder || (!hasSymbol && (last === undefined || !hasExtension(last)))
 }
 
-export function literalSegments(path: string, caseSensitive: boolean): Segment[] {
+export function literalSegments(path: string, caseSensitive: boolean): ScopeSegment[] {
   const text = path.normalize('NFC')
   return (caseSensitive ? text : text.toLowerCase())
     .split('/')

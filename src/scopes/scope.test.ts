@@ -4,7 +4,7 @@ import { HeimdallError } from '../errors.ts'
 import { baseQuery, basesMeet } from './base.ts'
 import { overlap } from './overlap.ts'
 import {
-  type Found,
+  type PathOnDisk,
   isBroad,
   type Lookup,
   NO_DISK,
@@ -17,7 +17,7 @@ import {
 
 /** A disk of paths to kinds; `link:` leads elsewhere, resolved at any depth. */
 function disk(entries: Readonly<Record<string, string>>): Lookup {
-  const look = (path: string): Found => {
+  const look = (path: string): PathOnDisk => {
     const segments = path.split('/')
     for (let n = 1; n <= segments.length; n += 1) {
       const entry = entries[segments.slice(0, n).join('/')]

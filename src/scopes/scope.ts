@@ -34,10 +34,10 @@ export interface Lookup {
    * What is at `path` after following symlinks. `path` of the answer is the real path, relative to the root: the
    * longest part that exists is resolved, the rest is kept as given. `outside` when that leads out of the root.
    */
-  look(path: string): Found
+  look(path: string): PathOnDisk
 }
 
-export type Found =
+export type PathOnDisk =
   | { readonly kind: 'file' | 'dir' | 'missing'; readonly path: string }
   /** Where it leads, for the message. */
   | { readonly kind: 'outside'; readonly path: string }

@@ -5,22 +5,22 @@ import { escapeText, isSign, type Token } from './tokens.ts'
 /** One step of a segment: any run of characters, or one character out of a set. */
 type Atom = { readonly star: true } | { readonly star: false; readonly set: CharSet }
 
-export type Segment =
+export type ScopeSegment =
   | { readonly kind: 'globstar' }
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'pattern'; readonly text: string; readonly atoms: readonly Atom[] }
 
-export const GLOBSTAR: Segment = { kind: 'globstar' }
+export const GLOBSTAR: ScopeSegment = { kind: 'globstar' }
 const STAR: Atom = { star: true }
-const ANY_NAME: Segment = { kind: 'pattern', text: '*', atoms: [STAR] }
+const ANY_NAME: ScopeSegment = { kind: 'pattern', text: '*', atoms: [STAR] }
 
 /** The canonical text of a segment: two segments that were written differently but mean the same look the same. */
-export function segmentText(segment: Segment): string {
+export function segmentText(segment: ScopeSegment): string {
   return segment.kind === 'globstar' ? '**' : segment.kind === 'literal' ? escapeText(segment.text) : segment.text
 }
 
 /** Reads one segment. Two stars or more alone are `**`; a class of one character is that character. */
-export function compileSegment(tokens: readonly Token[], folded: boolean): Segment {
+export function compileSegment(tokens: readonly Token[], folded: boolean): ScopeSegment {
   if (tokens.length > 1 && tokens.every((token) => isSign(token, '*'))) return GLOBSTAR
   const atoms: Atom[] = []
   for (let i = 0; i < tokens.length; i += 1) {
@@ -46,7 +46,7 @@ function one(char: string): Atom {
   return { star: false, set: [point, point] }
 }
 
-function fromAtoms(atoms: readonly Atom[]): Segment {
+function fromAtoms(atoms: readonly Atom[]): ScopeSegment {
   const chars = atoms.map((atom) => (atom.star ? undefined : soleChar(atom.set)))
   if (chars.every((char) => char !== undefined)) return { kind: 'literal', text: chars.join('') }
   // A run of stars and question marks means the same in any order; the stars come last in its canonical form.
@@ -142,13 +142,13 @@ export function namedClasses(tokens: readonly Token[]): Token[] | undefined {
 }
 
 /** False for what no file can be called: `.`, `..`, and classes of nothing. */
-export function isPossible(segment: Segment): boolean {
+export function isPossible(segment: ScopeSegment): boolean {
   if (segment.kind === 'literal') return segment.text !== '.' && segment.text !== '..'
   return segment.kind === 'globstar' || commonName(segment, ANY_NAME) !== undefined
 }
 
 /** A name that both segments match, or nothing. Neither may be `**`. */
-export function commonName(a: Segment, b: Segment): string | undefined {
+export function commonName(a: ScopeSegment, b: ScopeSegment): string | undefined {
   if (a.kind === 'globstar' || b.kind === 'globstar')
     return a.kind === b.kind ? 'x' : anyName(a.kind === 'globstar' ? b : a)
   if (a.kind === 'literal') {
@@ -160,9 +160,9 @@ export function commonName(a: Segment, b: Segment): string | undefined {
 }
 
 // `**` meets the same segments again and again.
-const samples = new WeakMap<Segment, string>()
+const samples = new WeakMap<ScopeSegment, string>()
 
-function anyName(segment: Segment): string | undefined {
+function anyName(segment: ScopeSegment): string | undefined {
   if (segment.kind === 'literal') return segment.text
   if (segment.kind === 'globstar') return 'x'
   const known = samples.get(segment)

@@ -1,13 +1,13 @@
 // Whether the program of a session can be run, before anything is started for it.
 import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, join, resolve } from 'node:path'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { printable } from '../ids.ts'
 import type { Env } from '../paths.ts'
 import type { SessionOptions } from '../wire/session-options.ts'
 
 /** A child that cannot be executed would only be seen as one that exits with 1; so it is looked for first. */
-export function checkCommand(options: SessionOptions, env: Env): void {
+export function checkCommand(options: Pick<SessionOptions, 'cwd' | 'command'>, env: Env): void {
   if (statSync(options.cwd, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new HeimdallError('SESSION_OPTIONS_INVALID', `the working folder ${printable(options.cwd)} is not there`)
   const [program = ''] = options.command
@@ -20,6 +20,14 @@ export function checkCommand(options: SessionOptions, env: Env): void {
   const problem = problems.find((one) => one !== NOT_THERE) ?? NOT_THERE
   throw new HeimdallError('SESSION_COMMAND_NOT_FOUND', `cannot run ${printable(program)}: ${problem}`, {
     hint: hintFor(problem, program),
+  })
+}
+
+/** The session's process could only stumble over it. */
+export function checkLogFile(path: string | null): void {
+  if (path === null || statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() === true) return
+  throw new HeimdallError('SESSION_OPTIONS_INVALID', `the folder of the log ${printable(path)} is not there`, {
+    hint: 'make the folder first, or name another file',
   })
 }
 

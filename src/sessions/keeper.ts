@@ -2,12 +2,14 @@
 import { openConnection, type SessionConnection } from '../client/connection.ts'
 import { type Clock, pause } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
-import { KEEPER_LOOK_MS } from '../limits.ts'
+import { KEEPER_LOOK_MS, KILL_GRACE_MS } from '../limits.ts'
 import type { ExitRecord } from '../wire/exit-record.ts'
 import type { StateEvent } from '../wire/messages.ts'
 import { sessionPaths } from '../wire/session-paths.ts'
-import { readExitRecord } from './session-files.ts'
+import { readExitRecord, readHolder } from './session-files.ts'
 import { settle } from './settle.ts'
+
+export type { ExitRecord, StateEvent }
 
 /**
  * Each is called when the one before has been dealt with; meanwhile the newest of a kind waits. However long that takes,
@@ -24,22 +26,32 @@ export interface Keeping {
 export interface KeptSession {
   readonly dir: string
   readonly id: string
+  /** The process of the session, so that a later one of the id is not taken for it. */
+  readonly supervisorPid?: number
+  /** Who wants the processes ended that a killed supervisor has left, for the record; without it they are waited for. */
+  readonly endsOrphansAs?: string
+  readonly orphanGraceMs?: number
 }
 
 /**
  * Resolves when the session is over and its end has been told. Its supervisor may be killed, and the session renamed:
- * whoever holds this hears of the end all the same. Nothing of a lost session is ended here.
+ * whoever holds this hears of the end all the same.
  */
-export async function keepSession({ dir, id }: KeptSession, keeping: Keeping, clock: Clock): Promise<void> {
+export async function keepSession(kept: KeptSession, keeping: Keeping, clock: Clock): Promise<void> {
+  const { dir, supervisorPid: pid, endsOrphansAs: by, orphanGraceMs: graceMs = KILL_GRACE_MS } = kept
   const news = new News(keeping)
-  for (let isOver = false; !isOver;) {
-    const connection = await connectIfThere(sessionPaths(dir, news.id ?? id).socket)
+  for (;;) {
+    const id = news.id ?? kept.id
+    const holder = readHolder(dir, id)
+    if (pid !== undefined && holder !== undefined && holder.supervisorPid !== pid) break
+    const connection = await connectIfThere(sessionPaths(dir, id).socket)
     if (connection !== undefined && (await follow(connection, news))) break
-    const settled = await settle(dir, news.id ?? id, { by: undefined, clock })
-    isOver = settled === 'settled' || settled === 'nothing'
-    if (!isOver) await pause(clock, KEEPER_LOOK_MS)
+    const settled = await settle(dir, news.id ?? id, { by, clock, graceMs })
+    if (settled === 'settled' || settled === 'nothing') break
+    await pause(clock, KEEPER_LOOK_MS)
   }
-  await news.end(readExitRecord(dir, news.id ?? id))
+  const record = readExitRecord(dir, news.id ?? kept.id)
+  await news.end(pid === undefined || record?.supervisor_pid === pid ? record : undefined)
 }
 
 /** True when the session said that it is over, false when the connection broke off before. */

@@ -3,7 +3,8 @@ import { realpathSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
 import type { Env } from '../paths.ts'
 import { removeIfThere } from '../storage/atomic-file.ts'
-import { checkCommand } from './command.ts'
+import { removeFileLock } from '../storage/file-lock.ts'
+import { checkCommand, checkLogFile } from './command.ts'
 import { takeId } from './hold-id.ts'
 import type { SessionOptions } from '../wire/session-options.ts'
 import { ensureSessionDir } from './session-dir.ts'
@@ -22,10 +23,18 @@ export async function prepareSession(options: SessionOptions, { pid, env, clock 
   ensureSessionDir(options.socketDir, process.getuid?.() ?? 0)
   checkSocketPath(realpathSync(options.socketDir), options.id)
   checkCommand(options, { ...env, ...Object.fromEntries(options.env.map(({ name, value }) => [name, value])) })
+  checkLogFile(options.logFile)
   const holder = await takeId(options.socketDir, options.id, pid, clock)
   const paths = sessionPaths(options.socketDir, options.id)
-  removeIfThere(paths.exit)
-  removeIfThere(paths.kept)
-  removeIfThere(paths.socket)
+  try {
+    removeIfThere(paths.exit)
+    removeIfThere(paths.kept)
+    removeIfThere(paths.socket)
+  } catch (error) {
+    // What cannot be removed is nobody's session, and neither is the id then.
+    removeIfThere(paths.pid)
+    removeFileLock(paths.pid)
+    throw error
+  }
   return holder
 }

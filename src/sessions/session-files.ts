@@ -3,11 +3,13 @@ import { readdirSync, statSync } from 'node:fs'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { isId } from '../ids.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
-import { onDisk } from '../storage/faults.ts'
+import { folderError, onDisk } from '../storage/faults.ts'
 import { isStillAlive } from '../processes.ts'
 import { type ExitRecord, parseExitRecord } from '../wire/exit-record.ts'
 import { type Holder, parseHolder, supervisorOf } from '../wire/pid-file.ts'
 import { sessionPaths } from '../wire/session-paths.ts'
+
+export type { ExitRecord }
 
 export function readHolder(dir: string, id: string): Holder | undefined {
   const bytes = readFileIfThere(sessionPaths(dir, id).pid)
@@ -40,9 +42,9 @@ export function findSession(dir: string, id: string): SessionEntry | undefined {
   if (holder !== undefined) return { id, holder, exit, state: 'lost' }
   if (exit !== undefined) return { id, holder, exit, state: 'ended' }
   const { socket } = sessionPaths(dir, id)
-  return onDisk(socket, () => statSync(socket, { throwIfNoEntry: false })) === undefined
-    ? undefined
-    : { id, holder, exit, state: 'lost' }
+  const there = onDisk(socket, () => statSync(socket, { throwIfNoEntry: false }))
+  if (there?.isDirectory() === true) throw folderError(socket)
+  return there === undefined ? undefined : { id, holder, exit, state: 'lost' }
 }
 
 /** All sessions of a folder by id; an absent folder has none. */

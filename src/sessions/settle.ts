@@ -38,6 +38,13 @@ export function orphansOf(holder: Holder | undefined): readonly Orphan[] {
   )
 }
 
+export interface Settling {
+  readonly by: string | undefined
+  readonly clock?: Clock
+  /** What is left has heard the kernel hang up already, and is given this long when it is asked once more. */
+  readonly graceMs?: number
+}
+
 /**
  * Safe to call at any time. `by` says for the record who wants the rest of the tree ended; without it nothing is
  * ended, and a session of which something still runs stays as it is.
@@ -45,19 +52,22 @@ export function orphansOf(holder: Holder | undefined): readonly Orphan[] {
 export async function settle(
   dir: string,
   id: string,
-  { by, clock = systemClock }: { readonly by: string | undefined; readonly clock?: Clock },
+  { by, clock = systemClock, graceMs = KILL_GRACE_MS }: Settling,
 ): Promise<Settled> {
   const holder = readHolder(dir, id)
   if (holder !== undefined && isSupervisorAlive(holder)) return 'alive'
   const { pid, socket } = sessionPaths(dir, id)
   if (!existsSync(pid) && !existsSync(socket)) return 'nothing'
   // An id is taken under the same lock: nobody starts between a look and the removal that follows from it.
-  const settled = await withFileLock(pid, () => settleLocked(dir, id, by, clock), { clock, waitMs: ID_LOCK_WAIT_MS })
+  const settled = await withFileLock(pid, () => settleLocked(dir, id, { by, clock, graceMs }), {
+    clock,
+    waitMs: ID_LOCK_WAIT_MS,
+  })
   if (settled === 'settled') removeFileLock(pid)
   return settled
 }
 
-async function settleLocked(dir: string, id: string, by: string | undefined, clock: Clock): Promise<Settled> {
+async function settleLocked(dir: string, id: string, { by, clock, graceMs }: Required<Settling>): Promise<Settled> {
   const paths = sessionPaths(dir, id)
   const holder = readHolder(dir, id)
   if (holder !== undefined && isSupervisorAlive(holder)) return 'alive'
@@ -65,7 +75,7 @@ async function settleLocked(dir: string, id: string, by: string | undefined, clo
   if (await isListening(paths.socket)) return 'alive'
   const orphans = orphansOf(holder)
   if (orphans.length > 0 && by === undefined) return 'orphaned'
-  const swept = holder === undefined ? 0 : await endTree(holder, clock)
+  const swept = holder === undefined ? 0 : await endTree(holder, clock, graceMs)
   // Looked at again, for those who do not know the lock: whoever cleared the folder by hand and started anew.
   if (!isSameHolder(readHolder(dir, id), holder)) return 'alive'
   if (orphans.length > 0) note(paths.log, by ?? '', orphans, clock)
@@ -98,10 +108,10 @@ function isProven(table: ProcessTable, { supervisorPid, supervisorStart, key }: 
   return isStartedAfter(child, { pid: supervisorPid, startTicks: supervisorStart })
 }
 
-async function endTree(holder: Holder, clock: Clock): Promise<number> {
+async function endTree(holder: Holder, clock: Clock, graceMs: number): Promise<number> {
   const tree = treeOf(holder)
   if (tree === undefined) return 0
-  return new Ending({ tree, child: undefined, wholeTree: true, graceMs: KILL_GRACE_MS, clock }).sweep()
+  return new Ending({ tree, child: undefined, wholeTree: true, graceMs, clock }).sweep()
 }
 
 /** In the session's log as well: a start under the same id removes the record. */

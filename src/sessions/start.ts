@@ -10,6 +10,8 @@ import type { SessionOptions } from '../wire/session-options.ts'
 import { type PrepareFor, prepareSession } from './prepare.ts'
 import type { Holder } from '../wire/pid-file.ts'
 
+export type { SessionOptions, StartedSession }
+
 export interface StartWith extends LaunchWith {
   readonly startMs?: number
 }

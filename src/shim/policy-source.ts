@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../clock.ts'
 import { HeimdallError, isSystemError } from '../errors.ts'
 import { POLICY_JSON_BYTES_MAX, POLICY_SETTLE_MS } from '../limits.ts'
 import { compileBundle } from '../policy/bundle/compile.ts'
+import { NO_POLICY } from '../policy/bundle/no-policy.ts'
 import { openPolicyOnError } from '../policy/decide/on-error.ts'
 import { openPolicy, type Policy } from '../policy/decide/plan.ts'
 import type { Subject } from '../policy/types.ts'
@@ -14,16 +15,6 @@ export type PolicyOrigin =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'text'; readonly text: string; readonly name: string }
   | { readonly kind: 'none' }
-
-/** Without a policy everything passes and everything is written down. */
-const NO_POLICY = JSON.stringify({
-  policy_id: 'default',
-  version: '0',
-  mode: 'observe',
-  defaults: { decision_on_error: 'ALLOW' },
-  selectors: {},
-  rules: [],
-})
 
 export interface Loaded {
   readonly policy: Policy
@@ -96,9 +87,9 @@ export function watchPolicy(options: {
       onChange({ problem: error })
     }
   }
+  // Not put off by what comes while it waits: a file of events beside the policy changes with every call.
   const watcher = openWatcher(dirname(path), options.note, () => {
-    timer?.cancel()
-    timer = clock.after(POLICY_SETTLE_MS, look, { background: true })
+    timer ??= clock.after(POLICY_SETTLE_MS, look, { background: true })
   })
   look()
   return {

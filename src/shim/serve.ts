@@ -4,40 +4,53 @@ import { EventText } from '../events/event-text.ts'
 import { createRedact } from '../events/redact.ts'
 import { createIdSource } from '../id-source.ts'
 import { EVENT_CLOSE_MS } from '../limits.ts'
-import type { Policy } from '../policy/decide/plan.ts'
+import { openPolicy, type Policy } from '../policy/decide/plan.ts'
+import type { Locations } from '../policy/types.ts'
 import { type RunPart, takePart } from '../runs/taking-part.ts'
-import { callPath } from './call/call-path.ts'
+import { type Adapter, callPath } from './call/call-path.ts'
+import { PathLocations } from './call/path-locations.ts'
 import { followPolicy, sayLoaded } from './follow-policy.ts'
-import { refOf } from './call/call-gate.ts'
-import type { readIdentity } from './run-identity.ts'
-import { loadPolicy } from './policy-source.ts'
+import { refOf } from './policy-ref.ts'
+import type { readIdentity } from '../runs/run-identity.ts'
+import { type Loaded, loadPolicy } from './policy-source.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import type { ShimOptions } from './shim.ts'
 import { keepSignsOfLife } from './signs-of-life.ts'
 import type { StderrOut } from './server/stderr-out.ts'
-import type { Upstream } from './server/upstream.ts'
 
 export interface Started {
   readonly identity: ReturnType<typeof readIdentity>
-  /** The server, which is started now if it was not before. */
-  readonly server: () => Upstream
+  readonly adapter: Adapter
   readonly stderr: StderrOut
   readonly secrets: Secrets | null
+  /** The policy, for whoever the identity names. */
+  readonly loaded: Loaded
 }
 
 /** Runs until the client leaves, the server ends or a signal comes; returns the exit code. */
 export async function serve(options: ShimOptions, started: Started): Promise<number> {
   const { clock } = options
-  const { identity, server, stderr, secrets } = started
+  const { identity: given, adapter, stderr, secrets, loaded } = started
   const note = (line: string): void => stderr.note(line)
   const startMs = clock.monoMs()
-  const { policy, problem, text: policySource } = await loadPolicy(options.policy, identity)
+  const { openClaimCheck } = await import('./call/claim-check.ts')
+  const { env, cwd } = options
+  let paths: PathLocations | undefined
+  const locate = (texts: readonly string[]): Locations => (paths ??= new PathLocations(cwd, env['HOME'])).locate(texts)
+  const claims = await openClaimCheck({ env, cwd, clock, locate, note })
+  // A host that nobody has told who it is goes by what its processes say, as its hooks do.
+  const agent = given.agent_id === 'unknown' ? await claims?.agent() : undefined
+  const identity = agent === undefined ? given : { ...given, ...agent }
+  const {
+    policy,
+    problem,
+    text: policySource,
+  } = agent === undefined ? loaded : await loadedFor(loaded, options, identity)
   if (problem !== null) note(`${problem.message}; calls take decision_on_error`)
-  const upstream = server()
-  const run: RunPart = await joinRun(options, started, policy, () => signOfLife())
+  const run: RunPart = await joinRun(options, { ...started, identity }, policy, () => signOfLife())
   stderr.wrapIn(new EventText(run.text.identity, () => clock.wallMs()))
   const redact = createRedact(secrets?.own)
-  const path = callPath(options, identity, { upstream, redact, secrets }, policy, run, note)
+  const path = callPath(options, identity, { redact, secrets }, policy, run, claims, note, adapter)
   const signOfLife = (): void =>
     run.say((text) =>
       text.shimHealth({
@@ -55,12 +68,20 @@ export async function serve(options: ShimOptions, started: Started): Promise<num
   const { exitCode, status } = await path.traffic.ended
   health.cancel()
   policyWatch?.close()
+  path.pins.close()
   await path.asking.close()
+  await claims?.close()
   await run.leave(status)
   path.state.close()
   stderr.sayEarly()
   await within(clock, EVENT_CLOSE_MS, stderr.drained())
   return exitCode
+}
+
+/** The same policy for somebody else than it was loaded for. */
+async function loadedFor(loaded: Loaded, options: ShimOptions, identity: Started['identity']): Promise<Loaded> {
+  if (loaded.problem !== null) return loadPolicy(options.policy, identity)
+  return { ...loaded, policy: openPolicy(loaded.policy.snapshot, identity) }
 }
 
 function joinRun(
@@ -82,7 +103,7 @@ function joinRun(
       policy: refOf(policy),
     },
     events: events === 'stderr' ? { out: (lines) => stderr.events(lines) } : events,
-    parentPid: options.parentPid(),
+    parentPid: options.parent,
     quietMs,
     note,
     onTrouble(error, lost) {

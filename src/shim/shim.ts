@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts'
 import type { Env } from '../paths.ts'
 import type { Retention } from '../runs/prune.ts'
 import type { DenyAs } from './call/refusals.ts'
-import { readIdentity } from './run-identity.ts'
+import { readIdentity } from '../runs/run-identity.ts'
 import type { PolicyOrigin } from './policy-source.ts'
 import type { BindingsOrigin } from './secrets/origin.ts'
 import type { Secrets } from './secrets/secrets.ts'
@@ -14,12 +14,26 @@ import { StderrOut } from './server/stderr-out.ts'
 import { startUpstream, unstarted, type Upstream } from './server/upstream.ts'
 import { upstreamEnv } from './server/upstream-env.ts'
 
-export interface ShimOptions {
-  readonly serverName: string
+/** A server that the shim starts, and talks to over its stdin and stdout. */
+export interface ProgramServer {
+  readonly kind: 'program'
   readonly command: readonly string[]
   readonly passEnv: readonly string[] | undefined
-  readonly secretBindings: BindingsOrigin
   readonly ledgerServer: string | undefined
+}
+
+/** A server that is reached by HTTP; clients reach it through an address on loopback. */
+export interface RemoteServer {
+  readonly kind: 'remote'
+  readonly url: URL
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface ShimOptions {
+  readonly serverName: string
+  readonly server: ProgramServer | RemoteServer
+  readonly secretBindings: BindingsOrigin
   readonly policy: PolicyOrigin
   readonly events: 'stderr' | { readonly path: string } | null
   readonly denyAs: DenyAs
@@ -35,6 +49,8 @@ export interface ShimOptions {
   readonly env: Env
   readonly platform: NodeJS.Platform
   readonly cwd: string
+  /** The process that started the shim, at its beginning. */
+  readonly parent: number
   /** Asked again and again: it changes when the parent is gone. */
   readonly parentPid: () => number
   /** Where signals and warnings arrive: the process. */
@@ -55,24 +71,42 @@ export async function runShim(options: ShimOptions): Promise<number> {
   for (const line of options.notes) note(line)
   options.signals.on('warning', ({ name, message }: Error) => note(`${name}: ${message}`))
   const identity = readIdentity(env, cwd, note)
+  const { server } = options
   // With nothing to hide it may start at once, and nothing reaches it before policy is loaded; a server with secrets
-  // starts when policy is there, and what takes them out of all that is written.
-  const early = secrets === null ? startServer(options, null, stderr) : null
-  const { serve } = await import('./serve.ts')
-  const server = (): Upstream => early ?? startServer(options, secrets, stderr)
-  return serve(options, { identity, server, stderr, secrets })
+  // starts when policy is there, and what takes them out of all that is written. What else there is loads meanwhile.
+  const early = server.kind === 'program' && secrets === null ? startServer(options, server, null, stderr) : null
+  const { loadPolicy } = await import('./policy-source.ts')
+  const started = { identity, stderr, secrets, loaded: await loadPolicy(options.policy, identity) }
+  if (server.kind === 'remote') {
+    const [{ serve }, { overHttp }] = await Promise.all([import('./serve.ts'), import('./http/proxy.ts')])
+    return serve(options, { ...started, adapter: overHttp({ shim: options, server, secrets, note }) })
+  }
+  const upstream = early ?? startServer(options, server, secrets, stderr)
+  const [{ serve }, { overStdio }] = await Promise.all([import('./serve.ts'), import('./traffic/stdio.ts')])
+  return serve(options, { ...started, adapter: overStdio(upstream, options, note) })
 }
 
 async function secretsOf(options: ShimOptions, stderr: StderrOut): Promise<Secrets> {
   const { findSecrets } = await import('./secrets/secrets.ts')
-  const secrets = await findSecrets(options.secretBindings, options.serverName, options)
+  const secrets = await findSecrets(
+    options.secretBindings,
+    options.serverName,
+    options.server.kind === 'remote' ? 'headers' : 'variables',
+    options,
+  )
   stderr.redactWith(secrets.own)
+  const { tellSession } = await import('./secrets/tell-session.ts')
+  await tellSession(options.sessionSocket, secrets.searched, (line) => stderr.note(line))
   for (const line of [...secrets.warnings, ...secrets.problems]) stderr.note(line)
   return secrets
 }
 
-function startServer(options: ShimOptions, secrets: Secrets | null, stderr: StderrOut): Upstream {
-  const { clock, command, cwd, env, passEnv, ledgerServer } = options
+function startServer(
+  { clock, cwd, env }: ShimOptions,
+  { command, passEnv, ledgerServer }: ProgramServer,
+  secrets: Secrets | null,
+  stderr: StderrOut,
+): Upstream {
   const note = (line: string): void => stderr.note(line)
   if (secrets !== null && secrets.problems.length > 0) return unstarted('not all of its secrets are there')
   // A mark of its own: with the shim's id a server could write what looks like an event of the shim.

@@ -5,7 +5,7 @@ import { STATE_FILE_BYTES_MAX } from '../limits.ts'
 import { linkError, onDisk } from './faults.ts'
 import { type Fs, O, realFs } from './fs.ts'
 import { openPlainFile } from './plain-file.ts'
-import { createTemporaryFile } from './temporary-file.ts'
+import { createTemporaryFile, type TemporaryFile } from './temporary-file.ts'
 
 /** Temporary file in the same folder, fsync, rename, fsync of the folder: without the last one the rename may be undone by a power cut. */
 export function replaceFile(
@@ -13,27 +13,61 @@ export function replaceFile(
   content: string | Uint8Array,
   options: { mode?: number; fs?: Fs } = {},
 ): void {
-  const fs = options.fs ?? realFs
-  const bytes = typeof content === 'string' ? Buffer.from(content) : content
-  onDisk(path, () => {
-    refuseOtherThanFile(fs, path)
-    const temporary = createTemporaryFile(fs, path, options.mode ?? 0o600)
-    let isRenamed = false
-    try {
-      writeAll(fs, temporary.fd, bytes)
-      fs.sync(temporary.fd)
-      fs.rename(temporary.path, path)
-      isRenamed = true
-    } finally {
+  const file = new WholeFile(path, options)
+  try {
+    file.write(typeof content === 'string' ? Buffer.from(content) : content)
+    file.keep()
+  } finally {
+    file.close()
+  }
+}
+
+/** A file that takes its name only when all of it is there; what was left behind half way is gone again. */
+export class WholeFile {
+  readonly #path: string
+  readonly #fs: Fs
+  readonly #temporary: TemporaryFile
+  #isRenamed = false
+
+  constructor(path: string, options: { mode?: number; fs?: Fs } = {}) {
+    const fs = options.fs ?? realFs
+    this.#path = path
+    this.#fs = fs
+    this.#temporary = onDisk(path, () => {
+      refuseOtherThanFile(fs, path)
+      return createTemporaryFile(fs, path, options.mode ?? 0o600)
+    })
+  }
+
+  write(bytes: Uint8Array): void {
+    onDisk(this.#path, () => writeAll(this.#fs, this.#temporary.fd, bytes))
+  }
+
+  /** Gives it the mode and the owner that it shall have, before anybody sees it under its name. */
+  dress(act: (fd: number) => void): void {
+    onDisk(this.#path, () => act(this.#temporary.fd))
+  }
+
+  /** When this returns, the name means the new file, also after a power cut. */
+  keep(): void {
+    onDisk(this.#path, () => {
+      this.#fs.sync(this.#temporary.fd)
+      this.#fs.rename(this.#temporary.path, this.#path)
+      this.#isRenamed = true
+      syncFolder(this.#fs, dirname(this.#path))
+    })
+  }
+
+  close(): void {
+    onDisk(this.#path, () => {
       // Closed last: with it goes the lock, and an unlocked temporary file is anyone's to remove.
       try {
-        if (!isRenamed) fs.unlink(temporary.path)
+        if (!this.#isRenamed) this.#fs.unlink(this.#temporary.path)
       } finally {
-        fs.close(temporary.fd)
+        this.#fs.close(this.#temporary.fd)
       }
-    }
-    syncFolder(fs, dirname(path))
-  })
+    })
+  }
 }
 
 /** The file's bytes, or nothing when there is no such file. */
@@ -102,10 +136,12 @@ function writeAll(fs: Fs, fd: number, bytes: Uint8Array): void {
   for (let sent = 0; sent < bytes.byteLength;) sent += fs.write(fd, bytes.subarray(sent))
 }
 
+const NO_FILES = { link: 'a symbolic link', folder: 'a folder', other: 'a device, a pipe or a socket' } as const
+
 /** The rename would not follow a link but destroy it, and whoever made it would not learn why nothing arrives. */
 function refuseOtherThanFile(fs: Fs, path: string): void {
   const kind = fs.lstat(path)?.kind ?? 'file'
-  if (kind !== 'file') throw linkError(path, kind === 'link' ? 'a symbolic link' : `a ${kind}`)
+  if (kind !== 'file') throw linkError(path, NO_FILES[kind])
 }
 
 /** Follows links: a person may keep the folder elsewhere, and what may lie where is decided by whoever names the path. */
@@ -125,6 +161,12 @@ function makeFolder(fs: Fs, path: string): void {
   try {
     fs.mkdir(path, 0o700)
   } catch (error) {
+    // The folder above is there, so it is one that takes none, as below /proc; removed meanwhile, it ends the same.
+    if (isErrno(error, 'ENOENT'))
+      throw new HeimdallError('STORE_UNREADABLE', `${parent} takes no folders, and ${path} cannot be made`, {
+        hint: 'name another folder: HOME, or one of the XDG folders, leads there',
+        cause: error,
+      })
     // Another process was faster.
     if (!isErrno(error, 'EEXIST')) throw error
   }

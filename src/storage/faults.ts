@@ -17,15 +17,18 @@ export function diskError(what: string, error: unknown): unknown {
       hint: 'free some space and run the command again; nothing that was acknowledged is lost',
       cause: error,
     })
+  if (isErrno(error, 'EISDIR')) return folderError(what, error)
   if (isErrno(error, 'ELOOP')) return linkError(what, 'a symbolic link', error)
+  // A folder that cannot be made below one that is there: Node.js says so of a read-only file system, the kernel of /proc.
+  const isUnmakeable = isErrno(error, 'ENOENT') && error.syscall === 'mkdir'
   if (
+    isUnmakeable ||
     isErrno(
       error,
       'EACCES',
       'EPERM',
       'EROFS',
       'ENOTDIR',
-      'EISDIR',
       'EIO',
       'EMFILE',
       'ENFILE',
@@ -40,6 +43,13 @@ export function diskError(what: string, error: unknown): unknown {
       cause: error,
     })
   return error
+}
+
+export function folderError(what: string, cause?: unknown): HeimdallError {
+  return new HeimdallError('STORE_UNREADABLE', `cannot use ${what}: it is a folder`, {
+    hint: 'a file belongs there: move the folder away, or name another path',
+    cause,
+  })
 }
 
 /** A state file that is not a plain file with one name could be a door to somewhere else. */

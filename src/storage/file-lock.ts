@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts'
 import { pause, systemClock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
-import { LOCK_POLL_MS_MAX, LOCK_SEAT_POLL_MS_MAX, LOCK_WAIT_MS } from '../limits.ts'
+import { LOCK_NOW_WAIT_MS, LOCK_POLL_MS_MAX, LOCK_SEAT_POLL_MS_MAX, LOCK_WAIT_MS } from '../limits.ts'
 import { readFileIfThere, replaceFile } from './atomic-file.ts'
 import { diskError, onDisk } from './faults.ts'
 import { closeFlushed, type Fs, isStillNamed, O, realFs } from './fs.ts'
@@ -37,6 +37,27 @@ export async function withFileLock<T>(path: string, act: () => T | Promise<T>, o
     return await act()
   } finally {
     closeFlushed(fs, fd)
+  }
+}
+
+/**
+ * The same for whoever can do nothing else before it is done, and holds the thread meanwhile: for updates that are rare
+ * and short. It waits without a seat, so it is not for many.
+ */
+export function withFileLockNow<T>(path: string, act: () => T, options: LockOptions = {}): T {
+  const { fs = realFs, clock = systemClock, waitMs = LOCK_NOW_WAIT_MS } = options
+  const lock = lockPath(path)
+  const deadlineMs = clock.monoMs() + waitMs
+  const cell = new Int32Array(new SharedArrayBuffer(4))
+  for (;;) {
+    const fd = onDisk(lock, () => openPlainFile(fs, lock, O.O_RDWR | O.O_CREAT, 0o600))
+    try {
+      if (onDisk(lock, () => fs.tryLock(fd, LOCK) && isStillNamed(fs, lock, fd))) return act()
+    } finally {
+      closeFlushed(fs, fd)
+    }
+    if (clock.monoMs() >= deadlineMs) throw busy(path, waitMs)
+    Atomics.wait(cell, 0, 0, 2)
   }
 }
 
@@ -81,10 +102,7 @@ async function acquire(fs: Fs, path: string, options: LockOptions): Promise<numb
   const { clock = systemClock, waitMs = LOCK_WAIT_MS, random = Math.random } = options
   const deadlineMs = clock.monoMs() + waitMs
   const wait = async (pauseMs: number): Promise<void> => {
-    if (clock.monoMs() >= deadlineMs)
-      throw new HeimdallError('STORE_BUSY', `the lock of ${path} was not free within ${waitMs} ms`, {
-        hint: 'run the command again',
-      })
+    if (clock.monoMs() >= deadlineMs) throw busy(path, waitMs)
     await pause(clock, pauseMs * (0.5 + random()))
   }
   for (;;) {
@@ -113,6 +131,12 @@ async function takeTurn(fs: Fs, fd: number, clock: Clock, wait: (pauseMs: number
   const seatedMs = clock.monoMs()
   for (; !fs.tryLock(fd, LOCK);) await wait(between(1, (clock.monoMs() - seatedMs) / 8, LOCK_SEAT_POLL_MS_MAX))
   fs.unlock(fd, SEAT)
+}
+
+function busy(path: string, waitMs: number): HeimdallError {
+  return new HeimdallError('STORE_BUSY', `the lock of ${path} was not free within ${waitMs} ms`, {
+    hint: 'run the command again',
+  })
 }
 
 function between(least: number, value: number, most: number): number {

@@ -1,13 +1,10 @@
 // Open-file-description locks of the kernel, which die with their holder and exclude each other also within one process.
-import { createRequire } from 'node:module'
 import { isErrno } from '../errors.ts'
 
 interface Binding {
   tryLock(fd: number, offset: number, length: number, isExclusive: boolean): void
   unlock(fd: number, offset: number, length: number): void
 }
-
-const require = createRequire(import.meta.url)
 
 /** Takes the lock on one place of the file (a byte, which need not exist), or returns false when another open file description has it. */
 export function tryLock(fd: number, place = 0): boolean {
@@ -36,6 +33,11 @@ export function unlock(fd: number, place = 0): void {
   binding().unlock(fd, place, 1)
 }
 
+/** For whoever lives long and locks late: by then the package may have been replaced by a newer one, or removed. */
+export function loadLocks(): void {
+  binding()
+}
+
 let loaded: Binding | undefined
 
 /** Loaded on first use: a command that only reads must not pay for a native module. */
@@ -46,6 +48,7 @@ function binding(): Binding {
 
 /** The package's own loader takes 20 ms to find the file that we can name; it is asked only on platforms with another layout. */
 function load(): Binding {
+  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url)
   try {
     return require(
       `fs-native-extensions/prebuilds/${process.platform}-${process.arch}/fs-native-extensions.node`,

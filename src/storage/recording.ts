@@ -2,7 +2,7 @@
 import { closeSync, constants, ftruncateSync, openSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import type { Clock } from '../clock.ts'
-import { isErrno } from '../errors.ts'
+import { HeimdallError, isErrno } from '../errors.ts'
 import { diskError, onDisk } from './faults.ts'
 import { writeWhole } from './whole-write.ts'
 
@@ -11,20 +11,37 @@ interface Size {
   readonly rows: number
 }
 
+/** Takes out what is not to be recorded; what may be the beginning of it waits for the rest. */
+export interface OutputCover {
+  push(bytes: Buffer): Buffer
+  end(): Buffer
+  text(line: string): string
+}
+
 export interface Recording {
   output(bytes: Buffer): void
   resize(size: Size): void
   close(): void
 }
 
-/** A file that takes no more ends the recording, once; `onStopped` says what becomes of whoever records. One that cannot begin is an error. */
+/**
+ * A file that takes no more ends the recording, once; `onStopped` says what becomes of whoever records. So does a
+ * recording that has grown to its bound. One that cannot begin is an error.
+ */
 export function openRecording(
   path: string,
-  header: { readonly size: Size; readonly command: readonly string[]; readonly title: string },
+  header: {
+    readonly size: Size
+    readonly command: readonly string[]
+    readonly title: string
+    readonly bytesMax?: number | null
+    readonly cover?: OutputCover
+  },
   clock: Clock,
   onStopped: (error: unknown) => void = raise,
 ): Recording {
-  const { size, command, title } = header
+  const { size, command, title, cover } = header
+  const bytesMax = header.bytesMax ?? Infinity
   const fd = onDisk(path, () =>
     openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW, 0o600),
   )
@@ -35,6 +52,11 @@ export function openRecording(
   let isStopped = false
   const write = (line: unknown): void => {
     const text = `${JSON.stringify(line)}\n`
+    if (wholeBytes > 0 && wholeBytes + Buffer.byteLength(text) > bytesMax) {
+      isStopped = true
+      onStopped(new HeimdallError('STORE_FULL', `${path} has grown to its bound of ${bytesMax} bytes`))
+      return
+    }
     const failure = writeWhole(fd, text)
     if (failure === undefined) {
       wholeBytes += Buffer.byteLength(text)
@@ -55,14 +77,14 @@ export function openRecording(
     width: size.cols,
     height: size.rows,
     timestamp: Math.floor(clock.wallMs() / 1_000),
-    command: command.join(' '),
-    title,
+    command: cover?.text(command.join(' ')) ?? command.join(' '),
+    title: cover?.text(title) ?? title,
   })
   return {
-    output: (bytes) => event('o', decoder.write(bytes)),
+    output: (bytes) => event('o', decoder.write(cover?.push(bytes) ?? bytes)),
     resize: ({ cols, rows }) => event('r', `${cols}x${rows}`),
     close: () => {
-      event('o', decoder.end())
+      event('o', (cover === undefined ? '' : decoder.write(cover.end())) + decoder.end())
       closeSync(fd)
     },
   }

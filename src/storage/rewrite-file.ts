@@ -1,7 +1,7 @@
 // Whole-file replace of a file that belongs to another program: it keeps its mode and its owner, and a link to it stays one.
-import { chmodSync, chownSync, realpathSync, statSync } from 'node:fs'
+import { fchmodSync, fchownSync, fstatSync, realpathSync, statSync } from 'node:fs'
 import { HeimdallError } from '../errors.ts'
-import { readFileIfThere, replaceFile } from './atomic-file.ts'
+import { readFileIfThere, WholeFile } from './atomic-file.ts'
 import { onDisk } from './faults.ts'
 
 /**
@@ -12,23 +12,29 @@ export function rewriteFile(path: string, before: Uint8Array, after: Uint8Array)
   const real = onDisk(path, () => realpathSync.native(path))
   const { mode, uid, gid } = onDisk(real, () => statSync(real))
   if (readFileIfThere(real)?.equals(before) !== true) return false
-  // Narrow until it is whole and its owner's.
-  replaceFile(real, after)
-  onDisk(real, () => {
-    if (uid !== process.geteuid?.() || gid !== process.getegid?.()) giveTo(real, uid, gid)
-    chmodSync(real, mode & 0o7777)
-  })
+  const file = new WholeFile(real)
+  try {
+    file.write(after)
+    // Narrow until it is whole; its owner's before it has the name, so that no kill leaves it with another mode.
+    file.dress((fd) => {
+      if (uid !== process.geteuid?.() || gid !== process.getegid?.()) giveTo(fd, real, uid, gid)
+      fchmodSync(fd, mode & 0o7777)
+    })
+    file.keep()
+  } finally {
+    file.close()
+  }
   return true
 }
 
-function giveTo(path: string, uid: number, gid: number): void {
-  const now = statSync(path)
+function giveTo(fd: number, path: string, uid: number, gid: number): void {
+  const now = fstatSync(fd)
   if (now.uid === uid && now.gid === gid) return
   try {
-    chownSync(path, uid, gid)
+    fchownSync(fd, uid, gid)
   } catch (error) {
-    throw new HeimdallError('STORE_UNREADABLE', `${path} was written, but cannot be given back to its owner ${uid}`, {
-      hint: `chown ${uid}:${gid} it, or run the command as that user`,
+    throw new HeimdallError('STORE_UNREADABLE', `${path} belongs to ${uid}:${gid}, to whom a new one cannot be given`, {
+      hint: 'run the command as that user; nothing was written',
       cause: error,
     })
   }

@@ -1,8 +1,8 @@
 // Opening a SQLite database of ours: WAL, bounded waits, migrations in order, and a refusal to touch what a newer version wrote.
-import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { DatabaseSync } from '@photostructure/sqlite'
-import { HeimdallError } from '../errors.ts'
+import { HeimdallError, isErrno } from '../errors.ts'
 import { SQLITE_BUSY_MS, SQLITE_WAL_BYTES_KEPT } from '../limits.ts'
 import { ensureFolder, syncFolder } from './atomic-file.ts'
 import { onDisk } from './faults.ts'
@@ -24,6 +24,10 @@ export interface Database {
    * commit. When this returns, the transaction survives a power cut. `act` must be synchronous and must not nest.
    */
   transaction<T>(act: () => T): T
+  /** The same, and then nothing of it has happened: what `act` returns is all that is left. */
+  rehearse<T>(act: () => T): T
+  /** A rehearsal in the middle of a transaction, which goes on from where it was. */
+  rehearseWithin<T>(act: () => T): T
   /** Throws STORE_NEWER once a newer version has migrated the database. Every transaction asks by itself; whoever goes on reading has to. */
   refuseNewer(): void
   /** A full disk or an I/O error ends a transaction by itself; a second ROLLBACK would hide the first error. */
@@ -39,6 +43,8 @@ export interface DatabaseOptions {
   readonly readOnly?: boolean
   /** How long to wait for somebody else's transaction. */
   readonly busyMs?: number
+  /** Of a database that is made now; each commit writes the pages that it changes, whole. */
+  readonly pageBytes?: number
 }
 
 export function openDatabase(path: string, options: DatabaseOptions): Database {
@@ -52,6 +58,11 @@ export function openDatabase(path: string, options: DatabaseOptions): Database {
     if (!(error instanceof HeimdallError) || error.code !== 'STORE_UNREADABLE') throw error
     return openStill(path, options)
   }
+}
+
+/** One that nobody else sees and that is gone when it is closed. */
+export function openScratchDatabase(options: Pick<DatabaseOptions, 'migrations'>): Database {
+  return open(':memory:', ':memory:', options)
 }
 
 /** What cannot be read at all fails here a second time, with the same words. */
@@ -73,7 +84,7 @@ function open(path: string, place: string | URL, options: DatabaseOptions, onClo
   )
   const database = wrap(path, db, options.migrations.length, onClose)
   try {
-    if (!readOnly) configure(database)
+    if (!readOnly) configure(database, options)
     migrate(database, options)
   } catch (error) {
     db.close()
@@ -84,35 +95,72 @@ function open(path: string, place: string | URL, options: DatabaseOptions, onClo
 
 function wrap(path: string, db: Connection, known: number, onClose: (() => void) | undefined): Database {
   const exec = (sql: string): void => onDatabase(path, () => db.exec(sql))
-  const prepare = (sql: string): Statement =>
-    guardStatement(
-      path,
-      onDatabase(path, () => db.prepare(sql)),
-    )
   let userVersion: Statement | undefined
   const refuseNewer = (): void => {
-    userVersion ??= prepare('PRAGMA user_version')
+    userVersion ??= guardStatement(
+      path,
+      onDatabase(path, () => db.prepare('PRAGMA user_version')),
+    )
     const { user_version: seen } = userVersion.get() as { user_version: number }
     if (seen > known) throw newer(path, seen, known)
+  }
+  // What a statement asks for may have gone with a migration that came between a look at the version and the statement.
+  const unlessNewer = (error: unknown): unknown => {
+    if (!(error instanceof HeimdallError)) refuseNewer()
+    return error
+  }
+  const prepare = (sql: string): Statement => {
+    try {
+      return guardStatement(
+        path,
+        onDatabase(path, () => db.prepare(sql)),
+        unlessNewer,
+      )
+    } catch (error) {
+      throw unlessNewer(error)
+    }
+  }
+  // Prepared once: a transaction begins and ends in a fraction of the time that reading the three words takes.
+  const steps = new Map<string, Statement>()
+  const step = (
+    words: 'BEGIN IMMEDIATE' | 'COMMIT' | 'ROLLBACK' | `${'SAVEPOINT' | 'ROLLBACK TO' | 'RELEASE'} act`,
+  ): void => {
+    const known = steps.get(words) ?? prepare(words)
+    steps.set(words, known)
+    known.run()
+  }
+  const inTransaction = <T>(act: () => T, end: 'COMMIT' | 'ROLLBACK'): T => {
+    step('BEGIN IMMEDIATE')
+    try {
+      // Under the write lock: another process, perhaps of a newer version, may have migrated since it was opened.
+      refuseNewer()
+      const result = act()
+      if (result instanceof Promise) throw new HeimdallError('INTERNAL', 'a transaction was given an async function')
+      step(end)
+      return result
+    } catch (error) {
+      if (db.isTransaction) step('ROLLBACK')
+      throw error
+    }
+  }
+  const rehearseWithin = <T>(act: () => T): T => {
+    step('SAVEPOINT act')
+    try {
+      return act()
+    } finally {
+      if (db.isTransaction) {
+        step('ROLLBACK TO act')
+        step('RELEASE act')
+      }
+    }
   }
   return {
     prepare,
     exec,
     refuseNewer,
-    transaction(act) {
-      exec('BEGIN IMMEDIATE')
-      try {
-        // Under the write lock: another process, perhaps of a newer version, may have migrated since it was opened.
-        refuseNewer()
-        const result = act()
-        if (result instanceof Promise) throw new HeimdallError('INTERNAL', 'a transaction was given an async function')
-        exec('COMMIT')
-        return result
-      } catch (error) {
-        if (db.isTransaction) exec('ROLLBACK')
-        throw error
-      }
-    },
+    rehearseWithin,
+    transaction: (act) => inTransaction(act, 'COMMIT'),
+    rehearse: (act) => inTransaction(act, 'ROLLBACK'),
     get isInTransaction() {
       return db.isTransaction
     },
@@ -125,11 +173,21 @@ function wrap(path: string, db: Connection, known: number, onClose: (() => void)
 }
 
 /** A statement fails with the disk's errors too, long after it was prepared. */
-function guardStatement(path: string, statement: Statement): Statement {
+function guardStatement(
+  path: string,
+  statement: Statement,
+  failing: (error: unknown) => unknown = (error) => error,
+): Statement {
   for (const name of ['run', 'get', 'all'] as const) {
     const method = statement[name].bind(statement) as (...values: unknown[]) => unknown
     Object.defineProperty(statement, name, {
-      value: (...values: unknown[]) => onDatabase(path, () => method(...values)),
+      value(...values: unknown[]) {
+        try {
+          return onDatabase(path, () => method(...values))
+        } catch (error) {
+          throw failing(error)
+        }
+      },
     })
   }
   return statement
@@ -146,7 +204,8 @@ function createPrivately(path: string): void {
 }
 
 /** FULL: the log is flushed at each commit, so an acknowledged transaction survives a power cut; NORMAL would only promise it after the next checkpoint. */
-function configure(db: Database): void {
+function configure(db: Database, { pageBytes }: DatabaseOptions): void {
+  if (pageBytes !== undefined) db.exec(`PRAGMA page_size = ${pageBytes}`)
   whileBusy(() => db.exec('PRAGMA journal_mode = WAL'))
   db.exec(`PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = ${SQLITE_WAL_BYTES_KEPT}`)
 }
@@ -187,10 +246,37 @@ function quickCheck(path: string, db: Connection): string[] {
   return rows.map(({ quick_check: finding }) => finding).filter((finding) => finding !== 'ok')
 }
 
-let loaded: { DatabaseSync: typeof DatabaseSync } | undefined
+interface Driver {
+  readonly DatabaseSync: typeof DatabaseSync
+}
+
+/** The folder and all that it lies in, the nearest first. */
+const above = (dir: string): string[] => (dirname(dir) === dir ? [dir] : [dir, ...above(dirname(dir))])
+
+let loaded: Driver | undefined
 
 /** Loaded on first use: most commands need no database. */
-function driver(): { DatabaseSync: typeof DatabaseSync } {
-  loaded ??= createRequire(import.meta.url)('@photostructure/sqlite') as { DatabaseSync: typeof DatabaseSync }
+function driver(): Driver {
+  loaded ??= prebuilt() ?? (process.getBuiltinModule('node:module').createRequire(import.meta.url)(PACKAGE) as Driver)
   return loaded
+}
+
+const PACKAGE = '@photostructure/sqlite'
+
+/** The package's own loader takes longer to find the file that we can name than SQLite to open a store; it is asked where there is none, or another one is needed. */
+function prebuilt(): Driver | undefined {
+  const name = `node_modules/${PACKAGE}/prebuilds/${process.platform}-${process.arch}/@photostructure+sqlite.glibc.node`
+  const path = above(import.meta.dirname)
+    .map((dir) => join(dir, name))
+    .find((one) => existsSync(one))
+  if (path === undefined) return undefined
+  const binding: { exports: unknown } = { exports: {} }
+  try {
+    process.dlopen(binding, path)
+    return binding.exports as Driver
+  } catch (error) {
+    // A system with another C library.
+    if (!isErrno(error, 'ERR_DLOPEN_FAILED')) throw error
+    return undefined
+  }
 }

@@ -2,7 +2,7 @@
 import { basename, dirname, join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { TEMPORARY_FILES_MAX } from '../limits.ts'
-import { type Fs, isStillNamed, O } from './fs.ts'
+import { type Fs, isStillNamed, O, realFs } from './fs.ts'
 
 export interface TemporaryFile {
   readonly fd: number
@@ -24,6 +24,14 @@ export function createTemporaryFile(fs: Fs, target: string, mode: number): Tempo
   throw new HeimdallError('STORE_BUSY', `${TEMPORARY_FILES_MAX} processes replace ${target} at once`, {
     hint: `if there are none, remove the files ${placeOf(target, 0)} and so on`,
   })
+}
+
+/** Takes away what writers that were killed have left beside the target; what is being written stays. */
+export function clearAbandoned(target: string, fs: Fs = realFs): void {
+  for (let place = 0; place < TEMPORARY_FILES_MAX; place += 1) {
+    const path = placeOf(target, place)
+    if (fs.lstat(path)?.kind === 'file') removeAbandoned(fs, path)
+  }
 }
 
 /** Never opens what it did not create: a link planted at the place must not be written through. */

@@ -6,6 +6,7 @@ import { SESSION_OPTIONS_BYTES_MAX } from '../limits.ts'
 import { readProcessesFrom } from '../processes.ts'
 import { parseHandover, type Readiness } from '../wire/handover.ts'
 import { ANNOUNCE_ARGUMENT, READY_FD } from '../wire/launching.ts'
+import { loadTerminalEarly } from './pty.ts'
 import { runSession } from './run.ts'
 
 /** Said by whoever opened the descriptor; without it, number 3 is one of Node's own. */
@@ -36,6 +37,7 @@ async function main(): Promise<number> {
   try {
     const processes = process.env['HEIMDALL_PROCESSES']
     if (processes !== undefined) readProcessesFrom(processes)
+    loadTerminalEarly()
     const line = readFileSync(0)
     if (line.length > SESSION_OPTIONS_BYTES_MAX)
       throw new HeimdallError('SESSION_OPTIONS_INVALID', `options of ${line.length} bytes`)

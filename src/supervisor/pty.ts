@@ -203,11 +203,24 @@ function drain(fd: number, sink: PtySink): void {
 
 const packageName = `@lydell/node-pty-${process.platform}-${process.arch}`
 
+let loaded: Native | HeimdallError | undefined
+
+/** While the starter is still at work. What is wrong with it is said when a terminal is to be opened. */
+export function loadTerminalEarly(): void {
+  loaded ??= found()
+}
+
 function loadNative(): Native {
+  loaded ??= found()
+  if (loaded instanceof HeimdallError) throw loaded
+  return loaded
+}
+
+function found(): Native | HeimdallError {
   try {
     return nearNodePty()(`${packageName}/pty.node`) as Native
   } catch (error) {
-    throw new HeimdallError('SESSION_PTY_UNAVAILABLE', `the native part of the terminal library does not load`, {
+    return new HeimdallError('SESSION_PTY_UNAVAILABLE', `the native part of the terminal library does not load`, {
       hint: `install without --omit=optional, so that ${packageName} is there`,
       cause: error,
     })

@@ -1,19 +1,21 @@
 // Running a session from its taken id to its last file: what the session's process does.
 import { type Clock, pause, systemClock, within } from '../clock.ts'
-import { HeimdallError, isSystemError } from '../errors.ts'
 import { EXIT_LINGER_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
-import { removeIfThere, replaceFile } from '../storage/atomic-file.ts'
+import { TerminalCover } from '../known-secrets/terminal-cover.ts'
+import { removeIfThere } from '../storage/atomic-file.ts'
 import { childEnvironment } from './child-environment.ts'
 import type { SessionEnd } from './child.ts'
 import { KeptFile } from './streams/kept-file.ts'
 import type { SessionOptions } from '../wire/session-options.ts'
 import { stayPresent } from './state/presence.ts'
+import { loadLocks } from '../storage/kernel-lock.ts'
 import { openRecording } from '../storage/recording.ts'
 import { Screen } from './screen/screen.ts'
 import { SessionServer } from './streams/server.ts'
 import { Session } from './session.ts'
-import { encodeExitRecord, type ExitRecord } from '../wire/exit-record.ts'
+import { startKeeper } from './keeper-process.ts'
+import { writeExitFile } from './exit-file.ts'
 import type { Holder } from '../wire/pid-file.ts'
 import { SessionName } from './session-name.ts'
 import { openSessionLog, type SessionLog } from './session-log.ts'
@@ -60,45 +62,28 @@ interface Frame {
 async function live(options: SessionOptions, how: RunWith, frame: Frame): Promise<number> {
   const { name, holder, log, clock, cleanup } = frame
   const key = holder.key ?? ''
+  const exitFile = { options, name, holder, clock, log }
+  const cover = new TerminalCover()
   const recording =
     options.recordPath === null
       ? undefined
       : openRecording(
           options.recordPath,
-          { size: options, command: options.command, title: options.id },
+          {
+            size: options,
+            command: options.shownCommand ?? options.command,
+            title: options.id,
+            bytesMax: options.recordBytesMax,
+            cover,
+          },
           clock,
           // The agent's session is worth more than its recording.
           (error) => log.write('error', 'recording', `stopped: ${String(error)}`),
         )
-  let swept = 0
   let childEnded: (end: SessionEnd) => void
   const ended = new Promise<SessionEnd>((resolve) => {
     childEnded = resolve
   })
-  const record = (end: SessionEnd): ExitRecord => ({
-    id: name.id,
-    exit_code: end.code,
-    signal: end.signal,
-    reason: end.reason,
-    pid: session.pid,
-    supervisor_pid: process.pid,
-    command: options.command,
-    cwd: options.cwd,
-    started_at: new Date(holder.startedAtMs ?? 0).toISOString(),
-    ended_at: new Date(clock.wallMs()).toISOString(),
-    output_bytes: session.outputBytes,
-    swept,
-    ended_by: session.endedBy ?? null,
-  })
-  const writeRecord = (end: SessionEnd): void => {
-    try {
-      replaceFile(name.paths.exit, encodeExitRecord(record(end)))
-    } catch (error) {
-      // A full disk, a folder that was removed: the session ends all the same, and clients are told how.
-      if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
-      log.write('error', 'session', `no exit record: ${error.message}`)
-    }
-  }
   const session: Session = new Session({
     options,
     env: childEnvironment(options, how.env, key),
@@ -121,16 +106,18 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
         scrollbackBytes: options.scrollbackBytes,
         path: () => name.paths.kept,
         shown,
+        cover,
         clock,
         log,
       }),
     recording,
+    cover,
     clients: () => server.clients,
     name,
     listenAt: (path) => server.move(path),
     onEnd: (end) => {
       // On disk before any client is told: whoever sees EXIT finds the record.
-      writeRecord(end)
+      writeExitFile(exitFile, session, end, 0)
       childEnded(end)
     },
   })
@@ -142,7 +129,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     onSignals(session, log),
   )
   try {
-    name.nameChild({ pid: session.pid, command: options.command, cwd: options.cwd })
+    name.nameChild({ pid: session.pid, command: options.shownCommand ?? options.command, cwd: options.cwd })
     const { socket } = name.paths
     await server.listen(socket)
     log.write('info', 'session', `started: supervisor ${process.pid}, child ${session.pid}`)
@@ -157,31 +144,39 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     throw error
   }
 
+  // All that the end needs is loaded from here on: an upgrade may take our files from under a session that goes on.
+  loadLocks()
+  const keeper = options.keeper === null ? undefined : startKeeper(options.keeper, how.env, clock, log)
   const presence = stayPresent({ name, listenAgain: (path) => server.listenAgain(path), clock, log })
   const end = await ended
   presence.cancel()
   log.write('info', 'session', `child ended: code ${end.code}, signal ${end.signal ?? 'none'}, ${end.reason}`)
   const lingerUntilMs = clock.monoMs() + EXIT_LINGER_MS
   const kept = session.keepScreen()
-  if (options.killProcessGroup) swept = await session.sweep()
+  const swept = options.killProcessGroup ? await session.sweep() : 0
   if (swept > 0) {
     log.write('info', 'session', `ended ${swept} more processes of the tree`)
-    writeRecord(end)
+    writeExitFile(exitFile, session, end, swept)
   }
-  // A client that is still taking its last output has as long as a client may stall.
-  const deliverUntilMs = clock.monoMs() + EXIT_LINGER_MS + options.stallMs
-  // However long the sweep has held everything up, whoever has asked meanwhile is answered.
-  for (
-    let turns = 0;
-    turns < LINGER_TURNS || clock.monoMs() < lingerUntilMs || (!session.isDelivered && clock.monoMs() < deliverUntilMs);
-    turns += 1
-  )
-    await pause(clock, 20)
+  await linger(session, clock, { untilMs: lingerUntilMs, stallMs: options.stallMs })
   await within(clock, EXIT_LINGER_MS, kept)
+  keeper?.last()
   return end.code
 }
 
 const LINGER_TURNS = 5
+
+/** Those who ask how it ended are answered for a while; a client that is still taking its last output has as long as a client may stall. */
+async function linger(
+  session: Session,
+  clock: Clock,
+  { untilMs, stallMs }: { readonly untilMs: number; readonly stallMs: number },
+): Promise<void> {
+  const deliverUntilMs = clock.monoMs() + EXIT_LINGER_MS + stallMs
+  const isNeeded = (): boolean => clock.monoMs() < untilMs || (!session.isDelivered && clock.monoMs() < deliverUntilMs)
+  // However long the sweep has held everything up, whoever has asked meanwhile is answered.
+  for (let turns = 0; turns < LINGER_TURNS || isNeeded(); turns += 1) await pause(clock, 20)
+}
 
 /** SIGHUP is ignored: a session outlives the terminal it was started from. */
 function onSignals(session: Session, log: SessionLog): () => void {

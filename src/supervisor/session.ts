@@ -2,18 +2,20 @@
 import type { Clock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { encodeExit, encodeJson, encodeStatusResp } from '../wire/encode.ts'
-import type { Colors, Info, Report, Size, SubscribeOptions } from '../wire/messages.ts'
+import type { TerminalCover } from '../known-secrets/terminal-cover.ts'
+import { SESSION_SECRETS_MAX } from '../limits.ts'
+import type { TerminalColors, Info, Report, Size, SubscribeOptions } from '../wire/messages.ts'
 import { isSize, type SessionOptions } from '../wire/session-options.ts'
 import { Child, type SessionEnd } from './child.ts'
-import type { Connection, SessionDesk } from './streams/connection.ts'
-import type { KeptFile, Shown } from './streams/kept-file.ts'
+import type { ClientConnection, SessionDesk } from './streams/connection.ts'
+import type { KeptFile, ShownScreen } from './streams/kept-file.ts'
 import type { OutputLog } from './streams/output-log.ts'
 import type { Recording } from '../storage/recording.ts'
 import type { Screen, ScreenParts } from './screen/screen.ts'
 import type { SessionLog } from './session-log.ts'
 import type { SessionName } from './session-name.ts'
 import { SessionState } from './state/session-state.ts'
-import { Streams } from './streams/streams.ts'
+import { SessionStreams } from './streams/streams.ts'
 import type { Subscriber } from './streams/subscriber.ts'
 import { withoutAnswers } from './streams/typing.ts'
 
@@ -25,9 +27,11 @@ export interface SessionParts {
   readonly log: SessionLog
   /** Made by the session, because it reads the session's output. */
   readonly screen: (output: OutputLog, on: Pick<ScreenParts, 'onQuestion' | 'onAnswer'>) => Screen
-  readonly kept: (output: OutputLog, shown: () => Shown) => KeptFile
+  readonly kept: (output: OutputLog, shown: () => ShownScreen) => KeptFile
   readonly recording: Recording | undefined
-  readonly clients: () => ReadonlySet<Connection>
+  /** Keeps secrets of the session's programs out of what is written down. */
+  readonly cover: TerminalCover
+  readonly clients: () => ReadonlySet<ClientConnection>
   readonly name: SessionName
   /** Moves the socket. */
   readonly listenAt: (socketPath: string) => Promise<void>
@@ -37,13 +41,13 @@ export interface SessionParts {
 export class Session implements SessionDesk {
   readonly #parts: SessionParts
   readonly #state: SessionState
-  readonly #streams: Streams
+  readonly #streams: SessionStreams
   readonly #child: Child
   readonly #startedWallMs: number
-  #answerer: Connection | undefined
+  #answerer: ClientConnection | undefined
 
   constructor(parts: SessionParts) {
-    const { options, env, key, clock, log, recording, clients, name } = parts
+    const { options, env, key, clock, log, recording, cover, clients, name } = parts
     this.#parts = parts
     this.#startedWallMs = clock.wallMs()
     this.#state = new SessionState({
@@ -51,9 +55,10 @@ export class Session implements SessionDesk {
       clock,
       clients,
       id: () => name.id,
+      cover,
       look: () => this.#streams.screen.question(),
     })
-    this.#streams = new Streams({
+    this.#streams = new SessionStreams({
       options,
       clock,
       flow: { pause: () => this.#child.pause(), resume: () => this.#child.resume() },
@@ -96,9 +101,10 @@ export class Session implements SessionDesk {
     return this.#child.endedBy
   }
 
-  /** Everything that is to be delivered has been. */
+  /** Everything that is to be delivered has been, also to those who have come and not yet said what they want. */
   get isDelivered(): boolean {
-    return this.#child.end !== undefined && this.#streams.isDelivered
+    const isTold = [...this.#parts.clients()].every((client) => client.socket.writableEnded)
+    return this.#child.end !== undefined && this.#streams.isDelivered && isTold
   }
 
   get isInputFull(): boolean {
@@ -126,14 +132,17 @@ export class Session implements SessionDesk {
 
   // -- what clients ask for
 
-  input(client: Connection, bytes: Buffer): void {
+  input(client: ClientConnection, bytes: Buffer): void {
     const said = client.answers && client !== this.#answerer ? withoutAnswers(bytes) : bytes
+    // The size before the key: what is typed may ask for it. Nearly all keys come from where the last one came from, and wait for nothing.
+    const isSized = this.#state.isSizeOf(client)
+    if (!isSized) this.#applySize(this.#state.input(client, said))
     this.#child.type(client, said)
     if (said.length < bytes.length) client.written(bytes.length - said.length)
-    this.#state.input(client, said)
+    if (isSized) this.#state.input(client, said)
   }
 
-  subscribe(client: Connection, options: SubscribeOptions): Subscriber {
+  subscribe(client: ClientConnection, options: SubscribeOptions): Subscriber {
     const subscriber = this.#streams.subscribe(options, {
       send: (parts) => client.send(parts),
       end: () => client.socket.end(),
@@ -146,7 +155,7 @@ export class Session implements SessionDesk {
     return subscriber
   }
 
-  keep(client: Connection): void {
+  keep(client: ClientConnection): void {
     client.send([encodeJson('state', this.#state.current)])
     const { end } = this.#child
     if (end !== undefined) tellEnd(client, end)
@@ -161,8 +170,8 @@ export class Session implements SessionDesk {
   }
 
   async info(): Promise<Buffer> {
-    const modes = await this.#streams.screen.modes()
-    const { options, name, clients } = this.#parts
+    const { modes, lastLine } = await this.#streams.screen.summary()
+    const { options, name, clients, cover } = this.#parts
     const { end } = this.#child
     const { start: offsetStart, end: offsetEnd } = this.#streams.range
     const info: Info = {
@@ -170,7 +179,7 @@ export class Session implements SessionDesk {
       id: name.id,
       pid: this.pid,
       supervisor_pid: process.pid,
-      command: options.command,
+      command: options.shownCommand ?? options.command,
       cwd: options.cwd,
       started_at: new Date(this.#startedWallMs).toISOString(),
       pinned: options.pinnedSize,
@@ -183,11 +192,13 @@ export class Session implements SessionDesk {
       input_bytes_pending: this.#child.inputBytesPending,
       clients: clients().size,
       viewers: this.#viewers().length,
+      last_line: cover.text(lastLine),
+      needs_input_ms: this.#state.waitedMs,
     }
     return encodeJson('infoResp', info)
   }
 
-  resize(client: Connection, size: Size): void {
+  resize(client: ClientConnection, size: Size): void {
     if (!isSize(size.cols, size.rows)) {
       client.sendError(new HeimdallError('SESSION_SIZE_INVALID', `${size.cols}x${size.rows} is not a terminal size`))
       return
@@ -201,11 +212,11 @@ export class Session implements SessionDesk {
     this.terminate('a client of the socket')
   }
 
-  detach(client: Connection): void {
+  detach(client: ClientConnection): void {
     for (const viewer of this.#viewers()) if (viewer !== client) viewer.sendAway()
   }
 
-  colors(colors: Colors): void {
+  colors(colors: TerminalColors): void {
     this.#streams.screen.colors(colors)
   }
 
@@ -226,7 +237,15 @@ export class Session implements SessionDesk {
     this.#state.report(report)
   }
 
-  gone(client: Connection): void {
+  secrets(values: readonly string[]): void {
+    const { cover, log } = this.#parts
+    if (cover.size + values.length > SESSION_SECRETS_MAX)
+      throw new HeimdallError('SESSION_REFUSED', `a session keeps at most ${SESSION_SECRETS_MAX} secrets to itself`)
+    cover.add(values)
+    log.write('debug', 'session', `${values.length} more secrets are kept out of what is written`)
+  }
+
+  gone(client: ClientConnection): void {
     if (client.subscriber !== undefined) this.#streams.leave(client.subscriber)
     this.#applySize(this.#state.leave(client))
     this.#chooseWhoAnswers()
@@ -248,7 +267,7 @@ export class Session implements SessionDesk {
     }
   }
 
-  #viewers(): Connection[] {
+  #viewers(): ClientConnection[] {
     return [...this.#parts.clients()].filter((client) => client.isViewer)
   }
 
@@ -267,7 +286,7 @@ export class Session implements SessionDesk {
   }
 }
 
-function tellEnd(keeper: Connection, { code }: SessionEnd): void {
+function tellEnd(keeper: ClientConnection, { code }: SessionEnd): void {
   keeper.send([encodeExit(code)])
   keeper.socket.end()
 }

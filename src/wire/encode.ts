@@ -3,7 +3,7 @@ import { HeimdallError } from '../errors.ts'
 import { FRAME_PAYLOAD_BYTES_MAX } from '../limits.ts'
 import { FRAMES, type FrameName, HEADER_BYTES } from './frames.ts'
 import type {
-  Colors,
+  TerminalColors,
   ErrorMessage,
   Gap,
   Info,
@@ -107,7 +107,8 @@ export function* encodeSnapshot({ offset, size, bytes, isWhole }: Omit<SnapshotP
 interface JsonPayloads {
   readonly subscribe: Partial<SubscribeOptions>
   readonly report: Report
-  readonly colors: Colors
+  readonly colors: TerminalColors
+  readonly secrets: { readonly values: readonly string[] }
   readonly state: StateEvent
   readonly error: ErrorMessage
   readonly infoResp: Info

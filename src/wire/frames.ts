@@ -76,6 +76,14 @@ export const FRAMES = table({
     added: true,
   },
   keep: { tag: 0x45, sender: 'client', label: 'KEEP', size: 'ignored', payload: 'empty', added: true },
+  secrets: {
+    tag: 0x46,
+    sender: 'client',
+    label: 'SECRETS',
+    size: { min: 2 },
+    payload: 'JSON {values}: what is not to be written down',
+    added: true,
+  },
   output: { tag: 0x81, sender: 'supervisor', label: 'OUTPUT', size: 'any', payload: 'bytes of the terminal' },
   statusResp: {
     tag: 0x82,

@@ -106,10 +106,14 @@ export interface Info extends StateEvent {
   readonly clients: number
   /** Clients that are somebody's terminal; absent in sessions of an older version. */
   readonly viewers?: number
+  /** The lowest line of the screen that has something on it; absent as above. */
+  readonly last_line?: string
+  /** How long a person has been waited for; null while nobody is, absent as above. */
+  readonly needs_input_ms?: number | null
 }
 
 /** Of text and background in a viewer's terminal, as `#rrggbb`. */
-export interface Colors {
+export interface TerminalColors {
   readonly foreground: string
   readonly background: string
 }
@@ -187,14 +191,21 @@ export function parseReport(payload: Buffer): Report {
   return { source: 'hook', needs_input: needsInput, evidence }
 }
 
-export function parseColors(payload: Buffer): Colors {
+export function parseColors(payload: Buffer): TerminalColors {
   const raw = parseObject('COLORS', payload)
-  const color = (name: keyof Colors): string => {
+  const color = (name: keyof TerminalColors): string => {
     const value = own(raw, name)
     if (typeof value === 'string' && isColor(value)) return value
     throw invalid('COLORS', `${name} must be #rrggbb`)
   }
   return { foreground: color('foreground'), background: color('background') }
+}
+
+/** Values of secrets that programs of the session have been given. No word of them stands in a refusal. */
+export function parseSecrets(payload: Buffer): readonly string[] {
+  const values = own(parseObject('SECRETS', payload), 'values')
+  if (Array.isArray(values) && values.every((value): value is string => typeof value === 'string')) return values
+  throw invalid('SECRETS', 'values must be an array of strings')
 }
 
 export const isColor = (text: string): boolean => /^#[0-9a-f]{6}$/.test(text)

@@ -1,6 +1,7 @@
 // What a session is started with, checked once. Pure.
 import { isAbsolute } from 'node:path'
-import { CLASSIFIERS, type ClassifierChoice, DEFAULT_CLASSIFIER, type EnvEntry } from '../config.ts'
+import type { EnvEntry } from '../config-lists.ts'
+import { CLASSIFIERS, type ClassifierChoice, DEFAULT_CLASSIFIER } from '../config-values.ts'
 import { HeimdallError } from '../errors.ts'
 import { parseId, printable } from '../ids.ts'
 import {
@@ -10,7 +11,7 @@ import {
   TERMINAL_CELLS_MAX,
   TERMINAL_SIDE_MAX,
 } from '../limits.ts'
-import { type Colors, isColor } from './messages.ts'
+import { type TerminalColors, isColor } from './messages.ts'
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -21,6 +22,8 @@ export interface SessionOptions {
   readonly socketDir: string
   /** Program and arguments; at least the program. */
   readonly command: readonly string[]
+  /** What is shown and kept of the command, where that is not for everybody; `null` for all of it. */
+  readonly shownCommand: readonly string[] | null
   /** Absolute working folder of the child. */
   readonly cwd: string
   /** Added to the environment that the supervisor itself was given. */
@@ -44,15 +47,20 @@ export interface SessionOptions {
   /** How long a client that does not read may hold up the child. */
   readonly stallMs: number
   /** Of the terminal that the session is started from; `null` where nobody knows. */
-  readonly colors: Colors | null
+  readonly colors: TerminalColors | null
   /** asciicast v2 is written here while the session runs. */
   readonly recordPath: string | null
+  /** The recording ends when it has this many bytes; `null` for no bound. */
+  readonly recordBytesMax: number | null
+  /** Command line of a process that looks after the session from outside: started with it, and again when it dies. */
+  readonly keeper: readonly string[] | null
 }
 
 /** What must be said; the rest has a default. */
 export type SessionRequest = Pick<SessionOptions, 'id' | 'socketDir' | 'command' | 'cwd'> & Partial<SessionOptions>
 
 export const SESSION_DEFAULTS = {
+  shownCommand: null,
   env: [],
   cols: 220,
   rows: 50,
@@ -68,6 +76,8 @@ export const SESSION_DEFAULTS = {
   stallMs: SUBSCRIBER_STALL_MS,
   colors: null,
   recordPath: null,
+  recordBytesMax: null,
+  keeper: null,
 } as const satisfies Partial<SessionOptions>
 
 /** Fills in the defaults and refuses what cannot work, before any process is started. */
@@ -86,6 +96,8 @@ export function resolveOptions(request: SessionRequest): SessionOptions {
     options.colors === null || [options.colors.foreground, options.colors.background].every(isColor),
     'colors must be #rrggbb',
   )
+  check(options.recordBytesMax === null || options.recordBytesMax > 0, 'recordBytesMax must be more than 0')
+  check(options.keeper === null || (options.keeper[0] ?? '') !== '', 'the command of the keeper is empty')
   check(LOG_LEVELS.includes(options.logLevel), `log level must be one of ${LOG_LEVELS.join(', ')}`)
   check(CLASSIFIERS.includes(options.classifier.name), `classifier must be one of ${CLASSIFIERS.join(', ')}`)
   for (const { name, value } of [{ name: options.sessionEnvVar, value: '' }, ...options.env])

@@ -30,7 +30,7 @@ function start(
 
 test('processes that set symbols and facts at the same time all succeed, and all of them are there', async () => {
   const { root, planning, path } = temporaryDesk()
-  const count = scaled(30, 200)
+  const count = scaled(15, 200)
   const env = { HEIMDALL_PLANNING_DIR: path('') }
   const codes = await Promise.all(
     Array.from({ length: count }, (_, i) => [
@@ -54,7 +54,7 @@ test('processes that set symbols and facts at the same time all succeed, and all
 test('writers killed at random moments lose nothing that was acknowledged, and leave nothing that cannot be read', async () => {
   const { root, planning, path, notes } = temporaryDesk()
   const acknowledged = { symbol: new Set<string>(), fact: new Set<string>(), tokens: new Set<string>() }
-  const rounds = scaled(25, 250)
+  const rounds = scaled(10, 250)
   for (let round = 0; round < rounds; round += 1) {
     const writer = startProgram([...fixture('briefing-writer'), root, `w${round}`])
     // After some acknowledgements, the first at least: a kill during start-up tests nothing.

@@ -61,3 +61,18 @@ test('sessions are told when they appear, change and end', async () => {
     exit_code: expect.any(Number),
   })
 })
+
+test.runIf(process.platform === 'linux').each([
+  ['heimdall', 'watch', '--json'],
+  ['heimdall', 'status', '--follow'],
+  ['sub', 'tail'],
+])('%s %s ends when whoever read its output has gone, though nothing more happens', async (bin, ...words) => {
+  const project = temporaryProject()
+  const script = `"$@" | { IFS= read -r line; echo "read: $line" >&2; exec <&-; }; echo "over: \${PIPESTATUS[0]}"`
+  const program = startProgram(['bash', '-c', script, 'bash', ...launcher(bin), ...words], {
+    cwd: project.root,
+    env: project.env,
+  })
+  expect(await program.nextLine(/^over:/)).toBe('over: 0')
+  expect(program.stderr()).toContain('read: ')
+})

@@ -1,7 +1,8 @@
 // send: paste as the child asked for it, see it taken, Enter as a key of its own, then wait.
 import { expect, test } from 'vitest'
 import { encodeEnter, encodeKey, encodePaste } from '../../src/client/keystrokes.ts'
-import { sendText } from '../../src/client/send.ts'
+import { openConnection } from '../../src/client/connection.ts'
+import { type SendOptions, sendText } from '../../src/client/send.ts'
 import { encodeAck, encodeExit, encodeFrame, encodeJson } from '../../src/wire/encode.ts'
 import type { Info } from '../../src/wire/messages.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -31,26 +32,29 @@ function taking(modes: Info['modes'], react: (typed: string) => Buffer = output)
   })
 }
 
+const sendTo = async (socketPath: string, text: string, options: SendOptions = {}) =>
+  await sendText(await openConnection(socketPath, options.clock && { clock: options.clock }), text, options)
+
 const typed = (session: ScriptedSession): string[] =>
   session.received.filter(({ name }) => name === 'input').map(({ payload }) => payload.toString())
 
 test('a child that asked for bracketed paste gets one, and Enter comes in a frame of its own', async () => {
   const session = await taking({ bracketed_paste: true })
-  const sent = await sendText(session.socketPath, 'one\ntwo', { keys: ['enter'] })
+  const sent = await sendTo(session.socketPath, 'one\ntwo', { keys: ['enter'] })
   expect(typed(session)).toEqual(['\u001b[200~one\rtwo\u001b[201~', '\r'])
   expect(sent).toMatchObject({ writtenBytes: 20, isBracketed: true, reacted: true, state: null })
 })
 
 test('other children get the bytes that typing gives', async () => {
   const session = await taking({})
-  const sent = await sendText(session.socketPath, 'ls\r\npwd', {})
+  const sent = await sendTo(session.socketPath, 'ls\r\npwd', {})
   expect(typed(session)).toEqual(['ls\rpwd'])
   expect(sent.isBracketed).toBe(false)
 })
 
 test('a text that would end the paste is refused before a byte is sent', async () => {
   const session = await taking({ bracketed_paste: true })
-  await expect(sendText(session.socketPath, 'x\u001b[201~rm -rf', {})).rejects.toMatchObject({ code: 'SEND_UNSAFE' })
+  await expect(sendTo(session.socketPath, 'x\u001b[201~rm -rf', {})).rejects.toMatchObject({ code: 'SEND_UNSAFE' })
   expect(typed(session)).toEqual([])
 })
 
@@ -59,7 +63,7 @@ test('a terminal that takes only part of a text is reported, with how much it to
   const session = await scriptedSession(({ name }) =>
     name === 'info' ? infoWith({}) : name === 'input' ? encodeAck(4) : undefined,
   )
-  const sending = sendText(session.socketPath, '0123456789', { clock })
+  const sending = sendTo(session.socketPath, '0123456789', { clock })
   const refusal = expect(sending).rejects.toMatchObject({
     code: 'SESSION_SILENT',
     message: expect.stringContaining('4 of 10 bytes') as string,
@@ -78,21 +82,21 @@ test('what the session refuses, and its end, are errors', async () => {
         ? encodeJson('error', { code: 'SESSION_READ_ONLY', message: 'this connection may not type' })
         : undefined,
   )
-  await expect(sendText(refusing.socketPath, 'x')).rejects.toMatchObject({
+  await expect(sendTo(refusing.socketPath, 'x')).rejects.toMatchObject({
     code: 'SESSION_REFUSED',
     details: { refusal: 'SESSION_READ_ONLY' },
   })
   const ending = await scriptedSession(({ name }) =>
     name === 'info' ? infoWith({}) : name === 'input' ? encodeExit(3) : undefined,
   )
-  await expect(sendText(ending.socketPath, 'x')).rejects.toMatchObject({ code: 'SESSION_ENDED' })
+  await expect(sendTo(ending.socketPath, 'x')).rejects.toMatchObject({ code: 'SESSION_ENDED' })
 })
 
 test('--wait-for idle is met by becoming idle, not by having been idle before', async () => {
   const session = await taking({}, (text) =>
     text === '\r' ? Buffer.concat([state('active'), output('working'), state('idle')]) : output(text),
   )
-  const sent = await sendText(session.socketPath, 'go', { keys: ['enter'], waitFor: 'idle' })
+  const sent = await sendTo(session.socketPath, 'go', { keys: ['enter'], waitFor: 'idle' })
   expect(sent).toMatchObject({ state: 'idle', needsInput: false })
 })
 
@@ -100,7 +104,7 @@ test('--wait-for needs-input is met by a state event that says so', async () => 
   const session = await taking({}, (text) =>
     text === '\r' ? Buffer.concat([state('active'), state('idle', true)]) : output(text),
   )
-  const sent = await sendText(session.socketPath, 'go', { keys: ['enter'], waitFor: 'needs-input' })
+  const sent = await sendTo(session.socketPath, 'go', { keys: ['enter'], waitFor: 'needs-input' })
   expect(sent.needsInput).toBe(true)
 })
 

@@ -284,7 +284,7 @@ const commands: fc.Arbitrary<Cmd>[] = [
   ),
 ]
 
-test(`claims live as the model says, ${scaled(120, 2_000)} lives of up to 50 steps`, async () => {
+test(`claims live as the model says, ${scaled(50, 2_000)} lives of up to 50 steps`, async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(commands, { maxCommands: 50 }), async (steps) => {
       const real = new Real()
@@ -300,6 +300,6 @@ test(`claims live as the model says, ${scaled(120, 2_000)} lives of up to 50 ste
         real.close()
       }
     }),
-    { numRuns: scaled(120, 2_000) },
+    { numRuns: scaled(50, 2_000) },
   )
 })

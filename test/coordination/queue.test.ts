@@ -10,14 +10,13 @@ import { scopeOfPath } from '../../src/scopes/scope.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { enter, MINUTE, openRoom, wants } from './room.ts'
 
+const enterThree = async (room: Coordination) =>
+  [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor'), await enter(room, 'dusky-lynx')] as const
+
 test('waiters get the scope in the order in which they came', async () => {
   const clock = fakeClock()
   const room = openRoom({ clock })
-  const [owner, first, second] = [
-    await enter(room, 'amber-otter'),
-    await enter(room, 'cobalt-harbor'),
-    await enter(room, 'dusky-lynx'),
-  ]
+  const [owner, first, second] = await enterThree(room)
   await claimScopes(room, owner, wants(room, 'src'))
   const order: string[] = []
   const wait = (who: typeof owner, name: string, scope: string): Promise<WaitResult> =>
@@ -80,11 +79,7 @@ test('a waiter whose process has ended holds nobody up', async () => {
 test('the claim of a holder that fell silent goes to whoever waits for it as soon as its lease has run out, in turn', async () => {
   const clock = fakeClock()
   const room = openRoom({ clock })
-  const [owner, first, second] = [
-    await enter(room, 'amber-otter'),
-    await enter(room, 'cobalt-harbor'),
-    await enter(room, 'dusky-lynx'),
-  ]
+  const [owner, first, second] = await enterThree(room)
   await claimScopes(room, owner, wants(room, 'src', { ttlMinutes: 30 }))
   const holders = (): string[] =>
     room.store.read((rows) => rows.claims({ state: 'active' }).map(({ holder }) => holder))

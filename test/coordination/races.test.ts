@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { claimScopes, listClaims } from '../../src/coordination/claims/claims.ts'
-import { storePath } from '../../src/coordination/view.ts'
+import { storePath } from '../../src/coordination/store-path.ts'
 import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
 import { readMachine } from '../../src/coordination/moment.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
@@ -24,10 +24,10 @@ async function race(workers: readonly Program[], deeds: readonly Deed[]): Promis
   return await Promise.all(workers.map(async (program) => (await program.nextLine(/^result /)).slice('result '.length)))
 }
 
-test(`16 processes claim overlapping scopes in ${scaled(25, 500)} rounds: exactly one wins each`, async () => {
+test(`16 processes claim overlapping scopes in ${scaled(10, 500)} rounds: exactly one wins each`, async () => {
   const root = temporaryFolder()
   const workers = Array.from({ length: 16 }, (_, i) => worker(root, `worker-${i}`))
-  for (let round = 0; round < scaled(25, 500); round += 1) {
+  for (let round = 0; round < scaled(10, 500); round += 1) {
     // Every pair of these overlaps, most of them only partially.
     const scopes = [`r${round}`, `r${round}/**`, `r${round}/lib/x.ts`, `r${round}/**/x.ts`, `r${round}/{lib,x}/?.ts`]
     const results = await race(
@@ -41,15 +41,15 @@ test(`16 processes claim overlapping scopes in ${scaled(25, 500)} rounds: exactl
     expect(results.filter((result) => result === 'denied')).toHaveLength(15)
   }
   const room = openRoom({ root, clock: systemClock })
-  expect(listClaims(room)).toHaveLength(scaled(25, 500))
+  expect(listClaims(room)).toHaveLength(scaled(10, 500))
 })
 
-test(`${scaled(60, 2_000)} takeover races of 4 processes: one successor each, the others see it`, async () => {
+test(`${scaled(20, 2_000)} takeover races of 4 processes: one successor each, the others see it`, async () => {
   const root = temporaryFolder()
   const workers = Array.from({ length: 4 }, (_, i) => worker(root, `worker-${i}`))
   const room = openRoom({ root, clock: systemClock, boot: readMachine().boot })
   const ghost = await enter(room, 'ghost-owner')
-  const races = scaled(60, 2_000)
+  const races = scaled(20, 2_000)
   for (let n = 0; n < races; n += 1) await claimScopes(room, ghost, wants(room, `t/${n}.ts`))
   await silence(room, ghost.haid)
   for (let n = 0; n < races; n += 1) {
@@ -70,12 +70,12 @@ test(`${scaled(60, 2_000)} takeover races of 4 processes: one successor each, th
   expect({ taken, expired, epochs }).toEqual({ taken: races, expired: races, epochs: true })
 })
 
-test(`kill -9 in mid-claim, ${scaled(12, 250)} times: the store opens, what was acknowledged is there, state and events agree`, async () => {
+test(`kill -9 in mid-claim, ${scaled(8, 250)} times: the store opens, what was acknowledged is there, state and events agree`, async () => {
   const root = temporaryFolder()
   const room = openRoom({ root, clock: systemClock })
   await withSeed(async (random) => {
     const total = await killLoop({
-      cycles: scaled(12, 250),
+      cycles: scaled(8, 250),
       random,
       lifeMsMax: 60,
       start: (cycle) => startProgram([...fixture('claim-worker'), 'endless', root, `victim-${cycle}`]),
@@ -97,7 +97,7 @@ test(`kill -9 in mid-claim, ${scaled(12, 250)} times: the store opens, what was 
         }
       },
     })
-    expect(total).toBeGreaterThan(scaled(12, 250))
+    expect(total).toBeGreaterThan(scaled(8, 250))
   })
   const db = openDatabase(storePath(room.project), { migrations: MIGRATIONS })
   expect(db.problems()).toEqual([])

@@ -6,7 +6,20 @@ import { type Database, openDatabase } from '../../src/storage/sqlite.ts'
 import { temporaryFolder } from '../support/project.ts'
 
 /** Written out here: a table that the product forgets to share must be missed. */
-const SHARED = ['settings', 'agents', 'claims', 'notes', 'incursions', 'tickets', 'tasks'] as const
+const SHARED = [
+  'settings',
+  'agents',
+  'claims',
+  'notes',
+  'incursions',
+  'tickets',
+  'tasks',
+  'contracts',
+  'workers',
+  'attempts',
+  'token_reservations',
+  'assignments',
+] as const
 const KEYS: Readonly<Record<string, string>> = { tickets: 'ticket' }
 
 export function replay(entries: readonly Entry[]): Record<string, Row[]> {

@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Entry } from '../../src/coordination/log-entry.ts'
-import type { Agent, Claim, NewEvent, Store, Writer } from '../../src/coordination/store.ts'
+import type { Assignment, Attempt, Worker } from '../../src/coordination/dispatched.ts'
+import type { Agent, Claim, NewEvent, Store, Task, TaskState, Writer } from '../../src/coordination/store.ts'
 import { scopeOfPath } from '../../src/scopes/scope.ts'
 import { scaled } from '../support/scale.ts'
 
@@ -299,6 +300,7 @@ export function conformsToStore(open: OpenStore): void {
       startedMs: 1,
       endedMs: null,
       summary: null,
+      dispatch: null,
     } as const
     const incursion = { pair: 'p', since: moment(3), count: 2, eventId: 'e' }
     await store.change((rows) => {
@@ -323,6 +325,100 @@ export function conformsToStore(open: OpenStore): void {
       expect([rows.incursion('p'), rows.incursionCounts(['e', 'x']).get('e')]).toEqual([incursion, 2])
       expect(rows.tickets()).toHaveLength(1)
     })
+  })
+
+  test('what dispatch keeps comes back as it was put, and the queue is asked by needs and rank', async () => {
+    const store = open('dispatch')
+    const dispatch = {
+      needs: '{"a":1}',
+      dueMs: 5,
+      wakeMs: null,
+      deadlineMs: 9,
+      tokenBudget: 4_000,
+      attempts: 0,
+      failures: 0,
+      reason: null,
+    }
+    const task = (taskId: string, dueMs: number, needs: string, state: TaskState = 'queued'): Task => ({
+      taskId,
+      owner: null,
+      state,
+      title: taskId,
+      startedMs: 1,
+      endedMs: null,
+      summary: null,
+      dispatch: { ...dispatch, dueMs, needs },
+    })
+    const worker: Worker = {
+      workerId: 'w1',
+      instanceId: 'i1',
+      url: 'http://127.0.0.1:1',
+      speaks: 'extension',
+      state: 'ready',
+      profile: '{}',
+      ttlSeconds: 45,
+      seq: 3,
+      renewed: moment(7),
+    }
+    const attempt: Attempt = {
+      taskId: 'B-1',
+      number: 1,
+      workerId: 'w1',
+      instanceId: 'i1',
+      state: 'sent',
+      remoteId: null,
+      sentMs: 2,
+      acceptedMs: null,
+      endedMs: null,
+      result: null,
+      isLate: false,
+    }
+    const reservation = { taskId: 'B-1', attempt: 1, reserved: 4_000, settled: null, source: null }
+    const assignment: Assignment = {
+      assignmentId: 'x1',
+      taskId: 'B-1',
+      attempt: 1,
+      from: 'hub',
+      workerId: 'w1',
+      instanceId: 'i1',
+      contextId: 'c',
+      state: 'running',
+      contract: '{}',
+      runId: 'r',
+      acceptedMs: 3,
+      endedMs: null,
+      result: null,
+      asks: '{"question":"which?","isAuth":false}',
+    }
+    const tasks = [task('A-1', 9, 'a'), task('A-2', 4, 'a'), task('B-1', 3, 'b'), task('C-1', 1, 'c', 'parked')]
+    await store.change((rows) => {
+      for (const one of tasks) rows.putTask(one)
+      rows.putContract('A-1', '{"brief":"x"}')
+      rows.putWorker(worker)
+      rows.putAttempt(attempt)
+      rows.putTokenReservation(reservation)
+      rows.putAssignment(assignment)
+    })
+    store.read((rows) => {
+      expect(rows.tasks({ dispatched: true }).map(({ taskId }) => taskId)).toEqual(['A-1', 'A-2', 'B-1', 'C-1'])
+      expect(rows.queueHeads()).toEqual([
+        { taskId: 'B-1', needs: 'b' },
+        { taskId: 'A-2', needs: 'a' },
+      ])
+      expect(rows.parked()).toEqual([{ taskId: 'C-1', needs: 'c', wakeMs: null }])
+      expect([rows.contract('A-1'), rows.contract('A-2')]).toEqual(['{"brief":"x"}', undefined])
+      expect([rows.worker('w1'), rows.workers()]).toEqual([worker, [worker]])
+      expect([rows.attempts({ open: true }), rows.attempts({ taskId: 'A-1' })]).toEqual([[attempt], []])
+      expect(rows.tokenReservations('B-1')).toEqual([reservation])
+      expect([rows.assignment('x1'), rows.assignments({ workerId: 'w1', open: true })]).toEqual([
+        assignment,
+        [assignment],
+      ])
+    })
+    // A renewal is known to one machine alone: it makes no entry.
+    const before = store.read((rows) => rows.head())
+    await store.change((rows) => rows.putWorker({ ...worker, seq: 4, renewed: moment(8) }))
+    expect(store.read((rows) => [rows.head(), rows.worker('w1')?.seq])).toEqual([before, 4])
   })
 
   test('a change is one entry: numbered without gaps, with every row that it put and every event that it recorded', async () => {

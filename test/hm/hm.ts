@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { isErrno } from '../../src/errors.ts'
-import { listSessions, readHolder } from '../../src/sessions/session-files.ts'
+import { listSessions } from '../../src/sessions/session-files.ts'
 import {
   type Ending,
   launcher,
@@ -40,7 +40,7 @@ export function hm(bin = 'hm'): Hm {
     env: { ...env, ...options.env },
   })
   onTestFinished(async () => {
-    const holders = listSessions(dir).flatMap(({ id }) => readHolder(dir, id) ?? [])
+    const holders = listSessions(dir).flatMap(({ holder }) => holder ?? [])
     // Not asked to end: a session that is asked goes on answering for a second, in every test.
     const pids = holders.flatMap(({ supervisorPid, childPid }) => [supervisorPid, childPid]).filter((pid) => pid > 0)
     for (const pid of pids) endProcess(pid)

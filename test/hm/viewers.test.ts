@@ -42,6 +42,25 @@ test('attach without an id offers a choice, who waits first; without a terminal 
   expect(await other.ended).toBe(2)
 })
 
+test('of several viewers, the one that is typed into has the size; what its terminal sends by itself is no typing', async () => {
+  const home = hm()
+  await home.session('s', ['bash', '--norc', '--noprofile', '-i'])
+  const desk = atTerminal(home, ['attach', 's'], { cols: 100, rows: 30 })
+  await desk.see(/\$/)
+  const phone = atTerminal(home, ['attach', 's'], { cols: 40, rows: 12 })
+  await phone.see(/\$/)
+  await desk.see(/40x11 · /)
+  // Focus comes and goes wherever the person looks.
+  desk.type('\u001b[I')
+  phone.type('stty size\r')
+  await phone.see('11 40')
+  desk.type('stty size\r')
+  await desk.see('29 100')
+  phone.type('\u001c')
+  desk.type('\u001c')
+  expect(await Promise.all([phone.ended, desk.ended])).toEqual([0, 0])
+})
+
 test('detach sends the viewers away, read-only ones too; the session and those who only follow it stay', async () => {
   const home = hm()
   await home.session('s', SHELL)

@@ -23,7 +23,7 @@ const isClear = async (session: RawSession, surface: string): Promise<unknown> =
 test('each change by another process is in the very next answer, round after round', async () => {
   const project = temporaryProject()
   const [cursor, copilot] = [await join(project, 'cursor'), await join(project, 'copilot')]
-  for (let round = 0; round < scaled(15, 300); round += 1) {
+  for (let round = 0; round < scaled(6, 300); round += 1) {
     const surface = `src/${round % 3}/**`
     expect(await holders(copilot)).toEqual([])
     expect(await isClear(copilot, surface)).toBe(true)

@@ -35,8 +35,8 @@ eachSource(
     })
 
     test('a process without a terminal, one that has ended and is not waited for, one that is gone', async () => {
-      // The shell is replaced by a program that never asks for the end of its child.
-      const parent = startProgram(['sh', '-c', 'sleep 0 & echo $!; exec sleep 1000'])
+      // By the time its child ends, the shell is replaced by a program that never asks for that.
+      const parent = startProgram(['sh', '-c', 'sleep 0.5 & echo $!; exec sleep 1000'])
       const zombie = Number(await parent.waitForLine(/^\d+$/))
       expect(readStat(parent.pid)).toMatchObject({ ttyNr: 0, pgrp: parent.pid, session: parent.pid })
       await until('a zombie', () => readStat(zombie)?.isZombie)

@@ -55,7 +55,7 @@ function allowed(events: readonly Json[]): number[] {
 const runEvents = (home: string): Json[] => parseLines(readFileSync(join(runsDir(home), 'r', 'events.jsonl'), 'utf8'))
 
 const RULES = [deny('no', tool('denied'))]
-const CALLS = scaled(40_000, 400_000)
+const CALLS = scaled(20_000, 400_000)
 
 function flood(shim: ShimClient, calls: number, allowEvery: number): void {
   for (let from = 0; from < calls; from += 1_000) {
@@ -91,7 +91,7 @@ test.each(['guardrails', 'control', 'observe'])(
 test.each(['guardrails', 'control', 'observe'])(
   'in %s a call whose server kills the shim on receipt has its decision in the record',
   async (mode) => {
-    for (let round = 0; round < scaled(2, 40); round += 1) {
+    for (let round = 0; round < scaled(1, 40); round += 1) {
       const { shim, received } = startBooked({
         bin: 'heimdall',
         env: { SUB_RUN_ID: 'r', KILLS: 'parent' },
@@ -109,7 +109,7 @@ test.each(['guardrails', 'observe'])(
   'in %s a kill in the middle of a stream of calls leaves none without its decision',
   async (mode) => {
     const calls = 20_000
-    for (let round = 0; round < scaled(2, 40); round += 1) {
+    for (let round = 0; round < scaled(1, 40); round += 1) {
       const { shim, received } = startBooked({
         bin: 'heimdall',
         env: { SUB_RUN_ID: 'r' },
@@ -135,7 +135,7 @@ test.each(['guardrails', 'control'])(
     const { shim, received } = startBooked({ policy: bundle(RULES, { mode }) })
     const { stderr } = shim.program.child
     stderr?.pause()
-    const calls = scaled(5_000, 50_000)
+    const calls = scaled(2_500, 50_000)
     flood(shim, calls, 2)
     // A little at a time, with a pause after each: slower than events are made.
     const slow = setInterval(() => {

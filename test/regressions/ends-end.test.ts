@@ -46,6 +46,35 @@ test.each([
   },
 )
 
+const NEVER = { jsonrpc: '2.0', id: 'first', method: 'initialize', params: {} }
+
+test.each([
+  ['cannot be found', ['/nowhere/at/all'], 127, /^the server could not be started: .*ENOENT/],
+  ['ends at once', server('process.exit(3)'), 3, /^the server exited with code 3$/],
+  ['ends when it is asked', server('process.stdin.once("data", () => process.exit(4))'), 4, /exited with code 4$/],
+])('a server that %s: the client hears why, also of a request that is no call', async (_, command, code, why) => {
+  const shim = startShim({ server: command })
+  shim.send(NEVER)
+  const answer = await shim.answer('first')
+  expect(answer['error']).toMatchObject({ code: -32_603, message: expect.stringMatching(why) })
+  const ended = await shim.end()
+  expect(ended.code).toBe(code)
+  expect(status(ended.events)).toBe('FAILED')
+})
+
+test('a request that was given up is not answered by the end of the server', async () => {
+  const shim = startShim({
+    server: server(`process.stdin.on("data", (d) => String(d).includes("go") && process.exit(0)); ${LIVES}`),
+  })
+  shim.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+  shim.send({ jsonrpc: '2.0', id: 2, method: 'tools/list' })
+  shim.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+  shim.send({ jsonrpc: '2.0', method: 'notifications/go' })
+  await shim.answer(2)
+  const { lines } = await shim.end()
+  expect(lines.map(({ id }) => id as number)).toEqual([2])
+})
+
 test('the end of input behind many calls waits for a server that reads, however long it takes', async () => {
   // Half a millisecond for each call: together twice what a server gets that stands still.
   const slow = `const still = new Int32Array(new SharedArrayBuffer(4))
@@ -89,6 +118,8 @@ test.each(['SIGUSR2', 'SIGTERM', 'SIGINT', 'SIGHUP'])(
 test.each([
   ['output', `require("fs").closeSync(1);${LIVES}process.stdin.resume()`],
   ['input', `require("fs").closeSync(0);${LIVES}`],
+  // The call lies in it by then, and nothing is written any more.
+  ['input later', `setTimeout(() => require("fs").closeSync(0), 1000);${LIVES}`],
 ])('a server that closes its %s and lives on ends the run as failed, with every call answered', async (_, script) => {
   const shim = startShim({ server: server(script) })
   shim.send(toolCall(1, 'echo'))

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { resolveOptions } from '../../src/wire/session-options.ts'
 import { openPty } from '../../src/supervisor/pty.ts'
+import { TerminalCover } from '../../src/known-secrets/terminal-cover.ts'
 import { Session } from '../../src/supervisor/session.ts'
 import { type Holder, parseHolder } from '../../src/wire/pid-file.ts'
 import { SessionName } from '../../src/supervisor/session-name.ts'
@@ -54,6 +55,7 @@ test('a session without a screen has no child either', () => {
         throw new Error('not reached')
       },
       recording: undefined,
+      cover: new TerminalCover(),
       clients: () => new Set(),
       name: new SessionName(options.socketDir, options.id, HOLDER, systemClock),
       listenAt: () => Promise.resolve(),

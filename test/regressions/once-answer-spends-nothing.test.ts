@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compileBundle } from '../../src/policy/bundle/compile.ts'
 import { openPolicy } from '../../src/policy/decide/plan.ts'
+import type { Verdict } from '../../src/policy/types.ts'
 import { APPROVAL_MIGRATIONS, Approvals } from '../../src/runs/approvals.ts'
 import { memoryState, sharedState } from '../../src/shim/policy-state.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
@@ -43,12 +44,20 @@ test.each(['memory', 'the folder of the run'])('with counters in %s', async (whe
     return isOurs
   })
   expect(late.decision.reason_code).toBe('APPROVAL_REQUIRED')
-  expect(late.counters.list()).toMatchObject([{ rule_id: 'few', before: 0, after: 0 }])
+  expect(readings(late)).toEqual([{ ruleId: 'few', before: 0, after: 0 }])
 
   // The budget is for one call, and it is still there.
   const allowed = { ...facts, approvals: new Map([['ask', 'allow' as const]]) }
-  expect(state.decide(plan, allowed, 2).counters.list()).toMatchObject([{ rule_id: 'few', before: 0, after: 1 }])
+  expect(readings(state.decide(plan, allowed, 2))).toEqual([{ ruleId: 'few', before: 0, after: 1 }])
   state.close()
   ours.close()
   theirs.close()
 })
+
+function readings({ counters }: Verdict): readonly { ruleId: string; before: number; after: number }[] {
+  return Array.from({ length: counters.count }, (_, i) => ({
+    ruleId: counters.counted(i).rule_id,
+    before: counters.before(i),
+    after: counters.after(i),
+  }))
+}

@@ -37,7 +37,7 @@ test('the emulator is told one size for each place in the output, however many t
     output.room().write('x')
     output.commit(1)
     screen.advance()
-    if (place === 2) expect(await screen.modes()).toEqual({ sizes: 2 })
+    if (place === 2) expect((await screen.summary()).modes).toEqual({ sizes: 2 })
   }
-  expect(await screen.modes()).toEqual({ sizes: 3 })
+  expect((await screen.summary()).modes).toEqual({ sizes: 3 })
 })

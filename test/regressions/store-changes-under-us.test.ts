@@ -3,7 +3,7 @@ import { renameSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { claimScopes } from '../../src/coordination/claims/claims.ts'
 import { waitForClaim } from '../../src/coordination/claims/queue.ts'
-import { storePath } from '../../src/coordination/view.ts'
+import { storePath } from '../../src/coordination/store-path.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
 import { enter, openRoom, wants } from '../coordination/room.ts'
 import { join } from '../mcp/session.ts'
@@ -47,7 +47,7 @@ test('whoever follows or waits ends with one clear line when the store becomes n
   await until('the wait', () => wait.stderr().includes('waiting for amber-otter'))
   migrateAway(project)
   for (const program of [watch, wait]) {
-    expect(await program.ended).toMatchObject({ code: 8 })
+    expect((await program.ended).code, program.stderr()).toBe(8)
     expect(program.stderr()).toMatch(/^error: .* has schema version 100, this program knows \d+$/m)
     expect(program.stderr()).not.toMatch(/^ +at /m)
   }
@@ -76,4 +76,12 @@ test('nothing is granted in a store that has left its place, and whoever waits t
   await clock.advanceAsync(10_000)
   await refused
   await expect(claimScopes(room, owner, wants(room, 'docs'))).rejects.toMatchObject({ code: 'STORE_REPLACED' })
+})
+
+test('whoever follows a fleet without waiting for it is told of a newer store, and not ended by it', async () => {
+  const room = openRoom({ clock: fakeClock() })
+  openDatabase(storePath(room.project), { migrations: Array.from({ length: 100 }, () => '') }).close()
+  const told: string[] = []
+  await room.store.link(new AbortController().signal, ({ code }) => told.push(code))
+  expect(told).toEqual(['STORE_NEWER'])
 })

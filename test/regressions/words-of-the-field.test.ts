@@ -31,13 +31,15 @@ test('already running; would remove; Cleaned N log file(s)', async () => {
   expect((await home.run(['clean', '--force'])).stdout).toMatch(/^Cleaned 1 log file\(s\), 2 other file\(s\):/)
 })
 
-test('a folder of sessions that cannot be read is one clear line', async () => {
-  const home = hm()
+test.each(['hm', 'heimdall'])('a folder of sessions that %s cannot read is one clear line and exit 8', async (bin) => {
+  const home = hm(bin)
   const file = join(home.home, 'file')
   writeFileSync(file, '')
-  for (const command of [['ls'], ['status', 'x'], ['clean'], ['attach']]) {
-    const { code, stderr } = await home.run([...command, '--socket-dir', file])
-    expect([command, code, stderr.split('\n').length]).toEqual([command, 3, 3])
+  for (const command of [['ls'], ['status', 'x'], ['clean'], ['attach'], ['run', '--', 'true']]) {
+    const [verb = '', ...rest] = command
+    const { code, stderr } = await home.run([verb, '--socket-dir', file, ...rest])
+    // Not 3, which says that what was named does not exist.
+    expect([command, code, stderr.split('\n').length]).toEqual([command, 8, 3])
     expect(stderr).toMatch(/^error: cannot use .*file.*: ENOTDIR[^\n]*\nhint: check its owner/)
   }
 })

@@ -76,3 +76,12 @@ test('what needs a folder says so in a line, with a stable code', async () => {
     expect.stringMatching(/^error: .*is gone\nhint: .*--project DIR\n$/),
   ])
 })
+
+test('a folder that is none is named, before anything is started', async () => {
+  const root = temporaryFolder()
+  const up = await runProgram([...launcher('heimdall'), 'up', '--port', '0', 'nowhere'], {
+    cwd: root,
+    env: { HOME: root },
+  })
+  expect([up.code, up.stderr]).toEqual([3, expect.stringMatching(/^error: there is no folder "nowhere"\nhint: .*\n$/)])
+})

@@ -1,8 +1,9 @@
 // A record on a disk with no room: whole lines or none, calls go on, what is lost is counted, control mode blocks.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { launcher, runProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import {
   bundle,
@@ -126,6 +127,20 @@ test('a shim that starts with no room at all works without a record, keeps its c
   shim.program.child.stdin?.end()
   const { code, stderr } = await shim.program.ended
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('cannot be written') })
+})
+
+test('a run that cannot be begun has never been, and leaves nothing behind', async () => {
+  const home = temporaryFolder()
+  const ended = await runProgram(
+    ['env', ...limited(0), ...launcher('heimdall'), 'runs', 'exec', '--run=r', '--', 'true'],
+    {
+      env: { HOME: home },
+      cwd: home,
+    },
+  )
+  expect(ended).toMatchObject({ code: 8, stderr: expect.stringContaining('no space left') })
+  const left = readdirSync(join(home, '.local/state/heimdall'), { recursive: true }).map(String)
+  expect(left.filter((name) => /host-id|(^|\/)r(\/|$)|leaving/.test(name))).toEqual([])
 })
 
 test.each([

@@ -55,16 +55,16 @@ function writeCall(
   enforced: boolean,
 ): void {
   member.calls += 1
-  const names = member.text.names({
+  const names = {
     call_id: `${member.name}-${member.calls}`,
     server_name: member.name,
     tool_name: 'tool "with" \u2028 marks',
     args_hash: '',
-  })
+  }
   const decision = { action, rule_id: null, severity: 'info', reason_code: 'R', summary: 's', enforced } as const
   const { text, record } = member
   text.callStart(names, { transport: 'mcp_stdio', bytesIn: 1, tags: [] }, PREVIEW_NONE)
-  text.decision(names, decisionText(decision, policy), [])
+  text.decision(names, decisionText(decision, policy))
   text.callEnd(names, { status, latencyMs: 0, bytesOut: 0 }, PREVIEW_NONE)
   expect(record.write(text.lines)).toBeDefined()
   text.lines.clear()

@@ -74,7 +74,7 @@ const asks = rule('asks', 'deny', tool('asked*'), {
 
 for (const [name, write] of Object.entries(SECRET_FORMS))
   test(`SEC-INT-001: ${name}: in no event, no store, no line on stderr, no answer of ours, no command line`, async () => {
-    const secrets = HARD_SECRETS.slice(0, scaled(3, 50))
+    const secrets = HARD_SECRETS.slice(0, scaled(1, 50))
     const home = temporaryFolder()
     const shim = startWithSecrets(
       secrets.map((value) => ({ value })),

@@ -36,7 +36,7 @@ test('a budget over restarts, crashes, reloads and clock steps, by twenty shims 
   const folder = temporaryFolder()
   const policyPath = join(folder, 'policy.json')
   const wall = steppedWall()
-  const rounds = scaled(3, 12)
+  const rounds = scaled(2, 12)
   const limit = SHIMS * CALLS * (rounds - 1) + 37
   const usePolicy = (message: string): void =>
     writeFileSync(

@@ -59,7 +59,7 @@ const receivedBy = (shim: ShimClient): number =>
   parseLines(shim.received()).filter((message: Json) => message['method'] === 'tools/call').length
 
 test.each([1, 24])('a kill neither loses nor doubles a count: %i calls in flight', async (inFlight) => {
-  for (let round = 0; round < scaled(4, 150); round += 1) {
+  for (let round = 0; round < scaled(2, 150); round += 1) {
     const home = temporaryFolder()
     const [survivor, victim] = [start(home, 'survivor', 1_000_000), start(home, 'victim', 1_000_000)]
     await survivor.call('echo')
@@ -103,7 +103,7 @@ test('no kill lets a run spend more than its budget, and none takes away more th
   let got = 0
   let kills = 0
   // Shims come, spend and are killed until the budget is gone; one that is not killed then finds what is left.
-  for (; kills < scaled(5, 40); kills += 1) {
+  for (; kills < scaled(3, 40); kills += 1) {
     const victim = start(home, `victim-${kills}`, limit)
     for (let id = 1; id <= inFlight; id += 1) victim.send(toolCall(id, 'echo', { id }))
     await victim.answer(1 + Math.floor(Math.random() * inFlight))

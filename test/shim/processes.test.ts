@@ -117,6 +117,14 @@ test('a server that cannot be started is told plainly', async () => {
   expect(ofType(shim.events(), 'run_end')[0]?.['run'].status).toBe('FAILED')
 })
 
+test('a server that cannot be started is no success either for a client that has left at once', async () => {
+  const shim = startShim({ server: ['/no/such/server'] })
+  const { code, events, stderr } = await shim.end()
+  expect(code).toBe(127)
+  expect(stderr).toContain('could not be started')
+  expect(ofType(events, 'run_end')[0]?.['run'].status).toBe('FAILED')
+})
+
 test('a server that writes much to stderr is not held up, and what it says is passed on', async () => {
   const shim = startShim({ bin: 'heimdall' })
   await shim.call('noise', { bytes: 200_000 })

@@ -15,7 +15,7 @@ import { withSeed } from '../support/seed.ts'
 
 test('many processes append and update at once, nothing is lost', async () => {
   const folder = temporaryFolder()
-  const [processes, lines, updates] = [scaled(40, 200), 10, 3]
+  const [processes, lines, updates] = [scaled(20, 200), 10, 3]
   const programs = Array.from({ length: processes }, (_, writer) =>
     startProgram([...fixture('storage-hammer'), folder, String(writer), String(lines), String(updates)]),
   )
@@ -47,7 +47,7 @@ test('kill -9 at any moment loses no acknowledged write and leaves every file re
   let start = 0
   await withSeed(async (random) => {
     const checked = await killLoop({
-      cycles: scaled(25, 250),
+      cycles: scaled(12, 250),
       random,
       lifeMsMax: 40,
       start: () => startProgram([...fixture('storage-writer'), folder, String(start)]),
@@ -72,7 +72,7 @@ test('kill -9 at any moment loses no acknowledged write and leaves every file re
         start = Math.max(...logged(), ...rows, state.n) + 1
       },
     })
-    expect(checked).toBeGreaterThanOrEqual(scaled(25, 250))
+    expect(checked).toBeGreaterThanOrEqual(scaled(12, 250))
   })
 })
 
@@ -83,7 +83,7 @@ function wholeLines(lines: readonly LogLine[]): string[] {
 
 test('a lock has never two holders, also when holders die', async () => {
   const folder = temporaryFolder()
-  const rounds = scaled(200, 2_000)
+  const rounds = scaled(80, 2_000)
   writeFileSync(join(folder, 'journal'), '')
   writeFileSync(join(folder, 'count'), '0')
   await withSeed(async (random) => {
@@ -140,7 +140,7 @@ test('updates of one file by several processes are linearizable', async () => {
         ...fixture('storage-register'),
         path,
         String(Math.floor(random() * 2 ** 32)),
-        String(scaled(60, 600)),
+        String(scaled(30, 600)),
       ]),
     )
     await releaseTogether(programs)
@@ -160,7 +160,7 @@ test('updates of one file by several processes are linearizable', async () => {
       histories.flat(),
     )
     expect(verdict).toEqual({ isLinearizable: true })
-    expect(histories.flat().length).toBeGreaterThan(scaled(240, 2_400))
+    expect(histories.flat().length).toBeGreaterThan(scaled(120, 2_400))
   })
 })
 

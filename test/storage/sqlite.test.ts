@@ -70,6 +70,17 @@ test('what a newer version wrote is refused and not touched', () => {
   expect(readFileSync(path).equals(before)).toBe(true)
 })
 
+test('a statement whose table a newer version has dropped says so, also when nobody asked for the version', () => {
+  const path = join(temporaryFolder(), 'store.db')
+  const db = openDatabase(path, { migrations: ['CREATE TABLE t (n INTEGER)'] })
+  const read = db.prepare('SELECT n FROM t')
+  openDatabase(path, { migrations: ['', 'DROP TABLE t'] }).close()
+  expect(() => read.all()).toThrow(failsWith('STORE_NEWER'))
+  expect(() => db.prepare('SELECT n FROM t')).toThrow(failsWith('STORE_NEWER'))
+  expect(() => db.prepare('SELECT n FROM nothing')).toThrow(failsWith('STORE_NEWER'))
+  db.close()
+})
+
 test.each<[string, (path: string) => void]>([
   ['some other file', (path) => writeFileSync(path, 'This is a letter to my grandmother, not a database. '.repeat(50))],
   ['a database whose header was overwritten', (path) => patch(path, 0, 100)],

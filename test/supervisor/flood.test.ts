@@ -72,7 +72,11 @@ test('while output floods no emulator is started; the first look afterwards know
   for (let n = 0; n < 6; n += 1) flood('more of it\r\n')
   say('\u001b[2J\u001b[Hthe end')
   expect(threads()).toBe(0)
-  expect(await screen.modes()).toMatchObject({ alt_screen: true, bracketed_paste: false, application_cursor: true })
+  expect((await screen.summary()).modes).toMatchObject({
+    alt_screen: true,
+    bracketed_paste: false,
+    application_cursor: true,
+  })
   expect(threads()).toBe(1)
   const snapshot = await screen.snapshot()
   expect(snapshot).toMatchObject({ size: SIZE, isWhole: true })
@@ -97,7 +101,7 @@ test('a flood that says more than may wait wakes it', async () => {
   // Each of these outlasts the text around it.
   flood('\u001b[?2004h\u001b[?2004l')
   expect(threads()).toBe(1)
-  expect(await screen.modes()).toMatchObject({ bracketed_paste: false })
+  expect((await screen.summary()).modes).toMatchObject({ bracketed_paste: false })
 })
 
 test('after a flood the screen is the one that tmux shows', async () => {

@@ -11,8 +11,8 @@ const residentKb = (pid: number): number =>
 const STEADY = `i=0; while :; do i=$((i+1)); printf '\\033[3%dm%08d some ${'text '.repeat(60)}\\033[0m\\n' $((i%8)) $i; [ $((i%500)) = 0 ] && sleep 0.01; done`
 
 /** The log of output and the heap are full by then; what comes after may add nothing to them. */
-const WARM_BYTES = scaled(6 << 20, 16 << 20)
-const SEEN_BYTES = scaled(4 << 20, 24 << 20)
+const WARM_BYTES = scaled(3 << 20, 16 << 20)
+const SEEN_BYTES = scaled(2 << 20, 24 << 20)
 
 /** What a change of the title is on the terminal: `ESC ] 2 ;`, eight digits, a space, the filling, BEL. */
 const TITLE_BYTES = 4 + 8 + 1 + 180 + 1

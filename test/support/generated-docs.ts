@@ -1,11 +1,15 @@
 // Text of the pages in docs/ that are made from tables.
 import type { FlagSpec } from '../../src/cli/command.ts'
 import { ABOUT, COMMANDS } from '../../src/cli/table.ts'
+import { MANNERS } from '../../src/cli/manners.ts'
 import { exitCodeRows } from '../../src/cli/render/exit-codes.ts'
 import { flagLabel, synopsis } from '../../src/cli/render/help.ts'
 import { GLOBAL_FLAGS } from '../../src/cli/parse.ts'
 import { CONFIG_KEYS } from '../../src/config.ts'
 import { ERRORS } from '../../src/errors.ts'
+
+/** Whether a setting counts in a project's file. */
+const COUNTS = { 'any file': 'counts', 'trusted file': 'once trusted', 'own file': 'never' } as const
 
 export function errorsPage(): string {
   const rows = Object.entries(ERRORS).map(([code, entry]) => {
@@ -20,12 +24,25 @@ export function errorsPage(): string {
     'With `--json` the code is in `error.code`; otherwise stderr has one line `error: …` and, where there is something to do about it, one line `hint: …`.',
     'The kind says who can act: the caller (*user*), whoever wrote the configuration (*config*), the other end of a connection (*peer*), time (*retry*), or us (*bug*).',
     'The second exit code is the one of commands called by a name that a contract gives them (`hm`, `heimdall-claim`, `bb`, …).',
+    `A launcher may have codes of its own: ${ownExits()}.`,
     '',
     '| code | kind | exit | exit, contract names | HTTP | means |',
     '|---|---|--:|--:|--:|---|',
     ...rows,
     '',
   ].join('\n')
+}
+
+/** Launchers that share their codes in one clause. */
+function ownExits(): string {
+  const launchersOf = new Map<string, string[]>()
+  for (const [launcher, { exits }] of Object.entries(MANNERS)) {
+    const codes = Object.entries(exits ?? {}).map(([code, exit]) => `\`${code}\` ${exit}`)
+    if (codes.length > 0) launchersOf.set(codes.join(', '), [...(launchersOf.get(codes.join(', ')) ?? []), launcher])
+  }
+  return [...launchersOf]
+    .map(([codes, launchers]) => `${launchers.map((l) => `\`${l}\``).join(', ')} have ${codes}`)
+    .join('; ')
 }
 
 export function cliPage(): string {
@@ -48,13 +65,13 @@ export function cliPage(): string {
     '',
     '## Settings',
     '',
-    'Flag, then environment, then `./heimdall.toml`, then `$XDG_CONFIG_HOME/heimdall/heimdall.toml`, then the default. Unknown keys are refused, and so are variables of ours in `env` and `session_env_var`. A project’s file counts for the settings marked so at once, for the others once a person has trusted its content ([person.md](person.md), `heimdall trust`).',
+    'Flag, then environment, then `./heimdall.toml`, then `$XDG_CONFIG_HOME/heimdall/heimdall.toml`, then the default. Unknown keys are refused, and so are variables of ours in `env` and `session_env_var`. A project’s file counts for the settings marked so at once, for most others once a person has trusted its content, and for those about the person never ([person.md](person.md), `heimdall trust`).',
     '',
     '| key | default | in a project’s file | means |',
     '|---|---|---|---|',
     ...Object.entries(CONFIG_KEYS).map(
       ([key, entry]) =>
-        `| \`${key}\` | \`${JSON.stringify(entry.default)}\` | ${entry.from === 'any file' ? 'counts' : 'once trusted'} | ${entry.help}${'env' in entry ? ` (environment: \`${entry.env}\`)` : ''} |`,
+        `| \`${key}\` | \`${JSON.stringify(entry.default)}\` | ${COUNTS[entry.from]} | ${entry.help}${'env' in entry ? ` (environment: \`${entry.env}\`)` : ''} |`,
     ),
     '',
   ]

@@ -21,6 +21,9 @@ export const SECRET_FORMS: Readonly<Record<string, (secret: string) => string>> 
       .split('')
       .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
       .join(''),
+  'base64 of json': (secret) => Buffer.from(`{"k": "${json(secret)}"}`).toString('base64'),
+  'hex of json': (secret) => Buffer.from(json(secret)).toString('hex'),
+  'percent of json': (secret) => encodeURIComponent(json(secret)),
   'address in json': (secret) => json(`https://x.test/?q="${encodeURIComponent(secret)}"`),
 }
 

@@ -7,7 +7,12 @@ import { until } from './wait.ts'
 
 export type Json = Record<string, any> // oxlint-disable-line typescript/no-explicit-any -- answers and events are read by many tests, each in its own shape
 
+/** What carries the messages; the core is the same (seed 004 §7). */
+export const ADAPTERS = ['mcp_stdio', 'mcp_http'] as const
+export type AdapterName = (typeof ADAPTERS)[number]
+
 export interface ShimSetup {
+  readonly adapter?: AdapterName
   /** A bundle as an object; written to a file, and given with `--policy`. */
   readonly policy?: object
   readonly name?: string
@@ -16,6 +21,8 @@ export interface ShimSetup {
   readonly flags?: readonly string[]
   /** HOME; the same for shims that share a run. */
   readonly home?: string
+  /** Where it runs; a folder of its own unless told. */
+  readonly cwd?: string
   /** `sub` writes events to stderr, `heimdall` into the run's record. */
   readonly bin?: 'sub' | 'heimdall'
   /** Goes before the command line: a program that ends in `exec "$@"`. */
@@ -49,7 +56,8 @@ export function startShim(setup: ShimSetup = {}): ShimClient {
   const logPath = join(folder, 'received')
   if (setup.policy !== undefined) writeFileSync(policyPath, JSON.stringify(setup.policy))
   const bin = setup.bin ?? 'sub'
-  const [first, ...rest] = [...(setup.wrap ?? []), ...launcher(bin)]
+  const over = setup.adapter === 'mcp_http' ? fixture('shim-over-http') : []
+  const [first = '', ...rest] = [...(setup.wrap ?? []), ...over, ...launcher(bin)]
   const program = startProgram(
     [
       first,
@@ -62,7 +70,7 @@ export function startShim(setup: ShimSetup = {}): ShimClient {
       ...(setup.server ?? fixture('shim-upstream')),
     ],
     // The test is the host of every shim and goes on: without a quiet time the last one to leave ends the run.
-    { env: { HOME: home, FAKE_LOG: logPath, HEIMDALL_RUN_QUIET_SECONDS: '0', ...setup.env }, cwd: folder },
+    { env: { HOME: home, FAKE_LOG: logPath, HEIMDALL_RUN_QUIET_SECONDS: '0', ...setup.env }, cwd: setup.cwd ?? folder },
   )
   let nextId = 1_000
   const find = (id: number | string | null): Json | undefined =>
@@ -99,6 +107,12 @@ export function startShim(setup: ShimSetup = {}): ShimClient {
   }
   return client
 }
+
+/** Starts shims of one adapter. */
+export const shimOver =
+  (adapter: AdapterName): typeof startShim =>
+  (setup) =>
+    startShim({ ...setup, adapter })
 
 export function toolCall(id: number | string, name: string, args: object = {}): object {
   return { jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } }

@@ -67,6 +67,8 @@ test('the options, the fields of INFO and the cap are named', () => {
     clients: true,
     viewers: true,
     title: true,
+    last_line: true,
+    needs_input_ms: true,
   }
   const listed = /INFO answers `\{([^}]*)\}`/.exec(page)?.[1]?.split(/,\s*/)
   expect(listed).toEqual(Object.keys(fields))

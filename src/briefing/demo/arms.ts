@@ -49,9 +49,7 @@ export function byHandArm(corpus: Corpus): Arm {
 /** The same wave by this protocol, through the functions that the commands call. */
 export async function protocolArm(planning: Planning, corpus: Corpus): Promise<Arm> {
   const { wave } = corpus
-  await importSymbols(planning, new Map(Object.entries(wave.symbols)))
-  for (const [key, value] of Object.entries(wave.facts)) await setFact(planning, key, value, 'orchestration')
-  for (const { id, ...fields } of wave.capsules) writeCapsule(planning, id, fields)
+  await putReferences(planning, corpus)
   const before = [
     ...wave.capsules.map(({ id }) => showCapsule(planning, id)),
     ...Object.entries(wave.facts).map(([key, value]) => `${row(key, value)}\n`),
@@ -65,8 +63,19 @@ export async function protocolArm(planning: Planning, corpus: Corpus): Promise<A
     const message = finishTask(planning, { ...result, task, status: 'pass', from: 'coder', msgId: `r-${task}` })
     return `${JSON.stringify(message)}\n`
   })
-  const once = Object.entries(wave.symbols)
+  return { briefs, before, once: symbolTable(corpus), results }
+}
+
+/** What the orchestrator and earlier waves have put down for this one to refer to. */
+export async function putReferences(planning: Planning, { wave }: Corpus): Promise<void> {
+  await importSymbols(planning, new Map(Object.entries(wave.symbols)))
+  for (const [key, value] of Object.entries(wave.facts)) await setFact(planning, key, value, 'orchestration')
+  for (const { id, ...fields } of wave.capsules) writeCapsule(planning, id, fields)
+}
+
+/** Sent once for all briefs of the wave. */
+export function symbolTable({ wave }: Corpus): string {
+  return Object.entries(wave.symbols)
     .map(([id, value]) => `${row(id, value)}\n`)
     .join('')
-  return { briefs, before, once, results }
 }

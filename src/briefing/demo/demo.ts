@@ -12,7 +12,7 @@ import { type Corpus, loadCorpus } from './corpus.ts'
 import { checkFidelity, type Fidelity } from './fidelity.ts'
 import type { Spend } from './pricing.ts'
 
-const ROLE = 'orchestration'
+export const ROLE = 'orchestration'
 
 export interface Demo {
   readonly tokenizer: string
@@ -48,7 +48,7 @@ async function measureArms(planning: Planning, corpus: Corpus): Promise<Demo> {
   const verbatim = verbatimArm(corpus)
   const byHand = byHandArm(corpus)
   const protocol = await protocolArm(planning, corpus)
-  await measureBaseline(planning, ROLE, sumOf(verbatim.briefs.map(({ text }) => measure(text))))
+  await measureVerbatim(planning, corpus)
   await logText(planning, { role: ROLE, kind: 'symbol_table', msgId: 'symbols' }, protocol.once)
   for (const { task, text, prefix } of protocol.briefs)
     await logText(
@@ -79,6 +79,11 @@ async function measureArms(planning: Planning, corpus: Corpus): Promise<Demo> {
     fidelity: checkFidelity(corpus, protocol),
     arms: { verbatim, byHand, protocol },
   }
+}
+
+/** The number to beat: the same wave with everything in every brief. */
+export async function measureVerbatim(planning: Planning, corpus: Corpus): Promise<void> {
+  await measureBaseline(planning, ROLE, sumOf(verbatimArm(corpus).briefs.map(({ text }) => measure(text))))
 }
 
 function sumOf(parts: readonly Measured[]): Measured {

@@ -1,4 +1,4 @@
-// `heimdall shim` and `sub shim`: an MCP server behind policy.
+// `heimdall shim` and `sub shim`: an MCP server behind policy, started here or reached by HTTP.
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Context, Run } from '../command.ts'
@@ -14,21 +14,21 @@ export const run: Run<typeof shim> = async (context, { flags, rest }) => {
   // Node prints warnings to stderr, where events may be expected and nothing else; the shim says them as its own.
   process.removeAllListeners('warning')
   const signals = new EarlySignals(process)
-  if (rest.length === 0)
-    throw new HeimdallError('USAGE', 'no server to start: give its command line after --', {
-      hint: `${context.calledAs} --server-name=git -- npx mcp-server-git`,
-    })
   const { stdin, stdout, stderr } = context
   const exit = await runShim({
-    ...shimOptions(flags, context.env, context.isSeedName),
-    command: rest,
-    ledgerServer: ledgerServer(process.argv[1]),
+    ...shimOptions(
+      flags,
+      { command: rest, ledgerServer: ledgerServer(process.argv[1]) },
+      context.env,
+      context.isSeedName,
+    ),
     sessionSocket: () => sessionSocket(context),
     ...(await runSettings(context)),
     env: context.env,
     platform: process.platform,
     cwd: context.cwd,
     clock: context.clock,
+    parent: process.ppid,
     parentPid: () => process.ppid,
     signals,
     stdin,

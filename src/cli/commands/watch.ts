@@ -3,14 +3,17 @@ import { type Coordination, type CoordinationOptions, openCoordinationToRead } f
 import { type Entry, SHARED_TABLES } from '../../coordination/log-entry.ts'
 import { iso } from '../../coordination/moment.ts'
 import { NO_TASK, toEnvelope } from '../../coordination/protocol.ts'
+import { keepLinked } from '../../coordination/linked.ts'
 import { type Clock, pause } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
 import { FOLLOW_LOOK_MS } from '../../limits.ts'
 import type { Answer, Context, Run } from '../command.ts'
 import { inlineText } from '../render/plain-text.ts'
 import type { watch } from '../table/coordination.ts'
+import { changingOptions } from '../coordination-door.ts'
 import { roomOptions } from '../../coordination/room-options.ts'
 import { type SessionChange, watchSessions } from '../../sessions/changes.ts'
+import { noticeReaderGone } from '../output-reader.ts'
 import { socketDirOf } from './session/socket-dir.ts'
 import { TextOut } from './session/text-out.ts'
 
@@ -23,14 +26,18 @@ export const run: Run<typeof watch> = async (context, { flags }) => {
     over.abort()
     throw error
   }
+  // First: a reader that wants one line is gone once it is printed.
+  const noticed = noticeReaderGone(context.clock, over.signal, () => over.abort()).catch(stopOnFailure)
   await Promise.all([
     followCoordination(context, flags.after, printer, over.signal).catch(stopOnFailure),
+    keepLinked(await changingOptions(context), over.signal).catch(stopOnFailure),
     watchSessions({
       dir: await socketDirOf(context, flags),
       clock: context.clock,
       signal: over.signal,
       onChange: (change) => printer.session(change),
     }).catch(stopOnFailure),
+    noticed,
   ])
   await printer.finished()
   return STREAMED

@@ -134,6 +134,29 @@ test('lines: CR LF is one line break, a lone CR and a cursor movement start anot
   expect(clean('\u001b[99999999999Cx')).toBe('x')
 })
 
+test.each([
+  // What bash writes when a line is pasted and then submitted.
+  ['$ \u001b[7mecho hi\u001b[27m\r\u001b[C\u001b[Cecho hi\r\nhi\r\n', '$ echo hi\nhi\n'],
+  ['$ \u001b[7mecho hi\u001b[27m\u001b[3Gecho hi there\r\n', '$ echo hi there\n'],
+  ['abc\rabcd\n', 'abcd\n'],
+  ['abc\rab\n', 'abc\n'],
+  ['日本\t語\r日本\t語!\n', '日本\t語!\n'],
+  ['Fetched 10%\rFetched 20%\rFetched 20%\r\n', 'Fetched 10%\nFetched 20%\n'],
+  ['10% of 9\r20%\u001b[C of 9\n', '10% of 9\n20%  of 9\n'],
+  ['abc\rab\u001b[Kx\n', 'abc\nabx\n'],
+  ['abc\u001b[K\rabc\n', 'abc\n'],
+  ['abc\u001b[2K\rabc\n', 'abc\nabc\n'],
+  ['abc\r\u001b[Kab\n', 'abc\nab\n'],
+  ['abc\u001b[1;1Habc\n', 'abc\nabc\n'],
+])('what is drawn over itself is there once: %j', (text, plain) => {
+  for (let at = 0; at <= Buffer.byteLength(text); at += 1) expect(bySplitting(text, at)).toBe(plain)
+})
+
+test('a line longer than what is compared is shown again', () => {
+  const long = 'x'.repeat(5_000)
+  expect(clean(`${long}\r${long}\n`)).toBe(`${long}\n${long}\n`)
+})
+
 test('a title is one line', () => {
   expect(inlineText('\u001b]0;evil\u0007a\nb\u202e\tc')).toBe('a b c')
 })

@@ -2,6 +2,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import { SEQUENCE_BYTES_MAX } from '../../limits.ts'
 import { isJoiner, joinerBefore, withJoiner } from './joiners.ts'
+import { RedrawnLine } from './redrawn-line.ts'
 
 type State = 'text' | 'escape' | 'escape-more' | 'csi' | 'string' | 'string-escape'
 
@@ -11,6 +12,7 @@ const STRING_C1 = new Set([0x90, 0x98, 0x9d, 0x9e, 0x9f])
 const STRING_AFTER_ESC = new Set(['P', 'X', ']', '^', '_'].map((c) => c.charCodeAt(0)))
 /** Finals of CSI that move the cursor to another line or column: what comes next is not part of the same line. */
 const MOVES = new Set(['A', 'B', 'E', 'F', 'H', 'f', 'd'].map((c) => c.charCodeAt(0)))
+const ERASES = new Set(['J', 'K', 'X', 'P'].map((c) => c.charCodeAt(0)))
 /** One column on, and to a column. */
 const FORWARD = 'C'.charCodeAt(0)
 const TO_COLUMN = new Set(['G', '`'].map((c) => c.charCodeAt(0)))
@@ -24,7 +26,9 @@ export class PlainText {
   #sequenceChars = 0
   #parameters = ''
   #isLineEmpty = true
+  /** The cursor is back in the line: what comes is the same again, or begins the next line. */
   #hasReturn = false
+  readonly #line = new RedrawnLine()
   /** Characters in the line so far; what takes two cells makes a gap wider, never narrower than it was meant. */
   #column = 0
   /** The character just written, and a joiner behind it that waits for what it joins. */
@@ -71,16 +75,23 @@ export class PlainText {
       this.#hasReturn = false
       this.#isLineEmpty = true
       this.#column = 0
+      this.#line.back(0)
+      this.#line.next()
       return '\n'
     }
     if (char === '\r') {
       this.#hasReturn = true
+      this.#line.back(0)
       return ''
     }
     if (isJoiner(char)) this.#tail = withJoiner(tail, char)
     if (char !== '\t' && !isPrintable(code)) return ''
-    const lead = this.#hasReturn ? this.#newLine() : joinerBefore(char, tail)
     this.#tail = char
+    const place = this.#hasReturn ? this.#line.rewrite(char) : 'new'
+    if (place === 'end') this.#hasReturn = false
+    if (place !== 'new') return ''
+    const lead = this.#hasReturn ? this.#newLine() : joinerBefore(char, tail)
+    this.#line.add(char)
     this.#isLineEmpty = false
     this.#column += char === '\t' ? TAB - (this.#column % TAB) : 1
     return lead + (code >= 0xd800 && code <= 0xdfff ? '\ufffd' : char)
@@ -89,10 +100,11 @@ export class PlainText {
   /** A carriage return alone starts the line again; text has no place to write over, so it starts the next one. */
   #newLine(): string {
     this.#hasReturn = false
-    this.#column = 0
+    const same = this.#line.next()
+    this.#column = same.length
     if (this.#isLineEmpty) return ''
     this.#isLineEmpty = true
-    return '\n'
+    return `\n${same}`
   }
 
   #enter(state: State): string {
@@ -120,6 +132,9 @@ export class PlainText {
     if (code < 0x20 && code !== ESC && code !== 0x18 && code !== 0x1a) return this.#text(char, code)
     const isFinal = code >= 0x40 && code <= 0x7e
     if (isFinal && MOVES.has(code)) this.#hasReturn = true
+    // At the end of the line there is nothing to erase behind the cursor.
+    const isErased = ERASES.has(code) && (this.#hasReturn || this.#parameters !== '')
+    if (isFinal && (MOVES.has(code) || isErased)) this.#line.forget()
     const spaces = isFinal ? this.#stepOver(code) : ''
     return spaces + this.#leave(char, code, isFinal)
   }
@@ -129,9 +144,15 @@ export class PlainText {
     const given = Math.max(1, Number.parseInt(this.#parameters, 10) || 1)
     const count = code === FORWARD ? given : TO_COLUMN.has(code) ? given - 1 - this.#column : 0
     // Back in the line: there is no place to write over, as after a carriage return.
-    if (count < 0) this.#hasReturn = true
-    if (count <= 0 || this.#hasReturn || this.#isLineEmpty) return ''
+    if (count < 0 || (this.#hasReturn && TO_COLUMN.has(code))) {
+      this.#hasReturn = true
+      this.#line.back(given - 1)
+      return ''
+    }
     const spaces = Math.min(SPACES_MAX, count)
+    if (this.#hasReturn) this.#line.step(spaces)
+    if (this.#hasReturn || this.#isLineEmpty) return ''
+    for (let i = 0; i < spaces; i += 1) this.#line.add(' ')
     this.#column += spaces
     return ' '.repeat(spaces)
   }

@@ -50,6 +50,7 @@ const AGENT_RECORD = {
   liveness: 'active, stale or evicted',
   session_epoch: 'number of its present session',
   origin: 'local, or remote for an agent of another machine',
+  machine: 'the machine that it was registered on',
 }
 const RESERVATION = {
   reservation_id: 'id of the claim',
@@ -451,7 +452,7 @@ export const watch = spec({
   summary: 'What happens in coordination and to sessions, as it happens',
   about:
     'One line for each event, and for each session that appears, changes its state or ends; with --json one object a ' +
-    'line. Goes on until it is stopped. Sessions that run already appear first; a repository in which nobody has acted ' +
+    'line. Goes on until it is stopped; when whoever reads its output has gone, it ends with the next line. Sessions that run already appear first; a repository in which nobody has acted ' +
     'yet is waited for.',
   flags: {
     after: { type: 'integer', value: 'SEQ', help: 'begin after this entry; default with what happens from now on' },

@@ -108,14 +108,21 @@ export const configSet = spec({
 })
 
 export const doctor = spec({
-  names: ['heimdall doctor'],
+  names: ['heimdall doctor', 'sub doctor'],
   summary: 'Checks that what Heimdall needs is there and works',
-  about: 'Each line says what was checked, what was found, and what to do about it. Exit code 1 when a check fails.',
+  about:
+    'Each line says what was checked, what was found, and the command that mends it. Exit code 1 when a check fails. Hooks ' +
+    'of hosts count as working when they were called, not when a file says that they would be.',
+  flags: {
+    fix: { type: 'boolean', help: 'mend what takes nobody’s word and loses nothing: modes of folders, our own hooks' },
+    security: { type: 'boolean', help: 'also who could read or change what is ours, and what passes no shim' },
+  },
   examples: [
-    { run: 'heimdall doctor', does: 'checks Node.js, native modules, folders, configuration and git' },
-    { run: 'heimdall doctor --json', does: 'the same for a program' },
+    { run: 'heimdall doctor', does: 'checks Node.js, native modules, folders, configuration, stores, git and hosts' },
+    { run: 'heimdall doctor --fix', does: 'mends what can be mended, and looks again' },
+    { run: 'heimdall doctor --security --json', does: 'everything, for a program' },
   ],
-  output: { checks: 'array of {check, state: ok | warn | fail, found, fix}' },
+  output: { checks: 'array of {check, state: ok | warn | fail, found, fix, fixed: true when --fix has mended it}' },
 })
 
 export const completion = spec({

@@ -13,6 +13,19 @@ const FILE_FIELDS = 'host, path, level: user | project | named | recorded, chang
 const FAILED =
   'files that could not be read or written while others were: array of {host, path, code, message, hint}; the exit code is that of the first'
 
+/** What may come of editing a host's file and keeping what stood there. */
+const EDITING = [
+  'HOST_CONFIG_INVALID',
+  'HOST_CONFIG_BUSY',
+  'CONSENT_REQUIRED',
+  'PATH_OUTSIDE_ROOT',
+  'FOLDER_GONE',
+  'STORE_UNREADABLE',
+  'STORE_CORRUPT',
+  'STORE_FULL',
+  'STORE_BUSY',
+] as const
+
 export const importHosts = spec({
   names: ['heimdall import', 'sub import'],
   summary: 'Puts the MCP servers of a host behind the shim, in the host’s own configuration',
@@ -40,18 +53,7 @@ export const importHosts = spec({
     { run: 'heimdall import claude codex', does: 'changes the user’s files of both' },
     { run: 'heimdall import cursor --shared --yes', does: 'also .cursor/mcp.json of this project, without asking' },
   ],
-  errors: [
-    'HOST_NOT_FOUND',
-    'HOST_CONFIG_INVALID',
-    'HOST_CONFIG_BUSY',
-    'CONSENT_REQUIRED',
-    'PATH_OUTSIDE_ROOT',
-    'FOLDER_GONE',
-    'STORE_UNREADABLE',
-    'STORE_CORRUPT',
-    'STORE_FULL',
-    'STORE_BUSY',
-  ],
+  errors: ['HOST_NOT_FOUND', ...EDITING],
   output: {
     files: `array of {${FILE_FIELDS}, servers: array of {name, at, outcome: wrapped | renewed | kept | left, reason}}`,
     failed: FAILED,
@@ -75,18 +77,7 @@ export const restoreHosts = spec({
     { run: 'heimdall restore claude --dry-run', does: 'shows what would change' },
     { run: 'heimdall restore claude codex --yes', does: 'takes both out, without asking' },
   ],
-  errors: [
-    'HOST_CONFIG_INVALID',
-    'HOST_CONFIG_BUSY',
-    'IMPORT_CHANGED',
-    'CONSENT_REQUIRED',
-    'PATH_OUTSIDE_ROOT',
-    'FOLDER_GONE',
-    'STORE_UNREADABLE',
-    'STORE_CORRUPT',
-    'STORE_FULL',
-    'STORE_BUSY',
-  ],
+  errors: ['IMPORT_CHANGED', ...EDITING],
   output: {
     files: `array of {${FILE_FIELDS}, servers: array of {name, at, outcome: restored | changed | gone | left | unlisted, reason, unlisted: names of ours that its list of variables lost}}`,
     failed: FAILED,

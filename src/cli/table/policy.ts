@@ -5,7 +5,8 @@ export const shim = spec({
   names: ['heimdall shim', 'sub shim'],
   summary: 'Runs an MCP server behind policy: every tool call is judged, answered or passed on, and recorded',
   about:
-    'Stands between an MCP client and a server that speak over stdin and stdout. Bytes that pass are never changed. ' +
+    'Stands between an MCP client and a server that speak over stdin and stdout; with --url, between clients on this ' +
+    'machine and a remote server that speak Streamable HTTP. Bytes that pass are never changed. ' +
     'Without --policy and SUB_POLICY_JSON everything passes and is recorded. Events go to the record of the run ' +
     '(SUB_RUN_ID, or one run per session of the host); with --events and no SUB_RUN_ID the shim is a run of its own. ' +
     'A changed policy file is taken up without a restart; SIGUSR2 makes the shim look at once. ' +
@@ -36,6 +37,18 @@ export const shim = spec({
       value: 'FILE',
       help: 'secrets that the server gets as variables (docs/secrets.md); wins over SUB_SECRET_BINDINGS_FILE and SUB_SECRET_BINDINGS',
     },
+    url: { type: 'string', value: 'URL', help: 'the server is a remote one, reached by HTTP; in place of CMD' },
+    listen: {
+      type: 'string',
+      value: '[127.0.0.1:]PORT',
+      help: 'with --url: where clients of this machine are listened for, 0 for any port; the address to use is printed',
+    },
+    header: {
+      type: 'string',
+      value: 'NAME: VALUE',
+      multiple: true,
+      help: 'with --url: a header that the server gets with every request; secrets are bound instead',
+    },
     verbose: { type: 'boolean', help: 'say on stderr which run this is, and where its record lies' },
   },
   examples: [
@@ -51,9 +64,15 @@ export const shim = spec({
       run: 'sub shim --server-name=fs --events=stderr -- mcp-server-filesystem .',
       does: 'only watches, and writes events to stderr',
     },
+    {
+      run: 'heimdall shim --server-name=tickets --url https://mcp.example.org/mcp --listen 8123',
+      does: 'puts a remote server behind policy, and prints the address that clients use in its place',
+    },
   ],
   errors: ['POLICY_INVALID', 'POLICY_UNREADABLE'],
-  output: { none: 'stdout is the connection to the client; nothing else is printed' },
+  output: {
+    none: 'stdout is the connection to the client; nothing else is printed. With --url it has one line, the address to use',
+  },
 })
 
 const bundleArg = { name: 'file', help: 'a policy bundle in YAML or JSON, or - for stdin' } as const
@@ -184,6 +203,149 @@ export const policyTest = spec({
   },
 })
 
+export const policyInit = spec({
+  names: ['heimdall policy init', 'sub policy init'],
+  summary: 'Writes a first policy for the servers that a host really has, or copies a ready one',
+  about:
+    'Starts each server that the hosts of the user are set up with, asks it for its tools, ends it, and sorts the tools ' +
+    'by what the server and the name say: reads and writes pass, what destroys and what is not listed is asked about. ' +
+    'Cases for heimdall policy test are written beside it. Servers that a project’s own file names are only started with ' +
+    '--shared, and only after a person was shown their command lines and has said yes. Never overwrites a file.',
+  flags: {
+    host: {
+      type: 'string',
+      value: 'NAME',
+      multiple: true,
+      help: 'claude, codex, cursor, gemini or vscode; all by default',
+    },
+    from: {
+      type: 'string',
+      choices: ['careful', 'no-force-push', 'observe', 'safe-defaults', 'strict-ci'],
+      help: 'copy this policy and its cases instead, and start nothing',
+    },
+    out: { type: 'string', value: 'FILE', default: 'heimdall-policy.yaml', help: 'where the policy is written' },
+    shared: { type: 'boolean', help: 'also servers of the project’s files, such as .mcp.json; asks first' },
+    'dry-run': { type: 'boolean', help: 'only say what would be started, and write nothing' },
+  },
+  examples: [
+    { run: 'heimdall policy init --host claude', does: 'writes heimdall-policy.yaml and its cases' },
+    { run: 'heimdall policy init --from safe-defaults --out team.yaml', does: 'copies a ready policy' },
+    { run: 'heimdall policy init --dry-run', does: 'says which servers would be started' },
+  ],
+  errors: [
+    'FILE_EXISTS',
+    'PERSON_REQUIRED',
+    'HOST_NOT_FOUND',
+    'HOST_CONFIG_INVALID',
+    'CONSENT_REQUIRED',
+    'POLICY_INVALID',
+    'POLICY_UNREADABLE',
+    'PATH_OUTSIDE_ROOT',
+  ],
+  output: {
+    policy: 'path of the policy that was written, or null',
+    cases: 'path of its cases, or null',
+    servers: 'array of {name, host, file, outcome: asked | silent | skipped | would_ask, tools, why}',
+    tools: 'how many tools: reads, writes, destroys, unknown',
+    dry_run: 'whether nothing was started or written',
+  },
+})
+
+export const policyDiff = spec({
+  names: ['heimdall policy diff', 'sub policy diff'],
+  summary: 'What changes in effect between two policies, and how grave it is',
+  about:
+    'Compares what two bundles mean, not how they are written: mode, defaults, selectors, rules that were added, removed, ' +
+    'moved or changed. Both are tried on the same calls: tools that either names, tools that servers list (--tools), ' +
+    'calls that were recorded (--run, --events). critical: something that was refused, limited or governed may pass; ' +
+    'warn: agents or people will notice; info: the rest. Exit code 0 whatever is found; with --fail-on 1 when something ' +
+    'is at least that grave.',
+  args: [
+    { name: 'before', help: 'a policy bundle in YAML or JSON, or - for stdin' },
+    { name: 'after', help: 'another one' },
+  ],
+  flags: {
+    tools: { type: 'string', value: 'SERVER=FILE', multiple: true, help: 'try the tools in this answer to tools/list' },
+    run: { type: 'string', value: 'ID', help: 'try the calls of this run' },
+    events: { type: 'string', value: 'FILE', help: 'try the calls in this file of events' },
+    'fail-on': {
+      type: 'string',
+      choices: ['info', 'warn', 'critical'],
+      help: 'exit with 1 when a difference is at least that grave',
+    },
+  },
+  examples: [
+    { run: 'heimdall policy diff main.yaml branch.yaml', does: 'lists what changes, the gravest first' },
+    {
+      run: 'heimdall policy diff main.yaml branch.yaml --run nightly --fail-on critical',
+      does: 'the same over the calls of a run, as a check for continuous integration',
+    },
+  ],
+  errors: ['POLICY_INVALID', 'POLICY_UNREADABLE', 'RUN_NOT_FOUND', 'EVENTS_UNREADABLE'],
+  output: {
+    same: 'whether both have the same hash',
+    severity: 'the gravest of all, or null',
+    changes: 'array of {severity, what, change, rule_id, reason}, the gravest first',
+    effects: 'array of {severity, server_name, tool_name, args, source, before, after, reason}, the gravest first',
+    probes:
+      'tried: how many calls both were tried on; left_off: how many more there would have been; unseen: recorded calls whose arguments are not known',
+  },
+})
+
+export const policyReplay = spec({
+  names: ['heimdall policy replay', 'sub policy replay'],
+  summary: 'What a policy would have decided over a recorded run',
+  about:
+    'Goes through the calls of a record in order, with the recorded times as clock and counters built up on the way, and ' +
+    'compares what the policy says with what was decided then. What a record does not show is never guessed: a call ' +
+    'whose decision hangs on arguments that were redacted or cut, on where a path led, on what the server said of the ' +
+    'tool or on what such a call may have counted is undecidable, and says why. Agents that are refused do other things ' +
+    'next: what is shown are decisions over the calls that were made. Exit code 0 whatever is found; with --exit-code 1 ' +
+    'when a call would have been decided otherwise.',
+  args: [bundleArg],
+  flags: {
+    run: { type: 'string', value: 'ID', help: 'the record of this run' },
+    events: { type: 'string', value: 'FILE', help: 'a file of events instead, of one run or several' },
+    tools: {
+      type: 'string',
+      value: 'SERVER=FILE',
+      multiple: true,
+      help: 'what the server answers to tools/list, for rules that look at annotations, which records do not have',
+    },
+    'paths-as-written': {
+      type: 'boolean',
+      help: 'take paths in arguments as written, from a folder in which nothing is a link; else they are undecidable',
+    },
+    all: { type: 'boolean', help: 'show every call, not only differences and undecidable ones' },
+    'exit-code': { type: 'boolean', help: 'exit with 1 when a call would have been decided otherwise' },
+  },
+  examples: [
+    {
+      run: 'heimdall policy replay team.yaml --run nightly',
+      does: 'says which calls of that run it would decide otherwise',
+    },
+    {
+      run: 'heimdall policy replay strict.yaml --events events.jsonl --paths-as-written --json',
+      does: 'the same over a file that was kept, for a program',
+    },
+  ],
+  errors: ['POLICY_INVALID', 'POLICY_UNREADABLE', 'RUN_NOT_FOUND', 'EVENTS_UNREADABLE'],
+  output: {
+    policy: 'policy_id, policy_version, policy_hash and mode of the policy',
+    runs: 'how many runs the events are of',
+    calls:
+      'total, same, stricter (would be refused now), looser (would pass now), other (another rule or reason), undecidable',
+    undecidable:
+      'number of calls by what is not known: name, arguments, paths, annotations, answer, counters, terminated',
+    recorded:
+      'array of {policy_id, policy_version, policy_hash, calls, same, different, undecidable}: what decided then',
+    rows: 'array of {run_id, seq, ts, server_name, tool_name, outcome, recorded, replayed, possible, why}',
+    rows_left_off: 'how many rows there are beyond those shown',
+    set_aside: 'lines that could not be read: {unreadable, newer}, and calls without a decision: undecided',
+    notes: 'what has to be known to read this',
+  },
+})
+
 const APPROVAL_FIELDS =
   'id, run_id, rule_id, rule_hash, server_name, tool_name, args_hash, args_preview, question, agent_id, asked_at, times, answer, answered_by, answered_at, lasts, of_rule, closed_at'
 
@@ -245,6 +407,9 @@ export const policyCommands: readonly Command[] = [
   { spec: policyCompile, load: () => import('../commands/policy/compile.ts') },
   { spec: policyExplain, load: () => import('../commands/policy/explain.ts') },
   { spec: policyTest, load: () => import('../commands/policy/test.ts') },
+  { spec: policyInit, load: () => import('../commands/policy/init.ts') },
+  { spec: policyDiff, load: () => import('../commands/policy/diff.ts') },
+  { spec: policyReplay, load: () => import('../commands/policy/replay.ts') },
   { spec: approvalsList, load: () => import('../commands/approvals/list.ts') },
   { spec: approvalsAllow, load: () => import('../commands/approvals/allow.ts') },
   { spec: approvalsDeny, load: () => import('../commands/approvals/deny.ts') },

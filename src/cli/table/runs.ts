@@ -1,9 +1,37 @@
 // Commands of runs.
+import { CLIENTS, ENVIRONMENTS } from '../../events/types.ts'
 import { RUNS_LISTED } from '../../limits.ts'
 import { type Command, spec } from '../command.ts'
 
 const RUN_FIELDS =
-  'run_id, folder, state (open, ended or unknown), status, segment, agent_id, client, haid, session_id, started_at, changed_at, calls {total, allowed, blocked, throttled, errors}, members, bytes'
+  'run_id, folder, state (open, ended or unknown), status, segment, agent_id, client, haid, session_id, started_at, changed_at, calls {total, allowed, blocked, throttled, errors}, cost (null, or {messages, tokens {input, cached, cache_write, cache_write_1h, output, reasoning}, usd, unpriced (models without a price), unread (lines that were not understood), prices (date of the table)}), members, bytes'
+
+export const runsExec = spec({
+  names: ['heimdall runs exec', 'sub run'],
+  summary: 'A plain command as one run: all shims below it share its record and its counters',
+  about:
+    'For scripts and CI: the command gets the variables that name the run, has stdin, stdout and stderr for itself, and ends with its own exit code; then the run is closed. Signals are passed on, and a policy that ends the run ends the command. heimdall run gives an agent a terminal, an identity and claims as well.',
+  rest: 'COMMAND…',
+  flags: {
+    run: { type: 'string', value: 'ID', help: 'id of the run; made up when absent' },
+    agent: { type: 'string', value: 'NAME', help: 'name of the agent in events' },
+    client: { type: 'string', choices: CLIENTS, default: 'custom', help: 'what kind of client it is' },
+    env: { type: 'string', choices: ENVIRONMENTS, help: 'where it runs; dev, or ci where CI is set' },
+    principal: { type: 'string', value: 'WHO', help: 'for whom; default: this user' },
+    'print-run-id': { type: 'boolean', help: 'print the id of the run before the command begins' },
+  },
+  examples: [
+    { run: 'heimdall runs exec --agent nightly -- ./nightly.sh', does: 'runs the script; its tool calls are one run' },
+    { run: 'sub run --run ci-42 --env ci -- codex exec "fix the tests"', does: 'the same by the name of the field' },
+  ],
+  errors: ['SESSION_COMMAND_NOT_FOUND', 'STORE_BUSY', 'STORE_FULL', 'PROCESSES_UNREADABLE'],
+  output: {
+    run_id: 'id of the run',
+    exit_code: 'of the command',
+    status: 'of the run: SUCCEEDED, FAILED, CANCELLED or TERMINATED',
+    record: 'path of its record',
+  },
+})
 
 export const runsList = spec({
   names: ['heimdall runs list'],
@@ -67,8 +95,31 @@ export const runsPrune = spec({
   },
 })
 
+export const runsReindex = spec({
+  names: ['heimdall runs reindex'],
+  summary: 'Makes the run index anew, from the records of runs alone',
+  about:
+    'The index (runs.db in the state folder) is what events query, show and export ask. It is derived: commands bring it up to date by themselves, one that is broken or of a newer version is set aside as runs.db.old and made anew, and removing it loses nothing. With --follow it is kept up to date instead, until interrupted, so that queries find nothing left to read.',
+  flags: { follow: { type: 'boolean', short: 'f', help: 'do not begin anew, but go on as records grow' } },
+  examples: [
+    { run: 'heimdall runs reindex', does: 'reads all records again' },
+    { run: 'heimdall runs reindex --follow', does: 'indexes events as they are written' },
+  ],
+  errors: ['STORE_BUSY', 'STORE_FULL', 'STORE_UNREADABLE'],
+  output: {
+    index: 'path of the index',
+    runs: 'runs that are in it',
+    events: 'events that are in it',
+    bad_lines: 'lines that are no events',
+    newer_events: 'events of a newer major version',
+    behind: '{bytes, runs}: what was written meanwhile',
+  },
+})
+
 export const runsCommands: readonly Command[] = [
+  { spec: runsExec, load: () => import('../commands/runs/exec.ts') },
   { spec: runsList, load: () => import('../commands/runs/list.ts') },
   { spec: runsShow, load: () => import('../commands/runs/show.ts') },
   { spec: runsPrune, load: () => import('../commands/runs/prune.ts') },
+  { spec: runsReindex, load: () => import('../commands/runs/reindex.ts') },
 ]

@@ -1,14 +1,14 @@
 // Commands of sessions: `heimdall session …`, and `hm …` for the same without anything else of the product.
-import { CLASSIFIERS } from '../../config.ts'
 import { type Command, type FlagSpec, spec } from '../command.ts'
-
-const socketDir = {
-  type: 'string',
-  value: 'DIR',
-  help: 'folder of session sockets; default ~/.local/share/heimdall/sessions',
-} as const satisfies FlagSpec
+import { socketDir, startErrors, startFlags } from './start-flags.ts'
 
 const id = { name: 'id', help: 'id of the session' } as const
+
+const host = {
+  type: 'string',
+  value: 'HOST',
+  help: 'a machine of your ssh configuration: the session there, over ssh; may stand before the command',
+} as const satisfies FlagSpec
 
 export const run = spec({
   names: ['heimdall session run', 'hm run'],
@@ -19,40 +19,17 @@ export const run = spec({
   rest: 'COMMAND…',
   flags: {
     id: { type: 'string', value: 'ID', help: 'id of the session; default: the name of the command, numbered if taken' },
-    workdir: { type: 'string', value: 'DIR', default: '.', help: 'working folder of the command' },
-    'socket-dir': socketDir,
-    cols: { type: 'integer', value: 'N', help: 'width; default: the terminal’s, or 220' },
-    rows: { type: 'integer', value: 'N', help: 'height; default: the terminal’s, or 50' },
-    'pin-size': { type: 'boolean', help: 'no viewer changes the size' },
-    detach: { type: 'boolean', help: 'return as soon as the session answers' },
-    wait: { type: 'boolean', help: 'with --detach: stay until the command ends, and end with its exit code' },
-    inline: { type: 'boolean', help: 'attach without the alternate screen and the status line' },
-    record: { type: 'string', value: 'FILE', help: 'record the session as asciicast v2 from its first byte' },
-    'log-file': { type: 'string', value: 'FILE', help: 'log of the supervisor; /dev/null for none' },
-    'log-level': { type: 'string', choices: ['error', 'warn', 'info', 'debug'], help: 'how much is logged' },
-    'log-filter': { type: 'string', value: 'TOPIC', help: 'only log lines whose topic starts with this' },
-    'scrollback-bytes': { type: 'integer', value: 'N', help: 'output kept for replay' },
-    classifier: { type: 'string', choices: CLASSIFIERS, help: 'how activity is read from output' },
-    'idle-threshold-ms': { type: 'integer', value: 'MS', help: 'silence after which the session is idle' },
-    'debounce-ms': { type: 'integer', value: 'MS', help: 'how long a new state must last to count' },
+    ...startFlags,
     'kill-process-group': { type: 'boolean', help: 'signals go to the whole process group' },
     'session-env-var': { type: 'string', value: 'NAME', help: 'variable that tells the command its session id' },
+    record: { type: 'string', value: 'FILE', help: 'record the session as asciicast v2 from its first byte' },
   },
   examples: [
     { run: 'hm run --id build -- make -j8', does: 'runs make in a session and attaches to it' },
     { run: 'hm run --id agent --classifier claude --detach -- claude', does: 'starts an agent and returns' },
     { run: 'hm run --detach --wait -- ./nightly.sh', does: 'waits for the end, and ends with the same exit code' },
   ],
-  errors: [
-    'ID_INVALID',
-    'SESSION_OPTIONS_INVALID',
-    'SESSION_ID_IN_USE',
-    'SESSION_DIR_UNSAFE',
-    'SESSION_PATH_TOO_LONG',
-    'SESSION_COMMAND_NOT_FOUND',
-    'SESSION_START_FAILED',
-    'SESSION_PTY_UNAVAILABLE',
-  ],
+  errors: startErrors,
   output: {
     id: 'id of the session',
     socket: 'path of its socket',
@@ -68,10 +45,12 @@ export const attach = spec({
   about:
     'Draws the screen of the session above a status line, in the alternate screen. The detach key (Ctrl-\\, setting ' +
     '`detach_key`) leaves the session running. Shift-PageUp and the wheel look back, / searches there, dragging selects, ' +
-    'Enter copies, Escape returns. Ends with the exit code of the command when that ends, with 0 on detach.',
+    'Enter copies, Escape returns. Ends with the exit code of the command when that ends, with 0 on detach. ' +
+    'Into a pipe goes the output as it is, or, with --json, only how it ended.',
   args: [{ name: 'id', help: 'id of the session; default: the only one that runs, or a choice', optional: true }],
   flags: {
     'socket-dir': socketDir,
+    host,
     'detach-others': { type: 'boolean', short: 'd', help: 'send the other viewers away' },
     'read-only': { type: 'boolean', help: 'only watch: nothing is typed, nothing is resized' },
     inline: {
@@ -87,8 +66,9 @@ export const attach = spec({
     { run: 'hm attach build', does: 'attaches; Ctrl-\\ detaches' },
     { run: 'hm attach', does: 'attaches to the only session, or lets you choose' },
     { run: 'hm attach build --read-only', does: 'watches without being able to disturb' },
+    { run: 'hm --host box attach api', does: 'attaches to a session of another machine, over ssh' },
   ],
-  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST', 'SESSION_SILENT'],
+  errors: ['REMOTE_UNREACHABLE', 'SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST', 'SESSION_SILENT'],
   output: {
     id: 'id of the session',
     reason: 'detached, sent away, exited or a signal',
@@ -137,12 +117,12 @@ export const status = spec({
   names: ['heimdall session status', 'hm status'],
   summary: 'What a session is doing, and whether it waits for a person',
   args: [id],
-  flags: { 'socket-dir': socketDir },
+  flags: { 'socket-dir': socketDir, host },
   examples: [
     { run: 'hm status build', does: 'prints pid, idle time and state' },
     { run: 'hm status build --json', does: 'prints everything known, also after the end' },
   ],
-  errors: ['SESSION_NOT_FOUND', 'SESSION_SILENT'],
+  errors: ['REMOTE_UNREACHABLE', 'SESSION_NOT_FOUND', 'SESSION_SILENT'],
   output: {
     id: 'id of the session',
     pid: 'process of the command',
@@ -162,35 +142,43 @@ export const ls = spec({
   summary: 'List the sessions',
   flags: {
     'socket-dir': socketDir,
+    host,
     all: { type: 'boolean', short: 'a', help: 'also sessions that have ended' },
   },
   examples: [
     { run: 'hm ls', does: 'lists running sessions; removes nothing' },
     { run: 'hm ls --all --json', does: 'lists ended ones too, with their exit codes' },
   ],
-  output: { sessions: 'one object per session: id, alive, state, needs_input, pid, started_at, command, exit_code' },
+  errors: ['REMOTE_UNREACHABLE'],
+  output: {
+    sessions: 'one object per session: id, alive, state, needs_input, pid, started_at, command, exit_code, project',
+  },
 })
 
 export const kill = spec({
   names: ['heimdall session kill', 'hm kill'],
-  summary: 'End a session with all its processes',
+  summary: 'End sessions with all their processes',
   about:
-    'SIGTERM, and then the whole grace time (5 s) to end well; a hang-up for shells and others that ignore SIGTERM; SIGKILL at the end.',
-  args: [id],
+    'SIGTERM, and then the whole grace time (5 s) to end well; a hang-up for shells and others that ignore SIGTERM; SIGKILL at the end.\n' +
+    'Of several, one that is not there or does not end keeps none of the others; the exit code is that of the first such one.',
+  args: [{ ...id, variadic: true }],
   flags: {
     'socket-dir': socketDir,
-    wait: { type: 'boolean', help: 'return when the session and all its processes are gone' },
+    host,
+    wait: { type: 'boolean', help: 'return when the sessions and all their processes are gone' },
     timeout: { type: 'duration', value: 'TIME', help: 'with --wait: give up after this' },
   },
   examples: [
     { run: 'hm kill build', does: 'asks the session to end and returns' },
     { run: 'hm kill build --wait', does: 'returns when nothing of it runs any more' },
+    { run: 'hm kill api tests docs', does: 'asks each of them' },
   ],
-  errors: ['SESSION_NOT_FOUND', 'SESSION_SILENT', 'SESSION_LOST', 'SESSION_WAIT_TIMEOUT'],
+  errors: ['REMOTE_UNREACHABLE', 'SESSION_NOT_FOUND', 'SESSION_SILENT', 'SESSION_LOST', 'SESSION_WAIT_TIMEOUT'],
   output: {
-    id: 'id of the session',
+    id: 'id of the session, where one was named',
     ended: 'whether it was seen to end',
     exit_code: 'null when it was not waited for',
+    sessions: 'where several were named, these three of each, and error: code, message and hint, or null',
   },
 })
 
@@ -203,6 +191,7 @@ export const send = spec({
   args: [id, { name: 'text', help: 'the text; - reads it from stdin', optional: true }],
   flags: {
     'socket-dir': socketDir,
+    host,
     enter: { type: 'boolean', help: 'press Enter after the text' },
     key: {
       type: 'string',
@@ -218,7 +207,14 @@ export const send = spec({
     { run: 'hm send agent - --enter --wait-for idle < prompt.md', does: 'sends a file and waits for the answer' },
     { run: 'hm send agent --key escape', does: 'presses a key' },
   ],
-  errors: ['SESSION_NOT_FOUND', 'SESSION_SILENT', 'SESSION_ENDED', 'SESSION_REFUSED', 'SEND_UNSAFE'],
+  errors: [
+    'REMOTE_UNREACHABLE',
+    'SESSION_NOT_FOUND',
+    'SESSION_SILENT',
+    'SESSION_ENDED',
+    'SESSION_REFUSED',
+    'SEND_UNSAFE',
+  ],
   output: {
     id: 'id of the session',
     written_bytes: 'bytes that the terminal took',
@@ -257,6 +253,7 @@ export const logs = spec({
   args: [id],
   flags: {
     'socket-dir': socketDir,
+    host,
     follow: { type: 'boolean', short: 'f', help: 'go on with new output until the session ends' },
     raw: { type: 'boolean', help: 'bytes as the program wrote them' },
     tail: { type: 'integer', value: 'N', help: 'only the last N lines of what is kept' },
@@ -267,7 +264,7 @@ export const logs = spec({
     { run: 'hm logs build -f --tail 20', does: 'prints the last lines and follows' },
     { run: 'hm logs build --supervisor', does: 'prints what the supervisor logged, also after the end' },
   ],
-  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST'],
+  errors: ['REMOTE_UNREACHABLE', 'SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST'],
   output: { type: 'output, gap or exit, one object per line', text: 'text of output', code: 'code of exit' },
 })
 
@@ -277,13 +274,14 @@ export const peek = spec({
   args: [id],
   flags: {
     'socket-dir': socketDir,
+    host,
     ansi: { type: 'boolean', help: 'with colours; also --color' },
   },
   examples: [
     { run: 'hm peek agent', does: 'prints the screen as plain text' },
     { run: 'hm peek agent --color', does: 'prints it with colours' },
   ],
-  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST', 'SESSION_SILENT'],
+  errors: ['REMOTE_UNREACHABLE', 'SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST', 'SESSION_SILENT'],
   output: {
     id: 'id of the session',
     cols: 'width',
@@ -295,6 +293,19 @@ export const peek = spec({
     title: 'title that the program has set',
     ended: 'whether this is the last screen of a session that has ended',
   },
+})
+
+export const pipe = spec({
+  names: ['heimdall session pipe', 'hm pipe'],
+  summary: 'Join standard input and output to a session, for `hm --host` on another machine',
+  about:
+    'Says in one line what there is, and then passes the bytes of the session’s protocol both ways. Without an id, or for ' +
+    'a session that has ended, the answer is all there is.',
+  args: [{ name: 'id', help: 'id of the session; default: a list of them', optional: true }],
+  flags: { 'socket-dir': socketDir, all: { type: 'boolean', help: 'without an id: also sessions that have ended' } },
+  examples: [{ run: 'ssh box hm pipe api', does: 'is what hm --host box attach api calls' }],
+  output: { state: 'running, ended, list or refused, in the first line' },
+  hidden: true,
 })
 
 export const wait = spec({
@@ -389,6 +400,7 @@ export const sessionCommands: readonly Command[] = [
   { spec: report, load: () => import('../commands/session/report.ts') },
   { spec: logs, load: () => import('../commands/session/logs.ts') },
   { spec: peek, load: () => import('../commands/session/peek.ts') },
+  { spec: pipe, load: () => import('../commands/session/pipe.ts') },
   { spec: wait, load: () => import('../commands/session/wait.ts') },
   { spec: clean, load: () => import('../commands/session/clean.ts') },
   { spec: record, load: () => import('../commands/session/record.ts') },

@@ -4,7 +4,15 @@ import { printable } from '../../ids.ts'
 import { LABEL_CHARS_MAX } from '../../limits.ts'
 import { isBroad, parseScopes, type Scope } from '../../scopes/scope.ts'
 import { CASE_SETTING, contextFor } from './check.ts'
-import { type Asker, type Conflict, type Found, findConflicts, isOwn, type Standing, standingOf } from './conflicts.ts'
+import {
+  type Asker,
+  type Conflict,
+  type ClaimOverlaps,
+  findConflicts,
+  isOwn,
+  type Standing,
+  standingOf,
+} from './conflicts.ts'
 import type { Coordination } from '../coordination.ts'
 import { dirtyPaths, pathsWithin } from './dirty.ts'
 import { type AgentActor, type Change, changeAs, changeAsOther } from '../change.ts'
@@ -47,7 +55,7 @@ export interface Grant {
   readonly setApart?: SetApart
 }
 
-export interface Refusal {
+interface Refusal {
   readonly granted: false
   readonly conflicts: readonly Conflict[]
   readonly setApart?: SetApart
@@ -132,7 +140,7 @@ function find(
   asker: Pick<Asker, 'haid' | 'tree'>,
   request: PreparedRequest,
   now: Moment,
-): InTheWay & Pick<Found, 'contests'> {
+): InTheWay & Pick<ClaimOverlaps, 'contests'> {
   const { holders, contests } = findConflicts(room, rows, request.parsed, now)
   const conflicts = holders.filter((conflict) => !isOwn(room, { ...asker, task: request.task }, conflict))
   const seconds = contests
@@ -165,11 +173,13 @@ function grant(
   const { rows, now } = change
   if (rows.localSetting(CASE_SETTING) === undefined)
     rows.putLocalSetting(CASE_SETTING, request.caseSensitive ? 'yes' : 'no')
-  const own = rows.claims({ holder: agent.haid, state: 'active' })
   const warnings = request.parsed
     .filter(isBroad)
     .map((scope) => `${printable(scope.raw)} holds more or less the whole project`)
-  const same = own.find((claim) => sameScopes(claim.scopes, request.parsed))
+  // By where the scopes lie, not all that the agent holds: that may be hundreds.
+  const same = rows
+    .candidates(request.parsed.map(({ base }) => base))
+    .find((claim) => claim.holder === agent.haid && sameScopes(claim.scopes, request.parsed))
   if (same !== undefined && displaced.length === 0) {
     const claim: Claim = {
       ...same,
@@ -187,7 +197,10 @@ function grant(
     })
     return { granted: true, claim, renewed: true, displaced: [], replaced: [], dirty: [], warnings }
   }
-  const replaced = request.replacesTask === true ? own.filter(({ task }) => task === request.task) : []
+  const replaced =
+    request.replacesTask === true
+      ? rows.claims({ holder: agent.haid, state: 'active' }).filter(({ task }) => task === request.task)
+      : []
   for (const claim of replaced) endClaim(change, claim, 'released', 'replaced')
   const claim = rows.addClaim({
     claimId: `res_${room.newId()}`,

@@ -112,7 +112,7 @@ export function isOwn(
   return (task !== null && claim.task === task) || fateOf(claim.tree) === 'gone'
 }
 
-export interface Found {
+export interface ClaimOverlaps {
   /** Claims that hold a path of what was asked about, in order of epoch. No path has two holders. */
   readonly holders: readonly Conflict[]
   /** Claims on paths that are another's all the same. */
@@ -139,7 +139,7 @@ export function findConflicts(
   rows: Reader,
   scopes: readonly Scope[],
   now: Moment,
-): Found {
+): ClaimOverlaps {
   const disk = diskLookup(room.project.root)
   const isFolder = (path: string): boolean => disk.look(path).kind === 'dir'
   const found: Held[] = []
@@ -156,7 +156,7 @@ export function findConflicts(
 }
 
 /** A claim that binds goes before one that does not; then the earlier epoch holds. */
-function settle(found: readonly Held[]): Found {
+function settle(found: readonly Held[]): ClaimOverlaps {
   const byBase = new Map<string, { conflict: Conflict; scope: Scope }[]>()
   for (const { conflict, scopes } of found)
     for (const scope of scopes) {

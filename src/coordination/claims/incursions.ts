@@ -34,6 +34,17 @@ export function recordIncursion(change: Change, incoming: Incoming, conflict: Co
   change.rows.putIncursion({ pair, since: change.now, count: 1, eventId })
 }
 
+/** A write that one of several agents made, and not the holder: one event for a path and ten minutes, and nobody's incursion. */
+export function recordStray(change: Change, conflict: Conflict, suspects: readonly string[]): void {
+  const { claimId, held, wanted, agentId, task } = conflict
+  const pair = JSON.stringify([claimId, '', held, wanted])
+  const known = change.rows.incursion(pair)
+  if (known !== undefined && sinceMs(known.since, change.now) < INCURSION_WINDOW_MS) return
+  const payload = { owner_agent: agentId, held_scope: held, may_be: suspects.toSorted().join(', ') }
+  const eventId = change.record({ type: 'STRAY_WRITE', to: agentId, task, scope: wanted, claimId, payload })
+  change.rows.putIncursion({ pair, since: change.now, count: 1, eventId })
+}
+
 /** Two claims met on one path without either's doing: the later one came in. */
 export function recordContest(change: Change, { holder, later }: Contest): void {
   recordIncursion(change, later, { ...holder, kind: 'partial', wanted: later.held, witness: later.witness })

@@ -1,6 +1,6 @@
 // Scopes that were parsed before: the same words mean the same for as long as the disk gives the same answers.
 import { KNOWN_SCOPES_MAX } from '../../limits.ts'
-import { type Found, parseScope, parseScopes, type Scope, type ScopeContext } from '../../scopes/scope.ts'
+import { type PathOnDisk, parseScope, parseScopes, type Scope, type ScopeContext } from '../../scopes/scope.ts'
 
 interface Known {
   readonly scope: Scope
@@ -10,7 +10,7 @@ interface Known {
 
 interface Look {
   readonly path: string
-  readonly found: Found
+  readonly found: PathOnDisk
 }
 
 type Place = Omit<ScopeContext, 'lookup'>
@@ -33,7 +33,7 @@ export class KnownScopes {
     const known = this.#known.get(raw)
     if (known?.looks.every(({ path, found }) => isSame(context.lookup.look(path), found)) === true) return known.scope
     const looks: Look[] = []
-    const look = (path: string): Found => {
+    const look = (path: string): PathOnDisk => {
       const found = context.lookup.look(path)
       looks.push({ path, found })
       return found
@@ -45,7 +45,7 @@ export class KnownScopes {
   }
 }
 
-function isSame(a: Found, b: Found): boolean {
+function isSame(a: PathOnDisk, b: PathOnDisk): boolean {
   return a.kind === b.kind && a.path === b.path
 }
 

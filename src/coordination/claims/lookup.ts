@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { isErrno } from '../../errors.ts'
 import { contains, type Project } from '../../paths.ts'
-import type { Found, Lookup, ScopeContext } from '../../scopes/scope.ts'
+import type { PathOnDisk, Lookup, ScopeContext } from '../../scopes/scope.ts'
 
 /** How scopes typed in `cwd` are read in this project. */
 export function scopeContext(project: Project, cwd: string, caseSensitive: boolean): ScopeContext {
@@ -28,7 +28,7 @@ export function scopeContext(project: Project, cwd: string, caseSensitive: boole
 
 export function diskLookup(root: string): Lookup {
   return {
-    look(path): Found {
+    look(path): PathOnDisk {
       const plain = lookPlainly(root, path)
       if (plain !== undefined) return plain
       const real = realPath(join(root, path))
@@ -42,7 +42,7 @@ export function diskLookup(root: string): Lookup {
  * Most paths have no link in them, and then one look per segment settles it: no error is made for what is missing,
  * which costs more than all the looks. Nothing as soon as there is a link, or anything else out of the ordinary.
  */
-function lookPlainly(root: string, path: string): Found | undefined {
+function lookPlainly(root: string, path: string): PathOnDisk | undefined {
   if (path.length > PLAIN_PATH_CHARS_MAX) return undefined
   let at = root
   let isFolder = true

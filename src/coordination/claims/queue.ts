@@ -1,16 +1,16 @@
 // Waiting for a held scope: first come, first served among those who wait, with a deadline.
 import { pause } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
-import { TICKET_BEAT_MS, TICKET_SILENT_MS, WAIT_LOOK_MS, WAIT_MS_MAX } from '../../limits.ts'
-import { overlap } from '../../scopes/overlap.ts'
+import { TICKET_BEAT_MS, WAIT_LOOK_MS, WAIT_MS_MAX } from '../../limits.ts'
 import { type ClaimRequest, decide, type Grant, prepare, type PreparedRequest, whoIsInTheWay } from './claims.ts'
 import type { Conflict } from './conflicts.ts'
 import type { Coordination } from '../coordination.ts'
 import type { Entry } from '../log-entry.ts'
 import { type AgentActor, changeAs } from '../change.ts'
-import { type Moment, sinceMs } from '../moment.ts'
+import type { Moment } from '../moment.ts'
 import type { ProcessRef } from '../who/process-ref.ts'
-import type { Reader, Ticket } from '../store.ts'
+import type { Reader } from '../store.ts'
+import { aheadOf, isWaiting, waitingTickets } from './tickets.ts'
 
 export interface WaitOptions {
   readonly timeoutMs: number
@@ -51,6 +51,8 @@ export async function waitForClaim(
     let result = await line.tryTurn()
     if (!result.granted) options.onQueued?.(result)
     const bell = new Bell(room.store.follow(line.sinceSeq, over.signal))
+    // In a fleet: what frees the scope may happen on another machine.
+    void room.store.link(over.signal)
     while (!result.granted) {
       const leftMs = deadlineMs - room.clock.monoMs()
       if (leftMs <= 0 || options.signal?.aborted === true) return result
@@ -142,25 +144,14 @@ class Line {
     await this.#room.store.change((rows) => rows.removeTicket(ticket), this.#room.startedIn)
   }
 
-  /** How many came earlier, want an overlapping scope and still wait. */
   #inFront(rows: Reader, holder: string, now: Moment): number {
     const before = this.#ticket ?? Number.POSITIVE_INFINITY
-    return rows
-      .tickets()
-      .filter((other) => other.ticket < before && other.holder !== holder && isWaiting(this.#room, other, now))
-      .filter(({ scopes }) =>
-        scopes.some((theirs) => this.#wanted.parsed.some((ours) => overlap(theirs, ours).kind !== 'disjoint')),
-      ).length
+    return aheadOf(waitingTickets(this.#room, rows, now), { ticket: before, holder, scopes: this.#wanted.parsed })
   }
 }
 
 function held(conflicts: readonly Conflict[], ahead: number): Held {
   return { granted: false, conflicts, ahead }
-}
-
-/** A process that is gone waits for nothing; of one that cannot be looked at, the last sign decides. */
-function isWaiting({ fateOf }: Coordination, { process, refreshed }: Ticket, now: Moment): boolean {
-  return (process === null || fateOf(process) !== 'gone') && sinceMs(refreshed, now) < TICKET_SILENT_MS
 }
 
 /** Rings when an entry may have freed something. */

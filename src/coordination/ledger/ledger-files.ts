@@ -16,9 +16,9 @@ export const EVENTS_FILE = 'events.jsonl'
 export const ASIDE_FOLDER = 'events'
 
 /** File to size, time and inode. */
-export type Signature = Readonly<Record<string, string>>
+export type LedgerSignature = Readonly<Record<string, string>>
 
-export function ledgerSignature(project: Project): Signature {
+export function ledgerSignature(project: Project): LedgerSignature {
   const dir = ledgerDir(project)
   const files = [
     EVENTS_FILE,
@@ -68,19 +68,19 @@ function namesIn(folder: string, ending: string): string[] {
 export const signatureKey = (project: Project): string => `ledger:${project.planningDir}`
 
 /** What was taken in, or written by ourselves, when somebody last looked. */
-export function knownSignature(rows: Reader, project: Project): Signature {
-  return JSON.parse(rows.localSetting(signatureKey(project)) ?? '{}') as Signature
+export function knownSignature(rows: Reader, project: Project): LedgerSignature {
+  return JSON.parse(rows.localSetting(signatureKey(project)) ?? '{}') as LedgerSignature
 }
 
 /** True when files of the ledger have changed since they were last taken in. */
-export function hasNews(view: Pick<View, 'project' | 'store'>, signature: Signature): boolean {
+export function hasNews(view: Pick<View, 'project' | 'store'>, signature: LedgerSignature): boolean {
   return !isSameSignature(
     view.store.read((rows) => knownSignature(rows, view.project)),
     signature,
   )
 }
 
-export function isSameSignature(a: Signature, b: Signature): boolean {
+export function isSameSignature(a: LedgerSignature, b: LedgerSignature): boolean {
   const names = Object.keys(a)
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name])
 }

@@ -7,7 +7,7 @@ import { onDisk } from '../../storage/faults.ts'
 import { realFs } from '../../storage/fs.ts'
 import { type Bringer, lineBringers } from './brought-by.ts'
 import type { Coordination } from '../coordination.ts'
-import { isEventFile, ledgerDir, type Signature } from './ledger-files.ts'
+import { isEventFile, ledgerDir, type LedgerSignature } from './ledger-files.ts'
 import type { NewEvent } from '../store.ts'
 
 /** The type of such an entry. Whatever type, actor and origin the line claims is in its payload, where nothing counts it. */
@@ -27,7 +27,7 @@ export interface Reports {
 }
 
 /** Lines that are new here, of event files that have changed since `known`. */
-export function readReports(room: Coordination, known: Signature, signature: Signature): Reports {
+export function readReports(room: Coordination, known: LedgerSignature, signature: LedgerSignature): Reports {
   const events: Omit<NewEvent, 'wallMs'>[] = []
   const skipped: string[] = []
   for (const name of Object.keys(signature).filter((file) => isEventFile(file) && signature[file] !== known[file]))

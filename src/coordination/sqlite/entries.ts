@@ -14,21 +14,29 @@ import { headOf } from './reading.ts'
 import { eventFrom } from './rows.ts'
 import type { Statements } from './statements.ts'
 
-export interface Signature {
+export interface EntryStamp {
   readonly id: string
   readonly wallMs: number
   readonly by: Omit<Author, 'haid'>
 }
 
-/** Returns the number that the entry got. */
-export function appendEntry(sql: Statements, draft: EntryDraft, { id, wallMs, by }: Signature): number {
+export type NewEntry = Pick<EntryDraft, 'haid' | 'firstEvent' | 'lastEvent' | 'puts'>
+
+/** Returns the number that the entry got, or has already where it comes from a fleet's log. */
+export function appendEntry(
+  sql: Statements,
+  draft: NewEntry,
+  { id, wallMs, by }: EntryStamp,
+  at: number | null = null,
+): number {
   const { puts } = draft
   const text = JSON.stringify(puts)
   const tables = [...new Set(puts.map(({ table }) => table))].join(' ')
   const row = sql.one(
-    `INSERT INTO entries (id, wall_ms, haid, session_id, run_id, first_event, last_event, bytes_total, tables, puts)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ? + coalesce((SELECT bytes_total FROM entries ORDER BY seq DESC LIMIT 1), 0), ?, ?)
+    `INSERT INTO entries (seq, id, wall_ms, haid, session_id, run_id, first_event, last_event, bytes_total, tables, puts)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ? + coalesce((SELECT bytes_total FROM entries ORDER BY seq DESC LIMIT 1), 0), ?, ?)
      RETURNING seq`,
+    at,
     id,
     wallMs,
     draft.haid,

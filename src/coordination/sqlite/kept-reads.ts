@@ -4,7 +4,7 @@ import type { SharedTable } from '../log-entry.ts'
 import type { Reader } from '../store.ts'
 
 /** The store underneath: a read transaction, and what was committed since a number. */
-export interface Source {
+export interface ReadSource {
   readonly rows: Reader
   begin(): void
   commit(): void
@@ -22,7 +22,7 @@ type Kind = Extract<SharedTable, 'agents' | 'claims' | 'settings'> | 'local'
  * call. A change of our own moves no version, so whoever makes one calls `forget`.
  */
 export class KeptReads {
-  readonly #source: Source
+  readonly #source: ReadSource
   readonly #answers = new Map<Kind, Map<string, unknown>>()
   readonly #view: Reader
   /** In all answers together. */
@@ -34,7 +34,7 @@ export class KeptReads {
   /** How often a commit came between a kept answer and a fresh one. */
   #overtaken = 0
 
-  constructor(source: Source) {
+  constructor(source: ReadSource) {
     this.#source = source
     this.#view = this.#keeping(source.rows)
   }
@@ -122,6 +122,17 @@ export class KeptReads {
       tickets: () => this.#fresh(() => rows.tickets()),
       task: (taskId) => this.#fresh(() => rows.task(taskId)),
       tasks: (query) => this.#fresh(() => rows.tasks(query)),
+      lastSign: (who) => this.#fresh(() => rows.lastSign(who)),
+      contract: (taskId) => this.#fresh(() => rows.contract(taskId)),
+      queueHeads: () => this.#fresh(() => rows.queueHeads()),
+      parked: () => this.#fresh(() => rows.parked()),
+      deadlines: (byMs) => this.#fresh(() => rows.deadlines(byMs)),
+      worker: (workerId) => this.#fresh(() => rows.worker(workerId)),
+      workers: () => this.#fresh(() => rows.workers()),
+      attempts: (query) => this.#fresh(() => rows.attempts(query)),
+      tokenReservations: (taskId) => this.#fresh(() => rows.tokenReservations(taskId)),
+      assignment: (assignmentId) => this.#fresh(() => rows.assignment(assignmentId)),
+      assignments: (query) => this.#fresh(() => rows.assignments(query)),
       head: () => this.#fresh(() => rows.head()),
     }
   }

@@ -7,6 +7,7 @@ import { STORE_MAKING_MS } from '../../limits.ts'
 import { linkError, onDisk } from '../../storage/faults.ts'
 import { type Database, openDatabase } from '../../storage/sqlite.ts'
 import type { Author } from '../log-entry.ts'
+import { FLEET_SETTING } from '../membership.ts'
 import type { Store, Writer } from '../store.ts'
 import { CommitWatch } from './commit-watch.ts'
 import { appendEntry, entriesAfter, tablesSince } from './entries.ts'
@@ -15,6 +16,7 @@ import { followEntries } from './follow.ts'
 import { KeptReads } from './kept-reads.ts'
 import { createReader, headOf } from './reading.ts'
 import { MIGRATIONS } from './schema.ts'
+import type { Member, MemberOptions } from './member.ts'
 import { Statements } from './statements.ts'
 import { createWriter } from './writing.ts'
 
@@ -22,6 +24,10 @@ export interface WritableOptions {
   readonly clock: Clock
   /** Of entries. */
   readonly newId: () => string
+  /** For a store that belongs to a fleet. Without it such a store is read and never changed. */
+  readonly member?: MemberOptions | undefined
+  /** How long to wait for somebody else's transaction, where that is less than usual. */
+  readonly busyMs?: number | undefined
 }
 
 export interface ReadOnlyOptions {
@@ -39,7 +45,7 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
   const isThere = isStoreThere(path)
   if (isReadOnly && !isThere) return undefined
   if (isThere) refuseEmptied(path)
-  const db = openCurrent(path, isReadOnly)
+  const db = isReadOnly ? openToRead(path) : openDatabase(path, { migrations: MIGRATIONS, ...busyOf(options) })
   const opened = fileAt(path)
   // Whatever is done in a file that has left its place, nobody else would ever see.
   const refuseReplaced = (): void => {
@@ -71,10 +77,19 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
   })
   let draft = new EntryDraft()
   const writer = createWriter(sql, reader, () => draft)
-  const decide = <T>(act: (rows: Writer) => T, by: Omit<Author, 'haid'>): { result: T; seq: number | undefined } =>
+  const run = <T>(act: (rows: Writer) => T): { result: T; draft: EntryDraft } => {
+    draft = new EntryDraft()
+    return { result: act(writer), draft }
+  }
+  /** Nothing when the store belongs to a fleet, and nothing was done. */
+  const decide = <T>(
+    act: (rows: Writer) => T,
+    by: Omit<Author, 'haid'>,
+  ): { result: T; seq: number | undefined } | undefined =>
     db.transaction(() => {
-      draft = new EntryDraft()
-      const result = act(writer)
+      // Under the lock: another process may have joined one since the last change.
+      if (reader.localSetting(FLEET_SETTING) !== undefined) return undefined
+      const { result, draft } = run(act)
       if (draft.isEmpty || isReadOnly) return { result, seq: undefined }
       const { clock, newId } = options
       return { result, seq: appendEntry(sql, draft, { id: newId(), wallMs: clock.wallMs(), by }) }
@@ -85,13 +100,35 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
   }
   const commits = new CommitWatch({ path, clock: options.clock, head })
   let isOpen = true
+  let joined: Member | undefined
+  const member = async (): Promise<Member> => {
+    if (isReadOnly || options.member === undefined) throw notForMembers(path)
+    const { clock, newId, member: more } = options
+    const changed = (): void => {
+      kept.forget()
+      commits.announce(headOf(sql))
+    }
+    // Loaded where it is needed: a check of a machine alone must not read it.
+    const { Member: Made } = await import('./member.ts')
+    joined ??= new Made({ ...more, path, db, sql, newId, wallMs: () => clock.wallMs(), run, changed })
+    return joined
+  }
+  const belongsToFleet = (): boolean => kept.read((rows) => rows.localSetting(FLEET_SETTING)) !== undefined
   return {
     async change(act, by = NOWHERE) {
       refuseReplaced()
       try {
-        const { result, seq } = decide(act, by)
-        if (seq !== undefined) commits.announce(seq)
-        return result
+        for (;;) {
+          // A member is asked first: that it still is one, it sees under the lock that it takes anyway.
+          const made = joined === undefined ? undefined : await joined.change(act, by)
+          if (made !== undefined) return made.result
+          const decided = decide(act, by)
+          if (decided !== undefined) {
+            if (decided.seq !== undefined) commits.announce(decided.seq)
+            return decided.result
+          }
+          await member()
+        }
       } finally {
         kept.forget()
       }
@@ -110,9 +147,22 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
         afterSeq,
         signal,
       ),
+    async link(signal, onFailure) {
+      try {
+        if (belongsToFleet()) await (await member()).link(signal, onFailure)
+      } catch (error) {
+        // Most of those who link go on without waiting for it: a store that is locked or newer by now must not end them.
+        if (!(error instanceof HeimdallError)) throw error
+        onFailure?.(error)
+      }
+    },
+    async catchUp() {
+      if (belongsToFleet()) await (await member()).catchUp()
+    },
     close() {
       if (!isOpen) return
       isOpen = false
+      void joined?.close()
       commits.close()
       db.close()
     },
@@ -162,9 +212,16 @@ function replaced(path: string): HeimdallError {
   })
 }
 
+function notForMembers(path: string): HeimdallError {
+  return new HeimdallError('FLEET_NOT_JOINED', `${path} belongs to a fleet, and was opened without it`, {
+    hint: 'heimdall fleet status says which',
+  })
+}
+
+const busyOf = ({ busyMs }: WritableOptions): { busyMs?: number } => (busyMs === undefined ? {} : { busyMs })
+
 /** A store that an older version left behind, or a crash right after its making, has to be migrated before it can be read. */
-function openCurrent(path: string, isReadOnly: boolean): Database {
-  if (!isReadOnly) return openDatabase(path, { migrations: MIGRATIONS })
+function openToRead(path: string): Database {
   const db = openDatabase(path, { migrations: MIGRATIONS, readOnly: true })
   const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
   if (version === MIGRATIONS.length) return db

@@ -5,7 +5,9 @@ import type { Scope } from '../../scopes/scope.ts'
 import type { Row } from '../log-entry.ts'
 import type { Claim, Reader } from '../store.ts'
 import { agentFrom, claimFrom, eventFrom, incursionFrom, noteFrom, taskFrom, ticketFrom } from './rows.ts'
-import type { Statements, Value } from './statements.ts'
+import { conditions } from './conditions.ts'
+import { createDispatchReader } from './dispatch-rows.ts'
+import type { Statements } from './statements.ts'
 
 const AGENTS = 'SELECT * FROM agents LEFT JOIN local_agents USING (haid)'
 const CLAIMS = 'SELECT * FROM claims LEFT JOIN local_claims USING (epoch)'
@@ -107,13 +109,14 @@ export function createReader(sql: Statements): Reader {
     tickets: () =>
       sql.all('SELECT * FROM tickets LEFT JOIN local_tickets USING (ticket) ORDER BY ticket').map(ticketFrom),
     task: (taskId) => map(sql.one('SELECT * FROM tasks WHERE task_id = ?', taskId), taskFrom),
-    tasks({ owner, state }) {
-      const where = conditions({ owner, state })
+    tasks({ owner, state, dispatched }) {
+      const where = conditions({ owner, state }, dispatched === true ? ['needs IS NOT NULL'] : [])
       return sql.all(`SELECT * FROM tasks ${where.sql} ORDER BY started_ms, task_id`, ...where.values).map(taskFrom)
     },
     setting: (key) => map(sql.one('SELECT value FROM settings WHERE key = ?', key), valueOf),
     localSetting: (key) => map(sql.one('SELECT value FROM local_settings WHERE key = ?', key), valueOf),
     head: () => headOf(sql),
+    ...createDispatchReader(sql),
   }
 }
 
@@ -125,17 +128,6 @@ const valueOf = (row: Row): string => String(row['value'])
 
 function map<T>(row: Row | undefined, make: (row: Row) => T): T | undefined {
   return row === undefined ? undefined : make(row)
-}
-
-/** `WHERE a = ? AND b = ?` of the values that are given. */
-function conditions(wanted: Readonly<Record<string, string | undefined>>): { sql: string; values: Value[] } {
-  const given = Object.entries(wanted).flatMap(([column, value]) =>
-    value === undefined ? [] : [[column, value] as const],
-  )
-  return {
-    sql: given.length === 0 ? '' : `WHERE ${given.map(([column]) => `${column} = ?`).join(' AND ')}`,
-    values: given.map(([, value]) => value),
-  }
 }
 
 /** Scopes of a claim never change, and comparing them compiles them: a long-lived process keeps the parsed ones, oldest out first. */

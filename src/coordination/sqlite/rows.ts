@@ -1,6 +1,8 @@
 // Rows of the tables as values of the store's types, and back: the shared row, and beside it what this machine alone knows.
 import type { Scope } from '../../scopes/scope.ts'
 import type { Row } from '../log-entry.ts'
+import { ELSEWHERE, number, numberOrNull, text, textOrNull } from './cells.ts'
+import { dispatchColumns, dispatchFrom } from './dispatch-rows.ts'
 import type { Moment } from '../moment.ts'
 import type {
   ActorKind,
@@ -17,14 +19,6 @@ import type {
   Ticket,
 } from '../store.ts'
 
-const text = (row: Row, column: string): string => String(row[column])
-const number = (row: Row, column: string): number => Number(row[column])
-const textOrNull = (row: Row, column: string): string | null => (row[column] === null ? null : text(row, column))
-const numberOrNull = (row: Row, column: string): number | null => (row[column] === null ? null : number(row, column))
-
-/** Of a time that another machine read: nothing but the wall is known of it here, and no boot is called this. */
-const ELSEWHERE = { boot: '', monoMs: 0 } as const
-
 /** The local reading belongs to one wall time; where the shared row has another by now, it was made elsewhere. */
 function momentFrom(row: Row, name: 'granted' | 'since'): Moment {
   const wallMs = number(row, `${name}_wall_ms`)
@@ -34,7 +28,7 @@ function momentFrom(row: Row, name: 'granted' | 'since'): Moment {
 }
 
 export function agentRow(agent: Omit<Agent, 'beat' | 'seen'>): Row {
-  const { runtime: session } = agent
+  const { runtime } = agent
   return {
     haid: agent.haid,
     agent_id: agent.agentId,
@@ -46,16 +40,16 @@ export function agentRow(agent: Omit<Agent, 'beat' | 'seen'>): Row {
     version: agent.version,
     created_ms: agent.createdMs,
     revoked_ms: agent.revokedMs,
-    session_epoch: session.epoch,
-    session_secret_hash: session.secretHash,
-    session_client: session.client,
-    session_started_ms: session.startedMs,
-    session_ended_ms: session.endedMs,
+    session_epoch: runtime.epoch,
+    session_secret_hash: runtime.secretHash,
+    session_client: runtime.client,
+    session_started_ms: runtime.startedMs,
+    session_ended_ms: runtime.endedMs,
   }
 }
 
-export function localAgentRow({ haid, runtime: session }: Pick<Agent, 'haid' | 'runtime'>): Row {
-  return { haid, process_epoch: session.epoch, session_process: session.process, session_tree: session.tree }
+export function localAgentRow({ haid, runtime }: Pick<Agent, 'haid' | 'runtime'>): Row {
+  return { haid, process_epoch: runtime.epoch, session_process: runtime.process, session_tree: runtime.tree }
 }
 
 export function agentFrom(row: Row): Agent {
@@ -264,15 +258,25 @@ export function noteFrom(row: Row): Note {
 export function taskFrom(row: Row): Task {
   return {
     taskId: text(row, 'task_id'),
-    owner: text(row, 'owner'),
+    owner: textOrNull(row, 'owner'),
     state: text(row, 'state') as TaskState,
     title: text(row, 'title'),
     startedMs: number(row, 'started_ms'),
     endedMs: numberOrNull(row, 'ended_ms'),
     summary: textOrNull(row, 'summary'),
+    dispatch: dispatchFrom(row),
   }
 }
 
-export function taskRow({ taskId, owner, state, title, startedMs, endedMs, summary }: Task): Row {
-  return { task_id: taskId, owner, state, title, started_ms: startedMs, ended_ms: endedMs, summary }
+export function taskRow({ taskId, owner, state, title, startedMs, endedMs, summary, dispatch }: Task): Row {
+  return {
+    task_id: taskId,
+    owner,
+    state,
+    title,
+    started_ms: startedMs,
+    ended_ms: endedMs,
+    summary,
+    ...dispatchColumns(dispatch),
+  }
 }

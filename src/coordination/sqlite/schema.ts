@@ -264,4 +264,101 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE numbered_notes RENAME TO notes;
   CREATE INDEX notes_by_recipient ON notes (to_agent, state);
   `,
+  `
+  -- Tasks that are dispatched: they wait in a queue before anybody owns them, and have more ways to end.
+  CREATE TABLE dispatched_tasks (
+    task_id TEXT PRIMARY KEY,
+    owner TEXT,
+    state TEXT NOT NULL
+      CHECK (state IN ('queued', 'parked', 'in_progress', 'triage', 'done', 'partial', 'failed', 'canceled')),
+    title TEXT NOT NULL,
+    started_ms INTEGER NOT NULL,
+    ended_ms INTEGER,
+    summary TEXT,
+    needs TEXT,
+    due_ms INTEGER,
+    wake_ms INTEGER,
+    deadline_ms INTEGER,
+    token_budget INTEGER,
+    attempts INTEGER,
+    failures INTEGER,
+    reason TEXT
+  ) STRICT;
+  INSERT INTO dispatched_tasks (task_id, owner, state, title, started_ms, ended_ms, summary)
+    SELECT task_id, owner, state, title, started_ms, ended_ms, summary FROM tasks;
+  DROP TABLE tasks;
+  ALTER TABLE dispatched_tasks RENAME TO tasks;
+  CREATE INDEX tasks_by_owner ON tasks (owner, state);
+  CREATE INDEX tasks_by_needs ON tasks (state, needs, due_ms, task_id) WHERE needs IS NOT NULL;
+  CREATE INDEX tasks_by_deadline ON tasks (deadline_ms) WHERE deadline_ms IS NOT NULL AND ended_ms IS NULL;
+
+  CREATE TABLE contracts (task_id TEXT PRIMARY KEY, contract TEXT NOT NULL) STRICT;
+
+  CREATE TABLE workers (
+    worker_id TEXT PRIMARY KEY,
+    instance_id TEXT NOT NULL,
+    url TEXT,
+    speaks TEXT NOT NULL CHECK (speaks IN ('extension', 'plain')),
+    state TEXT NOT NULL CHECK (state IN ('ready', 'busy', 'draining', 'gone')),
+    ttl_s INTEGER NOT NULL,
+    profile TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE local_workers (
+    worker_id TEXT PRIMARY KEY,
+    -- Whose lease this is: of a later instance it says nothing.
+    renewed_instance TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    renewed_boot TEXT NOT NULL,
+    renewed_mono_ms REAL NOT NULL,
+    renewed_wall_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE attempts (
+    attempt_id TEXT PRIMARY KEY,
+    task_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    worker_id TEXT NOT NULL,
+    instance_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    remote_id TEXT,
+    sent_ms INTEGER NOT NULL,
+    accepted_ms INTEGER,
+    ended_ms INTEGER,
+    is_late INTEGER NOT NULL,
+    result TEXT
+  ) STRICT;
+  CREATE INDEX attempts_by_task ON attempts (task_id, number);
+  CREATE INDEX attempts_open ON attempts (state) WHERE state IN ('sent', 'accepted');
+
+  CREATE TABLE token_reservations (
+    reservation_id TEXT PRIMARY KEY,
+    task_id TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    reserved INTEGER NOT NULL,
+    settled INTEGER,
+    source TEXT
+  ) STRICT;
+  CREATE INDEX token_reservations_by_task ON token_reservations (task_id, attempt);
+
+  CREATE TABLE assignments (
+    assignment_id TEXT PRIMARY KEY,
+    task_id TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    from_peer TEXT NOT NULL,
+    worker_id TEXT NOT NULL,
+    instance_id TEXT NOT NULL,
+    context_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    run_id TEXT,
+    accepted_ms INTEGER NOT NULL,
+    ended_ms INTEGER,
+    contract TEXT NOT NULL,
+    result TEXT
+  ) STRICT;
+  CREATE INDEX assignments_by_task ON assignments (task_id, attempt);
+  CREATE INDEX assignments_open ON assignments (worker_id, state) WHERE state IN ('accepted', 'running');
+  `,
+  `
+  ALTER TABLE assignments ADD COLUMN asks TEXT;
+  `,
 ]

@@ -1,7 +1,8 @@
 // Everything that a change writes, as SQL. Shared rows go through the draft of the entry, local ones do not.
 import { type Row, SHARED_TABLES, type SharedTable } from '../log-entry.ts'
 import type { Reader, Writer } from '../store.ts'
-import type { EntryDraft } from './entry-draft.ts'
+import { createDispatchWriter } from './dispatch-rows.ts'
+import type { EntryDraft, LocalWrite } from './entry-draft.ts'
 import { agentRow, claimChanges, claimRow, eventRow, localAgentRow, localClaimRow, noteRow, taskRow } from './rows.ts'
 import type { Statements } from './statements.ts'
 
@@ -12,8 +13,14 @@ export function createWriter(sql: Statements, reader: Reader, draft: () => Entry
     const put = sql.one(`${upsert(table, key, row)} RETURNING *`, ...Object.values(row))
     if (put !== undefined) draft().put(table, put)
   }
+  const locally = (...write: LocalWrite): void => {
+    sql.run(...write)
+    draft().local.push(write)
+  }
   const keepLocally = (table: string, key: string, row: Row): void =>
-    sql.run(upsert(table, key, row), ...Object.values(row))
+    locally(upsert(table, key, row), ...Object.values(row))
+  /** A sign of life, which a fleet is told of. */
+  const signOf = (who: string): void => void draft().signs.add(who)
   const add = (table: SharedTable, row: Row): Row => {
     const added = sql.one(`${insert(table, row)} RETURNING *`, ...Object.values(row)) ?? {}
     draft().put(table, added)
@@ -77,6 +84,7 @@ export function createWriter(sql: Statements, reader: Reader, draft: () => Entry
         refreshed_mono_ms: refreshed.monoMs,
         refreshed_wall_ms: refreshed.wallMs,
       })
+      signOf(ticketSign(ticket))
       return ticket
     },
     removeTicket(ticket) {
@@ -85,10 +93,12 @@ export function createWriter(sql: Statements, reader: Reader, draft: () => Entry
       draft().remove('tickets', ticket)
       sql.run('DELETE FROM local_tickets WHERE ticket = ?', ticket)
     },
+    ...createDispatchWriter({ share, keepLocally, sign: signOf }),
     putTask: (task) => share('tasks', 'task_id', taskRow(task)),
     putSetting: (key, value) => share('settings', 'key', { key, value }),
-    beat: (haid, at) =>
-      sql.run(
+    beat(haid, at) {
+      signOf(haid)
+      locally(
         `INSERT INTO local_agents (haid, beat_count, beat_boot, beat_mono_ms, beat_wall_ms) VALUES (?, 1, ?, ?, ?)
          ON CONFLICT (haid) DO UPDATE SET beat_count = coalesce(beat_count, 0) + 1, beat_boot = excluded.beat_boot,
            beat_mono_ms = excluded.beat_mono_ms, beat_wall_ms = excluded.beat_wall_ms`,
@@ -96,15 +106,18 @@ export function createWriter(sql: Statements, reader: Reader, draft: () => Entry
         at.boot,
         at.monoMs,
         at.wallMs,
-      ),
-    putBeat: (haid, { count, at }) =>
+      )
+    },
+    putBeat(haid, { count, at }) {
+      signOf(haid)
       keepLocally('local_agents', 'haid', {
         haid,
         beat_count: count,
         beat_boot: at.boot,
         beat_mono_ms: at.monoMs,
         beat_wall_ms: at.wallMs,
-      }),
+      })
+    },
     putSighting: (haid, { boot, count, monoMs, ageMs }) =>
       keepLocally('local_agents', 'haid', {
         haid,
@@ -113,17 +126,22 @@ export function createWriter(sql: Statements, reader: Reader, draft: () => Entry
         seen_mono_ms: monoMs,
         seen_age_ms: ageMs,
       }),
-    refreshTicket: (ticket, at) =>
-      sql.run(
+    refreshTicket(ticket, at) {
+      signOf(ticketSign(ticket))
+      locally(
         'UPDATE local_tickets SET refreshed_boot = ?, refreshed_mono_ms = ?, refreshed_wall_ms = ? WHERE ticket = ?',
         at.boot,
         at.monoMs,
         at.wallMs,
         ticket,
-      ),
+      )
+    },
     putLocalSetting: (key, value) => keepLocally('local_settings', 'key', { key, value }),
   }
 }
+
+/** What a waiter's signs are known by. */
+export const ticketSign = (ticket: number | string): string => `ticket:${ticket}`
 
 function insert(table: string, row: Row): string {
   const columns = Object.keys(row)

@@ -13,7 +13,7 @@ import { freeName } from './names.ts'
 import type { ProcessRef } from './process-ref.ts'
 import type { Agent, Reader } from '../store.ts'
 
-export type Evidence =
+type Evidence =
   | {
       readonly reason: 'uncommitted_scope'
       readonly summary: string
@@ -37,6 +37,8 @@ export interface AdoptionOptions {
   readonly confirmedBy?: string | undefined
   /** The process tree that goes on as this agent, where that is a session. */
   readonly tree?: ProcessRef | undefined
+  /** The process that the new session is made for, and ends with. */
+  readonly process?: ProcessRef | undefined
   readonly keys?: SecretKeeper | undefined
 }
 
@@ -93,7 +95,7 @@ export async function adopt(
       const sign = options.confirmedBy === undefined ? signOfLife(room, change.rows, agent, options.tree) : undefined
       if (sign !== undefined) throw rejected(change.rows, name, sign)
       const tasks = [...new Set([...(evidence?.tasks ?? []), ...claimedTasks(change.rows, agent)])]
-      const enrolled = newSession(room, change, agent, { secret, tree: options.tree })
+      const enrolled = newSession(room, change, agent, { secret, tree: options.tree, process: options.process })
       change.record({
         type: 'RESUME',
         actor: agent.agentId,

@@ -39,12 +39,12 @@ export function livenessIn(observer: Observer, rows: Pick<Reader, 'setting'>, ag
 }
 
 /** Its session has ended, or the process that the session was made for is provably gone: nobody is left to wait for. */
-export function isOver({ fateOf }: Pick<Observer, 'fateOf'>, { runtime: session }: Agent): boolean {
-  return session.endedMs !== null || (session.process !== null && fateOf(session.process) === 'gone')
+export function isOver({ fateOf }: Pick<Observer, 'fateOf'>, { runtime }: Agent): boolean {
+  return runtime.endedMs !== null || (runtime.process !== null && fateOf(runtime.process) === 'gone')
 }
 
 /** The process that the agent was made for, or that it was registered in, provably runs. */
-export function isRunning({ fateOf }: Pick<Observer, 'fateOf'>, { runtime: session }: Agent): boolean {
-  const process = session.process ?? session.tree
-  return session.endedMs === null && process !== null && fateOf(process) === 'alive'
+export function isRunning({ fateOf }: Pick<Observer, 'fateOf'>, { runtime }: Agent): boolean {
+  const process = runtime.process ?? runtime.tree
+  return runtime.endedMs === null && process !== null && fateOf(process) === 'alive'
 }

@@ -10,10 +10,10 @@ import { registerHaid } from './registration.ts'
 import { keysOf, readKey } from './key-files.ts'
 import { type Place, placeOf } from './place.ts'
 import type { Agent, Reader } from '../store.ts'
-import { agentMadeFor, enrolTree, haidOfTree, sessionRole } from './tree-identity.ts'
+import { agentMadeFor, enrolTree, haidOfTree, hostRole, sessionRole } from './tree-identity.ts'
 import { NAME_VARIABLES, SECRET_VARIABLE, SESSION_VARIABLE, TRACKER_VARIABLE } from './variables.ts'
 
-export interface Asking {
+export interface CallOrigin {
   readonly env: Env
   /** Where the call comes from; nothing where processes cannot be read. */
   readonly place: Place | undefined
@@ -25,8 +25,8 @@ export interface Asking {
 export type Proof = 'secret' | 'process' | 'key' | 'none'
 
 export interface Caller {
-  /** What it is taken as: a session, a terminal that was set apart, the name it gave, or what everybody starts as. */
-  readonly as: 'session' | 'terminal' | 'name' | 'everybody'
+  /** What it is taken as: a session, a host that runs by itself, a terminal that was set apart, the name it gave, or what everybody starts as. */
+  readonly as: 'session' | 'host' | 'terminal' | 'name' | 'everybody'
   readonly haid: string
   /** Nothing for one that is not registered yet; acting registers it. */
   readonly agent: Agent | undefined
@@ -41,25 +41,26 @@ export interface Caller {
 let place: Place | undefined
 
 /** Of this very process, for a door that lives as long as one call: where it runs does not change. */
-export function askingHere(env: Env, named?: string): Asking {
+export function askingHere(env: Env, named?: string): CallOrigin {
   place ??= placeOf()
   return { env, place, named }
 }
 
 /** May run as often as one likes: it reads. */
-export function caller(room: Coordination, asking: Asking): Caller {
+export function caller(room: Coordination, asking: CallOrigin): Caller {
   return room.store.read((rows) => new Resolution(room, rows, asking).caller())
 }
 
 /** Who a caller would be in a repository where nobody has acted yet. */
-export function haidBeforeAny(rootHaid: string, asking: Asking): string {
-  const { session } = asking.place ?? {}
+export function haidBeforeAny(rootHaid: string, asking: CallOrigin): string {
+  const { session, host } = asking.place ?? {}
   const named = labelsOf(rootHaid, asking).find((label) => readHaid(label) !== undefined)
-  return named ?? (session === undefined ? rootHaid : `${rootOf(rootHaid)}/${sessionRole(session.id)}`)
+  const role = session !== undefined ? sessionRole(session.id) : host === undefined ? undefined : hostRole(host)
+  return named ?? (role === undefined ? rootHaid : `${rootOf(rootHaid)}/${role}`)
 }
 
 /** The caller as the one who acts: registered if it is new, refused on record if it is not who it says. */
-export async function actAs(room: Coordination, asking: Asking, found: Caller): Promise<AgentActor> {
+export async function actAs(room: Coordination, asking: CallOrigin, found: Caller): Promise<AgentActor> {
   if (found.refused !== undefined) {
     // A name that nobody has is a mistake, not an attempt.
     if (found.refused.to !== null) await recordRefusal(room, found.refused.error, found.refused)
@@ -85,8 +86,8 @@ async function enrolCaller(
   place: Place | undefined,
   { haid, proof }: Caller,
 ): Promise<AgentActor | undefined> {
-  if (proof === 'process' && place?.session !== undefined) {
-    const role = sessionRole(place.session.id)
+  if (proof === 'process' && place !== undefined) {
+    const role = place.session === undefined ? hostRole(place.host ?? '') : sessionRole(place.session.id)
     const agent = await changeAsOther(room, { kind: 'system' }, (change) => enrolTree(room, change, place.tree, role))
     return { kind: 'agent', haid: agent.haid, secret: null, tree: place.tree }
   }
@@ -134,12 +135,12 @@ interface Own {
 class Resolution {
   readonly #room: Coordination
   readonly #rows: Reader
-  readonly #asking: Asking
+  readonly #asking: CallOrigin
   readonly #place: Place | undefined
   /** What the variables say: the strongest first. */
   readonly #labels: readonly string[]
 
-  constructor(room: Coordination, rows: Reader, asking: Asking) {
+  constructor(room: Coordination, rows: Reader, asking: CallOrigin) {
     this.#room = room
     this.#rows = rows
     this.#asking = asking
@@ -158,8 +159,15 @@ class Resolution {
   #unnamed(): Caller {
     const session = this.#ofSession()
     if (session !== undefined) return session
-    const made = this.#place === undefined ? undefined : agentMadeFor(this.#room, this.#rows, this.#place.tree)
-    if (made !== undefined) return this.#byProcess('terminal', made, 'this process tree has a name of its own')
+    const { tree, host } = this.#place ?? {}
+    const made = tree === undefined ? undefined : agentMadeFor(this.#room, this.#rows, tree)
+    const because = host === undefined ? 'this process tree has a name of its own' : `${host} runs it`
+    if (made !== undefined) return this.#byProcess(host === undefined ? 'terminal' : 'host', made, because)
+    // Hooks, shims, the ledger server and commits of one host session all descend from the host: they are one agent.
+    if (tree !== undefined && host !== undefined) {
+      const haid = haidOfTree(this.#room, this.#rows, tree, hostRole(host))
+      return { as: 'host', haid, agent: undefined, proof: 'process', because, secret: null }
+    }
     return this.#byKey('everybody', this.#room.rootHaid, 'no session and no variable says otherwise')
   }
 
@@ -310,16 +318,16 @@ class Resolution {
 
 /** Held by a process that is not above the caller. Where nothing can be proved of it, its beats decide. */
 function isHeldElsewhere(room: Coordination, rows: Reader, agent: Agent, place: Place | undefined): boolean {
-  const { runtime: session } = agent
+  const { runtime } = agent
   if (place !== undefined && speaksFor(agent, place.tree)) return false
   if (isRunning(room, agent)) return true
-  const process = session.process ?? session.tree
+  const process = runtime.process ?? runtime.tree
   return (
     process !== null && room.fateOf(process) === 'unknown' && livenessIn(room, rows, agent, room.now()) !== 'evicted'
   )
 }
 
-function labelsOf(rootHaid: string, { env, place }: Asking): string[] {
+function labelsOf(rootHaid: string, { env, place }: CallOrigin): string[] {
   const names = NAME_VARIABLES.flatMap((name) => textOf(env, name) ?? [])
   if (names.length > 0) return names
   const tracker = textOf(env, TRACKER_VARIABLE)

@@ -10,7 +10,7 @@ import type { SecretKeeper } from './key-files.ts'
 import type { ProcessRef } from './process-ref.ts'
 import type { Agent } from '../store.ts'
 
-export interface Connection {
+export interface ConnectedClient {
   /** Name that the client gives itself. */
   readonly client: string
   /** The server's own process: the identity ends with it. */
@@ -26,7 +26,11 @@ export interface Connection {
  * claims of an earlier session is taken up only when the same process has started that session as well: otherwise it
  * would be adoption without evidence. A label is what the caller asked for by name, so it is given as it is or not at all.
  */
-export async function joinAsClient(room: Coordination, connection: Connection, keys?: SecretKeeper): Promise<Enrolled> {
+export async function joinAsClient(
+  room: Coordination,
+  connection: ConnectedClient,
+  keys?: SecretKeeper,
+): Promise<Enrolled> {
   const { client, process, startedBy, label } = connection
   return withSecret(room, keys, (secret) =>
     changeAsOther(room, { kind: 'system' }, (change) => {
@@ -102,7 +106,7 @@ function heldBy({ rows }: Change, haid: string): string[] {
 export async function takeUp(
   room: Coordination,
   proof: { readonly haid: string; readonly secret: string },
-  connection: Connection,
+  connection: ConnectedClient,
   keys?: SecretKeeper,
 ): Promise<Enrolled> {
   return withSecret(room, keys, (secret) =>

@@ -54,7 +54,7 @@ export interface Enrolment extends Origin {
 
 export function enrol(room: Coordination, { rows, now, record }: Change, enrolment: Enrolment): Enrolled {
   const { haid, agentId, role, displayName, client, secret } = enrolment
-  const session = makeSession(room, 1, enrolment)
+  const runtime = makeRuntime(room, 1, enrolment)
   const agent: Agent = {
     haid,
     agentId,
@@ -68,11 +68,11 @@ export function enrol(room: Coordination, { rows, now, record }: Change, enrolme
     revokedMs: null,
     beat: { count: 1, at: now },
     seen: null,
-    runtime: session,
+    runtime,
   }
   rows.putAgent(agent)
   rows.putBeat(haid, agent.beat)
-  record({ type: 'REGISTER', actor: agentId, actorKind: 'agent', payload: { haid, role, epoch: session.epoch } })
+  record({ type: 'REGISTER', actor: agentId, actorKind: 'agent', payload: { haid, role, epoch: runtime.epoch } })
   return { agent, secret }
 }
 
@@ -84,19 +84,19 @@ export function newSession(
   origin: Origin & { readonly secret: string },
   more: Readonly<Record<string, unknown>> = {},
 ): Enrolled {
-  const session = makeSession(room, agent.runtime.epoch + 1, origin)
-  rows.putAgent({ ...agent, runtime: session, version: agent.version + 1 })
+  const runtime = makeRuntime(room, agent.runtime.epoch + 1, origin)
+  rows.putAgent({ ...agent, runtime, version: agent.version + 1 })
   rows.beat(agent.haid, now)
   record({
     type: 'SESSION',
     actor: agent.agentId,
     actorKind: 'agent',
-    payload: { haid: agent.haid, epoch: session.epoch, ...more },
+    payload: { haid: agent.haid, epoch: runtime.epoch, ...more },
   })
   return { agent: rows.agent(agent.haid) ?? agent, secret: origin.secret }
 }
 
-function makeSession(room: Coordination, epoch: number, origin: Origin & { readonly secret: string }): Runtime {
+function makeRuntime(room: Coordination, epoch: number, origin: Origin & { readonly secret: string }): Runtime {
   return {
     epoch,
     secretHash: hashSecret(origin.secret),
@@ -110,20 +110,28 @@ function makeSession(room: Coordination, epoch: number, origin: Origin & { reado
 
 /** The end of a session: its claims are released, and its secret opens nothing any more. */
 export async function endSession(room: Coordination, actor: AgentActor): Promise<{ released: string[] }> {
-  return changeAs(room, actor, (change, agent) => {
-    const held = change.rows.claims({ holder: agent.haid, state: 'active' })
-    for (const claim of held) {
-      change.rows.putClaim({ ...claim, state: 'released', endedMs: change.now.wallMs, endedReason: 'session ended' })
-      change.record({
-        type: 'RELEASE',
-        claimId: claim.claimId,
-        task: claim.task,
-        payload: { epoch: claim.epoch, reason: 'session ended' },
-      })
-    }
-    end(change, agent, {})
-    return { released: held.map((claim) => claim.claimId) }
-  })
+  return changeAs(room, actor, (change, agent) => ({ released: endReleased(change, agent, 'session ended') }))
+}
+
+/** What it held is released, and it is over. Returns the claims. */
+export function endReleased(
+  change: Change,
+  agent: Agent,
+  reason: string,
+  more: Readonly<Record<string, unknown>> = {},
+): string[] {
+  const held = change.rows.claims({ holder: agent.haid, state: 'active' })
+  for (const claim of held) {
+    change.rows.putClaim({ ...claim, state: 'released', endedMs: change.now.wallMs, endedReason: reason })
+    change.record({
+      type: 'RELEASE',
+      claimId: claim.claimId,
+      task: claim.task,
+      payload: { epoch: claim.epoch, reason },
+    })
+  }
+  end(change, agent, more)
+  return held.map((claim) => claim.claimId)
 }
 
 /**

@@ -1,5 +1,5 @@
 // Where a call comes from, by processes: the tree it belongs to, and the session that tree runs in. Variables of the caller say nothing here.
-import { hostOf, lineOf, waysUp } from '../../person.ts'
+import { hostIn, hostOf, lineOf, waysUp } from '../../person.ts'
 import { supervisedBy } from '../../supervisor-process.ts'
 import type { ProcessTable } from '../../process-table.ts'
 import { lookUnswayed } from '../../processes.ts'
@@ -24,7 +24,7 @@ export function placeOf(pid = process.pid): Place | undefined {
   const table = lookUnswayed()
   const line = lineOf(table, pid)
   const terminal = terminalAbove(table, line)
-  const host = line.slice(0, terminal?.below).find((one) => hostOf(table, one) !== undefined)
+  const host = hostIn(table, line.slice(0, terminal?.below))
   const supervised = supervisedSession(table, pid)
   const session = supervised?.session ?? sessionLeft(table, terminal?.leader)
   const leader = host ?? terminal?.leader ?? unixLeader(table, pid)
@@ -32,6 +32,18 @@ export function placeOf(pid = process.pid): Place | undefined {
   const tree = processRef(root ?? pid, table)
   if (tree === undefined) return undefined
   return { tree, session, host: host === undefined ? undefined : hostOf(table, host) }
+}
+
+/**
+ * The tree by parents alone, which costs a few looks: nothing where they tell of neither a session nor a host. Whoever
+ * finds nobody for it asks `placeOf`, which also knows those that have left their parents.
+ */
+export function treeByParents(pid = process.pid): ProcessRef | undefined {
+  const table = lookUnswayed()
+  const line = lineOf(table, pid)
+  const first = line.find((_, index) => supervisedBy(table, line[index + 1] ?? 0) !== undefined)
+  const root = first ?? hostIn(table, line.slice(0, terminalAbove(table, line)?.below))
+  return root === undefined ? undefined : processRef(root, table)
 }
 
 /** True when processes show that whoever asks runs in a session. */

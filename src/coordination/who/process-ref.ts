@@ -2,6 +2,7 @@
 import { readlinkSync } from 'node:fs'
 import { bootId, UNKNOWN_BOOT } from '../../boot-id.ts'
 import { isErrno } from '../../errors.ts'
+import type { ProcessId } from '../../process-table.ts'
 import { isSame, lookUnswayed } from '../../processes.ts'
 
 /** Boot and pid namespace, pid, start. Equal texts are the same process, and nothing else is. */
@@ -16,6 +17,13 @@ export function processRef(pid: number, table = lookUnswayed()): ProcessRef | un
 /** The pid, for people. */
 export function pidOf(ref: ProcessRef): number {
   return Number(ref.split(' ')[1])
+}
+
+/** Nothing for a name that stands for no process. */
+export function processIdOf(ref: ProcessRef): ProcessId | undefined {
+  const [, pid, startTicks] = ref.split(' ').map(Number)
+  if (pid === undefined || startTicks === undefined || Number.isNaN(pid) || Number.isNaN(startTicks)) return undefined
+  return { pid, startTicks }
 }
 
 /** Alive and gone are proved; of what ran under another boot, or in another container, nothing is known. */

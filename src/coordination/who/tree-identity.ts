@@ -60,6 +60,9 @@ function hash4(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 4)
 }
 
+/** The suffix of a host that runs by itself: `claude-code`, `codex`. */
+export const hostRole = (host: string): string => slug(host) || 'host'
+
 /** The suffix of a terminal, or of whatever else a tree descends from. */
 export const treeRole = (tree: ProcessRef): string => `p${pidOf(tree)}`
 

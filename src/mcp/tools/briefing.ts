@@ -4,7 +4,7 @@ import { buildBrief } from '../../briefing/brief.ts'
 import { readClosure } from '../../briefing/capsules.ts'
 import { lookUpSymbol } from '../../briefing/symbols.ts'
 import { MCP_BODY_CHARS_MAX } from '../../limits.ts'
-import { fence, label } from '../fence.ts'
+import { fence, label } from '../../fence.ts'
 import { page } from '../page.ts'
 import { type ToolCaller, tool } from '../tool.ts'
 

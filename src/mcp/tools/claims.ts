@@ -8,9 +8,9 @@ import { resolutionHint } from '../../coordination/claims/incursions.ts'
 import { claimRecord, taskRef } from '../../coordination/records.ts'
 import { LEDGER_LEASE_MINUTES_DEFAULT } from '../../limits.ts'
 import type { Claim } from '../../coordination/store.ts'
-import { label } from '../fence.ts'
+import { label } from '../../fence.ts'
 import { page } from '../page.ts'
-import { type ToolCaller, type Outcome, tool } from '../tool.ts'
+import { type ToolCaller, type ToolOutcome, tool } from '../tool.ts'
 
 export const readClaims = tool({
   name: 'read_claims',
@@ -74,7 +74,7 @@ export const makeClaim = tool({
   },
 })
 
-function granted(room: Coordination, caller: ToolCaller, grant: Grant, task: string): Outcome {
+function granted(room: Coordination, caller: ToolCaller, grant: Grant, task: string): ToolOutcome {
   const client = room.store.read((rows) => rows.agent(caller.haid)?.runtime.client ?? null)
   const { claim, renewed, displaced, dirty, warnings } = grant
   const { shown, more } = surfaceList(claim.scopes)
@@ -100,7 +100,7 @@ function granted(room: Coordination, caller: ToolCaller, grant: Grant, task: str
   }
 }
 
-function collision({ haid }: ToolCaller, conflicts: readonly Conflict[]): Outcome {
+function collision({ haid }: ToolCaller, conflicts: readonly Conflict[]): ToolOutcome {
   const [first] = conflicts
   return {
     refused: true,
@@ -157,7 +157,7 @@ export const releaseClaim = tool({
   },
 })
 
-function released({ haid }: ToolCaller, count: number): Outcome {
+function released({ haid }: ToolCaller, count: number): ToolOutcome {
   return { data: { result: count === 0 ? 'no active claim' : `released ${count} claim(s)`, haid, released: count } }
 }
 

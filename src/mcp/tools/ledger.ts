@@ -7,7 +7,7 @@ import { listCompleted, readCompleted } from '../../coordination/ledger/complete
 import { raiseConflict, recordDecision } from '../../coordination/ledger/decisions-on-record.ts'
 import { ledgerDir } from '../../coordination/ledger/ledger-files.ts'
 import { MCP_BODY_CHARS_MAX } from '../../limits.ts'
-import { fence, label } from '../fence.ts'
+import { fence, label } from '../../fence.ts'
 import { page } from '../page.ts'
 import { type ToolCaller, tool } from '../tool.ts'
 

@@ -3,7 +3,7 @@ import { acknowledge, inbox as notesFor, markRead } from '../../coordination/not
 import type { Note } from '../../coordination/store.ts'
 import { isoSeconds } from '../../clock.ts'
 import { MCP_BODY_CHARS_MAX } from '../../limits.ts'
-import { fence, label } from '../fence.ts'
+import { fence, label } from '../../fence.ts'
 import { page } from '../page.ts'
 import { tool } from '../tool.ts'
 

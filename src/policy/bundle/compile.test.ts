@@ -333,6 +333,6 @@ test('fuzz: whatever the text, the compiler returns a snapshot or refuses with a
         }
       },
     ),
-    { numRuns: scaled(600, 100_000) },
+    { numRuns: scaled(200, 100_000) },
   )
 })

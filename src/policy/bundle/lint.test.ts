@@ -191,7 +191,7 @@ test('a rule called dead never decides', () => {
         expect(buried).not.toContain(decision.rule_id)
       }
     }),
-    { numRuns: scaled(300, 50_000) },
+    { numRuns: scaled(100, 50_000) },
   )
   expect(dead).toBeGreaterThan(0)
 })
@@ -224,7 +224,7 @@ test('a rule over another is found as by comparing each pair', () => {
         expect(shadows.firstOver(narrow, narrow, () => true)).toBe(first)
       })
     }),
-    { numRuns: scaled(300, 20_000) },
+    { numRuns: scaled(100, 20_000) },
   )
   expect(found).toBeGreaterThan(0)
 })

@@ -53,7 +53,8 @@ export function countWithin(cell: Cell | undefined, windowMs: number, nowMs: num
 /** Adds this moment and keeps the newest `most` times that still count. */
 export function addTime(cell: Cell | undefined, windowMs: number, nowMs: number, most: number): Cell {
   if (most === 0) return []
-  const kept = (cell ?? []).filter((atMs) => isWithin(atMs, windowMs, nowMs))
+  if (cell === undefined) return [nowMs]
+  const kept = cell.filter((atMs) => isWithin(atMs, windowMs, nowMs))
   kept.push(nowMs)
   return kept.length > most ? kept.slice(-most) : kept
 }

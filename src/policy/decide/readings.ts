@@ -1,16 +1,17 @@
 // What accumulators had counted before a call, and after it: noted as bare numbers, and put into words when somebody asks.
 import type { Outcome } from './meters.ts'
-import type { Counted, CounterReading } from '../types.ts'
+import type { Counted } from '../types.ts'
 
-/** Nearly every decision meets accumulators, so that a note costs two numbers and no object. */
+const NOTED = 3
+
+/** Nearly every decision meets accumulators, so that a note costs two numbers and no object, and all of them one list. */
 export class Readings {
-  readonly #counted: Counted[] = []
-  readonly #numbers: number[] = []
+  /** What is counted, and the numbers before and after, one behind the other. */
+  readonly #noted: (Counted | number)[] = []
   #outcome: Outcome = 'allowed'
 
   put(counted: Counted, before: number, after: number): void {
-    this.#counted.push(counted)
-    this.#numbers.push(before, after)
+    this.#noted.push(counted, before, after)
   }
 
   /** What became of the call: where it does not count, all is as it was before. */
@@ -19,14 +20,22 @@ export class Readings {
     return this
   }
 
-  /** In the order of the rules; empty for a call that meets none. */
-  list(): readonly CounterReading[] {
-    return this.#counted.map((counted, i): CounterReading => {
-      const before = this.#numbers[2 * i] ?? 0
-      const after = this.#counts(counted) ? (this.#numbers[2 * i + 1] ?? 0) : before
-      // Field by field: to spread one object into another takes longer than the decision.
-      return { rule_id: counted.rule_id, counter: counted.counter, limit: counted.limit, before, after }
-    })
+  /** In the order of the rules; none for a call that meets none. */
+  get count(): number {
+    return this.#noted.length / NOTED
+  }
+
+  counted(at: number): Counted {
+    return this.#noted[at * NOTED] as Counted
+  }
+
+  /** What it had counted before the call, and what it has now; the same where the call does not count in it. */
+  before(at: number): number {
+    return this.#noted[at * NOTED + 1] as number
+  }
+
+  after(at: number): number {
+    return this.#noted[at * NOTED + (this.#counts(this.counted(at)) ? 2 : 1)] as number
   }
 
   #counts({ counter }: Counted): boolean {

@@ -19,34 +19,33 @@ export class Windows {
   readonly #sought = new Uint32Array(WORDS)
   #key = ''
   #args = ''
+  /** Where what was sought last stands in each generation, -1 where it does not. */
+  #inYoung = -1
+  #inOld = -1
   #young = new Generation()
   #old = new Generation()
 
   get(key: string, args: string): Cell | undefined {
     this.#seek(key, args)
-    const young = this.#young.find(this.#sought)
-    if (young >= 0) return this.#young.cell(young)
-    const old = this.#old.find(this.#sought)
-    return old >= 0 ? this.#old.cell(old) : undefined
+    if (this.#inYoung >= 0) return this.#young.cell(this.#inYoung)
+    return this.#inOld >= 0 ? this.#old.cell(this.#inOld) : undefined
   }
 
   /** Null forgets. */
   set(key: string, args: string, cell: Cell | null): void {
     this.#seek(key, args)
-    let entry = this.#young.find(this.#sought)
-    if (entry < 0) {
-      const old = this.#old.find(this.#sought)
-      if (cell === null && old < 0) return
+    if (this.#inYoung < 0) {
+      if (cell === null && this.#inOld < 0) return
       if (this.#young.size >= POLICY_WINDOWS_MAX) {
         this.#old = this.#young
         this.#young = new Generation()
         this.#oldIds = this.#ids
         this.#ids = new Map()
       }
-      entry = this.#young.add(this.#sought)
+      this.#inYoung = this.#young.add(this.#sought)
       this.#ids.set(key, this.#sought[0] as number)
     }
-    this.#young.put(entry, cell)
+    this.#young.put(this.#inYoung, cell)
   }
 
   /** Which counter, and the beginning of the hash. */
@@ -67,6 +66,8 @@ export class Windows {
       }
       this.#sought[word + 1] = value
     }
+    this.#inYoung = this.#young.find(this.#sought)
+    this.#inOld = this.#inYoung < 0 ? this.#old.find(this.#sought) : -1
   }
 }
 

@@ -22,8 +22,12 @@ export interface HeldCall {
   readonly line: Buffer
 }
 
+/** Judges a held call again, and holds it no longer. */
+export type Release = (held: HeldCall) => void
+
 interface Held extends HeldCall {
   readonly timer: Timer
+  readonly release: Release
 }
 
 export interface AskingOptions {
@@ -48,17 +52,11 @@ const NOBODY_SAID: Found = { byRule: new Map(), onceIds: new Map() }
 export class Asking {
   readonly #options: AskingOptions
   readonly #held: Held[] = []
-  /** Judges a held call again, and holds it no longer. */
-  #release: (held: HeldCall) => void = () => {}
   #look: Timer | null = null
   #isNoticed = false
 
   constructor(options: AskingOptions) {
     this.#options = options
-  }
-
-  onRelease(release: (held: HeldCall) => void): void {
-    this.#release = release
   }
 
   get #now(): Moment {
@@ -99,19 +97,27 @@ export class Asking {
     if ('isFull' in asked) return `${asked.open} questions are open already`
     const { id, isNew } = asked
     if (isNew)
-      say((text) => text.approvalRequested(namesOf(judged), { id, rule_id: ruleId, question, wait_ms: ask.wait_ms }))
+      say((text) =>
+        text.approvalRequested(namesOf(judged), {
+          id,
+          rule_id: ruleId,
+          rule_hash: ask.rule_hash,
+          question,
+          wait_ms: ask.wait_ms,
+        }),
+      )
     this.#isNoticed = true
-    notice.needsInput(`${question} (heimdall approvals allow ${id})`)
+    notice.needsInput('approvals', `${question} (heimdall approvals allow ${id})`)
     this.#lookSoon()
     return null
   }
 
   /** Keeps the line until a person answers or the wait is over; false when there is no room to wait. */
-  hold(judged: JudgedCall, id: MessageId, line: Buffer): boolean {
+  hold(judged: JudgedCall, id: MessageId, line: Buffer, release: Release): boolean {
     const waitMs = judged.decision.ask?.wait_ms ?? 0
     if (waitMs === 0 || this.#held.length >= ASK_HELD_MAX) return false
     const timer = this.#options.clock.after(waitMs, () => this.#letGo(held))
-    const held: Held = { id, judged, line: Buffer.from(line), timer }
+    const held: Held = { id, judged, line: Buffer.from(line), timer, release }
     this.#held.push(held)
     this.#lookSoon()
     return true
@@ -142,13 +148,13 @@ export class Asking {
     if (this.#look !== null) this.#tell(this.#tried(() => this.#options.approvals().takeUntold()) ?? [])
     this.#look?.cancel()
     for (const { timer } of this.#held) timer.cancel()
-    if (this.#isNoticed) notice.settled()
+    if (this.#isNoticed) notice.settled('approvals')
     await within(clock, NOTICE_CLOSE_MS, notice.said())
   }
 
   #letGo(held: Held): void {
     this.#drop(held)
-    this.#release(held)
+    held.release(held)
   }
 
   #drop(held: Held): void {
@@ -185,7 +191,7 @@ export class Asking {
     for (const held of seen?.answered ?? []) this.#letGo(held)
     if (seen?.isOpen === false && this.#isNoticed) {
       this.#isNoticed = false
-      notice.settled()
+      notice.settled('approvals')
     }
     if (this.#held.length > 0 || seen?.isOpen !== false) this.#lookSoon()
   }

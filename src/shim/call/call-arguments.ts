@@ -41,7 +41,8 @@ export class CallArguments implements CallFacts {
   }
 
   get args(): CallFacts['args'] {
-    this.#args ??= this.hash === '' ? this.#unread() : (JSON.parse(String(this.#bytes)) as Record<string, unknown>)
+    this.#args ??=
+      this.hash === '' ? this.#unread() : (JSON.parse((this.#bytes ?? EMPTY).toString()) as Record<string, unknown>)
     return this.#args
   }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
 import { type CallNames, type DecisionText, decisionText, type EventText, policyText } from '../../events/event-text.ts'
 import type { EventWriter } from '../../runs/event-writer.ts'
-import { type Absent, PREVIEW_OMITTED, type Preview } from '../../events/preview.ts'
+import { type Absent, isAbsent, PREVIEW_OMITTED, type Preview } from '../../events/preview.ts'
 import type { Piece } from '../../events/line-bytes.ts'
 import type { Redact } from '../../events/redact.ts'
 import type { CallError, CallStatus, PolicyRef, Transport } from '../../events/types.ts'
@@ -12,10 +12,14 @@ import type { Plan, Policy } from '../../policy/decide/plan.ts'
 import { NO_READINGS, type Readings } from '../../policy/decide/readings.ts'
 import type { CallEnd, CallResult, Decision, Verdict } from '../../policy/types.ts'
 import type { Asking } from './asking.ts'
+import type { ClaimCheck } from './claim-check.ts'
 import { CallArguments } from './call-arguments.ts'
 import type { PathLocations } from './path-locations.ts'
+import { refOf } from '../policy-ref.ts'
 import type { PolicyState } from '../policy-state.ts'
 import type { ToolAnnotations } from './tool-annotations.ts'
+import { pinDecision } from '../pins/pin-decisions.ts'
+import type { ToolPins } from '../pins/tool-pins.ts'
 import { recordedDecision, shortText, shownDecision } from './shown-decision.ts'
 
 /** A call as an adapter hands it over (seed 004 §7.1). */
@@ -29,7 +33,7 @@ export interface ToolCall {
   readonly bytesIn: number
   readonly transport: Transport
   /** `_meta` of the request, where it has one and is at hand. */
-  readonly meta?: Buffer | undefined
+  readonly meta?: Piece | undefined
   /** SHA-256 of the raw message, where it was too large to look into. */
   readonly argsStreamHash?: string
 }
@@ -48,19 +52,19 @@ export interface JudgedCall {
   readonly startMs: number
   readonly counters: Readings
   readonly args: CallArguments
-  /** JSON text of the names, made when first needed. */
-  names: string
+  /** As the record names it; made when it is announced. */
+  names: CallNames | null
 }
 
 export interface CallOutcome {
   readonly status: CallStatus
   readonly bytesOut: number
-  readonly error?: CallError
+  readonly error?: CallError | undefined
   /** The server has said so, and surely of this call. */
   readonly isProven?: boolean
   /** The result as it was sent, for the preview; or why there is none. */
   readonly result: Piece | Absent
-  readonly resultStreamHash?: string
+  readonly resultStreamHash?: string | undefined
 }
 
 export interface GateOptions {
@@ -77,6 +81,10 @@ export interface GateOptions {
   readonly asking: Asking
   /** What the server has said of its tools. */
   readonly annotations: ToolAnnotations
+  /** Whether tools still are what a person knows. */
+  readonly pins: ToolPins
+  /** Who holds what a call would write; nothing where that cannot be told. */
+  readonly claims: ClaimCheck | undefined
   /** Where paths in arguments lead; made when a rule first asks. */
   readonly paths: () => PathLocations
   readonly clock: Clock
@@ -149,7 +157,9 @@ export class CallGate {
     if (this.#terminated !== null) return this.#judged(call, args, plainVerdict(this.#terminated), nowMs)
     let verdict: Verdict
     const plan = this.#planOf(call)
+    const refused = this.#unpinned(call, plan) ?? this.#claimed(call, plan, args)
     if (this.isRecordRequired && this.#options.events.isFailing) verdict = this.#unwritten(call)
+    else if (refused !== null) verdict = plainVerdict(refused)
     else {
       try {
         // Before any transaction begins: the disk is asked about links.
@@ -167,6 +177,7 @@ export class CallGate {
       this.#terminated = decision
       this.#options.onTerminate(decision)
     }
+    if (isForwarded(decision)) this.#options.claims?.sent()
     return this.#judged(call, args, verdict, nowMs)
   }
 
@@ -181,6 +192,26 @@ export class CallGate {
       args.approvals = new Map()
       return false
     })
+  }
+
+  /**
+   * In mode *control* a tool that is not what a person knows is not called. Like a call that is asked about it counts
+   * nowhere: it will be made again.
+   */
+  #unpinned({ toolName, method }: ToolCall, { tags }: Plan): Decision | null {
+    if (method !== undefined || !this.isRecordRequired || !this.#policy.isApplicable) return null
+    const answer = this.#options.pins.refusal(toolName)
+    if (answer === null) return null
+    if (typeof answer === 'string') return pinDecision(answer, this.#options.serverName)
+    const decision = decideOnError(this.#policy, tags, answer.error)
+    return decision.action === 'ALLOW' ? null : decision
+  }
+
+  /** Whatever the mode: a claim is no rule. Such a call counts nowhere either, since it will be made again. */
+  #claimed({ toolName, method }: ToolCall, { tags }: Plan, args: CallArguments): Decision | null {
+    const annotations = this.#options.annotations.of(toolName)
+    const call = { toolName, tags, annotations, args: () => args.args }
+    return method === undefined ? (this.#options.claims?.refusal(call) ?? null) : null
   }
 
   #planOf({ toolName, method }: ToolCall): Plan {
@@ -233,7 +264,7 @@ export class CallGate {
       tripped: verdict.tripped,
       counters: verdict.counters,
       args,
-      names: '',
+      names: null,
     }
   }
 
@@ -242,7 +273,7 @@ export class CallGate {
     const { text, events, previews } = this.#options
     const { call, decision, args } = judged
     const { recorded, said } = this.#said(judged)
-    judged.names = text.names(this.names(judged))
+    const names = (judged.names = this.names(judged))
     const room = events.room('call', 2)
     if (room === 'none') return
     const { argsBytes: buffer } = call
@@ -251,7 +282,7 @@ export class CallGate {
         ? PREVIEW_OMITTED
         : { field: 'args_preview', piece: { buffer, from: 0, to: buffer.length }, redact: previews }
     text.callStart(
-      judged.names,
+      names,
       {
         transport: call.transport,
         bytesIn: call.bytesIn,
@@ -261,9 +292,9 @@ export class CallGate {
       },
       preview,
     )
-    text.decision(judged.names, said, judged.counters.list())
+    text.decision(names, said, judged.counters)
     if (decision.hint !== undefined && decision.enforced) text.hintIssued(judged.callId, recorded.hint)
-    for (const ruleId of judged.tripped) if (this.#breakers.has(ruleId)) text.breakerTrip(judged.names, ruleId)
+    for (const ruleId of judged.tripped) if (this.#breakers.has(ruleId)) text.breakerTrip(text.names(names), ruleId)
     events.added()
   }
 
@@ -319,7 +350,7 @@ export class CallGate {
     if (room === 'none') return
     const latencyMs = Math.max(0, Math.ceil(clock.monoMs() - judged.startMs))
     const { result } = outcome
-    const preview: Preview = Buffer.isBuffer(result)
+    const preview: Preview = isAbsent(result)
       ? result
       : room === 'bare'
         ? PREVIEW_OMITTED
@@ -327,7 +358,7 @@ export class CallGate {
     const error =
       outcome.error === undefined ? undefined : { ...outcome.error, message: firstLine(redact(outcome.error.message)) }
     const { status, bytesOut, resultStreamHash } = outcome
-    text.callEnd(judged.names, { status, latencyMs, bytesOut, error, resultStreamHash }, preview)
+    text.callEnd(judged.names ?? this.names(judged), { status, latencyMs, bytesOut, error, resultStreamHash }, preview)
     events.added()
   }
 
@@ -364,11 +395,5 @@ function breakersOf({ snapshot }: Policy): ReadonlySet<string> {
   return new Set(snapshot.rules.filter(({ kind }) => kind === 'breaker').map(({ rule_id }) => rule_id))
 }
 
-export function refOf({ snapshot }: Policy): PolicyRef {
-  return { policy_id: snapshot.policy_id, policy_version: snapshot.version, policy_hash: snapshot.policy_hash }
-}
-
 /** What went wrong, without the stack trace that some servers append. */
-function firstLine(text: string): string {
-  return shortText(text.split('\n', 1)[0] ?? '')
-}
+const firstLine = (text: string): string => shortText(text.split('\n', 1)[0] ?? '')

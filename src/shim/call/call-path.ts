@@ -1,18 +1,19 @@
-// The path of a call, put together: the gate with what it asks, the two directions of the traffic, and the books of what is open.
-import { tmpdir } from 'node:os'
+// The path of a call, put together: the gate with what it asks, the books of what is open, and an adapter that carries messages.
+import type { Clock } from '../../clock.ts'
 import { createRedact, type Redact } from '../../events/redact.ts'
+import type { RunStatus } from '../../events/types.ts'
 import { createIdSource } from '../../id-source.ts'
 import { openPolicy, type Policy } from '../../policy/decide/plan.ts'
 import type { Decision } from '../../policy/types.ts'
+import type { EventWriter } from '../../runs/event-writer.ts'
 import type { RunPart } from '../../runs/taking-part.ts'
 import { Asking } from './asking.ts'
-import { AgentOut } from '../messages/agent-out.ts'
 import type { Answering } from './refusals.ts'
 import { ClientInfo } from './client-info.ts'
-import { ClientJudge } from './client-judge.ts'
-import { ClientSide } from '../traffic/client-side.ts'
+import type { ClaimCheck } from './claim-check.ts'
+import type { CutOff } from './client-judge.ts'
 import { CallGate } from './call-gate.ts'
-import type { readIdentity } from '../run-identity.ts'
+import type { readIdentity } from '../../runs/run-identity.ts'
 import { OpenCalls } from './open-calls.ts'
 import { PathLocations } from './path-locations.ts'
 import type { PolicyState } from '../policy-state.ts'
@@ -21,25 +22,55 @@ import { Exposure } from '../secrets/exposure.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { SessionNotice } from './session-notice.ts'
 import type { ShimOptions } from '../shim.ts'
+import { openPins } from '../pins/open-pins.ts'
+import type { ToolPins } from '../pins/tool-pins.ts'
 import { ToolAnnotations } from './tool-annotations.ts'
-import { type Traffic, startTraffic } from '../traffic/traffic.ts'
-import type { Upstream } from '../server/upstream.ts'
-import { UpstreamSide } from '../traffic/upstream-side.ts'
+import { ToolLists } from './tool-lists.ts'
+
+/** What every adapter gets (seed 004 §7): all that judges, answers for and records calls, and nothing that knows how they travel. */
+export interface CallCore {
+  readonly clock: Clock
+  readonly gate: CallGate
+  readonly answering: Answering
+  readonly open: OpenCalls
+  readonly lists: ToolLists
+  readonly asking: Asking
+  readonly events: EventWriter
+  readonly run: CutOff
+  /** From now on nothing is sent on, and nobody is asked any more. */
+  readonly cutOff: () => void
+  /** Looks for the server's secrets in one stream of what it says; null where it has none. */
+  readonly exposure: () => Exposure | null
+}
+
+export interface TrafficEnd {
+  readonly exitCode: number
+  readonly status: RunStatus
+}
+
+/** An adapter at work. */
+export interface Traffic {
+  readonly ended: Promise<TrafficEnd>
+  /** Policy has ended the run: the server goes, the client is told with every request it still makes. */
+  terminate(decision: Decision): void
+}
+
+export type Adapter = (core: CallCore) => Traffic
 
 export interface CallPath {
   readonly traffic: Traffic
   readonly gate: CallGate
   readonly state: PolicyState
   readonly asking: Asking
+  readonly pins: ToolPins
   /** Who the shim is, with the client's name once that is known. */
   readonly named: ReturnType<typeof readIdentity>
   /** How it is, for a sign of life. */
   readonly facts: () => { readonly calls_open: number; readonly client_name?: string }
 }
 
-/** The server, and what keeps its secrets out of all that is written. */
+/** The server's secrets, and what keeps them out of all that is written. */
 interface Guarded {
-  readonly upstream: Upstream
   readonly redact: Redact
   readonly secrets: Secrets | null
 }
@@ -47,10 +78,12 @@ interface Guarded {
 export function callPath(
   options: ShimOptions,
   identity: ReturnType<typeof readIdentity>,
-  { upstream, redact, secrets }: Guarded,
+  { redact, secrets }: Guarded,
   policy: Policy,
   run: RunPart,
+  claims: ClaimCheck | undefined,
   note: (line: string) => void,
+  adapter: Adapter,
 ): CallPath {
   const { clock, serverName } = options
   const named = { ...identity }
@@ -60,7 +93,9 @@ export function callPath(
   const open = new OpenCalls()
   const annotations = new ToolAnnotations()
   let clientSaid: string | undefined
-  const out = new AgentOut(options.stdout)
+  const notice = new SessionNotice(options.sessionSocket, note)
+  const pins = openPins(options, { redact, own: secrets?.own ?? null, notice, say: run.say, note })
+  const lists = new ToolLists(annotations, pins)
   const asking: Asking = new Asking({
     serverName,
     runId: run.runId,
@@ -69,7 +104,7 @@ export function callPath(
     clock,
     redact,
     previews,
-    notice: new SessionNotice(options.sessionSocket, note),
+    notice,
     namesOf: (judged) => run.text.names(gate.names(judged)),
     say: run.say,
     note,
@@ -85,6 +120,8 @@ export function callPath(
     previews,
     asking,
     annotations,
+    pins,
+    claims,
     paths: () => (paths ??= new PathLocations(options.cwd, options.env['HOME'])),
     clock,
     newId: createCallIds(createIdSource(clock)()),
@@ -103,38 +140,21 @@ export function callPath(
     if (gate.policy.snapshot.selectors.client !== undefined) gate.usePolicy(openPolicy(gate.policy.snapshot, named))
   })
   const answering: Answering = { gate, client, runId: run.runId, denyAs: options.denyAs }
-  const judge = new ClientJudge({ gate, answering, open, annotations, asking, out })
-  const traffic = startTraffic({
+  const cut: CutOff = { isCutOff: false }
+  const traffic = adapter({
     clock,
-    client,
     gate,
-    judge,
+    answering,
     open,
-    out,
-    upstream,
-    upstreamSide: new UpstreamSide({
-      gate,
-      open,
-      annotations,
-      events: run.events,
-      exposure: passing === null || secrets === null ? null : new Exposure(passing, secrets.namesIn),
-    }),
-    clientSide: (flow) => {
-      const side = new ClientSide({
-        judge,
-        out,
-        events: run.events,
-        flow,
-        holdFolder: options.env['TMPDIR'] ?? tmpdir(),
-      })
-      asking.onRelease((held) => side.release(held))
-      return side
+    lists,
+    asking,
+    events: run.events,
+    run: cut,
+    cutOff() {
+      cut.isCutOff = true
+      asking.letAllGo()
     },
-    stdin: options.stdin,
-    stdout: options.stdout,
-    signals: options.signals,
-    parentPid: options.parentPid,
-    note,
+    exposure: () => (passing === null || secrets === null ? null : new Exposure(passing, secrets.namesIn)),
   })
   run.onTerminated((why) => {
     // Shims write decisions there, and nobody else does.
@@ -146,7 +166,7 @@ export function callPath(
     calls_open: open.size,
     ...(clientSaid === undefined ? {} : { client_name: redact(clientSaid) }),
   })
-  return { traffic, gate, state, asking, named, facts }
+  return { traffic, gate, state, asking, pins, named, facts }
 }
 
 /** One unique id for the shim, and a number: chance for every call would cost as much as judging it. */

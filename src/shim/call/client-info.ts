@@ -1,6 +1,7 @@
 // Who the client is: what it says of itself in the handshake, or since MCP has none, in each request.
 import { CLIENT_META_BYTES_MAX } from '../../limits.ts'
 import type { Generation } from './refusals.ts'
+import type { Piece } from '../../events/line-bytes.ts'
 import type { CLIENTS } from '../../events/types.ts'
 
 /** The first revision of MCP without a handshake. */
@@ -38,18 +39,30 @@ export class ClientInfo {
     if (meta.includes(PREFIX_BYTES)) this.#hearName(parsed(meta)?.[`${PREFIX}clientInfo`])
   }
 
+  /** As one request is to be read that says its revision beside its body; the name is for all. */
+  speaking(version: string | undefined): ClientInfo {
+    const one = new ClientInfo(this.isUnnamed ? (name, said) => this.#say(name, said) : null)
+    one.#negotiated = generationNamed(version) ?? this.#negotiated
+    return one
+  }
+
   /** By the request itself where it says so. */
-  generationOf(meta: Buffer | undefined): Generation {
-    if (meta === undefined || !meta.includes(PREFIX_BYTES)) return this.#negotiated
-    return generationNamed(parsed(meta)?.[`${PREFIX}protocolVersion`]) ?? this.#negotiated
+  generationOf(meta: Piece | undefined): Generation {
+    const bytes = meta?.buffer.subarray(meta.from, meta.to)
+    if (bytes === undefined || !bytes.includes(PREFIX_BYTES)) return this.#negotiated
+    return generationNamed(parsed(bytes)?.[`${PREFIX}protocolVersion`]) ?? this.#negotiated
   }
 
   #hearName(info: unknown): void {
     const name = isObject(info) ? info['name'] : undefined
-    if (this.#onName === null || typeof name !== 'string' || name === '') return
+    if (typeof name !== 'string' || name === '') return
+    this.#say(/claude/i.test(name) ? 'claude' : /codex/i.test(name) ? 'codex' : 'custom', name)
+  }
+
+  #say(name: ClientName, said: string): void {
     const onName = this.#onName
     this.#onName = null
-    onName(/claude/i.test(name) ? 'claude' : /codex/i.test(name) ? 'codex' : 'custom', name)
+    onName?.(name, said)
   }
 }
 

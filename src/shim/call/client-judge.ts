@@ -1,10 +1,11 @@
 // Each message of the client meets the gate here: may its bytes go on, who is told if not, and what the record says of it.
-import { PREVIEW_NONE } from '../../events/preview.ts'
 import { CALLS_IN_FLIGHT_MAX } from '../../limits.ts'
 import { unaskedDecision } from '../../policy/decide/decisions.ts'
 import { CALL_METHOD } from '../../policy/decide/plan.ts'
-import type { AgentOut } from '../messages/agent-out.ts'
-import type { Asking, HeldCall } from './asking.ts'
+import type { Piece } from '../../events/line-bytes.ts'
+import type { Transport } from '../../events/types.ts'
+import type { EventWriter } from '../../runs/event-writer.ts'
+import type { Asking, HeldCall, Release } from './asking.ts'
 import { type Answering, denial, ERROR_CODES, protocolError, refusalCode } from './refusals.ts'
 import {
   type CallMessage,
@@ -18,11 +19,12 @@ import {
   variantMessage,
 } from '../messages/client-message.ts'
 import type { CallGate, JudgedCall, ToolCall } from './call-gate.ts'
-import type { IdKey, MessageId } from '../messages/message-id.ts'
+import { type IdKey, idOf, inScope, type MessageId, scopedKey } from '../messages/message-id.ts'
 import { MessageScan } from '../messages/message-scan.ts'
 import type { Scanned } from '../messages/scanned.ts'
 import type { OpenCalls } from './open-calls.ts'
-import type { ToolAnnotations } from './tool-annotations.ts'
+import type { ToolLists } from './tool-lists.ts'
+import { type Noted, Turn } from './turn.ts'
 
 const NO_BYTES = Buffer.alloc(0)
 const BATCH_REFUSED =
@@ -34,9 +36,21 @@ export interface ClientJudgeOptions {
   readonly gate: CallGate
   readonly answering: Answering
   readonly open: OpenCalls
-  readonly annotations: ToolAnnotations
+  readonly lists: ToolLists
   readonly asking: Asking
-  readonly out: AgentOut
+  /** Takes lines of our own, without their newlines. */
+  readonly out: { readonly answer: (line: string) => void }
+  readonly transport: Transport
+  /** In which the client's ids are its own. */
+  readonly scope: string
+  readonly run: CutOff
+  /** Told of calls that are to be sent on and will be answered. */
+  readonly onSent?: (judged: JudgedCall, id: MessageId) => void
+}
+
+/** Set when the run was ended by policy and upstream with it: nothing is sent on any more. One for all judges of a shim. */
+export interface CutOff {
+  isCutOff: boolean
 }
 
 /** A message as it came: in one piece, or too large for that. */
@@ -47,68 +61,80 @@ export interface Received {
   /** Where the whole message begins; null when it is too large to be kept in memory. */
   readonly whole: { readonly buffer: Buffer; readonly from: number } | null
   readonly streamHash?: string
+  /** What is wrong with it beside its bytes: what came with them says something else than they do. */
+  readonly fault?: { readonly code: number; readonly why: string } | undefined
 }
-
-/** What the record is to say of a turn, in order. */
-type Noted =
-  | { readonly what: 'forwarded'; readonly judged: JudgedCall; readonly id: MessageId | null }
-  /** Not let through: the length of its answer, and its code. */
-  | { readonly what: 'refused'; readonly judged: JudgedCall; readonly bytesOut: number; readonly code: number }
-  | { readonly what: 'cancelled'; readonly judged: JudgedCall }
 
 export class ClientJudge {
   readonly #options: ClientJudgeOptions
   readonly #elementScan = new MessageScan({ strict: true })
-  #noted: Noted[] = []
-  /** The turn that was written last, for as long as it may have to be decided anew. */
-  #written: Noted[] = []
-  #hasForwarded = false
-  /** The run was ended by policy and upstream with it: nothing is sent on any more. */
-  #isCutOff = false
+  readonly #turn: Turn
+  #isHolding = false
 
   constructor(options: ClientJudgeOptions) {
     this.#options = options
+    const { gate, open } = options
+    this.#turn = new Turn(gate, (judged, id) => {
+      if (id !== null) open.remove(id.key, judged)
+      return this.#denied(judged, id)
+    })
   }
 
   get isCutOff(): boolean {
-    return this.#isCutOff
-  }
-
-  cutOff(): void {
-    this.#isCutOff = true
-    this.#options.asking.letAllGo()
+    return this.#options.run.isCutOff
   }
 
   /** The next message has waited for a person long enough: it is not held again. */
   isReleasing = false
 
+  /** Gets calls that were held back, to give them in once more. */
+  onRelease: Release = () => {}
+
+  /** The last message waits for a person. */
+  get isHolding(): boolean {
+    return this.#isHolding
+  }
+
   /** A call that is among the notes of this turn, or whether the bytes of something else may go on. */
   passes(received: Received): JudgedCall | boolean {
-    const message = this.#read(received.scanned, received.isUtf8)
+    const message = this.#message(received)
+    this.#isHolding = false
     switch (message.kind) {
       case 'call':
         this.#hear(message.method ?? CALL_METHOD, received)
-        return this.#call(message, callOf(message, received), received)
+        return this.#call(message, this.#callOf(message, received), received)
       case 'malformed':
         return this.#malformed(message, received)
       case 'batch':
         return received.whole === null ? this.#largeBatch(received) : this.#batch(received.whole, received.bytes)
       case 'request':
         this.#hear(message.method, received)
-        if (this.#isCutOff) {
+        if (this.isCutOff) {
           if (received.scanned.id.kind !== 'none') this.#cutOffAnswer(received)
-        } else this.#sentOn(message)
-        return !this.#isCutOff
+        } else this.#sentOn(message, paramsOf(received))
+        return !this.isCutOff
       case 'cancel':
-        this.#cancel(message.key)
-        return !this.#isCutOff
+        this.cancel(message.key)
+        return !this.isCutOff
       case 'other':
-        return !this.#isCutOff
+        return !this.isCutOff
     }
+  }
+
+  #message({ scanned, isUtf8, fault }: Received): ClientMessage {
+    const message = this.#read(scanned, isUtf8)
+    if (fault === undefined || message.kind === 'malformed') return message
+    const id = idOf(scanned.id)
+    const toolName = scanned.name.text ?? ''
+    return { kind: 'malformed', ...fault, id: id === null ? null : inScope(this.#options.scope, id), toolName }
   }
 
   /** What the message is, with requests that rules name among the calls. */
   #read(scanned: Scanned, isUtf8: boolean): ClientMessage {
+    return scopedMessage(this.#options.scope, this.#ownMessage(scanned, isUtf8))
+  }
+
+  #ownMessage(scanned: Scanned, isUtf8: boolean): ClientMessage {
     const message = clientMessage(scanned, isUtf8)
     if (message.kind !== 'request') return message
     const isGoverned = this.#options.gate.policy.governs(message.method)
@@ -116,11 +142,11 @@ export class ClientJudge {
     return isGoverned === true ? governedMessage(message, scanned) : variantMessage(message)
   }
 
-  #sentOn({ id, method }: RequestMessage): void {
+  #sentOn({ id, method }: RequestMessage, params: Buffer | null): void {
     if (id === null) return
-    const { open, annotations } = this.#options
-    annotations.requested(id.key, method, open.has(id.key))
-    open.addOther(id.key)
+    const { open, lists } = this.#options
+    lists.requested(id.key, method, open.has(id.key), params)
+    open.addOther(id.key, id.raw)
   }
 
   /** The client may say who it is. */
@@ -133,7 +159,7 @@ export class ClientJudge {
   }
 
   #cutOffAnswer({ scanned, whole }: Received): void {
-    const meta = whole !== null && scanned.meta.kind === 'object' ? bytesOf(whole, scanned.meta) : undefined
+    const meta = whole !== null && scanned.meta.kind === 'object' ? pieceOf(whole, scanned.meta) : undefined
     const generation = this.#options.answering.client.generationOf(meta)
     this.#answer(scanned.id.raw, ERROR_CODES[generation].TERMINATE_RUN, CUT_OFF)
   }
@@ -149,17 +175,17 @@ export class ClientJudge {
       open.size >= CALLS_IN_FLIGHT_MAX
         ? gate.refuse(call, 'TOO_MANY_CALLS', `${open.size} calls are waiting for their answers already`)
         : gate.judge(call)
-    if (judged.isForwarded && !this.#isCutOff) {
+    if (judged.isForwarded && !this.isCutOff) {
       return this.#forwarded(judged, message.id)
     }
-    if (!this.#isHeld(judged, message.id, received)) this.#noted.push(this.#denied(judged, message.id))
+    if (!this.#isHeld(judged, message.id, received)) this.#turn.note(this.#denied(judged, message.id))
     return false
   }
 
   /** Of a call that a person has to allow the question is put, and the call waits a moment for the answer. */
   #isHeld(judged: JudgedCall, id: MessageId | null, { whole, bytes }: Received): boolean {
     const { decision } = judged
-    if (decision.ask === undefined || !decision.enforced || this.isReleasing || this.#isCutOff) return false
+    if (decision.ask === undefined || !decision.enforced || this.isReleasing || this.isCutOff) return false
     const { asking } = this.#options
     const why = asking.ask(judged)
     if (why !== null) {
@@ -167,16 +193,20 @@ export class ClientJudge {
       return false
     }
     if (id === null || whole === null) return false
-    return asking.hold(judged, id, whole.buffer.subarray(whole.from, whole.from + bytes))
+    const line = whole.buffer.subarray(whole.from, whole.from + bytes)
+    this.#isHolding = asking.hold(judged, id, line, (held) => this.onRelease(held))
+    return this.#isHolding
   }
 
   #forwarded(judged: JudgedCall, id: MessageId | null): JudgedCall {
     if (id !== null) {
-      this.#options.open.add(id.key, judged, id.raw)
-      this.#options.annotations.requested(id.key, CALL_METHOD, true)
+      const { open, lists } = this.#options
+      const { method = CALL_METHOD, argsBytes } = judged.call
+      lists.requested(id.key, method, open.has(id.key), argsBytes)
+      open.add(id.key, judged, id.raw)
+      this.#options.onSent?.(judged, id)
     }
-    this.#noted.push({ what: 'forwarded', judged, id })
-    this.#hasForwarded = true
+    this.#turn.note({ what: 'forwarded', judged, id })
     return judged
   }
 
@@ -197,13 +227,14 @@ export class ClientJudge {
 
   #malformed(message: MalformedMessage, { bytes, streamHash }: Received): JudgedCall | false {
     const { gate, answering } = this.#options
-    const judged = gate.refuse(unreadable(message.toolName, bytes, streamHash), 'MALFORMED_CALL', message.why)
-    if (judged.isForwarded && !this.#isCutOff) {
+    const call = this.#unreadable(message.toolName, bytes, streamHash)
+    const judged = gate.refuse(call, 'MALFORMED_CALL', message.why)
+    if (judged.isForwarded && !this.isCutOff) {
       return this.#forwarded(judged, message.id)
     }
     const { code } = message
     const line = protocolError(message.id?.raw ?? 'null', code, gate.shown(judged).summary, { judged, answering })
-    this.#noted.push(this.#refused(judged, line, code))
+    this.#turn.note(this.#refused(judged, line, code))
     return false
   }
 
@@ -217,8 +248,9 @@ export class ClientJudge {
       return { message: this.#read(scanned, true), idRaw: scanned.id.raw, bytes: to - from }
     })
     const isHarmless = messages.length > 0 && messages.every(({ message }) => !isRefusedInBatch(message))
-    const passes = (isHarmless || this.#options.gate.isObserving) && !this.#isCutOff
-    if (messages.length === 0) this.#noteRefused(unreadable('', length, undefined), 'the batch is empty', null, passes)
+    const passes = (isHarmless || this.#options.gate.isObserving) && !this.isCutOff
+    if (messages.length === 0)
+      this.#noteRefused(this.#unreadable('', length, undefined), 'the batch is empty', null, passes)
     for (const { message, bytes } of messages) this.#noteInBatch(message, bytes, passes)
     if (passes) return true
     const answers = messages
@@ -230,9 +262,9 @@ export class ClientJudge {
   }
 
   #noteInBatch(message: ClientMessage, bytes: number, passes: boolean): void {
-    if (message.kind === 'request' && passes) this.#sentOn(message)
+    if (message.kind === 'request' && passes) this.#sentOn(message, null)
     if (!isRefusedInBatch(message)) return
-    const call = unreadable(message.kind === 'batch' ? '' : message.toolName, bytes, undefined)
+    const call = this.#unreadable(message.kind === 'batch' ? '' : message.toolName, bytes, undefined)
     const why = message.kind === 'call' ? 'the call came in a batch' : message.kind === 'batch' ? NESTED : message.why
     this.#noteRefused(call, why, message.kind === 'batch' ? null : message.id, passes)
   }
@@ -240,29 +272,30 @@ export class ClientJudge {
   #noteRefused(call: ToolCall, why: string, id: MessageId | null, passes: boolean): void {
     const judged = this.#options.gate.refuse(call, 'BATCH_REFUSED', why)
     if (passes) this.#forwarded(judged, id)
-    else this.#noted.push(this.#refused(judged, '', INVALID_REQUEST))
+    else this.#turn.note(this.#refused(judged, '', INVALID_REQUEST))
   }
 
   #largeBatch({ bytes, streamHash }: Received): JudgedCall | false {
-    const call = unreadable('', bytes, streamHash)
+    const call = this.#unreadable('', bytes, streamHash)
     const judged = this.#options.gate.refuse(call, 'BATCH_REFUSED', 'a batch too large to look into')
-    if (judged.isForwarded && !this.#isCutOff) {
+    if (judged.isForwarded && !this.isCutOff) {
       return this.#forwarded(judged, null)
     }
-    this.#noted.push(this.#refused(judged, protocolError('null', INVALID_REQUEST, BATCH_REFUSED), INVALID_REQUEST))
+    this.#turn.note(this.#refused(judged, protocolError('null', INVALID_REQUEST, BATCH_REFUSED), INVALID_REQUEST))
     return false
   }
 
-  #cancel(key: IdKey): void {
+  /** The client has given up a call, by a message or by going away. */
+  cancel(key: IdKey): void {
     const waiting = this.#options.asking.cancelled(key)
     if (waiting !== undefined) {
-      this.#noted.push(this.#refused(waiting, '', refusalCode(waiting, this.#options.answering)))
+      this.#turn.note(this.#refused(waiting, '', refusalCode(waiting, this.#options.answering)))
       return
     }
     const cancelled = this.#options.open.cancelled(key)
     if (cancelled === undefined) return
     const { call, isForgotten } = cancelled
-    this.#noted.push({ what: 'cancelled', judged: call.judged })
+    this.#turn.note({ what: 'cancelled', judged: call.judged })
     // How it ends will not be seen, so it counts as what a canceller might want to hide.
     if (isForgotten) this.#options.gate.settle(call.judged, 'unknown')
   }
@@ -275,57 +308,36 @@ export class ClientJudge {
   /** Nothing is judged any more: calls that still wait, and those let go that nobody came to, are answered as they were judged. */
   refuseHeld(letGo: readonly HeldCall[]): void {
     // Not among the notes of the turn: it may be unfinished for good.
-    for (const { judged, id } of [...letGo, ...this.#options.asking.takeAll()]) this.#write(this.#denied(judged, id))
+    for (const { judged, id } of [...letGo, ...this.#options.asking.takeAll()])
+      this.#turn.write(this.#denied(judged, id))
   }
 
   /** Calls of this turn are to be sent on, which their decisions have to be written for. */
   get hasForwarded(): boolean {
-    return this.#hasForwarded
+    return this.#turn.hasForwarded
   }
 
-  /** And if they cannot be written, the calls are decided anew. */
-  get isRecordRequired(): boolean {
-    return this.#options.gate.isRecordRequired
+  /** Puts on its way to the record what was judged in this turn. Null when calls may be sent on, else when they will be. */
+  record(events: EventWriter): Promise<void> | null {
+    return this.#turn.record(events)
   }
 
-  /** Puts on its way to the record what was judged in this turn. */
-  writeNotes(): void {
-    this.#written = this.#noted
-    this.#noted = []
-    this.#hasForwarded = false
-    for (const noted of this.#written) this.#write(noted)
+  #callOf({ toolName, method, args }: CallMessage, { whole, bytes, streamHash, scanned }: Received): ToolCall {
+    if (whole === null) return { ...this.#unreadable(toolName, bytes, streamHash), method }
+    // One shape and nothing copied over: this is done for every call.
+    return {
+      toolName,
+      method,
+      argsBytes: args === null ? NO_BYTES : bytesOf(whole, args),
+      bytesIn: bytes,
+      transport: this.#options.transport,
+      meta: scanned.meta.kind === 'object' ? pieceOf(whole, scanned.meta) : undefined,
+    }
   }
 
-  /**
-   * The decisions of the turn that was written last could not be written down, and none of its calls has been sent on.
-   * `isTakenBack` says that the record will not hear of the first decisions any more.
-   */
-  decideAnew(isTakenBack: boolean): void {
-    const { gate, open } = this.#options
-    const anew = this.#written.flatMap((noted): Noted[] => {
-      if (noted.what === 'cancelled' && !noted.judged.isForwarded) return []
-      if (noted.what !== 'forwarded') return isTakenBack ? [noted] : []
-      const { judged, id } = noted
-      gate.decideAnew(judged)
-      if (judged.isForwarded) return isTakenBack ? [noted] : []
-      if (id !== null) open.remove(id.key, judged)
-      return [this.#denied(judged, id)]
-    })
-    for (const noted of anew) this.#write(noted, isTakenBack)
-  }
-
-  #write(noted: Noted, isFirst = true): void {
-    const { gate } = this.#options
-    const { judged } = noted
-    if (isFirst && noted.what !== 'cancelled') gate.announce(judged)
-    if (noted.what === 'refused') {
-      const { summary, action } = judged.decision
-      const retryable = action !== 'TERMINATE_RUN'
-      const error = { class: 'policy_block', message: summary, code: noted.code, retryable } as const
-      gate.finish(judged, { status: 'ERROR', bytesOut: noted.bytesOut, error, result: PREVIEW_NONE })
-    } else if (noted.what === 'cancelled')
-      gate.finish(judged, { status: 'CANCELLED', bytesOut: 0, result: PREVIEW_NONE })
-    else if (noted.id === null) gate.finish(judged, { status: 'OK', bytesOut: 0, result: PREVIEW_NONE })
+  #unreadable(toolName: string, bytesIn: number, streamHash: string | undefined): ToolCall {
+    const call = { toolName, argsBytes: null, bytesIn, transport: this.#options.transport }
+    return streamHash === undefined ? call : { ...call, argsStreamHash: streamHash }
   }
 }
 
@@ -335,17 +347,10 @@ function isRefusedInBatch(
   return message.kind === 'call' || message.kind === 'malformed' || message.kind === 'batch'
 }
 
-function callOf({ toolName, method, args }: CallMessage, { whole, bytes, streamHash, scanned }: Received): ToolCall {
-  if (whole === null) return { ...unreadable(toolName, bytes, streamHash), method }
-  // One shape and nothing copied over: this is done for every call.
-  return {
-    toolName,
-    method,
-    argsBytes: args === null ? NO_BYTES : bytesOf(whole, args),
-    bytesIn: bytes,
-    transport: 'mcp_stdio',
-    meta: scanned.meta.kind === 'object' ? bytesOf(whole, scanned.meta) : undefined,
-  }
+/** Empty where there are none, null where they are not at hand. */
+function paramsOf({ whole, scanned: { params } }: Received): Buffer | null {
+  if (whole === null) return null
+  return params.kind === 'object' ? bytesOf(whole, params) : NO_BYTES
 }
 
 /** A part of a message that is at hand. */
@@ -353,7 +358,15 @@ function bytesOf(whole: NonNullable<Received['whole']>, part: { readonly from: n
   return whole.buffer.subarray(whole.from + part.from, whole.from + part.to)
 }
 
-function unreadable(toolName: string, bytesIn: number, streamHash: string | undefined): ToolCall {
-  const call = { toolName, argsBytes: null, bytesIn, transport: 'mcp_stdio' } as const
-  return streamHash === undefined ? call : { ...call, argsStreamHash: streamHash }
+function pieceOf(
+  { buffer, from }: NonNullable<Received['whole']>,
+  part: { readonly from: number; readonly to: number },
+): Piece {
+  return { buffer, from: from + part.from, to: from + part.to }
+}
+
+function scopedMessage(scope: string, message: ClientMessage): ClientMessage {
+  if (scope === '' || message.kind === 'batch' || message.kind === 'other') return message
+  if (message.kind === 'cancel') return { kind: 'cancel', key: scopedKey(scope, message.key) }
+  return message.id === null ? message : { ...message, id: inScope(scope, message.id) }
 }

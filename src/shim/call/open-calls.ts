@@ -2,6 +2,7 @@
 import { REQUESTS_IN_FLIGHT_MAX } from '../../limits.ts'
 import type { CallOutcome, JudgedCall } from './call-gate.ts'
 import type { IdKey } from '../messages/message-id.ts'
+import { PassingMap } from './passing-map.ts'
 
 /** A call that waits for upstream, and the id that its answer will have. */
 export interface OpenCall {
@@ -20,7 +21,7 @@ export interface OpenCall {
  * that came first, except that an error ends a call, and counts for every call that it may be of: so nothing that is
  * sent under the same id can hide it. Nor does such an error prove that a call was not done.
  */
-export interface Answered {
+interface Answered {
   readonly call: OpenCall
   /** False: it was taken for another request's answer, but if no other comes it was this call's. */
   readonly isSure: boolean
@@ -28,19 +29,22 @@ export interface Answered {
   readonly others: readonly OpenCall[]
 }
 
-/** A request that is not a call; only its place in the order matters. */
-const OTHER: unique symbol = Symbol('a request that is not a call')
-/** One that the client has given up; its answer may still come. */
-const GIVEN_UP: unique symbol = Symbol('a request that is not a call, cancelled')
+/** A request that is not a call. */
+interface OtherRequest {
+  readonly judged: null
+  readonly idRaw: string
+  /** The client waits for it no more; its answer may still come. */
+  isGivenUp: boolean
+}
 
-type Entry = OpenCall | typeof OTHER | typeof GIVEN_UP
+type Entry = OpenCall | OtherRequest
 
 /**
  * Requests under one id are answered in the order in which they came. Other requests are remembered too, because the
  * answer to a `tools/list` must not close the call that has the same id.
  */
 export class OpenCalls {
-  readonly #byId = new Map<IdKey, Entry | Entry[]>()
+  readonly #byId = new PassingMap<IdKey, Entry | Entry[]>()
   #calls = 0
   /** Requests that are no calls, and calls that were cancelled. */
   #others = 0
@@ -66,13 +70,13 @@ export class OpenCalls {
     this.#push(key, { judged, idRaw, isCancelled: false, isAlone: !this.#hasForgotten, perhaps: null })
   }
 
-  addOther(key: IdKey): void {
+  addOther(key: IdKey, idRaw: string): void {
     if (this.#others >= REQUESTS_IN_FLIGHT_MAX) {
       this.#hasForgotten = true
       return
     }
     this.#others += 1
-    this.#push(key, OTHER)
+    this.#push(key, { judged: null, idRaw, isGivenUp: false })
   }
 
   #push(key: IdKey, entry: Entry): void {
@@ -92,7 +96,7 @@ export class OpenCalls {
     const entry = this.#byId.get(key)
     if (entry === undefined) return undefined
     if (!Array.isArray(entry)) {
-      this.#byId.delete(key)
+      this.#byId.take(key)
       this.#uncount(entry)
       return isCall(entry) ? { call: entry, isSure: true, others: [] } : undefined
     }
@@ -109,10 +113,10 @@ export class OpenCalls {
   /** The call that a client has given up. `isForgotten` says that its answer will not be recognised when it comes. */
   cancelled(key: IdKey): { readonly call: OpenCall; readonly isForgotten: boolean } | undefined {
     const entries = this.#under(key)
-    const first = entries.find((one) => one === OTHER || isLive(one))
+    const first = entries.find((one) => (isCall(one) ? !one.isCancelled : !one.isGivenUp))
     if (first === undefined) return undefined
-    if (first === OTHER) {
-      this.#replace(key, entries, first, [GIVEN_UP])
+    if (!isCall(first)) {
+      first.isGivenUp = true
       return undefined
     }
     this.#uncount(first)
@@ -122,17 +126,27 @@ export class OpenCalls {
       return { call: first, isForgotten: false }
     }
     this.#hasForgotten = true
-    this.#replace(key, entries, first, [])
+    this.#take(key, entries, first)
     return { call: first, isForgotten: true }
   }
 
-  /** A call that was not sent on after all. */
-  remove(key: IdKey, judged: JudgedCall): void {
+  /** A call that was not sent on after all, or that nobody will answer; undefined when it has been answered. */
+  remove(key: IdKey, judged: JudgedCall): OpenCall | undefined {
     const entries = this.#under(key)
-    const found = entries.find((one) => isCall(one) && one.judged === judged)
+    const found = entries.filter(isCall).find((one) => one.judged === judged)
+    if (found === undefined) return undefined
+    this.#uncount(found)
+    this.#take(key, entries, found)
+    return found
+  }
+
+  /** A request that is no call and that nobody will answer. */
+  forget(key: IdKey): void {
+    const entries = this.#under(key)
+    const found = entries.find((one) => !isCall(one))
     if (found === undefined) return
     this.#uncount(found)
-    this.#replace(key, entries, found, [])
+    this.#take(key, entries, found)
   }
 
   #under(key: IdKey): readonly Entry[] {
@@ -141,9 +155,9 @@ export class OpenCalls {
     return Array.isArray(entry) ? entry : [entry]
   }
 
-  #replace(key: IdKey, entries: readonly Entry[], replaced: Entry, by: readonly Entry[]): void {
-    const left = entries.toSpliced(entries.indexOf(replaced), 1, ...by)
-    if (left.length === 0) this.#byId.delete(key)
+  #take(key: IdKey, entries: readonly Entry[], taken: Entry): void {
+    const left = entries.toSpliced(entries.indexOf(taken), 1)
+    if (left.length === 0) this.#byId.take(key)
     else this.#byId.set(key, left.length === 1 ? (left[0] as Entry) : left)
   }
 
@@ -152,18 +166,18 @@ export class OpenCalls {
     else this.#others -= 1
   }
 
-  /** All calls that are open, oldest id first; afterwards there are none. */
-  takeAll(): OpenCall[] {
-    const calls = [...this.#byId.values()].flat().filter(isLive)
-    this.#byId.clear()
+  /** All that is open, oldest id first, and the ids of requests that are no calls; afterwards there is nothing. */
+  takeAll(): { readonly calls: readonly OpenCall[]; readonly otherIds: readonly string[] } {
+    const entries = this.#byId.takeAll().flat()
     this.#calls = 0
     this.#others = 0
-    return calls
+    const otherIds = entries.flatMap((one) => (isCall(one) || one.isGivenUp ? [] : [one.idRaw]))
+    return { calls: entries.filter(isLive), otherIds }
   }
 }
 
 function isCall(entry: Entry): entry is OpenCall {
-  return typeof entry === 'object'
+  return entry.judged !== null
 }
 
 function isLive(entry: Entry): entry is OpenCall {
@@ -172,7 +186,7 @@ function isLive(entry: Entry): entry is OpenCall {
 
 /** The first, unless another one was written with exactly these digits: large numbers can be one to one reader and two to another. */
 function pick(entries: readonly Entry[], idRaw: string): Entry {
-  const [first = OTHER] = entries
+  const first = entries[0] as Entry
   if (!isCall(first) || first.idRaw === idRaw) return first
   return entries.find((one) => isCall(one) && one.idRaw === idRaw) ?? first
 }

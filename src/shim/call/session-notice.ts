@@ -2,12 +2,17 @@
 import { openConnection } from '../../client/connection.ts'
 import { HeimdallError } from '../../errors.ts'
 
+/** Why a person is waited for: a call to be allowed, a tool to be approved. */
+type Waiting = 'approvals' | 'pins'
+
 export class SessionNotice {
   readonly #socket: () => Promise<string | undefined>
   readonly #note: (line: string) => void
   /** One after the other: a question must not overtake the word that it is answered. */
   #last: Promise<void> = Promise.resolve()
   #hasFailed = false
+  /** Who waits for a person. */
+  readonly #waiting = new Set<Waiting>()
 
   /** `socket` finds the session's socket; undefined where the agent runs in none. */
   constructor(socket: () => Promise<string | undefined>, note: (line: string) => void) {
@@ -15,12 +20,14 @@ export class SessionNotice {
     this.#note = note
   }
 
-  needsInput(question: string): void {
+  needsInput(who: Waiting, question: string): void {
+    this.#waiting.add(who)
     this.#say({ source: 'hook', needs_input: true, evidence: question })
   }
 
-  settled(): void {
-    this.#say({ source: 'hook', needs_input: false })
+  /** Says so when nobody else waits. */
+  settled(who: Waiting): void {
+    if (this.#waiting.delete(who) && this.#waiting.size === 0) this.#say({ source: 'hook', needs_input: false })
   }
 
   /** Resolves when the session has heard all that was said, or could not be told. */

@@ -1,5 +1,6 @@
 // What a message from the client is, told from its scan: a call to be judged, something to pass on, or something nobody should trust.
 import { fold, hasUnseen } from '../../policy/bundle/likeness.ts'
+import { endOfString } from './members-of.ts'
 import { type IdKey, idOf, type MessageId } from './message-id.ts'
 import type { Scanned } from './scanned.ts'
 
@@ -150,11 +151,4 @@ export function elementsOf(bytes: Buffer): readonly { readonly from: number; rea
     }
   }
   return elements
-}
-
-/** Index of the quote that ends the string which begins at `start`. */
-function endOfString(bytes: Buffer, start: number): number {
-  let i = start + 1
-  while (bytes[i] !== 0x22) i += bytes[i] === 0x5c ? 2 : 1
-  return i
 }

@@ -20,6 +20,12 @@ export function endOfPlainRun(buffer: Buffer, from: number, to: number): number 
   return i
 }
 
+export function isSame(word: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
+  if (to - from !== word.length) return false
+  for (let i = 0; i < word.length; i += 1) if (word[i] !== bytes[from + i]) return false
+  return true
+}
+
 export function isEscapable(byte: number): boolean {
   switch (byte) {
     case 0x22:

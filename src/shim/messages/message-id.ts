@@ -9,9 +9,18 @@ export interface MessageId {
 
 export type IdKey = string | number
 
+/** Ids are counted anew in each session of a server that several clients reach at once. An empty scope is that of a server with one client. */
+export function inScope(scope: string, id: MessageId): MessageId {
+  return scope === '' ? id : { raw: id.raw, key: scopedKey(scope, id.key) }
+}
+
+export const scopedKey = (scope: string, key: IdKey): IdKey => (scope === '' ? key : `${scope} ${key}`)
+
 /** Only strings and numbers are ids; everything else, and text beyond the cap, is none. */
 export function idOf(seen: Seen): MessageId | null {
   if (seen.kind === 'number') {
+    const { integer } = seen
+    if (integer >= 0) return { raw: String(integer), key: integer }
     const raw = seen.raw
     if (raw === null) return null
     const value = Number(raw)
@@ -24,4 +33,11 @@ export function idOf(seen: Seen): MessageId | null {
     return raw === null || text === null ? null : { raw, key: `s${text}` }
   }
   return null
+}
+
+/** What a lenient client takes the id of an answer for: itself first, then the number that a string spells, or the other way round. */
+export function readingsOf(key: IdKey): readonly IdKey[] {
+  if (typeof key === 'number') return [key, `s${key}`]
+  const spelt = key.startsWith('s') && key.trim() !== 's' ? Number(key.slice(1)) : Number.NaN
+  return Number.isFinite(spelt) ? [key, spelt] : [key]
 }

@@ -1,7 +1,7 @@
 // One pass over the bytes of a JSON-RPC message: is it JSON, which members has it, and which of them could mislead a reader.
 import { JSON_DEPTH_MAX, SCAN_TOKEN_BYTES_MAX } from '../../limits.ts'
 import { fold, hasUnseen } from '../../policy/bundle/likeness.ts'
-import { endOfPlainRun, isEscapable, isHex, nextInNumber, NUMBER_MAY_END, NUMBER_STATE } from './json-bytes.ts'
+import { endOfPlainRun, isEscapable, isHex, isSame, nextInNumber, NUMBER_MAY_END, NUMBER_STATE } from './json-bytes.ts'
 import { decode, PARAMS, Scanned, type Seen, type ValueKind } from './scanned.ts'
 
 // The reader's state between two bytes.
@@ -353,12 +353,6 @@ function setBytes(seen: Seen, buffer: Buffer, start: number, end: number): void 
   seen.buffer = buffer
   seen.start = start
   seen.end = end
-}
-
-function isSame(word: Buffer, bytes: Buffer, from: number, to: number): boolean {
-  if (to - from !== word.length) return false
-  for (let i = 0; i < word.length; i += 1) if (word[i] !== bytes[from + i]) return false
-  return true
 }
 
 function nameOf(slot: number): string {

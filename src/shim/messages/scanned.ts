@@ -1,9 +1,16 @@
 // What a scan has seen of a message: which members it has that matter, where they stand, and what they say.
+import { isSame } from './json-bytes.ts'
 
 /** Members that something depends on, each with a slot of its own. */
 const SLOTS = 13
 export const PARAMS = 3
 const ARGUMENTS = 7
+
+const NO_BYTES = new Uint8Array(0)
+/** Longer texts are no names, and not kept. */
+const REMEMBERED_BYTES_MAX = 128
+/** Every number of so many digits is a double of its own. */
+const EXACT_DIGITS = 15
 
 export type ValueKind = 'none' | 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null'
 
@@ -16,6 +23,9 @@ export class Seen {
   buffer: Buffer | undefined
   start = 0
   end = 0
+  /** The text before this one and its bytes: nearly every message has the method and the tool of the one before. */
+  private lastBytes: Uint8Array = NO_BYTES
+  private lastText = ''
 
   /** The bytes as they stand; null when there are none or too many. */
   get raw(): string | null {
@@ -24,9 +34,34 @@ export class Seen {
 
   /** What a string stands for; null for everything else. */
   get text(): string | null {
-    const raw = this.kind === 'string' ? this.raw : null
-    return raw === null ? null : decode(raw)
+    const { buffer, start, end } = this
+    if (this.kind !== 'string' || buffer === undefined) return null
+    if (isSame(this.lastBytes, buffer, start, end)) return this.lastText
+    const text = decode(buffer.toString('utf8', start, end))
+    if (end - start > REMEMBERED_BYTES_MAX) return text
+    this.lastBytes = Uint8Array.prototype.slice.call(buffer, start, end)
+    this.lastText = text
+    return text
   }
+
+  /** What an integer stands for that has one spelling and is exact to every reader; -1 for everything else. */
+  get integer(): number {
+    const { buffer, start, end } = this
+    if (this.kind !== 'number' || buffer === undefined || end - start > EXACT_DIGITS) return -1
+    let value = 0
+    for (let i = start; i < end; i += 1) {
+      const digit = (buffer[i] as number) - 0x30
+      if (digit < 0 || digit > 9) return -1
+      value = value * 10 + digit
+    }
+    return value
+  }
+}
+
+/** Where a message that is there in one piece begins. */
+export interface Whole {
+  readonly buffer: Buffer
+  readonly from: number
 }
 
 /** What one message is. The object belongs to the scan and is overwritten by the next message. */

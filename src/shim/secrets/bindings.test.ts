@@ -4,7 +4,11 @@ import { readBindings } from './bindings.ts'
 import { bindingsOrigin } from './origin.ts'
 
 const read = (value: unknown, serverName = 'git'): ReturnType<typeof readBindings> =>
-  readBindings({ kind: 'text', text: typeof value === 'string' ? value : JSON.stringify(value), name: 'B' }, serverName)
+  readBindings(
+    { kind: 'text', text: typeof value === 'string' ? value : JSON.stringify(value), name: 'B' },
+    serverName,
+    'variables',
+  )
 
 const TOKEN = { inject_as: 'GITHUB_TOKEN', secret_ref: 'github_token' }
 const BOUND = [{ ...TOKEN, source: 'env', redact: true }]
@@ -77,7 +81,7 @@ test('the flag wins, then the file, then the text; blanks are none', () => {
 })
 
 test('a file that is not there is said', () => {
-  expect(readBindings({ kind: 'file', path: '/nowhere/b.json' }, 'git').problems).toEqual([
+  expect(readBindings({ kind: 'file', path: '/nowhere/b.json' }, 'git', 'variables').problems).toEqual([
     expect.stringMatching(/^\/nowhere\/b\.json: cannot be read/),
   ])
 })

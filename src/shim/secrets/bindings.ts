@@ -4,7 +4,7 @@ import { canonicalHash } from '../../canonical/canonical.ts'
 import { HeimdallError, isSystemError } from '../../errors.ts'
 import { printable } from '../../ids.ts'
 import { SECRET_BINDINGS_BYTES_MAX, SECRET_BINDINGS_MAX } from '../../limits.ts'
-import { whyNotInjectable } from './injectable.ts'
+import { headerOf, type Into, whyNotInjectable } from './injectable.ts'
 import type { BindingsOrigin } from './origin.ts'
 
 export const SECRET_SOURCES = ['env', 'file', 'keychain'] as const
@@ -35,12 +35,12 @@ export const SECRET_REF_RULE = '1 to 128 letters, digits and _ . : / @ -, with a
 const FIELDS: ReadonlySet<string> = new Set(['inject_as', 'secret_ref', 'source', 'redact'])
 const SERVER_FIELDS: ReadonlySet<string> = new Set(['server_name', 'secret_bindings'])
 
-export function readBindings(origin: BindingsOrigin, serverName: string): Bindings {
+export function readBindings(origin: BindingsOrigin, serverName: string, into: Into): Bindings {
   if (origin.kind === 'none') return { bindings: [], refsOfOthers: [], problems: [], isForOthers: false }
   const name = origin.kind === 'file' ? origin.path : origin.name
   try {
     const text = origin.kind === 'file' ? readText(origin.path) : origin.text
-    return boundTo(serverName, serversOf(parsed(text)), name)
+    return boundTo(serverName, serversOf(parsed(text)), name, into)
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
     return { bindings: [], refsOfOthers: [], problems: [`${name}: ${error.message}`], isForOthers: false }
@@ -101,7 +101,7 @@ function namedServer(value: unknown, at: string): ServerBindings {
 }
 
 /** The first that names the server or none; what stands in those of others is theirs to complain about. */
-function boundTo(serverName: string, servers: readonly ServerBindings[], name: string): Bindings {
+function boundTo(serverName: string, servers: readonly ServerBindings[], name: string, into: Into): Bindings {
   const own = servers.find((server) => server.serverName === null || server.serverName === serverName)
   const refsOfOthers = servers
     .filter((server) => server !== own)
@@ -111,7 +111,7 @@ function boundTo(serverName: string, servers: readonly ServerBindings[], name: s
         ? [binding['secret_ref']]
         : [],
     )
-  const read = (own?.bindings ?? []).map((binding, index) => readBinding(binding, `${own?.at ?? ''}[${index}]`))
+  const read = (own?.bindings ?? []).map((binding, index) => readBinding(binding, `${own?.at ?? ''}[${index}]`, into))
   const bindings = read.flatMap((one) => (typeof one === 'string' ? [] : [one]))
   const problems = read.filter((one) => typeof one === 'string').concat(repeated(bindings))
   if (read.length > SECRET_BINDINGS_MAX) problems.push(`${read.length} bindings, limit ${SECRET_BINDINGS_MAX}`)
@@ -124,13 +124,13 @@ function boundTo(serverName: string, servers: readonly ServerBindings[], name: s
 }
 
 /** Or what is wrong with it. A text of the file may be a value that somebody put in the wrong place: only names are quoted. */
-function readBinding(value: unknown, at: string): Binding | string {
+function readBinding(value: unknown, at: string, into: Into): Binding | string {
   if (!isObject(value)) return `${at} is ${kindOf(value)}, not a binding`
   const unknownKey = Object.keys(value).find((key) => !FIELDS.has(key))
   if (unknownKey !== undefined) return `${at} has an unknown field ${printable(unknownKey)}; known: ${known(FIELDS)}`
   const { inject_as: injectAs, secret_ref: ref, source = 'env', redact = true } = value
   if (typeof injectAs !== 'string') return `${at}.inject_as is ${kindOf(injectAs)}, not the name of a variable`
-  const why = whyNotInjectable(injectAs)
+  const why = whyNotInjectable(injectAs, into)
   if (why !== null) return `${at}.inject_as ${printable(injectAs)} ${why}`
   if (typeof ref !== 'string') return `${at}.secret_ref is ${kindOf(ref)}, not the name of a secret`
   if (!SECRET_REF.test(ref)) return `${at}.secret_ref is no name of a secret: ${SECRET_REF_RULE}`
@@ -142,7 +142,7 @@ function readBinding(value: unknown, at: string): Binding | string {
 }
 
 function repeated(bindings: readonly Binding[]): readonly string[] {
-  const names = bindings.map(({ inject_as: name }) => name)
+  const names = bindings.map(({ inject_as: name }) => headerOf(name)?.toLowerCase() ?? name)
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))].map(
     (name) => `${name} is bound twice`,
   )

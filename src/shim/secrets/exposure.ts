@@ -1,5 +1,5 @@
 // Looks for the server's secrets in what it answers. That goes on as it is; what was seen is told.
-import type { KnownSecrets } from '../../events/known-secrets/known-secrets.ts'
+import type { KnownSecrets } from '../../known-secrets/known-secrets.ts'
 import type { SecretNames, Secrets } from './secrets.ts'
 
 interface Seen {

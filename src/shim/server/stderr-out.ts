@@ -2,8 +2,8 @@
 import type { Writable } from 'node:stream'
 import { EVENT_STREAM_BYTES_MAX, LOG_TEXT_BYTES_MAX, STDERR_RELAY_BYTES_MAX } from '../../limits.ts'
 import type { EventText } from '../../events/event-text.ts'
-import type { KnownSecrets } from '../../events/known-secrets/known-secrets.ts'
-import { StreamRedactor } from '../../events/known-secrets/stream-redactor.ts'
+import type { KnownSecrets } from '../../known-secrets/known-secrets.ts'
+import { StreamRedactor } from '../../known-secrets/stream-redactor.ts'
 import { cutAtBytes } from '../../events/preview.ts'
 import { createRedact, REDACTED } from '../../events/redact.ts'
 

@@ -34,7 +34,7 @@ export interface UpstreamEnv {
   /** Names of variables that go along with the base set; nothing where all that is not ours goes. */
   readonly passEnv: readonly string[] | undefined
   /** What is bound to the server, and the variables that such values come from. */
-  readonly secrets: Pick<Secrets, 'env' | 'heldIn'> | null
+  readonly secrets: Pick<Secrets, 'values' | 'heldIn'> | null
   /** Path of our own ledger server, which acts as the agent and is given what proves it. */
   readonly ledgerServer: string | undefined
 }
@@ -48,7 +48,7 @@ export function upstreamEnv({ env, command, mark, passEnv, secrets, ledgerServer
         BASE_PREFIX.test(name) ||
         (passEnv === undefined ? secrets?.heldIn.has(name) !== true : passEnv.includes(name))))
   const passed = Object.entries(env).filter(([name]) => passes(name))
-  return { ...Object.fromEntries(passed), ...secrets?.env, [SHIM_MARK]: mark }
+  return { ...Object.fromEntries(passed), ...secrets?.values, [SHIM_MARK]: mark }
 }
 
 /** True for the program itself, and for it behind the Node.js that runs us; any other word in between could be code. */

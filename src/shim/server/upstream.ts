@@ -63,6 +63,7 @@ export function startUpstream(options: {
   })
   // Upstream may close its input while we write; what that means is told by its exit.
   child.stdin.on('error', () => {})
+  hearHangup(child.stdin)
   return {
     stdin: child.stdin,
     stdout: child.stdout,
@@ -79,6 +80,16 @@ export function startUpstream(options: {
       guardian.dismiss()
     },
   }
+}
+
+/**
+ * Node reads nothing from a child's input, and so learns only at the next write that nobody has it any more. Calls that
+ * lie in it unread when the server closes it would wait for ever: read, the socket fails with ECONNRESET at that moment,
+ * and ends quietly where the server has read all.
+ */
+function hearHangup(stdin: Writable): void {
+  const { _handle: handle } = stdin as { _handle?: { readStart?(): unknown } | null }
+  handle?.readStart?.()
 }
 
 /** A server that was not started, for a reason that whoever waits for it is told. */

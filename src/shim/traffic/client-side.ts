@@ -226,28 +226,15 @@ export class ClientSide {
   }
 
   #finishTurn(): void {
-    if (!this.#judge.hasForwarded) {
-      this.#send()
-      this.#judge.writeNotes()
-      this.#events.endOfTurn()
-      this.#waitForOthers()
+    // Before the notes: what is no call goes on first.
+    if (!this.#judge.hasForwarded) this.#send()
+    const recorded = this.#judge.record(this.#events)
+    if (recorded !== null) {
+      this.#waitFor(recorded.then(() => this.#send()))
       return
     }
-    // One write for all calls of the turn, before any of them is sent on: what the kernel has, no kill takes back.
-    const isRequired = this.#judge.isRecordRequired
-    const from = this.#events.mark()
-    this.#judge.writeNotes()
-    const to = this.#events.mark()
-    const settle = (outcome: 'written' | 'failing'): void => {
-      if (outcome === 'failing' && isRequired) this.#judge.decideAnew(this.#events.takeBack(from, to))
-      this.#send()
-    }
-    const outcome = this.#events.commit()
-    if (outcome === 'waiting') this.#waitFor(this.#events.committed().then(settle))
-    else {
-      settle(outcome)
-      this.#waitForOthers()
-    }
+    this.#send()
+    this.#waitForOthers()
   }
 
   #send(): void {

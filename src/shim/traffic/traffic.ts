@@ -1,57 +1,37 @@
 // The traffic of one shim: bytes both ways with back-pressure, until the client leaves, the server ends, or policy or a signal says so.
-import type { EventEmitter } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
-import { type Clock, whileMoving, within } from '../../clock.ts'
+import { whileMoving, within } from '../../clock.ts'
 import { EXIT } from '../../errors.ts'
-import { PREVIEW_NONE } from '../../events/preview.ts'
-import type { RunStatus } from '../../events/types.ts'
-import { PARENT_WATCH_MS, UPSTREAM_DRAIN_MS, UPSTREAM_EOF_MS, UPSTREAM_HANGUP_MS } from '../../limits.ts'
-import type { Decision } from '../../policy/types.ts'
+import { UPSTREAM_DRAIN_MS, UPSTREAM_EOF_MS, UPSTREAM_HANGUP_MS } from '../../limits.ts'
 import type { AgentOut } from '../messages/agent-out.ts'
 import { ERROR_CODES, protocolError } from '../call/refusals.ts'
-import type { ClientJudge } from '../call/client-judge.ts'
 import type { ClientSide, Flow } from './client-side.ts'
-import type { ClientInfo } from '../call/client-info.ts'
 import { Garbage } from '../messages/garbage.ts'
-import type { CallGate, JudgedCall } from '../call/call-gate.ts'
-import type { OpenCalls } from '../call/open-calls.ts'
+import type { JudgedCall } from '../call/call-gate.ts'
+import type { CallCore, Traffic, TrafficEnd } from '../call/call-path.ts'
+import { INTERNAL_ERROR, endUnanswered } from '../call/unanswered.ts'
 import type { Upstream, UpstreamExit } from '../server/upstream.ts'
 import type { UpstreamSide } from './upstream-side.ts'
+import type { WatchForEnd } from './watch-for-end.ts'
 
-/** JSON-RPC's code for what the server itself did wrong. */
-const INTERNAL_ERROR = -32_603
 /** Output that a dead server left in its pipe is there at once; a descendant that holds the pipe open is not waited for. */
 const LAST_OUTPUT_MS = 500
 
-const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
+/** How long a server may have been gone before its client's first word, which is then answered. */
+const FIRST_REQUEST_MS = 2_000
+
+const NOT_STARTED = 127
 
 export interface TrafficOptions {
-  readonly clock: Clock
-  readonly client: ClientInfo
-  readonly gate: CallGate
-  readonly judge: ClientJudge
-  readonly open: OpenCalls
+  readonly core: CallCore
   readonly out: AgentOut
   readonly upstream: Upstream
   readonly upstreamSide: UpstreamSide
   readonly clientSide: (flow: Flow) => ClientSide
   readonly stdin: Readable
   readonly stdout: Writable
-  readonly signals: EventEmitter
-  /** The process that started the shim, asked again and again; it changes when that process is gone. */
-  readonly parentPid: () => number
+  readonly watchForEnd: WatchForEnd
   readonly note: (line: string) => void
-}
-
-export interface TrafficEnd {
-  readonly exitCode: number
-  readonly status: RunStatus
-}
-
-export interface Traffic {
-  readonly ended: Promise<TrafficEnd>
-  /** Policy has ended the run: the server goes, the client is told with every request it still makes. */
-  terminate(decision: Decision): void
 }
 
 interface Ending extends TrafficEnd {
@@ -62,10 +42,12 @@ interface Ending extends TrafficEnd {
 }
 
 export function startTraffic(options: TrafficOptions): Traffic {
-  const { clock, judge, open, out, upstream, upstreamSide, stdin, stdout } = options
+  const { core, out, upstream, upstreamSide, stdin, stdout } = options
+  const { clock, open } = core
   let isEnding = false
   let isTerminated = false
   let hasExited = false
+  let hasNotStarted = false
   let allAnswered: () => void = () => {}
   const settled = new Promise<void>((resolve) => {
     allAnswered = resolve
@@ -94,25 +76,38 @@ export function startTraffic(options: TrafficOptions): Traffic {
     await upstream.end({ patienceMs, moved, settled, afterSettledMs: UPSTREAM_EOF_MS })
     await within(clock, LAST_OUTPUT_MS, lastOutput)
     out.upstreamEnded()
-    closeOpenCalls(options, () => INTERNAL_ERROR, ending.why)
+    closeOpen(options, () => INTERNAL_ERROR, ending.why)
     await within(clock, LAST_OUTPUT_MS, out.drained())
     stopWatching()
-    resolveEnded({ exitCode: ending.exitCode, status: isTerminated ? 'TERMINATED' : ending.status })
+    // Also where the client had left before that was known.
+    if (hasNotStarted) resolveEnded({ exitCode: NOT_STARTED, status: 'FAILED' })
+    else resolveEnded({ exitCode: ending.exitCode, status: isTerminated ? 'TERMINATED' : ending.status })
   }
-  const clientLeft = (): void =>
+  let hasClientLeft = false
+  let hear: () => void = () => {}
+  /** The client has said something, or never will. */
+  const heard = new Promise<void>((resolve) => {
+    hear = resolve
+  })
+  const clientLeft = (): void => {
+    hasClientLeft = true
+    hear()
+    // How it ended is told by the server's end, which came before.
+    if (hasExited && !isTerminated) return
     void end({
       exitCode: isTerminated ? EXIT.denied : EXIT.ok,
       status: 'SUCCEEDED',
       patienceMs: UPSTREAM_EOF_MS,
       why: 'the client left before the answer came',
     })
-  const stopWatching = watchForEnd(
-    options,
+  }
+  const stopWatching = options.watchForEnd(
     (exitCode) => void end({ exitCode, status: 'CANCELLED', patienceMs: 0, why: 'the shim was told to end' }),
   )
 
   stdin.on('data', (chunk: Buffer) => {
     client.push(chunk)
+    hear()
     garbage.passed(chunk.length)
   })
   stdin.once('end', clientLeft)
@@ -142,7 +137,12 @@ export function startTraffic(options: TrafficOptions): Traffic {
   upstream.stdin.once('error', hungUp('the server closed its input and does not exit'))
   void upstream.exited.then(async (exit) => {
     hasExited = true
+    hasNotStarted = exit.error !== null
+    if (hasNotStarted && isEnding) options.note(exitText(exit))
     if (isTerminated || isEnding) return
+    // Whoever has just started us is about to ask, and is to hear why nobody answers.
+    await within(clock, FIRST_REQUEST_MS, heard)
+    if (hasClientLeft) await within(clock, LAST_OUTPUT_MS, client.ended())
     await within(clock, LAST_OUTPUT_MS, lastOutput)
     const hasFailed = exit.code !== 0 || open.size > 0
     const why = exitText(exit)
@@ -157,12 +157,12 @@ export function startTraffic(options: TrafficOptions): Traffic {
       isTerminated = true
       // After the chunk in which it happened: calls before this one in the same chunk have been let through.
       queueMicrotask(() => {
-        judge.cutOff()
+        core.cutOff()
         void upstream.end({ patienceMs: 0 }).then(() => {
           out.upstreamEnded()
-          closeOpenCalls(
+          closeOpen(
             options,
-            ({ call }) => ERROR_CODES[options.client.generationOf(call.meta)].TERMINATE_RUN,
+            ({ call }) => ERROR_CODES[core.answering.client.generationOf(call.meta)].TERMINATE_RUN,
             decision.summary,
           )
         })
@@ -171,27 +171,18 @@ export function startTraffic(options: TrafficOptions): Traffic {
   }
 }
 
-/** Answers calls that nobody else will answer, and ends them in the record. */
-function closeOpenCalls(
-  { open, out, gate }: TrafficOptions,
+/** Answers what nobody else will answer, and ends calls in the record. */
+function closeOpen(
+  { core: { open, gate }, out }: TrafficOptions,
   codeOf: (judged: JudgedCall) => number,
   why: string,
 ): void {
-  for (const { judged, idRaw, perhaps } of open.takeAll()) {
-    if (perhaps !== null) {
-      gate.finish(judged, perhaps)
-      continue
-    }
-    const code = codeOf(judged)
-    const line = protocolError(idRaw, code, gate.clean(why))
-    out.answer(line)
-    gate.finish(judged, {
-      status: 'ERROR',
-      bytesOut: Buffer.byteLength(line),
-      error: { class: 'transport', message: why, code, retryable: false },
-      result: PREVIEW_NONE,
-    })
+  const { calls, otherIds } = open.takeAll()
+  for (const call of calls) {
+    const line = endUnanswered(gate, call, codeOf(call.judged), why)
+    if (line !== null) out.answer(line)
   }
+  for (const id of otherIds) out.answer(protocolError(id, INTERNAL_ERROR, gate.clean(why)))
 }
 
 function flowTo(upstream: Upstream, stdin: Readable, garbage: Garbage, onTaken: () => void): Flow {
@@ -219,35 +210,13 @@ function flowTo(upstream: Upstream, stdin: Readable, garbage: Garbage, onTaken: 
   }
 }
 
-/** Signals, and the death of the parent where the end of input does not tell. Returns how to stop watching. */
-function watchForEnd(options: TrafficOptions, end: (exitCode: number) => void): () => void {
-  const { signals, clock, parentPid } = options
-  const listeners = Object.entries(SIGNALS).map(([name, exitCode]) => {
-    const listener = (): void => end(exitCode)
-    signals.on(name, listener)
-    return { name, listener }
-  })
-  const parent = parentPid()
-  let isWatching = parent > 1
-  const look = (): void => {
-    if (!isWatching) return
-    if (parentPid() === parent) clock.after(PARENT_WATCH_MS, look, { background: true })
-    else end(EXIT.ok)
-  }
-  look()
-  return () => {
-    isWatching = false
-    for (const { name, listener } of listeners) signals.off(name, listener)
-  }
-}
-
 function exitText({ code, signal, error }: UpstreamExit): string {
   if (error !== null) return `the server could not be started: ${error.message}`
   return signal === null ? `the server exited with code ${code}` : `the server was ended by ${signal}`
 }
 
 function exitCodeOf({ code, signal, error }: UpstreamExit): number {
-  if (error !== null) return 127
+  if (error !== null) return NOT_STARTED
   return signal === null ? (code ?? EXIT.failure) : 128 + (SIGNAL_NUMBERS[signal] ?? 0)
 }
 

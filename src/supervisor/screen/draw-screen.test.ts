@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { linkOf, underlineColorOf, underlineStyleOf } from '../../cells/cell.ts'
 import { drawScreen } from './draw-screen.ts'
-import { type Cell, createEmulator, currentAttributes, type Emulator, marginsOf } from './emulator.ts'
+import { type ScreenCell, createEmulator, currentAttributes, type Emulator, marginsOf } from './emulator.ts'
 import { followModes, type TerminalModes } from './terminal-modes.ts'
 
 interface Fixture {
@@ -38,7 +38,7 @@ function picture({ emulator, modes, title }: Fixture) {
     Array.from({ length: emulator.rows * emulator.cols }, (_, i) =>
       look(buffer.getLine(buffer.baseY + Math.floor(i / emulator.cols))?.getCell(i % emulator.cols)),
     )
-  const look = (cell: Cell | undefined): string => {
+  const look = (cell: ScreenCell | undefined): string => {
     if (cell === undefined) return ''
     const background = `${cell.getBgColorMode()}:${cell.getBgColor()}`
     if (cell.getChars() === '' && cell.getWidth() === 1) return background

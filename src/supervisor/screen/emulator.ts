@@ -3,7 +3,7 @@ import type { IBufferCell, Terminal } from '@xterm/headless'
 import { inside } from '../../cells/internals.ts'
 import { createTerminal } from '../../cells/terminal.ts'
 
-export type Cell = IBufferCell
+export type ScreenCell = IBufferCell
 export type Emulator = Terminal
 
 /** History helps only when the screen grows; the screen is what is kept. */
@@ -39,6 +39,6 @@ export function marginsOf(emulator: Emulator, which: 'normal' | 'alt'): Margins 
 }
 
 /** The attributes that the next character will have. */
-export function currentAttributes(emulator: Emulator): Cell {
-  return inside(emulator).attributes as Cell
+export function currentAttributes(emulator: Emulator): ScreenCell {
+  return inside(emulator).attributes as ScreenCell
 }

@@ -1,6 +1,6 @@
 // What the session and its screen's worker say to each other.
-import type { Colors, Size } from '../../wire/messages.ts'
-import type { Question } from './terminal-questions.ts'
+import type { TerminalColors, Size } from '../../wire/messages.ts'
+import type { ScreenQuestion } from './terminal-questions.ts'
 
 export type ToScreen =
   | { readonly is: 'output'; readonly bytes: Uint8Array }
@@ -10,7 +10,7 @@ export type ToScreen =
   /** From here on the program's questions are answered, or are another terminal's. */
   | { readonly is: 'answering'; readonly isOn: boolean }
   /** The colours that the program is told of, until it sets others. */
-  | { readonly is: 'colors'; readonly colors: Colors }
+  | { readonly is: 'colors'; readonly colors: TerminalColors }
   /** Answered when everything sent before has been drawn. */
   | { readonly is: 'look'; readonly request: number; readonly isDrawn: boolean }
 
@@ -25,7 +25,9 @@ export interface ScreenLook {
   readonly request: number
   readonly size: Size
   readonly modes: Readonly<Record<string, boolean | number>>
-  readonly question: Question | undefined
+  readonly question: ScreenQuestion | undefined
+  /** The lowest line with something on it; empty where there is none. */
+  readonly lastLine: string
   /** False when the screen may lack cells that were drawn in output that was passed over. */
   readonly isWhole: boolean
   /** Bytes that draw the screen; empty unless asked for. */
@@ -38,5 +40,5 @@ export type FromScreen = TerminalAnswer | ScreenLook
 export interface ScreenStart {
   readonly size: Size
   readonly isAnswering: boolean
-  readonly colors: Colors | undefined
+  readonly colors: TerminalColors | undefined
 }

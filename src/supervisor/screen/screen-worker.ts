@@ -45,6 +45,7 @@ function look(request: number, isDrawn: boolean): ScreenLook {
     },
     isWhole: wholeness.isWhole,
     question: findQuestion(lines, active.cursorY),
+    lastLine: lines.findLast((line) => line.trim() !== '')?.trim() ?? '',
     drawing: isDrawn ? Buffer.from(drawScreen(emulator, modes, title)) : new Uint8Array(),
   }
 }

@@ -3,26 +3,26 @@ import { createRequire } from 'node:module'
 import type { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../../clock.ts'
 import { BACKLOG_BYTES, SCREEN_LAG_BYTES_MAX } from '../../limits.ts'
-import type { Colors, Size } from '../../wire/messages.ts'
+import type { TerminalColors, Size } from '../../wire/messages.ts'
 import { condense } from './condense.ts'
 import type { OutputLog } from '../streams/output-log.ts'
 import { QueryScanner } from '../../cells/query-stream.ts'
-import type { Question } from './terminal-questions.ts'
+import type { ScreenQuestion } from './terminal-questions.ts'
 import type { FromScreen, ScreenLook, ScreenStart, ToScreen } from './screen-messages.ts'
 import type { SessionLog } from '../session-log.ts'
-import type { Snapshot } from '../streams/subscriber.ts'
+import type { ScreenSnapshot } from '../streams/subscriber.ts'
 
 export interface ScreenParts {
   readonly output: OutputLog
   readonly size: Size
   /** Of the terminal that the session was started from, where that is known. */
-  readonly colors?: Colors | undefined
+  readonly colors?: TerminalColors | undefined
   /** Path of `screen-worker.cjs`. */
   readonly worker: string
   readonly clock: Clock
   readonly log: SessionLog
   /** What the screen asks, at each pause of the output; in the midst of it only that it asks nothing. */
-  readonly onQuestion: (question: Question | undefined) => void
+  readonly onQuestion: (question: ScreenQuestion | undefined) => void
   /** The program asked its terminal something, and this is the answer. */
   readonly onAnswer: (text: string) => void
 }
@@ -72,7 +72,7 @@ export class Screen {
   #endAtTick = 0
   #flowTicks = 0
   #requests = 0
-  #colors: Colors | undefined
+  #colors: TerminalColors | undefined
   readonly #waiting = new Map<number, (answer: ScreenLook | undefined) => void>()
   #isClosed = false
 
@@ -105,13 +105,13 @@ export class Screen {
   }
 
   /** At once: whoever looks at the program now looks at it in these. */
-  colors(colors: Colors): void {
+  colors(colors: TerminalColors): void {
     this.#colors = colors
     if (this.#worker !== undefined) give(this.#worker, { is: 'colors', colors })
   }
 
   /** The screen at the latest place where the stream may be joined. */
-  async snapshot(): Promise<Snapshot | undefined> {
+  async snapshot(): Promise<ScreenSnapshot | undefined> {
     this.#feed()
     const offset = this.#parts.output.cutAtOrBefore(this.#fedTo)
     const answer = await this.#ask(true)
@@ -125,15 +125,16 @@ export class Screen {
     return this.#turns.every(({ at, to }) => at === 0 || to.is !== 'size')
   }
 
-  /** Modes that the child has switched on; none before there was output. */
-  async modes(): Promise<Readonly<Record<string, boolean | number>>> {
-    if (this.#parts.output.end === 0) return { alt_screen: false, bracketed_paste: false }
+  /** Modes that the child has switched on, and what the lowest line says; nothing before there was output. */
+  async summary(): Promise<Pick<ScreenLook, 'modes' | 'lastLine'>> {
+    if (this.#parts.output.end === 0) return { modes: { alt_screen: false, bracketed_paste: false }, lastLine: '' }
     this.#feed()
-    return (await this.#ask(false))?.modes ?? {}
+    const { modes, lastLine } = (await this.#ask(false)) ?? { modes: {}, lastLine: '' }
+    return { modes, lastLine }
   }
 
   /** What the screen asks a person, as it is now. */
-  async question(): Promise<Question | undefined> {
+  async question(): Promise<ScreenQuestion | undefined> {
     if (this.#parts.output.end === 0) return undefined
     this.#feed()
     return (await this.#ask(false))?.question

@@ -1,6 +1,6 @@
 // Answers the program's questions from the emulator, in the screen's worker: each once, in the order they were asked.
 import { type Params, paramsText } from '../../cells/params.ts'
-import type { Colors } from '../../wire/messages.ts'
+import type { TerminalColors } from '../../wire/messages.ts'
 import type { Emulator } from './emulator.ts'
 import { Palette } from '../../cells/palette.ts'
 import type { TerminalModes } from './terminal-modes.ts'
@@ -8,18 +8,22 @@ import { type AskedQuery, QUERIES } from '../../cells/terminal-queries.ts'
 
 declare const __HEIMDALL_VERSION__: string
 
-export interface Answering {
+export interface TerminalAnswering {
   /** Off while a viewer's own terminal is given the same questions, and while output is read a second time. */
   isOn: boolean
   /** Of the terminal that the program is shown in. */
-  set colors(colors: Colors)
+  set colors(colors: TerminalColors)
 }
 
-export function answerQueries(emulator: Emulator, modes: TerminalModes, say: (answer: string) => void): Answering {
+export function answerQueries(
+  emulator: Emulator,
+  modes: TerminalModes,
+  say: (answer: string) => void,
+): TerminalAnswering {
   const palette = new Palette()
-  const answering: Answering = {
+  const answering: TerminalAnswering = {
     isOn: false,
-    set colors({ foreground, background }: Colors) {
+    set colors({ foreground, background }: TerminalColors) {
       palette.own(foreground, background)
     },
   }

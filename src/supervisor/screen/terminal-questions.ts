@@ -1,7 +1,7 @@
 // Questions to a person on a screen of text: the second source of "needs input", where nobody has said so. Pure.
 import { plainText } from '../state/osc-signals.ts'
 
-export interface Question {
+export interface ScreenQuestion {
   /** The line that asks. */
   readonly text: string
   /** It waits for sure: the cursor stands on it, or its choices are shown. Else it may have been answered. */
@@ -36,7 +36,7 @@ const LINES_BELOW = 6
 const LINE_CHARS_MAX = 1_000
 
 /** The last line that asks, near the cursor; nothing where the screen is only text. */
-export function findQuestion(lines: readonly string[], cursorRow: number): Question | undefined {
+export function findQuestion(lines: readonly string[], cursorRow: number): ScreenQuestion | undefined {
   const from = Math.max(0, cursorRow - LINES_ABOVE)
   const near = lines.slice(from, cursorRow + LINES_BELOW + 1).map((line) => (line.length <= LINE_CHARS_MAX ? line : ''))
   const choices = near.findLastIndex((line) => CHOICES.test(line))

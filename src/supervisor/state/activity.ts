@@ -2,14 +2,14 @@
 import type { Clock } from '../../clock.ts'
 import { ACTIVITY_MS } from '../../limits.ts'
 import { encodeFrame } from '../../wire/encode.ts'
-import type { Connection } from '../streams/connection.ts'
+import type { ClientConnection } from '../streams/connection.ts'
 
 export class Activity {
   readonly #clock: Clock
-  readonly #clients: () => ReadonlySet<Connection>
+  readonly #clients: () => ReadonlySet<ClientConnection>
   #toldMs = Number.NEGATIVE_INFINITY
 
-  constructor(clock: Clock, clients: () => ReadonlySet<Connection>) {
+  constructor(clock: Clock, clients: () => ReadonlySet<ClientConnection>) {
     this.#clock = clock
     this.#clients = clients
   }

@@ -3,12 +3,12 @@ import type { Clock, Timer } from '../../clock.ts'
 import { encodeJson } from '../../wire/encode.ts'
 import type { StateEvent } from '../../wire/messages.ts'
 import type { Classifier } from './classifier.ts'
-import type { Connection } from '../streams/connection.ts'
+import type { ClientConnection } from '../streams/connection.ts'
 
 export interface AnnouncerParts {
   readonly clock: Clock
   readonly classifier: Classifier
-  readonly clients: () => ReadonlySet<Connection>
+  readonly clients: () => ReadonlySet<ClientConnection>
   readonly state: () => StateEvent
 }
 

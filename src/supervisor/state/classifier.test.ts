@@ -1,7 +1,7 @@
 // Classifiers on time that the test owns: the states of seed 001, exact without anyone asking.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CLASSIFIERS } from '../../config.ts'
+import { CLASSIFIERS } from '../../config-values.ts'
 import { createClassifier } from './classifier.ts'
 
 const choice = (name: 'claude' | 'simple' | 'none') => ({ name, idleThresholdMs: 3_000, debounceMs: 200 })

@@ -1,5 +1,5 @@
 // What a child seems to be doing, from the sizes and times of its output alone. Pure: time comes in, nothing is polled.
-import type { ClassifierChoice } from '../../config.ts'
+import type { ClassifierChoice } from '../../config-values.ts'
 import type { StateName } from '../../wire/frames.ts'
 
 export interface ClassifierState {

@@ -1,9 +1,11 @@
 // Whether a person is waited for, who says so, and on what evidence. Pure.
 import { PROGRAM_PARTS_MAX } from '../../limits.ts'
 import type { NeedsInput } from '../../wire/messages.ts'
-import type { Question } from '../screen/terminal-questions.ts'
+import type { ScreenQuestion } from '../screen/terminal-questions.ts'
 
 const UNKNOWN: NeedsInput = { value: false, source: 'none', evidence: null }
+/** Until it is seen what the program makes of it. */
+const TYPED: NeedsInput = { value: false, source: 'none', evidence: 'somebody typed' }
 
 /**
  * A call (a hook, a notification) is made once; a status, a title and the screen stand until the program changes them.
@@ -22,7 +24,7 @@ export class NeedsInputState {
   readonly #blocked = new Map<string, string>()
   #saysItWorks = false
   #title: string | undefined
-  #seen: Question | undefined
+  #seen: ScreenQuestion | undefined
   #isAnswered = false
   /** What the screen asked when it was answered; it may stay there as text. */
   #answeredText: string | undefined
@@ -77,7 +79,7 @@ export class NeedsInputState {
     this.#title = evidence
   }
 
-  see(question: Question | undefined): void {
+  see(question: ScreenQuestion | undefined): void {
     this.#seen = question
     if (question !== undefined) {
       this.#isCallOnScreen = true
@@ -111,11 +113,12 @@ export class NeedsInputState {
 
   #work(): NeedsInput {
     if (this.#called !== undefined) return this.#called
-    return (this.#isAnswered ? undefined : this.#standing()) ?? this.#denied
+    if (!this.#isAnswered) return this.#standing() ?? this.#denied
+    return this.#denied === UNKNOWN ? TYPED : this.#denied
   }
 
   #standing(): NeedsInput | undefined {
-    const blocked = [...this.#blocked.values()].at(-1)
+    const blocked = this.#blocked.size === 0 ? undefined : [...this.#blocked.values()].at(-1)
     if (blocked !== undefined) return { value: true, source: 'osc', evidence: blocked }
     if (this.#saysItWorks) return undefined
     if (this.#title !== undefined) return { value: true, source: 'osc', evidence: this.#title }
@@ -124,7 +127,7 @@ export class NeedsInputState {
   }
 
   /** Answered, with the answer behind it, and left where it was. */
-  #isOnlyText({ text, isOpen }: Question): boolean {
+  #isOnlyText({ text, isOpen }: ScreenQuestion): boolean {
     return !isOpen && this.#answeredText !== undefined && text.startsWith(this.#answeredText)
   }
 }

@@ -1,30 +1,33 @@
 // What is known of a session at a moment: how busy it is, whether it waits for somebody, its size and title; and who is told.
 import type { Clock } from '../../clock.ts'
+import type { TerminalCover } from '../../known-secrets/terminal-cover.ts'
 import { STATES } from '../../wire/frames.ts'
-import type { Report, Size, StateEvent, Status } from '../../wire/messages.ts'
+import type { NeedsInput, Report, Size, StateEvent, Status } from '../../wire/messages.ts'
 import type { SessionOptions } from '../../wire/session-options.ts'
 import { Activity } from './activity.ts'
 import { Announcer } from './announcer.ts'
 import { type Classifier, createClassifier } from './classifier.ts'
-import type { Connection } from '../streams/connection.ts'
-import type { Question } from '../screen/terminal-questions.ts'
+import type { ClientConnection } from '../streams/connection.ts'
+import type { ScreenQuestion } from '../screen/terminal-questions.ts'
 import { SizePolicy } from '../screen/size.ts'
 import { Waiting } from './waiting.ts'
 
 export interface SessionStateParts {
   readonly options: SessionOptions
   readonly clock: Clock
-  readonly clients: () => ReadonlySet<Connection>
+  readonly clients: () => ReadonlySet<ClientConnection>
   /** A session may be renamed. */
   readonly id: () => string
+  /** What is told is also written down, by whoever looks after the session. */
+  readonly cover: TerminalCover
   /** What the screen asks now. */
-  readonly look: () => Promise<Question | undefined>
+  readonly look: () => Promise<ScreenQuestion | undefined>
 }
 
 export class SessionState {
   readonly #parts: SessionStateParts
   readonly #clock: Clock
-  readonly #size: SizePolicy<Connection>
+  readonly #size: SizePolicy<ClientConnection>
   readonly #classifier: Classifier
   readonly #waiting: Waiting
   readonly #announcer: Announcer
@@ -46,11 +49,15 @@ export class SessionState {
   get current(): StateEvent {
     const nowMs = this.#clock.monoMs()
     const { name, sinceMs } = this.#classifier.state(nowMs)
+    const { cols, rows } = this.#size.current
+    // Field by field: this is made for every key and its echo, and a spread costs more than all the rest of it.
     return {
       state: name,
       state_ms: Math.floor(nowMs - sinceMs),
-      needs_input: this.#waiting.needsInput,
-      ...this.shown,
+      needs_input: this.#needsInput(),
+      cols,
+      rows,
+      title: this.#parts.cover.text(this.#waiting.title),
       id: this.#parts.id(),
     }
   }
@@ -62,8 +69,21 @@ export class SessionState {
     return { idleMs: nowMs - this.#lastOutputMs, state: STATES[name], stateMs: nowMs - sinceMs }
   }
 
+  /** How long a person has been waited for; null while nobody is. */
+  get waitedMs(): number | null {
+    const sinceMs = this.#waiting.sinceMs
+    return sinceMs === undefined ? null : Math.floor(this.#clock.monoMs() - sinceMs)
+  }
+
   get shown(): Size & { readonly title: string } {
-    return { ...this.#size.current, title: this.#waiting.title }
+    return { ...this.#size.current, title: this.#parts.cover.text(this.#waiting.title) }
+  }
+
+  #needsInput(): NeedsInput {
+    const { needsInput } = this.#waiting
+    const { cover } = this.#parts
+    if (needsInput.evidence === null || cover.size === 0) return needsInput
+    return { ...needsInput, evidence: cover.text(needsInput.evidence) }
   }
 
   /** Tells whoever wants to know what has changed. */
@@ -78,17 +98,24 @@ export class SessionState {
     this.announce()
   }
 
-  input(client: Connection, bytes: Buffer): void {
-    this.#waiting.input(client, bytes)
+  /** Whoever types there sees what comes of it, as the size is now. */
+  isSizeOf(client: ClientConnection): boolean {
+    return this.#size.isOf(client)
+  }
+
+  /** Returns the size that the session has from now on, when it is another one. */
+  input(client: ClientConnection, bytes: Buffer): Size | undefined {
+    const size = this.#waiting.input(client, bytes) ? this.#size.use(client) : undefined
     this.#activity.happened()
     this.announce()
+    return size
   }
 
   signal(code: number, text: string): void {
     this.#waiting.signal(code, text)
   }
 
-  see(question: Question | undefined): void {
+  see(question: ScreenQuestion | undefined): void {
     this.#waiting.see(question)
   }
 
@@ -98,11 +125,11 @@ export class SessionState {
   }
 
   /** The size that the session has from now on, when it is another one. */
-  askSize(client: Connection, size: Size): Size | undefined {
+  askSize(client: ClientConnection, size: Size): Size | undefined {
     return this.#size.ask(client, size)
   }
 
-  leave(client: Connection): Size | undefined {
+  leave(client: ClientConnection): Size | undefined {
     return this.#size.leave(client)
   }
 

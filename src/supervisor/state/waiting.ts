@@ -4,13 +4,13 @@ import { ANSWER_SETTLE_MS } from '../../limits.ts'
 import type { NeedsInput, Report } from '../../wire/messages.ts'
 import { NeedsInputState } from './needs-input.ts'
 import { readSignal } from './osc-signals.ts'
-import type { Question } from '../screen/terminal-questions.ts'
+import type { ScreenQuestion } from '../screen/terminal-questions.ts'
 import { TypingReader } from '../streams/typing.ts'
 
 export interface WaitingParts {
   readonly clock: Clock
   /** What the screen asks now. */
-  readonly look: () => Promise<Question | undefined>
+  readonly look: () => Promise<ScreenQuestion | undefined>
   /** Something changed with nobody's call. */
   readonly onChange: () => void
 }
@@ -20,6 +20,7 @@ export class Waiting {
   readonly #state = new NeedsInputState()
   readonly #typing = new WeakMap<object, TypingReader>()
   #title = ''
+  #sinceMs: number | undefined
   #settling: Timer | undefined
   #hasEnded = false
 
@@ -28,7 +29,16 @@ export class Waiting {
   }
 
   get needsInput(): NeedsInput {
-    return this.#state.current
+    const { current } = this.#state
+    // Asked for at each change: another question on top of one that stands does not begin the wait anew.
+    if (!current.value) this.#sinceMs = undefined
+    else this.#sinceMs ??= this.#parts.clock.monoMs()
+    return current
+  }
+
+  /** Since when a person is waited for. */
+  get sinceMs(): number | undefined {
+    return this.needsInput.value ? this.#sinceMs : undefined
   }
 
   get title(): string {
@@ -68,14 +78,14 @@ export class Waiting {
     this.#state.deny('hook', evidence ?? null)
   }
 
-  /** Input of a client: what its terminal sends by itself answers nothing. */
-  input(client: object, bytes: Buffer): void {
-    const reader = this.#typing.get(client) ?? new TypingReader()
-    this.#typing.set(client, reader)
-    if (reader.read(bytes)) this.#answered()
+  /** Input of a client: what its terminal sends by itself answers nothing. True when somebody typed. */
+  input(client: object, bytes: Buffer): boolean {
+    const isTyped = this.#readerOf(client).read(bytes)
+    if (isTyped) this.#answered()
+    return isTyped
   }
 
-  see(question: Question | undefined): void {
+  see(question: ScreenQuestion | undefined): void {
     if (this.#hasEnded) return
     this.#state.see(question)
     this.#parts.onChange()
@@ -86,6 +96,14 @@ export class Waiting {
     this.#settling?.cancel()
     this.#settling = undefined
     this.#state.end()
+  }
+
+  #readerOf(client: object): TypingReader {
+    const known = this.#typing.get(client)
+    if (known !== undefined) return known
+    const reader = new TypingReader()
+    this.#typing.set(client, reader)
+    return reader
   }
 
   #answered(): void {

@@ -7,9 +7,10 @@ import { diskError } from '../../storage/faults.ts'
 import { encodeAck, encodeJson } from '../../wire/encode.ts'
 import { type FrameNameFrom, MODE_BINARY } from '../../wire/frames.ts'
 import {
-  type Colors,
+  type TerminalColors,
   parseColors,
   parseReport,
+  parseSecrets,
   parseSubscribe,
   type Report,
   type Size,
@@ -23,36 +24,38 @@ import type { Subscriber } from './subscriber.ts'
 
 /** What a client may ask of the session. */
 export interface SessionDesk {
-  input(client: Connection, bytes: Buffer): void
-  subscribe(client: Connection, options: SubscribeOptions): Subscriber
+  input(client: ClientConnection, bytes: Buffer): void
+  subscribe(client: ClientConnection, options: SubscribeOptions): Subscriber
   status(): Buffer
   info(): Promise<Buffer>
-  resize(client: Connection, size: Size): void
-  kill(client: Connection): void
+  resize(client: ClientConnection, size: Size): void
+  kill(client: ClientConnection): void
   /** Sends all other viewers away. */
-  detach(client: Connection): void
-  keep(client: Connection): void
+  detach(client: ClientConnection): void
+  keep(client: ClientConnection): void
   rename(to: string): Promise<Buffer>
-  colors(colors: Colors): void
+  colors(colors: TerminalColors): void
   report(report: Report): void
+  /** Values to be kept out of what is written down. */
+  secrets(values: readonly string[]): void
   drained(subscriber: Subscriber): void
   /** True while input must wait. */
   readonly isInputFull: boolean
   /** It will ask for nothing any more. */
-  gone(client: Connection): void
+  gone(client: ClientConnection): void
 }
 
 /** What all clients share. */
 export interface Admission {
   /** Memory held for half a frame changed by so much; false when all clients together hold too much. */
   hold(deltaBytes: number): boolean
-  gone(client: Connection): void
+  gone(client: ClientConnection): void
 }
 
 /** A client that asks more often before it is answered is not curious. */
 const INFOS_MAX = 16
 
-export class Connection implements InputSource {
+export class ClientConnection implements InputSource {
   readonly socket: Socket
   readonly #desk: SessionDesk
   readonly #admission: Admission
@@ -262,6 +265,10 @@ export class Connection implements InputSource {
       case 'report':
         this.#isExtended = true
         this.#desk.report(parseReport(payload))
+        return
+      case 'secrets':
+        this.#isExtended = true
+        if (this.#mayAct('say what is secret')) this.#desk.secrets(parseSecrets(payload))
         return
     }
   }

@@ -2,13 +2,14 @@
 import type { Clock, Timer } from '../../clock.ts'
 import { HeimdallError, isSystemError } from '../../errors.ts'
 import { KEPT_EVERY_MS, KEPT_OUTPUT_BYTES_MAX } from '../../limits.ts'
+import type { TerminalCover } from '../../known-secrets/terminal-cover.ts'
 import { replaceUnsynced } from '../../storage/unsynced-file.ts'
 import type { Size } from '../../wire/messages.ts'
 import { encodeKept, type KeptScreen } from '../../wire/kept-output.ts'
 import type { OutputLog } from './output-log.ts'
 import type { SessionLog } from '../session-log.ts'
 
-export interface Shown extends Size {
+export interface ShownScreen extends Size {
   readonly title: string
 }
 
@@ -18,7 +19,9 @@ export interface KeptFileParts {
   readonly scrollbackBytes: number
   /** A session may be renamed. */
   readonly path: () => string
-  readonly shown: () => Shown
+  readonly shown: () => ShownScreen
+  /** What is kept is as long as what was said: places in it are places in the stream. */
+  readonly cover: TerminalCover
   readonly clock: Clock
   readonly log: SessionLog
 }
@@ -46,13 +49,14 @@ export class KeptFile {
 
   save(screen?: KeptScreen): void {
     this.close()
-    const { output, path, shown, log } = this.#parts
+    const { output, path, shown, cover, log } = this.#parts
     if (this.#bytesMax === 0) return
     const offset = output.cutAtOrAfter(Math.max(output.start, output.end - this.#bytesMax)) ?? output.end
     const { cols, rows, title } = shown()
-    const bytes = Buffer.concat(output.slices(offset, output.end))
+    const bytes = cover.whole(Buffer.concat(output.slices(offset, output.end)))
+    const drawn = screen === undefined ? undefined : { ...screen, drawing: cover.whole(screen.drawing) }
     try {
-      replaceUnsynced(path(), encodeKept({ size: { cols, rows }, title, offset, bytes, screen }))
+      replaceUnsynced(path(), encodeKept({ size: { cols, rows }, title, offset, bytes, screen: drawn }))
       this.#hasFailed = false
     } catch (error) {
       // No room, or a folder that was removed: the session is worth more than what is kept of it.

@@ -74,9 +74,15 @@ export class OutputLog {
 
   /** The kept bytes from `from` up to `to`, as views. */
   slices(from: number, to: number): Buffer[] {
-    return this.#slabs
-      .filter((slab) => slab.start < to && slab.start + slab.used > from)
-      .map((slab) => slab.bytes.subarray(Math.max(0, from - slab.start), Math.min(slab.used, to - slab.start)))
+    // From the newest back: what is asked for is nearly always the end of a long log.
+    const slices: Buffer[] = []
+    for (let n = this.#slabs.length - 1; n >= 0; n -= 1) {
+      const slab = this.#slabs[n]
+      if (slab === undefined || slab.start + slab.used <= from) break
+      if (slab.start < to)
+        slices.push(slab.bytes.subarray(Math.max(0, from - slab.start), Math.min(slab.used, to - slab.start)))
+    }
+    return slices.toReversed()
   }
 
   /**

@@ -4,13 +4,13 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { Clock, Timer } from '../../clock.ts'
 import { ignore } from '../../errors.ts'
 import { CLIENTS_MAX, FRAME_DEADLINE_MS, PARTIAL_FRAME_BYTES_MAX } from '../../limits.ts'
-import { type Admission, Connection, type SessionDesk } from './connection.ts'
+import { type Admission, ClientConnection, type SessionDesk } from './connection.ts'
 
 export class SessionServer {
   readonly #desk: SessionDesk
   readonly #clock: Clock
   #server: Server
-  readonly #clients = new Set<Connection>()
+  readonly #clients = new Set<ClientConnection>()
   #heldBytes = 0
   #deadline: Timer | undefined
   readonly #admission: Admission = {
@@ -36,7 +36,7 @@ export class SessionServer {
     return createServer({ highWaterMark: 1, pauseOnConnect: true, noDelay: false }, (socket) => this.#admit(socket))
   }
 
-  get clients(): ReadonlySet<Connection> {
+  get clients(): ReadonlySet<ClientConnection> {
     return this.#clients
   }
 
@@ -100,7 +100,7 @@ export class SessionServer {
       socket.destroy()
       return
     }
-    const client = new Connection(socket, this.#desk, this.#admission, () => this.#clock.monoMs())
+    const client = new ClientConnection(socket, this.#desk, this.#admission, () => this.#clock.monoMs())
     this.#clients.add(client)
     this.#watch()
   }

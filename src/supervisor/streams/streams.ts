@@ -30,7 +30,7 @@ export interface StreamsParts {
   readonly onFlush: (bytes: number, nowMs: number) => void
 }
 
-export class Streams {
+export class SessionStreams {
   readonly #parts: StreamsParts
   readonly #clock: Clock
   readonly #output: OutputLog

@@ -1,10 +1,19 @@
 // One subscription: a place in the output log that moves as its client takes bytes. Owns what is lost and how that is said.
 import { OUTPUT_FRAME_BYTES_MAX, RESUME_BYTES } from '../../limits.ts'
-import { encodeExit, encodeFrame, encodeGap, encodeHeader, encodeReplayEnd, encodeSnapshot } from '../../wire/encode.ts'
+import {
+  encodeExit,
+  encodeFrame,
+  encodeGap,
+  encodeHeader,
+  encodeReplayEnd,
+  encodeSnapshot,
+  writeHeader,
+} from '../../wire/encode.ts'
+import { HEADER_BYTES } from '../../wire/frames.ts'
 import type { SnapshotPart, SubscribeOptions } from '../../wire/messages.ts'
 import type { OutputLog } from './output-log.ts'
 
-export type Snapshot = Omit<SnapshotPart, 'isLast'>
+export type ScreenSnapshot = Omit<SnapshotPart, 'isLast'>
 
 export interface SubscriberPort {
   /** Whole frames, in order. False: nothing more until `drained`. */
@@ -12,7 +21,7 @@ export interface SubscriberPort {
   /** After the last frame. */
   end(): void
   /** The screen as it is at the end of the log or later; nothing when there is no emulator. */
-  snapshot(): Promise<Snapshot | undefined>
+  snapshot(): Promise<ScreenSnapshot | undefined>
 }
 
 export class Subscriber {
@@ -178,7 +187,7 @@ export class Subscriber {
     })
   }
 
-  #drawn(snapshot: Snapshot | undefined, asked: number): void {
+  #drawn(snapshot: ScreenSnapshot | undefined, asked: number): void {
     if (this.#isOver) return
     const offset = snapshot?.offset ?? asked
     // Overtaken while the screen was drawn: this picture no longer joins the stream.
@@ -204,8 +213,15 @@ function frameOf(log: OutputLog, from: number, to: number): readonly Buffer[] {
   if (last?.log === log && last.from === from && last.to === to) return last.parts
   const slices = log.slices(from, to)
   const bytes = to - from
-  const header = encodeHeader('output', bytes)
-  const parts = bytes <= JOIN_BYTES_MAX ? [Buffer.concat([header, ...slices])] : [header, ...slices]
+  const parts = bytes <= JOIN_BYTES_MAX ? [joined(slices, bytes)] : [encodeHeader('output', bytes), ...slices]
   last = { log, from, to, parts }
   return parts
+}
+
+function joined(slices: readonly Buffer[], bytes: number): Buffer {
+  const frame = Buffer.allocUnsafe(HEADER_BYTES + bytes)
+  writeHeader(frame, 0, 'output', bytes)
+  let at = HEADER_BYTES
+  for (const slice of slices) at += slice.copy(frame, at)
+  return frame
 }

@@ -1,5 +1,7 @@
 // Whether input was typed or pasted, or is what a terminal sends by itself: reports of focus and mouse, answers. Pure.
 
+const ESC = 0x1b
+
 /** Device attributes, cursor position, status, modes, window, keyboard flags, terminal parameters. */
 const CSI_ANSWERS = [
   '[?>=][\\d;]*c',
@@ -38,6 +40,7 @@ export class TypingReader {
 
   /** True when somebody typed or pasted. */
   read(bytes: Buffer): boolean {
+    if (this.#begun === '' && !bytes.includes(ESC)) return bytes.length > 0
     const text = this.#begun + bytes.toString('latin1')
     this.#begun = begunAtEnd(text)
     const end = text.length - this.#begun.length
@@ -53,7 +56,7 @@ export class TypingReader {
 
 /** Without what a terminal answers when it is asked, as far as it came in one piece. */
 export function withoutAnswers(bytes: Buffer): Buffer {
-  return bytes.includes(0x1b) ? Buffer.from(bytes.toString('latin1').replaceAll(ANSWER, ''), 'latin1') : bytes
+  return bytes.includes(ESC) ? Buffer.from(bytes.toString('latin1').replaceAll(ANSWER, ''), 'latin1') : bytes
 }
 
 function begunAtEnd(text: string): string {

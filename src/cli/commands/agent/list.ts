@@ -16,11 +16,14 @@ export const run: Run<typeof agentList> = (context, { flags }) =>
         .filter(
           ({ status, liveness }) => flags.status === undefined || status === flags.status || liveness === flags.status,
         )
+      // One machine needs no name.
+      const isFleet = new Set(records.map(({ machine }) => machine)).size > 1
       const table = renderTable(
         context.style,
-        ['AGENT', 'ROLE', 'LIVENESS', 'STATUS', 'LAST SEEN', 'TASK'],
+        ['AGENT', ...(isFleet ? ['MACHINE'] : []), 'ROLE', 'LIVENESS', 'STATUS', 'LAST SEEN', 'TASK'],
         records.map((agent) => [
           agent.agent_id,
+          ...(isFleet ? [agent.machine] : []),
           agent.role,
           agent.liveness,
           agent.status,

@@ -2,6 +2,7 @@
 import { escapeControls } from '../../../ids.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
+import { settleRuns } from '../../settle-runs.ts'
 import type { approvalsList } from '../../table/policy.ts'
 import { askingFolders, withApprovals } from '../../../runs/open-questions.ts'
 import { closeAbandonedRuns, runsDirOf } from '../../../runs/run-close.ts'
@@ -10,6 +11,7 @@ import { shown } from './answer.ts'
 export const run: Run<typeof approvalsList> = async (context, { flags }) => {
   const runsDir = runsDirOf(context.env)
   // Whoever looks at runs ends those that nobody takes part in any more: their questions are nobody's.
+  await settleRuns(context)
   closeAbandonedRuns(runsDir, context.clock)
   const requests = askingFolders(runsDir)
     .flatMap((folder) => withApprovals(folder, (approvals) => approvals.list()))

@@ -2,6 +2,8 @@
 import { askingHere } from '../../../coordination/who/caller.ts'
 import { checkScopes } from '../../../coordination/claims/claims.ts'
 import type { Asker } from '../../../coordination/claims/conflicts.ts'
+import { oldCopyText } from '../../../coordination/membership.ts'
+import { FLEET_CHECK_OLD_MS } from '../../../limits.ts'
 import type { Coordination } from '../../../coordination/coordination.ts'
 import type { Context, Run } from '../../command.ts'
 import type { claimCheck } from '../../table/coordination.ts'
@@ -22,7 +24,9 @@ export const run: Run<typeof claimCheck> = (context, { flags, args }) =>
         context.note(
           `note: ${later.agentId} has claimed ${later.witness} as well, through ${later.held}; ${holder.agentId} was first and holds it`,
         )
-      return conflicts.length === 0 ? clear(args.scope) : refusal(context, conflicts)
+      const old = oldCopyText(room.store, room.now(), FLEET_CHECK_OLD_MS)
+      if (old !== undefined) context.note(`note: ${old}`)
+      return conflicts.length === 0 ? clear(args.scope, old) : refusal(context, conflicts)
     },
     () => clear(args.scope),
   )

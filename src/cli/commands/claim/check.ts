@@ -1,7 +1,10 @@
 // heimdall claim check, heimdall-claim check: asked before every edit, so nothing is loaded that a clear path does not need.
 import { checkScopes } from '../../../coordination/claims/check.ts'
 import { hasNews, ledgerSignature } from '../../../coordination/ledger/ledger-files.ts'
+import { oldCopyText } from '../../../coordination/membership.ts'
+import { FLEET_CHECK_OLD_MS } from '../../../limits.ts'
 import { openView } from '../../../coordination/view.ts'
+import { hasFleets } from '../../../fleet/fleets-folder.ts'
 import type { Answer, Run } from '../../command.ts'
 import type { claimCheck } from '../../table/coordination.ts'
 import { type Surroundings, roomOptions } from '../../../coordination/room-options.ts'
@@ -18,18 +21,21 @@ export async function isClearForAll(context: Surroundings, scopes: readonly stri
   const options = await roomOptions(context)
   const signature = ledgerSignature(options.project)
   const view = openView(options)
-  if (view === undefined) return Object.keys(signature).length === 0
+  // A member whose copy is gone does not know who holds what, which is the long way too.
+  if (view === undefined) return Object.keys(signature).length === 0 && !hasFleets(context.env)
   try {
-    if (hasNews(view, signature)) return false
+    // An old copy says so, which is the long way.
+    if (hasNews(view, signature) || oldCopyText(view.store, view.now(), FLEET_CHECK_OLD_MS) !== undefined) return false
     return checkScopes(view, { scopes, cwd: context.cwd, asker: null }).conflicts.length === 0
   } finally {
     view.store.close()
   }
 }
 
-export function clear(scopes: readonly string[]): Answer {
+/** `old`: what is to be said of the copy that it is read from. */
+export function clear(scopes: readonly string[], old?: string): Answer {
   const data = { granted: true, conflicts: [] }
-  return { data, text: clearText(scopes), seedJson: data }
+  return { data: old === undefined ? data : { ...data, as_of: old }, text: clearText(scopes), seedJson: data }
 }
 
 export function clearText(scopes: readonly string[]): string {

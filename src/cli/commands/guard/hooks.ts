@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs
 import { dirname, join, relative, resolve } from 'node:path'
 import { HeimdallError, isErrno } from '../../../errors.ts'
 import { contains } from '../../../paths.ts'
+import { HOST_MARKS } from '../../../person.ts'
 import { ensureFolder, replaceFile } from '../../../storage/atomic-file.ts'
 import { onDisk } from '../../../storage/faults.ts'
 import { AGENT_VARIABLES } from '../../../coordination/who/variables.ts'
@@ -84,6 +85,21 @@ function writeHook(path: string, text: string): void {
 /** The mode of a new file is subject to the umask; git ignores hooks that are not executable. */
 function makeExecutable(path: string): void {
   onDisk(path, () => chmodSync(path, 0o755))
+}
+
+/** How many of the hooks are ours, and a program that they start and that is gone. */
+export function installedHooks(folder: string): { ours: number; all: number; lost: string | undefined } {
+  const scripts = HOOKS.flatMap((hook) => readIfThere(join(folder, hook)) ?? []).filter((text) => text.includes(MARK))
+  const started = scripts.flatMap((text) =>
+    [...text.matchAll(/\[ -[xf] '(\/[^']+)' \]/g)].map((found) => found[1] ?? ''),
+  )
+  return { ours: scripts.length, all: HOOKS.length, lost: started.find((path) => !existsSync(path)) }
+}
+
+/** All four are ours. */
+export function isGuarded(folder: string): boolean {
+  const { ours, all } = installedHooks(folder)
+  return ours === all
 }
 
 export interface RemovedHook {
@@ -196,7 +212,7 @@ const BODIES: Readonly<Record<Hook, readonly string[]>> = {
   ],
   // Only an agent signs its commits; a person need not wait for a program to find that out.
   'prepare-commit-msg': [
-    `[ -n "${AGENT_VARIABLES.map((name) => `$${name}`).join('')}" ] || exit 0`,
+    `[ -n "${[...AGENT_VARIABLES, ...HOST_MARKS].map((name) => `$${name}`).join('')}" ] || exit 0`,
     'guard "$@" >/dev/null',
   ],
   'pre-push': ['printf %s "$input" | guard "$@" >/dev/null'],

@@ -9,6 +9,7 @@ import {
   recordCollisions,
   type GuardVerdict,
 } from '../../../coordination/guard.ts'
+import { oldCopyText } from '../../../coordination/membership.ts'
 import { readHaid, trailer } from '../../../coordination/who/haid.ts'
 import { EXIT, HeimdallError } from '../../../errors.ts'
 import { CONFLICT_PAIRS_MAX } from '../../../limits.ts'
@@ -55,7 +56,9 @@ function runHook(context: Context, hook: Hook, words: readonly string[]): Promis
     context,
     async (room) => {
       const committer = whoCommits(context, room, at)
-      if (hook !== 'prepare-commit-msg') return await check(context, room, at, hook, committer, words)
+      const old = hook === 'pre-commit' || hook === 'pre-push' ? oldCopyText(room.store, room.now()) : undefined
+      if (old !== undefined) context.note(`heimdall guard: ${old}`)
+      if (hook !== 'prepare-commit-msg') return await check({ context, room, at, hook, committer, words })
       const [file, source] = words
       // A replayed commit is not this agent's work, and nobody signs with a name that is not proved to be its own.
       if (
@@ -76,15 +79,20 @@ function runHook(context: Context, hook: Hook, words: readonly string[]): Promis
 
 const CLEAR: GuardVerdict = { outcome: 'clear', collisions: [], contests: [] }
 
-async function check(
-  context: Context,
-  room: Coordination,
-  at: Git,
-  hook: Exclude<Hook, 'prepare-commit-msg'>,
-  committer: Committer,
-  words: readonly string[],
-): Promise<Answer> {
-  const verdict = await judge(context, room, at, hook, committer, words)
+/** A hook that looks at what is committed or pushed. */
+interface Looking {
+  readonly context: Context
+  readonly room: Coordination
+  readonly at: Git
+  readonly hook: Exclude<Hook, 'prepare-commit-msg'>
+  readonly committer: Committer
+  /** What git handed to the hook. */
+  readonly words: readonly string[]
+}
+
+async function check(looking: Looking): Promise<Answer> {
+  const { context, hook, committer, words } = looking
+  const verdict = await judge(looking)
   // Whoever was warned before the commit has gone past nothing, unless somebody claimed it since.
   const wasWarned = hook === 'post-commit' && words[0] === 'warned'
   if (!wasWarned || verdict.outcome === 'refuse')
@@ -113,14 +121,7 @@ function answer(hook: Hook, { outcome, collisions }: GuardVerdict): Answer {
   }
 }
 
-async function judge(
-  context: Context,
-  room: Coordination,
-  at: Git,
-  hook: Exclude<Hook, 'prepare-commit-msg'>,
-  committer: Committer,
-  words: readonly string[],
-): Promise<GuardVerdict> {
+async function judge({ context, room, at, hook, committer, words }: Looking): Promise<GuardVerdict> {
   switch (hook) {
     case 'pre-commit':
       return judgePaths(room, committer, stagedPaths(at))

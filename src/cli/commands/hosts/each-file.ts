@@ -3,6 +3,7 @@ import { HeimdallError } from '../../../errors.ts'
 import type { ConfigFile } from '../../../hosts/config-files.ts'
 import type { HostName } from '../../../hosts/host-table.ts'
 import type { Context } from '../../command.ts'
+import { exitOf } from '../../manners.ts'
 
 interface FailedFile {
   readonly host: HostName
@@ -33,7 +34,7 @@ export class EachFile {
   }
 
   /** Says what failed; the exit code is that of the first. */
-  outcome({ note, isSeedName }: Context): { failed: object[]; exit?: number } {
+  outcome({ note, calledAs, isSeedName }: Context): { failed: object[]; exit?: number } {
     for (const { error } of this.#failed)
       note(`error: ${error.message}${error.hint === undefined ? '' : `\nhint: ${error.hint}`}`)
     const failed = this.#failed.map(({ host, path, error: { code, message, hint, details } }) => ({
@@ -45,8 +46,6 @@ export class EachFile {
       ...details,
     }))
     const [first] = this.#failed
-    if (first === undefined) return { failed }
-    const { exit, seedExit } = first.error.entry
-    return { failed, exit: isSeedName ? (seedExit ?? exit) : exit }
+    return first === undefined ? { failed } : { failed, exit: exitOf(first.error, calledAs, isSeedName) }
   }
 }

@@ -9,6 +9,7 @@ import { factsOf, type RunFacts } from '../../../runs/run-facts.ts'
 import { findRun } from '../../../runs/run-folder.ts'
 import { recordPath } from '../../../runs/run-log.ts'
 import type { Answer, Run } from '../../command.ts'
+import { costText } from '../../render/cost.ts'
 import { size } from '../../render/size.ts'
 import type { runsShow } from '../../table/runs.ts'
 import { TextOut } from '../session/text-out.ts'
@@ -71,6 +72,7 @@ function textOf(facts: RunFacts, record: string): string {
       'calls',
       `${calls.total}: ${calls.allowed} allowed, ${calls.blocked} blocked, ${calls.throttled} throttled, ${calls.errors} with errors`,
     ],
+    ['cost', facts.cost === null ? null : costText(facts.cost)],
     ['size', size(facts.bytes)],
     ['record', record],
   ]

@@ -4,6 +4,7 @@ import { HeimdallError } from '../../../errors.ts'
 import { readExitRecord } from '../../../sessions/session-files.ts'
 import type { From } from '../../../wire/messages.ts'
 import type { Answer, Context, Run } from '../../command.ts'
+import type { SessionElsewhere } from '../../../sessions/elsewhere/session-elsewhere.ts'
 import type { attach } from '../../table/session.ts'
 import { chooseSession } from './choose.ts'
 import { ended, locate, sessionAround } from './locate.ts'
@@ -16,6 +17,8 @@ export interface AttachTarget {
   readonly id: string
   readonly dir: string
   readonly socketPath: string
+  /** In place of the socket: a session of another machine. */
+  readonly elsewhere?: SessionElsewhere
   readonly isInline: boolean
   readonly isReadOnly: boolean
   readonly isSafe: boolean
@@ -25,18 +28,22 @@ export interface AttachTarget {
   readonly staysToEnd: boolean
   /** Where an inline view begins; a drawn one begins with the screen as it is, unless a byte is named. */
   readonly from: From
+  /** Aborted when the viewing has done its duty. */
+  readonly answered?: AbortSignal
 }
 
 export const run: Run<typeof attach> = async (context, { flags, args }) => {
-  const dir = await socketDirOf(context, flags)
-  const around = await sessionAround(context, dir)
-  const located = await locate(context, flags, args.id ?? (await chooseSession(context, dir, around)))
+  const isHere = flags.host === undefined
+  const dir = isHere ? await socketDirOf(context, flags) : ''
+  const around = isHere ? await sessionAround(context, dir) : undefined
+  const located = await locate(context, flags, args.id ?? (await chooseSession(context, flags, around)))
   if (!located.isRunning) throw ended(located)
   if (located.id === around) throw itself(located.id)
   return await attachTo(context, {
     id: located.id,
     dir: located.dir,
     socketPath: located.paths.socket,
+    ...(located.elsewhere === undefined ? {} : { elsewhere: located.elsewhere }),
     isInline: flags.inline === true,
     isReadOnly: flags['read-only'] === true,
     isSafe: flags.safe === true,
@@ -68,11 +75,12 @@ async function connectOrRecord({
   id,
   dir,
   socketPath,
+  elsewhere,
 }: AttachTarget): Promise<{ readonly connection: SessionConnection } | { readonly exitCode: number }> {
   try {
-    return { connection: await openConnection(socketPath) }
+    return { connection: await openConnection(elsewhere ?? socketPath) }
   } catch (error) {
-    const record = readExitRecord(dir, id)
+    const record = elsewhere === undefined ? readExitRecord(dir, id) : elsewhere.exit
     if (error instanceof HeimdallError && error.code === 'SESSION_NOT_FOUND' && record !== undefined)
       return { exitCode: record.exit_code }
     throw error
@@ -116,6 +124,8 @@ function wordsFor(leave: Leave, id: string): string {
   switch (leave.reason) {
     case 'exited':
       return `session exited with code ${leave.code}`
+    case 'answered':
+      return `answered; hm attach ${id} returns`
     case 'detached':
       return `detached; hm attach ${id} returns`
     case 'sent away':

@@ -1,17 +1,22 @@
 // The session that is meant when none is named: the only one that runs, or the one that the person picks from a list.
 import { HeimdallError } from '../../../errors.ts'
-import { listSessions } from '../../../sessions/session-files.ts'
 import type { Context } from '../../command.ts'
 import { inlineText } from '../../render/plain-text.ts'
 import { renderTable } from '../../render/style.ts'
 import { readTypedLine } from '../../stdin.ts'
-import { describe, type Listed } from './ls.ts'
+import type { HostFlag } from './elsewhere.ts'
+import { type Listed, listed } from './ls.ts'
+import type { DirFlag } from './socket-dir.ts'
 
 /** `around` is the session that this terminal is in, which cannot be attached to. */
-export async function chooseSession(context: Context, dir: string, around: string | undefined): Promise<string> {
-  const entries = listSessions(dir).filter(({ id, state }) => state !== 'ended' && id !== around)
-  const listed = await Promise.all(entries.map((entry) => describe(dir, entry)))
-  const sessions = listed.filter(({ alive, state }) => alive && state !== 'lost' && state !== 'unreadable').sort(byNeed)
+export async function chooseSession(
+  context: Context,
+  flags: DirFlag & HostFlag,
+  around: string | undefined,
+): Promise<string> {
+  const sessions = (await listed(context, flags, false))
+    .filter(({ id, alive, state }) => id !== around && alive && state !== 'lost' && state !== 'unreadable')
+    .sort(byNeed)
   const [first, ...others] = sessions
   if (first === undefined)
     throw new HeimdallError('SESSION_NOT_FOUND', 'no session runs', { hint: 'hm run -- COMMAND starts one' })

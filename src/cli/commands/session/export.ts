@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SessionConnection } from '../../../client/connection.ts'
 import { HeimdallError } from '../../../errors.ts'
+import type { TerminalCover } from '../../../known-secrets/terminal-cover.ts'
 import type { KeptOutput } from '../../../wire/kept-output.ts'
 import { readFileIfThere } from '../../../storage/atomic-file.ts'
 import type { Context, InputOf, Run } from '../../command.ts'
@@ -10,6 +11,7 @@ import type { exportCast } from '../../table/session.ts'
 import { type Cast, encodeCast, limitIdle, parseCast } from './cast.ts'
 import { locate, type Located } from './locate.ts'
 import { reach } from './reach.ts'
+import { coverOfStore } from './stored-secrets.ts'
 
 export const run: Run<typeof exportCast> = async (context, { flags, args }) => {
   const { cast, source, id } = await castOf(context, flags, args.id)
@@ -35,17 +37,20 @@ async function castOf(
   if (flags.from !== undefined)
     throw new HeimdallError('CAST_INVALID', `there is no recording at ${path}`, { hint: 'hm record makes one' })
   const reached = await reach(context, located)
+  const cover = coverOfStore(context)
   const cast =
-    reached.connection === undefined ? pastCast(reached.kept, reached.located) : await liveCast(reached.connection)
+    reached.connection === undefined
+      ? pastCast(reached.kept, reached.located, cover)
+      : await liveCast(reached.connection, cover)
   return { cast, source: 'scrollback', id: located.id }
 }
 
-function pastCast({ size, title, bytes }: KeptOutput, { exit, holder }: Located): Cast {
+function pastCast({ size, title, bytes }: KeptOutput, { exit, holder }: Located, cover: TerminalCover): Cast {
   const startedMs = exit === undefined ? (holder?.startedAtMs ?? 0) : Date.parse(exit.started_at)
-  return oneEvent(bytes, { ...size, title, startedMs, command: exit?.command ?? holder?.command ?? [] })
+  return oneEvent(cover.whole(bytes), { ...size, title, startedMs, command: exit?.command ?? holder?.command ?? [] })
 }
 
-async function liveCast(connection: SessionConnection): Promise<Cast> {
+async function liveCast(connection: SessionConnection, cover: TerminalCover): Promise<Cast> {
   try {
     const info = await connection.info()
     const parts: Buffer[] = []
@@ -53,7 +58,7 @@ async function liveCast(connection: SessionConnection): Promise<Cast> {
       if (event.type === 'output') parts.push(event.bytes)
       if (event.type === 'replay-end') break
     }
-    return oneEvent(Buffer.concat(parts), { ...info, startedMs: Date.parse(info.started_at) })
+    return oneEvent(cover.whole(Buffer.concat(parts)), { ...info, startedMs: Date.parse(info.started_at) })
   } finally {
     connection.close()
   }

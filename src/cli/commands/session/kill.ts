@@ -1,20 +1,70 @@
-// hm kill: ask a session to end, and if wanted see that it did.
+// hm kill: ask sessions to end, and if wanted see that they did.
 import type { SessionConnection } from '../../../client/connection.ts'
 import { Watch } from '../../../client/watch.ts'
 import { type Clock, pause } from '../../../clock.ts'
 import { HeimdallError } from '../../../errors.ts'
-import { SESSION_ANSWER_MS } from '../../../limits.ts'
+import { parseId } from '../../../ids.ts'
+import { KILLED_AT_ONCE, KILLED_ELSEWHERE_AT_ONCE, SESSION_ANSWER_MS } from '../../../limits.ts'
 import { readStat } from '../../../processes.ts'
 import { isSupervisorAlive, readExitRecord } from '../../../sessions/session-files.ts'
 import { type Holder, parseHolder } from '../../../wire/pid-file.ts'
 import { sendSignal } from '../../../signals.ts'
 import type { Answer, Context, InputOf, Run } from '../../command.ts'
+import { exitOf } from '../../manners.ts'
 import type { kill } from '../../table/session.ts'
 import { connectTo, locate, type Located, whoEnds } from './locate.ts'
 import { infoIfKnown } from './versions.ts'
 
+type Flags = InputOf<typeof kill>['flags']
+
 export const run: Run<typeof kill> = async (context, { flags, args }) => {
-  const located = await locate(context, flags, args.id)
+  // All of them first: where one is no id at all, the line was not meant as it stands, and nothing is ended.
+  const [first, ...more] = new Set(args.id.map((text) => parseId('session', text)))
+  return first === undefined || more.length === 0
+    ? await endOne(context, flags, first ?? '')
+    : await endEach(context, flags, [first, ...more])
+}
+
+/** One that cannot be ended does not keep the others; the exit code is that of the first such one. */
+async function endEach(context: Context, flags: Flags, ids: readonly string[]): Promise<Answer> {
+  const ends = new Map<string, Answer | HeimdallError>()
+  const left = [...ids]
+  const { clock } = context
+  const deadlineMs = flags.timeout === undefined ? undefined : clock.monoMs() + flags.timeout
+  const endNext = async (): Promise<void> => {
+    for (let id = left.shift(); id !== undefined; id = left.shift()) {
+      // The time is for all of them: whose turn comes late has less of it.
+      const timeout = deadlineMs === undefined ? undefined : Math.max(0, deadlineMs - clock.monoMs())
+      ends.set(id, await endOne(context, { ...flags, timeout }, id).catch(ifKnown))
+    }
+  }
+  const atOnce = flags.host === undefined ? KILLED_AT_ONCE : KILLED_ELSEWHERE_AT_ONCE
+  await Promise.all(Array.from({ length: atOnce }, endNext))
+  const inOrder = ids.map((id) => ({ id, end: ends.get(id) }))
+  const failed = inOrder.flatMap(({ end }) => (end instanceof HeimdallError ? end : []))
+  const text = inOrder.flatMap(({ end }) => (end === undefined || end instanceof HeimdallError ? [] : end.text))
+  for (const { message, hint } of context.json ? [] : failed)
+    context.note(`error: ${message}${hint === undefined ? '' : `\nhint: ${hint}`}`)
+  return {
+    data: { sessions: inOrder.map(({ id, end }) => whatBecame(id, end)) },
+    text: text.join('\n'),
+    ...(failed[0] !== undefined && { exit: exitOf(failed[0], context.calledAs, context.isSeedName) }),
+  }
+}
+
+function ifKnown(error: unknown): HeimdallError {
+  if (error instanceof HeimdallError) return error
+  throw error
+}
+
+function whatBecame(id: string, end: Answer | HeimdallError | undefined): unknown {
+  if (!(end instanceof HeimdallError)) return { ...(end?.data as object), error: null }
+  const { code, message, hint = null, details = {} } = end
+  return { id, ended: false, exit_code: null, error: { code, message, hint, ...details } }
+}
+
+async function endOne(context: Context, flags: Flags, text: string): Promise<Answer> {
+  const located = await locate(context, flags, text)
   const { id, holder, orphans } = located
   if (orphans.length > 0) return await endLost(context, located)
   if (!located.isRunning) {
@@ -47,13 +97,14 @@ async function endLost(context: Context, { dir, id }: Located): Promise<Answer> 
   return { data: { id, ended: true, exit_code: exit?.exit_code ?? null }, text }
 }
 
-async function askToEnd(context: Context, flags: InputOf<typeof kill>['flags'], located: Located): Promise<Answer> {
+async function askToEnd(context: Context, flags: Flags, located: Located): Promise<Answer> {
   const { id } = located
   const deadlineMs = context.clock.monoMs() + (flags.timeout ?? Number.POSITIVE_INFINITY)
   const connection = await connectUnlessCut(located)
   if (connection === undefined) return await endCutOff(context, flags, located, deadlineMs)
   try {
-    const holder = await runnerOf(connection, located.holder)
+    // Processes of another machine are seen off there.
+    const holder = located.elsewhere === undefined ? await runnerOf(connection, located.holder) : undefined
     const watch = flags.wait === true ? new Watch(connection.subscribe({ from: 'live' }), context.clock) : undefined
     await connection.kill()
     if (watch === undefined) {
@@ -63,6 +114,7 @@ async function askToEnd(context: Context, flags: InputOf<typeof kill>['flags'], 
     }
     const hasEnded = await watch.until(({ exitCode }) => exitCode !== undefined, flags.timeout)
     if (!hasEnded || !(await isGone(holder, context.clock, deadlineMs))) throw notInTime(id)
+    await located.elsewhere?.gone()
     const code = watch.seen.exitCode ?? null
     return { data: { id, ended: true, exit_code: code }, text: `Session ${id} ended with exit code ${code}` }
   } finally {
@@ -84,7 +136,7 @@ async function connectUnlessCut(located: Located): Promise<SessionConnection | u
 /** Its supervisor takes SIGTERM for the same wish. Proven by its start time: the number alone could be anybody's. */
 async function endCutOff(
   { clock }: Context,
-  flags: InputOf<typeof kill>['flags'],
+  flags: Flags,
   { dir, id, holder }: Located,
   deadlineMs: number,
 ): Promise<Answer> {
@@ -112,7 +164,7 @@ async function runnerOf(connection: SessionConnection, holder: Holder | undefine
 const LOOK_MS = 20
 
 /** The child's end comes first; its supervisor goes when the rest of the tree has been swept and nothing of it is left. */
-async function isGone(holder: Holder | undefined, clock: Clock, deadlineMs: number): Promise<boolean> {
+export async function isGone(holder: Holder | undefined, clock: Clock, deadlineMs: number): Promise<boolean> {
   if (holder === undefined) return true
   while (isSupervisorAlive(holder)) {
     if (clock.monoMs() >= deadlineMs) return false

@@ -1,16 +1,21 @@
 // From the id on a command line to the session: its folder, its files, a connection to it.
 import { openConnection, type SessionConnection } from '../../../client/connection.ts'
+import type { Endpoint } from '../../../client/endpoint.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { parseId } from '../../../ids.ts'
 import { userName } from '../../../person.ts'
 import { nearest } from '../../../suggest.ts'
-import { findSession, listSessions } from '../../../sessions/session-files.ts'
+import { readKept } from '../../../sessions/kept-output.ts'
+import { findSession, listSessions, readExitRecord } from '../../../sessions/session-files.ts'
+import type { KeptOutput } from '../../../wire/kept-output.ts'
 import type { ExitRecord } from '../../../wire/exit-record.ts'
 import type { Holder } from '../../../wire/pid-file.ts'
 import { sessionPaths, type SessionPaths } from '../../../wire/session-paths.ts'
 import type { Orphan } from '../../../sessions/settle.ts'
+import type { SessionElsewhere } from '../../../sessions/elsewhere/session-elsewhere.ts'
 import { KEY_VARIABLE } from '../../../session-variables.ts'
 import type { Context } from '../../command.ts'
+import { elsewhereOf, type HostFlag } from './elsewhere.ts'
 import { type DirFlag, socketDirOf } from './socket-dir.ts'
 
 export interface Located {
@@ -24,14 +29,24 @@ export interface Located {
   readonly orphans: readonly Orphan[]
   /** How it ended; also of an earlier session of this id while another one runs. */
   readonly exit: ExitRecord | undefined
+  /** Of another machine: then there are no files of it here. */
+  readonly elsewhere?: SessionElsewhere
 }
 
 /**
  * Finds a session by id, and ends nothing. One whose supervisor died without a word is settled first where nothing of
  * it runs any more, so that the answer is final.
  */
-export async function locate(context: Context, flags: DirFlag, text: string): Promise<Located> {
+export async function locate(context: Context, flags: DirFlag & HostFlag, text: string): Promise<Located> {
   const id = parseId('session', text)
+  const machine = await elsewhereOf(context, flags)
+  if (machine !== undefined) {
+    const { SessionElsewhere } = await import('../../../sessions/elsewhere/session-elsewhere.ts')
+    const elsewhere = await SessionElsewhere.find(machine, id)
+    elsewhere.tell = (words) => context.note(`[${words}]`)
+    const { isRunning, exit } = elsewhere
+    return { id, dir: '', paths: sessionPaths('', id), isRunning, holder: undefined, orphans: [], exit, elsewhere }
+  }
   const dir = await socketDirOf(context, flags)
   let entry = findSession(dir, id)
   let orphans: readonly Orphan[] = []
@@ -71,16 +86,28 @@ function notFound(dir: string, id: string): HeimdallError {
 /** A connection to a session that must be running. */
 export async function connectTo(located: Located): Promise<SessionConnection> {
   if (!located.isRunning) throw ended(located)
-  return await openConnection(located.paths.socket)
+  return await openConnection(endpointOf(located))
 }
 
-export function ended({ id, exit, orphans }: Located): HeimdallError {
+/** As its record says now. */
+export const exitOf = ({ elsewhere, dir, id }: Located): ExitRecord | undefined =>
+  elsewhere === undefined ? readExitRecord(dir, id) : elsewhere.exit
+
+export const keptOf = ({ elsewhere, dir, id }: Located): KeptOutput | undefined =>
+  elsewhere === undefined ? readKept(dir, id) : elsewhere.kept
+
+export const endpointOf = ({ elsewhere, paths }: Located): Endpoint => elsewhere ?? paths.socket
+
+export function ended({ id, exit, orphans, elsewhere }: Located): HeimdallError {
   if (orphans.length > 0) return lost(id, orphans)
   const how = exit === undefined ? '' : ` with exit code ${exit.exit_code} at ${exit.ended_at}`
   return new HeimdallError('SESSION_ENDED', `session ${id} has ended${how}`, {
-    hint: `hm logs ${id} shows what it said, hm status ${id} how it ended`,
+    hint: `${hmFor(elsewhere)} logs ${id} shows what it said, ${hmFor(elsewhere)} status ${id} how it ended`,
   })
 }
+
+const hmFor = (elsewhere: SessionElsewhere | undefined): string =>
+  elsewhere === undefined ? 'hm' : `hm --host ${elsewhere.host}`
 
 function lost(id: string, orphans: readonly Orphan[]): HeimdallError {
   const [first, ...more] = orphans

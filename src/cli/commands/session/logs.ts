@@ -17,6 +17,10 @@ const STREAMED: Answer = { data: null, text: '', streamed: true }
 export const run: Run<typeof logs> = async (context, { flags, args }) => {
   const located = await locate(context, flags, args.id)
   const out = new TextOut(context.stdout)
+  if (flags.supervisor === true && located.elsewhere !== undefined)
+    throw new HeimdallError('USAGE', '--supervisor reads a file of the other machine', {
+      hint: `ssh ${flags.host} hm logs ${located.id} --supervisor`,
+    })
   if (flags.supervisor === true) return await supervisorLog(context, located, out)
   const printer = new LogPrinter(out, {
     isJson: context.json,

@@ -1,34 +1,34 @@
 // hm ls: the sessions of a folder. Looks, and removes nothing.
-import { openConnection } from '../../../client/connection.ts'
-import { HeimdallError, isErrno } from '../../../errors.ts'
+import { basename } from 'node:path'
+import { findProjectIfThere, homeOf } from '../../../paths.ts'
+import { askInfo } from '../../../sessions/ask-info.ts'
 import { findListed, listSessions, type SessionEntry } from '../../../sessions/session-files.ts'
 import type { Holder } from '../../../wire/pid-file.ts'
-import { sessionPaths } from '../../../wire/session-paths.ts'
 import type { Info } from '../../../wire/messages.ts'
-import type { Run } from '../../command.ts'
+import type { Context, Run } from '../../command.ts'
 import { duration } from '../../render/duration.ts'
 import { inlineText } from '../../render/plain-text.ts'
 import { renderTable } from '../../render/style.ts'
+import { settleRuns } from '../../settle-runs.ts'
 import type { ls } from '../../table/session.ts'
-import { socketDirOf } from './socket-dir.ts'
+import { elsewhereOf, type HostFlag } from './elsewhere.ts'
+import { type DirFlag, socketDirOf } from './socket-dir.ts'
 
 /** One session that does not answer must not hold up the list for long. */
 const ANSWER_MS = 1_000
 
 export const run: Run<typeof ls> = async (context, { flags }) => {
-  const dir = await socketDirOf(context, flags)
-  const entries = listSessions(dir).filter(({ state }) => state !== 'ended' || flags.all === true)
-  const found = await Promise.all(entries.map((entry) => describe(dir, entry)))
-  // A session still answers for a moment after its command has ended.
-  const sessions = found.filter(({ alive }) => alive || flags.all === true)
+  if (flags.host === undefined) await settleRuns(context)
+  const sessions = await listed(context, flags, flags.all === true)
   const row = (session: Listed): string[] => [
     session.id,
     session.state === 'lost' && session.alive ? 'lost, still running' : session.state,
     session.needs_input?.value === true ? 'needs input' : '',
     session.exit_code === null ? duration(session.state_ms) : `exit ${session.exit_code}`,
+    inlineText(basename(session.project ?? '')),
     inlineText(session.command.join(' ')),
   ]
-  const header = ['ID', 'STATE', 'WAITS', 'FOR', 'COMMAND']
+  const header = ['ID', 'STATE', 'WAITS', 'FOR', 'PROJECT', 'COMMAND']
   if (sessions.length === 0 && context.style.isTty) return { data: { sessions }, text: 'No active sessions' }
   if (!context.isSeedName) return { data: { sessions }, text: renderTable(context.style, header, sessions.map(row)) }
   const active = sessions.filter(({ alive }) => alive).map(row)
@@ -40,9 +40,24 @@ export const run: Run<typeof ls> = async (context, { flags }) => {
   return { data: { sessions }, text: lists.join('\n') }
 }
 
+/** Those of a folder here, or of another machine; `isAll` with those that have ended. */
+export async function listed(context: Context, flags: DirFlag & HostFlag, isAll: boolean): Promise<Listed[]> {
+  const machine = await elsewhereOf(context, flags)
+  if (machine !== undefined) {
+    const { listElsewhere } = await import('../../../sessions/elsewhere/session-elsewhere.ts')
+    // Of the same program there; another version may know more of them, or less.
+    return (await listElsewhere(machine, isAll)) as Listed[]
+  }
+  const dir = await socketDirOf(context, flags)
+  const entries = listSessions(dir).filter(({ state }) => state !== 'ended' || isAll)
+  const found = await Promise.all(entries.map((entry) => describe(dir, entry)))
+  // A session still answers for a moment after its command has ended.
+  return found.filter(({ alive }) => alive || isAll)
+}
+
 /** The list as scripts of the field read it: the id is the first word of each indented line. */
 function fieldList(title: string, rows: readonly (readonly string[])[]): string {
-  const widths = [0, 1, 2, 3].map((i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
+  const widths = [0, 1, 2, 3, 4].map((i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
   const lines = rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd())
   return [title, ...lines].join('\n')
 }
@@ -57,15 +72,18 @@ export interface Listed {
   readonly started_at: string | null
   readonly command: readonly string[]
   readonly exit_code: number | null
+  /** Root of the project that it was started in; null where that folder is gone or not known. */
+  readonly project: string | null
 }
 
-export async function describe(dir: string, entry: SessionEntry): Promise<Listed> {
+async function describe(dir: string, entry: SessionEntry): Promise<Listed> {
   const { id } = entry
   const mayAnswer = entry.state === 'running' || entry.state === 'lost'
-  const info = mayAnswer ? await ask(sessionPaths(dir, id).socket) : undefined
+  const info = mayAnswer ? await askInfo(dir, id, ANSWER_MS) : undefined
   if (info !== undefined) {
-    const { alive, state, state_ms, needs_input, pid, started_at, command, exit_code } = info
-    return { id, alive, state, state_ms, needs_input, pid, started_at, command, exit_code }
+    const { alive, state, state_ms, needs_input, pid, started_at, command, exit_code, cwd } = info
+    const project = projectOf(cwd)
+    return { id, alive, state, state_ms, needs_input, pid, started_at, command, exit_code, project }
   }
   // It may have ended while it was asked.
   const { exit, holder, state } = findListed(dir, id) ?? entry
@@ -83,26 +101,15 @@ export async function describe(dir: string, entry: SessionEntry): Promise<Listed
     started_at: hasEnded ? (exit?.started_at ?? null) : startedAt(holder),
     command: (hasEnded ? exit?.command : undefined) ?? holder?.command ?? [],
     exit_code: hasEnded ? (exit?.exit_code ?? null) : null,
+    project: projectOf(exit?.cwd ?? holder?.cwd ?? ''),
   }
+}
+
+function projectOf(cwd: string): string | null {
+  if (cwd === '') return null
+  const project = findProjectIfThere(cwd, {})
+  return project === undefined ? null : homeOf(project)
 }
 
 const startedAt = (holder: Holder | undefined): string | null =>
   holder?.startedAtMs === undefined ? null : new Date(holder.startedAtMs).toISOString()
-
-async function ask(socketPath: string): Promise<Info | undefined> {
-  try {
-    const connection = await openConnection(socketPath, { answerMs: ANSWER_MS })
-    try {
-      return await connection.info()
-    } finally {
-      connection.close()
-    }
-  } catch (error) {
-    // Stopped, overloaded, or ended while we looked: it is listed as what its files say.
-    const isGone = error instanceof HeimdallError && SILENT.includes(error.code)
-    if (isGone || isErrno(error, 'EACCES')) return undefined
-    throw error
-  }
-}
-
-const SILENT: readonly string[] = ['SESSION_NOT_FOUND', 'SESSION_SILENT', 'SESSION_LOST']

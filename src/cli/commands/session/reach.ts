@@ -1,13 +1,11 @@
 // What a command that reads a session has before it: the session itself, or what it said before it ended.
 import { openConnection, type SessionConnection } from '../../../client/connection.ts'
 import { HeimdallError } from '../../../errors.ts'
-import { readKept } from '../../../sessions/kept-output.ts'
 import type { KeptOutput } from '../../../wire/kept-output.ts'
-import { readExitRecord } from '../../../sessions/session-files.ts'
 import type { Context } from '../../command.ts'
-import { ended, type Located } from './locate.ts'
+import { ended, endpointOf, exitOf, keptOf, type Located } from './locate.ts'
 
-export type Reached =
+type Reached =
   | { readonly connection: SessionConnection }
   | { readonly connection: undefined; readonly kept: KeptOutput; readonly located: Located }
 
@@ -15,9 +13,9 @@ export type Reached =
 export async function reach(context: Context, located: Located): Promise<Reached> {
   const connection = located.isRunning ? await connectIfThere(located) : undefined
   if (connection !== undefined) return { connection }
-  const { dir, id } = located
-  const last: Located = { ...located, isRunning: false, exit: readExitRecord(dir, id) }
-  const kept = readKept(dir, id)
+  const { id } = located
+  const last: Located = { ...located, isRunning: false, exit: exitOf(located) }
+  const kept = keptOf(located)
   if (kept === undefined) throw ended(last)
   const what =
     last.orphans.length > 0
@@ -28,9 +26,9 @@ export async function reach(context: Context, located: Located): Promise<Reached
 }
 
 /** Nothing for a session that stopped answering since its files were looked at. */
-async function connectIfThere({ paths }: Located): Promise<SessionConnection | undefined> {
+async function connectIfThere(located: Located): Promise<SessionConnection | undefined> {
   try {
-    return await openConnection(paths.socket)
+    return await openConnection(endpointOf(located))
   } catch (error) {
     if (error instanceof HeimdallError && error.code === 'SESSION_NOT_FOUND') return undefined
     throw error

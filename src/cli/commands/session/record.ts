@@ -4,6 +4,7 @@ import { openRecording } from '../../../storage/recording.ts'
 import type { Run } from '../../command.ts'
 import type { record } from '../../table/session.ts'
 import { connectTo, locate } from './locate.ts'
+import { coverOfStore } from './stored-secrets.ts'
 
 export const run: Run<typeof record> = async (context, { flags, args }) => {
   const located = await locate(context, flags, args.id)
@@ -18,7 +19,7 @@ export const run: Run<typeof record> = async (context, { flags, args }) => {
   try {
     const info = await connection.info()
     const file = args.file === undefined ? join(located.dir, `${located.id}.cast`) : context.resolve(args.file)
-    const header = { size: info, command: info.command, title: info.title }
+    const header = { size: info, command: info.command, title: info.title, cover: coverOfStore(context) }
     const recording = openRecording(file, header, context.clock)
     context.note(`Recording session ${located.id} to ${file}; Ctrl-C stops`)
     const startMs = context.clock.monoMs()

@@ -1,10 +1,11 @@
 // hm send: type a text into a session, press keys, wait.
+import { openConnection } from '../../../client/connection.ts'
 import { sendText } from '../../../client/send.ts'
 import { HeimdallError } from '../../../errors.ts'
 import type { Run } from '../../command.ts'
 import { readAll } from '../../stdin.ts'
 import type { send } from '../../table/session.ts'
-import { ended, locate } from './locate.ts'
+import { ended, endpointOf, locate } from './locate.ts'
 
 export const run: Run<typeof send> = async (context, { flags, args }) => {
   const located = await locate(context, flags, args.id)
@@ -13,9 +14,10 @@ export const run: Run<typeof send> = async (context, { flags, args }) => {
   const keys = [...(flags.enter === true ? ['enter'] : []), ...flags.key]
   if (text === undefined && keys.length === 0)
     throw new HeimdallError('USAGE', 'nothing to send: neither a text nor a key', { hint: 'hm send --help' })
-  const sent = await sendText(located.paths.socket, text ?? '', {
+  const { clock } = context
+  const sent = await sendText(await openConnection(endpointOf(located), { clock }), text ?? '', {
     keys,
-    clock: context.clock,
+    clock,
     ...(flags['wait-for'] === undefined ? {} : { waitFor: flags['wait-for'] }),
     ...(flags.timeout === undefined ? {} : { timeoutMs: flags.timeout }),
   })

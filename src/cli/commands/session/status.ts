@@ -1,14 +1,12 @@
 // hm status: what a session is doing; after its end, how it ended.
 import { HeimdallError } from '../../../errors.ts'
-import { readExitRecord } from '../../../sessions/session-files.ts'
 import type { ExitRecord } from '../../../wire/exit-record.ts'
-import { readKept } from '../../../sessions/kept-output.ts'
 import type { Info } from '../../../wire/messages.ts'
 import type { SessionStatus } from '../../../client/connection.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import { inlineText } from '../../render/plain-text.ts'
 import type { status } from '../../table/session.ts'
-import { connectTo, locate, type Located } from './locate.ts'
+import { connectTo, exitOf, keptOf, locate, type Located } from './locate.ts'
 import { infoIfKnown } from './versions.ts'
 
 export const run: Run<typeof status> = async (context, { flags, args }) => {
@@ -28,7 +26,7 @@ async function askRunning(context: Context, located: Located): Promise<Answer> {
       connection.close()
     }
   } catch (error) {
-    const exit = readExitRecord(located.dir, located.id)
+    const exit = exitOf(located)
     if (!isGone(error) || exit === undefined || !isOf(exit, located)) throw error
     return endedAnswer(context, { ...located, exit })
   }
@@ -82,8 +80,9 @@ function lostAnswer({ id, holder, orphans }: Located): Answer {
   return { data, text: lines.join('\n') }
 }
 
-function endedAnswer({ clock }: Context, { dir, id, exit }: Located): Answer {
-  const kept = readKept(dir, id)
+function endedAnswer({ clock }: Context, located: Located): Answer {
+  const { id, exit } = located
+  const kept = keptOf(located)
   const sinceMs = exit === undefined ? 0 : Math.max(0, clock.wallMs() - Date.parse(exit.ended_at))
   const base = { id, pid: exit?.pid ?? 0, idleMs: sinceMs, alive: false, state: 'dead', stateMs: sinceMs }
   const lines = fiveLines(base)

@@ -14,8 +14,8 @@ export const run: Run<typeof taskList> = (context, { flags }) =>
     context,
     (room) => {
       const tasks = listTasks(room, flags.all === true ? {} : { state: 'in_progress' })
-      const owner = (task: Task): string =>
-        room.store.read((rows) => findAgent(rows, task.owner)?.agentId ?? task.owner)
+      const owner = ({ owner: haid }: Task): string =>
+        haid === null ? '-' : room.store.read((rows) => findAgent(rows, haid)?.agentId ?? haid)
       const rows = tasks.map((task) => [task.taskId, task.state, owner(task), iso(task.startedMs), task.title])
       const table = renderTable(context.style, ['TASK', 'STATE', 'OWNER', 'STARTED', 'TITLE'], rows)
       return { data: tasks.map(record), text: rows.length === 0 ? 'no task is in progress' : table }

@@ -3,7 +3,7 @@ import type { IBuffer, Terminal } from '@xterm/headless'
 import { type DrawnLine, drawLine, type Ground } from '../../../../cells/draw-line.ts'
 import { Pen, type Shows } from '../../../../cells/pen.ts'
 
-export interface Rows {
+export interface RowsToDraw {
   /** First row, counted from the top of the screen; negative rows are history. */
   readonly start: number
   readonly count: number
@@ -15,7 +15,7 @@ export interface Rows {
 export function drawRows(
   terminal: Terminal,
   buffer: IBuffer,
-  { start, count, cols, ground, shows }: Rows,
+  { start, count, cols, ground, shows }: RowsToDraw,
 ): DrawnLine[] {
   const cell = buffer.getNullCell()
   const pen = new Pen(terminal, shows)

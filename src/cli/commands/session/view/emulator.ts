@@ -6,7 +6,7 @@ import { createTerminal } from '../../../../cells/terminal.ts'
 import { WholeCharacters } from '../../../../cells/whole-characters.ts'
 import type { Size } from '../../../../wire/messages.ts'
 import { inlineText } from '../../../render/plain-text.ts'
-import { drawRows, type Rows } from './cells.ts'
+import { drawRows, type RowsToDraw } from './cells.ts'
 import { CLIPBOARD_CHARS_MAX } from './clipboard.ts'
 
 /** Lines that are put back into the viewer's own terminal when the command ends. */
@@ -51,7 +51,7 @@ export class ViewEmulator {
   }
 
   /** Rows of the screen that is shown, or of the normal one, whose history lies before its first row. */
-  draw(rows: Rows, buffer: IBuffer = this.screen): DrawnLine[] {
+  draw(rows: RowsToDraw, buffer: IBuffer = this.screen): DrawnLine[] {
     return drawRows(this.terminal, buffer, rows)
   }
 

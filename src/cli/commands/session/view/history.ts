@@ -4,6 +4,7 @@ import type { DrawnLine } from '../../../../cells/draw-line.ts'
 import type { Shows } from '../../../../cells/pen.ts'
 import { createTerminal } from '../../../../cells/terminal.ts'
 import { openConnection } from '../../../../client/connection.ts'
+import type { Endpoint } from '../../../../client/endpoint.ts'
 import { HISTORY_LINES_MAX } from '../../../../limits.ts'
 import { drawRows } from './cells.ts'
 import { keepCleared } from './keep-cleared.ts'
@@ -16,8 +17,8 @@ export interface History {
   draw(row: number, cols: number, shows: Shows): DrawnLine | undefined
 }
 
-export async function loadHistory(socketPath: string): Promise<History> {
-  const connection = await openConnection(socketPath)
+export async function loadHistory(endpoint: Endpoint): Promise<History> {
+  const connection = await openConnection(endpoint)
   try {
     const { cols, rows, offset_start: start } = await connection.info()
     const terminal = createTerminal({ cols, rows, scrollback: HISTORY_LINES_MAX })

@@ -27,6 +27,7 @@ export async function inlineView(
   const { stdin, stdout } = context
   const isTerminal = stdin.isTTY && stdout.isTTY
   const wayOut = new WayOut()
+  wayOut.onAnswer(target.answered)
   const restore = (): void => {
     process.off('exit', restore)
     if (isTerminal) {
@@ -110,9 +111,11 @@ async function follow(
   answers: boolean,
 ): Promise<void> {
   const out = new TextOut(context.stdout)
+  // Output is for eyes; who reads JSON reads one object.
+  const isShown = !context.json || context.stdout.isTTY
   let goesOn: Timer | undefined
   const write = async (bytes: Buffer): Promise<void> => {
-    if (await out.write(bytes)) return
+    if (!isShown || (await out.write(bytes))) return
     if (!staysToEnd) wayOut.leave({ reason: 'detached' })
     else goesOn ??= context.clock.after(READER_GONE_MS, () => context.note(goingOn(id)))
   }

@@ -1,10 +1,11 @@
 // Between the live screen and the history: what opens it, what it takes from the keyboard and the mouse, what it shows.
+import type { Endpoint } from '../../../../client/endpoint.ts'
 import { loadHistory } from './history.ts'
 import { Scrolling } from './scrolling.ts'
-import { type Act, keysOf, type Mouse, type Piece } from './view-keys.ts'
+import { type Act, keysOf, type Mouse, type InputPiece } from './view-keys.ts'
 
 export interface LookBackParts {
-  readonly socketPath: () => string
+  readonly endpoint: () => Endpoint
   /** Rows above the status line. */
   readonly rows: () => number
   /** There is something else to see. */
@@ -30,7 +31,7 @@ export class LookBack {
   }
 
   /** True when this was for the viewer and not for the program. `isMouseOurs`: the program has not asked for the mouse. */
-  take({ act, bytes, isText }: Piece, isMouseOurs: boolean): boolean {
+  take({ act, bytes, isText }: InputPiece, isMouseOurs: boolean): boolean {
     if (this.#open !== undefined || this.#early !== undefined) {
       for (const one of act === undefined ? (isText ? keysOf(bytes) : []) : [act]) this.#act(one)
       return true
@@ -50,7 +51,7 @@ export class LookBack {
 
   #start(acts: Act[]): void {
     this.#early = acts
-    loadHistory(this.#parts.socketPath()).then((history) => {
+    loadHistory(this.#parts.endpoint()).then((history) => {
       const early = this.#early ?? []
       this.#early = undefined
       this.#open = new Scrolling(history, this.#parts.rows())

@@ -3,7 +3,7 @@ import { hexColor, parseColor } from '../../../../cells/color.ts'
 import type { Clock } from '../../../../clock.ts'
 import { OUTER_COLORS_MS } from '../../../../limits.ts'
 import type { Env } from '../../../../paths.ts'
-import type { Colors } from '../../../../wire/messages.ts'
+import type { TerminalColors } from '../../../../wire/messages.ts'
 
 const ASK = '\u001b]10;?\u001b\\\u001b]11;?\u001b\\'
 const ANSWER =
@@ -33,7 +33,7 @@ export class OuterColors {
   }
 
   /** Both, as soon as both are known. */
-  get colors(): Colors | undefined {
+  get colors(): TerminalColors | undefined {
     const foreground = this.#found.get('10')
     const background = this.#found.get('11')
     return foreground === undefined || background === undefined ? undefined : { foreground, background }
@@ -48,7 +48,7 @@ export async function colorsOf(
   { stdin, stdout }: { readonly stdin: NodeJS.ReadStream; readonly stdout: NodeJS.WriteStream },
   env: Env,
   clock: Clock,
-): Promise<Colors | undefined> {
+): Promise<TerminalColors | undefined> {
   const ask = askColors(env)
   if (ask === '') return undefined
   const outer = new OuterColors()

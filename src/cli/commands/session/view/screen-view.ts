@@ -2,33 +2,29 @@
 import type { SessionConnection } from '../../../../client/connection.ts'
 import type { SessionEvent } from '../../../../client/events.ts'
 import type { Shows } from '../../../../cells/pen.ts'
-import type { Clock, Timer } from '../../../../clock.ts'
 import { HeimdallError } from '../../../../errors.ts'
 import { TYPED_BYTES_MAX } from '../../../../limits.ts'
 import { sessionPaths } from '../../../../wire/session-paths.ts'
-import type { Colors, Info, Size, StateEvent } from '../../../../wire/messages.ts'
+import type { Info, Size, TerminalColors } from '../../../../wire/messages.ts'
 import type { Context } from '../../../command.ts'
 import type { AttachTarget } from '../attach.ts'
 import { clipboardSequence } from './clipboard.ts'
 import { DetachKey } from './detach-key.ts'
 import { ViewEmulator } from './emulator.ts'
+import { FramePacer } from './frame-pacer.ts'
 import { LookBack } from './look-back.ts'
 import { MouseOwner } from './mouse-owner.ts'
 import { askColors, OuterColors } from './outer-colors.ts'
 import { OuterTerminal } from './outer-terminal.ts'
 import { type Frame, Painter } from './painter.ts'
-import { keyName, noticeLine, statusLine } from './status-line.ts'
+import { ShownState } from './shown-state.ts'
+import { keyName } from './status-line.ts'
 import { terminalShows } from './terminal-shows.ts'
 import { type Leave, WayOut } from './view.ts'
 import { ViewKeys } from './view-keys.ts'
 
-/** Frames follow each other at least this far apart; a single key's echo is drawn at once. */
-const FRAME_MS = 10
 /** Output that the emulator has not drawn yet; past it the session is read no faster than it is drawn. */
 const PENDING_BYTES_MAX = 128 << 10
-const TICK_MS = 1_000
-/** How long the status line says that something was done. */
-const NOTICE_MS = 3_000
 
 export async function screenView(
   context: Context,
@@ -40,6 +36,7 @@ export async function screenView(
   const outer = new OuterTerminal(context.stdin, context.stdout)
   const view = new ScreenView(context, target, connection, outer, info, detachKey)
   const wayOut = new WayOut()
+  wayOut.onAnswer(target.answered)
   // Printed by Node before the process ends: it must not vanish with the alternate screen.
   process.once('uncaughtExceptionMonitor', outer.leave)
   outer.enter()
@@ -57,7 +54,6 @@ export async function screenView(
 }
 
 class ScreenView {
-  readonly #clock: Clock
   readonly #target: AttachTarget
   readonly #connection: SessionConnection
   readonly #outer: OuterTerminal
@@ -67,20 +63,15 @@ class ScreenView {
   readonly #shows: Shows
   readonly #emulator: ViewEmulator
   readonly #isPinned: boolean
-  #state: Pick<StateEvent, 'state' | 'needs_input'>
-  #stateSinceMs: number
-  #id: string
+  readonly #shown: ShownState
+  readonly #pacer: FramePacer
   readonly #mouse = new MouseOwner()
   #lookBack: LookBack | undefined
-  #notice: { readonly text: string; readonly untilMs: number } | undefined
   /** Sequences for the outer terminal that go out with the next frame. */
   #outbox = ''
   #top = 0
   #isSnapshotOpen = false
-  #lastFrameMs = Number.NEGATIVE_INFINITY
-  #frame: Timer | undefined
-  #tick: Timer | undefined
-  #colors: Colors | undefined
+  #colors: TerminalColors | undefined
   /** Typed, and not yet taken by the session. */
   #typedBytes = 0
   #undo: (() => void)[] = []
@@ -94,17 +85,21 @@ class ScreenView {
     detachKey: number,
   ) {
     this.#context = context
-    this.#clock = context.clock
     this.#target = target
     this.#connection = connection
     this.#outer = outer
     this.#detachKey = detachKey
     this.#shows = terminalShows(context.env, target.isSafe)
     this.#isPinned = info.pinned
-    this.#state = info
-    this.#id = info.id
-    this.#stateSinceMs = this.#clock.monoMs() - info.state_ms
+    this.#shown = new ShownState(context.clock, info)
+    this.#pacer = new FramePacer(context.clock, () => this.#paint())
     this.#emulator = new ViewEmulator({ cols: info.cols, rows: info.rows }, this.#wishes())
+    const { elsewhere } = target
+    if (elsewhere !== undefined)
+      elsewhere.tell = (words) => {
+        this.#shown.notice(words)
+        this.#pacer.ask()
+      }
   }
 
   /** A viewer that may not type has no use for the program's keyboard and mouse modes. */
@@ -121,7 +116,7 @@ class ScreenView {
   }
 
   get id(): string {
-    return this.#id
+    return this.#shown.id
   }
 
   async run(wayOut: WayOut): Promise<Leave> {
@@ -141,7 +136,7 @@ class ScreenView {
       redraw: true,
     })
     void this.#follow(events, wayOut)
-    this.#onTick()
+    this.#pacer.begin()
     return await wayOut.left
   }
 
@@ -163,7 +158,7 @@ class ScreenView {
       this.#painter.forget()
       lookBack.resize()
       if (!this.#target.isReadOnly) this.#fit().catch((error: Error) => wayOut.fail(error))
-      this.#schedule()
+      this.#pacer.ask()
     }
     // It was paused when its colours were asked for before the session was started.
     stdin.on('data', onData).on('end', onEnd).on('error', onEnd).resume()
@@ -184,15 +179,15 @@ class ScreenView {
       this.#mouse.forget()
       this.#outbox += this.#target.isReadOnly ? '' : this.#emulator.modes
       this.#painter.forget()
-      this.#schedule()
+      this.#pacer.ask()
     })
   }
 
   #lookBackWith(wayOut: WayOut): LookBack {
     this.#lookBack = new LookBack({
-      socketPath: () => sessionPaths(this.#target.dir, this.#id).socket,
+      endpoint: () => this.#target.elsewhere ?? sessionPaths(this.#target.dir, this.id).socket,
       rows: () => this.#rows,
-      onChange: () => this.#schedule(),
+      onChange: () => this.#pacer.ask(),
       onCopy: (text) => this.#copy(text),
       onFailure: (error) => wayOut.fail(error),
     })
@@ -205,10 +200,7 @@ class ScreenView {
     this.#outbox += sequence ?? ''
     const count = Array.from(text).length
     const done = sequence === undefined ? 'too much to copy' : 'handed to this terminal’s clipboard'
-    this.#notice = {
-      text: `${count} characters ${done}; Shift and drag selects without hm`,
-      untilMs: this.#clock.monoMs() + NOTICE_MS,
-    }
+    this.#shown.notice(`${count} characters ${done}; Shift and drag selects without hm`)
   }
 
   get #rows(): number {
@@ -216,7 +208,7 @@ class ScreenView {
   }
 
   /** Once, and again when the terminal says that they have changed. */
-  #tellColors(colors: Colors | undefined, wayOut: WayOut): void {
+  #tellColors(colors: TerminalColors | undefined, wayOut: WayOut): void {
     if (colors === undefined || this.#target.isReadOnly) return
     if (colors.foreground === this.#colors?.foreground && colors.background === this.#colors.background) return
     this.#colors = colors
@@ -267,11 +259,9 @@ class ScreenView {
       case 'output':
         return await this.#draw(event.bytes)
       case 'state':
-        this.#state = event.state
-        this.#id = event.state.id ?? this.#id
-        this.#stateSinceMs = this.#clock.monoMs() - event.state.state_ms
+        this.#shown.take(event.state)
         this.#emulator.resize(event.state)
-        this.#schedule()
+        this.#pacer.ask()
         return
       case 'exit':
       case 'gap':
@@ -286,34 +276,17 @@ class ScreenView {
   }
 
   async #draw(bytes: Buffer): Promise<void> {
-    const drawn = this.#emulator.write(bytes).then(() => this.#schedule())
+    const drawn = this.#emulator.write(bytes).then(() => this.#pacer.ask())
     if (this.#emulator.pendingBytes > PENDING_BYTES_MAX) await drawn
   }
 
-  #schedule(): void {
-    if (this.#frame !== undefined) return
-    const delayMs = Math.max(0, this.#lastFrameMs + FRAME_MS - this.#clock.monoMs())
-    if (delayMs === 0) this.#paint()
-    else
-      this.#frame = this.#clock.after(delayMs, () => {
-        this.#frame = undefined
-        this.#paint()
-      })
-  }
-
-  #onTick(): void {
-    this.#schedule()
-    this.#tick = this.#clock.after(TICK_MS, () => this.#onTick(), { background: true })
-  }
-
   #paint(): void {
-    this.#lastFrameMs = this.#clock.monoMs()
     const { cols } = this.#outer
     const back = this.#lookBack?.view
     const frame =
       back === undefined
         ? this.#live(cols, this.#rows)
-        : { lines: [...back.lines(cols, this.#shows), this.#noticeLine(back.words, cols)], cursor: undefined }
+        : { lines: [...back.lines(cols, this.#shows), this.#shown.words(back.words, cols)], cursor: undefined }
     const outbox = this.#outbox + this.#mouse.settle(!this.#target.isReadOnly && this.#emulator.hasMouse)
     this.#outbox = ''
     this.#outer.write(outbox + this.#painter.paint(frame))
@@ -332,20 +305,11 @@ class ScreenView {
     return { lines: [...lines, this.#status(cols, rows)], cursor: isShown ? cursor : undefined }
   }
 
-  #noticeLine(text: string, cols: number): string {
-    return noticeLine({ id: this.#id, isWaiting: this.#state.needs_input.value, text }, cols)
-  }
-
   #status(cols: number, rows: number): string {
-    if (this.#notice !== undefined && this.#notice.untilMs > this.#clock.monoMs())
-      return this.#noticeLine(this.#notice.text, cols)
     const { size } = this.#emulator
     const isOther = size.cols !== cols || size.rows !== rows
-    return statusLine(
+    return this.#shown.line(
       {
-        id: this.#id,
-        state: this.#state,
-        stateMs: this.#clock.monoMs() - this.#stateSinceMs,
         isReadOnly: this.#target.isReadOnly,
         otherSize: isOther ? `${size.cols}x${size.rows}` : undefined,
         detachKey: keyName(this.#detachKey),
@@ -366,8 +330,7 @@ class ScreenView {
   }
 
   close(): void {
-    this.#frame?.cancel()
-    this.#tick?.cancel()
+    this.#pacer.close()
     for (const undo of this.#undo) undo()
   }
 }

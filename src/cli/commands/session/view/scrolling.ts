@@ -8,13 +8,13 @@ import { type Selection, selectedColumns, selectedText } from './selection.ts'
 import type { Act, Mouse } from './view-keys.ts'
 
 /** What an act comes to, beyond another picture. */
-export type Outcome =
+export type ScrollOutcome =
   | { readonly is: 'stay' }
   | { readonly is: 'leave' }
   | { readonly is: 'copy'; readonly text: string }
 
-const STAY: Outcome = { is: 'stay' }
-const LEAVE: Outcome = { is: 'leave' }
+const STAY: ScrollOutcome = { is: 'stay' }
+const LEAVE: ScrollOutcome = { is: 'leave' }
 const WHEEL_ROWS = 3
 
 export class Scrolling {
@@ -45,13 +45,13 @@ export class Scrolling {
     this.#top = Math.min(this.#top, this.#bottom)
   }
 
-  act(act: Act): Outcome {
+  act(act: Act): ScrollOutcome {
     if (act.is === 'mouse') return this.#mouse(act)
     if (this.#typed !== undefined) return this.#type(this.#typed, act.name)
     return this.#key(act.name)
   }
 
-  #key(name: string): Outcome {
+  #key(name: string): ScrollOutcome {
     switch (name) {
       case 'shift-page-up':
       case 'page-up':
@@ -98,13 +98,13 @@ export class Scrolling {
   }
 
   /** Down past the end leads back, as in every terminal. */
-  #scroll(rows: number): Outcome {
+  #scroll(rows: number): ScrollOutcome {
     if (rows > 0 && this.#top === this.#bottom && this.#selection === undefined) return LEAVE
     this.#top = Math.min(this.#bottom, Math.max(0, this.#top + rows))
     return STAY
   }
 
-  #type(typed: string, name: string): Outcome {
+  #type(typed: string, name: string): ScrollOutcome {
     if (name === 'escape' || name === 'ctrl-c') this.#typed = undefined
     else if (name === 'backspace') this.#typed = typed === '' ? undefined : typed.slice(0, -1)
     else if (name === 'enter') {
@@ -116,7 +116,7 @@ export class Scrolling {
   }
 
   /** Back in time first: one looks for what has gone by. */
-  #find(step: 1 | -1): Outcome {
+  #find(step: 1 | -1): ScrollOutcome {
     if (this.#query === '') return STAY
     // From the middle, where a match is put; at the very end from the last row, so that what is on the screen is found.
     const from = this.#top === this.#bottom && step < 0 ? this.#history.count : this.#top + this.#middle
@@ -130,7 +130,7 @@ export class Scrolling {
     return Math.floor(this.#rows / 2)
   }
 
-  #mouse({ does, x, y }: Mouse): Outcome {
+  #mouse({ does, x, y }: Mouse): ScrollOutcome {
     switch (does) {
       case 'wheel-up':
         return this.#scroll(-WHEEL_ROWS)
@@ -151,7 +151,7 @@ export class Scrolling {
     }
   }
 
-  #drag(x: number, y: number): Outcome {
+  #drag(x: number, y: number): ScrollOutcome {
     const start = this.#pressed ?? { x, y }
     const anchor = this.#isDragging ? this.#selection?.anchor : undefined
     const within = Math.min(Math.max(y, 0), this.#rows - 1)
@@ -166,7 +166,7 @@ export class Scrolling {
     return STAY
   }
 
-  #copy(): Outcome {
+  #copy(): ScrollOutcome {
     return this.#selection === undefined ? STAY : { is: 'copy', text: this.#text(this.#selection) }
   }
 
@@ -174,7 +174,7 @@ export class Scrolling {
     return selectedText(selection, (row) => this.#history.line(row))
   }
 
-  #escape(): Outcome {
+  #escape(): ScrollOutcome {
     const hadSelection = this.#selection !== undefined
     this.#selection = undefined
     return hadSelection && this.#top !== this.#bottom ? STAY : LEAVE

@@ -1,7 +1,7 @@
 // Finding text in rows. Pure.
 import type { IBufferLine } from '@xterm/headless'
 
-export interface Rows {
+export interface SearchedRows {
   readonly count: number
   line(row: number): IBufferLine | undefined
 }
@@ -10,7 +10,7 @@ export interface Rows {
 const folded = (text: string, query: string): string => (query === query.toLowerCase() ? text.toLowerCase() : text)
 
 /** The next row in this direction that holds the query, around the end if need be; nothing when none does. */
-export function findRow(rows: Rows, query: string, from: number, step: 1 | -1): number | undefined {
+export function findRow(rows: SearchedRows, query: string, from: number, step: 1 | -1): number | undefined {
   for (let n = 1; n <= rows.count; n += 1) {
     const row = (from + step * n + rows.count * 2) % rows.count
     if (startsHere(rows, query, row)) return row
@@ -19,7 +19,7 @@ export function findRow(rows: Rows, query: string, from: number, step: 1 | -1): 
 }
 
 /** A match belongs to the row that it begins in, also when the row was broken in the midst of it. */
-function startsHere(rows: Rows, query: string, row: number): boolean {
+function startsHere(rows: SearchedRows, query: string, row: number): boolean {
   const own = rows.line(row)?.translateToString(true) ?? ''
   const next = rows.line(row + 1)
   const text = next?.isWrapped === true ? own + next.translateToString(true).slice(0, query.length - 1) : own

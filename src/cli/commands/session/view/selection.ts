@@ -1,15 +1,15 @@
 // A selection of cells, as text. Pure.
 import type { IBufferLine } from '@xterm/headless'
 
-export interface Place {
+export interface CellPlace {
   readonly row: number
   readonly x: number
 }
 
 export interface Selection {
-  readonly anchor: Place
+  readonly anchor: CellPlace
   /** Where the mouse is, or was let go. */
-  readonly head: Place
+  readonly head: CellPlace
 }
 
 /** Columns of a row that are selected, the last one included; nothing for a row outside. */

@@ -33,14 +33,14 @@ export function statusLine(line: StatusLine, cols: number): string {
   return `${BAR}${cut(head, cols)}${color}${middleCut}${BAR}${tailOf(line, left)}${RESET}`
 }
 
-export interface Notice {
+export interface StatusNotice {
   readonly id: string
   readonly isWaiting: boolean
   readonly text: string
 }
 
 /** Something else to say than what the session does; that it waits for somebody is said all the same. */
-export function noticeLine({ id, isWaiting, text }: Notice, cols: number): string {
+export function noticeLine({ id, isWaiting, text }: StatusNotice, cols: number): string {
   const line = cut(` [hm] ${id} ${isWaiting ? '(needs input) ' : ''} ${text} `, cols)
   return `${BAR}${line}${' '.repeat(Math.max(0, cols - cellsOf(line)))}${RESET}`
 }

@@ -15,7 +15,7 @@ export interface Key {
 export type Act = Mouse | Key
 
 /** In the order they came; all `bytes` together are what came. */
-export interface Piece {
+export interface InputPiece {
   readonly bytes: Buffer
   /** An act of its own; nothing for text and for what is neither a key nor the mouse. */
   readonly act: Act | undefined
@@ -52,14 +52,14 @@ export class ViewKeys {
   #torn = ''
   #isPaste = false
 
-  read(chunk: Buffer): Piece[] {
+  read(chunk: Buffer): InputPiece[] {
     const text = this.#torn + chunk.toString('latin1')
     this.#torn = TORN.exec(text)?.[0] ?? ''
     const whole = text.slice(0, text.length - this.#torn.length)
     return Array.from(whole.matchAll(PIECE), (match) => this.#piece(match))
   }
 
-  #piece(match: RegExpMatchArray): Piece {
+  #piece(match: RegExpMatchArray): InputPiece {
     const [whole, paste, button, x, y, end] = match
     const bytes = Buffer.from(whole, 'latin1')
     const wasPaste = this.#isPaste

@@ -2,7 +2,7 @@
 
 /** `id` is the session's at the end, where the view has seen it change. */
 export type Leave = { readonly id?: string } & (
-  | { readonly reason: 'detached' | 'sent away' | 'SIGTERM' | 'SIGHUP' | 'end of input' }
+  | { readonly reason: 'detached' | 'answered' | 'sent away' | 'SIGTERM' | 'SIGHUP' | 'end of input' }
   | { readonly reason: 'exited'; readonly code: number }
 )
 
@@ -32,6 +32,13 @@ export class WayOut {
   onSignal(signal: NodeJS.Signals, act: () => void): void {
     process.on(signal, act)
     this.#undo.push(() => process.off(signal, act))
+  }
+
+  /** Leaves when what was waited for has come. */
+  onAnswer(answered: AbortSignal | undefined): void {
+    const leave = (): void => this.leave({ reason: 'answered' })
+    answered?.addEventListener('abort', leave)
+    this.#undo.push(() => answered?.removeEventListener('abort', leave))
   }
 
   close(): void {

@@ -1,0 +1,266 @@
+// Claims through a fleet's engine against the usual transaction of rows in the same engine, near and far; what a member pays for a check; joining with and without a snapshot.
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { systemClock } from '../src/clock.ts'
+import { checkScopes, claimScopes } from '../src/coordination/claims/claims.ts'
+import type { AgentActor } from '../src/coordination/change.ts'
+import { type Coordination, type CoordinationOptions, openCoordination } from '../src/coordination/coordination.ts'
+import { register } from '../src/coordination/who/registration.ts'
+import { connect, type Sql } from '../src/fleet/connection.ts'
+import { fleetDoor } from '../src/fleet/door.ts'
+import { createFleet, joinFleet } from '../src/fleet/membership.ts'
+import { findProject } from '../src/paths.ts'
+import { startPostgres } from '../test/support/postgres.ts'
+import { startTcpProxy } from '../test/support/tcp-proxy.ts'
+import { runBench } from './support/bench.ts'
+
+/** Each way: 20 ms for a question and its answer. */
+const ONE_WAY_MS = 10
+const MACHINES = 8
+const folders: string[] = []
+const rooms: Coordination[] = []
+
+function folder(): string {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), 'hm-bench-')))
+  folders.push(path)
+  return path
+}
+
+function machine(): CoordinationOptions {
+  const env = { USER: 'ana', HOME: folder() }
+  return { project: findProject(folder(), env), env, clock: systemClock, staleMinutes: 15, fleet: fleetDoor }
+}
+
+function open(options: CoordinationOptions): Coordination {
+  const room = openCoordination(options)
+  rooms.push(room)
+  return room
+}
+
+interface Member {
+  readonly room: Coordination
+  readonly actor: AgentActor
+  claimed: number
+}
+
+async function enter(room: Coordination, name: string): Promise<Member> {
+  const { agent, secret } = await register(room, { name, role: 'bench' })
+  return { room, actor: { kind: 'agent', haid: agent.haid, secret }, claimed: 0 }
+}
+
+async function claim(member: Member): Promise<void> {
+  const { room, actor } = member
+  const scopes = [`${actor.haid.split('/')[1]}/${(member.claimed += 1)}/**`]
+  const result = await claimScopes(room, actor, { scopes, cwd: room.project.root, task: null, ttlMinutes: 60 })
+  if (!result.granted) throw new Error(`${scopes.join()} was not granted`)
+}
+
+/** As a claim is usually kept in rows: look who asks, lock what may be in the way, write claim, event and beat. */
+async function claimInRows(sql: Sql, who: string, n: number): Promise<void> {
+  await sql.begin(async (inside) => {
+    await inside`SELECT * FROM bench.agents WHERE who = ${who}`
+    await inside`SELECT * FROM bench.head WHERE id = 1 FOR UPDATE`
+    await inside`SELECT * FROM bench.claims WHERE scope LIKE ${`${who}/${n}/%`} AND state = 'active'`
+    await inside`INSERT INTO bench.claims (scope, who, state) VALUES (${`${who}/${n}/x`}, ${who}, 'active')`
+    await inside`INSERT INTO bench.events (who, body) VALUES (${who}, ${'claimed'})`
+    await inside`UPDATE bench.agents SET beat = clock_timestamp() WHERE who = ${who}`
+  })
+}
+
+const ROWS = `CREATE SCHEMA bench;
+  CREATE TABLE bench.agents (who text PRIMARY KEY, beat timestamptz);
+  CREATE TABLE bench.head (id int PRIMARY KEY);
+  CREATE TABLE bench.claims (id bigserial PRIMARY KEY, scope text NOT NULL, who text, state text);
+  CREATE INDEX ON bench.claims (scope text_pattern_ops);
+  CREATE TABLE bench.events (id bigserial PRIMARY KEY, who text, body text);
+  INSERT INTO bench.head VALUES (1)`
+
+async function timed(count: number, act: (n: number) => Promise<unknown>): Promise<number> {
+  const start = systemClock.monoMs()
+  for (let n = 0; n < count; n += 1) await act(n)
+  return (systemClock.monoMs() - start) / count
+}
+
+/** One of those who contend: this program once more, as a member in its folder or as a client of rows. */
+type Contender =
+  | { readonly kind: 'member'; readonly root: string; readonly home: string; readonly name: string }
+  | { readonly kind: 'rows'; readonly url: string; readonly name: string }
+
+const CONTENDER = 'BENCH_CONTENDER'
+
+const start = (contender: Contender): ChildProcess =>
+  fork(fileURLToPath(import.meta.url), { env: { PATH: process.env['PATH'], [CONTENDER]: JSON.stringify(contender) } })
+
+/** Claims as often as it is told to, and answers with the times that it took. */
+async function contend(contender: Contender): Promise<void> {
+  const act = await actOf(contender)
+  process.on('message', (count: number) => {
+    void (async () => {
+      const times: number[] = []
+      for (let n = 0; n < count; n += 1) times.push(await timed(1, act))
+      process.send?.(times)
+    })()
+  })
+  process.on('disconnect', () => process.exit(0))
+  process.send?.('ready')
+}
+
+async function actOf(contender: Contender): Promise<() => Promise<void>> {
+  if (contender.kind === 'rows') {
+    const sql = await connect({ url: contender.url, isPooled: false })
+    let n = 0
+    return () => claimInRows(sql, contender.name, (n += 1))
+  }
+  const env = { USER: 'ana', HOME: contender.home }
+  const project = findProject(contender.root, env)
+  const room = openCoordination({ project, env, clock: systemClock, staleMinutes: 15, fleet: fleetDoor })
+  const member = await enter(room, contender.name)
+  return () => claim(member)
+}
+
+/** Of the slowest of all who contend, and all together per second. */
+async function contending(count: number, all: readonly ChildProcess[]) {
+  const start = systemClock.monoMs()
+  const answers = all.map(async (one) => {
+    one.send(count)
+    const [times] = (await once(one, 'message')) as [number[]]
+    return times.sort((a, b) => a - b)[Math.floor(count * 0.99)] ?? 0
+  })
+  const worst = await Promise.all(answers)
+  return { perSecond: (all.length * count * 1_000) / (systemClock.monoMs() - start), p99: Math.max(...worst) }
+}
+
+function checks({ room, actor }: Member): number {
+  const start = systemClock.monoMs()
+  for (let n = 0; n < 300; n += 1)
+    checkScopes(room, { scopes: [`free/${n % 10}.ts`], cwd: room.project.root, asker: actor })
+  return ((systemClock.monoMs() - start) * 1_000) / 300
+}
+
+const contender = process.env[CONTENDER]
+if (contender !== undefined) await contend(JSON.parse(contender) as Contender)
+else
+  await runBench({
+    name: 'fleet',
+    about: 'a fleet on a PostgreSQL of this machine',
+    async prepare() {
+      const server = await startPostgres()
+      const line = await startTcpProxy(server.port)
+      line.delay(ONE_WAY_MS)
+      const url = await server.database()
+      const far = (at: string): string => at.replace(`:${server.port}/`, `:${line.port}/`)
+      const first = machine()
+      const joining = { isPooled: false, version: '0.0.0' }
+      const { joinUrl } = await createFleet({ ...joining, options: first, url, name: 'bench', machine: 'm0' })
+      const member = await enter(open(first), 'member-0')
+      const machines = [first]
+      for (let i = 1; i < MACHINES; i += 1) {
+        const options = machine()
+        await joinFleet({ ...joining, options, url: joinUrl, machine: `m${i}` }, { setsAside: false, rebuilds: false })
+        machines.push(options)
+      }
+      const distant = machine()
+      await joinFleet(
+        { ...joining, options: distant, url: far(joinUrl), machine: 'far' },
+        { setsAside: false, rebuilds: false },
+      )
+      const farMember = await enter(open(distant), 'far-member')
+      const alone = await enter(open(machine()), 'alone-member')
+      const sql = await connect({ url, isPooled: false })
+      const farSql = await connect({ url: far(url), isPooled: false })
+      await sql.unsafe(ROWS)
+      for (let i = 0; i < MACHINES; i += 1) await sql`INSERT INTO bench.agents VALUES (${`w${i}`}, clock_timestamp())`
+      const members = machines.map(({ project, env }, i) =>
+        start({ kind: 'member', root: project.root, home: env['HOME'] ?? '', name: `contender-${i}` }),
+      )
+      const clients = machines.map((_, i) => start({ kind: 'rows', url, name: `w${i}` }))
+      await Promise.all([...members, ...clients].map((one) => once(one, 'message')))
+      let laps = 0
+      return {
+        comparisons: [
+          {
+            what: 'a claim through the engine, near',
+            unit: 'ms',
+            rounds: 5,
+            ours: { name: 'heimdall', measure: () => timed(50, () => claim(member)) },
+            peers: [
+              {
+                name: 'a transaction of eight statements',
+                measure: () => timed(50, (n) => claimInRows(sql, 'w0', (laps += 1) * 100 + n)),
+                goal: { atMost: 1 },
+              },
+            ],
+          },
+          {
+            what: 'a claim through the engine, 20 ms away',
+            unit: 'ms',
+            rounds: 3,
+            ours: { name: 'heimdall', measure: () => timed(10, () => claim(farMember)) },
+            peers: [
+              {
+                name: 'a transaction of eight statements',
+                measure: () => timed(10, (n) => claimInRows(farSql, 'w1', (laps += 1) * 100 + n)),
+                goal: { atMost: 0.2 },
+              },
+            ],
+          },
+          {
+            rounds: 3,
+            ours: {
+              name: 'heimdall',
+              run: () => contending(50, members),
+            },
+            peers: [
+              {
+                name: 'rows, FOR UPDATE',
+                run: () => contending(50, clients),
+              },
+            ],
+            figures: [
+              {
+                of: 'perSecond',
+                what: 'eight machines contending, claims of all',
+                unit: '/s',
+                goals: { 'rows, FOR UPDATE': { atLeast: 0.8 } },
+              },
+              {
+                of: 'p99',
+                what: 'eight machines contending, worst p99',
+                unit: 'ms',
+                goals: { 'rows, FOR UPDATE': { atMost: 1.5 } },
+              },
+            ],
+          },
+          {
+            what: 'a check on a member',
+            unit: 'µs',
+            rounds: 7,
+            ours: { name: 'member', measure: () => checks(member) },
+            peers: [
+              {
+                name: 'a machine alone',
+                async measure() {
+                  // As many claims on both sides.
+                  while (alone.claimed < member.claimed) await claim(alone)
+                  return checks(alone)
+                },
+                goal: { atMost: 1.1 },
+              },
+            ],
+          },
+        ],
+        async cleanup() {
+          for (const room of rooms) room.store.close()
+          for (const one of [...members, ...clients]) one.disconnect()
+          for (const client of [sql, farSql]) await client.end({ timeout: 0 })
+          line.close()
+          await server.stop()
+          for (const path of folders) rmSync(path, { recursive: true, force: true })
+        },
+      }
+    },
+  })

@@ -1,0 +1,111 @@
+// Claims: the repository as a map and a tree, who holds what, who wants it too, and what can be done.
+import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import type { ClaimsReply, TreeReply } from '../../../src/hub/contract.ts'
+import { useHub, useOnLog, useWatch } from '../live/hooks.ts'
+import { Chip } from '../parts/controls.tsx'
+import { Broken, Loading, Part } from '../parts/days.tsx'
+import { plural } from '../parts/format.ts'
+import { Icon } from '../parts/icons.tsx'
+import { sameInTerminal } from '../shell/foot.tsx'
+import { go, placeLink } from '../shell/place.ts'
+import { FileTree } from './file-tree.tsx'
+import { factsOf } from './holding.ts'
+import { MapCanvas } from './map-canvas.tsx'
+import { PathDetail } from './path-detail.tsx'
+import { growTree, type TreeNode } from './tree.ts'
+
+export default function ClaimsScreen({ path }: { readonly path: string | null }): ReactNode {
+  const claims = useHub<ClaimsReply>('claims')
+  const tree = useHub<TreeReply>('tree')
+  const seq = useWatch((watch) => watch.totals?.seq)
+  const reload = (): void => {
+    claims.reload()
+    tree.reload()
+  }
+  useOnLog(({ rows }) => rows.some(({ kind }) => kind === 'claim' || kind === 'incursion' || kind === 'task'), reload)
+  useEffect(claims.reload, [claims.reload, seq])
+  const root = useTree(tree.data)
+  const open = claims.data?.incursions.filter(({ is_open }) => is_open) ?? []
+  const shown = path ?? open[0]?.scope ?? claims.data?.claims[0]?.scopes[0] ?? null
+  sameInTerminal(shown === null ? 'heimdall claim list' : `heimdall why ${shown}`)
+  const facts = useMemo(() => (claims.data === undefined ? undefined : factsOf(claims.data)), [claims.data])
+  const select = (chosen: string): void => go(placeLink('claims', chosen))
+  return (
+    <div className="claims">
+      <div className="page-head">
+        <h1>Claims</h1>
+        {claims.data !== undefined && <Sums reply={claims.data} root={root} />}
+        {open.length > 0 && (
+          <Chip isOn={false} onPress={() => select(open[0]?.scope ?? '')}>
+            <span className="state collision">
+              <Icon name="bow" size={12} />
+            </span>
+            <b>{open.length}</b> open {open.length === 1 ? 'collision' : 'collisions'}
+          </Chip>
+        )}
+      </div>
+      <Part what="claims" loaded={claims}>
+        {(reply) => (
+          <div className="claims-panes">
+            <section className="pane claims-tree" aria-label="Tree">
+              {root !== undefined && facts !== undefined && (
+                <FileTree root={root} facts={facts} selected={shown} onSelect={select} />
+              )}
+            </section>
+            <section className="claims-map" aria-label="Map">
+              {tree.error !== undefined && root === undefined ? (
+                <Broken what="No map" error={tree.error} />
+              ) : root === undefined || facts === undefined ? (
+                <Loading what="the map" />
+              ) : (
+                <MapCanvas root={root} facts={facts} selected={shown} onSelect={select} />
+              )}
+              <p className="meta legend">
+                <i className="held" /> held, colour and letters say by whom <i className="hatched" /> holder stale{' '}
+                <i className="free" /> free <i className="clash" /> incursion <span className="grow" />
+                area: lines
+                {tree.data !== undefined &&
+                  tree.data.left_out > 0 &&
+                  `; ${plural(tree.data.left_out, 'file')} left out`}
+              </p>
+            </section>
+            {shown !== null && <PathDetail path={shown} reply={reply} />}
+          </div>
+        )}
+      </Part>
+    </div>
+  )
+}
+
+function useTree(reply: TreeReply | undefined): TreeNode | undefined {
+  const [root, setRoot] = useState<TreeNode | undefined>()
+  useEffect(() => {
+    if (reply === undefined) return
+    const abort = new AbortController()
+    growTree(reply.files, abort.signal).then(setRoot, (error: unknown) => {
+      if (!abort.signal.aborted) throw error
+    })
+    return () => abort.abort()
+  }, [reply])
+  return root
+}
+
+function Sums({ reply, root }: { readonly reply: ClaimsReply; readonly root: TreeNode | undefined }): ReactNode {
+  const agents = new Set(reply.claims.map(({ agent_id }) => agent_id)).size
+  const stale = new Set(reply.claims.filter(({ liveness }) => liveness !== 'active').map(({ agent_id }) => agent_id))
+    .size
+  return (
+    <span className="second">
+      {plural(reply.claims.length, 'claim')} by {plural(agents, 'agent')} now
+      {root !== undefined && root.lines > 0 && `, on ${Math.round((heldLines(root) / root.lines) * 100)} % of lines`}
+      {stale > 0 && `; ${plural(stale, 'stale holder')}`}
+    </span>
+  )
+}
+
+function heldLines(node: TreeNode): number {
+  if (node.claims.length > 0) return node.lines
+  let sum = 0
+  for (const child of node.children.values()) sum += heldLines(child)
+  return sum
+}

@@ -1,0 +1,130 @@
+// One path: who holds it, who wants it, what you can do, and its history.
+import type { ReactNode } from 'react'
+import type { ClaimsReply, WhyReply } from '../../../src/hub/contract.ts'
+import { useHub, useHubNow, useOnLog, useWatch } from '../live/hooks.ts'
+import { Answers } from '../needs-you/answers.tsx'
+import { AgentName } from '../parts/agent-mark.tsx'
+import { Copy } from '../parts/controls.tsx'
+import { Part } from '../parts/days.tsx'
+import { age, clock, plural } from '../parts/format.ts'
+import { Icon } from '../parts/icons.tsx'
+import { StateWord } from '../parts/state.tsx'
+import { rowGlyph, rowTone } from '../parts/words.ts'
+import { placeLink } from '../shell/place.ts'
+
+export function PathDetail({ path, reply }: { readonly path: string; readonly reply: ClaimsReply }): ReactNode {
+  const loaded = useHub<WhyReply>('why', { path })
+  useOnLog(() => true, loaded.reload)
+  const incursion = reply.incursions.find(({ scope, is_open }) => is_open && scope === path)
+  const wait = useWatch((watch) => watch.waits.find(({ collision }) => collision?.scope === path))
+  return (
+    <section
+      className={incursion === undefined ? 'pane inspector path-detail' : 'pane inspector harm path-detail'}
+      aria-label="This path"
+    >
+      <div className={incursion === undefined ? 'path-head' : 'path-head harm'}>
+        <h2 className={incursion === undefined ? '' : 'is-clash'}>
+          {incursion !== undefined && <Icon name="bow" size={14} />}{' '}
+          {incursion === undefined ? 'This path' : 'Two agents want one path'}
+        </h2>
+        <p className="mono wrap">{path}</p>
+      </div>
+      <Part what={path} loaded={loaded}>
+        {(why) => (
+          <>
+            <Holders why={why} />
+            {incursion !== undefined && <Wants incursion={incursion} queue={reply.queue} />}
+            {wait !== undefined && (
+              <div className="path-part">
+                <h3>What you can do</h3>
+                <Answers wait={wait} isShort />
+              </div>
+            )}
+            <History why={why} />
+            <p className="path-part">
+              <Copy text={why.command} className="button small mono" />
+            </p>
+          </>
+        )}
+      </Part>
+    </section>
+  )
+}
+
+function Holders({ why }: { readonly why: WhyReply }): ReactNode {
+  const now = useHubNow()
+  const agents = useWatch((watch) => watch.agents)
+  if (why.holders.length === 0)
+    return <p className="path-part second">Nobody holds it. Whoever claims it first has it.</p>
+  return why.holders.map(({ claim, held, kind, hint }) => {
+    const agent = agents.get(claim.agent_id)
+    return (
+      <div key={claim.claim_id} className="path-part">
+        <p className="row">
+          <span className="quiet">holds</span>
+          <a href={placeLink('session', claim.agent_id)} className="strong">
+            <AgentName name={claim.agent_id} />
+          </a>
+          <span className="grow" />
+          {agent !== undefined && <StateWord state={agent.state} />}
+        </p>
+        <p className="second wrap">
+          <code>{held}</code> since {clock(claim.since, now)}, epoch {claim.epoch}, lease{' '}
+          {claim.lease === 'live' ? age(Math.max(0, Date.parse(claim.expires_at) - now)) : claim.lease}
+          {claim.task !== null && `, for ${claim.task}`}
+          {kind === 'partial' && ', overlaps in part'}
+        </p>
+        <p className="meta wrap">{hint}</p>
+      </div>
+    )
+  })
+}
+
+function Wants({
+  incursion,
+  queue,
+}: {
+  readonly incursion: ClaimsReply['incursions'][number]
+  readonly queue: ClaimsReply['queue']
+}): ReactNode {
+  const now = useHubNow()
+  const place = queue.find(({ agent_id }) => agent_id === incursion.incoming)?.place
+  return (
+    <div className="path-part">
+      <p className="row">
+        <span className="quiet">wants</span>
+        <a href={placeLink('session', incursion.incoming)} className="strong">
+          <AgentName name={incursion.incoming} />
+        </a>
+      </p>
+      <p className="second wrap">
+        {incursion.kind} overlap, {plural(incursion.attempts, 'attempt')} since {clock(incursion.at, now)}
+        {place !== undefined && `, place ${place} in the queue`}
+      </p>
+    </div>
+  )
+}
+
+function History({ why }: { readonly why: WhyReply }): ReactNode {
+  const now = useHubNow()
+  return (
+    <div className="path-part">
+      <h3>History of this path</h3>
+      {why.history.length === 0 && <p className="second">Nothing is on record.</p>}
+      <ul className="path-history">
+        {why.history.map((row) => (
+          <li key={row.row_id} className="row">
+            <time className="quiet">{clock(row.at, now)}</time>
+            <span className={rowTone(row) || 'quiet'}>
+              <Icon name={rowGlyph(row)} size={12} />
+            </span>
+            <span className="wrap">
+              {row.label} {row.actor !== null && <span className="second">{row.actor}</span>}{' '}
+              <span className="quiet">{row.text}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

@@ -1,0 +1,90 @@
+// The card of an agent: a solid band when it waits or collides, an outline when it loops, dashed when stale.
+import type { ReactNode } from 'react'
+import type { AgentCard, AgentState } from '../../../src/hub/contract.ts'
+import { useScreen, useWatch } from '../live/hooks.ts'
+import { AgentMark } from '../parts/agent-mark.tsx'
+import { clock, dollars, shortAge, sinceMs, tokenCount } from '../parts/format.ts'
+import { Icon } from '../parts/icons.tsx'
+import { ScreenText } from '../parts/screen-text.tsx'
+import { STATE, WAIT } from '../parts/words.ts'
+import { placeLink } from '../shell/place.ts'
+
+/** What it asks, what is wrong with it, or its last line. */
+export function useSays(agent: AgentCard): { readonly text: string; readonly tone: string } {
+  const wait = useWatch((watch) => watch.waits.find(({ wait_id }) => wait_id === agent.wait_ids[0]))
+  if (wait !== undefined)
+    return {
+      text: wait.kind === 'collision' ? wait.title : `${WAIT[wait.kind].word}: ${wait.title}`,
+      tone: wait.kind === 'collision' ? 'is-clash' : 'is-lamp',
+    }
+  const [problem] = agent.problems
+  if (problem !== undefined) return { text: problem.text, tone: problem.kind === 'looping' ? 'is-clash' : 'is-stale' }
+  if (agent.state === 'done' || agent.state === 'failed')
+    return {
+      text: `Ended${agent.ended_at === null ? '' : ` ${clock(agent.ended_at, Date.parse(agent.ended_at))}`}${agent.exit_code === null ? '' : `, exit ${agent.exit_code}`}`,
+      tone: '',
+    }
+  return { text: agent.last_line ?? (agent.state === 'idle' ? 'Ready.' : ''), tone: '' }
+}
+
+/** Since when it is what it is. */
+export const sinceOf = (agent: AgentCard): string | null => agent.evidence.since ?? agent.ended_at ?? agent.started_at
+
+const BANDED: readonly AgentState[] = ['needs_you', 'collision']
+
+export function Card({
+  agent,
+  now,
+  lines,
+}: {
+  readonly agent: AgentCard
+  readonly now: number
+  readonly lines: number
+}): ReactNode {
+  const screen = useScreen(agent.session_id)
+  const { text, tone } = useSays(agent)
+  const { word, glyph, tone: stateTone } = STATE[agent.state]
+  const since = sinceOf(agent)
+  const evidence = `${agent.evidence.source}${agent.evidence.detail === null ? '' : `: ${agent.evidence.detail}`}`
+  return (
+    <a
+      className={`card ${stateTone}`}
+      href={placeLink('session', agent.agent_id)}
+      data-agent={agent.agent_id}
+      aria-label={`${agent.agent_id}, ${word}, ${text}`}
+    >
+      <span className="band" title={`seen by ${evidence}`}>
+        <span className={BANDED.includes(agent.state) ? 'band-word' : `state ${stateTone}`}>
+          <Icon name={agent.state === 'needs_you' ? 'diamond' : glyph} size={12} />
+          {word}
+        </span>
+        <span className="age">{since === null ? '' : shortAge(sinceMs(since, now))}</span>
+      </span>
+      <span className="card-name row">
+        <AgentMark name={agent.agent_id} />
+        <b className="cut">{agent.agent_id}</b>
+      </span>
+      <span className="card-task cut second">{agent.task?.title ?? '– no task'}</span>
+      <span className="thumb" style={{ height: `${lines * 8.5 + 6}px` }}>
+        <ScreenText screen={screen} lines={lines} />
+      </span>
+      <span className={`card-says cut ${tone}`}>{text}</span>
+      <span className="card-foot">
+        <span title={`${agent.claims.length} claims: ${agent.claims.flatMap(({ scopes }) => scopes).join(', ')}`}>
+          <Icon name="lock" size={11} /> {agent.claims.length}
+        </span>
+        <span title={agent.tokens === null ? 'tokens not known' : `tokens: ${agent.tokens.source}`}>
+          {agent.tokens === null ? '–' : tokenCount(agent.tokens.total)}
+        </span>
+        <span title={agent.tokens?.cost_usd == null ? 'cost not known' : 'cost'}>
+          {agent.tokens?.cost_usd == null ? '–' : dollars(agent.tokens.cost_usd)}
+        </span>
+        <span className="host cut">
+          {agent.host === 'unknown' ? '' : agent.host}
+          {agent.machine !== null && ` on ${agent.machine}`}
+        </span>
+      </span>
+      {agent.branch !== null && <span className="hidden-text">on {agent.branch}</span>}
+    </a>
+  )
+}

@@ -1,0 +1,74 @@
+// The fleet as a table: the same order, more of each agent in one line.
+import type { ReactNode } from 'react'
+import type { AgentCard } from '../../../src/hub/contract.ts'
+import { AgentName } from '../parts/agent-mark.tsx'
+import { dollars, shortAge, sinceMs, tokenCount } from '../parts/format.ts'
+import { StateWord } from '../parts/state.tsx'
+import { placeLink } from '../shell/place.ts'
+import { sinceOf, useSays } from './card.tsx'
+
+export function FleetTable({
+  agents,
+  now,
+}: {
+  readonly agents: readonly AgentCard[]
+  readonly now: number
+}): ReactNode {
+  return (
+    <div className="pane scroll-x">
+      <table className="table">
+        <thead>
+          <tr>
+            <th>Agent</th>
+            <th>State</th>
+            <th className="number">For</th>
+            <th>Task</th>
+            <th>Last line, or what it asks</th>
+            <th>Branch</th>
+            <th className="number">Claims</th>
+            <th className="number">Calls</th>
+            <th className="number">Tokens</th>
+            <th className="number">Cost</th>
+            <th>Client</th>
+          </tr>
+        </thead>
+        <tbody>
+          {agents.map((agent) => (
+            <Row key={agent.agent_id} agent={agent} now={now} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Row({ agent, now }: { readonly agent: AgentCard; readonly now: number }): ReactNode {
+  const { text, tone } = useSays(agent)
+  const since = sinceOf(agent)
+  return (
+    <tr>
+      <td>
+        <a href={placeLink('session', agent.agent_id)} data-agent={agent.agent_id}>
+          <AgentName name={agent.agent_id} />
+        </a>
+      </td>
+      <td title={agent.evidence.source}>
+        <StateWord state={agent.state} />
+      </td>
+      <td className="number">{since === null ? '' : shortAge(sinceMs(since, now))}</td>
+      <td className="second">{agent.task?.title ?? '– no task'}</td>
+      <td className={`wide cut ${tone}`}>{text}</td>
+      <td className="mono">
+        {agent.branch}
+        {agent.uncommitted !== null && agent.uncommitted > 0 && (
+          <span className="quiet">, {agent.uncommitted} uncommitted</span>
+        )}
+      </td>
+      <td className="number">{agent.claims.length === 0 ? '–' : agent.claims.length}</td>
+      <td className="number">{agent.calls ?? '–'}</td>
+      <td className="number">{agent.tokens === null ? '–' : tokenCount(agent.tokens.total)}</td>
+      <td className="number">{agent.tokens?.cost_usd == null ? '–' : dollars(agent.tokens.cost_usd)}</td>
+      <td className="second">{agent.host === 'unknown' ? '–' : agent.host}</td>
+    </tr>
+  )
+}

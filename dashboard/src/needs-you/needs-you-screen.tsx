@@ -1,0 +1,207 @@
+// Needs you: everything that waits for a person, oldest first, answered in place.
+import { type ReactNode, useEffect, useState } from 'react'
+import type { AnsweredWait, Wait, WaitsReply } from '../../../src/hub/contract.ts'
+import { post, segment } from '../live/api.ts'
+import { useHub, useHubNow, useWatch } from '../live/hooks.ts'
+import { AgentName } from '../parts/agent-mark.tsx'
+import { Key } from '../parts/controls.tsx'
+import { Empty, Loading } from '../parts/days.tsx'
+import { age, clock, plural, sinceMs } from '../parts/format.ts'
+import { Icon } from '../parts/icons.tsx'
+import { WaitWord } from '../parts/state.tsx'
+import { useSteady } from '../parts/steady.ts'
+import { whoWaits } from '../parts/words.ts'
+import { sameInTerminal } from '../shell/foot.tsx'
+import { useKeys } from '../shell/keys.ts'
+import { go, placeLink } from '../shell/place.ts'
+import { WaitDetail } from './wait-detail.tsx'
+
+const LATER_MINUTES = 15
+
+export function NeedsYouScreen({ selected }: { readonly selected: string | null }): ReactNode {
+  const waits = useWatch((watch) => watch.waits)
+  const isKnown = useWatch((watch) => watch.shownAt !== null)
+  const now = useHubNow()
+  const steady = useSteady(waits, (wait) => wait.wait_id)
+  // The one that is looked at stays in sight while its answer is shown, also when it is no longer a wait.
+  const [kept, setKept] = useState<Wait | undefined>()
+  const open = waits.find(({ wait_id }) => wait_id === selected) ?? (selected === null ? waits[0] : undefined)
+  useEffect(() => {
+    if (open !== undefined) setKept(open)
+  }, [open])
+  const shown = open ?? (kept?.wait_id === selected ? kept : undefined) ?? waits[0]
+  sameInTerminal('heimdall status')
+
+  const move = (by: number): void => {
+    const list = steady.shown
+    const at = list.findIndex(({ wait_id }) => wait_id === shown?.wait_id)
+    const next = list[Math.min(list.length - 1, Math.max(0, at + by))]
+    if (next !== undefined) go(placeLink('needs-you', next.wait_id))
+  }
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    ...(shown !== undefined &&
+      shown.agent_id !== null && {
+        t: () => go(placeLink('session', shown.agent_id)),
+        Enter: () => go(placeLink('session', shown.agent_id)),
+      }),
+    ...(shown !== undefined && {
+      z: () => void post(`waits/${segment(shown.wait_id)}/later`, { minutes: LATER_MINUTES }),
+    }),
+  })
+
+  const { data: told, reload } = useHub<WaitsReply>('waits')
+  useEffect(reload, [reload, waits.length])
+
+  if (!isKnown) return <Loading what="who waits" />
+  const count = waits.filter(({ later_until }) => later_until === null).length
+  return (
+    <>
+      <div className="needs-head">
+        <div>
+          <h1 className="large">
+            {count === 0 ? 'Nobody waits for you' : count === 1 ? '1 waits for you' : `${count} wait for you`}
+          </h1>
+          <p className="second">Oldest first. Answer here; the item leaves by itself when the agent goes on.</p>
+        </div>
+        <Sums waits={waits} told={told} />
+      </div>
+      <div className="needs">
+        <section className="pane inbox" aria-label="Waits" {...steady.hold}>
+          {steady.news > 0 && (
+            <button type="button" className="news" onClick={steady.take}>
+              {steady.news} new
+            </button>
+          )}
+          <ul className="inbox-list">
+            {steady.shown.map((wait) => (
+              <li key={wait.wait_id}>
+                <Row wait={wait} isOpen={wait.wait_id === shown?.wait_id} now={now} />
+                {wait.wait_id === shown?.wait_id && (
+                  <div className="in-place">
+                    <WaitDetail wait={wait} isPhone next={undefined} />
+                  </div>
+                )}
+              </li>
+            ))}
+          </ul>
+          <AnsweredList answered={told?.answered ?? []} now={now} />
+          <p className="inbox-keys meta">
+            <Key>j</Key> <Key>k</Key> move <Key>1</Key> … <Key>4</Key> answer <Key>t</Key> open terminal <Key>z</Key>{' '}
+            later
+          </p>
+        </section>
+        <section className="pane wait-pane" aria-label="The wait">
+          {shown === undefined ? (
+            <NobodyWaits last={told?.answered[0]} now={now} />
+          ) : (
+            <WaitDetail
+              wait={shown}
+              isGone={open === undefined && kept === shown}
+              next={waits[waits.findIndex(({ wait_id }) => wait_id === shown.wait_id) + 1]}
+            />
+          )}
+        </section>
+      </div>
+    </>
+  )
+}
+
+function Row({
+  wait,
+  isOpen,
+  now,
+}: {
+  readonly wait: Wait
+  readonly isOpen: boolean
+  readonly now: number
+}): ReactNode {
+  return (
+    <a
+      className="inbox-row"
+      href={placeLink('needs-you', wait.wait_id)}
+      aria-current={isOpen ? 'true' : undefined}
+      data-wait={wait.wait_id}
+    >
+      <span className="row">
+        <WaitWord kind={wait.kind} />
+        <span className={isOpen ? 'age is-lamp strong' : 'age'}>
+          {wait.later_until === null ? age(sinceMs(wait.since, now)) : `later, ${clock(wait.later_until, now)}`}
+        </span>
+      </span>
+      <span className="title cut">
+        <bdi>{wait.title}</bdi>
+      </span>
+      <span className="row">
+        <AgentName name={whoWaits(wait)} />
+        <span className="meta seen cut">{seenBy(wait)}</span>
+      </span>
+    </a>
+  )
+}
+
+/** Who has seen it and by what, as far as it fits. */
+const seenBy = ({ why, evidence }: Wait): string =>
+  why.find(({ label }) => label === 'Seen by')?.text ?? evidence.source
+
+interface SumsProps {
+  readonly waits: readonly Wait[]
+  readonly told: WaitsReply | undefined
+}
+
+function Sums({ waits, told: data }: SumsProps): ReactNode {
+  const now = useHubNow()
+  const waitingMs = waits.reduce((sum, wait) => sum + sinceMs(wait.since, now), 0)
+  return (
+    <div className="needs-sums">
+      {waits.length > 0 && (
+        <p>
+          <b className="strong">{age(waitingMs)}</b> <span className="second">of agent time spent waiting now</span>
+        </p>
+      )}
+      {data !== undefined && data.answered_count > 0 && (
+        <p className="meta">
+          {plural(data.answered_count, 'wait')} answered
+          {data.answered_since !== null && ` since ${clock(data.answered_since, now)}`}
+          {data.median_answer_ms !== null && `, median ${age(data.median_answer_ms)}`}
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface AnsweredProps {
+  readonly answered: readonly AnsweredWait[]
+  readonly now: number
+}
+
+function AnsweredList({ answered, now }: AnsweredProps): ReactNode {
+  const recent = answered.filter(({ at }) => sinceMs(at, now) < 3_600_000).slice(0, 8)
+  if (recent.length === 0) return null
+  return (
+    <div className="answered">
+      <p className="meta">Answered in the last hour</p>
+      <ul>
+        {recent.map((wait) => (
+          <li key={`${wait.wait_id} ${wait.at}`} className="row">
+            <Icon name="check" size={12} />
+            <span className="second">{wait.agent_id}</span>
+            <span className="cut quiet grow">{wait.outcome}</span>
+            <time className="quiet">{clock(wait.at, now)}</time>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function NobodyWaits({ last, now }: { readonly last: AnsweredWait | undefined; readonly now: number }): ReactNode {
+  return (
+    <Empty title="Nobody waits for you">
+      {last === undefined
+        ? 'A permission, a question or a collision would be here.'
+        : `last wait answered ${clock(last.at, now)}`}
+    </Empty>
+  )
+}

@@ -1,0 +1,185 @@
+// One wait: what is asked, its answers, what it touches, why you are asked, and its screen now.
+import { Fragment, type ReactNode } from 'react'
+import type { ScreensReply, Wait } from '../../../src/hub/contract.ts'
+import { useEvery, useHub, useHubNow, useWatch } from '../live/hooks.ts'
+import { AgentMark } from '../parts/agent-mark.tsx'
+import { Button, Copy } from '../parts/controls.tsx'
+import { age, clockWithSeconds, sinceMs } from '../parts/format.ts'
+import { ScreenText } from '../parts/screen-text.tsx'
+import { StateWord } from '../parts/state.tsx'
+import { WAIT, whoWaits } from '../parts/words.ts'
+import { go, placeLink } from '../shell/place.ts'
+import { Answers } from './answers.tsx'
+
+const LINES = 16
+
+const ASKS: Readonly<Record<Wait['kind'], string>> = {
+  permission: 'It asks for permission to run',
+  question: 'It asks',
+  needs_input: 'It needs',
+  collision: 'Two agents want one path',
+  budget: 'It stopped at its budget',
+  tool_changed: 'A tool is not what it was when a person approved it',
+}
+
+interface WaitDetailProps {
+  readonly wait: Wait
+  readonly next: Wait | undefined
+  readonly isGone?: boolean
+  /** In the list itself, under the thumb. */
+  readonly isPhone?: boolean
+}
+
+export function WaitDetail({ wait, next, isGone = false, isPhone = false }: WaitDetailProps): ReactNode {
+  const who = whoWaits(wait)
+  const agent = useWatch((watch) => watch.agents.get(who))
+  const now = useHubNow()
+  const open = (): void => go(placeLink('session', wait.agent_id))
+  // By what it was seen is said beside it.
+  const reason = wait.why.find(({ label }) => label !== 'Seen by')
+  return (
+    <>
+      {!isPhone && (
+        <header className="wait-head">
+          <AgentMark name={who} large />
+          <div className="grow">
+            <p className="row">
+              <b className="wait-name cut">{who}</b>
+              <span className="second cut">{[agent?.host, agent?.task?.title].filter(Boolean).join(' · ')}</span>
+            </p>
+            <p className="row meta">
+              {isGone ? (
+                <span className="state plain">✓ It went on</span>
+              ) : (
+                <StateWord state={wait.kind === 'collision' ? 'collision' : 'needs_you'} />
+              )}
+              <span className="second">
+                since {clockWithSeconds(wait.since)} ({age(sinceMs(wait.since, now))})
+              </span>
+              <span className="cut">seen by {wait.evidence.source}</span>
+            </p>
+          </div>
+          {wait.agent_id !== null && (
+            <Button icon="terminal" after="t" onPress={open}>
+              Open session
+            </Button>
+          )}
+          <Copy text={wait.command} label="Command" className="button plain" />
+        </header>
+      )}
+      <div className={wait.kind === 'collision' ? 'ask harm' : 'ask'}>
+        <p className="second">{ASKS[wait.kind]}</p>
+        <p className={wait.kind === 'permission' ? 'asked mono' : 'asked'} dir="auto">
+          {wait.asked}
+        </p>
+        {isPhone && (
+          <p className="meta">
+            {reason !== undefined && `${reason.label} ${reason.text}. `}Seen by {wait.evidence.source} at{' '}
+            {clockWithSeconds(wait.since)}
+          </p>
+        )}
+        {!isGone && <Answers wait={wait} isShort={isPhone} withKeys={!isPhone} />}
+        {isPhone && wait.agent_id !== null && (
+          <Button icon="terminal" onPress={open}>
+            See its screen
+          </Button>
+        )}
+      </div>
+      {!isPhone && (
+        <div className="wait-body">
+          <div className="wait-facts">
+            <Facts title="What it touches" facts={wait.touches} none="nothing is known of what it touches" />
+            <Facts title="Why you are asked" facts={wait.why} none={wait.evidence.detail ?? wait.evidence.source} />
+          </div>
+          {wait.pin !== null && wait.pin.diff.length > 0 && <PinDiff diff={wait.pin.diff} />}
+          {wait.session_id !== null && <ScreenNow session={wait.session_id} />}
+          <p className="wait-foot meta">
+            <span className="grow">
+              {next === undefined
+                ? ''
+                : `Next: ${whoWaits(next)}, ${WAIT[next.kind].word.toLowerCase()}, ${age(sinceMs(next.since, now))}`}
+            </span>
+            {whatIsRecorded(wait)}
+          </p>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** Keys go into a session as from any terminal, and putting off is nobody's business; all else is on record with a name. */
+function whatIsRecorded({ answers }: Wait): string {
+  const isTyped = answers.some(({ act }) => act === 'type')
+  const isNamed = answers.some(({ act }) => act !== 'type' && act !== 'wait')
+  if (!isTyped) return isNamed ? 'Answers are recorded as human, with the time.' : ''
+  const typed = answers.some(({ answer_id }) => answer_id === 'key_1')
+    ? 'A number types that choice into the session'
+    : 'Words are typed into the session'
+  return `${typed}; no record names who typed.${isNamed ? ' Other answers are recorded as human, with the time.' : ''}`
+}
+
+function Facts({
+  title,
+  facts,
+  none,
+}: {
+  readonly title: string
+  readonly facts: Wait['why']
+  readonly none: string
+}): ReactNode {
+  return (
+    <section>
+      <h3>{title}</h3>
+      {facts.length === 0 ? (
+        <p className="quiet">{none}</p>
+      ) : (
+        <dl className="facts">
+          {facts.map(({ label, text, evidence }) => (
+            <Fragment key={label}>
+              <dt>{label}</dt>
+              <dd title={evidence ?? undefined}>{text}</dd>
+            </Fragment>
+          ))}
+        </dl>
+      )}
+    </section>
+  )
+}
+
+function PinDiff({ diff }: { readonly diff: readonly string[] }): ReactNode {
+  return (
+    <section>
+      <h3>What changed in the tool</h3>
+      <pre className="pin-diff">
+        {diff.map((line, index) => (
+          <span key={index} className={line.startsWith('+') ? 'is-work' : line.startsWith('-') ? 'is-clash' : 'second'}>
+            {line}
+            {'\n'}
+          </span>
+        ))}
+      </pre>
+    </section>
+  )
+}
+
+function ScreenNow({ session }: { readonly session: string }): ReactNode {
+  const { data, error, reload } = useHub<ScreensReply>('screens', { lines: LINES, sessions: session })
+  useEvery(1_000, reload)
+  const screen = data?.screens[0]
+  return (
+    <section className="screen-now">
+      <h3>
+        Its screen now <span className="meta">last {LINES} lines, read only, live</span>
+      </h3>
+      <div className="terminal-ground" tabIndex={0} role="region" aria-label="Its screen now">
+        {error !== undefined && screen === undefined ? (
+          <p className="second">
+            No screen: {error.code}. {error.message}
+          </p>
+        ) : (
+          <ScreenText screen={screen} lines={LINES} />
+        )}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,41 @@
+// A glyph, a word, then colour.
+import type { ReactNode } from 'react'
+import type { AgentState, Call, WaitKind } from '../../../src/hub/contract.ts'
+import { Icon } from './icons.tsx'
+import { decisionWord, STATE, WAIT } from './words.ts'
+
+export function StateWord({ state }: { readonly state: AgentState }): ReactNode {
+  const { word, glyph, tone } = STATE[state]
+  return (
+    <span className={`state ${tone}`}>
+      <Icon name={glyph} size={13} />
+      {word}
+    </span>
+  )
+}
+
+export function WaitWord({ kind }: { readonly kind: WaitKind }): ReactNode {
+  const { word, glyph, tone } = WAIT[kind]
+  return (
+    <span className={`state ${tone}`}>
+      <Icon name={glyph} size={14} />
+      {word}
+    </span>
+  )
+}
+
+export function DecisionWord({
+  call,
+  isShort = false,
+}: {
+  readonly call: Pick<Call, 'decision' | 'enforced'>
+  readonly isShort?: boolean
+}): ReactNode {
+  const { word, glyph, tone } = decisionWord(call)
+  return (
+    <span className={`state ${tone}`}>
+      <Icon name={glyph} size={13} />
+      {isShort ? word.replace(' with a hint', ', hint') : word}
+    </span>
+  )
+}

@@ -1,0 +1,221 @@
+// The conversation of an agent: notes with the seed's words, incursions and resumes as rows of their own (seed 002 §6.3).
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import type { AgentCard, ConversationReply, ConversationRow, Wait } from '../../../src/hub/contract.ts'
+import { get, HubError, post, segment } from '../live/api.ts'
+import { useHub, useHubNow, useOnLog } from '../live/hooks.ts'
+import { Button } from '../parts/controls.tsx'
+import { Broken, Empty, Loading } from '../parts/days.tsx'
+import { age, clock, clockWithSeconds, plural, sinceMs } from '../parts/format.ts'
+import { Icon } from '../parts/icons.tsx'
+import { rowGlyph, rowTone, WAIT } from '../parts/words.ts'
+
+interface ConversationProps {
+  readonly agent: AgentCard
+  readonly wait: Wait | undefined
+}
+
+export function Conversation({ agent, wait }: ConversationProps): ReactNode {
+  const path = `agents/${segment(agent.agent_id)}/conversation`
+  const { data, error, reload } = useHub<ConversationReply>(path)
+  const [older, setOlder] = useState<readonly ConversationRow[]>([])
+  const [hasMore, setHasMore] = useState<boolean | null>(null)
+  useOnLog(({ rows }) => rows.some(({ actor, to }) => actor === agent.agent_id || to === agent.agent_id), reload)
+  useEffect(reload, [reload, agent.state])
+  const rows = useMemo(() => {
+    const byId = new Map([...older, ...(data?.rows ?? [])].map((row) => [row.row_id, row]))
+    return [...byId.values()].sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
+  }, [older, data])
+  const more = hasMore ?? data?.more ?? false
+  const loadOlder = async (): Promise<void> => {
+    const reply = await get<ConversationReply>(path, { before: rows[0]?.row_id })
+    setOlder((before) => [...reply.rows, ...before])
+    setHasMore(reply.more)
+  }
+  const now = useHubNow()
+  const [first] = rows
+  return (
+    <>
+      <header>
+        <h3>Conversation</h3>
+        <span className="meta">
+          {plural(rows.length, 'entry', 'entries')}
+          {first !== undefined && ` since ${clock(first.at, now)}`}
+        </span>
+      </header>
+      {data === undefined && error !== undefined ? (
+        <Broken what="No conversation" error={error} />
+      ) : data === undefined ? (
+        <Loading what="the conversation" />
+      ) : rows.length === 0 && wait === undefined ? (
+        <Empty title="Nothing said yet">
+          Notes to and from {agent.agent_id}, its claims and what was refused to it will be here.
+        </Empty>
+      ) : (
+        <Rows
+          rows={rows}
+          wait={wait}
+          now={now}
+          startedAt={agent.run_id === null ? null : agent.started_at}
+          onOlder={more ? () => void loadOlder() : undefined}
+        />
+      )}
+    </>
+  )
+}
+
+interface RowsProps {
+  readonly rows: readonly ConversationRow[]
+  readonly wait: Wait | undefined
+  readonly now: number
+  readonly startedAt: string | null
+  readonly onOlder: (() => void) | undefined
+}
+
+function Rows({ rows, wait, now, startedAt, onOlder }: RowsProps): ReactNode {
+  const scroll = useRef<HTMLDivElement>(null)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => 56,
+    getItemKey: (index) => rows[index]?.row_id ?? index,
+    overscan: 12,
+  })
+  // The newest is what one comes for; whoever has scrolled up stays there.
+  const isAtEnd = useRef(true)
+  useEffect(() => {
+    if (isAtEnd.current && rows.length > 0) virtual.scrollToIndex(rows.length - 1, { align: 'end' })
+  }, [rows.length, virtual])
+  return (
+    <div
+      className="talk-rows"
+      ref={scroll}
+      tabIndex={0}
+      role="log"
+      aria-label="Conversation"
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < 40
+      }}
+    >
+      {onOlder === undefined && startedAt !== null && (
+        <p className="talk-older meta">the run began at {clockWithSeconds(startedAt)}</p>
+      )}
+      {onOlder !== undefined && (
+        <p className="talk-older">
+          <Button size="small" kind="plain" onPress={onOlder}>
+            Older
+          </Button>
+        </p>
+      )}
+      <span className="talk-space" />
+      <div className="talk-list" style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, key, start }) => {
+          const row = rows[index]
+          return row === undefined ? null : (
+            <div
+              key={key}
+              ref={virtual.measureElement}
+              data-index={index}
+              className="talk-place"
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <Row row={row} now={now} />
+            </div>
+          )
+        })}
+      </div>
+      {wait !== undefined && (
+        <div className="talk-row waits" data-kind="wait">
+          <span className="is-lamp">
+            <Icon name={WAIT[wait.kind].glyph} size={13} />
+          </span>
+          <div className="grow">
+            <p className="row">
+              <b className={wait.kind === 'collision' ? 'grow is-clash' : 'grow is-lamp'}>{WAIT[wait.kind].word}</b>
+              <time className="quiet">{clock(wait.since, now)}</time>
+            </p>
+            <p className="second wrap">{wait.asked}</p>
+            <p className="meta">waits {age(sinceMs(wait.since, now))}, asked of you</p>
+          </div>
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Row({ row, now }: { readonly row: ConversationRow; readonly now: number }): ReactNode {
+  const tone = rowTone(row)
+  return (
+    <div className="talk-row" data-kind={row.kind} data-row={row.row_id}>
+      <span className={tone || 'quiet'}>
+        <Icon name={rowGlyph(row)} size={13} />
+      </span>
+      <div className="grow">
+        <p className="row">
+          <b className={`grow cut ${tone}`}>
+            {row.label}
+            {row.kind === 'note' && row.to !== null && row.label === 'Passed to' && ` ${row.to}`}
+          </b>
+          {row.actor_kind === 'human' && <span className="meta">human</span>}
+          {(row.liveness === 'stale' || row.liveness === 'evicted') && (
+            <span className="meta is-stale">◌ {row.liveness}</span>
+          )}
+          <time className="quiet" title={row.at}>
+            {clock(row.at, now)}
+          </time>
+        </p>
+        <p className="second wrap">{row.text}</p>
+        {row.detail !== null && <p className="meta wrap">{row.detail}</p>}
+        {row.note !== null && <NoteState note={row.note} now={now} />}
+      </div>
+    </div>
+  )
+}
+
+function NoteState({
+  note,
+  now,
+}: {
+  readonly note: NonNullable<ConversationRow['note']>
+  readonly now: number
+}): ReactNode {
+  const [refused, setRefused] = useState<string | null>(null)
+  const act = (verb: 'seen' | 'ack'): void =>
+    void post(`notes/${segment(note.note_id)}/${verb}`).catch((error: unknown) => {
+      if (!(error instanceof HubError)) throw error
+      setRefused(`${error.code}: ${error.message}`)
+    })
+  return (
+    <p className="note-state meta">
+      {note.state !== 'unread' && (
+        <span>
+          <Icon name="eye" size={12} /> Seen {note.seen_at === null ? '' : clock(note.seen_at, now)}
+        </span>
+      )}
+      {note.state === 'acked' && (
+        <span>
+          <Icon name="check" size={12} /> Accepted {note.accepted_at === null ? '' : clock(note.accepted_at, now)}
+          {note.accepted_by === 'human' && ' by a human'}
+        </span>
+      )}
+      {note.requires_ack && note.state !== 'acked' && (
+        <>
+          {note.state === 'read' && <span>not accepted yet</span>}
+          <Button size="small" kind="plain" onPress={() => act('ack')}>
+            Accepted
+          </Button>
+        </>
+      )}
+      {note.state === 'unread' && !note.requires_ack && (
+        <Button size="small" kind="plain" onPress={() => act('seen')}>
+          Seen
+        </Button>
+      )}
+      {refused !== null && (
+        <span className="is-clash" role="alert">
+          ✕ {refused}
+        </span>
+      )}
+    </p>
+  )
+}

@@ -1,0 +1,142 @@
+// Under the terminal: what changed, what is held, what was called.
+import { lazy, type ReactNode, Suspense } from 'react'
+import type { AgentCard, DecisionsReply } from '../../../src/hub/contract.ts'
+import { useHub, useHubNow, useOnLog } from '../live/hooks.ts'
+import { Empty, Loading, Part } from '../parts/days.tsx'
+import { age, argumentsLine, clock, clockWithSeconds, whole } from '../parts/format.ts'
+import { DecisionWord } from '../parts/state.tsx'
+import { Changes } from './changes.tsx'
+
+const Player = lazy(() => import('../timeline/player.tsx'))
+
+export type LowerTab = 'changes' | 'claims' | 'calls' | 'recording'
+
+interface LowerProps {
+  readonly agent: AgentCard
+  readonly tab: LowerTab
+  readonly onTab: (tab: LowerTab) => void
+}
+
+export function Lower({ agent, tab, onTab }: LowerProps): ReactNode {
+  const tabs: readonly { readonly value: LowerTab; readonly word: string; readonly count: number | null }[] = [
+    { value: 'changes', word: 'Changes', count: agent.uncommitted },
+    { value: 'claims', word: 'Claims', count: agent.claims.length },
+    { value: 'calls', word: 'Calls', count: agent.calls },
+    ...(agent.run_id === null ? [] : [{ value: 'recording' as const, word: 'Recording', count: null }]),
+  ]
+  return (
+    <section className="pane lower" aria-label="Changes, claims and calls">
+      <header role="tablist">
+        {tabs.map(({ value, word, count }) => (
+          <button
+            key={value}
+            type="button"
+            role="tab"
+            className="tab"
+            aria-selected={tab === value}
+            onClick={() => onTab(value)}
+          >
+            {word} {count !== null && <span className="quiet">{whole(count)}</span>}
+          </button>
+        ))}
+      </header>
+      <div className="lower-body" role="tabpanel" aria-label={tab}>
+        {tab === 'changes' ? (
+          <Changes agent={agent} />
+        ) : tab === 'claims' ? (
+          <Claims agent={agent} />
+        ) : tab === 'recording' && agent.run_id !== null ? (
+          <Suspense fallback={<Loading what="the player" />}>
+            <Player run={agent.run_id} seekTo={null} />
+          </Suspense>
+        ) : (
+          <Calls agent={agent} />
+        )}
+      </div>
+    </section>
+  )
+}
+
+function Claims({ agent }: { readonly agent: AgentCard }): ReactNode {
+  const now = useHubNow()
+  if (agent.claims.length === 0)
+    return (
+      <Empty title="Holds nothing">
+        It would hold paths after <code>heimdall claim take PATH</code>.
+      </Empty>
+    )
+  return (
+    <table className="table">
+      <thead>
+        <tr>
+          <th>Scope</th>
+          <th>Epoch</th>
+          <th>Task</th>
+          <th>Since</th>
+          <th>Lease ends</th>
+        </tr>
+      </thead>
+      <tbody>
+        {agent.claims.map((claim) => (
+          <tr key={claim.claim_id}>
+            <td className="mono">{claim.scopes.join(', ')}</td>
+            <td>{claim.epoch}</td>
+            <td className="second">{claim.task ?? claim.intent ?? '–'}</td>
+            <td>{clock(claim.since, now)}</td>
+            <td className={claim.lease === 'lapsed' ? 'is-stale' : 'second'}>
+              {claim.lease === 'lapsed'
+                ? 'lapsed'
+                : `in ${age(Math.max(0, Date.parse(claim.expires_at) - now))} if silent`}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Calls({ agent }: { readonly agent: AgentCard }): ReactNode {
+  const loaded = useHub<DecisionsReply>('decisions', { agent: agent.agent_id, limit: 200 })
+  useOnLog(({ calls }) => calls.some(({ agent_id }) => agent_id === agent.agent_id), loaded.reload)
+  return (
+    <Part what="calls" loaded={loaded}>
+      {({ calls }) =>
+        calls.length === 0 ? (
+          <Empty title="No calls yet">
+            Calls through the shim or the host’s hooks would be here, each with its decision.
+          </Empty>
+        ) : (
+          <table className="table">
+            <thead>
+              <tr>
+                <th>Time</th>
+                <th>Call</th>
+                <th>Arguments</th>
+                <th>Decision</th>
+                <th>Rule</th>
+                <th>What it did next</th>
+              </tr>
+            </thead>
+            <tbody>
+              {calls.map((call) => (
+                <tr key={`${call.run_id} ${call.call_id}`}>
+                  <td className="quiet">{clockWithSeconds(call.at)}</td>
+                  <td className="mono">
+                    <span className="quiet">{call.server} · </span>
+                    {call.tool}
+                  </td>
+                  <td className="mono cut args">{argumentsLine(call.args)}</td>
+                  <td>
+                    <DecisionWord call={call} isShort />
+                  </td>
+                  <td className="mono second">{call.rule ?? '–'}</td>
+                  <td className="second">{call.next?.text ?? ''}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )
+      }
+    </Part>
+  )
+}

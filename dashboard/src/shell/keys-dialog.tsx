@@ -1,0 +1,122 @@
+// All keys on one page, and the switch for those who do not want single letters.
+import { Fragment, type ReactNode } from 'react'
+import { Button, Key, Segments } from '../parts/controls.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { choose, useTaste } from './taste.ts'
+
+const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
+  [
+    'Anywhere',
+    [
+      ['/ or Ctrl K', 'search and commands'],
+      ['g n', 'Needs you'],
+      ['g f', 'Fleet'],
+      ['g c', 'Claims'],
+      ['g d', 'Decisions'],
+      ['g t', 'Timeline'],
+      ['g k', 'Tasks'],
+      ['g o', 'Tokens'],
+      ['j k', 'move'],
+      ['Enter', 'open'],
+      ['Esc', 'back'],
+      ['c', 'copy the link'],
+    ],
+  ],
+  [
+    'A wait',
+    [
+      ['1 … 4', 'answer'],
+      ['t', 'open its terminal'],
+      ['z', 'later: comes back in 15 minutes'],
+    ],
+  ],
+  [
+    'Terminal',
+    [
+      ['i', 'take the keyboard'],
+      ['Esc Esc', 'give it back'],
+    ],
+  ],
+  [
+    'Timeline',
+    [
+      ['+ −', 'zoom'],
+      ['← →', 'move'],
+      ['0', 'whole run'],
+    ],
+  ],
+]
+
+export function KeysDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const taste = useTaste()
+  return (
+    <Dialog label="Keys" onClose={onClose}>
+      <div className="keys">
+        <div className="row">
+          <h2 className="grow">Keys</h2>
+          <Button size="small" onPress={onClose} after="Esc">
+            Close
+          </Button>
+        </div>
+        <div className="keys-columns">
+          {GROUPS.map(([title, keys]) => (
+            <section key={title}>
+              <h3>{title}</h3>
+              <dl className="facts">
+                {keys.map(([key, what]) => (
+                  <Fragment key={key}>
+                    <dt>
+                      <Key>{key}</Key>
+                      <span className="hidden-text">{key}</span>
+                    </dt>
+                    <dd>{what}</dd>
+                  </Fragment>
+                ))}
+              </dl>
+            </section>
+          ))}
+        </div>
+        <div className="row">
+          <span className="grow">Single letters</span>
+          <Segments
+            label="Single letters"
+            of={[
+              { value: 'on', text: 'On' },
+              { value: 'off', text: 'Off' },
+            ]}
+            chosen={taste.letters ? 'on' : 'off'}
+            onChoose={(value) => choose({ letters: value === 'on' })}
+          />
+        </div>
+        <div className="row">
+          <span className="grow">A note of the system for each wait</span>
+          <Segments
+            label="A note of the system for each wait"
+            of={[
+              { value: 'on', text: 'On' },
+              { value: 'off', text: 'Off' },
+            ]}
+            chosen={taste.notices ? 'on' : 'off'}
+            onChoose={(value) => {
+              if (value === 'off') return choose({ notices: false })
+              void Notification.requestPermission().then((answer) => choose({ notices: answer === 'granted' }))
+            }}
+          />
+        </div>
+        <div className="row">
+          <span className="grow">Theme</span>
+          <Segments
+            label="Theme"
+            of={[
+              { value: 'system', text: 'As the system' },
+              { value: 'dark', text: 'Dark' },
+              { value: 'light', text: 'Light' },
+            ]}
+            chosen={taste.theme}
+            onChoose={(theme) => choose({ theme })}
+          />
+        </div>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,95 @@
+// The watch line: one tick per agent, tall for you, low for idle. It answers the first question on every screen.
+import type { ReactNode } from 'react'
+import type { AgentState } from '../../../src/hub/contract.ts'
+import { useHubNow, useWatch } from '../live/hooks.ts'
+import { Key } from '../parts/controls.tsx'
+import { age, plural, sinceMs } from '../parts/format.ts'
+import { Icon } from '../parts/icons.tsx'
+import { STATE } from '../parts/words.ts'
+import { placeLink } from './place.ts'
+
+const TALLEST_FIRST: readonly AgentState[] = [
+  'needs_you',
+  'collision',
+  'looping',
+  'stuck',
+  'stale',
+  'working',
+  'idle',
+  'done',
+  'failed',
+]
+const DENSE_FROM = 61
+
+export function WatchLine(): ReactNode {
+  const agents = useWatch((watch) => watch.agents)
+  const order = useWatch((watch) => watch.order)
+  const shown = order.flatMap((id) => agents.get(id) ?? [])
+  const rank = (state: AgentState): number => (state === 'collision' ? 0 : TALLEST_FIRST.indexOf(state))
+  const ticks = shown.map((agent, place) => ({ agent, place }))
+  ticks.sort((one, other) => rank(one.agent.state) - rank(other.agent.state) || one.place - other.place)
+  return (
+    <div
+      className={shown.length >= DENSE_FROM ? 'watch-line dense' : 'watch-line'}
+      role="img"
+      aria-label={spoken(shown.map(({ state }) => state))}
+    >
+      {ticks.map(({ agent }) => (
+        <i
+          key={agent.agent_id}
+          className={STATE[agent.state].tone}
+          title={`${agent.agent_id}: ${STATE[agent.state].word}`}
+        />
+      ))}
+    </div>
+  )
+}
+
+function spoken(states: readonly AgentState[]): string {
+  const parts = TALLEST_FIRST.flatMap((state) => {
+    const count = states.filter((each) => each === state).length
+    return count === 0 ? [] : [`${count} ${STATE[state].word.toLowerCase()}`]
+  })
+  return parts.length === 0 ? 'No agents' : parts.join(', ')
+}
+
+export function Top({ onSearch }: { readonly onSearch: () => void }): ReactNode {
+  const totals = useWatch((watch) => watch.totals)
+  const now = useHubNow()
+  return (
+    <header className="top">
+      {totals === null || totals.agents === 0 ? (
+        <span className="quiet">{totals === null ? '' : 'No agents yet'}</span>
+      ) : (
+        <>
+          <WatchLine />
+          <div className="sums">
+            {totals.waits > 0 ? (
+              <a href={placeLink('needs-you')} className="row">
+                <Icon name="lamp" size={13} />
+                <b className="is-lamp">{totals.waits === 1 ? '1 waits for you' : `${totals.waits} wait for you`}</b>
+                {totals.oldest_wait_since !== null && (
+                  <span className="second">oldest {age(sinceMs(totals.oldest_wait_since, now))}</span>
+                )}
+              </a>
+            ) : (
+              <span className="second">Nobody waits for you</span>
+            )}
+            {totals.collisions > 0 && (
+              <a href={placeLink('claims')} className="row is-clash">
+                <Icon name="bow" size={13} />
+                <b>{plural(totals.collisions, 'collision')}</b>
+              </a>
+            )}
+            <span className="second">{plural(totals.agents, 'agent')}</span>
+          </div>
+        </>
+      )}
+      <button type="button" className="search-open" onClick={onSearch}>
+        <Icon name="search" size={14} />
+        Search or run a command
+        <Key>/</Key>
+      </button>
+    </header>
+  )
+}

@@ -1,0 +1,317 @@
+// Tasks: the queue, who works on what with which budget, and why a worker gets the next one.
+import { type ReactNode, useState } from 'react'
+import type { RoutingReply, TaskRow, TasksReply } from '../../../src/hub/contract.ts'
+import { HubError, post, segment } from '../live/api.ts'
+import { useEvery, useHub, useHubNow, useOnLog, useWatch } from '../live/hooks.ts'
+import { useWhyOff } from '../needs-you/answers.tsx'
+import { AgentName } from '../parts/agent-mark.tsx'
+import { Button } from '../parts/controls.tsx'
+import { Empty, Part } from '../parts/days.tsx'
+import { clock, clockWithSeconds, tokenCount } from '../parts/format.ts'
+import { Icon, type IconName } from '../parts/icons.tsx'
+import { sameInTerminal } from '../shell/foot.tsx'
+import { useKeys } from '../shell/keys.ts'
+import { go, placeLink } from '../shell/place.ts'
+import { DispatchDialog } from './dispatch-dialog.tsx'
+import { DrainDialog, WorkerList } from './workers.tsx'
+
+const STATE: Readonly<
+  Record<TaskRow['state'], { readonly word: string; readonly glyph: IconName; readonly tone: string }>
+> = {
+  queued: { word: 'Queued', glyph: 'clock', tone: 'plain' },
+  placing: { word: 'Being placed', glyph: 'arrow', tone: 'working' },
+  running: { word: 'Running', glyph: 'dot', tone: 'working' },
+  blocked: { word: 'Blocked', glyph: 'barred', tone: 'refused' },
+  parked: { word: 'Parked', glyph: 'broken', tone: 'stale' },
+  partial: { word: 'Partial', glyph: 'square', tone: 'plain' },
+  done: { word: 'Done', glyph: 'check', tone: 'plain' },
+  failed: { word: 'Failed', glyph: 'cross', tone: 'refused' },
+  cancelled: { word: 'Cancelled', glyph: 'stop', tone: 'plain' },
+}
+
+const OPEN: readonly TaskRow['state'][] = ['queued', 'placing', 'running', 'blocked', 'parked', 'partial']
+
+export default function TasksScreen({ selected }: { readonly selected: string | null }): ReactNode {
+  const loaded = useHub<TasksReply>('tasks')
+  const [isDispatching, setIsDispatching] = useState(false)
+  const [isDraining, setIsDraining] = useState(false)
+  const whyOff = useWhyOff()
+  useOnLog(() => true, loaded.reload)
+  useEvery(3_000, loaded.reload)
+  const tasks = loaded.data?.tasks ?? []
+  const shown =
+    tasks.find(({ task_id }) => task_id === selected) ?? tasks.find(({ state }) => state === 'placing') ?? tasks[0]
+  const move = (by: number): void => {
+    const at = tasks.findIndex((task) => task === shown)
+    const next = tasks[Math.min(tasks.length - 1, Math.max(0, at + by))]
+    if (next !== undefined) go(placeLink('tasks', next.task_id))
+  }
+  useKeys({ n: () => setIsDispatching(true), j: () => move(1), k: () => move(-1) })
+  sameInTerminal(shown === undefined ? 'heimdall dispatch list' : `heimdall dispatch explain ${shown.task_id}`)
+  return (
+    <div className="tasks">
+      <div className="page-head">
+        <h1>Tasks</h1>
+        <span className="second">{summary(tasks)}</span>
+        <span className="grow" />
+        {(loaded.data?.workers.length ?? 0) > 0 && (
+          <Button
+            isOff={whyOff !== null}
+            {...(whyOff !== null && { title: whyOff })}
+            onPress={() => setIsDraining(true)}
+          >
+            Drain a worker…
+          </Button>
+        )}
+        <Button
+          kind="start"
+          after="n"
+          isOff={whyOff !== null}
+          {...(whyOff !== null && { title: whyOff })}
+          onPress={() => setIsDispatching(true)}
+        >
+          Dispatch a task
+        </Button>
+      </div>
+      <section className="pane scroll-x task-list" aria-label="Tasks">
+        <Part what="tasks" loaded={loaded}>
+          {({ tasks }) =>
+            tasks.length === 0 ? (
+              <Empty title="No tasks yet">
+                A task that is dispatched goes to a worker that can do it: <code>heimdall dispatch</code>
+              </Empty>
+            ) : (
+              <TaskTable tasks={tasks} selected={shown?.task_id ?? null} />
+            )
+          }
+        </Part>
+      </section>
+      <WorkerList workers={loaded.data?.workers ?? []} />
+      {shown !== undefined && <Routing key={shown.task_id} task={shown} onActed={loaded.reload} />}
+      {isDraining && (
+        <DrainDialog
+          workers={loaded.data?.workers ?? []}
+          onClose={() => {
+            setIsDraining(false)
+            loaded.reload()
+          }}
+        />
+      )}
+      {isDispatching && (
+        <DispatchDialog
+          onClose={() => {
+            setIsDispatching(false)
+            loaded.reload()
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+function summary(tasks: readonly TaskRow[]): string {
+  const open = tasks.filter(({ state }) => OPEN.includes(state))
+  const parts = OPEN.flatMap((state) => {
+    const count = open.filter((task) => task.state === state).length
+    return count === 0 ? [] : [`${count} ${STATE[state].word.toLowerCase()}`]
+  })
+  return `${open.length} open${parts.length === 0 ? '' : `: ${parts.join(', ')}`}. ${tasks.filter(({ state }) => state === 'done').length} done.`
+}
+
+function TaskTable({
+  tasks,
+  selected,
+}: {
+  readonly tasks: readonly TaskRow[]
+  readonly selected: string | null
+}): ReactNode {
+  const now = useHubNow()
+  return (
+    <table className="table">
+      <thead>
+        <tr>
+          <th>Task</th>
+          <th>Title</th>
+          <th>Priority</th>
+          <th>State</th>
+          <th>Worker</th>
+          <th>Attempt</th>
+          <th>Tokens spent of budget</th>
+          <th>Deadline</th>
+        </tr>
+      </thead>
+      <tbody>
+        {tasks.map((task) => (
+          <tr key={task.task_id} aria-selected={task.task_id === selected}>
+            <td className="mono">
+              <a href={placeLink('tasks', task.task_id)} data-task={task.task_id}>
+                {task.task_id}
+              </a>
+            </td>
+            <td>{task.title}</td>
+            <td className={task.priority === 'normal' || task.priority === 'low' ? 'quiet' : ''}>
+              {task.priority ?? '–'}
+            </td>
+            <td>
+              <TaskState task={task} />
+            </td>
+            <td>{task.worker === null ? '–' : <AgentName name={task.worker} />}</td>
+            <td>
+              {task.attempt === null
+                ? '–'
+                : `${task.attempt}${task.attempts_max === null ? '' : ` of ${task.attempts_max}`}`}
+            </td>
+            <td>
+              <Spent task={task} />
+            </td>
+            <td
+              className={
+                task.deadline !== null && Date.parse(task.deadline) < now && OPEN.includes(task.state)
+                  ? 'is-clash'
+                  : 'second'
+              }
+            >
+              {task.deadline === null
+                ? '–'
+                : `${clock(task.deadline, now)}${Date.parse(task.deadline) < now ? ', passed' : ''}`}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function TaskState({ task }: { readonly task: TaskRow }): ReactNode {
+  const agent = useWatch((watch) => (task.worker === null ? undefined : watch.agents.get(task.worker)))
+  const { word, glyph, tone } = STATE[task.state]
+  if (task.state === 'running' && (agent?.state === 'done' || agent?.state === 'failed'))
+    return (
+      <span className="state stale" title={`${agent.agent_id} ended and did not say what became of it`}>
+        <Icon name="broken" size={12} />
+        Left open
+      </span>
+    )
+  return (
+    <span className={`state ${tone}`} title={task.summary ?? undefined}>
+      <Icon name={glyph} size={12} />
+      {word}
+      {task.state === 'blocked' && task.tokens_spent === 0 && ', 0 tokens'}
+    </span>
+  )
+}
+
+function Spent({ task: { tokens_spent: spent, tokens_budget: budget } }: { readonly task: TaskRow }): ReactNode {
+  if (spent === null && budget === null) return '–'
+  const share = budget === null || budget === 0 ? 0 : Math.min(1, (spent ?? 0) / budget)
+  return (
+    <span className="row">
+      <span className="meter" aria-hidden="true">
+        <i style={{ width: `${share * 100}%` }} />
+      </span>
+      <span className="second">
+        {spent === null ? 'not metered' : tokenCount(spent)}
+        {budget !== null && ` of ${tokenCount(budget)}`}
+      </span>
+    </span>
+  )
+}
+
+function Routing({ task, onActed }: { readonly task: TaskRow; readonly onActed: () => void }): ReactNode {
+  const loaded = useHub<RoutingReply>(`tasks/${segment(task.task_id)}/routing`)
+  const [refused, setRefused] = useState<string | null>(null)
+  const whyOff = useWhyOff()
+  const chosen = loaded.data?.workers.find(({ is_chosen }) => is_chosen)?.worker
+  const act = (verb: 'cancel' | 'retry'): void =>
+    void post(`tasks/${segment(task.task_id)}/${verb}`).then(
+      () => {
+        setRefused(null)
+        onActed()
+      },
+      (error: unknown) => {
+        if (!(error instanceof HubError)) throw error
+        setRefused(`${error.code}: ${error.message}`)
+      },
+    )
+  // What an agent took by itself is between it and its terminal.
+  const isDispatched = task.attempt !== null
+  return (
+    <section className="pane inspector routing" aria-label={`Why ${task.task_id} goes where it goes`}>
+      <header>
+        <span className="is-work">
+          <Icon name="arrow" size={13} />
+        </span>
+        <h3 className="grow cut">
+          {chosen === undefined ? task.task_id : `Why ${chosen} gets ${task.task_id}`}{' '}
+          <span className="second">{loaded.data?.summary ?? task.summary ?? ''}</span>
+        </h3>
+        {loaded.data?.probed_at != null && (
+          <span className="meta">probed {clockWithSeconds(loaded.data.probed_at)}</span>
+        )}
+        {refused !== null && (
+          <span className="is-clash" role="alert">
+            ✕ {refused}
+          </span>
+        )}
+        {isDispatched && (task.state === 'blocked' || task.state === 'parked') && (
+          <Button size="small" isOff={whyOff !== null} onPress={() => act('retry')}>
+            Try again
+          </Button>
+        )}
+        {isDispatched && OPEN.includes(task.state) && task.state !== 'partial' && (
+          <Button size="small" kind="harm" isOff={whyOff !== null} onPress={() => act('cancel')}>
+            Cancel
+          </Button>
+        )}
+      </header>
+      <Part what="the reasons" loaded={loaded}>
+        {({ workers }) =>
+          workers.length === 0 ? (
+            <Empty title={isDispatched ? 'No worker was asked yet' : 'There was nothing to choose'} />
+          ) : (
+            <Workers workers={workers} />
+          )
+        }
+      </Part>
+    </section>
+  )
+}
+
+function Workers({ workers }: { readonly workers: RoutingReply['workers'] }): ReactNode {
+  const names = [...new Set(workers.flatMap(({ checks }) => checks.map(({ name }) => name)))]
+  return (
+    <div className="scroll-x">
+      <table className="table">
+        <thead>
+          <tr>
+            <th>Worker</th>
+            {names.map((name) => (
+              <th key={name}>{name}</th>
+            ))}
+            <th>Load</th>
+            <th>Answer</th>
+          </tr>
+        </thead>
+        <tbody>
+          {workers.map((worker) => (
+            <tr key={worker.worker} aria-selected={worker.is_chosen}>
+              <td>
+                <AgentName name={worker.worker} />
+              </td>
+              {names.map((name) => {
+                const check = worker.checks.find((each) => each.name === name)
+                return (
+                  <td key={name} className={check === undefined ? 'quiet' : check.passes ? 'second' : 'is-clash'}>
+                    {check === undefined ? '–' : `${check.passes ? '✓' : '✕'} ${check.text}`}
+                  </td>
+                )
+              })}
+              <td>{worker.score === null ? '–' : `${Math.round(worker.score.load * 100)} %`}</td>
+              <td className={worker.is_chosen ? 'is-work strong' : 'second'}>{worker.answer}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,242 @@
+// The lanes of a run on a canvas: calls, waits, decisions, notes and claims on one axis that zooms.
+import { type ReactNode, useEffect, useRef } from 'react'
+import type { Span } from '../../../src/hub/contract.ts'
+import { hueOf } from '../parts/agent-mark.tsx'
+import { fitting } from '../parts/fitting.ts'
+import { shownTheme, useShownTheme } from '../shell/taste.ts'
+import { inSight, type Lane, type Mark, markAt, type View, xOf } from './lanes.ts'
+
+/** Narrow where there is little room. */
+const namesPx = (element: HTMLElement): number => (element.clientWidth < 640 ? 84 : 136)
+const AXIS_PX = 24
+const STEPS_MS = [1e3, 5e3, 15e3, 30e3, 60e3, 300e3, 600e3, 1.8e6, 3.6e6, 7.2e6, 2.16e7, 4.32e7, 8.64e7]
+
+interface LanesCanvasProps {
+  readonly lanes: readonly Lane[]
+  readonly fromMs: number
+  readonly toMs: number
+  readonly nowMs: number | null
+  readonly holder: string
+  readonly selected: Span | null
+  readonly isCompact: boolean
+  readonly onSelect: (span: Span) => void
+  readonly onZoom: (factor: number, atMs: number) => void
+}
+
+export function LanesCanvas(props: LanesCanvasProps): ReactNode {
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const latest = useRef(props)
+  latest.current = props
+  const theme = useShownTheme()
+  const scale = props.isCompact ? 0.72 : 1
+  const height = AXIS_PX + Math.ceil(((props.lanes.at(-1)?.top ?? 0) + (props.lanes.at(-1)?.height ?? 0)) * scale) + 4
+
+  useEffect(() => {
+    const element = canvas.current
+    if (element === null) return
+    const redraw = (): void => draw(element, latest.current, scale)
+    redraw()
+    const sizes = new ResizeObserver(redraw)
+    sizes.observe(element)
+    const wheel = (event: WheelEvent): void => {
+      if (!event.ctrlKey && !event.metaKey && Math.abs(event.deltaY) < Math.abs(event.deltaX)) return
+      if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return
+      event.preventDefault()
+      const view = viewOf(element, latest.current)
+      const atMs = view.fromMs + ((event.offsetX - namesPx(element)) / view.width) * (view.toMs - view.fromMs)
+      latest.current.onZoom(event.deltaY < 0 ? 0.8 : 1.25, atMs)
+    }
+    element.addEventListener('wheel', wheel, { passive: false })
+    return () => {
+      sizes.disconnect()
+      element.removeEventListener('wheel', wheel)
+    }
+  }, [scale])
+  useEffect(() => {
+    if (canvas.current !== null) draw(canvas.current, latest.current, scale)
+  }, [props.lanes, props.fromMs, props.toMs, props.selected, props.nowMs, theme, scale])
+
+  const pick = (event: React.MouseEvent<HTMLCanvasElement>): Mark | undefined => {
+    const view = viewOf(event.currentTarget, props)
+    const y = (event.nativeEvent.offsetY - AXIS_PX) / scale
+    const lane = props.lanes.find(({ top, height }) => y >= top && y < top + height)
+    return lane === undefined ? undefined : markAt(lane, view, event.nativeEvent.offsetX - namesPx(event.currentTarget))
+  }
+  const marks = props.lanes.reduce((sum, lane) => sum + lane.marks.length, 0)
+  return (
+    <canvas
+      ref={canvas}
+      className="lanes"
+      style={{ height }}
+      role="img"
+      aria-label={`${marks} marks in ${props.lanes.length} lanes; those that are not plain calls are listed below`}
+      onClick={(event) => {
+        const mark = pick(event)
+        if (mark !== undefined) props.onSelect(mark.span)
+      }}
+      onMouseMove={(event) => {
+        const mark = pick(event)
+        event.currentTarget.title = mark?.span.label ?? ''
+      }}
+    />
+  )
+}
+
+const viewOf = (element: HTMLElement, { fromMs, toMs }: LanesCanvasProps): View => ({
+  fromMs,
+  toMs,
+  width: Math.max(1, element.clientWidth - namesPx(element) - 8),
+})
+
+function draw(element: HTMLCanvasElement, props: LanesCanvasProps, scale: number): void {
+  const ratio = window.devicePixelRatio
+  const { clientWidth, clientHeight } = element
+  element.width = clientWidth * ratio
+  element.height = clientHeight * ratio
+  const pen = element.getContext('2d')
+  if (pen === null) return
+  pen.scale(ratio, ratio)
+  const style = getComputedStyle(document.documentElement)
+  const color = (name: string): string => style.getPropertyValue(`--${name}`).trim()
+  const view = viewOf(element, props)
+  const left = namesPx(element)
+  const ink: Ink = { color, holder: holderColor(props.holder, color), isLight: shownTheme() === 'light' }
+  pen.font = '11px "Inter Variable", sans-serif'
+  pen.textBaseline = 'middle'
+  axis(pen, { view, left, height: clientHeight }, ink)
+  for (const lane of props.lanes) {
+    const top = AXIS_PX + lane.top * scale
+    const height = lane.height * scale
+    pen.fillStyle = color('line')
+    pen.fillRect(0, top, clientWidth, 1)
+    pen.fillStyle = color(lane.lane === 'call' || lane.lane === 'claim' ? 'text2' : 'text')
+    pen.fillText(fitting(pen, lane.name, left - 10), 2, top + height / 2)
+    pen.save()
+    pen.beginPath()
+    pen.rect(left - 8, top, view.width + 16, height)
+    pen.clip()
+    pen.translate(left, 0)
+    for (const { mark, x, w } of inSight(lane, view))
+      one(pen, { mark, x, w, top, height, ink, isSelected: mark.span === props.selected })
+    pen.restore()
+  }
+  if (props.nowMs !== null && props.nowMs >= view.fromMs && props.nowMs <= view.toMs) {
+    pen.fillStyle = color('work')
+    pen.fillRect(left + xOf(view, props.nowMs), AXIS_PX, 1.5, clientHeight)
+  }
+}
+
+interface Ink {
+  readonly color: (name: string) => string
+  readonly holder: { readonly fill: string; readonly ink: string }
+  readonly isLight: boolean
+}
+
+function holderColor(name: string, color: (name: string) => string): Ink['holder'] {
+  const hue = hueOf(name)
+  return {
+    fill: `oklch(${color('holder-fill-l')} ${color('holder-fill-c')} ${hue})`,
+    ink: `oklch(${color('holder-ink-l')} ${color('holder-ink-c')} ${hue})`,
+  }
+}
+
+interface Axis {
+  readonly view: View
+  readonly left: number
+  readonly height: number
+}
+
+function axis(pen: CanvasRenderingContext2D, { view, left, height }: Axis, { color }: Ink): void {
+  const perLabel = ((view.toMs - view.fromMs) / view.width) * 90
+  const step = STEPS_MS.find((each) => each >= perLabel) ?? Math.ceil(perLabel / 8.64e7) * 8.64e7
+  for (let at = Math.ceil(view.fromMs / step) * step; at <= view.toMs; at += step) {
+    const x = left + xOf(view, at)
+    pen.fillStyle = color('line')
+    pen.fillRect(x, AXIS_PX - 4, 1, height)
+    pen.fillStyle = color('text3')
+    const time = new Date(at)
+    pen.fillText(time.toTimeString().slice(0, step < 60e3 ? 8 : 5), x + 3, AXIS_PX / 2)
+  }
+}
+
+interface Drawn {
+  readonly mark: Mark
+  readonly x: number
+  readonly w: number
+  readonly top: number
+  readonly height: number
+  readonly ink: Ink
+  readonly isSelected: boolean
+}
+
+function one(pen: CanvasRenderingContext2D, { mark, x, w, top, height, ink, isSelected }: Drawn): void {
+  const { span } = mark
+  const { color } = ink
+  const middle = top + height / 2
+  if (span.lane === 'state') {
+    const isWait = /wait|needs/.test(span.kind)
+    pen.fillStyle = isWait ? color('lamp-fill') : /work/.test(span.kind) ? color('work') : color('line')
+    const tall = isWait ? height - 8 : height / 2 - 2
+    pen.fillRect(x, middle - tall / 2, w, tall)
+    if (isWait && w > 44) {
+      pen.fillStyle = color('lamp-ink')
+      pen.fillText(fitting(pen, span.label, w - 10), x + 6, middle)
+    }
+  } else if (span.lane === 'call') {
+    pen.fillStyle = color('text3')
+    pen.fillRect(x, top + 6, w, height - 12)
+  } else if (span.lane === 'claim') {
+    pen.fillStyle = ink.holder.fill
+    pen.fillRect(x, top + 3, w, height - 6)
+    pen.fillStyle = ink.holder.ink
+    if (w > 60) pen.fillText(fitting(pen, span.label, w - 10), x + 6, middle)
+  } else {
+    pen.fillStyle = /refused|blocked|ended|incursion/i.test(span.kind)
+      ? color('clash')
+      : /input|BLOCKED/.test(span.kind)
+        ? color('lamp')
+        : color('text2')
+    glyph(pen, span, x, middle)
+    if (span.lane === 'note') pen.fillText(fitting(pen, span.label, 180), x + 10, middle)
+  }
+  if (!isSelected) return
+  pen.strokeStyle = color('focus')
+  pen.lineWidth = 2
+  pen.strokeRect(x - 3, top + 2, Math.max(12, w + 6), height - 4)
+}
+
+/** Told apart by shape: a bow for an incursion, a bar for what was throttled, a corner for what was refused. */
+function glyph(pen: CanvasRenderingContext2D, { kind }: Span, x: number, y: number): void {
+  if (/incursion/i.test(kind)) {
+    pen.beginPath()
+    pen.moveTo(x - 4, y - 4)
+    pen.lineTo(x + 4, y + 4)
+    pen.lineTo(x + 4, y - 4)
+    pen.lineTo(x - 4, y + 4)
+    pen.fill()
+  } else if (/throttled/.test(kind)) {
+    pen.fillRect(x - 3, y - 5, 2, 10)
+    pen.fillRect(x + 1, y - 5, 2, 10)
+  } else if (/refused|blocked|ended/.test(kind)) {
+    // A circle with a bar for blocked, a square for an ended run, an arrow that turns back for a hint.
+    pen.strokeStyle = pen.fillStyle
+    pen.lineWidth = 1.6
+    pen.beginPath()
+    if (/ended/.test(kind)) pen.fillRect(x - 4, y - 4, 8, 8)
+    else if (/blocked/.test(kind)) {
+      pen.arc(x, y, 5, 0, Math.PI * 2)
+      pen.moveTo(x - 3.5, y - 3.5)
+      pen.lineTo(x + 3.5, y + 3.5)
+    } else {
+      pen.moveTo(x - 2, y - 5)
+      pen.lineTo(x - 5, y - 2)
+      pen.lineTo(x - 2, y + 1)
+      pen.moveTo(x - 5, y - 2)
+      pen.lineTo(x + 2, y - 2)
+      pen.arc(x + 2, y + 1.5, 3.5, -Math.PI / 2, Math.PI / 2)
+      pen.lineTo(x, y + 5)
+    }
+    pen.stroke()
+    pen.lineWidth = 1
+  } else pen.fillRect(x - 2, y - 4, 4, 8)
+}

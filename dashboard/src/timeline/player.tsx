@@ -1,0 +1,123 @@
+// Plays an asciicast: to the moment that is selected, or on from there at the speed it was typed.
+import '@xterm/xterm/css/xterm.css'
+import { Terminal } from '@xterm/xterm'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type HubError, hubAddress, segment } from '../live/api.ts'
+import { Button } from '../parts/controls.tsx'
+import { age } from '../parts/format.ts'
+import { tameTerminal } from '../session/tame.ts'
+import { type Cast, readCast } from './cast.ts'
+
+const TICK_MS = 50
+
+export default function Player({ run, seekTo }: { readonly run: string; readonly seekTo: number | null }): ReactNode {
+  const ground = useRef<HTMLDivElement>(null)
+  const terminal = useRef<Terminal | undefined>(undefined)
+  const place = useRef({ index: 0, atMs: 0 })
+  const [cast, setCast] = useState<Cast | undefined>()
+  const [error, setError] = useState<string | null>(null)
+  const [atMs, setAtMs] = useState(0)
+  const [isPlaying, setIsPlaying] = useState(false)
+
+  useEffect(() => {
+    const abort = new AbortController()
+    load(run, abort.signal).then(setCast, (reason: unknown) => {
+      if (abort.signal.aborted) return
+      setError(reason instanceof Error ? reason.message : String(reason))
+    })
+    return () => abort.abort()
+  }, [run])
+
+  useEffect(() => {
+    const element = ground.current
+    if (element === null || cast === undefined) return
+    const made = new Terminal({
+      cols: cast.cols,
+      rows: cast.rows,
+      disableStdin: true,
+      fontSize: 11,
+      scrollback: 500,
+      fontFamily: "'JetBrains Mono Variable', monospace",
+    })
+    made.open(element)
+    const tame = tameTerminal(made, () => undefined)
+    terminal.current = made
+    place.current = { index: 0, atMs: 0 }
+    return () => {
+      tame.dispose()
+      made.dispose()
+      terminal.current = undefined
+    }
+  }, [cast])
+
+  const showAt = (wantedMs: number): void => {
+    const made = terminal.current
+    if (made === undefined || cast === undefined) return
+    if (wantedMs < place.current.atMs) {
+      made.reset()
+      place.current = { index: 0, atMs: 0 }
+    }
+    let { index } = place.current
+    for (let event = cast.events[index]; event !== undefined && event.atMs <= wantedMs; event = cast.events[++index]) {
+      if (event.kind === 'output') made.write(event.text)
+      else made.resize(event.cols, event.rows)
+    }
+    place.current = { index, atMs: wantedMs }
+    setAtMs(wantedMs)
+  }
+  const latest = useRef(showAt)
+  latest.current = showAt
+  useEffect(() => {
+    if (cast !== undefined) latest.current(Math.min(seekTo ?? cast.lengthMs, cast.lengthMs))
+  }, [seekTo, cast])
+  useEffect(() => {
+    if (!isPlaying || cast === undefined) return
+    const timer = setInterval(() => {
+      const next = place.current.atMs + TICK_MS
+      latest.current(next)
+      if (next >= cast.lengthMs) setIsPlaying(false)
+    }, TICK_MS)
+    return () => clearInterval(timer)
+  }, [isPlaying, cast])
+
+  if (error !== null) return <p className="padded second">No recording: {error}</p>
+  return (
+    <>
+      <div className="terminal-ground player" ref={ground} />
+      {cast !== undefined && (
+        <div className="row padded">
+          <Button
+            size="small"
+            onPress={() => {
+              if (!isPlaying && atMs >= cast.lengthMs) showAt(0)
+              setIsPlaying(!isPlaying)
+            }}
+          >
+            {isPlaying ? 'Pause' : 'Play'}
+          </Button>
+          <input
+            className="grow"
+            type="range"
+            min={0}
+            max={cast.lengthMs}
+            value={Math.min(atMs, cast.lengthMs)}
+            aria-label="Place in the recording"
+            onChange={(event) => showAt(Number(event.target.value))}
+          />
+          <span className="meta">
+            {age(atMs)} of {age(cast.lengthMs)}
+          </span>
+        </div>
+      )}
+    </>
+  )
+}
+
+async function load(run: string, signal: AbortSignal): Promise<Cast> {
+  const response = await fetch(hubAddress(`runs/${segment(run)}/recording`), { signal, credentials: 'same-origin' })
+  if (!response.ok) {
+    const { error } = (await response.json()) as { error: HubError }
+    throw new Error(`${error.code}: ${error.message}`)
+  }
+  return readCast(await response.text())
+}

@@ -1,0 +1,30 @@
+// The recorded terminal of a run, played beside its events. Loaded when somebody wants to see it.
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import type { RunSummary } from '../../../src/hub/contract.ts'
+import { Button } from '../parts/controls.tsx'
+import { Loading } from '../parts/days.tsx'
+
+const Player = lazy(() => import('./player.tsx'))
+
+export function Recording({ run, seekTo }: { readonly run: RunSummary; readonly seekTo: number | null }): ReactNode {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <section className="pane recording" aria-label="Recording">
+      <header>
+        <h3 className="grow">Recording</h3>
+        {!isOpen && (
+          <Button size="small" icon="terminal" onPress={() => setIsOpen(true)}>
+            Play its terminal
+          </Button>
+        )}
+      </header>
+      {isOpen ? (
+        <Suspense fallback={<Loading what="the player" />}>
+          <Player run={run.run_id} seekTo={seekTo} />
+        </Suspense>
+      ) : (
+        <p className="meta padded">Plays beside the events: what is selected is where it stands.</p>
+      )}
+    </section>
+  )
+}

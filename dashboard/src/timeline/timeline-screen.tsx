@@ -1,0 +1,289 @@
+// Timeline: one run on one axis, its sums above, what is selected below. The range is in the address.
+import { type ReactNode, useCallback, useMemo, useState } from 'react'
+import type { RunSummary, Span, TimelineReply } from '../../../src/hub/contract.ts'
+import { segment } from '../live/api.ts'
+import { useHub, useHubNow, useOnLog, useWatch } from '../live/hooks.ts'
+import { AgentMark } from '../parts/agent-mark.tsx'
+import { Button, Copy, Segments } from '../parts/controls.tsx'
+import { Banner, Part } from '../parts/days.tsx'
+import { age, clock, clockWithSeconds, dollars, plural, shortRun, tokenCount, whole } from '../parts/format.ts'
+import { StateWord } from '../parts/state.tsx'
+import { sameInTerminal } from '../shell/foot.tsx'
+import { useKeys } from '../shell/keys.ts'
+import { placeLink, refine, usePlace } from '../shell/place.ts'
+import { Bars } from '../tokens/bars.tsx'
+import { LanesCanvas } from './lanes-canvas.tsx'
+import { lanesOf } from './lanes.ts'
+import { Happened } from './happened.tsx'
+import { Recording } from './recording.tsx'
+import { RunList } from './run-list.tsx'
+
+export default function TimelineScreen({ run }: { readonly run: string | null }): ReactNode {
+  return run === null ? <RunList /> : <OneRun run={run} />
+}
+
+function OneRun({ run }: { readonly run: string }): ReactNode {
+  const { query } = usePlace()
+  const loaded = useHub<TimelineReply>(`runs/${segment(run)}/timeline`, {
+    from: query.get('from') ?? undefined,
+    to: query.get('to') ?? undefined,
+  })
+  useOnLog(({ calls, rows }) => calls.some(({ run_id }) => run_id === run) || rows.length > 0, loaded.reload)
+  // While a new range is asked for, the old spans are shown in it.
+  const [last, setLast] = useState<TimelineReply | undefined>()
+  if (loaded.data !== undefined && loaded.data !== last) setLast(loaded.data)
+  sameInTerminal(`heimdall events query --run ${run}`)
+  const data = loaded.data ?? (last?.run.run_id === run ? last : undefined)
+  return (
+    <Part what={`run ${run}`} loaded={{ data, error: loaded.error }}>
+      {(reply) => <Shown reply={reply} />}
+    </Part>
+  )
+}
+
+const sameSpan = (one: Span, ref: string | null): boolean =>
+  ref !== null && (one.ref === ref || one.ref.endsWith(`/${ref}`))
+
+function Shown({ reply }: { readonly reply: TimelineReply }): ReactNode {
+  const { query } = usePlace()
+  const now = useHubNow()
+  const endMs = reply.run.ended_at === null ? now : Date.parse(reply.run.ended_at)
+  const wholeFrom = Date.parse(reply.run.started_at)
+  const wholeTo = Math.max(endMs, wholeFrom + 1_000)
+  const { fromMs, toMs } = rangeWithin(query, { fromMs: wholeFrom, toMs: wholeTo })
+  const minute = Math.floor(endMs / 60_000)
+  const lanes = useMemo(() => lanesOf(reply.spans, endMs), [reply.spans, minute])
+  const wanted = query.get('call')
+  const selected = useMemo(() => reply.spans.find((span) => sameSpan(span, wanted)) ?? null, [reply.spans, wanted])
+  const isCompact = query.get('as') === 'compact'
+  const skewMs = useWatch((watch) => watch.skewMs)
+  const show = useCallback(
+    (from: number, to: number) => {
+      const low = farthest(wholeFrom, wholeTo, -1)
+      const high = farthest(wholeFrom, wholeTo, 1)
+      refine({ from: new Date(Math.max(low, from)).toISOString(), to: new Date(Math.min(high, to)).toISOString() })
+    },
+    [wholeFrom, wholeTo],
+  )
+  const zoom = (factor: number, atMs = (fromMs + toMs) / 2): void => {
+    const width = Math.max(1_000, (toMs - fromMs) * factor)
+    const share = (atMs - fromMs) / Math.max(1, toMs - fromMs)
+    show(atMs - width * share, atMs + width * (1 - share))
+  }
+  const shift = (share: number): void => show(fromMs + (toMs - fromMs) * share, toMs + (toMs - fromMs) * share)
+  const whole = (): void => refine({ from: null, to: null })
+  // Calls that fall together come apart where one looks closer.
+  const select = useCallback((span: Span) => {
+    const from = Date.parse(span.from)
+    const to = Date.parse(span.to ?? span.from)
+    const aroundMs = Math.max(1_000, to - from) * 2
+    refine({
+      call: span.ref,
+      ...(span.count > 1 && {
+        from: new Date(from - aroundMs).toISOString(),
+        to: new Date(to + aroundMs).toISOString(),
+      }),
+    })
+  }, [])
+  useKeys({
+    '+': () => zoom(0.6),
+    '=': () => zoom(0.6),
+    '-': () => zoom(1.6),
+    ArrowLeft: () => shift(-0.25),
+    ArrowRight: () => shift(0.25),
+    '0': whole,
+  })
+  const bars = useMemo(() => barsOf(reply), [reply])
+  return (
+    <div className="timeline">
+      {reply.run.ended_at !== null && (
+        <Banner
+          icon="clock"
+          title="You look at the past:"
+          action={
+            <a className="button small" href={placeLink('needs-you')}>
+              Back to now
+            </a>
+          }
+        >
+          ended {clock(reply.run.ended_at, now)}. Nothing can be changed.
+        </Banner>
+      )}
+      <RunHead run={reply.run} now={now} />
+      <section className="pane padded" aria-label="Timeline">
+        <div className="row timeline-tools">
+          <Segments
+            label="Look"
+            of={[
+              { value: 'expanded', text: 'Expanded' },
+              { value: 'compact', text: 'Compact' },
+            ]}
+            chosen={isCompact ? 'compact' : 'expanded'}
+            onChoose={(value) => refine({ as: value === 'compact' ? 'compact' : null })}
+          />
+          <span className="second grow">
+            {clockWithSeconds(new Date(fromMs).toISOString())} to {clockWithSeconds(new Date(toMs).toISOString())} · the
+            range is in the address
+            {reply.left_out > 0 && ` · ${plural(reply.left_out, 'call')} left out, zoom in`}
+          </span>
+          <span className="row timeline-moves">
+            <Button size="small" label="Zoom in" onPress={() => zoom(0.6)}>
+              +
+            </Button>
+            <Button size="small" label="Zoom out" onPress={() => zoom(1.6)}>
+              −
+            </Button>
+            <span className="meta">zoom</span>
+            <Button size="small" label="Earlier" onPress={() => shift(-0.25)}>
+              ←
+            </Button>
+            <Button size="small" label="Later" onPress={() => shift(0.25)}>
+              →
+            </Button>
+            <span className="meta">move</span>
+          </span>
+          <Button size="small" onPress={whole} after="0">
+            Whole run
+          </Button>
+        </div>
+        <LanesCanvas
+          lanes={lanes}
+          fromMs={fromMs}
+          toMs={toMs}
+          nowMs={reply.run.ended_at === null ? now : null}
+          holder={reply.run.agent_id ?? ''}
+          selected={selected}
+          isCompact={isCompact}
+          onSelect={select}
+          onZoom={zoom}
+        />
+        <p className="meta legend timeline-legend">
+          <i className="uncached" /> working <i className="waits" /> waits for you, taller <i className="call" /> call,
+          as long as it took <span className="is-clash">↩</span> refused <span>‖</span> throttled{' '}
+          <span className="is-clash">⋈</span> incursion <span className="grow" />
+          Times are the hub’s{skewText(skewMs)}
+        </p>
+        {bars.length > 0 && (
+          <>
+            <p className="row">
+              <h3 className="grow">Tokens</h3>
+              <span className="meta legend">
+                <i className="uncached" /> uncached <i className="cached" /> cached reads
+              </span>
+              {reply.tokens_source !== null && <span className="meta">source: {reply.tokens_source}</span>}
+            </p>
+            <Bars label="Tokens" bars={bars} height={150} range={[fromMs, toMs]} />
+          </>
+        )}
+      </section>
+      <div className="timeline-lower">
+        <Happened spans={reply.spans} selected={selected} run={reply.run} onSelect={select} />
+        <Recording run={reply.run} seekTo={selected === null ? null : Date.parse(selected.from) - wholeFrom} />
+      </div>
+    </div>
+  )
+}
+
+interface Range {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** As far as one can look past either end: as long as the run is. */
+const farthest = (fromMs: number, toMs: number, way: -1 | 1): number =>
+  way < 0 ? fromMs - (toMs - fromMs) : toMs + (toMs - fromMs)
+
+/** What the address says, as far as it has to do with the run: a time that was cut, or of another century, is none. */
+function rangeWithin(query: URLSearchParams, run: Range): Range {
+  const low = farthest(run.fromMs, run.toMs, -1)
+  const high = farthest(run.fromMs, run.toMs, 1)
+  const at = (name: 'from' | 'to', otherwise: number): number => {
+    const ms = Date.parse(query.get(name) ?? '')
+    return ms >= low - 1 && ms <= high + 1 ? ms : otherwise
+  }
+  const range = { fromMs: at('from', run.fromMs), toMs: at('to', run.toMs) }
+  return range.fromMs < range.toMs ? range : run
+}
+
+/** Said where it can be seen: less than half a second is nobody's business. */
+const skewText = (skewMs: number): string =>
+  Math.abs(skewMs) < 500
+    ? '.'
+    : `; your browser is ${(Math.abs(skewMs) / 1_000).toFixed(1)} s ${skewMs > 0 ? 'behind' : 'ahead'}.`
+
+function barsOf(reply: TimelineReply): { atMs: number; cached: number; uncached: number; cost: number | null }[] {
+  let cost = 0
+  return reply.tokens.map(({ at, cached, uncached, cost_usd }) => {
+    cost += cost_usd ?? 0
+    return { atMs: Date.parse(at), cached, uncached, cost: cost_usd === null ? null : cost }
+  })
+}
+
+function RunHead({ run, now }: { readonly run: RunSummary; readonly now: number }): ReactNode {
+  const agent = useWatch((watch) => (run.agent_id === null ? undefined : watch.agents.get(run.agent_id)))
+  const wallMs = (run.ended_at === null ? now : Date.parse(run.ended_at)) - Date.parse(run.started_at)
+  const workedMs = Math.max(0, wallMs - run.waited.ms)
+  const sums: readonly (readonly [string, string, string])[] = [
+    ['Wall time', age(wallMs), `since ${clock(run.started_at, now)}`],
+    ['Worked', age(workedMs), `${Math.round((workedMs / Math.max(1, wallMs)) * 100)} % of it`],
+    ['Waited for you', age(run.waited.ms), plural(run.waited.count, 'wait')],
+    ['Calls', whole(run.calls), `${run.decisions.refused_with_hint} refused, ${run.decisions.throttled} throttled`],
+    ...(run.tokens === null
+      ? []
+      : ([
+          [
+            'Tokens',
+            tokenCount(run.tokens.total),
+            `${Math.round((run.tokens.cached / Math.max(1, run.tokens.total)) * 100)} % cached reads`,
+          ],
+          [
+            'Cost',
+            run.tokens.cost_usd === null ? 'not known' : dollars(run.tokens.cost_usd),
+            run.tokens.prices_of === null ? 'no prices' : `prices of ${run.tokens.prices_of}`,
+          ],
+        ] as const)),
+  ]
+  return (
+    <header className="run-head">
+      <AgentMark name={run.agent_id ?? '?'} large />
+      <div className="grow">
+        <div className="row">
+          <h1 className="session-name">Run of {run.agent_id ?? 'nobody known'}</h1>
+          <Copy text={run.run_id} label={shortRun(run.run_id)} className="button plain small mono" />
+          {agent !== undefined && agent.run_id === run.run_id ? (
+            <StateWord state={agent.state} />
+          ) : (
+            <span className="second">{run.status}</span>
+          )}
+        </div>
+        <p className="meta">
+          {run.task ?? 'no task'} · started {clockWithSeconds(run.started_at)}
+          {run.mode !== null && ` · ${run.mode}`}
+          {run.agent_id !== null && (
+            <>
+              {' · '}
+              <a className="is-work underlined" href={placeLink('decisions', null, { run: run.run_id })}>
+                its decisions
+              </a>
+              {' · '}
+              <a className="is-work underlined" href={placeLink('session', run.agent_id)}>
+                its session
+              </a>
+            </>
+          )}
+        </p>
+      </div>
+      <dl className="run-sums">
+        {sums.map(([name, value, note]) => (
+          <div key={name}>
+            <dt className="meta">{name}</dt>
+            <dd>
+              <b>{value}</b>
+              <span className="meta">{note}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </header>
+  )
+}

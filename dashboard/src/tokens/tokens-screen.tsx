@@ -1,0 +1,177 @@
+// Tokens and cost: since when, cached apart, by whom; briefs against the whole text, with method and n.
+import { type ReactNode, useMemo } from 'react'
+import type { Tokens, TokensReply } from '../../../src/hub/contract.ts'
+import { useHub, useHubNow, useOnLog } from '../live/hooks.ts'
+import { AgentName } from '../parts/agent-mark.tsx'
+import { Empty, Part } from '../parts/days.tsx'
+import { clock, dollars, plural, tokenCount, whole } from '../parts/format.ts'
+import { sameInTerminal } from '../shell/foot.tsx'
+import { placeLink } from '../shell/place.ts'
+import { Bars } from './bars.tsx'
+
+export default function TokensScreen(): ReactNode {
+  const loaded = useHub<TokensReply>('tokens')
+  useOnLog(({ calls, rows }) => calls.length + rows.length > 0, loaded.reload)
+  sameInTerminal('heimdall tokens report')
+  return (
+    <Part what="tokens" loaded={loaded}>
+      {(reply) => (
+        <>
+          <Sums reply={reply} />
+          <div className="tokens-panes">
+            <Hours reply={reply} />
+            <Briefs reply={reply} />
+          </div>
+          <ByAgent reply={reply} />
+        </>
+      )}
+    </Part>
+  )
+}
+
+function Sums({ reply: { total, waits_cost, by_agent } }: { readonly reply: TokensReply }): ReactNode {
+  const now = useHubNow()
+  if (total === null)
+    return (
+      <div className="page-head">
+        <h1>Tokens</h1>
+        <span className="second">Nothing has been counted yet.</span>
+      </div>
+    )
+  const since = total.since === null ? '' : ` since ${clock(total.since, now)}`
+  return (
+    <div className="tokens-sums">
+      <h1 className="hidden-text">Tokens</h1>
+      <div>
+        <p className="meta">Cost{since}</p>
+        <p className="one-number">{total.cost_usd === null ? 'not known' : dollars(total.cost_usd)}</p>
+        <p className="second">
+          {total.prices_of === null
+            ? 'no prices: tokens only'
+            : `prices of ${total.prices_of}, all ${by_agent.length} metered agents`}
+        </p>
+      </div>
+      <div>
+        <p className="meta">Tokens</p>
+        <p className="one-number">{tokenCount(total.total)}</p>
+        <p className="second">
+          {tokenCount(total.cached)} cached reads, {tokenCount(total.uncached)} not cached
+        </p>
+      </div>
+      {waits_cost !== null && (
+        <div>
+          <p className="meta">Cost of waits</p>
+          <p className="one-number">{dollars(waits_cost.cost_usd)}</p>
+          <p className="second">
+            {waits_cost.how}, {plural(waits_cost.waits, 'wait')}
+          </p>
+        </div>
+      )}
+      <p className="meta grow number">source: {total.source}</p>
+    </div>
+  )
+}
+
+function Hours({ reply }: { readonly reply: TokensReply }): ReactNode {
+  const bars = useMemo(
+    () => reply.by_hour.map(({ hour, cached, uncached }) => ({ atMs: Date.parse(hour), cached, uncached })),
+    [reply.by_hour],
+  )
+  return (
+    <section className="pane padded" aria-label="Tokens per hour">
+      <p className="row">
+        <h2 className="grow">Tokens per hour</h2>
+        <span className="meta legend">
+          <i className="uncached" /> not cached <i className="cached" /> cached reads
+        </span>
+      </p>
+      {bars.length === 0 ? (
+        <Empty title="No hour has any yet" />
+      ) : (
+        <Bars label="Tokens per hour" bars={bars} height={230} />
+      )}
+    </section>
+  )
+}
+
+function Briefs({ reply: { briefs, tokenizer } }: { readonly reply: TokensReply }): ReactNode {
+  return (
+    <section className="pane" aria-label="Briefs">
+      <p className="row padded">
+        <h2 className="grow">Briefs: measured against the whole text</h2>
+        {tokenizer !== null && <span className="meta">counted with {tokenizer}</span>}
+      </p>
+      {briefs.length === 0 ? (
+        <Empty title="No brief was measured yet">
+          <code>heimdall brief</code> counts what it sends; <code>heimdall tokens baseline</code> what it would have
+          been.
+        </Empty>
+      ) : (
+        <table className="table">
+          <thead>
+            <tr>
+              <th>Role</th>
+              <th className="number">Baseline</th>
+              <th className="number">Measured</th>
+              <th className="number">Difference</th>
+              <th className="number">n</th>
+              <th>How</th>
+            </tr>
+          </thead>
+          <tbody>
+            {briefs.map((brief) => (
+              <tr key={brief.role}>
+                <td className="strong">{brief.role}</td>
+                <td className="number second">{brief.baseline === null ? '–' : whole(brief.baseline)}</td>
+                <td className="number">{brief.measured === null ? '–' : whole(brief.measured)}</td>
+                <td className="number strong">{differenceText(brief)}</td>
+                <td className="number">{brief.n}</td>
+                <td className="second">{brief.how}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  )
+}
+
+/** Without a baseline there is no percentage. */
+function differenceText({ difference, baseline, measured }: TokensReply['briefs'][number]): string {
+  if (measured === null) return 'not measured'
+  if (baseline === null || difference === null) return 'no baseline'
+  const percent = Math.round(difference * 100)
+  return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${Math.abs(percent)} %`
+}
+
+function ByAgent({ reply: { by_agent } }: { readonly reply: TokensReply }): ReactNode {
+  const most = Math.max(1, ...by_agent.map(({ tokens }) => tokens.total))
+  const weight = ({ cost_usd, total }: Tokens): number => cost_usd ?? total / 1e9
+  const dearest = [...by_agent].sort((one, other) => weight(other.tokens) - weight(one.tokens))
+  return (
+    <section className="pane padded" aria-label="By agent">
+      <p className="row">
+        <h2>By agent</h2>
+        <span className="meta grow">{plural(by_agent.length, 'agent')}, dearest first</span>
+        <span className="meta">source: {by_agent[0]?.tokens.source ?? 'none'}</span>
+      </p>
+      {by_agent.length === 0 && <Empty title="No agent has been counted yet" />}
+      <ul className="by-agent">
+        {dearest.map(({ agent_id, task, tokens }) => (
+          <li key={agent_id}>
+            <a href={placeLink('session', agent_id)} className="by-agent-row">
+              <AgentName name={agent_id} />
+              <span className="share" aria-hidden="true">
+                <i className="cached" style={{ width: `${(tokens.cached / most) * 100}%` }} />
+                <i className="uncached" style={{ width: `${(tokens.uncached / most) * 100}%` }} />
+              </span>
+              <span className="number second">{tokenCount(tokens.total)}</span>
+              <b className="number">{tokens.cost_usd === null ? '–' : dollars(tokens.cost_usd)}</b>
+              <span className="second cut">{task ?? ''}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,23 @@
+// Compiles the chunks that starts load with this engine, whole, into dist/code/: a start finds them compiled.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import v8 from 'node:v8'
+import vm from 'node:vm'
+
+const [dist, ...names] = process.argv.slice(2)
+const code = join(dist, 'code', `${process.version}-${process.platform}-${process.arch}`)
+mkdirSync(code, { recursive: true })
+for (const name of names) {
+  const source = readFileSync(join(dist, 'chunks', name))
+  // All functions, and not only those that run first. The engine takes bytecode only under the flags that it was made with.
+  v8.setFlagsFromString('--no-lazy')
+  const script = new vm.Script(
+    `(function (exports, require, module, __filename, __dirname) { ${source.toString('utf8')}\n});`,
+    {
+      filename: name,
+    },
+  )
+  v8.setFlagsFromString('--lazy')
+  // Behind the text, so that whoever loads it can tell that it is of this one.
+  writeFileSync(join(code, name), Buffer.concat([source, script.createCachedData()]))
+}

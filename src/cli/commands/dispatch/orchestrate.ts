@@ -1,0 +1,25 @@
+// Orchestrating from a command line: with an address for announces, or only for as long as somebody waits for a task.
+import type { Coordination } from '../../../coordination/coordination.ts'
+import { type RunningOrchestrator, startOrchestrator } from '../../../dispatch/a2a/start-orchestrator.ts'
+import type { Context } from '../../command.ts'
+import { planningOf } from '../../planning-of.ts'
+import { VERSION } from '../../version.ts'
+import { knownPeers } from './known-peers.ts'
+
+/** Nothing while another does it. */
+export async function orchestrate(
+  context: Context,
+  room: Coordination,
+  listen: { readonly host: string; readonly port: number } | undefined,
+): Promise<RunningOrchestrator | undefined> {
+  const { dir, peers } = await knownPeers(context, room.project)
+  return await startOrchestrator({
+    room,
+    dir,
+    workers: () => peers('worker'),
+    listen,
+    version: VERSION,
+    planning: planningOf(context),
+    note: (line) => context.note(line),
+  })
+}

@@ -1,0 +1,140 @@
+// A collector behind HTTP: a request is taken, refused, or to be sent again later, and this says which.
+import { type Clock, pause } from '../../../../clock.ts'
+import { HeimdallError } from '../../../../errors.ts'
+import { escapeControls, printable } from '../../../../ids.ts'
+import { OTLP_ANSWER_BYTES_MAX, OTLP_RETRIES, OTLP_RETRY_MAX_MS, OTLP_RETRY_MS } from '../../../../limits.ts'
+import type { Span } from '../../../../runs/traces/span.ts'
+import type { CollectorAddress } from './destination.ts'
+import { rejectedIn, requestOf } from './request.ts'
+
+export interface Collecting {
+  readonly clock: Clock
+  readonly note: (line: string) => void
+  /** Whether to wait for a collector that is away, for as long as that takes. */
+  readonly isPatient: boolean
+  /** Nobody waits any more: what is under way is given up. */
+  readonly signal: AbortSignal
+}
+
+type Outcome =
+  | { readonly kind: 'taken'; readonly answer: Uint8Array }
+  | { readonly kind: 'later'; readonly why: string; readonly afterMs?: number | undefined }
+  | { readonly kind: 'refused'; readonly why: string }
+
+export class Collector {
+  readonly #address: CollectorAddress
+  readonly #options: Collecting
+  /** Spans that the collector said it did not want. */
+  rejected = 0
+
+  constructor(address: CollectorAddress, options: Collecting) {
+    this.#address = address
+    this.#options = options
+  }
+
+  /** False when it was told to stop before the collector had them. */
+  async send(spans: readonly Span[]): Promise<boolean> {
+    const { clock, note, isPatient, signal } = this.#options
+    const body = requestOf(spans, this.#address.encoding)
+    for (let attempt = 0; ; attempt += 1) {
+      const outcome = await this.#post(body)
+      if (outcome.kind === 'taken') {
+        if (attempt > OTLP_RETRIES) note('the collector is there again')
+        this.#lookInto(outcome.answer)
+        return true
+      }
+      if (signal.aborted) return false
+      if (outcome.kind === 'refused') throw this.#failure('COLLECTOR_REFUSED', outcome.why)
+      if (attempt >= OTLP_RETRIES && !isPatient) throw this.#failure('COLLECTOR_AWAY', outcome.why)
+      if (attempt === OTLP_RETRIES)
+        note(`the collector does not take spans: ${outcome.why}; they wait in the records, and are sent when it does`)
+      const wanted = outcome.afterMs ?? OTLP_RETRY_MS * 2 ** Math.min(attempt, 16)
+      await pause(clock, Math.min(wanted, OTLP_RETRY_MAX_MS), signal)
+    }
+  }
+
+  #failure(code: 'COLLECTOR_REFUSED' | 'COLLECTOR_AWAY', why: string): HeimdallError {
+    return new HeimdallError(code, `${printable(this.#address.url)}: ${why}`, {
+      hint: 'nothing is lost: the records have it all, and the same spans can be sent again',
+    })
+  }
+
+  #lookInto(answer: Uint8Array): void {
+    const { spans, why } = rejectedIn(answer, this.#address.encoding)
+    this.rejected += spans
+    if (spans > 0 || why !== '')
+      this.#options.note(
+        `warning: the collector did not take ${spans} spans: ${escapeControls(why.slice(0, WHY_CHARS))}`,
+      )
+  }
+
+  async #post(body: Uint8Array): Promise<Outcome> {
+    const { clock, signal } = this.#options
+    const { url, headers, encoding, timeoutMs } = this.#address
+    const late = new AbortController()
+    const timer = clock.after(timeoutMs, () => late.abort(), { background: true })
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': `application/${encoding === 'json' ? 'json' : 'x-protobuf'}` },
+        body,
+        // Whoever answers with another address was not the one that records were to be sent to.
+        redirect: 'manual',
+        signal: AbortSignal.any([late.signal, signal]),
+      })
+      const answer = await beginningOf(response)
+      if (response.ok) return { kind: 'taken', answer }
+      const why = `it answered ${response.status}${saying(response, answer)}`
+      if (!LATER.has(response.status)) return { kind: 'refused', why }
+      return { kind: 'later', why, afterMs: retryAfterMs(response, clock) }
+    } catch (error) {
+      if (late.signal.aborted) return { kind: 'later', why: `no answer within ${timeoutMs} ms` }
+      if (signal.aborted) return { kind: 'later', why: 'interrupted' }
+      if (!(error instanceof Error)) throw error
+      return failed(error)
+    } finally {
+      timer.cancel()
+    }
+  }
+}
+
+/** What the OTLP specification says to try again. */
+const LATER = new Set([429, 502, 503, 504])
+const WHY_CHARS = 200
+
+/** A broken certificate or an address that is none stays so; a connection that was not made or broke may come about. */
+function failed(error: Error): Outcome {
+  const cause = error.cause instanceof Error ? error.cause : error
+  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
+  const why = cause.message === '' ? code : cause.message
+  const isNetwork = /^(E(CONN|TIMEDOUT|PIPE|AI_|NOTFOUND|NET|HOST)|UND_ERR_)/.test(code)
+  return { kind: isNetwork ? 'later' : 'refused', why: escapeControls(why) }
+}
+
+async function beginningOf(response: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk)
+    length += chunk.length
+    // Leaving the loop lets go of the rest.
+    if (length >= OTLP_ANSWER_BYTES_MAX) break
+  }
+  return Buffer.concat(chunks).subarray(0, OTLP_ANSWER_BYTES_MAX)
+}
+
+/** Its words where they are text; of protobuf only what can be read. */
+function saying(response: Response, answer: Uint8Array): string {
+  const isText = /json|text/.test(response.headers.get('content-type') ?? '')
+  const text = isText ? Buffer.from(answer).toString().trim().slice(0, WHY_CHARS) : ''
+  const words = text === '' ? response.statusText : text
+  return words === '' ? '' : `: ${escapeControls(words)}`
+}
+
+function retryAfterMs(response: Response, clock: Clock): number | undefined {
+  const text = response.headers.get('retry-after')
+  if (text === null) return undefined
+  const seconds = Number(text)
+  const ms = Number.isNaN(seconds) ? Date.parse(text) - clock.wallMs() : seconds * 1_000
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
+}

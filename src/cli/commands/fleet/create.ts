@@ -1,0 +1,29 @@
+// heimdall fleet create: this repository's coordination goes to an engine, and others can join.
+import { basename } from 'node:path'
+import { roomOptions } from '../../../coordination/room-options.ts'
+import { createFleet } from '../../../fleet/membership.ts'
+import type { Run } from '../../command.ts'
+import type { fleetCreate } from '../../table/fleet.ts'
+import { VERSION } from '../../version.ts'
+import { engineUrl } from './engine-url.ts'
+
+export const run: Run<typeof fleetCreate> = async (context, { flags }) => {
+  const options = await roomOptions(context)
+  const { project, machine, seq, joinUrl } = await createFleet({
+    options,
+    url: await engineUrl(context, flags['url-file']),
+    isPooled: flags.pooler === true,
+    machine: flags.machine,
+    name: flags.name ?? basename(options.project.root),
+    version: VERSION,
+  })
+  return {
+    data: { project, machine, seq, join: joinUrl },
+    text: [
+      `Project ${project} is on the engine, with everything up to entry ${seq}; this machine is ${machine}.`,
+      'Other machines join with this line, which has a password in it:',
+      '',
+      `  printf '%s' '${joinUrl}' | heimdall fleet join${flags.pooler === true ? ' --pooler' : ''}`,
+    ].join('\n'),
+  }
+}

@@ -1,0 +1,46 @@
+// What servers say of their tools, from files: the answer to `tools/list`, whole, or only its result or its list.
+import { readFile } from 'node:fs/promises'
+import { HeimdallError, isErrno } from '../../../errors.ts'
+import { printable } from '../../../ids.ts'
+import type { Annotations } from '../../../policy/types.ts'
+import { type ListedTool, listedTools } from '../../../shim/call/tool-annotations.ts'
+import type { Context } from '../../command.ts'
+
+export type ToolsByServer = ReadonlyMap<string, readonly ListedTool[]>
+
+/** Each word is `SERVER=FILE`. */
+export async function readTools(context: Context, words: readonly string[]): Promise<ToolsByServer> {
+  const servers = new Map<string, readonly ListedTool[]>()
+  for (const word of words) {
+    const at = word.indexOf('=')
+    if (at < 1) throw new HeimdallError('USAGE', `--tools takes SERVER=FILE, got ${printable(word)}`)
+    servers.set(word.slice(0, at), await readList(context, word.slice(at + 1)))
+  }
+  return servers
+}
+
+export function annotationsIn(servers: ToolsByServer): (server: string, tool: string) => Annotations | undefined {
+  const bySaid = new Map(
+    [...servers].map(([server, tools]) => [server, new Map(tools.map(({ name, annotations }) => [name, annotations]))]),
+  )
+  // A list is whole: of a tool that is not in it, its server has said nothing.
+  return (server, tool) => (bySaid.has(server) ? (bySaid.get(server)?.get(tool) ?? NOTHING_SAID) : undefined)
+}
+
+const NOTHING_SAID: Annotations = {}
+
+async function readList(context: Context, file: string): Promise<readonly ListedTool[]> {
+  let text: string
+  try {
+    text = await readFile(context.resolve(file), 'utf8')
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR', 'ELOOP')) throw error
+    throw new HeimdallError('EVENTS_UNREADABLE', `${file} cannot be read (${error.code})`, { cause: error })
+  }
+  const tools = listedTools(text)
+  if (tools === null)
+    throw new HeimdallError('USAGE', `${printable(file)} is no answer to tools/list`, {
+      hint: 'it is a JSON object with a list tools, or the whole answer with a result in it',
+    })
+  return tools
+}

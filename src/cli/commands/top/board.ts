@@ -1,0 +1,376 @@
+// The fleet as `heimdall top` draws it: a line that says who waits, a row for each agent, and the selected one whole. Pure.
+import { type Choice, choicesOf } from '../../../spine/fleet/choices.ts'
+import type { AgentState, Fleet, FleetAgent, Wait } from '../../../spine/fleet/fleet.ts'
+import { oneLine } from '../../../spine/fleet/words.ts'
+import { cellsOf } from '../../../cells/widths.ts'
+import { column, columnRight, fit, widest } from '../../render/columns.ts'
+import {
+  callsText,
+  clockText,
+  costWords,
+  guardWords,
+  type Look,
+  markOf,
+  paint,
+  plural,
+  shortSpan,
+  signOf,
+} from '../../render/fleet-text.ts'
+import { SIGNS } from '../../render/glyphs.ts'
+
+/** An agent, or what waits for a person and is of nobody at work. */
+export interface Row {
+  readonly key: string
+  readonly agent: FleetAgent | undefined
+  /** The oldest that counts. */
+  readonly wait: Wait | undefined
+  /** Others of the same agent that count. */
+  readonly moreWaits: number
+}
+
+/** What rows go by, besides who waits for nobody at work; the first is how the fleet comes. */
+export const SORTS = ['who needs you', 'name', 'cost'] as const
+export type Sort = (typeof SORTS)[number]
+
+const COMPARES: Readonly<Record<Sort, ((a: FleetAgent, b: FleetAgent) => number) | undefined>> = {
+  'who needs you': undefined,
+  name: (a, b) => a.agent_id.localeCompare(b.agent_id),
+  cost: (a, b) => (b.cost?.usd ?? 0) - (a.cost?.usd ?? 0),
+}
+
+export function rowsOf({ agents: all, waits }: Fleet, filter: string, sort: Sort = SORTS[0]): Row[] {
+  const compare = COMPARES[sort]
+  const agents = compare === undefined ? all : all.toSorted(compare)
+  const open = waits.filter(({ later_until: later }) => later === null)
+  const rows: Row[] = [
+    ...open
+      .filter(({ agent_id: id }) => !agents.some((agent) => agent.agent_id === id))
+      .map((wait) => ({ key: wait.id, agent: undefined, wait, moreWaits: 0 })),
+    ...agents.map((agent) => {
+      const own = open.filter(({ agent_id: id }) => id === agent.agent_id)
+      return { key: agent.agent_id, agent, wait: own[0], moreWaits: Math.max(0, own.length - 1) }
+    }),
+  ]
+  const words = filter.toLowerCase().split(' ')
+  return rows.filter((row) => words.every((word) => searched(row).includes(word)))
+}
+
+const searched = ({ agent, wait }: Row): string =>
+  [
+    agent?.agent_id,
+    agent?.state,
+    agent?.task?.id,
+    agent?.task?.title,
+    agent?.program,
+    agent?.branch,
+    wait?.kind,
+    wait?.asks,
+    ...(agent?.claims ?? []).flatMap(({ scopes }) => scopes),
+  ]
+    .join(' ')
+    .toLowerCase()
+
+export interface View {
+  readonly look: Look
+  readonly cols: number
+  /** Lines that there are; nothing for as many as it takes. */
+  readonly rows: number | undefined
+  readonly selected: string | undefined
+  readonly filter: string
+  readonly isFiltering: boolean
+  readonly sort: Sort
+  /** The keys are explained in place of the selected one. */
+  readonly isHelping: boolean
+  /** What the last key has done, where it is worth a word. */
+  readonly said: string
+}
+
+export function boardLines(fleet: Fleet, view: View): string[] {
+  const rows = rowsOf(fleet, view.filter, view.sort)
+  const at = Math.max(
+    0,
+    rows.findIndex(({ key }) => key === view.selected),
+  )
+  const chosen = rows[at]
+  const isLow = view.rows !== undefined && view.rows < DETAIL_FROM_ROWS
+  const below =
+    view.rows === undefined
+      ? [totals(fleet)]
+      : isLow
+        ? []
+        : view.isHelping
+          ? helpLines(view)
+          : detailLines(fleet, chosen, view)
+  const columns = columnsFor(rows, fleet, view)
+  const head = isLow ? [headLine(fleet, view)] : [headLine(fleet, view), '', tableHead(columns, view)]
+  const room =
+    view.rows === undefined ? rows.length : Math.max(1, view.rows - head.length - below.length - (isLow ? 1 : 2))
+  // The selected row stays where it can be seen.
+  const from = Math.max(0, Math.min(at - Math.floor(room / 2), rows.length - room))
+  const shown = rows
+    .slice(from, from + room)
+    .map((row) => tableRow(row, columns, view, row === chosen && view.rows !== undefined))
+  const nobody =
+    view.filter === '' ? '  No agent is known here. heimdall run -- claude starts one.' : '  Nobody matches.'
+  const body = shown.length === 0 ? [paint(view.look, 'dim', nobody)] : shown
+  if (view.rows === undefined) return [...head, ...body, '', ...below]
+  const lines = [...head, ...body, ...(isLow ? [] : ['']), ...below]
+  while (lines.length < view.rows - 1) lines.push('')
+  return [...lines.slice(0, view.rows - 1), footLine(view)]
+}
+
+/** In a lower terminal there is room for who waits alone. */
+const DETAIL_FROM_ROWS = 12
+
+/** Height says it without colour: who waits stands tallest. */
+const HEIGHTS: Readonly<Record<AgentState, string>> = {
+  'needs you': '█',
+  collision: '█',
+  looping: '▆',
+  stuck: '▆',
+  stale: '▅',
+  working: '▄',
+  idle: '▂',
+  done: '▁',
+  failed: '▁',
+}
+
+function headLine(fleet: Fleet, { look, cols, rows }: View): string {
+  const { project, counts, agents, waits, collisions, at } = fleet
+  const ticks = agents
+    .slice(0, 60)
+    .map(({ state }) => tinted(look, state, look.hasGlyphs ? HEIGHTS[state] : SIGNS[state].ascii))
+  const oldest = waits.find(({ later_until: later }) => later === null)
+  const waiting =
+    oldest === undefined
+      ? `${signOf('done', look)} nobody waits for you`
+      : `${paint(look, 'yellow', `${signOf('needs you', look)} ${counts.waiting} ${counts.waiting === 1 ? 'waits' : 'wait'} for you`)} oldest ${age(oldest.since, at)}`
+  const parts = [
+    paint(look, 'bold', oneLine(project.name)),
+    ...(ticks.length === 0 ? [] : [ticks.join('')]),
+    waiting,
+    ...(collisions.length === 0
+      ? []
+      : [paint(look, 'magenta', `${signOf('collision', look)} ${plural(collisions.length, 'collision')}`)]),
+    ...(counts.working === 0 ? [] : [paint(look, 'blue', `${signOf('working', look)} ${counts.working} working`)]),
+    plural(counts.agents, 'agent'),
+  ]
+  const time = `${clockText(at)}:${String(new Date(at).getSeconds()).padStart(2, '0')}${rows === undefined ? '' : '  live'}`
+  // As much as the line has room for, the most important first.
+  while (parts.length > 1 && cellsShown(parts.join('  ')) + time.length + 2 > cols) {
+    // Whom it shows is known to whoever started it; that somebody waits is not.
+    if (parts.length > 3) parts.pop()
+    else parts.shift()
+  }
+  const line =
+    cellsShown(parts.join('  ')) > cols ? fit(waiting.replaceAll(PAINTED, ''), cols, markOf(look)) : parts.join('  ')
+  const gap = cols - cellsShown(line) - time.length
+  return gap < 2 ? line : `${line}${' '.repeat(gap)}${paint(look, 'dim', time)}`
+}
+
+interface Column {
+  readonly title: string
+  readonly width: number
+  readonly isRight?: boolean
+  readonly text: (row: Row) => string
+}
+
+const NAME_MAX = 24
+const WORDS_MIN = 30
+/** What is asked is worth showing from this width on. */
+const WORDS_LEAST = 8
+
+/** Those that there is room for: who, since when and what come before how much. */
+function columnsFor(rows: readonly Row[], fleet: Fleet, { look, cols }: View): Column[] {
+  const none = look.hasGlyphs ? '–' : '-'
+  const names = rows.map((row) => nameOf(row, fleet))
+  const fixed: Column[] = [
+    { title: 'STATE', width: 11, text: (row) => `${signOf(stateOf(row), look)} ${stateOf(row)}` },
+    { title: 'AGENT', width: Math.max(5, widest(names, NAME_MAX)), text: (row) => nameOf(row, fleet) },
+    {
+      title: 'FOR',
+      width: 6,
+      isRight: true,
+      text: ({ agent, wait }) => age((wait ?? agent)?.since ?? fleet.at, fleet.at),
+    },
+  ]
+  const titles = rows.map(({ agent }) => agent?.task?.title ?? '')
+  const number = (title: string, width: number, text: (agent: FleetAgent) => string | null): Column => ({
+    title,
+    width,
+    isRight: true,
+    text: ({ agent }) => (agent === undefined ? none : (text(agent) ?? none)),
+  })
+  const more: Column[] = [
+    {
+      title: 'TASK',
+      width: Math.max(4, widest(titles, 26)),
+      text: ({ agent }) => agent?.task?.title ?? `${none} no task`,
+    },
+    number('CLAIMS', 6, ({ claims }) => (claims.length === 0 ? null : String(claims.length))),
+    number('COST', 7, ({ cost }) => (cost === null || cost.usd === 0 ? null : `$${cost.usd.toFixed(2)}`)),
+    number('CALLS', 6, ({ calls }) => (calls === null ? null : String(calls.total))),
+    number('TOKENS', 8, ({ cost }) => (cost === null ? null : millions(cost.tokens))),
+    {
+      title: 'CLIENT',
+      width: Math.max(6, widest(rows.map(clientOf), 14)),
+      text: clientOf,
+    },
+  ]
+  const widthOf = (columns: readonly Column[]): number => columns.reduce((sum, { width }) => sum + width + 2, 0)
+  const taken = [...fixed]
+  // No line is longer than the terminal is wide: it would push all below it out of place.
+  while (taken.length > 2 && widthOf(taken) > cols - WORDS_LEAST) taken.pop()
+  const room = cols - 2 - widthOf(taken)
+  if (room < WORDS_MIN) return room < WORDS_LEAST ? narrowed(taken, cols) : [...taken, { ...WORDS, width: room }]
+  let left = room - WORDS_MIN - 2
+  for (const one of more) {
+    if (left < one.width + 2) break
+    left -= one.width + 2
+    taken.push(one)
+  }
+  const place = taken.findIndex(({ title }) => title === 'CLAIMS')
+  taken.splice(place < 0 ? taken.length : place, 0, { ...WORDS, width: WORDS_MIN + Math.max(0, left) })
+  return taken
+}
+
+/** Where not even names fit. */
+function narrowed([state, name]: readonly Column[], cols: number): Column[] {
+  if (state === undefined || name === undefined) return []
+  const room = cols - 2 - state.width - 2
+  return room < 4
+    ? [{ ...state, width: Math.max(1, cols - 2) }]
+    : [state, { ...name, width: Math.min(name.width, room) }]
+}
+
+const WORDS: Column = { title: 'LAST LINE, OR WHAT IT ASKS', width: WORDS_MIN, text: wordsOf }
+
+const stateOf = ({ agent }: Row): AgentState => agent?.state ?? 'needs you'
+const nameOf = ({ agent }: Row, { project }: Fleet): string => agent?.agent_id ?? oneLine(project.name)
+const clientOf = ({ agent }: Row): string => (agent?.program ?? agent?.client ?? '').replace(/^.*\//, '')
+
+function wordsOf({ agent, wait }: Row): string {
+  if (wait !== undefined) return wait.kind === 'collision' ? wait.asks : `${wait.kind}: ${wait.asks}`
+  if (agent === undefined) return ''
+  const { state, evidence, last_line: line, title, since } = agent
+  if (state === 'done' || state === 'failed') return `ended ${clockText(since)}, ${evidence.seen}`
+  if (state === 'looping' || state === 'stuck' || state === 'stale') return evidence.seen
+  return line === null || line === '' ? (title === '' ? evidence.seen : title) : line
+}
+
+const tableHead = (columns: readonly Column[], { look }: View): string =>
+  paint(
+    look,
+    'dim',
+    `  ${columns.map(({ title, width, isRight }) => (isRight === true ? columnRight(title, width) : column(title, width))).join('  ')}`.trimEnd(),
+  )
+
+function tableRow(row: Row, columns: readonly Column[], { look, cols }: View, isChosen: boolean): string {
+  const mark = markOf(look)
+  const state = stateOf(row)
+  const cells = columns.map(({ title, width, isRight, text }) => {
+    const cell = (isRight === true ? columnRight : column)(text(row), width, mark)
+    if (title === 'AGENT') return paint(look, 'bold', cell)
+    if (title === 'STATE' || (title.startsWith('LAST') && LOUD.has(state))) return tinted(look, state, cell)
+    return title === 'TASK' || title === 'CLAIMS' ? cell : paint(look, 'dim', cell)
+  })
+  const line = `${isChosen ? '>' : ' '} ${cells.join('  ')}`
+  if (!isChosen) return line.trimEnd()
+  return paint(look, 'inverse', `${line}${' '.repeat(Math.max(0, cols - cellsShown(line)))}`)
+}
+
+const LOUD: ReadonlySet<AgentState> = new Set(['needs you', 'collision', 'looping', 'stuck'])
+
+/** The selected row: what it asks and on what evidence, what it holds, and the keys that answer it. */
+function detailLines(fleet: Fleet, row: Row | undefined, view: View): string[] {
+  const { look, cols } = view
+  const rule = paint(look, 'dim', (look.hasGlyphs ? '─' : '-').repeat(cols))
+  const cut = (text: string): string => fit(text, cols - 2, markOf(look))
+  if (row === undefined) return [rule, '', '', '', paint(look, 'dim', cut(`  ${totals(fleet)}`))]
+  const { agent, wait, moreWaits } = row
+  const evidence = wait?.evidence ?? agent?.evidence
+  const since = wait?.since ?? agent?.since ?? fleet.at
+  const scopes = (agent?.claims ?? []).flatMap((claim) => claim.scopes)
+  const facts = [
+    ...(agent?.program == null ? [] : [`runs ${clientOf(row)}`]),
+    ...(scopes[0] === undefined ? [] : [`holds ${scopes[0]}${scopes.length > 1 ? ` +${scopes.length - 1}` : ''}`]),
+    ...(agent?.branch == null ? [] : [`branch ${agent.branch}`]),
+    ...(agent?.guard == null ? [] : [agent.guard.kind]),
+    ...(agent === undefined || agent.waited.count === 0
+      ? []
+      : [`waited ${plural(agent.waited.count, 'time')}, ${shortSpan(agent.waited.ms)}`]),
+  ]
+  return [
+    rule,
+    paint(
+      look,
+      'dim',
+      cut(
+        `  ${nameOf(row, fleet)}  ${wait?.kind ?? agent?.state ?? ''}, seen by ${evidence?.source ?? ''}: ${evidence?.seen ?? ''}, since ${clockText(since)}${moreWaits === 0 ? '' : `, and ${moreWaits} more`}`,
+      ),
+    ),
+    paint(look, 'bold', cut(`  ${wait?.asks ?? wordsOf(row)}`)),
+    cut(`  ${facts.join('   ')}`),
+    cut(`  ${keysFor(row).join('   ')}`),
+    paint(look, 'dim', cut(`  ${view.said === '' ? totals(fleet) : view.said}`)),
+  ]
+}
+
+/** As on the page, in its order and by its keys. */
+export const choicesFor = ({ agent, wait }: Row): Choice[] =>
+  wait === undefined ? [] : choicesOf(wait, { hasSession: (agent?.session_id ?? null) !== null, showsPin: true })
+
+function keysFor(row: Row): string[] {
+  const { agent, wait } = row
+  return [
+    ...choicesFor(row).map(({ label }, index) => `[${index + 1}] ${label}`),
+    ...(wait === undefined ? [] : ['[z] later']),
+    ...(agent?.session_id == null ? [] : ['[t] take the keyboard']),
+  ]
+}
+
+const HELP: readonly (readonly [keys: string, does: string])[] = [
+  ['1-9', 'answers what the selected one asks, with the choice of that number'],
+  ['t Enter', 'its terminal; back when it goes on, or with Ctrl-\\'],
+  ['z', 'puts its wait off for a quarter of an hour'],
+  ['p w', 'its screen; who holds what it holds'],
+  ['c d', 'all claims; decisions on its calls'],
+  ['/ s', 'filters by words; sorts by who needs you, name, cost'],
+]
+
+/** As many lines as the selected one has, so that nothing moves. */
+function helpLines({ look, cols }: View): string[] {
+  const rule = paint(look, 'dim', (look.hasGlyphs ? '─' : '-').repeat(cols))
+  return [rule, ...HELP.map(([keys, does]) => fit(`  ${keys.padEnd(9)} ${does}`, cols - 2, markOf(look)))]
+}
+
+function totals({ since, calls, cost, agents }: Fleet): string {
+  const parts = [
+    ...(since === null ? [] : [`since ${clockText(since)}`]),
+    ...(calls.total === 0 ? [] : [callsText(calls)]),
+    ...(cost === null ? [] : costWords(cost)),
+    ...guardWords(agents),
+  ]
+  return parts.join('   ')
+}
+
+function footLine({ look, cols, filter, isFiltering, sort }: View): string {
+  const enter = look.hasGlyphs ? '↵' : 'Enter'
+  const words = isFiltering
+    ? ` /${filter}_   Enter keeps it   Esc shows all`
+    : ` ${look.hasGlyphs ? '↑↓' : 'j k'} move   ${enter} attach   1-9 answer   z later   p peek   w why   c claims   d decisions   / filter${filter === '' ? '' : ` (${filter})`}   s sort: ${sort}   ? keys   q quit`
+  const line = fit(words, cols, markOf(look))
+  return paint(look, 'inverse', `${line}${' '.repeat(Math.max(0, cols - cellsShown(line)))}`)
+}
+
+function tinted(look: Look, state: AgentState, text: string): string {
+  const { color } = SIGNS[state]
+  return color === null ? paint(look, 'dim', text) : paint(look, color, text)
+}
+
+/** Without the colours that we have put in ourselves. */
+// oxlint-disable-next-line no-control-regex -- that is what is looked for
+const PAINTED = /\u001b\[\d+m/g
+const cellsShown = (line: string): number => cellsOf(line.replaceAll(PAINTED, ''))
+const age = (since: string, at: string): string => shortSpan(Date.parse(at) - Date.parse(since))
+const millions = (count: number): string => (count >= 1e5 ? `${(count / 1e6).toFixed(1)} M` : String(count))

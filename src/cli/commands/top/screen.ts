@@ -1,0 +1,302 @@
+// The screen of `heimdall top`: drawn when something is news and once a second, and keys that go where the commands for the same go.
+import { pause } from '../../../clock.ts'
+import { TOP_DRAW_MS, TOP_LATER_MS, LET_WAIT_MS } from '../../../limits.ts'
+import { whoActs } from '../../../person.ts'
+import type { Fleet, WaitAnswer } from '../../../spine/fleet/fleet.ts'
+import { followFleet } from '../../../spine/fleet/follow.ts'
+import { hostKeyOf } from '../../../spine/fleet/choices.ts'
+import { putOff } from '../../../spine/fleet/later.ts'
+import type { FleetOptions } from '../../../spine/fleet/look.ts'
+import type { Context } from '../../command.ts'
+import type { Look } from '../../render/fleet-text.ts'
+import { readTypedLine } from '../../stdin.ts'
+import { attachUntilAnswered } from '../../visit-session.ts'
+import { runAnswer } from '../../wait-answers.ts'
+import { surviveItsEnd } from '../session/view/dead-terminal.ts'
+import { OuterTerminal } from '../session/view/outer-terminal.ts'
+import { keysOf, ViewKeys } from '../session/view/view-keys.ts'
+import { boardLines, choicesFor, type Row, rowsOf, type Sort, SORTS } from './board.ts'
+
+interface ScreenParts {
+  readonly context: Context
+  readonly options: FleetOptions
+  readonly look: Look
+  /** The session that this terminal is in itself. */
+  readonly around: string | undefined
+}
+
+type Command = WaitAnswer['argv']
+
+export class Screen {
+  readonly #parts: ScreenParts
+  readonly #terminal: OuterTerminal
+  readonly #keys = new ViewKeys()
+  readonly #over = new AbortController()
+  #fleet: Fleet | undefined
+  #selected: string | undefined
+  #filter = ''
+  #isFiltering = false
+  #sort: Sort = SORTS[0]
+  #isHelping = false
+  #said = ''
+  /** Something else has the terminal. */
+  #isAway = false
+  #failure: unknown
+
+  constructor(parts: ScreenParts) {
+    this.#parts = parts
+    this.#terminal = new OuterTerminal(parts.context.stdin, parts.context.stdout)
+  }
+
+  /** Until the person leaves, or the terminal does. */
+  async show(): Promise<void> {
+    const { context } = this.#parts
+    const leave = (): void => this.#over.abort()
+    surviveItsEnd(context)
+    process.once('SIGTERM', leave).once('SIGHUP', leave).once('SIGINT', leave)
+    context.stdout.on('resize', this.#draw)
+    this.#takeTerminal()
+    try {
+      await Promise.all([this.#follow(), this.#tick()])
+    } finally {
+      process.off('SIGTERM', leave).off('SIGHUP', leave).off('SIGINT', leave)
+      context.stdout.off('resize', this.#draw)
+      this.#leaveTerminal()
+    }
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      for await (const fleet of followFleet(this.#parts.options, this.#over.signal)) this.#news(fleet)
+    } finally {
+      this.#over.abort()
+    }
+  }
+
+  /** Ages grow while nothing happens. */
+  async #tick(): Promise<void> {
+    const { clock } = this.#parts.context
+    const { signal } = this.#over
+    while (!signal.aborted) {
+      this.#draw()
+      await pause(clock, TOP_DRAW_MS, signal)
+    }
+  }
+
+  #news(fleet: Fleet): void {
+    this.#fleet = fleet
+    this.#draw()
+  }
+
+  readonly #draw = (): void => {
+    if (this.#isAway || this.#fleet === undefined || this.#over.signal.aborted) return
+    const { look, context } = this.#parts
+    const { cols, rows } = this.#terminal
+    const fleet = { ...this.#fleet, at: new Date(context.clock.wallMs()).toISOString() }
+    const lines = boardLines(fleet, {
+      look,
+      cols,
+      rows,
+      selected: this.#selected,
+      filter: this.#filter,
+      isFiltering: this.#isFiltering,
+      sort: this.#sort,
+      isHelping: this.#isHelping,
+      said: this.#said,
+    })
+    // Each line over the one that stands there, so that nothing flickers.
+    const drawn = lines.map((line) => `${line}\u001b[0m\u001b[K`).join('\r\n')
+    this.#terminal.write(`\u001b[?2026h\u001b[?25l\u001b[H${drawn}\u001b[J\u001b[?2026l`)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    for (const { bytes, act, isText } of this.#keys.read(chunk)) {
+      const names = isText ? keysOf(bytes).map(({ name }) => name) : act?.is === 'key' ? [act.name] : []
+      for (const name of names) this.#press(name)
+    }
+    this.#draw()
+  }
+
+  #press(key: string): void {
+    if (this.#isAway) return
+    this.#said = ''
+    if (key === 'ctrl-c') this.#over.abort()
+    else if (this.#isFiltering) this.#pressInFilter(key)
+    else if (key === 'q' || key === '\u0004') this.#over.abort()
+    else if (key === '/') this.#isFiltering = true
+    else if (key === '?') this.#isHelping = !this.#isHelping
+    else if (key === 'escape') {
+      if (!this.#isHelping) this.#filter = ''
+      this.#isHelping = false
+    } else if (key === 's') this.#sort = SORTS[(SORTS.indexOf(this.#sort) + 1) % SORTS.length] ?? SORTS[0]
+    else if (key === 'c') this.#runs(['heimdall', 'claim', 'list'], true)
+    else if (key in STEPS) this.#move(STEPS[key] ?? 0)
+    else this.#actOn(this.#row(), key)
+  }
+
+  #pressInFilter(key: string): void {
+    if (key === 'enter') this.#isFiltering = false
+    else if (key === 'escape') {
+      this.#isFiltering = false
+      this.#filter = ''
+    } else if (key === 'backspace') this.#filter = this.#filter.slice(0, -1)
+    else if (key.length === 1 && key >= ' ') this.#filter += key
+  }
+
+  #rows(): Row[] {
+    return this.#fleet === undefined ? [] : rowsOf(this.#fleet, this.#filter, this.#sort)
+  }
+
+  #row(): Row | undefined {
+    const rows = this.#rows()
+    return rows.find(({ key }) => key === this.#selected) ?? rows[0]
+  }
+
+  /** To the end that is meant where it would go past it. */
+  #move(by: number): void {
+    const rows = this.#rows()
+    const at = Math.max(
+      0,
+      rows.findIndex(({ key }) => key === this.#selected),
+    )
+    this.#selected = rows[Math.max(0, Math.min(rows.length - 1, at + by))]?.key
+  }
+
+  #actOn(row: Row | undefined, key: string): void {
+    if (row === undefined) return
+    // From now on it is this one, whoever comes to the top meanwhile.
+    this.#selected = row.key
+    const { agent } = row
+    const session = agent?.session_id ?? null
+    const [scope] = agent?.claims.flatMap(({ scopes }) => scopes) ?? []
+    if (key === 'enter' || key === 't') this.#attach(row)
+    else if (key === 'z') this.#later(row, TOP_LATER_MS)
+    else if (key === 'p' && session !== null) this.#runs(this.#session('peek', session, agent?.socket_dir), true)
+    else if (key === 'w' && scope !== undefined) this.#runs(['heimdall', 'why', scope], true)
+    else if (key === 'd' && agent !== undefined)
+      this.#runs(['heimdall', 'events', 'query', '--agent', agent.agent_id, '--limit', '20'], true)
+    else if (/^[1-9]$/.test(key)) this.#answer(row, Number(key))
+  }
+
+  /** By the same number as on the page. */
+  #answer(row: Row, number: number): void {
+    const { wait, agent } = row
+    const choice = choicesFor(row)[number - 1]
+    if (wait === undefined || choice === undefined) {
+      this.#said = wait === undefined ? 'it asks nothing' : `there is no choice ${number}`
+      return
+    }
+    const command = (act: WaitAnswer['act']): void => {
+      const found = wait.answers.find((one) => one.act === act)
+      if (found !== undefined) this.#runs(found.argv, act === 'look')
+    }
+    const key = hostKeyOf(choice.id)
+    if (choice.act === 'allow') command(choice.id === 'allow_run' ? 'allow run' : 'allow')
+    else if (choice.act === 'deny' || choice.act === 'ack') command(choice.act)
+    // What differs is shown first, with the command that approves it.
+    else if (choice.act === 'approve_pin') command('look')
+    else if (choice.act === 'wait') this.#later(row, LET_WAIT_MS)
+    else if (choice.act === 'ask_holder') command('attach')
+    else if (key !== undefined && agent?.session_id != null)
+      this.#runs([...this.#session('send', agent.session_id, agent.socket_dir), key], false)
+    else this.#attach(row)
+  }
+
+  #attach({ agent, wait }: Row): void {
+    const { context, around } = this.#parts
+    const id = wait?.session_id ?? agent?.session_id ?? null
+    const dir = agent?.socket_dir ?? null
+    if (id === null || dir === null) {
+      this.#said = 'it has no session here to attach to'
+      return
+    }
+    if (id === around) {
+      this.#said = 'this terminal is that session itself'
+      return
+    }
+    this.#away(async () => {
+      // Whoever waits is left when it goes on, as heimdall next does; with anybody else a person stays.
+      if (wait?.session_id == null) await runAnswer(context, this.#session('attach', id, dir))
+      else if (await attachUntilAnswered(context, { dir, id })) this.#over.abort()
+    })
+  }
+
+  #later({ wait }: Row, forMs: number): void {
+    if (wait === undefined) {
+      this.#said = 'it waits for nothing'
+      return
+    }
+    const acting = whoActs()
+    if (!acting.person) {
+      this.#said = `putting off takes a person: ${acting.reason}`
+      return
+    }
+    const { env, clock } = this.#parts.context
+    const nowMs = clock.wallMs()
+    putOff(env, wait.id, nowMs + forMs, nowMs)
+    this.#said = `put off for ${forMs / 60_000} min: ${wait.asks}`
+  }
+
+  #session(verb: string, id: string, dir: string | null | undefined): Command {
+    return ['hm', verb, id, ...(dir == null ? [] : ['--socket-dir', dir])]
+  }
+
+  /** The command as if it had been typed, on the screen behind this one, where what it said stays. */
+  #runs(argv: Command, isRead: boolean): void {
+    const { context } = this.#parts
+    this.#away(async () => {
+      context.stdout.write(`$ ${argv.join(' ')}\n`)
+      const code = await runAnswer(context, argv)
+      this.#said = code === 0 ? `done: ${argv.join(' ')}` : `exit ${code}: ${argv.join(' ')}`
+      if (code === 0 && !isRead) return
+      context.stdout.write('\nEnter goes back. ')
+      await readTypedLine(context.stdin)
+      context.stdin.pause()
+    })
+  }
+
+  /** Hands the terminal over; what happened meanwhile was followed all the time. */
+  #away(act: () => Promise<void>): void {
+    this.#isAway = true
+    this.#leaveTerminal()
+    act()
+      .catch((error: unknown) => {
+        this.#failure = error
+        this.#over.abort()
+      })
+      .finally(() => {
+        this.#isAway = false
+        if (!this.#over.signal.aborted) this.#takeTerminal()
+        this.#draw()
+      })
+  }
+
+  #takeTerminal(): void {
+    const { stdin } = this.#parts.context
+    this.#terminal.enter()
+    stdin.on('data', this.#onData).once('end', this.#onEnd)
+    stdin.resume()
+  }
+
+  #leaveTerminal(): void {
+    this.#parts.context.stdin.off('data', this.#onData).off('end', this.#onEnd)
+    this.#terminal.leave()
+  }
+
+  readonly #onEnd = (): void => this.#over.abort()
+}
+
+const PAGE = 10
+const STEPS: Readonly<Record<string, number>> = {
+  up: -1,
+  k: -1,
+  down: 1,
+  j: 1,
+  'page-up': -PAGE,
+  'page-down': PAGE,
+  home: Number.NEGATIVE_INFINITY,
+  g: Number.NEGATIVE_INFINITY,
+  end: Number.POSITIVE_INFINITY,
+  G: Number.POSITIVE_INFINITY,
+}

@@ -1,0 +1,16 @@
+// What commands that show the fleet look at: the project that they are called in.
+import { roomOptions } from '../coordination/room-options.ts'
+import type { FleetOptions } from '../spine/fleet/look.ts'
+import type { Context } from './command.ts'
+import { type DirFlag, socketDirOf } from './commands/session/socket-dir.ts'
+
+export async function fleetOptions(context: Context, flags: DirFlag, asksSessions = false): Promise<FleetOptions> {
+  const [options, socketDir] = await Promise.all([roomOptions(context), socketDirOf(context, flags)])
+  return {
+    ...options,
+    socketDir,
+    asksSessions,
+    by: `${context.calledAs} (process ${process.pid})`,
+    note: (line) => context.note(`warning: ${line}`),
+  }
+}

@@ -1,0 +1,59 @@
+// The mark in a store that belongs to a fleet: its log is elsewhere, and nothing is committed here that was not accepted there.
+import { FLEET_COPY_OLD_MS } from '../limits.ts'
+import { type Moment, sinceMs } from './moment.ts'
+import type { Reader, Store } from './store.ts'
+import { readHaid, slug } from './who/haid.ts'
+
+/** Local settings of a member. */
+export const FLEET_SETTING = 'fleet'
+/** When the engine was last reached, by this machine's clocks. */
+export const HEARD_SETTING = 'fleet:heard'
+
+/** The session that an agent of another machine was last seen to act in. */
+export const sessionSetting = (haid: string): string => `${FLEET_SETTING}:session:${haid}`
+
+export interface Membership {
+  /** Given by the engine: random, never a path. */
+  readonly project: string
+  /** This copy, among all of the project. */
+  readonly member: string
+  /** What this machine is called in the fleet. */
+  readonly machine: string
+}
+
+/** Nothing when the store is a machine's alone. */
+export function membershipIn(store: Pick<Store, 'read'>): Membership | undefined {
+  return store.read(membershipOf)
+}
+
+/** The same, for whoever reads already. */
+function membershipOf(rows: Pick<Reader, 'localSetting'>): Membership | undefined {
+  const text = rows.localSetting(FLEET_SETTING)
+  return text === undefined ? undefined : (JSON.parse(text) as Membership)
+}
+
+/** The other machine of the fleet that somebody is on; nothing for one of this machine, and where there is no fleet. */
+export function otherMachine(rows: Pick<Reader, 'localSetting'>, haid: string): string | undefined {
+  const member = membershipOf(rows)
+  const machine = readHaid(haid)?.machine
+  return member === undefined || machine === undefined || machine === slug(member.machine) ? undefined : machine
+}
+
+/** Nothing before the first answer. */
+export function heardIn(store: Pick<Store, 'read'>): Moment | undefined {
+  const text = store.read((rows) => rows.localSetting(HEARD_SETTING))
+  return text === undefined ? undefined : (JSON.parse(text) as Moment)
+}
+
+/** What to say when a member's copy is older than what others may rely on: others may have claimed something since. Nothing while it is fresh, and where there is no fleet. */
+export function oldCopyText(store: Pick<Store, 'read'>, now: Moment, boundMs = FLEET_COPY_OLD_MS): string | undefined {
+  if (membershipIn(store) === undefined) return undefined
+  const heard = heardIn(store)
+  const ageMs = heard === undefined ? Number.POSITIVE_INFINITY : sinceMs(heard, now)
+  if (ageMs < boundMs) return undefined
+  const ago =
+    heard === undefined
+      ? 'has not heard of its fleet yet'
+      : `last heard of its fleet ${ageMs < 120_000 ? `${Math.round(ageMs / 1_000)} s` : `${Math.round(ageMs / 60_000)} min`} ago`
+  return `this machine ${ago}: what others have claimed since is not known here (heimdall fleet status)`
+}

@@ -1,0 +1,362 @@
+// A store whose log is a fleet's: decided here on the copy, appended there by compare-and-set, applied when it is accepted.
+import { dirname, join } from 'node:path'
+import { pause, systemClock } from '../../clock.ts'
+import { HeimdallError } from '../../errors.ts'
+import { ENGINE_SETTLE_MS, FLEET_DECISIONS_MAX, FLEET_LOCK_WAIT_MS, FLEET_LOOK_MS } from '../../limits.ts'
+import { withFileLock } from '../../storage/file-lock.ts'
+import type { Database } from '../../storage/sqlite.ts'
+import type { Author } from '../log-entry.ts'
+import { FLEET_SETTING } from '../membership.ts'
+import type { Moment } from '../moment.ts'
+import type { Appended, LoggedEntry, OpenLog, SharedLog, Turn } from '../shared-log.ts'
+import type { Writer } from '../store.ts'
+import { applyEntry, bodyOf, placeOf } from './apply.ts'
+import type { EntryDraft, LocalWrite } from './entry-draft.ts'
+import { noteHeard, putSigns, silentIn } from './signs.ts'
+import { type Pending, pendingIn, putPending, removePending, unknownOutcome } from './pending.ts'
+import type { Statements } from './statements.ts'
+
+/** What a store needs to be a member, besides its mark. */
+export interface MemberOptions {
+  readonly openLog: OpenLog
+  readonly now: () => Moment
+}
+
+export interface MemberStore extends MemberOptions {
+  readonly path: string
+  readonly db: Database
+  readonly sql: Statements
+  readonly newId: () => string
+  readonly wallMs: () => number
+  /** Runs an act on the rows, in a transaction of the caller's; the draft is what it has put. */
+  readonly run: <T>(act: (rows: Writer) => T) => { readonly result: T; readonly draft: EntryDraft }
+  /** Rows have changed: what was read before is old, and whoever follows is told. */
+  readonly changed: () => void
+}
+
+interface Decided<T> {
+  readonly outcome: { readonly result: T } | { readonly error: unknown }
+  /** Nothing when no shared row was put: then the answer alone has to be true at the head. */
+  readonly entry: Pending | undefined
+  readonly local: readonly LocalWrite[]
+  readonly signs: readonly string[]
+}
+
+const OFFLINE: ReadonlySet<string> = new Set(['ENGINE_UNREACHABLE', 'OUTCOME_UNKNOWN'])
+
+/** Waits for the network are real time, whatever clock the store is given. */
+const wait = (ms: number): Promise<void> => pause(systemClock, ms)
+
+export class Member {
+  readonly #store: MemberStore
+  #log: Promise<SharedLog> | undefined
+  /** Others have written since this machine last did. */
+  #isContended = false
+  #isClosed = false
+
+  constructor(store: MemberStore) {
+    this.#store = store
+    // What the log has accepted it has on its disk. Here it is enough that a commit outlives this process: after a power
+    // cut the copy is behind at most, and the next command catches up.
+    store.db.exec('PRAGMA synchronous = NORMAL')
+  }
+
+  /**
+   * Nothing, and nothing was done, when the machine has left its fleet meanwhile.
+   *
+   * One at a time on this machine: its processes would only overtake each other. SQLite's own lock is never held
+   * while the network answers.
+   */
+  change<T>(act: (rows: Writer) => T, by: Omit<Author, 'haid'>): Promise<{ readonly result: T } | undefined> {
+    return this.#alone(async (log) => {
+      await this.#settle(log)
+      return this.#decideAndSend(log, act, by)
+    })
+  }
+
+  async #decideAndSend<T>(
+    log: SharedLog,
+    act: (rows: Writer) => T,
+    by: Omit<Author, 'haid'>,
+  ): Promise<{ readonly result: T } | undefined> {
+    for (let decisions = 0; decisions < FLEET_DECISIONS_MAX; decisions += 1) {
+      const turn = this.#isContended ? await this.#takeTurn(log) : undefined
+      try {
+        const decided = this.#decide(act, by, turn?.entries ?? [])
+        if (decided === undefined) return undefined
+        const { outcome, entry } = decided
+        if (entry === undefined) {
+          // Whoever has the turn stands at the head.
+          if (turn === undefined && !(await this.#isAtHead(log, decided))) continue
+          if ('error' in outcome) throw outcome.error
+          this.#write(() => this.#runLocal(decided.local))
+          return outcome
+        }
+        if ('error' in outcome) throw outcome.error
+        const answer = await this.#send(log, entry, turn)
+        if (answer.kind === 'accepted') return outcome
+        if (answer.kind === 'behind') this.#isContended = true
+      } finally {
+        if (turn !== undefined) await giveBack(turn)
+      }
+    }
+    throw new HeimdallError('STORE_BUSY', `others were faster ${FLEET_DECISIONS_MAX} times`, {
+      hint: 'run the command again',
+    })
+  }
+
+  /**
+   * Whoever was too late has decided for nothing, and would be again where others write all the time: it stands in line
+   * before it decides, until nobody has written between two of its changes.
+   */
+  async #takeTurn(log: SharedLog): Promise<Turn | undefined> {
+    try {
+      const turn = await log.takeTurn(placeOf(this.#store.sql))
+      this.#isContended = turn === undefined || turn.entries.length > 0
+      return turn
+    } catch (error) {
+      // Without a turn it is sent all the same, and says what is wrong.
+      if (error instanceof HeimdallError && OFFLINE.has(error.code)) return undefined
+      throw error
+    }
+  }
+
+  /** Everything that the log has and this machine lacks. What is in doubt is settled first. */
+  catchUp(): Promise<void> {
+    return this.#alone(async (log) => {
+      await this.#settle(log)
+      while (!(await this.#hear(log, [])));
+    })
+  }
+
+  /** Follows the log until the signal. A log that cannot be reached is followed again when it can. */
+  async link(signal: AbortSignal, onFailure: (error: HeimdallError) => void = () => undefined): Promise<void> {
+    const isOver = (): boolean => signal.aborted
+    while (!isOver())
+      try {
+        // One of this machine's processes is enough: engines have few connections.
+        await withFileLock(join(dirname(this.#store.path), 'fleet-link'), () => this.#follow(signal, onFailure), {
+          waitMs: 0,
+        })
+      } catch (error) {
+        if (!(error instanceof HeimdallError)) throw error
+        if (error.code !== 'STORE_BUSY') onFailure(error)
+        await pause(systemClock, FLEET_LOOK_MS, signal)
+      }
+  }
+
+  /** Resolves with the signal. */
+  async #follow(signal: AbortSignal, onFailure: (error: HeimdallError) => void): Promise<void> {
+    const isOver = (): boolean => signal.aborted
+    let isBusy = false
+    let isRung = false
+    const onNews = async (): Promise<void> => {
+      isRung = true
+      if (isBusy) return
+      isBusy = true
+      try {
+        const log = await this.#open()
+        while (isRung && !isOver()) {
+          isRung = false
+          while (!isOver() && !(await this.#hear(log, [])));
+        }
+      } catch (error) {
+        if (!(error instanceof HeimdallError)) throw error
+        onFailure(error)
+      } finally {
+        isBusy = false
+      }
+    }
+    const begin = async (): Promise<void> => {
+      try {
+        const log = await this.#open()
+        log.listen(() => void onNews(), signal)
+      } catch (error) {
+        if (!(error instanceof HeimdallError)) throw error
+        onFailure(error)
+      }
+      await onNews()
+    }
+    await begin()
+    if (!isOver()) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const log = this.#log
+    this.#log = undefined
+    await (await log)?.close()
+  }
+
+  #alone<T>(act: (log: SharedLog) => Promise<T>): Promise<T> {
+    const lock = join(dirname(this.#store.path), 'fleet')
+    return withFileLock(lock, async () => act(await this.#open()), { waitMs: FLEET_LOCK_WAIT_MS })
+  }
+
+  async #open(): Promise<SharedLog> {
+    this.#log ??= this.#store.openLog()
+    try {
+      return await this.#log
+    } catch (error) {
+      // What was missing may be there for the next one.
+      this.#log = undefined
+      throw error
+    }
+  }
+
+  /**
+   * What the act would put on the present state; nothing of it has happened. What was missing is applied before it, and
+   * the entry is on disk with that: one commit for all of it. Nothing at all where there is no fleet any more.
+   */
+  #decide<T>(
+    act: (rows: Writer) => T,
+    by: Omit<Author, 'haid'>,
+    missing: readonly LoggedEntry[],
+  ): Decided<T> | undefined {
+    const { db, sql, changed } = this.#store
+    const decided = db.transaction(() => {
+      if (!isMarked(sql)) return undefined
+      this.#apply(missing)
+      const made = db.rehearseWithin(() => this.#rehearse(act, by))
+      if (made.entry !== undefined) putPending(sql, made.entry)
+      return made
+    })
+    if (missing.length > 0) changed()
+    return decided
+  }
+
+  #rehearse<T>(act: (rows: Writer) => T, by: Omit<Author, 'haid'>): Decided<T> {
+    const { sql, run, newId, wallMs } = this.#store
+    let ran: ReturnType<typeof run<T>>
+    try {
+      ran = run(act)
+    } catch (error) {
+      return { outcome: { error }, entry: undefined, local: [], signs: [] }
+    }
+    const { result, draft } = ran
+    const [local, signs] = [draft.local, [...draft.signs]]
+    if (draft.isEmpty) return { outcome: { result }, entry: undefined, local, signs }
+    const body = bodyOf(sql, draft, { wallMs: wallMs(), by })
+    const entry = { at: placeOf(sql), id: newId(), body, signs, silent: silentIn(sql, draft), local }
+    return { outcome: { result }, entry, local, signs }
+  }
+
+  /** Refusals and answers without a change are true at the head or are decided again. */
+  async #isAtHead<T>(log: SharedLog, { outcome, signs }: Decided<T>): Promise<boolean> {
+    try {
+      return await this.#hear(log, signs)
+    } catch (error) {
+      const isOffline = error instanceof HeimdallError && OFFLINE.has(error.code)
+      // Nothing is granted and nothing released: a sign of life is noted here, and the answer is as old as the copy.
+      if (isOffline && 'result' in outcome) return true
+      if (isOffline) throw unreachable(error)
+      throw error
+    }
+  }
+
+  /** True when nothing was missing. */
+  async #hear(log: SharedLog, signs: readonly string[]): Promise<boolean> {
+    const { sql, now } = this.#store
+    const { entries, signs: others } = await log.hear(placeOf(sql), signs)
+    // Whoever followed has left meanwhile, and the copy is closed: the next one hears it again.
+    if (this.#isClosed) return true
+    this.#write(() => {
+      this.#apply(entries)
+      putSigns(sql, others, now())
+      noteHeard(sql, now())
+    })
+    return entries.length === 0
+  }
+
+  /** What an earlier command, or one that was killed, has left in doubt. */
+  async #settle(log: SharedLog): Promise<void> {
+    const pending = pendingIn(this.#store.sql)
+    if (pending !== undefined) await this.#send(log, pending, undefined, true)
+  }
+
+  /**
+   * Sends the entry until it is known what became of it: its place is taken, by itself or by another. Looking it up
+   * would be no answer, for a server that was stopped in between may go on and commit it.
+   */
+  async #send(log: SharedLog, entry: Pending, turn: Turn | undefined, wasSent = false): Promise<Appended> {
+    const { sql, db } = this.#store
+    let isInDoubt = wasSent
+    let first = turn
+    const deadlineMs = systemClock.monoMs() + ENGINE_SETTLE_MS
+    for (;;) {
+      let answer: Appended
+      try {
+        // A turn is over with its first answer, or without one.
+        const to = first ?? log
+        first = undefined
+        answer = await to.append(entry)
+      } catch (error) {
+        if (!(error instanceof HeimdallError)) throw error
+        if (!isInDoubt && error.code !== 'OUTCOME_UNKNOWN') {
+          db.transaction(() => removePending(sql))
+          throw error
+        }
+        isInDoubt = true
+        if (error.code === 'STORE_FORKED' || error.code === 'FLEET_NEWER') throw error
+        if (systemClock.monoMs() >= deadlineMs) throw unknownOutcome(entry.id, error)
+        await wait(50 * (0.5 + Math.random()))
+        continue
+      }
+      // Still others' turns, and the place may be free all the same: the same entry may be right afterwards.
+      if (answer.kind === 'wait') {
+        if (systemClock.monoMs() < deadlineMs) continue
+        if (isInDoubt) throw unknownOutcome(entry.id, undefined)
+      }
+      this.#conclude(entry, answer)
+      return answer
+    }
+  }
+
+  #conclude(entry: Pending, answer: Appended): void {
+    const { sql, now } = this.#store
+    this.#write(() => {
+      removePending(sql)
+      if (answer.kind === 'accepted') {
+        applyEntry(sql, { ...entry, seq: entry.at.seq + 1, format: 0 }, now(), true)
+        this.#runLocal(entry.local)
+        noteHeard(sql, now())
+      } else if (answer.kind === 'behind') this.#apply(answer.entries)
+      else if (answer.kind === 'alive') putSigns(sql, answer.signs, now())
+    })
+  }
+
+  #apply(entries: readonly LoggedEntry[]): void {
+    const { sql, now } = this.#store
+    for (const entry of entries) applyEntry(sql, entry, now())
+  }
+
+  #runLocal(local: readonly LocalWrite[]): void {
+    for (const write of local) this.#store.sql.run(...write)
+  }
+
+  #write(act: () => void): void {
+    this.#store.db.transaction(act)
+    this.#store.changed()
+  }
+}
+
+/** An engine that cannot be reached now gives the turn to the next one by itself. */
+async function giveBack(turn: Turn): Promise<void> {
+  try {
+    await turn.end()
+  } catch (error) {
+    if (!(error instanceof HeimdallError) || !OFFLINE.has(error.code)) throw error
+  }
+}
+
+const isMarked = (sql: Statements): boolean =>
+  sql.one('SELECT 1 AS found FROM local_settings WHERE key = ?', FLEET_SETTING) !== undefined
+
+function unreachable(cause: HeimdallError): HeimdallError {
+  return cause.code === 'ENGINE_UNREACHABLE'
+    ? cause
+    : new HeimdallError('ENGINE_UNREACHABLE', cause.message, {
+        hint: 'nothing was changed; run the command again',
+        cause,
+      })
+}

@@ -1,0 +1,215 @@
+// The whole shared state of a store as lines of text, and a store made from them: for joining, for moving, for going back to one machine.
+import { createHash } from 'node:crypto'
+import { HeimdallError } from '../../errors.ts'
+import { FLEET_PLACES_COMPARED } from '../../limits.ts'
+import { type Database, openDatabase } from '../../storage/sqlite.ts'
+import { type Row, SHARED_TABLES, type SharedTable } from '../log-entry.ts'
+import { FLEET_SETTING, type Membership } from '../membership.ts'
+import type { Moment } from '../moment.ts'
+import type { Place } from '../shared-log.ts'
+import { indexClaim, placeOf, putRow, sightRow } from './apply.ts'
+import { pendingIn } from './pending.ts'
+import { MIGRATIONS } from './schema.ts'
+import { Statements } from './statements.ts'
+
+const KIND = 'heimdall-state'
+/** Numbers that are never given out twice, not even after the newest row is gone. */
+const NUMBERED = ['claims', 'events', 'tickets'] as const
+
+/** The first line; after it one row of a table in each. */
+interface Head {
+  readonly kind: typeof KIND
+  readonly at: Place
+  readonly wall_ms: number
+  readonly numbers: Readonly<Record<string, number>>
+}
+
+export interface WholeState {
+  readonly at: Place
+  readonly text: string
+}
+
+/** One moment of the store. What this machine alone knows is not in it. */
+export function wholeState(path: string): WholeState {
+  return inDatabase(path, (db) => db.rehearse(() => stateOf(new Statements(db))))
+}
+
+function stateOf(sql: Statements): WholeState {
+  const at = placeOf(sql)
+  const numbers = Object.fromEntries(
+    sql
+      .all('SELECT name, seq FROM sqlite_sequence')
+      .filter(({ name }) => NUMBERED.some((table) => table === name))
+      .map(({ name, seq }) => [String(name), Number(seq)]),
+  )
+  const last = sql.one('SELECT wall_ms FROM entries ORDER BY seq DESC LIMIT 1')
+  const head: Head = { kind: KIND, at, wall_ms: Number(last?.['wall_ms'] ?? 0), numbers }
+  const rows = [...Object.keys(SHARED_TABLES), 'events'].flatMap((table) =>
+    sql.all(`SELECT * FROM ${table}`).map((row) => JSON.stringify([table, row])),
+  )
+  const text = [JSON.stringify(head), ...rows, ''].join('\n')
+  return { at, text: `${text}${JSON.stringify({ rows: rows.length, sha256: hashOf(text) })}\n` }
+}
+
+export interface NewStore {
+  readonly state: string | undefined
+  /** Of what others have made. */
+  readonly now: Moment
+  readonly membership: Membership | undefined
+  /** Where a copy of what is there goes. */
+  readonly asideAs?: string | undefined
+}
+
+/**
+ * In the place of what is there, in one transaction: whoever has the store open sees one or the other. A file that is
+ * exchanged would leave the others in the old one, and its log beside the new one.
+ */
+export function makeStore(path: string, made: NewStore): Place {
+  if (made.state !== undefined) checkWhole(made.state)
+  return inDatabase(path, (db) => {
+    if (made.asideAs !== undefined) db.prepare('VACUUM INTO ?').run(made.asideAs)
+    return db.transaction(() => {
+      empty(db)
+      return fill(db, made)
+    })
+  })
+}
+
+/** Events are append-only for everybody else. */
+function empty(db: Database): void {
+  const named = (type: string): { name: string; sql: string }[] =>
+    db.prepare('SELECT name, sql FROM sqlite_schema WHERE type = ?').all(type) as { name: string; sql: string }[]
+  const triggers = named('trigger')
+  for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`)
+  const first = ['bases', 'claims']
+  const others = named('table').flatMap(({ name }) => (first.includes(name) ? [] : [name]))
+  for (const name of [...first, ...others]) db.exec(`DELETE FROM ${name}`)
+  for (const { sql } of triggers) db.exec(sql)
+}
+
+function fill(db: Database, { state, now, membership }: NewStore): Place {
+  const sql = new Statements(db)
+  if (membership !== undefined) mark(sql, membership)
+  if (state === undefined) return { seq: 0, id: '' }
+  const lines = state.split('\n')
+  const head = headOf(lines[0] ?? '')
+  // The last line says that it is the last.
+  for (const line of lines.slice(1, -2)) fillRow(sql, line, now)
+  for (const [table, seq] of Object.entries(head.numbers)) {
+    sql.run('DELETE FROM sqlite_sequence WHERE name = ?', table)
+    sql.run('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)', table, seq)
+  }
+  // What was there before is in no entry of this store: its place is all that is known of the last one.
+  if (head.at.seq > 0)
+    sql.run(
+      `INSERT INTO entries (seq, id, wall_ms, bytes_total, tables, puts) VALUES (?, ?, ?, 0, '', '[]')`,
+      head.at.seq,
+      head.at.id,
+      head.wall_ms,
+    )
+  return head.at
+}
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** A copy that was cut off would free every claim that is missing from it. */
+function checkWhole(state: string): void {
+  const end = state.lastIndexOf('\n', state.length - 2) + 1
+  headOf(state.slice(0, state.indexOf('\n')))
+  try {
+    const { sha256 } = JSON.parse(state.slice(end)) as { readonly sha256: unknown }
+    if (state.endsWith('\n') && sha256 === hashOf(state.slice(0, end))) return
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  throw new HeimdallError(
+    'STORE_CORRUPT',
+    'the state of a project was cut off or changed: its last line does not fit',
+    {
+      hint: 'copy the file again, or write it anew with heimdall fleet export',
+    },
+  )
+}
+
+function fillRow(sql: Statements, line: string, now: Moment): void {
+  const [table, row] = JSON.parse(line) as [string, Row]
+  if (table === 'events') {
+    putRow(sql, 'events', 'seq', row)
+    return
+  }
+  if (!Object.hasOwn(SHARED_TABLES, table)) throw unfit(`a table ${table}`)
+  putRow(sql, table, SHARED_TABLES[table as SharedTable], row)
+  if (table === 'claims') indexClaim(sql, row)
+  sightRow(sql, table, row, now)
+}
+
+function headOf(line: string): Head {
+  try {
+    const head = JSON.parse(line) as Omit<Head, 'kind'> & { readonly kind: unknown }
+    if (head.kind === KIND) return { ...head, kind: KIND }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  throw unfit('another beginning')
+}
+
+function unfit(what: string): HeimdallError {
+  return new HeimdallError('STORE_CORRUPT', `the state of a project has ${what}, which is not known here`, {
+    hint: 'heimdall fleet export writes such a file; a newer version may have written this one',
+  })
+}
+
+/** Refuses while an entry is in doubt. */
+export function setMembership(path: string, membership: Membership | undefined): Place {
+  return inDatabase(path, (db) =>
+    db.transaction(() => {
+      const sql = new Statements(db)
+      if (membership !== undefined) mark(sql, membership)
+      else {
+        const pending = pendingIn(sql)
+        if (pending !== undefined)
+          throw new HeimdallError('OUTCOME_UNKNOWN', `what became of entry ${pending.id} is not known yet`, {
+            hint: 'run any command when the engine is back: that settles it',
+            details: { entry: pending.id },
+          })
+        sql.run(`DELETE FROM local_settings WHERE key = ? OR key GLOB ?`, FLEET_SETTING, `${FLEET_SETTING}:*`)
+      }
+      return placeOf(sql)
+    }),
+  )
+}
+
+function mark(sql: Statements, membership: Membership): void {
+  sql.run(
+    'INSERT INTO local_settings (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2',
+    FLEET_SETTING,
+    JSON.stringify(membership),
+  )
+}
+
+/** For people: where this copy stands, and what of it is on its way. */
+export function placeIn(path: string): { readonly at: Place; readonly pending: string | undefined } {
+  return inDatabase(path, (db) => {
+    const sql = new Statements(db)
+    return { at: placeOf(sql), pending: pendingIn(sql)?.id }
+  })
+}
+
+/** The newest of this machine's entries, oldest first: to find out which of them an engine has lost. */
+export function lastPlaces(path: string): (Place & { readonly by: string | null })[] {
+  return inDatabase(path, (db) =>
+    new Statements(db)
+      .all('SELECT seq, id, haid FROM entries ORDER BY seq DESC LIMIT ?', FLEET_PLACES_COMPARED)
+      .map(({ seq, id, haid }) => ({ seq: Number(seq), id: String(id), by: haid === null ? null : String(haid) }))
+      .toReversed(),
+  )
+}
+
+function inDatabase<T>(path: string, act: (db: Database) => T): T {
+  const db = openDatabase(path, { migrations: MIGRATIONS })
+  try {
+    return act(db)
+  } finally {
+    db.close()
+  }
+}

@@ -1,0 +1,206 @@
+// The trail of a host's hooks: one line for each time that one was called, by which everybody can tell whether they fire, and what the host is doing now.
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { isErrno } from '../errors.ts'
+import { HOOK_TRAIL_BYTES_MAX } from '../limits.ts'
+import type { Project } from '../paths.ts'
+import type { ProcessRef } from './who/process-ref.ts'
+
+export interface TrailLine {
+  /** By the wall: it is compared with when files were written. */
+  readonly at: number
+  readonly event: string
+  readonly host: string
+  readonly session?: string | undefined
+  readonly tool?: string | undefined
+  readonly use?: string | undefined
+  readonly denied?: true
+  /** Of the start of a session. */
+  readonly agent?: string | undefined
+  readonly transcript?: string | undefined
+  /** Calls of this turn that no hook was asked about, told at its end. */
+  readonly missed?: readonly string[]
+}
+
+export interface Trail {
+  readonly tree: ProcessRef
+  readonly lines: readonly TrailLine[]
+}
+
+/** Where all of it lies, for whoever watches for news. */
+export const trailsDir = ({ coordinationDir }: Project): string => join(coordinationDir, 'hosts')
+const trailPath = (project: Project, tree: ProcessRef): string =>
+  join(trailsDir(project), `${encodeURIComponent(tree)}.jsonl`)
+
+/** One write, so that hooks that are called at once do not mix. */
+export function leaveTrail(project: Project, tree: ProcessRef, line: TrailLine): void {
+  const path = trailPath(project, tree)
+  const fd = opened(path, trailsDir(project))
+  try {
+    writeSync(fd, `${JSON.stringify(line)}\n`)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function opened(path: string, dir: string): number {
+  try {
+    return openSync(path, 'a', 0o600)
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    return openSync(path, 'a', 0o600)
+  }
+}
+
+export function readTrail(project: Project, tree: ProcessRef): Trail {
+  return { tree, lines: linesIn(trailPath(project, tree)) }
+}
+
+export const hasTrail = (project: Project, tree: ProcessRef): boolean => existsSync(trailPath(project, tree))
+
+/** Of every host that has called a hook here. */
+export function allTrails(project: Project): Trail[] {
+  return namesIn(trailsDir(project)).map((name) => ({
+    tree: decodeURIComponent(name.slice(0, -'.jsonl'.length)),
+    lines: linesIn(join(trailsDir(project), name)),
+  }))
+}
+
+/** Of hosts that have ended, and of those that have grown past all use. */
+export function clearTrails(project: Project, isGone: (tree: ProcessRef) => boolean): void {
+  for (const name of namesIn(trailsDir(project))) {
+    const path = join(trailsDir(project), name)
+    if (isGone(decodeURIComponent(name.slice(0, -'.jsonl'.length))) || isTooLarge(path)) rmSync(path, { force: true })
+  }
+  for (const ending of ['.jsonl.waits', '.jsonl.spent', '.jsonl.slip', '.jsonl.lock'])
+    clearMarks(project, ending, isGone)
+}
+
+const isTooLarge = (path: string): boolean =>
+  (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > HOOK_TRAIL_BYTES_MAX
+
+const namesIn = (dir: string): string[] => filesIn(dir, '.jsonl')
+
+const filesIn = (dir: string, ending: string): string[] =>
+  existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith(ending)) : []
+
+/** A line that was cut off by a kill is none. */
+function linesIn(path: string): TrailLine[] {
+  return (readIfThere(path) ?? '').split('\n').flatMap((line) => {
+    if (line === '') return []
+    try {
+      return [JSON.parse(line) as TrailLine]
+    } catch (error) {
+      if (error instanceof SyntaxError) return []
+      throw error
+    }
+  })
+}
+
+/** Beside the trail while a process notices what the session writes unasked. */
+const watchPath = (project: Project, tree: ProcessRef): string => `${trailPath(project, tree)}.watched`
+
+export function markWatched(project: Project, tree: ProcessRef, by: ProcessRef): void {
+  mkdirSync(trailsDir(project), { recursive: true, mode: 0o700 })
+  writeFileSync(watchPath(project, tree), by, { mode: 0o600 })
+}
+
+export const unmarkWatched = (project: Project, tree: ProcessRef): void =>
+  rmSync(watchPath(project, tree), { force: true })
+
+/** Marks that nobody will take away any more. */
+export const clearWatched = (project: Project, isGone: (tree: ProcessRef) => boolean): void =>
+  clearMarks(project, '.jsonl.watched', isGone)
+
+function clearMarks(project: Project, ending: string, isGone: (tree: ProcessRef) => boolean): void {
+  for (const name of filesIn(trailsDir(project), ending))
+    if (isGone(decodeURIComponent(name.slice(0, -ending.length))))
+      rmSync(join(trailsDir(project), name), { force: true })
+}
+
+/** The process that watches, alive or not. */
+export const watcherOf = (project: Project, tree: ProcessRef): ProcessRef | undefined =>
+  readIfThere(watchPath(project, tree))
+
+function readIfThere(path: string): string | undefined {
+  // Mostly there is none, and to ask is much cheaper than to be refused.
+  if (!existsSync(path)) return undefined
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+/** Beside the trail: what may pass for as long as nothing changes. */
+export const slipPath = (project: Project, tree: ProcessRef): string => `${trailPath(project, tree)}.slip`
+
+/** What the session has cost so far, for whoever shows it; the record of its run has the whole. */
+const spentPath = (project: Project, tree: ProcessRef): string => `${trailPath(project, tree)}.spent`
+
+export function putSpent(project: Project, tree: ProcessRef, spent: object): void {
+  writeFileSync(spentPath(project, tree), JSON.stringify(spent), { mode: 0o600 })
+}
+
+/** As it was put; nothing where nothing is known, or while it is written. */
+export const spentOf = (project: Project, tree: ProcessRef): unknown => jsonIn(spentPath(project, tree))
+
+function jsonIn(path: string): unknown {
+  const text = readIfThere(path) ?? ''
+  try {
+    return text === '' ? undefined : (JSON.parse(text) as unknown)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** For whoever must be alone with what belongs to the session. */
+export const trailLockPath = trailPath
+
+/** Beside the trail while a person is waited for: the next hook looks there first. */
+const waitPath = (project: Project, tree: ProcessRef): string => `${trailPath(project, tree)}.waits`
+
+export const isWaiting = (project: Project, tree: ProcessRef): boolean => existsSync(waitPath(project, tree))
+
+export function markWait(project: Project, tree: ProcessRef, wait: string): void {
+  mkdirSync(trailsDir(project), { recursive: true, mode: 0o700 })
+  const fd = openSync(waitPath(project, tree), 'w', 0o600)
+  try {
+    writeSync(fd, wait)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The wait that is marked, and goes on; nothing where there is none, or while it is written. */
+export const waitOf = (project: Project, tree: ProcessRef): unknown => jsonIn(waitPath(project, tree))
+
+/** The wait that was marked; it is over. Of several that take it, one has it; one that was cut short is none. */
+export function takeWait(project: Project, tree: ProcessRef): unknown {
+  const path = waitPath(project, tree)
+  const taken = `${path}.${process.pid}`
+  try {
+    renameSync(path, taken)
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined
+    throw error
+  }
+  const wait = jsonIn(taken)
+  rmSync(taken, { force: true })
+  return wait
+}

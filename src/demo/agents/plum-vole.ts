@@ -1,0 +1,22 @@
+// Needs a person: asks, waits for what is typed, goes on.
+import type { Agent } from './agent.ts'
+
+const QUESTION = 'Do amounts of half a cent round to even, or up? [even/up]'
+
+export async function plumVole(agent: Agent): Promise<number> {
+  agent.say('● reading src/money/round.ts\n')
+  await agent.think(2)
+  agent.say(QUESTION)
+  await agent.heimdall(['session', 'report', '--needs-input', QUESTION])
+  const answer = (await agent.typed()) ?? ''
+  await agent.heimdall(['session', 'report', '--working'])
+  if (answer === '') {
+    agent.say('\n● nobody has answered; leaving it as it is')
+    return 1
+  }
+  agent.say(`\n● rounding: ${answer}`)
+  const fact = ['fact', 'set', 'rounding', answer]
+  await agent.heimdall(fact)
+  await agent.think(2)
+  return 0
+}

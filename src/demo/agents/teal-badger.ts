@@ -1,0 +1,32 @@
+// Wants what another holds: is refused, queues, gets it, and accepts what was handed over.
+import { mustSucceed } from '../reply.ts'
+import type { Agent } from './agent.ts'
+import { finish, readBrief } from './work.ts'
+
+const FILE = 'src/book/exchange.ts'
+
+export async function tealBadger(agent: Agent): Promise<number> {
+  await readBrief(agent, '3.2')
+  const scopes = ['src/read/rows.ts', FILE, '--task', '3.2']
+  const { data, exit } = await agent.heimdall(['claim', 'take', ...scopes, '--intent', 'read rates'])
+  const [conflict] = (data['conflicts'] ?? []) as readonly { readonly agent_id?: string }[]
+  agent.say(`\n● refused (exit ${exit}): ${conflict?.agent_id ?? 'somebody'} holds src/read/**; waiting in line`)
+  const wait = ['claim', 'wait', ...scopes, '--timeout', '90s']
+  mustSucceed(wait, await agent.heimdall(wait))
+  agent.say('● both paths are mine now\n')
+  await agent.think(2)
+  const inbox = ['note', 'inbox', '--state', 'unread']
+  const notes = mustSucceed(inbox, await agent.heimdall(inbox)) as unknown as readonly { readonly message_id: string }[]
+  for (const { message_id: message } of notes)
+    for (const act of ['read', 'ack']) await agent.heimdall(['note', act, '--message', message])
+  agent.say(`● accepted ${notes.length} handoff\n`)
+  await agent.think(2)
+  const workshop = agent.server('workshop')
+  const text = 'export const exchange = (minor: bigint, rate: bigint): bigint => (minor * rate) / 1_000_000n\n'
+  const written = await workshop.call('write_file', { path: FILE, text })
+  agent.say(`● ${written.ok ? written.text : written.message}`)
+  await workshop.end()
+  await finish(agent, '3.2', FILE)
+  await agent.think(2)
+  return 0
+}

@@ -1,0 +1,383 @@
+// A worker reached over A2A, 1.0 or 0.3, with the extension or without.
+import { type AgentCard, type Message, Role, type SendMessageRequest, type Task, TaskState } from '@a2a-js/sdk'
+import {
+  type Client,
+  ClientFactory,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+  ServiceParameters,
+  withA2AExtensions,
+  withA2AVersion,
+} from '@a2a-js/sdk/client'
+import { TaskNotFoundError } from '@a2a-js/sdk/errors'
+import { type Clock, pause } from '../../clock.ts'
+import { HeimdallError } from '../../errors.ts'
+import { PEER_ANSWER_MS, PEER_POLL_MS } from '../../limits.ts'
+import { writeInline } from '../inline.ts'
+import { type Announce, DISPATCH_PROTOCOL, parseAnnounce, resultOf, type TaskDispatch } from '../messages.ts'
+import { type At, isAt, type Peer, type Reply } from '../peer.ts'
+import { hashText } from '../short-hash.ts'
+import { dataPart, EXTENSION, textOf, textPart } from './extension.ts'
+import { announceIn, announceOf } from './first-reply.ts'
+import { contextOf, isLater, replyInWords } from './plain-reply.ts'
+import { isEnded, isInterrupted, resultFrom } from './task-view.ts'
+
+export interface A2aPeerOptions {
+  readonly name: string
+  readonly url: string
+  /** Read at each request: a token may be replaced while we run. */
+  readonly token: () => string | undefined
+  readonly clock: Clock
+  readonly note: (line: string) => void
+  /** What it announces with a reply. */
+  readonly onAnnounce?: (announce: Announce, speaks: 'extension' | 'plain') => Promise<void>
+}
+
+export class A2aPeer implements Peer {
+  readonly #options: A2aPeerOptions
+  #client: Promise<{ readonly client: Client; readonly card: AgentCard }> | undefined
+  /** It showed the extension in its card and did not answer under it: then it is none. */
+  #isDowngraded = false
+  #echoed = false
+  /** What a plain peer has said of itself in its prose. */
+  #learned: Announce | undefined
+
+  constructor(options: A2aPeerOptions) {
+    this.#options = options
+  }
+
+  async send(contract: TaskDispatch, earlier: readonly string[], signal: AbortSignal): Promise<Reply> {
+    return await this.#asked(signal, async (client, card, within) => {
+      const isExtended = this.#isExtended(card)
+      this.#echoed = false
+      const sentAt = new Date(this.#options.clock.wallMs()).toISOString()
+      const answer = await client.sendMessage(
+        {
+          tenant: '',
+          message: dispatchMessage({ ...contract, sent_at: sentAt }, earlier, isExtended),
+          configuration: configurationFor(contract),
+          metadata: undefined,
+        },
+        { signal: within, ...(isExtended ? EXTENDED : {}) },
+      )
+      if ('messageId' in answer) {
+        await this.#hear(announceIn(answer), 'plain')
+        return replyInWords(textOf(answer), contract)
+      }
+      if (isExtended && !this.#isEcho(answer)) return await this.#downgrade(client, answer, contract, within)
+      await this.#hear(announceOf(answer), isExtended ? 'extension' : 'plain')
+      return this.#replyOf(answer, contract)
+    })
+  }
+
+  /** Phase 2 of the seed: it may say what it is in its first reply. Who it is, its token has said. */
+  async #hear(announce: Announce | undefined, speaks: 'extension' | 'plain'): Promise<void> {
+    if (announce === undefined) return
+    const own = { ...announce, worker: { ...announce.worker, agent_id: this.#options.name } }
+    if (speaks === 'plain') this.#learned = { ...own, seq: 0 }
+    await this.#options.onAnnounce?.(own, speaks)
+  }
+
+  async follow(
+    remoteId: string,
+    contract: TaskDispatch,
+    at: At,
+    onProgress: (line: string) => void,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    const { clock } = this.#options
+    if (isLater(remoteId)) return { kind: 'later', remoteId }
+    for (;;) {
+      const reply = await this.#asked(signal, async (client, _card, within) =>
+        this.#replyOf(
+          await client.getTask({ id: remoteId, tenant: '', historyLength: undefined }, { signal: within }),
+          contract,
+        ),
+      )
+      if (!isAt(reply, at) || signal.aborted) return reply
+      // The stream says when to look; the look is what counts. One that asks may have ended its stream with the question.
+      const isTold = at === 'working' && (await this.#listen(remoteId, onProgress, signal))
+      if (!isTold) await pause(clock, PEER_POLL_MS, signal)
+    }
+  }
+
+  async answer(
+    remoteId: string,
+    contract: TaskDispatch,
+    { text, id }: { readonly text: string; readonly id: string },
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    return await this.#asked(signal, async (client, card, within) => {
+      const isExtended = this.#isExtended(card)
+      const answer = await client.sendMessage(
+        {
+          tenant: '',
+          message: answerMessage(contract, remoteId, id, text, isExtended),
+          configuration: configurationFor(contract),
+          metadata: undefined,
+        },
+        { signal: within, ...(isExtended ? EXTENDED : {}) },
+      )
+      // What it says of itself is not asked for: how the task stands is looked up.
+      return 'messageId' in answer ? { kind: 'working', remoteId } : this.#replyOf(answer, contract)
+    })
+  }
+
+  async cancel(remoteId: string, signal: AbortSignal): Promise<void> {
+    await this.#asked(signal, async (client, card, within) => {
+      await client.cancelTask(
+        { id: remoteId, tenant: '', metadata: undefined },
+        { signal: within, ...(this.#isExtended(card) ? EXTENDED : {}) },
+      )
+      return { kind: 'working', remoteId }
+    })
+  }
+
+  async pull(signal: AbortSignal): Promise<{ announce: Announce; speaks: 'extension' | 'plain' } | undefined> {
+    let pulled: { announce: Announce; speaks: 'extension' | 'plain' } | undefined
+    await this.#asked(signal, async (client, card, within) => {
+      const extension = card.capabilities?.extensions.find(({ uri }) => uri === EXTENSION)
+      if (extension === undefined || this.#isDowngraded)
+        pulled = { announce: this.#learned ?? plainAnnounce(this.#options.name, card), speaks: 'plain' }
+      else {
+        const live = await liveCardOf(client, within)
+        const params = live.capabilities?.extensions.find(({ uri }) => uri === EXTENSION)?.params
+        pulled = { announce: parseAnnounce(params?.['session_announce']), speaks: 'extension' }
+      }
+      return { kind: 'working', remoteId: '' }
+    })
+    return pulled
+  }
+
+  /** What the peer shows of itself, or why it does not. */
+  async check(
+    signal: AbortSignal,
+  ): Promise<{ card?: AgentCard; protocol?: string; isExtended?: boolean; why?: string }> {
+    let shown: { card: AgentCard; protocol: string; isExtended: boolean } | undefined
+    const reply = await this.#asked(signal, async (client, card, within) => {
+      if (this.#isExtended(card)) await liveCardOf(client, within)
+      shown = { card, protocol: client.protocolVersion, isExtended: this.#isExtended(card) }
+      return { kind: 'working', remoteId: '' }
+    })
+    if (shown !== undefined) return shown
+    return { why: 'why' in reply ? reply.why : reply.kind }
+  }
+
+  #isExtended(card: AgentCard): boolean {
+    return !this.#isDowngraded && card.capabilities?.extensions.some(({ uri }) => uri === EXTENSION) === true
+  }
+
+  #isEcho(task: Task): boolean {
+    return this.#echoed || task.metadata?.[EXTENSION] !== undefined
+  }
+
+  /** The card alone proves nothing. What requires something must not run at a peer that did not hear of it. */
+  async #downgrade(client: Client, task: Task, contract: TaskDispatch, signal: AbortSignal): Promise<Reply> {
+    this.#isDowngraded = true
+    this.#options.note(`${this.#options.name} shows the extension and does not answer under it: taken as plain`)
+    const { required_mcp: mcp, required_capabilities: tools } = contract.requirements
+    if (mcp.length + tools.length === 0) return this.#replyOf(task, contract)
+    if (!isEnded(task.status?.state)) await this.#withdraw(client, task.id, signal)
+    return {
+      kind: 'ended',
+      remoteId: task.id,
+      result: resultOf({
+        task_id: contract.task.task_id,
+        attempt: contract.attempt,
+        status: 'blocked',
+        tokens_spent: null,
+        usage: { source: 'unknown' },
+        blocked_reason: 'the worker did not answer under the extension that it shows',
+        blocked: { class: 'capability', code: 'tool_missing', missing: [EXTENSION] },
+      }),
+    }
+  }
+
+  /** It may have ended meanwhile, or know nothing of cancelling: its result does not count either way. */
+  async #withdraw(client: Client, id: string, signal: AbortSignal): Promise<void> {
+    try {
+      await client.cancelTask({ id, tenant: '', metadata: undefined }, { signal })
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      this.#options.note(`${this.#options.name} does not take it back: ${error.message}`)
+    }
+  }
+
+  #replyOf(task: Task, contract: TaskDispatch): Reply {
+    const state = task.status?.state
+    const isOurs = task.metadata?.[EXTENSION] !== undefined
+    if (isEnded(state)) return { kind: 'ended', remoteId: task.id, result: resultFrom(task, contract, isOurs) }
+    if (isInterrupted(state)) {
+      const isAuth = state === TaskState.TASK_STATE_AUTH_REQUIRED
+      const words = task.status?.message === undefined ? '' : textOf(task.status.message).trim()
+      return {
+        kind: 'asks',
+        remoteId: task.id,
+        question: words === '' ? `the worker asks for ${isAuth ? 'authorisation' : 'input'}` : words,
+        isAuth,
+      }
+    }
+    return { kind: 'working', remoteId: task.id }
+  }
+
+  /** True when it told of an end or a question; false where it cannot stream, or broke off. */
+  async #listen(remoteId: string, onProgress: (line: string) => void, signal: AbortSignal): Promise<boolean> {
+    try {
+      const { client, card } = await this.#connected()
+      if (card.capabilities?.streaming !== true) return false
+      for await (const { payload } of client.resubscribeTask({ id: remoteId, tenant: '' }, { signal })) {
+        if (payload?.$case !== 'statusUpdate') continue
+        const { status } = payload.value
+        if (status?.message !== undefined) onProgress(textOf(status.message))
+        if (isEnded(status?.state) || isInterrupted(status?.state)) return true
+      }
+      return false
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      return false
+    }
+  }
+
+  /** Every way a peer can fail to answer, as a reply. */
+  async #asked(
+    signal: AbortSignal,
+    act: (client: Client, card: AgentCard, signal: AbortSignal) => Promise<Reply>,
+  ): Promise<Reply> {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(PEER_ANSWER_MS)])
+    let isConnected = false
+    try {
+      const { client, card } = await Promise.race([this.#connected(), rejectedAt(within)])
+      isConnected = true
+      return await act(client, card, within)
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      // Its card may be another when it is there again.
+      this.#client = undefined
+      if (error instanceof TaskNotFoundError) return { kind: 'unknown', why: error.message }
+      return failureOf(error, isConnected)
+    }
+  }
+
+  #connected(): Promise<{ readonly client: Client; readonly card: AgentCard }> {
+    this.#client ??= this.#connect()
+    return this.#client
+  }
+
+  async #connect(): Promise<{ readonly client: Client; readonly card: AgentCard }> {
+    const shown: typeof fetch = async (input, init) => {
+      const headers = new Headers(init?.headers)
+      const token = this.#options.token()
+      if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
+      const response = await fetch(input, { ...init, headers })
+      if (response.headers.get('a2a-extensions')?.includes(EXTENSION) === true) this.#echoed = true
+      if (response.headers.get('x-a2a-extensions')?.includes(EXTENSION) === true) this.#echoed = true
+      if (response.status === 401 || response.status === 403)
+        throw new HeimdallError('PEER_FORBIDDEN', `${this.#options.name} does not take our token (${response.status})`)
+      return response
+    }
+    const legacyCompat = { enabled: true }
+    const timed: typeof fetch = (input, init) => shown(input, { signal: AbortSignal.timeout(PEER_ANSWER_MS), ...init })
+    const resolver = new DefaultAgentCardResolver({ fetchImpl: timed, legacyCompat })
+    const factory = new ClientFactory({
+      transports: [
+        new JsonRpcTransportFactory({ fetchImpl: shown, legacyCompat }),
+        new RestTransportFactory({ fetchImpl: shown, legacyCompat }),
+      ],
+      cardResolver: resolver,
+    })
+    const card = await resolver.resolve(this.#options.url)
+    return { client: await factory.createFromAgentCard(card), card }
+  }
+}
+
+/** Asked of the transport, which asks each time; what the client asks for is kept. The version goes with it by hand. */
+const liveCardOf = (client: Client, signal: AbortSignal): Promise<AgentCard> =>
+  client.transport.getExtendedAgentCard(
+    { tenant: '' },
+    { signal, serviceParameters: ServiceParameters.create(withA2AVersion(client.protocolVersion)) },
+  )
+
+const EXTENDED = { serviceParameters: ServiceParameters.create(withA2AExtensions(EXTENSION)) }
+
+const rejectedAt = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    const give = (): void => reject(new Error('no answer in time'))
+    if (signal.aborted) give()
+    else signal.addEventListener('abort', give, { once: true })
+  })
+
+/** Which failures prove that nothing was begun. */
+function failureOf(error: Error, isConnected: boolean): Reply {
+  const why = describe(error)
+  if (error instanceof HeimdallError || !isConnected || /ECONNREFUSED|ENOTFOUND|EHOSTUNREACH/.test(why))
+    return { kind: 'refused', why }
+  // It answered, in the protocol's words: it will not have it.
+  if ('reason' in error) return { kind: 'rejected', why }
+  return { kind: 'silent', why }
+}
+
+function describe(error: Error): string {
+  const cause = error.cause instanceof Error ? error.cause : undefined
+  const code = (cause as { code?: unknown } | undefined)?.code
+  return [error.message, cause?.message, typeof code === 'string' ? code : undefined]
+    .filter((part) => part !== undefined && part !== '')
+    .join(': ')
+}
+
+/** The brief as text always, so that no peer runs an empty prompt; the contract as data where it is understood, as hints elsewhere. */
+function dispatchMessage(contract: TaskDispatch, earlier: readonly string[], isExtended: boolean): Message {
+  const { task, attempt, deadline, brief } = contract
+  const envelope = { dispatch_id: task.task_id, attempt, priority: task.priority, deadline, trace: contract.trace }
+  return {
+    messageId: hashText(`${task.task_id}#${attempt}`),
+    // A peer that knows no ids of ours is known by the conversation.
+    contextId: isExtended ? task.task_id : contextOf(task.task_id, attempt),
+    taskId: '',
+    role: Role.ROLE_USER,
+    parts: isExtended
+      ? [textPart(brief), dataPart({ ...contract, protocol_version: DISPATCH_PROTOCOL, dispatch_id: task.task_id })]
+      : [textPart(writeInline(contract))],
+    metadata: isExtended ? { [EXTENSION]: envelope } : undefined,
+    extensions: isExtended ? [EXTENSION] : [],
+    referenceTaskIds: isExtended ? [...earlier] : [],
+  }
+}
+
+/** To the same task at the worker, in the words of a person. */
+const answerMessage = (
+  { task, attempt }: TaskDispatch,
+  remoteId: string,
+  id: string,
+  text: string,
+  isExtended: boolean,
+): Message => ({
+  messageId: hashText(`${task.task_id}#${attempt}#${id}`),
+  contextId: isExtended ? task.task_id : contextOf(task.task_id, attempt),
+  taskId: remoteId,
+  role: Role.ROLE_USER,
+  parts: [textPart(text)],
+  metadata: isExtended ? { [EXTENSION]: { dispatch_id: task.task_id, attempt } } : undefined,
+  extensions: isExtended ? [EXTENSION] : [],
+  referenceTaskIds: [],
+})
+
+const configurationFor = ({ task }: TaskDispatch): NonNullable<SendMessageRequest['configuration']> => ({
+  acceptedOutputModes: task.reply_schema === 'prose' ? ['text/plain'] : ['application/json', 'text/plain'],
+  returnImmediately: true,
+  historyLength: undefined,
+  taskPushNotificationConfig: undefined,
+})
+
+/** What is known of a peer that announces nothing. */
+function plainAnnounce(name: string, card: AgentCard): Announce {
+  return parseAnnounce({
+    type: 'SESSION_ANNOUNCE',
+    protocol_version: DISPATCH_PROTOCOL,
+    worker: { agent_id: name, model: '', model_tier: 'unknown', context_window: 0 },
+    capabilities: { tools: [], mcp_servers: [] },
+    mcp_health: {},
+    session: { context_id: '', active_tasks: 0, repo_state: { branch: null, clean: true }, session_fresh: true },
+    instance_id: card.version,
+  })
+}

@@ -1,0 +1,141 @@
+// A worker with its transport: its desk behind an A2A address, its announces to whoever orchestrates.
+import { join } from 'node:path'
+import type { Coordination } from '../../coordination/coordination.ts'
+import { HeimdallError } from '../../errors.ts'
+import type { Announce } from '../messages.ts'
+import { takeAlone } from '../only-one.ts'
+import { type KnownPeer, LOCAL, localPeers, newToken, publishAddress, whoShows, withdrawAddress } from '../peers.ts'
+import { drainSetting } from '../worker/drain-setting.ts'
+import { type DeskOptions, WorkerDesk } from '../worker/worker-desk.ts'
+import { LogDesk } from '../by-log/log-desk.ts'
+import { membershipIn } from '../../coordination/membership.ts'
+import { Announcing } from './announcing.ts'
+import { agentCard, legacyCard, liveCard, workerFacts } from './card.ts'
+import { serveA2a } from './http-server.ts'
+import { spilledReply } from './task-view.ts'
+import { workerMethods } from './worker-methods.ts'
+
+export interface WorkerWish {
+  readonly room: Coordination
+  readonly dir: string
+  readonly workerId: string
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly version: string
+  readonly desk: Omit<DeskOptions, 'room' | 'workerId' | 'note' | 'profile'>
+  readonly profile: (url: () => string | undefined) => DeskOptions['profile']
+  /** Peers of the settings that may send tasks, and that are told of us. */
+  readonly orchestrators: () => readonly KnownPeer[]
+  readonly note: (line: string) => void
+}
+
+export interface RunningWorker {
+  readonly url: string
+  readonly desk: WorkerDesk
+  readonly announce: () => Promise<Announce>
+  /** Takes nothing more, and says so. */
+  drain(): Promise<void>
+  /** What runs goes on in its sessions; the next start finds it. */
+  stop(): Promise<void>
+}
+
+export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
+  const { room, dir, workerId, note } = wish
+  const release = takeAlone(join(dir, `worker-${workerId}.lock`))
+  if (release === undefined)
+    throw new HeimdallError('WORKER_RUNNING', `a worker ${workerId} runs already for this repository`, {
+      hint: 'give this one another --name',
+    })
+  const over = new AbortController()
+  try {
+    let url: string | undefined
+    const token = newToken()
+    const desk = new WorkerDesk({ ...wish.desk, room, workerId, note, profile: wish.profile(() => url) })
+    const first = await desk.announce()
+    const server = await serveA2a({
+      ...wish.listen,
+      methods: (at) => {
+        url = at
+        const facts = workerFacts({ ...first, url: at }, at, wish.version)
+        return workerMethods({
+          desk,
+          card: agentCard(facts),
+          url: at,
+          liveCard: (announce) => liveCard(facts, announce),
+        })
+      },
+      legacyCard: (at) => legacyCard(workerFacts(first, at, wish.version)),
+      reply: (id, principal) => {
+        const assignment = desk.assignment(id)
+        return assignment?.from === principal ? spilledReply(assignment) : undefined
+      },
+      authenticate: (shown) =>
+        whoShows(shown, [
+          { name: LOCAL, url: '', role: 'orchestrator', token: () => token, origin: process.pid },
+          ...wish.orchestrators(),
+        ]),
+      note,
+    })
+    publishAddress(dir, 'worker', { name: workerId, url: server.url, token, pid: process.pid })
+    desk.recover()
+    // In a fleet it is the log that everybody hears, on this machine too.
+    const inLog = membershipIn(room.store) === undefined ? undefined : new LogDesk({ room, workerId, desk, note })
+    const announcing = new Announcing({
+      announce: () => desk.announce(),
+      also: inLog === undefined ? undefined : (announce) => inLog.announce(announce),
+      // An orchestrator of this machine knows us by the address that we have just put there.
+      orchestrators: () => [
+        ...(inLog === undefined ? localPeers(dir, 'orchestrator') : []).map((one) => ({ ...one, token: () => token })),
+        ...wish.orchestrators(),
+      ],
+      onCancel: (id) =>
+        void desk.cancel(id, 'its orchestrator has gone on without it').catch((error: unknown) => note(String(error))),
+      clock: room.clock,
+      note,
+    })
+    await announcing.start()
+    const drain = async (): Promise<void> => {
+      desk.drain()
+      await announcing.say()
+    }
+    const following = Promise.all([
+      follow(wish, over.signal, announcing, drain),
+      inLog?.run(over.signal),
+      room.store.link(over.signal, (error) => note(error.message)),
+    ])
+    return {
+      url: server.url,
+      desk,
+      announce: () => desk.announce(),
+      drain,
+      async stop() {
+        desk.drain()
+        await announcing.stop()
+        withdrawAddress(dir, 'worker', workerId)
+        over.abort()
+        await following
+        await server.close()
+        release()
+      },
+    }
+  } catch (error) {
+    over.abort()
+    release()
+    throw error
+  }
+}
+
+/** Tasks that begin and end change what is announced; so does a person's word. */
+async function follow(
+  { room, workerId }: WorkerWish,
+  signal: AbortSignal,
+  announcing: Announcing,
+  drain: () => Promise<void>,
+): Promise<void> {
+  const from = room.store.read((rows) => rows.head())
+  for await (const { puts } of room.store.follow(from, signal)) {
+    if (puts.some((put) => put.table === 'assignments' && 'row' in put && put.row['worker_id'] === workerId))
+      announcing.changed()
+    if (puts.some((put) => put.table === 'settings' && 'row' in put && put.row['key'] === drainSetting(workerId)))
+      await drain()
+  }
+}

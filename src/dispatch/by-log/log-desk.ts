@@ -1,0 +1,122 @@
+// A worker's part in a fleet: takes attempts that stand in the log for it, and ends what the log says is to be ended. Nothing listens.
+import type { Coordination } from '../../coordination/coordination.ts'
+import type { Attempt } from '../../coordination/dispatched.ts'
+import type { Reader } from '../../coordination/store.ts'
+import { HeimdallError } from '../../errors.ts'
+import { contractOf } from '../attempts.ts'
+import type { Announce } from '../messages.ts'
+import { isDispatched, readReason } from '../parking.ts'
+import { refuseAnswer } from '../questions.ts'
+import type { WorkerDesk } from '../worker/worker-desk.ts'
+import { takeAnnounce } from '../workers.ts'
+
+export interface LogDeskOptions {
+  readonly room: Coordination
+  readonly workerId: string
+  readonly desk: WorkerDesk
+  readonly note: (line: string) => void
+}
+
+/** Who has sent what comes by the log: whoever of the fleet orchestrates at the time. */
+export const FLEET_ORCHESTRATOR = 'fleet'
+
+export class LogDesk {
+  readonly #options: LogDeskOptions
+  readonly #ending = new Set<string>()
+
+  constructor(options: LogDeskOptions) {
+    this.#options = options
+  }
+
+  /** The row that all machines route by. No address: there is none to be reached at. When servers were asked last would be an entry each time. */
+  async announce(announce: Announce): Promise<readonly string[]> {
+    const { room, workerId } = this.#options
+    const { url: _, ...lasting } = announce
+    const from = { name: workerId, url: null, speaks: 'extension' } as const
+    return (await takeAnnounce(room, from, { ...lasting, mcp_checked: {} })).cancel
+  }
+
+  /** Until the signal. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { room } = this.#options
+    const from = room.store.read((rows) => rows.head())
+    await this.#look()
+    for await (const { puts } of room.store.follow(from, signal))
+      if (puts.some(({ table }) => table === 'attempts' || table === 'tasks')) await this.#look()
+  }
+
+  async #look(): Promise<void> {
+    const { room, workerId, desk, note } = this.#options
+    const { sent, unwanted, answers } = room.store.read((rows) => ({
+      answers: answersIn(rows, workerId),
+      sent: rows.attempts({ open: true }).filter((one) => one.workerId === workerId && one.state === 'sent'),
+      unwanted: rows
+        .assignments({ workerId, open: true })
+        .filter(({ taskId, attempt, from }) => from === FLEET_ORCHESTRATOR && !isWanted(rows, taskId, attempt)),
+    }))
+    for (const attempt of sent)
+      try {
+        await this.#take(attempt)
+      } catch (error) {
+        if (!(error instanceof HeimdallError)) throw error
+        note(`task ${attempt.taskId}: ${error.message}`)
+      }
+    for (const { assignmentId, key, answer } of answers) await this.#answer(assignmentId, key, answer)
+    for (const { assignmentId } of unwanted) {
+      if (this.#ending.has(assignmentId)) continue
+      this.#ending.add(assignmentId)
+      void desk.cancel(assignmentId, 'it is to be ended').catch((error: unknown) => note(String(error)))
+    }
+  }
+
+  async #answer(
+    assignmentId: string,
+    key: { readonly taskId: string; readonly number: number },
+    answer: { readonly text: string; readonly id: string },
+  ): Promise<void> {
+    const { room, desk } = this.#options
+    const given = await desk.answer(assignmentId, answer)
+    if ('why' in given) await refuseAnswer(room, key, given.why)
+  }
+
+  async #take({ taskId, number }: Attempt): Promise<void> {
+    const { room, desk } = this.#options
+    const contract = room.store.read((rows) => {
+      const sent = contractOf(rows, taskId)
+      const reserved = rows.tokenReservations(taskId).find(({ attempt }) => attempt === number)?.reserved
+      const budget = sent.task.token_budget === null ? null : (reserved ?? sent.task.token_budget)
+      return { ...sent, attempt: number, task: { ...sent.task, token_budget: budget } }
+    })
+    await desk.take({
+      contract,
+      from: FLEET_ORCHESTRATOR,
+      contextId: taskId,
+      // Decided at the head: an attempt that was given up meanwhile is begun by nobody.
+      isOpen: (rows) => rows.attempts({ taskId }).some((one) => one.number === number && one.state === 'sent'),
+    })
+  }
+}
+
+/** Of tasks that ask, what a person has said to it. */
+const answersIn = (
+  rows: Reader,
+  workerId: string,
+): {
+  readonly assignmentId: string
+  readonly key: { readonly taskId: string; readonly number: number }
+  readonly answer: { readonly text: string; readonly id: string }
+}[] =>
+  rows.assignments({ workerId, open: true }).flatMap(({ assignmentId, taskId, attempt, from, asks }) => {
+    const task = rows.task(taskId)
+    const answer = isDispatched(task) && task.dispatch.attempts === attempt ? readReason(task)?.answer : undefined
+    if (from !== FLEET_ORCHESTRATOR || asks === null || answer === undefined) return []
+    return [{ assignmentId, key: { taskId, number: attempt }, answer }]
+  })
+
+/** Neither cancelled nor gone on without. */
+function isWanted(rows: Reader, taskId: string, number: number): boolean {
+  const task = rows.task(taskId)
+  if (!isDispatched(task) || readReason(task)?.cancel !== undefined) return false
+  const attempt = rows.attempts({ taskId }).find((one) => one.number === number)
+  return attempt === undefined || attempt.state === 'sent' || attempt.state === 'accepted'
+}

@@ -1,0 +1,209 @@
+// One attempt on its way: sent to its worker, followed, its questions passed on, to its end.
+import { pause } from '../clock.ts'
+import type { Coordination } from '../coordination/coordination.ts'
+import type { Attempt, Why } from '../coordination/dispatched.ts'
+import { DISPATCH_LOOK_MS, DISPATCH_LOST_AFTER_MS } from '../limits.ts'
+import { acceptAttempt } from './attempts.ts'
+import type { Outcome } from './life.ts'
+import { resultOf, type TaskDispatch, type TaskResult } from './messages.ts'
+import { isDispatched, readReason } from './parking.ts'
+import type { At, Peer, Reply } from './peer.ts'
+import { dropQuestion, putQuestion, refuseAnswer } from './questions.ts'
+import { redacted } from './redacted.ts'
+
+export interface ErrandOptions {
+  readonly room: Coordination
+  /** Workers that may be asked, by name; looked up at each use, so that one that comes later is found. */
+  readonly peers: () => ReadonlyMap<string, { readonly peer: Peer; readonly url: string }>
+  readonly note: (line: string) => void
+  readonly attempt: Attempt
+  readonly contract: TaskDispatch
+  /** Nobody can have sent it before. */
+  readonly isNew: boolean
+}
+
+export class Errand {
+  readonly #errand: ErrandOptions
+
+  constructor(errand: ErrandOptions) {
+    this.#errand = errand
+  }
+
+  /** Nothing when it was stopped before the end. */
+  async outcome(signal: AbortSignal): Promise<Outcome | undefined> {
+    const { room, note, attempt, contract, isNew } = this.#errand
+    let remoteId = attempt.remoteId
+    let sinceMs = room.clock.monoMs()
+    let isSure = isNew
+    let at: At
+    const isOver = (): boolean => signal.aborted
+    for (;;) {
+      if (isOver()) return undefined
+      const peer = this.#errand.peers().get(attempt.workerId)?.peer
+      // Only one that asks at this moment is answered: whether it has an answer that went unanswered is looked at first.
+      const answer = typeof at === 'object' ? this.#reason()?.answer : undefined
+      const reply: Reply | undefined =
+        peer === undefined
+          ? { kind: 'silent', why: `${attempt.workerId} is no peer` }
+          : remoteId === null
+            ? await peer.send(contract, this.#earlier(), signal)
+            : answer !== undefined
+              ? await peer.answer(remoteId, contract, answer, signal)
+              : await this.#followed(peer, remoteId, at, signal)
+      if (isOver()) return undefined
+      if (reply === undefined) continue
+      if (reply.kind === 'working' || reply.kind === 'later' || reply.kind === 'ended' || reply.kind === 'asks') {
+        sinceMs = room.clock.monoMs()
+        if (remoteId === null) {
+          remoteId = reply.remoteId
+          await acceptAttempt(room, attempt, remoteId)
+        }
+      }
+      if (reply.kind === 'later') return await this.#answered(signal)
+      if (reply.kind === 'ended') return { kind: 'result', result: checked(reply.result, attempt) }
+      if (reply.kind === 'unknown') return { kind: 'lost', why: reply.why }
+      if (reply.kind === 'working') {
+        at = 'working'
+        await dropQuestion(room, attempt)
+        continue
+      }
+      if (reply.kind === 'asks') {
+        at = { question: reply.question, isAuth: reply.isAuth }
+        await putQuestion(room, attempt, at, answer !== undefined)
+        continue
+      }
+      if (reply.kind === 'rejected' && answer !== undefined) {
+        at = undefined
+        await refuseAnswer(room, attempt, reply.why)
+        continue
+      }
+      at = undefined
+      if (reply.kind === 'rejected' && remoteId === null)
+        return { kind: 'result', result: rejected(contract, attempt, reply.why) }
+      // It has the task, and will not say how it stands.
+      if (reply.kind === 'rejected' && room.clock.monoMs() - sinceMs >= DISPATCH_LOST_AFTER_MS)
+        return { kind: 'lost', why: `${attempt.workerId} does not say how it stands: ${reply.why}` }
+      // Once a send went unanswered, a refusal later proves nothing about it.
+      if (reply.kind === 'refused' && remoteId === null && isSure) return { kind: 'unreached', why: reply.why }
+      if (reply.kind === 'silent') isSure = false
+      if (this.#isGone() && room.clock.monoMs() - sinceMs >= DISPATCH_LOST_AFTER_MS)
+        return { kind: 'lost', why: `${attempt.workerId} is gone: ${reply.why}` }
+      note(`dispatch: ${attempt.workerId} does not answer for ${attempt.taskId}: ${reply.why}`)
+      await pause(room.clock, DISPATCH_LOOK_MS, signal)
+    }
+  }
+
+  /** Waits for an answer that comes by itself; whoever takes it ends the attempt. */
+  async #answered(signal: AbortSignal): Promise<Outcome | undefined> {
+    const { room, attempt } = this.#errand
+    const isOpen = (): boolean =>
+      room.store
+        .read((rows) => rows.attempts({ taskId: attempt.taskId }))
+        .some(({ number, endedMs }) => number === attempt.number && endedMs === null)
+    const from = room.store.read((rows) => rows.head())
+    const end = (): Outcome | undefined => {
+      if (this.#reason()?.cancel !== undefined)
+        return { kind: 'lost', why: 'it was to be ended, and its peer cannot be told' }
+      return this.#isGone() ? { kind: 'lost', why: `${attempt.workerId} is gone` } : undefined
+    }
+    if (!isOpen() || end() !== undefined) return isOpen() ? end() : undefined
+    for await (const { puts } of room.store.follow(from, signal))
+      if (puts.some(({ table }) => table === 'attempts' || table === 'tasks' || table === 'workers')) {
+        if (!isOpen()) return undefined
+        if (end() !== undefined) return end()
+      }
+    return undefined
+  }
+
+  /** Ids of earlier attempts at their workers. */
+  #earlier(): string[] {
+    const { room, attempt } = this.#errand
+    return room.store
+      .read((rows) => rows.attempts({ taskId: attempt.taskId }))
+      .flatMap(({ number, remoteId }) => (number < attempt.number && remoteId !== null ? [remoteId] : []))
+  }
+
+  #isGone(): boolean {
+    const { room, attempt } = this.#errand
+    const { workerId, instanceId } = attempt
+    const worker = room.store.read((rows) => rows.worker(workerId))
+    return worker === undefined || worker.state === 'gone' || worker.instanceId !== instanceId
+  }
+
+  /** Follows the attempt, and passes on that it is to be ended. Nothing when a person has answered what it asks. */
+  async #followed(peer: Peer, remoteId: string, at: At, signal: AbortSignal): Promise<Reply | undefined> {
+    const { note, attempt, contract } = this.#errand
+    const end = new AbortController()
+    const either = AbortSignal.any([signal, end.signal])
+    const answered = new AbortController()
+    const watched = this.#untilSaid(typeof at === 'object', either).then(async (said) => {
+      if (said === 'cancel') await peer.cancel(remoteId, either)
+      if (said !== 'answer') return
+      answered.abort()
+      end.abort()
+    })
+    try {
+      const reply = await peer.follow(remoteId, contract, at, (line) => note(`${attempt.taskId}: ${line}`), either)
+      return answered.signal.aborted ? undefined : reply
+    } finally {
+      end.abort()
+      await watched
+    }
+  }
+
+  #reason(): Why | undefined {
+    const { room, attempt } = this.#errand
+    const task = room.store.read((rows) => rows.task(attempt.taskId))
+    return isDispatched(task) ? readReason(task) : undefined
+  }
+
+  /** What a person, or the deadline, has to say to it. */
+  async #untilSaid(isAsking: boolean, signal: AbortSignal): Promise<'cancel' | 'answer' | undefined> {
+    const { room, attempt } = this.#errand
+    const { taskId } = attempt
+    const said = (): 'cancel' | 'answer' | undefined => {
+      const reason = this.#reason()
+      if (reason?.cancel !== undefined) return 'cancel'
+      return isAsking && reason?.answer !== undefined ? 'answer' : undefined
+    }
+    const from = room.store.read((rows) => rows.head())
+    if (said() !== undefined) return said()
+    for await (const { puts } of room.store.follow(from, signal))
+      if (puts.some((put) => put.table === 'tasks' && 'row' in put && put.row['task_id'] === taskId)) {
+        const now = said()
+        if (now !== undefined) return now
+      }
+    return undefined
+  }
+}
+
+/** A result is for the attempt that it names; any other was not asked for. */
+function checked(result: TaskResult, attempt: Attempt): TaskResult {
+  const isOurs =
+    (result.dispatch_id ?? result.task_id) === attempt.taskId && (result.attempt ?? attempt.number) === attempt.number
+  if (isOurs) return redacted(result)
+  return resultOf({
+    task_id: attempt.taskId,
+    attempt: attempt.number,
+    status: 'error',
+    tokens_spent: result.tokens_spent,
+    usage: result.usage,
+    error: { summary: `the worker sent a result of ${result.task_id}#${result.attempt ?? '?'}`, code: 'wrong_result' },
+  })
+}
+
+/** Nothing was begun; asked again, it would say the same. */
+const rejected = ({ task }: TaskDispatch, attempt: Attempt, why: string): TaskResult =>
+  resultOf({
+    task_id: task.task_id,
+    attempt: attempt.number,
+    status: 'error',
+    tokens_spent: 0,
+    usage: { source: 'runtime' },
+    error: {
+      summary: `${attempt.workerId} refused the message: ${why}`,
+      code: 'rejected',
+      phase: 'start',
+      side_effects: 'none',
+    },
+  })

@@ -1,0 +1,73 @@
+// Tasks that wait for something to happen: a time, a worker, another task. Waking puts them back into the queue.
+import { type Attempt, readWhy, type Why, type Worker } from '../coordination/dispatched.ts'
+import type { Moment } from '../coordination/moment.ts'
+import type { Reader, Task, Writer } from '../coordination/store.ts'
+import { leftOut } from './life.ts'
+import { needsText, readNeeds } from './needs.ts'
+
+/** A dispatched task. */
+export type DispatchedTask = Task & { readonly dispatch: NonNullable<Task['dispatch']> }
+
+export const isDispatched = (task: Task | undefined): task is DispatchedTask =>
+  task !== undefined && task.dispatch !== null
+
+export const readReason = ({ dispatch }: DispatchedTask): Why | undefined => readWhy(dispatch.reason)
+
+/** What a task needs now: those that refused it are left out, as far as that still holds. */
+export function needsNow(rows: Reader, task: DispatchedTask, attempts: readonly Attempt[], isWaking: boolean): string {
+  const isSameInstance = (attempt: Attempt): boolean => {
+    const worker = rows.worker(attempt.workerId)
+    return worker?.instanceId === attempt.instanceId && worker.state !== 'gone'
+  }
+  return needsText({
+    ...readNeeds(task.dispatch.needs),
+    not: [...new Set(leftOut(attempts, isSameInstance, isWaking))].sort(),
+  })
+}
+
+export function wake(rows: Writer, task: DispatchedTask, lifted: string | null = null): void {
+  const attempts = rows.attempts({ taskId: task.taskId })
+  const needs = readNeeds(needsNow(rows, task, attempts, true))
+  rows.putTask({
+    ...task,
+    state: 'queued',
+    dispatch: {
+      ...task.dispatch,
+      // Whoever announces something new is asked again, whatever it said before.
+      needs: needsText({ ...needs, not: needs.not.filter((one) => one !== lifted) }),
+      wakeMs: null,
+      reason: null,
+    },
+  })
+}
+
+/** Whatever waits for a worker may be for this one: the next choice says so. */
+export function wakeFor(rows: Writer, worker: Worker): void {
+  if (worker.state === 'draining' || worker.state === 'gone') return
+  for (const { taskId, wakeMs } of rows.parked()) {
+    if (wakeMs !== null) continue
+    const task = rows.task(taskId)
+    if (!isDispatched(task) || readReason(task)?.depends_on !== undefined) continue
+    wake(rows, task, worker.workerId)
+  }
+}
+
+/** Those whose time has come. Returns when the next one's does. */
+export function wakeDue(rows: Writer, now: Moment): number | undefined {
+  const waits: number[] = []
+  for (const { taskId, wakeMs } of rows.parked()) {
+    if (wakeMs === null) continue
+    const task = rows.task(taskId)
+    if (wakeMs > now.wallMs) waits.push(wakeMs - now.wallMs)
+    else if (isDispatched(task)) wake(rows, task)
+  }
+  return waits.length === 0 ? undefined : Math.min(...waits)
+}
+
+/** Those that waited for the end of a task. */
+export function wakeDependents(rows: Writer, endedTask: string): void {
+  for (const { taskId } of rows.parked()) {
+    const task = rows.task(taskId)
+    if (isDispatched(task) && readReason(task)?.depends_on === endedTask) wake(rows, task)
+  }
+}

@@ -1,0 +1,123 @@
+// Who tasks are sent to and who may send: peers of the user's settings, and those that run on this machine for the same repository.
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { lstatSync, readdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { PeerEntry } from '../config.ts'
+import { HeimdallError, isErrno } from '../errors.ts'
+import { isId } from '../ids.ts'
+import { PEER_TOKEN_BYTES_MAX } from '../limits.ts'
+import { type Env, type Project, stateDir } from '../paths.ts'
+import { readFileIfThere, removeIfThere } from '../storage/atomic-file.ts'
+import { readJsonIfThere, writePrivate } from './json-file.ts'
+import { hashText } from './short-hash.ts'
+
+/** A peer, with what it shows us and we show it. */
+export interface KnownPeer {
+  readonly name: string
+  readonly url: string
+  readonly role: PeerEntry['role']
+  /** Nothing where it cannot be read: then nobody is this peer. */
+  readonly token: () => string | undefined
+  /** `settings`, or the process that put it here. */
+  readonly origin: 'settings' | number
+}
+
+/** Of this repository, below the user's own state: nothing that arrives with a repository is in here. */
+export const dispatchDir = (env: Env, project: Project): string =>
+  join(stateDir(env), 'dispatch', hashText(project.coordinationDir).slice(0, 16))
+
+interface Address {
+  readonly name: string
+  readonly url: string
+  readonly token: string
+  readonly pid: number
+}
+
+/** Whoever can read the address of a process is its user on its machine; no id of a peer is spelt like this. */
+export const LOCAL = '@local'
+
+export const newToken = (): string => randomBytes(32).toString('base64url')
+
+const addressPath = (dir: string, role: PeerEntry['role'], name: string): string =>
+  join(dir, `${role}s`, `${name}.json`)
+
+/** For the commands of this user on this machine: where it is, and what to show it. Only its owner can read it. */
+export function publishAddress(dir: string, role: PeerEntry['role'], address: Address): void {
+  writePrivate(addressPath(dir, role, address.name), JSON.stringify(address))
+}
+
+export const withdrawAddress = (dir: string, role: PeerEntry['role'], name: string): boolean =>
+  removeIfThere(addressPath(dir, role, name))
+
+export function localPeers(dir: string, role: PeerEntry['role']): KnownPeer[] {
+  return namesIn(join(dir, `${role}s`)).flatMap((name) => {
+    const path = addressPath(dir, role, name)
+    const address = isPrivate(path) ? (readJsonIfThere(path) as Address | undefined) : undefined
+    if (address === undefined) return []
+    return [{ name, url: address.url, role, token: () => address.token, origin: address.pid }]
+  })
+}
+
+/** Refuses what would be sent in the open, or to nobody. */
+export function settingsPeers(entries: readonly PeerEntry[], role: PeerEntry['role'], cwd: string): KnownPeer[] {
+  return entries
+    .filter((entry) => entry.role === role)
+    .map((entry) => {
+      if (!isId(entry.name)) throw invalid(entry, 'its name is no id')
+      if (!isUrl(entry.url)) throw invalid(entry, 'its url is neither http nor https')
+      const path = resolve(cwd, entry.token_file.replace(/^~(?=\/)/, homedir()))
+      return { name: entry.name, url: entry.url, role, token: () => readToken(path), origin: 'settings' as const }
+    })
+}
+
+const invalid = ({ name }: PeerEntry, problem: string): HeimdallError =>
+  new HeimdallError('PEER_INVALID', `peer ${JSON.stringify(name)}: ${problem}`)
+
+/** Nothing for a file that is not there; one that others can read is refused. */
+export function readToken(path: string): string | undefined {
+  if (!isPrivate(path)) return undefined
+  const bytes = readFileIfThere(path)
+  if (bytes === undefined || bytes.length > PEER_TOKEN_BYTES_MAX) return undefined
+  const token = bytes.toString('utf8').trim()
+  return token === '' ? undefined : token
+}
+
+function isPrivate(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return false
+  if (!stats.isFile() || (stats.mode & 0o077) !== 0 || (process.getuid !== undefined && stats.uid !== process.getuid()))
+    throw new HeimdallError('PEER_INVALID', `${path} can be read by others, or is not your own`, {
+      hint: `chmod 600 ${path}`,
+    })
+  return true
+}
+
+/** Which peer shows this token. Every one is compared, and each in full. */
+export function whoShows(token: string, peers: readonly KnownPeer[]): string | undefined {
+  let found: string | undefined
+  for (const { name, token: of } of peers) {
+    const known = of()
+    if (known !== undefined && isSame(known, token)) found = name
+  }
+  return found
+}
+
+const isSame = (one: string, other: string): boolean =>
+  timingSafeEqual(Buffer.from(hashText(one), 'hex'), Buffer.from(hashText(other), 'hex'))
+
+function isUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+}
+
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir)
+      .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+      .map((name) => name.slice(0, -'.json'.length))
+      .sort()
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return []
+    throw error
+  }
+}

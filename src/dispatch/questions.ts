@@ -1,0 +1,111 @@
+// Questions of a worker in the middle of a task: asked of a person, answered once, and passed on to the same task at the worker. The attempt goes on meanwhile.
+import { createHash } from 'node:crypto'
+import { changeAsOther } from '../coordination/change.ts'
+import type { Coordination } from '../coordination/coordination.ts'
+import type { Question, Why } from '../coordination/dispatched.ts'
+import { iso } from '../coordination/moment.ts'
+import type { Writer } from '../coordination/store.ts'
+import { HeimdallError } from '../errors.ts'
+import { printable } from '../ids.ts'
+import { DISPATCH_TEXT_CHARS_MAX } from '../limits.ts'
+import type { AttemptKey } from './attempts.ts'
+import { type DispatchedTask, isDispatched, readReason } from './parking.ts'
+import { redactText } from './redacted.ts'
+
+/** `isAgain`: what was answered did not do, and it asks once more, perhaps with the same words. */
+export async function putQuestion(
+  room: Coordination,
+  key: AttemptKey,
+  { question, isAuth }: Question,
+  isAgain = false,
+): Promise<void> {
+  const words = redactText(question.slice(0, DISPATCH_TEXT_CHARS_MAX))
+  await changeAsOther(room, { kind: 'system' }, ({ rows, now, record }) => {
+    const task = underWay(rows, key)
+    if (task === undefined) return
+    const asked = readReason(task)?.asks
+    if (!isAgain && asked?.question === words && asked.isAuth === isAuth) return
+    say(rows, task, { why: words, asks: { question: words, isAuth, since: iso(now.wallMs) } })
+    record({ type: 'TASK_ASKS', task: key.taskId, payload: { attempt: key.number, question: words, auth: isAuth } })
+  })
+}
+
+/** It goes on: whoever answered it, and wherever. */
+export async function dropQuestion(room: Coordination, key: AttemptKey): Promise<void> {
+  const isAsked = room.store.read((rows) => {
+    const task = rows.task(key.taskId)
+    return isDispatched(task) && readReason(task)?.asks !== undefined
+  })
+  if (!isAsked) return
+  await changeAsOther(room, { kind: 'system' }, ({ rows }) => {
+    const task = underWay(rows, key)
+    if (task !== undefined) say(rows, task, undefined)
+  })
+}
+
+/** The worker did not take the answer: the question stands, and says so. */
+export async function refuseAnswer(room: Coordination, key: AttemptKey, why: string): Promise<void> {
+  await changeAsOther(room, { kind: 'system' }, ({ rows, record }) => {
+    const task = underWay(rows, key)
+    const { asks, answer } = (task === undefined ? undefined : readReason(task)) ?? {}
+    if (task === undefined || asks === undefined || answer === undefined) return
+    const said = redactText(why.slice(0, DISPATCH_TEXT_CHARS_MAX))
+    say(rows, task, { why: `${asks.question} (the last answer was not taken: ${said})`, asks })
+    record({ type: 'TASK_ANSWER_REFUSED', task: key.taskId, payload: { attempt: key.number, why: said } })
+  })
+}
+
+/** A person's word. Kept until the worker has it, so that it may be given while nobody orchestrates. */
+export async function answerTask(room: Coordination, taskId: string, text: string): Promise<DispatchedTask> {
+  checkAnswer(text)
+  return changeAsOther(room, { kind: 'system' }, ({ rows, record }) => {
+    const task = rows.task(taskId)
+    if (!isDispatched(task)) throw new HeimdallError('TASK_NOT_FOUND', `no task ${printable(taskId)} was dispatched`)
+    const reason = readReason(task)
+    if (task.state !== 'in_progress' || reason?.asks === undefined)
+      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} is ${task.state}, and asks nothing`, {
+        hint:
+          task.state === 'triage'
+            ? `heimdall dispatch retry ${taskId} sends it again`
+            : `heimdall dispatch show ${taskId}`,
+      })
+    if (reason.cancel !== undefined)
+      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} is being ended: ${reason.cancel}`)
+    if (reason.answer !== undefined)
+      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} has an answer that is on its way`)
+    const answered = say(rows, task, { ...reason, answer: { text, id: room.newId() } })
+    record({
+      type: 'TASK_ANSWERED',
+      task: taskId,
+      // What was said goes to the worker; for the record it is enough to know which words they were.
+      payload: { attempt: task.dispatch.attempts, sha256: createHash('sha256').update(text).digest('hex') },
+    })
+    return answered
+  })
+}
+
+/** Answers are kept in the store, and in a fleet by every member: nothing that opens a door belongs there. */
+function checkAnswer(text: string): void {
+  if (text.trim() === '' || text.length > DISPATCH_TEXT_CHARS_MAX)
+    throw new HeimdallError(
+      'DISPATCH_INVALID',
+      `an answer of ${text.length} characters, between 1 and ${DISPATCH_TEXT_CHARS_MAX} are taken`,
+    )
+  if (redactText(text) !== text)
+    throw new HeimdallError('DISPATCH_INVALID', 'the answer looks like a secret, and answers are kept', {
+      hint: 'give it to the worker where it runs, and answer that it is there',
+    })
+}
+
+/** The task, as long as this attempt is the one that is out, and nobody wants it ended. */
+function underWay(rows: Writer, { taskId, number }: AttemptKey): DispatchedTask | undefined {
+  const task = rows.task(taskId)
+  if (!isDispatched(task) || task.state !== 'in_progress' || task.dispatch.attempts !== number) return undefined
+  return readReason(task)?.cancel === undefined ? task : undefined
+}
+
+function say(rows: Writer, task: DispatchedTask, why: Why | undefined): DispatchedTask {
+  const said = { ...task, dispatch: { ...task.dispatch, reason: why === undefined ? null : JSON.stringify(why) } }
+  rows.putTask(said)
+  return said
+}

@@ -1,0 +1,112 @@
+// Codex: `codex exec --json`.
+import type { Usage } from '../messages.ts'
+import { countOf, isRecord, textOf } from './frames.ts'
+import type { StreamingRuntime, Turn, TurnEnd } from './runtime.ts'
+
+export const codex: StreamingRuntime = {
+  argv: ({ command, jsonSchema }, schemaFile) => [
+    ...command,
+    'exec',
+    '--json',
+    '--skip-git-repo-check',
+    ...(jsonSchema === null ? [] : ['--output-schema', schemaFile]),
+    '-',
+  ],
+  again: ({ command, jsonSchema }, session, schemaFile) => [
+    ...command,
+    'exec',
+    '--json',
+    '--skip-git-repo-check',
+    ...(jsonSchema === null ? [] : ['--output-schema', schemaFile]),
+    'resume',
+    session,
+    '-',
+  ],
+  turn: () => new CodexTurn(),
+}
+
+class CodexTurn implements Turn {
+  #text = ''
+  #session: string | null = null
+  #end: TurnEnd | undefined
+  readonly #sum = { input: 0, cached: 0, output: 0, reasoning: 0 }
+  #isMeasured = false
+
+  readonly frame = (frame: Record<string, unknown>): void => {
+    const { item, usage } = frame
+    if (frame['type'] === 'thread.started') this.#session = textOf(frame['thread_id'])
+    if (frame['type'] === 'item.completed' && isRecord(item) && (item['type'] ?? item['item_type']) === 'agent_message')
+      this.#text = textOf(item['text'])
+    if (frame['type'] === 'turn.completed') {
+      if (isRecord(usage)) this.#add(usage)
+      this.#end = this.#ended(false, this.#text)
+    }
+    if (frame['type'] === 'turn.failed') {
+      const { error } = frame
+      this.#end = this.#ended(true, isRecord(error) ? textOf(error['message']) : 'failed')
+    }
+  }
+
+  #add(usage: Record<string, unknown>): void {
+    this.#isMeasured = true
+    this.#sum.input += countOf(usage['input_tokens'])
+    this.#sum.cached += countOf(usage['cached_input_tokens'])
+    this.#sum.output += countOf(usage['output_tokens'])
+    this.#sum.reasoning += countOf(usage['reasoning_output_tokens'])
+  }
+
+  /** With a schema the last message is its value: the runtime has held the model to it. */
+  #ended(isError: boolean, text: string): TurnEnd {
+    return { isError, text, structured: isError ? undefined : jsonIn(text), stoppedBy: null, session: this.#session }
+  }
+
+  readonly spent = (): number => Math.max(0, this.#sum.input - this.#sum.cached) + this.#sum.output
+
+  readonly usage = (): Usage => {
+    const { input, cached, output, reasoning } = this.#sum
+    return this.#isMeasured
+      ? {
+          source: 'runtime',
+          // The vendor counts cached ones among the input.
+          input: Math.max(0, input - cached),
+          output,
+          cache_read: cached,
+          cache_write: null,
+          reasoning,
+          cost_usd_est: null,
+        }
+      : {
+          source: 'unknown',
+          input: null,
+          output: null,
+          cache_read: null,
+          cache_write: null,
+          reasoning: null,
+          cost_usd_est: null,
+        }
+  }
+
+  readonly end = (): TurnEnd | undefined => this.#end
+
+  /** It says nothing of its model or its servers. */
+  readonly init = (): undefined => undefined
+
+  readonly line = (frame: Record<string, unknown>): string | undefined => {
+    const { item } = frame
+    if (frame['type'] !== 'item.completed' || !isRecord(item)) return undefined
+    return typeof item['text'] === 'string'
+      ? item['text']
+      : typeof item['command'] === 'string'
+        ? `> ${item['command']}`
+        : undefined
+  }
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,225 @@
+// What came of a turn as a result: only a final structured frame or the result file counts, and only as far as it fits the schema.
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { HeimdallError, isErrno, isSystemError } from '../../errors.ts'
+import { RESULT_FILE_BYTES_MAX } from '../../limits.ts'
+import { parseResult, RESULT_STATUSES, resultOf, type TaskResult, type Usage } from '../messages.ts'
+import { isRecord } from './frames.ts'
+import type { Order } from './order.ts'
+import type { TurnEnd } from './runtime.ts'
+
+/** What `structured` asks of an agent: the seed's fields of a result that only the agent can know. */
+export const STRUCTURED_SCHEMA = {
+  type: 'object',
+  properties: {
+    status: { type: 'string', enum: ['done', 'partial', 'error', 'blocked'] },
+    summary: { type: 'string' },
+    next_steps: { type: 'array', items: { type: 'string' } },
+    remaining: { type: 'array', items: { type: 'string' } },
+    blocked_reason: { type: ['string', 'null'] },
+    pr: { type: ['string', 'null'] },
+  },
+  required: ['status', 'summary', 'next_steps', 'remaining', 'blocked_reason', 'pr'],
+  additionalProperties: false,
+} as const
+
+/** Why a reply could never be held to this schema; nothing where it can. Asked before a token is spent. */
+export async function schemaFault(schema: Readonly<Record<string, unknown>>): Promise<string | undefined> {
+  const compiled = await compile(schema)
+  return 'fault' in compiled ? compiled.fault : undefined
+}
+
+async function fits(schema: Readonly<Record<string, unknown>>, value: unknown): Promise<string | undefined> {
+  const compiled = await compile(schema)
+  return 'fault' in compiled ? `the schema cannot be used: ${compiled.fault}` : compiled.validate(value)
+}
+
+async function compile(
+  schema: Readonly<Record<string, unknown>>,
+): Promise<{ fault: string } | { validate: (value: unknown) => string | undefined }> {
+  const { Ajv2020 } = await import('ajv/dist/2020.js')
+  try {
+    const ajv = new Ajv2020({ strict: false, allErrors: false, logger: false, validateSchema: false })
+    const { $schema: _, ...bare } = schema
+    const validate = ajv.compile(bare)
+    return { validate: (value) => (validate(value) ? undefined : ajv.errorsText(validate.errors)) }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    return { fault: error.message }
+  }
+}
+
+/** Nothing where the reply is as asked; otherwise what a repair turn is told. */
+export async function faultOf(
+  { replySchema, jsonSchema }: Order,
+  { structured }: TurnEnd,
+): Promise<string | undefined> {
+  if (replySchema === 'prose' || jsonSchema === null) return undefined
+  if (structured === undefined || structured === null) return 'the reply is not JSON'
+  return await fits(jsonSchema, structured)
+}
+
+export function resultOfTurn(
+  order: Order,
+  end: TurnEnd,
+  usage: Usage,
+  spent: number,
+  fault: string | undefined,
+): TaskResult {
+  const common = {
+    ...measured(usage, spent),
+    task_id: order.taskId,
+    attempt: order.attempt,
+    source: 'runtime' as const,
+  }
+  if (end.stoppedBy !== null)
+    return resultOf({
+      ...common,
+      status: 'partial',
+      remaining: [`stopped by its runtime: ${end.stoppedBy}`],
+      reply: end.text,
+    })
+  if (end.isError)
+    return resultOf({
+      ...common,
+      status: 'error',
+      error: { summary: nonEmpty(end.text, 'the runtime failed'), phase: 'run' },
+    })
+  if (order.replySchema === 'prose') return resultOf({ ...common, status: 'done', reply: end.text })
+  if (fault !== undefined)
+    return resultOf({
+      ...common,
+      status: 'done',
+      reply: end.text,
+      schema_valid: false,
+      next_steps: [`reply: ${fault}`],
+    })
+  if (order.replySchema === 'json')
+    return resultOf({ ...common, status: 'done', reply: end.structured, schema_valid: true })
+  return structuredResult(common, end.structured as Record<string, unknown>)
+}
+
+function structuredResult(
+  common: Pick<TaskResult, 'task_id' | 'attempt' | 'tokens_spent' | 'usage' | 'source'>,
+  said: Record<string, unknown>,
+): TaskResult {
+  const texts = (key: string): string[] => (Array.isArray(said[key]) ? said[key].map(String) : [])
+  const status = RESULT_STATUSES.find((one) => one === said['status']) ?? 'error'
+  const summary = typeof said['summary'] === 'string' ? said['summary'] : ''
+  const remaining = texts('remaining')
+  const reason = typeof said['blocked_reason'] === 'string' ? said['blocked_reason'] : ''
+  return resultOf({
+    ...common,
+    status,
+    reply: summary,
+    schema_valid: true,
+    next_steps: texts('next_steps'),
+    remaining:
+      status === 'partial' && remaining.length === 0 ? [nonEmpty(summary, 'not all of it was done')] : remaining,
+    ...(status === 'error'
+      ? { error: { summary: nonEmpty(summary, 'the agent gave up'), phase: 'run' as const } }
+      : {}),
+    ...(status === 'blocked'
+      ? {
+          blocked_reason: nonEmpty(reason, nonEmpty(summary, 'the agent is blocked')),
+          blocked: { class: 'needs_input' as const, code: 'needs_input' },
+        }
+      : {}),
+    artifacts: typeof said['pr'] === 'string' ? { pr: said['pr'] } : {},
+  })
+}
+
+/** The file of a command that has no final frame: a TASK_RESULT, or the fields of one. Absent, its exit code is all there is. */
+export async function resultOfFile(order: Order, path: string, exitCode: number): Promise<TaskResult> {
+  const common = { task_id: order.taskId, attempt: order.attempt }
+  const read = readResultFile(path)
+  if (read === undefined)
+    return exitCode === 0
+      ? resultOf({
+          ...common,
+          status: 'done',
+          usage: UNKNOWN,
+          source: 'file',
+          ...(order.replySchema === 'prose' ? {} : { schema_valid: false }),
+        })
+      : resultOf({
+          ...common,
+          status: 'error',
+          usage: UNKNOWN,
+          error: { summary: `the command ended with ${exitCode}`, code: `exit_${exitCode}` },
+        })
+  if ('fault' in read) return wrong(order, read.fault)
+  const { value } = read
+  try {
+    const said = parseResult({ type: 'TASK_RESULT', protocol_version: '2.0', status: 'done', ...value, ...common })
+    const spent = said.tokens_spent
+    const usage = said.usage ?? { ...UNKNOWN, source: spent === null ? ('unknown' as const) : ('estimate' as const) }
+    const valid = await schemaValid(order, said.reply)
+    return { ...said, usage, source: 'file', ...valid }
+  } catch (error) {
+    if (!(error instanceof HeimdallError)) throw error
+    return wrong(order, error.message)
+  }
+}
+
+async function schemaValid({ replySchema, jsonSchema }: Order, reply: unknown): Promise<{ schema_valid?: boolean }> {
+  if (replySchema === 'prose') return {}
+  if (replySchema === 'structured' || jsonSchema === null)
+    return { schema_valid: reply !== undefined || replySchema === 'structured' }
+  return { schema_valid: (await fits(jsonSchema, reply)) === undefined }
+}
+
+const wrong = ({ taskId, attempt }: Order, fault: string): TaskResult =>
+  resultOf({
+    task_id: taskId,
+    attempt,
+    status: 'error',
+    usage: UNKNOWN,
+    error: { summary: `HEIMDALL_RESULT_FILE: ${fault}`, code: 'wrong_result', phase: 'reply' },
+  })
+
+/** A pipe, a folder or a device would hold us, or never end: it is opened without waiting, and only a regular file is read. */
+function readResultFile(path: string): { value: Record<string, unknown> } | { fault: string } | undefined {
+  let fd: number | undefined
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+    const stats = fstatSync(fd)
+    if (!stats.isFile()) return { fault: 'it is no regular file' }
+    const bytes = Buffer.alloc(Math.min(stats.size, RESULT_FILE_BYTES_MAX) + 1)
+    const size = readWhole(fd, bytes)
+    if (size > RESULT_FILE_BYTES_MAX) return { fault: `more than ${RESULT_FILE_BYTES_MAX} bytes` }
+    const value: unknown = JSON.parse(bytes.toString('utf8', 0, size))
+    return isRecord(value) ? { value } : { fault: 'not a JSON object' }
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined
+    // A link: what it leads to is not what the task has written.
+    if (isErrno(error, 'ELOOP')) return { fault: 'it is no regular file' }
+    if (error instanceof SyntaxError) return { fault: 'not JSON' }
+    if (isSystemError(error)) return { fault: `it cannot be read: ${error.message}` }
+    throw error
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
+
+function readWhole(fd: number, bytes: Buffer): number {
+  let at = 0
+  for (let read = -1; read !== 0 && at < bytes.length; at += read) read = readSync(fd, bytes, at, bytes.length - at, at)
+  return at
+}
+
+export const UNKNOWN: Usage = {
+  source: 'unknown',
+  input: null,
+  output: null,
+  cache_read: null,
+  cache_write: null,
+  reasoning: null,
+  cost_usd_est: null,
+}
+
+export const measured = (usage: Usage, spent: number): Pick<TaskResult, 'tokens_spent' | 'usage'> => ({
+  tokens_spent: usage.source === 'unknown' ? null : spent,
+  usage,
+})
+
+const nonEmpty = (text: string, otherwise: string): string => (text.trim() === '' ? otherwise : text.slice(0, 16_000))

@@ -1,0 +1,78 @@
+// Sending a task: checked, given its rank, and put into the queue. Whoever orchestrates takes it from there.
+import { changeAsOther } from '../coordination/change.ts'
+import type { Coordination } from '../coordination/coordination.ts'
+import type { Task } from '../coordination/store.ts'
+import { isOpenTask } from '../coordination/tasks.ts'
+import { HeimdallError } from '../errors.ts'
+import { isId, printable } from '../ids.ts'
+import { DISPATCH_BYTES_PER_TOKEN } from '../limits.ts'
+import type { TaskDispatch } from './messages.ts'
+import { holdersNear } from './nearness.ts'
+import { needsOf, needsText } from './needs.ts'
+import { dueMs } from './queue.ts'
+import { traceOf } from './trace.ts'
+
+export interface Sending {
+  readonly contract: TaskDispatch
+  readonly title: string
+  /** Only this worker may have it. */
+  readonly only?: string | undefined
+}
+
+/** The same task with the same contract again is the one that is there already. */
+export async function sendTask(room: Coordination, { contract, title, only }: Sending): Promise<Task> {
+  const { task, deadline } = contract
+  if (!isId(task.task_id))
+    throw new HeimdallError('DISPATCH_INVALID', `${printable(task.task_id)} is no id of a task`, {
+      hint: 'letters, digits, dots, hyphens and underscores, at most 64',
+    })
+  if (task.token_budget === 0)
+    throw new HeimdallError('DISPATCH_INVALID', 'a budget of 0 tokens: nothing could be done with it', {
+      hint: 'leave the budget out for none',
+    })
+  holdersNear(room, task.scopes)
+  const deadlineMs = deadline === null ? null : Date.parse(deadline)
+  const trace = contract.trace ?? traceOf(room.project.coordinationDir, task.task_id)
+  const text = JSON.stringify({ ...contract, dispatch_id: task.task_id, attempt: 1, trace })
+  return changeAsOther(room, { kind: 'system' }, ({ rows, now, record }) => {
+    const known = rows.task(task.task_id)
+    if (known !== undefined) {
+      if (rows.contract(task.task_id) === text && known.dispatch !== null) return known
+      throw new HeimdallError('DISPATCH_DUPLICATE', `task ${task.task_id} is there already, and ${known.state}`, {
+        hint: isOpenTask(known) ? 'send it under another id' : 'a task that has ended keeps its id: take another',
+      })
+    }
+    if (deadlineMs !== null && deadlineMs <= now.wallMs)
+      throw new HeimdallError('DISPATCH_INVALID', `the deadline ${deadline} has passed`, {
+        hint: 'give a time in the future, with its zone',
+      })
+    const needs = needsOf(contract, {
+      briefTokens: Math.ceil(Buffer.byteLength(contract.brief) / DISPATCH_BYTES_PER_TOKEN),
+      not: [],
+      only: only ?? null,
+    })
+    const queued: Task = {
+      taskId: task.task_id,
+      owner: null,
+      state: 'queued',
+      title,
+      startedMs: now.wallMs,
+      endedMs: null,
+      summary: null,
+      dispatch: {
+        needs: needsText(needs),
+        dueMs: dueMs({ priority: task.priority, deadlineMs, sentMs: now.wallMs }),
+        wakeMs: null,
+        deadlineMs,
+        tokenBudget: task.token_budget,
+        attempts: 0,
+        failures: 0,
+        reason: null,
+      },
+    }
+    rows.putTask(queued)
+    rows.putContract(task.task_id, text)
+    record({ type: 'TASK_QUEUED', task: task.task_id, payload: { title, priority: task.priority, trace } })
+    return queued
+  })
+}

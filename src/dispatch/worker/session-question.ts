@@ -1,0 +1,10 @@
+// What the session of a task asks of a person.
+import type { Question } from '../../coordination/dispatched.ts'
+import type { StateEvent } from '../../sessions/keeper.ts'
+import { noticeIn } from '../../spine/fleet/wait-kind.ts'
+
+/** What a policy or a changed tool asks is allowed by a person where the worker runs; anything else can be typed. */
+export function questionOf({ value, evidence }: StateEvent['needs_input']): Question | undefined {
+  if (!value) return undefined
+  return { question: evidence ?? 'it waits for input', isAuth: noticeIn(evidence) !== undefined }
+}

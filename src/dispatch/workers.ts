@@ -1,0 +1,124 @@
+// Workers as the orchestrator knows them: what they announced, until when that holds, and who they are to routing.
+import { changeAsOther } from '../coordination/change.ts'
+import type { Coordination } from '../coordination/coordination.ts'
+import type { Worker } from '../coordination/dispatched.ts'
+import { type Moment, sinceMs } from '../coordination/moment.ts'
+import type { Reader, Writer } from '../coordination/store.ts'
+import { HeimdallError } from '../errors.ts'
+import { printable } from '../ids.ts'
+import { type Announce, parseAnnounce } from './messages.ts'
+import type { Candidate } from './routing.ts'
+import { wakeFor } from './parking.ts'
+
+export interface Announced {
+  /** False for what an instance says that another has taken the place of, and for what came before something newer. */
+  readonly taken: boolean
+  readonly why: string | null
+  /** Attempts that it runs and nobody here knows, or that are over: it should end them. */
+  readonly cancel: readonly string[]
+}
+
+/** Who authenticated is who it is: an announce under another name is refused. */
+export async function takeAnnounce(
+  room: Coordination,
+  from: { readonly name: string; readonly url: string | null; readonly speaks: Worker['speaks'] },
+  announce: Announce,
+): Promise<Announced> {
+  if (announce.worker.agent_id !== from.name)
+    throw new HeimdallError(
+      'PEER_FORBIDDEN',
+      `${printable(from.name)} announces itself as ${printable(announce.worker.agent_id)}`,
+      { hint: 'a worker is known by the token that it shows, and announces itself under that name' },
+    )
+  const { instance_id: instanceId, seq, issued_at: _, running, session, ...lasting } = announce
+  return changeAsOther(room, { kind: 'system' }, ({ rows, now, record }) => {
+    const known = rows.worker(from.name)
+    // Instance ids grow with time: what an older one still says is of a process that is gone.
+    if (known !== undefined && known.instanceId > instanceId) return dropped('a newer instance has taken its place')
+    if (known?.instanceId === instanceId && known.state !== 'gone' && seq <= known.seq && seq !== 0)
+      return dropped('it is older than what is known')
+    const profile = JSON.stringify({ ...lasting, session, instance_id: instanceId, seq: 0 })
+    const worker: Worker = {
+      workerId: from.name,
+      instanceId,
+      url: announce.url ?? from.url,
+      speaks: from.speaks,
+      state: announce.state,
+      profile,
+      ttlSeconds: announce.ttl_s,
+      seq,
+      renewed: now,
+    }
+    rows.putWorker(worker)
+    if (known === undefined || known.instanceId !== instanceId || known.state !== worker.state)
+      record({
+        type: 'WORKER',
+        to: from.name,
+        payload: { worker: from.name, state: worker.state, instance: instanceId },
+      })
+    if (known === undefined || known.profile !== profile || known.state !== worker.state) wakeFor(rows, worker)
+    return { taken: true, why: null, cancel: strangers(rows, from.name, running) }
+  })
+}
+
+const dropped = (why: string): Announced => ({ taken: false, why, cancel: [] })
+
+function strangers(rows: Reader, workerId: string, running: Announce['running']): string[] {
+  return running.flatMap(({ dispatch_id: taskId, attempt, a2a_task_id: remoteId }) => {
+    const known = rows.attempts({ taskId }).find((one) => one.number === attempt && one.workerId === workerId)
+    // Of a task that is not ours nothing is known: another orchestrator may have sent it.
+    return known === undefined || known.state === 'sent' || known.state === 'accepted' ? [] : [remoteId]
+  })
+}
+
+/** Leases that have run out. Returns when the next one does, if any is left. */
+export async function expireWorkers(room: Coordination): Promise<number | undefined> {
+  const isOver = (worker: Worker, now: Moment): boolean => leftMs(worker, now) <= 0
+  const now = room.now()
+  const workers = room.store.read((rows) => rows.workers()).filter(isWatched)
+  if (workers.some((worker) => isOver(worker, now)))
+    await changeAsOther(room, { kind: 'system' }, (change) => {
+      for (const worker of change.rows.workers())
+        if (isWatched(worker) && isOver(worker, change.now)) putGone(change.rows, worker, change.record)
+    })
+  const left = workers.filter((worker) => !isOver(worker, now)).map((worker) => leftMs(worker, now))
+  return left.length === 0 ? undefined : Math.min(...left)
+}
+
+function putGone(
+  rows: Writer,
+  worker: Worker,
+  record: (event: { type: string; to: string; payload: Record<string, unknown> }) => unknown,
+): void {
+  rows.putWorker({ ...worker, state: 'gone' })
+  record({
+    type: 'WORKER',
+    to: worker.workerId,
+    payload: { worker: worker.workerId, state: 'gone', instance: worker.instanceId },
+  })
+}
+
+/** A lease that was renewed elsewhere is watched there. */
+const isWatched = ({ state, renewed }: Worker): boolean => state !== 'gone' && renewed.boot !== ''
+
+const leftMs = ({ ttlSeconds, renewed }: Worker, now: Moment): number => ttlSeconds * 1_000 - sinceMs(renewed, now)
+
+export const profileOf = ({ profile }: Worker): Announce => parseAnnounce(JSON.parse(profile))
+
+/** All workers, with what is out with each of them. */
+export function candidates(rows: Reader): Candidate[] {
+  const open = new Map<string, number>()
+  for (const { workerId } of rows.attempts({ open: true })) open.set(workerId, (open.get(workerId) ?? 0) + 1)
+  return rows.workers().map((worker) => {
+    const profile = profileOf(worker)
+    return {
+      workerId: worker.workerId,
+      speaks: worker.speaks,
+      state: worker.state,
+      profile,
+      // What it announced may have ended since, and what we sent it may not know yet: the larger of the two.
+      active: Math.max(open.get(worker.workerId) ?? 0, profile.session.active_tasks),
+      near: 0,
+    }
+  })
+}

@@ -1,0 +1,201 @@
+// One connection to the engine: made on first use, with a deadline for every question, and thrown away when it is in doubt.
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import type postgres from 'postgres'
+import type { Clock } from '../clock.ts'
+import { HeimdallError, isSystemError } from '../errors.ts'
+import { printable } from '../ids.ts'
+import { ENGINE_ANSWER_MS, ENGINE_CONNECT_MS } from '../limits.ts'
+import { failureOf, isOfServer } from './failures.ts'
+
+export type Sql = postgres.Sql
+
+export interface EngineAddress {
+  readonly url: string
+  /** Behind a pooler that gives every transaction another connection: nothing is prepared, and nobody listens. */
+  readonly isPooled: boolean
+}
+
+export interface HeldConnection {
+  ask<T>(question: (sql: Sql) => Promise<T>): Promise<T>
+  release(): void
+}
+
+export class Connection {
+  readonly #address: EngineAddress
+  readonly #clock: Clock
+  readonly #answerMs: number
+  #sql: Promise<Sql> | undefined
+  #isMade = false
+  #mayHold = true
+
+  constructor(address: EngineAddress, clock: Clock, answerMs = ENGINE_ANSWER_MS) {
+    this.#address = address
+    this.#clock = clock
+    this.#answerMs = answerMs
+  }
+
+  /** Asks once. Where the server says that two got in each other's way, again. */
+  async ask<T>(question: (sql: Sql) => Promise<T>): Promise<T> {
+    for (;;) {
+      const asked = await this.#askOnce(question)
+      if (asked !== undefined) return asked.answer
+    }
+  }
+
+  /** For several questions with nobody's in between. Whoever has it gives it back, or drops all where something failed. Nothing where a pooler is in the way. */
+  async hold(): Promise<HeldConnection | undefined> {
+    if (!this.#mayHold) return undefined
+    // The driver never gives away a connection that it has yet to make.
+    if (!this.#isMade) await this.ask((sql) => sql`SELECT`.execute())
+    const held = await this.ask((sql) => sql.reserve())
+    let isOver = false
+    return {
+      ask: async (question) => {
+        // The driver would write to a connection that the server has closed. Nothing was sent.
+        if (!this.#isMade) throw turnLost()
+        try {
+          const asked = await this.#askOnce(() => question(held))
+          if (asked !== undefined) return asked.answer
+        } catch (error) {
+          if (!isUnprepared(error)) throw error
+          this.#mayHold = false
+          await this.drop()
+        }
+        throw turnLost()
+      },
+      release: () => {
+        // Nor does the driver notice that what it is given back is closed.
+        if (!isOver && this.#isMade) held.release()
+        else if (!isOver) void this.drop()
+        isOver = true
+      },
+    }
+  }
+
+  /** Nothing when the server asks to be asked again. */
+  async #askOnce<T>(question: (sql: Sql) => Promise<T>): Promise<{ readonly answer: T } | undefined> {
+    try {
+      return { answer: await this.#within(question) }
+    } catch (error) {
+      if (error instanceof HeimdallError) throw error
+      const failure = failureOf(error)
+      if (!failure.again) throw failure.error
+      return undefined
+    }
+  }
+
+  async #within<T>(question: (sql: Sql) => Promise<T>): Promise<T> {
+    this.#sql ??= connect(this.#address, { onclose: () => (this.#isMade = false) })
+    const opened = await this.#sql
+    const late = new AbortController()
+    const timer = this.#clock.after(this.#answerMs, () => {
+      late.abort()
+      // Whatever is under way fails with it.
+      void this.drop()
+    })
+    try {
+      const answer = await question(opened)
+      this.#isMade = true
+      return answer
+    } catch (error) {
+      if (!isOfServer(error)) await this.drop()
+      if (late.signal.aborted)
+        throw new HeimdallError('OUTCOME_UNKNOWN', `the fleet's engine did not answer within ${this.#answerMs} ms`, {
+          hint: 'the next command settles what became of it',
+          cause: error,
+        })
+      throw error
+    } finally {
+      timer.cancel()
+    }
+  }
+
+  /** The next question makes a new one. */
+  async drop(): Promise<void> {
+    const sql = this.#sql
+    this.#sql = undefined
+    this.#isMade = false
+    if (sql !== undefined) await (await sql).end({ timeout: 0 })
+  }
+}
+
+const turnLost = (): HeimdallError =>
+  new HeimdallError('STORE_BUSY', 'the fleet’s engine has ended this machine’s turn, and undone it', {
+    hint: 'run the command again',
+  })
+
+/** A pooler that nobody has named has another connection for this transaction. Alone, a statement is prepared again by the driver; in a transaction it is too late for that. */
+const isUnprepared = (error: unknown): boolean =>
+  error instanceof HeimdallError && ['26000', '42P05'].includes(String((error.cause as { code?: unknown }).code))
+
+/** Loaded with the first connection: whoever has no fleet never reads it. */
+export async function connect({ url, isPooled }: EngineAddress, more: postgres.Options<never> = {}): Promise<Sql> {
+  const { default: make } = await import('postgres')
+  const address = readAddress(url)
+  return make(address.url, {
+    max: 1,
+    // A session holds none while it does nothing: engines have few.
+    idle_timeout: 20,
+    connect_timeout: ENGINE_CONNECT_MS / 1_000,
+    // A round trip less at the start, and no array of ours needs it.
+    fetch_types: false,
+    prepare: !isPooled,
+    onnotice: () => undefined,
+    connection: { application_name: 'heimdall' },
+    ...(address.ssl === undefined ? {} : { ssl: address.ssl }),
+    ...more,
+  })
+}
+
+interface Address {
+  readonly url: string
+  readonly ssl: { ca?: string; rejectUnauthorized: true; servername: string; host?: string } | undefined
+}
+
+/** Past this machine every connection is encrypted and the server proved; a weaker `sslmode` in the URL is refused, not obeyed. */
+export function readAddress(text: string): Address {
+  const url = parseUrl(text)
+  const mode = url.searchParams.get('sslmode')
+  const rootCert = url.searchParams.get('sslrootcert')
+  for (const name of ['sslmode', 'sslrootcert']) url.searchParams.delete(name)
+  const isHere = ['localhost', '127.0.0.1', '[::1]', ''].includes(url.hostname)
+  if (!isHere && mode !== null && mode !== 'verify-full')
+    throw new HeimdallError('CONFIG_INVALID', `sslmode=${mode}: a fleet's engine on another machine is proved`, {
+      hint: 'leave sslmode out or say verify-full; sslrootcert=FILE names a CA of your own',
+    })
+  const wantsTls = mode === null ? !isHere : mode !== 'disable'
+  const ca = rootCert === null ? {} : { ca: readRoot(rootCert) }
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  return {
+    url: url.href,
+    // What the certificate has to name. An address is none that a server may be asked for by name.
+    ssl: wantsTls
+      ? { ...ca, rejectUnauthorized: true, ...(isIP(host) === 0 ? { servername: host } : { servername: '', host }) }
+      : undefined,
+  }
+}
+
+function readRoot(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    throw new HeimdallError('CONFIG_INVALID', `sslrootcert=${printable(path)} cannot be read: ${error.code ?? ''}`, {
+      hint: 'it is the path of a file with the certificate of the CA, on this machine',
+    })
+  }
+}
+
+function parseUrl(text: string): URL {
+  try {
+    const url = new URL(text)
+    if (['postgres:', 'postgresql:'].includes(url.protocol)) return url
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+  }
+  // Never the text itself: it may have a password in it.
+  throw new HeimdallError('CONFIG_INVALID', 'this is not the URL of a PostgreSQL database', {
+    hint: 'it looks like postgres://role:password@host:5432/database',
+  })
+}

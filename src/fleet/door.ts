@@ -1,0 +1,18 @@
+// The way from a store to its fleet's log, for every door that may change something. Light: the engine's client is loaded with the first use.
+import { existsSync } from 'node:fs'
+import { systemClock } from '../clock.ts'
+import type { FleetDoor } from '../coordination/coordination.ts'
+import { fleetFilePath, readFleetFile, refuseForeign } from './fleet-file.ts'
+import { hasFleets } from './fleets-folder.ts'
+
+export const fleetDoor: FleetDoor = {
+  async openLog(where, mark) {
+    const file = readFleetFile(where)
+    if (mark !== undefined) refuseForeign(file, mark)
+    const { openEngineLog } = await import('./engine-log.ts')
+    // Waits for the network are real time.
+    return openEngineLog({ ...file, clock: systemClock })
+  },
+  // Where no fleet was ever joined, one look is enough.
+  isJoined: (where) => hasFleets(where.env) && existsSync(fleetFilePath(where)),
+}

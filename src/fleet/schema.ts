@@ -1,0 +1,267 @@
+// What the engine holds: one row per project with the head of its log, the entries, signs of life, members and snapshots. Members have functions and nothing else.
+
+/** Of the tables and functions below. Installed once by an owner; members of another version say so. */
+export const ENGINE_VERSION = 3
+
+/** Everything runs as the owner of the schema; who calls is `session_user`, and decides which project there is. */
+const FUNCTION = 'LANGUAGE plpgsql SECURITY DEFINER SET search_path = heimdall, pg_temp'
+/** Called by the others alone, and so as the owner and with their path already. */
+const INNER = 'LANGUAGE plpgsql'
+
+export const SCHEMA = `
+CREATE SCHEMA heimdall;
+REVOKE ALL ON SCHEMA heimdall FROM PUBLIC;
+
+CREATE TABLE heimdall.projects (
+  id text PRIMARY KEY,
+  name text NOT NULL,
+  member_role name NOT NULL UNIQUE,
+  created timestamptz NOT NULL DEFAULT clock_timestamp(),
+  engine_version int NOT NULL,
+  -- The head of the log, and the least version of a program that may append to it.
+  seq bigint NOT NULL,
+  entry_id text NOT NULL,
+  format int NOT NULL,
+  rules int NOT NULL
+) WITH (fillfactor = 50);
+
+-- Without a reference to its project: only the functions below write here, with the project's row locked, and a claim is
+-- not to pay for being asked twice.
+CREATE TABLE heimdall.entries (
+  project text NOT NULL,
+  seq bigint NOT NULL,
+  id text NOT NULL,
+  format int NOT NULL,
+  member text NOT NULL,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  -- Empty once it is older than the snapshots: number and id stay, to tell a fork from a long absence.
+  body text,
+  PRIMARY KEY (project, seq)
+);
+
+CREATE TABLE heimdall.signs (
+  project text NOT NULL,
+  who text NOT NULL,
+  member text NOT NULL,
+  count bigint NOT NULL,
+  at timestamptz NOT NULL,
+  PRIMARY KEY (project, who)
+) WITH (fillfactor = 50);
+
+CREATE TABLE heimdall.members (
+  project text NOT NULL REFERENCES heimdall.projects,
+  member text NOT NULL,
+  machine text NOT NULL,
+  version text NOT NULL,
+  format int NOT NULL,
+  rules int NOT NULL,
+  joined timestamptz NOT NULL DEFAULT clock_timestamp(),
+  heard timestamptz NOT NULL DEFAULT clock_timestamp(),
+  gone timestamptz,
+  PRIMARY KEY (project, member)
+);
+CREATE UNIQUE INDEX members_by_machine ON heimdall.members (project, machine) WHERE gone IS NULL;
+
+CREATE TABLE heimdall.snapshots (
+  project text NOT NULL REFERENCES heimdall.projects,
+  seq bigint NOT NULL,
+  id text NOT NULL,
+  format int NOT NULL,
+  part int NOT NULL,
+  parts int NOT NULL,
+  body bytea NOT NULL,
+  PRIMARY KEY (project, seq, part)
+);
+
+ALTER TABLE heimdall.projects ENABLE ROW LEVEL SECURITY;
+ALTER TABLE heimdall.entries ENABLE ROW LEVEL SECURITY;
+ALTER TABLE heimdall.signs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE heimdall.members ENABLE ROW LEVEL SECURITY;
+ALTER TABLE heimdall.snapshots ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON heimdall.projects USING (member_role = session_user);
+CREATE POLICY own ON heimdall.entries USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
+CREATE POLICY own ON heimdall.signs USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
+CREATE POLICY own ON heimdall.members USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
+CREATE POLICY own ON heimdall.snapshots USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
+
+CREATE FUNCTION heimdall.may(which text) RETURNS void ${INNER} AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM projects WHERE id = which AND member_role = session_user) THEN
+    RAISE EXCEPTION 'no project % for %', which, session_user USING ERRCODE = 'insufficient_privilege';
+  END IF;
+END $$;
+
+-- Signs are no history: one row each, by this clock. Sorted, so that two machines cannot wait for each other.
+CREATE FUNCTION heimdall.sign(which text, mine text, alive text[]) RETURNS void ${INNER} AS $$
+BEGIN
+  INSERT INTO signs AS s (project, who, member, count, at)
+    SELECT which, w, mine, 1, clock_timestamp() FROM (SELECT DISTINCT unnest(alive) AS w ORDER BY 1) AS named
+  ON CONFLICT (project, who) DO UPDATE
+    SET count = s.count + 1, member = mine, at = clock_timestamp();
+END $$;
+
+-- Counted from the later of the sign and this server's start: while it was down nobody could be heard.
+CREATE FUNCTION heimdall.silent_ms(since timestamptz) RETURNS double precision ${INNER} AS $$
+BEGIN
+  RETURN greatest(0, extract(epoch FROM clock_timestamp() - greatest(since, pg_postmaster_start_time())) * 1000);
+END $$;
+
+-- The entries after a place, or what is wrong with the place: forked (another entry, or none, stands there), or old.
+CREATE FUNCTION heimdall.missing(which text, at_seq bigint, at_id text, head bigint, lim int)
+RETURNS TABLE (kind text, seq bigint, id text, format int, body text) ${INNER} AS $$
+#variable_conflict use_column
+DECLARE known text;
+BEGIN
+  IF at_seq > 0 THEN
+    SELECT e.id INTO known FROM entries e WHERE e.project = which AND e.seq = at_seq;
+    IF at_seq > head OR known <> at_id THEN
+      RETURN QUERY SELECT 'forked', head, known, 0, NULL::text;
+      RETURN;
+    END IF;
+  END IF;
+  IF (at_seq > 0 AND known IS NULL) OR NOT EXISTS
+    (SELECT FROM entries e WHERE e.project = which AND e.seq = at_seq + 1 AND e.body IS NOT NULL) THEN
+    RETURN QUERY SELECT 'old', head, NULL::text, 0, NULL::text;
+    RETURN;
+  END IF;
+  RETURN QUERY SELECT 'behind', e.seq, e.id, e.format, e.body FROM entries e
+    WHERE e.project = which AND e.seq > at_seq ORDER BY e.seq LIMIT lim;
+END $$;
+
+-- A turn: the head of the log, locked until the transaction ends, and what the member lacks. The row's own queue is the line
+-- in which members stand, in order of arrival. Whoever falls silent in its turn loses the connection, and with it the turn.
+CREATE FUNCTION heimdall.take_turn(which text, mine text, at_seq bigint, at_id text, lim int, turn_ms int, wait_ms int)
+RETURNS TABLE (kind text, seq bigint, id text, format int, body text) ${FUNCTION} AS $$
+#variable_conflict use_column
+DECLARE p projects;
+BEGIN
+  PERFORM set_config('lock_timeout', wait_ms || 'ms', true), set_config('idle_in_transaction_session_timeout', turn_ms || 'ms', true);
+  SELECT * INTO p FROM projects WHERE projects.id = which AND member_role = session_user FOR NO KEY UPDATE;
+  IF NOT FOUND THEN PERFORM may(which); END IF;
+  RETURN QUERY SELECT 'clock', p.seq, p.entry_id, p.format, NULL::text;
+  IF p.seq <> at_seq OR p.entry_id <> at_id THEN
+    IF at_seq = p.seq THEN RETURN QUERY SELECT 'forked', p.seq, p.entry_id, 0, NULL::text;
+    ELSE RETURN QUERY SELECT * FROM missing(which, at_seq, at_id, p.seq, lim);
+    END IF;
+  END IF;
+END $$;
+
+-- Appends at a place, or says what is in the way of that.
+CREATE FUNCTION heimdall.append(
+  which text, mine text, at_seq bigint, at_id text, new_id text, new_body text,
+  my_format int, my_rules int, alive text[], silent text[], silent_counts bigint[], lim int, wait_ms int)
+RETURNS TABLE (kind text, seq bigint, id text, format int, body text) ${FUNCTION} AS $$
+#variable_conflict use_column
+DECLARE p projects;
+BEGIN
+  PERFORM set_config('lock_timeout', wait_ms || 'ms', true);
+  SELECT * INTO p FROM projects WHERE projects.id = which AND member_role = session_user FOR NO KEY UPDATE;
+  IF NOT FOUND THEN PERFORM may(which); END IF;
+  IF my_format < p.format OR my_rules < p.rules THEN
+    RETURN QUERY SELECT 'newer', NULL::bigint, p.format || ' ' || p.rules, p.format, NULL::text;
+    RETURN;
+  END IF;
+  IF p.seq <> at_seq OR p.entry_id <> at_id THEN
+    IF EXISTS (SELECT FROM entries e WHERE e.project = which AND e.seq = at_seq + 1 AND e.id = new_id) THEN
+      RETURN QUERY SELECT 'accepted', at_seq + 1, new_id, my_format, NULL::text;
+    ELSIF at_seq = p.seq THEN
+      RETURN QUERY SELECT 'forked', p.seq, p.entry_id, 0, NULL::text;
+    ELSE
+      RETURN QUERY SELECT * FROM missing(which, at_seq, at_id, p.seq, lim);
+    END IF;
+    RETURN;
+  END IF;
+  -- Whoever was taken for silent and has spoken since: under the same lock as the entry itself.
+  IF cardinality(silent) > 0 AND EXISTS (SELECT FROM unnest(silent, silent_counts) AS t (w, c)
+             JOIN signs s ON s.project = which AND s.who = t.w WHERE s.count > t.c) THEN
+    RETURN QUERY SELECT 'alive', s.count, s.who, 0, silent_ms(s.at)::text FROM signs s
+      WHERE s.project = which AND s.who = ANY (silent);
+    RETURN;
+  END IF;
+  -- An answer means that it is on disk, whatever this server's default is.
+  SET LOCAL synchronous_commit = on;
+  INSERT INTO entries (project, seq, id, format, member, body) VALUES (which, at_seq + 1, new_id, my_format, mine, new_body);
+  UPDATE projects SET seq = at_seq + 1, entry_id = new_id, format = my_format, rules = my_rules WHERE projects.id = which;
+  IF cardinality(alive) > 0 THEN PERFORM sign(which, mine, alive); END IF;
+  NOTIFY heimdall;
+  RETURN QUERY SELECT 'accepted', at_seq + 1, new_id, my_format, NULL::text;
+END $$;
+
+-- Signs of this member told; entries that it lacks, and signs of others since it last heard any.
+CREATE FUNCTION heimdall.hear(which text, mine text, at_seq bigint, at_id text, alive text[], since timestamptz, lim int)
+RETURNS TABLE (kind text, seq bigint, id text, format int, body text) ${FUNCTION} AS $$
+#variable_conflict use_column
+DECLARE p projects;
+BEGIN
+  PERFORM may(which);
+  IF cardinality(alive) > 0 THEN PERFORM sign(which, mine, alive); END IF;
+  UPDATE members m SET heard = clock_timestamp()
+    WHERE m.project = which AND m.member = mine AND m.heard < clock_timestamp() - interval '5 s';
+  SELECT * INTO p FROM projects WHERE projects.id = which;
+  RETURN QUERY SELECT 'clock', p.seq, p.entry_id, p.format, clock_timestamp()::text;
+  IF p.seq <> at_seq OR p.entry_id <> at_id THEN
+    IF at_seq = p.seq THEN RETURN QUERY SELECT 'forked', p.seq, p.entry_id, 0, NULL::text;
+    ELSE RETURN QUERY SELECT * FROM missing(which, at_seq, at_id, p.seq, lim);
+    END IF;
+  END IF;
+  RETURN QUERY SELECT 'alive', s.count, s.who, 0, silent_ms(s.at)::text FROM signs s
+    WHERE s.project = which AND s.member <> mine AND (since IS NULL OR s.at >= since);
+END $$;
+
+CREATE FUNCTION heimdall.enter(which text, mine text, my_machine text, my_version text, my_format int, my_rules int)
+RETURNS TABLE (machine text, seq bigint, id text, format int, rules int, snapshot bigint) ${FUNCTION} AS $$
+#variable_conflict use_column
+DECLARE name text := my_machine; n int := 1;
+BEGIN
+  PERFORM may(which);
+  PERFORM FROM projects p WHERE p.id = which FOR UPDATE;
+  -- Two machines of one name are two.
+  WHILE EXISTS (SELECT FROM members m WHERE m.project = which AND m.machine = name AND m.member <> mine AND m.gone IS NULL) LOOP
+    n := n + 1;
+    name := my_machine || '-' || n;
+  END LOOP;
+  INSERT INTO members AS m (project, member, machine, version, format, rules)
+    VALUES (which, mine, name, my_version, my_format, my_rules)
+  ON CONFLICT (project, member) DO UPDATE SET version = my_version, format = my_format, rules = my_rules,
+    heard = clock_timestamp(), gone = NULL;
+  RETURN QUERY SELECT m.machine, p.seq, p.entry_id, p.format, p.rules,
+      (SELECT max(s.seq) FROM snapshots s WHERE s.project = which AND s.parts =
+        (SELECT count(*) FROM snapshots o WHERE o.project = which AND o.seq = s.seq))
+    FROM projects p JOIN members m ON m.project = p.id AND m.member = mine WHERE p.id = which;
+END $$;
+
+CREATE FUNCTION heimdall.leave(which text, mine text) RETURNS void ${FUNCTION} AS $$
+BEGIN
+  PERFORM may(which);
+  UPDATE members SET gone = clock_timestamp() WHERE project = which AND member = mine;
+  DELETE FROM signs WHERE project = which AND member = mine;
+END $$;
+
+-- A snapshot stands at an entry that is in the log. Bodies below the one before it go; numbers and ids stay for 30 days.
+CREATE FUNCTION heimdall.keep(which text, at_seq bigint, at_id text, my_format int, n int, of int, content bytea)
+RETURNS void ${FUNCTION} AS $$
+DECLARE below bigint;
+BEGIN
+  PERFORM may(which);
+  IF NOT EXISTS (SELECT FROM entries WHERE project = which AND seq = at_seq AND id = at_id) THEN
+    RAISE EXCEPTION 'no entry % at %', at_id, at_seq USING ERRCODE = 'no_data_found';
+  END IF;
+  INSERT INTO snapshots (project, seq, id, format, part, parts, body) VALUES (which, at_seq, at_id, my_format, n, of, content)
+    ON CONFLICT DO NOTHING;
+  IF (SELECT count(*) FROM snapshots WHERE project = which AND seq = at_seq) < of THEN RETURN; END IF;
+  SELECT max(seq) INTO below FROM snapshots WHERE project = which AND seq < at_seq;
+  IF below IS NULL THEN RETURN; END IF;
+  DELETE FROM snapshots WHERE project = which AND seq < below;
+  UPDATE entries SET body = NULL WHERE project = which AND seq <= below AND body IS NOT NULL;
+  DELETE FROM entries WHERE project = which AND seq < below AND body IS NULL AND at < clock_timestamp() - interval '30 days';
+END $$;
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA heimdall FROM PUBLIC;
+`
+
+/** What the role of a project's members may do; the name is one of ours and needs no quotes. */
+export const grantsTo = (role: string): string => `
+GRANT USAGE ON SCHEMA heimdall TO ${role};
+GRANT SELECT ON ALL TABLES IN SCHEMA heimdall TO ${role};
+GRANT EXECUTE ON FUNCTION heimdall.append, heimdall.take_turn, heimdall.hear, heimdall.enter, heimdall.leave, heimdall.keep TO ${role};
+`

@@ -1,0 +1,15 @@
+// Files of hosts that hold hooks of ours, by the records of `heimdall init`.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Env, stateDir } from '../../paths.ts'
+
+export const hookRecordsDir = (env: Env): string => join(stateDir(env), 'init')
+
+/** By the real path, as with imports. */
+export function hookRecordPath(env: Env, realPath: string): string {
+  // Loaded where it is needed: most hooks are about files of a project, which are none of these.
+  const { createHash } = process.getBuiltinModule('node:crypto')
+  return join(hookRecordsDir(env), `${createHash('sha256').update(realPath).digest('hex').slice(0, 32)}.json`)
+}
+
+export const isGuardingFile = (env: Env, realPath: string): boolean => existsSync(hookRecordPath(env, realPath))

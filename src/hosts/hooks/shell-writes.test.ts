@@ -1,0 +1,162 @@
+// Where a shell command surely writes, and that nothing is claimed to be known which is not.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { patchPaths } from './patch-paths.ts'
+import { shellWrites, type WriteTarget } from './shell-writes.ts'
+
+/** `cwd:path`, with a star where the shell fills in a pattern. */
+const targets = (command: string): string[] => shellWrites(command).targets.map(named)
+
+/** `lib or lib/a` where it depends on whether `lib` is a folder. */
+const named = ({ path, cwd, isPattern, into = [] }: WriteTarget): string =>
+  [`${cwd === '' ? '' : `${cwd}:`}${path}${isPattern ? ' *' : ''}`, ...into.map(named)].join(' or ')
+
+describe('unambiguous write targets of shell commands', () => {
+  test.each<[string, string[]]>([
+    ['echo x > a.txt', ['a.txt']],
+    ['echo x >> "a b.txt" 2>&1', ['a b.txt']],
+    ['make &> build.log', ['build.log']],
+    ['cat x >| y', ['y']],
+    ['echo x 2>/dev/null >&2', []],
+    ['cat < in > out', ['out']],
+    ["cat <<'EOF' > a.ts\nrm -rf src\nEOF\necho done", ['a.ts']],
+    ['cat <<-EOF | tee -a a b\n\tx\n\tEOF', ['a', 'b']],
+    ['sed -i s/a/b/ src/x.ts src/y.ts', ['src/x.ts', 'src/y.ts']],
+    ["sed -i.bak -e 's/a/b/' src/x.ts", ['src/x.ts']],
+    ["sed -n '1,3p' src/x.ts", []],
+    ["perl -pi -e 's/a/b/' src/x.ts", ['src/x.ts']],
+    ['mv a.ts lib/', ['a.ts', 'lib/a.ts']],
+    ['mv a.ts lib', ['a.ts', 'lib or lib/a.ts']],
+    ['cp -r a.ts b.ts lib', ['lib/a.ts', 'lib/b.ts']],
+    ['rm -rf src/*.ts', ['src/*.ts *']],
+    ['touch -d yesterday a && truncate -s 0 b', ['a', 'b']],
+    ['dd if=/dev/zero of=disk.img bs=1', ['disk.img']],
+    ['curl -s -o out.json https://example.org', ['out.json']],
+    ['git restore src/a.ts', ['src/a.ts']],
+    ['git restore --staged src/a.ts', []],
+    ['git checkout main -- src/a.ts src/b.ts', ['src/a.ts', 'src/b.ts']],
+    ['git checkout main', []],
+    ['git rm a && git mv b c', ['a', 'b', 'c']],
+    ['cd src && rm a.ts', ['src:a.ts']],
+    ['(cd src; rm a.ts); rm b.ts', ['src:a.ts', 'b.ts']],
+    ['(cd src && (cd lib; rm a); rm b) && rm c', ['src/lib:a', 'src:b', 'c']],
+    ['cd src && rm a & rm b', ['src:a', 'b']],
+    ['cd src | rm a; rm b', ['a', 'b']],
+    ['cd src; cd -; rm a', []],
+    ['cd -- src && > a', ['src:a']],
+    ['cd "$DIR" && rm a.ts && rm /abs/b.ts', ['/abs/b.ts']],
+    [`cd "$DIR" && bash -c 'rm a.ts; rm /abs/b.ts'`, ['/abs/b.ts']],
+    ['FOO=1 sudo -n env touch a', ['a']],
+    ['if true; then rm a; fi', ['a']],
+    [`bash -lc 'cd lib && echo x > "y.ts"'`, ['lib:y.ts']],
+    ['echo "$(rm a)" > b', ['b']],
+    ['echo x > "$OUT"; echo y > `name`; echo z > ${A}b', []],
+    ['python - <<EOF\nopen("a","w")\nEOF', []],
+    ["apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: src/a.ts\n@@\n-x\n+y\n*** End Patch\nEOF", ['src/a.ts']],
+    ['ls | xargs rm', []],
+    ['find . -name x -delete; find . -exec rm {} +', []],
+    ['ssh box rm a; scp a box:b; rsync -a src/ box:dst/', []],
+    ['[[ a > b ]] && (( 3 > 2 )) || if [[ x < y ]]; then rm c; fi', ['c']],
+    ['cat a |& tee b', ['b']],
+    ['timeout -s KILL 3 rm a; sudo -u bob nice -n 5 env -u X -i Y=1 rm b', ['a', 'b']],
+    ['env -C lib rm a', ['lib:a']],
+    ['curl -sSLo a -D b https://example.org/x; curl -so- https://example.org', ['a', 'b']],
+    ['curl -O https://example.org/d/x.tar?a=b', ['x.tar']],
+    ['wget -qOa https://example.org; wget --output-document=b https://example.org', ['a', 'b']],
+    ["sed -i '' 's/a/b/' src/x.ts", ['src/x.ts']],
+    ["sed -ni.bak 's/a/b/p' a; sed --in-place=.bak -e p b; sed --expression p a", ['a', 'b']],
+    ['git restore -s HEAD~1 a; git rm --cached b; git mv -n c d', ['a']],
+    ['git -C src rm a; git --work-tree=src rm b', ['src:a']],
+    ['rsync -a a b lib; rsync -a src/ lib', ['lib/a', 'lib/b', 'lib']],
+    ['cp "$X" lib/; cp "$X" lib', ['lib']],
+    ["bash -euo pipefail -c 'rm a'; bash <<EOF\nrm b\nEOF\nsh <<< 'rm c'", ['a', 'b', 'c']],
+    ['bash run.sh <<EOF\nrm b\nEOF', []],
+    ['echo # > a', []],
+    ["echo 'unfinished > a", []],
+  ])('%s', (command, expected) => {
+    expect(targets(command)).toEqual(expected)
+  })
+
+  test.each([
+    ['git commit --no-verify -m x', 'git commit --no-verify'],
+    ['git commit -nm x', 'git commit -nm'],
+    ['git -c core.hooksPath=/dev/null commit -m x', 'git -c core.hooksPath'],
+    ['git config core.hooksPath /tmp', 'git config core.hooksPath'],
+    ['git push --no-verify', 'git push --no-verify'],
+    ['git -C sub commit --no-verify -m x', 'git commit --no-verify'],
+    ['git config --global core.hooksPath /tmp', 'git config core.hooksPath'],
+    ['timeout 3 git commit -qn', 'git commit -qn'],
+    ['heimdall uninstall --yes', 'heimdall uninstall'],
+    ['cd / && /usr/local/bin/heimdall guard uninstall', 'heimdall guard uninstall'],
+    ['env X=1 heimdall restore claude --yes', 'heimdall restore'],
+    [`cd "$DIR" && sh -c 'git commit --no-verify -m x'`, 'git commit --no-verify'],
+  ])('%s goes past the guard', (command, bypass) => {
+    expect(shellWrites(command).bypass).toBe(bypass)
+  })
+
+  test.each([
+    'git commit -m "no-verify"',
+    'git commit -am x',
+    'git commit -mn',
+    'git commit -am note',
+    'git config --get core.hooksPath',
+    'echo --no-verify',
+    'heimdall uninstall --dry-run',
+    'heimdall guard install',
+    'heimdall claim check uninstall',
+  ])('%s does not', (command) => {
+    expect(shellWrites(command).bypass).toBeNull()
+  })
+
+  test('a commit says what goes into it besides what is staged', () => {
+    const commit = (command: string): unknown => {
+      const { commit: found } = shellWrites(command)
+      return found === null ? null : [found.all, ...found.paths.map(({ path }) => path)]
+    }
+    expect(commit('git add a b && git commit -m x')).toEqual([false, 'a', 'b'])
+    expect(commit('git commit -am x')).toEqual([true])
+    expect(commit('git commit -m all -- c')).toEqual([false, 'c'])
+    expect(commit('git add -A; git commit -m x')).toEqual([true])
+    expect(commit('git add a')).toBeNull()
+    expect(shellWrites('cd x && git -C y commit -m z').commit).toEqual({ cwd: 'x/y', all: false, paths: [] })
+  })
+
+  test('a diff that is applied is named', () => {
+    expect(shellWrites('git apply fix.diff').patchFiles).toEqual([{ path: 'fix.diff', cwd: '', isPattern: false }])
+  })
+
+  test('whatever is quoted comes out as it was, and no text stops the reader', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[^'\0-\u001f~-][^'\0-\u001f]{0,20}$/u), (name) => {
+        expect(targets(`echo x > '${name}'`)).toEqual(name.startsWith('/dev/') ? [] : [name])
+      }),
+    )
+    fc.assert(
+      fc.property(fc.string({ maxLength: 60 }), (text) => {
+        shellWrites(text)
+      }),
+    )
+  })
+})
+
+describe('files of a patch', () => {
+  test('as Codex writes it, with both names of a move', () => {
+    const patch = [
+      '*** Begin Patch',
+      '*** Add File: a b.ts',
+      '+x',
+      '*** Update File: old.ts',
+      '*** Move to: new.ts',
+      '*** Delete File: gone.ts',
+      '*** End Patch',
+    ]
+    expect(patchPaths(patch.join('\n'))).toEqual(['a b.ts', 'old.ts', 'new.ts', 'gone.ts'])
+  })
+
+  test('as git writes it', () => {
+    expect(patchPaths('--- a/src/x.ts\n+++ b/src/x.ts\n@@ -1 +1 @@\n--- /dev/null\n+++ b/new.ts\n')).toEqual([
+      'src/x.ts',
+      'new.ts',
+    ])
+  })
+})

@@ -1,0 +1,61 @@
+// The servers that a host starts, as command lines; and of the others, why they cannot be started here.
+import { findProject } from '../paths.ts'
+import { configFiles, type ConfigFile, type Whereabouts } from './config-files.ts'
+import { isRecord } from './config-text.ts'
+import { readHostConfig } from './host-config.ts'
+import type { HostName } from './host-table.ts'
+import { shimLineOf, wordsOf } from './shim-line.ts'
+
+export interface HostServer {
+  readonly name: string
+  readonly host: HostName
+  readonly file: Pick<ConfigFile, 'path' | 'level'>
+  /** Null where there is nothing to start; `why` says so. */
+  readonly start: {
+    readonly words: readonly [string, ...string[]]
+    readonly env: Readonly<Record<string, string>>
+    readonly cwd: string | undefined
+  } | null
+  readonly why: string | null
+}
+
+/** Of the user's files, and of those of the project that a folder is in. A file that cannot be read throws. */
+export function hostServers(host: HostName, where: Whereabouts): HostServer[] {
+  const root = where.cwd === undefined ? undefined : findProject(where.cwd, where.env).root
+  return configFiles(host, where).flatMap((file) =>
+    (readHostConfig(file)?.config.servers ?? [])
+      // What one file says for several projects counts for this one.
+      .filter(({ at }) => at[0] !== 'projects' || at[1] === root)
+      .map(({ at, value }): HostServer => {
+        const start = startOf(value)
+        return {
+          name: at.at(-1) ?? '',
+          host,
+          file: { path: file.path, level: file.level },
+          start: typeof start === 'string' ? null : start,
+          why: typeof start === 'string' ? start : null,
+        }
+      }),
+  )
+}
+
+/** One that is behind the shim is started as it was before. */
+function startOf(value: Readonly<Record<string, unknown>>): HostServer['start'] | string {
+  if (value['disabled'] === true || value['enabled'] === false) return 'it is disabled'
+  const args = wordsOf(value['args'])
+  const { command, cwd } = value
+  if (typeof command !== 'string' || command === '')
+    return ['url', 'httpUrl', 'serverUrl'].some((key) => value[key] !== undefined)
+      ? 'it is remote, and no program to start'
+      : 'it has no command'
+  if (args === undefined) return 'its arguments are no list of texts'
+  const line = shimLineOf(value)
+  if (line === 'no command') return 'there is no command behind its shim'
+  const [first = '', ...rest] = line === undefined ? [command, ...args] : args.slice(line.dashes + 1)
+  const env = isRecord(value['env'])
+    ? Object.fromEntries(Object.entries(value['env']).map(([name, one]) => [name, String(one)]))
+    : {}
+  if ([first, ...rest, ...Object.values(env)].some((word) => word.includes('${')))
+    return 'it has placeholders that only its host can fill'
+  return { words: [first, ...rest], env, cwd: typeof cwd === 'string' ? cwd : undefined }
+}

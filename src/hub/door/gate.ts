@@ -1,0 +1,131 @@
+// Who may ask the hub for what: first the name it was called by, then where the request comes from, then the token. Pure, and the same for requests and for upgrades.
+import type { ErrorCode } from '../../errors.ts'
+
+/** What counts of a request. A header that came twice is there twice. */
+export interface Asked {
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  readonly isUpgrade: boolean
+  readonly hosts: readonly string[]
+  readonly origins: readonly string[]
+  readonly fetchSite: string | undefined
+  readonly contentType: string | undefined
+  readonly hasBody: boolean
+}
+
+export interface House {
+  readonly port: number
+  /** Names that the user's own tunnel calls the hub by. */
+  readonly allowedHosts: readonly string[]
+  readonly isReadOnly: boolean
+  /** Whether the request carries the token of a browser that was let in. */
+  readonly hasToken: () => boolean
+  /** Whether it carries the secret of a program on this machine, which is no browser. */
+  readonly hasProgramSecret: () => boolean
+}
+
+type Verdict =
+  | { readonly passes: true; readonly area: Area }
+  | { readonly passes: false; readonly code: ErrorCode; readonly why: string; readonly hint: string | null }
+
+/** `page`: files that are the same for everybody. `program`: for commands and hooks on this machine, never for a browser. */
+export type Area = 'page' | 'login' | 'api' | 'program'
+
+/** Nothing for a path that could be read in two ways: what the gate has judged is what is answered. */
+function areaOf(path: string): Area | undefined {
+  const plain = decoded(path)
+  if (plain === undefined || !plain.startsWith('/') || /\/\/|\\|(?:^|\/)\.{1,2}(?:\/|$)|\p{Cc}/u.test(plain))
+    return undefined
+  if (plain === '/api/login') return 'login'
+  if (plain === '/api' || plain.startsWith('/api/')) return 'api'
+  if (plain.startsWith('/hook/') || plain.startsWith('/control/')) return 'program'
+  return 'page'
+}
+
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path)
+  } catch (error) {
+    if (error instanceof URIError) return undefined
+    throw error
+  }
+}
+
+const OPEN_LINK = 'run heimdall open in a terminal of your own, and follow its link'
+
+/** One check after the other; the first that fails is the answer, and what comes after is not looked at. */
+export function judge(asked: Asked, house: House): Verdict {
+  const host = hostOf(asked, house)
+  if (host === undefined)
+    return no('HUB_HOST_REFUSED', 'this name is not one that the hub answers to', 'heimdall up --allow-host NAME')
+  const area = areaOf(asked.path)
+  if (area === undefined) return no('HUB_NOT_FOUND', 'no address of the hub reads like this', null)
+  if (!METHODS.has(asked.method)) return no('HUB_METHOD_REFUSED', 'the hub knows GET, HEAD and POST', null)
+  const wrongOrigin = whyNotFrom(asked, area, host, house)
+  if (wrongOrigin !== undefined) return no('HUB_ORIGIN_REFUSED', wrongOrigin, null)
+  if (asked.isUpgrade && area !== 'api') return no('HUB_NOT_FOUND', 'there is nothing to upgrade here', null)
+  if (asked.method === 'POST' && area === 'page') return no('HUB_METHOD_REFUSED', 'nothing is posted there', null)
+  if (asked.hasBody && !isJson(asked.contentType))
+    return no('HUB_REQUEST_INVALID', 'the hub reads application/json and nothing else', null)
+  if (area === 'program' && !house.hasProgramSecret())
+    return no('HUB_TOKEN_REQUIRED', 'the secret of a program is missing or wrong', null)
+  if (area === 'api' && !house.hasToken())
+    return no('HUB_TOKEN_REQUIRED', 'the token is missing, wrong or no longer valid', OPEN_LINK)
+  if (area === 'api' && asked.method === 'POST' && house.isReadOnly && asked.path !== '/api/logout')
+    return no('HUB_READ_ONLY', 'this hub shows and changes nothing', 'start it without --read-only')
+  return { passes: true, area }
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST'])
+
+const no = (code: ErrorCode, why: string, hint: string | null): Verdict => ({ passes: false, code, why, hint })
+
+const isJson = (contentType: string | undefined): boolean =>
+  /^application\/json(?:;\s*charset=utf-8)?$/i.test(contentType ?? '')
+
+interface CalledBy {
+  /** As it stands in the header. */
+  readonly name: string
+  readonly isTunnel: boolean
+}
+
+/** Exactly one name, exactly as it is listed: no other spelling of an address is understood. */
+function hostOf({ hosts }: Asked, { port, allowedHosts }: House): CalledBy | undefined {
+  const [name, ...more] = hosts
+  if (name === undefined || more.length > 0) return undefined
+  const own = name.toLowerCase()
+  if ([`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`].includes(own)) return { name: own, isTunnel: false }
+  const bare = own.replace(/:\d{1,5}$/, '')
+  return allowedHosts.includes(bare) ? { name: own, isTunnel: true } : undefined
+}
+
+/**
+ * A page may only speak to the hub that served it. Whatever changes something, and every upgrade, has to say so; a
+ * plain look need not, because browsers leave the header out there, but it may not say otherwise.
+ */
+function whyNotFrom(asked: Asked, area: Area, host: CalledBy, { port }: House): string | undefined {
+  const { origins, fetchSite, method, isUpgrade } = asked
+  if (area === 'program')
+    return origins.length > 0 || fetchSite !== undefined
+      ? 'this is for programs on this machine, not for pages'
+      : undefined
+  const [origin, ...more] = origins
+  const mustSay = isUpgrade || method === 'POST'
+  if (more.length > 0) return 'more than one origin'
+  if (origin === undefined) {
+    if (mustSay) return 'the origin is missing'
+  } else if (!originsOf(host, port).includes(origin.toLowerCase())) return 'the origin is another page’s'
+  if (fetchSite === undefined || fetchSite === 'same-origin') return undefined
+  // Typed by a person, or opened from a terminal.
+  if (fetchSite === 'none') return mustSay ? 'it comes from no page' : undefined
+  // A link from elsewhere may lead to the page, which is the same for everybody.
+  return area === 'page' ? undefined : 'the request comes from another site'
+}
+
+function originsOf({ name, isTunnel }: CalledBy, port: number): string[] {
+  const http = `http://${name}`
+  if (!isTunnel) return port === 80 ? [http, http.replace(/:80$/, '')] : [http]
+  // A tunnel ends TLS in front of us.
+  return [http, `https://${name}`]
+}

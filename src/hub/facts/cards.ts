@@ -1,0 +1,132 @@
+// Agents as cards: what a look at the fleet says of each, in the words of the contract. Nothing is found out here.
+import type { Fleet, FleetAgent, HeldClaim as Held, ModelCost } from '../../spine/fleet/fleet.ts'
+import type { AgentCard, AgentState, Evidence, HeldClaim, Problem, Tokens, Totals } from '../contract.ts'
+import { agentState } from '../contract.ts'
+
+/** Of what a look does not know. */
+export interface Beside {
+  /** How many files are not committed, by folder. */
+  readonly uncommitted: ReadonlyMap<string, number>
+  /** Number of the last entry of coordination. */
+  readonly seq: number
+}
+
+/** What a page asks for its terminal by: two machines may each have a session of one name. */
+export function shownSession({ session_id: id, elsewhere }: FleetAgent): string | null {
+  if (id !== null || elsewhere === null || elsewhere.session_id === null) return id
+  return `${elsewhere.session_id}@${elsewhere.machine}`
+}
+
+export const stateWord = (state: FleetAgent['state']): AgentState => agentState.parse(state.replace(' ', '_'))
+
+export function cardOf(agent: FleetAgent, fleet: Fleet, { uncommitted }: Beside): AgentCard {
+  const state = stateWord(agent.state)
+  const evidence = evidenceOf(agent.evidence, agent.since)
+  return {
+    agent_id: agent.agent_id,
+    haid: agent.haid,
+    role: agent.role,
+    host: agent.program ?? agent.client ?? '',
+    state,
+    evidence,
+    problems: problemsOf(agent, evidence),
+    liveness: agent.liveness,
+    task: agent.task === null ? null : { task_id: agent.task.id, title: agent.task.title },
+    branch: agent.branch,
+    uncommitted: agent.cwd === null ? null : (uncommitted.get(agent.cwd) ?? null),
+    worktree: agent.cwd,
+    last_line: agent.last_line,
+    claims: agent.claims.map((claim) => claimOf(claim, agent)),
+    tokens: spentOf(agent.cost, agent.started_at) ?? tokensOf(agent.tokens, agent.started_at),
+    calls: agent.calls?.total ?? null,
+    session_id: shownSession(agent),
+    machine: agent.elsewhere?.machine ?? null,
+    run_id: agent.run_id,
+    started_at: agent.started_at,
+    ended_at: state === 'done' || state === 'failed' ? agent.since : null,
+    exit_code: agent.exit_code,
+    guard: agent.guard === null ? null : { ...agent.guard, by: [...agent.guard.by] },
+    wait_ids: fleet.waits.filter(({ agent_id: id }) => id === agent.agent_id).map(({ id }) => id),
+    waited: agent.run_id === null ? null : { ...agent.waited, source: 'booked by the keeper of the run' },
+    command: commandOf(agent),
+  }
+}
+
+function commandOf({ agent_id: id, session_id: session, elsewhere }: FleetAgent): string {
+  if (session !== null) return `hm attach ${session} --read-only`
+  if (elsewhere?.session_id != null) return `hm --host ${elsewhere.machine} attach ${elsewhere.session_id} --read-only`
+  return `heimdall agent show --agent ${id}`
+}
+
+export const evidenceOf = ({ source, seen }: FleetAgent['evidence'], since: string | null): Evidence => ({
+  source,
+  detail: seen,
+  since,
+})
+
+/** States that are troubles stand among them under their own name, so that a page can list both in one place. */
+function problemsOf(
+  { state, evidence: { seen }, repeats, is_over: isOver }: FleetAgent,
+  evidence: Evidence,
+): Problem[] {
+  if (state !== 'looping' && state !== 'stuck' && state !== 'stale') return []
+  const kind = state === 'stale' && isOver ? 'dead' : state
+  return [{ kind, text: seen, count: repeats, evidence }]
+}
+
+const claimOf = (claim: Held, { agent_id, haid, liveness }: FleetAgent): HeldClaim => ({
+  ...claim,
+  scopes: [...claim.scopes],
+  agent_id,
+  haid: haid ?? '',
+  liveness,
+})
+
+/** What its models have spent, where its host tells. A model without a price is in no dollar. */
+export function spentOf(cost: ModelCost | null, since: string | null): Tokens | null {
+  if (cost === null || cost.tokens === 0) return null
+  const { tokens, cached_reads: cached, usd, unpriced, prices } = cost
+  return {
+    total: tokens,
+    cached,
+    uncached: Math.max(0, tokens - cached),
+    cost_usd: usd === 0 ? null : usd,
+    source: `transcripts of its host${unpriced.length === 0 ? '' : `, without a price for ${unpriced.join(', ')}`}`,
+    prices_of: usd === 0 ? null : prices,
+    since,
+  }
+}
+
+/** The ledger of briefs: what it cost to tell agents things, not what their hosts have spent. */
+function tokensOf(tokens: FleetAgent['tokens'], since: string | null): Tokens | null {
+  if (tokens === null) return null
+  const { total, cached, measured, declared } = tokens
+  return {
+    total,
+    cached,
+    uncached: Math.max(0, total - cached),
+    cost_usd: null,
+    source: `token ledger, ${measured} measured, ${declared} declared`,
+    prices_of: null,
+    since,
+  }
+}
+
+export function totalsOf(fleet: Fleet, cards: readonly AgentCard[], { seq }: Beside): Totals {
+  const counted = fleet.waits.filter(({ later_until: until }) => until === null)
+  const [policy] = fleet.policies
+  return {
+    agents: cards.length,
+    by_state: Object.fromEntries(
+      agentState.options.map((state) => [state, cards.filter((card) => card.state === state).length]),
+    ) as Totals['by_state'],
+    waits: counted.length,
+    oldest_wait_since: counted[0]?.since ?? null,
+    collisions: fleet.collisions.length,
+    guarded: cards.filter(({ guard }) => guard?.kind === 'guarded').length,
+    advisory: cards.filter(({ guard }) => guard?.kind === 'advisory').length,
+    tokens: spentOf(fleet.cost, fleet.since) ?? tokensOf(fleet.tokens, fleet.since),
+    policy: policy === undefined ? null : { name: `${policy.policy_id} ${policy.version}`, mode: policy.mode },
+    seq,
+  }
+}

@@ -1,0 +1,58 @@
+// What can be done with a run that is on record: its terminal played again, and its calls decided by another policy.
+import { join } from 'node:path'
+import { HeimdallError } from '../../errors.ts'
+import { HUB_CAST_BYTES_MAX, HUB_ROWS_MAX } from '../../limits.ts'
+import { compileBundle } from '../../policy/bundle/compile.ts'
+import type { RecordedDecision } from '../../policy/replay/recorded.ts'
+import { eventsOfRecord, type SetAside } from '../../runs/event-source.ts'
+import { findRun, type RunFolder } from '../../runs/run-folder.ts'
+import { readFileIfThere } from '../../storage/atomic-file.ts'
+import { replayEvents, replayNotes } from '../../spine/replay-run.ts'
+import type { ReplayReply } from '../contract.ts'
+
+export function folderOf(runsDir: string, runId: string): RunFolder {
+  const folder = findRun(runsDir, runId)
+  if (folder === undefined || 'why' in folder)
+    throw new HeimdallError('RUN_NOT_FOUND', 'no run of this id is on record', { hint: 'heimdall runs list' })
+  return folder
+}
+
+/** The asciicast that `heimdall run` has written; of a long one the end, which is what was seen last. */
+export function recordingOf(runsDir: string, runId: string): string {
+  const bytes = readFileIfThere(join(folderOf(runsDir, runId).runDir, 'terminal.cast'))
+  if (bytes === undefined)
+    throw new HeimdallError('CAST_INVALID', 'the terminal of this run was not recorded', {
+      hint: 'heimdall run records unless it is told --no-record',
+    })
+  if (bytes.length <= HUB_CAST_BYTES_MAX) return bytes.toString('utf8')
+  const header = bytes.subarray(0, bytes.indexOf(10) + 1)
+  const tail = bytes.subarray(bytes.length - HUB_CAST_BYTES_MAX)
+  return header.toString('utf8') + tail.subarray(tail.indexOf(10) + 1).toString('utf8')
+}
+
+export async function replayed(runsDir: string, runId: string, policy: string): Promise<ReplayReply> {
+  const snapshot = await compileBundle(policy, { name: 'the policy' })
+  const aside: SetAside = { unreadable: 0, newer: 0 }
+  const events = eventsOfRecord(folderOf(runsDir, runId).runDir, aside)
+  const known = { annotationsOf: () => undefined, arePathsWritten: false }
+  const { tally } = await replayEvents(events, snapshot, known, 'different', aside)
+  const { calls, rows, rows_left_off: left } = tally.data()
+  const shown = rows.slice(0, HUB_ROWS_MAX)
+  return {
+    policy: { name: snapshot.policy_id, version: snapshot.version, mode: snapshot.mode },
+    counts: calls,
+    rows: shown.map((row) => ({
+      at: row.ts,
+      server: row.server_name,
+      tool: row.tool_name,
+      outcome: row.outcome,
+      recorded: decisionText(row.recorded),
+      replayed: row.replayed === null ? null : decisionText(row.replayed),
+    })),
+    left_off: left + rows.length - shown.length,
+    notes: replayNotes(snapshot, tally, false),
+  }
+}
+
+const decisionText = ({ action, rule_id: rule, reason_code: reason }: RecordedDecision): string =>
+  [action, reason, ...(rule === null ? [] : [`by ${rule}`])].join(' ')

@@ -1,0 +1,46 @@
+// What the models of a run have used, along its time: from bookings, each of which names the sum so far.
+import { iso } from '../../coordination/moment.ts'
+import type { ModelUsage } from '../../events/types.ts'
+import { bookedUsage } from '../../runs/run-cost.ts'
+import type { TimelineReply } from '../contract.ts'
+
+/** As many bars as can be told apart. */
+const BARS = 60
+
+export function usageBars(runDir: string, fromMs: number, toMs: number): TimelineReply['tokens'] {
+  return barsOf(bookedUsage(runDir), fromMs, toMs)
+}
+
+/** Differences of sums, so that a correction counts once. Pure. */
+export function barsOf(bookings: readonly ModelUsage[], fromMs: number, toMs: number): TimelineReply['tokens'] {
+  const widthMs = Math.max(1_000, Math.ceil((toMs - fromMs) / BARS))
+  const bars = new Map<number, { cached: number; uncached: number; usd: number | null }>()
+  let before = { cached: 0, uncached: 0, usd: 0 }
+  for (const { said_at: saidAt, total } of bookings) {
+    const { input, cached, cache_write: written, output } = total.tokens
+    const sum = { cached, uncached: input + written + output, usd: total.usd }
+    const more = {
+      cached: sum.cached - before.cached,
+      uncached: sum.uncached - before.uncached,
+      usd: sum.usd - before.usd,
+    }
+    before = sum
+    const atMs = saidAt === null ? Number.NaN : Date.parse(saidAt)
+    if (!(atMs >= fromMs && atMs <= toMs)) continue
+    const place = Math.floor((atMs - fromMs) / widthMs)
+    const bar = bars.get(place) ?? { cached: 0, uncached: 0, usd: null }
+    bars.set(place, {
+      cached: Math.max(0, bar.cached + more.cached),
+      uncached: Math.max(0, bar.uncached + more.uncached),
+      usd: more.usd > 0 ? (bar.usd ?? 0) + more.usd : bar.usd,
+    })
+  }
+  return [...bars]
+    .toSorted(([a], [b]) => a - b)
+    .map(([place, { cached, uncached, usd }]) => ({
+      at: iso(fromMs + place * widthMs),
+      cached,
+      uncached,
+      cost_usd: usd,
+    }))
+}

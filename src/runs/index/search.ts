@@ -1,0 +1,243 @@
+// Questions to the index: which calls, or other events, by any of what is known of them.
+import { SEARCH_WALK_FIRST, SEARCH_WALK_MAX } from '../../limits.ts'
+import { leadOf, type Named, type Terms, termsOf } from './lead.ts'
+import type { RunIndex } from './run-index.ts'
+import { CALL_TYPE } from './schema.ts'
+import { type Span, Texts } from './texts.ts'
+
+/** All that is given must hold. Names may be patterns with `*`, `?` and `[…]`. */
+export interface Search {
+  readonly run?: string | undefined
+  readonly agent?: string | undefined
+  readonly server?: string | undefined
+  readonly tool?: string | undefined
+  readonly decision?: string | undefined
+  readonly rule?: string | undefined
+  readonly reason?: string | undefined
+  readonly status?: string | undefined
+  readonly callId?: string | undefined
+  readonly sinceMs?: number | undefined
+  readonly untilMs?: number | undefined
+  /** Words, each of which must be in the arguments, the result, a message or a hint; their beginnings are enough. */
+  readonly text?: string | undefined
+  /** Calls unless told otherwise: `all`, or a type of events. */
+  readonly type?: string | undefined
+  readonly order: 'newest' | 'oldest'
+  /** Nothing for all. */
+  readonly limit?: number | undefined
+  /** Behind this one, in the order asked for. */
+  readonly after?: Pick<Entry, 'id' | 'atMs'> | undefined
+}
+
+export interface Place {
+  readonly at: number
+  readonly bytes: number
+}
+
+/** A call, or an event that belongs to none. */
+export interface Entry {
+  readonly id: number
+  readonly runId: string
+  /** Where its record is: the name of the run's folder. */
+  readonly record: string
+  readonly atMs: number
+  readonly type: string
+  readonly callId: string | null
+  readonly agent: string | null
+  readonly server: string | null
+  readonly tool: string | null
+  readonly decision: string | null
+  readonly rule: string | null
+  readonly reason: string | null
+  readonly status: string | null
+  readonly latencyMs: number | null
+  /** Where its events stand; of another event than a call only the first. */
+  readonly first: Place | null
+  readonly decided: Place | null
+  readonly ended: Place | null
+}
+
+type Row = Readonly<Record<string, number | null>> & {
+  readonly run_id: string
+  readonly name: string
+  readonly call_id: string | null
+}
+
+const NAMES = ['agent', 'server', 'tool', 'decision', 'rule', 'reason', 'status'] as const
+
+export function search(index: RunIndex, wanted: Search): Entry[] {
+  const query = queryOf(index, wanted)
+  if (query === undefined) return []
+  const texts = wanted.text === undefined ? undefined : new Texts(index, wanted.text)
+  if (texts === undefined) return ask(index, query, wanted, wanted.limit ?? ALL)
+  const few = texts.few(query.span)
+  return few === undefined
+    ? walk(index, query, wanted, texts)
+    : ask(index, queryAmong(query, few), wanted, wanted.limit ?? ALL)
+}
+
+/** In the order asked for, until there are enough that have the words. They are in many entries, so that is soon. */
+function walk(index: RunIndex, query: Query, wanted: Search, texts: Texts): Entry[] {
+  const limit = wanted.limit ?? Infinity
+  const found: Entry[] = []
+  let { after } = wanted
+  for (let size = SEARCH_WALK_FIRST; found.length < limit; size = Math.min(2 * size, SEARCH_WALK_MAX)) {
+    const some = ask(index, query, { ...wanted, after }, size)
+    const having = texts.among(some.map(({ id }) => id))
+    found.push(...some.filter(({ id }) => having.has(id)))
+    if (some.length < size) break
+    after = some.at(-1)
+  }
+  return found.slice(0, limit)
+}
+
+/** Calls with a higher number than this one, in the order in which they came into the index. */
+export function callsAfter(index: RunIndex, id: number, limit: number): Entry[] {
+  return byNumber(index, 'e.id > ?', id, limit)
+}
+
+/** Those of the numbers that are calls. */
+export function callsOf(index: RunIndex, ids: readonly number[]): Entry[] {
+  return byNumber(index, 'e.id IN (SELECT value FROM json_each(?))', JSON.stringify(ids), ids.length)
+}
+
+/** Number of the last entry; 0 in an empty index. */
+export function lastEntry(index: RunIndex): number {
+  return (index.db.prepare('SELECT max(id) AS id FROM entries').get() as { id: number | null }).id ?? 0
+}
+
+function byNumber(index: RunIndex, term: string, value: string | number, limit: number): Entry[] {
+  const sql = `SELECT e.*, r.run_id, c.name FROM entries e CROSS JOIN runs r ON r.id = e.run CROSS JOIN records c ON c.id = r.record
+    WHERE ${term} AND e.type = ${CALL_TYPE.id} ORDER BY e.id LIMIT ?`
+  return (index.db.prepare(sql).all(value, limit) as Row[]).map((row) => entryOf(index, row))
+}
+
+/** For a look at what SQLite makes of it. */
+export function planOf(index: RunIndex, wanted: Search): string[] {
+  const query = queryOf(index, wanted)
+  if (query === undefined) return []
+  const { sql, values } = sqlOf(query, wanted, wanted.limit ?? ALL)
+  const rows = index.db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[]
+  return rows.map(({ detail }) => detail)
+}
+
+/** Of SQLite: no limit. */
+const ALL = -1
+
+interface Query extends Terms {
+  /** Which index to read, in the words of SQLite; nothing where that is its own choice. */
+  readonly lead: string
+  /** Where the entries of the wanted runs are. */
+  readonly span: Span | undefined
+}
+
+/** Nothing when a name was never seen: then nothing has it. */
+function queryOf(index: RunIndex, wanted: Search): Query | undefined {
+  const named = new Map<Named, readonly number[]>()
+  const runs = wanted.run === undefined ? undefined : runsNamed(index, wanted.run)
+  if (runs !== undefined) named.set('run', runs.ids)
+  for (const name of NAMES) {
+    const text = wanted[name]
+    if (text !== undefined) named.set(name, wordsNamed(index, text))
+  }
+  const type = wanted.type ?? CALL_TYPE.text
+  if (type !== 'all') named.set('type', type === CALL_TYPE.text ? [CALL_TYPE.id] : wordsNamed(index, type))
+  if ([...named.values()].some((ids) => ids.length === 0)) return undefined
+  const { terms, values } = termsOf(named)
+  const time = timeOf(wanted)
+  const call =
+    wanted.callId === undefined ? { terms: [], values: [] } : { terms: ['e.call_id = ?'], values: [wanted.callId] }
+  const lead = wanted.callId === undefined ? leadOf(index, named, time) : 'entries_by_call'
+  return {
+    terms: [...terms, ...time.terms, ...call.terms],
+    values: [...values, ...time.values, ...call.values],
+    lead: lead === undefined ? '' : `INDEXED BY ${lead}`,
+    span: runs?.span,
+  }
+}
+
+function timeOf({ sinceMs, untilMs }: Search): Terms {
+  const since = sinceMs === undefined ? [] : [sinceMs]
+  const until = untilMs === undefined ? [] : [untilMs]
+  return {
+    terms: [...since.map(() => 'e.at_ms >= ?'), ...until.map(() => 'e.at_ms < ?')],
+    values: [...since, ...until],
+  }
+}
+
+/** Among entries whose numbers are known. */
+function queryAmong({ terms, values, span }: Query, ids: readonly number[]): Query {
+  return {
+    terms: [...terms, 'e.id IN (SELECT value FROM json_each(?))'],
+    values: [...values, JSON.stringify(ids)],
+    lead: 'NOT INDEXED',
+    span,
+  }
+}
+
+function ask(index: RunIndex, query: Query, wanted: Search, limit: number): Entry[] {
+  const { sql, values } = sqlOf(query, wanted, limit)
+  return (index.db.prepare(sql).all(...values) as Row[]).map((row) => entryOf(index, row))
+}
+
+function sqlOf(
+  query: Query,
+  { order, after }: Search,
+  limit: number,
+): { readonly sql: string; readonly values: (string | number)[] } {
+  const isNewest = order === 'newest'
+  const direction = isNewest ? 'DESC' : 'ASC'
+  const terms = [...query.terms, ...(after === undefined ? [] : [`(e.at_ms, e.id) ${isNewest ? '<' : '>'} (?, ?)`])]
+  // CROSS JOIN: entries come first, in the order of one of their indexes, and the rest is looked up for the few that are shown.
+  const sql = `SELECT e.*, r.run_id, c.name FROM entries e ${query.lead}
+    CROSS JOIN runs r ON r.id = e.run CROSS JOIN records c ON c.id = r.record
+    ${terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`} ORDER BY e.at_ms ${direction}, e.id ${direction} LIMIT ?`
+  return { sql, values: [...query.values, ...(after === undefined ? [] : [after.atMs, after.id]), limit] }
+}
+
+const isPattern = (text: string): boolean => /[*?[]/.test(text)
+
+function wordsNamed(index: RunIndex, text: string): readonly number[] {
+  if (isPattern(text)) return index.words.matching(text)
+  const id = index.words.find(text)
+  return id === undefined ? [] : [id]
+}
+
+function runsNamed(index: RunIndex, text: string): { readonly ids: readonly number[]; readonly span: Span } {
+  const sql = `SELECT id, first_entry AS first, last_entry AS last FROM runs WHERE run_id = ?${isPattern(text) ? ' OR run_id GLOB ?' : ''}`
+  const rows = index.db.prepare(sql).all(...(isPattern(text) ? [text, text] : [text])) as ({
+    id: number
+  } & Partial<Span>)[]
+  const span = rows.reduce(
+    ({ first, last }, row) => ({ first: Math.min(first, row.first ?? first), last: Math.max(last, row.last ?? last) }),
+    { first: Infinity, last: 0 },
+  )
+  return { ids: rows.map(({ id }) => id), span }
+}
+
+function entryOf(index: RunIndex, row: Row): Entry {
+  const text = (column: string): string | null => index.words.textOf(row[column] ?? null)
+  return {
+    id: row['id'] as number,
+    runId: row.run_id,
+    record: row.name,
+    atMs: row['at_ms'] as number,
+    type: text('type') ?? '',
+    callId: row.call_id,
+    agent: text('agent'),
+    server: text('server'),
+    tool: text('tool'),
+    decision: text('decision'),
+    rule: text('rule'),
+    reason: text('reason'),
+    status: text('status'),
+    latencyMs: row['latency_ms'] ?? null,
+    first: placeOf(row['first_at'], row['first_bytes']),
+    decided: placeOf(row['decision_at'], row['decision_bytes']),
+    ended: placeOf(row['end_at'], row['end_bytes']),
+  }
+}
+
+function placeOf(at: number | null | undefined, bytes: number | null | undefined): Place | null {
+  return typeof at === 'number' && typeof bytes === 'number' ? { at, bytes } : null
+}

@@ -1,0 +1,220 @@
+// Claims in the path of a call: a write into what another live agent holds is refused, and the first write to a free path claims it.
+import type { Clock } from '../../clock.ts'
+import type { Conflict } from '../../coordination/claims/conflicts.ts'
+import {
+  refusalText,
+  settleWrite,
+  type WriteScope,
+  writeScopes,
+  writeStanding,
+} from '../../coordination/claims/writes.ts'
+import { type Coordination, openCoordination, openCoordinationToRead } from '../../coordination/coordination.ts'
+import type { CoordinationOptions } from '../../coordination/coordination.ts'
+import { oldCopyText } from '../../coordination/membership.ts'
+import { roomOptions } from '../../coordination/room-options.ts'
+import { actAs, askingHere, caller, type CallOrigin } from '../../coordination/who/caller.ts'
+import { loadConfig } from '../../config.ts'
+import { HeimdallError } from '../../errors.ts'
+import { fleetDoor } from '../../fleet/door.ts'
+import { TOOLS_ANNOTATED_MAX } from '../../limits.ts'
+import type { Env } from '../../paths.ts'
+import type { Annotations, Decision, Locations } from '../../policy/types.ts'
+import { type WritingTool, writingTool, writtenTexts } from './written-paths.ts'
+
+export interface ClaimedCall {
+  readonly toolName: string
+  readonly tags: readonly string[]
+  readonly annotations: Annotations | undefined
+  readonly args: () => unknown
+}
+
+export interface ClaimCheckOptions {
+  readonly cwd: string
+  readonly env: Env
+  readonly clock: Clock
+  readonly locate: (texts: readonly string[]) => Locations
+  readonly note: (line: string) => void
+}
+
+/** Nothing where there is no project, or its settings cannot be read: that is said, and calls pass. */
+export async function openClaimCheck(options: ClaimCheckOptions): Promise<ClaimCheck | undefined> {
+  try {
+    const [room, { claim_on_write: claims }] = await Promise.all([
+      roomOptions({ ...options, fleet: fleetDoor }),
+      loadConfig({ cwd: options.cwd, env: options.env }),
+    ])
+    return new ClaimCheck(options, room, claims.value === true)
+  } catch (error) {
+    if (!(error instanceof HeimdallError)) throw error
+    options.note(`claims are not checked: ${error.message}`)
+    return undefined
+  }
+}
+
+export class ClaimCheck {
+  readonly #options: ClaimCheckOptions
+  readonly #roomOptions: CoordinationOptions
+  readonly #claims: boolean
+  /** By tool: most write nothing, and then that is all there is to ask. */
+  readonly #tools = new Map<
+    string,
+    { readonly annotations: Annotations | undefined; readonly tool: WritingTool | undefined }
+  >()
+  #room: Coordination | undefined
+  /** There is no store, and so no claim: that holds for all that was read before we looked. */
+  #isUnclaimed = false
+  #hasFailed = false
+  #free:
+    | { readonly room: Coordination; readonly asking: CallOrigin; readonly scopes: readonly WriteScope[] }
+    | undefined
+  readonly #over = new AbortController()
+  /** What is being put on record, one after the other. */
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(options: ClaimCheckOptions, room: CoordinationOptions, claims: boolean) {
+    this.#options = options
+    this.#roomOptions = room
+    this.#claims = claims
+  }
+
+  /** Who the host session is that the shim was started by, registered by now; nothing where there is none. */
+  async agent(): Promise<{ readonly agent_id: string; readonly haid: string } | undefined> {
+    const asking = askingHere(this.#options.env)
+    // A folder that is no repository does not become one of coordination because a server was started in it.
+    if (asking.place?.host === undefined || this.#roomOptions.project.gitCommonDir === undefined) return undefined
+    try {
+      const room = this.#opened(asking)
+      if (room === undefined) return undefined
+      const { haid } = await actAs(room, asking, caller(room, asking))
+      const agent = room.store.read((rows) => rows.agent(haid))
+      return agent === undefined ? undefined : { agent_id: agent.agentId, haid }
+    } catch (error) {
+      if (!(error instanceof HeimdallError)) throw error
+      this.#failed(error)
+      return undefined
+    }
+  }
+
+  /**
+   * The decision on a write that somebody's claim stands in the way of; null for all others. What is free is the
+   * writer's as soon as the call is `sent`: one that the policy refuses writes nothing.
+   */
+  refusal(call: ClaimedCall): Decision | null {
+    this.#free = undefined
+    if (this.#isUnclaimed) return null
+    const tool = this.#toolOf(call)
+    if (tool === undefined) return null
+    try {
+      const asking = askingHere(this.#options.env)
+      // Before the arguments are read: in most folders nobody holds anything.
+      if (!isSomebody(asking) && this.#opened(asking) === undefined) return null
+      const args = call.args()
+      if (typeof args !== 'object' || args === null) return null
+      const texts = writtenTexts(tool, args as Readonly<Record<string, unknown>>)
+      return texts.length === 0 ? null : this.#judged(texts, asking)
+    } catch (error) {
+      if (!(error instanceof HeimdallError)) throw error
+      this.#failed(error)
+      return null
+    }
+  }
+
+  /** The call that was asked about last goes to its server. */
+  sent(): void {
+    const free = this.#free
+    this.#free = undefined
+    if (free !== undefined) this.#settle(free.room, free.asking, free.scopes)
+  }
+
+  #toolOf({ toolName, tags, annotations }: ClaimedCall): WritingTool | undefined {
+    const known = this.#tools.get(toolName)
+    if (known !== undefined && known.annotations === annotations) return known.tool
+    const tool = writingTool(toolName, tags, annotations)
+    if (this.#tools.size < TOOLS_ANNOTATED_MAX) this.#tools.set(toolName, { annotations, tool })
+    return tool
+  }
+
+  #judged(texts: readonly string[], asking: CallOrigin): Decision | null {
+    const room = this.#opened(asking)
+    if (room === undefined) return null
+    const places = [...this.#options.locate(texts).values()].flat()
+    const scopes = writeScopes(
+      room,
+      places.map(({ absolute }) => ({ path: absolute, isPattern: false })),
+    )
+    if (scopes.length === 0) return null
+    const { haid } = caller(room, asking)
+    const { held, free } = writeStanding(room, scopes, { haid, tree: asking.place?.tree })
+    if (held.length > 0) this.#settle(room, asking, scopes)
+    else if (this.#claims && free.length > 0) this.#free = { room, asking, scopes }
+    return held.length === 0 ? null : claimDecision(held, oldCopyText(room.store, room.now()))
+  }
+
+  /** Whoever is nobody in particular claims nothing, and makes no store where there is none. */
+  #opened(asking: CallOrigin): Coordination | undefined {
+    if (this.#room !== undefined) return this.#room
+    this.#room = isSomebody(asking) ? openCoordination(this.#roomOptions) : openCoordinationToRead(this.#roomOptions)
+    if (this.#room === undefined) this.#unclaimed()
+    // In a fleet the copy that calls are answered from follows the log behind them. What fails is tried again.
+    if (isSomebody(asking)) void this.#room?.store.link(this.#over.signal)
+    return this.#room
+  }
+
+  /** Until what runs now is done. A call that comes after somebody has claimed is read after it, and looks again. */
+  #unclaimed(): void {
+    this.#isUnclaimed = true
+    queueMicrotask(() => {
+      this.#isUnclaimed = false
+    })
+  }
+
+  /** On record behind the answer: what is decided stands by what was read. */
+  #settle(room: Coordination, asking: CallOrigin, scopes: readonly WriteScope[]): void {
+    if (!isSomebody(asking)) return
+    this.#last = this.#last.then(async () => {
+      try {
+        const actor = await actAs(room, asking, caller(room, asking))
+        await settleWrite(room, actor, scopes, { claims: this.#claims })
+      } catch (error) {
+        if (!(error instanceof HeimdallError)) throw error
+        this.#failed(error)
+      }
+    })
+  }
+
+  /** The documented fail mode: open, and said once. The next write opens the store anew. */
+  #failed(error: HeimdallError): void {
+    if (!this.#hasFailed) this.#options.note(`claims are not checked: ${error.message}`)
+    this.#hasFailed = true
+    this.#room?.store.close()
+    this.#room = undefined
+  }
+
+  async close(): Promise<void> {
+    this.#over.abort()
+    await this.#last
+    this.#room?.store.close()
+    this.#room = undefined
+  }
+}
+
+const isSomebody = ({ place, env }: CallOrigin): boolean =>
+  place?.host !== undefined || place?.session !== undefined || (env['HEIMDALL_SECRET'] ?? '') !== ''
+
+function claimDecision(held: readonly Conflict[], old: string | undefined): Decision {
+  const [first] = held
+  return {
+    action: 'REJECT_WITH_HINT',
+    rule_id: null,
+    severity: 'warn',
+    reason_code: 'CLAIM_HELD',
+    summary: `${first?.agentId ?? 'another agent'} holds what this call would write`,
+    enforced: true,
+    hint: {
+      hint_text: refusalText(held, old),
+      suggested_args: null,
+      retry_advice: 'the same call passes once the claim is released',
+      hint_kind: 'SAFETY',
+    },
+  }
+}

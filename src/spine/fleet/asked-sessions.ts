@@ -1,0 +1,48 @@
+// Sessions that are asked themselves: those of no run, of whom nobody else could tell, and those whose last line is wanted.
+import { STATUS_ANSWER_MS } from '../../limits.ts'
+import { findProjectIfThere, type Project } from '../../paths.ts'
+import { findListed, namesIn } from '../../sessions/session-files.ts'
+import type { AskedSession, PlainSession } from './facts.ts'
+
+interface PlainOptions {
+  readonly dir: string
+  readonly project: Project
+  readonly isOfRun: (id: string) => boolean
+}
+
+/** Sessions that were started in a folder of this project, and belong to no run that goes on. */
+export async function plainSessions({ dir, project, isOfRun }: PlainOptions): Promise<PlainSession[]> {
+  const ids = namesIn(dir).flatMap((name) => /^(.+)\.sock$/.exec(name)?.[1] ?? [])
+  const found = await Promise.all(
+    ids
+      .filter((id) => !isOfRun(id))
+      .map(async (id) => {
+        const entry = findListed(dir, id)
+        const cwd = entry?.holder?.cwd
+        if (entry?.state !== 'running' || cwd === undefined || !isIn(cwd, project)) return undefined
+        const info = await ask(dir, id)
+        return info?.alive === true ? { ...info, id, dir, cwd } : undefined
+      }),
+  )
+  return found.filter((session) => session !== undefined)
+}
+
+export async function askSession({
+  dir,
+  id,
+}: {
+  readonly dir: string
+  readonly id: string
+}): Promise<AskedSession | undefined> {
+  return await ask(dir, id)
+}
+
+function isIn(cwd: string, project: Project): boolean {
+  return findProjectIfThere(cwd, {})?.coordinationDir === project.coordinationDir
+}
+
+/** Loaded here: where every session belongs to a run, its keeper has told already. */
+async function ask(dir: string, id: string) {
+  const { askInfo } = await import('../../sessions/ask-info.ts')
+  return await askInfo(dir, id, STATUS_ANSWER_MS)
+}

@@ -1,0 +1,75 @@
+// What lies beside the store and tells of agents: questions of policies, tools that have changed, how sessions ended. Most of it is not there most of the time, and then what reads it is not loaded.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { STATUS_SHOWN_MS } from '../../limits.ts'
+import type { Env, Project } from '../../paths.ts'
+import { pinsDir } from '../../pins/pins-folder.ts'
+import type { Request } from '../../runs/approvals.ts'
+import { questionsPath } from '../../runs/questions-path.ts'
+import type { ExitRecord } from '../../sessions/keeper.ts'
+import { namesIn, readExitRecord } from '../../sessions/session-files.ts'
+import { sessionElsewhere } from '../session-name.ts'
+import type { ChangedTools } from './facts.ts'
+import type { KnownAgent, KnownAgents } from './known-agents.ts'
+
+export async function openApprovals(runsDir: string, folder: string): Promise<readonly Request[]> {
+  const runDir = join(runsDir, folder)
+  if (!existsSync(questionsPath(runDir))) return []
+  const { readApprovals } = await import('../../runs/open-questions.ts')
+  return readApprovals(runDir).filter(({ answer, closed_at: closed }) => answer === null && closed === null)
+}
+
+export async function changedTools({
+  env,
+  project,
+}: {
+  readonly env: Env
+  readonly project: Project
+}): Promise<readonly ChangedTools[]> {
+  if (!existsSync(pinsDir(env))) return []
+  const [{ pendingOf, stateOf }, { allPins }] = await Promise.all([
+    import('../../pins/approve.ts'),
+    import('../../pins/pins-file.ts'),
+  ])
+  const here = project.gitCommonDir ?? project.root
+  return allPins(env)
+    .filter((pins) => pins.project === here)
+    .flatMap(({ server_name: server, tools }) => {
+      const waiting = [...tools.values()].filter((tool) => pendingOf(tool) !== undefined)
+      const [first] = waiting.flatMap((tool) => pendingOf(tool)?.at ?? []).sort()
+      if (first === undefined) return []
+      const named = (state: string): string[] =>
+        waiting.filter((tool) => stateOf(tool) === state).map(({ name }) => name)
+      return [{ server_name: server, since: first, changed: named('changed'), added: named('new') }]
+    })
+}
+
+/** The record of a session has no agent in it: it is the one that `heimdall run` gives the agent's session, of that time. */
+export function endingsOf({ agents }: KnownAgents, dir: string, project: Project): ReadonlyMap<string, ExitRecord> {
+  const found = new Map<string, ExitRecord>()
+  const over = agents.filter(({ isOver, isRemote, silentMs }) => isOver && !isRemote && silentMs < STATUS_SHOWN_MS)
+  if (over.length === 0) return found
+  const elsewhere = new Set(
+    namesIn(dir).flatMap((name) => (ENDED_ELSEWHERE.test(name) ? name.replace(ENDED_ELSEWHERE, '') : [])),
+  )
+  for (const agent of over) {
+    const id = agent.agent_id
+    const record =
+      endOf(agent, dir, id) ?? (elsewhere.has(id) ? endOf(agent, dir, sessionElsewhere(id, project)) : undefined)
+    if (record !== undefined) found.set(agent.haid, record)
+  }
+  return found
+}
+
+/** Whether it is of this project is asked only where there is such a record at all. */
+const ENDED_ELSEWHERE = /-[0-9a-f]{4}\.exit\.json$/
+
+function endOf(agent: KnownAgent, dir: string, id: string): ExitRecord | undefined {
+  const exit = readExitRecord(dir, id)
+  return exit !== undefined && isEndOf(exit, agent) ? exit : undefined
+}
+
+/** Its session was over when the agent's was, give or take what a keeper takes to say so. */
+function isEndOf({ started_at: started, ended_at: ended }: ExitRecord, { startedMs, endedMs }: KnownAgent): boolean {
+  return Date.parse(started) >= startedMs - 60_000 && (endedMs === null || Date.parse(ended) <= endedMs + 60_000)
+}

@@ -1,0 +1,47 @@
+// What a commit on a command line would hold: hosts may run git without its hooks, so it is looked at before.
+import { execFileSync } from 'node:child_process'
+import { isAbsolute, join, resolve } from 'node:path'
+import type { WritePath } from '../../coordination/claims/writes.ts'
+import type { CommitWords } from '../../hosts/hooks/shell-writes.ts'
+import { GIT_ANSWER_BYTES_MAX } from '../../limits.ts'
+import type { Env } from '../../paths.ts'
+
+/** Absolute. Where git does not answer there is nothing to commit, as git will say itself. */
+export function commitPaths({ cwd: below, all, paths }: CommitWords, folder: string, env: Env): WritePath[] {
+  const cwd = resolve(folder, below)
+  const root = asked(cwd, env, ['rev-parse', '--show-toplevel'])[0]?.trim()
+  if (root === undefined) return []
+  // What a merge brings in is history already, and judged by nobody.
+  if (asked(cwd, env, ['rev-parse', '--verify', '--quiet', 'MERGE_HEAD']).length > 0) return []
+  const listed = ['--name-only', '--no-renames', '-z']
+  const found = [
+    ...asked(root, env, ['diff', '--cached', ...listed]),
+    ...(all ? asked(root, env, ['diff', ...listed]) : []),
+    ...(all ? asked(root, env, ['ls-files', '--others', '--exclude-standard', '-z']) : []),
+  ]
+  return [
+    ...found.map((path) => ({ path: join(root, path), isPattern: false })),
+    ...paths.map(({ path, cwd: from, isPattern }) => ({
+      path: isAbsolute(path) ? path : resolve(folder, from, path),
+      isPattern,
+    })),
+  ]
+}
+
+function asked(cwd: string, env: Env, args: readonly string[]): string[] {
+  try {
+    const options = {
+      cwd,
+      env: { ...env },
+      maxBuffer: GIT_ANSWER_BYTES_MAX,
+      stdio: ['ignore', 'pipe', 'ignore'] as const,
+    }
+    return execFileSync('git', [...args], { ...options, stdio: [...options.stdio], encoding: 'utf8' })
+      .split('\0')
+      .filter((text) => text !== '')
+  } catch (error) {
+    // Git says no with its exit code; a program that is not there says nothing at all.
+    if (error instanceof Error && ('status' in error || 'code' in error)) return []
+    throw error
+  }
+}

@@ -1,0 +1,86 @@
+// Before a tool writes, and after it has run: claims decide before, and what a shell command did unasked is looked at after.
+import { loadConfig } from '../../config.ts'
+import type { Conflict } from '../../coordination/claims/conflicts.ts'
+import { refusalText, settleWrite, writeScopes } from '../../coordination/claims/writes.ts'
+import { oldCopyText } from '../../coordination/membership.ts'
+import { strayWrites } from '../../coordination/claims/stray-writes.ts'
+import { heartbeat } from '../../coordination/who/registration.ts'
+import { isGuardingFile } from '../../hosts/hooks/guarding-files.ts'
+import type { HookVerdict } from '../../hosts/hooks/hook-answer.ts'
+import type { HookTool } from '../../hosts/hooks/hook-call.ts'
+import { commitPaths } from './commit-paths.ts'
+import { protectedBy, writtenPaths } from './hook-place.ts'
+import type { HookRoom } from './hook-room.ts'
+import { leaveTrail, readTrail, type TrailLine } from '../../coordination/trail.ts'
+
+const PASS: HookVerdict = { kind: 'pass' }
+
+export async function beforeTool(hook: HookRoom): Promise<HookVerdict> {
+  const { tool } = hook.call
+  if (tool === undefined) return PASS
+  const verdict = await judge(hook, tool)
+  leaveTrail(hook.room.project, hook.tree, {
+    ...lineOf(hook, tool),
+    ...(verdict.kind === 'deny' ? { denied: true as const } : {}),
+  })
+  return verdict
+}
+
+function lineOf({ call, around }: HookRoom, tool: HookTool): TrailLine {
+  const { event, host, sessionId: session } = call
+  return { at: around.clock.wallMs(), event, host, session, tool: tool.name, use: tool.useId }
+}
+
+async function judge({ room, actor, folder, around, call }: HookRoom, tool: HookTool): Promise<HookVerdict> {
+  const { env } = around
+  if (tool.bypass !== null)
+    return deny(`${tool.bypass} goes past the guards that keep claims; do it without, or leave it to a person.`)
+  if (tool.isUnread) {
+    await heartbeat(room, actor)
+    return {
+      kind: 'pass',
+      warning: `heimdall: ${call.host} did not say where ${tool.name} writes, so no claim was checked`,
+    }
+  }
+  const paths = writtenPaths(tool, folder)
+  for (const path of paths) {
+    const why = protectedBy(path, room.project, env, (real) => isGuardingFile(env, real))
+    if (why !== undefined) return deny(`${path.path} is not for agents to write: ${why}. A person can change it.`)
+  }
+  if (tool.commit !== null) {
+    const committed = await settleWrite(room, actor, writeScopes(room, commitPaths(tool.commit, folder, env)), {
+      claims: false,
+    })
+    if (!committed.allowed) return deny(refusalText(committed.held, oldCopyText(room.store, room.now())))
+  }
+  const { claim_on_write: claims } = await loadConfig({ cwd: folder, env })
+  const outcome = await settleWrite(room, actor, writeScopes(room, paths), { claims: claims.value === true })
+  if (!outcome.allowed) return deny(refusalText(outcome.held, oldCopyText(room.store, room.now())))
+  return { kind: 'pass', context: outcome.left.length === 0 ? undefined : outcome.left.map(leftText).join(' ') }
+}
+
+const deny = (reason: string): HookVerdict => ({ kind: 'deny', reason })
+
+const leftText = ({ wanted, agentId, liveness }: Conflict): string =>
+  `${wanted} was claimed by ${agentId}, which is ${liveness}; heimdall claim takeover ${wanted} makes it yours.`
+
+/** A shell command may have written where nobody could tell before: while it ran, who else was at work here? */
+export async function afterTool(hook: HookRoom): Promise<HookVerdict> {
+  const { call, room, actor, tree } = hook
+  const { tool } = call
+  if (tool === undefined) return PASS
+  const trail = readTrail(room.project, tree).lines
+  leaveTrail(room.project, tree, lineOf(hook, tool))
+  await heartbeat(room, actor)
+  const before = trail.findLast(
+    ({ event, use, tool: name }) =>
+      event === 'before-tool' && (use === undefined ? name === tool.name : use === tool.useId),
+  )
+  const missed = before === undefined && trail.length > 0
+  if (!tool.isShell || before === undefined)
+    return missed ? { kind: 'pass', warning: `heimdall: no hook was asked before ${tool.name}` } : PASS
+  const incursions = await strayWrites(room, actor, before.at)
+  return incursions.length === 0
+    ? PASS
+    : { kind: 'pass', context: `That command wrote where others are at work. ${refusalText(incursions)}` }
+}

@@ -1,0 +1,96 @@
+// The sheet of a run that `heimdall run` has started: what its keeper, and whoever comes after a killed one, has to know. It is there from before the start until the run is closed.
+import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isErrno } from '../errors.ts'
+import type { Project } from '../paths.ts'
+import type { OwnedRun, RunIdentity, RunStart, UsageTotal } from '../runs/owned-run.ts'
+import { ensureFolder, readFileIfThere, removeIfThere } from '../storage/atomic-file.ts'
+import { onDisk } from '../storage/faults.ts'
+import { replaceUnsynced } from '../storage/unsynced-file.ts'
+import type { Pulse } from './pulse.ts'
+import type { WorktreeState } from './worktree-state.ts'
+
+/** A person is waited for. */
+export interface OpenWait {
+  readonly wait_id: string
+  readonly started_at: string
+  readonly source: string
+  readonly evidence: string | null
+}
+
+export interface KeptRun {
+  readonly v: 1
+  readonly identity: RunIdentity
+  readonly folder: string
+  readonly start: RunStart
+  readonly agent: { readonly agent_id: string; readonly haid: string; readonly epoch: number }
+  readonly project: Project
+  readonly cwd: string
+  readonly session: {
+    readonly dir: string
+    /** As it is now: a session may be renamed. */
+    readonly id: string
+    readonly supervisor: { readonly pid: number; readonly startTicks: number; readonly boot: string }
+  }
+  /** How the worktree stood before the command ran; null where that is not known. */
+  readonly worktree: WorktreeState | null
+  /** The wait that is open now, as its keeper has booked it. */
+  readonly wait: OpenWait | null
+  /** Waits that were answered, and how long they took in all. */
+  readonly waits: { readonly count: number; readonly ms: number }
+  /** What it has cost so far; absent until a model has said something. */
+  readonly cost?: UsageTotal
+  /** Sessions of hosts that are known to be this run's, each with its host. */
+  readonly hostSessions?: readonly string[]
+  /** Absent until its keeper has taken it for the first time. */
+  readonly pulse?: Pulse
+}
+
+export const sheetPath = (runsDir: string, folder: string): string => join(runsDir, '.kept', `${folder}.json`)
+/** Of a sheet: the folder of runs that it lies in. */
+export const runsDirOfSheet = (path: string): string => dirname(dirname(path))
+
+/** Not flushed: after a power cut the agent goes by its beats, and the run by its boot. */
+export function writeSheet(path: string, run: KeptRun): void {
+  ensureFolder(dirname(path))
+  replaceUnsynced(path, `${JSON.stringify(run)}\n`)
+}
+
+/** Nothing where there is none, or none of ours. */
+export function readSheet(path: string): KeptRun | undefined {
+  const text = readFileIfThere(path)?.toString('utf8')
+  if (text === undefined) return undefined
+  try {
+    const value = JSON.parse(text) as Partial<KeptRun>
+    return value.v === 1 && value.session !== undefined && value.agent !== undefined ? (value as KeptRun) : undefined
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return undefined
+  }
+}
+
+export const removeSheet = (path: string): boolean => removeIfThere(path)
+
+/** Sheets of all runs of this user that are not closed, by path. */
+export function sheetPaths(runsDir: string): string[] {
+  const dir = join(runsDir, '.kept')
+  return onDisk(dir, () => {
+    try {
+      return readdirSync(dir)
+        .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+        .map((name) => join(dir, name))
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return []
+      throw error
+    }
+  })
+}
+
+/** The run as its record knows it. */
+export const ownedRun = (runsDir: string, { folder, identity, start, session }: KeptRun): OwnedRun => ({
+  runsDir,
+  folder,
+  identity,
+  start,
+  supervisor: { pid: session.supervisor.pid, start: String(session.supervisor.startTicks) },
+})

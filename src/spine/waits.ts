@@ -1,0 +1,99 @@
+// Waits of a run for a person: each booked in the record with its start, its end, who said so and how it was answered, and the open one on the sheet, for whoever asks who waits.
+import type { Clock } from '../clock.ts'
+import { createIdSource } from '../id-source.ts'
+import type { KeptRecord } from '../runs/kept-record.ts'
+import type { KeptRun, OpenWait } from './kept-run.ts'
+
+export interface WaitSign {
+  /** Who says so: `hook`, `osc`, `screen` of the session, or whoever else can tell. */
+  readonly source: string
+  readonly evidence: string | null
+}
+
+type Booked = Pick<KeptRun, 'wait' | 'waits'>
+
+export class Waits {
+  readonly #record: KeptRecord
+  readonly #clock: Clock
+  readonly #newId: () => string
+  readonly #onChange: (booked: Booked) => void
+  #open: OpenWait | null
+  #startedMonoMs: number
+  #total: KeptRun['waits']
+
+  /** `booked` by an earlier keeper: a wait that is open goes on. */
+  constructor(record: KeptRecord, booked: Booked, clock: Clock, onChange: (booked: Booked) => void) {
+    this.#record = record
+    this.#clock = clock
+    this.#newId = createIdSource(clock)
+    this.#onChange = onChange
+    this.#open = booked.wait
+    this.#total = booked.waits
+    const sinceMs = booked.wait === null ? 0 : Math.max(0, clock.wallMs() - Date.parse(booked.wait.started_at))
+    this.#startedMonoMs = clock.monoMs() - sinceMs
+  }
+
+  get isOpen(): boolean {
+    return this.#open !== null
+  }
+
+  get total(): KeptRun['waits'] {
+    return this.#total
+  }
+
+  /**
+   * A person is waited for. Whoever answers must see what is asked now: another question of whoever asked is another
+   * wait, and other words for what is asked are taken over.
+   */
+  begin({ source, evidence }: WaitSign): void {
+    if (this.#open !== null) {
+      if (this.#open.source === source && this.#open.evidence === evidence) return
+      if (!isAnotherQuestion(this.#open, { source, evidence })) {
+        this.#open = { ...this.#open, source, evidence }
+        this.#changed()
+        return
+      }
+      this.end('it asked something else')
+    }
+    this.#open = {
+      wait_id: this.#newId(),
+      started_at: new Date(this.#clock.wallMs()).toISOString(),
+      source,
+      evidence,
+    }
+    this.#startedMonoMs = this.#clock.monoMs()
+    this.#record.waitStart(this.#open)
+    this.#changed()
+  }
+
+  /** Nobody is waited for any more; `answer` says how that came. */
+  end(answer: string): void {
+    if (this.#open === null) return
+    const waitedMs = Math.max(0, Math.floor(this.#clock.monoMs() - this.#startedMonoMs))
+    this.#record.waitEnd({
+      ...this.#open,
+      ended_at: new Date(this.#clock.wallMs()).toISOString(),
+      waited_ms: waitedMs,
+      answer,
+    })
+    this.#total = { count: this.#total.count + 1, ms: this.#total.ms + waitedMs }
+    this.#open = null
+    this.#changed()
+  }
+
+  #changed(): void {
+    this.#onChange({ wait: this.#open, waits: this.#total })
+  }
+}
+
+/**
+ * Hooks and signals of the program are sent once for each question. A screen is read: its words change while it is drawn,
+ * and what it shows is often what a hook has said already.
+ */
+function isAnotherQuestion(open: WaitSign, next: WaitSign): boolean {
+  const isSaid = open.source === next.source && open.source !== 'screen'
+  return isSaid && !isTitle(open.evidence) && !isTitle(next.evidence)
+}
+
+/** A title is drawn like a screen: with a spinner in it, it is another one every moment. */
+const isTitle = (evidence: string | null): boolean => evidence?.startsWith('title: ') === true

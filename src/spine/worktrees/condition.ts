@@ -1,0 +1,113 @@
+// How a checkout stands, looked at so that nothing hides: what is not committed, what is unfinished, where its HEAD is.
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isErrno } from '../../errors.ts'
+import { entryAt } from './entry-at.ts'
+import { ask, askIfThere, commitOf, fieldsOf, git, type Git, withIndex } from './git.ts'
+
+export interface Head {
+  /** Nothing in a repository without commits. */
+  readonly commit: string | undefined
+  /** Nothing when HEAD is detached. */
+  readonly branch: string | undefined
+}
+
+export async function headOf(at: Git): Promise<Head> {
+  const [commit, branch] = await Promise.all([
+    commitOf(at, 'HEAD'),
+    askIfThere(at, ['symbolic-ref', '--quiet', '--short', 'HEAD']),
+  ])
+  return { commit, branch }
+}
+
+interface Change {
+  readonly path: string
+  /** The two letters of `git status`. */
+  readonly letters: string
+}
+
+/** Everything that is not committed, untracked files one by one; what is ignored does not count. */
+export async function uncommitted(at: Git): Promise<Change[]> {
+  const hidden = await hiddenFiles(at)
+  if (hidden.length === 0) return statusOf(at)
+  return withIndexCopy(at, async (copy) => {
+    for (const flag of ['--no-assume-unchanged', '--no-skip-worktree'])
+      await git(copy, ['update-index', '-z', flag, '--stdin'], { input: `${hidden.join('\0')}\0` })
+    return statusOf(copy)
+  })
+}
+
+/** The person's settings may leave out untracked files, submodules, or look at times alone: here nothing is left out. */
+async function statusOf(at: Git): Promise<Change[]> {
+  const text = await ask(at, [
+    '--no-optional-locks',
+    '-c',
+    'core.fsmonitor=false',
+    'status',
+    '--porcelain=v1',
+    '-z',
+    '--no-renames',
+    '--untracked-files=all',
+    '--ignore-submodules=none',
+  ])
+  return fieldsOf(text).map((field) => ({ letters: field.slice(0, 2), path: field.slice(3) }))
+}
+
+/** Files that are on disk and marked so that `git status` does not look at them (assume-unchanged, skip-worktree). */
+async function hiddenFiles(at: Git): Promise<string[]> {
+  const entries = fieldsOf(await ask(at, ['ls-files', '-v', '-z']))
+  return entries
+    .filter((entry) => /^[a-zS] /.test(entry))
+    .map((entry) => entry.slice(2))
+    .filter((path) => entryAt(join(at.cwd, path)) !== undefined)
+}
+
+/** Runs `act` where new objects go to a folder that is thrown away: a question adds nothing to the repository. */
+export async function withScratchObjects<T>(at: Git, act: (scratch: Git) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'heimdall-objects-'))
+  try {
+    const objects = await ask(at, ['rev-parse', '--path-format=absolute', '--git-path', 'objects'])
+    // Quoted, because a colon or a line feed would end the path.
+    const quoted = `"${objects.replaceAll(/["\\]/g, '\\$&')}"`
+    return await act({
+      ...at,
+      env: { ...at.env, GIT_OBJECT_DIRECTORY: folder, GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted },
+    })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Runs `act` on a copy of the index; the real one is neither locked nor changed. */
+export async function withIndexCopy<T>(at: Git, act: (copy: Git) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'heimdall-index-'))
+  try {
+    const copy = join(folder, 'index')
+    try {
+      copyFileSync(await ask(at, ['rev-parse', '--path-format=absolute', '--git-path', 'index']), copy)
+    } catch (error) {
+      // A checkout that nothing was ever checked out or added in has none.
+      if (!isErrno(error, 'ENOENT')) throw error
+    }
+    return await act(withIndex(at, copy))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const OPERATIONS: readonly (readonly [file: string, what: string])[] = [
+  ['MERGE_HEAD', 'merge'],
+  ['rebase-merge', 'rebase'],
+  ['rebase-apply', 'rebase'],
+  ['CHERRY_PICK_HEAD', 'cherry-pick'],
+  ['REVERT_HEAD', 'revert'],
+  ['sequencer', 'cherry-pick or revert'],
+  ['BISECT_LOG', 'bisect'],
+]
+
+/** The merge, rebase or other operation that somebody has begun there and not ended. */
+export async function unfinished(at: Git): Promise<string | undefined> {
+  const dir = await ask(at, ['rev-parse', '--absolute-git-dir'])
+  return OPERATIONS.find(([file]) => existsSync(join(dir, file)))?.[1]
+}

@@ -1,0 +1,38 @@
+// The worktree that a run takes place in: given before its session starts, and taken back if that fails.
+import { join, relative } from 'node:path'
+import { HeimdallError } from '../../errors.ts'
+import { findProject, type Project } from '../../paths.ts'
+import { entryAt } from './entry-at.ts'
+import { giveWorktree, type WorktreeWish } from './give.ts'
+import type { AgentWorktree } from './record.ts'
+import { removeWorktree } from './remove.ts'
+
+export interface RunPlace {
+  readonly worktree: AgentWorktree
+  readonly project: Project
+  /** Where in it the command runs: the same folder below the top as it was asked for, if the commit has that. */
+  readonly cwd: string
+  /** Removes it if it was made for this run; what somebody has put there meanwhile stays, with a word. */
+  readonly undo: () => Promise<void>
+}
+
+export async function placeForRun(wish: WorktreeWish, cwd: string): Promise<RunPlace> {
+  const { project, agent, env, note } = wish
+  const { worktree, isNew } = await giveWorktree(wish)
+  const inside = join(worktree.path, relative(project.root, cwd))
+  const isThere = entryAt(inside)?.isDirectory() === true
+  return {
+    worktree,
+    project: findProject(worktree.path, env),
+    cwd: isThere ? inside : worktree.path,
+    async undo() {
+      if (!isNew) return
+      try {
+        await removeWorktree({ project, agent, isForced: false, keepsBranch: false, env })
+      } catch (error) {
+        if (!(error instanceof HeimdallError)) throw error
+        note(`the worktree ${worktree.path} stays: ${error.message}`)
+      }
+    },
+  }
+}

@@ -1,0 +1,191 @@
+// What an agent's worktree has become, against the branch that the work is meant for.
+import type { HeimdallError } from '../../errors.ts'
+import type { Env, Project } from '../../paths.ts'
+import { changedCopies } from './carry-over.ts'
+import { headOf, uncommitted, unfinished, withScratchObjects } from './condition.ts'
+import { ask, commitOf, fieldsOf, git, type Git, gitIn, isAncestor } from './git.ts'
+import { type AgentWorktree, type Copied, readRecords } from './record.ts'
+import { killedMerges, wasKilled } from './merging.ts'
+import { isUnfinished } from './refusals.ts'
+import { presenceOf, type Presence, type Registered, registeredWorktrees } from './registered.ts'
+
+export interface Standing {
+  readonly worktree: AgentWorktree
+  readonly presence: Presence
+  readonly lockedFor: string | undefined
+  /** Checked out now; nothing when HEAD is detached or the folder is gone. */
+  readonly branch: string | undefined
+  /** Where the agent's work ends: HEAD there, or its branch when the folder is gone. */
+  readonly tip: string | undefined
+  /** The branch or commit that ahead, behind and merged are told against. */
+  readonly against: Against
+  /** The last commit that both have: what the agent has done begins there. */
+  readonly fork: string | undefined
+  readonly ahead: number
+  readonly behind: number
+  /** `history`: the commits are there. `content`: others with the same effect are, as after a squash. */
+  readonly merged: 'history' | 'content' | 'no'
+  /** Paths that are not committed; copied files are none of them. */
+  readonly dirty: readonly string[]
+  /** Files that were brought along and that git does not have; and those of them that are no longer as they came. */
+  readonly copies: readonly Copied[]
+  readonly copiesChanged: readonly string[]
+  /** Commits on the branch that it was made with, when the agent went on elsewhere and left them behind. */
+  readonly leftBehind: number
+  readonly unfinished: string | undefined
+  /** Everything that the agent changed since the fork, committed or not. */
+  readonly changed: readonly string[]
+}
+
+export interface Against {
+  readonly name: string
+  readonly commit: string | undefined
+}
+
+export async function standings(project: Project, env: Env): Promise<Standing[]> {
+  const records = readRecords(project)
+  if (records.length === 0) return []
+  const at = gitIn(project.root, env)
+  const registered = await registeredWorktrees(at)
+  const found: Standing[] = []
+  // One after another: each asks git a dozen things, and a machine has fewer cores than an owner agents.
+  for (const record of records) found.push(await standingOf(at, record, registered))
+  return found
+}
+
+export interface Unfinished {
+  readonly path: string
+  /** In words, with what to do. */
+  readonly said: string
+}
+
+/** What is under way in checkouts that are no agent's, and what a merge that was killed has left there. */
+export async function unfinishedElsewhere(project: Project, env: Env): Promise<Unfinished[]> {
+  const records = readRecords(project)
+  if (records.length === 0) return []
+  const at = gitIn(project.root, env)
+  const killed = (await killedMerges(project, at)).map((one) => ({ path: one.path, said: worded(wasKilled(one)) }))
+  const known = new Set([...records, ...killed].map(({ path }) => path))
+  const found: Unfinished[] = []
+  for (const one of await registeredWorktrees(at)) {
+    if (one.isBare || known.has(one.path) || presenceOf(one) !== 'ready') continue
+    const operation = await unfinished({ ...at, cwd: one.path })
+    if (operation !== undefined) found.push({ path: one.path, said: worded(isUnfinished(one.path, operation)) })
+  }
+  return [...killed, ...found]
+}
+
+const worded = ({ message, hint = '' }: HeimdallError): string => `${message}: ${hint}`
+
+export async function standingOf(
+  at: Git,
+  worktree: AgentWorktree,
+  registered: readonly Registered[],
+): Promise<Standing> {
+  const known = registered.find(({ path }) => path === worktree.path)
+  const presence = presenceOf(known)
+  const here = presence === 'ready' ? { ...at, cwd: worktree.path } : undefined
+  const [head, own, against, files, operation] = await Promise.all([
+    here === undefined ? undefined : headOf(here),
+    commitOf(at, `refs/heads/${worktree.branch}`),
+    againstOf(at, worktree),
+    here === undefined ? { copies: [], dirty: [] } : filesOf(here, worktree),
+    here === undefined ? undefined : unfinished(here),
+  ])
+  const tip = head?.commit ?? own
+  const [fork, far, merged, left] = await Promise.all([
+    forkOf(at, worktree, tip, against.commit),
+    distance(at, against.commit, tip),
+    mergedInto(at, tip, against.commit),
+    leftBehind(at, own, tip),
+  ])
+  return {
+    worktree,
+    presence,
+    lockedFor: known?.lockedFor,
+    branch: head?.branch,
+    tip,
+    against,
+    fork,
+    ...far,
+    merged,
+    ...files,
+    copiesChanged: changedCopies(worktree.path, files.copies),
+    leftBehind: left,
+    unfinished: operation,
+    changed: [...new Set([...(await changedBetween(at, fork, tip)), ...files.dirty])].sort(),
+  }
+}
+
+async function filesOf(here: Git, { copied }: AgentWorktree): Promise<Pick<Standing, 'copies' | 'dirty'>> {
+  const [copies, changes] = await Promise.all([untrackedOf(here, copied), uncommitted(here)])
+  const brought = new Set(copies.map(({ path }) => path))
+  return { copies, dirty: changes.map(({ path }) => path).filter((path) => !brought.has(path)) }
+}
+
+/** A copy that has come to be tracked is like any other file. */
+async function untrackedOf(here: Git, copied: readonly Copied[]): Promise<Copied[]> {
+  if (copied.length === 0) return []
+  const tracked = new Set(fieldsOf(await ask(here, ['ls-files', '-z'])))
+  return copied.filter(({ path }) => !tracked.has(path))
+}
+
+async function leftBehind(at: Git, own: string | undefined, tip: string | undefined): Promise<number> {
+  if (own === undefined || tip === undefined || own === tip) return 0
+  return Number(await ask(at, ['rev-list', '--count', own, `^${tip}`]))
+}
+
+/** The branch that it was begun from; without one, or when that is gone, the checkout of whoever asks. */
+async function againstOf(at: Git, { baseBranch }: AgentWorktree): Promise<Against> {
+  const tip = baseBranch === null ? undefined : await commitOf(at, `refs/heads/${baseBranch}`)
+  if (baseBranch !== null && tip !== undefined) return { name: baseBranch, commit: tip }
+  const { branch, commit } = await headOf(at)
+  return { name: branch ?? 'HEAD', commit }
+}
+
+async function forkOf(at: Git, { base }: AgentWorktree, tip: string | undefined, against: string | undefined) {
+  if (tip === undefined || against === undefined) return undefined
+  const { code, stdout } = await git(at, ['merge-base', tip, against], { answers: [1] })
+  return code === 0 ? stdout.trim() : ((await commitOf(at, base)) ?? tip)
+}
+
+async function distance(at: Git, against: string | undefined, tip: string | undefined) {
+  if (against === undefined || tip === undefined) return { ahead: 0, behind: 0 }
+  const [behind, ahead] = (await ask(at, ['rev-list', '--left-right', '--count', `${against}...${tip}`])).split('\t')
+  return { ahead: Number(ahead), behind: Number(behind) }
+}
+
+export async function mergedInto(
+  at: Git,
+  tip: string | undefined,
+  target: string | undefined,
+): Promise<Standing['merged']> {
+  if (tip === undefined || target === undefined) return 'no'
+  if (await isAncestor(at, tip, target)) return 'history'
+  const { code, stdout } = await withScratchObjects(at, (scratch) =>
+    git(scratch, ['merge-tree', '--write-tree', '--no-messages', target, tip], { answers: [1] }),
+  )
+  const isNothingNew = code === 0 && stdout.trim() === (await ask(at, ['rev-parse', `${target}^{tree}`]))
+  return isNothingNew ? 'content' : 'no'
+}
+
+async function changedBetween(at: Git, from: string | undefined, to: string | undefined): Promise<string[]> {
+  if (from === undefined || to === undefined) return []
+  return fieldsOf(await ask(at, ['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to]))
+}
+
+interface Overlap {
+  readonly agent: string
+  readonly paths: readonly string[]
+}
+
+/** Files that another agent has changed as well, each on its own branch: whoever is merged second meets them. */
+export function overlapsOf(one: Standing, all: readonly Standing[]): Overlap[] {
+  const own = new Set(isBroughtBack(one) ? [] : one.changed)
+  return all
+    .filter((other) => other !== one && !isBroughtBack(other))
+    .map(({ worktree, changed }) => ({ agent: worktree.agent, paths: changed.filter((path) => own.has(path)) }))
+    .filter(({ paths }) => paths.length > 0)
+}
+
+const isBroughtBack = ({ merged, dirty }: Standing): boolean => merged !== 'no' && dirty.length === 0

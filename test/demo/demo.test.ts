@@ -1,0 +1,169 @@
+// The demo from end to end: a fleet uses everything, and at its end the runs' records, coordination, the token ledger, the hub and the page say the same.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Summary } from '../../src/demo/summary.ts'
+import { DEMO_MS_MAX } from '../../src/limits.ts'
+import { spine } from '../spine/spine.ts'
+import { startBrowser } from '../support/browser.ts'
+import { openBrowser } from '../support/hub.ts'
+import { ownTerminal } from '../support/own-terminal.ts'
+import { isSoak } from '../support/scale.ts'
+import { launcher, startProgram } from '../support/programs.ts'
+import { checkBooks, type Json, ofType, parseLines } from '../support/shim-client.ts'
+import { until } from '../support/wait.ts'
+
+type Told = Summary & { readonly root: string; readonly url: string; readonly link: string }
+
+const AGENTS = ['amber-otter', 'cobalt-fox', 'plum-vole', 'rusty-wren', 'teal-badger']
+
+test(
+  'at the end of the demo every record says the same, and no process is left',
+  async () => {
+    const project = spine()
+    // As a person at a terminal: only there the hub hands out its link.
+    const terminal = ownTerminal([...launcher('heimdall'), 'demo', '--fast', '--stay', '--json'], {
+      cwd: project.root,
+      env: project.env,
+    })
+    const line = await until(
+      'the summary',
+      () => /\{"ok":.*\}/s.exec(terminal.written().replaceAll(/\r?\n/g, ''))?.[0],
+      {
+        context: () => terminal.written(),
+        waitMs: DEMO_MS_MAX,
+      },
+    )
+    const { root, runs, events, tokens, dispatch, url, link } = (JSON.parse(line) as { data: Told }).data
+
+    // The runs' own records: each is closed once, and its numbers are those of its events.
+    expect(runs.map(({ agent }) => agent.replace(/-[0-9a-f]{8}$/, '')).toSorted()).toEqual(
+      [...AGENTS, 'south'].toSorted(),
+    )
+    const refused: string[] = []
+    for (const run of runs) {
+      const recorded = project.events(run.run_id)
+      expect(checkBooks(recorded)).toEqual([])
+      const decisions = ofType(recorded, 'tool_call_decision').map(({ decision }) => decision as Json)
+      const denied = decisions.filter(({ action }) => action !== 'ALLOW')
+      refused.push(...denied.map(({ rule_id }) => String(rule_id)))
+      expect(run).toMatchObject({ status: 'SUCCEEDED', calls: decisions.length, refused: denied.length })
+    }
+    expect(refused.toSorted()).toEqual(['few-checks', 'migrations-are-frozen'])
+    // The hint was followed: the same tool, with what it suggested, was allowed next.
+    const amber = project.events(runs.find(({ agent }) => agent === 'amber-otter')?.run_id ?? '')
+    expect(ofType(amber, 'tool_call_decision').map(({ decision }) => decision['action'] as string)).toEqual([
+      'REJECT_WITH_HINT',
+      'ALLOW',
+    ])
+    const frozen = readFileSync(join(root, 'db/migrations/0006.sql'), 'utf8')
+    expect(frozen).toMatch(/^create table days/)
+    expect(existsSync(join(root, 'src/read/statement.ts'))).toBe(true)
+
+    // Coordination, from its export: who ran into whom, who took over, who handed over to whom.
+    const ledger = parseLines(readFileSync(join(root, '.planning/ledger/events.jsonl'), 'utf8'))
+    const count = (type: string): number => ledger.filter((event) => event['event_type'] === type).length
+    for (const type of ['CLAIM', 'INCURSION', 'TAKEOVER', 'HANDOFF', 'ACK', 'RELEASE', 'TASK_END'])
+      expect([type, events[type]]).toEqual([type, count(type)])
+    const of = (type: string): Json => ledger.find((event) => event['event_type'] === type) ?? {}
+    expect(of('TAKEOVER')).toMatchObject({ from_agent: 'cobalt-fox', payload: { takeover_mode: 'evicted' } })
+    expect(of('HANDOFF')).toMatchObject({ from_agent: 'amber-otter', to_agent: 'teal-badger' })
+    expect(of('ACK')).toMatchObject({ from_agent: 'teal-badger' })
+    expect(
+      ledger.filter(({ event_type }) => event_type === 'INCURSION').map((one) => one['from_agent'] as string),
+    ).toEqual(expect.arrayContaining(['cobalt-fox', 'teal-badger']))
+
+    // Tokens: the rows of the ledger, every one counted, and each brief under the run that read it.
+    const rows = parseLines(readFileSync(join(root, '.planning/protocol/ledger.jsonl'), 'utf8'))
+    expect(rows.every(({ source }) => source === 'measured')).toBe(true)
+    expect(rows.reduce((sum, row) => sum + Number(row['tokens']), 0)).toBe(tokens.by_reference)
+    const briefed = rows.filter(({ kind }) => kind === 'delta_brief').map(({ run_id }) => String(run_id))
+    const readers = runs.filter(({ run_id }) => briefed.includes(run_id)).map(({ agent }) => agent)
+    expect(readers.toSorted()).toEqual(['amber-otter', 'cobalt-fox', 'teal-badger'])
+    expect(tokens.by_reference).toBeLessThan(tokens.verbatim)
+
+    // Dispatch: blocked before anything was spent, then done by the other.
+    expect(dispatch).toMatchObject({
+      state: 'done',
+      attempts: [
+        { worker: 'north', state: 'blocked', reason: 'required MCP servers: tracker (failed)' },
+        { worker: 'south', state: 'done' },
+      ],
+    })
+
+    // And the hub, which has all of it from the same places.
+    const browser = await openBrowser(Number(new URL(url).port), link)
+    const { runs: shown } = await browser.get<{ runs: Json[] }>('/api/runs')
+    for (const { run_id, status, calls } of runs)
+      expect(shown.find((run) => run['run_id'] === run_id)).toMatchObject({ status, calls })
+    expect(shown).toHaveLength(runs.length)
+    const { calls } = await browser.get<{ calls: Json[] }>('/api/decisions?limit=500')
+    const notAllowed = calls.filter(({ decision }) => decision !== 'allowed').map(({ rule }) => String(rule))
+    expect(notAllowed.toSorted()).toEqual(refused.toSorted())
+    expect(calls).toHaveLength(runs.reduce((sum, run) => sum + run.calls, 0))
+    const { claims, incursions } = await browser.get<{ claims: Json[]; incursions: Json[] }>('/api/claims')
+    expect(claims).toEqual([])
+    expect(incursions).toHaveLength(events['INCURSION'] ?? 0)
+    const { briefs } = await browser.get<{ briefs: Json[] }>('/api/tokens')
+    expect(briefs).toMatchObject([{ role: 'orchestration', baseline: tokens.verbatim, measured: tokens.by_reference }])
+    const { tasks } = await browser.get<{ tasks: Json[] }>('/api/tasks')
+    expect(tasks.find(({ task_id }) => task_id === dispatch.task)).toMatchObject({ state: 'done', worker: 'south' })
+    const { agents, totals } = await browser.get<{ agents: Json[]; totals: Json }>('/api/fleet')
+    const states = new Map(agents.map(({ agent_id, state }) => [agent_id as string, state as string]))
+    for (const agent of AGENTS) expect([agent, states.get(agent)]).toEqual([agent, 'done'])
+    expect(totals).toMatchObject({ waits: 0, collisions: 0 })
+
+    // At last what a person sees: the page in Chromium, with the same agents, calls, task and tokens.
+    const chromium = await startBrowser()
+    onTestFinished(() => chromium.close())
+    const context = await chromium.newContext({ locale: 'en-GB', viewport: { width: 1440, height: 900 } })
+    const [name = '', value = ''] = browser.cookie.split(/=(.*)/s)
+    await context.addCookies([{ name, value, url }])
+    const page = await context.newPage()
+    const whole = (count: number): string => count.toLocaleString('en-GB')
+    await page.goto(`${url}/#/fleet`)
+    for (const agent of AGENTS)
+      await page.locator(`[data-agent="${agent}"][aria-label^="${agent}, Done"]`).waitFor({ timeout: 20_000 })
+    const sees = async (hash: string, label: string, ...texts: readonly (string | RegExp)[]): Promise<void> => {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+      for (const text of texts)
+        await page.locator(`section[aria-label="${label}"]`).getByText(text).first().waitFor({ timeout: 20_000 })
+    }
+    await sees('#/decisions', 'Calls', 'few-checks', 'migrations-are-frozen')
+    await page
+      .getByText(`${whole(calls.length)} calls`)
+      .first()
+      .waitFor()
+    await page
+      .getByText(`${whole(refused.length)} refused with a hint`)
+      .first()
+      .waitFor()
+    await sees('#/tasks', 'Tasks', dispatch.task, 'south')
+    await sees('#/tokens', 'Briefs', whole(tokens.verbatim), whole(tokens.by_reference))
+
+    terminal.type('\u0003')
+    expect(await terminal.ended).toBe(0)
+    await until('every process to end', () => project.processes().length === 0)
+  },
+  2 * DEMO_MS_MAX,
+)
+
+// The demo itself is long; its interruption is left to the soak.
+test.runIf(isSoak)('stopped half-way it leaves no process, and what is not empty is left alone', async () => {
+  const project = spine()
+  writeFileSync(join(project.home, 'mine'), 'mine\n')
+  const taken = await project.run('heimdall', ['demo', '--dir', project.home])
+  expect([taken.code, taken.stderr]).toEqual([5, expect.stringContaining('is not empty')])
+  const program = startProgram([...launcher('heimdall'), 'demo', '--fast', '--no-hub', '--dir', 'stage'], {
+    cwd: project.root,
+    env: project.env,
+  })
+  // What it says to type works in a checkout that nobody has installed.
+  await program.waitForLine(/^In another terminal: cd \S+ && export PATH="\S+\/bin:\$PATH"$/)
+  await program.waitForLine(/amber-otter {5}claims src\/read/)
+  program.kill('SIGINT')
+  const { code, stderr } = await program.ended
+  expect([code, stderr]).toEqual([130, expect.stringContaining('the demo was stopped')])
+  await until('every process to end', () => project.processes().length === 0)
+  expect(project.sheets()).toEqual([])
+})

@@ -1,0 +1,65 @@
+// A PostgreSQL for one test file, projects on it, and replicas as machines.
+import { afterAll, beforeAll } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import type { OpenLog } from '../../src/coordination/shared-log.ts'
+import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
+import { connect } from '../../src/fleet/connection.ts'
+import { openEngineLog } from '../../src/fleet/engine-log.ts'
+import { makeProject, memberUrl, newProjectId } from '../../src/fleet/project.ts'
+import { openDatabase } from '../../src/storage/sqlite.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres.ts'
+
+export interface TestEngine {
+  readonly server: PostgresServer
+  /** A new project, and the URL of its members. */
+  project(): Promise<{ readonly project: string; readonly url: string }>
+}
+
+export function testEngine(bin?: string): TestEngine {
+  let server: PostgresServer | undefined
+  let url: string | undefined
+  beforeAll(async () => {
+    server = await startPostgres(bin)
+    url = await server.database()
+  })
+  afterAll(() => server?.stop())
+  return {
+    get server() {
+      if (server === undefined) throw new Error('the engine is not running yet')
+      return server
+    },
+    async project() {
+      const ownerUrl = url ?? ''
+      const sql = await connect({ url: ownerUrl, isPooled: false })
+      try {
+        const made = await makeProject(sql, { project: newProjectId(), name: 'test', at: { seq: 0, id: '' } })
+        return { project: made.project, url: memberUrl(ownerUrl, made) }
+      } finally {
+        await sql.end()
+      }
+    },
+  }
+}
+
+/** The store in this file belongs to a fleet from here on. */
+export function markAsMember(path: string, machine: string): void {
+  const db = openDatabase(path, { migrations: MIGRATIONS })
+  const mark = JSON.stringify({ project: 'test', member: machine, machine })
+  db.prepare(`INSERT OR IGNORE INTO local_settings (key, value) VALUES ('fleet', ?)`).run(mark)
+  db.close()
+}
+
+export function logOf(
+  made: { project: string; url: string },
+  member: string,
+  { answerMs, isPooled = false }: { answerMs?: number; isPooled?: boolean } = {},
+): OpenLog {
+  return async () =>
+    openEngineLog({
+      ...made,
+      member,
+      isPooled,
+      clock: systemClock,
+      ...(answerMs === undefined ? {} : { answerMs }),
+    })
+}

@@ -1,0 +1,254 @@
+// A fleet from outside: commands on several machines, each with its own home, state and store, and one PostgreSQL.
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { DONE } from '../dispatch/dispatch-kit.ts'
+import { type Ending, launcher, startProgram } from '../support/programs.ts'
+import { type TemporaryProject, temporaryProject } from '../support/project.ts'
+import { isSoak } from '../support/scale.ts'
+import { until } from '../support/wait.ts'
+import { testEngine } from './engine.ts'
+
+const engine = testEngine()
+
+interface Said {
+  readonly ok: boolean
+  readonly data: Record<string, unknown>
+  readonly error: { readonly code: string; readonly message: string; readonly hint?: string } | null
+}
+
+const said = ({ stdout, stderr }: Ending): Said => {
+  if (stdout === '') throw new Error(stderr)
+  return JSON.parse(stdout) as Said
+}
+
+/** A machine with a clone of its own. */
+function machine(name: string) {
+  const project = temporaryProject()
+  const env = { USER: name }
+  const heimdall = async (args: string, stdin?: string): Promise<Said> =>
+    said(await project.run('heimdall', [...args.split(' '), '--json'], { env, stdin: stdin ?? '' }))
+  return { project, heimdall, store: join(project.root, '.git/heimdall/coordination.db') }
+}
+
+type Machine = ReturnType<typeof machine>
+
+async function fleetOf(...names: [string, ...string[]]): Promise<Machine[]> {
+  const [first, ...others] = names.map(machine) as [Machine, ...Machine[]]
+  const made = await first.heimdall(`fleet create --machine ${names[0]}`, await engine.server.database())
+  expect(made).toMatchObject({ ok: true, data: { machine: names[0] } })
+  for (const [i, other] of others.entries())
+    expect(await other.heimdall(`fleet join --machine ${names[i + 1]}`, String(made.data['join']))).toMatchObject({
+      ok: true,
+      data: { machine: names[i + 1] },
+    })
+  return [first, ...others]
+}
+
+const filesOf = ({ home }: TemporaryProject): string[] => {
+  const folder = join(home, '.config/heimdall/fleets')
+  return readdirSync(folder).map((name) => join(folder, name))
+}
+
+test('what one machine alone has done goes to the engine, and every member sees and respects it', async () => {
+  const alone = machine('ana')
+  await alone.heimdall('agent register --name amber-otter --role backend')
+  expect(await alone.heimdall('agent reserve --agent amber-otter --scope src/api')).toMatchObject({ ok: true })
+  const made = await alone.heimdall('fleet create --machine box', await engine.server.database())
+  expect(made).toMatchObject({ ok: true, data: { machine: 'box' } })
+  const join1 = String(made.data['join'])
+  const other = machine('ben')
+  // Two machines of one name are two.
+  expect(await other.heimdall('fleet join --machine box', join1)).toMatchObject({ data: { machine: 'box-2' } })
+  await other.heimdall('agent register --name cobalt-harbor --role backend')
+  const refused = await other.heimdall('agent reserve --agent cobalt-harbor --scope src/api/users.ts')
+  expect(refused).toMatchObject({ ok: false, error: { code: 'RESERVATION_CONFLICT' } })
+  expect(await alone.heimdall('agent release --agent amber-otter --scope src/api')).toMatchObject({ ok: true })
+  expect(await other.heimdall('agent reserve --agent cobalt-harbor --scope src/api/users.ts')).toMatchObject({
+    ok: true,
+  })
+  expect(await alone.heimdall('agent reserve --agent amber-otter --scope src/api')).toMatchObject({ ok: false })
+
+  const status = await other.heimdall('fleet status')
+  expect(status.data).toMatchObject({ reachable: true, machine: 'box-2', pending: null, lost: [] })
+  expect((status.data['members'] as { machine: string }[]).map(({ machine: name }) => name)).toEqual(['box', 'box-2'])
+  expect((await other.heimdall('fleet doctor')).data['checks']).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ check: 'role', state: 'ok' }),
+      expect.objectContaining({ check: 'durability', state: 'ok' }),
+    ]),
+  )
+
+  // The URL stands in one file, which only its owner can read, and nowhere else.
+  const password = new URL(join1).password
+  for (const { project } of [alone, other]) {
+    const [file = ''] = filesOf(project)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readFileSync(file, 'utf8')).toContain(password)
+  }
+})
+
+test('a copy that is gone, or that was made elsewhere, is told and grants nothing', async () => {
+  const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
+  await one.heimdall('agent register --name amber-otter --role backend')
+  await one.heimdall('agent reserve --agent amber-otter --scope src')
+  const empty = (): void => {
+    for (const end of ['', '-wal', '-shm']) rmSync(`${two.store}${end}`, { force: true })
+  }
+  empty()
+  const gone = {
+    error: {
+      code: 'FLEET_NOT_JOINED',
+      message: expect.stringContaining('is gone') as string,
+      hint: expect.stringMatching(/join --rebuild.*fleet leave/) as string,
+    },
+  }
+  for (const command of [
+    'fleet status',
+    'fleet doctor',
+    'fleet link',
+    'fleet export out',
+    'claim check src/a.ts',
+    'claim list',
+  ]) {
+    expect([command, await two.heimdall(command)]).toMatchObject([command, gone])
+    empty()
+  }
+  expect(await two.heimdall('agent register --name cobalt-harbor --role backend')).toMatchObject({
+    error: { code: 'FLEET_NOT_JOINED', hint: expect.stringContaining('join --rebuild') as string },
+  })
+  expect(await two.heimdall('fleet join --rebuild')).toMatchObject({ ok: true, data: { seq: 2, machine: 'two' } })
+  expect(await two.heimdall('agent register --name cobalt-harbor --role backend')).toMatchObject({ ok: true })
+
+  // A copy from before it joined, or of another member, in the place of its own.
+  const before = machine('ben')
+  await before.heimdall('agent register --name jade-heron --role backend')
+  for (const [from, words] of [
+    [before, 'is not the copy'],
+    [one, 'another’s, made for "one"'],
+  ] as const) {
+    empty()
+    cpSync(from.store, two.store)
+    for (const end of ['-wal', '-shm'])
+      if (existsSync(`${from.store}${end}`)) cpSync(`${from.store}${end}`, `${two.store}${end}`)
+    const told = { error: { code: 'FLEET_NOT_JOINED', message: expect.stringContaining(words) as string } }
+    expect([words, await two.heimdall('agent reserve --agent cobalt-harbor --scope docs')]).toMatchObject([words, told])
+    expect([words, await two.heimdall('fleet status')]).toMatchObject([words, told])
+    expect(await two.heimdall('fleet join --rebuild')).toMatchObject({ ok: true, data: { seq: 3, machine: 'two' } })
+  }
+  expect(await two.heimdall('agent reserve --agent cobalt-harbor --scope docs')).toMatchObject({ ok: true })
+
+  const copied = machine('two')
+  cpSync(join(two.store, '..'), join(copied.store, '..'), { recursive: true })
+  expect(await copied.heimdall('agent register --name dusky-lynx --role backend')).toMatchObject({
+    error: { code: 'FLEET_NOT_JOINED', hint: expect.stringContaining('fleet join') as string },
+  })
+})
+
+test('a member whose copy is gone can leave, and another takes its name', async () => {
+  const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
+  for (const end of ['', '-wal', '-shm']) rmSync(`${two.store}${end}`, { force: true })
+  expect(await two.heimdall('fleet leave')).toMatchObject({ ok: true })
+  expect(await two.heimdall('fleet status')).toMatchObject({
+    error: { message: expect.stringContaining('alone') as string },
+  })
+  expect(await two.heimdall('agent register --name cobalt-harbor --role backend')).toMatchObject({ ok: true })
+  const { data } = await one.heimdall('fleet status')
+  expect(data['members']).toMatchObject([
+    { machine: 'one', is_gone: false },
+    { machine: 'two', is_gone: true },
+  ])
+})
+
+test('wrong URLs are refused by what is wrong with them, and none is shown or left behind', async () => {
+  const alone = machine('ana')
+  const url = await engine.server.database()
+  const secret = 'a-password-that-nobody-shows'
+  const wrong = {
+    'http://example.org/x': 'CONFIG_INVALID',
+    [url.replace(/:\d+\//, ':1/')]: 'ENGINE_UNREACHABLE',
+    [url.replace(/db\d+$/, 'nowhere')]: 'ENGINE_REFUSED',
+    [url]: 'ENGINE_REFUSED',
+    [`postgres://owner:${secret}@db.example.org/x?sslmode=require`]: 'CONFIG_INVALID',
+  }
+  for (const [given, code] of Object.entries(wrong)) {
+    const answer = await alone.heimdall('fleet join', given)
+    expect([given, answer.error?.code]).toEqual([given, code])
+    expect(JSON.stringify(answer)).not.toContain(secret)
+  }
+  expect(await alone.heimdall('agent register --name amber-otter --role backend')).toMatchObject({ ok: true })
+  expect(await alone.heimdall('fleet status')).toMatchObject({ error: { code: 'FLEET_NOT_JOINED' } })
+})
+
+test('nothing is granted without the engine, reads go on, and everything goes on when it is back', async () => {
+  const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
+  await one.heimdall('agent register --name amber-otter --role backend')
+  await one.heimdall('agent reserve --agent amber-otter --scope src')
+  await two.heimdall('agent register --name cobalt-harbor --role backend')
+  await engine.server.kill()
+  expect(await two.heimdall('agent reserve --agent cobalt-harbor --scope docs')).toMatchObject({
+    error: { code: 'ENGINE_UNREACHABLE' },
+  })
+  expect(await two.heimdall('agent release --agent cobalt-harbor --scope docs')).toMatchObject({
+    error: { code: 'ENGINE_UNREACHABLE' },
+  })
+  expect(await two.heimdall('claim check src/a.ts')).toMatchObject({ ok: false, data: { granted: false } })
+  const edit = { hook_event_name: 'PreToolUse', session_id: 's-1', cwd: two.project.root, tool_name: 'Write' }
+  const hook = (path: string) =>
+    two.project.run('heimdall', ['hook', 'claude'], {
+      env: { USER: 'two' },
+      stdin: JSON.stringify({ ...edit, tool_input: { file_path: two.project.path(path), content: 'x' } }),
+    })
+  expect((await hook('src/a.ts')).stdout).toContain('held by amber-otter')
+  expect((await hook('free.ts')).stdout).toContain('nobody is known to hold this')
+  expect(await two.heimdall('fleet status')).toMatchObject({ ok: true, data: { reachable: false, seq: 3 } })
+  await engine.server.start()
+  expect(await two.heimdall('agent reserve --agent cobalt-harbor --scope docs')).toMatchObject({ ok: true })
+  expect(await one.heimdall('agent reserve --agent amber-otter --scope docs')).toMatchObject({ ok: false })
+})
+
+test('export, import and leave: one machine has everything again, and a new engine too', async () => {
+  const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
+  await one.heimdall('agent register --name amber-otter --role backend')
+  await one.heimdall('agent reserve --agent amber-otter --scope src')
+  const file = two.project.path('state.jsonl')
+  expect(await two.heimdall(`fleet export ${file}`)).toMatchObject({ ok: true, data: { seq: 2 } })
+  const other = machine('cem')
+  const whole = readFileSync(file, 'utf8')
+  writeFileSync(other.project.path('cut'), whole.split('\n').slice(0, 3).join('\n'))
+  expect(await other.heimdall(`fleet import ${other.project.path('cut')}`)).toMatchObject({
+    error: { code: 'STORE_CORRUPT' },
+  })
+  expect(await other.heimdall(`fleet import ${file}`)).toMatchObject({ ok: true, data: { seq: 2 } })
+  await other.heimdall('agent register --name cobalt-harbor --role backend')
+  expect(await other.heimdall('agent reserve --agent cobalt-harbor --scope src/a.ts')).toMatchObject({
+    error: { code: 'RESERVATION_CONFLICT' },
+  })
+  expect(await other.heimdall('fleet create', await engine.server.database())).toMatchObject({
+    ok: true,
+    data: { seq: 4 },
+  })
+  expect(await two.heimdall('fleet leave')).toMatchObject({ ok: true, data: { seq: 2 } })
+  await two.heimdall('agent register --name dusky-lynx --role backend')
+  expect(await two.heimdall('agent reserve --agent dusky-lynx --scope src')).toMatchObject({ ok: false })
+  expect(await two.heimdall('fleet status')).toMatchObject({ error: { code: 'FLEET_NOT_JOINED' } })
+})
+
+test.runIf(isSoak)(
+  'a task that is sent on one machine is done by a worker on another, and nothing listens for it',
+  async () => {
+    const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
+    const script = join(two.project.home, 'work.sh')
+    writeFileSync(script, `#!/bin/sh\n${DONE}\n`, { mode: 0o755 })
+    const worker = startProgram([...launcher('heimdall'), 'worker', 'start', '--no-worktree', '--', script], {
+      cwd: two.project.root,
+      env: { ...two.project.env, USER: 'two' },
+    })
+    await until('the worker to take tasks', () => worker.stderr().includes('work-two takes tasks'), {
+      context: () => worker.stderr(),
+    })
+    const sent = await one.heimdall('dispatch send Greet --read-only --wait --timeout 60s')
+    expect(sent).toMatchObject({ ok: true, data: { state: 'done' } })
+    expect(JSON.stringify(sent.data)).toContain('work-two')
+  },
+)

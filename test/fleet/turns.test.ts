@@ -1,0 +1,83 @@
+// Machines that contend for one log: each gets its turn, in order, and none waits for a turn that nobody uses.
+import { expect, onTestFinished, test } from 'vitest'
+import { claimScopes } from '../../src/coordination/claims/claims.ts'
+import type { AgentActor } from '../../src/coordination/change.ts'
+import type { Append, Place } from '../../src/coordination/shared-log.ts'
+import type { HeimdallError } from '../../src/errors.ts'
+import { wants } from '../coordination/room.ts'
+import { asOwner, box, enter, stateOf } from './box.ts'
+import { logOf, testEngine } from './engine.ts'
+
+const engine = testEngine()
+
+test('machines that contend all get theirs, and none of them is in the way of one that has its turn', async () => {
+  const made = await engine.project()
+  const boxes = ['one', 'two', 'three', 'four', 'five'].map((name) => box(made, name))
+  const actors: AgentActor[] = []
+  for (const [i, { room }] of boxes.entries()) actors.push(await enter(room, `agent-${i}`))
+  await Promise.all(
+    boxes.map(async ({ room }, i) => {
+      for (let n = 0; n < 12; n += 1)
+        expect(await claimScopes(room, actors[i] as AgentActor, wants(room, `own-${i}/${n}`))).toMatchObject({
+          granted: true,
+        })
+    }),
+  )
+  await Promise.all(boxes.map(({ room }) => room.store.catchUp()))
+  const [first, ...others] = boxes.map(({ path }) => stateOf(path))
+  for (const other of others) expect(other).toEqual(first)
+  // With its connection a backend tells what it has counted. Two that wait for each other cost a second each time.
+  for (const { room } of boxes) room.store.close()
+  const deadlocks = await asOwner(made, async (sql) => {
+    for (;;) {
+      const [busy] = await sql`SELECT FROM pg_stat_activity WHERE usename = ${new URL(made.url).username}`
+      if (busy === undefined) break
+    }
+    const [row] = await sql`SELECT deadlocks::int AS n FROM pg_stat_database WHERE datname = current_database()`
+    return row?.['n'] as number
+  })
+  expect(deadlocks).toBe(0)
+})
+
+test('whoever has the turn has what it lacks with it, and others stand in line until it is used, given back, or taken from one that fell silent', async () => {
+  const made = await engine.project()
+  const { room } = box(made, 'one')
+  await enter(room, 'amber-otter')
+  const head = room.store.read((rows) => rows.head())
+  const logs = [await logOf(made, 'far')(), await logOf(made, 'near')()] as const
+  onTestFinished(() => Promise.all(logs.map((log) => log.close())).then(() => undefined))
+  const [far, near] = logs
+  const after = (at: Place, id: string): Append => ({ at, id, body: '{}', signs: ['"a\\b"'], silent: [] })
+  const stands = () =>
+    asOwner(made, (sql) =>
+      sql`SELECT pid FROM pg_locks WHERE NOT granted AND locktype IN ('tuple', 'transactionid')`.execute(),
+    )
+
+  const turn = await far.takeTurn({ seq: 0, id: '' })
+  const last = turn?.entries.at(-1)
+  expect(turn?.entries.map(({ seq }) => seq)).toEqual(Array.from({ length: head }, (_, n) => n + 1))
+  // The place is right, and it is another's turn.
+  const waiting = near.append(after({ seq: head, id: last?.id ?? '' }, 'of-near'))
+  await expect.poll(stands, { timeout: 30_000 }).toHaveLength(1)
+  expect(await turn?.append(after({ seq: head, id: last?.id ?? '' }, 'of-far'))).toEqual({ kind: 'accepted' })
+  expect(await waiting).toMatchObject({ kind: 'behind', entries: [{ seq: head + 1, id: 'of-far' }] })
+
+  // Given back unused, it is the next one's.
+  const unused = await near.takeTurn({ seq: head + 1, id: 'of-far' })
+  expect(unused?.entries).toEqual([])
+  const next = far.append(after({ seq: head + 1, id: 'of-far' }, 'second'))
+  await expect.poll(stands, { timeout: 30_000 }).toHaveLength(1)
+  await unused?.end()
+  expect(await next).toEqual({ kind: 'accepted' })
+
+  // Whoever falls silent in its turn loses it. That nothing was sent it knows once it has heard that it was hung up on; until
+  // then what it sends is in doubt. Sent again without a turn, both are settled.
+  const silent = await near.takeTurn({ seq: head + 2, id: 'second' })
+  expect(await far.append(after({ seq: head + 2, id: 'second' }, 'third'))).toEqual({ kind: 'accepted' })
+  const said = await silent?.append(after({ seq: head + 2, id: 'second' }, 'late')).then(
+    ({ kind }) => kind,
+    (error: unknown) => (error as HeimdallError).code,
+  )
+  expect(['wait', 'OUTCOME_UNKNOWN']).toContain(said)
+  expect(await near.append(after({ seq: head + 2, id: 'second' }, 'late'))).toMatchObject({ kind: 'behind' })
+})

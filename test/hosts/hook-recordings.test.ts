@@ -1,0 +1,29 @@
+// What real hosts hand to their hooks, from recordings: every payload is understood, and every write in it is found.
+import { expect, test } from 'vitest'
+import { readHook } from '../../src/hosts/hooks/hook-call.ts'
+import { recording } from '../support/hosts/recordings.ts'
+
+test.each(['claude', 'codex', 'gemini'] as const)(
+  '%s: recorded payloads are read, and what they write is known',
+  (host) => {
+    const calls = recording(host, 'hooks.jsonl')
+      .trimEnd()
+      .split('\n')
+      .map((text) => {
+        const read = readHook(host, text)
+        if (!('call' in read)) throw new Error(`${JSON.stringify(read)}: ${text}`)
+        return read.call
+      })
+    expect(calls.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['session-start', 'prompt', 'before-tool', 'after-tool', 'turn-end', 'session-end']),
+    )
+    expect(new Set(calls.map(({ sessionId }) => sessionId)).size).toBe(1)
+    expect(calls.every(({ sessionId, cwd }) => sessionId !== undefined && cwd === '/work/project')).toBe(true)
+    const before = calls.filter(({ event }) => event === 'before-tool').map(({ tool }) => tool)
+    expect(before.flatMap((tool) => tool?.targets.map(({ path }) => path) ?? []).toSorted()).toEqual([
+      '/work/project/b.txt',
+      'a.txt',
+    ])
+    expect(before.filter((tool) => tool?.isShell)).toHaveLength(1)
+  },
+)

@@ -1,0 +1,127 @@
+// Bash is the judge of where a command line writes: what it changes has to be among what was said before it ran, and nothing else may be said.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readHook } from '../../src/hosts/hooks/hook-call.ts'
+import { contains } from '../../src/paths.ts'
+import { writtenPaths } from '../../src/spine/hooks/hook-place.ts'
+import { temporaryFolder } from '../support/project.ts'
+
+const FILES = ['a', 'b', 'src/a', 'src/b', 'src/lib/c', 'lib/old', 'spaced name/x']
+const DIFF = '--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+patched\n'
+
+function projectDir(): string {
+  const root = temporaryFolder()
+  for (const folder of ['src/lib', 'lib', 'spaced name', 'empty']) mkdirSync(join(root, folder), { recursive: true })
+  for (const path of FILES) writeFileSync(join(root, path), `${path}\n`)
+  writeFileSync(join(root, 'fix.diff'), DIFF)
+  const git = (...args: string[]): void => void execFileSync('git', args, { cwd: root, stdio: 'ignore' })
+  git('init', '-q')
+  git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'add', '-A')
+  git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '-qm', 'x')
+  return root
+}
+
+/** Every file and link, with what it holds; folders by their names alone. */
+function contentOf(root: string, below = ''): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const name of readdirSync(join(root, below))) {
+    if (name === '.git') continue
+    const path = below === '' ? name : `${below}/${name}`
+    const stats = lstatSync(join(root, path))
+    if (stats.isDirectory()) for (const [inner, held] of contentOf(root, path)) found.set(inner, held)
+    else
+      found.set(
+        path,
+        stats.isSymbolicLink() ? `-> ${readlinkSync(join(root, path))}` : readFileSync(join(root, path), 'latin1'),
+      )
+  }
+  return found
+}
+
+test.each([
+  '(cd src; rm a)',
+  '(cd src && rm a) && rm b',
+  'cd src && rm a & wait; echo x > b',
+  'cp -t lib a b',
+  'cp --target-directory=lib a',
+  'cp a lib',
+  'cp a new',
+  'cp -r src lib',
+  'cp -T a b',
+  'mv a lib',
+  'mv -t lib a b',
+  'mv a new',
+  'git -C src mv a z',
+  'git -C src rm -q a',
+  'echo x > src/a; git -C src checkout -q -- a; echo y > src/a',
+  'timeout 3 rm a',
+  'timeout -k 1 3 rm a',
+  'env X=1 rm a',
+  'env -C src rm a',
+  'nice -n 3 rm a',
+  'curl -s --output f "file://$PWD/a"',
+  'curl -sof "file://$PWD/a"',
+  'curl -s -o lib/f "file://$PWD/a"',
+  'curl -s --output-dir lib -o f "file://$PWD/a"',
+  'echo x | tee -a a b > /dev/null',
+  'sed -i.bak s/a/z/ a',
+  'sed -i -e s/a/z/ -e s/b/y/ a b',
+  "sed -ne s/a/z/ a; sed -i 's/a/z/' 'spaced name/x' src/a",
+  "perl -pi -e 's/a/z/' a",
+  'dd if=a of=f status=none',
+  'install -m 600 a lib/f',
+  'install a b lib',
+  'install -D a new/deep/f',
+  'ln -s a f',
+  'ln -s ../b lib',
+  'ln -s ../other',
+  'truncate -s 0 a',
+  'truncate --size=9 a f',
+  'echo x >| a',
+  'echo x &> a',
+  'echo x &>> a',
+  'ls nothing >& a; ls nothing 2> b; true',
+  "cat > f <<'EOF'\nrm -rf src\nEOF",
+  'cat <<-EOF > f\n\tx > y\n\tEOF',
+  'cat <<A <<B > f\nrm x\nA\nrm y\nB',
+  "bash -c 'cd src && echo x > a'",
+  'bash -c "bash -c \'rm a\'"',
+  'bash <<EOF\nrm a\nEOF',
+  "sh <<< 'rm a'",
+  "eval 'rm a'",
+  '{ cd src; rm a; }; rm b',
+  'if [[ a < b ]]; then echo x > f; fi',
+  '(( 3 > 2 )) && echo x > f',
+  'for i in 1; do echo x > f; done',
+  'patch -s -p1 < fix.diff',
+  'patch -s -p1 -i fix.diff',
+  'git apply fix.diff',
+  `git apply <<'EOF'\n${DIFF}EOF`,
+  `patch -s -p1 <<'EOF'\n${DIFF}EOF`,
+  'cp a f && patch -s f < fix.diff',
+  'rm -f src/?',
+  'touch -d yesterday f',
+])('%s', (command) => {
+  const root = projectDir()
+  const payload = { hook_event_name: 'PreToolUse', cwd: root, tool_name: 'Bash', tool_input: { command } }
+  const read = readHook('claude', JSON.stringify(payload))
+  const tool = 'call' in read ? read.call.tool : undefined
+  if (tool === undefined) throw new Error('no tool was read')
+  const said = writtenPaths(tool, root).map(({ path, isPattern }) => ({ path: path.slice(root.length + 1), isPattern }))
+  const before = contentOf(root)
+  const { status, stderr } = spawnSync('bash', ['-c', command], { cwd: root, encoding: 'utf8' })
+  const after = contentOf(root)
+  const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
+    (path) => before.get(path) !== after.get(path),
+  )
+  expect(changed, stderr).not.toEqual([])
+  // A backup that `sed` keeps and a failed hunk's rejects are nobody's work.
+  const unsaid = changed.filter((path) => !/\.(?:bak|rej|orig)$/.test(path) && !said.some((one) => covers(one, path)))
+  expect({ unsaid, status }).toEqual({ unsaid: [], status: 0 })
+  expect(said.filter((one) => !changed.some((path) => covers(one, path)))).toEqual([])
+})
+
+const covers = ({ path, isPattern }: { path: string; isPattern: boolean }, changed: string): boolean =>
+  isPattern ? changed.startsWith(path.slice(0, path.indexOf('?'))) : contains(`/${path}`, `/${changed}`)

@@ -1,0 +1,64 @@
+// A browser on the page of a real hub, and what tests do with it again and again.
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { onTestFinished } from 'vitest'
+import { startBrowser } from '../support/browser.ts'
+import type { RunningHub } from '../support/sample-fleet.ts'
+
+/** Looked at by people, kept by nobody: ignored by git. */
+const PICTURES = resolve(import.meta.dirname, '../../.build/screens')
+
+const LAPTOP = { width: 1440, height: 900 }
+
+export interface Visitor {
+  readonly page: Page
+  /** What the page complained of: scripts that failed, rules of the content policy that were broken. */
+  readonly complaints: readonly string[]
+  go(hash: string): Promise<void>
+  picture(name: string): Promise<void>
+}
+
+export async function browser(): Promise<Browser> {
+  const started = await startBrowser()
+  onTestFinished(() => started.close())
+  return started
+}
+
+/** Signs in with a link of its own; `before` runs in the browser before anything of ours. */
+export async function visit(
+  by: Browser,
+  hub: RunningHub,
+  options: BrowserContextOptions = {},
+  before = '',
+): Promise<Visitor> {
+  const context = await by.newContext({
+    viewport: LAPTOP,
+    colorScheme: 'dark',
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+    ...options,
+  })
+  if (before !== '') await context.addInitScript(before)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/Failed to load resource|WebSocket connection/.test(message.text()))
+      complaints.push(message.text())
+  })
+  await page.goto(await hub.link())
+  await page.waitForSelector('.foot .live-dot:not(.off)')
+  return {
+    page,
+    complaints,
+    async go(hash) {
+      // As a link on the page does it: without loading anything anew.
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+    },
+    async picture(name) {
+      mkdirSync(PICTURES, { recursive: true })
+      await page.screenshot({ path: join(PICTURES, `${name}.png`), timeout: 120_000 })
+    },
+  }
+}

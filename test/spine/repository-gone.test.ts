@@ -1,0 +1,57 @@
+// A repository that is removed or moved away under a run: nobody makes it anew, and the run is closed all the same.
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { ofType } from '../support/shim-client.ts'
+import { until } from '../support/wait.ts'
+import { isClosedOnce, spine, type Spine } from './spine.ts'
+
+const PATH = `${resolve('bin')}:${process.env['PATH'] ?? ''}`
+/** Holds a claim, says something now and then, and ends when it is told to. */
+const HOLDS =
+  'heimdall claim take src/api --task T-1 >/dev/null; echo ready; cd /; read line; echo more; read line; exit 0'
+
+async function started(project: Spine): Promise<string> {
+  const { run_id: run } = await project.json(['run', '--agent', 'amber-otter', '--detach', '--', 'sh', '-c', HOLDS], {
+    env: { PATH },
+  })
+  await until('the claim', async () => (await project.run('hm', ['logs', 'amber-otter'])).stdout.includes('ready'))
+  return String(run)
+}
+
+const elsewhere = (project: Spine) => ({ cwd: project.home })
+const send = (project: Spine) => project.run('hm', ['send', 'amber-otter', 'go', '--enter'], elsewhere(project))
+
+async function isClosed(project: Spine, run: string, noted = 'was removed under the run'): Promise<void> {
+  await until('the run to be closed', () => project.sheets().length === 0)
+  expect(isClosedOnce(project.events(run))).toBe(true)
+  expect(ofType(project.events(run), 'run_end')[0]).toMatchObject({ run: { status: 'SUCCEEDED' } })
+  const log = readFileSync(join(project.home, '.local/state/heimdall/runs', run, 'keeper.log'), 'utf8')
+  expect(log).toContain(`${project.root} ${noted}`)
+  await until('nothing of it to run', () => project.processes().length === 0)
+}
+
+test.each(['its keeper sees it', 'its keeper was killed as well'])('removed: %s', async (way) => {
+  const project = spine()
+  const run = await started(project)
+  rmSync(project.root, { recursive: true })
+  await send(project)
+  if (way !== 'its keeper sees it') process.kill(await project.keeperOf(run), 'SIGKILL')
+  await send(project)
+  await isClosed(project, run)
+  expect(existsSync(project.root)).toBe(false)
+})
+
+test('moved away: nothing appears in the old place, and in the new one nothing is held', async () => {
+  const project = spine()
+  const run = await started(project)
+  const moved = `${project.root}-moved`
+  renameSync(project.root, moved)
+  const check = () => project.run('heimdall', ['claim', 'check', 'src/api'], { cwd: moved })
+  expect((await check()).code).toBe(5)
+  await send(project)
+  await send(project)
+  await isClosed(project, run, `was moved to ${moved} under the run`)
+  expect(existsSync(project.root)).toBe(false)
+  expect(await check()).toMatchObject({ code: 0, stdout: expect.stringContaining('clear') })
+})

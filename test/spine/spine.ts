@@ -1,0 +1,126 @@
+// A project in which `heimdall run` is tried, with a home of its own; whatever a test leaves running is ended with it.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { isErrno } from '../../src/errors.ts'
+import { isRunning, launcher, type Program, type ProgramOptions, startProgram } from '../support/programs.ts'
+import { temporaryProject, type TemporaryProject } from '../support/project.ts'
+import { eventsOfRun, type Json, ofType, runFolders } from '../support/shim-client.ts'
+import { until } from '../support/wait.ts'
+
+export interface Spine extends TemporaryProject {
+  /** `heimdall run …` with its stdin open. */
+  start(args: readonly string[], options?: ProgramOptions): Program
+  /** `data` of the envelope of a command. */
+  json(args: readonly string[], options?: ProgramOptions): Promise<Json>
+  /** `heimdall run --detach`. */
+  detached(agent: string, command: readonly string[], flags?: readonly string[]): Promise<Json>
+  /** Folders of runs that are there. */
+  runs(): string[]
+  events(run: string): Json[]
+  /** Sheets of runs that are not closed. */
+  sheets(): Json[]
+  keeperOf(run: string): Promise<number>
+  /** Processes that have this home in their environment or command line. */
+  processes(): number[]
+  claims(): Promise<Json[]>
+}
+
+export function spine(options: { readonly git?: boolean } = {}): Spine {
+  const project = temporaryProject(options)
+  const { home, env } = project
+  const runsDir = join(home, '.local/state/heimdall/runs')
+  const heimdall = (args: readonly string[]): [string, ...string[]] => [...launcher('heimdall'), ...args]
+  onTestFinished(async () => {
+    await until('everything of the test to end', () => {
+      const left = processesOf(home)
+      for (const pid of left) kill(pid)
+      return left.length === 0
+    })
+  })
+  const self: Spine = {
+    ...project,
+    start: (args, how = {}) =>
+      startProgram(heimdall(['run', ...args]), { cwd: project.root, ...how, env: { ...env, ...how.env } }),
+    async json(args, how = {}) {
+      const { stdout, stderr, code } = await project.run(
+        'heimdall',
+        [...args.slice(0, 1), '--json', ...args.slice(1)],
+        how,
+      )
+      if (!stdout.startsWith('{')) throw new Error(`${args.join(' ')} ended with ${code}: ${stdout}${stderr}`)
+      const envelope = JSON.parse(stdout) as Json
+      if (envelope['data'] === null) throw new Error(`${args.join(' ')} ended with ${code}: ${stdout}${stderr}`)
+      return envelope['data'] as Json
+    },
+    detached: (agent, command, flags = []) =>
+      self.json(['run', '--agent', agent, '--detach', ...flags, '--', ...command]),
+    runs: () => runFolders(home),
+    events: (run) => eventsOfRun(home, run),
+    sheets: () => {
+      const dir = join(runsDir, '.kept')
+      if (!existsSync(dir)) return []
+      return readdirSync(dir)
+        .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+        .flatMap((name) => sheetIn(join(dir, name)))
+    },
+    keeperOf: (run) => until(`the keeper of ${run}`, () => processesOf(home).find((pid) => isKeeper(pid, run))),
+    processes: () => processesOf(home),
+    claims: async () => (await self.json(['claim', 'list'])) as unknown as Json[],
+  }
+  return self
+}
+
+/** Nothing for one whose run was closed since the folder was listed. */
+function sheetIn(path: string): Json[] {
+  try {
+    return [JSON.parse(readFileSync(path, 'utf8')) as Json]
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
+/** One start and one end of each segment, in order, and the segments in order. */
+export function isClosedOnce(events: readonly Json[]): boolean {
+  return ofType(events, 'run_start').length === 1 && ofType(events, 'run_end').length === 1
+}
+
+function isKeeper(pid: number, run: string): boolean {
+  const line = read(pid, 'cmdline')
+  return line.includes('keeper.cjs') && line.includes(run)
+}
+
+function processesOf(home: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map(Number)
+    .filter((pid) => `${read(pid, 'environ')}\0${read(pid, 'cmdline')}`.includes(home) && isRunning(pid))
+}
+
+function read(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1')
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM')) return ''
+    throw error
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if (!isErrno(error, 'ESRCH')) throw error
+  }
+}
+
+export const isUpstream = (pid: number): boolean =>
+  words(pid).some((word) => word.endsWith('shim-upstream.mjs')) && !isShim(pid)
+export const isShim = (pid: number): boolean =>
+  words(pid).includes('shim') && words(pid).some((word) => word.endsWith('bin/heimdall'))
+/** Supervisor, keeper, shim, starter: not the command of the run. */
+export const isOurs = (pid: number): boolean =>
+  words(pid).some((word) => /(session|keeper)\.cjs$/.test(word)) || isShim(pid)
+
+const words = (pid: number): string[] => read(pid, 'cmdline').split('\0')

