@@ -33,6 +33,8 @@ export default defineConfig({
           exclude: ['test/architecture.test.ts', 'test/docs.test.ts', 'test/live-hosts/**', 'node_modules/**'],
           globalSetup: ['test/support/global-setup.ts'],
           pool: 'forks',
+          // A process for each of 300 files took a tenth of the whole time. What a test changes in its own process, it puts back.
+          isolate: false,
           // Thousands of real processes on two cores: one test in such a run meets a scheduler that nobody foresaw, and is
           // tried a second time and named at the end. What a random input found is never tried again, and soak tries nothing twice.
           ...(isSoak ? {} : { retry: { count: 1, condition: /^(?!Property failed)/ } }),

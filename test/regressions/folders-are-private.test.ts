@@ -1,7 +1,7 @@
 // With a umask of 0, as some containers have it, folders and files of ours were open to everybody.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fixture, launcher } from '../support/programs.ts'
 import { spine } from '../spine/spine.ts'
@@ -13,6 +13,8 @@ test('what we make below a home is for its user alone, whatever the umask says',
     [...launcher('heimdall'), 'run', '--agent', 'amber-otter', '--', 'true'],
     [...launcher('heimdall'), 'runs', 'reindex'],
     [...launcher('hm'), 'run', '--id', 'zz', '--', 'true'],
+    // What a session has only while it lives.
+    [...launcher('hm'), 'run', '--id', 'stays', '--detach', '--', 'sleep', '1000'],
   ]
   const script = `umask 0; ${commands.map((words) => `${words.join(' ')} </dev/null`).join('; ')}`
   execFileSync('/bin/sh', ['-c', script], {
@@ -23,7 +25,11 @@ test('what we make below a home is for its user alone, whatever the umask says',
   const local = join(project.home, '.local')
   const made = [local, ...readdirSync(local, { recursive: true }).map((name) => join(local, String(name)))]
   expect(made.length).toBeGreaterThan(10)
-  // A session that has just ended takes its own files away meanwhile.
-  const modes = made.map((path) => ({ path, mode: statSync(path, { throwIfNoEntry: false })?.mode ?? 0 }))
-  expect(modes.filter(({ mode }) => (mode & 0o077) !== 0)).toEqual([])
+  expect(made.map((path) => basename(path))).toEqual(expect.arrayContaining(['stays.pid', 'stays.sock']))
+  // The others are gone a moment after whoever waited for them, and their files with them.
+  const open = made.flatMap((path) => {
+    const seen = statSync(path, { throwIfNoEntry: false })
+    return seen === undefined ? [] : [{ path, mode: (seen.mode & 0o777).toString(8) }]
+  })
+  expect(open.filter(({ mode }) => !mode.endsWith('00'))).toEqual([])
 })

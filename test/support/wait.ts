@@ -6,7 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /** Generous on purpose: a slow machine must not fail a test, a hung program must. */
 const WAIT_MS = 60_000
+/** Between two looks at first. Whoever waits must not take the processor from what is waited for: a probe may use a third of the time. */
 const PROBE_MS = 5
+const PROBE_PAUSES = 2
+/** What has not come for long may be seen a little later; and a probe that was itself held up says nothing of its cost. */
+const PROBE_MS_MAX = 50
+const PROBE_PAUSE_MS_MAX = 250
 
 export interface WaitOptions {
   readonly waitMs?: number
@@ -21,13 +26,19 @@ export async function until<T>(
   options: WaitOptions = {},
 ): Promise<T> {
   const waitMs = options.waitMs ?? WAIT_MS
-  const deadline = performance.now() + waitMs
+  const from = performance.now()
   for (;;) {
+    const asked = performance.now()
     const value = await probe()
     if (value !== undefined && value !== false) return value
-    if (performance.now() >= deadline) throw tooLate(what, waitMs, options)
-    await delay(PROBE_MS)
+    const now = performance.now()
+    if (now - from >= waitMs) throw tooLate(what, waitMs, options)
+    await delay(pauseMs(now - from, now - asked))
   }
+}
+
+function pauseMs(waitedMs: number, tookMs: number): number {
+  return Math.max(PROBE_MS, Math.min(PROBE_MS_MAX, waitedMs / 40), Math.min(PROBE_PAUSE_MS_MAX, PROBE_PAUSES * tookMs))
 }
 
 /** Resolves with the text of the file as soon as it exists and satisfies `accept`. */

@@ -51,7 +51,7 @@ test('seed 004 §2.3: every decision is what the history of the run says it must
         }
       }
     }),
-    { numRuns: scaled(500, 80_000) },
+    { numRuns: scaled(250, 80_000) },
   )
   // The property is empty unless each way to decide was taken.
   for (const way of [

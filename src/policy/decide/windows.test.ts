@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { scaled } from '../../../test/support/scale.ts'
 import { POLICY_WINDOWS_MAX } from '../../limits.ts'
 import type { Cell } from '../types.ts'
 import { Windows } from './windows.ts'
@@ -29,6 +30,7 @@ test('the same as a map, for any writes', () => {
       }
       for (const { key, args } of steps) expect(windows.get(key, args)).toEqual(model.get(key + args))
     }),
+    { numRuns: scaled(30, 1_000) },
   )
 })
 
@@ -45,15 +47,16 @@ test('the last POLICY_WINDOWS_MAX are always there, and what was forgotten stays
 test('keys that come and go, as names of tools do, are never taken for each other', () => {
   const windows = new Windows()
   const keys = 3 * POLICY_WINDOWS_MAX
+  const same = hashOf(0)
   for (let n = 0; n < keys; n += 1) {
     // One key is used all the time, each of the others once, all with the same arguments.
     if (n % 1_000 === 0) windows.set('dedupe always ', hashOf(n), [n])
-    if (windows.get(`dedupe ${n} `, hashOf(0)) !== undefined) expect.fail(`${n} is not new`)
-    windows.set(`dedupe ${n} `, hashOf(0), [n])
+    if (windows.get(`dedupe ${n} `, same) !== undefined) expect.fail(`${n} is not new`)
+    windows.set(`dedupe ${n} `, same, [n])
   }
   const isLate = (n: number): boolean => n > keys - POLICY_WINDOWS_MAX + 1_000
   for (let n = 0; n < keys; n += 1) {
-    const time = windows.get(`dedupe ${n} `, hashOf(0))?.[0]
+    const time = windows.get(`dedupe ${n} `, same)?.[0]
     if (time !== n && (time !== undefined || isLate(n))) expect.fail(`${n} has ${time}`)
     if (n % 1_000 === 0 && isLate(n)) expect(windows.get('dedupe always ', hashOf(n))).toEqual([n])
   }
