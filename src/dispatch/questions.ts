@@ -55,10 +55,28 @@ export async function refuseAnswer(room: Coordination, key: AttemptKey, why: str
   })
 }
 
-/** A person's word. Kept until the worker has it, so that it may be given while nobody orchestrates. */
-export async function answerTask(room: Coordination, taskId: string, text: string): Promise<DispatchedTask> {
+export interface AnswerDetails {
+  /** Who says it, for the record. */
+  readonly by?: string
+  /** `asks.since` of the question that was shown: where another is asked by now, the answer is not for that. */
+  readonly since?: string
+}
+
+/**
+ * A person's word to what the worker of a task asks (`readReason(task)?.asks`): what `heimdall dispatch answer` and the
+ * page call. Kept until the worker has it, so that it may be given while nobody orchestrates. Refused with
+ * TASK_NOT_FOUND, with TASK_FORBIDDEN where nothing is asked, an answer is on its way or another question is asked, and
+ * with DISPATCH_INVALID for what is no answer or looks like a secret.
+ */
+export async function answerTask(
+  room: Coordination,
+  taskId: string,
+  text: string,
+  { by, since }: AnswerDetails = {},
+): Promise<DispatchedTask> {
   checkAnswer(text)
-  return changeAsOther(room, { kind: 'system' }, ({ rows, record }) => {
+  const actor = by === undefined ? ({ kind: 'system' } as const) : ({ kind: 'human', name: by } as const)
+  return changeAsOther(room, actor, ({ rows, record }) => {
     const task = rows.task(taskId)
     if (!isDispatched(task)) throw new HeimdallError('TASK_NOT_FOUND', `no task ${printable(taskId)} was dispatched`)
     const reason = readReason(task)
@@ -73,6 +91,10 @@ export async function answerTask(room: Coordination, taskId: string, text: strin
       throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} is being ended: ${reason.cancel}`)
     if (reason.answer !== undefined)
       throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} has an answer that is on its way`)
+    if (since !== undefined && since !== reason.asks.since)
+      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} asks something else by now`, {
+        hint: `heimdall dispatch show ${taskId}`,
+      })
     const answered = say(rows, task, { ...reason, answer: { text, id: room.newId() } })
     record({
       type: 'TASK_ANSWERED',

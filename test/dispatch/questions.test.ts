@@ -132,13 +132,25 @@ test.each(['1.0', '0.3'] as const)(
     await answerTask(room, 'Q-1', 'main')
     await expect(answerTask(room, 'Q-1', 'no, next')).rejects.toMatchObject({ code: 'TASK_FORBIDDEN' })
     orchestrate(room, url)
+    const shown = readReason(showTask(room, 'Q-1').task)?.asks?.since
     await until('it to ask again', () => asked(room, 'Q-1') === 'really?')
-    await answerTask(room, 'Q-1', 'yes')
+    // To a question that has been answered since, as somebody sends it who still looks at that.
+    await expect(answerTask(room, 'Q-1', 'main', { since: `${shown}` })).rejects.toMatchObject({
+      code: 'TASK_FORBIDDEN',
+      message: expect.stringContaining('something else') as string,
+    })
+    const since = readReason(showTask(room, 'Q-1').task)?.asks?.since
+    await answerTask(room, 'Q-1', 'yes', { by: 'ann', ...(since === undefined ? {} : { since }) })
     await until('the task to end', () => showTask(room, 'Q-1').task.state === 'done')
     expect(executor.heard.slice(1)).toEqual(['main', 'yes'])
     const { attempts } = showTask(room, 'Q-1')
     expect(attempts).toHaveLength(1)
     expect(JSON.parse(attempts[0]?.result ?? '{}')).toMatchObject({ status: 'done', reply: 'done with: yes' })
+    const answers = room.store.read((rows) => rows.events({ types: ['TASK_ANSWERED'] }))
+    expect(answers.map(({ actorKind, payload }) => [actorKind, payload['by']])).toEqual([
+      ['system', undefined],
+      ['human', 'ann'],
+    ])
     expect(eventsOf(room, 'Q-1').filter((type) => /_ASKS$|_ANSWER/.test(type))).toEqual([
       'TASK_ASKS',
       'TASK_ANSWERED',
