@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { isoSeconds, pause, systemClock } from './clock.ts'
 
 test('the monotonic clock does not go backwards', () => {
@@ -23,6 +23,27 @@ test('a cancelled timer does not fire', async () => {
   systemClock.after(0, () => (fired = true)).cancel()
   await pause(systemClock, 1)
   expect(fired).toBe(false)
+})
+
+test('a timer may be longer than Node can wait', () => {
+  vi.useFakeTimers()
+  try {
+    const monthMs = 31 * 24 * 3_600_000
+    let fired = false
+    systemClock.after(monthMs, () => (fired = true))
+    vi.advanceTimersByTime(monthMs - 1)
+    expect(fired).toBe(false)
+    vi.advanceTimersByTime(1)
+    expect(fired).toBe(true)
+    systemClock.after(monthMs, () => (fired = false)).cancel()
+    const second = systemClock.after(monthMs, () => (fired = false))
+    vi.advanceTimersByTime(monthMs - 1)
+    second.cancel()
+    vi.advanceTimersByTime(monthMs)
+    expect(fired).toBe(true)
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('seconds without a fraction (seed 000, log lines)', () => {

@@ -13,6 +13,9 @@ export interface Clock {
   after(ms: number, fire: () => void, options?: { readonly background?: boolean }): Timer
 }
 
+/** The longest that Node waits: of anything more it makes one millisecond. 25 days, which a deadline may be past. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
 export const systemClock: Clock = {
   wallMs: () => Date.now(),
   // Not `performance.now()`, which starts anew in each process: leases compare readings of different processes.
@@ -21,8 +24,13 @@ export const systemClock: Clock = {
     return seconds * 1_000 + nanoseconds / 1_000_000
   },
   after(ms, fire, options) {
-    const handle = setTimeout(fire, ms)
-    if (options?.background === true) handle.unref()
+    let handle: NodeJS.Timeout | undefined
+    const wait = (leftMs: number): void => {
+      const isLast = leftMs <= TIMER_MS_MAX
+      handle = setTimeout(() => (isLast ? fire() : wait(leftMs - TIMER_MS_MAX)), isLast ? leftMs : TIMER_MS_MAX)
+      if (options?.background === true) handle.unref()
+    }
+    wait(ms)
     return { cancel: () => clearTimeout(handle) }
   },
 }
