@@ -852,10 +852,12 @@ export const DISPATCH_PULL_MS = 10_000
 export const DISPATCH_LOST_AFTER_MS = 3_000
 /** An answer of a peer; one that hangs is let go. */
 export const PEER_ANSWER_MS = 10_000
+/** A peer without the extension may do a whole task before it answers the message. */
+export const PEER_WORK_MS = 600_000
 /** How often a task at a peer is looked at while no stream tells of it. */
 export const PEER_POLL_MS = 1_000
-/** A body of a request: the largest message with all its lists. Past it, 413; the rest is read within the time of a request, and thrown away. */
-export const A2A_BODY_BYTES_MAX = 1 << 20
+/** A body of a request: the largest brief, twice, with each of its characters escaped, and all lists. Past it, 413; the rest is read within the time of a request, and thrown away. */
+export const A2A_BODY_BYTES_MAX = 4 << 20
 /** Connections to one server at a time; past it, the newest waits in the kernel. */
 export const A2A_CONNECTIONS_MAX = 256
 /** Requests must arrive within this time. */

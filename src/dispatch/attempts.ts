@@ -264,5 +264,15 @@ export function contractOf(rows: Reader, taskId: string): TaskDispatch {
   return parseDispatch(JSON.parse(text))
 }
 
+/** As it is sent with this attempt: of the budget, what was set aside for it. */
+export function contractFor(rows: Reader, { taskId, number }: AttemptKey): TaskDispatch {
+  const sent = contractOf(rows, taskId)
+  const task = rows.task(taskId)
+  const reserved = rows.tokenReservations(taskId).find(({ attempt }) => attempt === number)?.reserved
+  // A person may have given it one since it was sent, or another.
+  const budget = isDispatched(task) && task.dispatch.tokenBudget !== null ? (reserved ?? null) : null
+  return { ...sent, attempt: number, task: { ...sent.task, token_budget: budget } }
+}
+
 const attemptOf = (rows: Reader, { taskId, number }: AttemptKey): Attempt | undefined =>
   rows.attempts({ taskId }).find((one) => one.number === number)

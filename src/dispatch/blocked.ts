@@ -7,6 +7,8 @@ export const BLOCK_CODES = {
   model_tier: 'capability',
   context_too_small: 'capability',
   commit_missing: 'capability',
+  /** It will not have the message at all; another may. */
+  message_refused: 'capability',
   max_concurrent: 'overload',
   draining: 'overload',
   rate_limited: 'overload',

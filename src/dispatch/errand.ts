@@ -4,6 +4,7 @@ import type { Coordination } from '../coordination/coordination.ts'
 import type { Attempt, Why } from '../coordination/dispatched.ts'
 import { DISPATCH_LOOK_MS, DISPATCH_LOST_AFTER_MS } from '../limits.ts'
 import { acceptAttempt } from './attempts.ts'
+import { blockedBy } from './blocked.ts'
 import type { Outcome } from './life.ts'
 import { resultOf, type TaskDispatch, type TaskResult } from './messages.ts'
 import { isDispatched, readReason } from './parking.ts'
@@ -39,14 +40,20 @@ export class Errand {
     const isOver = (): boolean => signal.aborted
     for (;;) {
       if (isOver()) return undefined
+      if (remoteId === null) {
+        const why = this.#isUnwanted()
+        if (why !== undefined) return { kind: isSure ? 'unreached' : 'lost', why }
+        // Whoever does not have the extension takes the same message for another task.
+        if (!isSure && this.#isPlain()) return { kind: 'lost', why: `${attempt.workerId} may have begun it` }
+      }
       const peer = this.#errand.peers().get(attempt.workerId)?.peer
       // Only one that asks at this moment is answered: whether it has an answer that went unanswered is looked at first.
       const answer = typeof at === 'object' ? this.#reason()?.answer : undefined
       const reply: Reply | undefined =
         peer === undefined
-          ? { kind: 'silent', why: `${attempt.workerId} is no peer` }
+          ? { kind: 'refused', why: `${attempt.workerId} is no peer` }
           : remoteId === null
-            ? await peer.send(contract, this.#earlier(), signal)
+            ? await this.#sent(peer, signal)
             : answer !== undefined
               ? await peer.answer(remoteId, contract, answer, signal)
               : await this.#followed(peer, remoteId, at, signal)
@@ -61,6 +68,9 @@ export class Errand {
       }
       if (reply.kind === 'later') return await this.#answered(signal)
       if (reply.kind === 'ended') return { kind: 'result', result: checked(reply.result, attempt) }
+      // Nothing was asked for by its id: peers in the manner of Hermes say by this that they are busy.
+      if (reply.kind === 'unknown' && remoteId === null)
+        return { kind: 'result', result: refusal(contract, attempt, reply.why, 'busy') }
       if (reply.kind === 'unknown') return { kind: 'lost', why: reply.why }
       if (reply.kind === 'working') {
         at = 'working'
@@ -79,7 +89,7 @@ export class Errand {
       }
       at = undefined
       if (reply.kind === 'rejected' && remoteId === null)
-        return { kind: 'result', result: rejected(contract, attempt, reply.why) }
+        return { kind: 'result', result: refusal(contract, attempt, reply.why, reply.how) }
       // It has the task, and will not say how it stands.
       if (reply.kind === 'rejected' && room.clock.monoMs() - sinceMs >= DISPATCH_LOST_AFTER_MS)
         return { kind: 'lost', why: `${attempt.workerId} does not say how it stands: ${reply.why}` }
@@ -91,6 +101,30 @@ export class Errand {
       note(`dispatch: ${attempt.workerId} does not answer for ${attempt.taskId}: ${reply.why}`)
       await pause(room.clock, DISPATCH_LOOK_MS, signal)
     }
+  }
+
+  /** Until it answers, or until it is to be ended: whoever has it by then hears so with its next announce. */
+  async #sent(peer: Peer, signal: AbortSignal): Promise<Reply> {
+    const over = new AbortController()
+    const unwanted = new AbortController()
+    const watched = this.#untilSaid(false, AbortSignal.any([signal, over.signal])).then((said) => {
+      if (said !== undefined) unwanted.abort()
+    })
+    try {
+      return await peer.send(this.#errand.contract, this.#earlier(), AbortSignal.any([signal, unwanted.signal]))
+    } finally {
+      over.abort()
+      await watched
+    }
+  }
+
+  #isUnwanted(): string | undefined {
+    return this.#reason()?.cancel
+  }
+
+  #isPlain(): boolean {
+    const { room, attempt } = this.#errand
+    return room.store.read((rows) => rows.worker(attempt.workerId))?.speaks === 'plain'
   }
 
   /** Waits for an answer that comes by itself; whoever takes it ends the attempt. */
@@ -192,18 +226,28 @@ function checked(result: TaskResult, attempt: Attempt): TaskResult {
   })
 }
 
-/** Nothing was begun; asked again, it would say the same. */
-const rejected = ({ task }: TaskDispatch, attempt: Attempt, why: string): TaskResult =>
-  resultOf({
-    task_id: task.task_id,
-    attempt: attempt.number,
-    status: 'error',
+/** What a peer made of the message itself: another may have it, or it may be had later; where something went wrong, it may have begun. */
+function refusal(
+  { task }: TaskDispatch,
+  attempt: Attempt,
+  said: string,
+  how: Extract<Reply, { kind: 'rejected' }>['how'],
+): TaskResult {
+  const why = `${attempt.workerId} refused the message: ${said}`
+  const common = { task_id: task.task_id, attempt: attempt.number }
+  if (how === 'fault')
+    return resultOf({
+      ...common,
+      status: 'error',
+      usage: { source: 'unknown' },
+      error: { summary: why, code: 'peer_fault', phase: 'start', side_effects: 'possible' },
+    })
+  return resultOf({
+    ...common,
+    status: 'blocked',
     tokens_spent: 0,
     usage: { source: 'runtime' },
-    error: {
-      summary: `${attempt.workerId} refused the message: ${why}`,
-      code: 'rejected',
-      phase: 'start',
-      side_effects: 'none',
-    },
+    blocked_reason: why,
+    blocked: blockedBy(how === 'busy' ? 'rate_limited' : 'message_refused'),
   })
+}

@@ -4,7 +4,7 @@ import type { Coordination } from '../coordination/coordination.ts'
 import type { Attempt } from '../coordination/dispatched.ts'
 import { HeimdallError } from '../errors.ts'
 import { DISPATCH_LOOK_MS, DISPATCH_PULL_MS } from '../limits.ts'
-import { beginNext, contractOf, endAttempt } from './attempts.ts'
+import { beginNext, contractFor, endAttempt } from './attempts.ts'
 import type { Outcome } from './life.ts'
 import { Errand } from './errand.ts'
 import type { TaskDispatch } from './messages.ts'
@@ -134,10 +134,12 @@ export class Orchestrator {
   #resume(): void {
     const { room } = this.#options
     const open = room.store.read((rows) =>
-      rows.attempts({ open: true }).map((attempt) => ({ attempt, contract: contractOf(rows, attempt.taskId) })),
+      rows
+        .attempts({ open: true })
+        .filter((attempt) => !this.#carried.has(keyOf(attempt)))
+        .map((attempt) => ({ attempt, contract: contractFor(rows, attempt) })),
     )
-    for (const { attempt, contract } of open)
-      if (!this.#carried.has(keyOf(attempt))) this.#carry(attempt, { ...contract, attempt: attempt.number }, false)
+    for (const { attempt, contract } of open) this.#carry(attempt, contract, false)
   }
 
   async #endOverdue(): Promise<number | undefined> {

@@ -13,8 +13,8 @@ export type Reply =
   | ({ readonly kind: 'asks'; readonly remoteId: string } & Question)
   /** It provably has not begun: the connection was refused, or the peer would not hear of it. */
   | { readonly kind: 'refused'; readonly why: string }
-  /** It answered that it will not have this message. */
-  | { readonly kind: 'rejected'; readonly why: string }
+  /** It answered that it will not have this message. `fault`: that something went wrong, so that it may have begun; `busy`: not now. */
+  | { readonly kind: 'rejected'; readonly why: string; readonly how: 'refusal' | 'fault' | 'busy' }
   /** No answer: it may have the task or not. */
   | { readonly kind: 'silent'; readonly why: string }
   /** It answers, and knows no such task. */

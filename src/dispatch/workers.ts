@@ -33,8 +33,10 @@ export async function takeAnnounce(
   const { instance_id: instanceId, seq, issued_at: _, running, session, ...lasting } = announce
   return changeAsOther(room, { kind: 'system' }, ({ rows, now, record }) => {
     const known = rows.worker(from.name)
-    // Instance ids grow with time: what an older one still says is of a process that is gone.
-    if (known !== undefined && known.instanceId > instanceId) return dropped('a newer instance has taken its place')
+    // Instance ids grow with time: what an older one still says is of a process that is gone. Once the newer one is gone
+    // itself, whoever comes is the worker: its clock may have been set back.
+    if (known !== undefined && known.state !== 'gone' && known.instanceId > instanceId)
+      return dropped('a newer instance has taken its place')
     if (known?.instanceId === instanceId && known.state !== 'gone' && seq <= known.seq && seq !== 0)
       return dropped('it is older than what is known')
     const profile = JSON.stringify({ ...lasting, session, instance_id: instanceId, seq: 0 })

@@ -71,6 +71,13 @@ test('messages that are repeated, overtake each other or are of another: one run
     ['SendMessage', { message: { messageId: 'm9', taskId: id, role: 'ROLE_USER', parts: [{ text: 'x' }] } }],
   ] as const)
     expect([method, (await rpc(thief, method, params)).error?.code]).toEqual([method, -32_001])
+  // Another brief under the same id would be told that it was done.
+  const other = { ...contractOf('T', { brief: 'something else' }), dispatch_id: 'T', attempt: 2 }
+  const message = { messageId: 'm3', role: 'ROLE_USER', parts: [{ text: 'x' }, { data: other }] }
+  expect((await rpc(boss, 'SendMessage', { message })).error?.code).toBe(-32_602)
+  const inPictures = { acceptedOutputModes: ['image/png'] }
+  const asked = { messageId: 'm4', role: 'ROLE_USER', parts: [{ text: 'x' }] }
+  expect((await rpc(boss, 'SendMessage', { message: asked, configuration: inPictures })).error?.code).toBe(-32_005)
   // Its own task of the same name is another one.
   expect((await send(thief, 'T', 2, 'm2')).result?.task?.id).not.toBe(id)
   end('T')

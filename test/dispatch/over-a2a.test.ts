@@ -266,6 +266,8 @@ test('bad input: wrong tokens, other hosts, bodies that are too large, messages 
     [[{ data: { ...dispatch, deadline: '2030-01-01T00:00:00' } }], -32_602],
     [[{ data: { ...dispatch, task: { task_id: 'B-1', token_budget: -5 } } }], -32_602],
     [[{ data: { ...dispatch, brief: 'y'.repeat(300_000) } }], -32_602],
+    [[{ text: 'look at this' }, { raw: 'aGVsbG8=', filename: 'a.txt' }], -32_005],
+    [[{ text: 'look at this' }, { url: 'https://example.org/a' }], -32_005],
   ] as const)
     expect([parts, await codeOf(await post(typeof parts === 'string' ? parts : rpc([...parts])))]).toEqual([
       parts,

@@ -242,13 +242,18 @@ test('all attempts draw on one budget, and it is never raised by itself', async 
 })
 
 test('announces: repeated and reordered ones change nothing, a newer instance takes the place, another name is refused', async () => {
-  const room = openRoom()
+  const clock = fakeClock()
+  const room = openRoom({ clock })
   expect(await hears(room, 'w0', { instance: 'i2', seq: 5 })).toMatchObject({ taken: true })
   expect(await hears(room, 'w0', { instance: 'i2', seq: 5 })).toMatchObject({ taken: false })
   expect(await hears(room, 'w0', { instance: 'i2', seq: 4, state: 'draining' })).toMatchObject({ taken: false })
   expect(await hears(room, 'w0', { instance: 'i1', seq: 99 })).toMatchObject({ taken: false })
   expect(room.store.read((rows) => rows.worker('w0'))).toMatchObject({ instanceId: 'i2', seq: 5, state: 'ready' })
   expect(await hears(room, 'w0', { instance: 'i3', seq: 1 })).toMatchObject({ taken: true })
+  // Its clock was set back: once the newer one is gone, it is the worker.
+  clock.advance(46_000)
+  await expireWorkers(room)
+  expect(await hears(room, 'w0', { instance: 'i1', seq: 1 })).toMatchObject({ taken: true })
   const forged = takeAnnounce(room, { name: 'w9', url: null, speaks: 'extension' }, announce('w0'))
   await expect(forged).rejects.toMatchObject({ code: 'PEER_FORBIDDEN' })
 })

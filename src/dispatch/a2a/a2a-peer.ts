@@ -13,7 +13,7 @@ import {
 import { TaskNotFoundError } from '@a2a-js/sdk/errors'
 import { type Clock, pause } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
-import { PEER_ANSWER_MS, PEER_POLL_MS } from '../../limits.ts'
+import { PEER_ANSWER_MS, PEER_POLL_MS, PEER_WORK_MS } from '../../limits.ts'
 import { writeInline } from '../inline.ts'
 import { type Announce, DISPATCH_PROTOCOL, parseAnnounce, resultOf, type TaskDispatch } from '../messages.ts'
 import { type At, isAt, type Peer, type Reply } from '../peer.ts'
@@ -50,6 +50,8 @@ export class A2aPeer implements Peer {
   async send(contract: TaskDispatch, earlier: readonly string[], signal: AbortSignal): Promise<Reply> {
     return await this.#asked(signal, async (client, card, within) => {
       const isExtended = this.#isExtended(card)
+      // One without the extension may do all of it before it answers, and must not be asked twice.
+      const patient = isExtended ? within : AbortSignal.any([signal, AbortSignal.timeout(PEER_WORK_MS)])
       this.#echoed = false
       const sentAt = new Date(this.#options.clock.wallMs()).toISOString()
       const answer = await client.sendMessage(
@@ -59,9 +61,11 @@ export class A2aPeer implements Peer {
           configuration: configurationFor(contract),
           metadata: undefined,
         },
-        { signal: within, ...(isExtended ? EXTENDED : {}) },
+        { signal: patient, ...(isExtended ? EXTENDED : {}) },
       )
       if ('messageId' in answer) {
+        if (isExtended && !this.#isEcho() && this.#isDowngradedBy(contract))
+          return withoutExtension(contract, answer.taskId)
         await this.#hear(announceIn(answer), 'plain')
         return replyInWords(textOf(answer), contract)
       }
@@ -137,12 +141,11 @@ export class A2aPeer implements Peer {
   async pull(signal: AbortSignal): Promise<{ announce: Announce; speaks: 'extension' | 'plain' } | undefined> {
     let pulled: { announce: Announce; speaks: 'extension' | 'plain' } | undefined
     await this.#asked(signal, async (client, card, within) => {
-      const extension = card.capabilities?.extensions.find(({ uri }) => uri === EXTENSION)
-      if (extension === undefined || this.#isDowngraded)
+      if (!this.#isExtended(card))
         pulled = { announce: this.#learned ?? plainAnnounce(this.#options.name, card), speaks: 'plain' }
       else {
         const live = await liveCardOf(client, within)
-        const params = live.capabilities?.extensions.find(({ uri }) => uri === EXTENSION)?.params
+        const params = extensionsOf(live).find(({ uri }) => uri === EXTENSION)?.params
         pulled = { announce: parseAnnounce(params?.['session_announce']), speaks: 'extension' }
       }
       return { kind: 'working', remoteId: '' }
@@ -165,33 +168,25 @@ export class A2aPeer implements Peer {
   }
 
   #isExtended(card: AgentCard): boolean {
-    return !this.#isDowngraded && card.capabilities?.extensions.some(({ uri }) => uri === EXTENSION) === true
+    return !this.#isDowngraded && extensionsOf(card).some(({ uri }) => uri === EXTENSION)
   }
 
-  #isEcho(task: Task): boolean {
-    return this.#echoed || task.metadata?.[EXTENSION] !== undefined
+  #isEcho(task?: Task): boolean {
+    return this.#echoed || task?.metadata?.[EXTENSION] !== undefined
   }
 
   /** The card alone proves nothing. What requires something must not run at a peer that did not hear of it. */
   async #downgrade(client: Client, task: Task, contract: TaskDispatch, signal: AbortSignal): Promise<Reply> {
+    if (!this.#isDowngradedBy(contract)) return this.#replyOf(task, contract)
+    if (!isEnded(task.status?.state)) await this.#withdraw(client, task.id, signal)
+    return withoutExtension(contract, task.id)
+  }
+
+  /** Plain from now on. True where the task requires something that a plain peer cannot promise. */
+  #isDowngradedBy({ requirements }: TaskDispatch): boolean {
     this.#isDowngraded = true
     this.#options.note(`${this.#options.name} shows the extension and does not answer under it: taken as plain`)
-    const { required_mcp: mcp, required_capabilities: tools } = contract.requirements
-    if (mcp.length + tools.length === 0) return this.#replyOf(task, contract)
-    if (!isEnded(task.status?.state)) await this.#withdraw(client, task.id, signal)
-    return {
-      kind: 'ended',
-      remoteId: task.id,
-      result: resultOf({
-        task_id: contract.task.task_id,
-        attempt: contract.attempt,
-        status: 'blocked',
-        tokens_spent: null,
-        usage: { source: 'unknown' },
-        blocked_reason: 'the worker did not answer under the extension that it shows',
-        blocked: { class: 'capability', code: 'tool_missing', missing: [EXTENSION] },
-      }),
-    }
+    return requirements.required_mcp.length + requirements.required_capabilities.length > 0
   }
 
   /** It may have ended meanwhile, or know nothing of cancelling: its result does not count either way. */
@@ -272,6 +267,7 @@ export class A2aPeer implements Peer {
       const response = await fetch(input, { ...init, headers })
       if (response.headers.get('a2a-extensions')?.includes(EXTENSION) === true) this.#echoed = true
       if (response.headers.get('x-a2a-extensions')?.includes(EXTENSION) === true) this.#echoed = true
+      if (response.status === 413 || response.status === 429) throw new Unheard(this.#options.name, response.status)
       if (response.status === 401 || response.status === 403)
         throw new HeimdallError('PEER_FORBIDDEN', `${this.#options.name} does not take our token (${response.status})`)
       return response
@@ -291,6 +287,10 @@ export class A2aPeer implements Peer {
   }
 }
 
+/** A card is as its server has written it: whoever has no extensions need not say so. */
+const extensionsOf = (card: AgentCard): NonNullable<AgentCard['capabilities']>['extensions'] =>
+  (card.capabilities as Partial<NonNullable<AgentCard['capabilities']>> | undefined)?.extensions ?? []
+
 /** Asked of the transport, which asks each time; what the client asks for is kept. The version goes with it by hand. */
 const liveCardOf = (client: Client, signal: AbortSignal): Promise<AgentCard> =>
   client.transport.getExtendedAgentCard(
@@ -300,6 +300,20 @@ const liveCardOf = (client: Client, signal: AbortSignal): Promise<AgentCard> =>
 
 const EXTENDED = { serviceParameters: ServiceParameters.create(withA2AExtensions(EXTENSION)) }
 
+const withoutExtension = (contract: TaskDispatch, remoteId: string): Reply => ({
+  kind: 'ended',
+  remoteId,
+  result: resultOf({
+    task_id: contract.task.task_id,
+    attempt: contract.attempt,
+    status: 'blocked',
+    tokens_spent: null,
+    usage: { source: 'unknown' },
+    blocked_reason: 'the worker did not answer under the extension that it shows',
+    blocked: { class: 'capability', code: 'tool_missing', missing: [EXTENSION] },
+  }),
+})
+
 const rejectedAt = (signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => {
     const give = (): void => reject(new Error('no answer in time'))
@@ -307,13 +321,27 @@ const rejectedAt = (signal: AbortSignal): Promise<never> =>
     else signal.addEventListener('abort', give, { once: true })
   })
 
+/** Turned away before anybody has read it. */
+class Unheard extends Error {
+  readonly status: number
+
+  constructor(name: string, status: number) {
+    super(`${name} ${status === 429 ? 'has too many requests' : 'takes no message of this size'} (${status})`)
+    this.status = status
+  }
+}
+
+/** Errors by which a peer says that it has failed, and not that it will not. */
+const FAULTS: ReadonlySet<unknown> = new Set(['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE'])
+
 /** Which failures prove that nothing was begun. */
 function failureOf(error: Error, isConnected: boolean): Reply {
   const why = describe(error)
+  if (error instanceof Unheard) return { kind: 'rejected', why, how: error.status === 429 ? 'busy' : 'refusal' }
   if (error instanceof HeimdallError || !isConnected || /ECONNREFUSED|ENOTFOUND|EHOSTUNREACH/.test(why))
     return { kind: 'refused', why }
-  // It answered, in the protocol's words: it will not have it.
-  if ('reason' in error) return { kind: 'rejected', why }
+  // It answered, in the protocol's words.
+  if ('reason' in error) return { kind: 'rejected', why, how: FAULTS.has(error.reason) ? 'fault' : 'refusal' }
   return { kind: 'silent', why }
 }
 

@@ -94,7 +94,12 @@ export function legacyCard({ name, description, url, version, tags, params }: Ca
 }
 
 /** Names only: whether a server answers is in the announce. */
-export function workerFacts(announce: Announce, url: string, version: string): CardFacts {
+export function workerFacts(
+  announce: Announce,
+  url: string,
+  version: string,
+  runtimes: readonly string[] = [],
+): CardFacts {
   const { worker, capabilities } = announce
   return {
     name: worker.agent_id,
@@ -105,6 +110,7 @@ export function workerFacts(announce: Announce, url: string, version: string): C
     params: {
       protocol_minor: 0,
       features: announce.features,
+      runtimes,
       model_tiers: [worker.model_tier],
       tools: capabilities.tools,
       mcp_servers: capabilities.mcp_servers,

@@ -21,6 +21,8 @@ export interface WorkerWish {
   readonly workerId: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly version: string
+  /** What tasks run in: `claude`, `codex` or `command`. */
+  readonly runtime: string
   readonly desk: Omit<DeskOptions, 'room' | 'workerId' | 'note' | 'profile'>
   readonly profile: (url: () => string | undefined) => DeskOptions['profile']
   /** Peers of the settings that may send tasks, and that are told of us. */
@@ -55,7 +57,7 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
       ...wish.listen,
       methods: (at) => {
         url = at
-        const facts = workerFacts({ ...first, url: at }, at, wish.version)
+        const facts = workerFacts({ ...first, url: at }, at, wish.version, [wish.runtime])
         return workerMethods({
           desk,
           card: agentCard(facts),
@@ -63,7 +65,7 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
           liveCard: (announce) => liveCard(facts, announce),
         })
       },
-      legacyCard: (at) => legacyCard(workerFacts(first, at, wish.version)),
+      legacyCard: (at) => legacyCard(workerFacts(first, at, wish.version, [wish.runtime])),
       reply: (id, principal) => {
         const assignment = desk.assignment(id)
         return assignment?.from === principal ? spilledReply(assignment) : undefined

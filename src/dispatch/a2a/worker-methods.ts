@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type AgentCard, type Message, type SendMessageRequest, type StreamResponse, TaskState } from '@a2a-js/sdk'
 import {
+  ContentTypeNotSupportedError,
   PushNotificationNotSupportedError,
   RequestMalformedError,
   TaskNotCancelableError,
@@ -51,6 +52,7 @@ export function workerMethods({ desk, card, url, liveCard }: WorkerMethodsOption
     const { message } = request
     if (message === undefined || message.messageId === '')
       throw new RequestMalformedError('message.messageId is required')
+    checkMedia(message, request.configuration?.acceptedOutputModes ?? [])
     if (message.taskId !== '') return await answered(owned(message.taskId, context), message)
     return await asked(() => contractOf(message)).then((contract) =>
       asked(() =>
@@ -113,12 +115,31 @@ export function workerMethods({ desk, card, url, liveCard }: WorkerMethodsOption
 /** A result is never pushed: whoever wants it follows the task or asks for it. */
 const noPush = (): Promise<never> => Promise.reject(new PushNotificationNotSupportedError())
 
+/** What is sent along and not looked at would be missed by the agent; a reply in another form would be missed by its reader. */
+function checkMedia({ parts }: Message, modes: readonly string[]): void {
+  const file = parts.find(({ content }) => content?.$case === 'raw' || content?.$case === 'url')
+  if (file !== undefined)
+    throw new ContentTypeNotSupportedError('a file in a message is not taken: name a path of the repository')
+  if (modes.length > 0 && !modes.some((mode) => OUTPUT_MODES.includes(mode.split(';')[0]?.trim().toLowerCase() ?? '')))
+    throw new ContentTypeNotSupportedError(`none of ${modes.join(', ')}: replies are text/plain and application/json`)
+}
+
+const OUTPUT_MODES: readonly string[] = [
+  'text/plain',
+  'application/json',
+  'text/*',
+  'application/*',
+  '*/*',
+  'text',
+  'json',
+]
+
 /** A bad message is the sender's mistake, in the protocol's own words. */
 async function asked<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()
   } catch (error) {
-    if (error instanceof HeimdallError && error.code === 'DISPATCH_INVALID')
+    if (error instanceof HeimdallError && (error.code === 'DISPATCH_INVALID' || error.code === 'DISPATCH_DUPLICATE'))
       throw new RequestMalformedError(error.message)
     throw error
   }

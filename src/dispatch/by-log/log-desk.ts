@@ -3,7 +3,7 @@ import type { Coordination } from '../../coordination/coordination.ts'
 import type { Attempt } from '../../coordination/dispatched.ts'
 import type { Reader } from '../../coordination/store.ts'
 import { HeimdallError } from '../../errors.ts'
-import { contractOf } from '../attempts.ts'
+import { contractFor } from '../attempts.ts'
 import type { Announce } from '../messages.ts'
 import { isDispatched, readReason } from '../parking.ts'
 import { refuseAnswer } from '../questions.ts'
@@ -81,12 +81,7 @@ export class LogDesk {
 
   async #take({ taskId, number }: Attempt): Promise<void> {
     const { room, desk } = this.#options
-    const contract = room.store.read((rows) => {
-      const sent = contractOf(rows, taskId)
-      const reserved = rows.tokenReservations(taskId).find(({ attempt }) => attempt === number)?.reserved
-      const budget = sent.task.token_budget === null ? null : (reserved ?? sent.task.token_budget)
-      return { ...sent, attempt: number, task: { ...sent.task, token_budget: budget } }
-    })
+    const contract = room.store.read((rows) => contractFor(rows, { taskId, number }))
     await desk.take({
       contract,
       from: FLEET_ORCHESTRATOR,

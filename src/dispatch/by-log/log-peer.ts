@@ -61,7 +61,9 @@ export class LogPeer implements Peer {
       return now?.asks !== asked.asks || isOff ? now : undefined
     }, signal)
     if (other === undefined) return this.#silent()
-    return other.asks === asked.asks ? { kind: 'rejected', why: 'its machine did not take it' } : replyOf(other)
+    return other.asks === asked.asks
+      ? { kind: 'rejected', why: 'its machine did not take it', how: 'refusal' }
+      : replyOf(other)
   }
 
   /** That it is to be ended stands in the task, and its machine reads that too. */

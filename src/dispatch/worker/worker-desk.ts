@@ -5,6 +5,7 @@ import type { Coordination } from '../../coordination/coordination.ts'
 import type { Assignment, AssignmentState, Question } from '../../coordination/dispatched.ts'
 import type { Reader } from '../../coordination/store.ts'
 import { HeimdallError } from '../../errors.ts'
+import { printable } from '../../ids.ts'
 import { MCP_ANNOUNCE_KEPT_MS, MCP_PROBE_KEPT_MS } from '../../limits.ts'
 import { blockedBy } from '../blocked.ts'
 import { type Announce, parseDispatch, resultOf, type TaskDispatch, type TaskResult } from '../messages.ts'
@@ -258,7 +259,19 @@ export class WorkerDesk {
   ): Assignment | undefined {
     const { workerId } = this.#options
     const taskId = contract.dispatch_id ?? contract.task.task_id
-    return rows.assignments({ taskId, workerId }).find((one) => one.from === from && one.attempt === contract.attempt)
+    const known = rows
+      .assignments({ taskId, workerId })
+      .find((one) => one.from === from && one.attempt === contract.attempt)
+    // Whoever is told that another brief was done would take it for its own.
+    if (known !== undefined && parseDispatch(JSON.parse(known.contract)).brief !== contract.brief)
+      throw new HeimdallError(
+        'DISPATCH_DUPLICATE',
+        `attempt ${contract.attempt} of ${printable(taskId)} is another task`,
+        {
+          hint: 'send another brief under another id, or as the next attempt',
+        },
+      )
+    return known
   }
 
   /** Messages overtake each other: an attempt that the orchestrator has gone on without is begun by nobody. */

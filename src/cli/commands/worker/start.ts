@@ -43,6 +43,7 @@ export const run: Run<typeof workerStart> = async (context, { flags, rest }) => 
       workerId,
       listen: { host: checkHost(flags.host, flags.open === true), port: flags.port },
       version: VERSION,
+      runtime,
       orchestrators: () => orchestrators,
       desk: {
         instanceId,
