@@ -21,7 +21,6 @@ import { listDispatched, showTask } from '../../src/dispatch/tasks.ts'
 import { WorkerDesk } from '../../src/dispatch/worker/worker-desk.ts'
 import { openRoom } from '../coordination/room.ts'
 import { scaled } from '../support/scale.ts'
-import { until } from '../support/wait.ts'
 
 const TASKS = scaled(15, 200)
 const TOKEN = 'token-of-the-fleet'
@@ -116,76 +115,90 @@ class Worker {
   }
 }
 
-test('every task ends exactly once, at a worker that could do it', { timeout: scaled(120_000, 600_000) }, async () => {
-  const room = openRoom({ clock: systemClock })
-  const workers = Object.keys(KINDS).map((name) => new Worker(name))
-  for (const worker of workers) await worker.start()
-  onTestFinished(async () => {
-    for (const worker of workers) await worker.server?.close()
-  })
-  const peers = () =>
-    new Map(
-      workers.map(({ name, server }) => {
-        const url = server?.url ?? ''
-        return [
-          name,
-          { url, peer: new A2aPeer({ name, url, token: () => TOKEN, clock: systemClock, note: () => undefined }) },
-        ]
-      }),
-    )
-  const orchestrate = (): { stop: () => Promise<void> } => {
-    const orchestrator = new Orchestrator({ room, peers, note: () => undefined })
-    const done = orchestrator.run()
-    return {
-      stop: async () => {
-        orchestrator.stop()
-        await done
-      },
-    }
-  }
-  let running = orchestrate()
-  for (let i = 0; i < TASKS; i += 1) {
-    const required =
-      [{ required_mcp: ['a'] }, { required_mcp: ['b'] }, { required_capabilities: ['y'] }, {}][i % 4] ?? {}
-    const contract = parseDispatch({
-      type: 'TASK_DISPATCH',
-      protocol_version: '2.0',
-      task: { task_id: `T-${i}`, token_budget: 100, idempotent: true },
-      requirements: { writes: false, ...required },
-      brief: 'do it',
+test(
+  'every task ends exactly once, at a worker that could do it',
+  { timeout: scaled(600_000, 3_600_000) },
+  async () => {
+    const room = openRoom({ clock: systemClock })
+    const workers = Object.keys(KINDS).map((name) => new Worker(name))
+    for (const worker of workers) await worker.start()
+    onTestFinished(async () => {
+      for (const worker of workers) await worker.server?.close()
     })
-    await sendTask(room, { contract, title: `T-${i}` })
-  }
-  const ended = (): number => listDispatched(room).filter(({ endedMs }) => endedMs !== null).length
-  const atLeast = (count: number) => until(`${count} tasks to end`, () => ended() >= count, { waitMs: 60_000 })
-  await atLeast(TASKS / 10)
-  // An MCP server dies: what needs it goes elsewhere.
-  workers[0]?.dead.add('a')
-  await atLeast(TASKS / 4)
-  // A worker is killed, and comes back as another instance with its books.
-  const [killed] = workers.slice(1)
-  const port = killed?.port
-  await killed?.server?.close()
-  await atLeast(TASKS / 3)
-  await running.stop()
-  await killed?.start(port)
-  running = orchestrate()
-  // A network that refuses for a while.
-  const [cut] = workers.slice(4)
-  await cut?.server?.close()
-  await atLeast(TASKS / 2)
-  await cut?.start(cut.port)
-  await atLeast(TASKS)
-  await running.stop()
-  const ends = room.store.read((rows) => rows.events({ types: ['TASK_END'] }))
-  expect(ends.map(({ task }) => String(task)).sort()).toEqual(Array.from({ length: TASKS }, (_, i) => `T-${i}`).sort())
-  const shown = listDispatched(room).map(({ taskId }) => showTask(room, taskId))
-  expect(shown.filter(({ task }) => task.state !== 'done').map(({ task }) => [task.taskId, task.state])).toEqual([])
-  // No attempt was run twice, and what was measured is what was settled.
-  const ran = workers.flatMap((worker) => worker.ran)
-  expect(new Set(ran).size).toBe(ran.length)
-  for (const { attempts, reservations } of shown)
-    for (const { number, state, result } of attempts)
-      if (state === 'done' && result !== null)
-        expect(reservations.find(({ attempt }) => attempt === number)?.settled).toBe(5)
-})
+    const peers = () =>
+      new Map(
+        workers.map(({ name, server }) => {
+          const url = server?.url ?? ''
+          return [
+            name,
+            { url, peer: new A2aPeer({ name, url, token: () => TOKEN, clock: systemClock, note: () => undefined }) },
+          ]
+        }),
+      )
+    const orchestrate = (): { stop: () => Promise<void> } => {
+      const orchestrator = new Orchestrator({ room, peers, note: () => undefined })
+      const done = orchestrator.run()
+      return {
+        stop: async () => {
+          orchestrator.stop()
+          await done
+        },
+      }
+    }
+    let running = orchestrate()
+    for (let i = 0; i < TASKS; i += 1) {
+      const required =
+        [{ required_mcp: ['a'] }, { required_mcp: ['b'] }, { required_capabilities: ['y'] }, {}][i % 4] ?? {}
+      const contract = parseDispatch({
+        type: 'TASK_DISPATCH',
+        protocol_version: '2.0',
+        task: { task_id: `T-${i}`, token_budget: 100, idempotent: true },
+        requirements: { writes: false, ...required },
+        brief: 'do it',
+      })
+      await sendTask(room, { contract, title: `T-${i}` })
+    }
+    const ended = (): number => listDispatched(room).filter(({ endedMs }) => endedMs !== null).length
+    /** However long it takes: a task that is stuck is the end of the whole test. */
+    const atLeast = async (count: number): Promise<void> => {
+      const enough = new AbortController()
+      const from = room.store.read((rows) => rows.head())
+      if (ended() >= count) return
+      for await (const { puts } of room.store.follow(from, enough.signal))
+        if (puts.some(({ table }) => table === 'tasks') && ended() >= count) break
+      enough.abort()
+    }
+    await atLeast(TASKS / 10)
+    // An MCP server dies: what needs it goes elsewhere.
+    workers[0]?.dead.add('a')
+    await atLeast(TASKS / 4)
+    // A worker is killed, and comes back as another instance with its books.
+    const [killed] = workers.slice(1)
+    const port = killed?.port
+    await killed?.server?.close()
+    await atLeast(TASKS / 3)
+    await running.stop()
+    await killed?.start(port)
+    running = orchestrate()
+    // A network that refuses for a while.
+    const [cut] = workers.slice(4)
+    await cut?.server?.close()
+    await atLeast(TASKS / 2)
+    await cut?.start(cut.port)
+    await atLeast(TASKS)
+    await running.stop()
+    const ends = room.store.read((rows) => rows.events({ types: ['TASK_END'] }))
+    expect(ends.map(({ task }) => String(task)).sort()).toEqual(
+      Array.from({ length: TASKS }, (_, i) => `T-${i}`).sort(),
+    )
+    const shown = listDispatched(room).map(({ taskId }) => showTask(room, taskId))
+    expect(shown.filter(({ task }) => task.state !== 'done').map(({ task }) => [task.taskId, task.state])).toEqual([])
+    // No attempt was run twice, and what was measured is what was settled.
+    const ran = workers.flatMap((worker) => worker.ran)
+    expect(new Set(ran).size).toBe(ran.length)
+    for (const { attempts, reservations } of shown)
+      for (const { number, state, result } of attempts)
+        if (state === 'done' && result !== null)
+          expect(reservations.find(({ attempt }) => attempt === number)?.settled).toBe(5)
+  },
+)
