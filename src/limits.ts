@@ -734,6 +734,18 @@ export const FLEET_DECISIONS_MAX = 200
 export const FLEET_BATCH = 500
 /** One entry; notes and scopes are far below. */
 export const FLEET_ENTRY_BYTES_MAX = 4 << 20
+/** A brief that is longer lies beside its entry, and only the machine of its worker fetches it: every copy keeps every entry, and an assignment puts its contract three times. */
+export const FLEET_BRIEF_INLINE_BYTES = 16 << 10
+/** The longest brief in a fleet: what a command reads from a file. */
+export const FLEET_BRIEF_BYTES_MAX = 8 << 20
+/** Of a brief that lies beside its entry, what the entry shows. */
+export const FLEET_BRIEF_CHARS_SHOWN = 2_000
+/** What goes to or comes from the engine at once of a text beside the log; each part has the time of an answer. */
+export const FLEET_ANNEX_PART_BYTES = 512 << 10
+/** All texts beside the log of one project, packed. Thirty of the largest briefs that do not pack. */
+export const FLEET_ANNEX_BYTES_MAX = 256 << 20
+/** How long a text beside the log is kept that no task names: whoever laid it there was killed before it sent the task. */
+export const FLEET_ANNEX_STRAY_MS = 24 * 3_600_000
 /** Statements remembered for rows of others: a version has one per table, and whoever writes others into the log must not fill memory. */
 export const FLEET_PUTS_KEPT = 200
 /** How often a machine that follows the fleet looks without having heard the bell. */

@@ -16,6 +16,8 @@ import { checkText } from './values.ts'
 export interface BriefRequest {
   readonly task: string
   readonly spec: string
+  /** Where a longer one has a place. */
+  readonly specBytesMax?: number
   readonly symbols: readonly string[]
   readonly capsules: readonly string[]
   readonly facts: readonly string[]
@@ -42,7 +44,7 @@ export interface Brief {
 
 /** Builds the brief or says everything that stands in its way; there is no such thing as half a brief. */
 export function buildBrief(planning: Planning, request: BriefRequest): Brief {
-  checkText('--spec', request.spec, SPEC_BYTES_MAX)
+  checkText('--spec', request.spec, request.specBytesMax ?? SPEC_BYTES_MAX)
   checkText('--task', request.task, 256)
   const parts = resolveParts(planning, request)
   const brief = fitBudget(parts, request.budget)

@@ -1,5 +1,7 @@
 // The log of a fleet as a store needs it: an entry appended at a place, what is missing read, signs of life told. Implemented in `fleet/`.
 
+import type { Annex } from './annex.ts'
+
 /** An entry, known by its number and its id: an engine that lost entries has others of the same number. */
 export interface Place {
   readonly seq: number
@@ -68,6 +70,8 @@ export interface SharedLog {
   takeTurn(at: Place): Promise<Turn | undefined>
   /** Signs told, and everything that this machine lacks, a bounded number of entries at a time. */
   hear(at: Place, signs: readonly string[]): Promise<News>
+  /** Texts that are too large for an entry. */
+  readonly annex: Annex
   /** Calls back whenever there may be news, until the signal; a hint, which may be lost. */
   listen(onNews: () => void, signal: AbortSignal): void
   close(): Promise<void>

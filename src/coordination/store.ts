@@ -1,4 +1,5 @@
 // The coordination store as an interface: changes that are committed as entries, one consistent state to read, entries to follow. Every implementation passes `test/coordination/store-conformance.ts`.
+import type { Annex } from './annex.ts'
 import type { HeimdallError } from '../errors.ts'
 import type { Scope } from '../scopes/scope.ts'
 import type { Dispatch, DispatchReader, DispatchWriter } from './dispatched.ts'
@@ -247,5 +248,7 @@ export interface Store {
   link(signal: AbortSignal, onFailure?: (error: HeimdallError) => void): Promise<void>
   /** In a fleet: everything that others have changed is here when this resolves. */
   catchUp(): Promise<void>
+  /** What is too large for an entry. */
+  readonly annex: Annex
   close(): void
 }

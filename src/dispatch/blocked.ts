@@ -19,6 +19,8 @@ export const BLOCK_CODES = {
   lease_held: 'workspace',
   dependency: 'dependency',
   needs_input: 'needs_input',
+  /** What it is to do lay beside the log, and is not there any more. */
+  brief_missing: 'needs_input',
   auth_required: 'auth',
   budget_too_small: 'policy',
   deadline_impossible: 'policy',

@@ -107,6 +107,8 @@ export const dispatchSchema = z.object({
     .default({ required_mcp: [], required_capabilities: [], min_model_tier: null, writes: true }),
   deadline: time.nullable().default(null),
   brief: z.string().min(1),
+  /** In a fleet: `brief` is how it begins, and all of it lies beside the log. */
+  brief_beside: z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: count }).optional(),
   dispatch_id: name.optional(),
   attempt: z.int().min(1).max(1_000).default(1),
   /** By the clock of whoever sent it: the deadline is judged by that clock, however wrong another is. */
@@ -202,15 +204,19 @@ export const resultSchema = resultShape.superRefine((result, context) => {
 
 export const parseAnnounce = (raw: unknown): Announce => parsed(announceSchema, 'SESSION_ANNOUNCE', raw)
 
-export function parseDispatch(raw: unknown): TaskDispatch {
+export function parseDispatch(raw: unknown, briefBytesMax = DISPATCH_BRIEF_BYTES_MAX): TaskDispatch {
   const dispatch = parsed(dispatchSchema, 'TASK_DISPATCH', raw)
   const bytes = Buffer.byteLength(dispatch.brief)
-  if (bytes > DISPATCH_BRIEF_BYTES_MAX)
-    throw new HeimdallError('DISPATCH_INVALID', `a brief of ${bytes} bytes, limit ${DISPATCH_BRIEF_BYTES_MAX}`, {
+  if (bytes > briefBytesMax)
+    throw new HeimdallError('DISPATCH_INVALID', `a brief of ${bytes} bytes, limit ${briefBytesMax}`, {
       hint: 'refer to capsules, symbols and files instead of repeating them: heimdall brief build',
     })
   return dispatch
 }
+
+/** Of all of it, wherever it lies. */
+export const briefBytes = ({ brief, brief_beside: beside }: TaskDispatch): number =>
+  beside?.bytes ?? Buffer.byteLength(brief)
 
 export const parseResult = (raw: unknown): TaskResult => parsed(resultSchema, 'TASK_RESULT', raw)
 

@@ -6,7 +6,8 @@ import { isOpenTask } from '../coordination/tasks.ts'
 import { HeimdallError } from '../errors.ts'
 import { isId, printable } from '../ids.ts'
 import { DISPATCH_BYTES_PER_TOKEN } from '../limits.ts'
-import type { TaskDispatch } from './messages.ts'
+import { layBeside } from './by-log/large-briefs.ts'
+import { briefBytes, type TaskDispatch } from './messages.ts'
 import { holdersNear } from './nearness.ts'
 import { needsOf, needsText } from './needs.ts'
 import { dueMs } from './queue.ts'
@@ -20,8 +21,8 @@ export interface Sending {
 }
 
 /** The same task with the same contract again is the one that is there already. */
-export async function sendTask(room: Coordination, { contract, title, only }: Sending): Promise<Task> {
-  const { task, deadline } = contract
+export async function sendTask(room: Coordination, { contract: asked, title, only }: Sending): Promise<Task> {
+  const { task, deadline } = asked
   if (!isId(task.task_id))
     throw new HeimdallError('DISPATCH_INVALID', `${printable(task.task_id)} is no id of a task`, {
       hint: 'letters, digits, dots, hyphens and underscores, at most 64',
@@ -31,6 +32,7 @@ export async function sendTask(room: Coordination, { contract, title, only }: Se
       hint: 'leave the budget out for none',
     })
   holdersNear(room, task.scopes)
+  const contract = await layBeside(room, asked)
   const deadlineMs = deadline === null ? null : Date.parse(deadline)
   const trace = contract.trace ?? traceOf(room.project.coordinationDir, task.task_id)
   const text = JSON.stringify({ ...contract, dispatch_id: task.task_id, attempt: 1, trace })
@@ -47,7 +49,7 @@ export async function sendTask(room: Coordination, { contract, title, only }: Se
         hint: 'give a time in the future, with its zone',
       })
     const needs = needsOf(contract, {
-      briefTokens: Math.ceil(Buffer.byteLength(contract.brief) / DISPATCH_BYTES_PER_TOKEN),
+      briefTokens: Math.ceil(briefBytes(contract) / DISPATCH_BYTES_PER_TOKEN),
       not: [],
       only: only ?? null,
     })

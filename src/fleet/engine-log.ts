@@ -5,6 +5,7 @@ import type { Append, Appended, LoggedEntry, News, Place, SharedLog, Sign, Turn 
 import { HeimdallError } from '../errors.ts'
 import { FLEET_BATCH, FLEET_ENTRY_BYTES_MAX, FLEET_TURN_MS, FLEET_TURN_WAIT_MS } from '../limits.ts'
 import { Connection, type EngineAddress, type Sql } from './connection.ts'
+import { createEngineAnnex } from './engine-annex.ts'
 import { listen } from './listening.ts'
 import { FORMAT, RULES } from './version.ts'
 
@@ -42,6 +43,7 @@ export function openEngineLog(options: EngineOptions): SharedLog {
       heardAt = rows.find(({ kind }) => kind === 'clock')?.body ?? heardAt
       return news
     },
+    annex: createEngineAnnex(engine, project),
     listen: (onNews, signal) => listen(options, clock, onNews, signal),
     close: () => engine.drop(),
   }

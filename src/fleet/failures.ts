@@ -23,6 +23,7 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO|HOSTNAME|ALTNAME|ERR_TLS|ERR_SSL
 const REFUSALS: readonly (readonly [RegExp, string])[] = [
   [/^(28|0L|42501)/, 'it does not let this role in: ask whoever made the fleet for a new join line'],
   [/^(3D|3F|42883|42P01)/, 'no fleet was made in this database: heimdall fleet create does it'],
+  [/^54/, 'texts beside the log have no room left: end tasks with large briefs, or send shorter ones'],
   [/^53/, 'the engine has no disk or memory left: nothing was changed'],
   [
     /^(26000|42P05)/,

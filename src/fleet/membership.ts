@@ -10,15 +10,17 @@ import {
   openCoordination,
   openCoordinationToRead,
 } from '../coordination/coordination.ts'
+import { allOf } from '../coordination/annex.ts'
 import { type Membership, membershipIn } from '../coordination/membership.ts'
 import { momentOf, readMachine } from '../coordination/moment.ts'
 import type { Place } from '../coordination/shared-log.ts'
-import { makeStore, placeIn, setMembership, wholeState } from '../coordination/sqlite/whole-state.ts'
+import { makeStore, placeIn, setLocalAnnex, setMembership, wholeState } from '../coordination/sqlite/whole-state.ts'
 import { storePath } from '../coordination/store-path.ts'
 import { slug } from '../coordination/who/haid.ts'
 import { HeimdallError } from '../errors.ts'
-import { FLEET_SNAPSHOT_EVERY, FLEET_SNAPSHOT_PART_BYTES } from '../limits.ts'
+import { FLEET_BRIEF_BYTES_MAX, FLEET_SNAPSHOT_EVERY, FLEET_SNAPSHOT_PART_BYTES } from '../limits.ts'
 import { Connection, type EngineAddress, type Sql } from './connection.ts'
+import { createEngineAnnex } from './engine-annex.ts'
 import { type FleetFile, fleetFilePath, readFleetFile, removeFleetFile, writeFleetFile } from './fleet-file.ts'
 import { fleetDoor } from './door.ts'
 import { makeProject, memberUrl, newProjectId } from './project.ts'
@@ -46,6 +48,7 @@ export async function createFleet(joining: Joining & { readonly name: string }):
   const path = storePath(options.project)
   const room = openCoordination(options)
   const known = membershipIn(room.store)
+  const beside = known === undefined ? await allOf(room.store.annex, FLEET_BRIEF_BYTES_MAX) : []
   room.store.close()
   if (known !== undefined) throw joinedAlready(known.project)
   const project = newProjectId()
@@ -59,9 +62,12 @@ export async function createFleet(joining: Joining & { readonly name: string }):
     const entered = await onEngine(file, async (sql) => {
       const place = await enter(sql, file, joining.version)
       if (at.seq > 0) await keepState(sql, project, path)
+      const annex = createEngineAnnex({ ask: (question) => question(sql) }, project)
+      for (const { name, text } of beside) await annex.lay(name, text)
       return place
     })
     writeFleetFile(options, { ...file, machine: entered.machine })
+    setLocalAnnex(path, [], systemClock.wallMs())
     return { project, machine: entered.machine, seq: at.seq, joinUrl: file.url }
   } catch (error) {
     setMembership(path, undefined)
@@ -111,7 +117,13 @@ export async function leaveFleet(options: CoordinationOptions, file: FleetFile |
   const path = storePath(options.project)
   const mark = existsSync(path) ? markIn(options) : undefined
   if (file !== undefined) {
-    if (mark?.member === file.member) await inRoom(options, (room) => room.store.catchUp())
+    if (mark?.member === file.member) {
+      const beside = await inRoom(options, async ({ store }) => {
+        await store.catchUp()
+        return allOf(store.annex, FLEET_BRIEF_BYTES_MAX)
+      })
+      setLocalAnnex(path, beside, systemClock.wallMs())
+    }
     await onEngine(file, (sql) => sql`SELECT heimdall.leave(${file.project}, ${file.member})`)
   }
   // A copy that is gone stays gone: a new store begins with the first change.

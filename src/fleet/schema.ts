@@ -1,7 +1,8 @@
-// What the engine holds: one row per project with the head of its log, the entries, signs of life, members and snapshots. Members have functions and nothing else.
+// What the engine holds: one row per project with the head of its log, the entries, texts beside them, signs of life, members and snapshots. Members have functions and nothing else.
+import { FLEET_ANNEX_BYTES_MAX } from '../limits.ts'
 
 /** Of the tables and functions below. Installed once by an owner; members of another version say so. */
-export const ENGINE_VERSION = 3
+export const ENGINE_VERSION = 4
 
 /** Everything runs as the owner of the schema; who calls is `session_user`, and decides which project there is. */
 const FUNCTION = 'LANGUAGE plpgsql SECURITY DEFINER SET search_path = heimdall, pg_temp'
@@ -73,16 +74,30 @@ CREATE TABLE heimdall.snapshots (
   PRIMARY KEY (project, seq, part)
 );
 
+-- Texts too large for an entry, packed, in parts. No history: whoever ends what a text was for takes it away.
+CREATE TABLE heimdall.annex (
+  project text NOT NULL REFERENCES heimdall.projects,
+  name text NOT NULL,
+  part int NOT NULL,
+  parts int NOT NULL,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  body bytea NOT NULL,
+  PRIMARY KEY (project, name, part)
+);
+ALTER TABLE heimdall.annex ALTER COLUMN body SET STORAGE EXTERNAL;
+
 ALTER TABLE heimdall.projects ENABLE ROW LEVEL SECURITY;
 ALTER TABLE heimdall.entries ENABLE ROW LEVEL SECURITY;
 ALTER TABLE heimdall.signs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE heimdall.members ENABLE ROW LEVEL SECURITY;
 ALTER TABLE heimdall.snapshots ENABLE ROW LEVEL SECURITY;
+ALTER TABLE heimdall.annex ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON heimdall.projects USING (member_role = session_user);
 CREATE POLICY own ON heimdall.entries USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
 CREATE POLICY own ON heimdall.signs USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
 CREATE POLICY own ON heimdall.members USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
 CREATE POLICY own ON heimdall.snapshots USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
+CREATE POLICY own ON heimdall.annex USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
 
 CREATE FUNCTION heimdall.may(which text) RETURNS void ${INNER} AS $$
 BEGIN
@@ -256,6 +271,25 @@ BEGIN
   DELETE FROM entries WHERE project = which AND seq < below AND body IS NULL AND at < clock_timestamp() - interval '30 days';
 END $$;
 
+-- Laid there before the entry that names it: the commit of that entry is flushed after it. The same part again is the same part.
+CREATE FUNCTION heimdall.lay(which text, my_name text, n int, of int, content bytea) RETURNS void ${FUNCTION} AS $$
+BEGIN
+  PERFORM may(which);
+  IF (SELECT coalesce(sum(octet_length(body)), 0) FROM annex WHERE project = which AND (name, part) <> (my_name, n))
+      + octet_length(content) > ${FLEET_ANNEX_BYTES_MAX} THEN
+    RAISE EXCEPTION 'the texts beside the log of % would have more than ${FLEET_ANNEX_BYTES_MAX} bytes', which
+      USING ERRCODE = 'program_limit_exceeded';
+  END IF;
+  INSERT INTO annex AS a (project, name, part, parts, body) VALUES (which, my_name, n, of, content)
+    ON CONFLICT (project, name, part) DO UPDATE SET parts = of, body = content, at = clock_timestamp();
+END $$;
+
+CREATE FUNCTION heimdall.clear(which text, names text[]) RETURNS void ${FUNCTION} AS $$
+BEGIN
+  PERFORM may(which);
+  DELETE FROM annex WHERE project = which AND name = ANY (names);
+END $$;
+
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA heimdall FROM PUBLIC;
 `
 
@@ -263,5 +297,6 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA heimdall FROM PUBLIC;
 export const grantsTo = (role: string): string => `
 GRANT USAGE ON SCHEMA heimdall TO ${role};
 GRANT SELECT ON ALL TABLES IN SCHEMA heimdall TO ${role};
-GRANT EXECUTE ON FUNCTION heimdall.append, heimdall.take_turn, heimdall.hear, heimdall.enter, heimdall.leave, heimdall.keep TO ${role};
+GRANT EXECUTE ON FUNCTION heimdall.append, heimdall.take_turn, heimdall.hear, heimdall.enter, heimdall.leave, heimdall.keep,
+  heimdall.lay, heimdall.clear TO ${role};
 `

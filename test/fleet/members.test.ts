@@ -2,48 +2,14 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { DONE } from '../dispatch/dispatch-kit.ts'
-import { type Ending, launcher, startProgram } from '../support/programs.ts'
-import { type TemporaryProject, temporaryProject } from '../support/project.ts'
-import { isSoak } from '../support/scale.ts'
-import { until } from '../support/wait.ts'
+import type { TemporaryProject } from '../support/project.ts'
 import { testEngine } from './engine.ts'
+import { fleetAt, type Machine, machine } from './machines.ts'
 
 const engine = testEngine()
 
-interface Said {
-  readonly ok: boolean
-  readonly data: Record<string, unknown>
-  readonly error: { readonly code: string; readonly message: string; readonly hint?: string } | null
-}
-
-const said = ({ stdout, stderr }: Ending): Said => {
-  if (stdout === '') throw new Error(stderr)
-  return JSON.parse(stdout) as Said
-}
-
-/** A machine with a clone of its own. */
-function machine(name: string) {
-  const project = temporaryProject()
-  const env = { USER: name }
-  const heimdall = async (args: string, stdin?: string): Promise<Said> =>
-    said(await project.run('heimdall', [...args.split(' '), '--json'], { env, stdin: stdin ?? '' }))
-  return { project, heimdall, store: join(project.root, '.git/heimdall/coordination.db') }
-}
-
-type Machine = ReturnType<typeof machine>
-
-async function fleetOf(...names: [string, ...string[]]): Promise<Machine[]> {
-  const [first, ...others] = names.map(machine) as [Machine, ...Machine[]]
-  const made = await first.heimdall(`fleet create --machine ${names[0]}`, await engine.server.database())
-  expect(made).toMatchObject({ ok: true, data: { machine: names[0] } })
-  for (const [i, other] of others.entries())
-    expect(await other.heimdall(`fleet join --machine ${names[i + 1]}`, String(made.data['join']))).toMatchObject({
-      ok: true,
-      data: { machine: names[i + 1] },
-    })
-  return [first, ...others]
-}
+const fleetOf = async (...names: [string, ...string[]]): Promise<Machine[]> =>
+  fleetAt(await engine.server.database(), ...names)
 
 const filesOf = ({ home }: TemporaryProject): string[] => {
   const folder = join(home, '.config/heimdall/fleets')
@@ -233,22 +199,3 @@ test('export, import and leave: one machine has everything again, and a new engi
   expect(await two.heimdall('agent reserve --agent dusky-lynx --scope src')).toMatchObject({ ok: false })
   expect(await two.heimdall('fleet status')).toMatchObject({ error: { code: 'FLEET_NOT_JOINED' } })
 })
-
-test.runIf(isSoak)(
-  'a task that is sent on one machine is done by a worker on another, and nothing listens for it',
-  async () => {
-    const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
-    const script = join(two.project.home, 'work.sh')
-    writeFileSync(script, `#!/bin/sh\n${DONE}\n`, { mode: 0o755 })
-    const worker = startProgram([...launcher('heimdall'), 'worker', 'start', '--no-worktree', '--', script], {
-      cwd: two.project.root,
-      env: { ...two.project.env, USER: 'two' },
-    })
-    await until('the worker to take tasks', () => worker.stderr().includes('work-two takes tasks'), {
-      context: () => worker.stderr(),
-    })
-    const sent = await one.heimdall('dispatch send Greet --read-only --wait --timeout 60s')
-    expect(sent).toMatchObject({ ok: true, data: { state: 'done' } })
-    expect(JSON.stringify(sent.data)).toContain('work-two')
-  },
-)

@@ -5,6 +5,7 @@ import { HeimdallError } from '../../errors.ts'
 import { ENGINE_SETTLE_MS, FLEET_DECISIONS_MAX, FLEET_LOCK_WAIT_MS, FLEET_LOOK_MS } from '../../limits.ts'
 import { withFileLock } from '../../storage/file-lock.ts'
 import type { Database } from '../../storage/sqlite.ts'
+import type { Annex } from '../annex.ts'
 import type { Author } from '../log-entry.ts'
 import { FLEET_SETTING } from '../membership.ts'
 import type { Moment } from '../moment.ts'
@@ -179,6 +180,11 @@ export class Member {
     }
     await begin()
     if (!isOver()) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+  }
+
+  /** Whoever lays or fetches a text takes no turn: nothing is decided by it. */
+  async annex(): Promise<Annex> {
+    return (await this.#open()).annex
   }
 
   async close(): Promise<void> {

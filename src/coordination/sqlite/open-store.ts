@@ -6,6 +6,7 @@ import { HeimdallError } from '../../errors.ts'
 import { STORE_MAKING_MS } from '../../limits.ts'
 import { linkError, onDisk } from '../../storage/faults.ts'
 import { type Database, openDatabase } from '../../storage/sqlite.ts'
+import type { Annex } from '../annex.ts'
 import type { Author } from '../log-entry.ts'
 import { FLEET_SETTING } from '../membership.ts'
 import type { Store, Writer } from '../store.ts'
@@ -13,6 +14,7 @@ import { CommitWatch } from './commit-watch.ts'
 import { appendEntry, entriesAfter, tablesSince } from './entries.ts'
 import { EntryDraft } from './entry-draft.ts'
 import { followEntries } from './follow.ts'
+import { createLocalAnnex } from './local-annex.ts'
 import { KeptReads } from './kept-reads.ts'
 import { createReader, headOf } from './reading.ts'
 import { MIGRATIONS } from './schema.ts'
@@ -114,6 +116,8 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
     return joined
   }
   const belongsToFleet = (): boolean => kept.read((rows) => rows.localSetting(FLEET_SETTING)) !== undefined
+  const here = createLocalAnnex(db, sql, () => options.clock.wallMs())
+  const annex = async (): Promise<Annex> => (belongsToFleet() ? await (await member()).annex() : here)
   return {
     async change(act, by = NOWHERE) {
       refuseReplaced()
@@ -158,6 +162,12 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
     },
     async catchUp() {
       if (belongsToFleet()) await (await member()).catchUp()
+    },
+    annex: {
+      lay: async (name, text) => (await annex()).lay(name, text),
+      fetch: async (name, bytesMax) => (await annex()).fetch(name, bytesMax),
+      list: async () => (await annex()).list(),
+      clear: async (names) => (await annex()).clear(names),
     },
     close() {
       if (!isOpen) return

@@ -361,4 +361,12 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE assignments ADD COLUMN asks TEXT;
   `,
+  `
+  -- Of a machine alone: in a fleet the engine has them.
+  CREATE TABLE local_annex (
+    name TEXT PRIMARY KEY,
+    laid_ms INTEGER NOT NULL,
+    text TEXT NOT NULL
+  ) STRICT;
+  `,
 ]

@@ -4,10 +4,12 @@ import { HeimdallError } from '../../errors.ts'
 import { FLEET_PLACES_COMPARED } from '../../limits.ts'
 import { type Database, openDatabase } from '../../storage/sqlite.ts'
 import { type Row, SHARED_TABLES, type SharedTable } from '../log-entry.ts'
+import type { CarriedText } from '../annex.ts'
 import { FLEET_SETTING, type Membership } from '../membership.ts'
 import type { Moment } from '../moment.ts'
 import type { Place } from '../shared-log.ts'
 import { indexClaim, placeOf, putRow, sightRow } from './apply.ts'
+import { layLocally } from './local-annex.ts'
 import { pendingIn } from './pending.ts'
 import { MIGRATIONS } from './schema.ts'
 import { Statements } from './statements.ts'
@@ -29,12 +31,15 @@ export interface WholeState {
   readonly text: string
 }
 
-/** One moment of the store. What this machine alone knows is not in it. */
-export function wholeState(path: string): WholeState {
-  return inDatabase(path, (db) => db.rehearse(() => stateOf(new Statements(db))))
+/** Rows of this name are texts beside the log. */
+const ANNEX = 'annex'
+
+/** One moment of the store. What this machine alone knows is not in it; texts beside the log are, where they are given. */
+export function wholeState(path: string, beside: readonly CarriedText[] = []): WholeState {
+  return inDatabase(path, (db) => db.rehearse(() => stateOf(new Statements(db), beside)))
 }
 
-function stateOf(sql: Statements): WholeState {
+function stateOf(sql: Statements, beside: readonly CarriedText[]): WholeState {
   const at = placeOf(sql)
   const numbers = Object.fromEntries(
     sql
@@ -47,6 +52,7 @@ function stateOf(sql: Statements): WholeState {
   const rows = [...Object.keys(SHARED_TABLES), 'events'].flatMap((table) =>
     sql.all(`SELECT * FROM ${table}`).map((row) => JSON.stringify([table, row])),
   )
+  for (const { name, text } of beside) rows.push(JSON.stringify([ANNEX, { name, text }]))
   const text = [JSON.stringify(head), ...rows, ''].join('\n')
   return { at, text: `${text}${JSON.stringify({ rows: rows.length, sha256: hashOf(text) })}\n` }
 }
@@ -137,6 +143,10 @@ function fillRow(sql: Statements, line: string, now: Moment): void {
     putRow(sql, 'events', 'seq', row)
     return
   }
+  if (table === ANNEX) {
+    layLocally(sql, { name: String(row['name']), text: String(row['text']) }, now.wallMs)
+    return
+  }
   if (!Object.hasOwn(SHARED_TABLES, table)) throw unfit(`a table ${table}`)
   putRow(sql, table, SHARED_TABLES[table as SharedTable], row)
   if (table === 'claims') indexClaim(sql, row)
@@ -175,6 +185,17 @@ export function setMembership(path: string, membership: Membership | undefined):
         sql.run(`DELETE FROM local_settings WHERE key = ? OR key GLOB ?`, FLEET_SETTING, `${FLEET_SETTING}:*`)
       }
       return placeOf(sql)
+    }),
+  )
+}
+
+/** Texts beside the log of a machine alone, all of them at once; whoever is in a fleet has none here. */
+export function setLocalAnnex(path: string, texts: readonly CarriedText[], wallMs: number): void {
+  inDatabase(path, (db) =>
+    db.transaction(() => {
+      const sql = new Statements(db)
+      sql.run('DELETE FROM local_annex')
+      for (const text of texts) layLocally(sql, text, wallMs)
     }),
   )
 }

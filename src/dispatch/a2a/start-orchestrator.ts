@@ -6,6 +6,7 @@ import { logAttempt } from '../ledger-rows.ts'
 import { takeAlone } from '../only-one.ts'
 import { Orchestrator } from '../orchestrator.ts'
 import { type KnownPeer, LOCAL, newToken, publishAddress, whoShows, withdrawAddress } from '../peers.ts'
+import { clearBriefs, sendsWholeBriefs } from '../by-log/large-briefs.ts'
 import { takeLease } from '../by-log/lease.ts'
 import { LogPeer } from '../by-log/log-peer.ts'
 import { membershipIn } from '../../coordination/membership.ts'
@@ -51,7 +52,10 @@ export async function startOrchestrator(wish: OrchestratorWish): Promise<Running
       release()
       return undefined
     }
-    const linked = room.store.link(over.signal, (error) => note(error.message))
+    const linked = Promise.all([
+      room.store.link(over.signal, (error) => note(error.message)),
+      clearBriefs(room, note, over.signal),
+    ])
     const server = wish.listen === undefined ? undefined : await listen(wish, wish.listen)
     const running = new Orchestrator({
       room: wish.room,
@@ -105,7 +109,7 @@ export function peersOf({
         kept(name, url, () => {
           const onAnnounce: A2aPeerOptions['onAnnounce'] = async (announce, speaks) =>
             void (await takeAnnounce(room, { name, url, speaks }, announce))
-          return new A2aPeer({ name, url, token, clock: room.clock, note, onAnnounce })
+          return sendsWholeBriefs(room, new A2aPeer({ name, url, token, clock: room.clock, note, onAnnounce }))
         }),
       ),
     ])

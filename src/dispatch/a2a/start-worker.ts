@@ -7,7 +7,8 @@ import { takeAlone } from '../only-one.ts'
 import { type KnownPeer, LOCAL, localPeers, newToken, publishAddress, whoShows, withdrawAddress } from '../peers.ts'
 import { drainSetting } from '../worker/drain-setting.ts'
 import { type DeskOptions, WorkerDesk } from '../worker/worker-desk.ts'
-import { LogDesk } from '../by-log/log-desk.ts'
+import { withWholeBriefs } from '../by-log/large-briefs.ts'
+import { FLEET_ORCHESTRATOR, LogDesk } from '../by-log/log-desk.ts'
 import { membershipIn } from '../../coordination/membership.ts'
 import { Announcing } from './announcing.ts'
 import { agentCard, legacyCard, liveCard, workerFacts } from './card.ts'
@@ -51,7 +52,8 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
   try {
     let url: string | undefined
     const token = newToken()
-    const desk = new WorkerDesk({ ...wish.desk, room, workerId, note, profile: wish.profile(() => url) })
+    const execution = withWholeBriefs(room, wish.desk.execution, FLEET_ORCHESTRATOR)
+    const desk = new WorkerDesk({ ...wish.desk, execution, room, workerId, note, profile: wish.profile(() => url) })
     const first = await desk.announce()
     const server = await serveA2a({
       ...wish.listen,

@@ -4,6 +4,7 @@ import type { Attempt } from '../../coordination/dispatched.ts'
 import type { Reader } from '../../coordination/store.ts'
 import { HeimdallError } from '../../errors.ts'
 import { contractFor } from '../attempts.ts'
+import { layBeside } from './large-briefs.ts'
 import type { Announce } from '../messages.ts'
 import { isDispatched, readReason } from '../parking.ts'
 import { refuseAnswer } from '../questions.ts'
@@ -83,7 +84,8 @@ export class LogDesk {
     const { room, desk } = this.#options
     const contract = room.store.read((rows) => contractFor(rows, { taskId, number }))
     await desk.take({
-      contract,
+      // One that came into the fleet with all of its brief: an assignment puts it three times more.
+      contract: await layBeside(room, contract),
       from: FLEET_ORCHESTRATOR,
       contextId: taskId,
       // Decided at the head: an attempt that was given up meanwhile is begun by nobody.

@@ -1,7 +1,7 @@
 // May this worker begin the task? Asked before anything is spent; the answer is for the orchestrator to read.
 import { DISPATCH_BYTES_PER_TOKEN } from '../../limits.ts'
 import { blockedBy } from '../blocked.ts'
-import { type Announce, type Blocked, MODEL_TIERS, type TaskDispatch } from '../messages.ts'
+import { type Announce, type Blocked, briefBytes, MODEL_TIERS, type TaskDispatch } from '../messages.ts'
 
 export interface Refusal {
   readonly blocked: Blocked
@@ -10,7 +10,7 @@ export interface Refusal {
 
 /** `profile` is of this moment: what was announced may have changed since. */
 export function refusalOf(contract: TaskDispatch, profile: Announce, nowMs: number): Refusal | undefined {
-  const { requirements, task, deadline, brief } = contract
+  const { requirements, task, deadline } = contract
   if (deadline !== null && Date.parse(deadline) <= nowMs)
     return { blocked: blockedBy('deadline_impossible'), reason: `the deadline ${deadline} has passed` }
   if (task.token_budget === 0) return { blocked: blockedBy('budget_too_small'), reason: 'a budget of 0 tokens' }
@@ -33,7 +33,7 @@ export function refusalOf(contract: TaskDispatch, profile: Announce, nowMs: numb
       blocked: blockedBy('model_tier', [tier]),
       reason: `the tier is ${worker.model_tier}, at least ${tier} is required`,
     }
-  const tokens = Math.ceil(Buffer.byteLength(brief) / DISPATCH_BYTES_PER_TOKEN)
+  const tokens = Math.ceil(briefBytes(contract) / DISPATCH_BYTES_PER_TOKEN)
   if (worker.context_window > 0 && tokens > worker.context_window)
     return {
       blocked: blockedBy('context_too_small'),

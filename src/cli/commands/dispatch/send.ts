@@ -7,7 +7,7 @@ import { explainTask, showTask, waitsForPerson } from '../../../dispatch/tasks.t
 import { buildBrief } from '../../../briefing/brief.ts'
 import { EXIT, HeimdallError } from '../../../errors.ts'
 import { printable } from '../../../ids.ts'
-import { SPEC_BYTES_MAX } from '../../../limits.ts'
+import { FLEET_BRIEF_BYTES_MAX, SPEC_BYTES_MAX } from '../../../limits.ts'
 import { commitOf, gitIn } from '../../../spine/worktrees/git.ts'
 import { isOpenTask } from '../../../coordination/tasks.ts'
 import type { Answer, Context, InputOf, Run } from '../../command.ts'
@@ -23,8 +23,10 @@ type Input = InputOf<typeof dispatchSend>
 export const run: Run<typeof dispatchSend> = async (context, input) => {
   const { flags } = input
   if (flags.timeout !== undefined && flags.wait !== true) throw new HeimdallError('USAGE', '--timeout goes with --wait')
-  const spec = await briefFrom(context, input)
+  const spec = await wordsFrom(context, input)
+  if (spec.trim() === '') throw new HeimdallError('USAGE', 'the brief is empty', { hint: SAY_WHAT })
   return await withRoom(context, async (room) => {
+    refuseLong(spec, briefMax(room))
     const contract = await contractFrom(context, input, spec, room)
     const task = await sendTask(room, {
       contract,
@@ -37,15 +39,16 @@ export const run: Run<typeof dispatchSend> = async (context, input) => {
   })
 }
 
-async function briefFrom(context: Context, input: Input): Promise<string> {
-  const spec = await wordsFrom(context, input)
+/** In a fleet a long one lies beside the log. */
+const briefMax = (room: Coordination): number =>
+  membershipIn(room.store) === undefined ? SPEC_BYTES_MAX : FLEET_BRIEF_BYTES_MAX
+
+function refuseLong(spec: string, bytesMax: number): void {
   const bytes = Buffer.byteLength(spec)
-  if (spec.trim() === '') throw new HeimdallError('USAGE', 'the brief is empty', { hint: SAY_WHAT })
-  if (bytes > SPEC_BYTES_MAX)
-    throw new HeimdallError('DISPATCH_INVALID', `a brief of ${bytes} bytes, limit ${SPEC_BYTES_MAX}`, {
+  if (bytes > bytesMax)
+    throw new HeimdallError('DISPATCH_INVALID', `a brief of ${bytes} bytes, limit ${bytesMax}`, {
       hint: 'put it into a file of the repository, and refer to its path',
     })
-  return spec
 }
 
 const SAY_WHAT = 'heimdall dispatch send "Fix the flaky login test" --wait'
@@ -76,12 +79,13 @@ async function contractFrom(
     symbols: listOf(flags.symbols),
     capsules: listOf(flags.capsules),
     facts: listOf(flags.facts),
+    specBytesMax: briefMax(room),
   })
   // A worker on another machine may stand elsewhere.
   const isShared = membershipIn(room.store) !== undefined && room.project.gitCommonDir !== undefined
   const commit = isShared ? await commitOf(gitIn(room.project.root, context.env), 'HEAD') : undefined
   const { TRACEPARENT: trace } = context.env
-  return parseDispatch({
+  const message = {
     type: 'TASK_DISPATCH',
     protocol_version: '2.0',
     task: {
@@ -100,7 +104,8 @@ async function contractFrom(
     brief: text,
     // Sent from inside of another task, or by a program that is watched: it belongs to that.
     ...(trace === undefined ? {} : { trace }),
-  })
+  }
+  return parseDispatch(message, membershipIn(room.store) === undefined ? undefined : FLEET_BRIEF_BYTES_MAX)
 }
 
 async function schemaFrom(bytes: Buffer): Promise<Record<string, unknown>> {
