@@ -1,9 +1,15 @@
 // Builds dist/: the launchers' code as CommonJS (it starts faster than ESM on Node 20), the library doors as ESM.
+// With --if-changed only where dist/ is of other files: `npm ci` and `npm test` would build the same three times.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { rolldown } from 'rolldown'
 import { buildDashboard } from './build-dashboard.mjs'
+import * as built from './built.mjs'
 import { licences } from './licences.mjs'
+
+const types = process.argv.includes('--types')
+const from = built.inputs()
+if (process.argv.includes('--if-changed') && built.isBuilt(from, { types })) process.exit(0)
 
 const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
 
@@ -126,6 +132,7 @@ const groupChunks = () =>
     groups.some(({ name }) => new RegExp(`^${name}-[\\w-]{8}\\.cjs$`).test(file)),
   )
 
+built.forget()
 rmSync('dist', { recursive: true, force: true })
 const loader = await loaderText()
 await bundle(
@@ -163,7 +170,8 @@ await bundle(
 )
 packages.write('dist/THIRD-PARTY-LICENSES.txt')
 await buildDashboard('dist/dashboard')
-if (process.argv.includes('--types'))
+if (types)
   execFileSync(process.execPath, ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.types.json'], {
     stdio: 'inherit',
   })
+built.note(from)

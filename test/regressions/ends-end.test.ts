@@ -36,10 +36,8 @@ test.each([
   async (_, calls) => {
     const shim = startShim({ server: fixture('shim-book'), env: { READS_NOTHING: '1', BOOK: '/dev/null' } })
     for (const one of calls) shim.send(one)
-    const from = performance.now()
+    // The server never ends: whoever waited for it would take the time-out of the test.
     const { code, events } = await shim.end()
-    // Grace 2 s, patience 1 s twice, and a busy machine.
-    expect(performance.now() - from).toBeLessThan(9_000)
     expect(code).toBe(0)
     expect(ofType(events, 'tool_call_end')).toHaveLength(ofType(events, 'tool_call_start').length)
     expect(ofType(events, 'tool_call_decision').length).toBeGreaterThan(0)
@@ -84,7 +82,9 @@ test('the end of input behind many calls waits for a server that reads, however 
     })`
   const shim = startShim({ server: server(slow) })
   const calls = 4_000
-  shim.send(Array.from({ length: calls }, (_, id) => JSON.stringify(toolCall(id, 'echo'))).join('\n'))
+  // Once it reads at all: one that is still starting stands still, too.
+  await shim.call('echo', {}, 0)
+  shim.send(Array.from({ length: calls - 1 }, (_, id) => JSON.stringify(toolCall(id + 1, 'echo'))).join('\n'))
   const { code, events } = await shim.end()
   expect(code).toBe(0)
   const ends = ofType(events, 'tool_call_end').map((event) => event['status'] as string)
@@ -213,7 +213,7 @@ test.each(['the end of input', 'SIGKILL'])(
     if (how === 'SIGKILL') shim.program.kill('SIGKILL')
     else shim.program.child.stdin?.end()
     await shim.program.ended
-    await waitForTreeDeath(shim.program.pid, [pid], { waitMs: 10_000 })
+    await waitForTreeDeath(shim.program.pid, [pid])
   },
 )
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { bundle, checkBooks, deny, ofType, startShim, tool, toolCall } from '../support/shim-client.ts'
+import { until } from '../support/wait.ts'
 
 const FOLDER = join(import.meta.dirname, '../fixtures/smuggled')
 const LINES = readdirSync(FOLDER).map((name) => ({ name, bytes: readFileSync(join(FOLDER, name)) }))
@@ -35,6 +36,8 @@ test('in mode observe they go on as they came, and the record says what would ha
   const lines = LINES.filter(({ name }) => !name.startsWith('arguments-'))
   const shim = startShim({ policy: { ...POLICY, mode: 'observe' } })
   for (const { bytes } of lines) shim.program.child.stdin?.write(bytes)
+  // One that is still starting when the input ends is ended with it.
+  await until('the server to read', () => shim.received() !== '')
   const { events } = await shim.end()
   expect(Buffer.from(shim.received())).toEqual(Buffer.from(Buffer.concat(lines.map(({ bytes }) => bytes)).toString()))
   const decisions = ofType(events, 'tool_call_decision').map(({ decision }) => decision)

@@ -42,7 +42,7 @@ function randomLine(random: () => number, id: number): string {
 test('random traffic is byte-identical both ways, and its books are right', async () => {
   const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
   const random = randomFrom(seed)
-  const total = scaled(16, 1_024) * MIB
+  const total = scaled(6, 1_024) * MIB
   const [node, bin] = launcher('sub')
   // The mirror sends every byte back as it came: what was sent must come back, and nothing else.
   const child = spawn(node, [bin, 'shim', '--server-name=mirror', '--', ...fixture('shim-mirror')], {

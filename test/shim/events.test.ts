@@ -1,6 +1,7 @@
 // The event stream of a real shim process: acceptance ids EVT, HASH, ID and ADAPT of seed 004.
 import { describe, expect, test } from 'vitest'
 import { ADAPTERS, bundle, checkBooks, deny, ofType, shimOver, tool, toolCall } from '../support/shim-client.ts'
+import { until } from '../support/wait.ts'
 
 const DENY_DELETE = bundle([deny('no-delete', tool('delete_*'))])
 
@@ -116,6 +117,8 @@ describe.each(ADAPTERS)('over %s', (adapter) => {
   test('EVT-010: run_end is the last event, with answers still under way at the end of input', async () => {
     const shim = startShim()
     for (let id = 1; id <= 20; id += 1) shim.send(toolCall(id, 'sleep', { ms: 30 + id }))
+    // A server that is still starting when the input ends is ended with it.
+    await until('the server to read', () => shim.received() !== '')
     const { events, lines } = await shim.end()
     expect(lines).toHaveLength(20)
     expect(ofType(events, 'tool_call_end').every((event) => event['status'] === 'OK')).toBe(true)

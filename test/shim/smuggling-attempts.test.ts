@@ -42,6 +42,8 @@ test('of the refused ones not a byte reaches the server, and each has its decisi
     shim.program.child.stdin?.write(bytesOf(attempt))
     shim.send(mark(i))
   }
+  // A server that is still starting when the input ends is ended with it.
+  await shim.answer('mark-0')
   const { events } = await shim.end()
   expect(shim.received()).toBe(REFUSED.map((_, i) => `${JSON.stringify(mark(i))}\n`).join(''))
   const blocked = blockedBeforeMarks(events)

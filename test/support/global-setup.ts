@@ -3,6 +3,6 @@ import { execFileSync } from 'node:child_process'
 import { bundlePrograms } from '../../scripts/programs.mjs'
 
 export async function setup(): Promise<void> {
-  execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
+  execFileSync(process.execPath, ['scripts/build.mjs', '--if-changed'], { stdio: 'inherit' })
   await bundlePrograms('test/fixtures', '.build/fixtures')
 }

@@ -73,10 +73,26 @@ export function startShim(setup: ShimSetup = {}): ShimClient {
     { env: { HOME: home, FAKE_LOG: logPath, HEIMDALL_RUN_QUIET_SECONDS: '0', ...setup.env }, cwd: setup.cwd ?? folder },
   )
   let nextId = 1_000
-  const find = (id: number | string | null): Json | undefined =>
-    parseLines(program.stdout())
-      .flat()
-      .find((message: Json) => message['id'] === id && message['method'] === undefined)
+  // Each line is read once: whoever makes hundreds of calls asks for an answer thousands of times.
+  const answers = new Map<unknown, Json>()
+  let read = 0
+  const take = (text: string): void => {
+    for (const message of parseLines(text).flat())
+      if (message['method'] === undefined && !answers.has(message['id'])) answers.set(message['id'], message)
+  }
+  let isOver = false
+  const ended = (): void => void (isOver = true)
+  program.ended.then(ended, ended)
+  const find = (id: number | string | null): Json | undefined => {
+    const text = program.stdout()
+    // The last line counts without its end where nothing can come behind it.
+    const end = isOver ? text.length : text.lastIndexOf('\n') + 1
+    if (end > read) take(text.slice(read, end))
+    read = Math.max(read, end)
+    const found = answers.get(id)
+    if (found === undefined && isOver) throw new Error(`the shim ended without an answer to ${id}: ${program.stderr()}`)
+    return found
+  }
   const client: ShimClient = {
     program,
     home,
