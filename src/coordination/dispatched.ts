@@ -99,6 +99,18 @@ export interface Question {
   readonly question: string
   /** A person has to allow something where the worker runs: no answer from elsewhere does. */
   readonly isAuth: boolean
+  /** It was stopped, and could go on. */
+  readonly partial?: Stopped
+}
+
+/** A task that was stopped before its end, and is kept open for a while. */
+export interface Stopped {
+  /** ISO 8601: then what there is, is all. */
+  readonly resume_by: string
+  /** What it goes on with: more tokens, or somebody's words. */
+  readonly needs: 'tokens' | 'words'
+  /** TASK_RESULT as it would end now; only where the worker is. */
+  readonly result?: unknown
 }
 
 /** Why a task waits, or how it ended: what stands in `Dispatch.reason`. */

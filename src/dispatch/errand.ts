@@ -78,7 +78,8 @@ export class Errand {
         continue
       }
       if (reply.kind === 'asks') {
-        at = { question: reply.question, isAuth: reply.isAuth }
+        const { question, isAuth, partial } = reply
+        at = { question, isAuth, ...(partial === undefined ? {} : { partial }) }
         await putQuestion(room, attempt, at, answer !== undefined)
         continue
       }

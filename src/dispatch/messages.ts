@@ -95,6 +95,8 @@ export const dispatchSchema = z.object({
     idempotent: z.boolean().default(false),
     /** A partial result is good enough to be called completed. */
     accept_partial: z.boolean().default(false),
+    /** Seconds that a worker keeps a task open which was stopped at its budget or its turns: a person may give it more. */
+    resume_s: z.int().min(1).max(86_400).optional(),
   }),
   requirements: z
     .object({

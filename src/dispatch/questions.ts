@@ -9,6 +9,7 @@ import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { DISPATCH_TEXT_CHARS_MAX } from '../limits.ts'
 import type { AttemptKey } from './attempts.ts'
+import { TOKENS_WANTED, tokensIn } from './more-tokens.ts'
 import { type DispatchedTask, isDispatched, readReason } from './parking.ts'
 import { redactText } from './redacted.ts'
 
@@ -16,7 +17,7 @@ import { redactText } from './redacted.ts'
 export async function putQuestion(
   room: Coordination,
   key: AttemptKey,
-  { question, isAuth }: Question,
+  { question, isAuth, partial }: Question,
   isAgain = false,
 ): Promise<void> {
   const words = redactText(question.slice(0, DISPATCH_TEXT_CHARS_MAX))
@@ -25,8 +26,19 @@ export async function putQuestion(
     if (task === undefined) return
     const asked = readReason(task)?.asks
     if (!isAgain && asked?.question === words && asked.isAuth === isAuth) return
-    say(rows, task, { why: words, asks: { question: words, isAuth, since: iso(now.wallMs) } })
-    record({ type: 'TASK_ASKS', task: key.taskId, payload: { attempt: key.number, question: words, auth: isAuth } })
+    // What there is so far stands at the worker, and comes with the end.
+    const stopped = partial === undefined ? {} : { partial: { resume_by: partial.resume_by, needs: partial.needs } }
+    say(rows, task, { why: words, asks: { question: words, isAuth, since: iso(now.wallMs), ...stopped } })
+    record({
+      type: 'TASK_ASKS',
+      task: key.taskId,
+      payload: {
+        attempt: key.number,
+        question: words,
+        auth: isAuth,
+        ...(partial === undefined ? {} : { substate: 'partial', resume_by: partial.resume_by }),
+      },
+    })
   })
 }
 
@@ -95,7 +107,8 @@ export async function answerTask(
       throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} asks something else by now`, {
         hint: `heimdall dispatch show ${taskId}`,
       })
-    const answered = say(rows, task, { ...reason, answer: { text, id: room.newId() } })
+    const given = reason.asks.partial?.needs === 'tokens' ? toppedUp(rows, task, text) : task
+    const answered = say(rows, given, { ...reason, answer: { text, id: room.newId() } })
     record({
       type: 'TASK_ANSWERED',
       task: taskId,
@@ -104,6 +117,20 @@ export async function answerTask(
     })
     return answered
   })
+}
+
+/** A person's word raises the budget, by what is set aside for the attempt that goes on with it. */
+function toppedUp(rows: Writer, task: DispatchedTask, text: string): DispatchedTask {
+  const tokens = tokensIn(text)
+  if (tokens === undefined)
+    throw new HeimdallError('DISPATCH_INVALID', `${printable(text.slice(0, 80))} is no number of tokens`, {
+      hint: TOKENS_WANTED,
+    })
+  const { taskId, dispatch } = task
+  if (dispatch.tokenBudget === null) return task
+  const out = rows.tokenReservations(taskId).find(({ attempt }) => attempt === dispatch.attempts)
+  if (out !== undefined) rows.putTokenReservation({ ...out, reserved: out.reserved + tokens })
+  return { ...task, dispatch: { ...dispatch, tokenBudget: dispatch.tokenBudget + tokens } }
 }
 
 /** Answers are kept in the store, and in a fleet by every member: nothing that opens a door belongs there. */

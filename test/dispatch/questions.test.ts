@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import type { Coordination } from '../../src/coordination/coordination.ts'
 import { A2aPeer } from '../../src/dispatch/a2a/a2a-peer.ts'
+import { EXTENSION } from '../../src/dispatch/a2a/extension.ts'
 import { Orchestrator } from '../../src/dispatch/orchestrator.ts'
 import { readReason } from '../../src/dispatch/parking.ts'
 import { answerTask } from '../../src/dispatch/questions.ts'
@@ -13,6 +14,7 @@ import { sendTask } from '../../src/dispatch/send.ts'
 import { cancelTask, showTask, waitsForPerson } from '../../src/dispatch/tasks.ts'
 import { openRoom } from '../coordination/room.ts'
 import { until } from '../support/wait.ts'
+import type { Json } from '../support/shim-client.ts'
 import { fleet } from './dispatch-kit.ts'
 import { stockServer } from './stock-server.ts'
 import { contractOf, ownWorker } from './worker-in-process.ts'
@@ -301,4 +303,47 @@ test('what a policy asks is allowed where the worker runs: AUTH_REQUIRED, and no
   expect(await client.follow(remoteId, contractOf('P-1'), 'working', () => undefined, never)).toMatchObject({
     kind: 'ended',
   })
+})
+
+test('stopped at its budget, a task of ours is INPUT_REQUIRED with a part done; more tokens let it go on', async () => {
+  const project = fleet()
+  const frame = (value: object): string => `printf '%s\\n' '${JSON.stringify(value)}'`
+  const start = { type: 'system', subtype: 'init', model: 'claude-sonnet-4', session_id: 's1', tools: [] }
+  const usage = { input_tokens: 10, output_tokens: 500 }
+  const script = [
+    'cat > /dev/null',
+    frame(start),
+    `case "$*" in *--resume*) ${frame({ type: 'result', subtype: 'success', result: 'all of it', session_id: 's1', usage: { input_tokens: 1, output_tokens: 2 } })};; *) ${frame({ type: 'assistant', message: { id: 'm', content: [], usage } })}; exec sleep 600;; esac`,
+  ].join('\n')
+  const worker = await project.worker('w', script, ['--runtime', 'claude', '--slots', '2'])
+  const args = ['--budget', '100', '--read-only', '--resume-within', '10m']
+  const asked = await project.send('much', ['--id', 'M-1', ...args])
+  expect(asked).toMatchObject({
+    state: 'in_progress',
+    reason: expect.stringContaining('How many more tokens') as string,
+  })
+  const get = async (id: string): Promise<Json> => {
+    const response = await fetch(`${worker.url}/tasks/${id}`, {
+      headers: { Authorization: `Bearer ${worker.token}`, 'A2A-Version': '1.0' },
+    })
+    return (await response.json()) as Json
+  }
+  const remote = String((asked['list'] as Json[])[0]?.['remote_id'])
+  expect(await get(remote)).toMatchObject({
+    status: { state: 'TASK_STATE_INPUT_REQUIRED' },
+    metadata: { [EXTENSION]: { substate: 'partial', resume_by: expect.any(String) as string } },
+    artifacts: [{ artifactId: 'task-result', parts: [{ data: { status: 'partial', tokens_spent: 510 } }, {}] }],
+  })
+  const wrong = await project.run('heimdall', ['dispatch', 'answer', 'M-1', 'more'])
+  expect([wrong.code === 0, wrong.stderr]).toEqual([false, expect.stringContaining('no number of tokens')])
+  const serve = await project.serve()
+  expect(await project.json(['dispatch', 'answer', 'M-1', '4000'])).toMatchObject({ token_budget: 4_100 })
+  await until('it to end', async () => (await project.json(['dispatch', 'show', 'M-1']))['state'] === 'done')
+  expect(await project.json(['dispatch', 'show', 'M-1'])).toMatchObject({
+    attempts: 1,
+    tokens_settled: 513,
+    tokens_reserved: 0,
+    result: { status: 'done', reply: 'all of it' },
+  })
+  serve.kill()
 })

@@ -17,6 +17,7 @@ const ORDER = {
   from: '/',
   requiredMcp: [],
   deadlineMs: null,
+  resumeMs: null,
   trace: null,
 } as const
 

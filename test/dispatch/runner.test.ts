@@ -9,6 +9,7 @@ import { type Order, readOutcome, writeOrder } from '../../src/dispatch/runner/o
 import { STRUCTURED_SCHEMA } from '../../src/dispatch/runner/reply.ts'
 import { runOrder } from '../../src/dispatch/runner/run-order.ts'
 import { measuredSoFar } from '../../src/dispatch/runner/so-far.ts'
+import { pauseIn } from '../../src/dispatch/runner/stopped.ts'
 import { TASK_ASKED_MS, TASK_DRAIN_MS } from '../../src/limits.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { isRunning } from '../support/programs.ts'
@@ -42,7 +43,18 @@ interface Stand {
   readonly dir: string
   /** A line of the script that streams these frames. */
   readonly frames: (...frames: readonly object[]) => string
-  readonly run: (script: string, order?: Partial<Order>, clock?: typeof systemClock) => Promise<TaskResult>
+  readonly run: (
+    script: string,
+    order?: Partial<Order>,
+    clock?: typeof systemClock,
+    lines?: (signal: AbortSignal) => AsyncIterable<string>,
+  ) => Promise<TaskResult>
+}
+
+/** Types nothing until it is told to stop. */
+async function* nobody(signal: AbortSignal): AsyncIterable<string> {
+  await new Promise((resolve) => signal.addEventListener('abort', resolve))
+  yield* []
 }
 
 function stand(): Stand {
@@ -55,7 +67,7 @@ function stand(): Stand {
       writeFileSync(path, frames.map((frame) => `${JSON.stringify(frame)}\n`).join(''))
       return `cat '${path}'`
     },
-    async run(script, order = {}, clock = systemClock) {
+    async run(script, order = {}, clock = systemClock, lines = nobody) {
       const path = join(dir, 'agent.sh')
       writeFileSync(path, `#!/bin/sh\ncat > '${dir}/prompt'\necho $$ > '${dir}/pid'\n${script}\n`, { mode: 0o755 })
       writeOrder(dir, {
@@ -71,10 +83,11 @@ function stand(): Stand {
         tokenBudget: null,
         requiredMcp: [],
         deadlineMs: null,
+        resumeMs: null,
         trace: null,
         ...order,
       })
-      await runOrder(dir, { env: process.env, clock, say: () => undefined })
+      await runOrder(dir, { env: process.env, clock, say: () => undefined, lines })
       const result = readOutcome(dir)
       if (result === undefined) throw new Error('no outcome')
       return result
@@ -108,6 +121,35 @@ test('at its budget an agent is stopped, also one that does not listen, and what
     tokens_spent: 510,
     remaining: ['stopped at its budget of 100 tokens'],
   })
+})
+
+test('stopped at its budget and given more, the same conversation goes on; given nothing in time, what there is, is all', async () => {
+  const { run, frames, dir } = stand()
+  // Taken up again, it counts on from where it was.
+  const again = final({ modelUsage: { m: { inputTokens: 30, outputTokens: 505 } }, usage: { output_tokens: 5 } })
+  const script = `case "$*" in *--resume\\ s1*) ${frames(init(), again)} ;; *) ${frames({ ...init(), session_id: 's1' }, assistant(500))}; exec sleep 600 ;; esac`
+  const paused: unknown[] = []
+  const order = { tokenBudget: 100, resumeMs: 60_000 }
+  const clock = fakeClock()
+  const result = await run(script, order, clock, async function* () {
+    paused.push(pauseIn(dir), readOutcome(dir)?.status)
+    yield 'please'
+    yield '4000'
+  })
+  expect(paused).toMatchObject([
+    {
+      question: expect.stringContaining('stopped at its budget of 100 tokens') as string,
+      partial: { needs: 'tokens', resume_by: new Date(clock.wallMs() + 60_000).toISOString() },
+    },
+    'partial',
+  ])
+  expect(result).toMatchObject({ status: 'done', reply: 'ok', tokens_spent: 535 })
+  expect(readFileSync(join(dir, 'prompt'), 'utf8')).toContain('4000 more tokens')
+  expect(pauseIn(dir)).toBeUndefined()
+  const late = run(script, order, clock)
+  await until('it to wait', () => pauseIn(dir))
+  clock.advance(60_000)
+  expect(await late).toMatchObject({ status: 'partial', tokens_spent: 510 })
 })
 
 test('at its deadline likewise; what it streamed until then is measured', async () => {

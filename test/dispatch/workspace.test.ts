@@ -90,9 +90,12 @@ test.each([
     from: '/',
     requiredMcp: [],
     deadlineMs: null,
+    resumeMs: null,
     trace: null,
   })
-  expect(await runOrder(dir, { env: process.env, clock: systemClock, say: () => undefined })).toBe(1)
+  expect(
+    await runOrder(dir, { env: process.env, clock: systemClock, say: () => undefined, lines: async function* () {} }),
+  ).toBe(1)
   expect(readOutcome(dir)).toMatchObject({ status: 'error', error: { code: 'wrong_result', phase: 'reply' } })
   expect(readOutcome(dir)?.error?.summary).toMatch(why)
   expect(readdirSync(dir)).toContain('outcome.json')

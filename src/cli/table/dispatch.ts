@@ -72,6 +72,11 @@ export const dispatchSend = spec({
     within: { type: 'duration', value: 'TIME', help: 'the same, from now: 30m' },
     idempotent: { type: 'boolean', help: 'it may be run again when nobody knows how far it got' },
     'accept-partial': { type: 'boolean', help: 'a part of it is good enough to be called completed' },
+    'resume-within': {
+      type: 'duration',
+      value: 'TIME',
+      help: 'stopped at its budget it waits so long for more tokens: heimdall dispatch answer TASK 4000',
+    },
     ...needsFlags,
     wait: { type: 'boolean', help: 'until it has ended, or waits for a person' },
     timeout: { type: 'duration', value: 'TIME', help: 'with --wait: not longer than this' },

@@ -1,5 +1,5 @@
 // A worker reached over A2A, 1.0 or 0.3, with the extension or without.
-import { type AgentCard, type Message, Role, type SendMessageRequest, type Task, TaskState } from '@a2a-js/sdk'
+import { type AgentCard, type Task, TaskState } from '@a2a-js/sdk'
 import {
   type Client,
   ClientFactory,
@@ -14,14 +14,14 @@ import { TaskNotFoundError } from '@a2a-js/sdk/errors'
 import { type Clock, pause } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
 import { PEER_ANSWER_MS, PEER_POLL_MS, PEER_WORK_MS } from '../../limits.ts'
-import { writeInline } from '../inline.ts'
 import { type Announce, DISPATCH_PROTOCOL, parseAnnounce, resultOf, type TaskDispatch } from '../messages.ts'
 import { type At, isAt, type Peer, type Reply } from '../peer.ts'
-import { hashText } from '../short-hash.ts'
-import { dataPart, EXTENSION, textOf, textPart } from './extension.ts'
+import { answerMessage, configurationFor, dispatchMessage } from './dispatch-message.ts'
+import { EXTENSION, textOf } from './extension.ts'
 import { announceIn, announceOf } from './first-reply.ts'
-import { contextOf, isLater, replyInWords } from './plain-reply.ts'
-import { isEnded, isInterrupted, resultFrom } from './task-view.ts'
+import { failureOf, Unheard } from './peer-failure.ts'
+import { isLater, replyInWords } from './plain-reply.ts'
+import { isEnded, isInterrupted, resultFrom, stoppedOf } from './task-view.ts'
 
 export interface A2aPeerOptions {
   readonly name: string
@@ -205,12 +205,14 @@ export class A2aPeer implements Peer {
     if (isEnded(state)) return { kind: 'ended', remoteId: task.id, result: resultFrom(task, contract, isOurs) }
     if (isInterrupted(state)) {
       const isAuth = state === TaskState.TASK_STATE_AUTH_REQUIRED
+      const partial = stoppedOf(task)
       const words = task.status?.message === undefined ? '' : textOf(task.status.message).trim()
       return {
         kind: 'asks',
         remoteId: task.id,
         question: words === '' ? `the worker asks for ${isAuth ? 'authorisation' : 'input'}` : words,
         isAuth,
+        ...(partial === undefined ? {} : { partial }),
       }
     }
     return { kind: 'working', remoteId: task.id }
@@ -320,82 +322,6 @@ const rejectedAt = (signal: AbortSignal): Promise<never> =>
     if (signal.aborted) give()
     else signal.addEventListener('abort', give, { once: true })
   })
-
-/** Turned away before anybody has read it. */
-class Unheard extends Error {
-  readonly status: number
-
-  constructor(name: string, status: number) {
-    super(`${name} ${status === 429 ? 'has too many requests' : 'takes no message of this size'} (${status})`)
-    this.status = status
-  }
-}
-
-/** Errors by which a peer says that it has failed, and not that it will not. */
-const FAULTS: ReadonlySet<unknown> = new Set(['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE'])
-
-/** Which failures prove that nothing was begun. */
-function failureOf(error: Error, isConnected: boolean): Reply {
-  const why = describe(error)
-  if (error instanceof Unheard) return { kind: 'rejected', why, how: error.status === 429 ? 'busy' : 'refusal' }
-  if (error instanceof HeimdallError || !isConnected || /ECONNREFUSED|ENOTFOUND|EHOSTUNREACH/.test(why))
-    return { kind: 'refused', why }
-  // It answered, in the protocol's words.
-  if ('reason' in error) return { kind: 'rejected', why, how: FAULTS.has(error.reason) ? 'fault' : 'refusal' }
-  return { kind: 'silent', why }
-}
-
-function describe(error: Error): string {
-  const cause = error.cause instanceof Error ? error.cause : undefined
-  const code = (cause as { code?: unknown } | undefined)?.code
-  return [error.message, cause?.message, typeof code === 'string' ? code : undefined]
-    .filter((part) => part !== undefined && part !== '')
-    .join(': ')
-}
-
-/** The brief as text always, so that no peer runs an empty prompt; the contract as data where it is understood, as hints elsewhere. */
-function dispatchMessage(contract: TaskDispatch, earlier: readonly string[], isExtended: boolean): Message {
-  const { task, attempt, deadline, brief } = contract
-  const envelope = { dispatch_id: task.task_id, attempt, priority: task.priority, deadline, trace: contract.trace }
-  return {
-    messageId: hashText(`${task.task_id}#${attempt}`),
-    // A peer that knows no ids of ours is known by the conversation.
-    contextId: isExtended ? task.task_id : contextOf(task.task_id, attempt),
-    taskId: '',
-    role: Role.ROLE_USER,
-    parts: isExtended
-      ? [textPart(brief), dataPart({ ...contract, protocol_version: DISPATCH_PROTOCOL, dispatch_id: task.task_id })]
-      : [textPart(writeInline(contract))],
-    metadata: isExtended ? { [EXTENSION]: envelope } : undefined,
-    extensions: isExtended ? [EXTENSION] : [],
-    referenceTaskIds: isExtended ? [...earlier] : [],
-  }
-}
-
-/** To the same task at the worker, in the words of a person. */
-const answerMessage = (
-  { task, attempt }: TaskDispatch,
-  remoteId: string,
-  id: string,
-  text: string,
-  isExtended: boolean,
-): Message => ({
-  messageId: hashText(`${task.task_id}#${attempt}#${id}`),
-  contextId: isExtended ? task.task_id : contextOf(task.task_id, attempt),
-  taskId: remoteId,
-  role: Role.ROLE_USER,
-  parts: [textPart(text)],
-  metadata: isExtended ? { [EXTENSION]: { dispatch_id: task.task_id, attempt } } : undefined,
-  extensions: isExtended ? [EXTENSION] : [],
-  referenceTaskIds: [],
-})
-
-const configurationFor = ({ task }: TaskDispatch): NonNullable<SendMessageRequest['configuration']> => ({
-  acceptedOutputModes: task.reply_schema === 'prose' ? ['text/plain'] : ['application/json', 'text/plain'],
-  returnImmediately: true,
-  historyLength: undefined,
-  taskPushNotificationConfig: undefined,
-})
 
 /** What is known of a peer that announces nothing. */
 function plainAnnounce(name: string, card: AgentCard): Announce {

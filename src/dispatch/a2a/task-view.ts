@@ -1,6 +1,6 @@
 // An assignment of a worker as an A2A task, and an A2A task of a worker as a result.
 import { type Artifact, type Message, Role, type Task, TaskState } from '@a2a-js/sdk'
-import type { Assignment, Question } from '../../coordination/dispatched.ts'
+import type { Assignment, Question, Stopped } from '../../coordination/dispatched.ts'
 import { iso } from '../../coordination/moment.ts'
 import { HeimdallError } from '../../errors.ts'
 import { type Announce, parseDispatch, parseResult, resultOf, type TaskDispatch, type TaskResult } from '../messages.ts'
@@ -50,6 +50,12 @@ const questionIn = ({ asks }: Assignment): Question | undefined =>
 const resultIn = ({ result }: Assignment): TaskResult | undefined =>
   result === null ? undefined : parseResult(JSON.parse(result))
 
+/** Of one that was stopped, and could go on. */
+function partIn(assignment: Assignment): TaskResult | undefined {
+  const part = questionIn(assignment)?.partial?.result
+  return part === undefined ? undefined : parseResult(part)
+}
+
 const contractIn = ({ contract }: Assignment): TaskDispatch => parseDispatch(JSON.parse(contract))
 
 /** What goes with a reply beside the assignment itself. */
@@ -81,10 +87,24 @@ export const metadataOf = (
     instance_id: assignment.instanceId,
     session_fresh: true,
     ...(assignment.runId === null ? {} : { run_id: assignment.runId }),
+    ...stoppedIn(assignment),
     ...(checks === undefined ? {} : { checks }),
     ...(announce === undefined ? {} : { session_announce: announce }),
   },
 })
+
+/** INPUT_REQUIRED with a part done: until when more may be given, and what. */
+function stoppedIn(assignment: Assignment): Record<string, unknown> {
+  const { partial } = questionIn(assignment) ?? {}
+  return partial === undefined ? {} : { substate: 'partial', resume_by: partial.resume_by, resume_needs: partial.needs }
+}
+
+/** What the extension says of one that could go on. */
+export function stoppedOf({ metadata }: Task): Stopped | undefined {
+  const own = metadata?.[EXTENSION] as { substate?: unknown; resume_by?: unknown; resume_needs?: unknown } | undefined
+  if (own?.substate !== 'partial' || typeof own.resume_by !== 'string') return undefined
+  return { resume_by: own.resume_by.slice(0, 64), needs: own.resume_needs === 'words' ? 'words' : 'tokens' }
+}
 
 export function statusOf(assignment: Assignment): NonNullable<Task['status']> {
   const line = lineOf(assignment)
@@ -120,7 +140,7 @@ export function agentMessage(
 }
 
 export function artifactsOf(assignment: Assignment, url: string): Artifact[] {
-  const result = resultIn(assignment)
+  const result = resultIn(assignment) ?? partIn(assignment)
   if (result === undefined) return []
   const spilled = spilledSchema.safeParse(result.artifacts['reply'])
   const first = resultArtifact(assignment, result)

@@ -20,6 +20,7 @@ class ClaudeTurn implements Turn {
   readonly #before: Usage | undefined
   #end: TurnEnd | undefined
   #init: RuntimeInit | undefined
+  #session: string | null = null
   #usage: Usage | undefined
   /** Of each message its last count: a message is told in several frames, each with the usage so far. */
   readonly #seen = new Map<string, { input: number; output: number; read: number; write: number }>()
@@ -29,6 +30,7 @@ class ClaudeTurn implements Turn {
   }
 
   readonly frame = (frame: Record<string, unknown>): void => {
+    if (typeof frame['session_id'] === 'string') this.#session = frame['session_id']
     if (frame['type'] === 'system' && frame['subtype'] === 'init') this.#init = initOf(frame)
     if (frame['type'] === 'assistant') this.#assistant(frame)
     if (frame['type'] !== 'result') return
@@ -77,6 +79,8 @@ class ClaudeTurn implements Turn {
   }
 
   readonly end = (): TurnEnd | undefined => this.#end
+
+  readonly session = (): string | null => this.#session
 
   readonly init = (): RuntimeInit | undefined => this.#init
 

@@ -88,6 +88,8 @@ class CodexTurn implements Turn {
 
   readonly end = (): TurnEnd | undefined => this.#end
 
+  readonly session = (): string | null => this.#session
+
   /** It says nothing of its model or its servers. */
   readonly init = (): undefined => undefined
 

@@ -23,6 +23,8 @@ export interface Order {
   /** Servers that the runtime itself must have reached, where it says which it has. */
   readonly requiredMcp: readonly string[]
   readonly deadlineMs: number | null
+  /** How long a turn that was stopped at budget or turns waits for somebody to let it go on; null ends it at once. */
+  readonly resumeMs: number | null
   /** A `traceparent`: what the agent starts may say what it belongs to. */
   readonly trace: string | null
 }
@@ -37,6 +39,8 @@ export const framesPath = (dir: string): string => at(dir, 'frames.jsonl')
 export const schemaPath = (dir: string): string => at(dir, 'schema.json')
 /** What the runtime said of itself when it began. */
 export const initPath = (dir: string): string => at(dir, 'init.json')
+/** There while the task was stopped and could go on. */
+export const stoppedPath = (dir: string): string => at(dir, 'stopped.json')
 /** A reply that is too large for a row. */
 export const replyPath = (dir: string): string => at(dir, 'reply')
 const outcomePath = (dir: string): string => at(dir, 'outcome.json')

@@ -5,7 +5,9 @@ import type { Env } from '../../paths.ts'
 import { HeimdallError } from '../../errors.ts'
 import { blockedBy } from '../blocked.ts'
 import { writePrivate } from '../json-file.ts'
-import { resultOf, type TaskResult } from '../messages.ts'
+import type { Stopped } from '../../coordination/dispatched.ts'
+import { resultOf, type TaskResult, type Usage } from '../messages.ts'
+import { tokensIn } from '../more-tokens.ts'
 import { AgentProcess } from './agent-process.ts'
 import { FrameLines } from './frames.ts'
 import {
@@ -21,6 +23,7 @@ import {
 import { faultOf, measured, resultOfFile, resultOfTurn } from './reply.ts'
 import { type RuntimeInit, RUNTIMES, type StreamingRuntime, type Turn, type TurnEnd } from './runtime.ts'
 import { spillReply } from './spilled-reply.ts'
+import { untilMore } from './stopped.ts'
 import { sumUsage } from './usage-sum.ts'
 
 export interface RunOrderWith {
@@ -28,6 +31,8 @@ export interface RunOrderWith {
   readonly clock: Clock
   /** The terminal of the session. */
   readonly say: (text: string) => void
+  /** What is typed there. */
+  readonly lines: (signal: AbortSignal) => AsyncIterable<string>
 }
 
 /** Returns the exit code of the process: 0 when a result was left. */
@@ -72,38 +77,98 @@ const variables = (dir: string, order: Order): Record<string, string> => ({
   ...(order.trace === null ? {} : { TRACEPARENT: order.trace }),
 })
 
+/** Turns of one conversation, until one of them is the last: each that was stopped may be let go on. */
 async function runStreaming(
   dir: string,
-  order: Order,
+  given: Order,
   runtime: StreamingRuntime,
   how: RunOrderWith,
 ): Promise<TaskResult> {
-  const first = await oneTurn(dir, order, runtime.argv(order, schemaPath(dir)), order.prompt, runtime.turn(), 0, how)
-  if ('result' in first) return first.result
+  let order = given
+  let pass = await onePass(dir, order, runtime, runtime.argv(order, schemaPath(dir)), order.prompt, NOTHING, how)
+  while (pass.stopped !== undefined && pass.session !== null && order.resumeMs !== null) {
+    // Whoever is killed while it waits has this much to show.
+    writeOutcome(dir, spillReply(dir, pass.result))
+    const said = await untilMore(dir, order, pass.result, pass.stopped, how)
+    if (said === undefined) break
+    const tokens = tokensIn(said)
+    if (tokens !== undefined && order.tokenBudget !== null)
+      order = { ...order, tokenBudget: Math.max(order.tokenBudget, pass.used.spent) + tokens }
+    const words = tokens === undefined ? said : `You may take ${tokens} more tokens. Go on where you were stopped.`
+    const argv = runtime.again(order, pass.session, schemaPath(dir))
+    pass = await onePass(dir, order, runtime, argv, words, pass.used, how)
+  }
+  return pass.result
+}
+
+/** What earlier turns of the conversation took. */
+interface Used {
+  readonly usage: Usage | undefined
+  readonly spent: number
+}
+
+const NOTHING: Used = { usage: undefined, spent: 0 }
+
+/** A turn, with all that the conversation took until its end. */
+type Told = Turned & { readonly used: Used; readonly isFirst: boolean }
+
+interface Pass {
+  readonly result: TaskResult
+  readonly used: Used
+  readonly session: string | null
+  /** It was stopped and could go on, with this. */
+  readonly stopped?: Stopped['needs'] | undefined
+}
+
+/** One turn, and one more where its reply does not fit. */
+async function onePass(
+  dir: string,
+  order: Order,
+  runtime: StreamingRuntime,
+  argv: readonly string[],
+  prompt: string,
+  before: Used,
+  how: RunOrderWith,
+): Promise<Pass> {
+  const turned = async (words: readonly string[], text: string, used: Used): Promise<Told> => {
+    const one = await oneTurn(dir, order, words, text, runtime.turn(used.usage), used.spent, how)
+    const usage = used.usage === undefined ? one.turn.usage() : sumUsage(used.usage, one.turn.usage())
+    const isFirst = used.usage === undefined
+    return { ...one, isFirst, used: { usage, spent: used.spent + one.turn.spent() } }
+  }
+  const passOf = (one: Told, fault?: string): Pass => {
+    const { used, turn, isFirst } = one
+    const usage = used.usage ?? turn.usage()
+    const session = turn.session()
+    if ('result' in one)
+      return {
+        result: isFirst ? one.result : { ...one.result, ...measured(usage, used.spent) },
+        used,
+        session,
+        stopped: one.why === 'budget' ? 'tokens' : undefined,
+      }
+    const stopped = one.end.stoppedBy === null ? undefined : stopOf(order, used.spent)
+    return { result: resultOfTurn(order, one.end, usage, used.spent, fault), used, session, stopped }
+  }
+  const first = await turned(argv, prompt, before)
+  if ('result' in first) return passOf(first)
   const fault = await faultOf(order, first.end)
   const { session, isError, stoppedBy } = first.end
-  const used = first.turn.usage()
-  if (fault === undefined || isError || stoppedBy !== null || session === null)
-    return resultOfTurn(order, first.end, used, first.turn.spent(), fault)
+  if (fault === undefined || isError || stoppedBy !== null || session === null) return passOf(first, fault)
   // One more turn, and no third.
   how.say(`the reply does not fit: ${fault}; asked once more\n`)
   const words = `Your last reply does not fit what was asked for: ${fault}. Reply again, with the JSON alone.`
-  const again = await oneTurn(
-    dir,
-    order,
-    runtime.again(order, session, schemaPath(dir)),
-    words,
-    runtime.turn(used),
-    first.turn.spent(),
-    how,
-  )
-  const spent = first.turn.spent() + again.turn.spent()
-  const usage = sumUsage(used, again.turn.usage())
-  if ('result' in again) return { ...again.result, ...measured(usage, spent) }
-  return resultOfTurn(order, again.end, usage, spent, await faultOf(order, again.end))
+  const again = await turned(runtime.again(order, session, schemaPath(dir)), words, first.used)
+  return passOf(again, 'end' in again ? await faultOf(order, again.end) : undefined)
 }
 
-type Turned = { readonly turn: Turn; readonly end: TurnEnd } | { readonly turn: Turn; readonly result: TaskResult }
+/** By its own bound: with tokens left, words are enough. */
+const stopOf = ({ tokenBudget }: Order, spent: number): Stopped['needs'] =>
+  tokenBudget !== null && spent >= tokenBudget ? 'tokens' : 'words'
+
+type Turned =
+  | { readonly turn: Turn; readonly end: TurnEnd }
+  | { readonly turn: Turn; readonly result: TaskResult; readonly why?: AgentProcess['why'] }
 
 async function oneTurn(
   dir: string,
@@ -144,7 +209,7 @@ async function oneTurn(
   const about = measured(turn.usage(), turn.spent())
   const end = turn.end()
   if (agent.why === 'servers') return { turn, result: withoutServers(order, about, lacking) }
-  if (agent.why === 'budget') return { turn, result: atBudget(order, about) }
+  if (agent.why === 'budget') return { turn, result: atBudget(order, about), why: 'budget' }
   if (agent.why === 'deadline') return { turn, result: late(order, about) }
   if (end !== undefined) return { turn, end }
   return {

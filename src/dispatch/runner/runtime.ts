@@ -12,6 +12,8 @@ export interface Turn {
   readonly usage: () => Usage
   /** The final frame; nothing while there was none. */
   readonly end: () => TurnEnd | undefined
+  /** What a further turn of the same conversation is named by, as soon as that is known. */
+  readonly session: () => string | null
   /** What the runtime says of itself before it begins; nothing from one that does not. */
   readonly init: () => RuntimeInit | undefined
   /** For whoever watches the terminal: what there is to say of a frame. */

@@ -22,6 +22,7 @@ import { initPath, readOutcome, type Runtime, writeOrder } from '../runner/order
 import type { RuntimeInit } from '../runner/runtime.ts'
 import { STRUCTURED_SCHEMA } from '../runner/reply.ts'
 import { measuredSoFar } from '../runner/so-far.ts'
+import { pauseIn } from '../runner/stopped.ts'
 import type { Refusal } from './admission.ts'
 import type { Learned } from './learned.ts'
 import { tidyAfter, tidyAll } from './leftovers.ts'
@@ -79,6 +80,7 @@ export function createExecution(options: ExecutionOptions): Execution {
         tokenBudget: task.token_budget,
         requiredMcp: requirements.required_mcp,
         deadlineMs: deadline === null ? null : Date.parse(deadline),
+        resumeMs: task.resume_s === undefined ? null : task.resume_s * 1_000,
         trace: contract.trace ?? null,
       })
       try {
@@ -119,7 +121,10 @@ export function createExecution(options: ExecutionOptions): Execution {
       if (begun !== undefined)
         await keepSession(
           { ...begun.session, endsOrphansAs: `worker ${assignment.workerId}` },
-          { onState: ({ needs_input: needs }) => onAsks(questionOf(needs)), onEnd: () => undefined },
+          {
+            onState: ({ needs_input: needs }) => onAsks(questionOf(needs, pauseIn(folder(assignment)))),
+            onEnd: () => undefined,
+          },
           room.clock,
         )
       const dir = folder(assignment)

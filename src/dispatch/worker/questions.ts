@@ -2,6 +2,7 @@
 import { changeAsOther } from '../../coordination/change.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import type { Assignment, Question } from '../../coordination/dispatched.ts'
+import { TOKENS_WANTED, tokensIn } from '../more-tokens.ts'
 import { redactText } from '../redacted.ts'
 
 /** `why`: it was not taken. */
@@ -55,6 +56,8 @@ export class Questions {
     if ((JSON.parse(asks) as Question).isAuth)
       return { why: 'a person allows it where the worker runs: heimdall approvals' }
     if (text.trim() === '') return { why: 'an answer has some text' }
+    if ((JSON.parse(asks) as Question).partial?.needs === 'tokens' && tokensIn(text) === undefined)
+      return { why: TOKENS_WANTED }
     if (!(await this.#type(assignment, text))) return { why: 'nobody is there to read an answer' }
     await this.ask(assignmentId, undefined)
     return { assignment: { ...assignment, asks: null } }

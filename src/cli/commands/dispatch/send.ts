@@ -98,6 +98,7 @@ async function contractFrom(
       ...(schema === undefined ? {} : { json_schema: schema }),
       idempotent: flags.idempotent === true,
       accept_partial: flags['accept-partial'] === true,
+      ...(flags['resume-within'] === undefined ? {} : { resume_s: Math.ceil(flags['resume-within'] / 1_000) }),
     },
     requirements: requirementsFrom(flags),
     deadline: deadlineFrom(context, flags),
