@@ -58,16 +58,24 @@ function checkServers({ env, cwd, clock }: Context): DoctorFinding {
   const unseen = HOST_NAMES.flatMap((host) =>
     configFiles(host, { env, cwd, platform: process.platform })
       .filter(({ problem }) => problem === undefined)
-      .flatMap((file) => planImport(file, options)?.servers ?? [])
+      .flatMap((file) => (planImport(file, options)?.servers ?? []).map((server) => ({ ...server, level: file.level })))
       .filter(({ outcome, at }) => outcome === 'wrapped' || (outcome === 'left' && at.at(-1) !== 'heimdall-ledger'))
-      .map(({ at }) => ({ host, name: at.at(-1) ?? '' })),
+      .map(({ at, level }) => ({ host, name: at.at(-1) ?? '', isShared: level === 'project' })),
   )
   if (unseen.length === 0) return ok('every server of every host is behind the shim')
   return {
     state: 'warn',
     found: `calls of ${unseen.map(({ host, name }) => `${name} (${HOSTS[host].title})`).join(', ')} pass no shim`,
-    fix: `heimdall import ${[...new Set(unseen.map(({ host }) => host))].join(' ')}; remote servers: heimdall shim --url`,
+    fix: [...importsFor(unseen), 'remote servers: heimdall shim --url'].join('; '),
   }
+}
+
+/** Files of a project are changed only by who says so. */
+function importsFor(unseen: readonly { readonly host: string; readonly isShared: boolean }[]): string[] {
+  return [false, true].flatMap((isShared) => {
+    const hosts = new Set(unseen.filter((one) => one.isShared === isShared).map(({ host }) => host))
+    return hosts.size === 0 ? [] : [`heimdall import ${[...hosts].join(' ')}${isShared ? ' --shared' : ''}`]
+  })
 }
 
 /** What a clone brings along and a host may start by itself. */

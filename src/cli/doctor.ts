@@ -107,6 +107,8 @@ function checkModule(name: string, need: string): DoctorFinding {
 }
 
 async function checkSqlite(): Promise<DoctorFinding> {
+  const module = checkModule('@photostructure/sqlite', 'stores and runs')
+  if (module.state !== 'ok') return module
   const { openDatabase } = await import('../storage/sqlite.ts')
   const dir = mkdtempSync(join(tmpdir(), 'heimdall-doctor-'))
   try {
@@ -120,13 +122,24 @@ async function checkSqlite(): Promise<DoctorFinding> {
 }
 
 async function checkConfiguration(context: Context): Promise<DoctorFinding> {
-  const config = await context.settings()
+  const config = await settingsOf(context)
+  if ('state' in config) return config
   const ignored = Object.values(config).find((setting) => setting.ignored !== undefined)?.ignored
   if (ignored !== undefined)
     return { state: 'warn', found: `${ignored.origin} is not trusted`, fix: 'read it, then: heimdall trust' }
   const origins = new Set(Object.values(config).map(({ origin }) => origin))
   origins.delete('default')
   return ok(origins.size === 0 ? 'defaults only' : `from ${[...origins].join(', ')}`)
+}
+
+async function settingsOf(context: Context): Promise<Awaited<ReturnType<Context['settings']>> | DoctorFinding> {
+  try {
+    return await context.settings()
+  } catch (error) {
+    if (!(error instanceof HeimdallError) || !error.code.startsWith('CONFIG_')) throw error
+    const found = error.message.split('\n')[0] ?? ''
+    return { state: 'fail', found, fix: error.hint ?? 'mend the file at the place that is named, or move it aside' }
+  }
 }
 
 function checkProject({ cwd, env }: Context): DoctorFinding {
