@@ -1,5 +1,5 @@
 // Real hosts behind the watch: a path that another agent holds is refused to an edit, a shell command, an MCP tool and a commit, and the model is told who holds it.
-import { readFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { installedHosts } from '../support/hosts/installed.ts'
@@ -10,11 +10,38 @@ import { temporaryProject } from '../support/project.ts'
 
 const FILESYSTEM = join(process.cwd(), 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js')
 
-/** Files that init changes and the host does not write to by itself. */
-const FILES: Record<HostName, string> = {
-  claude: '.claude/settings.json',
-  codex: '.codex/hooks.json',
-  gemini: '.gemini/settings.json',
+/** What a person has in the host's files besides: comments, a hook of somebody else, a formatting of their own. */
+const OTHERS: Record<HostName, (home: string) => void> = {
+  claude(home) {
+    mkdirSync(join(home, '.claude'), { recursive: true })
+    const hook = '{ "hooks": [ { "type": "command", "command": "true" } ] }'
+    writeFileSync(join(home, '.claude/settings.json'), `{\n\t"hooks": { "Stop": [ ${hook} ] },\r\n\t"theme":"dark" }`)
+  },
+  codex: (home) =>
+    appendFileSync(join(home, '.codex/config.toml'), '\n# mine, at the end\n[tui]\nanimations = false # slow'),
+  gemini(home) {
+    const path = join(home, '.gemini/settings.json')
+    writeFileSync(path, readFileSync(path, 'utf8').replace('{', '{ // mine\n\t"ui": { "hideBanner": true },'))
+  },
+}
+
+/** Every file below the home that is not ours, by its path. */
+function homeOf(home: string): Map<string, string> {
+  const paths = readdirSync(home, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+  return new Map(
+    paths.filter((path) => !path.startsWith(join(home, '.local/'))).map((path) => [path, readFileSync(path, 'latin1')]),
+  )
+}
+
+const differing = (one: Map<string, string>, other: Map<string, string>): string[] =>
+  [...new Set([...one.keys(), ...other.keys()])].filter((path) => one.get(path) !== other.get(path)).toSorted()
+
+/** As a host writes the file by itself: our server taken out of it, and the person's as they were. */
+function withoutOurs(written: string, before: string): string {
+  const { mcpServers } = JSON.parse(before) as { mcpServers: object }
+  return JSON.stringify({ ...(JSON.parse(written) as object), mcpServers }, null, 2)
 }
 
 describe.each(installedHosts())('%s', (name) => {
@@ -40,9 +67,11 @@ describe.each(installedHosts())('%s', (name) => {
       model,
       servers: [{ name: 'fs', command: [process.execPath, FILESYSTEM, project.root] }],
     })
-    const file = join(project.home, FILES[name])
-    const before = name === 'gemini' ? readFileSync(file, 'utf8') : undefined
+    OTHERS[name](project.home)
+    const before = homeOf(project.home)
     expect((await project.run('heimdall', ['init', name, '--yes'])).code).toBe(0)
+    const watched = homeOf(project.home)
+    const ours = differing(before, watched)
     await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'backend'])
     await project.run('heimdall', [
       'agent',
@@ -87,8 +116,20 @@ describe.each(installedHosts())('%s', (name) => {
       state: 'ok',
       found: expect.stringContaining('last called') as string,
     })
+
+    const used = homeOf(project.home)
     expect((await project.run('heimdall', ['uninstall', '--yes'])).code).toBe(0)
-    if (before !== undefined) expect(readFileSync(file, 'utf8')).toBe(before)
+    const after = homeOf(project.home)
+    // Of all that the host has in its home by now, what init put there and nothing else was touched.
+    expect(differing(used, after)).toEqual(ours)
+    const rewritten = ours.filter((path) => used.get(path) !== watched.get(path))
+    for (const path of ours)
+      expect([path, after.get(path)]).toEqual([
+        path,
+        rewritten.includes(path) ? withoutOurs(used.get(path) ?? '', before.get(path) ?? '') : before.get(path),
+      ])
+    // Claude Code keeps its own state where its servers stand; the others leave their configuration to people.
+    expect(rewritten).toEqual(name === 'claude' ? [join(project.home, '.claude.json')] : [])
     expect(
       JSON.stringify(JSON.parse((await project.run('heimdall', ['uninstall', '--json', '--dry-run'])).stdout)),
     ).toContain('"files":[]')
