@@ -3,12 +3,15 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { HOOKS } from '../../src/hosts/hooks/hook-table.ts'
+import { spine } from '../spine/spine.ts'
+import { ASKS, inPane } from '../support/hosts/in-pane.ts'
 import { installedHosts } from '../support/hosts/installed.ts'
 import { modelServer } from '../support/hosts/model-server.ts'
 import { prepareHost } from '../support/hosts/prepared.ts'
 import { expectSameVersion, keepLines } from '../support/hosts/recordings.ts'
 import { act, dialogue, type HostName, say } from '../support/hosts/script.ts'
 import { temporaryProject, type TemporaryProject } from '../support/project.ts'
+import { until } from '../support/wait.ts'
 
 /** A hook for each event that is known, which keeps what it is handed in a file of its own. */
 function addHooks(name: HostName, { home }: TemporaryProject): string {
@@ -49,6 +52,36 @@ test.each(installedHosts())('%s hands its hooks what it did when it was recorded
   keepLines(name, 'hooks.jsonl', payloads, project)
   expectSameVersion(name)
 })
+
+/** What of the kept payloads a person was asked by. */
+const asksIn = (name: HostName, kept: string): string[] =>
+  readdirSync(kept)
+    .map((file) => readFileSync(join(kept, file), 'utf8'))
+    // A file that is still empty is being written.
+    .filter((text) => text.trimEnd().endsWith('}'))
+    .map((text) => JSON.stringify(JSON.parse(text)))
+    .filter((text) => HOOKS[name].events[nameOf(text).split(' ')[0] ?? ''] === 'asks-person')
+
+test.each(installedHosts())(
+  '%s hands its hooks the question to a person as it did when it was recorded',
+  async (name) => {
+    const project = spine()
+    const model = await modelServer(
+      dialogue('make a note', [act({ shell: 'touch asked.txt', asks: true }), say('done')]),
+    )
+    const host = prepareHost(name, { project, model })
+    const kept = addHooks(name, project)
+    const flags = name === 'codex' ? ['--dangerously-bypass-hook-trust'] : []
+    const pane = await inPane({ ...host, interactive: () => host.interactive(flags) })
+    await pane.prompt('make a note')
+    await pane.see(ASKS[name])
+    const [first = ''] = await until('the hook to be called', () => {
+      const asks = asksIn(name, kept)
+      return asks.length > 0 ? asks : undefined
+    })
+    keepLines(name, 'asks.jsonl', [first], project)
+  },
+)
 
 const nameOf = (text: string): string => {
   const { hook_event_name: event, tool_name: tool = '' } = JSON.parse(text) as Record<string, string>

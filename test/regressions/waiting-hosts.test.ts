@@ -1,31 +1,16 @@
 // Who waits for a person, on streams that real hosts wrote (their names and versions are in the recordings).
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
 import { encodeJson } from '../../src/wire/encode.ts'
-import { type NeedsInput, parseState } from '../../src/wire/messages.ts'
+import type { NeedsInput } from '../../src/wire/messages.ts'
 import { type Client, sh, start } from '../supervisor/support/session.ts'
+import { castPath, keysOf, readCast } from '../support/hosts/casts.ts'
+import { PERMISSIONS, QUESTION } from '../support/hosts/prompts.ts'
+import { answers } from '../support/needs-input.ts'
 import { fixture } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
-
-const cast = (name: string): string => resolve('test/fixtures/hosts', `${name}.cast`)
-
-/** What a person typed in the recording. */
-const keysOf = (name: string): string[] =>
-  readFileSync(cast(name), 'utf8')
-    .split('\n')
-    .slice(1)
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as [number, string, string])
-    .filter(([, kind]) => kind === 'i')
-    .map(([, , keys]) => keys)
-
-/** Each change of the answer, in order. */
-function answers(client: Client): NeedsInput[] {
-  const all = client.frames.filter(({ name }) => name === 'state').map(({ payload }) => parseState(payload).needs_input)
-  return all.filter((one, i) => JSON.stringify(one) !== JSON.stringify(all[i - 1]))
-}
 
 /** The evidence of the `n`th time that somebody is needed. */
 const raised = (client: Client, n: number): Promise<NeedsInput> =>
@@ -43,7 +28,7 @@ const notNeeded = (client: Client): Promise<NeedsInput> =>
   })
 
 async function replay(name: string): Promise<Client> {
-  const session = await start([...fixture('host-replay'), cast(name)], { cols: 100, rows: 30 })
+  const session = await start([...fixture('host-replay'), castPath(name)], { cols: 100, rows: 30 })
   const client = await session.connect()
   client.subscribe({ events: true })
   // Its first byte says that it reads keys.
@@ -51,31 +36,11 @@ async function replay(name: string): Promise<Client> {
   return client
 }
 
-test.each([
-  {
-    name: 'claude-code-permissions',
-    source: 'screen',
-    evidence: ['Do you want to proceed?', 'Do you want to proceed?'],
-  },
-  {
-    name: 'claude-code-permissions-7501',
-    source: 'osc',
-    evidence: [
-      'OSC 7501: permission: approve Bash: touch first.txt',
-      'OSC 7501: permission: approve Bash: touch second.txt',
-    ],
-  },
-  { name: 'codex-permissions', source: 'osc', evidence: ['OSC 7501: permission', 'OSC 7501: permission'] },
-  {
-    name: 'gemini-permissions',
-    source: 'osc',
-    evidence: ['title: Action Required (gemini)', 'title: Action Required (gemini)'],
-  },
-])(
-  '$name: two prompts in a row are raised, held through reports of the terminal, answered, raised again',
-  async ({ name, source, evidence }) => {
-    const client = await replay(name)
-    const [prompt = '', enter = '', ...keys] = keysOf(name)
+test.each(PERMISSIONS)(
+  '$cast: two prompts in a row are raised, held through reports of the terminal, answered, raised again',
+  async ({ cast, source, evidence }) => {
+    const client = await replay(cast)
+    const [prompt = '', enter = '', ...keys] = keysOf(readCast(castPath(cast)))
     client.type(prompt)
     client.type(enter)
     for (const [i, key] of keys.entries()) {
@@ -100,11 +65,11 @@ test.each([
 )
 
 test('claude-code-question-7501: a question of the model comes with its words', async () => {
-  const client = await replay('claude-code-question-7501')
-  const [prompt = '', enter = '', key = ''] = keysOf('claude-code-question-7501')
+  const client = await replay(QUESTION.cast)
+  const [prompt = '', enter = '', key = ''] = keysOf(readCast(castPath(QUESTION.cast)))
   client.type(prompt)
   client.type(enter)
-  expect((await raised(client, 1)).evidence).toBe('OSC 7501: question: answer: Which colour shall it be? (Red · Blue)')
+  expect((await raised(client, 1)).evidence).toBe(QUESTION.evidence[0])
   client.type(key)
   await notNeeded(client)
 })
@@ -112,7 +77,7 @@ test('claude-code-question-7501: a question of the model comes with its words', 
 test('a key that is no answer: the prompt still stands and is raised again, by screen, status and title', async () => {
   for (const name of ['claude-code-permissions', 'claude-code-permissions-7501', 'gemini-permissions']) {
     const client = await replay(name)
-    const [prompt = '', enter = ''] = keysOf(name)
+    const [prompt = '', enter = ''] = keysOf(readCast(castPath(name)))
     client.type(prompt)
     client.type(enter)
     const first = await raised(client, 1)

@@ -8,7 +8,7 @@ import type { HostName } from './script.ts'
 
 const FOLDER = resolve(import.meta.dirname, '../../fixtures/recordings')
 /** `HEIMDALL_RECORD=1 npm run test:hosts` makes them anew; otherwise what hosts do now is held against them. */
-const IS_RECORDING = process.env['HEIMDALL_RECORD'] === '1'
+export const IS_RECORDING = process.env['HEIMDALL_RECORD'] === '1'
 const TEXT_CHARS_MAX = 80
 
 export const recordingPath = (host: HostName, name: string): string => join(FOLDER, host, name)
@@ -20,6 +20,11 @@ export function keepLines(host: HostName, name: string, lines: readonly string[]
   const text = `${lines.map((line) => JSON.stringify(shortened(JSON.parse(anonymous(line, project))))).join('\n')}\n`
   if (IS_RECORDING) write(host, name, text)
   expect(fieldsOf(text.split('\n')), differs(host, name)).toEqual(fieldsOf(recording(host, name).split('\n')))
+}
+
+/** What a host did now and what it did when it was recorded. */
+export function expectSame(host: HostName, name: string, [now, recorded]: readonly unknown[]): void {
+  expect(now, differs(host, name)).toEqual(recorded)
 }
 
 const differs = (host: HostName, name: string): string =>
