@@ -66,6 +66,8 @@ const groups = [
     name: 'session-files',
     test: /src\/sessions\/session-files\.ts$|src\/wire\/(exit-record|json-text|pid-file|session-paths)\.ts$|src\/session-folder\.ts$|src\/cli\/commands\/session\/socket-dir\.ts$/,
   },
+  // The glance at a text that goes on record: every start takes it, and whatever writes events.
+  { name: 'secret-hint', test: /src\/(events\/(secret-hint|issuers)|runs\/redacted)\.ts$/ },
   // What starts a session and settles a lost one.
   {
     name: 'sessions',
@@ -96,7 +98,7 @@ const groups = [
   // Which runs there are: whoever starts one, keeps one or looks at all.
   {
     name: 'open-runs',
-    test: /src\/spine\/(kept-run|open-runs|session-name)\.ts$|src\/coordination\/who\/outcome\.ts$/,
+    test: /src\/spine\/(kept-run|open-runs|session-name)\.ts$|src\/runs\/questions-path\.ts$|src\/coordination\/who\/outcome\.ts$/,
   },
   // What a look at the fleet takes, without what it finds nothing of most of the time.
   {
@@ -106,6 +108,8 @@ const groups = [
   { name: 'fleet-text', test: /src\/cli\/render\/(fleet-text|glyphs)\.ts$/ },
   // What `heimdall run` begins with, and what it loads while git looks.
   { name: 'run', test: /src\/spine\/worktree-state\.ts$|src\/cli\/commands\/(run|policy\/run-policy)\.ts$/ },
+  // What looks closely for secrets, where a glance has found a sign of one.
+  { name: 'redaction', test: /src\/events\/redact\.ts$/ },
   // What starts a run takes, and its keeper too.
   {
     name: 'opened-run',
@@ -129,8 +133,14 @@ async function loaderText() {
 /** The chunks of the groups above: starts load them. */
 const groupChunks = () =>
   readdirSync('dist/chunks').filter((file) =>
-    groups.some(({ name }) => new RegExp(`^${name}-[\\w-]{8}\\.cjs$`).test(file)),
+    [...groups, { name: 'rolldown-runtime' }].some(({ name }) => new RegExp(`^${name}-[\\w-]{8}\\.cjs$`).test(file)),
   )
+
+/** One character past Latin-1 makes the engine keep the whole text with two bytes for each: twice the memory to fill at every start. In strings, templates and expressions the escape means the same. */
+function writeAscii(path) {
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/[^\x00-\x7f]/g, escaped))
+}
 
 built.forget()
 rmSync('dist', { recursive: true, force: true })
@@ -161,9 +171,9 @@ for (const [name, path] of [
 ])
   await bundle({ [name]: path }, { file: `dist/${name}.cjs`, format: 'cjs', codeSplitting: false })
 writeFileSync('dist/session.cjs', `${loader}(__dirname,require)("./chunks/session-process.cjs");\n`)
-execFileSync(process.execPath, ['scripts/bytecode.mjs', 'dist', 'session-process.cjs', ...groupChunks()], {
-  stdio: 'inherit',
-})
+const started = ['session-process.cjs', ...groupChunks()]
+for (const name of started) writeAscii(`dist/chunks/${name}`)
+execFileSync(process.execPath, ['scripts/bytecode.mjs', 'dist', ...started], { stdio: 'inherit' })
 await bundle(
   { client: 'src/client/index.ts', canonical: 'src/canonical/index.ts' },
   { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },

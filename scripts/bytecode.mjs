@@ -8,16 +8,12 @@ const [dist, ...names] = process.argv.slice(2)
 const code = join(dist, 'code', `${process.version}-${process.platform}-${process.arch}`)
 mkdirSync(code, { recursive: true })
 for (const name of names) {
-  const source = readFileSync(join(dist, 'chunks', name))
+  const source = readFileSync(join(dist, 'chunks', name), 'utf8')
+  const text = `(function (exports, require, module, __filename, __dirname) { ${source}\n});`
   // All functions, and not only those that run first. The engine takes bytecode only under the flags that it was made with.
   v8.setFlagsFromString('--no-lazy')
-  const script = new vm.Script(
-    `(function (exports, require, module, __filename, __dirname) { ${source.toString('utf8')}\n});`,
-    {
-      filename: name,
-    },
-  )
+  const script = new vm.Script(text, { filename: name })
   v8.setFlagsFromString('--lazy')
   // Behind the text, so that whoever loads it can tell that it is of this one.
-  writeFileSync(join(code, name), Buffer.concat([source, script.createCachedData()]))
+  writeFileSync(join(code, name), Buffer.concat([Buffer.from(text), script.createCachedData()]))
 }

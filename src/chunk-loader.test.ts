@@ -72,15 +72,12 @@ test('this engine takes the bytecode of the build', () => {
   expect(names.length).toBeGreaterThan(10)
   for (const name of names) {
     const source = readFileSync(join('dist/chunks', name))
+    const text = `(function (exports, require, module, __filename, __dirname) { ${source.toString('utf8')}\n});`
     const file = readFileSync(join(folder, name))
-    expect([name, file.subarray(0, source.length).equals(source)]).toEqual([name, true])
-    const script = new Script(
-      `(function (exports, require, module, __filename, __dirname) { ${source.toString('utf8')}\n});`,
-      {
-        filename: name,
-        cachedData: file.subarray(source.length),
-      },
-    )
+    expect([name, file.toString('utf8', 0, text.length) === text]).toEqual([name, true])
+    // A single letter past Latin-1 doubles what a start has to put into memory.
+    expect([name, source.every((byte) => byte < 0x80)]).toEqual([name, true])
+    const script = new Script(text, { filename: name, cachedData: file.subarray(text.length) })
     expect([name, script.cachedDataRejected]).toEqual([name, false])
   }
 })

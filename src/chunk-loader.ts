@@ -35,23 +35,22 @@ export function chunkLoader(dist: string, otherwise: Require): Require {
 const CODE = `code/${process.version}-${process.platform}-${process.arch}`
 
 /** As Node wraps a CommonJS module, and as the build compiles it. */
-const wrapped = (source: string): string =>
-  `(function (exports, require, module, __filename, __dirname) { ${source}\n});`
+const BEFORE = '(function (exports, require, module, __filename, __dirname) { '
+const AFTER = '\n});'
 
 function compiled(filename: string, code: string): Body {
   const source = readFileSync(filename)
-  const cachedData = bytecodeOf(source, ifThere(code))
-  const script = new Script(wrapped(source.toString('utf8')), {
+  const file = ifThere(code)
+  const length = BEFORE.length + source.length + AFTER.length
+  const isOfText =
+    file?.subarray(BEFORE.length, BEFORE.length + source.length).equals(source) === true && file.length > length
+  // Taken wrapped from beside its bytecode: put together here, it would be in memory twice, and a start have its garbage collected once more.
+  const script = new Script(isOfText ? file.toString('utf8', 0, length) : BEFORE + source.toString('utf8') + AFTER, {
     filename,
-    ...(cachedData === undefined ? {} : { cachedData }),
+    ...(isOfText ? { cachedData: file.subarray(length) } : {}),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   })
   return script.runInThisContext() as Body
-}
-
-/** It stands behind the text that it was made of: of a text, the engine itself compares no more than the length. */
-function bytecodeOf(source: Buffer, file: Buffer | undefined): Buffer | undefined {
-  return file?.subarray(0, source.length).equals(source) === true ? file.subarray(source.length) : undefined
 }
 
 function ifThere(path: string): Buffer | undefined {

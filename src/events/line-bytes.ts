@@ -1,5 +1,5 @@
 // Where lines of events are put together as bytes: most of a line is copied from parts that are made once, and no string is made of it.
-import { SUSPECTS } from './suspects.ts'
+import { suspects } from './suspects.ts'
 
 const FIRST_BYTES = 16 << 10
 /** A burst may need more; memory past this is given back when the burst is over. */
@@ -91,7 +91,7 @@ export class LineBytes {
   escaped({ buffer, from, to }: Piece): boolean {
     this.#reserve((to - from) * 2)
     const bytes = this.#bytes
-    const { pairs, firsts } = SUSPECTS
+    const { pairs, firsts } = suspects()
     let at = this.#at
     let before = 0
     let last = 0

@@ -5,7 +5,8 @@ import { LOG_LINE_BYTES_MAX, MAX_PREVIEW_BYTES } from '../limits.ts'
 import { KnownSecrets } from '../known-secrets/known-secrets.ts'
 import { LineBytes } from './line-bytes.ts'
 import { cutAtBytes, putPreview } from './preview.ts'
-import { createRedact, type Redact, REDACTED } from './redact.ts'
+import { createRedact, type Redact } from './redact.ts'
+import { REDACTED } from './secret-hint.ts'
 
 const redact = createRedact(new KnownSecrets(['the-known-secret']))
 const asItIs: Redact = Object.assign((text: string) => text, { known: null, beginning: String })

@@ -2,7 +2,8 @@
 import { MAX_PREVIEW_BYTES } from '../limits.ts'
 import { jsonString } from './json-text.ts'
 import type { LineBytes, Piece } from './line-bytes.ts'
-import { type Redact, REDACTED } from './redact.ts'
+import type { Redact } from './redact.ts'
+import { REDACTED } from './secret-hint.ts'
 
 /** What is read past the cut, so that a secret that lies across it is seen whole and taken out. */
 const MARGIN_BYTES = 4_096

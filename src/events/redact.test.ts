@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { scaled } from '../../test/support/scale.ts'
 import { KnownSecrets } from '../known-secrets/known-secrets.ts'
-import { createRedact, REDACTED } from './redact.ts'
+import { createRedact } from './redact.ts'
+import { REDACTED } from './secret-hint.ts'
 
 const redact = createRedact()
 

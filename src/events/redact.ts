@@ -1,22 +1,12 @@
 // What looks like a secret is taken out before anything is written.
-import { ISSUERS } from './issuers.ts'
 import { withoutJsonSecrets } from './json-secrets.ts'
 import type { KnownSecrets } from '../known-secrets/known-secrets.ts'
 import { StreamRedactor, withoutSecrets } from '../known-secrets/stream-redactor.ts'
 import { withoutCarried } from './secret-carriers.ts'
+import { REDACTED, SIGNS } from './secret-hint.ts'
 
-/** Written in place of a secret. */
-export const REDACTED = '[REDACTED]'
-
-// Cheap test for most texts: no word that names a secret, no beginning of a token, no address, nothing that hides letters.
-const HINT = new RegExp(
-  [
-    'pass|pwd|secret|token|cred|auth|cookie|key|jwt|otp|pin|dsn|session|conn|bearer|basic|digest',
-    String.raw`mysql|mariadb|redis-cli|-u|sig|://|slack|discord|telegram|\\u|\p{Cf}`,
-    ...ISSUERS.flatMap(({ begins }) => begins).map((begin) => begin.replaceAll('.', String.raw`\.`)),
-  ].join('|'),
-  'iu',
-)
+// Cheap test for most texts: no sign of a secret, nothing that hides letters.
+const HINT = new RegExp([...SIGNS, String.raw`\p{Cf}`].join('|'), 'iu')
 
 /** Secrets that show by their shape or by the word before them. */
 function clean(text: string): string {

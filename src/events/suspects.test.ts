@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { LineBytes } from './line-bytes.ts'
 import { createRedact } from './redact.ts'
+import { mayHoldSecret } from './secret-hint.ts'
 
 const around = fc.stringMatching(/^[ -~]{0,40}$/)
 const secret = fc.oneof(
@@ -48,6 +49,7 @@ test('what the look takes out, the glance stops', () => {
       const text = `${before} ${value} ${after}`
       fc.pre(redact(text) !== text)
       expect(isPassed(text)).toBe(false)
+      expect(mayHoldSecret(text)).toBe(true)
     }),
     { numRuns: 2_000 },
   )
@@ -60,4 +62,9 @@ test('ordinary text passes', () => {
     '{}',
   ])
     expect(isPassed(text)).toBe(true)
+})
+
+test('a command line without a sign of one is not looked at; letters that may hide others are', () => {
+  expect(mayHoldSecret('claude --model opus src/api.ts')).toBe(false)
+  expect(mayHoldSecret('to\u200bken=hunter22')).toBe(true)
 })

@@ -37,7 +37,10 @@ class Suspects {
   }
 }
 
-export const SUSPECTS = new Suspects()
+let made: Suspects | undefined
+
+/** Made when the first text is looked at: whoever writes none of somebody else's need not wait for it. */
+export const suspects = (): Suspects => (made ??= new Suspects())
 
 function inAnyCase(text: string): readonly string[] {
   return text

@@ -14,7 +14,10 @@ interface NewRun extends Pick<KeptRun, 'agent' | 'project' | 'session'> {
   readonly before: WorktreeState | null
 }
 
-export function firstSheet(wish: RunWish, { runId, agent, project, session, variables, before }: NewRun): KeptRun {
+export async function firstSheet(
+  wish: RunWish,
+  { runId, agent, project, session, variables, before }: NewRun,
+): Promise<KeptRun> {
   return {
     v: 1,
     identity: { run_id: runId, ...identityOf(wish, variables, session.id) },
@@ -23,7 +26,7 @@ export function firstSheet(wish: RunWish, { runId, agent, project, session, vari
       started_at: new Date(wish.clock.wallMs()).toISOString(),
       mode: wish.policy.mode,
       policy: wish.policy.ref,
-      meta: metaOf(wish, project, before),
+      meta: await metaOf(wish, project, before),
     },
     agent,
     project,
@@ -41,12 +44,12 @@ function identityOf({ env, session, note }: RunWish, variables: readonly EnvEntr
 }
 
 /** What people ask afterwards (seed 004 §1.4: freeform). */
-function metaOf({ session, task }: RunWish, project: Project, before: WorktreeState | null) {
+async function metaOf({ session, task }: RunWish, project: Project, before: WorktreeState | null) {
   return {
     project: project.root,
     cwd: session.cwd,
-    program: redacted(session.command[0] ?? ''),
-    ...(task === undefined ? {} : { task: redacted(task) }),
+    program: await redacted(session.command[0] ?? ''),
+    ...(task === undefined ? {} : { task: await redacted(task) }),
     commit: before?.commit ?? null,
     branch: before?.branch ?? null,
     dirty: before?.dirty.map(([path]) => path) ?? null,

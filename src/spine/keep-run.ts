@@ -189,7 +189,7 @@ class Keeper {
     const { dir, id } = this.#run.session
     try {
       const line = (await askInfo(dir, id, STATUS_ANSWER_MS))?.last_line
-      return line === undefined ? undefined : redacted(line)
+      return line === undefined ? undefined : await redacted(line)
     } catch (error) {
       this.#how.note(`the screen cannot be seen: ${String(error)}`)
       return undefined

@@ -107,7 +107,7 @@ async function start(
     env,
   )
   const before = (await (place === undefined ? worktree : lookAtWorktree(project, env, GIT_AT_START_MS))) ?? null
-  const kept = firstSheet(wish, {
+  const kept = await firstSheet(wish, {
     runId,
     agent: { agent_id: agentId, haid, epoch },
     project,
@@ -121,14 +121,14 @@ async function start(
   undo.push(() => undoOpening(run))
   await openOwnedRun(run, clock)
   if (wish.task !== undefined) {
-    const task = redacted(wish.task)
+    const task = await redacted(wish.task)
     const { startTask } = await import('../coordination/tasks.ts')
     await startTask(room, { kind: 'agent', haid, secret }, { taskId: task, title: task })
   }
   const options: SessionOptions = {
     ...session,
     id,
-    shownCommand: redactedWords(session.command),
+    shownCommand: await redactedWords(session.command),
     env: [...session.env, ...variables],
     recordPath: wish.records ? join(runDir, 'terminal.cast') : null,
     keeper: [process.execPath, wish.keeper, sheet],

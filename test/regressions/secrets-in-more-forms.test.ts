@@ -1,7 +1,8 @@
 // Secrets that came through in forms that people and programs use every day, and texts that must stay readable (seed 004 §4.1).
 import { expect, test } from 'vitest'
 import { LineBytes } from '../../src/events/line-bytes.ts'
-import { createRedact, REDACTED } from '../../src/events/redact.ts'
+import { createRedact } from '../../src/events/redact.ts'
+import { REDACTED } from '../../src/events/secret-hint.ts'
 import { scaled } from '../support/scale.ts'
 
 const redact = createRedact()

@@ -5,7 +5,8 @@ import type { EventText } from '../../events/event-text.ts'
 import type { KnownSecrets } from '../../known-secrets/known-secrets.ts'
 import { StreamRedactor } from '../../known-secrets/stream-redactor.ts'
 import { cutAtBytes } from '../../events/preview.ts'
-import { createRedact, REDACTED } from '../../events/redact.ts'
+import { createRedact } from '../../events/redact.ts'
+import { REDACTED } from '../../events/secret-hint.ts'
 
 const NEWLINE = 0x0a
 /** An unfinished line of upstream's is kept back this long; then it goes out as it is. */

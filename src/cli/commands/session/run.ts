@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { HeimdallError } from '../../../errors.ts'
 import { listSessions } from '../../../sessions/session-files.ts'
+import { redactedWords } from '../../../runs/redacted.ts'
 import { resolveOptions, type SessionOptions } from '../../../wire/session-options.ts'
 import { handOver, startSession } from '../../../sessions/start.ts'
 import type { StartedSession } from '../../../wire/handover.ts'
@@ -76,11 +77,9 @@ const located = (options: SessionOptions, { id, socket }: StartedSession) => ({
 
 async function optionsFrom(context: Context, { flags, rest }: InputOf<typeof row>): Promise<SessionOptions> {
   const { socketDir, ...options } = await startOptions(context, flags, rest)
-  // Loaded while the session's process comes up.
-  const { redactedWords } = await import('../../../runs/redacted.ts')
   return resolveOptions({
     ...options,
-    shownCommand: redactedWords(rest),
+    shownCommand: await redactedWords(rest),
     socketDir,
     id: flags.id ?? freeId(socketDir, rest[0] ?? ''),
     recordPath: flags.record === undefined ? null : context.resolve(flags.record),
