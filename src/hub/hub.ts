@@ -27,6 +27,7 @@ import { loginRoutes } from './routes/login.ts'
 import { programRoutes } from './routes/program.ts'
 import { Screens } from './terminals/screens.ts'
 import { serveTerminal } from './terminals/terminal-socket.ts'
+import { Watchers } from './terminals/watchers.ts'
 import { hasSession, wayToSession } from './terminals/way-to-session.ts'
 
 export interface HubOptions {
@@ -65,6 +66,7 @@ class Hub implements RunningHub {
   readonly #projects: Projects
   readonly #visitors: Visitors
   readonly #screens: Screens
+  readonly #watchers = new Watchers()
   readonly #book: CallBook
   readonly #hooks: Hooks
   readonly #secret = randomBytes(32).toString('base64url')
@@ -234,7 +236,9 @@ class Hub implements RunningHub {
       const { clock, isReadOnly } = this.#options
       const reach = (): Promise<Endpoint> => wayToSession(found.agent, { room: found.room, clock })
       this.#sockets.handleUpgrade(request, socket, head, (browser) => {
-        serveTerminal(browser, { reach, sessionId, mayType: !isReadOnly, clock }).catch(this.#onBug)
+        serveTerminal(browser, { reach, sessionId, mayType: !isReadOnly, clock, watchers: this.#watchers }).catch(
+          this.#onBug,
+        )
       })
     })
   }

@@ -57,6 +57,8 @@ test('an agent that asks is shown, looked at, answered in place, and leaves the 
   const terminal = await browser.terminal('/api/terminals/amber-otter')
   await terminal.shows('Keep it?')
   await terminal.hears('live')
+  // One page looks; what draws its thumbnails and keeps the run is nobody.
+  expect(await terminal.hears('keyboard')).toMatchObject({ yours: false, watching: 1 })
   terminal.type('n')
   expect(await terminal.hears('error')).toMatchObject({ code: 'SESSION_REFUSED' })
 

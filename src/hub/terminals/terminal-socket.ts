@@ -10,6 +10,7 @@ import { pause } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
 import { HUB_TERMINAL_QUEUE_BYTES } from '../../limits.ts'
 import { type TerminalFromBrowser, terminalFromBrowser, type TerminalFromHub } from '../contract.ts'
+import type { Watchers } from './watchers.ts'
 
 export interface TerminalOptions {
   /** Over ssh this takes a while, and may fail: whoever looks is told why. */
@@ -18,6 +19,7 @@ export interface TerminalOptions {
   /** Whether the keyboard may be taken. */
   readonly mayType: boolean
   readonly clock: Clock
+  readonly watchers: Watchers
 }
 
 /** Until the session ends or the browser goes. */
@@ -42,6 +44,9 @@ class BrowserTerminal {
   #typing: Promise<SessionConnection> | undefined
   /** What the browser sends is done in order. */
   #turn: Promise<void> = Promise.resolve()
+  /** A connection that has said how large its window is counts as a terminal. */
+  #isFitted = false
+  #leave: () => void = () => undefined
 
   constructor(socket: WebSocket, options: TerminalOptions) {
     this.#socket = socket
@@ -53,7 +58,7 @@ class BrowserTerminal {
   }
 
   async show(): Promise<void> {
-    const { sessionId, mayType } = this.#options
+    const { sessionId, mayType, watchers } = this.#options
     const connection = await this.#connect()
     this.#watching = connection
     if (this.#isGone()) {
@@ -69,9 +74,14 @@ class BrowserTerminal {
       replayEnd: true,
       viewer: true,
     })
-    const { cols, rows, title, alive, clients } = await connection.info()
+    const { cols, rows, title, alive, viewers } = await connection.info()
     this.say({ type: 'hello', session_id: sessionId, cols, rows, title, alive, may_type: mayType })
-    this.say({ type: 'keyboard', yours: false, watching: clients })
+    if (this.#isGone()) return
+    this.#leave = watchers.join(sessionId, {
+      viewers: () => (this.#isFitted ? 2 : 1),
+      onCount: (watching) => this.say({ type: 'keyboard', yours: this.#typing !== undefined, watching }),
+    })
+    watchers.counted(sessionId, viewers ?? 0)
     for await (const event of events) {
       this.#tell(event)
       await this.#room()
@@ -90,6 +100,8 @@ class BrowserTerminal {
   }
 
   close(): void {
+    this.#leave()
+    this.#leave = () => undefined
     this.#watching?.close()
     void this.#giveBack()
     this.#socket.close()
@@ -169,10 +181,12 @@ class BrowserTerminal {
       case 'keyboard':
         if (message.take) await this.#take()
         else await this.#giveBack()
-        await this.#sayWhoTypes()
+        // One that was given back may be counted by the session a little longer, so it is not asked.
+        this.#options.watchers.tell(this.#options.sessionId)
         return
       case 'resize':
         await (await this.#keyboard()).resize({ cols: message.cols, rows: message.rows })
+        this.#isFitted = true
         return
       case 'paste': {
         const keyboard = await this.#keyboard()
@@ -199,6 +213,7 @@ class BrowserTerminal {
   async #giveBack(): Promise<void> {
     const typing = this.#typing
     this.#typing = undefined
+    this.#isFitted = false
     // One that could not be opened has nothing to close, and whoever took it was told.
     await typing?.then(
       (connection) => connection.close(),
@@ -212,11 +227,6 @@ class BrowserTerminal {
         hint: 'take the keyboard first',
       })
     return await this.#typing
-  }
-
-  async #sayWhoTypes(): Promise<void> {
-    const clients = (await this.#watching?.info())?.clients ?? 0
-    this.say({ type: 'keyboard', yours: this.#typing !== undefined, watching: clients })
   }
 }
 
