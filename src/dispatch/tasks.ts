@@ -82,10 +82,15 @@ export async function cancelTask(room: Coordination, taskId: string, why: string
 }
 
 /** A person's word puts a task that waits for one back into the queue; what it has cost stays on its budget. */
-export async function retryTask(room: Coordination, taskId: string, budget?: number): Promise<DispatchedTask> {
+export async function retryTask(
+  room: Coordination,
+  taskId: string,
+  budget?: number,
+  by: Parameters<typeof changeAsOther>[1] = { kind: 'system' },
+): Promise<DispatchedTask> {
   if (budget !== undefined && budget <= 0)
     throw new HeimdallError('DISPATCH_INVALID', `a budget of ${budget} tokens: nothing could be done with it`)
-  return changeAsOther(room, { kind: 'system' }, ({ rows, record }) => {
+  return changeAsOther(room, by, ({ rows, record }) => {
     const task = rows.task(taskId)
     if (!isDispatched(task)) throw notDispatched(taskId)
     if (task.state !== 'triage' && task.state !== 'parked')

@@ -168,7 +168,18 @@ export const waitAnswer = z.object({
   answer_id: z.string(),
   label: z.string(),
   /** `type`: goes into the session as keys. The others are recorded where the question lies. */
-  act: z.enum(['type', 'allow', 'deny', 'ack', 'approve_pin', 'wait', 'ask_holder']),
+  act: z.enum([
+    'type',
+    'allow',
+    'deny',
+    'ack',
+    'approve_pin',
+    'wait',
+    'ask_holder',
+    'answer_task',
+    'retry_task',
+    'cancel_task',
+  ]),
   /** At most one: the amber button. */
   is_first: z.boolean(),
   needs_text: z.boolean(),
@@ -187,6 +198,7 @@ export const wait = z.object({
   agent_id: z.string().nullable(),
   session_id: z.string().nullable(),
   run_id: z.string().nullable(),
+  /** What it is about: the task whose worker asks, or that the agent is at. */
   task: z.string().nullable(),
   /** One line for the list. */
   title: z.string(),
@@ -575,7 +587,7 @@ export const tokensReply = z.object({
   waits_cost: z.object({ cost_usd: z.number(), waits: count, how: z.string() }).nullable(),
 })
 
-// ---- tasks: GET /api/tasks, GET /api/tasks/:task/routing, POST /api/tasks, POST /api/tasks/:task/{cancel,retry}, POST /api/workers/:worker/drain
+// ---- tasks: GET /api/tasks, GET /api/tasks/:task/routing, POST /api/tasks, POST /api/tasks/:task/{answer,cancel,retry}, POST /api/workers/:worker/drain
 
 export const taskRow = z.object({
   task_id: z.string(),
@@ -619,6 +631,8 @@ export const routingReply = z.object({
     }),
   ),
 })
+/** POST /api/tasks/:task/answer: to what its worker asks. */
+export const taskAnswerRequest = z.strictObject({ text: z.string().min(1).max(16_384) })
 export const dispatchRequest = z.strictObject({
   title: z.string().min(1).max(200),
   brief: z.string().min(1).max(65_536),

@@ -2,6 +2,7 @@
 import { HeimdallError } from '../errors.ts'
 import { Acts } from './acts/acts.ts'
 import { TaskActs } from './acts/task-acts.ts'
+import { RepositoryFiles } from './facts/repository-files.ts'
 import { RunsOfProject } from './facts/run-project.ts'
 import { ProjectLive } from './live/project-live.ts'
 import { type ProjectOptions, ProjectRoom } from './project-room.ts'
@@ -15,6 +16,7 @@ export interface ShownProject {
   readonly room: ProjectRoom
   readonly live: ProjectLive
   readonly runs: RunsOfProject
+  readonly files: RepositoryFiles
   readonly acts: Acts
   readonly tasks: TaskActs
 }
@@ -39,6 +41,7 @@ export class Projects {
     const known = this.#shown.get(room.id)
     if (known !== undefined) return known
     const { env, clock, project } = options.fleet
+    const tasks = new TaskActs({ room, person: this.#person, version: this.#version, note: options.note })
     const shown: ShownProject = {
       room,
       live: new ProjectLive(room, clock, this.#screens),
@@ -48,8 +51,9 @@ export class Projects {
         env,
         rootHaid: projectHaid(project, env, readMachine()),
       }),
-      acts: new Acts({ room, person: this.#person, clock }),
-      tasks: new TaskActs({ room, person: this.#person, version: this.#version, note: options.note }),
+      files: new RepositoryFiles(room.root, env),
+      acts: new Acts({ room, person: this.#person, clock, tasks }),
+      tasks,
     }
     this.#shown.set(room.id, shown)
     this.#linked.push(this.#link(room, options.note))

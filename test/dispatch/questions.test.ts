@@ -1,7 +1,6 @@
 // A worker that cannot go on without a person: what our orchestrator makes of such a peer, and what our worker tells of its own.
-import { type Message, type Part, Role, type Task, TaskState } from '@a2a-js/sdk'
+import { type Message, Role, type Task, TaskState } from '@a2a-js/sdk'
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client'
-import { AgentEvent, type AgentExecutor } from '@a2a-js/sdk/server'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import type { Coordination } from '../../src/coordination/coordination.ts'
@@ -15,85 +14,10 @@ import { cancelTask, showTask, waitsForPerson } from '../../src/dispatch/tasks.t
 import { openRoom } from '../coordination/room.ts'
 import { until } from '../support/wait.ts'
 import type { Json } from '../support/shim-client.ts'
+import { Asking, textPart } from './asking-peer.ts'
 import { fleet } from './dispatch-kit.ts'
 import { stockServer } from './stock-server.ts'
 import { contractOf, ownWorker } from './worker-in-process.ts'
-
-const textPart = (value: string): Part => ({
-  content: { $case: 'text', value },
-  metadata: undefined,
-  filename: '',
-  mediaType: '',
-})
-
-const wordsIn = ({ parts }: Message): string =>
-  parts.map(({ content }) => (content?.$case === 'text' ? content.value : '')).join('')
-
-/** Asks before it does anything, as the SDK has it: a state, a message, and the end of the turn. */
-class Asking implements AgentExecutor {
-  readonly heard: string[] = []
-  readonly #asks: TaskState
-  readonly #questions: string[]
-  goOn: () => void = () => undefined
-
-  constructor(asks: TaskState, questions: readonly string[]) {
-    this.#asks = asks
-    this.#questions = [...questions]
-  }
-
-  execute: AgentExecutor['execute'] = async ({ taskId, contextId, userMessage, task }, bus) => {
-    this.heard.push(wordsIn(userMessage))
-    const say = (state: TaskState, text: string): void =>
-      bus.publish(
-        AgentEvent.statusUpdate({
-          taskId,
-          contextId,
-          status: {
-            state,
-            timestamp: undefined,
-            message: {
-              messageId: `a-${this.heard.length}`,
-              contextId,
-              taskId,
-              role: Role.ROLE_AGENT,
-              parts: [textPart(text)],
-              metadata: undefined,
-              extensions: [],
-              referenceTaskIds: [],
-            },
-          },
-          metadata: undefined,
-        }),
-      )
-    const finish = (): void => {
-      say(TaskState.TASK_STATE_COMPLETED, `done with: ${this.heard.at(-1) ?? ''}`)
-      bus.finished()
-    }
-    if (task === undefined)
-      bus.publish(
-        AgentEvent.task({
-          id: taskId,
-          contextId,
-          artifacts: [],
-          history: [],
-          metadata: undefined,
-          status: { state: TaskState.TASK_STATE_WORKING, message: undefined, timestamp: undefined },
-        }),
-      )
-    const question = this.#questions.shift()
-    if (question === undefined) return finish()
-    say(this.#asks, question)
-    // What is authorised is authorised elsewhere: nobody sends a message for it.
-    if (this.#asks === TaskState.TASK_STATE_AUTH_REQUIRED) {
-      await new Promise<void>((resolve) => {
-        this.goOn = resolve
-      })
-      finish()
-    } else bus.finished()
-  }
-
-  cancelTask: AgentExecutor['cancelTask'] = async () => undefined
-}
 
 function orchestrate(room: Coordination, url: string): { stop: () => Promise<void> } {
   const peer = new A2aPeer({ name: 'stock', url, token: () => undefined, clock: systemClock, note: () => undefined })

@@ -30,6 +30,8 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
     if (open !== undefined) setKept(open)
   }, [open])
   const shown = open ?? (kept?.wait_id === selected ? kept : undefined) ?? waits[0]
+  // The worker of a task may be an agent of no session here.
+  const hasSession = useWatch(({ agents }) => shown?.agent_id != null && agents.has(shown.agent_id))
   sameInTerminal('heimdall status')
 
   const move = (by: number): void => {
@@ -42,7 +44,7 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
     j: () => move(1),
     k: () => move(-1),
     ...(shown !== undefined &&
-      shown.agent_id !== null && {
+      hasSession && {
         t: () => go(placeLink('session', shown.agent_id)),
         Enter: () => go(placeLink('session', shown.agent_id)),
       }),

@@ -22,6 +22,15 @@ const ASKS: Readonly<Record<Wait['kind'], string>> = {
   tool_changed: 'A tool is not what it was when a person approved it',
 }
 
+/** Of a task whose worker asks, wherever that runs. */
+const TASK_ASKS: Partial<Record<Wait['kind'], string>> = {
+  permission: 'Its worker must be allowed something, and only where it runs; the task goes on by itself then',
+  question: 'Its worker asks',
+  needs_input: 'The task was given up on',
+}
+
+export const isOfTask = ({ evidence }: Wait): boolean => evidence.source === 'task'
+
 interface WaitDetailProps {
   readonly wait: Wait
   readonly next: Wait | undefined
@@ -59,7 +68,12 @@ export function WaitDetail({ wait, next, isGone = false, isPhone = false }: Wait
               <span className="cut">seen by {wait.evidence.source}</span>
             </p>
           </div>
-          {wait.agent_id !== null && (
+          {isOfTask(wait) && wait.task !== null && (
+            <a className="button" href={placeLink('tasks', wait.task)}>
+              Open task
+            </a>
+          )}
+          {agent !== undefined && (
             <Button icon="terminal" after="t" onPress={open}>
               Open session
             </Button>
@@ -68,8 +82,8 @@ export function WaitDetail({ wait, next, isGone = false, isPhone = false }: Wait
         </header>
       )}
       <div className={wait.kind === 'collision' ? 'ask harm' : 'ask'}>
-        <p className="second">{ASKS[wait.kind]}</p>
-        <p className={wait.kind === 'permission' ? 'asked mono' : 'asked'} dir="auto">
+        <p className="second">{(isOfTask(wait) ? TASK_ASKS[wait.kind] : undefined) ?? ASKS[wait.kind]}</p>
+        <p className={wait.kind === 'permission' && !isOfTask(wait) ? 'asked mono' : 'asked'} dir="auto">
           {wait.asked}
         </p>
         {isPhone && (
@@ -79,7 +93,7 @@ export function WaitDetail({ wait, next, isGone = false, isPhone = false }: Wait
           </p>
         )}
         {!isGone && <Answers wait={wait} isShort={isPhone} withKeys={!isPhone} />}
-        {isPhone && wait.agent_id !== null && (
+        {isPhone && agent !== undefined && (
           <Button icon="terminal" onPress={open}>
             See its screen
           </Button>

@@ -3,12 +3,15 @@ import { type ReactNode, useState } from 'react'
 import type { RoutingReply, TaskRow, TasksReply } from '../../../src/hub/contract.ts'
 import { HubError, post, segment } from '../live/api.ts'
 import { useEvery, useHub, useHubNow, useOnLog, useWatch } from '../live/hooks.ts'
-import { useWhyOff } from '../needs-you/answers.tsx'
+import { Answers, useWhyOff } from '../needs-you/answers.tsx'
+import { isOfTask } from '../needs-you/wait-detail.tsx'
 import { AgentName } from '../parts/agent-mark.tsx'
 import { Button } from '../parts/controls.tsx'
 import { Empty, Part } from '../parts/days.tsx'
 import { clock, clockWithSeconds, tokenCount } from '../parts/format.ts'
 import { Icon, type IconName } from '../parts/icons.tsx'
+import { StateWord } from '../parts/state.tsx'
+import { whoWaits } from '../parts/words.ts'
 import { sameInTerminal } from '../shell/foot.tsx'
 import { useKeys } from '../shell/keys.ts'
 import { go, placeLink } from '../shell/place.ts'
@@ -41,6 +44,9 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
   const tasks = loaded.data?.tasks ?? []
   const shown =
     tasks.find(({ task_id }) => task_id === selected) ?? tasks.find(({ state }) => state === 'placing') ?? tasks[0]
+  const waits = useWatch((watch) => watch.waits)
+  const asks = waits.find((wait) => isOfTask(wait) && wait.task === shown?.task_id)
+  const now = useHubNow()
   const move = (by: number): void => {
     const at = tasks.findIndex((task) => task === shown)
     const next = tasks[Math.min(tasks.length - 1, Math.max(0, at + by))]
@@ -87,6 +93,19 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
         </Part>
       </section>
       <WorkerList workers={loaded.data?.workers ?? []} />
+      {asks !== undefined && shown !== undefined && (
+        <section className="pane task-asks" aria-label={`What ${shown.task_id} waits for`}>
+          <div className="ask">
+            <p className="second">
+              {whoWaits(asks)} asks about {shown.task_id}, since {clock(asks.since, now)}
+            </p>
+            <p className="asked" dir="auto">
+              {asks.asked}
+            </p>
+            <Answers wait={asks} />
+          </div>
+        </section>
+      )}
       {shown !== undefined && <Routing key={shown.task_id} task={shown} onActed={loaded.reload} />}
       {isDraining && (
         <DrainDialog
@@ -184,7 +203,9 @@ function TaskTable({
 
 function TaskState({ task }: { readonly task: TaskRow }): ReactNode {
   const agent = useWatch((watch) => (task.worker === null ? undefined : watch.agents.get(task.worker)))
+  const asks = useWatch(({ waits }) => waits.some((wait) => isOfTask(wait) && wait.task === task.task_id))
   const { word, glyph, tone } = STATE[task.state]
+  if (asks) return <StateWord state="needs_you" />
   if (task.state === 'running' && (agent?.state === 'done' || agent?.state === 'failed'))
     return (
       <span className="state stale" title={`${agent.agent_id} ended and did not say what became of it`}>

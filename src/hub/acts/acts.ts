@@ -17,12 +17,14 @@ import type { ActReply, AnswerRequest, NoteRequest, Wait } from '../contract.ts'
 import type { Picture } from '../live/picture.ts'
 import type { ProjectRoom } from '../project-room.ts'
 import { wayToSession } from '../terminals/way-to-session.ts'
+import type { TaskActs } from './task-acts.ts'
 
 export interface ActOptions {
   readonly room: ProjectRoom
   /** The unix user, whose hub this is. */
   readonly person: string
   readonly clock: Clock
+  readonly tasks: TaskActs
 }
 
 export class Acts {
@@ -63,7 +65,17 @@ export class Acts {
         return this.later(waitId, LET_WAIT_MS / 60_000)
       case 'ask_holder':
         return this.#askHolder(wait)
+      case 'answer_task':
+      case 'retry_task':
+      case 'cancel_task':
+        return this.#reply('recorded', await this.#ofTask(answer.act, wait, text ?? ''))
     }
+  }
+
+  #ofTask(act: 'answer_task' | 'retry_task' | 'cancel_task', { task }: Wait, text: string): Promise<string> {
+    const { tasks } = this.#options
+    const id = task ?? ''
+    return act === 'answer_task' ? tasks.answer(id, text) : act === 'retry_task' ? tasks.retry(id) : tasks.cancel(id)
   }
 
   async acknowledge(noteId: string): Promise<ActReply> {

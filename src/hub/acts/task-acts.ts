@@ -7,6 +7,7 @@ import { type Coordination, openCoordination } from '../../coordination/coordina
 import type { RunningOrchestrator } from '../../dispatch/a2a/start-orchestrator.ts'
 import { parseDispatch } from '../../dispatch/messages.ts'
 import { dispatchDir, type KnownPeer, localPeers, settingsPeers } from '../../dispatch/peers.ts'
+import { answerTask } from '../../dispatch/questions.ts'
 import { sendTask } from '../../dispatch/send.ts'
 import { cancelTask, retryTask } from '../../dispatch/tasks.ts'
 import { drainSetting } from '../../dispatch/worker/drain-setting.ts'
@@ -59,6 +60,14 @@ export class TaskActs {
     return taskId
   }
 
+  /** Kept until the worker has it: the question may have outlived whoever brought the task there. */
+  async answer(taskId: string, text: string): Promise<string> {
+    const { room, person } = this.#options
+    await room.change((open) => answerTask(open, taskId, text, { by: person }))
+    await this.orchestrate()
+    return `${taskId} goes on with that`
+  }
+
   async cancel(taskId: string): Promise<string> {
     const { state } = await this.#options.room.change((open) =>
       cancelTask(open, taskId, `cancelled by ${this.#options.person}`),
@@ -67,7 +76,9 @@ export class TaskActs {
   }
 
   async retry(taskId: string): Promise<string> {
-    const { state } = await this.#options.room.change((open) => retryTask(open, taskId))
+    const { room, person } = this.#options
+    const by = { kind: 'human', name: person } as const
+    const { state } = await room.change((open) => retryTask(open, taskId, undefined, by))
     await this.orchestrate()
     return `${taskId} is ${state}`
   }

@@ -1,5 +1,4 @@
 // One box over agents, paths, calls, notes and tasks: what each store finds, the best first within each kind.
-import type { Repository } from './repository.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { HeimdallError } from '../../errors.ts'
 import { HUB_HITS_MAX, HUB_ROWS_MAX } from '../../limits.ts'
@@ -9,6 +8,7 @@ import type { Picture } from '../live/picture.ts'
 import type { OpenBook } from './call-book.ts'
 import { callOf } from './calls.ts'
 import { conversation } from './conversation.ts'
+import type { KnownFile } from './repository-files.ts'
 import type { RunsOfProject } from './run-project.ts'
 import { tasksNow } from './tasks.ts'
 
@@ -52,19 +52,28 @@ export function agentHits({ agents }: Picture, words: readonly string[]): Hit[] 
     }))
 }
 
-export function pathHits({ files }: Pick<Repository, 'files'>, { agents }: Picture, words: readonly string[]): Hit[] {
-  const holders = agents.flatMap(({ agent_id: id, claims }) =>
-    claims.flatMap(({ scopes }) => scopes.map((scope) => ({ id, scope }))),
+/** With whoever holds each, by the same algebra that claims are decided by. */
+export function pathHits(
+  files: readonly KnownFile[],
+  { agents }: Picture,
+  words: readonly string[],
+  claimsOf: (path: string) => readonly string[],
+): Hit[] {
+  const holders = new Map(
+    agents.flatMap(({ agent_id: id, claims }) => claims.map(({ claim_id: claim }) => [claim, id] as const)),
   )
   return files
     .filter(({ path }) => has(path, words))
     .slice(0, HUB_HITS_MAX)
     .map(({ path, lines }) => {
-      const held = holders.find(({ scope }) => scope === path || path.startsWith(`${scope.replace(/\/\*{1,2}$/, '')}/`))
+      const held = [...new Set(claimsOf(path).flatMap((claim) => holders.get(claim) ?? []))]
       return {
         kind: 'path',
         title: path,
-        text: held === undefined ? `${lines} lines` : `near ${held.scope}, which ${held.id} holds · ${lines} lines`,
+        text: [
+          ...(held.length === 0 ? [] : [`held by ${held.join(', ')}`]),
+          ...(lines === undefined ? [] : [lines === 1 ? '1 line' : `${lines} lines`]),
+        ].join(' · '),
         at: null,
         state: null,
         ref: path,

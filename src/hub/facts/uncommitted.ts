@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
 import { HUB_UNCOMMITTED_MS } from '../../limits.ts'
 import type { Env } from '../../paths.ts'
-import { isOurs } from './repository.ts'
+import { isOurs } from './changes.ts'
 import { fieldsOf, git, gitIn } from '../../spine/worktrees/git.ts'
 
 interface Counted {

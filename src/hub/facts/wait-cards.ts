@@ -18,7 +18,8 @@ export interface AboutWaits {
 }
 
 /** Of these a host shows its own choices. */
-export const hasChoices = ({ kind }: FleetWait): boolean => kind === 'permission' || kind === 'question'
+export const hasChoices = ({ kind, evidence }: FleetWait): boolean =>
+  evidence.source !== 'task' && (kind === 'permission' || kind === 'question')
 
 export const kindWord = (kind: FleetWait['kind']): WaitKind => waitKind.parse(kind.replace(' ', '_'))
 
@@ -33,9 +34,9 @@ export function waitCard(wait: FleetWait, fleet: Fleet, about: AboutWaits): Wait
     agent_id: wait.agent_id,
     session_id: wait.session_id ?? agent?.session_id ?? null,
     run_id: wait.run_id ?? agent?.run_id ?? null,
-    task: agent?.task?.id ?? null,
-    title: wait.asks,
-    asked: (place.note === undefined ? undefined : about.noteText(place.note)) ?? wait.asks,
+    task: place.task ?? agent?.task?.id ?? null,
+    title: titleOf(wait),
+    asked: (place.note === undefined ? undefined : about.noteText(place.note)) ?? titleOf(wait),
     since: wait.since,
     evidence: evidenceOf(wait.evidence, wait.since),
     answers: answersOf(wait, { session: agent?.session_id ?? null, showsPin: pin !== undefined, collision, about }),
@@ -65,9 +66,11 @@ interface Place {
   readonly note?: string
   readonly approval?: string
   readonly server?: string
+  readonly task?: string
 }
 
-function placeOf({ id, evidence, kind }: FleetWait): Place {
+function placeOf({ id, since, evidence, kind }: FleetWait): Place {
+  if (evidence.source === 'task') return { task: id.slice('task.'.length, -`.${since}`.length) }
   if (evidence.source === 'note') return { note: id }
   if (evidence.source === 'pins') return { server: id.slice('pins.'.length) }
   return evidence.source === 'policy' && kind === 'permission' ? { approval: id } : {}
@@ -182,10 +185,32 @@ function whyOf(wait: FleetWait, agent: FleetAgent | undefined, fleet: Fleet): Fa
   ]
 }
 
+/** That it is a permission stands above it; what it is for is its own words. What we have put together ourselves is a sentence. */
+function titleOf({ kind, asks, evidence: { source } }: FleetWait): string {
+  if (kind === 'permission') return asks.replace(/^permission (?:to (?:run|use) ?)?: */i, '')
+  return OWN_WORDS.has(source) ? `${asks.slice(0, 1).toUpperCase()}${asks.slice(1)}` : asks
+}
+
+const OWN_WORDS: ReadonlySet<string> = new Set(['claims', 'policy'])
+
 /** Who has seen it, and by what; what is asked stands above already. */
 function seenBy({ evidence: { source, seen }, asks }: FleetWait): string {
-  const rest = seen.endsWith(asks) ? seen.slice(0, -asks.length).replace(/[\s:,]+$/, '') : seen
-  return rest === '' ? source : `${source}: ${rest}`
+  const rest = (seen.endsWith(asks) ? seen.slice(0, -asks.length) : seen).replace(/[\s:,]+$/, '')
+  switch (source) {
+    case 'claims':
+      return rest.replace(/^INCURSION/, 'claim refused')
+    case 'note':
+      return `note ${rest.split(':', 1)[0] ?? ''}`
+    case 'osc':
+      return `its own signal${/^(OSC \d+)/.test(rest) ? `, ${rest.split(/[:;]/, 1)[0]}` : ''}`
+    case 'pins':
+      return `pin mismatch, ${rest}`
+    case 'policy':
+    case 'task':
+      return rest === '' ? source : rest
+    default:
+      return rest === '' ? source : `${source} ${rest}`
+  }
 }
 
 /** This wait is one of those that its keeper has booked. */

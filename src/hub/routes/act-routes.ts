@@ -9,6 +9,7 @@ import {
   laterRequest,
   noteRequest,
   pinRequest,
+  taskAnswerRequest,
 } from '../contract.ts'
 import type { Desk } from './api.ts'
 import { bodyOf } from './body.ts'
@@ -47,6 +48,9 @@ export function actRoutes(app: Hono, { shown, picture, person, nowIso }: Desk): 
       at: nowIso(),
     })
   app.post('/api/tasks', async (c) => told(c, shown(c).tasks.send(await bodyOf(c, dispatchRequest))))
+  app.post('/api/tasks/:task/answer', async (c) =>
+    told(c, shown(c).tasks.answer(c.req.param('task'), (await bodyOf(c, taskAnswerRequest)).text)),
+  )
   app.post('/api/tasks/:task/cancel', (c) => told(c, shown(c).tasks.cancel(c.req.param('task'))))
   app.post('/api/tasks/:task/retry', (c) => told(c, shown(c).tasks.retry(c.req.param('task'))))
   app.post('/api/workers/:worker/drain', (c) => told(c, shown(c).tasks.drain(c.req.param('worker'))))

@@ -20,7 +20,7 @@ import type {
 import { claimsNow, whyHeld } from '../facts/claims.ts'
 import { conversation, seqOfRow } from '../facts/conversation.ts'
 import { claimsOn, heldFiles } from '../facts/held-files.ts'
-import { changesOf, repositoryTree } from '../facts/repository.ts'
+import { changesOf } from '../facts/changes.ts'
 import { agentHits, callHits, noteHits, pathHits, taskHits, wordsOf } from '../facts/search.ts'
 import { routingOf, tasksNow } from '../facts/tasks.ts'
 import { taskSessions, tokensNow } from '../facts/work.ts'
@@ -51,8 +51,7 @@ export function workRoutes(app: Hono, desk: Desk): void {
     return c.json<WhyReply>({ ...told, command: `heimdall why ${path}` })
   })
   app.get('/api/tree', async (c) => {
-    const { root, fleetOptions } = shown(c).room
-    const { files, left_out } = await repositoryTree(root, fleetOptions.env)
+    const { files, left_out } = await shown(c).files.tree()
     const claimsOf = read<(path: string) => string[]>(c, claimsOn, () => [])
     return c.json<TreeReply>({ at: nowIso(), files: heldFiles(files, claimsOf), left_out })
   })
@@ -94,11 +93,16 @@ export function workRoutes(app: Hono, desk: Desk): void {
     const q = (c.req.query('q') ?? '').slice(0, 200)
     const words = wordsOf(q)
     if (words.length === 0) return c.json<SearchReply>({ q, took_ms: 0, counts: {}, hits: [] })
-    const { room, runs } = shown(c)
+    const { runs, files } = shown(c)
     const now = await picture(c)
     const hits = [
       ...agentHits(now, words),
-      ...pathHits(await repositoryTree(room.root, room.fleetOptions.env), now, words),
+      ...pathHits(
+        await files.names(),
+        now,
+        words,
+        read<(path: string) => string[]>(c, claimsOn, () => []),
+      ),
       ...(await book.ask((open) => callHits(open, runs, q), [])),
       ...read(c, (open) => noteHits(open, words), []),
       ...read(c, (open) => taskHits(open, words), []),

@@ -5,7 +5,17 @@ export interface Choice {
   readonly id: string
   readonly label: string
   /** `type`: goes into the session as keys. The others are recorded where the question lies. */
-  readonly act: 'type' | 'allow' | 'deny' | 'ack' | 'approve_pin' | 'wait' | 'ask_holder'
+  readonly act:
+    | 'type'
+    | 'allow'
+    | 'deny'
+    | 'ack'
+    | 'approve_pin'
+    | 'wait'
+    | 'ask_holder'
+    | 'answer_task'
+    | 'retry_task'
+    | 'cancel_task'
   /** At most one: what is answered mostly. */
   readonly isFirst: boolean
   readonly needsText: boolean
@@ -31,6 +41,8 @@ export function choicesOf({ kind, evidence }: Wait, { hasSession, showsPin }: An
       choice('allow_run', 'Allow for this run', 'allow'),
       choice('deny', 'Deny for this run', 'deny'),
     )
+  // Its worker asks, wherever that runs: nothing that is typed here would reach it.
+  if (evidence.source === 'task') return first(...choicesOfTask(kind))
   if (evidence.source === 'note') return first(choice('ack', 'Accept in its place', 'ack'), ...type)
   if (evidence.source === 'pins' && showsPin)
     return first(choice('approve_pin', 'Approve the new definition', 'approve_pin', { asksFirst: true }))
@@ -43,6 +55,13 @@ export function choicesOf({ kind, evidence }: Wait, { hasSession, showsPin }: An
   if (hasSession && (kind === 'permission' || kind === 'question'))
     return first(...HOST_CHOICES.map((key) => choice(`key_${key}`, `Its choice ${key}`, 'type')), ...type)
   return first(...type)
+}
+
+/** What has to be allowed is allowed where the worker runs; from here such a task can only be given up. */
+function choicesOfTask(kind: Wait['kind']): Choice[] {
+  const giveUp = choice('cancel_task', 'Give the task up', 'cancel_task', { asksFirst: true })
+  if (kind === 'question') return [choice('answer_task', 'Answer it', 'answer_task', { needsText: true }), giveUp]
+  return kind === 'permission' ? [giveUp] : [choice('retry_task', 'Send it again', 'retry_task'), giveUp]
 }
 
 /** The key of the host that a choice stands for. */

@@ -191,6 +191,10 @@ export class Screen {
       const found = wait.answers.find((one) => one.act === act)
       if (found !== undefined) this.#runs(found.argv, act === 'look')
     }
+    const ofTask = (verb: string): void => {
+      const found = wait.answers.find(({ argv: [, room, word] }) => room === 'dispatch' && word === verb)
+      if (found !== undefined) this.#runs(found.argv, false)
+    }
     const key = hostKeyOf(choice.id)
     if (choice.act === 'allow') command(choice.id === 'allow_run' ? 'allow run' : 'allow')
     else if (choice.act === 'deny' || choice.act === 'ack') command(choice.act)
@@ -198,6 +202,9 @@ export class Screen {
     else if (choice.act === 'approve_pin') command('look')
     else if (choice.act === 'wait') this.#later(row, LET_WAIT_MS)
     else if (choice.act === 'ask_holder') command('attach')
+    else if (choice.act === 'answer_task') ofTask('answer')
+    else if (choice.act === 'retry_task') ofTask('retry')
+    else if (choice.act === 'cancel_task') ofTask('cancel')
     else if (key !== undefined && agent?.session_id != null)
       this.#runs([...this.#session('send', agent.session_id, agent.socket_dir), key], false)
     else this.#attach(row)

@@ -1,32 +1,9 @@
-// The repository as git tells of it: its files with their lines, and what an agent has changed since its work began.
+// What an agent has changed since its work began, as git tells of it.
 import { readSheet, sheetPaths } from '../../spine/kept-run.ts'
 import { ask, askIfThere, fieldsOf, git, type Git, gitIn } from '../../spine/worktrees/git.ts'
-import { HUB_DIFF_BYTES_MAX, HUB_TREE_FILES_MAX } from '../../limits.ts'
+import { HUB_DIFF_BYTES_MAX } from '../../limits.ts'
 import { type Env, runsDirOf } from '../../paths.ts'
-import type { ChangesReply, TreeReply } from '../contract.ts'
-
-export interface Repository {
-  readonly files: readonly Omit<TreeReply['files'][number], 'claims'>[]
-  readonly left_out: number
-}
-
-/** Text files that git knows, by path; without git there is no map. */
-export async function repositoryTree(root: string, env: Env): Promise<Repository> {
-  const at = gitIn(root, env)
-  const counted = await askIfThere(at, ['grep', '--cached', '-I', '-c', '-z', '--full-name', '-e', '', '--'])
-  const files = (counted ?? '')
-    .split('\n')
-    .filter((line) => line.includes('\0'))
-    .map((line) => {
-      const [path = '', lines = '0'] = line.split('\0')
-      return { path, lines: Number(lines) }
-    })
-  const shown = files.length <= HUB_TREE_FILES_MAX ? files : largest(files)
-  return { files: shown.toSorted((a, b) => (a.path < b.path ? -1 : 1)), left_out: files.length - shown.length }
-}
-
-const largest = (files: Repository['files']): Repository['files'] =>
-  files.toSorted((a, b) => b.lines - a.lines).slice(0, HUB_TREE_FILES_MAX)
+import type { ChangesReply } from '../contract.ts'
 
 export interface ChangesWish {
   readonly agentId: string
