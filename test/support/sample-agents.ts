@@ -37,7 +37,8 @@ export const asks = (kind: string, text: string): string =>
 
 /** Tool calls through the shim, as a host would make them. */
 export const calls = (server: string, messages: readonly (readonly [tool: string, args: object])[]): string => {
-  const lines = [
+  const line = (message: object): string => `'${JSON.stringify({ jsonrpc: '2.0', ...message })}'`
+  const hello = [
     {
       id: 0,
       method: 'initialize',
@@ -45,15 +46,15 @@ export const calls = (server: string, messages: readonly (readonly [tool: string
     },
     { method: 'notifications/initialized' },
     { id: 1, method: 'tools/list', params: {} },
-    ...messages.map(([name, args], index) => ({
-      id: index + 2,
-      method: 'tools/call',
-      params: { name, arguments: args },
-    })),
-  ].map((message) => `'${JSON.stringify({ jsonrpc: '2.0', ...message })}'`)
+  ].map(line)
+  const asked = messages.map(([name, args], index) =>
+    line({ id: index + 2, method: 'tools/call', params: { name, arguments: args } }),
+  )
   const answers = `"$HOME/${server}.out"`
-  // The host stays connected after its last call, as hosts do.
-  return `rm -f ${answers}; { printf '%s\\n' ${lines.join(' ')}; exec sleep 100000; } | heimdall shim --server-name=${server} -- $SAMPLE_SERVER > ${answers} 2>/dev/null & until grep -q '"id":${messages.length + 1}' ${answers} 2>/dev/null; do sleep 0.1; done`
+  const answered = (id: number): string => `until grep -q '"id":${id}[,}]' ${answers} 2>/dev/null; do sleep 0.1; done`
+  // Calls come after the list was read, and the host stays connected after its last one, as hosts do.
+  const host = `{ printf '%s\\n' ${hello.join(' ')}; ${answered(1)}; printf '%s\\n' ${asked.join(' ')}; exec sleep 100000; }`
+  return `rm -f ${answers}; ${host} | heimdall shim --server-name=${server} -- $SAMPLE_SERVER > ${answers} 2>/dev/null & ${answered(messages.length + 1)}`
 }
 
 const same = (tool: string, args: object, times: number): readonly (readonly [string, object])[] =>
@@ -82,7 +83,11 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
     claims: ['src/auth/**', 'test/auth/**'],
     screen:
       '● The rotation is in. A used refresh token now revokes its whole family,\n  and a 30 s grace window covers two tabs that refresh at once.\n\n● {bold}Bash(npm test -- test/auth)\n  {green}✓ test/auth/refresh.test.ts (34 tests) 1.1 s\n  {green}63 passed (2.3 s)\n\n● Before I go on: three mobile builds still call {blue}POST /v1/refresh\n\n{yellow}Keep /v1/refresh for one release, or remove it now?\n{blue}❯ 1. Keep it, answer with a Sunset header\n  2. Remove it now; old builds must sign in again',
-    does: [asks('question', 'Keep /v1/refresh for one release, or remove it now?')],
+    does: [
+      // Something to be looked at as its change.
+      "sed -i '12,14d' src/auth/refresh.ts; printf 'export const GRACE_MS = 30_000\\n' >> src/auth/refresh.ts",
+      asks('question', 'Keep /v1/refresh for one release, or remove it now?'),
+    ],
   },
   {
     id: 'slate-heron',

@@ -55,7 +55,7 @@ const COLUMNS: readonly Column<Call>[] = [
   {
     head: 'What it did next',
     width: 'minmax(110px, 1.2fr)',
-    cell: (call) => <span className="second">{call.next?.text ?? ''}</span>,
+    cell: (call) => <span className={call.next === null ? 'quiet' : 'second'}>{call.next?.text ?? 'nothing yet'}</span>,
   },
 ]
 

@@ -14,18 +14,25 @@ export function useSays(agent: AgentCard): { readonly text: string; readonly ton
   const wait = useWatch((watch) => watch.waits.find(({ wait_id }) => wait_id === agent.wait_ids[0]))
   if (wait !== undefined)
     return {
-      text: wait.kind === 'collision' ? wait.title : `${WAIT[wait.kind].word}: ${wait.title}`,
+      text:
+        wait.collision === null
+          ? `${WAIT[wait.kind].word}: ${wait.title}`
+          : `Wants ${wait.collision.scope.replace(/.*\/(?=.)/, '')} from ${wait.collision.holder}`,
       tone: wait.kind === 'collision' ? 'is-clash' : 'is-lamp',
     }
   const [problem] = agent.problems
-  if (problem !== undefined) return { text: problem.text, tone: problem.kind === 'looping' ? 'is-clash' : 'is-stale' }
+  if (problem !== undefined)
+    return { text: asSentence(problem.text), tone: problem.kind === 'looping' ? 'is-clash' : 'is-stale' }
   if (agent.state === 'done' || agent.state === 'failed')
     return {
       text: `Ended${agent.ended_at === null ? '' : ` ${clock(agent.ended_at, Date.parse(agent.ended_at))}`}${agent.exit_code === null ? '' : `, exit ${agent.exit_code}`}`,
       tone: '',
     }
-  return { text: agent.last_line ?? (agent.state === 'idle' ? 'Ready.' : ''), tone: '' }
+  const said = (agent.last_line ?? '').replace(/^[●•◦*❯>$%\s]+/u, '')
+  return { text: said === '' && agent.state === 'idle' ? 'Ready.' : said, tone: '' }
 }
+
+const asSentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 
 /** Since when it is what it is. */
 export const sinceOf = (agent: AgentCard): string | null => agent.evidence.since ?? agent.ended_at ?? agent.started_at
@@ -41,7 +48,8 @@ export function Card({
   readonly now: number
   readonly lines: number
 }): ReactNode {
-  const screen = useScreen(agent.session_id)
+  // Of one that has ended, the last that it showed.
+  const screen = useScreen(agent.session_id ?? (agent.ended_at === null ? null : agent.agent_id))
   const { text, tone } = useSays(agent)
   const { word, glyph, tone: stateTone } = STATE[agent.state]
   const since = sinceOf(agent)

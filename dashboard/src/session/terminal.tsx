@@ -11,6 +11,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { useKeys } from '../shell/keys.ts'
 import { tameTerminal } from './tame.ts'
+import { useNarrow, WrappedScreen } from './wrapped-screen.tsx'
 
 /** The first of two escapes waits so long for the second: to an agent, a single one means stop. */
 const ESCAPES_MS = 300
@@ -80,7 +81,7 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
       theme: THEME,
       fontFamily: "'JetBrains Mono Variable', 'DejaVu Sans Mono', monospace",
       fontSize: 12,
-      lineHeight: 1.3,
+      lineHeight: 1.1,
       cols: START.cols,
       rows: START.rows,
       scrollback: 5_000,
@@ -187,6 +188,7 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
     if (terminal !== undefined && terminal !== null) terminal.readOnly = !status.isYours
   }, [status.isYours])
   useKeys(status.mayType && !status.isYours ? { i: takeKeyboard } : {})
+  const isNarrow = useNarrow()
   return (
     <section className="pane terminal" aria-label="Terminal">
       <header>
@@ -231,6 +233,7 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
           </Button>
         </p>
       )}
+      {isNarrow && !status.isYours && <WrappedScreen session={session} />}
       <div className="terminal-body" ref={ground} data-live={status.isLive} />
       {asked !== null && <AskFirst asked={asked} onClose={() => setAsked(null)} />}
     </section>

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { useWatch } from '../live/hooks.ts'
 import { Segments } from '../parts/controls.tsx'
 import { Brand, Icon, type IconName } from '../parts/icons.tsx'
-import { go, placeLink } from './place.ts'
+import { go, placeLink, usePlace } from './place.ts'
 import { choose, shownTheme, useTaste } from './taste.ts'
 
 interface Entry {
@@ -65,9 +65,18 @@ function Projects(): ReactNode {
   )
 }
 
+/** A run that is over is the past; one that goes on is now, on its timeline too. */
+function useIsPast(screen: string): boolean {
+  const { of: run } = usePlace()
+  const isRunning = useWatch(({ agents }) =>
+    [...agents.values()].some(({ run_id }) => run_id !== null && run_id === run),
+  )
+  return screen === 'timeline' && run !== null && !isRunning
+}
+
 export function Rail({ screen, onKeys }: { readonly screen: string; readonly onKeys: () => void }): ReactNode {
   const taste = useTaste()
-  const isPast = screen === 'timeline'
+  const isPast = useIsPast(screen)
   return (
     <aside className="rail" aria-label="Screens">
       <p className="brand">

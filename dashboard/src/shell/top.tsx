@@ -53,6 +53,9 @@ function spoken(states: readonly AgentState[]): string {
   return parts.length === 0 ? 'No agents' : parts.join(', ')
 }
 
+const waitText = (waits: number): string =>
+  waits === 0 ? 'Nobody waits for you' : waits === 1 ? '1 waits for you' : `${waits} wait for you`
+
 export function Top({ onSearch }: { readonly onSearch: () => void }): ReactNode {
   const totals = useWatch((watch) => watch.totals)
   const now = useHubNow()
@@ -62,12 +65,15 @@ export function Top({ onSearch }: { readonly onSearch: () => void }): ReactNode 
         <span className="quiet">{totals === null ? '' : 'No agents yet'}</span>
       ) : (
         <>
+          <b className="top-count" aria-hidden="true">
+            {waitText(totals.waits)}
+          </b>
           <WatchLine />
           <div className="sums">
             {totals.waits > 0 ? (
               <a href={placeLink('needs-you')} className="row">
                 <Icon name="lamp" size={13} />
-                <b className="is-lamp">{totals.waits === 1 ? '1 waits for you' : `${totals.waits} wait for you`}</b>
+                <b className="is-lamp">{waitText(totals.waits)}</b>
                 {totals.oldest_wait_since !== null && (
                   <span className="second">oldest {age(sinceMs(totals.oldest_wait_since, now))}</span>
                 )}

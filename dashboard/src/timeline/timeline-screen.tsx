@@ -6,7 +6,7 @@ import { useHub, useHubNow, useOnLog, useWatch } from '../live/hooks.ts'
 import { AgentMark } from '../parts/agent-mark.tsx'
 import { Button, Copy, Segments } from '../parts/controls.tsx'
 import { Banner, Part } from '../parts/days.tsx'
-import { age, clock, clockWithSeconds, dollars, plural, shortRun, tokenCount, whole } from '../parts/format.ts'
+import { age, clock, clockWithSeconds, dollars, plural, shortRun, sinceMs, tokenCount, whole } from '../parts/format.ts'
 import { StateWord } from '../parts/state.tsx'
 import { sameInTerminal } from '../shell/foot.tsx'
 import { useKeys } from '../shell/keys.ts'
@@ -165,13 +165,13 @@ function Shown({ reply }: { readonly reply: TimelineReply }): ReactNode {
         </p>
         {bars.length > 0 && (
           <>
-            <p className="row">
+            <div className="row">
               <h3 className="grow">Tokens</h3>
               <span className="meta legend">
                 <i className="uncached" /> uncached <i className="cached" /> cached reads
               </span>
               {reply.tokens_source !== null && <span className="meta">source: {reply.tokens_source}</span>}
-            </p>
+            </div>
             <Bars label="Tokens" bars={bars} height={150} range={[fromMs, toMs]} />
           </>
         )}
@@ -219,14 +219,27 @@ function barsOf(reply: TimelineReply): { atMs: number; cached: number; uncached:
   })
 }
 
+/** What its keeper has booked; a wait that nobody has booked counts while it is open, such as one at a budget. */
+function useWaited(
+  run: RunSummary,
+  now: number,
+): { readonly ms: number; readonly count: number; readonly note: string } {
+  const open = useWatch(({ waits }) => waits.find(({ run_id }) => run_id === run.run_id))
+  const { ms, count } = run.waited
+  if (count > 0 || open === undefined || run.ended_at !== null)
+    return { ms, count, note: count === 0 ? 'not once' : plural(count, 'wait') }
+  return { ms: sinceMs(open.since, now), count: 1, note: `since ${clock(open.since, now)}, still open` }
+}
+
 function RunHead({ run, now }: { readonly run: RunSummary; readonly now: number }): ReactNode {
   const agent = useWatch((watch) => (run.agent_id === null ? undefined : watch.agents.get(run.agent_id)))
   const wallMs = (run.ended_at === null ? now : Date.parse(run.ended_at)) - Date.parse(run.started_at)
-  const workedMs = Math.max(0, wallMs - run.waited.ms)
+  const waited = useWaited(run, now)
+  const workedMs = Math.max(0, wallMs - waited.ms)
   const sums: readonly (readonly [string, string, string])[] = [
     ['Wall time', age(wallMs), `since ${clock(run.started_at, now)}`],
     ['Worked', age(workedMs), `${Math.round((workedMs / Math.max(1, wallMs)) * 100)} % of it`],
-    ['Waited for you', age(run.waited.ms), plural(run.waited.count, 'wait')],
+    ['Waited for you', waited.count === 0 ? '–' : age(waited.ms), waited.note],
     ['Calls', whole(run.calls), `${run.decisions.refused_with_hint} refused, ${run.decisions.throttled} throttled`],
     ...(run.tokens === null
       ? []

@@ -1,7 +1,7 @@
 // Tokens and cost: since when, cached apart, by whom; briefs against the whole text, with method and n.
 import { type ReactNode, useMemo } from 'react'
 import type { Tokens, TokensReply } from '../../../src/hub/contract.ts'
-import { useHub, useHubNow, useOnLog } from '../live/hooks.ts'
+import { useEvery, useHub, useHubNow } from '../live/hooks.ts'
 import { AgentName } from '../parts/agent-mark.tsx'
 import { Empty, Part } from '../parts/days.tsx'
 import { clock, dollars, plural, tokenCount, whole } from '../parts/format.ts'
@@ -11,7 +11,8 @@ import { Bars } from './bars.tsx'
 
 export default function TokensScreen(): ReactNode {
   const loaded = useHub<TokensReply>('tokens')
-  useOnLog(({ calls, rows }) => calls.length + rows.length > 0, loaded.reload)
+  // Now and then, whatever happens: adding up reads the records of all runs.
+  useEvery(5_000, loaded.reload)
   sameInTerminal('heimdall tokens report')
   return (
     <Part what="tokens" loaded={loaded}>
@@ -79,12 +80,12 @@ function Hours({ reply }: { readonly reply: TokensReply }): ReactNode {
   )
   return (
     <section className="pane padded" aria-label="Tokens per hour">
-      <p className="row">
+      <div className="row">
         <h2 className="grow">Tokens per hour</h2>
         <span className="meta legend">
           <i className="uncached" /> not cached <i className="cached" /> cached reads
         </span>
-      </p>
+      </div>
       {bars.length === 0 ? (
         <Empty title="No hour has any yet" />
       ) : (
@@ -97,10 +98,10 @@ function Hours({ reply }: { readonly reply: TokensReply }): ReactNode {
 function Briefs({ reply: { briefs, tokenizer } }: { readonly reply: TokensReply }): ReactNode {
   return (
     <section className="pane" aria-label="Briefs">
-      <p className="row padded">
+      <div className="row padded">
         <h2 className="grow">Briefs: measured against the whole text</h2>
         {tokenizer !== null && <span className="meta">counted with {tokenizer}</span>}
-      </p>
+      </div>
       {briefs.length === 0 ? (
         <Empty title="No brief was measured yet">
           <code>heimdall brief</code> counts what it sends; <code>heimdall tokens baseline</code> what it would have
@@ -150,11 +151,11 @@ function ByAgent({ reply: { by_agent } }: { readonly reply: TokensReply }): Reac
   const dearest = [...by_agent].sort((one, other) => weight(other.tokens) - weight(one.tokens))
   return (
     <section className="pane padded" aria-label="By agent">
-      <p className="row">
+      <div className="row">
         <h2>By agent</h2>
         <span className="meta grow">{plural(by_agent.length, 'agent')}, dearest first</span>
         <span className="meta">source: {by_agent[0]?.tokens.source ?? 'none'}</span>
-      </p>
+      </div>
       {by_agent.length === 0 && <Empty title="No agent has been counted yet" />}
       <ul className="by-agent">
         {dearest.map(({ agent_id, task, tokens }) => (

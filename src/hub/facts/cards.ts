@@ -2,6 +2,7 @@
 import type { Fleet, FleetAgent, HeldClaim as Held, ModelCost } from '../../spine/fleet/fleet.ts'
 import type { AgentCard, AgentState, Evidence, HeldClaim, Problem, Tokens, Totals } from '../contract.ts'
 import { agentState } from '../contract.ts'
+import type { SessionPlace } from '../terminals/screens.ts'
 
 /** Of what a look does not know. */
 export interface Beside {
@@ -15,6 +16,14 @@ export interface Beside {
 export function shownSession({ session_id: id, elsewhere }: FleetAgent): string | null {
   if (id !== null || elsewhere === null || elsewhere.session_id === null) return id
   return `${elsewhere.session_id}@${elsewhere.machine}`
+}
+
+/** Whose screens there are to see, by the name that a page has for them: of one that ended, the last that it showed. */
+export function screenPlaces({ agents }: Fleet, socketDir: string): SessionPlace[] {
+  return agents.flatMap(({ agent_id: agent, session_id: id, socket_dir: dir, state }) => {
+    if (id !== null && dir !== null) return [{ id, dir }]
+    return state === 'done' || state === 'failed' ? [{ id: agent, dir: socketDir, isOver: true }] : []
+  })
 }
 
 export const stateWord = (state: FleetAgent['state']): AgentState => agentState.parse(state.replace(' ', '_'))

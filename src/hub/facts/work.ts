@@ -1,4 +1,5 @@
 // Sessions per task, tokens of briefs: what the stores say, in the words of the contract.
+import { join } from 'node:path'
 import { readBaselines } from '../../briefing/baselines.ts'
 import { openPlanning } from '../../briefing/planning.ts'
 import { readLedger } from '../../briefing/token-ledger.ts'
@@ -8,10 +9,12 @@ import { iso } from '../../coordination/moment.ts'
 import type { StoredEvent } from '../../coordination/store.ts'
 import { livenessIn } from '../../coordination/who/alive.ts'
 import { HUB_ROWS_MAX } from '../../limits.ts'
+import { runsDirOf } from '../../paths.ts'
 import type { FleetOptions } from '../../spine/fleet/look.ts'
 import type { TaskSession, TokensReply } from '../contract.ts'
 import type { Picture } from '../live/picture.ts'
 import { rowsOf } from './conversation.ts'
+import { usageByHour } from './usage-bars.ts'
 import { TASK_STATES } from './tasks.ts'
 
 /** One per task of which anything was said, the last first (seed 002 §6.3). */
@@ -48,21 +51,18 @@ export function taskSessions(room: Coordination): TaskSession[] {
 }
 
 /** Of briefs: what was told against what would have been. Nothing is a percentage that has no baseline. */
-export function tokensNow({ project, clock }: FleetOptions, { totals, agents }: Picture): Omit<TokensReply, 'at'> {
+export function tokensNow({ project, clock, env }: FleetOptions, { totals, agents }: Picture): Omit<TokensReply, 'at'> {
   const planning = openPlanning(project, clock, () => undefined)
   const rows = countedRows(readLedger(planning).rows)
   const baselines = readBaselines(planning)
   const roles = [...new Set([...baselines.keys(), ...rows.map(({ role }) => role)])].toSorted()
-  const byHour = new Map<string, { cached: number; uncached: number }>()
-  for (const row of rows) {
-    const hour = `${row.ts.slice(0, 13)}:00:00Z`
-    const cached = row.cached_tokens ?? 0
-    const sum = byHour.get(hour) ?? { cached: 0, uncached: 0 }
-    byHour.set(hour, { cached: sum.cached + cached, uncached: sum.uncached + Math.max(0, row.tokens - cached) })
-  }
+  const runs = runsDirOf(env)
+  const spent = agents.flatMap(({ run_id: run, tokens }) => (run === null || tokens === null ? [] : [join(runs, run)]))
+  const used = usageByHour(spent)
   return {
     total: totals.tokens,
-    by_hour: [...byHour].map(([hour, sums]) => ({ hour, ...sums })),
+    // Of the same that the sum is of: what hosts have spent, where they tell; else what briefs were.
+    by_hour: used.length > 0 ? used : briefsByHour(rows),
     by_agent: agents.flatMap(({ agent_id, task, tokens }) =>
       tokens === null ? [] : [{ agent_id, task: task?.title ?? null, tokens }],
     ),
@@ -70,6 +70,17 @@ export function tokensNow({ project, clock }: FleetOptions, { totals, agents }: 
     tokenizer: rows.findLast(({ tokenizer }) => tokenizer !== null)?.tokenizer ?? null,
     waits_cost: null,
   }
+}
+
+function briefsByHour(rows: ReturnType<typeof countedRows>): TokensReply['by_hour'] {
+  const hours = new Map<string, { cached: number; uncached: number }>()
+  for (const { ts, tokens, cached_tokens: read } of rows) {
+    const hour = `${ts.slice(0, 13)}:00:00Z`
+    const cached = read ?? 0
+    const sum = hours.get(hour) ?? { cached: 0, uncached: 0 }
+    hours.set(hour, { cached: sum.cached + cached, uncached: sum.uncached + Math.max(0, tokens - cached) })
+  }
+  return [...hours].map(([hour, sums]) => ({ hour, ...sums }))
 }
 
 function briefOf(

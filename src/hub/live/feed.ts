@@ -7,6 +7,7 @@ import { FOLLOW_LOOK_MS, HUB_FEED_ROWS_MAX, HUB_SCREENS_MS } from '../../limits.
 import { callsAfter, callsOf, type Entry as IndexEntry, lastEntry } from '../../runs/index/search.ts'
 import type { Call, Screen } from '../contract.ts'
 import type { CallBook } from '../facts/call-book.ts'
+import { screenPlaces } from '../facts/cards.ts'
 import { callOf } from '../facts/calls.ts'
 import { rowsOf } from '../facts/conversation.ts'
 import type { RunsOfProject } from '../facts/run-project.ts'
@@ -52,6 +53,9 @@ export async function serveFeed(
 
 /** Calls that have not ended are told again as they go on; this many are kept in mind. */
 const OPEN_CALLS_MAX = 500
+
+/** Thumbnails of one message. */
+const SCREENS_TOLD_AT_ONCE = 8
 
 class Feed {
   readonly #stream: FeedStream
@@ -207,18 +211,21 @@ class Feed {
   }
 
   async #showScreens(): Promise<void> {
-    const { screens, clock } = this.#options
+    const { screens, clock, live } = this.#options
     const { signal } = this.#stream
     const lines = this.#wanted.screenLines
     const told = new Map<string, Screen>()
     if (lines === 0) return
     while (!signal.aborted) {
-      const places = (this.#picture?.fleet.agents ?? []).flatMap(({ session_id: id, socket_dir: dir }) =>
-        id === null || dir === null ? [] : [{ id, dir }],
-      )
-      const changed = (await screens.of(places, lines)).filter((screen) => told.get(screen.session_id) !== screen)
-      for (const screen of changed) told.set(screen.session_id, screen)
-      if (changed.length > 0) this.#stream.say('screens', { screens: changed })
+      const fleet = this.#picture?.fleet
+      const places = fleet === undefined ? [] : screenPlaces(fleet, live.room.fleetOptions.socketDir)
+      // A few at a time: the first are seen while the last are drawn.
+      for (let at = 0; at < places.length; at += SCREENS_TOLD_AT_ONCE) {
+        const some = await screens.of(places.slice(at, at + SCREENS_TOLD_AT_ONCE), lines)
+        const changed = some.filter((screen) => told.get(screen.session_id) !== screen)
+        for (const screen of changed) told.set(screen.session_id, screen)
+        if (changed.length > 0) this.#stream.say('screens', { screens: changed })
+      }
       await pause(clock, HUB_SCREENS_MS, signal)
     }
   }

@@ -9,9 +9,11 @@ import { sessionPaths } from '../../wire/session-paths.ts'
 import type { Screen } from '../contract.ts'
 import { linesOf } from './screen-lines.ts'
 
-interface SessionPlace {
+export interface SessionPlace {
   readonly id: string
   readonly dir: string
+  /** It has ended: what it showed last is all there will be. */
+  readonly isOver?: boolean
 }
 
 interface Drawn {
@@ -66,6 +68,7 @@ export class Screens {
 
   async #look(session: SessionPlace, lines: number): Promise<Screen | undefined> {
     const known = this.#drawn.get(keyOf(session, lines))
+    if (session.isOver === true) return known?.screen ?? (await this.#lastOf(session, lines))
     const { socket } = sessionPaths(session.dir, session.id)
     try {
       const connection = await this.#connection(socket)
