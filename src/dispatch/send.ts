@@ -11,6 +11,7 @@ import { briefBytes, type TaskDispatch } from './messages.ts'
 import { holdersNear } from './nearness.ts'
 import { needsOf, needsText } from './needs.ts'
 import { dueMs } from './queue.ts'
+import { redactText } from './redacted.ts'
 import { traceOf } from './trace.ts'
 
 export interface Sending {
@@ -21,8 +22,10 @@ export interface Sending {
 }
 
 /** The same task with the same contract again is the one that is there already. */
-export async function sendTask(room: Coordination, { contract: asked, title, only }: Sending): Promise<Task> {
+export async function sendTask(room: Coordination, { contract: asked, only, ...sending }: Sending): Promise<Task> {
   const { task, deadline } = asked
+  // It stands in lists and in the ledger, which is committed; the worker reads the brief.
+  const title = redactText(sending.title)
   if (!isId(task.task_id))
     throw new HeimdallError('DISPATCH_INVALID', `${printable(task.task_id)} is no id of a task`, {
       hint: 'letters, digits, dots, hyphens and underscores, at most 64',

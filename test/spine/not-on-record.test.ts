@@ -77,3 +77,20 @@ test('a token in what a task is called, or in how it ended, is in no file and in
   expect(titles).toContain('deploy with [REDACTED]')
   for (const folder of [project.home, project.root]) expect(filesWith(folder, TOKEN)).toEqual([])
 })
+
+test('a token in what a task is asked to do is in no list and in no event of its dispatch; its worker reads it in the brief', async () => {
+  const project = spine()
+  const { code } = await project.run('heimdall', ['dispatch', 'send', `log in with ${TOKEN}`, '--id', 'T-1'])
+  expect(code).toBe(0)
+  for (const args of [
+    ['dispatch', 'list'],
+    ['dispatch', 'list', '--json'],
+    ['task', 'list', '--json'],
+    ['events', 'tail', '--json'],
+  ]) {
+    const { stdout, stderr } = await project.run('heimdall', args)
+    expect(stdout + stderr, args.join(' ')).not.toContain(TOKEN)
+  }
+  expect(JSON.stringify(await project.json(['dispatch', 'list']))).toContain('log in with [REDACTED]')
+  expect(filesWith(project.path('.planning'), TOKEN)).toEqual([])
+})
