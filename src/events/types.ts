@@ -104,6 +104,8 @@ export interface WaitEnd extends WaitStart {
   readonly waited_ms: number
   /** How it came to its end, in the words of whoever saw it. */
   readonly answer: string
+  /** The person who has answered, where that is known: a question of policy. Whoever types into a terminal is not asked for a name. */
+  readonly answered_by: string | null
 }
 
 /** What is other in the worktree than it was at the start, as git sees it: by whoever worked there meanwhile. */

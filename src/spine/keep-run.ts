@@ -18,15 +18,17 @@ import { readStat } from '../processes.ts'
 import { bookedUsage } from '../runs/run-cost.ts'
 import { CostWatch } from './costs/cost-watch.ts'
 import { heardSessions } from './costs/run-transcripts.ts'
+import { BUDGET, BUDGET_SOURCE } from './fleet/wait-kind.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { KeptAgent } from './kept-agent.ts'
 import { type KeepingLock, takeKeeping } from './keeping-lock.ts'
 import { type KeptRun, ownedRun, readSheet, removeSheet, runsDirOfSheet, writeSheet } from './kept-run.ts'
 import { openRuns } from './open-runs.ts'
 import { Notifier } from './notify.ts'
-import { RunPulse } from './pulse.ts'
+import { type Pulse, RunPulse } from './pulse.ts'
 import { treeGone, treeOf } from './run-tree.ts'
-import { Waits } from './waits.ts'
+import { saidByPerson, saidBySession } from './wait-answers.ts'
+import { type WaitAnswered, Waits } from './waits.ts'
 import { changesSince } from './worktree-state.ts'
 
 export interface KeepWith {
@@ -87,7 +89,7 @@ class Keeper {
     const record = await this.#record()
     const waits = record === undefined ? undefined : this.#waits(record)
     const costs = record === undefined ? undefined : this.#costs(record)
-    const pulse = record === undefined ? undefined : this.#pulse()
+    const pulse = record === undefined ? undefined : this.#pulse(waits)
     const orders = record === undefined ? null : followOrders(this.#runDir, () => this.#terminate(), note)
     const heart = new Heartbeat({
       clock,
@@ -172,7 +174,7 @@ class Keeper {
     })
   }
 
-  #pulse(): RunPulse {
+  #pulse(waits: Waits | undefined): RunPulse {
     const { clock } = this.#how
     const booked = this.#run.pulse ?? null
     return new RunPulse({
@@ -180,7 +182,10 @@ class Keeper {
       runDir: this.#runDir,
       booked,
       lastLine: () => this.#lastLine(),
-      onChange: (pulse) => this.#note({ pulse }),
+      onChange: (pulse) => {
+        this.#note({ pulse })
+        this.#lookAtBudget(pulse, waits)
+      },
     })
   }
 
@@ -210,7 +215,23 @@ class Keeper {
   #look({ id, needs_input: needs }: StateEvent, waits: Waits | undefined): void {
     if (id !== undefined && id !== this.#run.session.id) this.#note({ session: { ...this.#run.session, id } })
     if (needs.value) waits?.begin({ source: needs.source, evidence: needs.evidence })
-    else waits?.end(howItEnded(needs))
+    else if (waits?.open?.source !== BUDGET_SOURCE) this.#ended(waits, saidBySession(needs))
+  }
+
+  /** A person's word of a question counts before what the session says of it, and is read from where it was given. */
+  #ended(waits: Waits | undefined, otherwise: WaitAnswered): void {
+    const wait = waits?.open ?? null
+    if (wait !== null) waits?.end(saidByPerson(this.#runDir, wait) ?? otherwise)
+  }
+
+  /** A budget that refuses is a wait for a person, although nobody asks: what the session says goes before it. */
+  #lookAtBudget({ budget }: Pulse, waits: Waits | undefined): void {
+    if (waits === undefined) return
+    const isOpen = waits.open?.source === BUDGET_SOURCE
+    if (budget === null) {
+      if (isOpen) waits.end({ answer: 'a call was allowed again', by: null })
+    } else if (!waits.isOpen)
+      waits.begin({ source: BUDGET_SOURCE, evidence: `${BUDGET}${budget.summary}`, since: budget.since })
   }
 
   /** A shim has ended the run: everything of it ends, the program too that might call again. */
@@ -229,7 +250,7 @@ class Keeper {
   ): Promise<Kept> {
     const { clock } = this.#how
     await treeGone(this.#run, clock)
-    waits?.end('the session ended')
+    this.#ended(waits, { answer: 'the session ended', by: null })
     costs?.settle()
     await this.#recordEnd(exit, record)
     const status = this.#statusOf(exit)
@@ -265,10 +286,4 @@ class Keeper {
     if (exit?.reason === 'kill') return 'CANCELLED'
     return exit?.reason === 'exit' && exit.exit_code === 0 ? 'SUCCEEDED' : 'FAILED'
   }
-}
-
-/** The answer of a wait that is over, in words for the record. */
-function howItEnded({ source, evidence }: StateEvent['needs_input']): string {
-  if (source === 'none') return evidence ?? 'it went on'
-  return evidence === null ? source : `${source}: ${evidence}`
 }

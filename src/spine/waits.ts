@@ -8,6 +8,14 @@ export interface WaitSign {
   /** Who says so: `hook`, `osc`, `screen` of the session, or whoever else can tell. */
   readonly source: string
   readonly evidence: string | null
+  /** Since when, where that was noticed later. */
+  readonly since?: string
+}
+
+/** How a wait came to its end, and who is known to have answered. */
+export interface WaitAnswered {
+  readonly answer: string
+  readonly by: string | null
 }
 
 type Booked = Pick<KeptRun, 'wait' | 'waits'>
@@ -37,6 +45,10 @@ export class Waits {
     return this.#open !== null
   }
 
+  get open(): OpenWait | null {
+    return this.#open
+  }
+
   get total(): KeptRun['waits'] {
     return this.#total
   }
@@ -45,7 +57,7 @@ export class Waits {
    * A person is waited for. Whoever answers must see what is asked now: another question of whoever asked is another
    * wait, and other words for what is asked are taken over.
    */
-  begin({ source, evidence }: WaitSign): void {
+  begin({ source, evidence, since }: WaitSign): void {
     if (this.#open !== null) {
       if (this.#open.source === source && this.#open.evidence === evidence) return
       if (!isAnotherQuestion(this.#open, { source, evidence })) {
@@ -53,21 +65,23 @@ export class Waits {
         this.#changed()
         return
       }
-      this.end('it asked something else')
+      this.end({ answer: 'it asked something else', by: null })
     }
+    const nowMs = this.#clock.wallMs()
+    const lateMs = since === undefined ? 0 : Math.max(0, nowMs - Date.parse(since))
     this.#open = {
       wait_id: this.#newId(),
-      started_at: new Date(this.#clock.wallMs()).toISOString(),
+      started_at: new Date(nowMs - lateMs).toISOString(),
       source,
       evidence,
     }
-    this.#startedMonoMs = this.#clock.monoMs()
+    this.#startedMonoMs = this.#clock.monoMs() - lateMs
     this.#record.waitStart(this.#open)
     this.#changed()
   }
 
-  /** Nobody is waited for any more; `answer` says how that came. */
-  end(answer: string): void {
+  /** Nobody is waited for any more. */
+  end({ answer, by }: WaitAnswered): void {
     if (this.#open === null) return
     const waitedMs = Math.max(0, Math.floor(this.#clock.monoMs() - this.#startedMonoMs))
     this.#record.waitEnd({
@@ -75,6 +89,7 @@ export class Waits {
       ended_at: new Date(this.#clock.wallMs()).toISOString(),
       waited_ms: waitedMs,
       answer,
+      answered_by: by,
     })
     this.#total = { count: this.#total.count + 1, ms: this.#total.ms + waitedMs }
     this.#open = null

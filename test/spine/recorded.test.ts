@@ -72,6 +72,31 @@ test('each wait has its start, its end, who said so and how it was answered; the
 const keyOf = (pid: number): string =>
   /HEIMDALL_SESSION_KEY=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'latin1'))?.[1] ?? ''
 
+test('a budget that refuses is a wait like any other: booked from the refusal to the end, and listed once', async () => {
+  const project = spine()
+  const effect = { budget: { limit_calls: 0, on_exceed: 'BLOCK' } }
+  project.write('policy.json', JSON.stringify(bundle([rule('none', 'budget', tool('mail'), effect)])))
+  const shim = `heimdall shim --server-name=fake -- ${fixture('shim-upstream').join(' ')}`
+  const script = `(echo '${JSON.stringify(toolCall(1, 'mail'))}'; sleep 1000) | ${shim}`
+  const started = await project.json(
+    ['run', '--agent', 'amber-otter', '--policy', 'policy.json', '--detach', '--', 'bash', '-c', script],
+    { env: { PATH } },
+  )
+  const open = await until('the wait to be booked', () => project.sheets()[0]?.['wait'] ?? undefined)
+  expect(open).toMatchObject({ source: 'policy', evidence: expect.stringMatching(/^budget: /) })
+  expect((await project.json(['status']))['waits']).toMatchObject([{ kind: 'budget', agent_id: 'amber-otter' }])
+  // Whoever types has not given it more.
+  await project.run('hm', ['send', 'amber-otter', 'go on\n'])
+  await project.run('hm', ['kill', 'amber-otter', '--wait'])
+  await until('the run to be closed', () => project.sheets().length === 0)
+  const events = project.events(String(started['run_id']))
+  const refused = ofType(events, 'tool_call_decision')[0]?.['ts'] as string
+  expect(ofType(events, 'wait_end')).toMatchObject([
+    { wait: { started_at: refused, answer: 'the session ended', answered_by: null } },
+  ])
+  expect(ofType(events, 'session_end')[0]).toMatchObject({ session: { waits: 1 } })
+})
+
 test('TERMINATE_RUN ends the session with its whole tree, and the run is TERMINATED (seed 004 §3.2.1)', async () => {
   const project = spine()
   const effect = { budget: { limit_calls: 0, on_exceed: 'TERMINATE_RUN' } }

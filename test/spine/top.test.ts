@@ -42,6 +42,10 @@ test('waits are answered from top, one by a command and one by hand; a pipe gets
   await person.see('done: heimdall approvals allow')
   person.type('q')
   expect(await person.ended).toBe(0)
+  // The record of the wait has who answered, and what.
+  const ends = async (): Promise<string> =>
+    (await fleet.run('heimdall', ['events', 'query', '--type', 'wait_end', '--json'], { env })).stdout
+  await until('the end of the wait', async () => /"answer":"allowed, once","answered_by":"[^"]+"/.test(await ends()))
 
   const pane = await openPane([...launcher('heimdall'), 'top'], { cols: 150, rows: 20, env, cwd: fleet.root })
   // What was answered is no wait any more, although its shim has not told the session so yet.

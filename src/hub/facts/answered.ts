@@ -44,14 +44,15 @@ function endedWait(book: OpenBook, entry: Entry): AnsweredWait {
     wait_id: textIn(body, 'wait_id') ?? '',
     agent_id: entry.agent ?? '',
     kind: kindWord(kindOf(textIn(body, 'evidence'))),
-    outcome: outcomeOf(textIn(body, 'answer') ?? ''),
+    outcome: outcomeOf(textIn(body, 'answer') ?? '', textIn(body, 'answered_by')),
     at: new Date(entry.atMs).toISOString(),
     waited_ms: numberIn(body, 'waited_ms'),
   }
 }
 
 /** In the words of whoever kept the run, read as a sentence about the agent. */
-function outcomeOf(answer: string): string {
+function outcomeOf(answer: string, by: string | null): string {
+  if (by !== null) return oneLine(`${answer.charAt(0).toUpperCase()}${answer.slice(1)}, by ${by}`)
   switch (answer) {
     case 'somebody typed':
       return 'Answered at its terminal'

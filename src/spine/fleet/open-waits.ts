@@ -3,7 +3,7 @@ import type { Request } from '../../runs/approvals.ts'
 import type { ChangedTools, FleetFacts, PlainSession, RunFact } from './facts.ts'
 import type { Collision, Evidence, Wait, WaitAnswer } from './fleet.ts'
 import type { KnownAgent, OpenNote, OpenTask } from './known-agents.ts'
-import { kindOf, noticeIn } from './wait-kind.ts'
+import { BUDGET_SOURCE, kindOf, noticeIn } from './wait-kind.ts'
 import { inOrder, oneLine, shellWord } from './words.ts'
 
 /** Oldest first; those that were put off come last. */
@@ -71,7 +71,8 @@ function waitsOfRun({ run, approvals }: RunFact): Wait[] {
   }
   // What a shim has told the session stands in the list by itself for as long as it is asked, and is answered after that:
   // the shim takes its word back when it looks next.
-  if (wait !== null && noticeIn(wait.evidence) === undefined)
+  // So does a budget, which the keeper has booked too.
+  if (wait !== null && wait.source !== BUDGET_SOURCE && noticeIn(wait.evidence) === undefined)
     waits.push(ofSession({ ...place, id: wait.wait_id, since: wait.started_at, ...wait, session_id: run.session.id }))
   return waits
 }

@@ -4,9 +4,14 @@ import type { WaitKind } from './fleet.ts'
 const PERMISSION = /\b(?:permission|approv\w*|allow|grant)\b/i
 const QUESTION = /\?\s*(?:[[(][^\])]*[\])]\s*)?$|\b(?:question|elicitation|choose|select)\b/i
 
+/** Begins the evidence of a wait that the keeper of a run books by itself. */
+export const BUDGET = 'budget: '
+export const BUDGET_SOURCE = 'policy'
+
 /** By the words of whoever says so: a hook and OSC 7501 name the kind, a screen shows the question itself. */
 export function kindOf(evidence: string | null): WaitKind {
   const words = evidence ?? ''
+  if (words.startsWith(BUDGET)) return 'budget'
   if (PERMISSION.test(words)) return 'permission'
   return QUESTION.test(words) ? 'question' : 'needs input'
 }

@@ -48,6 +48,7 @@ export async function endWait(hook: HookRoom, answer: string): Promise<void> {
         ended_at: new Date(endedMs).toISOString(),
         waited_ms: Math.max(0, endedMs - Date.parse(wait.started_at)),
         answer,
+        answered_by: null,
       }),
     ),
   )

@@ -1,0 +1,31 @@
+// How a wait of a run came to its end: from what the session says, and, of a question of policy, from what a person has said to it.
+import { existsSync } from 'node:fs'
+import { HeimdallError } from '../errors.ts'
+import { readApprovals } from '../runs/open-questions.ts'
+import { questionsPath } from '../runs/questions-path.ts'
+import type { StateEvent } from '../sessions/keeper.ts'
+import { noticeIn } from './fleet/wait-kind.ts'
+import type { OpenWait } from './kept-run.ts'
+import type { WaitAnswered } from './waits.ts'
+
+/** In words for the record. */
+export function saidBySession({ source, evidence }: StateEvent['needs_input']): WaitAnswered {
+  const answer = source === 'none' ? (evidence ?? 'it went on') : evidence === null ? source : `${source}: ${evidence}`
+  return { answer, by: null }
+}
+
+/** Nothing where it was no question of policy, or nobody has answered it. */
+export function saidByPerson(runDir: string, { evidence }: OpenWait): WaitAnswered | undefined {
+  const id = noticeIn(evidence)?.approval
+  if (id === undefined || !existsSync(questionsPath(runDir))) return undefined
+  try {
+    const request = readApprovals(runDir).find((one) => one.id === id)
+    if (request === undefined || request.answer === null) return undefined
+    const said = request.answer === 'allow' ? 'allowed' : 'denied'
+    return { answer: request.lasts === null ? said : `${said}, ${request.lasts}`, by: request.answered_by }
+  } catch (error) {
+    // Who answered is in the record of the question itself.
+    if (error instanceof HeimdallError) return undefined
+    throw error
+  }
+}
