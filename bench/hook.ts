@@ -1,11 +1,13 @@
-// How long a host waits for its hook: `heimdall hook claude`, spawned, against the bare interpreter.
+// What claims cost where writes happen: `heimdall hook claude`, spawned, against the bare interpreter; and the shim with its claim check, against the proxy that its goals are set by.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { runBench, type Side } from './support/bench.ts'
+import { type Runs, runBench, type Side } from './support/bench.ts'
+import { type Load, startLoad } from './support/shim-load.ts'
+import { POLICY } from './support/shim-policy.ts'
 
 /** Plays the host: a process that is called like one, spawns what it is told, and says how long that took. */
 const HOST = `
@@ -18,6 +20,8 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   process.stdout.write(JSON.stringify({ tookMs, isRight: status === 0 && (expected === '' ? stdout === '' : stdout.includes(expected)) }) + '\\n')
 })`
 
+/** No repository, so without claims. */
+const apart = realpathSync(mkdtempSync(join(tmpdir(), 'hm-bench-')))
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'hm-bench-')))
 const env = { PATH: process.env['PATH'] ?? '', HOME: folder, XDG_STATE_HOME: join(folder, 'state'), USER: 'ana' }
 const heimdall = resolve('bin/heimdall')
@@ -67,6 +71,82 @@ await timed([heimdall, 'hook', 'claude'], payload('SessionStart', 'own.ts'), 'Yo
 // From here on it is the agent's own.
 await timed([heimdall, 'hook', 'claude'], payload('PreToolUse', 'own.ts'), '')
 
+/** Writes of an agent that is somebody to files that it holds, among claims of others: each call is checked. */
+const CHECKED = 'heimdall shim with the claim check'
+/** The same calls by nobody in particular in a folder without claims, as in `bench -- shim`. */
+const UNCHECKED = 'heimdall shim without claims'
+const SDK = 'SDK client + server'
+const upstream = [process.execPath, resolve('bench/peers/shim-upstream.mjs')] as const
+
+function somebody(): Record<string, string> {
+  run(['agent', 'register', '--name', 'moss-plover', '--role', 'bench'])
+  const keys = join(folder, '.git/heimdall/keys')
+  const key = readdirSync(keys).find((name) => name.includes('moss-plover')) ?? ''
+  return { HEIMDALL_AGENT_ID: 'moss-plover', HEIMDALL_SECRET: readFileSync(join(keys, key), 'utf8').trim() }
+}
+
+const shimIn = (cwd: string, name: string): [string, ...string[]] => [
+  // The shim looks at the repository that it is started in.
+  'env',
+  '--chdir',
+  cwd,
+  process.execPath,
+  heimdall,
+  'shim',
+  '--server-name=bench',
+  `--policy=${join(folder, 'policy/policy.json')}`,
+  `--events=${join(folder, name, 'events.jsonl')}`,
+  '--',
+  ...upstream,
+]
+
+/** Warm, and with every file of the calls claimed by their first write. */
+async function warm(load: Load): Promise<Load> {
+  await load.throughput(5_000, 64)
+  return load
+}
+
+async function shims(): Promise<{ runs: Runs<'perSecond' | 'cpuUs'>; close(): Promise<void> }> {
+  mkdirSync(join(folder, 'policy'))
+  writeFileSync(join(folder, 'policy/policy.json'), JSON.stringify(POLICY))
+  for (let n = 0; n < 10; n += 1) run(['agent', 'reserve', '--agent', 'amber-otter', '--scope', `other/part-${n}/**`])
+  const identity = { ...env, ...somebody() }
+  const loads = new Map<string, Load>([
+    [CHECKED, await warm(await startLoad(shimIn(folder, 'checked'), identity, folder))],
+    [UNCHECKED, await warm(await startLoad(shimIn(apart, 'unchecked'), env))],
+    [SDK, await warm(await startLoad([process.execPath, resolve('bench/peers/shim-sdk-proxy.mjs'), ...upstream]))],
+  ])
+  const { status, stdout } = spawnSync(process.execPath, [heimdall, 'claim', 'list', '--json'], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  })
+  const held = stdout.split('src/module-').length - 1
+  if (status !== 0 || held < 50) throw new Error(`${held} of 50 files are claimed: ${stdout.slice(0, 500)}`)
+  const runner = (name: string): Runs<'perSecond' | 'cpuUs'>['ours'] => ({
+    name,
+    run: async () => (await loads.get(name)?.throughput(10_000, 64)) ?? { perSecond: Number.NaN, cpuUs: Number.NaN },
+  })
+  return {
+    runs: {
+      rounds: 7,
+      ours: runner(CHECKED),
+      peers: [SDK, UNCHECKED].map(runner),
+      figures: [
+        {
+          of: 'perSecond',
+          what: 'writes through the shim, 64 in flight',
+          unit: 'calls/s',
+          goals: { [SDK]: { atLeast: 2.5 } },
+        },
+        { of: 'cpuUs', what: 'CPU of the shim for a write', unit: 'µs/call', goals: { [SDK]: { atMost: 0.4 } } },
+      ],
+    },
+    close: async () => void (await Promise.all([...loads.values()].map((load) => load.close()))),
+  }
+}
+
+const claimed = await shims()
 await runBench({
   name: 'hook',
   about: 'a hook’s answer before an edit, from spawn to exit',
@@ -86,8 +166,10 @@ await runBench({
         ours: hook('heimdall hook', 'held.ts', 'held by amber-otter'),
         peers: [bare],
       },
+      claimed.runs,
     ],
+    cleanup: () => claimed.close(),
   }),
 })
 host.stdin.end()
-rmSync(folder, { recursive: true, force: true })
+for (const path of [folder, apart]) rmSync(path, { recursive: true, force: true })

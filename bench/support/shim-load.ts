@@ -5,8 +5,8 @@ import type { Readable, Writable } from 'node:stream'
 
 const NEWLINE = 10
 /** About 300 bytes, as agents send them. */
-const call = (id: number): string =>
-  `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"write_file","arguments":{"path":"/repo/src/module-${id % 50}.ts","content":"export const answer = ${id}; // a line of code that somebody wrote, long enough to be like a real one","mode":420,"force":false},"_meta":{"progressToken":${id}}}}\n`
+const call = (id: number, root: string): string =>
+  `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"write_file","arguments":{"path":"${root}/src/module-${id % 50}.ts","content":"export const answer = ${id}; // a line of code that somebody wrote, long enough to be like a real one","mode":420,"force":false},"_meta":{"progressToken":${id}}}}\n`
 
 export interface Load {
   /** Calls a second, and CPU of the proxy in microseconds a call. */
@@ -24,6 +24,8 @@ export interface Load {
 export async function startLoad(
   command: readonly [string, ...string[]],
   env: Readonly<Record<string, string>> = {},
+  /** Where the files lie that the calls are for. */
+  root = '/repo',
 ): Promise<Load> {
   const [file, ...args] = command
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(file, args, {
@@ -72,7 +74,7 @@ export async function startLoad(
       while (seen.answers < goal) {
         let batch = ''
         while (sent < calls && sent - (seen.answers - base) < inFlight) {
-          batch += call(nextId++)
+          batch += call(nextId++, root)
           sent += 1
         }
         if (batch !== '') child.stdin.write(batch)
@@ -85,7 +87,7 @@ export async function startLoad(
       const times: number[] = []
       for (let i = 0; i < calls; i += 1) {
         const before = performance.now()
-        await ask(call(nextId++))
+        await ask(call(nextId++, root))
         times.push((performance.now() - before) * 1_000)
       }
       return times.sort((a, b) => a - b)
