@@ -72,7 +72,7 @@ async function eachScreen(visitor: Visitor): Promise<void> {
   await page.keyboard.press('g')
   await page.keyboard.press('f')
   await sees(page, '.card.collision', 'teal-badger')
-  await sees(page, '.card.looping', /same call 9 times/)
+  await sees(page, '.card.looping', /Same call 9 times/)
   await sees(page, '.thumb', 'read_file src/queue/drain.ts')
   await visitor.picture('02-fleet')
   await axe(visitor, 'fleet')
@@ -89,6 +89,9 @@ async function eachScreen(visitor: Visitor): Promise<void> {
 
   await page.keyboard.press('g')
   await page.keyboard.press('d')
+  await sees(page, 'h1', 'Decisions')
+  // Of one of those that were refused something.
+  await visitor.go('#/decisions?agent=rust-marten')
   await page.getByRole('button', { name: /^Refused/ }).click()
   await sees(page, '.call-detail', 'say what is left and stop')
   await visitor.picture('05-decisions')
