@@ -70,6 +70,7 @@ class Hub implements RunningHub {
   readonly #book: CallBook
   readonly #hooks: Hooks
   readonly #secret = randomBytes(32).toString('base64url')
+  readonly #secretHash = hashOf(`Bearer ${this.#secret}`)
   readonly #startedAt: string
   readonly #sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: HUB_BODY_BYTES_MAX })
   /** Of pages that look: they never end by themselves. */
@@ -129,7 +130,8 @@ class Hub implements RunningHub {
         allowedHosts,
         isReadOnly,
         hasToken: () => this.#visitors.knows(tokenIn(request.headers.cookie, port) ?? ''),
-        hasProgramSecret: () => isSame(request.headers.authorization ?? '', `Bearer ${this.#secret}`),
+        // In the same time whatever differs.
+        hasProgramSecret: () => timingSafeEqual(hashOf(request.headers.authorization ?? ''), this.#secretHash),
       }),
       answer: (area, request, response) => this.#answer(answers, area, request, response),
       upgrade: (request, socket, head) => this.#upgrade(request, socket, head),
@@ -256,8 +258,4 @@ class Hub implements RunningHub {
   }
 }
 
-/** In the same time whatever differs. */
-function isSame(given: string, wanted: string): boolean {
-  const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
-  return timingSafeEqual(hash(given), hash(wanted))
-}
+const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()

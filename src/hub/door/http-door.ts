@@ -21,6 +21,8 @@ export interface OpenDoor {
   close(): Promise<void>
 }
 
+const BROWSER_HEADERS = Object.entries(HEADERS)
+
 /** 0 takes a free port. */
 export async function openDoor(port: number, doorway: (port: number) => Doorway): Promise<OpenDoor> {
   const server = createServer({
@@ -39,8 +41,10 @@ export async function openDoor(port: number, doorway: (port: number) => Doorway)
     socket.once('close', () => open.delete(socket))
   })
   server.on('request', (request, response) => {
-    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
     const verdict = judge(askedBy(request, false), house(request))
+    // They tell a browser what it may do. What a program is answered, no browser sees: the gate has refused those.
+    if (!verdict.passes || verdict.area !== 'program')
+      for (const [name, value] of BROWSER_HEADERS) response.setHeader(name, value)
     if (verdict.passes) answer(verdict.area, request, response)
     else refuse(response, refused(verdict.code, verdict.why, verdict.hint))
   })
