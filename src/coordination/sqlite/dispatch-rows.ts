@@ -31,12 +31,13 @@ export function createDispatchReader(sql: Statements): DispatchReader {
       )
       return row === undefined ? undefined : signFrom(row)
     },
-    // From one needs to the next by the index, however many tasks have the same.
+    // From one needs to the next by the index, however many tasks have the same. It is an index of those that have
+    // needs, and taken only where the question says so.
     queueHeads: () =>
       sql
         .all(
           `WITH RECURSIVE kinds (needs) AS (
-             SELECT min(needs) FROM tasks WHERE state = 'queued'
+             SELECT min(needs) FROM tasks WHERE state = 'queued' AND needs IS NOT NULL
              UNION ALL
              SELECT (SELECT min(needs) FROM tasks WHERE state = 'queued' AND needs > kinds.needs) FROM kinds
              WHERE kinds.needs IS NOT NULL
@@ -49,7 +50,9 @@ export function createDispatchReader(sql: Statements): DispatchReader {
         .map((row) => ({ taskId: text(row, 'task_id'), needs: text(row, 'needs') })),
     parked: () =>
       sql
-        .all(`SELECT task_id, needs, wake_ms FROM tasks WHERE state = 'parked' ORDER BY due_ms, task_id`)
+        .all(
+          `SELECT task_id, needs, wake_ms FROM tasks WHERE state = 'parked' AND needs IS NOT NULL ORDER BY due_ms, task_id`,
+        )
         .map((row) => ({
           taskId: text(row, 'task_id'),
           needs: text(row, 'needs'),

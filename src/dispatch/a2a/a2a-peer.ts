@@ -37,6 +37,8 @@ export interface A2aPeerOptions {
 export class A2aPeer implements Peer {
   readonly #options: A2aPeerOptions
   #client: Promise<{ readonly client: Client; readonly card: AgentCard }> | undefined
+  /** The same, once it is there. */
+  #there: { readonly client: Client; readonly card: AgentCard } | undefined
   /** It showed the extension in its card and did not answer under it: then it is none. */
   #isDowngraded = false
   #echoed = false
@@ -241,18 +243,27 @@ export class A2aPeer implements Peer {
     signal: AbortSignal,
     act: (client: Client, card: AgentCard, signal: AbortSignal) => Promise<Reply>,
   ): Promise<Reply> {
-    const within = AbortSignal.any([signal, AbortSignal.timeout(PEER_ANSWER_MS)])
+    const over = new AbortController()
+    const end = (): void => over.abort(new Error('no answer in time'))
+    const timer = this.#options.clock.after(PEER_ANSWER_MS, end)
+    // By hand: a signal that is made of others takes longer than all the rest of a request on our side.
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
     let isConnected = false
     try {
-      const { client, card } = await Promise.race([this.#connected(), rejectedAt(within)])
+      const { client, card } = this.#there ?? (await Promise.race([this.#connected(), rejectedAt(over.signal)]))
       isConnected = true
-      return await act(client, card, within)
+      return await act(client, card, over.signal)
     } catch (error) {
       if (!(error instanceof Error)) throw error
       // Its card may be another when it is there again.
       this.#client = undefined
+      this.#there = undefined
       if (error instanceof TaskNotFoundError) return { kind: 'unknown', why: error.message }
       return failureOf(error, isConnected)
+    } finally {
+      timer.cancel()
+      signal.removeEventListener('abort', end)
     }
   }
 
@@ -263,10 +274,9 @@ export class A2aPeer implements Peer {
 
   async #connect(): Promise<{ readonly client: Client; readonly card: AgentCard }> {
     const shown: typeof fetch = async (input, init) => {
-      const headers = new Headers(init?.headers)
       const token = this.#options.token()
-      if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
-      const response = await fetch(input, { ...init, headers })
+      const shows = token === undefined ? {} : { Authorization: `Bearer ${token}` }
+      const response = await fetch(input, { ...init, headers: { ...plainHeaders(init?.headers), ...shows } })
       if (response.headers.get('a2a-extensions')?.includes(EXTENSION) === true) this.#echoed = true
       if (response.headers.get('x-a2a-extensions')?.includes(EXTENSION) === true) this.#echoed = true
       if (response.status === 413 || response.status === 429) throw new Unheard(this.#options.name, response.status)
@@ -285,7 +295,8 @@ export class A2aPeer implements Peer {
       cardResolver: resolver,
     })
     const card = await resolver.resolve(this.#options.url)
-    return { client: await factory.createFromAgentCard(card), card }
+    this.#there = { client: await factory.createFromAgentCard(card), card }
+    return this.#there
   }
 }
 
@@ -315,6 +326,12 @@ const withoutExtension = (contract: TaskDispatch, remoteId: string): Reply => ({
     blocked: { class: 'capability', code: 'tool_missing', missing: [EXTENSION] },
   }),
 })
+
+/** What the SDK gives is plain already, and stays so: each making of `Headers` is a copy. */
+const plainHeaders = (headers: RequestInit['headers']): Record<string, string> =>
+  headers instanceof Headers || Array.isArray(headers)
+    ? Object.fromEntries(new Headers(headers))
+    : { ...(headers as Record<string, string> | undefined) }
 
 const rejectedAt = (signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => {

@@ -78,10 +78,14 @@ class Desk {
   readonly #rpc: JsonRpcTransportHandler
   readonly #legacyRpc: LegacyJsonRpcTransportHandler
   readonly #url: string
+  /** How it may be called. */
+  readonly #hosts: readonly string[]
 
   constructor(options: A2aServerOptions, url: string) {
     this.#options = options
     this.#url = url
+    const { host, port } = new URL(url)
+    this.#hosts = [host, `localhost:${port}`]
     this.#handler = options.methods(url)
     this.#rpc = new JsonRpcTransportHandler(this.#handler)
     this.#legacyRpc = new LegacyJsonRpcTransportHandler(this.#handler)
@@ -90,7 +94,8 @@ class Desk {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', this.#url)
     // A page in a browser must not be able to send tasks, whatever name it was served under.
-    if (!isAddressed(request, this.#url)) return send(response, 403, { error: 'another host was asked for' })
+    if (!this.#hosts.includes(headerOf(request, 'host') ?? ''))
+      return send(response, 403, { error: 'another host was asked for' })
     const version = headerOf(request, 'a2a-version') ?? LEGACY
     if (request.method === 'GET' && CARD_PATHS.includes(url.pathname)) {
       const card =
@@ -206,12 +211,6 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
   const value = request.headers[name]
   const text = Array.isArray(value) ? value[0] : value
   return text === '' ? undefined : text
-}
-
-function isAddressed(request: IncomingMessage, url: string): boolean {
-  const { host, port } = new URL(url)
-  const asked = headerOf(request, 'host')
-  return asked === host || asked === `localhost:${port}`
 }
 
 function parsed(body: string): Record<string, unknown> | undefined {

@@ -93,13 +93,15 @@ async function runStreaming(
     if (said === undefined) break
     const tokens = tokensIn(said)
     if (tokens !== undefined && order.tokenBudget !== null)
-      order = { ...order, tokenBudget: Math.max(order.tokenBudget, pass.used.spent) + tokens }
+      order = withBudget(order, Math.max(order.tokenBudget, pass.used.spent) + tokens)
     const words = tokens === undefined ? said : `You may take ${tokens} more tokens. Go on where you were stopped.`
     const argv = runtime.again(order, pass.session, schemaPath(dir))
     pass = await onePass(dir, order, runtime, argv, words, pass.used, how)
   }
   return pass.result
 }
+
+const withBudget = (order: Order, tokenBudget: number): Order => ({ ...order, tokenBudget })
 
 /** What earlier turns of the conversation took. */
 interface Used {

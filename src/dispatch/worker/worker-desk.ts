@@ -112,8 +112,10 @@ export class WorkerDesk {
   }
 
   async announce(keptMs = MCP_ANNOUNCE_KEPT_MS): Promise<Announce> {
-    const profile = await this.#options.profile(keptMs)
-    const open = this.#open()
+    return this.#announceWith(await this.#options.profile(keptMs), this.#open())
+  }
+
+  #announceWith(profile: Awaited<ReturnType<DeskOptions['profile']>>, open: readonly Assignment[]): Announce {
     this.#seq += 1
     return {
       ...profile,
@@ -138,10 +140,13 @@ export class WorkerDesk {
     readonly isOpen?: (rows: Reader) => boolean
   }): Promise<Assignment> {
     const { room, workerId } = this.#options
-    const known = room.store.read((rows) => this.#known(rows, asked))
+    const { known, open } = room.store.read((rows) => ({
+      known: this.#known(rows, asked),
+      open: rows.assignments({ workerId, open: true }),
+    }))
     if (known !== undefined) return known
     const contract = byOwnClock(asked.contract, room.clock.wallMs())
-    const announce = await this.announce(MCP_PROBE_KEPT_MS)
+    const announce = this.#announceWith(await this.#options.profile(MCP_PROBE_KEPT_MS), open)
     this.#said = announce
     const refusal = refusalOf(contract, announce, room.clock.wallMs())
     const { assignment, isNew } = await changeAsOther(room, SYSTEM, ({ rows, now }) => {
