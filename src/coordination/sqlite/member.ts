@@ -147,8 +147,14 @@ export class Member {
   }
 
   /** Resolves with the signal. */
-  async #follow(signal: AbortSignal, onFailure: (error: HeimdallError) => void): Promise<void> {
+  async #follow(signal: AbortSignal, tell: (error: HeimdallError) => void): Promise<void> {
     const isOver = (): boolean => signal.aborted
+    // It looks every two seconds: what is wrong is said once, and again when it was right in between.
+    let told = ''
+    const onFailure = (error: HeimdallError): void => {
+      if (error.code !== told) tell(error)
+      told = error.code
+    }
     let isBusy = false
     let isRung = false
     const onNews = async (): Promise<void> => {
@@ -160,6 +166,7 @@ export class Member {
         while (isRung && !isOver()) {
           isRung = false
           while (!isOver() && !(await this.#hear(log, [])));
+          told = ''
         }
       } catch (error) {
         if (!(error instanceof HeimdallError)) throw error

@@ -9,6 +9,7 @@ import {
   withA2AExtensions,
 } from '@a2a-js/sdk/client'
 import type { Clock, Timer } from '../../clock.ts'
+import { HeimdallError } from '../../errors.ts'
 import { ANNOUNCE_SETTLE_MS, PEER_ANSWER_MS, WORKER_TTL_S } from '../../limits.ts'
 import type { Announce } from '../messages.ts'
 import type { KnownPeer } from '../peers.ts'
@@ -38,8 +39,12 @@ export class Announcing {
 
   /** Now, and again before the lease ends. */
   async start(): Promise<void> {
-    await this.say()
-    this.#renewIn((WORKER_TTL_S * 1_000) / 3)
+    try {
+      await this.say()
+    } finally {
+      // Who is not heard now is heard with the next one: an engine that was away for a moment must not lose its worker.
+      this.#renewIn((WORKER_TTL_S * 1_000) / 3)
+    }
   }
 
   /** Something has changed: together with what changes in the next moment. */
@@ -51,7 +56,12 @@ export class Announcing {
   async stop(): Promise<void> {
     this.#isOver = true
     this.#timer?.cancel()
-    await this.say()
+    try {
+      await this.say()
+    } catch (error) {
+      if (!(error instanceof HeimdallError)) throw error
+      this.#options.note(`announce: ${error.message}`)
+    }
   }
 
   #renewIn(ms: number): void {

@@ -112,7 +112,7 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
       announce: () => desk.announce(),
       drain,
       async stop() {
-        desk.drain()
+        desk.leave()
         await announcing.stop()
         withdrawAddress(dir, 'worker', workerId)
         over.abort()

@@ -55,14 +55,18 @@ export class LogDesk {
         .assignments({ workerId, open: true })
         .filter(({ taskId, attempt, from }) => from === FLEET_ORCHESTRATOR && !isWanted(rows, taskId, attempt)),
     }))
-    for (const attempt of sent)
+    // What could not be done now is tried with the next entry: an engine that was away has others.
+    const tried = async (taskId: string, act: () => Promise<void>): Promise<void> => {
       try {
-        await this.#take(attempt)
+        await act()
       } catch (error) {
         if (!(error instanceof HeimdallError)) throw error
-        note(`task ${attempt.taskId}: ${error.message}`)
+        note(`task ${taskId}: ${error.message}`)
       }
-    for (const { assignmentId, key, answer } of answers) await this.#answer(assignmentId, key, answer)
+    }
+    for (const attempt of sent) await tried(attempt.taskId, () => this.#take(attempt))
+    for (const { assignmentId, key, answer } of answers)
+      await tried(key.taskId, () => this.#answer(assignmentId, key, answer))
     for (const { assignmentId } of unwanted) {
       if (this.#ending.has(assignmentId)) continue
       this.#ending.add(assignmentId)

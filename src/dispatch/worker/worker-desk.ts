@@ -14,6 +14,7 @@ import { type Checks, checksOf, type Refusal, refusalOf } from './admission.ts'
 import { about, blockedResult, newAssignment, notBegun } from './assignment.ts'
 import { byOwnClock } from './clock-skew.ts'
 import { type Answered, Questions } from './questions.ts'
+import { untilWritten } from './until-written.ts'
 
 export interface Execution {
   /** Begins it; resolves with its run once the command runs. */
@@ -63,6 +64,7 @@ export class WorkerDesk {
   readonly #questions: Questions
   /** Open ones that are to be ended: what has not begun by then does not begin. */
   readonly #canceled = new Set<string>()
+  readonly #over = new AbortController()
 
   constructor(options: DeskOptions) {
     this.#options = options
@@ -248,6 +250,12 @@ export class WorkerDesk {
     return await this.ended(assignmentId)
   }
 
+  /** What runs goes on; nothing more is written down here, and whoever comes next finds it. */
+  leave(): void {
+    this.drain()
+    this.#over.abort()
+  }
+
   /** Those that run, to their end. */
   async settled(): Promise<void> {
     await Promise.all(this.#running.values())
@@ -335,7 +343,9 @@ export class WorkerDesk {
       }
       const result = await this.#withServers(
         contract,
-        await execution.ended(running, contract, (asks) => this.#questions.ask(running.assignmentId, asks)),
+        await execution.ended(running, contract, (asks) =>
+          this.#once(running, () => this.#questions.ask(running.assignmentId, asks)),
+        ),
       )
       await this.#end(running, { ...result, ...about(running) })
       await execution.tidy?.(running)
@@ -384,11 +394,17 @@ export class WorkerDesk {
 
   /** An end is the last word: whoever comes after it changes nothing. */
   async #put(assignment: Assignment): Promise<Assignment> {
-    return changeAsOther(this.#options.room, SYSTEM, ({ rows }) => {
-      const known = rows.assignment(assignment.assignmentId)
-      if (known !== undefined && known.endedMs !== null) return known
-      rows.putAssignment(assignment)
-      return assignment
-    })
+    return this.#once(assignment, () =>
+      changeAsOther(this.#options.room, SYSTEM, ({ rows }) => {
+        const known = rows.assignment(assignment.assignmentId)
+        if (known !== undefined && known.endedMs !== null) return known
+        rows.putAssignment(assignment)
+        return assignment
+      }),
+    )
+  }
+
+  #once<T>({ taskId }: Assignment, write: () => Promise<T>): Promise<T> {
+    return untilWritten({ ...this.#options, taskId, signal: this.#over.signal }, write)
   }
 }
