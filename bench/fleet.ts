@@ -12,15 +12,19 @@ import { type Coordination, type CoordinationOptions, openCoordination } from '.
 import { register } from '../src/coordination/who/registration.ts'
 import { connect, type Sql } from '../src/fleet/connection.ts'
 import { fleetDoor } from '../src/fleet/door.ts'
-import { createFleet, joinFleet } from '../src/fleet/membership.ts'
+import { createFleet, joinFleet, onEngine } from '../src/fleet/membership.ts'
 import { findProject } from '../src/paths.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { startTcpProxy } from '../test/support/tcp-proxy.ts'
 import { runBench } from './support/bench.ts'
+import { lengthenLog } from './support/long-log.ts'
 
 /** Each way: 20 ms for a question and its answer. */
 const ONE_WAY_MS = 10
 const MACHINES = 8
+/** What one machine misses in a long holiday. */
+const ENTRIES = 100_000
+const LONG_ROUNDS = 2
 const folders: string[] = []
 const rooms: Coordination[] = []
 
@@ -141,6 +145,31 @@ function checks({ room, actor }: Member): number {
   return ((systemClock.monoMs() - start) * 1_000) / 300
 }
 
+/** A log of many entries, machines that joined before it was that long, and a way for new ones to join now. */
+async function longLog(url: string, count: number, machines: number) {
+  const joining = { isPooled: false, version: '0.0.0' }
+  const first = machine()
+  const { joinUrl, project } = await createFleet({ ...joining, options: first, url, name: 'long', machine: 'long' })
+  await claim(await enter(open(first), 'old-member'))
+  const join = async (): Promise<CoordinationOptions> => {
+    const options = machine()
+    await joinFleet({ ...joining, options, url: joinUrl, machine: 'late' }, { setsAside: false, rebuilds: false })
+    return options
+  }
+  const behind: Coordination[] = []
+  // One more than rounds: each side is run once before it counts.
+  for (let n = 0; n <= machines; n += 1) behind.push(open(await join()))
+  await onEngine({ url, isPooled: false }, (sql) => lengthenLog(sql, project, count))
+  // Whoever joins first keeps a snapshot for the others.
+  await join()
+  return { join, behind }
+}
+
+async function upToDate(room: Coordination | undefined): Promise<void> {
+  await room?.store.catchUp()
+  if ((room?.store.read((rows) => rows.head()) ?? 0) <= ENTRIES) throw new Error('not all entries have come')
+}
+
 const contender = process.env[CONTENDER]
 if (contender !== undefined) await contend(JSON.parse(contender) as Contender)
 else
@@ -179,6 +208,9 @@ else
       )
       const clients = machines.map((_, i) => start({ kind: 'rows', url, name: `w${i}` }))
       await Promise.all([...members, ...clients].map((one) => once(one, 'message')))
+      let long: ReturnType<typeof longLog> | undefined
+      // Made with its first use: whoever asks for another part does not wait for it.
+      const madeLong = async () => (long ??= longLog(await server.database(), ENTRIES, LONG_ROUNDS))
       let laps = 0
       return {
         comparisons: [
@@ -232,6 +264,21 @@ else
                 what: 'eight machines contending, worst p99',
                 unit: 'ms',
                 goals: { 'rows, FOR UPDATE': { atMost: 1.5 } },
+              },
+            ],
+          },
+          {
+            what: `a machine that is ${ENTRIES.toLocaleString('en')} entries behind, up to date`,
+            unit: 'ms',
+            rounds: LONG_ROUNDS,
+            ours: { name: 'from a snapshot', measure: async () => timed(1, (await madeLong()).join) },
+            peers: [
+              {
+                name: 'entry by entry',
+                async measure() {
+                  const { behind } = await madeLong()
+                  return timed(1, () => upToDate(behind.pop()))
+                },
               },
             ],
           },

@@ -1,5 +1,6 @@
 // A key typed into a session of another machine and its echo, against the same program in a plain `ssh -t`, over one sshd on the loopback (scripts/install-sshd.sh).
 import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -22,6 +23,24 @@ async function keys(type: (key: string) => void, next: () => Promise<unknown>): 
     times.push(systemClock.monoMs() - start)
   }
   return (times.sort((a, b) => a - b)[KEYS / 2] ?? 0) * 1_000
+}
+
+/** The same way with nothing of ours on it: no frames, no screen, no offsets, nothing that comes back. */
+async function bareRelay(socket: string, env: { readonly PATH: string; readonly HOME: string }) {
+  const relay = [process.execPath, resolve('bench/support/bare-relay.mjs')] as const
+  const server = spawn(relay[0], [relay[1], 'serve', socket, ...ECHO], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(server.stdout, 'data')
+  const line = spawn('ssh', ['-T', 'box', ...relay, 'join', socket], { env, stdio: ['pipe', 'pipe', 'inherit'] })
+  const echoed = (): Promise<unknown> => once(line.stdout, 'data')
+  await echoed()
+  return {
+    type: (key: string) => void line.stdin.write(key),
+    echoed,
+    stop: () => {
+      line.kill()
+      server.kill()
+    },
+  }
 }
 
 await runBench({
@@ -49,6 +68,7 @@ await runBench({
     const plain = spawn('ssh', ['-tt', 'box', ECHO.map((word) => `'${word}'`).join(' ')], { env })
     const echoed = (): Promise<unknown> => new Promise((resolve) => plain.stdout.once('data', resolve))
     await echoed()
+    const bare = await bareRelay(join(root, 'bare'), env)
     return {
       comparisons: [
         {
@@ -62,12 +82,15 @@ await runBench({
               measure: () => keys((key) => void plain.stdin.write(key), echoed),
               goal: { atMost: 1.3 },
             },
+            // Without a goal: what is left to us is what we are above this.
+            { name: 'ssh, a bare relay and terminal in Node', measure: () => keys(bare.type, bare.echoed) },
           ],
         },
       ],
       cleanup: async () => {
         connection.close()
         plain.kill()
+        bare.stop()
         there('kill', 'echo')
         sshd.stop()
         rmSync(root, { recursive: true, force: true })
