@@ -117,17 +117,16 @@ test(
     const chromium = await startBrowser()
     onTestFinished(() => chromium.close())
     const context = await chromium.newContext({ locale: 'en-GB', viewport: { width: 1440, height: 900 } })
+    context.setDefaultTimeout(60_000)
     const [name = '', value = ''] = browser.cookie.split(/=(.*)/s)
     await context.addCookies([{ name, value, url }])
     const page = await context.newPage()
     const whole = (count: number): string => count.toLocaleString('en-GB')
     await page.goto(`${url}/#/fleet`)
-    for (const agent of AGENTS)
-      await page.locator(`[data-agent="${agent}"][aria-label^="${agent}, Done"]`).waitFor({ timeout: 20_000 })
+    for (const agent of AGENTS) await page.locator(`[data-agent="${agent}"][aria-label^="${agent}, Done"]`).waitFor()
     const sees = async (hash: string, label: string, ...texts: readonly (string | RegExp)[]): Promise<void> => {
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
-      for (const text of texts)
-        await page.locator(`section[aria-label="${label}"]`).getByText(text).first().waitFor({ timeout: 20_000 })
+      for (const text of texts) await page.locator(`section[aria-label="${label}"]`).getByText(text).first().waitFor()
     }
     await sees('#/decisions', 'Calls', 'few-checks', 'migrations-are-frozen')
     await page

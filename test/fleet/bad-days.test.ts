@@ -177,7 +177,7 @@ test('who waits on one machine is woken by a release on another', async () => {
   const results: boolean[] = []
   await queued
   await releaseClaims(one.room, amber, { scopes: ['src'], cwd: one.room.project.root })
-  await expect.poll(() => results, { timeout: 30_000 }).toEqual([true])
+  await expect.poll(() => results, { timeout: 60_000 }).toEqual([true])
 })
 
 test('an engine that lost entries is told by number and id, and nothing is decided on either side of the fork', async () => {

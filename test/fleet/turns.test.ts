@@ -58,7 +58,7 @@ test('whoever has the turn has what it lacks with it, and others stand in line u
   expect(turn?.entries.map(({ seq }) => seq)).toEqual(Array.from({ length: head }, (_, n) => n + 1))
   // The place is right, and it is another's turn.
   const waiting = near.append(after({ seq: head, id: last?.id ?? '' }, 'of-near'))
-  await expect.poll(stands, { timeout: 30_000 }).toHaveLength(1)
+  await expect.poll(stands, { timeout: 60_000 }).toHaveLength(1)
   expect(await turn?.append(after({ seq: head, id: last?.id ?? '' }, 'of-far'))).toEqual({ kind: 'accepted' })
   expect(await waiting).toMatchObject({ kind: 'behind', entries: [{ seq: head + 1, id: 'of-far' }] })
 
@@ -66,7 +66,7 @@ test('whoever has the turn has what it lacks with it, and others stand in line u
   const unused = await near.takeTurn({ seq: head + 1, id: 'of-far' })
   expect(unused?.entries).toEqual([])
   const next = far.append(after({ seq: head + 1, id: 'of-far' }, 'second'))
-  await expect.poll(stands, { timeout: 30_000 }).toHaveLength(1)
+  await expect.poll(stands, { timeout: 60_000 }).toHaveLength(1)
   await unused?.end()
   expect(await next).toEqual({ kind: 'accepted' })
 

@@ -26,7 +26,7 @@ const SIZES = {
 
 /** Resolves when the part shows the text. */
 const sees = (page: Page, part: string, text: string | RegExp): Promise<void> =>
-  page.locator(part).filter({ hasText: text }).first().waitFor({ timeout: 30_000 })
+  page.locator(part).filter({ hasText: text }).first().waitFor()
 
 /** What reaches beyond the window to the right, by class, unless it may be scrolled there. */
 const WIDER = `[...document.querySelectorAll('#main *, .top *, .tabs *')].filter((e) => {
@@ -122,6 +122,6 @@ test('a clock that is wrong, and a language that is none', { timeout: 300_000 },
     })()`)
   await until('the map to be dark', async () => (await brightest()) < 200)
   await page.emulateMedia({ colorScheme: 'light' })
-  await until('the map to be light', async () => (await brightest()) > 220, { waitMs: 10_000 })
+  await until('the map to be light', async () => (await brightest()) > 220)
   expect(visitor.complaints).toEqual([])
 })

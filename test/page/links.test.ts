@@ -5,12 +5,11 @@ import { asks } from '../support/sample-agents.ts'
 import { parcelworks, startHub } from '../support/sample-fleet.ts'
 import { scaled } from '../support/scale.ts'
 import { until } from '../support/wait.ts'
-import { browser, visit } from './look.ts'
+import { browser, SEEN_MS, visit } from './look.ts'
 
 /** Those that are about something first. */
 const SCREENS = ['session', 'claims', 'decisions', 'timeline', 'needs-you', 'tasks', 'fleet', 'tokens', 'agents']
 /** A page that hangs is told from a slow one by this. */
-const DRAWN_MS = 20_000
 
 /** What stands there once nothing is being loaded; by looks, since the page's policy lets nothing be evaluated in it. */
 function drawn(page: Page, where: string): Promise<string> {
@@ -18,10 +17,10 @@ function drawn(page: Page, where: string): Promise<string> {
     `${where} to be drawn`,
     async () => {
       if ((await page.locator('#main .skeleton').count()) > 0) return undefined
-      const text = await page.locator('#main').innerText({ timeout: DRAWN_MS })
+      const text = await page.locator('#main').innerText({ timeout: SEEN_MS })
       return text.length > 20 ? text : undefined
     },
-    { waitMs: DRAWN_MS },
+    { waitMs: SEEN_MS },
   )
 }
 
@@ -33,7 +32,6 @@ test('every screen says what it does not know, and the next one works', { timeou
   const chromium = await browser()
   const visitor = await visit(chromium, hub)
   const { page } = visitor
-  page.setDefaultTimeout(DRAWN_MS)
   await page.locator('.inbox-row').first().waitFor()
   const { runs } = await page.evaluate<{ runs: { run_id: string }[] }>("fetch('/api/runs').then((r) => r.json())")
   const run = runs[0]?.run_id ?? ''
@@ -81,8 +79,8 @@ test(
     const links = [used, `${hub.url}/#key=%E0%A4%A`, `${hub.url}/#key=`, used.slice(0, -5)]
     for (const link of links.slice(0, scaled(2, links.length))) {
       const context = await chromium.newContext()
+      context.setDefaultTimeout(SEEN_MS)
       const page = await context.newPage()
-      page.setDefaultTimeout(DRAWN_MS)
       const failures: string[] = []
       page.on('pageerror', (error) => failures.push(String(error)))
       await page.goto(link)
@@ -108,7 +106,6 @@ test('more tabs than connections are live at once, and each hears of what happen
   // A browser keeps six connections to one host.
   while (tabs.length < scaled(8, 20)) {
     const tab = await page.context().newPage()
-    tab.setDefaultTimeout(DRAWN_MS)
     await tab.goto(`${hub.url}/#/${tabs.length % 2 === 0 ? 'fleet' : 'needs-you'}`)
     await tab.locator('.foot .live-dot:not(.off)').waitFor()
     tabs.push(tab)

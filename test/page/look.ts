@@ -11,6 +11,9 @@ const PICTURES = resolve(import.meta.dirname, '../../.build/screens')
 
 const LAPTOP = { width: 1440, height: 900 }
 
+/** For whatever the page is to show, as long as a wait anywhere else may take: a browser shares its two cores with three other tests. */
+export const SEEN_MS = 60_000
+
 export interface Visitor {
   readonly page: Page
   /** What the page complained of: scripts that failed, rules of the content policy that were broken. */
@@ -39,6 +42,7 @@ export async function visit(
     locale: 'en-GB',
     ...options,
   })
+  context.setDefaultTimeout(SEEN_MS)
   if (before !== '') await context.addInitScript(before)
   const page = await context.newPage()
   const complaints: string[] = []

@@ -5,9 +5,7 @@ import { expect, test } from 'vitest'
 import { parcelworks, type SampleFleet, startHub, startSampleFleet } from '../support/sample-fleet.ts'
 import { asks } from '../support/sample-agents.ts'
 import { scaled } from '../support/scale.ts'
-import { browser, visit, type Visitor } from './look.ts'
-
-const SEEN_MS = 30_000
+import { browser, SEEN_MS, visit, type Visitor } from './look.ts'
 
 /** Resolves when the page shows the text in the part; it is never loaded anew for it. */
 async function sees(page: Page, part: string, text: string | RegExp): Promise<void> {

@@ -82,9 +82,11 @@ eachSource((source) => {
   })
 
   test('a process that cleared its environment and left everything is known from before', async () => {
-    const session = await start(sh('setsid env -i sleep 922 & echo up; sleep 923'), { graceMs: 300 })
+    // Nothing tells it from another one's sleep but how long it is.
+    const seconds = `922.${process.pid}`
+    const session = await start(sh(`setsid env -i sleep ${seconds} & echo up; sleep 923`), { graceMs: 300 })
     const escaped = await until('the sleep', () =>
-      readdirSync('/proc').find((name) => /^\d+$/.test(name) && commandLine(name) === 'sleep 922 '),
+      readdirSync('/proc').find((name) => /^\d+$/.test(name) && commandLine(name) === `sleep ${seconds} `),
     )
     const client = await session.connect()
     client.send('kill')

@@ -91,7 +91,7 @@ export async function startPostgres(bin = postgresFolders()[0] ?? ''): Promise<P
   if (USER.uid !== undefined) for (const path of [folder, data]) chownSync(path, USER.uid, USER.gid)
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' }
   fill(data, bin, env)
-  const port = await freePort()
+  let port = await freePort()
   let server: ChildProcess | undefined
   let databases = 0
   const url = (database = 'postgres'): string => `postgres://owner@127.0.0.1:${port}/${database}`
@@ -114,6 +114,8 @@ export async function startPostgres(bin = postgresFolders()[0] ?? ''): Promise<P
       let said = ''
       server.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text))
       if (await isReady(ask, server)) return
+      // Free a moment ago, another's now.
+      if (databases === 0 && said.includes('could not bind')) port = await freePort()
       if (tries > 25) throw new HeimdallError('INTERNAL', `PostgreSQL does not start: ${said}`)
       await delay(200)
     }
@@ -138,7 +140,9 @@ export async function startPostgres(bin = postgresFolders()[0] ?? ''): Promise<P
   await start()
   return {
     version: versionOf(bin, env),
-    port,
+    get port() {
+      return port
+    },
     url,
     async database() {
       const name = `db${(databases += 1)}`
