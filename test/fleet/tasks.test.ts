@@ -125,6 +125,8 @@ async function orchestrate({ room, over }: Machine): Promise<void> {
   onTestFinished(async () => {
     orchestrator.stop()
     await done
+    // With the renewal that may be under way: the folder goes when this has ended.
+    await lease.release()
   })
 }
 

@@ -40,10 +40,12 @@ export async function takeLease({
   const mine: Held = { holder: room.newId(), machine: member.member }
   if (!(await claim(room, member, mine, leaseMs))) return undefined
   let timer: Timer | undefined
+  let isReleased = false
+  let renewal: Promise<void> = Promise.resolve()
   const renewLater = (): void => {
-    if (signal.aborted) return
+    if (signal.aborted || isReleased) return
     timer = room.clock.after(leaseMs / 3, () => {
-      claim(room, member, mine, leaseMs).then(
+      renewal = claim(room, member, mine, leaseMs).then(
         (isMine) => (isMine ? renewLater() : onLost()),
         (error: unknown) => {
           if (!(error instanceof HeimdallError)) throw error
@@ -58,7 +60,10 @@ export async function takeLease({
   signal.addEventListener('abort', () => timer?.cancel())
   return {
     async release() {
+      isReleased = true
       timer?.cancel()
+      // One that is under way would take it again behind its end.
+      await renewal
       await changeAsOther(room, { kind: 'system' }, ({ rows }) => {
         if (heldIn(rows.setting(ORCHESTRATOR_SETTING))?.holder === mine.holder)
           rows.putSetting(ORCHESTRATOR_SETTING, '')
