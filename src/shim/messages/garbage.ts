@@ -12,6 +12,11 @@ export class Garbage {
   #bytes = 0
   #collect: Collect | undefined
 
+  /** So much of it goes without a collection. */
+  freed(bytes: number): void {
+    this.#bytes = Math.max(0, this.#bytes - bytes)
+  }
+
   passed(bytes: number): void {
     this.#bytes += bytes
     if (this.#bytes < PASSED_BYTES_UNFREED_MAX) return

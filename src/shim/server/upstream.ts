@@ -5,6 +5,8 @@ import { type Clock, pause, whileMoving, within } from '../../clock.ts'
 import { UPSTREAM_GRACE_MS } from '../../limits.ts'
 import type { ProcessTree } from '../../process-tree.ts'
 import { signal, treeOf, watchTree } from './descendants.ts'
+import { hearHangup, readInto } from '../pipes/pipe.ts'
+import { ReadRoom } from '../pipes/read-room.ts'
 import { startGuardian } from './guardian.ts'
 
 /** How the server ended: by itself with a code, by a signal, or it could not be started at all. */
@@ -17,6 +19,8 @@ export interface UpstreamExit {
 export interface Upstream {
   readonly stdin: Writable
   readonly stdout: Readable
+  /** That its output is read into; null where it is Node's. */
+  readonly room: ReadRoom | null
   readonly stderr: Readable
   readonly exited: Promise<UpstreamExit>
   /** Ends the server and all that came of it: end of input, a moment, SIGTERM, the grace time, SIGKILL. */
@@ -64,9 +68,11 @@ export function startUpstream(options: {
   // Upstream may close its input while we write; what that means is told by its exit.
   child.stdin.on('error', () => {})
   hearHangup(child.stdin)
+  const room = new ReadRoom()
   return {
     stdin: child.stdin,
-    stdout: child.stdout,
+    stdout: readInto(room, child.stdout),
+    room,
     stderr: child.stderr,
     exited,
     async end({ patienceMs, moved = () => 0, settled, afterSettledMs }) {
@@ -82,22 +88,13 @@ export function startUpstream(options: {
   }
 }
 
-/**
- * Node reads nothing from a child's input, and so learns only at the next write that nobody has it any more. Calls that
- * lie in it unread when the server closes it would wait for ever: read, the socket fails with ECONNRESET at that moment,
- * and ends quietly where the server has read all.
- */
-function hearHangup(stdin: Writable): void {
-  const { _handle: handle } = stdin as { _handle?: { readStart?(): unknown } | null }
-  handle?.readStart?.()
-}
-
 /** A server that was not started, for a reason that whoever waits for it is told. */
 export function unstarted(why: string): Upstream {
   return {
     stdin: new Writable({ write: (_chunk, _encoding, done) => done() }),
     // Read by nobody, they would not end.
     stdout: Readable.from([]).resume(),
+    room: null,
     stderr: Readable.from([]).resume(),
     exited: Promise.resolve({ code: null, signal: null, error: new Error(why) }),
     end: () => Promise.resolve(),

@@ -4,6 +4,8 @@ import { Answers } from '../call/answers.ts'
 import type { Adapter } from '../call/call-path.ts'
 import { ClientJudge } from '../call/client-judge.ts'
 import { AgentOut } from '../messages/agent-out.ts'
+import { readInto } from '../pipes/pipe.ts'
+import { ReadRoom } from '../pipes/read-room.ts'
 import type { Upstream } from '../server/upstream.ts'
 import type { ShimOptions } from '../shim.ts'
 import { ClientSide } from './client-side.ts'
@@ -33,7 +35,7 @@ export const overStdio =
         judge.onRelease = (held) => side.release(held)
         return side
       },
-      stdin: options.stdin,
+      stdin: readInto(new ReadRoom(), options.stdin),
       stdout: options.stdout,
       watchForEnd: watchForEnd(options),
       note,

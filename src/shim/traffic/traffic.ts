@@ -12,6 +12,7 @@ import type { CallCore, Traffic, TrafficEnd } from '../call/call-path.ts'
 import { INTERNAL_ERROR, endUnanswered } from '../call/unanswered.ts'
 import type { Upstream, UpstreamExit } from '../server/upstream.ts'
 import type { UpstreamSide } from './upstream-side.ts'
+import { writerTo } from '../pipes/pipe.ts'
 import type { WatchForEnd } from './watch-for-end.ts'
 
 /** Output that a dead server left in its pipe is there at once; a descendant that holds the pipe open is not waited for. */
@@ -105,6 +106,15 @@ export function startTraffic(options: TrafficOptions): Traffic {
     (exitCode) => void end({ exitCode, status: 'CANCELLED', patienceMs: 0, why: 'the shim was told to end' }),
   )
 
+  /** Chunks that were looked at and may still be on their way to the client. */
+  const unsent: Buffer[] = []
+  const passed = (chunk: Buffer): void => {
+    garbage.freed(chunk.length)
+    unsent.push(chunk)
+    if (out.backlog > 0) return
+    for (const one of unsent) upstream.room?.giveBack(one)
+    unsent.length = 0
+  }
   stdin.on('data', (chunk: Buffer) => {
     client.push(chunk)
     hear()
@@ -120,11 +130,14 @@ export function startTraffic(options: TrafficOptions): Traffic {
       out.onDrain(() => upstream.stdout.resume())
     }
     const openBefore = open.size
-    upstreamSide.push(chunk)
-    if (open.size < openBefore) moves += 1
     garbage.passed(chunk.length)
+    upstreamSide.push(chunk, passed)
+    if (open.size < openBefore) moves += 1
     if (isEnding && open.size === 0) allAnswered()
   })
+  // Pipes that are read into our own memory do not begin by themselves.
+  stdin.resume()
+  upstream.stdout.resume()
   // A server that closes its output, or input that is still to be sent, will answer nothing more, whether or not it lives on.
   const hungUp = (what: string) => (): void => {
     void within(clock, UPSTREAM_HANGUP_MS, upstream.exited).then(() => {
@@ -187,12 +200,13 @@ function closeOpen(
 
 function flowTo(upstream: Upstream, stdin: Readable, garbage: Garbage, onTaken: () => void): Flow {
   const { stdin: to } = upstream
+  const send = writerTo(to)
   return {
     // A server that has closed its input takes nothing any more; its exit tells the rest.
     write(bytes) {
       // What was held, or put together from pieces, is in buffers of its own.
       garbage.passed(bytes.length)
-      return !to.writable || to.write(bytes, onTaken)
+      return !to.writable || send(bytes, onTaken)
     },
     writable: () =>
       new Promise((resolve) => {

@@ -20,6 +20,8 @@ export class UpstreamSide {
   /** Pieces of a message without its end, not looked at yet, in order. */
   readonly #behind: Buffer[] = []
   #behindBytes = 0
+  /** Chunks that were looked at, of a message without its end that is still referred to. */
+  #kept: Buffer[] = []
 
   constructor(options: UpstreamSideOptions) {
     this.#options = options
@@ -27,23 +29,39 @@ export class UpstreamSide {
 
   /**
    * The middle of a large result waits for its end: its hash, and a look for secrets, take as long as to pass it on, and
-   * nobody asks for them before. What waits is bounded, and looked at first whatever comes.
+   * nobody asks for them before. What waits is bounded, and looked at first whatever comes. `done` hears of each chunk
+   * that will not be looked at again.
    */
-  push(chunk: Buffer): void {
-    this.#behind.push(chunk)
-    this.#behindBytes += chunk.length
-    if (chunk.includes(NEWLINE)) this.#catchUp(0, 0)
-    else this.#catchUp(RESULT_BEHIND_BYTES_MAX, RESULT_BEHIND_PIECES_MAX)
+  push(chunk: Buffer, done: (chunk: Buffer) => void): void {
+    const hasEnd = chunk.includes(NEWLINE)
+    if (hasEnd && this.#behind.length === 0) this.#look(chunk, done)
+    else {
+      this.#behind.push(chunk)
+      this.#behindBytes += chunk.length
+      if (hasEnd) this.#catchUp(0, 0, done)
+      else this.#catchUp(RESULT_BEHIND_BYTES_MAX, RESULT_BEHIND_PIECES_MAX, done)
+    }
     this.#options.events.endOfTurn()
   }
 
-  #catchUp(bytesMax: number, piecesMax: number): void {
+  #catchUp(bytesMax: number, piecesMax: number, done: (chunk: Buffer) => void): void {
     while (this.#behindBytes > bytesMax || this.#behind.length > piecesMax) {
       const chunk = this.#behind.shift() as Buffer
       this.#behindBytes -= chunk.length
-      this.#options.exposure?.push(chunk)
-      this.#read(chunk)
+      this.#look(chunk, done)
     }
+  }
+
+  #look(chunk: Buffer, done: (chunk: Buffer) => void): void {
+    const { exposure, answers } = this.#options
+    exposure?.push(chunk)
+    this.#read(chunk)
+    if (this.#kept.length > 0 && chunk.includes(NEWLINE)) {
+      for (const one of this.#kept) done(one)
+      this.#kept = []
+    }
+    if (answers.isKeeping(chunk)) this.#kept.push(chunk)
+    else done(chunk)
   }
 
   #read(chunk: Buffer): void {
