@@ -12,7 +12,7 @@ import { type Coordination, type CoordinationOptions, openCoordination } from '.
 import { register } from '../src/coordination/who/registration.ts'
 import { connect, type Sql } from '../src/fleet/connection.ts'
 import { fleetDoor } from '../src/fleet/door.ts'
-import { createFleet, joinFleet, onEngine } from '../src/fleet/membership.ts'
+import { createFleet, joinFleet } from '../src/fleet/membership.ts'
 import { findProject } from '../src/paths.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { startTcpProxy } from '../test/support/tcp-proxy.ts'
@@ -159,7 +159,10 @@ async function longLog(url: string, count: number, machines: number) {
   const behind: Coordination[] = []
   // One more than rounds: each side is run once before it counts.
   for (let n = 0; n <= machines; n += 1) behind.push(open(await join()))
-  await onEngine({ url, isPooled: false }, (sql) => lengthenLog(sql, project, count))
+  // Without the deadline of a question.
+  const sql = await connect({ url, isPooled: false })
+  await lengthenLog(sql, project, count)
+  await sql.end()
   // Whoever joins first keeps a snapshot for the others.
   await join()
   return { join, behind }
