@@ -572,6 +572,10 @@ export const UPSTREAM_HANGUP_MS = 3_000
 export const UPSTREAM_GRACE_MS = 2_000
 /** How often a shim looks whether its parent is still there; most clients are noticed at once by the end of stdin. */
 export const PARENT_WATCH_MS = 1_000
+/** Places that a shim remembers as the writer's own while its store stands still; the rest are asked about each time. */
+export const CLEAR_PLACES_MAX = 10_000
+/** And for how long at most: a file may have become a folder meanwhile, which is in no store. */
+export const CLEAR_PLACES_MS = 1_000
 /** Tools of which a shim remembers what their server says; the rest count as dangerous. */
 export const TOOLS_ANNOTATED_MAX = 10_000
 /** Pages of lists of tools that a client may still ask for, by their cursors; older ones count as pages of an unknown list. */

@@ -239,6 +239,8 @@ export interface Store {
   change<T>(act: (rows: Writer) => T, by?: Omit<Author, 'haid'>): Promise<T>
   /** One consistent state, of this machine and without waiting. `act` may run twice. */
   read<T>(act: (rows: Reader) => T): T
+  /** Stands still as long as nothing was changed here since the last one: then every question has the answer that it had. */
+  mark(): number
   /**
    * Entries after this one, in order, without gap or repeat, until the signal. Throws FOLLOW_TOO_OLD when the next one
    * is no longer kept.

@@ -33,6 +33,7 @@ export class KeptReads {
   #isOpen = false
   /** How often a commit came between a kept answer and a fresh one. */
   #overtaken = 0
+  #mark = 0
 
   constructor(source: ReadSource) {
     this.#source = source
@@ -54,7 +55,14 @@ export class KeptReads {
     }
   }
 
+  /** Stands still as long as every question would be answered as it was. */
+  mark(): number {
+    this.#catchUp()
+    return this.#mark
+  }
+
   forget(): void {
+    this.#mark += 1
     this.#answers.clear()
     this.#rows = 0
     this.#version = undefined
@@ -64,6 +72,7 @@ export class KeptReads {
   #catchUp(): boolean {
     const version = this.#source.version()
     if (version === this.#version) return false
+    this.#mark += 1
     const changed = this.#version === undefined ? undefined : this.#source.tablesSince(this.#head)
     const before = this.#answers.size
     if (changed === undefined) this.forget()

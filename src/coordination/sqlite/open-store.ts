@@ -138,6 +138,7 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
       }
     },
     read: (act) => kept.read(act),
+    mark: () => kept.mark(),
     follow: (afterSeq, signal) =>
       followEntries(
         {

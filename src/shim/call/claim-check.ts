@@ -16,7 +16,7 @@ import { actAs, askingHere, caller, type CallOrigin } from '../../coordination/w
 import { loadConfig } from '../../config.ts'
 import { HeimdallError } from '../../errors.ts'
 import { fleetDoor } from '../../fleet/door.ts'
-import { TOOLS_ANNOTATED_MAX } from '../../limits.ts'
+import { CLEAR_PLACES_MAX, CLEAR_PLACES_MS, TOOLS_ANNOTATED_MAX } from '../../limits.ts'
 import type { Env } from '../../paths.ts'
 import type { Annotations, Decision, Locations } from '../../policy/types.ts'
 import { type WritingTool, writingTool, writtenTexts } from './written-paths.ts'
@@ -67,6 +67,8 @@ export class ClaimCheck {
   #free:
     | { readonly room: Coordination; readonly asking: CallOrigin; readonly scopes: readonly WriteScope[] }
     | undefined
+  /** Places where nothing stood in the writer's way and nothing was left to claim, as of a mark of the store. */
+  #clear: { readonly mark: number; readonly untilMs: number; readonly places: Set<string> } | undefined
   readonly #over = new AbortController()
   /** What is being put on record, one after the other. */
   #last: Promise<void> = Promise.resolve()
@@ -138,6 +140,8 @@ export class ClaimCheck {
     const room = this.#opened(asking)
     if (room === undefined) return null
     const places = [...this.#options.locate(texts).values()].flat()
+    const known = this.#known(room)
+    if (places.every(({ absolute }) => known.has(absolute))) return null
     const scopes = writeScopes(
       room,
       places.map(({ absolute }) => ({ path: absolute, isPattern: false })),
@@ -145,9 +149,23 @@ export class ClaimCheck {
     if (scopes.length === 0) return null
     const { haid } = caller(room, asking)
     const { held, free } = writeStanding(room, scopes, { haid, tree: asking.place?.tree })
+    if (held.length === 0 && free.length === 0 && known.size < CLEAR_PLACES_MAX)
+      for (const { absolute } of places) known.add(absolute)
     if (held.length > 0) this.#settle(room, asking, scopes)
     else if (this.#claims && free.length > 0) this.#free = { room, asking, scopes }
     return held.length === 0 ? null : claimDecision(held, oldCopyText(room.store, room.now()))
+  }
+
+  /**
+   * What was found stands until somebody commits: a claim, a beat, an end. Not for long, because whether a name is a
+   * file or a folder is the disk's to say.
+   */
+  #known(room: Coordination): Set<string> {
+    const mark = room.store.mark()
+    const nowMs = this.#options.clock.monoMs()
+    if (this.#clear?.mark !== mark || nowMs >= this.#clear.untilMs)
+      this.#clear = { mark, untilMs: nowMs + CLEAR_PLACES_MS, places: new Set() }
+    return this.#clear.places
   }
 
   /** Whoever is nobody in particular claims nothing, and makes no store where there is none. */
@@ -188,6 +206,7 @@ export class ClaimCheck {
     this.#hasFailed = true
     this.#room?.store.close()
     this.#room = undefined
+    this.#clear = undefined
   }
 
   async close(): Promise<void> {

@@ -10,6 +10,8 @@ import type { Location, Locations } from '../../policy/types.ts'
 export class PathLocations {
   readonly #cwd: string
   readonly #home: string | undefined
+  /** Calls that arrive together are judged on one look at the disk: most of their paths begin alike. */
+  readonly #seen = new Map<string, string | undefined | null>()
 
   /** `cwd` is where the server runs. */
   constructor(cwd: string, home: string | undefined) {
@@ -30,12 +32,49 @@ export class PathLocations {
       const path = isAbsolute(reading) ? reading : `${this.#cwd}/${reading}`
       // The system follows a link before it goes up from it; programs that tidy paths first do not.
       for (const spelling of [path, normalize(path)]) {
-        const place = followed(spelling)
+        const place = this.#followed(spelling)
         if (place === null) return []
         places.add(place)
       }
     }
     return [...places].map((absolute) => ({ absolute, relative: inside(this.#cwd, absolute) }))
+  }
+
+  /** The real path step by step; what does not exist is kept as written. Null when links lead in a circle or cannot be read. */
+  #followed(path: string): string | null {
+    let links = 0
+    let place = '/'
+    const left = path.split('/').toReversed()
+    while (left.length > 0) {
+      const name = left.pop()
+      if (name === undefined || name === '' || name === '.') continue
+      if (name === '..') {
+        place = resolve(place, '..')
+        continue
+      }
+      const next = join(place, name)
+      const target = this.#target(next)
+      if (target === null) return null
+      if (target === undefined) {
+        place = next
+        continue
+      }
+      links += 1
+      if (links > LINKS_FOLLOWED_MAX) return null
+      if (isAbsolute(target)) place = '/'
+      left.push(...target.split('/').toReversed())
+    }
+    return place
+  }
+
+  #target(path: string): string | undefined | null {
+    const seen = this.#seen.get(path)
+    if (seen !== undefined || this.#seen.has(path)) return seen
+    // Until what runs now is done.
+    if (this.#seen.size === 0) queueMicrotask(() => this.#seen.clear())
+    const target = linkTarget(path)
+    this.#seen.set(path, target)
+    return target
   }
 
   #readingsOf(text: string): readonly string[] | null {
@@ -64,33 +103,6 @@ function pathOfUrl(text: string): string | null {
     if (error instanceof TypeError) return null
     throw error
   }
-}
-
-/** The real path step by step; what does not exist is kept as written. Null when links lead in a circle or cannot be read. */
-function followed(path: string): string | null {
-  let links = 0
-  let place = '/'
-  const left = path.split('/').toReversed()
-  while (left.length > 0) {
-    const name = left.pop()
-    if (name === undefined || name === '' || name === '.') continue
-    if (name === '..') {
-      place = resolve(place, '..')
-      continue
-    }
-    const next = join(place, name)
-    const target = linkTarget(next)
-    if (target === null) return null
-    if (target === undefined) {
-      place = next
-      continue
-    }
-    links += 1
-    if (links > LINKS_FOLLOWED_MAX) return null
-    if (isAbsolute(target)) place = '/'
-    left.push(...target.split('/').toReversed())
-  }
-  return place
 }
 
 /** Where a link points; undefined when there is none; null when that cannot be told. */
