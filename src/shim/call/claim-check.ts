@@ -69,6 +69,8 @@ export class ClaimCheck {
     | undefined
   /** Places where nothing stood in the writer's way and nothing was left to claim, as of a mark of the store. */
   #clear: { readonly mark: number; readonly untilMs: number; readonly places: Set<string> } | undefined
+  /** The same, until what runs now is done. */
+  #turn: Set<string> | undefined
   readonly #over = new AbortController()
   /** What is being put on record, one after the other. */
   #last: Promise<void> = Promise.resolve()
@@ -161,11 +163,17 @@ export class ClaimCheck {
    * file or a folder is the disk's to say.
    */
   #known(room: Coordination): Set<string> {
+    if (this.#turn !== undefined) return this.#turn
+    // Calls that arrive together are judged as of one moment.
+    queueMicrotask(() => {
+      this.#turn = undefined
+    })
     const mark = room.store.mark()
     const nowMs = this.#options.clock.monoMs()
     if (this.#clear?.mark !== mark || nowMs >= this.#clear.untilMs)
       this.#clear = { mark, untilMs: nowMs + CLEAR_PLACES_MS, places: new Set() }
-    return this.#clear.places
+    this.#turn = this.#clear.places
+    return this.#turn
   }
 
   /** Whoever is nobody in particular claims nothing, and makes no store where there is none. */
@@ -207,6 +215,7 @@ export class ClaimCheck {
     this.#room?.store.close()
     this.#room = undefined
     this.#clear = undefined
+    this.#turn = undefined
   }
 
   async close(): Promise<void> {

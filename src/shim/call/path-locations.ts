@@ -31,7 +31,7 @@ export class PathLocations {
     for (const reading of readings) {
       const path = isAbsolute(reading) ? reading : `${this.#cwd}/${reading}`
       // The system follows a link before it goes up from it; programs that tidy paths first do not.
-      for (const spelling of [path, normalize(path)]) {
+      for (const spelling of new Set([path, normalize(path)])) {
         const place = this.#followed(spelling)
         if (place === null) return []
         places.add(place)
@@ -108,7 +108,7 @@ function pathOfUrl(text: string): string | null {
 /** Where a link points; undefined when there is none; null when that cannot be told. */
 function linkTarget(path: string): string | undefined | null {
   try {
-    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : undefined
   } catch (error) {
     if (isErrno(error, 'ENOENT', 'ENOTDIR')) return undefined
     if (isSystemError(error)) return null
