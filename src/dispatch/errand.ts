@@ -91,8 +91,8 @@ export class Errand {
       at = undefined
       if (reply.kind === 'rejected' && remoteId === null)
         return { kind: 'result', result: refusal(contract, attempt, reply.why, reply.how) }
-      // It has the task, and will not say how it stands.
-      if (reply.kind === 'rejected' && room.clock.monoMs() - sinceMs >= DISPATCH_LOST_AFTER_MS)
+      // It has the task, and will not say how it stands. One that only has too much to do is asked again.
+      if (reply.kind === 'rejected' && reply.how !== 'busy' && room.clock.monoMs() - sinceMs >= DISPATCH_LOST_AFTER_MS)
         return { kind: 'lost', why: `${attempt.workerId} does not say how it stands: ${reply.why}` }
       // Once a send went unanswered, a refusal later proves nothing about it.
       if (reply.kind === 'refused' && remoteId === null && isSure) return { kind: 'unreached', why: reply.why }

@@ -62,7 +62,8 @@ export async function refuseAnswer(room: Coordination, key: AttemptKey, why: str
     const { asks, answer } = (task === undefined ? undefined : readReason(task)) ?? {}
     if (task === undefined || asks === undefined || answer === undefined) return
     const said = redactText(why.slice(0, DISPATCH_TEXT_CHARS_MAX))
-    say(rows, task, { why: `${asks.question} (the last answer was not taken: ${said})`, asks })
+    const given = asks.partial?.needs === 'tokens' ? raised(rows, task, -(tokensIn(answer.text) ?? 0)) : task
+    say(rows, given, { why: `${asks.question} (the last answer was not taken: ${said})`, asks })
     record({ type: 'TASK_ANSWER_REFUSED', task: key.taskId, payload: { attempt: key.number, why: said } })
   })
 }
@@ -126,6 +127,11 @@ function toppedUp(rows: Writer, task: DispatchedTask, text: string): DispatchedT
     throw new HeimdallError('DISPATCH_INVALID', `${printable(text.slice(0, 80))} is no number of tokens`, {
       hint: TOKENS_WANTED,
     })
+  return raised(rows, task, tokens)
+}
+
+/** What a refused answer has given is taken back. */
+function raised(rows: Writer, task: DispatchedTask, tokens: number): DispatchedTask {
   const { taskId, dispatch } = task
   if (dispatch.tokenBudget === null) return task
   const out = rows.tokenReservations(taskId).find(({ attempt }) => attempt === dispatch.attempts)

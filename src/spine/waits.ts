@@ -27,6 +27,8 @@ export class Waits {
   readonly #onChange: (booked: Booked) => void
   #open: OpenWait | null
   #startedMonoMs: number
+  /** Of the last one. */
+  #endedMonoMs: number | undefined
   #total: KeptRun['waits']
 
   /** `booked` by an earlier keeper: a wait that is open goes on. */
@@ -68,7 +70,9 @@ export class Waits {
       this.end({ answer: 'it asked something else', by: null })
     }
     const nowMs = this.#clock.wallMs()
-    const lateMs = since === undefined ? 0 : Math.max(0, nowMs - Date.parse(since))
+    // No moment is waited through twice: what a budget says goes on while a question stands before it.
+    const freeMs = this.#endedMonoMs === undefined ? Infinity : this.#clock.monoMs() - this.#endedMonoMs
+    const lateMs = since === undefined ? 0 : Math.min(freeMs, Math.max(0, nowMs - Date.parse(since)))
     this.#open = {
       wait_id: this.#newId(),
       started_at: new Date(nowMs - lateMs).toISOString(),
@@ -93,6 +97,7 @@ export class Waits {
     })
     this.#total = { count: this.#total.count + 1, ms: this.#total.ms + waitedMs }
     this.#open = null
+    this.#endedMonoMs = this.#clock.monoMs()
     this.#changed()
   }
 

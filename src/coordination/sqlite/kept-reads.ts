@@ -73,13 +73,15 @@ export class KeptReads {
     const version = this.#source.version()
     if (version === this.#version) return false
     this.#mark += 1
+    // Before the tables are asked for: what is committed in between belongs to the next time.
+    const head = this.#source.rows.head()
     const changed = this.#version === undefined ? undefined : this.#source.tablesSince(this.#head)
     const before = this.#answers.size
     if (changed === undefined) this.forget()
     // What is in no entry may have changed without one.
     else for (const kind of this.#answers.keys()) if (isStale(kind, changed)) this.#answers.delete(kind)
     this.#version = version
-    this.#head = this.#source.rows.head()
+    this.#head = head
     return this.#answers.size < before
   }
 

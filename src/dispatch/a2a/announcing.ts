@@ -39,12 +39,9 @@ export class Announcing {
 
   /** Now, and again before the lease ends. */
   async start(): Promise<void> {
-    try {
-      await this.say()
-    } finally {
-      // Who is not heard now is heard with the next one: an engine that was away for a moment must not lose its worker.
-      this.#renewIn((WORKER_TTL_S * 1_000) / 3)
-    }
+    await this.#tried()
+    // Who is not heard now is heard with the next one: an engine that was away for a moment must not lose its worker.
+    this.#renewIn((WORKER_TTL_S * 1_000) / 3)
   }
 
   /** Something has changed: together with what changes in the next moment. */
@@ -56,6 +53,10 @@ export class Announcing {
   async stop(): Promise<void> {
     this.#isOver = true
     this.#timer?.cancel()
+    await this.#tried()
+  }
+
+  async #tried(): Promise<void> {
     try {
       await this.say()
     } catch (error) {

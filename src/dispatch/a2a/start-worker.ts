@@ -52,7 +52,7 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
   try {
     let url: string | undefined
     const token = newToken()
-    const execution = withWholeBriefs(room, wish.desk.execution, FLEET_ORCHESTRATOR)
+    const execution = withWholeBriefs({ room, note, signal: over.signal }, wish.desk.execution, FLEET_ORCHESTRATOR)
     const desk = new WorkerDesk({ ...wish.desk, execution, room, workerId, note, profile: wish.profile(() => url) })
     const first = await desk.announce()
     const server = await serveA2a({

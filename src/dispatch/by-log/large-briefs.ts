@@ -11,7 +11,8 @@ import {
 } from '../../limits.ts'
 import { blockedBy } from '../blocked.ts'
 import type { TaskDispatch } from '../messages.ts'
-import type { Peer } from '../peer.ts'
+import type { Peer, Reply } from '../peer.ts'
+import { untilWritten, type Writing } from '../worker/until-written.ts'
 import type { Execution } from '../worker/worker-desk.ts'
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -42,12 +43,17 @@ async function whole(room: Coordination, contract: TaskDispatch): Promise<TaskDi
 const taskOf = ({ dispatch_id: id, task }: TaskDispatch): string => id ?? task.task_id
 
 /** Fetched by the machine that begins the task, when it does. `from`: nobody else's contract may name what lies there. */
-export function withWholeBriefs(room: Coordination, execution: Execution, from: string): Execution {
+export function withWholeBriefs(
+  { room, note, signal }: Omit<Writing, 'taskId'> & { readonly room: Coordination },
+  execution: Execution,
+  from: string,
+): Execution {
   return {
     ...execution,
     async start(assignment, contract) {
       if (assignment.from !== from) return execution.start(assignment, contract)
-      const found = await whole(room, contract)
+      const { taskId } = assignment
+      const found = await untilWritten({ room, note, signal, taskId }, () => whole(room, contract))
       if (found !== undefined) return execution.start(assignment, found)
       return {
         blocked: blockedBy('brief_missing', [contract.brief_beside?.sha256 ?? '']),
@@ -57,11 +63,18 @@ export function withWholeBriefs(room: Coordination, execution: Execution, from: 
   }
 }
 
+/** Nothing of it was sent: the engine was away. */
+function unsent(error: unknown): Extract<Reply, { kind: 'refused' }> {
+  if (!(error instanceof HeimdallError)) throw error
+  return { kind: 'refused', why: error.message }
+}
+
 /** Whoever is reached by address gets all of it with the message. */
 export function sendsWholeBriefs(room: Coordination, peer: Peer): Peer {
   return {
     send: async (contract, earlier, signal) => {
-      const found = await whole(room, contract)
+      const found = await whole(room, contract).catch(unsent)
+      if (found !== undefined && 'kind' in found) return found
       if (found === undefined)
         return { kind: 'rejected', why: 'its brief does not lie beside the log any more', how: 'refusal' }
       return peer.send(found, earlier, signal)
@@ -93,14 +106,20 @@ export async function clearBriefs(
       note(`dispatch: briefs of ended tasks: ${error.message}`)
     }
   }
-  const from = store.read((rows) => rows.head())
-  await clear()
-  for await (const { puts } of store.follow(from, signal)) {
-    const ended = puts.flatMap((put) =>
-      put.table === 'tasks' && 'row' in put && put.row['ended_ms'] !== null ? [String(put.row['task_id'])] : [],
-    )
-    const isLarge = (taskId: string): boolean =>
-      store.read((rows) => rows.contract(taskId))?.includes('"brief_beside"') === true
-    if (ended.some(isLarge)) await clear()
+  try {
+    const from = store.read((rows) => rows.head())
+    await clear()
+    for await (const { puts } of store.follow(from, signal)) {
+      const ended = puts.flatMap((put) =>
+        put.table === 'tasks' && 'row' in put && put.row['ended_ms'] !== null ? [String(put.row['task_id'])] : [],
+      )
+      const isLarge = (taskId: string): boolean =>
+        store.read((rows) => rows.contract(taskId))?.includes('"brief_beside"') === true
+      if (ended.some(isLarge)) await clear()
+    }
+  } catch (error) {
+    // The store was replaced under it: whoever orchestrates hears so for itself, and the next one clears.
+    if (!(error instanceof HeimdallError)) throw error
+    note(`dispatch: briefs of ended tasks: ${error.message}`)
   }
 }

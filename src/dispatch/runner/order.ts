@@ -1,4 +1,5 @@
 // What the process of a task is told, and what it leaves: files in a folder of the assignment, for the user alone.
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readJsonIfThere, writePrivate } from '../json-file.ts'
 import { parseResult, type ReplySchema, type TaskResult } from '../messages.ts'
@@ -54,6 +55,8 @@ export function writeOrder(dir: string, order: Order): void {
 export function readOrder(dir: string): Order | undefined {
   return readJsonIfThere(orderPath(dir)) as Order | undefined
 }
+
+export const dropOutcome = (dir: string): void => rmSync(outcomePath(dir), { force: true })
 
 export const writeOutcome = (dir: string, result: TaskResult): void =>
   writePrivate(outcomePath(dir), JSON.stringify(result))

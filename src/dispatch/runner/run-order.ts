@@ -18,6 +18,7 @@ import {
   readOrder,
   resultPath,
   schemaPath,
+  dropOutcome,
   writeOutcome,
 } from './order.ts'
 import { faultOf, measured, resultOfFile, resultOfTurn } from './reply.ts'
@@ -91,6 +92,8 @@ async function runStreaming(
     writeOutcome(dir, spillReply(dir, pass.result))
     const said = await untilMore(dir, order, pass.result, pass.stopped, how)
     if (said === undefined) break
+    // From here on it says less than what was spent.
+    dropOutcome(dir)
     const tokens = tokensIn(said)
     if (tokens !== undefined && order.tokenBudget !== null)
       order = withBudget(order, Math.max(order.tokenBudget, pass.used.spent) + tokens)

@@ -5,7 +5,6 @@ import type { Coordination } from '../../coordination/coordination.ts'
 import type { Assignment, AssignmentState, Question } from '../../coordination/dispatched.ts'
 import type { Reader } from '../../coordination/store.ts'
 import { HeimdallError } from '../../errors.ts'
-import { printable } from '../../ids.ts'
 import { MCP_ANNOUNCE_KEPT_MS, MCP_PROBE_KEPT_MS } from '../../limits.ts'
 import { blockedBy } from '../blocked.ts'
 import { type Announce, parseDispatch, resultOf, type TaskDispatch, type TaskResult } from '../messages.ts'
@@ -14,6 +13,7 @@ import { type Checks, checksOf, type Refusal, refusalOf } from './admission.ts'
 import { about, blockedResult, newAssignment, notBegun } from './assignment.ts'
 import { byOwnClock } from './clock-skew.ts'
 import { type Answered, Questions } from './questions.ts'
+import { sameAttempt, superseded } from './seen-before.ts'
 import { untilWritten } from './until-written.ts'
 
 export interface Execution {
@@ -142,22 +142,20 @@ export class WorkerDesk {
     readonly isOpen?: (rows: Reader) => boolean
   }): Promise<Assignment> {
     const { room, workerId } = this.#options
-    const { known, open } = room.store.read((rows) => ({
-      known: this.#known(rows, asked),
-      open: rows.assignments({ workerId, open: true }),
-    }))
+    const seen = { ...asked, workerId }
+    const known = room.store.read((rows) => sameAttempt(rows, seen))
     if (known !== undefined) return known
     const contract = byOwnClock(asked.contract, room.clock.wallMs())
-    const announce = this.#announceWith(await this.#options.profile(MCP_PROBE_KEPT_MS), open)
+    // What is open is asked for behind the probe, which may have taken long.
+    const announce = this.#announceWith(await this.#options.profile(MCP_PROBE_KEPT_MS), this.#open())
     this.#said = announce
     const refusal = refusalOf(contract, announce, room.clock.wallMs())
     const { assignment, isNew } = await changeAsOther(room, SYSTEM, ({ rows, now }) => {
-      const there = this.#known(rows, asked)
+      const there = sameAttempt(rows, seen)
       if (there !== undefined) return { assignment: there, isNew: false }
       if (asked.isOpen?.(rows) === false)
         throw new HeimdallError('TASK_NOT_FOUND', 'the attempt was given up before it was taken')
-      const why =
-        this.#superseded(rows, asked) ?? refusal ?? this.#overload(rows.assignments({ workerId, open: true }).length)
+      const why = superseded(rows, seen) ?? refusal ?? this.#overload(rows.assignments({ workerId, open: true }).length)
       const made = newAssignment({ ...asked, contract }, this.#options, now.wallMs)
       const put: Assignment =
         why === undefined
@@ -264,40 +262,6 @@ export class WorkerDesk {
   #open(): Assignment[] {
     const { room, workerId } = this.#options
     return room.store.read((rows) => rows.assignments({ workerId, open: true }))
-  }
-
-  #known(
-    rows: Reader,
-    { contract, from }: { readonly contract: TaskDispatch; readonly from: string },
-  ): Assignment | undefined {
-    const { workerId } = this.#options
-    const taskId = contract.dispatch_id ?? contract.task.task_id
-    const known = rows
-      .assignments({ taskId, workerId })
-      .find((one) => one.from === from && one.attempt === contract.attempt)
-    // Whoever is told that another brief was done would take it for its own.
-    if (known !== undefined && parseDispatch(JSON.parse(known.contract)).brief !== contract.brief)
-      throw new HeimdallError(
-        'DISPATCH_DUPLICATE',
-        `attempt ${contract.attempt} of ${printable(taskId)} is another task`,
-        {
-          hint: 'send another brief under another id, or as the next attempt',
-        },
-      )
-    return known
-  }
-
-  /** Messages overtake each other: an attempt that the orchestrator has gone on without is begun by nobody. */
-  #superseded(
-    rows: Reader,
-    { contract, from }: { readonly contract: TaskDispatch; readonly from: string },
-  ): Refusal | undefined {
-    const taskId = contract.dispatch_id ?? contract.task.task_id
-    const later = rows
-      .assignments({ taskId, workerId: this.#options.workerId })
-      .find((one) => one.from === from && one.attempt > contract.attempt)
-    if (later === undefined) return undefined
-    return { blocked: blockedBy('superseded'), reason: `attempt ${later.attempt} is here already` }
   }
 
   #overload(open: number): Refusal | undefined {

@@ -72,10 +72,14 @@ export class Acts {
     }
   }
 
-  #ofTask(act: 'answer_task' | 'retry_task' | 'cancel_task', { task }: Wait, text: string): Promise<string> {
+  #ofTask(act: 'answer_task' | 'retry_task' | 'cancel_task', { task, since }: Wait, text: string): Promise<string> {
     const { tasks } = this.#options
     const id = task ?? ''
-    return act === 'answer_task' ? tasks.answer(id, text) : act === 'retry_task' ? tasks.retry(id) : tasks.cancel(id)
+    return act === 'answer_task'
+      ? tasks.answer(id, text, since)
+      : act === 'retry_task'
+        ? tasks.retry(id)
+        : tasks.cancel(id)
   }
 
   async acknowledge(noteId: string): Promise<ActReply> {

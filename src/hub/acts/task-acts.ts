@@ -61,9 +61,11 @@ export class TaskActs {
   }
 
   /** Kept until the worker has it: the question may have outlived whoever brought the task there. */
-  async answer(taskId: string, text: string): Promise<string> {
+  async answer(taskId: string, text: string, since?: string): Promise<string> {
     const { room, person } = this.#options
-    await room.change((open) => answerTask(open, taskId, text, { by: person }))
+    await room.change((open) =>
+      answerTask(open, taskId, text, { by: person, ...(since === undefined ? {} : { since }) }),
+    )
     await this.orchestrate()
     return `${taskId} goes on with that`
   }
