@@ -59,7 +59,8 @@ test('sessions with three clients each: every client sees every line, and memory
   await seeMore(SEEN_BYTES)
   const growth = watched.map(({ session }, n) => residentKb(session.supervisor_pid) - (before[n] ?? 0))
   expect(watched.flatMap(({ jumps }) => jumps)).toEqual([])
-  expect(Math.max(...growth)).toBeLessThan(16 << 10)
+  // After so little, the heap itself is still growing to its size.
+  expect(Math.max(...growth)).toBeLessThan(scaled(32, 16) << 10)
 })
 
 test('a client that wants events and never reads is told how things stand when it reads on, not each change in between', async () => {
