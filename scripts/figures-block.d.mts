@@ -1,6 +1,8 @@
-export const KEPT: string
-export const MARKS: { readonly begin: string; readonly end: string }
-export function figuresBlock(kept: {
+interface Figures {
   readonly versions: Readonly<Record<string, string>>
-  readonly figures: readonly unknown[]
-}): string
+  readonly figures: readonly object[]
+}
+
+export const KEPT: string
+export const FIGURE_PAGES: readonly { readonly page: string; readonly block: (kept: Figures) => string }[]
+export const MARKS: { readonly begin: string; readonly end: string }

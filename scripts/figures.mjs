@@ -1,11 +1,11 @@
-// One table of what benches have found: reads bench/results/, keeps docs/figures.json, and puts the chosen rows into the README.
+// One table of what benches have found: reads bench/results/, keeps docs/figures.json, and puts the rows into the README and docs/bench.md.
 //
 //   node scripts/figures.mjs            prints the table; `npm run bench` ends with it
-//   node scripts/figures.mjs --keep     also writes docs/figures.json and the README
+//   node scripts/figures.mjs --keep     also writes docs/figures.json and the pages
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { figuresBlock, KEPT, MARKS } from './figures-block.mjs'
+import { FIGURE_PAGES, KEPT, MARKS } from './figures-block.mjs'
 
 const RESULTS = 'bench/results'
 const found = existsSync(RESULTS) ? readdirSync(RESULTS).filter((name) => name.endsWith('.json')) : []
@@ -21,17 +21,18 @@ console.log(
 )
 
 if (process.argv.includes('--keep')) {
-  const before = existsSync(KEPT) ? JSON.parse(readFileSync(KEPT, 'utf8')).figures : []
+  const had = existsSync(KEPT) ? JSON.parse(readFileSync(KEPT, 'utf8')).figures : []
   // A bench that was not run this time keeps what it had, with its date.
   const ran = new Set(rows.map(({ bench }) => bench))
-  const figures = [...before.filter(({ bench }) => !ran.has(bench)), ...rows].toSorted((a, b) =>
+  const figures = [...had.filter(({ bench }) => !ran.has(bench)), ...rows].toSorted((a, b) =>
     `${a.bench} ${a.what} ${a.peer}` < `${b.bench} ${b.what} ${b.peer}` ? -1 : 1,
   )
   const kept = { versions: versions(), figures }
   writeFileSync(KEPT, `${JSON.stringify(kept, null, 2)}\n`)
-  const readme = readFileSync('README.md', 'utf8')
-  const [before_, , after] = readme.split(new RegExp(`(${MARKS.begin}[^]*?${MARKS.end})`))
-  writeFileSync('README.md', `${before_}${figuresBlock(kept)}${after}`)
+  for (const { page, block } of FIGURE_PAGES) {
+    const [before, , after] = readFileSync(page, 'utf8').split(new RegExp(`(${MARKS.begin}[^]*?${MARKS.end})`))
+    writeFileSync(page, `${before}${block(kept)}${after}`)
+  }
 }
 
 function rowsOf({ name: bench, takenAt, load, comparisons }) {

@@ -7,7 +7,7 @@ import { cliPage, errorsPage } from './support/generated-docs.ts'
 import { findCommand } from '../src/cli/find-command.ts'
 import { parseCommandLine } from '../src/cli/parse.ts'
 import { COMMANDS } from '../src/cli/table.ts'
-import { figuresBlock, KEPT, MARKS } from '../scripts/figures-block.mjs'
+import { FIGURE_PAGES, KEPT, MARKS } from '../scripts/figures-block.mjs'
 
 test('docs/errors.md is the table of errors', async () => {
   await expect(errorsPage()).toMatchFileSnapshot('../docs/errors.md')
@@ -102,10 +102,10 @@ test('every command that a hint names is one, with the flags that it names', () 
   expect(hints.length).toBeGreaterThan(30)
 })
 
-test('the figures of the README are those that benches have left', () => {
-  const readme = readFileSync('README.md', 'utf8')
-  const block = readme.slice(readme.indexOf(MARKS.begin), readme.indexOf(MARKS.end) + MARKS.end.length)
-  expect(block).toBe(figuresBlock(JSON.parse(readFileSync(KEPT, 'utf8')) as Parameters<typeof figuresBlock>[0]))
+test.each(FIGURE_PAGES)('the figures of $page are those that benches have left', ({ page, block }) => {
+  const text = readFileSync(page, 'utf8')
+  const shown = text.slice(text.indexOf(MARKS.begin), text.indexOf(MARKS.end) + MARKS.end.length)
+  expect(shown).toBe(block(JSON.parse(readFileSync(KEPT, 'utf8')) as Parameters<typeof block>[0]))
 })
 
 test('every relative link of a page leads to a file', () => {

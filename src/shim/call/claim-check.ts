@@ -60,6 +60,9 @@ export class ClaimCheck {
     string,
     { readonly annotations: Annotations | undefined; readonly tool: WritingTool | undefined }
   >()
+  /** Where a shim runs, and for whom, stays as it is. */
+  #asking: CallOrigin | undefined
+  #isSomebody: boolean | undefined
   #room: Coordination | undefined
   /** There is no store, and so no claim: that holds for all that was read before we looked. */
   #isUnclaimed = false
@@ -109,9 +112,10 @@ export class ClaimCheck {
     const tool = this.#toolOf(call)
     if (tool === undefined) return null
     try {
-      const asking = askingHere(this.#options.env)
+      const asking = (this.#asking ??= askingHere(this.#options.env))
       // Before the arguments are read: in most folders nobody holds anything.
-      if (!isSomebody(asking) && this.#opened(asking) === undefined) return null
+      this.#isSomebody ??= isSomebody(asking)
+      if (!this.#isSomebody && this.#opened(asking) === undefined) return null
       const args = call.args()
       if (typeof args !== 'object' || args === null) return null
       const texts = writtenTexts(tool, args as Readonly<Record<string, unknown>>)
