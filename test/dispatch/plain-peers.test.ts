@@ -12,7 +12,9 @@ import type { Peer } from '../../src/dispatch/peer.ts'
 import { sendTask } from '../../src/dispatch/send.ts'
 import { cancelTask, showTask } from '../../src/dispatch/tasks.ts'
 import { takeAnnounce } from '../../src/dispatch/workers.ts'
+import { DISPATCH_LOST_AFTER_MS } from '../../src/limits.ts'
 import { openRoom } from '../coordination/room.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { until } from '../support/wait.ts'
 import { announceOf, contractOf, ownWorker } from './worker-in-process.ts'
 
@@ -182,6 +184,35 @@ test('sent again by the next orchestrator, an attempt has what is left of the bu
   const running = orchestrator.run()
   await until('it to be done', () => stateOf(room, 'B-1') === 'done')
   expect(budgets).toEqual([40])
+  orchestrator.stop()
+  await running
+})
+
+test('a peer that has too many requests while its task runs is asked again', async () => {
+  const clock = fakeClock()
+  const room = openRoom({ clock })
+  await takeAnnounce(room, { name: 'w', url: null, speaks: 'extension' }, announceOf('w'))
+  let looks = 0
+  const peer: Partial<Peer> = {
+    send: async () => ({ kind: 'working', remoteId: 'r' }),
+    follow: async () => {
+      looks += 1
+      // Longer than one may stay silent that is gone.
+      if (looks === 1) clock.advance(DISPATCH_LOST_AFTER_MS)
+      if (looks < 3) return { kind: 'rejected', why: 'w has too many requests (429)', how: 'busy' }
+      return { kind: 'ended', remoteId: 'r', result: resultOf({ task_id: 'B-2', attempt: 1, status: 'done' }) }
+    },
+    pull: async () => undefined,
+  }
+  const peers = new Map([['w', { url: '', peer: peer as Peer }]])
+  const orchestrator = new Orchestrator({ room, peers: () => peers, note: () => undefined })
+  const running = orchestrator.run()
+  await sendTask(room, { contract: contractOf('B-2'), title: 'B-2' })
+  await until('it to be done', () => {
+    clock.advance(100)
+    return stateOf(room, 'B-2') !== 'queued' && stateOf(room, 'B-2') !== 'in_progress'
+  })
+  expect([stateOf(room, 'B-2'), looks]).toEqual(['done', 3])
   orchestrator.stop()
   await running
 })

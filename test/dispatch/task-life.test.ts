@@ -5,6 +5,7 @@ import type { Coordination } from '../../src/coordination/coordination.ts'
 import { acceptAttempt, beginNext, endAttempt } from '../../src/dispatch/attempts.ts'
 import type { Outcome } from '../../src/dispatch/life.ts'
 import { parseAnnounce, parseDispatch, resultOf, type TaskResult } from '../../src/dispatch/messages.ts'
+import { answerTask, putQuestion, refuseAnswer } from '../../src/dispatch/questions.ts'
 import { sendTask } from '../../src/dispatch/send.ts'
 import { cancelTask, explainTask, overdue, passDeadline, retryTask, showTask } from '../../src/dispatch/tasks.ts'
 import { expireWorkers, takeAnnounce } from '../../src/dispatch/workers.ts'
@@ -469,4 +470,27 @@ test('whatever happens in whatever order: a task ends once, runs at one worker a
     }),
     { numRuns: scaled(25, 1_000) },
   )
+})
+
+test('tokens that a refused answer has given are taken back, and given once by the next', async () => {
+  const room = openRoom({ clock: fakeClock() })
+  await hears(room, 'w0')
+  await send(room, 'T-1', { budget: 4_000 })
+  const attempt = await begun(room)
+  await acceptAttempt(room, attempt, 'remote-1')
+  const partial = { resume_by: new Date(room.clock.wallMs() + 60_000).toISOString(), needs: 'tokens' as const }
+  const budget = (): unknown => {
+    const { task } = showTask(room, 'T-1')
+    const reserved = room.store.read((rows) => rows.tokenReservations('T-1')).map((one) => one.reserved)
+    return [task.dispatch.tokenBudget, reserved]
+  }
+  await putQuestion(room, attempt, { question: 'How many more tokens?', isAuth: false, partial })
+  const before = budget()
+  for (const end of ['refused', 'taken'] as const) {
+    await answerTask(room, 'T-1', '3000')
+    expect(budget()).toEqual([7_000, [7_000]])
+    if (end === 'taken') break
+    await refuseAnswer(room, attempt, 'nobody is there to read an answer')
+    expect(budget()).toEqual(before)
+  }
 })

@@ -105,7 +105,7 @@ async function eachScreen(visitor: Visitor): Promise<void> {
 
   for (const [key, name, part, text] of [
     ['k', '07-tasks', '.table', 'AUTH-118'],
-    ['o', '14-tokens', '.main', /Tokens/],
+    ['o', '14-tokens', '.tokens-sums, .page-head', /Tokens/],
   ] as const) {
     await page.keyboard.press('g')
     await page.keyboard.press(key)
