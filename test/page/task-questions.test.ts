@@ -35,7 +35,7 @@ test('what the worker of a task asks is answered where it is seen, and the task 
   await page.keyboard.press('1')
   await pane.getByPlaceholder('Answer it').fill('main')
   await pane.getByRole('button', { name: 'Send' }).click()
-  await pane.getByText('recorded as human').waitFor()
+  await pane.getByText(/by .*, recorded as human/).waitFor()
 
   // And beside the task itself.
   await visitor.go('#/tasks')

@@ -39,6 +39,8 @@ export const run: Run<typeof up> = async (context, { args, flags }) => {
   })
   // An agent may start the hub, which then shows; the link is a person's.
   const link = whoActs().person ? hub.link() : null
+  // Before it says how it is stopped.
+  const told = stopped()
   say(context, hub.url, {
     url: hub.url,
     port: hub.port,
@@ -48,7 +50,7 @@ export const run: Run<typeof up> = async (context, { args, flags }) => {
     link,
     added: null,
   })
-  await stopped()
+  await told
   await hub.close()
   return { data: null, text: '', streamed: true }
 }
