@@ -119,7 +119,7 @@ function History({ why }: { readonly why: WhyReply }): ReactNode {
               <Icon name={rowGlyph(row)} size={12} />
             </span>
             <span className="wrap">
-              {row.label} {row.actor !== null && <span className="second">{row.actor}</span>}{' '}
+              {row.label} {isNamed(row) && <span className="second">{row.actor}</span>}{' '}
               <span className="quiet">{row.text}</span>
             </span>
           </li>
@@ -128,3 +128,6 @@ function History({ why }: { readonly why: WhyReply }): ReactNode {
     </div>
   )
 }
+
+/** What happened often begins with who did it. */
+const isNamed = ({ actor, text }: WhyReply['history'][number]): boolean => actor !== null && !text.startsWith(actor)
