@@ -1,4 +1,5 @@
 // Agents as cards: what a look at the fleet says of each, in the words of the contract. Nothing is found out here.
+import { basename } from 'node:path'
 import type { Fleet, FleetAgent, HeldClaim as Held, ModelCost } from '../../spine/fleet/fleet.ts'
 import type { AgentCard, AgentState, Evidence, HeldClaim, Problem, Tokens, Totals } from '../contract.ts'
 import { agentState } from '../contract.ts'
@@ -35,7 +36,8 @@ export function cardOf(agent: FleetAgent, fleet: Fleet, { uncommitted }: Beside)
     agent_id: agent.agent_id,
     haid: agent.haid,
     role: agent.role,
-    host: agent.program ?? agent.client ?? '',
+    // Where it lies says nothing on a card.
+    host: basename(agent.program ?? agent.client ?? ''),
     state,
     evidence,
     problems: problemsOf(agent, evidence),
