@@ -278,6 +278,15 @@ describe('style', () => {
     expect([...named, ...files]).toEqual([])
   })
 
+  test('a type that others import has a name of its own, in the house and on the page', () => {
+    const owners = new Map<string, string[]>()
+    for (const { path, text } of [...sources, ...sourcesUnder('dashboard', /\.tsx?$/).map(load)])
+      for (const [, name = ''] of text.matchAll(/^export (?:abstract )?(?:interface|type|class) (\w+)/gm))
+        owners.set(name, [...(owners.get(name) ?? []), path])
+    const shared = [...owners].filter(([, paths]) => paths.length > 1)
+    expect(shared.map(([name, paths]) => `${name}: ${paths.join(', ')}`)).toEqual([])
+  })
+
   test('no catch block swallows what it caught', () => {
     const swallowed = sources.flatMap(({ path, text }) =>
       [...text.matchAll(/catch\s*(\([^)]*\))?\s*\{([^{}]*)\}/g)]

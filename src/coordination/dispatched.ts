@@ -95,7 +95,7 @@ export interface Assignment {
 }
 
 /** What a worker waits for a person with, in the middle of a task. */
-export interface Question {
+export interface TaskQuestion {
   readonly question: string
   /** A person has to allow something where the worker runs: no answer from elsewhere does. */
   readonly isAuth: boolean
@@ -120,7 +120,7 @@ export interface Why {
   /** Somebody, or its deadline, wants it ended at its worker. */
   readonly cancel?: string
   /** Its worker waits for a person. */
-  readonly asks?: Question & { readonly since: string }
+  readonly asks?: TaskQuestion & { readonly since: string }
   /** A person's answer that the worker does not have yet. */
   readonly answer?: { readonly text: string; readonly id: string }
 }

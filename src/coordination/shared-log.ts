@@ -3,13 +3,13 @@
 import type { Annex } from './annex.ts'
 
 /** An entry, known by its number and its id: an engine that lost entries has others of the same number. */
-export interface Place {
+export interface EntryPlace {
   readonly seq: number
   /** Empty before the first entry. */
   readonly id: string
 }
 
-export interface LoggedEntry extends Place {
+export interface LoggedEntry extends EntryPlace {
   /** What writes of this format or a later one can be read by. */
   readonly format: number
   readonly body: string
@@ -26,7 +26,7 @@ export interface Sign {
 
 export interface Append {
   /** The last entry that the decision was made on. */
-  readonly at: Place
+  readonly at: EntryPlace
   readonly id: string
   readonly body: string
   /** Who has just shown to be alive here. */
@@ -44,7 +44,7 @@ export type Appended =
   | { readonly kind: 'wait' }
 
 /** Nobody else appends before it is over, so what is decided on all entries is not too late. */
-export interface Turn {
+export interface LogTurn {
   /** What this machine lacks. */
   readonly entries: readonly LoggedEntry[]
   /** Once; it ends the turn, whatever the answer. */
@@ -67,9 +67,9 @@ export interface SharedLog {
   /** While it is another's turn this waits in line. */
   append(entry: Append): Promise<Appended>
   /** In line with the others. Nothing when they had theirs for as long as an answer may take. */
-  takeTurn(at: Place): Promise<Turn | undefined>
+  takeTurn(at: EntryPlace): Promise<LogTurn | undefined>
   /** Signs told, and everything that this machine lacks, a bounded number of entries at a time. */
-  hear(at: Place, signs: readonly string[]): Promise<News>
+  hear(at: EntryPlace, signs: readonly string[]): Promise<News>
   /** Texts that are too large for an entry. */
   readonly annex: Annex
   /** Calls back whenever there may be news, until the signal; a hint, which may be lost. */

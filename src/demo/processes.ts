@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { type Clock, within } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { DEMO_END_MS } from '../limits.ts'
-import { mustSucceed, type Reply, replyOf, withJson } from './reply.ts'
+import { mustSucceed, type CommandReply, replyOf, withJson } from './reply.ts'
 
 export interface ProcessOptions {
   readonly launcher: string
@@ -33,7 +33,7 @@ export class Processes {
   }
 
   /** A command of ours to its end. */
-  async ask(args: readonly string[]): Promise<Reply> {
+  async ask(args: readonly string[]): Promise<CommandReply> {
     let stdout = ''
     let stderr = ''
     const { child, ended } = this.#start(withJson(args), {})
@@ -43,7 +43,7 @@ export class Processes {
     return replyOf(args, { code: child.exitCode ?? 1, stdout, stderr })
   }
 
-  async must(args: readonly string[]): Promise<Reply['data']> {
+  async must(args: readonly string[]): Promise<CommandReply['data']> {
     return mustSucceed(args, await this.ask(args))
   }
 

@@ -1,7 +1,7 @@
 // What a command of ours has answered: its envelope, whatever its exit code.
 import { HeimdallError } from '../errors.ts'
 
-export interface Reply {
+export interface CommandReply {
   readonly exit: number
   readonly data: Readonly<Record<string, unknown>>
   readonly error: { readonly code: string; readonly message: string } | null
@@ -14,19 +14,19 @@ interface Ended {
 }
 
 /** A held claim or a refused call is an answer. What is no envelope at all is not expected of ours. */
-export function replyOf(args: readonly string[], { code, stdout, stderr }: Ended): Reply {
+export function replyOf(args: readonly string[], { code, stdout, stderr }: Ended): CommandReply {
   const line = stdout.split('\n').find((text) => text.startsWith('{'))
   if (line === undefined)
     throw new HeimdallError('INTERNAL', `heimdall ${args.slice(0, 2).join(' ')} ended with ${code}: ${stderr.trim()}`)
   const { data, error } = JSON.parse(line) as {
-    readonly data: Reply['data'] | null
-    readonly error: Reply['error']
+    readonly data: CommandReply['data'] | null
+    readonly error: CommandReply['error']
   }
   return { exit: code, data: data ?? {}, error }
 }
 
 /** For what has to succeed. */
-export function mustSucceed(args: readonly string[], reply: Reply): Reply['data'] {
+export function mustSucceed(args: readonly string[], reply: CommandReply): CommandReply['data'] {
   if (reply.error !== null)
     throw new HeimdallError('INTERNAL', `heimdall ${args.slice(0, 2).join(' ')}: ${reply.error.message}`)
   return reply.data

@@ -5,7 +5,7 @@ import { type Attempt, ATTEMPT_ENDS, type AttemptState } from '../coordination/d
 import type { Reader, Writer } from '../coordination/store.ts'
 import { HeimdallError } from '../errors.ts'
 import { DISPATCH_TELL_AFTER_MS } from '../limits.ts'
-import { type Next, nextStep, type Outcome, withoutWorker } from './life.ts'
+import { type Next, nextStep, type AttemptOutcome, withoutWorker } from './life.ts'
 import { parseDispatch, type TaskDispatch, type TaskResult } from './messages.ts'
 import { readNeeds } from './needs.ts'
 import { type DispatchedTask, isDispatched, needsNow, readReason, wakeDependents, wakeDue } from './parking.ts'
@@ -146,7 +146,7 @@ export interface AttemptKey {
 type Ended = { readonly kind: 'ended'; readonly next: Next['to'] | 'canceled' } | { readonly kind: 'late' | 'repeated' }
 
 /** The first end counts. What comes for an attempt that is over, or that the task has gone on without, is kept as evidence. */
-export async function endAttempt(room: Coordination, key: AttemptKey, outcome: Outcome): Promise<Ended> {
+export async function endAttempt(room: Coordination, key: AttemptKey, outcome: AttemptOutcome): Promise<Ended> {
   return changeAsOther(room, { kind: 'system' }, (change) => {
     const { rows, now, record } = change
     const attempt = attemptOf(rows, key)
@@ -200,7 +200,7 @@ export async function endAttempt(room: Coordination, key: AttemptKey, outcome: O
   })
 }
 
-function stateOf(outcome: Outcome): AttemptState {
+function stateOf(outcome: AttemptOutcome): AttemptState {
   if (outcome.kind === 'lost') return 'lost'
   if (outcome.kind === 'unreached') return 'canceled'
   return outcome.result.status

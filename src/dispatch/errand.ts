@@ -5,10 +5,10 @@ import type { Attempt, Why } from '../coordination/dispatched.ts'
 import { DISPATCH_LOOK_MS, DISPATCH_LOST_AFTER_MS } from '../limits.ts'
 import { acceptAttempt } from './attempts.ts'
 import { blockedBy } from './blocked.ts'
-import type { Outcome } from './life.ts'
+import type { AttemptOutcome } from './life.ts'
 import { resultOf, type TaskDispatch, type TaskResult } from './messages.ts'
 import { isDispatched, readReason } from './parking.ts'
-import type { At, Peer, Reply } from './peer.ts'
+import type { At, Peer, PeerReply } from './peer.ts'
 import { dropQuestion, putQuestion, refuseAnswer } from './questions.ts'
 import { redacted } from './redacted.ts'
 
@@ -31,7 +31,7 @@ export class Errand {
   }
 
   /** Nothing when it was stopped before the end. */
-  async outcome(signal: AbortSignal): Promise<Outcome | undefined> {
+  async outcome(signal: AbortSignal): Promise<AttemptOutcome | undefined> {
     const { room, note, attempt, contract, isNew } = this.#errand
     let remoteId = attempt.remoteId
     let sinceMs = room.clock.monoMs()
@@ -49,7 +49,7 @@ export class Errand {
       const peer = this.#errand.peers().get(attempt.workerId)?.peer
       // Only one that asks at this moment is answered: whether it has an answer that went unanswered is looked at first.
       const answer = typeof at === 'object' ? this.#reason()?.answer : undefined
-      const reply: Reply | undefined =
+      const reply: PeerReply | undefined =
         peer === undefined
           ? { kind: 'refused', why: `${attempt.workerId} is no peer` }
           : remoteId === null
@@ -105,7 +105,7 @@ export class Errand {
   }
 
   /** Until it answers, or until it is to be ended: whoever has it by then hears so with its next announce. */
-  async #sent(peer: Peer, signal: AbortSignal): Promise<Reply> {
+  async #sent(peer: Peer, signal: AbortSignal): Promise<PeerReply> {
     const over = new AbortController()
     const unwanted = new AbortController()
     const watched = this.#untilSaid(false, AbortSignal.any([signal, over.signal])).then((said) => {
@@ -129,14 +129,14 @@ export class Errand {
   }
 
   /** Waits for an answer that comes by itself; whoever takes it ends the attempt. */
-  async #answered(signal: AbortSignal): Promise<Outcome | undefined> {
+  async #answered(signal: AbortSignal): Promise<AttemptOutcome | undefined> {
     const { room, attempt } = this.#errand
     const isOpen = (): boolean =>
       room.store
         .read((rows) => rows.attempts({ taskId: attempt.taskId }))
         .some(({ number, endedMs }) => number === attempt.number && endedMs === null)
     const from = room.store.read((rows) => rows.head())
-    const end = (): Outcome | undefined => {
+    const end = (): AttemptOutcome | undefined => {
       if (this.#reason()?.cancel !== undefined)
         return { kind: 'lost', why: 'it was to be ended, and its peer cannot be told' }
       return this.#isGone() ? { kind: 'lost', why: `${attempt.workerId} is gone` } : undefined
@@ -166,7 +166,7 @@ export class Errand {
   }
 
   /** Follows the attempt, and passes on that it is to be ended. Nothing when a person has answered what it asks. */
-  async #followed(peer: Peer, remoteId: string, at: At, signal: AbortSignal): Promise<Reply | undefined> {
+  async #followed(peer: Peer, remoteId: string, at: At, signal: AbortSignal): Promise<PeerReply | undefined> {
     const { note, attempt, contract } = this.#errand
     const end = new AbortController()
     const either = AbortSignal.any([signal, end.signal])
@@ -232,7 +232,7 @@ function refusal(
   { task }: TaskDispatch,
   attempt: Attempt,
   said: string,
-  how: Extract<Reply, { kind: 'rejected' }>['how'],
+  how: Extract<PeerReply, { kind: 'rejected' }>['how'],
 ): TaskResult {
   const why = `${attempt.workerId} refused the message: ${said}`
   const common = { task_id: task.task_id, attempt: attempt.number }

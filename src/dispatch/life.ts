@@ -4,7 +4,7 @@ import { DISPATCH_ATTEMPTS_MAX, DISPATCH_BACKOFF_MS, DISPATCH_FAILURES_MAX, DISP
 import type { Blocked, TaskResult } from './messages.ts'
 
 /** How an attempt came to its end. */
-export type Outcome =
+export type AttemptOutcome =
   | { readonly kind: 'result'; readonly result: TaskResult }
   /** Nothing was sent, or the peer provably did not take it: nothing has happened. */
   | { readonly kind: 'unreached'; readonly why: string }
@@ -27,7 +27,7 @@ interface Standing {
 }
 
 /** One failed attempt is tried again where that can do no harm; never a third time. */
-export function nextStep(outcome: Outcome, standing: Standing): Next {
+export function nextStep(outcome: AttemptOutcome, standing: Standing): Next {
   if (outcome.kind === 'unreached') return { to: 'queued', why: outcome.why }
   if (outcome.kind === 'lost') return afterFailure(outcome.why, standing.idempotent, standing, 'triage')
   const { result } = outcome

@@ -5,7 +5,7 @@ import type { Attempt } from '../coordination/dispatched.ts'
 import { HeimdallError } from '../errors.ts'
 import { DISPATCH_LOOK_MS, DISPATCH_PULL_MS } from '../limits.ts'
 import { beginNext, contractFor, endAttempt } from './attempts.ts'
-import type { Outcome } from './life.ts'
+import type { AttemptOutcome } from './life.ts'
 import { Errand } from './errand.ts'
 import type { TaskDispatch } from './messages.ts'
 import type { Peer } from './peer.ts'
@@ -176,7 +176,7 @@ export class Orchestrator {
 }
 
 /** Whoever reads the result finds what the task belongs to, whatever the worker says of it. */
-const traced = (outcome: Outcome, { trace }: TaskDispatch): Outcome =>
+const traced = (outcome: AttemptOutcome, { trace }: TaskDispatch): AttemptOutcome =>
   outcome.kind === 'result' ? { ...outcome, result: { ...outcome.result, trace } } : outcome
 
 const keyOf = ({ taskId, number }: Attempt): string => `${taskId}#${number}`

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { changeAsOther } from '../coordination/change.ts'
 import type { Coordination } from '../coordination/coordination.ts'
-import type { Question, Why } from '../coordination/dispatched.ts'
+import type { TaskQuestion, Why } from '../coordination/dispatched.ts'
 import { iso } from '../coordination/moment.ts'
 import type { Writer } from '../coordination/store.ts'
 import { HeimdallError } from '../errors.ts'
@@ -17,7 +17,7 @@ import { redactText } from './redacted.ts'
 export async function putQuestion(
   room: Coordination,
   key: AttemptKey,
-  { question, isAuth, partial }: Question,
+  { question, isAuth, partial }: TaskQuestion,
   isAgain = false,
 ): Promise<void> {
   const words = redactText(question.slice(0, DISPATCH_TEXT_CHARS_MAX))

@@ -15,7 +15,7 @@ export interface Candidate {
   readonly near: number
 }
 
-export interface Verdict {
+export interface WorkerVerdict {
   readonly workerId: string
   /** What keeps it from the task; empty for those that can. */
   readonly lacks: readonly { readonly code: string; readonly text: string }[]
@@ -26,7 +26,7 @@ export interface Verdict {
 export interface Route {
   readonly chosen: string | undefined
   /** In order of preference, those that cannot at the end. */
-  readonly verdicts: readonly Verdict[]
+  readonly verdicts: readonly WorkerVerdict[]
 }
 
 export function route(needs: Needs, candidates: readonly Candidate[]): Route {
@@ -37,7 +37,7 @@ export function route(needs: Needs, candidates: readonly Candidate[]): Route {
 
 /** The one that `route` chooses, without a word on the others: asked for every queued kind of task, over every worker. */
 export function choose(needs: Needs, candidates: readonly Candidate[]): string | undefined {
-  let best: { id: string; score: NonNullable<Verdict['score']> } | undefined
+  let best: { id: string; score: NonNullable<WorkerVerdict['score']> } | undefined
   for (const candidate of candidates) {
     if (lackOf(needs, candidate) !== undefined) continue
     const score = scoreOf(candidate)
@@ -51,14 +51,14 @@ export function choose(needs: Needs, candidates: readonly Candidate[]): string |
   return best?.id
 }
 
-function judge(needs: Needs, candidate: Candidate): Verdict {
+function judge(needs: Needs, candidate: Candidate): WorkerVerdict {
   const lacks = [...lacksOf(needs, candidate)]
   return { workerId: candidate.workerId, lacks, score: lacks.length === 0 ? scoreOf(candidate) : null }
 }
 
 const lackOf = (needs: Needs, candidate: Candidate): unknown => lacksOf(needs, candidate).next().value
 
-function* lacksOf(needs: Needs, candidate: Candidate): Generator<Verdict['lacks'][number], undefined> {
+function* lacksOf(needs: Needs, candidate: Candidate): Generator<WorkerVerdict['lacks'][number], undefined> {
   const { profile, speaks, state } = candidate
   if (state === 'gone') yield { code: 'gone', text: 'its lease has ended' }
   if (state === 'draining') yield { code: 'draining', text: 'it takes no more tasks' }
@@ -86,7 +86,7 @@ function* lacksOf(needs: Needs, candidate: Candidate): Generator<Verdict['lacks'
 function* lackingParts(
   needs: Needs,
   { capabilities, mcp_health: health }: Announce,
-): Generator<Verdict['lacks'][number]> {
+): Generator<WorkerVerdict['lacks'][number]> {
   for (const server of needs.mcp)
     if (!capabilities.mcp_servers.includes(server))
       yield { code: 'mcp_unknown', text: `it has no MCP server ${server}` }
@@ -100,7 +100,7 @@ function* lackingParts(
 const tierRank = (tier: string): number => MODEL_TIERS.findIndex((one) => one === tier)
 
 /** Of those that suit, the cheapest; an unknown tier costs as much as the dearest. */
-function scoreOf({ profile, active, near }: Candidate): NonNullable<Verdict['score']> {
+function scoreOf({ profile, active, near }: Candidate): NonNullable<WorkerVerdict['score']> {
   const rank = tierRank(profile.worker.model_tier)
   return [rank === -1 ? MODEL_TIERS.length : rank, near > 0 ? 0 : 1, active / profile.max_concurrent]
 }
@@ -113,10 +113,10 @@ function compare(one: readonly number[], other: readonly number[]): number {
   return 0
 }
 
-function byScore(one: Verdict, other: Verdict): number {
+function byScore(one: WorkerVerdict, other: WorkerVerdict): number {
   if (one.score === null || other.score === null)
     return Number(one.score === null) - Number(other.score === null) || byId(one, other)
   return compare(one.score, other.score) || byId(one, other)
 }
 
-const byId = (one: Verdict, other: Verdict): number => (one.workerId < other.workerId ? -1 : 1)
+const byId = (one: WorkerVerdict, other: WorkerVerdict): number => (one.workerId < other.workerId ? -1 : 1)

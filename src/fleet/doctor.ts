@@ -1,5 +1,5 @@
 // Is the fleet fit to be relied on: the connection, the role, the engine's durability, versions, clocks, and whether the copy here is of the same log.
-import type { Place } from '../coordination/shared-log.ts'
+import type { EntryPlace } from '../coordination/shared-log.ts'
 import { HeimdallError } from '../errors.ts'
 import { FLEET_CLOCK_MS } from '../limits.ts'
 import { readAddress, type Sql } from './connection.ts'
@@ -15,7 +15,7 @@ export interface FleetCheck {
   readonly fix: string | null
 }
 
-export async function fleetChecks(file: FleetFile, at: Place, wallMs: () => number): Promise<FleetCheck[]> {
+export async function fleetChecks(file: FleetFile, at: EntryPlace, wallMs: () => number): Promise<FleetCheck[]> {
   const { ssl } = readAddress(file.url)
   const tls = ok('encryption', ssl === undefined ? 'none, on this machine' : 'TLS, the server is proved')
   try {
@@ -29,7 +29,7 @@ export async function fleetChecks(file: FleetFile, at: Place, wallMs: () => numb
 async function lookAt(
   sql: Sql,
   { project, isPooled }: FleetFile,
-  at: Place,
+  at: EntryPlace,
   wallMs: () => number,
 ): Promise<FleetCheck[]> {
   const before = wallMs()
@@ -78,7 +78,7 @@ async function roleCheck(sql: Sql): Promise<FleetCheck> {
   }
 }
 
-async function placeCheck(sql: Sql, project: string, at: Place, head: number): Promise<FleetCheck> {
+async function placeCheck(sql: Sql, project: string, at: EntryPlace, head: number): Promise<FleetCheck> {
   if (at.seq === 0) return ok('copy', `empty; the log stands at ${head}`)
   const [row] = await sql<
     { id: string }[]

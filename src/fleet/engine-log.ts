@@ -1,7 +1,16 @@
 // The log of one project in PostgreSQL: the port of `coordination/shared-log.ts`, one call of the engine each.
 import type { Clock } from '../clock.ts'
 import type { Membership } from '../coordination/membership.ts'
-import type { Append, Appended, LoggedEntry, News, Place, SharedLog, Sign, Turn } from '../coordination/shared-log.ts'
+import type {
+  Append,
+  Appended,
+  LoggedEntry,
+  News,
+  EntryPlace,
+  SharedLog,
+  Sign,
+  LogTurn,
+} from '../coordination/shared-log.ts'
 import { HeimdallError } from '../errors.ts'
 import { FLEET_BATCH, FLEET_ENTRY_BYTES_MAX, FLEET_TURN_MS, FLEET_TURN_WAIT_MS } from '../limits.ts'
 import { Connection, type EngineAddress, type Sql } from './connection.ts'
@@ -50,7 +59,7 @@ export function openEngineLog(options: EngineOptions): SharedLog {
 }
 
 /** The lock on the head is the turn, and the transaction its length: two round trips, with the decision between them. */
-async function takeTurn(engine: Connection, options: Speaker, at: Place): Promise<Turn | undefined> {
+async function takeTurn(engine: Connection, options: Speaker, at: EntryPlace): Promise<LogTurn | undefined> {
   const held = await engine.hold()
   if (held === undefined) return undefined
   let isOver = false
@@ -105,7 +114,7 @@ async function waitingInLine(ask: () => Promise<readonly Answer[]>): Promise<App
   }
 }
 
-function askTurn(sql: Sql, { project, member }: Speaker, at: Place): Promise<Answer[]> {
+function askTurn(sql: Sql, { project, member }: Speaker, at: EntryPlace): Promise<Answer[]> {
   return sql<Answer[]>`SELECT * FROM heimdall.take_turn(${project}, ${member}, ${at.seq}, ${at.id}, ${FLEET_BATCH},
     ${FLEET_TURN_MS}, ${FLEET_TURN_WAIT_MS})`.execute()
 }
@@ -147,7 +156,7 @@ function firstOf(rows: readonly Answer[]): Answer {
   return first
 }
 
-function newsOf(rows: readonly Answer[], at: Place): News {
+function newsOf(rows: readonly Answer[], at: EntryPlace): News {
   const head = rows.find(({ kind }) => kind === 'clock')
   if (head !== undefined && head.format > FORMAT && Number(head.seq) > at.seq) throw newer(`${head.format}`)
   return {

@@ -13,7 +13,7 @@ import {
 import { allOf } from '../coordination/annex.ts'
 import { type Membership, membershipIn } from '../coordination/membership.ts'
 import { momentOf, readMachine } from '../coordination/moment.ts'
-import type { Place } from '../coordination/shared-log.ts'
+import type { EntryPlace } from '../coordination/shared-log.ts'
 import { makeStore, placeIn, setLocalAnnex, setMembership, wholeState } from '../coordination/sqlite/whole-state.ts'
 import { storePath } from '../coordination/store-path.ts'
 import { slug } from '../coordination/who/haid.ts'
@@ -172,7 +172,7 @@ async function readState(sql: Sql, project: string, seq: number): Promise<string
   return gunzipSync(Buffer.concat(rows.map(({ body }) => Buffer.from(body, 'base64')))).toString('utf8')
 }
 
-interface Entered extends Place {
+interface Entered extends EntryPlace {
   readonly machine: string
   readonly snapshot: number | null
 }

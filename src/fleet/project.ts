@@ -1,7 +1,7 @@
 // A project on an engine: made by an owner, with a role of its own for its members, which can call functions and nothing else.
 import { randomBytes } from 'node:crypto'
 import { HeimdallError } from '../errors.ts'
-import type { Place } from '../coordination/shared-log.ts'
+import type { EntryPlace } from '../coordination/shared-log.ts'
 import type { Sql } from './connection.ts'
 import { ENGINE_VERSION, grantsTo, SCHEMA } from './schema.ts'
 import { FORMAT, RULES } from './version.ts'
@@ -11,7 +11,7 @@ export interface NewProject {
   /** For people. */
   readonly name: string
   /** Where the log begins: after what one machine has done alone. */
-  readonly at: Place
+  readonly at: EntryPlace
 }
 
 interface MadeProject {

@@ -1,18 +1,18 @@
 // A configuration as text with places in it: which servers it names, and where the parts lie that an import changes. Nothing is ever serialised anew.
 
 /** From `start` up to `end`, in UTF-16 units of the text. */
-export interface Span {
+export interface TextSpan {
   readonly start: number
   readonly end: number
 }
 
-export interface Edit extends Span {
+export interface Edit extends TextSpan {
   readonly text: string
 }
 
 /** A list with its brackets. */
-export interface ListAt extends Span {
-  readonly elements: readonly Span[]
+export interface ListAt extends TextSpan {
+  readonly elements: readonly TextSpan[]
 }
 
 /** One server of a configuration. */
@@ -21,7 +21,7 @@ export interface ServerAt {
   readonly at: readonly string[]
   readonly value: Readonly<Record<string, unknown>>
   /** The command's literal, quotes included. */
-  readonly command: Span | undefined
+  readonly command: TextSpan | undefined
   list(key: string): ListAt | undefined
   /** Adds lists that are not there yet, behind the command. */
   addLists(lists: readonly NewList[]): Edit
@@ -41,7 +41,7 @@ export interface ConfigText {
   /** What stands in the place of a server and is none. */
   readonly others: readonly OtherAt[]
   /** Values that nobody needs to see in order to judge an import: tokens may be among them. */
-  hidden(): readonly Span[]
+  hidden(): readonly TextSpan[]
 }
 
 export interface OtherAt {

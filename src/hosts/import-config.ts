@@ -6,7 +6,7 @@ import type { Env } from '../paths.ts'
 import { removeFileLock, withFileLock } from '../storage/file-lock.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
 import type { ConfigFile } from './config-files.ts'
-import type { Edit, Span } from './config-text.ts'
+import type { Edit, TextSpan } from './config-text.ts'
 import { HOSTS, isServerOf } from './host-table.ts'
 import { configIn, type HostConfig, readHostConfig, writeHostConfig } from './host-config.ts'
 import { type ImportedServer, importText } from './import-text.ts'
@@ -35,7 +35,7 @@ export interface Planned<Server> {
   readonly after: string
   readonly edits: readonly Edit[]
   /** Places in `before` that are shown to nobody. */
-  readonly hidden: readonly Span[]
+  readonly hidden: readonly TextSpan[]
   readonly servers: readonly Server[]
 }
 

@@ -13,7 +13,7 @@ import {
   placeOf,
   type ServerAt,
   SHOWN,
-  type Span,
+  type TextSpan,
   type Unreadable,
 } from './config-text.ts'
 
@@ -49,7 +49,7 @@ export function readJsonConfig(text: string, paths: readonly (readonly string[])
 }
 
 /** Texts and numbers below a node, but for what is shown. */
-function* leavesOf(node: Node, shown: ReadonlySet<Node>): Generator<Span> {
+function* leavesOf(node: Node, shown: ReadonlySet<Node>): Generator<TextSpan> {
   if (shown.has(node)) return
   if (node.type === 'string' || node.type === 'number') yield spanOf(node)
   // Of a member the value, not the key.
@@ -136,7 +136,7 @@ function removal(text: string, parent: Node, member: Member | undefined): Edit {
 }
 
 const endOf = (node: Node): number => node.offset + node.length
-const spanOf = (node: Node): Span => ({ start: node.offset, end: endOf(node) })
+const spanOf = (node: Node): TextSpan => ({ start: node.offset, end: endOf(node) })
 const listAt = (node: Node): ListAt => ({ ...spanOf(node), elements: (node.children ?? []).map(spanOf) })
 
 function plainValue(node: Node): unknown {

@@ -11,7 +11,7 @@ import {
   newlineOf,
   type ServerAt,
   SHOWN,
-  type Span,
+  type TextSpan,
   type Unreadable,
 } from './config-text.ts'
 
@@ -52,7 +52,7 @@ function isShown(path: readonly string[], tables: readonly (readonly string[])[]
 }
 
 /** What stands in an inline table is a member by itself, unless the table stands in a list. */
-function* leavesOf(node: AST.TOMLContentNode, isInList = false): Generator<Span> {
+function* leavesOf(node: AST.TOMLContentNode, isInList = false): Generator<TextSpan> {
   if (node.type === 'TOMLArray') for (const element of node.elements) yield* leavesOf(element, true)
   else if (node.type !== 'TOMLInlineTable') yield spanOf(node)
   else if (isInList) for (const member of node.body) yield* leavesOf(member.value, true)
@@ -172,5 +172,5 @@ function removal(text: string, node: AST.TOMLKeyValue | undefined): Edit {
   return { start: lineStart - broken, end, text: '' }
 }
 
-const spanOf = ({ range: [start, end] }: AST.TOMLContentNode): Span => ({ start, end })
+const spanOf = ({ range: [start, end] }: AST.TOMLContentNode): TextSpan => ({ start, end })
 const listAt = (node: AST.TOMLArray): ListAt => ({ ...spanOf(node), elements: node.elements.map(spanOf) })

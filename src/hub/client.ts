@@ -1,7 +1,7 @@
 // What commands ask of the hub that runs: over its own address, with the secret that its file has.
 import { request } from 'node:http'
 import { HeimdallError } from '../errors.ts'
-import type { Refusal } from './contract.ts'
+import type { RefusalReply } from './contract.ts'
 import { type HubFile, notRunning } from './door/hub-file.ts'
 
 export async function linkFrom(hub: HubFile): Promise<string> {
@@ -52,7 +52,7 @@ function post({ port, secret }: HubFile, path: string, body: unknown): Promise<A
 function answerIn({ status, text }: Answer): unknown {
   const value: unknown = JSON.parse(text)
   if (status === 200) return value
-  const { error } = value as Refusal
+  const { error } = value as RefusalReply
   throw new HeimdallError(
     error.code === 'PERSON_REQUIRED' ? 'PERSON_REQUIRED' : 'HUB_NOT_RUNNING',
     error.message,

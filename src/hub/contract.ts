@@ -8,12 +8,12 @@ const time = z.iso.datetime()
 const count = z.int().nonnegative()
 
 /** By whom, or from what, something is known; `detail` is for a person's eye. */
-export const evidence = z.object({ source: z.string(), detail: z.string().nullable(), since: time.nullable() })
+export const cardEvidence = z.object({ source: z.string(), detail: z.string().nullable(), since: time.nullable() })
 
 // ---- what is said of errors and of bad days
 
 /** Every refusal. `still_works` is there where a part of the page goes on without this one. */
-export const refusal = z.object({
+export const refusalReply = z.object({
   error: z.object({
     code: z.string(),
     message: z.string(),
@@ -55,7 +55,7 @@ export const loginRequest = z.strictObject({ key: z.string().min(1).max(200) })
 
 // ---- agents: GET /api/fleet, GET /api/agents/:agent
 
-export const agentState = z.enum([
+export const cardState = z.enum([
   'needs_you',
   'collision',
   'looping',
@@ -80,7 +80,7 @@ export const tokens = z.object({
   since: time.nullable(),
 })
 
-export const heldClaim = z.object({
+export const claimCard = z.object({
   claim_id: z.string(),
   agent_id: z.string(),
   haid: z.string(),
@@ -96,11 +96,11 @@ export const heldClaim = z.object({
 })
 
 /** Stuck, dead, looping: what is wrong, with the count and time that show it. */
-export const problem = z.object({
+export const agentProblem = z.object({
   kind: z.enum(['looping', 'stuck', 'stale', 'dead']),
   text: z.string(),
   count: count.nullable(),
-  evidence,
+  evidence: cardEvidence,
 })
 
 export const agentCard = z.object({
@@ -110,17 +110,17 @@ export const agentCard = z.object({
   role: z.string().nullable(),
   /** The program that it runs in: `Claude Code`, `Codex`, or the command. */
   host: z.string(),
-  state: agentState,
+  state: cardState,
   /** Why this state, and since when. */
-  evidence,
-  problems: z.array(problem),
+  evidence: cardEvidence,
+  problems: z.array(agentProblem),
   liveness,
   task: z.object({ task_id: z.string(), title: z.string() }).nullable(),
   branch: z.string().nullable(),
   uncommitted: count.nullable(),
   worktree: z.string().nullable(),
   last_line: z.string().nullable(),
-  claims: z.array(heldClaim),
+  claims: z.array(claimCard),
   tokens: tokens.nullable(),
   calls: count.nullable(),
   /** What its terminal is asked for by: `api`, or `api@box` of one on another machine. */
@@ -141,9 +141,9 @@ export const agentCard = z.object({
   command: z.string(),
 })
 
-export const totals = z.object({
+export const fleetTotals = z.object({
   agents: count,
-  by_state: z.record(agentState, count),
+  by_state: z.record(cardState, count),
   waits: count,
   oldest_wait_since: time.nullable(),
   collisions: count,
@@ -156,15 +156,15 @@ export const totals = z.object({
 })
 
 /** Who needs you first: in the order of the screen. */
-export const fleetReply = z.object({ at: time, agents: z.array(agentCard), totals })
+export const fleetReply = z.object({ at: time, agents: z.array(agentCard), totals: fleetTotals })
 export const agentReply = z.object({ at: time, agent: agentCard })
 
 // ---- waits: GET /api/waits, POST /api/waits/:wait/answer, POST /api/waits/:wait/later
 
-export const waitKind = z.enum(['permission', 'question', 'needs_input', 'collision', 'budget', 'tool_changed'])
+export const waitCardKind = z.enum(['permission', 'question', 'needs_input', 'collision', 'budget', 'tool_changed'])
 
 /** What answers a wait, in the host's own order: `1` here types its choice 1 there. */
-export const waitAnswer = z.object({
+export const waitChoice = z.object({
   answer_id: z.string(),
   label: z.string(),
   /** `type`: goes into the session as keys. The others are recorded where the question lies. */
@@ -191,9 +191,9 @@ export const waitAnswer = z.object({
 
 const fact = z.object({ label: z.string(), text: z.string(), evidence: z.string().nullable() })
 
-export const wait = z.object({
+export const waitCard = z.object({
   wait_id: z.string(),
-  kind: waitKind,
+  kind: waitCardKind,
   /** Null where it is of the whole project, such as a tool that changed while nobody asked for it. */
   agent_id: z.string().nullable(),
   session_id: z.string().nullable(),
@@ -206,8 +206,8 @@ export const wait = z.object({
   asked: z.string(),
   since: time,
   /** Who saw it: `hook PermissionRequest`, `note BLOCKED`, `claim refused`, … */
-  evidence,
-  answers: z.array(waitAnswer),
+  evidence: cardEvidence,
+  answers: z.array(waitChoice),
   /** Put off until then; it comes back by itself. */
   later_until: time.nullable(),
   /** "What it touches" and "Why you are asked", as far as it is known. */
@@ -240,7 +240,7 @@ export const wait = z.object({
 export const answeredWait = z.object({
   wait_id: z.string(),
   agent_id: z.string(),
-  kind: waitKind,
+  kind: waitCardKind,
   /** `Allowed once`, `“Use sessionKey()”`, `Went on by itself`, `Ended before an answer`. */
   outcome: z.string(),
   at: time,
@@ -250,7 +250,7 @@ export const answeredWait = z.object({
 export const waitsReply = z.object({
   at: time,
   /** Oldest first; those that were put off come last. */
-  waits: z.array(wait),
+  waits: z.array(waitCard),
   answered: z.array(answeredWait),
   /** Agent time that is being spent on waiting now, and how quickly waits were answered. */
   waiting_ms: count,
@@ -370,7 +370,7 @@ export const pinRequest = z.strictObject({ server: z.string(), tool: z.string(),
 
 // ---- claims: GET /api/claims, GET /api/tree, GET /api/why?path=
 
-export const incursion = z.object({
+export const incursionCard = z.object({
   event_id: z.string(),
   at: time,
   scope: z.string(),
@@ -391,8 +391,8 @@ export const queued = z.object({
 })
 export const claimsReply = z.object({
   at: time,
-  claims: z.array(heldClaim),
-  incursions: z.array(incursion),
+  claims: z.array(claimCard),
+  incursions: z.array(incursionCard),
   queue: z.array(queued),
 })
 
@@ -407,7 +407,7 @@ export const whyReply = z.object({
   path: z.string(),
   holders: z.array(
     z.object({
-      claim: heldClaim,
+      claim: claimCard,
       kind: z.enum(['exact', 'partial']),
       held: z.string(),
       witness: z.string().nullable(),
@@ -488,7 +488,7 @@ export const callReply = z.object({
 
 // ---- runs: GET /api/runs, GET /api/runs/:run/timeline, GET /api/agents/:agent/changes, POST /api/runs/:run/replay. GET /api/runs/:run/recording is an asciicast.
 
-export const runSummary = z.object({
+export const runRow = z.object({
   run_id: z.string(),
   agent_id: z.string().nullable(),
   task: z.string().nullable(),
@@ -502,9 +502,9 @@ export const runSummary = z.object({
   tokens: tokens.nullable(),
   session_id: z.string().nullable(),
 })
-export const runsReply = z.object({ at: time, runs: z.array(runSummary) })
+export const runsReply = z.object({ at: time, runs: z.array(runRow) })
 
-export const span = z.object({
+export const timelineSpan = z.object({
   lane: z.enum(['state', 'call', 'decision', 'note', 'claim']),
   /** Calls: the server. Claims: the scope. */
   track: z.string(),
@@ -519,10 +519,10 @@ export const span = z.object({
 })
 export const timelineReply = z.object({
   at: time,
-  run: runSummary,
+  run: runRow,
   from: time,
   to: time,
-  spans: z.array(span),
+  spans: z.array(timelineSpan),
   /** Calls that were left out because there are too many in this range; zoom in. */
   left_out: count,
   tokens: z.array(z.object({ at: time, cached: count, uncached: count, cost_usd: z.number().nullable() })),
@@ -648,7 +648,7 @@ export const hit = z.object({
   title: z.string(),
   text: z.string(),
   at: time.nullable(),
-  state: agentState.nullable(),
+  state: cardState.nullable(),
   /** Where it is in the page: agent id, path, `run/call`, note id. */
   ref: z.string(),
   command: z.string().nullable(),
@@ -663,7 +663,7 @@ export const searchReply = z.object({
 // ---- screens: GET /api/screens?lines=7&sessions=a,b
 
 export const tone = z.enum(['plain', 'bold', 'dim', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan'])
-export const screen = z.object({
+export const thumbnail = z.object({
   session_id: z.string(),
   at: time,
   cols: count,
@@ -673,7 +673,7 @@ export const screen = z.object({
   /** False: cells may be missing that were drawn in the middle of a flood. */
   is_whole: z.boolean(),
 })
-export const screensReply = z.object({ at: time, screens: z.array(screen) })
+export const screensReply = z.object({ at: time, screens: z.array(thumbnail) })
 
 // ---- live: GET /api/events, an EventSource. `Last-Event-ID` goes on where it was, `?after=` as well.
 
@@ -698,13 +698,13 @@ export const liveEvents = {
     agents_gone: z.array(z.string()),
     /** The order of the fleet by agent id; null when it has not changed. */
     order: z.array(z.string()).nullable(),
-    waits: z.array(wait),
+    waits: z.array(waitCard),
     waits_gone: z.array(z.string()),
-    totals: totals.nullable(),
+    totals: fleetTotals.nullable(),
     banners: z.array(banner).nullable(),
   }),
   log: z.object({ rows: z.array(conversationRow), calls: z.array(call) }),
-  screens: z.object({ screens: z.array(screen) }),
+  screens: z.object({ screens: z.array(thumbnail) }),
 } as const
 
 // ---- terminals: WebSocket /api/terminals/:session?project=
@@ -751,21 +751,21 @@ export const terminalFromHub = z.discriminatedUnion('type', [
 
 // ---- the types of all that
 
-export type Refusal = z.infer<typeof refusal>
-export type Evidence = z.infer<typeof evidence>
+export type RefusalReply = z.infer<typeof refusalReply>
+export type CardEvidence = z.infer<typeof cardEvidence>
 export type Banner = z.infer<typeof banner>
 export type HubReply = z.infer<typeof hubReply>
-export type AgentState = z.infer<typeof agentState>
+export type CardState = z.infer<typeof cardState>
 export type AgentCard = z.infer<typeof agentCard>
-export type HeldClaim = z.infer<typeof heldClaim>
+export type ClaimCard = z.infer<typeof claimCard>
 export type Tokens = z.infer<typeof tokens>
-export type Problem = z.infer<typeof problem>
-export type Totals = z.infer<typeof totals>
+export type AgentProblem = z.infer<typeof agentProblem>
+export type FleetTotals = z.infer<typeof fleetTotals>
 export type FleetReply = z.infer<typeof fleetReply>
 export type AgentReply = z.infer<typeof agentReply>
-export type WaitKind = z.infer<typeof waitKind>
-export type WaitAnswer = z.infer<typeof waitAnswer>
-export type Wait = z.infer<typeof wait>
+export type WaitCardKind = z.infer<typeof waitCardKind>
+export type WaitChoice = z.infer<typeof waitChoice>
+export type WaitCard = z.infer<typeof waitCard>
 export type AnsweredWait = z.infer<typeof answeredWait>
 export type WaitsReply = z.infer<typeof waitsReply>
 export type AnswerRequest = z.infer<typeof answerRequest>
@@ -774,7 +774,7 @@ export type TaskSession = z.infer<typeof taskSession>
 export type SessionsReply = z.infer<typeof sessionsReply>
 export type ConversationRow = z.infer<typeof conversationRow>
 export type ConversationReply = z.infer<typeof conversationReply>
-export type Incursion = z.infer<typeof incursion>
+export type IncursionCard = z.infer<typeof incursionCard>
 export type Queued = z.infer<typeof queued>
 export type ClaimsReply = z.infer<typeof claimsReply>
 export type TreeReply = z.infer<typeof treeReply>
@@ -783,9 +783,9 @@ export type DecisionWord = z.infer<typeof decisionWord>
 export type Call = z.infer<typeof call>
 export type DecisionsReply = z.infer<typeof decisionsReply>
 export type CallReply = z.infer<typeof callReply>
-export type RunSummary = z.infer<typeof runSummary>
+export type RunRow = z.infer<typeof runRow>
 export type RunsReply = z.infer<typeof runsReply>
-export type Span = z.infer<typeof span>
+export type TimelineSpan = z.infer<typeof timelineSpan>
 export type DispatchRequest = z.infer<typeof dispatchRequest>
 export type NoteRequest = z.infer<typeof noteRequest>
 export type ReplayReply = z.infer<typeof replayReply>
@@ -797,7 +797,7 @@ export type TasksReply = z.infer<typeof tasksReply>
 export type RoutingReply = z.infer<typeof routingReply>
 export type Hit = z.infer<typeof hit>
 export type SearchReply = z.infer<typeof searchReply>
-export type Screen = z.infer<typeof screen>
+export type Thumbnail = z.infer<typeof thumbnail>
 export type ScreensReply = z.infer<typeof screensReply>
 export type LiveEvents = { [Name in keyof typeof liveEvents]: z.infer<(typeof liveEvents)[Name]> }
 export type TerminalFromBrowser = z.infer<typeof terminalFromBrowser>

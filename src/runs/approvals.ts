@@ -73,7 +73,7 @@ export interface Request {
 export type Lasts = { readonly kind: 'once' } | { readonly kind: 'run' } | { readonly kind: 'for'; readonly ms: number }
 
 /** The moment by the clock that all processes of one boot share. */
-export interface Moment {
+export interface BootMoment {
   readonly bootId: string
   readonly monoMs: number
 }
@@ -86,7 +86,7 @@ interface Standing {
 }
 
 /** Answers that a call may use, and whether one of them goes with its first use. */
-export interface Found {
+export interface FoundAnswers {
   readonly byRule: ReadonlyMap<string, PersonAnswer>
   readonly onceIds: ReadonlyMap<string, number>
 }
@@ -109,7 +109,7 @@ export class Approvals {
   }
 
   /** The newest answer for each of the rules; it is read, not used up. */
-  find(rules: readonly AskingRule[], call: AskedCall, { bootId, monoMs }: Moment): Found {
+  find(rules: readonly AskingRule[], call: AskedCall, { bootId, monoMs }: BootMoment): FoundAnswers {
     const byRule = new Map<string, PersonAnswer>()
     const onceIds = new Map<string, number>()
     for (const { ruleId, ruleHash } of rules) {
@@ -200,7 +200,7 @@ export class Approvals {
       readonly at: string
       readonly lasts: Lasts
       readonly ofRule: boolean
-      readonly now: Moment
+      readonly now: BootMoment
     },
   ): void {
     const { by, at, lasts, ofRule, now } = given

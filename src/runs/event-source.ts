@@ -4,9 +4,7 @@ import { HeimdallError, isErrno } from '../errors.ts'
 import { PACK_VERSION } from '../events/types.ts'
 import { RECORD_LINE_BYTES_MAX } from '../limits.ts'
 import { RecordReader } from './record-reader.ts'
-import { parseObject } from './run-books.ts'
-
-export type StoredEvent = Readonly<Record<string, unknown>> & { readonly type: string }
+import { parseObject, type TypedEvent } from './run-books.ts'
 
 /** Lines that were set aside, by why. */
 export interface SetAside {
@@ -19,23 +17,23 @@ export interface SetAside {
 const NEWLINE = 0x0a
 
 /** What the record of a run holds now. */
-export function* eventsOfRecord(runDir: string, aside: SetAside): Generator<StoredEvent> {
+export function* eventsOfRecord(runDir: string, aside: SetAside): Generator<TypedEvent> {
   const reader = new RecordReader(runDir)
   try {
     for (;;) {
       const lines = reader.read()
       if (lines === 'gone' || lines.length === 0) return
-      for (const { event } of lines) if (isKnown(event as unknown as StoredEvent, aside)) yield event as never
+      for (const { event } of lines) if (isKnown(event, aside)) yield event
     }
   } finally {
     reader.close()
   }
 }
 
-export async function* eventsOfFile(path: string, shownPath: string, aside: SetAside): AsyncGenerator<StoredEvent> {
+export async function* eventsOfFile(path: string, shownPath: string, aside: SetAside): AsyncGenerator<TypedEvent> {
   try {
     for await (const line of linesOf(createReadStream(path), aside)) {
-      const event = parseObject(line) as StoredEvent | undefined
+      const event = parseObject(line) as TypedEvent | undefined
       if (typeof event?.type === 'string') {
         if (isKnown(event, aside)) yield event
       } else if (line.trim() !== '') aside.unreadable += 1
@@ -47,7 +45,7 @@ export async function* eventsOfFile(path: string, shownPath: string, aside: SetA
 }
 
 /** A minor step only adds; with another first number names may mean something else. */
-function isKnown({ v }: StoredEvent, aside: SetAside): boolean {
+function isKnown({ v }: TypedEvent, aside: SetAside): boolean {
   const isNewer = typeof v === 'string' && Number.parseInt(v, 10) > Number.parseInt(PACK_VERSION, 10)
   if (isNewer) aside.newer += 1
   return !isNewer

@@ -6,7 +6,7 @@ import { SOLO_KEPT_MS } from '../limits.ts'
 import { openDatabase } from '../storage/sqlite.ts'
 import { APPROVAL_MIGRATIONS, Approvals, type Request } from './approvals.ts'
 import { questionsPath } from './questions-path.ts'
-import { joinMembers, lookAtMembers, type Membership } from './run-members.ts'
+import { joinMembers, lookAtMembers, type RunMembership } from './run-members.ts'
 
 /** Shims that are alone and have no folder of a run keep their questions here, one folder each, until they end. */
 const soloDir = (runsDir: string): string => join(runsDir, '.solo')
@@ -30,7 +30,7 @@ export function runApprovals(
   alone: { readonly runsDir: string; readonly folder: string; readonly shimId: string },
 ): RunApprovals {
   const solo = join(soloDir(alone.runsDir), alone.folder)
-  let membership: Membership | undefined
+  let membership: RunMembership | undefined
   let approvals: Approvals | undefined
   return {
     opened() {

@@ -3,13 +3,13 @@ import fs from 'node:fs'
 import { isErrno } from '../errors.ts'
 import { RECORD_LINE_BYTES_MAX } from '../limits.ts'
 import { trySharedLock, unlock } from '../storage/kernel-lock.ts'
-import { parseEvent, type RecordedEvent } from './run-books.ts'
+import { parseEvent, type TypedEvent } from './run-books.ts'
 import { booksPath, readBooks, recordPath } from './run-log.ts'
 
 const NEWLINE = 0x0a
 
 export interface RecordLine {
-  readonly event: RecordedEvent & { readonly type: string }
+  readonly event: TypedEvent
   readonly text: string
   /** Where the line ends, and a reader that has dealt with it begins the next time. */
   readonly end: number

@@ -11,7 +11,7 @@ import { momentOf } from './run-moment.ts'
 import { beginSegment, emptyBooks, type ParentProcess, type RunBooks, summaryOf, worse } from './run-books.ts'
 import { closeIfOver, moveAway, openMark } from './run-close.ts'
 import { RunLog } from './run-log.ts'
-import { joinMembers, lookAtMembers, type Membership } from './run-members.ts'
+import { joinMembers, lookAtMembers, type RunMembership } from './run-members.ts'
 import type { RunIdentity, RunStart, RunStatus } from '../events/types.ts'
 
 const NOTHING: Buffer = Buffer.alloc(0)
@@ -111,7 +111,7 @@ async function join(joining: Joining, mayOpen: boolean): Promise<Record | undefi
   const runDir = joinPath(runsDir, folder)
   const log = new RunLog(runDir)
   const text = new EventText(identity, () => clock.wallMs())
-  let membership: Membership | undefined
+  let membership: RunMembership | undefined
   /** Returns what it wrote. */
   const enterRun = (books: RunBooks): Buffer => {
     ensureFolder(joinPath(runsDir, '.open'))

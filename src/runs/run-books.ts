@@ -84,7 +84,9 @@ export function isStatus(value: unknown): value is RunStatus {
   return STATUSES.some((one) => one === value)
 }
 
+/** A line that parses: what it holds is whatever stands there. */
 export interface RecordedEvent {
+  readonly [field: string]: unknown
   readonly type?: unknown
   readonly ts?: unknown
   readonly call?: { readonly seq?: unknown }
@@ -92,6 +94,9 @@ export interface RecordedEvent {
   readonly status?: unknown
   readonly run?: { readonly status?: unknown }
 }
+
+/** One that says what it is: all that readers are given. */
+export type TypedEvent = RecordedEvent & { readonly type: string }
 
 /** Enters a line that was found in the record. What is not an event is passed over. */
 export function enterStored(books: RunBooks, text: string): void {
@@ -124,7 +129,7 @@ export function enterStored(books: RunBooks, text: string): void {
 
 /** One line of a record as an event, or nothing when it is torn or foreign. */
 export function parseEvent(text: string): RecordedEvent | undefined {
-  return parseObject(text)
+  return parseObject(text) as RecordedEvent | undefined
 }
 
 export function parseObject(text: string): object | undefined {

@@ -6,14 +6,14 @@ import { ensureFolder, removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { tryLock } from '../storage/kernel-lock.ts'
 
-export interface Membership {
+export interface RunMembership {
   leave(): void
 }
 
 const membersDir = (runDir: string): string => join(runDir, 'members')
 
 /** `id` is that of the producer, which no other process has. */
-export function joinMembers(runDir: string, id: string): Membership {
+export function joinMembers(runDir: string, id: string): RunMembership {
   const dir = membersDir(runDir)
   const path = join(dir, id)
   ensureFolder(dir)

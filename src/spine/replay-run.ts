@@ -3,7 +3,8 @@ import { REPLAY_ROWS_MAX } from '../limits.ts'
 import { RunReplay } from '../policy/replay/replay.ts'
 import { ReplayTally } from '../policy/replay/tally.ts'
 import type { Snapshot } from '../policy/types.ts'
-import type { SetAside, StoredEvent } from '../runs/event-source.ts'
+import type { SetAside } from '../runs/event-source.ts'
+import type { TypedEvent } from '../runs/run-books.ts'
 import { RecordedCalls } from '../runs/recorded-calls.ts'
 
 interface Replayed {
@@ -16,7 +17,7 @@ interface Replayed {
 
 /** `aside` counts what cannot be read. */
 export async function replayEvents(
-  events: Iterable<StoredEvent> | AsyncIterable<StoredEvent>,
+  events: Iterable<TypedEvent> | AsyncIterable<TypedEvent>,
   snapshot: Snapshot,
   known: ConstructorParameters<typeof RunReplay>[1],
   shown: 'all' | 'different',

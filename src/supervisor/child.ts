@@ -9,7 +9,7 @@ import { openPty, type Pty } from './pty.ts'
 import type { SessionLog } from './session-log.ts'
 
 /** How the child ended. */
-export interface SessionEnd {
+export interface ChildEnd {
   readonly code: number
   readonly signal: number | null
   readonly reason: 'exit' | 'kill'
@@ -27,7 +27,7 @@ export interface ChildParts {
   readonly onRead: (bytes: number) => void
   /** Those who type may go on. */
   readonly onInputRoom: () => void
-  readonly onEnd: (end: SessionEnd) => void
+  readonly onEnd: (end: ChildEnd) => void
 }
 
 export class Child {
@@ -36,7 +36,7 @@ export class Child {
   readonly #input: InputQueue
   readonly #ending: Ending
   readonly #watching: Timer
-  #end: SessionEnd | undefined
+  #end: ChildEnd | undefined
 
   /** When this throws there is no child. */
   constructor(parts: ChildParts) {
@@ -64,7 +64,7 @@ export class Child {
   }
 
   /** Nothing while it runs. */
-  get end(): SessionEnd | undefined {
+  get end(): ChildEnd | undefined {
     return this.#end
   }
 
@@ -127,7 +127,7 @@ export class Child {
   }
 
   #ended(code: number, signal: number): void {
-    const end: SessionEnd = {
+    const end: ChildEnd = {
       code: signal > 0 ? 128 + signal : code,
       signal: signal > 0 ? signal : null,
       reason: this.endedBy === undefined ? 'exit' : 'kill',

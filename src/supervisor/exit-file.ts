@@ -5,7 +5,7 @@ import { replaceFile } from '../storage/atomic-file.ts'
 import { encodeExitRecord } from '../wire/exit-record.ts'
 import type { Holder } from '../wire/pid-file.ts'
 import type { SessionOptions } from '../wire/session-options.ts'
-import type { SessionEnd } from './child.ts'
+import type { ChildEnd } from './child.ts'
 import type { SessionLog } from './session-log.ts'
 import type { SessionName } from './session-name.ts'
 
@@ -25,7 +25,7 @@ export interface EndedSession {
 }
 
 /** `swept`: how many more processes of the tree had to be ended. */
-export function writeExitFile(parts: ExitFileParts, session: EndedSession, end: SessionEnd, swept: number): void {
+export function writeExitFile(parts: ExitFileParts, session: EndedSession, end: ChildEnd, swept: number): void {
   const { options, name, holder, clock, log } = parts
   try {
     replaceFile(

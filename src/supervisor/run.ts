@@ -5,7 +5,7 @@ import type { Env } from '../paths.ts'
 import { TerminalCover } from '../known-secrets/terminal-cover.ts'
 import { removeIfThere } from '../storage/atomic-file.ts'
 import { childEnvironment } from './child-environment.ts'
-import type { SessionEnd } from './child.ts'
+import type { ChildEnd } from './child.ts'
 import { KeptFile } from './streams/kept-file.ts'
 import type { SessionOptions } from '../wire/session-options.ts'
 import { stayPresent } from './state/presence.ts'
@@ -80,8 +80,8 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
           // The agent's session is worth more than its recording.
           (error) => log.write('error', 'recording', `stopped: ${String(error)}`),
         )
-  let childEnded: (end: SessionEnd) => void
-  const ended = new Promise<SessionEnd>((resolve) => {
+  let childEnded: (end: ChildEnd) => void
+  const ended = new Promise<ChildEnd>((resolve) => {
     childEnded = resolve
   })
   const session: Session = new Session({

@@ -6,7 +6,7 @@ import type { TerminalCover } from '../known-secrets/terminal-cover.ts'
 import { SESSION_SECRETS_MAX } from '../limits.ts'
 import type { TerminalColors, Info, Report, Size, SubscribeOptions } from '../wire/messages.ts'
 import { isSize, type SessionOptions } from '../wire/session-options.ts'
-import { Child, type SessionEnd } from './child.ts'
+import { Child, type ChildEnd } from './child.ts'
 import type { ClientConnection, SessionDesk } from './streams/connection.ts'
 import type { KeptFile, ShownScreen } from './streams/kept-file.ts'
 import type { OutputLog } from './streams/output-log.ts'
@@ -35,7 +35,7 @@ export interface SessionParts {
   readonly name: SessionName
   /** Moves the socket. */
   readonly listenAt: (socketPath: string) => Promise<void>
-  readonly onEnd: (end: SessionEnd) => void
+  readonly onEnd: (end: ChildEnd) => void
 }
 
 export class Session implements SessionDesk {
@@ -253,7 +253,7 @@ export class Session implements SessionDesk {
 
   // -- what follows
 
-  #ended(end: SessionEnd): void {
+  #ended(end: ChildEnd): void {
     this.#streams.flush()
     this.#state.end()
     this.#child.refuseInput()
@@ -286,7 +286,7 @@ export class Session implements SessionDesk {
   }
 }
 
-function tellEnd(keeper: ClientConnection, { code }: SessionEnd): void {
+function tellEnd(keeper: ClientConnection, { code }: ChildEnd): void {
   keeper.send([encodeExit(code)])
   keeper.socket.end()
 }

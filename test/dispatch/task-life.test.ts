@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Coordination } from '../../src/coordination/coordination.ts'
 import { acceptAttempt, beginNext, endAttempt } from '../../src/dispatch/attempts.ts'
-import type { Outcome } from '../../src/dispatch/life.ts'
+import type { AttemptOutcome } from '../../src/dispatch/life.ts'
 import { parseAnnounce, parseDispatch, resultOf, type TaskResult } from '../../src/dispatch/messages.ts'
 import { answerTask, putQuestion, refuseAnswer } from '../../src/dispatch/questions.ts'
 import { sendTask } from '../../src/dispatch/send.ts'
@@ -64,7 +64,7 @@ const hears = (room: Coordination, name: string, of: Parameters<typeof announce>
 const send = (room: Coordination, taskId: string, of: Sending = {}) =>
   sendTask(room, { contract: contract(taskId, of, room.clock.wallMs()), title: taskId })
 
-const said = (taskId: string, attempt: number, of: Partial<TaskResult>): Outcome => ({
+const said = (taskId: string, attempt: number, of: Partial<TaskResult>): AttemptOutcome => ({
   kind: 'result',
   result: resultOf({ task_id: taskId, attempt, status: 'done', tokens_spent: 0, usage: { source: 'runtime' }, ...of }),
 })
@@ -73,7 +73,7 @@ const refused = (
   taskId: string,
   attempt: number,
   blocked: { class: string; code: string; missing?: string[] },
-): Outcome =>
+): AttemptOutcome =>
   said(taskId, attempt, {
     status: 'blocked',
     blocked_reason: blocked.code,
@@ -439,7 +439,7 @@ const expected =
   (error: unknown): void =>
     expect(codes).toContain((error as { code?: string }).code)
 
-function outcome(taskId: string, attempt: number, how: number, tokens: number): Outcome {
+function outcome(taskId: string, attempt: number, how: number, tokens: number): AttemptOutcome {
   const classes = ['capability', 'overload', 'transient', 'workspace', 'policy']
   if (how < classes.length) return refused(taskId, attempt, { class: classes[how] ?? '', code: classes[how] ?? '' })
   if (how === 5) return { kind: 'lost', why: 'x' }

@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest'
 import { type Clock, systemClock } from '../../src/clock.ts'
 import type { Coordination } from '../../src/coordination/coordination.ts'
-import type { Question } from '../../src/coordination/dispatched.ts'
+import type { TaskQuestion } from '../../src/coordination/dispatched.ts'
 import { agentCard, legacyCard, liveCard, workerFacts } from '../../src/dispatch/a2a/card.ts'
 import { serveA2a } from '../../src/dispatch/a2a/http-server.ts'
 import { spilledReply } from '../../src/dispatch/a2a/task-view.ts'
@@ -48,7 +48,7 @@ export interface OwnWorker {
   readonly started: string[]
   readonly health: Record<string, string>
   /** Its runtime waits for a person, or does so no longer. */
-  readonly ask: (taskId: string, question: Question | undefined) => Promise<void>
+  readonly ask: (taskId: string, question: TaskQuestion | undefined) => Promise<void>
   readonly end: (taskId: string, result?: Partial<TaskResult>) => void
   /** Its address; tokens are names of peers. */
   readonly serve: () => Promise<string>
@@ -61,7 +61,7 @@ export function ownWorker({
   const room = openRoom({ clock })
   const started: string[] = []
   const health: Record<string, string> = { a: 'ok' }
-  const asks = new Map<string, (question: Question | undefined) => Promise<void>>()
+  const asks = new Map<string, (question: TaskQuestion | undefined) => Promise<void>>()
   const ends = new Map<string, (result: TaskResult) => void>()
   const desk = new WorkerDesk({
     room,

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { claimScopes } from '../../src/coordination/claims/claims.ts'
 import type { AgentActor } from '../../src/coordination/change.ts'
-import type { Append, Place } from '../../src/coordination/shared-log.ts'
+import type { Append, EntryPlace } from '../../src/coordination/shared-log.ts'
 import type { HeimdallError } from '../../src/errors.ts'
 import { wants } from '../coordination/room.ts'
 import { asOwner, box, enter, stateOf } from './box.ts'
@@ -47,7 +47,7 @@ test('whoever has the turn has what it lacks with it, and others stand in line u
   const logs = [await logOf(made, 'far')(), await logOf(made, 'near')()] as const
   onTestFinished(() => Promise.all(logs.map((log) => log.close())).then(() => undefined))
   const [far, near] = logs
-  const after = (at: Place, id: string): Append => ({ at, id, body: '{}', signs: ['"a\\b"'], silent: [] })
+  const after = (at: EntryPlace, id: string): Append => ({ at, id, body: '{}', signs: ['"a\\b"'], silent: [] })
   const stands = () =>
     asOwner(made, (sql) =>
       sql`SELECT pid FROM pg_locks WHERE NOT granted AND locktype IN ('tuple', 'transactionid')`.execute(),

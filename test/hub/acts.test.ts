@@ -11,7 +11,7 @@ import {
   runsReply,
   tasksReply,
   timelineReply,
-  type Wait,
+  type WaitCard,
   waitsReply,
 } from '../../src/hub/contract.ts'
 import { fleet } from '../dispatch/dispatch-kit.ts'
@@ -43,7 +43,7 @@ test('answers: a choice by its key, what a policy asks, a holder that is asked; 
   const hub = await startHub(project)
   const browser = await hub.browser()
   const feed = browser.feed()
-  const waitOf = async (agent: string): Promise<Wait> =>
+  const waitOf = async (agent: string): Promise<WaitCard> =>
     until(`the wait of ${agent}`, async () =>
       waitsReply.parse(await browser.get('/api/waits')).waits.find(({ agent_id: id }) => id === agent),
     )

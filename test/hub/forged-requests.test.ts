@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { refusal } from '../../src/hub/contract.ts'
+import { refusalReply } from '../../src/hub/contract.ts'
 import { spine } from '../spine/spine.ts'
 import { ask, type Ask, openBrowser, startHub } from '../support/hub.ts'
 import { ownTerminal } from '../support/own-terminal.ts'
@@ -152,7 +152,7 @@ test('the matrix: names, origins, tokens, methods and paths', async () => {
   const wrong: string[] = []
   for (const [path, status, code, how] of cases) {
     const reply = await ask(port, path, how)
-    const said = refusal.safeParse(JSON.parse(reply.text))
+    const said = refusalReply.safeParse(JSON.parse(reply.text))
     if (reply.status !== status || said.data?.error.code !== code)
       wrong.push(`${how?.method ?? 'GET'} ${path} ${JSON.stringify(how?.headers)}: ${reply.status} ${reply.text}`)
     // No word that would let another page read an answer.
@@ -237,7 +237,7 @@ test('a header that came twice is a forgery, an upgrade is judged like a request
       headers: { Host: host, 'Content-Type': 'application/json', Authorization: `Bearer ${secret}` },
       body: JSON.stringify({ folder }),
     })
-    expect([folder, shown.status, refusal.safeParse(shown.json()).success]).toEqual([folder, status, true])
+    expect([folder, shown.status, refusalReply.safeParse(shown.json()).success]).toEqual([folder, status, true])
   }
   expect(hub.terminal.written()).not.toContain('bug:')
   // A person gets another one, and by it another browser.

@@ -8,7 +8,7 @@ import { behindOf, catchUp } from '../../src/runs/index/catch-up.ts'
 import { EntryLines } from '../../src/runs/index/entry-lines.ts'
 import { indexPath, openIndexToRead, removeIndex, type RunIndex } from '../../src/runs/index/run-index.ts'
 import { INDEX_MIGRATIONS } from '../../src/runs/index/schema.ts'
-import { type Entry, planOf, type Search, search } from '../../src/runs/index/search.ts'
+import { type IndexEntry, planOf, type Search, search } from '../../src/runs/index/search.ts'
 import { withFileLock } from '../../src/storage/file-lock.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
 import {
@@ -51,7 +51,7 @@ function reading<T>(runsDir: string, act: (index: RunIndex) => T): T {
   }
 }
 
-const plain = ({ runId, callId, server, tool, decision, rule, reason, status }: Entry): PlainCall => ({
+const plain = ({ runId, callId, server, tool, decision, rule, reason, status }: IndexEntry): PlainCall => ({
   run: runId,
   callId: callId ?? '',
   ...(server === null ? {} : { server }),

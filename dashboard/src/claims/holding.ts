@@ -1,9 +1,9 @@
 // Who holds a path, from what the hub says of claims and incursions. Overlap itself is decided by the hub.
-import type { ClaimsReply, HeldClaim } from '../../../src/hub/contract.ts'
+import type { ClaimsReply, ClaimCard } from '../../../src/hub/contract.ts'
 import type { TreeNode } from './tree.ts'
 
 export interface ClaimFacts {
-  readonly byId: ReadonlyMap<string, HeldClaim>
+  readonly byId: ReadonlyMap<string, ClaimCard>
   /** Open incursions by the path they are about. */
   readonly collisions: ReadonlyMap<string, ClaimsReply['incursions'][number]>
 }

@@ -5,7 +5,7 @@ import { fitting } from '../parts/fitting.ts'
 import { initials } from '../parts/format.ts'
 import { useShownTheme } from '../shell/taste.ts'
 import { type Holding, holdingOf, type ClaimFacts } from './holding.ts'
-import { type Cell, cellAt, layOut } from './treemap.ts'
+import { type TreemapCell, cellAt, layOut } from './treemap.ts'
 import type { TreeNode } from './tree.ts'
 
 interface MapCanvasProps {
@@ -33,10 +33,10 @@ export function MapCanvas({ root, facts, selected, onSelect }: MapCanvasProps): 
     if (canvas.current !== null)
       draw(canvas.current, cells, facts, selected, (name) => letters.get(name) ?? initials(name))
   }, [cells, facts, selected, letters, theme])
-  const at = (event: React.MouseEvent): Cell | undefined =>
+  const at = (event: React.MouseEvent): TreemapCell | undefined =>
     cellAt(cells, event.nativeEvent.offsetX, event.nativeEvent.offsetY)
   // The frame that follows the pointer is an element of its own, so that the map is not drawn again for it.
-  const hover = (cell: Cell | undefined): void => {
+  const hover = (cell: TreemapCell | undefined): void => {
     const frame = over.current
     if (frame === null) return
     frame.hidden = cell === undefined
@@ -62,14 +62,14 @@ export function MapCanvas({ root, facts, selected, onSelect }: MapCanvasProps): 
   )
 }
 
-function titleOf({ node }: Cell, { holders, isCollision, isStale }: Holding): string {
+function titleOf({ node }: TreemapCell, { holders, isCollision, isStale }: Holding): string {
   const who = holders.length === 0 ? 'free' : `held by ${holders.join(', ')}${isStale ? ', stale' : ''}`
   return `${node.path}${node.isFile ? '' : `/, ${node.files} files`}: ${who}${isCollision ? ', collision' : ''}`
 }
 
 function draw(
   element: HTMLCanvasElement,
-  cells: readonly Cell[],
+  cells: readonly TreemapCell[],
   facts: ClaimFacts,
   selected: string | null,
   lettersOf: (name: string) => string,
@@ -103,7 +103,7 @@ function draw(
 }
 
 interface TileOptions {
-  readonly cell: Cell
+  readonly cell: TreemapCell
   readonly holding: Holding
   readonly color: (name: string) => string
   readonly lettersOf: (name: string) => string

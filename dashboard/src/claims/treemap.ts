@@ -2,7 +2,7 @@
 import { hierarchy, type HierarchyRectangularNode, treemap, treemapSquarify } from 'd3-hierarchy'
 import type { TreeNode } from './tree.ts'
 
-export interface Cell {
+export interface TreemapCell {
   readonly x: number
   readonly y: number
   readonly w: number
@@ -86,7 +86,7 @@ function ofThose(folder: TreeNode, those: readonly Kept[]): TreeNode {
   }
 }
 
-export function layOut(root: TreeNode, width: number, height: number): readonly Cell[] {
+export function layOut(root: TreeNode, width: number, height: number): readonly TreemapCell[] {
   const kept = keep(root, (width * height) / Math.max(1, root.lines))
   const tree = hierarchy<Kept>({ node: root, children: groupsOf(kept) }, ({ children }) => [...children])
   tree.sum(({ node, children }) => (children.length === 0 ? node.lines : 0))
@@ -101,7 +101,7 @@ export function layOut(root: TreeNode, width: number, height: number): readonly 
   return laid.descendants().slice(1).flatMap(cellOf)
 }
 
-function cellOf(node: HierarchyRectangularNode<Kept>): Cell[] {
+function cellOf(node: HierarchyRectangularNode<Kept>): TreemapCell[] {
   const { x0, x1, y0, y1, data, depth, children } = node
   if (x1 <= x0 || y1 <= y0) return []
   return [
@@ -129,7 +129,7 @@ function labelOf({ data: { node }, depth, parent, ...rest }: HierarchyRectangula
 }
 
 /** The innermost cell at a point. */
-export function cellAt(cells: readonly Cell[], x: number, y: number): Cell | undefined {
+export function cellAt(cells: readonly TreemapCell[], x: number, y: number): TreemapCell | undefined {
   for (let index = cells.length - 1; index >= 0; index--) {
     const cell = cells[index]
     if (cell !== undefined && !cell.isOpen && x >= cell.x && x < cell.x + cell.w && y >= cell.y && y < cell.y + cell.h)

@@ -1,6 +1,6 @@
 // The card of an agent: a solid band when it waits or collides, an outline when it loops, dashed when stale.
 import type { ReactNode } from 'react'
-import type { AgentCard, AgentState } from '../../../src/hub/contract.ts'
+import type { AgentCard, CardState } from '../../../src/hub/contract.ts'
 import { useScreen, useWatch } from '../live/hooks.ts'
 import { AgentMark } from '../parts/agent-mark.tsx'
 import { clock, dollars, shortAge, sinceMs, tokenCount } from '../parts/format.ts'
@@ -37,7 +37,7 @@ const asSentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}$
 /** Since when it is what it is. */
 export const sinceOf = (agent: AgentCard): string | null => agent.evidence.since ?? agent.ended_at ?? agent.started_at
 
-const BANDED: readonly AgentState[] = ['needs_you', 'collision']
+const BANDED: readonly CardState[] = ['needs_you', 'collision']
 
 export function Card({
   agent,

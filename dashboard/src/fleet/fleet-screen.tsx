@@ -1,6 +1,6 @@
 // Fleet: a card per agent, who needs you first; tiles under the word of their state when there are many.
 import { type ReactNode, useEffect } from 'react'
-import type { AgentCard, AgentState } from '../../../src/hub/contract.ts'
+import type { AgentCard, CardState } from '../../../src/hub/contract.ts'
 import { wantScreens } from '../live/feed.ts'
 import { useHubNow, useWatch } from '../live/hooks.ts'
 import { Chip, Segments } from '../parts/controls.tsx'
@@ -21,7 +21,7 @@ const TILES_FROM = 61
 const LINES = { few: 24, many: 7 }
 
 /** Words of the chips: what they count, in the order of the eye. */
-const CHIPS: readonly { readonly word: string; readonly states: readonly AgentState[]; readonly value: string }[] = [
+const CHIPS: readonly { readonly word: string; readonly states: readonly CardState[]; readonly value: string }[] = [
   { value: 'needs_you', word: 'need you', states: ['needs_you', 'collision'] },
   { value: 'collision', word: 'of them a collision', states: ['collision'] },
   { value: 'looping', word: 'looping', states: ['looping'] },
@@ -33,8 +33,8 @@ const CHIPS: readonly { readonly word: string; readonly states: readonly AgentSt
 ]
 
 const chipGlyph = (value: string): ReactNode => (
-  <span className={`state ${value === 'ended' ? 'plain' : STATE[value as AgentState].tone}`}>
-    <Icon name={value === 'ended' ? 'square' : STATE[value as AgentState].glyph} size={12} />
+  <span className={`state ${value === 'ended' ? 'plain' : STATE[value as CardState].tone}`}>
+    <Icon name={value === 'ended' ? 'square' : STATE[value as CardState].glyph} size={12} />
   </span>
 )
 

@@ -1,6 +1,6 @@
 // Many agents: tiles under the word of their state, who needs you large, the rest small.
 import type { ReactNode } from 'react'
-import type { AgentCard, AgentState } from '../../../src/hub/contract.ts'
+import type { AgentCard, CardState } from '../../../src/hub/contract.ts'
 import { age, shortAge, sinceMs } from '../parts/format.ts'
 import { Icon } from '../parts/icons.tsx'
 import { STATE } from '../parts/words.ts'
@@ -10,13 +10,13 @@ import { sinceOf, useSays } from './card.tsx'
 interface Group {
   readonly word: string
   readonly tone: string
-  readonly states: readonly AgentState[]
+  readonly states: readonly CardState[]
   readonly isWide?: boolean
   /** What the figure on a tile counts. */
   readonly note: (agents: readonly AgentCard[], now: number) => string
 }
 
-const countOf = (agents: readonly AgentCard[], state: AgentState): number =>
+const countOf = (agents: readonly AgentCard[], state: CardState): number =>
   agents.filter((agent) => agent.state === state).length
 
 const GROUPS: readonly Group[] = [

@@ -1,5 +1,5 @@
 // Requests to the hub: one way in, one kind of error.
-import type { Refusal } from '../../../src/hub/contract.ts'
+import type { RefusalReply } from '../../../src/hub/contract.ts'
 
 /** What the hub refused, or that it was not reached. */
 export class HubError extends Error {
@@ -7,7 +7,7 @@ export class HubError extends Error {
   readonly hint: string | null
   readonly stillWorks: string | null
 
-  constructor(error: Refusal['error']) {
+  constructor(error: RefusalReply['error']) {
     super(error.message)
     this.code = error.code
     this.hint = error.hint
@@ -33,7 +33,7 @@ export function hubAddress(path: string, query: Query = {}): string {
 async function ask<T>(path: string, query: Query, init: RequestInit): Promise<T> {
   const { isOk, status, body } = await answerTo(path, query, init)
   if (isOk) return body as T
-  const refusal = body as Partial<Refusal> | null
+  const refusal = body as Partial<RefusalReply> | null
   throw new HubError(
     refusal?.error ?? {
       code: `HTTP_${status}`,

@@ -1,14 +1,14 @@
 // React's way to what the page knows: the watch, the hub's clock, and parts that are asked for when they are looked at.
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import type { Screen } from '../../../src/hub/contract.ts'
+import type { Thumbnail } from '../../../src/hub/contract.ts'
 import { get, HubError, type Query } from './api.ts'
-import { onLog, onScreen, onWatchChange, screenOf, type LogPart, type Watch, watchNow } from './watch.ts'
+import { onLog, onScreen, onWatchChange, screenOf, type LogPart, type KnownFleet, watchNow } from './watch.ts'
 
-export function useWatch<T>(part: (watch: Watch) => T): T {
+export function useWatch<T>(part: (watch: KnownFleet) => T): T {
   return useSyncExternalStore(onWatchChange, () => part(watchNow()))
 }
 
-export function useScreen(session: string | null): Screen | undefined {
+export function useScreen(session: string | null): Thumbnail | undefined {
   const subscribe = useCallback(
     (listener: () => void) => (session === null ? () => undefined : onScreen(session, listener)),
     [session],

@@ -1,5 +1,5 @@
 // One line to the hub for every tab of a browser. A browser keeps at most six connections to one host, and a feed holds its own for as long as it is open: with a line for each tab the seventh would never load.
-import type { LiveEvents, Screen } from '../../../src/hub/contract.ts'
+import type { LiveEvents, Thumbnail } from '../../../src/hub/contract.ts'
 
 export interface LineWish {
   /** `/api/events` with the project, and nothing else. */
@@ -35,7 +35,7 @@ export class Line {
   #hello: LiveEvents['hello'] | undefined
   /** For whoever comes later: as a first message would be. */
   #state: LiveEvents['state'] | undefined
-  readonly #screens = new Map<string, Screen>()
+  readonly #screens = new Map<string, Thumbnail>()
 
   constructor(address: string) {
     this.#address = address

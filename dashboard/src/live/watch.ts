@@ -6,9 +6,9 @@ import type {
   ConversationRow,
   HubReply,
   LiveEvents,
-  Screen,
-  Totals,
-  Wait,
+  Thumbnail,
+  FleetTotals,
+  WaitCard,
 } from '../../../src/hub/contract.ts'
 
 type Connection =
@@ -19,7 +19,7 @@ type Connection =
   /** The address names a project that the hub does not show. */
   | { readonly status: 'no-project'; readonly hub: HubReply }
 
-export interface Watch {
+export interface KnownFleet {
   readonly hub: HubReply | null
   readonly connection: Connection
   /** The hub's clock minus the browser's. */
@@ -29,14 +29,14 @@ export interface Watch {
   readonly agents: ReadonlyMap<string, AgentCard>
   readonly order: readonly string[]
   /** Oldest first. */
-  readonly waits: readonly Wait[]
-  readonly totals: Totals | null
+  readonly waits: readonly WaitCard[]
+  readonly totals: FleetTotals | null
   readonly banners: readonly Banner[]
   /** Counts how often the hub's stores were others than before. */
   readonly generation: number
 }
 
-const EMPTY: Watch = {
+const EMPTY: KnownFleet = {
   hub: null,
   connection: { status: 'connecting' },
   skewMs: 0,
@@ -52,14 +52,14 @@ const EMPTY: Watch = {
 let current = EMPTY
 const listeners = new Set<() => void>()
 
-export const watchNow = (): Watch => current
+export const watchNow = (): KnownFleet => current
 
 export function onWatchChange(listener: () => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-export function change(part: Partial<Watch>): void {
+export function change(part: Partial<KnownFleet>): void {
   current = { ...current, ...part }
   for (const listener of listeners) listener()
 }
@@ -83,16 +83,16 @@ export function takeState(state: LiveEvents['state']): void {
 }
 
 /** Oldest first; those that were put off come last. */
-function byAge(one: Wait, other: Wait): number {
+function byAge(one: WaitCard, other: WaitCard): number {
   if ((one.later_until === null) !== (other.later_until === null)) return one.later_until === null ? -1 : 1
   return one.since < other.since ? -1 : one.since > other.since ? 1 : one.wait_id < other.wait_id ? -1 : 1
 }
 
 // Screens change far more often than the rest, so that only the thumbnails hear of them.
-const screens = new Map<string, Screen>()
+const screens = new Map<string, Thumbnail>()
 const screenListeners = new Map<string, Set<() => void>>()
 
-export const screenOf = (session: string): Screen | undefined => screens.get(session)
+export const screenOf = (session: string): Thumbnail | undefined => screens.get(session)
 
 export function onScreen(session: string, listener: () => void): () => void {
   const those = screenListeners.get(session) ?? new Set()
@@ -100,7 +100,7 @@ export function onScreen(session: string, listener: () => void): () => void {
   return () => those.delete(listener)
 }
 
-export function takeScreens(those: readonly Screen[]): void {
+export function takeScreens(those: readonly Thumbnail[]): void {
   for (const screen of those) {
     screens.set(screen.session_id, screen)
     for (const listener of screenListeners.get(screen.session_id) ?? []) listener()

@@ -1,6 +1,6 @@
 // Answering a wait in place: the host's own choices in its order, the amber one first, and what became of it.
 import { type ReactNode, useEffect, useState } from 'react'
-import type { ActReply, Wait, WaitAnswer } from '../../../src/hub/contract.ts'
+import type { ActReply, WaitCard, WaitChoice } from '../../../src/hub/contract.ts'
 import { HubError, post, segment } from '../live/api.ts'
 import { useWatch } from '../live/hooks.ts'
 import { Button } from '../parts/controls.tsx'
@@ -9,8 +9,8 @@ import { useKeys } from '../shell/keys.ts'
 
 type Step =
   | { readonly at: 'choose' }
-  | { readonly at: 'write' | 'ask again'; readonly answer: WaitAnswer }
-  | { readonly at: 'sending'; readonly answer: WaitAnswer }
+  | { readonly at: 'write' | 'ask again'; readonly answer: WaitChoice }
+  | { readonly at: 'sending'; readonly answer: WaitChoice }
   | { readonly at: 'done'; readonly reply: ActReply }
   | { readonly at: 'refused'; readonly error: HubError }
 
@@ -37,7 +37,7 @@ function onRecord({ outcome, by }: ActReply): string {
 }
 
 interface AnswersProps {
-  readonly wait: Wait
+  readonly wait: WaitCard
   /** The buttons alone, as on a phone. */
   readonly isShort?: boolean
   readonly withKeys?: boolean
@@ -52,7 +52,7 @@ export function Answers({ wait, isShort = false, withKeys = true }: AnswersProps
     setText('')
   }, [wait.wait_id])
 
-  const send = async (answer: WaitAnswer, words?: string): Promise<void> => {
+  const send = async (answer: WaitChoice, words?: string): Promise<void> => {
     setStep({ at: 'sending', answer })
     try {
       const body = { answer_id: answer.answer_id, ...(words !== undefined && { text: words }) }
@@ -62,7 +62,7 @@ export function Answers({ wait, isShort = false, withKeys = true }: AnswersProps
       setStep({ at: 'refused', error })
     }
   }
-  const press = (answer: WaitAnswer): void => {
+  const press = (answer: WaitChoice): void => {
     if (whyOff !== null) return
     if (answer.needs_text) setStep({ at: 'write', answer })
     else if (answer.asks_first) setStep({ at: 'ask again', answer })

@@ -1,6 +1,6 @@
 // Needs you: everything that waits for a person, oldest first, answered in place.
 import { type ReactNode, useEffect, useState } from 'react'
-import type { AnsweredWait, Wait, WaitsReply } from '../../../src/hub/contract.ts'
+import type { AnsweredWait, WaitCard, WaitsReply } from '../../../src/hub/contract.ts'
 import { post, segment } from '../live/api.ts'
 import { useHub, useHubNow, useWatch } from '../live/hooks.ts'
 import { AgentName } from '../parts/agent-mark.tsx'
@@ -24,7 +24,7 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
   const now = useHubNow()
   const steady = useSteady(waits, (wait) => wait.wait_id)
   // The one that is looked at stays in sight while its answer is shown, also when it is no longer a wait.
-  const [kept, setKept] = useState<Wait | undefined>()
+  const [kept, setKept] = useState<WaitCard | undefined>()
   const open = waits.find(({ wait_id }) => wait_id === selected) ?? (selected === null ? waits[0] : undefined)
   useEffect(() => {
     if (open !== undefined) setKept(open)
@@ -115,7 +115,7 @@ function Row({
   isOpen,
   now,
 }: {
-  readonly wait: Wait
+  readonly wait: WaitCard
   readonly isOpen: boolean
   readonly now: number
 }): ReactNode {
@@ -144,11 +144,11 @@ function Row({
 }
 
 /** Who has seen it and by what, as far as it fits. */
-const seenBy = ({ why, evidence }: Wait): string =>
+const seenBy = ({ why, evidence }: WaitCard): string =>
   why.find(({ label }) => label === 'Seen by')?.text ?? evidence.source
 
 interface SumsProps {
-  readonly waits: readonly Wait[]
+  readonly waits: readonly WaitCard[]
   readonly told: WaitsReply | undefined
 }
 

@@ -1,6 +1,6 @@
 // One wait: what is asked, its answers, what it touches, why you are asked, and its screen now.
 import { Fragment, type ReactNode } from 'react'
-import type { ScreensReply, Wait } from '../../../src/hub/contract.ts'
+import type { ScreensReply, WaitCard } from '../../../src/hub/contract.ts'
 import { useEvery, useHub, useHubNow, useWatch } from '../live/hooks.ts'
 import { AgentMark } from '../parts/agent-mark.tsx'
 import { Button, Copy } from '../parts/controls.tsx'
@@ -13,7 +13,7 @@ import { Answers } from './answers.tsx'
 
 const LINES = 16
 
-const ASKS: Readonly<Record<Wait['kind'], string>> = {
+const ASKS: Readonly<Record<WaitCard['kind'], string>> = {
   permission: 'It asks for permission to run',
   question: 'It asks',
   needs_input: 'It needs',
@@ -23,17 +23,17 @@ const ASKS: Readonly<Record<Wait['kind'], string>> = {
 }
 
 /** Of a task whose worker asks, wherever that runs. */
-const TASK_ASKS: Partial<Record<Wait['kind'], string>> = {
+const TASK_ASKS: Partial<Record<WaitCard['kind'], string>> = {
   permission: 'Its worker must be allowed something, and only where it runs; the task goes on by itself then',
   question: 'Its worker asks',
   needs_input: 'The task was given up on',
 }
 
-export const isOfTask = ({ evidence }: Wait): boolean => evidence.source === 'task'
+export const isOfTask = ({ evidence }: WaitCard): boolean => evidence.source === 'task'
 
 interface WaitDetailProps {
-  readonly wait: Wait
-  readonly next: Wait | undefined
+  readonly wait: WaitCard
+  readonly next: WaitCard | undefined
   readonly isGone?: boolean
   /** In the list itself, under the thumb. */
   readonly isPhone?: boolean
@@ -122,7 +122,7 @@ export function WaitDetail({ wait, next, isGone = false, isPhone = false }: Wait
 }
 
 /** Keys go into a session as from any terminal, and putting off is nobody's business; all else is on record with a name. */
-function whatIsRecorded({ answers }: Wait): string {
+function whatIsRecorded({ answers }: WaitCard): string {
   const isTyped = answers.some(({ act }) => act === 'type')
   const isNamed = answers.some(({ act }) => act !== 'type' && act !== 'wait')
   if (!isTyped) return isNamed ? 'Answers are recorded as human, with the time.' : ''
@@ -138,7 +138,7 @@ function Facts({
   none,
 }: {
   readonly title: string
-  readonly facts: Wait['why']
+  readonly facts: WaitCard['why']
   readonly none: string
 }): ReactNode {
   return (

@@ -1,8 +1,8 @@
 // The last lines of a terminal as text: for thumbnails and for "its screen now". Never a live terminal.
 import { memo, type ReactNode } from 'react'
-import type { Screen } from '../../../src/hub/contract.ts'
+import type { Thumbnail } from '../../../src/hub/contract.ts'
 
-function Lines({ screen, lines }: { readonly screen: Screen | undefined; readonly lines: number }): ReactNode {
+function Lines({ screen, lines }: { readonly screen: Thumbnail | undefined; readonly lines: number }): ReactNode {
   const shown = (screen?.lines ?? []).slice(-lines)
   return (
     <pre className="screen-text" data-screen={screen?.session_id}>

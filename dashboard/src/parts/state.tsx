@@ -1,10 +1,10 @@
 // A glyph, a word, then colour.
 import type { ReactNode } from 'react'
-import type { AgentState, Call, WaitKind } from '../../../src/hub/contract.ts'
+import type { CardState, Call, WaitCardKind } from '../../../src/hub/contract.ts'
 import { Icon } from './icons.tsx'
 import { decisionWord, STATE, WAIT } from './words.ts'
 
-export function StateWord({ state }: { readonly state: AgentState }): ReactNode {
+export function StateWord({ state }: { readonly state: CardState }): ReactNode {
   const { word, glyph, tone } = STATE[state]
   return (
     <span className={`state ${tone}`}>
@@ -14,7 +14,7 @@ export function StateWord({ state }: { readonly state: AgentState }): ReactNode 
   )
 }
 
-export function WaitWord({ kind }: { readonly kind: WaitKind }): ReactNode {
+export function WaitWord({ kind }: { readonly kind: WaitCardKind }): ReactNode {
   const { word, glyph, tone } = WAIT[kind]
   return (
     <span className={`state ${tone}`}>

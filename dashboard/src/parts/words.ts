@@ -1,5 +1,5 @@
 // One word and one glyph for each state, decision and kind of wait; the same as in a terminal.
-import type { AgentState, Call, ConversationRow, DecisionWord, WaitKind } from '../../../src/hub/contract.ts'
+import type { CardState, Call, ConversationRow, DecisionWord, WaitCardKind } from '../../../src/hub/contract.ts'
 import type { IconName } from './icons.tsx'
 
 interface Word {
@@ -9,7 +9,7 @@ interface Word {
   readonly tone: string
 }
 
-export const STATE: Readonly<Record<AgentState, Word>> = {
+export const STATE: Readonly<Record<CardState, Word>> = {
   needs_you: { word: 'Needs you', glyph: 'lamp', tone: 'needs-you' },
   collision: { word: 'Collision', glyph: 'bow', tone: 'collision' },
   looping: { word: 'Looping', glyph: 'loop', tone: 'looping' },
@@ -21,7 +21,7 @@ export const STATE: Readonly<Record<AgentState, Word>> = {
   failed: { word: 'Failed', glyph: 'cross', tone: 'failed' },
 }
 
-export const WAIT: Readonly<Record<WaitKind, Word>> = {
+export const WAIT: Readonly<Record<WaitCardKind, Word>> = {
   permission: { word: 'Permission', glyph: 'keyboard', tone: 'needs-you' },
   question: { word: 'Question', glyph: 'lamp', tone: 'needs-you' },
   needs_input: { word: 'Needs input', glyph: 'lamp', tone: 'needs-you' },

@@ -2,7 +2,7 @@
 import { go, placeLink } from '../shell/place.ts'
 import { choose, shownTheme, tasteNow } from '../shell/taste.ts'
 
-export interface Command {
+export interface PaletteCommand {
   readonly title: string
   /** The key, or the same in a terminal. */
   readonly shown: string
@@ -17,9 +17,9 @@ interface Found {
   readonly agents: readonly string[]
 }
 
-export function commandsFor(words: string, { path, agents }: Found, onKeys: () => void): readonly Command[] {
+export function commandsFor(words: string, { path, agents }: Found, onKeys: () => void): readonly PaletteCommand[] {
   const low = words.toLowerCase()
-  const standing: readonly Command[] = [
+  const standing: readonly PaletteCommand[] = [
     { title: 'Needs you', shown: 'g n', act: () => go(placeLink('needs-you')) },
     { title: 'Fleet', shown: 'g f', act: () => go(placeLink('fleet')) },
     { title: 'Claims', shown: 'g c', act: () => go(placeLink('claims')) },
@@ -35,7 +35,7 @@ export function commandsFor(words: string, { path, agents }: Found, onKeys: () =
       act: () => choose({ density: tasteNow().density === 'compact' ? 'comfortable' : 'compact' }),
     },
   ]
-  const asked: Command[] = []
+  const asked: PaletteCommand[] = []
   const named = path ?? (/[/.]/.test(words) && !words.includes(' ') ? words : undefined)
   if (named !== undefined)
     asked.push({

@@ -8,7 +8,7 @@ import { age, plural, sinceMs } from '../parts/format.ts'
 import { Icon, type IconName } from '../parts/icons.tsx'
 import { STATE } from '../parts/words.ts'
 import { go, placeLink } from '../shell/place.ts'
-import { commandsFor, type Command } from './commands.ts'
+import { commandsFor, type PaletteCommand } from './commands.ts'
 import { Marked } from './marked.tsx'
 
 const KINDS: readonly { readonly word: string; readonly kinds: readonly Hit['kind'][] }[] = [
@@ -49,7 +49,7 @@ export function linkOf({ kind, ref }: Hit): string {
 
 type Choice = { readonly id: string; readonly group: string; readonly act: () => void } & (
   | { readonly hit: Hit; readonly command?: undefined }
-  | { readonly command: Command; readonly hit?: undefined }
+  | { readonly command: PaletteCommand; readonly hit?: undefined }
 )
 
 export function SearchBox({
@@ -223,7 +223,7 @@ function HitRow({ hit, text }: { readonly hit: Hit; readonly text: string }): Re
   )
 }
 
-function CommandRow({ command, text }: { readonly command: Command; readonly text: string }): ReactNode {
+function CommandRow({ command, text }: { readonly command: PaletteCommand; readonly text: string }): ReactNode {
   return (
     <>
       <span className="quiet">

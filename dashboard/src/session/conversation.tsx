@@ -1,7 +1,7 @@
 // The conversation of an agent: notes with the seed's words, incursions and resumes as rows of their own (seed 002 §6.3).
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
-import type { AgentCard, ConversationReply, ConversationRow, Wait } from '../../../src/hub/contract.ts'
+import type { AgentCard, ConversationReply, ConversationRow, WaitCard } from '../../../src/hub/contract.ts'
 import { get, HubError, post, segment } from '../live/api.ts'
 import { useHub, useHubNow, useOnLog } from '../live/hooks.ts'
 import { Button } from '../parts/controls.tsx'
@@ -12,7 +12,7 @@ import { rowGlyph, rowTone, WAIT } from '../parts/words.ts'
 
 interface ConversationProps {
   readonly agent: AgentCard
-  readonly wait: Wait | undefined
+  readonly wait: WaitCard | undefined
 }
 
 export function Conversation({ agent, wait }: ConversationProps): ReactNode {
@@ -66,7 +66,7 @@ export function Conversation({ agent, wait }: ConversationProps): ReactNode {
 
 interface RowsProps {
   readonly rows: readonly ConversationRow[]
-  readonly wait: Wait | undefined
+  readonly wait: WaitCard | undefined
   readonly now: number
   readonly startedAt: string | null
   readonly onOlder: (() => void) | undefined

@@ -1,6 +1,6 @@
 // Session: the question and its answers, the live terminal, the conversation beside it, and what changed.
 import { type ReactNode, useState } from 'react'
-import type { AgentCard, AgentReply, Wait } from '../../../src/hub/contract.ts'
+import type { AgentCard, AgentReply, WaitCard } from '../../../src/hub/contract.ts'
 import { useHub, useHubNow, useWatch } from '../live/hooks.ts'
 import { Answers } from '../needs-you/answers.tsx'
 import { AgentMark } from '../parts/agent-mark.tsx'
@@ -75,7 +75,7 @@ function Session({ agent }: { readonly agent: AgentCard }): ReactNode {
   )
 }
 
-function Reply({ agent, wait }: { readonly agent: AgentCard; readonly wait: Wait | undefined }): ReactNode {
+function Reply({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitCard | undefined }): ReactNode {
   if (agent.session_id === null && wait === undefined) return null
   return (
     <div className={wait === undefined ? 'reply' : 'reply waits'}>
@@ -98,7 +98,7 @@ function Reply({ agent, wait }: { readonly agent: AgentCard; readonly wait: Wait
   )
 }
 
-function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: Wait | undefined }): ReactNode {
+function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitCard | undefined }): ReactNode {
   const now = useHubNow()
   const [over, setOver] = useState<'pass' | 'end' | null>(null)
   const since = agent.evidence.since

@@ -1,6 +1,6 @@
 // The watch line: one tick per agent, tall for you, low for idle. It answers the first question on every screen.
 import type { ReactNode } from 'react'
-import type { AgentState } from '../../../src/hub/contract.ts'
+import type { CardState } from '../../../src/hub/contract.ts'
 import { useHubNow, useWatch } from '../live/hooks.ts'
 import { Key } from '../parts/controls.tsx'
 import { age, plural, sinceMs } from '../parts/format.ts'
@@ -8,7 +8,7 @@ import { Icon } from '../parts/icons.tsx'
 import { STATE } from '../parts/words.ts'
 import { placeLink } from './place.ts'
 
-const TALLEST_FIRST: readonly AgentState[] = [
+const TALLEST_FIRST: readonly CardState[] = [
   'needs_you',
   'collision',
   'looping',
@@ -25,7 +25,7 @@ export function WatchLine(): ReactNode {
   const agents = useWatch((watch) => watch.agents)
   const order = useWatch((watch) => watch.order)
   const shown = order.flatMap((id) => agents.get(id) ?? [])
-  const rank = (state: AgentState): number => (state === 'collision' ? 0 : TALLEST_FIRST.indexOf(state))
+  const rank = (state: CardState): number => (state === 'collision' ? 0 : TALLEST_FIRST.indexOf(state))
   const ticks = shown.map((agent, place) => ({ agent, place }))
   ticks.sort((one, other) => rank(one.agent.state) - rank(other.agent.state) || one.place - other.place)
   return (
@@ -45,7 +45,7 @@ export function WatchLine(): ReactNode {
   )
 }
 
-function spoken(states: readonly AgentState[]): string {
+function spoken(states: readonly CardState[]): string {
   const parts = TALLEST_FIRST.flatMap((state) => {
     const count = states.filter((each) => each === state).length
     return count === 0 ? [] : [`${count} ${STATE[state].word.toLowerCase()}`]

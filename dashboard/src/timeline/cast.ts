@@ -1,6 +1,6 @@
 // An asciicast (version 2 or 3) as events with their time from the beginning. A torn last line is left out.
 
-export interface Cast {
+export interface PlayedCast {
   readonly cols: number
   readonly rows: number
   readonly lengthMs: number
@@ -18,7 +18,7 @@ interface Header {
   readonly term?: { readonly cols: number; readonly rows: number }
 }
 
-export function readCast(text: string): Cast {
+export function readCast(text: string): PlayedCast {
   const [head = '', ...lines] = text.split('\n')
   const header = parsed(head) as Header | undefined
   if (header === undefined) throw new Error('this is no recording')

@@ -1,6 +1,6 @@
 // What happened in a run, as a list: the same marks as on the canvas, for the keyboard and for those who do not see it.
 import { type ReactNode, useMemo } from 'react'
-import type { DecisionWord, RunSummary, Span } from '../../../src/hub/contract.ts'
+import type { DecisionWord, RunRow, TimelineSpan } from '../../../src/hub/contract.ts'
 import { Button, Copy } from '../parts/controls.tsx'
 import { Empty } from '../parts/days.tsx'
 import { clockWithSeconds, plural } from '../parts/format.ts'
@@ -11,21 +11,21 @@ import { go, placeLink } from '../shell/place.ts'
 const SHOWN_MAX = 400
 
 interface HappenedProps {
-  readonly spans: readonly Span[]
-  readonly selected: Span | null
-  readonly run: RunSummary
-  readonly onSelect: (span: Span) => void
+  readonly spans: readonly TimelineSpan[]
+  readonly selected: TimelineSpan | null
+  readonly run: RunRow
+  readonly onSelect: (span: TimelineSpan) => void
 }
 
 /** What kind of thing happened, in the words of the other screens. */
-function wordOf({ lane, kind, label }: Span): string {
+function wordOf({ lane, kind, label }: TimelineSpan): string {
   if (lane === 'decision') return decisionWord({ decision: kind as DecisionWord, enforced: true }).word
   if (lane === 'claim') return 'Claimed'
   if (lane === 'state') return 'Waits for you'
   return /^Needs input|^Passed|^Resume|^Incursion/.exec(label)?.[0] ?? 'Note'
 }
 
-const isNotable = ({ lane, kind }: Span): boolean =>
+const isNotable = ({ lane, kind }: TimelineSpan): boolean =>
   lane === 'note' || lane === 'decision' || (lane === 'state' && /wait|needs/.test(kind)) || lane === 'claim'
 
 export function Happened({ spans, selected, run, onSelect }: HappenedProps): ReactNode {

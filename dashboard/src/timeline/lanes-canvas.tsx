@@ -1,10 +1,10 @@
 // The lanes of a run on a canvas: calls, waits, decisions, notes and claims on one axis that zooms.
 import { type ReactNode, useEffect, useRef } from 'react'
-import type { Span } from '../../../src/hub/contract.ts'
+import type { TimelineSpan } from '../../../src/hub/contract.ts'
 import { hueOf } from '../parts/agent-mark.tsx'
 import { fitting } from '../parts/fitting.ts'
 import { shownTheme, useShownTheme } from '../shell/taste.ts'
-import { inSight, type Lane, type Mark, markAt, type View, xOf } from './lanes.ts'
+import { inSight, type Lane, type LaneMark, markAt, type LaneView, xOf } from './lanes.ts'
 
 /** Narrow where there is little room. */
 const namesPx = (element: HTMLElement): number => (element.clientWidth < 640 ? 84 : 136)
@@ -17,9 +17,9 @@ interface LanesCanvasProps {
   readonly toMs: number
   readonly nowMs: number | null
   readonly holder: string
-  readonly selected: Span | null
+  readonly selected: TimelineSpan | null
   readonly isCompact: boolean
-  readonly onSelect: (span: Span) => void
+  readonly onSelect: (span: TimelineSpan) => void
   readonly onZoom: (factor: number, atMs: number) => void
 }
 
@@ -56,7 +56,7 @@ export function LanesCanvas(props: LanesCanvasProps): ReactNode {
     if (canvas.current !== null) draw(canvas.current, latest.current, scale)
   }, [props.lanes, props.fromMs, props.toMs, props.selected, props.nowMs, theme, scale])
 
-  const pick = (event: React.MouseEvent<HTMLCanvasElement>): Mark | undefined => {
+  const pick = (event: React.MouseEvent<HTMLCanvasElement>): LaneMark | undefined => {
     const view = viewOf(event.currentTarget, props)
     const y = (event.nativeEvent.offsetY - AXIS_PX) / scale
     const lane = props.lanes.find(({ top, height }) => y >= top && y < top + height)
@@ -82,7 +82,7 @@ export function LanesCanvas(props: LanesCanvasProps): ReactNode {
   )
 }
 
-const viewOf = (element: HTMLElement, { fromMs, toMs }: LanesCanvasProps): View => ({
+const viewOf = (element: HTMLElement, { fromMs, toMs }: LanesCanvasProps): LaneView => ({
   fromMs,
   toMs,
   width: Math.max(1, element.clientWidth - namesPx(element) - 8),
@@ -141,7 +141,7 @@ function holderColor(name: string, color: (name: string) => string): Ink['holder
 }
 
 interface Axis {
-  readonly view: View
+  readonly view: LaneView
   readonly left: number
   readonly height: number
 }
@@ -160,7 +160,7 @@ function axis(pen: CanvasRenderingContext2D, { view, left, height }: Axis, { col
 }
 
 interface Drawn {
-  readonly mark: Mark
+  readonly mark: LaneMark
   readonly x: number
   readonly w: number
   readonly top: number
@@ -206,7 +206,7 @@ function one(pen: CanvasRenderingContext2D, { mark, x, w, top, height, ink, isSe
 }
 
 /** Told apart by shape: a bow for an incursion, a bar for what was throttled, a corner for what was refused. */
-function glyph(pen: CanvasRenderingContext2D, { kind }: Span, x: number, y: number): void {
+function glyph(pen: CanvasRenderingContext2D, { kind }: TimelineSpan, x: number, y: number): void {
   if (/incursion/i.test(kind)) {
     pen.beginPath()
     pen.moveTo(x - 4, y - 4)

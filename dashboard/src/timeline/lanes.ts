@@ -1,36 +1,42 @@
 // A run as lanes of spans, ready to be drawn at any zoom: sorted once, searched by halves, one mark per pixel at most.
-import type { Span } from '../../../src/hub/contract.ts'
+import type { TimelineSpan } from '../../../src/hub/contract.ts'
 
-export interface Mark {
+export interface LaneMark {
   readonly fromMs: number
   readonly toMs: number
-  readonly span: Span
+  readonly span: TimelineSpan
 }
 
 export interface Lane {
-  readonly lane: Span['lane']
+  readonly lane: TimelineSpan['lane']
   readonly name: string
   /** By their beginning. */
-  readonly marks: readonly Mark[]
+  readonly marks: readonly LaneMark[]
   /** The longest, so that a search knows how far back one may begin that reaches into the range. */
   readonly longestMs: number
   readonly top: number
   readonly height: number
 }
 
-const HEIGHT: Readonly<Record<Span['lane'], number>> = { state: 34, call: 26, decision: 32, note: 32, claim: 22 }
-const NAME: Readonly<Record<Span['lane'], string>> = {
+const HEIGHT: Readonly<Record<TimelineSpan['lane'], number>> = {
+  state: 34,
+  call: 26,
+  decision: 32,
+  note: 32,
+  claim: 22,
+}
+const NAME: Readonly<Record<TimelineSpan['lane'], string>> = {
   state: 'State',
   call: 'Calls',
   decision: 'Decisions',
   note: 'Notes',
   claim: 'Claims',
 }
-const ORDER: readonly Span['lane'][] = ['state', 'call', 'decision', 'note', 'claim']
+const ORDER: readonly TimelineSpan['lane'][] = ['state', 'call', 'decision', 'note', 'claim']
 
 /** Calls have a lane for each server and claims one for each scope; the rest one each. */
-export function lanesOf(spans: readonly Span[], nowMs: number): readonly Lane[] {
-  const byName = new Map<string, { lane: Span['lane']; marks: Mark[] }>()
+export function lanesOf(spans: readonly TimelineSpan[], nowMs: number): readonly Lane[] {
+  const byName = new Map<string, { lane: TimelineSpan['lane']; marks: LaneMark[] }>()
   for (const span of spans) {
     const name =
       span.lane === 'call' ? `Calls · ${span.track}` : span.lane === 'claim' ? `Claim · ${span.track}` : NAME[span.lane]
@@ -58,7 +64,7 @@ export function lanesOf(spans: readonly Span[], nowMs: number): readonly Lane[] 
 }
 
 /** Index of the first mark that begins at or after `atMs`. */
-export function firstFrom(marks: readonly Mark[], atMs: number): number {
+export function firstFrom(marks: readonly LaneMark[], atMs: number): number {
   let low = 0
   let high = marks.length
   while (low < high) {
@@ -69,13 +75,13 @@ export function firstFrom(marks: readonly Mark[], atMs: number): number {
   return low
 }
 
-export interface View {
+export interface LaneView {
   readonly fromMs: number
   readonly toMs: number
   readonly width: number
 }
 
-export const xOf = ({ fromMs, toMs, width }: View, atMs: number): number =>
+export const xOf = ({ fromMs, toMs, width }: LaneView, atMs: number): number =>
   ((atMs - fromMs) / Math.max(1, toMs - fromMs)) * width
 
 /**
@@ -84,8 +90,8 @@ export const xOf = ({ fromMs, toMs, width }: View, atMs: number): number =>
  */
 export function* inSight(
   lane: Lane,
-  view: View,
-): Generator<{ readonly mark: Mark; readonly x: number; readonly w: number }> {
+  view: LaneView,
+): Generator<{ readonly mark: LaneMark; readonly x: number; readonly w: number }> {
   const msPerPixel = (view.toMs - view.fromMs) / Math.max(1, view.width)
   let index = firstFrom(lane.marks, view.fromMs - lane.longestMs)
   let shownTo = -1
@@ -104,10 +110,10 @@ export function* inSight(
 }
 
 /** What is under the pointer, or nearest to it within a few pixels. */
-export function markAt(lane: Lane, view: View, x: number): Mark | undefined {
+export function markAt(lane: Lane, view: LaneView, x: number): LaneMark | undefined {
   const msPerPixel = (view.toMs - view.fromMs) / Math.max(1, view.width)
   const atMs = view.fromMs + x * msPerPixel
-  let best: Mark | undefined
+  let best: LaneMark | undefined
   let distance = 6 * msPerPixel
   for (let index = firstFrom(lane.marks, atMs - lane.longestMs - distance); index < lane.marks.length; index++) {
     const mark = lane.marks[index]

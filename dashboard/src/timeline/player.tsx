@@ -6,7 +6,7 @@ import { type HubError, hubAddress, segment } from '../live/api.ts'
 import { Button } from '../parts/controls.tsx'
 import { age } from '../parts/format.ts'
 import { tameTerminal } from '../session/tame.ts'
-import { type Cast, readCast } from './cast.ts'
+import { type PlayedCast, readCast } from './cast.ts'
 
 const TICK_MS = 50
 
@@ -14,7 +14,7 @@ export default function Player({ run, seekTo }: { readonly run: string; readonly
   const ground = useRef<HTMLDivElement>(null)
   const terminal = useRef<Terminal | undefined>(undefined)
   const place = useRef({ index: 0, atMs: 0 })
-  const [cast, setCast] = useState<Cast | undefined>()
+  const [cast, setCast] = useState<PlayedCast | undefined>()
   const [error, setError] = useState<string | null>(null)
   const [atMs, setAtMs] = useState(0)
   const [isPlaying, setIsPlaying] = useState(false)
@@ -113,7 +113,7 @@ export default function Player({ run, seekTo }: { readonly run: string; readonly
   )
 }
 
-async function load(run: string, signal: AbortSignal): Promise<Cast> {
+async function load(run: string, signal: AbortSignal): Promise<PlayedCast> {
   const response = await fetch(hubAddress(`runs/${segment(run)}/recording`), { signal, credentials: 'same-origin' })
   if (!response.ok) {
     const { error } = (await response.json()) as { error: HubError }

@@ -1,12 +1,12 @@
 // The recorded terminal of a run, played beside its events. Loaded when somebody wants to see it.
 import { lazy, type ReactNode, Suspense, useState } from 'react'
-import type { RunSummary } from '../../../src/hub/contract.ts'
+import type { RunRow } from '../../../src/hub/contract.ts'
 import { Button } from '../parts/controls.tsx'
 import { Loading } from '../parts/days.tsx'
 
 const Player = lazy(() => import('./player.tsx'))
 
-export function Recording({ run, seekTo }: { readonly run: RunSummary; readonly seekTo: number | null }): ReactNode {
+export function Recording({ run, seekTo }: { readonly run: RunRow; readonly seekTo: number | null }): ReactNode {
   const [isOpen, setIsOpen] = useState(false)
   return (
     <section className="pane recording" aria-label="Recording">

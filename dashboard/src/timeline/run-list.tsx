@@ -1,6 +1,6 @@
 // Runs, newest first: yesterday's as well as today's. Each leads to its timeline.
 import type { ReactNode } from 'react'
-import type { RunsReply, RunSummary } from '../../../src/hub/contract.ts'
+import type { RunsReply, RunRow } from '../../../src/hub/contract.ts'
 import { useEvery, useHub, useHubNow, useWatch } from '../live/hooks.ts'
 import { AgentName } from '../parts/agent-mark.tsx'
 import { Empty, Part } from '../parts/days.tsx'
@@ -11,13 +11,13 @@ import { sameInTerminal } from '../shell/foot.tsx'
 import { placeLink } from '../shell/place.ts'
 
 /** Of a run that goes on, what its agent is. */
-function RunState({ run: { run_id, agent_id, ended_at, status } }: { readonly run: RunSummary }): ReactNode {
+function RunState({ run: { run_id, agent_id, ended_at, status } }: { readonly run: RunRow }): ReactNode {
   const agent = useWatch((watch) => (agent_id === null ? undefined : watch.agents.get(agent_id)))
   if (ended_at === null) return <StateWord state={agent?.run_id === run_id ? agent.state : 'working'} />
   return <StateWord state={status === 'SUCCEEDED' ? 'done' : 'failed'} />
 }
 
-const COLUMNS = (now: number): readonly Column<RunSummary>[] => [
+const COLUMNS = (now: number): readonly Column<RunRow>[] => [
   { head: 'Started', width: '92px', cell: (run) => clock(run.started_at, now) },
   {
     head: 'Agent',

@@ -1,6 +1,6 @@
 // Timeline: one run on one axis, its sums above, what is selected below. The range is in the address.
 import { type ReactNode, useCallback, useMemo, useState } from 'react'
-import type { RunSummary, Span, TimelineReply } from '../../../src/hub/contract.ts'
+import type { RunRow, TimelineSpan, TimelineReply } from '../../../src/hub/contract.ts'
 import { segment } from '../live/api.ts'
 import { useHub, useHubNow, useOnLog, useWatch } from '../live/hooks.ts'
 import { AgentMark } from '../parts/agent-mark.tsx'
@@ -41,7 +41,7 @@ function OneRun({ run }: { readonly run: string }): ReactNode {
   )
 }
 
-const sameSpan = (one: Span, ref: string | null): boolean =>
+const sameSpan = (one: TimelineSpan, ref: string | null): boolean =>
   ref !== null && (one.ref === ref || one.ref.endsWith(`/${ref}`))
 
 function Shown({ reply }: { readonly reply: TimelineReply }): ReactNode {
@@ -73,7 +73,7 @@ function Shown({ reply }: { readonly reply: TimelineReply }): ReactNode {
   const shift = (share: number): void => show(fromMs + (toMs - fromMs) * share, toMs + (toMs - fromMs) * share)
   const whole = (): void => refine({ from: null, to: null })
   // Calls that fall together come apart where one looks closer.
-  const select = useCallback((span: Span) => {
+  const select = useCallback((span: TimelineSpan) => {
     const from = Date.parse(span.from)
     const to = Date.parse(span.to ?? span.from)
     const aroundMs = Math.max(1_000, to - from) * 2
@@ -220,10 +220,7 @@ function barsOf(reply: TimelineReply): { atMs: number; cached: number; uncached:
 }
 
 /** What its keeper has booked; a wait that nobody has booked counts while it is open, such as one at a budget. */
-function useWaited(
-  run: RunSummary,
-  now: number,
-): { readonly ms: number; readonly count: number; readonly note: string } {
+function useWaited(run: RunRow, now: number): { readonly ms: number; readonly count: number; readonly note: string } {
   const open = useWatch(({ waits }) => waits.find(({ run_id }) => run_id === run.run_id))
   const { ms, count } = run.waited
   if (count > 0 || open === undefined || run.ended_at !== null)
@@ -231,7 +228,7 @@ function useWaited(
   return { ms: sinceMs(open.since, now), count: 1, note: `since ${clock(open.since, now)}, still open` }
 }
 
-function RunHead({ run, now }: { readonly run: RunSummary; readonly now: number }): ReactNode {
+function RunHead({ run, now }: { readonly run: RunRow; readonly now: number }): ReactNode {
   const agent = useWatch((watch) => (run.agent_id === null ? undefined : watch.agents.get(run.agent_id)))
   const wallMs = (run.ended_at === null ? now : Date.parse(run.ended_at)) - Date.parse(run.started_at)
   const waited = useWaited(run, now)

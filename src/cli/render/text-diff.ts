@@ -1,5 +1,5 @@
 // Edits of a text as a patch without context: lines around a change may hold what nobody asked to see, such as tokens. In the lines themselves such places are masked.
-import { applyEdits, type Edit, type Span } from '../../hosts/config-text.ts'
+import { applyEdits, type Edit, type TextSpan } from '../../hosts/config-text.ts'
 
 interface Hunk {
   /** Whole lines of the text before, from `start` up to `end`. */
@@ -10,7 +10,7 @@ interface Hunk {
 
 const MASK = '"…"'
 
-export function textDiff(path: string, before: string, edits: readonly Edit[], hidden: readonly Span[]): string {
+export function textDiff(path: string, before: string, edits: readonly Edit[], hidden: readonly TextSpan[]): string {
   const hunks: Hunk[] = []
   for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
     const start = before.lastIndexOf('\n', edit.start - 1) + 1

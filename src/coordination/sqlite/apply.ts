@@ -7,7 +7,7 @@ import { ORCHESTRATOR_SETTING, orchestratorSign, workerSign } from '../dispatche
 import { type Author, type Put, type Row, SHARED_TABLES } from '../log-entry.ts'
 import { sessionSetting } from '../membership.ts'
 import type { Moment } from '../moment.ts'
-import type { LoggedEntry, Place } from '../shared-log.ts'
+import type { LoggedEntry, EntryPlace } from '../shared-log.ts'
 import { appendEntry, type EntryStamp } from './entries.ts'
 import type { EntryDraft } from './entry-draft.ts'
 import type { Statements } from './statements.ts'
@@ -36,7 +36,7 @@ export function bodyOf(sql: Statements, draft: EntryDraft, { wallMs, by }: Omit<
   return JSON.stringify(body)
 }
 
-export function placeOf(sql: Statements): Place {
+export function placeOf(sql: Statements): EntryPlace {
   const row = sql.one('SELECT seq, id FROM entries ORDER BY seq DESC LIMIT 1')
   return row === undefined ? { seq: 0, id: '' } : { seq: Number(row['seq']), id: String(row['id']) }
 }

@@ -9,7 +9,7 @@ import type { Annex } from '../annex.ts'
 import type { Author } from '../log-entry.ts'
 import { FLEET_SETTING } from '../membership.ts'
 import type { Moment } from '../moment.ts'
-import type { Appended, LoggedEntry, OpenLog, SharedLog, Turn } from '../shared-log.ts'
+import type { Appended, LoggedEntry, OpenLog, SharedLog, LogTurn } from '../shared-log.ts'
 import type { Writer } from '../store.ts'
 import { applyEntry, bodyOf, placeOf } from './apply.ts'
 import type { EntryDraft, LocalWrite } from './entry-draft.ts'
@@ -110,7 +110,7 @@ export class Member {
    * Whoever was too late has decided for nothing, and would be again where others write all the time: it stands in line
    * before it decides, until nobody has written between two of its changes.
    */
-  async #takeTurn(log: SharedLog): Promise<Turn | undefined> {
+  async #takeTurn(log: SharedLog): Promise<LogTurn | undefined> {
     try {
       const turn = await log.takeTurn(placeOf(this.#store.sql))
       this.#isContended = turn === undefined || turn.entries.length > 0
@@ -291,7 +291,7 @@ export class Member {
    * Sends the entry until it is known what became of it: its place is taken, by itself or by another. Looking it up
    * would be no answer, for a server that was stopped in between may go on and commit it.
    */
-  async #send(log: SharedLog, entry: Pending, turn: Turn | undefined, wasSent = false): Promise<Appended> {
+  async #send(log: SharedLog, entry: Pending, turn: LogTurn | undefined, wasSent = false): Promise<Appended> {
     const { sql, db } = this.#store
     let isInDoubt = wasSent
     let first = turn
@@ -354,7 +354,7 @@ export class Member {
 }
 
 /** An engine that cannot be reached now gives the turn to the next one by itself. */
-async function giveBack(turn: Turn): Promise<void> {
+async function giveBack(turn: LogTurn): Promise<void> {
   try {
     await turn.end()
   } catch (error) {

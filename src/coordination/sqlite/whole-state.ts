@@ -7,7 +7,7 @@ import { type Row, SHARED_TABLES, type SharedTable } from '../log-entry.ts'
 import type { CarriedText } from '../annex.ts'
 import { FLEET_SETTING, type Membership } from '../membership.ts'
 import type { Moment } from '../moment.ts'
-import type { Place } from '../shared-log.ts'
+import type { EntryPlace } from '../shared-log.ts'
 import { indexClaim, placeOf, putRow, sightRow } from './apply.ts'
 import { layLocally } from './local-annex.ts'
 import { pendingIn } from './pending.ts'
@@ -21,13 +21,13 @@ const NUMBERED = ['claims', 'events', 'tickets'] as const
 /** The first line; after it one row of a table in each. */
 interface Head {
   readonly kind: typeof KIND
-  readonly at: Place
+  readonly at: EntryPlace
   readonly wall_ms: number
   readonly numbers: Readonly<Record<string, number>>
 }
 
 export interface WholeState {
-  readonly at: Place
+  readonly at: EntryPlace
   readonly text: string
 }
 
@@ -70,7 +70,7 @@ export interface NewStore {
  * In the place of what is there, in one transaction: whoever has the store open sees one or the other. A file that is
  * exchanged would leave the others in the old one, and its log beside the new one.
  */
-export function makeStore(path: string, made: NewStore): Place {
+export function makeStore(path: string, made: NewStore): EntryPlace {
   if (made.state !== undefined) checkWhole(made.state)
   return inDatabase(path, (db) => {
     if (made.asideAs !== undefined) db.prepare('VACUUM INTO ?').run(made.asideAs)
@@ -93,7 +93,7 @@ function empty(db: Database): void {
   for (const { sql } of triggers) db.exec(sql)
 }
 
-function fill(db: Database, { state, now, membership }: NewStore): Place {
+function fill(db: Database, { state, now, membership }: NewStore): EntryPlace {
   const sql = new Statements(db)
   if (membership !== undefined) mark(sql, membership)
   if (state === undefined) return { seq: 0, id: '' }
@@ -170,7 +170,7 @@ function unfit(what: string): HeimdallError {
 }
 
 /** Refuses while an entry is in doubt. */
-export function setMembership(path: string, membership: Membership | undefined): Place {
+export function setMembership(path: string, membership: Membership | undefined): EntryPlace {
   return inDatabase(path, (db) =>
     db.transaction(() => {
       const sql = new Statements(db)
@@ -209,7 +209,7 @@ function mark(sql: Statements, membership: Membership): void {
 }
 
 /** For people: where this copy stands, and what of it is on its way. */
-export function placeIn(path: string): { readonly at: Place; readonly pending: string | undefined } {
+export function placeIn(path: string): { readonly at: EntryPlace; readonly pending: string | undefined } {
   return inDatabase(path, (db) => {
     const sql = new Statements(db)
     return { at: placeOf(sql), pending: pendingIn(sql)?.id }
@@ -217,7 +217,7 @@ export function placeIn(path: string): { readonly at: Place; readonly pending: s
 }
 
 /** The newest of this machine's entries, oldest first: to find out which of them an engine has lost. */
-export function lastPlaces(path: string): (Place & { readonly by: string | null })[] {
+export function lastPlaces(path: string): (EntryPlace & { readonly by: string | null })[] {
   return inDatabase(path, (db) =>
     new Statements(db)
       .all('SELECT seq, id, haid FROM entries ORDER BY seq DESC LIMIT ?', FLEET_PLACES_COMPARED)

@@ -19,7 +19,7 @@ export type Whose =
   | { readonly by: 'own' | 'elsewhere' }
   | { readonly by: 'unclear'; readonly suspects: readonly string[] }
 
-export interface Writing {
+export interface SeenWrite {
   /** From the root on. */
   readonly path: string
   readonly conflict: Conflict
@@ -33,7 +33,7 @@ export function whoseWrite(
   own: Agent,
   tree: ProcessRef,
   writes: TreeWrites,
-  writing: Writing,
+  writing: SeenWrite,
 ): Whose {
   const { path, conflict } = writing
   if (writes.isWriting(tree, join(room.project.root, path))) return { by: 'own' }
@@ -75,7 +75,7 @@ const isWithin = (writes: TreeWrites, tree: ProcessRef, ref: ProcessRef | null):
   ref !== null && writes.isMember(tree, pidOf(ref))
 
 /** Of another, who is in doubt a suspect: unless it was idle, or is at work elsewhere. */
-function couldHave(room: Coordination, { runtime }: Agent, writes: TreeWrites, writing: Writing): boolean {
+function couldHave(room: Coordination, { runtime }: Agent, writes: TreeWrites, writing: SeenWrite): boolean {
   const { tree } = runtime
   // No process to look at: it lives by its beats, and may be anywhere.
   if (tree === null || room.fateOf(tree) !== 'alive') return true
@@ -89,7 +89,7 @@ function couldHave(room: Coordination, { runtime }: Agent, writes: TreeWrites, w
 }
 
 /** Of the agent itself, who in doubt is none: something has to show that it was at work. */
-function hasLikely(room: Coordination, tree: ProcessRef, writes: TreeWrites, { atMs, since }: Writing): boolean {
+function hasLikely(room: Coordination, tree: ProcessRef, writes: TreeWrites, { atMs, since }: SeenWrite): boolean {
   const { lines } = readTrail(room.project, tree)
   if (lines.length === 0) return writes.hasWritten(tree, since, 'nobody') === true
   return wasAtWork(lines, atMs) || writes.hasWritten(tree, since, 'first') === true

@@ -11,18 +11,18 @@ import { writeScopes, writeStanding } from '../claims/writes.ts'
 import type { Coordination } from '../coordination.ts'
 import type { ResidentRoom } from '../resident-room.ts'
 import { clearWatched, markWatched, unmarkWatched } from '../trail.ts'
-import { incursionFor, type KeptAgent, strayFor } from '../who/kept.ts'
+import { incursionFor, type KeptIdentity, strayFor } from '../who/kept.ts'
 import { fateOf, processRef, type ProcessRef } from '../who/process-ref.ts'
 import type { Agent } from '../store.ts'
 import { FileChanges, type FileChange } from './file-changes.ts'
 import { ignoredPaths, trackedPaths } from './git-answers.ts'
 import { allHeard, NO_SAMPLE, type Sample, TreeWrites } from './tree-writes.ts'
-import { suspects, whoseWrite, type Writing } from './whose-write.ts'
+import { suspects, whoseWrite, type SeenWrite } from './whose-write.ts'
 
 export interface WriteWatchParts {
   readonly project: Project
   /** The session that is watched, and the process that it descends from. */
-  readonly agent: KeptAgent
+  readonly agent: KeptIdentity
   readonly tree: ProcessRef
   readonly clock: Clock
   readonly room: ResidentRoom
@@ -108,7 +108,7 @@ export class WriteWatch {
   }
 
   /** Claims that others hold by now. Files that were written before somebody listened are found by their times. */
-  async #follow(room: Coordination, own: Agent): Promise<Writing[]> {
+  async #follow(room: Coordination, own: Agent): Promise<SeenWrite[]> {
     const { project, clock } = this.#parts
     const lookedMs = this.#lookedMs
     this.#lookedMs = clock.wallMs()
@@ -132,7 +132,7 @@ export class WriteWatch {
   }
 
   /** Of what was heard of, what was written: files whose times or names say so, and known files that are gone. */
-  async #written(room: Coordination, own: Agent, heard: ReadonlyMap<string, FileChange>): Promise<Writing[]> {
+  async #written(room: Coordination, own: Agent, heard: ReadonlyMap<string, FileChange>): Promise<SeenWrite[]> {
     const { project } = this.#parts
     const gone: string[] = []
     const found = [...heard].filter(([path, { atMs, isName }]) => {
@@ -150,8 +150,8 @@ export class WriteWatch {
     room: Coordination,
     own: Agent,
     path: string,
-    { atMs, since }: Omit<Writing, 'path' | 'conflict'>,
-  ): Writing[] {
+    { atMs, since }: Omit<SeenWrite, 'path' | 'conflict'>,
+  ): SeenWrite[] {
     const scopes = writeScopes(room, [{ path: join(room.project.root, path), isPattern: false }])
     const { held } = writeStanding(room, scopes, { haid: own.haid, tree: this.#parts.tree })
     return held
@@ -159,7 +159,7 @@ export class WriteWatch {
       .map((conflict) => ({ path, conflict, atMs, since }))
   }
 
-  async #judge(room: Coordination, own: Agent, seen: readonly Writing[]): Promise<void> {
+  async #judge(room: Coordination, own: Agent, seen: readonly SeenWrite[]): Promise<void> {
     const { agent, tree, project } = this.#parts
     const judged = seen.map((one) => ({ ...one, whose: whoseWrite(room, own, tree, this.#writes, one) }))
     const shown = judged.filter(({ whose }) => whose.by !== 'elsewhere')

@@ -10,20 +10,20 @@ import type { Conflict } from '../claims/conflicts.ts'
 import { recordIncursion, recordStray } from '../claims/incursions.ts'
 
 /** One session of an agent, and no other. */
-export interface KeptAgent {
+export interface KeptIdentity {
   readonly haid: string
   readonly epoch: number
 }
 
 /** The session of the agent is this process and what it has started: with it, the agent is over. */
-export function bindTo(room: Coordination, kept: KeptAgent, process: ProcessRef): Promise<boolean> {
+export function bindTo(room: Coordination, kept: KeptIdentity, process: ProcessRef): Promise<boolean> {
   return asKept(room, kept, ({ rows }, agent) => {
     rows.putAgent({ ...agent, runtime: { ...agent.runtime, process, tree: process } })
   })
 }
 
 /** A sign of life of the agent. Of one whose process is gone there is none. */
-export function beatFor(room: Coordination, kept: KeptAgent): Promise<boolean> {
+export function beatFor(room: Coordination, kept: KeptIdentity): Promise<boolean> {
   return asKept(room, kept, ({ rows, now }, agent) => {
     if (!isOver(room, agent)) rows.beat(agent.haid, now)
   })
@@ -32,7 +32,7 @@ export function beatFor(room: Coordination, kept: KeptAgent): Promise<boolean> {
 /** What the agent held is released, and its session is over. */
 export function endFor(
   room: Coordination,
-  kept: KeptAgent,
+  kept: KeptIdentity,
   reason: string,
   outcome: SessionOutcome | undefined,
 ): Promise<boolean> {
@@ -40,7 +40,7 @@ export function endFor(
 }
 
 /** The agent has written into what others hold. */
-export function incursionFor(room: Coordination, kept: KeptAgent, held: readonly Conflict[]): Promise<boolean> {
+export function incursionFor(room: Coordination, kept: KeptIdentity, held: readonly Conflict[]): Promise<boolean> {
   return asKept(room, kept, (change, agent) => {
     for (const conflict of held) recordIncursion(change, agent, conflict)
   })
@@ -54,7 +54,7 @@ export function strayFor(room: Coordination, conflict: Conflict, suspects: reado
 /** False, and nothing changed, where the session has ended or another took its place. */
 function asKept(
   room: Coordination,
-  { haid, epoch }: KeptAgent,
+  { haid, epoch }: KeptIdentity,
   act: (change: Change, agent: Agent) => void,
 ): Promise<boolean> {
   return changeAsOther(room, { kind: 'system' }, (change) => {

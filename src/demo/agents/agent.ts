@@ -4,19 +4,19 @@ import { createInterface, type Interface } from 'node:readline'
 import { type Clock, pause, within } from '../../clock.ts'
 import { DEMO_AGENT_WAIT_MS, DEMO_OUTPUT_BYTES_MAX } from '../../limits.ts'
 import type { Env } from '../../paths.ts'
-import { type Reply, replyOf, withJson } from '../reply.ts'
+import { type CommandReply, replyOf, withJson } from '../reply.ts'
 import { McpClient } from './mcp-client.ts'
 
 /** Factor of all pauses, from `heimdall demo --fast`. */
 export const PACE_VARIABLE = 'HEIMDALL_DEMO_PACE'
 
-export interface Agent {
+export interface DemoAgent {
   readonly name: string
   /** What it does, on its own screen. */
   say(text: string): void
   /** For whoever watches; nothing depends on it. */
   think(seconds: number): Promise<void>
-  heimdall(args: readonly string[]): Promise<Reply>
+  heimdall(args: readonly string[]): Promise<CommandReply>
   git(args: readonly string[]): Promise<string>
   /** An MCP server of the demo, behind the shim. */
   server(name: 'workshop' | 'tracker'): McpClient
@@ -36,7 +36,7 @@ export interface AgentSetup {
 
 const WORKING = '\u001B]7501;state=working\u001B\\'
 
-export function createAgent({ name, env, clock, program, launcher }: AgentSetup): Agent {
+export function createAgent({ name, env, clock, program, launcher }: AgentSetup): DemoAgent {
   const pace = Number(env[PACE_VARIABLE] ?? '1')
   let lines: Interface | undefined
   process.stdout.write(`${WORKING}\u001B[1m${name}\u001B[0m\r\n\r\n`)

@@ -1,11 +1,11 @@
 // Holds what another wants, writes where it may not, follows the hint, hands over.
 import { commandLine, mustSucceed } from '../reply.ts'
-import type { Agent } from './agent.ts'
+import type { DemoAgent } from './agent.ts'
 import { finish, readBrief } from './work.ts'
 
 const FILE = 'src/read/statement.ts'
 
-export async function amberOtter(agent: Agent): Promise<number> {
+export async function amberOtter(agent: DemoAgent): Promise<number> {
   await readBrief(agent, '3.1')
   const claim = ['claim', 'take', 'src/read/**', '--task', '3.1', '--intent', 'stream statements']
   mustSucceed(claim, await agent.heimdall(claim))

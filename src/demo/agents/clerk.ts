@@ -1,8 +1,8 @@
 // What the workers of the demo run for a dispatched task: looks into the tracker and answers in the result file.
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { Agent } from './agent.ts'
+import type { DemoAgent } from './agent.ts'
 
-export async function clerk(agent: Agent): Promise<number> {
+export async function clerk(agent: DemoAgent): Promise<number> {
   const { HEIMDALL_BRIEF_FILE: brief = '', HEIMDALL_RESULT_FILE: result = '' } = agent.env
   agent.say(readFileSync(brief, 'utf8'))
   const tracker = agent.server('tracker')

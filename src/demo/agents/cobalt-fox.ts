@@ -1,11 +1,11 @@
 // Finds a claim whose owner is dead, takes it over, and finishes what was left half done.
 import { mustSucceed } from '../reply.ts'
-import type { Agent } from './agent.ts'
+import type { DemoAgent } from './agent.ts'
 import { finish, readBrief } from './work.ts'
 
 const FILE = 'src/work/close-day.ts'
 
-export async function cobaltFox(agent: Agent): Promise<number> {
+export async function cobaltFox(agent: DemoAgent): Promise<number> {
   await readBrief(agent, '3.3')
   const scope = ['src/work/**', '--task', '3.3']
   const { data } = await agent.heimdall(['claim', 'take', ...scope])

@@ -1,9 +1,9 @@
 // Dies in the middle of its work, in a plain session that nobody keeps a run for: its claim stays, and half a file.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { mustSucceed } from '../reply.ts'
-import type { Agent } from './agent.ts'
+import type { DemoAgent } from './agent.ts'
 
-export async function greyHeron(agent: Agent): Promise<number> {
+export async function greyHeron(agent: DemoAgent): Promise<number> {
   const claim = ['claim', 'take', 'src/work/**', '--task', '3.3', '--intent', 'close a day']
   mustSucceed(claim, await agent.heimdall(claim))
   mkdirSync('src/work', { recursive: true })

@@ -1,9 +1,9 @@
 // Needs a person: asks, waits for what is typed, goes on.
-import type { Agent } from './agent.ts'
+import type { DemoAgent } from './agent.ts'
 
 const QUESTION = 'Do amounts of half a cent round to even, or up? [even/up]'
 
-export async function plumVole(agent: Agent): Promise<number> {
+export async function plumVole(agent: DemoAgent): Promise<number> {
   agent.say('● reading src/money/round.ts\n')
   await agent.think(2)
   agent.say(QUESTION)

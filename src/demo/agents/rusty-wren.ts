@@ -1,10 +1,10 @@
 // Runs checks until its budget is gone, then stops and says what is left, as the hint asks.
-import type { Agent } from './agent.ts'
+import type { DemoAgent } from './agent.ts'
 import { commandLine, mustSucceed } from '../reply.ts'
 
 const FOLDERS = ['src/book', 'src/http', 'src/money', 'src/read', 'db/migrations']
 
-export async function rustyWren(agent: Agent): Promise<number> {
+export async function rustyWren(agent: DemoAgent): Promise<number> {
   const workshop = agent.server('workshop')
   const left: string[] = []
   for (const folder of FOLDERS) {

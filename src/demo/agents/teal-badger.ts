@@ -1,11 +1,11 @@
 // Wants what another holds: is refused, queues, gets it, and accepts what was handed over.
 import { mustSucceed } from '../reply.ts'
-import type { Agent } from './agent.ts'
+import type { DemoAgent } from './agent.ts'
 import { finish, readBrief } from './work.ts'
 
 const FILE = 'src/book/exchange.ts'
 
-export async function tealBadger(agent: Agent): Promise<number> {
+export async function tealBadger(agent: DemoAgent): Promise<number> {
   await readBrief(agent, '3.2')
   const scopes = ['src/read/rows.ts', FILE, '--task', '3.2']
   const { data, exit } = await agent.heimdall(['claim', 'take', ...scopes, '--intent', 'read rates'])

@@ -4,10 +4,10 @@ import { ROLE } from '../../briefing/demo/demo.ts'
 import { HeimdallError } from '../../errors.ts'
 import { DEMO_COMMIT_TRIES } from '../../limits.ts'
 import { commandLine, mustSucceed } from '../reply.ts'
-import type { Agent } from './agent.ts'
+import type { DemoAgent } from './agent.ts'
 
 /** Reads the brief of a task of the shipped plan; what it cost is in the token ledger, under the run of this agent. */
-export async function readBrief(agent: Agent, task: string): Promise<void> {
+export async function readBrief(agent: DemoAgent, task: string): Promise<void> {
   const { plan, wave } = loadCorpus()
   const { symbols, capsules, facts } = taskOf(wave.tasks, task)
   const args = commandLine(['brief', 'build'], {
@@ -26,7 +26,7 @@ export async function readBrief(agent: Agent, task: string): Promise<void> {
 }
 
 /** Ends a task: commits what was made, leaves a capsule, and says so. */
-export async function finish(agent: Agent, task: string, path: string): Promise<void> {
+export async function finish(agent: DemoAgent, task: string, path: string): Promise<void> {
   const { wave } = loadCorpus()
   const { result } = taskOf(wave.tasks, task)
   await commit(agent, path, `${task}: ${result.what}`)
@@ -56,7 +56,7 @@ function taskOf<Task extends { readonly task: string }>(tasks: readonly Task[], 
 }
 
 /** All agents share the checkout and its index, which git locks for a moment. */
-async function commit(agent: Agent, path: string, message: string): Promise<void> {
+async function commit(agent: DemoAgent, path: string, message: string): Promise<void> {
   for (let tries = 1; ; tries += 1)
     try {
       await agent.git(['add', '--', path])

@@ -15,7 +15,7 @@ import { type Clock, pause } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
 import { PEER_ANSWER_MS, PEER_POLL_MS, PEER_WORK_MS } from '../../limits.ts'
 import { type Announce, DISPATCH_PROTOCOL, parseAnnounce, resultOf, type TaskDispatch } from '../messages.ts'
-import { type At, isAt, type Peer, type Reply } from '../peer.ts'
+import { type At, isAt, type Peer, type PeerReply } from '../peer.ts'
 import { answerMessage, configurationFor, dispatchMessage } from './dispatch-message.ts'
 import { EXTENSION, textOf } from './extension.ts'
 import { announceIn, announceOf } from './first-reply.ts'
@@ -49,7 +49,7 @@ export class A2aPeer implements Peer {
     this.#options = options
   }
 
-  async send(contract: TaskDispatch, earlier: readonly string[], signal: AbortSignal): Promise<Reply> {
+  async send(contract: TaskDispatch, earlier: readonly string[], signal: AbortSignal): Promise<PeerReply> {
     return await this.#asked(signal, async (client, card, within) => {
       const isExtended = this.#isExtended(card)
       // One without the extension may do all of it before it answers, and must not be asked twice.
@@ -91,7 +91,7 @@ export class A2aPeer implements Peer {
     at: At,
     onProgress: (line: string) => void,
     signal: AbortSignal,
-  ): Promise<Reply> {
+  ): Promise<PeerReply> {
     const { clock } = this.#options
     if (isLater(remoteId)) return { kind: 'later', remoteId }
     for (;;) {
@@ -113,7 +113,7 @@ export class A2aPeer implements Peer {
     contract: TaskDispatch,
     { text, id }: { readonly text: string; readonly id: string },
     signal: AbortSignal,
-  ): Promise<Reply> {
+  ): Promise<PeerReply> {
     return await this.#asked(signal, async (client, card, within) => {
       const isExtended = this.#isExtended(card)
       const answer = await client.sendMessage(
@@ -178,7 +178,7 @@ export class A2aPeer implements Peer {
   }
 
   /** The card alone proves nothing. What requires something must not run at a peer that did not hear of it. */
-  async #downgrade(client: Client, task: Task, contract: TaskDispatch, signal: AbortSignal): Promise<Reply> {
+  async #downgrade(client: Client, task: Task, contract: TaskDispatch, signal: AbortSignal): Promise<PeerReply> {
     if (!this.#isDowngradedBy(contract)) return this.#replyOf(task, contract)
     if (!isEnded(task.status?.state)) await this.#withdraw(client, task.id, signal)
     return withoutExtension(contract, task.id)
@@ -201,7 +201,7 @@ export class A2aPeer implements Peer {
     }
   }
 
-  #replyOf(task: Task, contract: TaskDispatch): Reply {
+  #replyOf(task: Task, contract: TaskDispatch): PeerReply {
     const state = task.status?.state
     const isOurs = task.metadata?.[EXTENSION] !== undefined
     if (isEnded(state)) return { kind: 'ended', remoteId: task.id, result: resultFrom(task, contract, isOurs) }
@@ -241,8 +241,8 @@ export class A2aPeer implements Peer {
   /** Every way a peer can fail to answer, as a reply. */
   async #asked(
     signal: AbortSignal,
-    act: (client: Client, card: AgentCard, signal: AbortSignal) => Promise<Reply>,
-  ): Promise<Reply> {
+    act: (client: Client, card: AgentCard, signal: AbortSignal) => Promise<PeerReply>,
+  ): Promise<PeerReply> {
     const over = new AbortController()
     const end = (): void => over.abort(new Error('no answer in time'))
     const timer = this.#options.clock.after(PEER_ANSWER_MS, end)
@@ -313,7 +313,7 @@ const liveCardOf = (client: Client, signal: AbortSignal): Promise<AgentCard> =>
 
 const EXTENDED = { serviceParameters: ServiceParameters.create(withA2AExtensions(EXTENSION)) }
 
-const withoutExtension = (contract: TaskDispatch, remoteId: string): Reply => ({
+const withoutExtension = (contract: TaskDispatch, remoteId: string): PeerReply => ({
   kind: 'ended',
   remoteId,
   result: resultOf({

@@ -1,6 +1,6 @@
 // Every way in which a peer fails to answer, as a reply: what counts is whether it may have begun.
 import { HeimdallError } from '../../errors.ts'
-import type { Reply } from '../peer.ts'
+import type { PeerReply } from '../peer.ts'
 
 /** Turned away before anybody has read it. */
 export class Unheard extends Error {
@@ -16,7 +16,7 @@ export class Unheard extends Error {
 const FAULTS: ReadonlySet<unknown> = new Set(['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE'])
 
 /** Which failures prove that nothing was begun. */
-export function failureOf(error: Error, isConnected: boolean): Reply {
+export function failureOf(error: Error, isConnected: boolean): PeerReply {
   const why = describe(error)
   if (error instanceof Unheard) return { kind: 'rejected', why, how: error.status === 429 ? 'busy' : 'refusal' }
   if (error instanceof HeimdallError || !isConnected || /ECONNREFUSED|ENOTFOUND|EHOSTUNREACH/.test(why))

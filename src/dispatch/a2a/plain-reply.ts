@@ -2,7 +2,7 @@
 import { TaskState } from '@a2a-js/sdk'
 import { blockedBy } from '../blocked.ts'
 import { resultOf, type TaskDispatch, type TaskResult } from '../messages.ts'
-import type { Reply } from '../peer.ts'
+import type { PeerReply } from '../peer.ts'
 import { resultFromText } from './plain-result.ts'
 
 /** A plain peer knows no ids of ours: an attempt is known by its conversation. */
@@ -17,7 +17,7 @@ const LATER = 'context:'
 
 export const isLater = (remoteId: string): boolean => remoteId.startsWith(LATER)
 
-export function replyInWords(text: string, contract: TaskDispatch): Reply {
+export function replyInWords(text: string, contract: TaskDispatch): PeerReply {
   const remoteId = `${LATER}${contextOf(contract.task.task_id, contract.attempt)}`
   if (text.trim().startsWith('[queued]')) return { kind: 'later', remoteId }
   return { kind: 'ended', remoteId, result: resultInWords(text, contract) }

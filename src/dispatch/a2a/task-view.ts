@@ -1,6 +1,6 @@
 // An assignment of a worker as an A2A task, and an A2A task of a worker as a result.
 import { type Artifact, type Message, Role, type Task, TaskState } from '@a2a-js/sdk'
-import type { Assignment, Question, Stopped } from '../../coordination/dispatched.ts'
+import type { Assignment, TaskQuestion, Stopped } from '../../coordination/dispatched.ts'
 import { iso } from '../../coordination/moment.ts'
 import { HeimdallError } from '../../errors.ts'
 import { type Announce, parseDispatch, parseResult, resultOf, type TaskDispatch, type TaskResult } from '../messages.ts'
@@ -44,8 +44,8 @@ export const isEnded = (state: TaskState | undefined): boolean =>
 export const isInterrupted = (state: TaskState | undefined): boolean =>
   state === TaskState.TASK_STATE_INPUT_REQUIRED || state === TaskState.TASK_STATE_AUTH_REQUIRED
 
-const questionIn = ({ asks }: Assignment): Question | undefined =>
-  asks === null ? undefined : (JSON.parse(asks) as Question)
+const questionIn = ({ asks }: Assignment): TaskQuestion | undefined =>
+  asks === null ? undefined : (JSON.parse(asks) as TaskQuestion)
 
 const resultIn = ({ result }: Assignment): TaskResult | undefined =>
   result === null ? undefined : parseResult(JSON.parse(result))

@@ -11,8 +11,8 @@ import {
 } from '../../limits.ts'
 import { blockedBy } from '../blocked.ts'
 import type { TaskDispatch } from '../messages.ts'
-import type { Peer, Reply } from '../peer.ts'
-import { untilWritten, type Writing } from '../worker/until-written.ts'
+import type { Peer, PeerReply } from '../peer.ts'
+import { untilWritten, type WritingTask } from '../worker/until-written.ts'
 import type { Execution } from '../worker/worker-desk.ts'
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -44,7 +44,7 @@ const taskOf = ({ dispatch_id: id, task }: TaskDispatch): string => id ?? task.t
 
 /** Fetched by the machine that begins the task, when it does. `from`: nobody else's contract may name what lies there. */
 export function withWholeBriefs(
-  { room, note, signal }: Omit<Writing, 'taskId'> & { readonly room: Coordination },
+  { room, note, signal }: Omit<WritingTask, 'taskId'> & { readonly room: Coordination },
   execution: Execution,
   from: string,
 ): Execution {
@@ -64,7 +64,7 @@ export function withWholeBriefs(
 }
 
 /** Nothing of it was sent: the engine was away. */
-function unsent(error: unknown): Extract<Reply, { kind: 'refused' }> {
+function unsent(error: unknown): Extract<PeerReply, { kind: 'refused' }> {
   if (!(error instanceof HeimdallError)) throw error
   return { kind: 'refused', why: error.message }
 }

@@ -1,11 +1,11 @@
 // A worker of the fleet, reached through rows of the log alone: the attempt that stands there is the message, the assignment that the worker's machine puts is the answer.
 import type { Coordination } from '../../coordination/coordination.ts'
-import type { Assignment, Question } from '../../coordination/dispatched.ts'
+import type { Assignment, TaskQuestion } from '../../coordination/dispatched.ts'
 import type { Reader } from '../../coordination/store.ts'
 import { PEER_ANSWER_MS } from '../../limits.ts'
 import { parseResult, type TaskDispatch } from '../messages.ts'
 import { isDispatched, readReason } from '../parking.ts'
-import { type At, isAt, type Peer, type Reply } from '../peer.ts'
+import { type At, isAt, type Peer, type PeerReply } from '../peer.ts'
 
 export class LogPeer implements Peer {
   readonly #room: Coordination
@@ -17,7 +17,7 @@ export class LogPeer implements Peer {
   }
 
   /** The attempt is there: it was put when this worker was chosen. */
-  async send(contract: TaskDispatch, _earlier: readonly string[], signal: AbortSignal): Promise<Reply> {
+  async send(contract: TaskDispatch, _earlier: readonly string[], signal: AbortSignal): Promise<PeerReply> {
     const taskId = contract.dispatch_id ?? contract.task.task_id
     const taken = await this.#seen(
       (rows) =>
@@ -33,7 +33,7 @@ export class LogPeer implements Peer {
     at: At,
     _onProgress: (line: string) => void,
     signal: AbortSignal,
-  ): Promise<Reply> {
+  ): Promise<PeerReply> {
     for (;;) {
       const other = await this.#seen((rows) => {
         const now = rows.assignment(remoteId)
@@ -50,7 +50,7 @@ export class LogPeer implements Peer {
     contract: TaskDispatch,
     _answer: { readonly text: string; readonly id: string },
     signal: AbortSignal,
-  ): Promise<Reply> {
+  ): Promise<PeerReply> {
     const asked = this.#room.store.read((rows) => rows.assignment(remoteId))
     if (asked === undefined) return this.#silent()
     const taskId = contract.dispatch_id ?? contract.task.task_id
@@ -76,7 +76,7 @@ export class LogPeer implements Peer {
     return Promise.resolve(undefined)
   }
 
-  #silent(): Reply {
+  #silent(): PeerReply {
     return { kind: 'silent', why: 'its machine has not answered in the log' }
   }
 
@@ -107,8 +107,8 @@ export class LogPeer implements Peer {
   }
 }
 
-function replyOf({ assignmentId: remoteId, endedMs, result, asks }: Assignment): Reply {
-  if (endedMs === null && asks !== null) return { kind: 'asks', remoteId, ...(JSON.parse(asks) as Question) }
+function replyOf({ assignmentId: remoteId, endedMs, result, asks }: Assignment): PeerReply {
+  if (endedMs === null && asks !== null) return { kind: 'asks', remoteId, ...(JSON.parse(asks) as TaskQuestion) }
   if (endedMs === null || result === null) return { kind: 'working', remoteId }
   return { kind: 'ended', remoteId, result: parseResult(JSON.parse(result)) }
 }

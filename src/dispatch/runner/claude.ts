@@ -1,7 +1,7 @@
 // Claude Code: `claude -p --output-format stream-json`.
 import type { Usage } from '../messages.ts'
 import { countOf, isRecord, textOf } from './frames.ts'
-import type { RuntimeInit, StreamingRuntime, Turn, TurnEnd } from './runtime.ts'
+import type { RuntimeInit, StreamingRuntime, RuntimeTurn, TurnEnd } from './runtime.ts'
 
 export const claude: StreamingRuntime = {
   argv: ({ command, jsonSchema }) => [
@@ -16,7 +16,7 @@ export const claude: StreamingRuntime = {
   turn: (before) => new ClaudeTurn(before),
 }
 
-class ClaudeTurn implements Turn {
+class ClaudeTurn implements RuntimeTurn {
   readonly #before: Usage | undefined
   #end: TurnEnd | undefined
   #init: RuntimeInit | undefined

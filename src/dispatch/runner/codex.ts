@@ -1,7 +1,7 @@
 // Codex: `codex exec --json`.
 import type { Usage } from '../messages.ts'
 import { countOf, isRecord, textOf } from './frames.ts'
-import type { StreamingRuntime, Turn, TurnEnd } from './runtime.ts'
+import type { StreamingRuntime, RuntimeTurn, TurnEnd } from './runtime.ts'
 
 export const codex: StreamingRuntime = {
   argv: ({ command, jsonSchema }, schemaFile) => [
@@ -25,7 +25,7 @@ export const codex: StreamingRuntime = {
   turn: () => new CodexTurn(),
 }
 
-class CodexTurn implements Turn {
+class CodexTurn implements RuntimeTurn {
   #text = ''
   #session: string | null = null
   #end: TurnEnd | undefined

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { readJsonIfThere, writePrivate } from '../json-file.ts'
 import { parseResult, type ReplySchema, type TaskResult } from '../messages.ts'
 
-export type Runtime = 'claude' | 'codex' | 'command'
+export type RuntimeName = 'claude' | 'codex' | 'command'
 
 export interface Order {
   readonly v: 1
   readonly taskId: string
   readonly attempt: number
-  readonly runtime: Runtime
+  readonly runtime: RuntimeName
   /** The command line that the worker was started with. */
   readonly command: readonly string[]
   /** Where the worker was started: what a relative command is meant from. */

@@ -22,7 +22,7 @@ import {
   writeOutcome,
 } from './order.ts'
 import { faultOf, measured, resultOfFile, resultOfTurn } from './reply.ts'
-import { type RuntimeInit, RUNTIMES, type StreamingRuntime, type Turn, type TurnEnd } from './runtime.ts'
+import { type RuntimeInit, RUNTIMES, type StreamingRuntime, type RuntimeTurn, type TurnEnd } from './runtime.ts'
 import { spillReply } from './spilled-reply.ts'
 import { untilMore } from './stopped.ts'
 import { sumUsage } from './usage-sum.ts'
@@ -172,15 +172,15 @@ const stopOf = ({ tokenBudget }: Order, spent: number): Stopped['needs'] =>
   tokenBudget !== null && spent >= tokenBudget ? 'tokens' : 'words'
 
 type Turned =
-  | { readonly turn: Turn; readonly end: TurnEnd }
-  | { readonly turn: Turn; readonly result: TaskResult; readonly why?: AgentProcess['why'] }
+  | { readonly turn: RuntimeTurn; readonly end: TurnEnd }
+  | { readonly turn: RuntimeTurn; readonly result: TaskResult; readonly why?: AgentProcess['why'] }
 
 async function oneTurn(
   dir: string,
   order: Order,
   argv: readonly string[],
   prompt: string,
-  turn: Turn,
+  turn: RuntimeTurn,
   before: number,
   how: RunOrderWith,
 ): Promise<Turned> {

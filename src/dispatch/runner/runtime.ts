@@ -2,10 +2,10 @@
 import type { Usage } from '../messages.ts'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'
-import type { Order, Runtime } from './order.ts'
+import type { Order, RuntimeName } from './order.ts'
 
 /** One turn of a runtime, read as it goes. */
-export interface Turn {
+export interface RuntimeTurn {
   readonly frame: (frame: Record<string, unknown>) => void
   /** Tokens so far: those in the budget's unit, output and uncached input. */
   readonly spent: () => number
@@ -43,7 +43,7 @@ export interface StreamingRuntime {
   /** A further turn in the same conversation. */
   readonly again: (order: Order, session: string, schemaFile: string) => readonly string[]
   /** `before`: what earlier turns of the same conversation took. */
-  readonly turn: (before?: Usage) => Turn
+  readonly turn: (before?: Usage) => RuntimeTurn
 }
 
-export const RUNTIMES: Readonly<Record<Exclude<Runtime, 'command'>, StreamingRuntime>> = { claude, codex }
+export const RUNTIMES: Readonly<Record<Exclude<RuntimeName, 'command'>, StreamingRuntime>> = { claude, codex }

@@ -3,11 +3,11 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { isErrno } from '../../errors.ts'
 import type { TaskResult } from '../messages.ts'
 import { FrameLines } from './frames.ts'
-import { framesPath, type Runtime } from './order.ts'
+import { framesPath, type RuntimeName } from './order.ts'
 import { measured, UNKNOWN } from './reply.ts'
 import { RUNTIMES } from './runtime.ts'
 
-export function measuredSoFar(dir: string, runtime: Runtime): Pick<TaskResult, 'tokens_spent' | 'usage'> {
+export function measuredSoFar(dir: string, runtime: RuntimeName): Pick<TaskResult, 'tokens_spent' | 'usage'> {
   if (runtime === 'command') return measured(UNKNOWN, 0)
   const turn = RUNTIMES[runtime].turn()
   let frames = 0

@@ -16,7 +16,7 @@ export interface Pause {
 /** What the task that runs in this folder waits for; nothing while it runs. */
 export const pauseIn = (dir: string): Pause | undefined => readJsonIfThere(stoppedPath(dir)) as Pause | undefined
 
-export interface Asking {
+export interface TaskTerminal {
   readonly clock: Clock
   readonly say: (text: string) => void
   /** Lines that are typed into the session of the task. */
@@ -29,7 +29,7 @@ export async function untilMore(
   { resumeMs, deadlineMs }: Order,
   result: TaskResult,
   needs: Stopped['needs'],
-  { clock, say, lines }: Asking,
+  { clock, say, lines }: TaskTerminal,
 ): Promise<string | undefined> {
   const nowMs = clock.wallMs()
   const leftMs = Math.min(resumeMs ?? 0, deadlineMs === null ? Infinity : deadlineMs - nowMs)

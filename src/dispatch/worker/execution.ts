@@ -18,7 +18,7 @@ import { changesSince, type WorktreeState } from '../../spine/worktree-state.ts'
 import { blockedBy } from '../blocked.ts'
 import { resultOf, type TaskDispatch, type TaskResult } from '../messages.ts'
 import { agentNameFor } from '../needs.ts'
-import { initPath, readOutcome, type Runtime, writeOrder } from '../runner/order.ts'
+import { initPath, readOutcome, type RuntimeName, writeOrder } from '../runner/order.ts'
 import type { RuntimeInit } from '../runner/runtime.ts'
 import { STRUCTURED_SCHEMA } from '../runner/reply.ts'
 import { measuredSoFar } from '../runner/so-far.ts'
@@ -32,7 +32,7 @@ import type { Execution } from './worker-desk.ts'
 
 export interface ExecutionOptions {
   readonly room: Coordination
-  readonly runtime: Runtime
+  readonly runtime: RuntimeName
   readonly command: readonly string[]
   /** What a relative command is meant from. */
   readonly from: string

@@ -4,14 +4,14 @@ import { GIT_AT_START_MS, WORKER_TTL_S } from '../../limits.ts'
 import type { Env, Project } from '../../paths.ts'
 import { hasWork, lookAtWorktree } from '../../spine/worktree-state.ts'
 import { type Announce, DISPATCH_PROTOCOL } from '../messages.ts'
-import type { Runtime } from '../runner/order.ts'
+import type { RuntimeName } from '../runner/order.ts'
 import type { Learned } from './learned.ts'
 import type { McpProbes, ProbedServer } from './mcp-probe.ts'
 
 export interface ProfileSources {
   readonly workerId: string
   readonly instanceId: string
-  readonly runtime: Runtime
+  readonly runtime: RuntimeName
   /** What a person has said of it goes before what is found. */
   readonly told: { readonly model?: string; readonly tier?: string; readonly tools?: readonly string[] }
   /** By the host's own settings. */
@@ -85,7 +85,7 @@ function tierOf(model: string): string {
 }
 
 /** Tools that a runtime has by itself, in the seed's words, until it has said so. */
-const RUNTIME_TOOLS: Readonly<Record<Runtime, readonly string[]>> = {
+const RUNTIME_TOOLS: Readonly<Record<RuntimeName, readonly string[]>> = {
   claude: ['terminal', 'file', 'patch', 'browser'],
   codex: ['terminal', 'file', 'patch'],
   command: ['terminal', 'file'],

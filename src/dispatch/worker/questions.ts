@@ -1,7 +1,7 @@
 // What the runtimes of a worker's assignments ask of a person, and the answers that come for them.
 import { changeAsOther } from '../../coordination/change.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
-import type { Assignment, Question } from '../../coordination/dispatched.ts'
+import type { Assignment, TaskQuestion } from '../../coordination/dispatched.ts'
 import { TOKENS_WANTED, tokensIn } from '../more-tokens.ts'
 import { redactText } from '../redacted.ts'
 
@@ -20,7 +20,7 @@ export class Questions {
   }
 
   /** Its runtime waits for a person, or does so no longer. */
-  async ask(assignmentId: string, asks: Question | undefined): Promise<void> {
+  async ask(assignmentId: string, asks: TaskQuestion | undefined): Promise<void> {
     const text = asks === undefined ? null : JSON.stringify({ ...asks, question: redactText(asks.question) })
     const isNews = (known: Assignment | undefined): known is Assignment =>
       known?.state === 'running' && known.asks !== text
@@ -53,10 +53,10 @@ export class Questions {
     const { assignmentId, endedMs, asks } = assignment
     if (endedMs !== null) return { why: `task ${assignmentId} has ended` }
     if (asks === null) return { why: `task ${assignmentId} asks nothing: send a new one` }
-    if ((JSON.parse(asks) as Question).isAuth)
+    if ((JSON.parse(asks) as TaskQuestion).isAuth)
       return { why: 'a person allows it where the worker runs: heimdall approvals' }
     if (text.trim() === '') return { why: 'an answer has some text' }
-    if ((JSON.parse(asks) as Question).partial?.needs === 'tokens' && tokensIn(text) === undefined)
+    if ((JSON.parse(asks) as TaskQuestion).partial?.needs === 'tokens' && tokensIn(text) === undefined)
       return { why: TOKENS_WANTED }
     if (!(await this.#type(assignment, text))) return { why: 'nobody is there to read an answer' }
     await this.ask(assignmentId, undefined)

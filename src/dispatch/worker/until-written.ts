@@ -3,7 +3,7 @@ import { pause } from '../../clock.ts'
 import { type Coordination, isUnwritable } from '../../coordination/coordination.ts'
 import { DISPATCH_LOOK_MS } from '../../limits.ts'
 
-export interface Writing {
+export interface WritingTask {
   readonly room: Pick<Coordination, 'clock'>
   readonly taskId: string
   readonly note: (line: string) => void
@@ -11,7 +11,10 @@ export interface Writing {
   readonly signal: AbortSignal
 }
 
-export async function untilWritten<T>({ room, taskId, note, signal }: Writing, write: () => Promise<T>): Promise<T> {
+export async function untilWritten<T>(
+  { room, taskId, note, signal }: WritingTask,
+  write: () => Promise<T>,
+): Promise<T> {
   for (let isTold = false; ; isTold = true)
     try {
       return await write()

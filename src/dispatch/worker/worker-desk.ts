@@ -2,7 +2,7 @@
 import { pause } from '../../clock.ts'
 import { changeAsOther } from '../../coordination/change.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
-import type { Assignment, AssignmentState, Question } from '../../coordination/dispatched.ts'
+import type { Assignment, AssignmentState, TaskQuestion } from '../../coordination/dispatched.ts'
 import type { Reader } from '../../coordination/store.ts'
 import { HeimdallError } from '../../errors.ts'
 import { MCP_ANNOUNCE_KEPT_MS, MCP_PROBE_KEPT_MS } from '../../limits.ts'
@@ -23,7 +23,7 @@ export interface Execution {
   ended(
     assignment: Assignment,
     contract: TaskDispatch,
-    onAsks: (asks: Question | undefined) => Promise<void>,
+    onAsks: (asks: TaskQuestion | undefined) => Promise<void>,
   ): Promise<TaskResult>
   /** Types it where the question was asked; false where nobody is there to read it. */
   answer?(assignment: Assignment, text: string): Promise<boolean>

@@ -3,7 +3,7 @@ import { CARRIED } from '../env-list.ts'
 import { HOOKS, type HookEvent, type HookHost } from '../hooks/hook-table.ts'
 import type { HostName, UserFile } from '../host-table.ts'
 import type { OwnCommand } from '../shim-line.ts'
-import type { Wanted } from './json-insert.ts'
+import type { WantedInsert } from './json-insert.ts'
 
 export interface SetupOptions {
   readonly own: OwnCommand
@@ -11,7 +11,7 @@ export interface SetupOptions {
 }
 
 export interface HookFile extends UserFile {
-  readonly wanted: (options: SetupOptions) => Wanted[]
+  readonly wanted: (options: SetupOptions) => WantedInsert[]
 }
 
 interface HostSetup {
@@ -41,7 +41,7 @@ const matcherOf = (host: HookHost): string => Object.keys(HOOKS[host].tools).joi
 function wantedFor(
   host: HookHost,
   handler: (event: string, meaning: HookEvent, matcher: string | undefined) => unknown,
-): Wanted[] {
+): WantedInsert[] {
   return Object.entries(HOOKS[host].events).map(([event, meaning]) => ({
     path: ['hooks', event],
     element: handler(event, meaning, TOOL_EVENTS.includes(meaning) ? matcherOf(host) : undefined),

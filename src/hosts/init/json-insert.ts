@@ -1,6 +1,6 @@
 // Members and elements put into a JSON text, and nothing else changed: what is inserted can be cut out again.
 import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { type Edit, indentBefore, newlineOf, placeOf, type Span, type Unreadable } from '../config-text.ts'
+import { type Edit, indentBefore, newlineOf, placeOf, type TextSpan, type Unreadable } from '../config-text.ts'
 
 export interface JsonText {
   readonly text: string
@@ -18,7 +18,7 @@ export function readJson(text: string): JsonText | Unreadable {
 }
 
 /** What is to stand under a key, or be added to the list there. */
-export interface Wanted {
+export interface WantedInsert {
   readonly path: readonly string[]
   /** Added to the list at `path`, which is made where there is none; else the value of a new member. */
   readonly element?: unknown
@@ -26,11 +26,11 @@ export interface Wanted {
 }
 
 /** One edit for each place; `wanted` with a common beginning that is not there yet go in together. A text says what stands in the way. */
-export function insertions(json: JsonText, wanted: readonly Wanted[]): Edit[] | string {
+export function insertions(json: JsonText, wanted: readonly WantedInsert[]): Edit[] | string {
   const { text, root } = json
   if (root === undefined) return [{ start: text.length, end: text.length, text: `${built(wanted, [], text)}\n` }]
   const edits: Edit[] = []
-  const groups = new Map<Node, { readonly key: string; readonly items: Wanted[]; readonly depth: number }[]>()
+  const groups = new Map<Node, { readonly key: string; readonly items: WantedInsert[]; readonly depth: number }[]>()
   for (const one of wanted) {
     const place = deepest(root, one.path)
     if (typeof place === 'string') return place
@@ -78,7 +78,7 @@ function deepest(root: Node, path: readonly string[]): { readonly node: Node; re
 }
 
 /** Several wishes below one key as one value. */
-function valueOf(items: readonly Wanted[], depth: number): unknown {
+function valueOf(items: readonly WantedInsert[], depth: number): unknown {
   const [first] = items
   if (first !== undefined && first.path.length === depth)
     return first.element === undefined ? first.value : items.map(({ element }) => element)
@@ -94,7 +94,7 @@ function valueOf(items: readonly Wanted[], depth: number): unknown {
   )
 }
 
-const built = (wanted: readonly Wanted[], path: readonly string[], text: string): string =>
+const built = (wanted: readonly WantedInsert[], path: readonly string[], text: string): string =>
   JSON.stringify(valueOf(wanted, path.length), null, 2).replaceAll('\n', newlineOf(text))
 
 function valueText(value: unknown, unit: string, indent: string): string {
@@ -119,8 +119,8 @@ function appended(text: string, node: Node, element: string): Edit {
 }
 
 /** Texts and numbers: nobody needs to see them in order to judge what is put in beside them, and tokens may be among them. */
-export function hiddenIn({ root }: JsonText): Span[] {
-  const spans: Span[] = []
+export function hiddenIn({ root }: JsonText): TextSpan[] {
+  const spans: TextSpan[] = []
   const walk = (node: Node): void => {
     if (node.type === 'string' || node.type === 'number')
       spans.push({ start: node.offset, end: node.offset + node.length })

@@ -8,13 +8,13 @@ import { readFileIfThere, replaceFile } from '../../storage/atomic-file.ts'
 import { rewriteFile } from '../../storage/rewrite-file.ts'
 import { clearAbandoned } from '../../storage/temporary-file.ts'
 import { candidates, pathsOf, type Whereabouts } from '../config-files.ts'
-import { applyEdits, type Edit, newlineOf, type Span } from '../config-text.ts'
+import { applyEdits, type Edit, newlineOf, type TextSpan } from '../config-text.ts'
 import { HOSTS, type HostName } from '../host-table.ts'
 import { sha256 } from '../import-record.ts'
 import { readTomlConfig } from '../toml-config.ts'
 import { valueAt, withoutOurs } from './cut-out.ts'
 import { LEDGER_NAME, ledgerServer, ledgerTable, SETUPS, type SetupOptions } from './host-setup.ts'
-import { hiddenIn, insertions, keyTwice, readJson, type Wanted } from './json-insert.ts'
+import { hiddenIn, insertions, keyTwice, readJson, type WantedInsert } from './json-insert.ts'
 import { type Inserted, readSetup, removeSetup, type SetupRecord, writeSetup } from './setup-record.ts'
 
 export interface SetupPlan {
@@ -28,7 +28,7 @@ export interface SetupPlan {
   readonly before: string
   readonly edits: readonly Edit[]
   /** Places in `before` that are shown to nobody. */
-  readonly hidden: readonly Span[]
+  readonly hidden: readonly TextSpan[]
   readonly after: string
   /** Why nothing can be put in. */
   readonly problem?: string
@@ -37,7 +37,7 @@ export interface SetupPlan {
 interface Target {
   readonly path: string
   readonly what: string
-  readonly wanted?: readonly Wanted[]
+  readonly wanted?: readonly WantedInsert[]
   /** Text for the end of a TOML file. */
   readonly table?: string
 }
@@ -55,7 +55,7 @@ function targetsOf(host: HostName, where: Whereabouts, options: SetupOptions): T
   const [hookPath] = hooks === undefined ? [] : pathsOf(hooks, where)
   const mcp = candidates(host, where).find(({ level }) => level !== 'project')
   const [key = 'mcpServers'] = HOSTS[host].servers[0] ?? []
-  const server: Wanted = { path: [key, LEDGER_NAME], value: ledgerServer(options) }
+  const server: WantedInsert = { path: [key, LEDGER_NAME], value: ledgerServer(options) }
   return [
     ...(hooks === undefined || hookPath === undefined
       ? []
@@ -110,7 +110,7 @@ function fileAt(
   }
 }
 
-function hiddenOf(text: string, path: string): readonly Span[] {
+function hiddenOf(text: string, path: string): readonly TextSpan[] {
   if (path.endsWith('.toml')) {
     const read = readTomlConfig(text, [['mcp_servers']])
     return 'servers' in read ? read.hidden() : []
@@ -156,11 +156,11 @@ function editsFor(text: string, path: string, targets: readonly Target[]): Edit[
 }
 
 /** Somebody else's server has the name that ours would get; it is theirs. */
-const isForeign = (root: Parameters<typeof valueAt>[0] | undefined, { path }: Wanted): boolean =>
+const isForeign = (root: Parameters<typeof valueAt>[0] | undefined, { path }: WantedInsert): boolean =>
   root !== undefined && path.at(-1) === LEDGER_NAME && valueAt(root, path) !== undefined
 
 /** A plain value that stands there stays, whoever put it there. */
-function isAlready(text: string, { path, element, value }: Wanted): boolean {
+function isAlready(text: string, { path, element, value }: WantedInsert): boolean {
   if (element !== undefined || typeof value === 'object') return false
   const json = readJson(text)
   return 'root' in json && json.root !== undefined && valueAt(json.root, path) !== undefined

@@ -13,7 +13,7 @@ import type { Lasts, PersonAnswer } from '../../runs/approvals.ts'
 import { askingFolders, withApprovals } from '../../runs/open-questions.ts'
 import { hostKeyOf } from '../../spine/fleet/choices.ts'
 import { putOff } from '../../spine/fleet/later.ts'
-import type { ActReply, AnswerRequest, NoteRequest, Wait } from '../contract.ts'
+import type { ActReply, AnswerRequest, NoteRequest, WaitCard } from '../contract.ts'
 import type { Picture } from '../live/picture.ts'
 import type { ProjectRoom } from '../project-room.ts'
 import { wayToSession } from '../terminals/way-to-session.ts'
@@ -72,7 +72,7 @@ export class Acts {
     }
   }
 
-  #ofTask(act: 'answer_task' | 'retry_task' | 'cancel_task', { task, since }: Wait, text: string): Promise<string> {
+  #ofTask(act: 'answer_task' | 'retry_task' | 'cancel_task', { task, since }: WaitCard, text: string): Promise<string> {
     const { tasks } = this.#options
     const id = task ?? ''
     return act === 'answer_task'
@@ -101,7 +101,7 @@ export class Acts {
     return this.#reply('recorded', `Passed to ${sent.map(({ to }) => to).join(', ')}`)
   }
 
-  #askHolder({ agent_id: from, collision, task }: Wait): Promise<ActReply> {
+  #askHolder({ agent_id: from, collision, task }: WaitCard): Promise<ActReply> {
     if (collision === null || from === null) return Promise.resolve(this.#reply('gone', 'they do not collide any more'))
     return this.sendNote({
       from,
@@ -179,13 +179,13 @@ export class Acts {
     return wayToSession(agent, this.#options)
   }
 
-  async #approvePinOf({ pin }: Wait): Promise<ActReply> {
+  async #approvePinOf({ pin }: WaitCard): Promise<ActReply> {
     if (pin === null) return this.#reply('gone', 'nothing waits to be approved any more')
     return this.approvePin(pin.server, pin.tool, pin.hash)
   }
 
   /** A choice of the host is one key; words of one's own are pasted and sent off. */
-  async #typeInto(picture: Picture, wait: Wait, answerId: string, text: string | undefined): Promise<ActReply> {
+  async #typeInto(picture: Picture, wait: WaitCard, answerId: string, text: string | undefined): Promise<ActReply> {
     if (wait.agent_id === null) throw new HeimdallError('SESSION_NOT_FOUND', 'no session asks this')
     const choice = hostKeyOf(answerId)
     return choice === undefined

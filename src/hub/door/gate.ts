@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../../errors.ts'
 
 /** What counts of a request. A header that came twice is there twice. */
-export interface Asked {
+export interface RequestFacts {
   readonly method: string
   /** Without the query. */
   readonly path: string
@@ -55,7 +55,7 @@ function decoded(path: string): string | undefined {
 const OPEN_LINK = 'run heimdall open in a terminal of your own, and follow its link'
 
 /** One check after the other; the first that fails is the answer, and what comes after is not looked at. */
-export function judge(asked: Asked, house: House): Verdict {
+export function judge(asked: RequestFacts, house: House): Verdict {
   const host = hostOf(asked, house)
   if (host === undefined)
     return no('HUB_HOST_REFUSED', 'this name is not one that the hub answers to', 'heimdall up --allow-host NAME')
@@ -91,7 +91,7 @@ interface CalledBy {
 }
 
 /** Exactly one name, exactly as it is listed: no other spelling of an address is understood. */
-function hostOf({ hosts }: Asked, { port, allowedHosts }: House): CalledBy | undefined {
+function hostOf({ hosts }: RequestFacts, { port, allowedHosts }: House): CalledBy | undefined {
   const [name, ...more] = hosts
   if (name === undefined || more.length > 0) return undefined
   const own = name.toLowerCase()
@@ -104,7 +104,7 @@ function hostOf({ hosts }: Asked, { port, allowedHosts }: House): CalledBy | und
  * A page may only speak to the hub that served it. Whatever changes something, and every upgrade, has to say so; a
  * plain look need not, because browsers leave the header out there, but it may not say otherwise.
  */
-function whyNotFrom(asked: Asked, area: Area, host: CalledBy, { port }: House): string | undefined {
+function whyNotFrom(asked: RequestFacts, area: Area, host: CalledBy, { port }: House): string | undefined {
   const { origins, fetchSite, method, isUpgrade } = asked
   if (area === 'program')
     return origins.length > 0 || fetchSite !== undefined

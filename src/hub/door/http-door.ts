@@ -6,7 +6,7 @@ import type { Clock } from '../../clock.ts'
 import { within } from '../../clock.ts'
 import { HeimdallError, isErrno } from '../../errors.ts'
 import { HUB_CLOSE_MS, HUB_CONNECTIONS_MAX, HUB_REQUEST_MS } from '../../limits.ts'
-import { type Area, type Asked, type House, judge } from './gate.ts'
+import { type Area, type RequestFacts, type House, judge } from './gate.ts'
 import { HEADERS, type Refused, refused } from './reply.ts'
 
 export interface Doorway {
@@ -87,7 +87,7 @@ function listen(server: Server, port: number): Promise<number> {
 }
 
 /** From the raw headers: Node.js drops what came twice, and that is what gives a forger away. */
-function askedBy(request: IncomingMessage, isUpgrade: boolean): Asked {
+function askedBy(request: IncomingMessage, isUpgrade: boolean): RequestFacts {
   const all = (name: string): string[] =>
     request.rawHeaders.flatMap((_, i, raw) => (i % 2 === 0 && raw[i]?.toLowerCase() === name ? [raw[i + 1] ?? ''] : []))
   const length = request.headers['content-length']

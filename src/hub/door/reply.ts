@@ -1,6 +1,6 @@
 // What every answer of the hub has in common: its headers, and how a refusal reads.
 import { ERRORS, HeimdallError } from '../../errors.ts'
-import type { Refusal } from '../contract.ts'
+import type { RefusalReply } from '../contract.ts'
 
 /**
  * Nothing from elsewhere, no script but the files that the hub serves, and nobody may frame it. Styles may stand in the
@@ -29,7 +29,7 @@ export const HEADERS: Readonly<Record<string, string>> = {
 
 export interface Refused {
   readonly status: number
-  readonly body: Refusal
+  readonly body: RefusalReply
 }
 
 /** A bug of ours says that it is one, and nothing of what it is made of. */

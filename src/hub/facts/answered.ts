@@ -1,7 +1,7 @@
 // Waits that are over: when, after how long, and how that came. From what keepers and shims have put on record.
 import { HUB_ANSWERED_MS, HUB_ROWS_MAX } from '../../limits.ts'
 import { numberIn, objectIn, textIn } from '../../runs/index/call-facts.ts'
-import { type Entry, search } from '../../runs/index/search.ts'
+import { type IndexEntry, search } from '../../runs/index/search.ts'
 import { kindOf } from '../../spine/fleet/wait-kind.ts'
 import { oneLine } from '../../spine/fleet/words.ts'
 import type { AnsweredWait, WaitsReply } from '../contract.ts'
@@ -21,7 +21,7 @@ export const NOTHING_ANSWERED: Answered = {
 /** Of a working day; the newest first. */
 export function answeredWaits(book: OpenBook, runs: RunsOfProject, nowMs: number): Answered {
   const sinceMs = nowMs - HUB_ANSWERED_MS
-  const of = (type: string): Entry[] =>
+  const of = (type: string): IndexEntry[] =>
     search(book.index, { type, sinceMs, order: 'newest', limit: HUB_ROWS_MAX }).filter(({ record }) => runs.has(record))
   const all = [
     ...of('wait_end').map((entry) => endedWait(book, entry)),
@@ -38,7 +38,7 @@ export function answeredWaits(book: OpenBook, runs: RunsOfProject, nowMs: number
 
 const SHOWN = 50
 
-function endedWait(book: OpenBook, entry: Entry): AnsweredWait {
+function endedWait(book: OpenBook, entry: IndexEntry): AnsweredWait {
   const body = objectIn(book.lines.eventsOf(entry).first, 'wait')
   return {
     wait_id: textIn(body, 'wait_id') ?? '',
@@ -66,7 +66,7 @@ function outcomeOf(answer: string, by: string | null): string {
   }
 }
 
-function decided(book: OpenBook, entry: Entry): AnsweredWait {
+function decided(book: OpenBook, entry: IndexEntry): AnsweredWait {
   const body = objectIn(book.lines.eventsOf(entry).first, 'approval')
   const isAllowed = textIn(body, 'answer') === 'allow'
   return {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Entry } from '../../runs/index/search.ts'
+import type { IndexEntry } from '../../runs/index/search.ts'
 import { CallSpans } from './call-spans.ts'
 
-const entry = (id: number, atMs: number, more: Partial<Entry> = {}): Entry =>
+const entry = (id: number, atMs: number, more: Partial<IndexEntry> = {}): IndexEntry =>
   ({
     id,
     atMs,
@@ -14,7 +14,7 @@ const entry = (id: number, atMs: number, more: Partial<Entry> = {}): Entry =>
     callId: `c${id}`,
     status: 'OK',
     ...more,
-  }) as Entry
+  }) as IndexEntry
 
 test('a hundred thousand calls are no more marks than can be told apart, and none is lost', () => {
   const spans = new CallSpans(0, 1_000_000)

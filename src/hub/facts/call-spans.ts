@@ -1,7 +1,7 @@
 // Calls on a timeline: as many marks as can be told apart in the range, however many calls there are. What falls together is one mark that says how many it is.
 import { iso } from '../../coordination/moment.ts'
-import type { Entry } from '../../runs/index/search.ts'
-import type { DecisionWord, Span } from '../contract.ts'
+import type { IndexEntry } from '../../runs/index/search.ts'
+import type { DecisionWord, TimelineSpan } from '../contract.ts'
 import { decisionWordOf } from './calls.ts'
 
 /** More than the pixels of a wide screen, so that no gap is made by us. */
@@ -12,7 +12,7 @@ interface Mark {
   toMs: number
   count: number
   /** The first of them. */
-  readonly entry: Entry
+  readonly entry: IndexEntry
   readonly word: DecisionWord | undefined
 }
 
@@ -28,7 +28,7 @@ export class CallSpans {
     this.#stepMs = Math.max(1, (toMs - fromMs) / STEPS)
   }
 
-  add(entry: Entry): void {
+  add(entry: IndexEntry): void {
     const { atMs, latencyMs, server, decision, id } = entry
     const tookMs = latencyMs ?? 0
     this.#taken += 1
@@ -40,7 +40,7 @@ export class CallSpans {
     if (word !== 'allowed' && word !== 'undecided') this.#put(`${word} ${place}`, entry, 0, word)
   }
 
-  #put(key: string, entry: Entry, tookMs: number, word: DecisionWord | undefined): void {
+  #put(key: string, entry: IndexEntry, tookMs: number, word: DecisionWord | undefined): void {
     const known = this.#marks.get(key)
     const { atMs } = entry
     if (known === undefined) {
@@ -51,8 +51,8 @@ export class CallSpans {
     known.count += 1
   }
 
-  spans(): Span[] {
-    return [...this.#marks.values()].map(({ fromMs, toMs, count, entry, word }): Span => {
+  spans(): TimelineSpan[] {
+    return [...this.#marks.values()].map(({ fromMs, toMs, count, entry, word }): TimelineSpan => {
       const { server, tool, status, runId, callId } = entry
       const name = tool ?? ''
       return {

@@ -1,7 +1,7 @@
 // Calls and what was decided of them, in the words of the contract.
 import { callFacts, objectIn, textIn } from '../../runs/index/call-facts.ts'
 import type { EventObject } from '../../runs/index/entry-lines.ts'
-import type { Entry } from '../../runs/index/search.ts'
+import type { IndexEntry } from '../../runs/index/search.ts'
 import type { Call, DecisionWord } from '../contract.ts'
 import type { OpenBook } from './call-book.ts'
 
@@ -20,7 +20,7 @@ export function decisionOf(word: DecisionWord): string | undefined {
   return Object.keys(WORDS).find((name) => WORDS[name] === word)
 }
 
-export function callOf(entry: Entry, { lines }: Pick<OpenBook, 'lines'>, next: Call['next'] = null): Call {
+export function callOf(entry: IndexEntry, { lines }: Pick<OpenBook, 'lines'>, next: Call['next'] = null): Call {
   const events = lines.eventsOf(entry)
   const facts = callFacts(entry, events)
   return {

@@ -1,8 +1,8 @@
 // Agents as cards: what a look at the fleet says of each, in the words of the contract. Nothing is found out here.
 import { basename } from 'node:path'
-import type { Fleet, FleetAgent, HeldClaim as Held, ModelCost } from '../../spine/fleet/fleet.ts'
-import type { AgentCard, AgentState, Evidence, HeldClaim, Problem, Tokens, Totals } from '../contract.ts'
-import { agentState } from '../contract.ts'
+import type { Fleet, FleetAgent, HeldClaim, ModelCost } from '../../spine/fleet/fleet.ts'
+import type { AgentCard, CardState, CardEvidence, ClaimCard, AgentProblem, Tokens, FleetTotals } from '../contract.ts'
+import { cardState } from '../contract.ts'
 import type { SessionPlace } from '../terminals/screens.ts'
 
 /** Of what a look does not know. */
@@ -27,7 +27,7 @@ export function screenPlaces({ agents }: Fleet, socketDir: string): SessionPlace
   })
 }
 
-export const stateWord = (state: FleetAgent['state']): AgentState => agentState.parse(state.replace(' ', '_'))
+export const stateWord = (state: FleetAgent['state']): CardState => cardState.parse(state.replace(' ', '_'))
 
 export function cardOf(agent: FleetAgent, fleet: Fleet, { uncommitted }: Beside): AgentCard {
   const state = stateWord(agent.state)
@@ -69,7 +69,7 @@ function commandOf({ agent_id: id, session_id: session, elsewhere }: FleetAgent)
   return `heimdall agent show --agent ${id}`
 }
 
-export const evidenceOf = ({ source, seen }: FleetAgent['evidence'], since: string | null): Evidence => ({
+export const evidenceOf = ({ source, seen }: FleetAgent['evidence'], since: string | null): CardEvidence => ({
   source,
   detail: seen,
   since,
@@ -78,14 +78,14 @@ export const evidenceOf = ({ source, seen }: FleetAgent['evidence'], since: stri
 /** States that are troubles stand among them under their own name, so that a page can list both in one place. */
 function problemsOf(
   { state, evidence: { seen }, repeats, is_over: isOver }: FleetAgent,
-  evidence: Evidence,
-): Problem[] {
+  evidence: CardEvidence,
+): AgentProblem[] {
   if (state !== 'looping' && state !== 'stuck' && state !== 'stale') return []
   const kind = state === 'stale' && isOver ? 'dead' : state
   return [{ kind, text: seen, count: repeats, evidence }]
 }
 
-const claimOf = (claim: Held, { agent_id, haid, liveness }: FleetAgent): HeldClaim => ({
+const claimOf = (claim: HeldClaim, { agent_id, haid, liveness }: FleetAgent): ClaimCard => ({
   ...claim,
   scopes: [...claim.scopes],
   agent_id,
@@ -123,14 +123,14 @@ function tokensOf(tokens: FleetAgent['tokens'], since: string | null): Tokens | 
   }
 }
 
-export function totalsOf(fleet: Fleet, cards: readonly AgentCard[], { seq }: Beside): Totals {
+export function totalsOf(fleet: Fleet, cards: readonly AgentCard[], { seq }: Beside): FleetTotals {
   const counted = fleet.waits.filter(({ later_until: until }) => until === null)
   const [policy] = fleet.policies
   return {
     agents: cards.length,
     by_state: Object.fromEntries(
-      agentState.options.map((state) => [state, cards.filter((card) => card.state === state).length]),
-    ) as Totals['by_state'],
+      cardState.options.map((state) => [state, cards.filter((card) => card.state === state).length]),
+    ) as FleetTotals['by_state'],
     waits: counted.length,
     oldest_wait_since: counted[0]?.since ?? null,
     collisions: fleet.collisions.length,

@@ -3,9 +3,9 @@ import { pendingOf } from '../../pins/approve.ts'
 import { difference } from '../../pins/difference.ts'
 import { pinsPlace, readPins } from '../../pins/pins-file.ts'
 import type { Env } from '../../paths.ts'
-import type { Wait } from '../contract.ts'
+import type { WaitCard } from '../contract.ts'
 
-export type PinShown = NonNullable<Wait['pin']>
+export type PinShown = NonNullable<WaitCard['pin']>
 
 export function changedPin(env: Env, root: string, server: string): PinShown | undefined {
   const pins = readPins(pinsPlace(env, root, server))

@@ -8,7 +8,7 @@ import { conflictHint } from '../../coordination/records.ts'
 import type { StoredEvent } from '../../coordination/store.ts'
 import { HUB_ROWS_MAX } from '../../limits.ts'
 import type { Collision } from '../../spine/fleet/fleet.ts'
-import type { ClaimsReply, HeldClaim, Incursion, Queued, WhyReply } from '../contract.ts'
+import type { ClaimsReply, ClaimCard, IncursionCard, Queued, WhyReply } from '../contract.ts'
 import { rowsOf } from './conversation.ts'
 
 export function claimsNow(room: Coordination, collisions: readonly Collision[]): Omit<ClaimsReply, 'at'> {
@@ -19,7 +19,7 @@ export function claimsNow(room: Coordination, collisions: readonly Collision[]):
   }
 }
 
-export function heldClaim({ claim, agentId, liveness, lease, expiresAt }: Standing): HeldClaim {
+export function heldClaim({ claim, agentId, liveness, lease, expiresAt }: Standing): ClaimCard {
   return {
     claim_id: claim.claimId,
     agent_id: agentId,
@@ -37,7 +37,7 @@ export function heldClaim({ claim, agentId, liveness, lease, expiresAt }: Standi
 }
 
 /** Newest first. Which of them are open is what the fleet says. */
-function incursionsIn(room: Coordination, collisions: readonly Collision[]): Incursion[] {
+function incursionsIn(room: Coordination, collisions: readonly Collision[]): IncursionCard[] {
   return room.store.read((rows) => {
     const events = rows.events({ types: ['INCURSION'], last: HUB_ROWS_MAX })
     const counts = rows.incursionCounts(events.map(({ id }) => id))
@@ -45,7 +45,7 @@ function incursionsIn(room: Coordination, collisions: readonly Collision[]): Inc
   })
 }
 
-function incursionOf(event: StoredEvent, attempts: number, collisions: readonly Collision[]): Incursion {
+function incursionOf(event: StoredEvent, attempts: number, collisions: readonly Collision[]): IncursionCard {
   const text = (name: string): string => {
     const value = event.payload[name]
     return typeof value === 'string' ? value : ''
@@ -58,7 +58,7 @@ function incursionOf(event: StoredEvent, attempts: number, collisions: readonly 
     kind: text('incursion_kind') === 'exact' ? 'exact' : 'partial',
     owner: text('owner_agent'),
     incoming,
-    owner_liveness: event.payload['owner_liveness'] as Incursion['owner_liveness'],
+    owner_liveness: event.payload['owner_liveness'] as IncursionCard['owner_liveness'],
     attempts,
     hint: text('resolution_hint'),
     is_open: collisions.some(({ id }) => id === `${event.claimId ?? ''}.${incoming}`),

@@ -3,7 +3,7 @@ import { iso } from '../../coordination/moment.ts'
 import { HeimdallError } from '../../errors.ts'
 import { callFacts, objectIn, textIn } from '../../runs/index/call-facts.ts'
 import { FOLLOWS, nextCalls } from '../../runs/index/next-calls.ts'
-import { type Entry, search, type Search } from '../../runs/index/search.ts'
+import { type IndexEntry, search, type Search } from '../../runs/index/search.ts'
 import { decisionWord, type Call, type CallReply, type DecisionsReply, type DecisionWord } from '../contract.ts'
 import type { z } from 'zod'
 import type { decisionsQuery } from '../contract.ts'
@@ -18,7 +18,7 @@ const LOOKED_AT_MAX = 20_000
 
 export function decisions(book: OpenBook, runs: RunsOfProject, query: Query): Omit<DecisionsReply, 'at'> {
   const wanted = searchOf(query)
-  const found: Entry[] = []
+  const found: IndexEntry[] = []
   let after = placeIn(query.before)
   let looked = 0
   let isEnd = false
@@ -59,7 +59,7 @@ function searchOf({ agent, run, rule, decision, text, since, until }: Query): Se
   }
 }
 
-const isUndecidedOrNot = ({ decision }: Entry, wanted: DecisionWord | undefined): boolean =>
+const isUndecidedOrNot = ({ decision }: IndexEntry, wanted: DecisionWord | undefined): boolean =>
   wanted !== 'undecided' || decision === null
 
 function placeIn(before: string | undefined): Search['after'] {
@@ -84,7 +84,7 @@ function countsOf(
 }
 
 /** Of one that was allowed: whether its run has called anything since. */
-function wentOn({ index }: OpenBook, { runId: run, atMs }: Entry, isKnown: boolean): Call['next'] {
+function wentOn({ index }: OpenBook, { runId: run, atMs }: IndexEntry, isKnown: boolean): Call['next'] {
   const isOn = isKnown || search(index, { run, sinceMs: atMs + 1, order: 'oldest', limit: 1 }).length > 0
   return isOn
     ? { text: 'went on', at: null, after_ms: null, call_id: null, source: 'later calls of the same run' }
@@ -92,7 +92,7 @@ function wentOn({ index }: OpenBook, { runId: run, atMs }: Entry, isKnown: boole
 }
 
 /** From the calls that came after it in the same run. Of one that was allowed nobody asks. */
-function nextOf(book: OpenBook, entry: Entry): Call['next'] {
+function nextOf(book: OpenBook, entry: IndexEntry): Call['next'] {
   const word = decisionWordOf(entry.decision)
   if (word === 'allowed' || word === 'undecided') return null
   const events = book.lines.eventsOf(entry)

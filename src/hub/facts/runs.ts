@@ -4,10 +4,10 @@ import type { Coordination } from '../../coordination/coordination.ts'
 import { iso } from '../../coordination/moment.ts'
 import { HUB_ROWS_MAX, HUB_TIMELINE_CALLS_AT_ONCE, HUB_TIMELINE_CALLS_MAX } from '../../limits.ts'
 import { objectIn, textIn, numberIn } from '../../runs/index/call-facts.ts'
-import { type Entry, search } from '../../runs/index/search.ts'
+import { type IndexEntry, search } from '../../runs/index/search.ts'
 import { factsOf, type RunFacts } from '../../runs/run-facts.ts'
 import { runFolders } from '../../runs/run-folder.ts'
-import { decisionWord, type DecisionWord, type RunSummary, type Span, type TimelineReply } from '../contract.ts'
+import { decisionWord, type DecisionWord, type RunRow, type TimelineSpan, type TimelineReply } from '../contract.ts'
 import type { OpenBook } from './call-book.ts'
 import { CallSpans } from './call-spans.ts'
 import { decisionWordOf } from './calls.ts'
@@ -27,9 +27,9 @@ export function runsOf(
   runsDir: string,
   runs: RunsOfProject,
   { limit, nowMs, room }: { readonly limit: number; readonly nowMs: number; readonly room: Coordination | undefined },
-): RunSummary[] {
+): RunRow[] {
   const taskOf = tasksBegun(room)
-  const found: RunSummary[] = []
+  const found: RunRow[] = []
   for (const folder of runFolders(runsDir).runs) {
     if (found.length >= limit) break
     if (!runs.has(basename(folder.runDir))) continue
@@ -50,7 +50,7 @@ function summaryOf(
   runDir: string,
   facts: RunFacts,
   more: { waited: Waited; taskOf: TaskOf; decisions?: Record<DecisionWord, number> },
-): RunSummary {
+): RunRow {
   const { calls } = facts
   const start = startIn(runDir)
   const startedAt = facts.started_at ?? facts.changed_at
@@ -100,7 +100,7 @@ function startIn(runDir: string): { readonly task: string | null; readonly mode:
   return { task: textIn(objectIn(run, 'meta'), 'task'), mode: textIn(run, 'mode') }
 }
 
-const tokensOf = ({ cost, started_at: since }: RunFacts): RunSummary['tokens'] =>
+const tokensOf = ({ cost, started_at: since }: RunFacts): RunRow['tokens'] =>
   cost === null ? null : spentOf(costOf(cost), since)
 
 const none = (): Record<DecisionWord, number> =>
@@ -156,8 +156,8 @@ interface WaitSpan {
 
 /** From what the keeper has booked: each start with its end. */
 function waitsOf(book: OpenBook, run: string): WaitSpan[] {
-  const of = (type: string): Entry[] => search(book.index, { run, type, order: 'oldest', limit: HUB_ROWS_MAX })
-  const bodyOf = (entry: Entry): ReturnType<typeof objectIn> => objectIn(book.lines.eventsOf(entry).first, 'wait')
+  const of = (type: string): IndexEntry[] => search(book.index, { run, type, order: 'oldest', limit: HUB_ROWS_MAX })
+  const bodyOf = (entry: IndexEntry): ReturnType<typeof objectIn> => objectIn(book.lines.eventsOf(entry).first, 'wait')
   const ends = new Map(
     of('wait_end').map((entry) => [textIn(bodyOf(entry), 'wait_id'), { entry, body: bodyOf(entry) }]),
   )
@@ -176,8 +176,8 @@ function waitsOf(book: OpenBook, run: string): WaitSpan[] {
 }
 
 /** Waits, and work in between. */
-function stateSpans(waits: readonly WaitSpan[], startMs: number, endMs: number): Span[] {
-  const span = (kind: string, fromMs: number, toMs: number | null, label: string, ref: string): Span => ({
+function stateSpans(waits: readonly WaitSpan[], startMs: number, endMs: number): TimelineSpan[] {
+  const span = (kind: string, fromMs: number, toMs: number | null, label: string, ref: string): TimelineSpan => ({
     lane: 'state',
     track: 'state',
     from: iso(fromMs),
@@ -187,7 +187,7 @@ function stateSpans(waits: readonly WaitSpan[], startMs: number, endMs: number):
     ref,
     count: 1,
   })
-  const spans: Span[] = []
+  const spans: TimelineSpan[] = []
   let atMs = startMs
   for (const { id, fromMs, toMs, text } of waits) {
     if (fromMs > atMs) spans.push(span('working', atMs, fromMs, 'working', ''))
@@ -199,7 +199,7 @@ function stateSpans(waits: readonly WaitSpan[], startMs: number, endMs: number):
 }
 
 interface CallsIn {
-  readonly spans: readonly Span[]
+  readonly spans: readonly TimelineSpan[]
   readonly decisions: Record<DecisionWord, number>
   readonly looked: number
 }
@@ -228,13 +228,13 @@ function callsIn({ index }: OpenBook, run: string, fromMs: number, toMs: number)
   return { spans: marks.spans(), decisions, looked }
 }
 
-function coordinationSpans(room: Coordination, agent: string, startMs: number, endMs: number): Span[] {
+function coordinationSpans(room: Coordination, agent: string, startMs: number, endMs: number): TimelineSpan[] {
   return room.store.read((rows) => {
     const isWithin = (ms: number): boolean => ms >= startMs - 60_000 && ms <= endMs
     const events = rows.events({ agent, last: HUB_ROWS_MAX }).filter(({ wallMs }) => isWithin(wallMs))
     const notes = rowsOf(rows, events)
       .filter(({ kind }) => kind === 'note' || kind === 'incursion' || kind === 'resume')
-      .map((row): Span => ({
+      .map((row): TimelineSpan => ({
         lane: 'note',
         track: 'notes',
         from: row.at,
@@ -247,7 +247,7 @@ function coordinationSpans(room: Coordination, agent: string, startMs: number, e
     const holder = rows.agentById(agent)?.haid
     const claims = (holder === undefined ? [] : rows.claims({ holder }))
       .filter(({ createdMs, endedMs }) => createdMs <= endMs && (endedMs ?? endMs) >= startMs)
-      .map((claim): Span => ({
+      .map((claim): TimelineSpan => ({
         lane: 'claim',
         track: claim.scopes.map(({ raw }) => raw).join(' '),
         from: iso(Math.max(claim.createdMs, startMs)),

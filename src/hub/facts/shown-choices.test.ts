@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Screen } from '../contract.ts'
+import type { Thumbnail } from '../contract.ts'
 import { choicesOn } from './shown-choices.ts'
 
-const screen = (text: string): Screen['lines'] => text.split('\n').map((line) => [[line, 'plain']])
+const screen = (text: string): Thumbnail['lines'] => text.split('\n').map((line) => [[line, 'plain']])
 const labels = (text: string): string[] => choicesOn(screen(text)).map(({ key, label }) => `${key} ${label}`)
 
 test('choices are read as the host has numbered them, in lines, in a row and in a frame', () => {

@@ -1,5 +1,5 @@
 // The choices that a host shows on its screen: `1. Yes` and what follows, as it numbered them. Pure.
-import type { Screen } from '../contract.ts'
+import type { Thumbnail } from '../contract.ts'
 
 export interface ShownChoice {
   /** The key that takes it, there as here. */
@@ -17,7 +17,7 @@ const NUMBERED = new RegExp(
 )
 
 /** The last list on the screen that begins with 1 and has at least two; nothing where there is none. */
-export function choicesOn(lines: Screen['lines']): readonly ShownChoice[] {
+export function choicesOn(lines: Thumbnail['lines']): readonly ShownChoice[] {
   const text = lines.map((line) => line.map(([part]) => part).join('')).join('\n')
   let list: ShownChoice[] = []
   for (const { groups } of text.matchAll(NUMBERED)) {

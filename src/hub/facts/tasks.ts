@@ -4,7 +4,7 @@ import { iso } from '../../coordination/moment.ts'
 import type { Reader, Task } from '../../coordination/store.ts'
 import { readNeeds, type Needs } from '../../dispatch/needs.ts'
 import { isDispatched } from '../../dispatch/parking.ts'
-import type { Candidate, Verdict } from '../../dispatch/routing.ts'
+import type { Candidate, WorkerVerdict } from '../../dispatch/routing.ts'
 import { explainTask, showTask } from '../../dispatch/tasks.ts'
 import { candidates } from '../../dispatch/workers.ts'
 import { DISPATCH_ATTEMPTS_MAX } from '../../limits.ts'
@@ -100,7 +100,7 @@ export function routingOf(room: Coordination, taskId: string): RoutingReply {
 }
 
 function workerOf(
-  { workerId, lacks, score }: Verdict,
+  { workerId, lacks, score }: WorkerVerdict,
   needs: Needs,
   candidate: Candidate | undefined,
   chosen: string | undefined,
@@ -117,7 +117,7 @@ function workerOf(
 type Check = RoutingReply['workers'][number]['checks'][number]
 
 /** The same questions that routing asks, each with what the worker has. */
-function checksOf(lacks: Verdict['lacks'], needs: Needs, { state, profile, active, near }: Candidate): Check[] {
+function checksOf(lacks: WorkerVerdict['lacks'], needs: Needs, { state, profile, active, near }: Candidate): Check[] {
   const check = (name: string, codes: readonly string[], text: string): Check => {
     const lack = lacks.find(({ code }) => codes.includes(code))
     return { name, passes: lack === undefined, text: lack?.text ?? text }

@@ -1,9 +1,9 @@
 // Waits as the page shows and answers them: what the fleet says of each, with the note, the approval or the tools that it is about.
 import type { Coordination } from '../../coordination/coordination.ts'
-import type { Collision, Fleet, FleetAgent, Wait as FleetWait } from '../../spine/fleet/fleet.ts'
+import type { Collision, Fleet, FleetAgent, Wait } from '../../spine/fleet/fleet.ts'
 import { type Choice, choicesOf, hostKeyOf } from '../../spine/fleet/choices.ts'
-import type { Wait, WaitAnswer, WaitKind } from '../contract.ts'
-import { waitKind } from '../contract.ts'
+import type { WaitCard, WaitChoice, WaitCardKind } from '../contract.ts'
+import { waitCardKind } from '../contract.ts'
 import { evidenceOf } from './cards.ts'
 import type { PinShown } from './changed-pins.ts'
 import type { ShownChoice } from './shown-choices.ts'
@@ -18,12 +18,12 @@ export interface AboutWaits {
 }
 
 /** Of these a host shows its own choices. */
-export const hasChoices = ({ kind, evidence }: FleetWait): boolean =>
+export const hasChoices = ({ kind, evidence }: Wait): boolean =>
   evidence.source !== 'task' && (kind === 'permission' || kind === 'question')
 
-export const kindWord = (kind: FleetWait['kind']): WaitKind => waitKind.parse(kind.replace(' ', '_'))
+export const kindWord = (kind: Wait['kind']): WaitCardKind => waitCardKind.parse(kind.replace(' ', '_'))
 
-export function waitCard(wait: FleetWait, fleet: Fleet, about: AboutWaits): Wait {
+export function waitCardOf(wait: Wait, fleet: Fleet, about: AboutWaits): WaitCard {
   const agent = fleet.agents.find(({ agent_id: id }) => id === wait.agent_id)
   const collision = wait.kind === 'collision' ? collisionOf(wait, fleet.collisions) : undefined
   const place = placeOf(wait)
@@ -69,14 +69,14 @@ interface Place {
   readonly task?: string
 }
 
-function placeOf({ id, since, evidence, kind }: FleetWait): Place {
+function placeOf({ id, since, evidence, kind }: Wait): Place {
   if (evidence.source === 'task') return { task: id.slice('task.'.length, -`.${since}`.length) }
   if (evidence.source === 'note') return { note: id }
   if (evidence.source === 'pins') return { server: id.slice('pins.'.length) }
   return evidence.source === 'policy' && kind === 'permission' ? { approval: id } : {}
 }
 
-const collisionOf = ({ id }: FleetWait, collisions: readonly Collision[]): Collision | undefined =>
+const collisionOf = ({ id }: Wait, collisions: readonly Collision[]): Collision | undefined =>
   collisions.find((one) => `collision.${one.id}` === id)
 
 interface Asking {
@@ -87,11 +87,11 @@ interface Asking {
 }
 
 /** The choices that everybody has, in the words of the host and with the names of those who collide. */
-function answersOf(wait: FleetWait, { session, showsPin, collision, about }: Asking): WaitAnswer[] {
+function answersOf(wait: Wait, { session, showsPin, collision, about }: Asking): WaitChoice[] {
   const choices = choicesOf(wait, { hasSession: session !== null, showsPin })
   const shown = session !== null && hasChoices(wait) ? about.choicesOf(session) : []
   if (shown.length === 0) return choices.map((one) => asAnswer(one, collision))
-  const ofHost = shown.map(({ key, label }): WaitAnswer => ({
+  const ofHost = shown.map(({ key, label }): WaitChoice => ({
     answer_id: `key_${key}`,
     label,
     act: 'type',
@@ -108,7 +108,7 @@ function answersOf(wait: FleetWait, { session, showsPin, collision, about }: Ask
 function asAnswer(
   { id, label, act, isFirst, needsText, asksFirst }: Choice,
   collision: Collision | undefined,
-): WaitAnswer {
+): WaitChoice {
   const named = collision === undefined ? undefined : NAMED[act]?.(collision)
   return {
     answer_id: id,
@@ -135,7 +135,7 @@ const NAMED: Partial<
   }),
 }
 
-type Fact = Wait['touches'][number]
+type Fact = WaitCard['touches'][number]
 
 const fact = (label: string, text: string, evidence: string | null = null): Fact => ({ label, text, evidence })
 
@@ -163,7 +163,7 @@ function touchesOf(agent: FleetAgent | undefined, fleet: Fleet, { uncommittedIn 
   ]
 }
 
-function whyOf(wait: FleetWait, agent: FleetAgent | undefined, fleet: Fleet): Fact[] {
+function whyOf(wait: Wait, agent: FleetAgent | undefined, fleet: Fleet): Fact[] {
   const [policy] = fleet.policies
   return [
     fact('Seen by', seenBy(wait)),
@@ -186,7 +186,7 @@ function whyOf(wait: FleetWait, agent: FleetAgent | undefined, fleet: Fleet): Fa
 }
 
 /** That it is a permission stands above it; what it is for is its own words. What we have put together ourselves is a sentence. */
-function titleOf({ kind, asks, evidence: { source } }: FleetWait): string {
+function titleOf({ kind, asks, evidence: { source } }: Wait): string {
   if (kind === 'permission') return asks.replace(/^permission (?:to (?:run|use) ?)?: */i, '')
   return OWN_WORDS.has(source) ? `${asks.slice(0, 1).toUpperCase()}${asks.slice(1)}` : asks
 }
@@ -194,7 +194,7 @@ function titleOf({ kind, asks, evidence: { source } }: FleetWait): string {
 const OWN_WORDS: ReadonlySet<string> = new Set(['claims', 'policy'])
 
 /** Who has seen it, and by what; what is asked stands above already. */
-function seenBy({ evidence: { source, seen }, asks }: FleetWait): string {
+function seenBy({ evidence: { source, seen }, asks }: Wait): string {
   const rest = (seen.endsWith(asks) ? seen.slice(0, -asks.length) : seen).replace(/[\s:,]+$/, '')
   switch (source) {
     case 'claims':

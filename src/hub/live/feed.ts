@@ -4,8 +4,8 @@ import { type Clock, pause } from '../../clock.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { HeimdallError } from '../../errors.ts'
 import { FOLLOW_LOOK_MS, HUB_FEED_ROWS_MAX, HUB_SCREENS_MS } from '../../limits.ts'
-import { callsAfter, callsOf, type Entry as IndexEntry, lastEntry } from '../../runs/index/search.ts'
-import type { Call, Screen } from '../contract.ts'
+import { callsAfter, callsOf, type IndexEntry, lastEntry } from '../../runs/index/search.ts'
+import type { Call, Thumbnail } from '../contract.ts'
 import type { CallBook } from '../facts/call-book.ts'
 import { screenPlaces } from '../facts/cards.ts'
 import { callOf } from '../facts/calls.ts'
@@ -214,7 +214,7 @@ class Feed {
     const { screens, clock, live } = this.#options
     const { signal } = this.#stream
     const lines = this.#wanted.screenLines
-    const told = new Map<string, Screen>()
+    const told = new Map<string, Thumbnail>()
     if (lines === 0) return
     while (!signal.aborted) {
       const fleet = this.#picture?.fleet

@@ -1,13 +1,13 @@
 // The picture of a project at one moment: agents, waits, totals and banners as every screen has them.
 import { HeimdallError } from '../../errors.ts'
 import type { Fleet } from '../../spine/fleet/fleet.ts'
-import type { AgentCard, Banner, Totals, Wait } from '../contract.ts'
+import type { AgentCard, Banner, FleetTotals, WaitCard } from '../contract.ts'
 import { Banners } from '../facts/banners.ts'
 import { cardOf, totalsOf } from '../facts/cards.ts'
 import { changedPin } from '../facts/changed-pins.ts'
 import { choicesOn, type ShownChoice } from '../facts/shown-choices.ts'
 import { Uncommitted } from '../facts/uncommitted.ts'
-import { hasChoices, noteTextIn, waitCard } from '../facts/wait-cards.ts'
+import { hasChoices, noteTextIn, waitCardOf } from '../facts/wait-cards.ts'
 import type { ProjectRoom } from '../project-room.ts'
 import type { Screens } from '../terminals/screens.ts'
 
@@ -18,8 +18,8 @@ export interface Picture {
   readonly at: string
   readonly fleet: Fleet
   readonly agents: readonly AgentCard[]
-  readonly waits: readonly Wait[]
-  readonly totals: Totals
+  readonly waits: readonly WaitCard[]
+  readonly totals: FleetTotals
   readonly banners: readonly Banner[]
 }
 
@@ -61,7 +61,7 @@ export class Pictures {
       at: fleet.at,
       fleet,
       agents,
-      waits: fleet.waits.map((wait) => waitCard(wait, fleet, about)),
+      waits: fleet.waits.map((wait) => waitCardOf(wait, fleet, about)),
       totals: totalsOf(fleet, agents, beside),
       banners: this.#banners.of(room.id, fleet.missing, fleet.at),
     }

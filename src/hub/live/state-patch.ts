@@ -1,5 +1,5 @@
 // What has changed between two pictures, for one who has seen the first. Pure.
-import type { AgentCard, LiveEvents, Wait } from '../contract.ts'
+import type { AgentCard, LiveEvents, WaitCard } from '../contract.ts'
 import type { Picture } from './picture.ts'
 
 type State = LiveEvents['state']
@@ -56,7 +56,7 @@ interface Changes<T> {
   readonly gone: string[]
 }
 
-function changes<T extends AgentCard | Wait>(
+function changes<T extends AgentCard | WaitCard>(
   before: ReadonlyMap<string, string>,
   all: readonly T[],
   idOf: (one: T) => string,

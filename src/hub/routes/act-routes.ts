@@ -11,10 +11,10 @@ import {
   pinRequest,
   taskAnswerRequest,
 } from '../contract.ts'
-import type { Desk } from './api.ts'
+import type { ApiDesk } from './api.ts'
 import { bodyOf } from './body.ts'
 
-export function actRoutes(app: Hono, { shown, picture, person, nowIso }: Desk): void {
+export function actRoutes(app: Hono, { shown, picture, person, nowIso }: ApiDesk): void {
   const done = async (c: Context, act: Promise<ActReply>): Promise<Response> => c.json<ActReply>(await act)
   app.post('/api/waits/:wait/answer', async (c) => {
     const request = await bodyOf(c, answerRequest)

@@ -27,7 +27,7 @@ export interface ApiOptions {
 }
 
 /** What routes have in hand. */
-export interface Desk extends ApiOptions {
+export interface ApiDesk extends ApiOptions {
   readonly nowIso: () => string
   /** The project that a request names. */
   readonly shown: (c: Context) => ShownProject
@@ -37,7 +37,7 @@ export interface Desk extends ApiOptions {
 export function api(options: ApiOptions): Hono {
   const { projects, clock } = options
   const shown = (c: Context): ShownProject => projects.find(c.req.query('project'))
-  const desk: Desk = {
+  const desk: ApiDesk = {
     ...options,
     nowIso: () => new Date(clock.wallMs()).toISOString(),
     shown,

@@ -4,9 +4,9 @@ import { HeimdallError } from '../../errors.ts'
 import type { AgentReply, FleetReply, HubReply, ScreensReply, WaitsReply } from '../contract.ts'
 import { answeredWaits, NOTHING_ANSWERED } from '../facts/answered.ts'
 import { programsIn } from '../facts/programs.ts'
-import type { Desk } from './api.ts'
+import type { ApiDesk } from './api.ts'
 
-export function fleetRoutes(app: Hono, desk: Desk): void {
+export function fleetRoutes(app: Hono, desk: ApiDesk): void {
   const { projects, screens, clock } = desk
   app.get('/api/hub', async (c) => {
     const pictures = await Promise.all(projects.all().map(({ live }) => live.now()))

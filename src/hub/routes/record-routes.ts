@@ -11,17 +11,17 @@ import {
   type ReplayReply,
   replayRequest,
   type RunsReply,
-  type RunSummary,
+  type RunRow,
   type TimelineReply,
 } from '../contract.ts'
 import type { OpenBook } from '../facts/call-book.ts'
 import { decisions, oneCall } from '../facts/decisions.ts'
 import { recordingOf, replayed } from '../facts/recorded-run.ts'
 import { runsOf, timeline } from '../facts/runs.ts'
-import type { Desk } from './api.ts'
+import type { ApiDesk } from './api.ts'
 import { bodyOf, queryOf } from './body.ts'
 
-export function recordRoutes(app: Hono, { shown, nowIso, clock, book }: Desk): void {
+export function recordRoutes(app: Hono, { shown, nowIso, clock, book }: ApiDesk): void {
   app.get('/api/decisions', async (c) => {
     const query = queryOf(c, decisionsQuery)
     const counts = Object.fromEntries(decisionWord.options.map((word) => [word, 0])) as DecisionsReply['counts']
@@ -39,7 +39,7 @@ export function recordRoutes(app: Hono, { shown, nowIso, clock, book }: Desk): v
     const limit = Math.min(Math.max(Number(c.req.query('limit')) || 100, 1), 1_000)
     const { room, runs } = shown(c)
     const runsDir = runsDirOf(room.fleetOptions.env)
-    const list = (open: OpenBook, store: Coordination | undefined): RunSummary[] =>
+    const list = (open: OpenBook, store: Coordination | undefined): RunRow[] =>
       runsOf(open, runsDir, runs, { limit, nowMs: clock.wallMs(), room: store })
     const told = await book.ask(
       (open) =>

@@ -24,9 +24,9 @@ import { changesOf } from '../facts/changes.ts'
 import { agentHits, callHits, noteHits, pathHits, taskHits, wordsOf } from '../facts/search.ts'
 import { routingOf, tasksNow } from '../facts/tasks.ts'
 import { taskSessions, tokensNow } from '../facts/work.ts'
-import type { Desk } from './api.ts'
+import type { ApiDesk } from './api.ts'
 
-export function workRoutes(app: Hono, desk: Desk): void {
+export function workRoutes(app: Hono, desk: ApiDesk): void {
   const { shown, picture, nowIso, clock, book } = desk
   const read = <T>(c: Context, act: (room: Coordination) => T, otherwise: T): T =>
     shown(c).room.read(act, () => otherwise)

@@ -1,12 +1,12 @@
 // The last lines of a screen as runs of one tone, from the cells of a headless terminal: a thumbnail is text, never bytes of a program.
 import type { IBufferCell, Terminal } from '@xterm/headless'
-import type { Screen } from '../contract.ts'
+import type { Thumbnail } from '../contract.ts'
 
-type Line = Screen['lines'][number]
+type Line = Thumbnail['lines'][number]
 type Tone = Line[number][1]
 
 /** The last `count` lines down to the last one that has something on it. */
-export function linesOf(terminal: Terminal, count: number): Screen['lines'] {
+export function linesOf(terminal: Terminal, count: number): Thumbnail['lines'] {
   const buffer = terminal.buffer.active
   const rows: Line[] = []
   const cell = buffer.getNullCell()

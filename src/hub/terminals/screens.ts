@@ -6,7 +6,7 @@ import { HeimdallError } from '../../errors.ts'
 import { HUB_SCREENS_AT_ONCE } from '../../limits.ts'
 import { readKept } from '../../sessions/kept-output.ts'
 import { sessionPaths } from '../../wire/session-paths.ts'
-import type { Screen } from '../contract.ts'
+import type { Thumbnail } from '../contract.ts'
 import { linesOf } from './screen-lines.ts'
 
 export interface SessionPlace {
@@ -19,7 +19,7 @@ export interface SessionPlace {
 interface Drawn {
   /** How far the session had written: the same number is the same screen. */
   readonly offset: number
-  readonly screen: Screen
+  readonly screen: Thumbnail
 }
 
 /** Thumbnails and what is asked are of different lengths, and drawn apart. */
@@ -38,8 +38,8 @@ export class Screens {
   }
 
   /** Those of all that can be drawn, in the order asked for. */
-  async of(sessions: readonly SessionPlace[], lines: number): Promise<Screen[]> {
-    const found = new Map<string, Screen>()
+  async of(sessions: readonly SessionPlace[], lines: number): Promise<Thumbnail[]> {
+    const found = new Map<string, Thumbnail>()
     const left = [...sessions]
     const drawNext = async (): Promise<void> => {
       for (let session = left.shift(); session !== undefined && !this.#isOver; session = left.shift()) {
@@ -66,7 +66,7 @@ export class Screens {
     )
   }
 
-  async #look(session: SessionPlace, lines: number): Promise<Screen | undefined> {
+  async #look(session: SessionPlace, lines: number): Promise<Thumbnail | undefined> {
     const known = this.#drawn.get(keyOf(session, lines))
     if (session.isOver === true) return known?.screen ?? (await this.#lastOf(session, lines))
     const { socket } = sessionPaths(session.dir, session.id)
@@ -84,7 +84,7 @@ export class Screens {
     }
   }
 
-  #keep(key: string, offset: number, screen: Screen): Screen {
+  #keep(key: string, offset: number, screen: Thumbnail): Thumbnail {
     this.#drawn.set(key, { offset, screen })
     return screen
   }
@@ -97,7 +97,7 @@ export class Screens {
     return opening
   }
 
-  async #draw({ id, dir }: SessionPlace, lines: number): Promise<Screen> {
+  async #draw({ id, dir }: SessionPlace, lines: number): Promise<Thumbnail> {
     const connection = await openConnection(sessionPaths(dir, id).socket, { clock: this.#clock })
     try {
       const { parts, ...drawn } = await snapshotOf(connection)
@@ -108,7 +108,7 @@ export class Screens {
   }
 
   /** Of a session that has ended, what was kept. */
-  async #lastOf({ id, dir }: SessionPlace, lines: number): Promise<Screen | undefined> {
+  async #lastOf({ id, dir }: SessionPlace, lines: number): Promise<Thumbnail | undefined> {
     const kept = readKept(dir, id)
     if (kept === undefined) return undefined
     const { size, screen, bytes } = kept
@@ -124,7 +124,7 @@ export class Screens {
     size: { readonly cols: number; readonly rows: number },
     parts: readonly Buffer[],
     how: { readonly lines: number; readonly isWhole: boolean },
-  ): Promise<Screen> {
+  ): Promise<Thumbnail> {
     const terminal = createTerminal({ ...size, scrollback: 0 })
     try {
       for (const part of parts) await new Promise<void>((resolve) => terminal.write(part, resolve))

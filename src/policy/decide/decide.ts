@@ -2,7 +2,7 @@
 import { addTime } from './cells.ts'
 import { forCall } from './decisions.ts'
 import { isInHours } from '../match/hours.ts'
-import { type Outcome, endOf, isOverLimit, trippedDecision, writesOf } from './meters.ts'
+import { type CallFate, endOf, isOverLimit, trippedDecision, writesOf } from './meters.ts'
 import type { Plan, Step } from './plan.ts'
 import { Readings } from './readings.ts'
 import type { CallEnd, CallFacts, CallResult, CellWrite, Counters, Decision, Locations, Verdict } from '../types.ts'
@@ -92,7 +92,7 @@ function saidOf({ decision, onAnswer, rule }: Step, { approvals }: CallFacts): D
   return onAnswer === null || answer === undefined ? decision : onAnswer[answer]
 }
 
-function outcomeOf({ action, ask, enforced }: Decision, isByMeter: boolean): Outcome {
+function outcomeOf({ action, ask, enforced }: Decision, isByMeter: boolean): CallFate {
   if (action === 'ALLOW') return 'allowed'
   if (ask !== undefined && enforced) return 'asked'
   return isByMeter ? 'refused' : 'denied'

@@ -107,10 +107,10 @@ export function trippedDecision({ rule, decision, key }: Step, counters: Counter
 }
 
 /** What became of the call: every accumulator counts `allowed` ones, dedupe only those; `refused` spends nothing, and of one that is `asked` about nothing is counted at all. */
-export type Outcome = 'allowed' | 'denied' | 'refused' | 'asked'
+export type CallFate = 'allowed' | 'denied' | 'refused' | 'asked'
 
 /** Of what an allowed call would write, what this one does. Breakers see every attempt. */
-export function writesOf(writes: readonly CellWrite[], outcome: Outcome): readonly CellWrite[] {
+export function writesOf(writes: readonly CellWrite[], outcome: CallFate): readonly CellWrite[] {
   if (outcome === 'allowed') return writes
   if (outcome === 'asked') return []
   return writes.filter(({ key }) => (outcome === 'denied' ? !isDedupe(key) : isRepeats(key)))

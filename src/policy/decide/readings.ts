@@ -1,5 +1,5 @@
 // What accumulators had counted before a call, and after it: noted as bare numbers, and put into words when somebody asks.
-import type { Outcome } from './meters.ts'
+import type { CallFate } from './meters.ts'
 import type { Counted } from '../types.ts'
 
 const NOTED = 3
@@ -8,14 +8,14 @@ const NOTED = 3
 export class Readings {
   /** What is counted, and the numbers before and after, one behind the other. */
   readonly #noted: (Counted | number)[] = []
-  #outcome: Outcome = 'allowed'
+  #outcome: CallFate = 'allowed'
 
   put(counted: Counted, before: number, after: number): void {
     this.#noted.push(counted, before, after)
   }
 
   /** What became of the call: where it does not count, all is as it was before. */
-  settle(outcome: Outcome): this {
+  settle(outcome: CallFate): this {
     this.#outcome = outcome
     return this
   }

@@ -1,7 +1,7 @@
 // One thing that differs between two policies, and how grave it is.
 import type { Severity } from '../types.ts'
 
-export interface Change {
+export interface PolicyChange {
   /** `critical`: something that was refused, limited or governed may pass now. `warn`: agents, or people, will notice. `info`: the rest. */
   readonly severity: Severity
   readonly what: 'mode' | 'defaults' | 'selectors' | 'trust_annotations' | 'rule' | 'policy'

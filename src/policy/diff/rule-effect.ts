@@ -1,8 +1,8 @@
 // What a rule does, before and after: actions and limits, each looser or stricter.
 import type { Rule } from '../types.ts'
-import type { Change } from './change.ts'
+import type { PolicyChange } from './change.ts'
 
-type Part = Pick<Change, 'severity' | 'reason'>
+type Part = Pick<PolicyChange, 'severity' | 'reason'>
 
 /** From mildest to hardest. */
 const ACTIONS: readonly string[] = ['ALLOW', 'ASK', 'THROTTLE', 'REJECT_WITH_HINT', 'BLOCK', 'TERMINATE_RUN']

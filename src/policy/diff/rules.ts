@@ -2,10 +2,10 @@
 import { canonicalJson } from '../../canonical/canonical.ts'
 import { covers } from '../bundle/covers.ts'
 import type { Rule, Snapshot } from '../types.ts'
-import type { Change } from './change.ts'
+import type { PolicyChange } from './change.ts'
 import { effectChanges } from './rule-effect.ts'
 
-export function ruleChanges(before: Snapshot, after: Snapshot): Change[] {
+export function ruleChanges(before: Snapshot, after: Snapshot): PolicyChange[] {
   const was = new Map(before.rules.map((rule) => [rule.rule_id, rule]))
   const is = new Map(after.rules.map((rule) => [rule.rule_id, rule]))
   return [
@@ -23,7 +23,7 @@ function isLoosening(rest: readonly Rule[], { defaults }: Snapshot): boolean {
   return defaults.decision_on_no_match === 'BLOCK' || rest.some(({ kind, enabled }) => enabled && kind === 'deny')
 }
 
-function added(rule: Rule, rest: readonly Rule[], after: Snapshot): Change {
+function added(rule: Rule, rest: readonly Rule[], after: Snapshot): PolicyChange {
   const change = { what: 'rule', change: 'added', rule_id: rule.rule_id } as const
   if (!rule.enabled) return { ...change, severity: 'info', reason: `a new ${rule.kind} rule, which is disabled` }
   switch (rule.kind) {
@@ -52,7 +52,7 @@ function added(rule: Rule, rest: readonly Rule[], after: Snapshot): Change {
   }
 }
 
-function removed(rule: Rule, before: Snapshot, after: Snapshot): Change {
+function removed(rule: Rule, before: Snapshot, after: Snapshot): PolicyChange {
   const change = { what: 'rule', change: 'removed', rule_id: rule.rule_id } as const
   if (!rule.enabled) return { ...change, severity: 'info', reason: `a ${rule.kind} rule that was disabled is gone` }
   switch (rule.kind) {
@@ -96,7 +96,7 @@ function isClassUsed(
   )
 }
 
-function changed(old: Rule, rule: Rule, place: number, before: Snapshot, after: Snapshot): Change[] {
+function changed(old: Rule, rule: Rule, place: number, before: Snapshot, after: Snapshot): PolicyChange[] {
   if (canonicalJson(old) === canonicalJson(rule)) return []
   if (old.enabled !== rule.enabled) {
     const whole = rule.enabled
@@ -116,7 +116,7 @@ function changed(old: Rule, rule: Rule, place: number, before: Snapshot, after: 
 }
 
 /** An allow that names more lets more pass; whatever else names less refuses less. */
-function matchChanges(old: Rule, rule: Rule): Pick<Change, 'severity' | 'reason'>[] {
+function matchChanges(old: Rule, rule: Rule): Pick<PolicyChange, 'severity' | 'reason'>[] {
   if (canonicalJson(old.match) === canonicalJson(rule.match)) return []
   const isWider = covers(rule.match, old.match)
   const isNarrower = covers(old.match, rule.match)
@@ -131,13 +131,13 @@ function matchChanges(old: Rule, rule: Rule): Pick<Change, 'severity' | 'reason'
 }
 
 /** Only allow against deny matters: among rules of one kind the order says who is named, not what happens. */
-function moves({ rules: before }: Snapshot, { rules: after }: Snapshot): Change[] {
+function moves({ rules: before }: Snapshot, { rules: after }: Snapshot): PolicyChange[] {
   const isDecisive = ({ kind, enabled }: Rule): boolean => enabled && (kind === 'allow' || kind === 'deny')
   const places = new Map(before.filter(isDecisive).map((rule, i) => [rule.rule_id, { i, kind: rule.kind }]))
   const kept = after.filter((rule) => isDecisive(rule) && places.get(rule.rule_id)?.kind === rule.kind)
   const placeOf = ({ rule_id }: Rule): number => places.get(rule_id)?.i ?? 0
   const change = { what: 'rule', change: 'moved' } as const
-  return kept.flatMap((rule, i): Change[] => {
+  return kept.flatMap((rule, i): PolicyChange[] => {
     if (rule.kind !== 'allow') return []
     const over = kept.slice(i + 1).filter((one) => one.kind === 'deny' && placeOf(one) < placeOf(rule))
     const under = kept.slice(0, i).filter((one) => one.kind === 'deny' && placeOf(one) > placeOf(rule))

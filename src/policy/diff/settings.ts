@@ -1,8 +1,8 @@
 // Differences outside the rules: mode, defaults, whom the policy is for, which servers are believed.
 import type { Defaults, Mode, Selectors, Snapshot } from '../types.ts'
-import type { Change } from './change.ts'
+import type { PolicyChange } from './change.ts'
 
-export function settingChanges(before: Snapshot, after: Snapshot): Change[] {
+export function settingChanges(before: Snapshot, after: Snapshot): PolicyChange[] {
   return [
     ...modeChange(before.mode, after.mode),
     ...defaultChanges(before.defaults, after.defaults),
@@ -12,7 +12,7 @@ export function settingChanges(before: Snapshot, after: Snapshot): Change[] {
   ]
 }
 
-function modeChange(before: Mode, after: Mode): Change[] {
+function modeChange(before: Mode, after: Mode): PolicyChange[] {
   if (before === after) return []
   const change = { what: 'mode', change: 'changed', rule_id: null } as const
   const from = `mode goes from ${before} to ${after}`
@@ -24,9 +24,9 @@ function modeChange(before: Mode, after: Mode): Change[] {
     : [{ ...change, severity: 'warn', reason: `${from}: a call is refused when its decision cannot be written down` }]
 }
 
-function defaultChanges(before: Defaults, after: Defaults): Change[] {
-  const changes: Change[] = []
-  const put = (severity: Change['severity'], reason: string): void => {
+function defaultChanges(before: Defaults, after: Defaults): PolicyChange[] {
+  const changes: PolicyChange[] = []
+  const put = (severity: PolicyChange['severity'], reason: string): void => {
     changes.push({ severity, what: 'defaults', change: 'changed', rule_id: null, reason })
   }
   if (before.decision_on_no_match !== after.decision_on_no_match) {
@@ -55,10 +55,10 @@ function namesOf({ workload, ...rest }: Selectors): Named {
 }
 
 /** A run that a policy no longer names is not governed by it at all. */
-function selectorChanges(before: Selectors, after: Selectors): Change[] {
+function selectorChanges(before: Selectors, after: Selectors): PolicyChange[] {
   const was = namesOf(before)
   const is = namesOf(after)
-  return [...new Set([...Object.keys(was), ...Object.keys(is)])].flatMap((name): Change[] => {
+  return [...new Set([...Object.keys(was), ...Object.keys(is)])].flatMap((name): PolicyChange[] => {
     const old = was[name]
     const now = is[name]
     const lost = now === undefined ? [] : old === undefined ? ['all others'] : old.filter((one) => !now.includes(one))
@@ -87,7 +87,7 @@ function selectorChanges(before: Selectors, after: Selectors): Change[] {
   })
 }
 
-function trustChanges(before: readonly string[], after: readonly string[]): Change[] {
+function trustChanges(before: readonly string[], after: readonly string[]): PolicyChange[] {
   const change = { what: 'trust_annotations', rule_id: null } as const
   return [
     ...after
@@ -111,7 +111,7 @@ function trustChanges(before: readonly string[], after: readonly string[]): Chan
 
 const WORDS = ['policy_id', 'version', 'description', 'owner', 'created_at'] as const
 
-function wordChanges(before: Snapshot, after: Snapshot): Change[] {
+function wordChanges(before: Snapshot, after: Snapshot): PolicyChange[] {
   const changed = WORDS.filter((name) => before[name] !== after[name])
   if (changed.length === 0) return []
   const reason = `${changed.join(', ')} ${changed.length === 1 ? 'differs' : 'differ'}, which decides nothing`

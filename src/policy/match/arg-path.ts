@@ -47,7 +47,7 @@ export function newLooks(): Looks {
 }
 
 /** What a look finds out, from what is sure to what is not. */
-export type Found = boolean | 'ambiguous' | 'unknown'
+export type ArgFound = boolean | 'ambiguous' | 'unknown'
 
 /** Whether some value at the path passes. A member whose name only resembles the one that is asked for makes it ambiguous. */
 export function someAt(
@@ -55,14 +55,14 @@ export function someAt(
   segments: readonly Segment[],
   from: number,
   looks: Looks,
-  test: (value: unknown) => Found,
-): Found {
+  test: (value: unknown) => ArgFound,
+): ArgFound {
   const segment = segments[from]
   looks.left -= 1
   if (looks.left < 0) return 'unknown'
   if (segment === undefined) return test(value)
   if (typeof value !== 'object' || value === null) return false
-  const next = (inner: unknown): Found => someAt(inner, segments, from + 1, looks, test)
+  const next = (inner: unknown): ArgFound => someAt(inner, segments, from + 1, looks, test)
   if (segment.kind === 'items') return Array.isArray(value) ? anyOf(value, next) : false
   if (segment.kind === 'item')
     return Array.isArray(value) && segment.index < value.length ? next(value[segment.index]) : false
@@ -73,8 +73,8 @@ export function someAt(
 }
 
 /** True where one is; else what is least sure. */
-export function anyOf<T>(items: readonly T[], test: (item: T) => Found): Found {
-  let found: Found = false
+export function anyOf<T>(items: readonly T[], test: (item: T) => ArgFound): ArgFound {
+  let found: ArgFound = false
   for (const item of items) {
     const one = test(item)
     if (one === true) return true

@@ -1,5 +1,5 @@
 // Predicates over a call's arguments: own keys only, so that `__proto__` and `constructor` are keys like any other.
-import { type Found, newLooks, parseArgPath, type Segment, someAt } from './arg-path.ts'
+import { type ArgFound, newLooks, parseArgPath, type Segment, someAt } from './arg-path.ts'
 import { likeness } from '../bundle/likeness.ts'
 import { compileWithin } from './locations.ts'
 import { pathTextsOf } from './path-texts.ts'
@@ -9,7 +9,7 @@ import { compileText, compileValue } from './value-test.ts'
 
 type Args = Readonly<Record<string, unknown>>
 type Predicate = (args: Args) => boolean
-type Look = (args: Args, locations: Locations) => Found
+type Look = (args: Args, locations: Locations) => ArgFound
 
 /** `ambiguous`: a key is there that some reader takes for one the rule looks at, and others do not. `unknown`: there is more than anybody looks at. */
 export interface ArgsTest {
@@ -35,7 +35,7 @@ export function compileArgs(match: ArgsMatch): ArgsTest {
     holds(args, locations) {
       if (isMisled(args)) return 'ambiguous'
       if (!isPlain(args)) return false
-      let found: Found = true
+      let found: ArgFound = true
       for (const look of looks) {
         const one = look(args, locations)
         if (one === false) return false

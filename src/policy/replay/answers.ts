@@ -9,7 +9,7 @@ interface Standing extends RecordedAnswer {
   readonly question: RecordedQuestion
 }
 
-export class Answers {
+export class RecordedAnswers {
   readonly #policyHash: string
   readonly #questions = new Map<string, RecordedQuestion>()
   /** By rule: what it was when it last asked. A rule that is edited asks anew. */

@@ -5,7 +5,7 @@ import { HeimdallError } from '../../errors.ts'
 import { writtenLocations } from '../match/locations.ts'
 import { CALL_METHOD, openPolicy, type Plan, type Policy, type Step } from '../decide/plan.ts'
 import type { CallFacts, Decision, Snapshot, Subject } from '../types.ts'
-import { Answers } from './answers.ts'
+import { RecordedAnswers } from './answers.ts'
 import {
   isOfTheShim,
   type RecordedAnswer,
@@ -33,7 +33,7 @@ export class RunReplay {
   readonly #snapshot: Snapshot
   readonly #known: Known
   readonly #worlds = new Worlds()
-  readonly #answers: Answers
+  readonly #answers: RecordedAnswers
   readonly #policies = new Map<string, Policy>()
   readonly #open = new Map<string, Ends>()
   #terminated: Decision | null = null
@@ -45,7 +45,7 @@ export class RunReplay {
   constructor(snapshot: Snapshot, known: Known) {
     this.#snapshot = snapshot
     this.#known = known
-    this.#answers = new Answers(snapshot.policy_hash)
+    this.#answers = new RecordedAnswers(snapshot.policy_hash)
   }
 
   ask(question: RecordedQuestion): void {

@@ -1,8 +1,8 @@
 // All that the record says of one call, in one flat object; null for what it does not say.
 import type { EntryEvents, EventObject } from './entry-lines.ts'
-import type { Entry } from './search.ts'
+import type { IndexEntry } from './search.ts'
 
-export interface CallFacts {
+export interface IndexedCall {
   readonly ts: string
   readonly run_id: string
   readonly agent_id: string | null
@@ -29,7 +29,7 @@ export interface CallFacts {
   readonly error: EventObject | null
 }
 
-export function callFacts(entry: Entry, { first, decision, end }: EntryEvents): CallFacts {
+export function callFacts(entry: IndexEntry, { first, decision, end }: EntryEvents): IndexedCall {
   const call = objectIn(first, 'call') ?? objectIn(decision, 'call') ?? objectIn(end, 'call')
   const decided = objectIn(decision, 'decision')
   const before = objectIn(objectIn(first, 'call'), 'preview')

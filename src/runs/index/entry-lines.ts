@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import { isErrno } from '../../errors.ts'
 import { parseObject } from '../run-books.ts'
-import type { Entry, Place } from './search.ts'
+import type { IndexEntry, RecordPlace } from './search.ts'
 
 /** An event as it stands in the record. */
 export type EventObject = Readonly<Record<string, unknown>>
@@ -23,7 +23,7 @@ export class EntryLines {
     this.#pathOf = pathOf
   }
 
-  eventsOf(entry: Entry): EntryEvents {
+  eventsOf(entry: IndexEntry): EntryEvents {
     return {
       first: this.#event(entry, entry.first),
       decision: this.#event(entry, entry.decided),
@@ -32,7 +32,7 @@ export class EntryLines {
   }
 
   /** In the order in which they were written. */
-  linesOf(entry: Entry): string[] {
+  linesOf(entry: IndexEntry): string[] {
     return [entry.first, entry.decided, entry.ended].flatMap((place) => this.#line(entry, place) ?? [])
   }
 
@@ -41,12 +41,12 @@ export class EntryLines {
     this.#open = undefined
   }
 
-  #event(entry: Entry, place: Place | null): EventObject | undefined {
+  #event(entry: IndexEntry, place: RecordPlace | null): EventObject | undefined {
     const line = this.#line(entry, place)
     return line === undefined ? undefined : (parseObject(line) as EventObject | undefined)
   }
 
-  #line({ record, runId }: Entry, place: Place | null): string | undefined {
+  #line({ record, runId }: IndexEntry, place: RecordPlace | null): string | undefined {
     const fd = place === null ? undefined : this.#fdOf(record)
     if (place === null || fd === undefined) return undefined
     const bytes = Buffer.alloc(place.bytes)

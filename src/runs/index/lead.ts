@@ -25,7 +25,7 @@ const COMMON_IDS: Readonly<Partial<Record<Named, number>>> = {
 }
 
 /** What an entry must have: one of these numbers in each of the columns. */
-export type Wanted = ReadonlyMap<Named, readonly number[]>
+export type WantedIds = ReadonlyMap<Named, readonly number[]>
 
 interface Option {
   readonly index: string
@@ -39,7 +39,7 @@ export interface Terms {
   readonly values: readonly (string | number)[]
 }
 
-export function termsOf(wanted: Wanted, columns: Iterable<Named> = wanted.keys()): Terms {
+export function termsOf(wanted: WantedIds, columns: Iterable<Named> = wanted.keys()): Terms {
   const terms: string[] = []
   const values: (string | number)[] = []
   for (const column of columns) {
@@ -53,7 +53,7 @@ export function termsOf(wanted: Wanted, columns: Iterable<Named> = wanted.keys()
 }
 
 /** The index to read; nothing where no name is given, so that SQLite reads by time. */
-export function leadOf(index: RunIndex, wanted: Wanted, time: Terms): string | undefined {
+export function leadOf(index: RunIndex, wanted: WantedIds, time: Terms): string | undefined {
   const options = optionsOf(wanted)
   const [only] = options
   if (only === undefined) return undefined
@@ -66,7 +66,7 @@ export function leadOf(index: RunIndex, wanted: Wanted, time: Terms): string | u
 }
 
 /** Of one run together with what few entries have, then each alone. */
-function optionsOf(wanted: Wanted): Option[] {
+function optionsOf(wanted: WantedIds): Option[] {
   const named = LED_BY.filter((column) => wanted.has(column) && !hasCommon(column, wanted.get(column) ?? []))
   const isOne = (column: Named): boolean => wanted.get(column)?.length === 1
   const pairs = named
@@ -89,7 +89,7 @@ function optionsOf(wanted: Wanted): Option[] {
 }
 
 /** No further than it matters: each costs a step in the index. */
-function countOf(index: RunIndex, wanted: Wanted, option: Option, time: Terms): number {
+function countOf(index: RunIndex, wanted: WantedIds, option: Option, time: Terms): number {
   const { terms, values } = termsOf(wanted, option.columns)
   const where = [...terms, ...time.terms].join(' AND ')
   const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM entries e INDEXED BY ${option.index} WHERE ${where} LIMIT ${INDEX_COUNTED_MAX})`

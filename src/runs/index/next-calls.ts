@@ -2,12 +2,12 @@
 import { canonicalHash } from '../../canonical/canonical.ts'
 import { HeimdallError } from '../../errors.ts'
 import { CALLS_AFTER } from '../../limits.ts'
-import { type CallFacts, callFacts, objectIn } from './call-facts.ts'
+import { type IndexedCall, callFacts, objectIn } from './call-facts.ts'
 import type { EntryLines, EventObject } from './entry-lines.ts'
 import type { RunIndex } from './run-index.ts'
-import { type Entry, search } from './search.ts'
+import { type IndexEntry, search } from './search.ts'
 
-export interface NextCall extends CallFacts {
+export interface NextCall extends IndexedCall {
   readonly follows: 'took_suggestion' | 'same_arguments' | 'same_tool' | 'other_tool'
 }
 
@@ -20,8 +20,8 @@ export const FOLLOWS: Readonly<Record<NextCall['follows'], string>> = {
 
 export function nextCalls(
   { index, lines }: { readonly index: RunIndex; readonly lines: EntryLines },
-  entry: Entry,
-  call: CallFacts,
+  entry: IndexEntry,
+  call: IndexedCall,
   decision: EventObject | undefined,
   limit = CALLS_AFTER,
 ): NextCall[] {
@@ -45,7 +45,7 @@ function hashOf(suggested: EventObject): string | null {
   }
 }
 
-function followsBy(call: CallFacts, next: CallFacts, suggestedHash: string | null): NextCall['follows'] {
+function followsBy(call: IndexedCall, next: IndexedCall, suggestedHash: string | null): NextCall['follows'] {
   if (next.server_name !== call.server_name || next.tool_name !== call.tool_name) return 'other_tool'
   if (next.args_hash !== null && next.args_hash === suggestedHash) return 'took_suggestion'
   return next.args_hash === call.args_hash ? 'same_arguments' : 'same_tool'

@@ -3,7 +3,7 @@ import { SEARCH_WALK_FIRST, SEARCH_WALK_MAX } from '../../limits.ts'
 import { leadOf, type Named, type Terms, termsOf } from './lead.ts'
 import type { RunIndex } from './run-index.ts'
 import { CALL_TYPE } from './schema.ts'
-import { type Span, Texts } from './texts.ts'
+import { type IdRange, Texts } from './texts.ts'
 
 /** All that is given must hold. Names may be patterns with `*`, `?` and `[…]`. */
 export interface Search {
@@ -26,16 +26,16 @@ export interface Search {
   /** Nothing for all. */
   readonly limit?: number | undefined
   /** Behind this one, in the order asked for. */
-  readonly after?: Pick<Entry, 'id' | 'atMs'> | undefined
+  readonly after?: Pick<IndexEntry, 'id' | 'atMs'> | undefined
 }
 
-export interface Place {
+export interface RecordPlace {
   readonly at: number
   readonly bytes: number
 }
 
 /** A call, or an event that belongs to none. */
-export interface Entry {
+export interface IndexEntry {
   readonly id: number
   readonly runId: string
   /** Where its record is: the name of the run's folder. */
@@ -52,9 +52,9 @@ export interface Entry {
   readonly status: string | null
   readonly latencyMs: number | null
   /** Where its events stand; of another event than a call only the first. */
-  readonly first: Place | null
-  readonly decided: Place | null
-  readonly ended: Place | null
+  readonly first: RecordPlace | null
+  readonly decided: RecordPlace | null
+  readonly ended: RecordPlace | null
 }
 
 type Row = Readonly<Record<string, number | null>> & {
@@ -65,7 +65,7 @@ type Row = Readonly<Record<string, number | null>> & {
 
 const NAMES = ['agent', 'server', 'tool', 'decision', 'rule', 'reason', 'status'] as const
 
-export function search(index: RunIndex, wanted: Search): Entry[] {
+export function search(index: RunIndex, wanted: Search): IndexEntry[] {
   const query = queryOf(index, wanted)
   if (query === undefined) return []
   const texts = wanted.text === undefined ? undefined : new Texts(index, wanted.text)
@@ -77,9 +77,9 @@ export function search(index: RunIndex, wanted: Search): Entry[] {
 }
 
 /** In the order asked for, until there are enough that have the words. They are in many entries, so that is soon. */
-function walk(index: RunIndex, query: Query, wanted: Search, texts: Texts): Entry[] {
+function walk(index: RunIndex, query: Query, wanted: Search, texts: Texts): IndexEntry[] {
   const limit = wanted.limit ?? Infinity
-  const found: Entry[] = []
+  const found: IndexEntry[] = []
   let { after } = wanted
   for (let size = SEARCH_WALK_FIRST; found.length < limit; size = Math.min(2 * size, SEARCH_WALK_MAX)) {
     const some = ask(index, query, { ...wanted, after }, size)
@@ -92,12 +92,12 @@ function walk(index: RunIndex, query: Query, wanted: Search, texts: Texts): Entr
 }
 
 /** Calls with a higher number than this one, in the order in which they came into the index. */
-export function callsAfter(index: RunIndex, id: number, limit: number): Entry[] {
+export function callsAfter(index: RunIndex, id: number, limit: number): IndexEntry[] {
   return byNumber(index, 'e.id > ?', id, limit)
 }
 
 /** Those of the numbers that are calls. */
-export function callsOf(index: RunIndex, ids: readonly number[]): Entry[] {
+export function callsOf(index: RunIndex, ids: readonly number[]): IndexEntry[] {
   return byNumber(index, 'e.id IN (SELECT value FROM json_each(?))', JSON.stringify(ids), ids.length)
 }
 
@@ -106,7 +106,7 @@ export function lastEntry(index: RunIndex): number {
   return (index.db.prepare('SELECT max(id) AS id FROM entries').get() as { id: number | null }).id ?? 0
 }
 
-function byNumber(index: RunIndex, term: string, value: string | number, limit: number): Entry[] {
+function byNumber(index: RunIndex, term: string, value: string | number, limit: number): IndexEntry[] {
   const sql = `SELECT e.*, r.run_id, c.name FROM entries e CROSS JOIN runs r ON r.id = e.run CROSS JOIN records c ON c.id = r.record
     WHERE ${term} AND e.type = ${CALL_TYPE.id} ORDER BY e.id LIMIT ?`
   return (index.db.prepare(sql).all(value, limit) as Row[]).map((row) => entryOf(index, row))
@@ -128,7 +128,7 @@ interface Query extends Terms {
   /** Which index to read, in the words of SQLite; nothing where that is its own choice. */
   readonly lead: string
   /** Where the entries of the wanted runs are. */
-  readonly span: Span | undefined
+  readonly span: IdRange | undefined
 }
 
 /** Nothing when a name was never seen: then nothing has it. */
@@ -175,7 +175,7 @@ function queryAmong({ terms, values, span }: Query, ids: readonly number[]): Que
   }
 }
 
-function ask(index: RunIndex, query: Query, wanted: Search, limit: number): Entry[] {
+function ask(index: RunIndex, query: Query, wanted: Search, limit: number): IndexEntry[] {
   const { sql, values } = sqlOf(query, wanted, limit)
   return (index.db.prepare(sql).all(...values) as Row[]).map((row) => entryOf(index, row))
 }
@@ -203,11 +203,11 @@ function wordsNamed(index: RunIndex, text: string): readonly number[] {
   return id === undefined ? [] : [id]
 }
 
-function runsNamed(index: RunIndex, text: string): { readonly ids: readonly number[]; readonly span: Span } {
+function runsNamed(index: RunIndex, text: string): { readonly ids: readonly number[]; readonly span: IdRange } {
   const sql = `SELECT id, first_entry AS first, last_entry AS last FROM runs WHERE run_id = ?${isPattern(text) ? ' OR run_id GLOB ?' : ''}`
   const rows = index.db.prepare(sql).all(...(isPattern(text) ? [text, text] : [text])) as ({
     id: number
-  } & Partial<Span>)[]
+  } & Partial<IdRange>)[]
   const span = rows.reduce(
     ({ first, last }, row) => ({ first: Math.min(first, row.first ?? first), last: Math.max(last, row.last ?? last) }),
     { first: Infinity, last: 0 },
@@ -215,7 +215,7 @@ function runsNamed(index: RunIndex, text: string): { readonly ids: readonly numb
   return { ids: rows.map(({ id }) => id), span }
 }
 
-function entryOf(index: RunIndex, row: Row): Entry {
+function entryOf(index: RunIndex, row: Row): IndexEntry {
   const text = (column: string): string | null => index.words.textOf(row[column] ?? null)
   return {
     id: row['id'] as number,
@@ -238,6 +238,6 @@ function entryOf(index: RunIndex, row: Row): Entry {
   }
 }
 
-function placeOf(at: number | null | undefined, bytes: number | null | undefined): Place | null {
+function placeOf(at: number | null | undefined, bytes: number | null | undefined): RecordPlace | null {
   return typeof at === 'number' && typeof bytes === 'number' ? { at, bytes } : null
 }

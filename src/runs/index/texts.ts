@@ -7,12 +7,12 @@ import type { RunIndex } from './run-index.ts'
 import { TEXT_PARTS } from './schema.ts'
 
 /** The numbers of the first and the last entry that count. */
-export interface Span {
+export interface IdRange {
   readonly first: number
   readonly last: number
 }
 
-const EVERYWHERE: Span = { first: 0, last: Math.floor(Number.MAX_SAFE_INTEGER / TEXT_PARTS) - 1 }
+const EVERYWHERE: IdRange = { first: 0, last: Math.floor(Number.MAX_SAFE_INTEGER / TEXT_PARTS) - 1 }
 
 /** Entries that stand closer together than this are looked at in one go. */
 const GAP = 256
@@ -27,7 +27,7 @@ export class Texts {
   }
 
   /** The entries that have all words, in no order; nothing where each word is in too many. */
-  few(span: Span = EVERYWHERE): readonly number[] | undefined {
+  few(span: IdRange = EVERYWHERE): readonly number[] | undefined {
     const sets = this.#matches.map((match) => ({ match, ids: this.#idsOf(match, span, INDEX_COUNTED_MAX) }))
     const least = sets.reduce((a, b) => (b.ids.length < a.ids.length ? b : a))
     if (least.ids.length === INDEX_COUNTED_MAX) return undefined
@@ -48,13 +48,13 @@ export class Texts {
   }
 
   /** An entry is there as often as events of it speak of the word. */
-  #idsOf(match: string, { first, last }: Span, limit: number): number[] {
+  #idsOf(match: string, { first, last }: IdRange, limit: number): number[] {
     const rows = this.#within.all(match, first * TEXT_PARTS, (last + 1) * TEXT_PARTS - 1, limit) as { rowid: number }[]
     return rows.map(({ rowid }) => Math.floor(rowid / TEXT_PARTS))
   }
 }
 
-function spansOf(ids: readonly number[]): Span[] {
+function spansOf(ids: readonly number[]): IdRange[] {
   const spans: { first: number; last: number }[] = []
   for (const id of ids.toSorted((a, b) => a - b)) {
     const span = spans.at(-1)

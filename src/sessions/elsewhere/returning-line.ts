@@ -12,13 +12,13 @@ import { parseErrorMessage, parseSubscribe, type SubscribeOptions } from '../../
 import { FrameReader } from '../../wire/reader.ts'
 
 /** The session as it was found: with a line to it, or at its end. */
-export type Found =
+export type FoundSession =
   | { readonly line: Duplex }
   | { readonly line: undefined; readonly exitCode: number | undefined; readonly kept: KeptOutput | undefined }
 
 export interface ReturningOptions {
   readonly first: Duplex
-  readonly again: () => Promise<Found>
+  readonly again: () => Promise<FoundSession>
   readonly clock: Clock
   /** In words for a person: that the line is away, or back. */
   readonly tell: (words: string) => void
@@ -254,7 +254,7 @@ export class ReturningLine extends Duplex {
   }
 
   /** It ended while we were away: the rest of what it said, and how. */
-  #conclude({ exitCode, kept }: Extract<Found, { line: undefined }>): void {
+  #conclude({ exitCode, kept }: Extract<FoundSession, { line: undefined }>): void {
     this.#isOver = true
     if (exitCode === undefined) {
       this.destroy(lost('the session has ended meanwhile'))

@@ -9,9 +9,9 @@ import type { ExitRecord } from '../../wire/exit-record.ts'
 import { type KeptOutput, parseKept } from '../../wire/kept-output.ts'
 import type { PipeGreeting } from '../../wire/pipe-greeting.ts'
 import { callPipe, type Piped } from './pipe-call.ts'
-import { type Found, ReturningLine } from './returning-line.ts'
+import { type FoundSession, ReturningLine } from './returning-line.ts'
 
-export interface Machine {
+export interface SshMachine {
   /** As ssh knows it. */
   readonly host: string
   readonly env: Env
@@ -28,7 +28,7 @@ export class SessionElsewhere implements Way {
   readonly host: string
   /** Told when the line breaks and when it is back. */
   tell: (words: string) => void = () => undefined
-  readonly #machine: Machine
+  readonly #machine: SshMachine
   /** The line that it was found over; the first connection has it. */
   #first: Duplex | undefined
   #last: Duplex | undefined
@@ -36,7 +36,7 @@ export class SessionElsewhere implements Way {
   readonly kept: KeptOutput | undefined
   readonly isRunning: boolean
 
-  private constructor(machine: Machine, met: Met, line: Duplex, kept: KeptOutput | undefined) {
+  private constructor(machine: SshMachine, met: Met, line: Duplex, kept: KeptOutput | undefined) {
     this.#machine = machine
     this.id = met.id
     this.host = machine.host
@@ -47,7 +47,7 @@ export class SessionElsewhere implements Way {
     this.kept = kept
   }
 
-  static async find(machine: Machine, id: string): Promise<SessionElsewhere> {
+  static async find(machine: SshMachine, id: string): Promise<SessionElsewhere> {
     const { met, line, kept } = await meet(machine, id)
     return new SessionElsewhere(machine, met, line, kept)
   }
@@ -67,7 +67,7 @@ export class SessionElsewhere implements Way {
     if (line !== undefined && !line.closed) await new Promise((resolve) => line.once('close', resolve))
   }
 
-  async #again(): Promise<Found> {
+  async #again(): Promise<FoundSession> {
     // A viewer has the terminal now; a password that somebody is asked for would be typed into the session.
     const { met, line, kept } = await meet({ ...this.#machine, isUnattended: true }, this.id)
     return met.state === 'running' ? { line } : { line: undefined, exitCode: met.exit?.exit_code, kept }
@@ -75,7 +75,7 @@ export class SessionElsewhere implements Way {
 }
 
 /** What `hm ls` says there, one object per session. */
-export async function listElsewhere(machine: Machine, isAll: boolean): Promise<readonly unknown[]> {
+export async function listElsewhere(machine: SshMachine, isAll: boolean): Promise<readonly unknown[]> {
   const { greeting, line } = await call(machine, ['hm', 'pipe', ...(isAll ? ['--all'] : [])])
   line.destroy()
   if (greeting.state !== 'list') throw unexpected(machine)
@@ -83,7 +83,7 @@ export async function listElsewhere(machine: Machine, isAll: boolean): Promise<r
 }
 
 async function meet(
-  machine: Machine,
+  machine: SshMachine,
   id: string,
 ): Promise<{ readonly met: Met; readonly line: Duplex; readonly kept: KeptOutput | undefined }> {
   const { greeting, line } = await call(machine, ['hm', 'pipe', parseId('session', id)])
@@ -95,7 +95,7 @@ async function meet(
 }
 
 async function call(
-  { host, env, isUnattended }: Machine,
+  { host, env, isUnattended }: SshMachine,
   command: readonly string[],
 ): Promise<Piped & { readonly greeting: Exclude<PipeGreeting, { state: 'refused' }> }> {
   const { greeting, line } = await callPipe({ host, command, env, isUnattended: isUnattended === true })
@@ -111,7 +111,7 @@ async function call(
 
 const isCode = (text: string): text is ErrorCode => Object.hasOwn(ERRORS, text)
 
-const unexpected = ({ host }: Machine): HeimdallError =>
+const unexpected = ({ host }: SshMachine): HeimdallError =>
   new HeimdallError('REMOTE_UNREACHABLE', `hm on ${host} answers otherwise than this one expects`, {
     hint: 'the same version on both machines is sure to fit',
   })

@@ -9,7 +9,7 @@ import type { Redact } from '../../events/redact.ts'
 import { isAnswered } from '../../policy/decide/decisions.ts'
 import type { Plan } from '../../policy/decide/plan.ts'
 import type { Decision } from '../../policy/types.ts'
-import type { Approvals, AskedCall, Found, Moment, Request } from '../../runs/approvals.ts'
+import type { Approvals, AskedCall, FoundAnswers, BootMoment, Request } from '../../runs/approvals.ts'
 import type { CallArguments } from './call-arguments.ts'
 import type { JudgedCall, ToolCall } from './call-gate.ts'
 import type { IdKey, MessageId } from '../messages/message-id.ts'
@@ -47,7 +47,7 @@ export interface AskingOptions {
   readonly note: (line: string) => void
 }
 
-const NOBODY_SAID: Found = { byRule: new Map(), onceIds: new Map() }
+const NOBODY_SAID: FoundAnswers = { byRule: new Map(), onceIds: new Map() }
 
 export class Asking {
   readonly #options: AskingOptions
@@ -59,18 +59,18 @@ export class Asking {
     this.#options = options
   }
 
-  get #now(): Moment {
+  get #now(): BootMoment {
     return { bootId: bootId(), monoMs: this.#options.clock.monoMs() }
   }
 
   /** What persons have said of a call that a plan asks about. */
-  said({ asks }: Plan, call: ToolCall, args: CallArguments): Found {
+  said({ asks }: Plan, call: ToolCall, args: CallArguments): FoundAnswers {
     if (asks.length === 0) return NOBODY_SAID
     return this.#options.approvals().find(asks, this.#callOf(call, args), this.#now)
   }
 
   /** Uses up an answer that was for once, where the decision goes by it; false when another shim was quicker. */
-  use(found: Found, decision: Decision): boolean {
+  use(found: FoundAnswers, decision: Decision): boolean {
     const { rule_id: ruleId } = decision
     const id = ruleId === null || !isAnswered(decision) ? undefined : found.onceIds.get(ruleId)
     return id === undefined || this.#options.approvals().take(id)

@@ -10,7 +10,7 @@ export interface Turned {
 
 const METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'DELETE'])
 
-export class Door {
+export class ProxyDoor {
   readonly #hosts: ReadonlySet<string>
   readonly #path: Buffer
 

@@ -26,11 +26,11 @@ export interface ExchangeOptions {
   /** In which the ids of the client are its own. */
   readonly scope: string
   /** A call whose answer the client may come back for. */
-  readonly adrift: (call: Sent) => void
+  readonly adrift: (call: SentCall) => void
 }
 
 /** A call that was sent on. */
-export interface Sent {
+export interface SentCall {
   readonly judged: JudgedCall
   readonly key: IdKey
 }
@@ -52,7 +52,7 @@ export class Exchange {
   readonly #client: ClientInfo
   readonly #judge: ClientJudge
   readonly #answers: string[] = []
-  #calls: Sent[] = []
+  #calls: SentCall[] = []
   #body: Body | null = null
   #upstream: ClientRequest | null = null
   #relay: Relay | null = null
@@ -220,7 +220,7 @@ export class Exchange {
     return lines
   }
 
-  #endCall({ judged, key }: Sent, code: number, why: string): string | null {
+  #endCall({ judged, key }: SentCall, code: number, why: string): string | null {
     const { gate, open } = this.#options.core
     const call = open.remove(key, judged)
     return call === undefined || call.isCancelled ? null : endUnanswered(gate, call, code, why)

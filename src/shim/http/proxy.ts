@@ -19,8 +19,8 @@ import type { Secrets } from '../secrets/secrets.ts'
 import type { RemoteServer, ShimOptions } from '../shim.ts'
 import { watchForEnd } from '../traffic/watch-for-end.ts'
 import { secretPath } from './address.ts'
-import { Door } from './door.ts'
-import { type CutReason, Exchange, type ExchangeOptions, type Sent } from './exchange.ts'
+import { ProxyDoor } from './door.ts'
+import { type CutReason, Exchange, type ExchangeOptions, type SentCall } from './exchange.ts'
 import { headersOf } from './injected.ts'
 import { isPrivate } from './remote-server.ts'
 import { Remote } from './remote.ts'
@@ -62,7 +62,7 @@ class Proxied implements Traffic {
   /** How to end what stands open beside them. */
   readonly #standing = new Set<() => void>()
   readonly #stopWatching: () => void
-  #door: Door | null = null
+  #door: ProxyDoor | null = null
   #exchangesSoFar = 0
   #isTerminated = false
   #isEnding = false
@@ -105,7 +105,7 @@ class Proxied implements Traffic {
 
   #listening(): void {
     const { address, port, family } = this.#server.address() as AddressInfo
-    this.#door = new Door(this.#path, port)
+    this.#door = new ProxyDoor(this.#path, port)
     const host = family === 'IPv6' ? `[${address}]` : address
     this.#options.shim.stdout.write(`http://${host}:${port}${this.#path}\n`)
   }
@@ -162,7 +162,7 @@ class Proxied implements Traffic {
   }
 
   /** The stream of a call has ended before its answer, which the client may ask for on another one. */
-  #adrift({ judged, key }: Sent): void {
+  #adrift({ judged, key }: SentCall): void {
     const { clock, open, gate } = this.#core
     const giveUp = (): void => {
       const call = open.remove(key, judged)

@@ -5,7 +5,7 @@ import type { Redact } from '../../events/redact.ts'
 import { PIN_EVENT_DIFF_BYTES, PIN_EVENT_TOOLS_MAX } from '../../limits.ts'
 import type { SessionNotice } from '../call/session-notice.ts'
 import { difference } from '../../pins/difference.ts'
-import type { Change } from './sight.ts'
+import type { ToolChange } from './sight.ts'
 import type { PinNews } from './tool-pins.ts'
 
 export interface PinNewsOptions {
@@ -61,7 +61,7 @@ function few<T>(tools: readonly T[]): { readonly tools: readonly T[]; readonly m
   return { tools: tools.slice(0, PIN_EVENT_TOOLS_MAX), ...(more > 0 ? { more } : {}) }
 }
 
-function shownChanges(changes: readonly Change[], redact: Redact): object[] {
+function shownChanges(changes: readonly ToolChange[], redact: Redact): object[] {
   const bytesEach = Math.floor(PIN_EVENT_DIFF_BYTES / Math.min(changes.length, PIN_EVENT_TOOLS_MAX))
   return changes.map(({ name, change, pinned, shown }, i) => {
     const at = { tool_name: redact(name), change, pinned_hash: pinned?.hash ?? null, shown_hash: shown?.hash ?? null }
@@ -74,8 +74,8 @@ function shownChanges(changes: readonly Change[], redact: Redact): object[] {
   })
 }
 
-function countOf(changes: readonly Change[]): string {
-  const count = (kind: Change['change']): number => changes.filter(({ change }) => change === kind).length
+function countOf(changes: readonly ToolChange[]): string {
+  const count = (kind: ToolChange['change']): number => changes.filter(({ change }) => change === kind).length
   return (['changed', 'added', 'removed'] as const)
     .filter((kind) => count(kind) > 0)
     .map((kind) => `${count(kind)} ${kind}`)

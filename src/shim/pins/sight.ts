@@ -3,7 +3,7 @@ import { PIN_SHOWN_MAX, PIN_TEXT_BYTES_MAX, PIN_TEXTS_BYTES_MAX, PIN_TOOLS_MAX }
 import type { ToolPage } from '../call/tool-lists.ts'
 import type { PinsPlace, Reached, ServerPins, Sight, ToolRecord } from '../../pins/pins-file.ts'
 
-export interface Change {
+export interface ToolChange {
   readonly name: string
   readonly change: 'changed' | 'added' | 'removed'
   /** The newest that is pinned; null of a tool that is not. */
@@ -12,13 +12,13 @@ export interface Change {
   readonly shown: Sight | null
 }
 
-export interface Seen {
+export interface SeenTools {
   readonly pins: ServerPins
   /** Something in it is to be written down. */
   readonly isNews: boolean
   /** Tools that were pinned because nothing was known before. */
   readonly pinned: readonly { readonly name: string; readonly hash: string }[]
-  readonly changes: readonly Change[]
+  readonly changes: readonly ToolChange[]
   /** How the server was reached before, where that is not how it is reached now. */
   readonly reachedBefore: Reached | null
   /** Tools for which there was no room. */
@@ -30,11 +30,11 @@ export function sighted(
   before: ServerPins | undefined,
   page: ToolPage,
   now: { readonly place: PinsPlace; readonly reached: Reached; readonly at: string; readonly isFirstSight: boolean },
-): Seen {
+): SeenTools {
   const { place, reached, at, isFirstSight } = now
   const tools = new Map(before?.tools)
   const pinned: { name: string; hash: string }[] = []
-  const changes: Change[] = []
+  const changes: ToolChange[] = []
   let isNews = before === undefined
   let textBytes = [...tools.values()].reduce((sum, { pinned: a, shown: b }) => sum + bytesOf(a) + bytesOf(b), 0)
   let tooMany = 0

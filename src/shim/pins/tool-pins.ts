@@ -4,7 +4,7 @@ import { PIN_NEWS_MAX, PIN_PAGES_UNKEPT_MAX, PIN_TOOLS_MAX, PIN_UNAPPROVED_MAX }
 import type { ListListener, ToolPage } from '../call/tool-lists.ts'
 import type { PinRefusal } from './pin-decisions.ts'
 import { changePins, type PinsPlace, pinsStamp, type Reached, readPins, type ServerPins } from '../../pins/pins-file.ts'
-import { type Change, type Seen, sighted } from './sight.ts'
+import { type ToolChange, type SeenTools, sighted } from './sight.ts'
 
 export interface ToolPinsOptions {
   /** Where the pins lie; asked when they are first needed, and may throw. */
@@ -19,7 +19,7 @@ export interface ToolPinsOptions {
 
 /** Who is told. */
 export interface PinNews {
-  seen(seen: Seen, reached: Reached): void
+  seen(seen: SeenTools, reached: Reached): void
   /** A person has approved what was refused. */
   approved(name: string, pins: ServerPins): void
   /** A call was refused, for the first time since somebody looked; or none is any more. */
@@ -88,7 +88,7 @@ export class ToolPins implements ListListener {
     const place = (this.#place ??= this.#options.place())
     this.#stamp = pinsStamp(place)
     const clean = { ...page, tools: page.tools.map((tool) => ({ ...tool, text: withoutSecrets(tool.text) })) }
-    const compare = (before: ServerPins | undefined): Seen => {
+    const compare = (before: ServerPins | undefined): SeenTools => {
       if (page.isFirst && page.walk !== null) page.walk.isFirstSight = before === undefined
       const isFirstSight = page.walk?.isFirstSight === true
       return sighted(before, clean, { place, reached, at: nowIso(), isFirstSight })
@@ -114,7 +114,7 @@ export class ToolPins implements ListListener {
   }
 
   /** In the record of this run; that another run has been told is no help to who reads this one. */
-  #isUntold({ name, shown }: Change): boolean {
+  #isUntold({ name, shown }: ToolChange): boolean {
     return this.#told.get(name) !== (shown?.hash ?? '')
   }
 

@@ -10,7 +10,7 @@ import type { Env } from '../../paths.ts'
 import type { ModelUsage, UsageTotal } from '../../runs/owned-run.ts'
 import type { KeptRun } from '../kept-run.ts'
 import { CostBook, sessionOf } from './cost-book.ts'
-import { belongs, sessionKey, type Surroundings } from './run-transcripts.ts'
+import { belongs, sessionKey, type RunSurroundings } from './run-transcripts.ts'
 
 export interface CostParts {
   readonly run: Pick<KeptRun, 'cwd' | 'hostSessions'> & { readonly start: Pick<KeptRun['start'], 'started_at'> }
@@ -23,7 +23,7 @@ export interface CostParts {
   readonly book: (usage: ModelUsage) => void
   /** What others may read of the run by now. */
   readonly onChange: (cost: UsageTotal, hostSessions: readonly string[]) => void
-  readonly others: () => Surroundings['others']
+  readonly others: () => RunSurroundings['others']
   /** Whether a process that runs is one of this run's; nothing when it does not run. */
   readonly isMember: (pid: number) => boolean | undefined
   readonly env: Env

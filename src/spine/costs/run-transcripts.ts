@@ -10,7 +10,7 @@ import { sessionOf } from './cost-book.ts'
 /** `unclear`: it may be this run's or another's. */
 export type Belongs = 'ours' | 'others' | 'unclear'
 
-export interface Surroundings {
+export interface RunSurroundings {
   readonly cwd: string
   /** Sessions, each with its host, that are known to be this run's. */
   readonly known: ReadonlySet<string>
@@ -30,7 +30,7 @@ export function heardSessions(project: Project, tree: ProcessRef): string[] {
   return [...new Set(lines.flatMap(({ host, session }) => (session === undefined ? [] : [sessionKey(host, session)])))]
 }
 
-export function belongs(transcript: Transcript, facts: TranscriptFacts, around: Surroundings): Belongs {
+export function belongs(transcript: Transcript, facts: TranscriptFacts, around: RunSurroundings): Belongs {
   const session = sessionOf({ transcript, facts })
   if (session === null) return 'unclear'
   const key = sessionKey(transcript.host, session)

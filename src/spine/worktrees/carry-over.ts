@@ -20,14 +20,14 @@ import { entryAt } from './entry-at.ts'
 import { ask, fieldsOf, type Git } from './git.ts'
 import type { Copied } from './record.ts'
 
-export interface Wanted {
+export interface WantedPath {
   readonly path: string
   /** Asked for on the command line: then it has to be there. A setting names what some checkouts have. */
   readonly isRequired: boolean
 }
 
 /** All files that the wanted paths stand for, relative to the checkout; refused before anything is made. */
-export function filesToCopy(from: string, wanted: readonly Wanted[]): string[] {
+export function filesToCopy(from: string, wanted: readonly WantedPath[]): string[] {
   const files = wanted.flatMap(({ path, isRequired }) => {
     const full = resolveInside(from, path)
     const name = relative(from, full)

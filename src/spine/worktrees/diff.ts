@@ -1,7 +1,7 @@
 // What an agent has changed since its work forked off, committed or not, as `git diff` tells it.
 import { uncommitted, withIndexCopy, withScratchObjects } from './condition.ts'
 import { git, type Git } from './git.ts'
-import type { Standing } from './standing.ts'
+import type { WorktreeStanding } from './standing.ts'
 
 /**
  * Hands `act` a checkout in which `git diff` followed by the given words shows everything. Untracked files are entered
@@ -9,7 +9,7 @@ import type { Standing } from './standing.ts'
  */
 export async function withWholeDiff<T>(
   at: Git,
-  { worktree, presence, fork, tip, copies }: Standing,
+  { worktree, presence, fork, tip, copies }: WorktreeStanding,
   act: (where: Git, range: readonly string[]) => Promise<T>,
 ): Promise<T | undefined> {
   if (fork === undefined || tip === undefined) return undefined

@@ -6,7 +6,7 @@ import { HeimdallError } from '../../errors.ts'
 import { escapeControls, printable } from '../../ids.ts'
 import { type Env, PLANNING_MARK, type Project } from '../../paths.ts'
 import { ensureFolder, readFileIfThere, replaceFile } from '../../storage/atomic-file.ts'
-import { copyFiles, filesToCopy, notThere, type Wanted } from './carry-over.ts'
+import { copyFiles, filesToCopy, notThere, type WantedPath } from './carry-over.ts'
 import { headOf } from './condition.ts'
 import { ask, askIfThere, commitOf, git, type Git, gitIn, lastWords } from './git.ts'
 import { freeBranch, freePath, refuseInside } from './place.ts'
@@ -20,7 +20,7 @@ export interface WorktreeWish {
   readonly base: string | undefined
   /** Folder that worktrees go to. */
   readonly dir: string
-  readonly copy: readonly Wanted[]
+  readonly copy: readonly WantedPath[]
   readonly env: Env
   readonly clock: Clock
   readonly note: (line: string) => void

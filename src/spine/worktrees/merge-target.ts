@@ -9,14 +9,18 @@ import { ask, commitOf, fieldsOf, type Git } from './git.ts'
 import { isUnfinished, named } from './refusals.ts'
 import type { Registered } from './registered.ts'
 
-export interface Target {
+export interface MergeTarget {
   readonly branch: string
   readonly commit: string
   /** The checkout that has the branch; nothing when none has. */
   readonly checkout: Git | undefined
 }
 
-export async function targetOf(at: Git, into: string | undefined, registered: readonly Registered[]): Promise<Target> {
+export async function targetOf(
+  at: Git,
+  into: string | undefined,
+  registered: readonly Registered[],
+): Promise<MergeTarget> {
   const here = await headOf(at)
   const branch = into ?? here.branch
   if (branch === undefined)
@@ -31,7 +35,11 @@ export async function targetOf(at: Git, into: string | undefined, registered: re
 const unfit = (message: string, hint: string): HeimdallError =>
   new HeimdallError('WORKTREE_TARGET_UNFIT', message, { hint })
 
-export function refuseItself({ branch, checkout }: Target, agentsPath: string, agentsBranch: string | undefined): void {
+export function refuseItself(
+  { branch, checkout }: MergeTarget,
+  agentsPath: string,
+  agentsBranch: string | undefined,
+): void {
   if (branch === agentsBranch || checkout?.cwd === agentsPath)
     throw unfit(
       `${escapeControls(branch)} is the agent’s own branch`,
@@ -45,7 +53,7 @@ export async function refuseUnfinished(checkout: Git): Promise<void> {
 }
 
 /** Refuses before anything is begun: git would do so for most of this in the middle, and for ignored files not at all. */
-export async function refuseLosses({ commit }: Target, checkout: Git, tree: string): Promise<void> {
+export async function refuseLosses({ commit }: MergeTarget, checkout: Git, tree: string): Promise<void> {
   const changes = await uncommitted(checkout)
   const staged = changes.filter(({ letters }) => !/^[ ?]/.test(letters)).map(({ path }) => path)
   if (staged.length > 0) throw dirty(checkout, 'staged and not committed', staged)

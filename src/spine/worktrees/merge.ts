@@ -9,11 +9,11 @@ import { ask, askIfThere, fieldsOf, git, type Git, gitIn, isAncestor, lastWords 
 import { halfMade, requireGit } from './give.ts'
 import { sessionIn } from './in-use.ts'
 import { killedMerges, refuseKilled, whileMerging } from './merging.ts'
-import { refuseItself, refuseLosses, refuseUnfinished, type Target, targetOf } from './merge-target.ts'
+import { refuseItself, refuseLosses, refuseUnfinished, type MergeTarget, targetOf } from './merge-target.ts'
 import { readRecord, readRecords, withWorktrees } from './record.ts'
 import { hasRepositories, hasUncommitted, isUnfinished, named, notFound } from './refusals.ts'
 import { registeredWorktrees } from './registered.ts'
-import { type Standing, standingOf } from './standing.ts'
+import { type WorktreeStanding, standingOf } from './standing.ts'
 
 export interface MergeWish {
   readonly project: Project
@@ -70,7 +70,7 @@ export async function mergeWorktree(wish: MergeWish): Promise<Merged> {
   })
 }
 
-function refuseAtWork({ mayRun, env }: MergeWish, { worktree: { agent, path } }: Standing): void {
+function refuseAtWork({ mayRun, env }: MergeWish, { worktree: { agent, path } }: WorktreeStanding): void {
   const session = mayRun ? undefined : sessionIn(path, env)
   if (session === undefined) return
   throw new HeimdallError('WORKTREE_IN_USE', `${agent} is still at work there, in session ${session}`, {
@@ -79,7 +79,11 @@ function refuseAtWork({ mayRun, env }: MergeWish, { worktree: { agent, path } }:
 }
 
 /** As the person would: their hooks run, and may refuse. Copied files stay what they are. */
-async function commitWhatIsNot(wish: MergeWish, at: Git, { worktree, dirty }: Standing): Promise<string | null> {
+async function commitWhatIsNot(
+  wish: MergeWish,
+  at: Git,
+  { worktree, dirty }: WorktreeStanding,
+): Promise<string | null> {
   if (dirty.length === 0 || wish.commitMessage === undefined) return null
   // Git lists a repository inside of another as one folder, and would commit a link to it: none of its files.
   const repositories = dirty.filter((path) => path.endsWith('/'))
@@ -92,7 +96,13 @@ async function commitWhatIsNot(wish: MergeWish, at: Git, { worktree, dirty }: St
 
 type Brought = Omit<Merged, 'committed' | 'leftBehind'>
 
-async function bring(wish: MergeWish, at: Git, tip: string, standing: Standing, target: Target): Promise<Brought> {
+async function bring(
+  wish: MergeWish,
+  at: Git,
+  tip: string,
+  standing: WorktreeStanding,
+  target: MergeTarget,
+): Promise<Brought> {
   const { commit, branch, checkout } = target
   const facts = { into: branch, from: tip, before: commit, checkout: checkout?.cwd ?? null }
   const commits = Number(await ask(at, ['rev-list', '--count', tip, `^${commit}`]))
@@ -126,7 +136,12 @@ interface Merging {
 }
 
 /** The tree that the merge would have; refused with the files that both sides changed. Nothing but objects is written. */
-async function mergedTree(at: Git, { worktree }: Standing, { commit, branch }: Target, tip: string): Promise<string> {
+async function mergedTree(
+  at: Git,
+  { worktree }: WorktreeStanding,
+  { commit, branch }: MergeTarget,
+  tip: string,
+): Promise<string> {
   const { code, stdout } = await git(
     at,
     ['merge-tree', '--write-tree', '--name-only', '-z', '--no-messages', '--allow-unrelated-histories', commit, tip],
@@ -182,7 +197,12 @@ async function mergedAside(at: Git, branch: string, merging: Merging, mayForward
 }
 
 /** One commit, made aside and then only moved to: there is no moment at which half of it is there. */
-async function squashed(at: Git, { branch, checkout }: Target, message: string, merging: Merging): Promise<string> {
+async function squashed(
+  at: Git,
+  { branch, checkout }: MergeTarget,
+  message: string,
+  merging: Merging,
+): Promise<string> {
   const { commit, tree, name } = merging
   const after = await commitTree(checkout ?? at, tree, [commit], await checkedMessage(checkout ?? at, message))
   if (checkout === undefined)

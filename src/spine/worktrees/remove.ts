@@ -13,7 +13,7 @@ import { type AgentWorktree, readRecord, readRecords, removeRecord, withWorktree
 import { hasUncommitted, isUnfinished, named, notFound } from './refusals.ts'
 import { registeredWorktrees } from './registered.ts'
 import { submodulesIn } from './submodules.ts'
-import { mergedInto, type Standing, standingOf } from './standing.ts'
+import { mergedInto, type WorktreeStanding, standingOf } from './standing.ts'
 
 export interface RemoveWish {
   readonly project: Project
@@ -60,7 +60,7 @@ export async function removeWorktree(wish: RemoveWish): Promise<Removed> {
   })
 }
 
-async function refuseLosses({ env }: RemoveWish, at: Git, standing: Standing): Promise<void> {
+async function refuseLosses({ env }: RemoveWish, at: Git, standing: WorktreeStanding): Promise<void> {
   const { worktree, presence, lockedFor, dirty, copiesChanged } = standing
   const { agent, path } = worktree
   const session = sessionIn(path, env)
@@ -129,7 +129,7 @@ interface Tip {
 }
 
 /** What the worktree and its branch end with. A branch that the agent made itself stays, so it needs no keeping. */
-async function tipsOf(at: Git, { branch }: AgentWorktree, standing: Standing): Promise<Tip[]> {
+async function tipsOf(at: Git, { branch }: AgentWorktree, standing: WorktreeStanding): Promise<Tip[]> {
   const own = await commitOf(at, `refs/heads/${branch}`)
   const head = standing.branch === undefined ? standing.tip : undefined
   return [
@@ -138,7 +138,12 @@ async function tipsOf(at: Git, { branch }: AgentWorktree, standing: Standing): P
   ]
 }
 
-async function refuseUnmerged(wish: RemoveWish, at: Git, standing: Standing, tips: readonly Tip[]): Promise<void> {
+async function refuseUnmerged(
+  wish: RemoveWish,
+  at: Git,
+  standing: WorktreeStanding,
+  tips: readonly Tip[],
+): Promise<void> {
   if (wish.isForced) return
   const here = (await headOf(at)).commit
   for (const { commit } of tips) {
@@ -194,7 +199,7 @@ function removeFolderIfEmpty(path: string): void {
 }
 
 /** Without force: git looks itself once more at what is uncommitted, in the moment before it deletes. */
-async function takeAway(at: Git, { presence, worktree: { path }, copies }: Standing): Promise<void> {
+async function takeAway(at: Git, { presence, worktree: { path }, copies }: WorktreeStanding): Promise<void> {
   if (presence === 'absent') return
   // Each is as it came: the checkout that it came from has it.
   for (const copy of copies) removeIfThere(join(path, copy.path))

@@ -9,7 +9,7 @@ import { killedMerges, wasKilled } from './merging.ts'
 import { isUnfinished } from './refusals.ts'
 import { presenceOf, type Presence, type Registered, registeredWorktrees } from './registered.ts'
 
-export interface Standing {
+export interface WorktreeStanding {
   readonly worktree: AgentWorktree
   readonly presence: Presence
   readonly lockedFor: string | undefined
@@ -42,12 +42,12 @@ export interface Against {
   readonly commit: string | undefined
 }
 
-export async function standings(project: Project, env: Env): Promise<Standing[]> {
+export async function standings(project: Project, env: Env): Promise<WorktreeStanding[]> {
   const records = readRecords(project)
   if (records.length === 0) return []
   const at = gitIn(project.root, env)
   const registered = await registeredWorktrees(at)
-  const found: Standing[] = []
+  const found: WorktreeStanding[] = []
   // One after another: each asks git a dozen things, and a machine has fewer cores than an owner agents.
   for (const record of records) found.push(await standingOf(at, record, registered))
   return found
@@ -81,7 +81,7 @@ export async function standingOf(
   at: Git,
   worktree: AgentWorktree,
   registered: readonly Registered[],
-): Promise<Standing> {
+): Promise<WorktreeStanding> {
   const known = registered.find(({ path }) => path === worktree.path)
   const presence = presenceOf(known)
   const here = presence === 'ready' ? { ...at, cwd: worktree.path } : undefined
@@ -117,7 +117,7 @@ export async function standingOf(
   }
 }
 
-async function filesOf(here: Git, { copied }: AgentWorktree): Promise<Pick<Standing, 'copies' | 'dirty'>> {
+async function filesOf(here: Git, { copied }: AgentWorktree): Promise<Pick<WorktreeStanding, 'copies' | 'dirty'>> {
   const [copies, changes] = await Promise.all([untrackedOf(here, copied), uncommitted(here)])
   const brought = new Set(copies.map(({ path }) => path))
   return { copies, dirty: changes.map(({ path }) => path).filter((path) => !brought.has(path)) }
@@ -159,7 +159,7 @@ export async function mergedInto(
   at: Git,
   tip: string | undefined,
   target: string | undefined,
-): Promise<Standing['merged']> {
+): Promise<WorktreeStanding['merged']> {
   if (tip === undefined || target === undefined) return 'no'
   if (await isAncestor(at, tip, target)) return 'history'
   const { code, stdout } = await withScratchObjects(at, (scratch) =>
@@ -180,7 +180,7 @@ interface Overlap {
 }
 
 /** Files that another agent has changed as well, each on its own branch: whoever is merged second meets them. */
-export function overlapsOf(one: Standing, all: readonly Standing[]): Overlap[] {
+export function overlapsOf(one: WorktreeStanding, all: readonly WorktreeStanding[]): Overlap[] {
   const own = new Set(isBroughtBack(one) ? [] : one.changed)
   return all
     .filter((other) => other !== one && !isBroughtBack(other))
@@ -188,4 +188,4 @@ export function overlapsOf(one: Standing, all: readonly Standing[]): Overlap[] {
     .filter(({ paths }) => paths.length > 0)
 }
 
-const isBroughtBack = ({ merged, dirty }: Standing): boolean => merged !== 'no' && dirty.length === 0
+const isBroughtBack = ({ merged, dirty }: WorktreeStanding): boolean => merged !== 'no' && dirty.length === 0

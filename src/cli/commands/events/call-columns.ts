@@ -1,6 +1,6 @@
 // A call as a row: for people, and tab-separated in the columns that programs of the field know.
 import { escapeControls } from '../../../ids.ts'
-import type { CallFacts } from '../../../runs/index/call-facts.ts'
+import type { IndexedCall } from '../../../runs/index/call-facts.ts'
 
 export const TSV_HEADER = [
   'ts',
@@ -15,7 +15,7 @@ export const TSV_HEADER = [
   'call_id',
 ] as const
 
-export function tsvRow(call: CallFacts): string {
+export function tsvRow(call: IndexedCall): string {
   const { ts, run_id, server_name, tool_name, decision, status, latency_ms, bytes_in, bytes_out, call_id } = call
   return [ts, run_id, server_name, tool_name, decision, status, latency_ms, bytes_in, bytes_out, call_id]
     .map((value) => escapeControls(String(value ?? '')))
@@ -24,7 +24,7 @@ export function tsvRow(call: CallFacts): string {
 
 export const TABLE_HEADER = ['TIME', 'AGENT', 'RUN', 'TOOL', 'DECISION', 'RULE', 'STATUS', 'MS', 'CALL'] as const
 
-export function tableRow(call: CallFacts): string[] {
+export function tableRow(call: IndexedCall): string[] {
   const watched = call.enforced === false && call.decision !== 'ALLOW' ? ' (watched)' : ''
   return [
     call.ts,
@@ -39,6 +39,6 @@ export function tableRow(call: CallFacts): string[] {
   ].map((value) => escapeControls(value ?? '-'))
 }
 
-export function toolOf({ server_name, tool_name }: Pick<CallFacts, 'server_name' | 'tool_name'>): string {
+export function toolOf({ server_name, tool_name }: Pick<IndexedCall, 'server_name' | 'tool_name'>): string {
   return `${server_name ?? '?'}/${tool_name ?? '?'}`
 }

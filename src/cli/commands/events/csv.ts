@@ -1,5 +1,5 @@
 // Calls as comma-separated values (RFC 4180) that a spreadsheet can open without doing what they say.
-import type { CallFacts } from '../../../runs/index/call-facts.ts'
+import type { IndexedCall } from '../../../runs/index/call-facts.ts'
 
 /** New ones go to the end: whoever reads by position goes on reading. */
 export const CSV_COLUMNS = [
@@ -26,7 +26,7 @@ export const CSV_COLUMNS = [
   'args_preview',
   'result_preview',
   'error',
-] as const satisfies readonly (keyof CallFacts)[]
+] as const satisfies readonly (keyof IndexedCall)[]
 
 export function csvRow(values: readonly unknown[]): string {
   return values.map(csvCell).join(',')

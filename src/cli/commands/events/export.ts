@@ -1,5 +1,5 @@
 // heimdall events export: events of runs as JSONL, CSV or traces, to stdout, into a file or to a collector.
-import type { Entry } from '../../../runs/index/search.ts'
+import type { IndexEntry } from '../../../runs/index/search.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { callFacts } from '../../../runs/index/call-facts.ts'
 import { WholeFile } from '../../../storage/atomic-file.ts'
@@ -76,13 +76,13 @@ function refuseMixtures(flags: Readonly<Record<string, unknown>>): void {
 
 const RECORDED = ['agent', 'server', 'tool', 'decision', 'rule', 'reason', 'status', 'since', 'until', 'text', 'file']
 
-const jsonlText = ({ lines }: Records, page: readonly Entry[]): string =>
+const jsonlText = ({ lines }: Records, page: readonly IndexEntry[]): string =>
   page
     .flatMap((entry) => lines.linesOf(entry))
     .map((line) => `${line}\n`)
     .join('')
 
-const csvText = ({ lines }: Records, page: readonly Entry[]): string =>
+const csvText = ({ lines }: Records, page: readonly IndexEntry[]): string =>
   page
     .map((entry) => callFacts(entry, lines.eventsOf(entry)))
     .map(

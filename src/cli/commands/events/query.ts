@@ -1,7 +1,7 @@
 // heimdall events query: tool calls of all runs, by what is known of them.
 import { escapeControls } from '../../../ids.ts'
 import { callFacts } from '../../../runs/index/call-facts.ts'
-import { type Entry, search } from '../../../runs/index/search.ts'
+import { type IndexEntry, search } from '../../../runs/index/search.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type { eventsQuery } from '../../table/events.ts'
@@ -25,7 +25,7 @@ export const run: Run<typeof eventsQuery> = (context, { flags }) => {
 function callsAnswer(
   { style }: Context,
   { lines, behind }: Records,
-  entries: readonly Entry[],
+  entries: readonly IndexEntry[],
   isTsv: boolean,
 ): Answer {
   const calls = entries.map((entry) => callFacts(entry, lines.eventsOf(entry)))
@@ -37,7 +37,7 @@ function callsAnswer(
   return { data: { calls, behind }, text }
 }
 
-function eventsAnswer({ lines, behind }: Records, entries: readonly Entry[]): Answer {
+function eventsAnswer({ lines, behind }: Records, entries: readonly IndexEntry[]): Answer {
   const texts = entries.flatMap((entry) => lines.linesOf(entry))
   const events = texts.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
   return {

@@ -1,7 +1,7 @@
 // heimdall events show: one call, what was decided and why, and what the agent did next.
 import { HeimdallError } from '../../../errors.ts'
 import { escapeControls, printable } from '../../../ids.ts'
-import { type CallFacts, callFacts, objectIn, textIn } from '../../../runs/index/call-facts.ts'
+import { type IndexedCall, callFacts, objectIn, textIn } from '../../../runs/index/call-facts.ts'
 import type { EventObject } from '../../../runs/index/entry-lines.ts'
 import { FOLLOWS, type NextCall, nextCalls } from '../../../runs/index/next-calls.ts'
 import { search } from '../../../runs/index/search.ts'
@@ -30,7 +30,7 @@ export const run: Run<typeof eventsShow> = (context, { args, flags }) =>
   })
 
 function textOf(
-  call: CallFacts,
+  call: IndexedCall,
   decision: EventObject | undefined,
   events: readonly EventObject[],
   next: readonly NextCall[],
@@ -92,7 +92,7 @@ function countersOf(decision: EventObject | undefined): string[] {
   )
 }
 
-function outcomeOf({ status, latency_ms, error, bytes_out }: CallFacts): string {
+function outcomeOf({ status, latency_ms, error, bytes_out }: IndexedCall): string {
   if (status === null) return 'not ended, or its end is not on record'
   const message = textIn(error ?? undefined, 'message')
   return `${status} after ${latency_ms ?? '?'} ms, ${bytes_out ?? '?'} bytes${message === null ? '' : `: ${message}`}`

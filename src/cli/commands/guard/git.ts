@@ -6,7 +6,7 @@ import { HeimdallError, isErrno } from '../../../errors.ts'
 import { GUARD_PUSH_COMMITS_MAX } from '../../../limits.ts'
 import type { Env } from '../../../paths.ts'
 
-export interface Git {
+export interface HookGit {
   readonly cwd: string
   /** As git handed it to the hook: it names the index that the commit is made from. */
   readonly env: Env
@@ -14,7 +14,7 @@ export interface Git {
 
 const LISTED = ['--name-only', '--no-renames', '-z'] as const
 
-export function git({ cwd, env }: Git, args: readonly string[], input?: string): string {
+export function git({ cwd, env }: HookGit, args: readonly string[], input?: string): string {
   try {
     return execFileSync('git', [...args], {
       cwd,
@@ -32,17 +32,17 @@ export function git({ cwd, env }: Git, args: readonly string[], input?: string):
 }
 
 /** Paths that the commit in the making changes. In a merge, only those that differ from every side: the rest is history already. */
-export function stagedPaths(at: Git): string[] {
+export function stagedPaths(at: HookGit): string[] {
   const sides = mergeHeads(at).map((head) => new Set(split(git(at, ['diff', '--cached', ...LISTED, head]))))
   return allStagedPaths(at).filter((path) => sides.every((side) => side.has(path)))
 }
 
 /** Everything that differs from the current commit, in a merge also what comes from the other side. */
-export function allStagedPaths(at: Git): string[] {
+export function allStagedPaths(at: HookGit): string[] {
   return split(git(at, ['diff', '--cached', ...LISTED]))
 }
 
-function mergeHeads(at: Git): string[] {
+function mergeHeads(at: HookGit): string[] {
   try {
     const path = git(at, ['rev-parse', '--git-path', 'MERGE_HEAD']).trim()
     return readFileSync(resolve(at.cwd, path), 'utf8')
@@ -55,7 +55,7 @@ function mergeHeads(at: Git): string[] {
 }
 
 /** True while git replays commits that exist already. */
-export function isReplaying(at: Git): boolean {
+export function isReplaying(at: HookGit): boolean {
   return ['rebase-merge', 'rebase-apply'].some((name) => {
     const path = resolve(at.cwd, git(at, ['rev-parse', '--git-path', name]).trim())
     try {
@@ -84,12 +84,12 @@ type Signature = Pick<Commit, 'agents' | 'committedMs'>
 const UNSIGNED: Signature = { agents: [], committedMs: Number.POSITIVE_INFINITY }
 
 /** What the last entry of the reflog says: `commit: …`, `commit (amend): …`, `rebase (pick): …`. */
-export function lastMove(at: Git): string {
+export function lastMove(at: HookGit): string {
   return git(at, ['log', '-g', '-1', '--no-show-signature', '--format=%gs', 'HEAD'])
 }
 
 /** The commit just made; of an amended one only what the amendment changed. */
-export function lastCommit(at: Git): Commit {
+export function lastCommit(at: HookGit): Commit {
   const [sha = ''] = git(at, ['rev-parse', 'HEAD']).trim().split('\n')
   if (!lastMove(at).startsWith('commit (amend)')) return commits(at, [sha])[0] ?? { sha, paths: [], ...UNSIGNED }
   return {
@@ -100,7 +100,7 @@ export function lastCommit(at: Git): Commit {
 }
 
 /** The commits of a push that the other side does not have, newest first. `lines` is what git writes to the hook. */
-export function pushedCommits(at: Git, remote: string, lines: string): Commit[] {
+export function pushedCommits(at: HookGit, remote: string, lines: string): Commit[] {
   const shas = new Set<string>()
   for (const line of lines.split('\n')) {
     const [, localSha, , remoteSha] = line.split(' ')
@@ -114,7 +114,7 @@ export function pushedCommits(at: Git, remote: string, lines: string): Commit[] 
 
 const isZero = (sha: string): boolean => /^0+$/.test(sha)
 
-function exists(at: Git, sha: string): boolean {
+function exists(at: HookGit, sha: string): boolean {
   try {
     git(at, ['cat-file', '-e', `${sha}^{commit}`])
     return true
@@ -124,7 +124,7 @@ function exists(at: Git, sha: string): boolean {
   }
 }
 
-function commits(at: Git, shas: readonly string[]): Commit[] {
+function commits(at: HookGit, shas: readonly string[]): Commit[] {
   if (shas.length === 0) return []
   const signatures = signaturesOf(at, shas)
   // `-c` lists of a merge only what differs from all of its parents.
@@ -139,7 +139,7 @@ function commits(at: Git, shas: readonly string[]): Commit[] {
   return shas.map((sha) => ({ sha, paths: paths.get(sha) ?? [], ...(signatures.get(sha) ?? UNSIGNED) }))
 }
 
-function signaturesOf(at: Git, shas: readonly string[]): Map<string, Signature> {
+function signaturesOf(at: HookGit, shas: readonly string[]): Map<string, Signature> {
   const format = '--format=%H %ct %(trailers:key=Heimdall-Agent,valueonly,separator=%x20)'
   const lines = git(at, ['log', '--no-walk', '--stdin', '--no-show-signature', format], `${shas.join('\n')}\n`)
   return new Map(
@@ -154,12 +154,12 @@ function signaturesOf(at: Git, shas: readonly string[]): Map<string, Signature> 
 }
 
 /** A commit with an empty message is refused by git; a trailer would be a message. */
-export function isBlank(at: Git, file: string): boolean {
+export function isBlank(at: HookGit, file: string): boolean {
   return readFileSync(resolve(at.cwd, file), 'utf8').trim() === ''
 }
 
 /** Adds the trailer unless this very one is there. */
-export function addTrailer(at: Git, file: string, trailer: string): void {
+export function addTrailer(at: HookGit, file: string, trailer: string): void {
   git(at, ['interpret-trailers', '--in-place', '--if-exists', 'addIfDifferent', '--trailer', trailer, file])
 }
 

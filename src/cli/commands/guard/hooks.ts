@@ -7,7 +7,7 @@ import { HOST_MARKS } from '../../../person.ts'
 import { ensureFolder, replaceFile } from '../../../storage/atomic-file.ts'
 import { onDisk } from '../../../storage/faults.ts'
 import { AGENT_VARIABLES } from '../../../coordination/who/variables.ts'
-import { type Git, git } from './git.ts'
+import { type HookGit, git } from './git.ts'
 
 export const HOOKS = ['pre-commit', 'pre-push', 'prepare-commit-msg', 'post-commit'] as const
 export type Hook = (typeof HOOKS)[number]
@@ -23,7 +23,7 @@ export interface InstalledHook {
 }
 
 /** The folder that git runs hooks from, for all worktrees of the repository. */
-export function hooksFolder(at: Git): string {
+export function hooksFolder(at: HookGit): string {
   let top: string
   try {
     top = git(at, ['rev-parse', '--show-toplevel']).trim()
@@ -45,7 +45,7 @@ export function hooksFolder(at: Git): string {
 }
 
 /** All four or none: half a guard would look like a whole one. */
-export function installHooks(at: Git, command: readonly string[]): InstalledHook[] {
+export function installHooks(at: HookGit, command: readonly string[]): InstalledHook[] {
   const folder = hooksFolder(at)
   const places = HOOKS.map((hook) => {
     const path = join(folder, hook)
@@ -108,7 +108,7 @@ export interface RemovedHook {
   readonly outcome: 'removed' | 'restored' | 'absent' | 'foreign'
 }
 
-export function uninstallHooks(at: Git): RemovedHook[] {
+export function uninstallHooks(at: HookGit): RemovedHook[] {
   const folder = hooksFolder(at)
   return HOOKS.map((hook) => {
     const path = join(folder, hook)

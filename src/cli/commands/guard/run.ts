@@ -21,7 +21,7 @@ import { withRoom, withRoomToRead } from '../../coordination-door.ts'
 import {
   addTrailer,
   type Commit,
-  type Git,
+  type HookGit,
   git,
   isBlank,
   isReplaying,
@@ -51,7 +51,7 @@ function isOutage(error: unknown): error is HeimdallError {
 }
 
 function runHook(context: Context, hook: Hook, words: readonly string[]): Promise<Answer> {
-  const at: Git = { cwd: context.cwd, env: context.env }
+  const at: HookGit = { cwd: context.cwd, env: context.env }
   return withRoomToRead(
     context,
     async (room) => {
@@ -83,7 +83,7 @@ const CLEAR: GuardVerdict = { outcome: 'clear', collisions: [], contests: [] }
 interface Looking {
   readonly context: Context
   readonly room: Coordination
-  readonly at: Git
+  readonly at: HookGit
   readonly hook: Exclude<Hook, 'prepare-commit-msg'>
   readonly committer: Committer
   /** What git handed to the hook. */
@@ -158,11 +158,11 @@ function judgeCommits(room: Coordination, committer: Committer, commits: readonl
 /** Git keeps whole seconds, and cut off, not rounded. */
 const COMMIT_CLOCK_MS = 1_000
 
-function whoCommits(context: Context, room: Coordination, at: Git): Committer {
+function whoCommits(context: Context, room: Coordination, at: HookGit): Committer {
   return committerOf(room, askingHere(context.env), () => (whoActs().person ? humanName(at) : undefined))
 }
 
-function humanName({ cwd, env }: Git): string {
+function humanName({ cwd, env }: HookGit): string {
   return env['GIT_AUTHOR_NAME'] ?? git({ cwd, env }, ['var', 'GIT_AUTHOR_IDENT']).replace(/ <.*$/s, '')
 }
 

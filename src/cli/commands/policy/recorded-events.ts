@@ -1,7 +1,8 @@
 // The events that a command is asked to look at: of a run of this user, or of a file.
 import { HeimdallError } from '../../../errors.ts'
 import { printable } from '../../../ids.ts'
-import { eventsOfFile, eventsOfRecord, type SetAside, type StoredEvent } from '../../../runs/event-source.ts'
+import { eventsOfFile, eventsOfRecord, type SetAside } from '../../../runs/event-source.ts'
+import type { TypedEvent } from '../../../runs/run-books.ts'
 import { runsDirOf } from '../../../runs/run-close.ts'
 import { findRun } from '../../../runs/run-folder.ts'
 import type { Context } from '../../command.ts'
@@ -10,7 +11,7 @@ export function recordedEvents(
   context: Context,
   { run: id, events: file }: { readonly run: string | undefined; readonly events: string | undefined },
   aside: SetAside,
-): Iterable<StoredEvent> | AsyncIterable<StoredEvent> {
+): Iterable<TypedEvent> | AsyncIterable<TypedEvent> {
   if (file !== undefined && id === undefined) return eventsOfFile(context.resolve(file), file, aside)
   if (id === undefined || file !== undefined)
     throw new HeimdallError('USAGE', 'say which --run, or which file of --events', {

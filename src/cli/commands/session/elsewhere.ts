@@ -1,6 +1,6 @@
 // `--host`: the machine that a command means, as the user's ssh knows it.
 import { HeimdallError } from '../../../errors.ts'
-import type { Machine } from '../../../sessions/elsewhere/session-elsewhere.ts'
+import type { SshMachine } from '../../../sessions/elsewhere/session-elsewhere.ts'
 import type { Context } from '../../command.ts'
 import type { DirFlag } from './socket-dir.ts'
 
@@ -9,7 +9,7 @@ export interface HostFlag {
 }
 
 /** Nothing where it is this one. */
-export async function elsewhereOf(context: Context, flags: DirFlag & HostFlag): Promise<Machine | undefined> {
+export async function elsewhereOf(context: Context, flags: DirFlag & HostFlag): Promise<SshMachine | undefined> {
   const { host } = flags
   if (host === undefined) return undefined
   if (flags['socket-dir'] !== undefined)

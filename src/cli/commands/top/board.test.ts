@@ -4,7 +4,7 @@ import { cellsOf } from '../../../cells/widths.ts'
 import { NO_CALLS } from '../../../spine/call-totals.ts'
 import type { Fleet, FleetAgent, Wait } from '../../../spine/fleet/fleet.ts'
 import { styleFor } from '../../render/style.ts'
-import { boardLines, SORTS, type View } from './board.ts'
+import { boardLines, SORTS, type BoardView } from './board.ts'
 
 const PLAIN = styleFor({ isTTY: true }, {}, false)
 const AT = '2026-11-17T14:32:08.000Z'
@@ -60,7 +60,7 @@ const fleet = {
   cost: null,
 } as unknown as Fleet
 
-const view = (more: Partial<View>): View => ({
+const view = (more: Partial<BoardView>): BoardView => ({
   look: { style: PLAIN, hasGlyphs: true },
   cols: 160,
   rows: 30,
@@ -92,7 +92,7 @@ test('without glyphs everything of ours is ASCII', () => {
 })
 
 test('rows go by who needs you, by name, by cost', () => {
-  const order = (sort: View['sort']): string[] =>
+  const order = (sort: BoardView['sort']): string[] =>
     boardLines(fleet, view({ sort })).flatMap((line) => /(cobalt|zinc|amber)-\w+ +14m/.exec(line)?.[1] ?? [])
   expect(SORTS.map(order)).toEqual([
     ['cobalt', 'zinc', 'amber'],

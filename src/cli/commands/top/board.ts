@@ -19,7 +19,7 @@ import {
 import { SIGNS } from '../../render/glyphs.ts'
 
 /** An agent, or what waits for a person and is of nobody at work. */
-export interface Row {
+export interface BoardRow {
   readonly key: string
   readonly agent: FleetAgent | undefined
   /** The oldest that counts. */
@@ -38,11 +38,11 @@ const COMPARES: Readonly<Record<Sort, ((a: FleetAgent, b: FleetAgent) => number)
   cost: (a, b) => (b.cost?.usd ?? 0) - (a.cost?.usd ?? 0),
 }
 
-export function rowsOf({ agents: all, waits }: Fleet, filter: string, sort: Sort = SORTS[0]): Row[] {
+export function rowsOf({ agents: all, waits }: Fleet, filter: string, sort: Sort = SORTS[0]): BoardRow[] {
   const compare = COMPARES[sort]
   const agents = compare === undefined ? all : all.toSorted(compare)
   const open = waits.filter(({ later_until: later }) => later === null)
-  const rows: Row[] = [
+  const rows: BoardRow[] = [
     ...open
       .filter(({ agent_id: id }) => !agents.some((agent) => agent.agent_id === id))
       .map((wait) => ({ key: wait.id, agent: undefined, wait, moreWaits: 0 })),
@@ -55,7 +55,7 @@ export function rowsOf({ agents: all, waits }: Fleet, filter: string, sort: Sort
   return rows.filter((row) => words.every((word) => searched(row).includes(word)))
 }
 
-const searched = ({ agent, wait }: Row): string =>
+const searched = ({ agent, wait }: BoardRow): string =>
   [
     agent?.agent_id,
     agent?.state,
@@ -70,7 +70,7 @@ const searched = ({ agent, wait }: Row): string =>
     .join(' ')
     .toLowerCase()
 
-export interface View {
+export interface BoardView {
   readonly look: Look
   readonly cols: number
   /** Lines that there are; nothing for as many as it takes. */
@@ -85,7 +85,7 @@ export interface View {
   readonly said: string
 }
 
-export function boardLines(fleet: Fleet, view: View): string[] {
+export function boardLines(fleet: Fleet, view: BoardView): string[] {
   const rows = rowsOf(fleet, view.filter, view.sort)
   const at = Math.max(
     0,
@@ -135,7 +135,7 @@ const HEIGHTS: Readonly<Record<AgentState, string>> = {
   failed: '▁',
 }
 
-function headLine(fleet: Fleet, { look, cols, rows }: View): string {
+function headLine(fleet: Fleet, { look, cols, rows }: BoardView): string {
   const { project, counts, agents, waits, collisions, at } = fleet
   const ticks = agents
     .slice(0, 60)
@@ -172,7 +172,7 @@ interface Column {
   readonly title: string
   readonly width: number
   readonly isRight?: boolean
-  readonly text: (row: Row) => string
+  readonly text: (row: BoardRow) => string
 }
 
 const NAME_MAX = 24
@@ -181,7 +181,7 @@ const WORDS_MIN = 30
 const WORDS_LEAST = 8
 
 /** Those that there is room for: who, since when and what come before how much. */
-function columnsFor(rows: readonly Row[], fleet: Fleet, { look, cols }: View): Column[] {
+function columnsFor(rows: readonly BoardRow[], fleet: Fleet, { look, cols }: BoardView): Column[] {
   const none = look.hasGlyphs ? '–' : '-'
   const names = rows.map((row) => nameOf(row, fleet))
   const fixed: Column[] = [
@@ -245,11 +245,11 @@ function narrowed([state, name]: readonly Column[], cols: number): Column[] {
 
 const WORDS: Column = { title: 'LAST LINE, OR WHAT IT ASKS', width: WORDS_MIN, text: wordsOf }
 
-const stateOf = ({ agent }: Row): AgentState => agent?.state ?? 'needs you'
-const nameOf = ({ agent }: Row, { project }: Fleet): string => agent?.agent_id ?? oneLine(project.name)
-const clientOf = ({ agent }: Row): string => (agent?.program ?? agent?.client ?? '').replace(/^.*\//, '')
+const stateOf = ({ agent }: BoardRow): AgentState => agent?.state ?? 'needs you'
+const nameOf = ({ agent }: BoardRow, { project }: Fleet): string => agent?.agent_id ?? oneLine(project.name)
+const clientOf = ({ agent }: BoardRow): string => (agent?.program ?? agent?.client ?? '').replace(/^.*\//, '')
 
-function wordsOf({ agent, wait }: Row): string {
+function wordsOf({ agent, wait }: BoardRow): string {
   if (wait !== undefined) return wait.kind === 'collision' ? wait.asks : `${wait.kind}: ${wait.asks}`
   if (agent === undefined) return ''
   const { state, evidence, last_line: line, title, since } = agent
@@ -258,14 +258,14 @@ function wordsOf({ agent, wait }: Row): string {
   return line === null || line === '' ? (title === '' ? evidence.seen : title) : line
 }
 
-const tableHead = (columns: readonly Column[], { look }: View): string =>
+const tableHead = (columns: readonly Column[], { look }: BoardView): string =>
   paint(
     look,
     'dim',
     `  ${columns.map(({ title, width, isRight }) => (isRight === true ? columnRight(title, width) : column(title, width))).join('  ')}`.trimEnd(),
   )
 
-function tableRow(row: Row, columns: readonly Column[], { look, cols }: View, isChosen: boolean): string {
+function tableRow(row: BoardRow, columns: readonly Column[], { look, cols }: BoardView, isChosen: boolean): string {
   const mark = markOf(look)
   const state = stateOf(row)
   const cells = columns.map(({ title, width, isRight, text }) => {
@@ -282,7 +282,7 @@ function tableRow(row: Row, columns: readonly Column[], { look, cols }: View, is
 const LOUD: ReadonlySet<AgentState> = new Set(['needs you', 'collision', 'looping', 'stuck'])
 
 /** The selected row: what it asks and on what evidence, what it holds, and the keys that answer it. */
-function detailLines(fleet: Fleet, row: Row | undefined, view: View): string[] {
+function detailLines(fleet: Fleet, row: BoardRow | undefined, view: BoardView): string[] {
   const { look, cols } = view
   const rule = paint(look, 'dim', (look.hasGlyphs ? '─' : '-').repeat(cols))
   const cut = (text: string): string => fit(text, cols - 2, markOf(look))
@@ -317,10 +317,10 @@ function detailLines(fleet: Fleet, row: Row | undefined, view: View): string[] {
 }
 
 /** As on the page, in its order and by its keys. */
-export const choicesFor = ({ agent, wait }: Row): Choice[] =>
+export const choicesFor = ({ agent, wait }: BoardRow): Choice[] =>
   wait === undefined ? [] : choicesOf(wait, { hasSession: (agent?.session_id ?? null) !== null, showsPin: true })
 
-function keysFor(row: Row): string[] {
+function keysFor(row: BoardRow): string[] {
   const { agent, wait } = row
   return [
     ...choicesFor(row).map(({ label }, index) => `[${index + 1}] ${label}`),
@@ -339,7 +339,7 @@ const HELP: readonly (readonly [keys: string, does: string])[] = [
 ]
 
 /** As many lines as the selected one has, so that nothing moves. */
-function helpLines({ look, cols }: View): string[] {
+function helpLines({ look, cols }: BoardView): string[] {
   const rule = paint(look, 'dim', (look.hasGlyphs ? '─' : '-').repeat(cols))
   return [rule, ...HELP.map(([keys, does]) => fit(`  ${keys.padEnd(9)} ${does}`, cols - 2, markOf(look)))]
 }
@@ -354,7 +354,7 @@ function totals({ since, calls, cost, agents }: Fleet): string {
   return parts.join('   ')
 }
 
-function footLine({ look, cols, filter, isFiltering, sort }: View): string {
+function footLine({ look, cols, filter, isFiltering, sort }: BoardView): string {
   const enter = look.hasGlyphs ? '↵' : 'Enter'
   const words = isFiltering
     ? ` /${filter}_   Enter keeps it   Esc shows all`

@@ -15,7 +15,7 @@ import { runAnswer } from '../../wait-answers.ts'
 import { surviveItsEnd } from '../session/view/dead-terminal.ts'
 import { OuterTerminal } from '../session/view/outer-terminal.ts'
 import { keysOf, ViewKeys } from '../session/view/view-keys.ts'
-import { boardLines, choicesFor, type Row, rowsOf, type Sort, SORTS } from './board.ts'
+import { boardLines, choicesFor, type BoardRow, rowsOf, type Sort, SORTS } from './board.ts'
 
 interface ScreenParts {
   readonly context: Context
@@ -27,7 +27,7 @@ interface ScreenParts {
 
 type Command = WaitAnswer['argv']
 
-export class Screen {
+export class TopScreen {
   readonly #parts: ScreenParts
   readonly #terminal: OuterTerminal
   readonly #keys = new ViewKeys()
@@ -144,11 +144,11 @@ export class Screen {
     else if (key.length === 1 && key >= ' ') this.#filter += key
   }
 
-  #rows(): Row[] {
+  #rows(): BoardRow[] {
     return this.#fleet === undefined ? [] : rowsOf(this.#fleet, this.#filter, this.#sort)
   }
 
-  #row(): Row | undefined {
+  #row(): BoardRow | undefined {
     const rows = this.#rows()
     return rows.find(({ key }) => key === this.#selected) ?? rows[0]
   }
@@ -163,7 +163,7 @@ export class Screen {
     this.#selected = rows[Math.max(0, Math.min(rows.length - 1, at + by))]?.key
   }
 
-  #actOn(row: Row | undefined, key: string): void {
+  #actOn(row: BoardRow | undefined, key: string): void {
     if (row === undefined) return
     // From now on it is this one, whoever comes to the top meanwhile.
     this.#selected = row.key
@@ -180,7 +180,7 @@ export class Screen {
   }
 
   /** By the same number as on the page. */
-  #answer(row: Row, number: number): void {
+  #answer(row: BoardRow, number: number): void {
     const { wait, agent } = row
     const choice = choicesFor(row)[number - 1]
     if (wait === undefined || choice === undefined) {
@@ -210,7 +210,7 @@ export class Screen {
     else this.#attach(row)
   }
 
-  #attach({ agent, wait }: Row): void {
+  #attach({ agent, wait }: BoardRow): void {
     const { context, around } = this.#parts
     const id = wait?.session_id ?? agent?.session_id ?? null
     const dir = agent?.socket_dir ?? null
@@ -229,7 +229,7 @@ export class Screen {
     })
   }
 
-  #later({ wait }: Row, forMs: number): void {
+  #later({ wait }: BoardRow, forMs: number): void {
     if (wait === undefined) {
       this.#said = 'it waits for nothing'
       return

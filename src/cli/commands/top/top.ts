@@ -32,8 +32,8 @@ export const run: Run<typeof top> = async (context, { flags }) => {
     const view = { ...PLAIN, look, cols }
     return { data: fleet, text: json ? '' : boardLines(fleet, view).join('\n') }
   }
-  const [{ Screen }, { sessionAround }] = await Promise.all([import('./screen.ts'), import('../session/locate.ts')])
+  const [{ TopScreen }, { sessionAround }] = await Promise.all([import('./screen.ts'), import('../session/locate.ts')])
   const around = await sessionAround(context, options.socketDir)
-  await new Screen({ context, options, look, around }).show()
+  await new TopScreen({ context, options, look, around }).show()
   return { data: null, text: '', streamed: true }
 }

@@ -5,7 +5,7 @@ import { membershipIn } from '../../../coordination/membership.ts'
 import { checkHost } from '../../../dispatch/a2a/start-orchestrator.ts'
 import { startWorker } from '../../../dispatch/a2a/start-worker.ts'
 import { settingsPeers } from '../../../dispatch/peers.ts'
-import type { Runtime } from '../../../dispatch/runner/order.ts'
+import type { RuntimeName } from '../../../dispatch/runner/order.ts'
 import { createExecution } from '../../../dispatch/worker/execution.ts'
 import { Learned } from '../../../dispatch/worker/learned.ts'
 import type { PeerEntry } from '../../../config.ts'
@@ -72,7 +72,7 @@ function nameFor(program: string, { store }: Coordination): string {
   return member === undefined ? name : `${name}-${member.machine}`
 }
 
-function runtimeOf(program: string): Runtime {
+function runtimeOf(program: string): RuntimeName {
   const name = basename(program)
   return name === 'claude' || name === 'codex' ? name : 'command'
 }

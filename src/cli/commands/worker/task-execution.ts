@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Coordination } from '../../../coordination/coordination.ts'
-import type { Runtime } from '../../../dispatch/runner/order.ts'
+import type { RuntimeName } from '../../../dispatch/runner/order.ts'
 import type { createExecution } from '../../../dispatch/worker/execution.ts'
 import type { Learned } from '../../../dispatch/worker/learned.ts'
 import { RUN_RECORDING_BYTES_MAX } from '../../../limits.ts'
@@ -20,7 +20,12 @@ export async function executionOf(
   context: Context,
   flags: Flags,
   room: Coordination,
-  { runtime, command, dir, learned }: { runtime: Runtime; command: readonly string[]; dir: string; learned: Learned },
+  {
+    runtime,
+    command,
+    dir,
+    learned,
+  }: { runtime: RuntimeName; command: readonly string[]; dir: string; learned: Learned },
 ): Promise<Parameters<typeof createExecution>[0]> {
   const { env, clock, note } = context
   const settings = await context.settings()

@@ -1,6 +1,6 @@
 // What a worker says of itself: what its flags tell, and where the rest is looked up.
 import type { Coordination } from '../../../coordination/coordination.ts'
-import type { Runtime } from '../../../dispatch/runner/order.ts'
+import type { RuntimeName } from '../../../dispatch/runner/order.ts'
 import type { Learned } from '../../../dispatch/worker/learned.ts'
 import { McpProbes, type ProbedServer } from '../../../dispatch/worker/mcp-probe.ts'
 import { gatherProfile } from '../../../dispatch/worker/profile.ts'
@@ -18,7 +18,7 @@ export function profileFrom(
   flags: Flags,
   room: Coordination,
   about: {
-    runtime: Runtime
+    runtime: RuntimeName
     command: readonly string[]
     workerId: string
     instanceId: string

@@ -9,7 +9,7 @@ import { halfMade, repositoryOf } from '../../../spine/worktrees/give.ts'
 import { type AgentWorktree, readRecords } from '../../../spine/worktrees/record.ts'
 import { notFound } from '../../../spine/worktrees/refusals.ts'
 import { registeredWorktrees } from '../../../spine/worktrees/registered.ts'
-import { type Standing, standingOf } from '../../../spine/worktrees/standing.ts'
+import { type WorktreeStanding, standingOf } from '../../../spine/worktrees/standing.ts'
 import type { Answer, Context, InputOf, Run } from '../../command.ts'
 import type { worktreeDiff } from '../../table/worktree.ts'
 
@@ -69,7 +69,11 @@ async function show({ style }: Context, { cwd, env }: Git, words: readonly strin
   return { data: null, text: '', streamed: true }
 }
 
-async function filesOf(where: Git, range: readonly string[], { worktree, fork, tip }: Standing): Promise<Answer> {
+async function filesOf(
+  where: Git,
+  range: readonly string[],
+  { worktree, fork, tip }: WorktreeStanding,
+): Promise<Answer> {
   const diff = (form: string): Promise<string> =>
     ask(where, ['diff', '--no-renames', '--no-ext-diff', '-z', form, ...range, '--'])
   const letters = fieldsOf(await diff('--name-status'))

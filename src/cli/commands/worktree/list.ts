@@ -4,7 +4,7 @@ import { type Env, findProject } from '../../../paths.ts'
 import { repositoryOf } from '../../../spine/worktrees/give.ts'
 import { sessionIn } from '../../../spine/worktrees/in-use.ts'
 import { named } from '../../../spine/worktrees/refusals.ts'
-import { overlapsOf, type Standing, standings, unfinishedElsewhere } from '../../../spine/worktrees/standing.ts'
+import { overlapsOf, type WorktreeStanding, standings, unfinishedElsewhere } from '../../../spine/worktrees/standing.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type { worktreeList } from '../../table/worktree.ts'
@@ -42,7 +42,7 @@ export const run: Run<typeof worktreeList> = async ({ cwd, env, style }) => {
   return { data, text: [table, ...collisions, ...warnings].join('\n') }
 }
 
-function recordOf(one: Standing, all: readonly Standing[], env: Env) {
+function recordOf(one: WorktreeStanding, all: readonly WorktreeStanding[], env: Env) {
   const { worktree, presence, against } = one
   return {
     agent: worktree.agent,
