@@ -566,6 +566,8 @@ export const PASSED_BYTES_UNFREED_MAX = 16 << 20 // buffers that a shim has read
 export const UPSTREAM_EOF_MS = 300
 /** The same with calls still open; it begins anew with all that the upstream takes or answers. */
 export const UPSTREAM_DRAIN_MS = 1_000
+/** And with calls open at a server that has not said a word yet: what is fetched at its start, or starts a runtime of its own, takes so long. */
+export const UPSTREAM_START_MS = 10_000
 /** A server that has closed a pipe gets this long to exit, so that its exit tells what it was; calls wait for it. */
 export const UPSTREAM_HANGUP_MS = 3_000
 /** From SIGTERM to SIGKILL (seed 004 §6.3). */
@@ -875,6 +877,8 @@ export const DISPATCH_PULL_MS = 10_000
 export const DISPATCH_LOST_AFTER_MS = 3_000
 /** An answer of a peer; one that hangs is let go. */
 export const PEER_ANSWER_MS = 10_000
+/** Of one answer of a peer, and of one event of its stream: four times what it may be sent. Past it the answer counts as none. */
+export const PEER_ANSWER_BYTES_MAX = 16 << 20
 /** A peer without the extension may do a whole task before it answers the message. */
 export const PEER_WORK_MS = 600_000
 /** How often a task at a peer is looked at while no stream tells of it. */

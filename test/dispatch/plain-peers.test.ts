@@ -1,6 +1,7 @@
 // Peers that know nothing of the extension, or are not well: nothing is sent to them twice, nothing waits for them for ever, and another gets what they will not have.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import type { Coordination } from '../../src/coordination/coordination.ts'
@@ -12,7 +13,7 @@ import type { Peer } from '../../src/dispatch/peer.ts'
 import { sendTask } from '../../src/dispatch/send.ts'
 import { cancelTask, showTask } from '../../src/dispatch/tasks.ts'
 import { takeAnnounce } from '../../src/dispatch/workers.ts'
-import { DISPATCH_LOST_AFTER_MS } from '../../src/limits.ts'
+import { DISPATCH_LOST_AFTER_MS, PEER_ANSWER_BYTES_MAX } from '../../src/limits.ts'
 import { openRoom } from '../coordination/room.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { until } from '../support/wait.ts'
@@ -112,6 +113,41 @@ test('one that never answers holds nobody who wants the task cancelled', async (
   await until('it to be there', () => heard.length === 1)
   await cancelTask(room, 'P-3', 'enough')
   await until('it to be cancelled', () => stateOf(room, 'P-3') === 'canceled')
+})
+
+/** Writes until nobody listens any more. */
+const endless = (response: ServerResponse, chunk: Buffer): void => {
+  const more = (): void => void (response.destroyed || response.write(chunk, more))
+  more()
+}
+
+test.each([
+  ['has no end', ({ response }: Plain['heard'][number]) => endless(response, Buffer.alloc(1 << 20, ' '))],
+  [
+    'unpacks to more than a thousand times its size',
+    ({ response }: Plain['heard'][number]) => {
+      const packed = gzipSync(Buffer.alloc(2 * PEER_ANSWER_BYTES_MAX, ' '))
+      response.setHeader('Content-Encoding', 'gzip').setHeader('Content-Length', packed.length).end(packed)
+    },
+  ],
+  [
+    'says that it is a gigabyte',
+    ({ response }: Plain['heard'][number]) => {
+      response.setHeader('Content-Length', 1 << 30)
+      endless(response, Buffer.alloc(1 << 10, ' '))
+    },
+  ],
+] as const)('an answer that %s is let go, and counts as none', async (_what, onMessage) => {
+  const { url, heard } = await plainPeer(onMessage)
+  const room = openRoom({ clock: systemClock })
+  orchestrate(room, { w: url })
+  await sendTask(room, { contract: contractOf('P-9'), title: 'P-9' })
+  await until('it to be for a person', () => stateOf(room, 'P-9') === 'triage')
+  expect(showTask(room, 'P-9').attempts.map(({ state }) => state)).toEqual(['lost'])
+  await until(
+    'nobody to listen',
+    () => heard[0]?.response.writableFinished === true || heard[0]?.response.destroyed === true,
+  )
 })
 
 test.each([

@@ -16,6 +16,7 @@ import { HeimdallError } from '../../errors.ts'
 import { PEER_ANSWER_MS, PEER_POLL_MS, PEER_WORK_MS } from '../../limits.ts'
 import { type Announce, DISPATCH_PROTOCOL, parseAnnounce, resultOf, type TaskDispatch } from '../messages.ts'
 import { type At, isAt, type Peer, type PeerReply } from '../peer.ts'
+import { boundedAnswer } from './bounded-answer.ts'
 import { answerMessage, configurationFor, dispatchMessage } from './dispatch-message.ts'
 import { EXTENSION, textOf } from './extension.ts'
 import { announceIn, announceOf } from './first-reply.ts'
@@ -282,7 +283,7 @@ export class A2aPeer implements Peer {
       if (response.status === 413 || response.status === 429) throw new Unheard(this.#options.name, response.status)
       if (response.status === 401 || response.status === 403)
         throw new HeimdallError('PEER_FORBIDDEN', `${this.#options.name} does not take our token (${response.status})`)
-      return response
+      return await boundedAnswer(this.#options.name, response)
     }
     const legacyCompat = { enabled: true }
     const timed: typeof fetch = (input, init) => shown(input, { signal: AbortSignal.timeout(PEER_ANSWER_MS), ...init })

@@ -13,6 +13,7 @@ import { HeimdallError } from '../../errors.ts'
 import { ANNOUNCE_SETTLE_MS, PEER_ANSWER_MS, WORKER_TTL_S } from '../../limits.ts'
 import type { Announce } from '../messages.ts'
 import type { KnownPeer } from '../peers.ts'
+import { boundedAnswer } from './bounded-answer.ts'
 import { dataOf, dataPart, EXTENSION, textPart } from './extension.ts'
 
 export interface AnnouncingOptions {
@@ -98,10 +99,11 @@ export class Announcing {
 
 /** One announce to one orchestrator; what it wants ended comes back. */
 export async function tell(url: string, token: string | undefined, announce: Announce): Promise<readonly string[]> {
-  const shown: typeof fetch = (input, init) => {
+  const shown: typeof fetch = async (input, init) => {
     const headers = new Headers(init?.headers)
     if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
-    return fetch(input, { ...init, headers, signal: init?.signal ?? AbortSignal.timeout(PEER_ANSWER_MS) })
+    const signal = init?.signal ?? AbortSignal.timeout(PEER_ANSWER_MS)
+    return await boundedAnswer(url, await fetch(input, { ...init, headers, signal }))
   }
   const legacyCompat = { enabled: true }
   const resolver = new DefaultAgentCardResolver({ fetchImpl: shown, legacyCompat })
