@@ -59,17 +59,17 @@ export async function within(clock: Clock, ms: number, work: Promise<unknown>): 
   done.abort()
 }
 
-/** The same, but the time begins anew for as long as `moved` changes. */
+/** The same, but the time, asked for each time, begins anew for as long as `moved` changes. */
 export async function whileMoving(
   clock: Clock,
-  ms: number,
+  ms: () => number,
   moved: () => number,
   work: Promise<unknown>,
 ): Promise<void> {
   const done = work.then(() => true)
   for (let before = moved(), now = before; ; before = now) {
     const timer = new AbortController()
-    const isDone = await Promise.race([done, pause(clock, ms, timer.signal).then(() => false)])
+    const isDone = await Promise.race([done, pause(clock, ms(), timer.signal).then(() => false)])
     timer.abort()
     now = moved()
     if (isDone || now === before) return

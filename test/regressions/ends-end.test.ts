@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { UPSTREAM_DRAIN_MS } from '../../src/limits.ts'
 import { fixture, isRunning, waitForTreeDeath } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import {
@@ -95,6 +96,35 @@ test('the end of input behind many calls waits for a server that reads, however 
   expect(code).toBe(0)
   const ends = ofType(events, 'tool_call_end').map((event) => event['status'] as string)
   expect(ends.filter((one) => one === 'OK')).toHaveLength(calls)
+})
+
+/** Answers a line every so often, the first one no sooner than that. */
+const everySoOften = (ms: number): readonly string[] =>
+  server(`const lines = []
+    require("readline").createInterface(process.stdin).on("line", (line) => lines.push(line))
+    setInterval(() => {
+      if (lines.length > 0) process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(lines.shift()).id, result: {} }) + "\\n")
+    }, ${ms})`)
+
+test('the end of input behind calls waits for a server that is still starting', async () => {
+  // Longer than one gets that has spoken before and stands still.
+  const shim = startShim({ server: everySoOften(2 * UPSTREAM_DRAIN_MS) })
+  shim.send(toolCall(1, 'echo'))
+  const { code, lines, events } = await shim.end()
+  expect(code).toBe(0)
+  expect(lines).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }])
+  expect(ofType(events, 'tool_call_end').map((event) => event['status'] as string)).toEqual(['OK'])
+})
+
+test('a signal ends a shim also while it waits for the last answers', async () => {
+  // Ten minutes of answers.
+  const shim = startShim({ server: everySoOften(600) })
+  for (let id = 0; id < 1_000; id += 1) shim.send(toolCall(id, 'echo'))
+  shim.program.child.stdin?.end()
+  await shim.answer(2)
+  shim.program.kill('SIGTERM')
+  await shim.program.ended
+  expect(ofType(shim.events(), 'run_end')).toHaveLength(1)
 })
 
 test('a server that closes its input and exits later is reported by its exit', async () => {

@@ -28,8 +28,8 @@ export interface Upstream {
 }
 
 export interface EndOptions {
-  /** How long it may take to go by itself once its input has ended; 0 for SIGTERM at once. */
-  readonly patienceMs: number
+  /** How long it may take to go by itself once its input has ended; `null` for SIGTERM at once. */
+  readonly patienceMs: (() => number) | null
   /** Changes while it still takes input or answers: then the patience begins anew. */
   readonly moved?: () => number
   /** Cuts the patience short: nothing is left that is worth waiting for. */
@@ -77,7 +77,7 @@ export function startUpstream(options: {
     exited,
     async end({ patienceMs, moved = () => 0, settled, afterSettledMs }) {
       child.stdin.end()
-      if (patienceMs > 0) {
+      if (patienceMs !== null) {
         const moment = settled?.then(() => within(clock, afterSettledMs ?? 0, exited)) ?? exited
         await whileMoving(clock, patienceMs, moved, Promise.race([exited, moment]))
       }

@@ -2,7 +2,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { whileMoving, within } from '../../clock.ts'
 import { EXIT } from '../../errors.ts'
-import { UPSTREAM_DRAIN_MS, UPSTREAM_EOF_MS, UPSTREAM_HANGUP_MS } from '../../limits.ts'
+import { UPSTREAM_DRAIN_MS, UPSTREAM_EOF_MS, UPSTREAM_HANGUP_MS, UPSTREAM_START_MS } from '../../limits.ts'
 import type { AgentOut } from '../messages/agent-out.ts'
 import { ERROR_CODES, protocolError } from '../call/refusals.ts'
 import type { ClientSide, Flow } from './client-side.ts'
@@ -36,8 +36,8 @@ export interface TrafficOptions {
 }
 
 interface Ending extends TrafficEnd {
-  /** How long the server may take to go by itself. */
-  readonly patienceMs: number
+  /** Nobody waits for anything any more: the server gets no time to go by itself. */
+  readonly isUrgent: boolean
   /** What open calls are told. */
   readonly why: string
 }
@@ -49,6 +49,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
   let isTerminated = false
   let hasExited = false
   let hasNotStarted = false
+  let hasSpoken = false
   let allAnswered: () => void = () => {}
   const settled = new Promise<void>((resolve) => {
     allAnswered = resolve
@@ -65,16 +66,30 @@ export function startTraffic(options: TrafficOptions): Traffic {
   const closed = (stream: Readable): Promise<void> => new Promise((resolve) => void stream.once('close', resolve))
   const lastOutput = Promise.all([closed(upstream.stdout), closed(upstream.stderr)])
 
+  let hurry: () => void = () => {}
+  /** A signal, or the death of the parent, while the server is still waited for. */
+  const hurried = new Promise<void>((resolve) => {
+    hurry = resolve
+  })
+
   const end = async (ending: Ending): Promise<void> => {
+    if (ending.isUrgent) hurry()
     if (isEnding) return
     isEnding = true
     if (open.size === 0) allAnswered()
+    const startedByMs = clock.monoMs() + UPSTREAM_START_MS
+    const drainMs = (): number =>
+      hasSpoken ? UPSTREAM_DRAIN_MS : Math.max(UPSTREAM_DRAIN_MS, startedByMs - clock.monoMs())
     // A server that does not read holds up the rest of the input, but not the end.
-    if (ending.patienceMs > 0) await whileMoving(clock, UPSTREAM_DRAIN_MS, moved, client.ended())
+    if (!ending.isUrgent) await whileMoving(clock, drainMs, moved, Promise.race([client.ended(), hurried]))
     const unjudged = client.drop()
     if (unjudged > 0) options.note(`${unjudged} bytes of the client were not sent on: the server did not read`)
-    const patienceMs = ending.patienceMs > 0 && open.size > 0 ? UPSTREAM_DRAIN_MS : ending.patienceMs
-    await upstream.end({ patienceMs, moved, settled, afterSettledMs: UPSTREAM_EOF_MS })
+    await upstream.end({
+      patienceMs: ending.isUrgent ? null : open.size > 0 ? drainMs : () => UPSTREAM_EOF_MS,
+      moved,
+      settled: Promise.race([settled, hurried]),
+      afterSettledMs: UPSTREAM_EOF_MS,
+    })
     await within(clock, LAST_OUTPUT_MS, lastOutput)
     out.upstreamEnded()
     closeOpen(options, () => INTERNAL_ERROR, ending.why)
@@ -98,12 +113,12 @@ export function startTraffic(options: TrafficOptions): Traffic {
     void end({
       exitCode: isTerminated ? EXIT.denied : EXIT.ok,
       status: 'SUCCEEDED',
-      patienceMs: UPSTREAM_EOF_MS,
+      isUrgent: false,
       why: 'the client left before the answer came',
     })
   }
   const stopWatching = options.watchForEnd(
-    (exitCode) => void end({ exitCode, status: 'CANCELLED', patienceMs: 0, why: 'the shim was told to end' }),
+    (exitCode) => void end({ exitCode, status: 'CANCELLED', isUrgent: true, why: 'the shim was told to end' }),
   )
 
   /** Chunks that were looked at and may still be on their way to the client. */
@@ -125,6 +140,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
   stdin.on('error', clientLeft)
   stdout.on('error', clientLeft)
   upstream.stdout.on('data', (chunk: Buffer) => {
+    hasSpoken = true
     if (!out.fromUpstream(chunk)) {
       upstream.stdout.pause()
       out.onDrain(() => upstream.stdout.resume())
@@ -143,7 +159,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
     void within(clock, UPSTREAM_HANGUP_MS, upstream.exited).then(() => {
       if (isTerminated || isEnding || hasExited) return
       options.note(what)
-      return end({ exitCode: EXIT.failure, status: 'FAILED', patienceMs: 0, why: what })
+      return end({ exitCode: EXIT.failure, status: 'FAILED', isUrgent: true, why: what })
     })
   }
   upstream.stdout.once('close', hungUp('the server closed its output and does not exit'))
@@ -160,7 +176,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
     const hasFailed = exit.code !== 0 || open.size > 0
     const why = exitText(exit)
     if (hasFailed) options.note(why)
-    await end({ exitCode: exitCodeOf(exit), status: hasFailed ? 'FAILED' : 'SUCCEEDED', patienceMs: 0, why })
+    await end({ exitCode: exitCodeOf(exit), status: hasFailed ? 'FAILED' : 'SUCCEEDED', isUrgent: true, why })
   })
 
   return {
@@ -171,7 +187,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
       // After the chunk in which it happened: calls before this one in the same chunk have been let through.
       queueMicrotask(() => {
         core.cutOff()
-        void upstream.end({ patienceMs: 0 }).then(() => {
+        void upstream.end({ patienceMs: null }).then(() => {
           out.upstreamEnded()
           closeOpen(
             options,
