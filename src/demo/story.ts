@@ -57,7 +57,7 @@ export class Story {
     }
     const records = async (): Promise<void> => {
       for await (const { event } of followRuns({ runsDir: runsDirOf(env), last: 0, follow: true, clock, signal }))
-        this.#recorded(event as unknown as Fields)
+        this.#recorded(event)
     }
     this.#following = Promise.all([coordination(), records()])
     // Whoever waits for the end of the story hears of it; until then nobody may miss it.

@@ -53,7 +53,7 @@ export class RecordedSigns {
     for (;;) {
       const lines = this.#reader.read()
       if (lines === 'gone' || lines.length === 0) break
-      for (const { event } of lines) this.#enter(event as unknown as Fields)
+      for (const { event } of lines) this.#enter(event)
     }
     return {
       calls: this.#calls,

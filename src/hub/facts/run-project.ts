@@ -46,7 +46,7 @@ export function firstEvent(runDir: string): Readonly<Record<string, unknown>> | 
   const reader = new RecordReader(runDir, 0)
   try {
     const lines = reader.read()
-    return lines === 'gone' ? undefined : (lines[0]?.event as Readonly<Record<string, unknown>> | undefined)
+    return lines === 'gone' ? undefined : lines[0]?.event
   } finally {
     reader.close()
   }

@@ -29,11 +29,7 @@ export const run: Run<typeof eventsTail> = async ({ env, clock, stdout, json, is
   const noticed = noticeReaderGone(clock, over.signal, () => over.abort())
   if (rows !== undefined) await out.write(`${TSV_HEADER.join('\t')}\n`)
   for await (const { event, text } of lines) {
-    const line = json
-      ? safeJsonText(text)
-      : rows === undefined
-        ? escapeControls(eventLine(event as unknown as EventObject))
-        : rows.take(event as unknown as EventObject)
+    const line = json ? safeJsonText(text) : rows === undefined ? escapeControls(eventLine(event)) : rows.take(event)
     if (line !== undefined && !(await out.write(`${line}\n`))) break
   }
   over.abort()

@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 import { HeimdallError } from '../../../../errors.ts'
 import { followRuns } from '../../../../runs/follow-runs.ts'
-import type { EventObject } from '../../../../runs/index/entry-lines.ts'
 import { type RecordLine, RecordReader } from '../../../../runs/record-reader.ts'
 import { runsDirOf } from '../../../../runs/run-close.ts'
 import { RunTraces } from '../../../../runs/traces/run-traces.ts'
@@ -110,7 +109,7 @@ function interrupted(): never {
 }
 
 const take = (traces: RunTraces, { event, bytes }: RecordLine, batches: SpanBatches): Promise<boolean> =>
-  batches.add(traces.take(event as unknown as EventObject), bytes)
+  batches.add(traces.take(event), bytes)
 
 /** Records, the oldest first, and which of their calls are wanted. */
 function wantedIn(context: Context, flags: Flags, records: Records): ReadonlyMap<string, Set<string> | 'all'> {
