@@ -1,6 +1,6 @@
 // The house rules that a program can check: who imports whom, what is absent from pure rooms, names, catches, file sizes.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 /** Room to the rooms it may import, besides the shared vocabulary (files directly in src/). */
@@ -285,6 +285,15 @@ describe('style', () => {
         owners.set(name, [...(owners.get(name) ?? []), path])
     const shared = [...owners].filter(([, paths]) => paths.length > 1)
     expect(shared.map(([name, paths]) => `${name}: ${paths.join(', ')}`)).toEqual([])
+  })
+
+  test('a file name says which one thing it is: no three rooms share one', () => {
+    // Files of commands are named after the command, tables and entries after what they are of.
+    const isNamedByRule = /^src\/cli\/(commands|table)\/|\/(entry|index)\.ts$/
+    const rooms = new Map<string, Set<string>>()
+    for (const { path, room } of sources.filter(({ path: one }) => !isNamedByRule.test(one)))
+      rooms.set(basename(path), (rooms.get(basename(path)) ?? new Set()).add(room))
+    expect([...rooms].filter(([, found]) => found.size > 2).map(([name, found]) => [name, ...found])).toEqual([])
   })
 
   test('no catch block swallows what it caught', () => {

@@ -1,5 +1,5 @@
 // A log of many entries, as a fleet has after weeks: claims that are granted and released, each entry with its event, made from one that a member has written.
-import type { Sql } from '../../src/fleet/connection.ts'
+import type { Sql } from '../../src/fleet/engine-connection.ts'
 
 interface Body {
   readonly wall_ms: number

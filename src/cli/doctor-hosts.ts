@@ -16,7 +16,7 @@ import { findProject } from '../paths.ts'
 import { lookAtProcesses } from '../processes.ts'
 import { coverageOf } from '../spine/hooks/coverage.ts'
 import { foundHosts } from './commands/hosts/found-hosts.ts'
-import { hooksFolder, installedHooks, installHooks, ownCommand } from './commands/guard/hooks.ts'
+import { hooksFolder, installedHooks, installHooks, ownCommand } from './commands/guard/git-hooks.ts'
 import type { Context } from './command.ts'
 import type { DoctorFinding } from './doctor.ts'
 

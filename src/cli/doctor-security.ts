@@ -7,7 +7,7 @@ import { planImport } from '../hosts/import-config.ts'
 import { allSetups } from '../hosts/init/setup-record.ts'
 import { findProject, stateDir } from '../paths.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
-import { ownCommand } from './commands/guard/hooks.ts'
+import { ownCommand } from './commands/guard/git-hooks.ts'
 import type { Context } from './command.ts'
 import type { DoctorFinding } from './doctor.ts'
 

@@ -1,6 +1,6 @@
 // The clear answer of the guard before a commit without the frame. Whatever else there is to say, the frame runs the hook from the start and says it.
 import { systemClock } from '../clock.ts'
-import { caseSensitive, checkParsed } from '../coordination/claims/check.ts'
+import { caseSensitive, checkParsed } from '../coordination/claims/check-scopes.ts'
 import { oldCopyText } from '../coordination/membership.ts'
 import { hasNews, ledgerSignature } from '../coordination/ledger/ledger-files.ts'
 import { openView, type View } from '../coordination/view.ts'

@@ -13,7 +13,7 @@ import {
   type Report,
   type Size,
   type SubscribeOptions,
-} from '../wire/messages.ts'
+} from '../wire/payloads.ts'
 import { FrameReader } from '../wire/reader.ts'
 import { EventQueue } from './event-queue.ts'
 import { type SessionEvent, StreamPosition } from './events.ts'

@@ -1,7 +1,7 @@
 // Frames of a subscription as events, each with its place in the session's stream where that is known.
 import { decodeAck, decodeExit, decodeGap, decodeReplayEnd, decodeSnapshot } from '../wire/decode.ts'
 import type { FrameNameFrom } from '../wire/frames.ts'
-import { parseErrorMessage, parseState, type Size, type StateEvent, type SubscribeOptions } from '../wire/messages.ts'
+import { parseErrorMessage, parseState, type Size, type StateEvent, type SubscribeOptions } from '../wire/payloads.ts'
 
 export type SessionEvent =
   /** `offset` of the first byte in the whole stream; unknown until the session has told it. */

@@ -7,7 +7,7 @@ import { checkSessionDirIfThere } from '../session-folder.ts'
 import { type ConnectOptions, openConnection, type SessionConnection } from './connection.ts'
 
 export { HeimdallError } from '../errors.ts'
-export type { Info, NeedsInput, Report, Size, StateEvent, SubscribeOptions, TerminalColors } from '../wire/messages.ts'
+export type { Info, NeedsInput, Report, Size, StateEvent, SubscribeOptions, TerminalColors } from '../wire/payloads.ts'
 export type { ConnectOptions, SessionConnection, SessionStatus } from './connection.ts'
 export type { SessionEvent } from './events.ts'
 export type { SendOptions, Sent } from './send.ts'

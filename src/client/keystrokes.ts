@@ -1,7 +1,7 @@
 // Text and keys as a terminal would send them to the program in it, given the modes that the program has switched on.
 import { HeimdallError } from '../errors.ts'
 import { nearest } from '../suggest.ts'
-import type { Info } from '../wire/messages.ts'
+import type { Info } from '../wire/payloads.ts'
 
 export type Modes = Info['modes']
 

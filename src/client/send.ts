@@ -2,7 +2,7 @@
 import { type Clock, pause, systemClock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { SEND_ECHO_MS, SEND_REACTION_MS, SEND_SETTLE_MS, SEND_TAKEN_MS } from '../limits.ts'
-import type { Info } from '../wire/messages.ts'
+import type { Info } from '../wire/payloads.ts'
 import type { SessionConnection } from './connection.ts'
 import { encodeKey, encodePaste } from './keystrokes.ts'
 import { type SeenSoFar, Watch } from './watch.ts'

@@ -1,7 +1,7 @@
 // Follows the events of a subscription in the background and lets a caller wait until what it saw meets a condition.
 import type { Clock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
-import type { StateEvent } from '../wire/messages.ts'
+import type { StateEvent } from '../wire/payloads.ts'
 import type { SessionEvent } from './events.ts'
 
 /** What was seen so far. Counts only grow, so that "since" is a comparison with an earlier count. */

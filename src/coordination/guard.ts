@@ -1,7 +1,7 @@
 // The last gate before shared history: which paths of a commit collide with whose claims, and what follows from it.
 import { scopeOfPath } from '../scopes/scope.ts'
 import { type CallOrigin, caller } from './who/caller.ts'
-import { caseSensitive } from './claims/check.ts'
+import { caseSensitive } from './claims/check-scopes.ts'
 import { type Conflict, type Contest, findConflicts, isBinding, isOwn } from './claims/conflicts.ts'
 import type { Coordination } from './coordination.ts'
 import { changeAsOther } from './change.ts'

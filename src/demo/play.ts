@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { type Clock, pause } from '../clock.ts'
 import { DEMO_ANSWER_MS, DEMO_LOOK_MS, MCP_PROBE_KEPT_MS } from '../limits.ts'
 import type { Processes } from './processes.ts'
-import { commandLine } from './reply.ts'
+import { commandLine } from './command-reply.ts'
 import type { Stage } from './stage.ts'
 import type { Story } from './story.ts'
 

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { type Clock, within } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { DEMO_END_MS } from '../limits.ts'
-import { mustSucceed, type CommandReply, replyOf, withJson } from './reply.ts'
+import { mustSucceed, type CommandReply, replyOf, withJson } from './command-reply.ts'
 
 export interface ProcessOptions {
   readonly launcher: string

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync
 import { dirname, join } from 'node:path'
 import { putReferences, symbolTable } from '../briefing/demo/arms.ts'
 import { loadCorpus } from '../briefing/demo/corpus.ts'
-import { measureVerbatim, ROLE } from '../briefing/demo/demo.ts'
+import { measureVerbatim, ROLE } from '../briefing/demo/three-briefings.ts'
 import { openPlanning, type Planning } from '../briefing/planning.ts'
 import { logText } from '../briefing/token-ledger.ts'
 import type { Clock } from '../clock.ts'

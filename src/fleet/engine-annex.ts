@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Annex } from '../coordination/annex.ts'
 import { isErrno } from '../errors.ts'
 import { FLEET_ANNEX_PART_BYTES } from '../limits.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './engine-connection.ts'
 
 export function createEngineAnnex(engine: Pick<Connection, 'ask'>, project: string): Annex {
   const partOf = (name: string, part: number): Promise<{ body: string; parts: number }[]> =>

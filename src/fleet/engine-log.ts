@@ -13,10 +13,10 @@ import type {
 } from '../coordination/shared-log.ts'
 import { HeimdallError } from '../errors.ts'
 import { FLEET_BATCH, FLEET_ENTRY_BYTES_MAX, FLEET_TURN_MS, FLEET_TURN_WAIT_MS } from '../limits.ts'
-import { Connection, type EngineAddress, type Sql } from './connection.ts'
+import { Connection, type EngineAddress, type Sql } from './engine-connection.ts'
 import { createEngineAnnex } from './engine-annex.ts'
 import { listen } from './listening.ts'
-import { FORMAT, RULES } from './version.ts'
+import { FORMAT, RULES } from './log-version.ts'
 
 /** A project, and one of its members. */
 type Speaker = Pick<Membership, 'project' | 'member'>

@@ -9,7 +9,7 @@ import type { Env, Project } from '../paths.ts'
 import { ensureFolder, removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import type { Membership } from '../coordination/membership.ts'
-import type { EngineAddress } from './connection.ts'
+import type { EngineAddress } from './engine-connection.ts'
 import { fleetsFolder } from './fleets-folder.ts'
 
 export type FleetFile = EngineAddress & Membership

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { FLEET_LOOK_MS } from '../limits.ts'
-import { connect, type EngineAddress, type Sql } from './connection.ts'
+import { connect, type EngineAddress, type Sql } from './engine-connection.ts'
 
 export function listen(address: EngineAddress, clock: Clock, onNews: () => void, signal: AbortSignal): void {
   let sql: Promise<Sql> | undefined

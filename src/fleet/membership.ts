@@ -19,13 +19,13 @@ import { storePath } from '../coordination/store-path.ts'
 import { slug } from '../coordination/who/haid.ts'
 import { HeimdallError } from '../errors.ts'
 import { FLEET_BRIEF_BYTES_MAX, FLEET_SNAPSHOT_EVERY, FLEET_SNAPSHOT_PART_BYTES } from '../limits.ts'
-import { Connection, type EngineAddress, type Sql } from './connection.ts'
+import { Connection, type EngineAddress, type Sql } from './engine-connection.ts'
 import { createEngineAnnex } from './engine-annex.ts'
 import { type FleetFile, fleetFilePath, readFleetFile, removeFleetFile, writeFleetFile } from './fleet-file.ts'
 import { fleetDoor } from './door.ts'
 import { makeProject, memberUrl, newProjectId } from './project.ts'
-import { ENGINE_VERSION } from './schema.ts'
-import { FORMAT, RULES } from './version.ts'
+import { ENGINE_VERSION } from './engine-schema.ts'
+import { FORMAT, RULES } from './log-version.ts'
 
 interface Joining extends EngineAddress {
   readonly options: CoordinationOptions

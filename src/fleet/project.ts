@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { HeimdallError } from '../errors.ts'
 import type { EntryPlace } from '../coordination/shared-log.ts'
-import type { Sql } from './connection.ts'
-import { ENGINE_VERSION, grantsTo, SCHEMA } from './schema.ts'
-import { FORMAT, RULES } from './version.ts'
+import type { Sql } from './engine-connection.ts'
+import { ENGINE_VERSION, grantsTo, SCHEMA } from './engine-schema.ts'
+import { FORMAT, RULES } from './log-version.ts'
 
 export interface NewProject {
   readonly project: string

@@ -1,6 +1,6 @@
 // From the bytes of one message to what the SDK may see, or to the error that its sender gets.
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
-import type { Framed } from './frames.ts'
+import type { Framed } from './message-frames.ts'
 
 export type Read =
   | {

@@ -1,9 +1,9 @@
 // All tools of the ledger, in the order of `tools/list`: the seed's six first.
 import { listing, type Tool, type ToolListing } from './tool.ts'
-import { blackboardGet, blackboardSet, brief, hydrate, resolve } from './tools/briefing.ts'
-import { checkClaim, makeClaim, readClaims, releaseClaim } from './tools/claims.ts'
-import { appendDecision, raiseConflictPr, readCapsules } from './tools/ledger.ts'
-import { inbox } from './tools/notes.ts'
+import { blackboardGet, blackboardSet, brief, hydrate, resolve } from './tools/briefing-tools.ts'
+import { checkClaim, makeClaim, readClaims, releaseClaim } from './tools/claim-tools.ts'
+import { appendDecision, raiseConflictPr, readCapsules } from './tools/ledger-tools.ts'
+import { inbox } from './tools/note-tools.ts'
 
 export const TOOLS: readonly Tool[] = [
   readClaims,

@@ -2,7 +2,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import { isErrno } from '../errors.ts'
-import { type Framed, MessageReader } from './frames.ts'
+import { type Framed, MessageReader } from './message-frames.ts'
 import { readMessage } from './message.ts'
 
 /**

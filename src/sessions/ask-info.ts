@@ -1,7 +1,7 @@
 // What a session says of itself, for those who go on without it when it does not answer.
 import { openConnection } from '../client/connection.ts'
 import { HeimdallError, isErrno } from '../errors.ts'
-import type { Info } from '../wire/messages.ts'
+import type { Info } from '../wire/payloads.ts'
 import { sessionPaths } from '../wire/session-paths.ts'
 
 /** Nothing from one that is stopped, overloaded, or ended while we looked: its files say the rest. */

@@ -7,7 +7,7 @@ import { NOTIFY_AFTER_MS, NOTIFY_SENDING_MS } from '../limits.ts'
 import type { NotifySetting } from '../notify-setting.ts'
 import type { Env } from '../paths.ts'
 import { kindOf } from './fleet/wait-kind.ts'
-import { oneLine } from './fleet/words.ts'
+import { oneLine } from './fleet/plain-words.ts'
 import type { KeptRun, OpenWait } from './kept-run.ts'
 
 export interface NotifierParts {

@@ -5,7 +5,7 @@ import type { RunStart } from '../runs/owned-run.ts'
 import type { LaunchedSession } from '../sessions/launch.ts'
 import type { SessionOptions, StartedSession } from '../sessions/start.ts'
 import type { WorktreeWish } from './worktrees/give.ts'
-import type { AgentWorktree } from './worktrees/record.ts'
+import type { AgentWorktree } from './worktrees/owner-record.ts'
 import type { WorktreeState } from './worktree-state.ts'
 
 export interface RunWish {

@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '../clock.ts'
 import { Ending } from '../process-ending.ts'
 import { sessionTree } from '../session-tree.ts'
-import type { Size } from '../wire/messages.ts'
+import type { Size } from '../wire/payloads.ts'
 import type { SessionOptions } from '../wire/session-options.ts'
 import { InputQueue, type InputSource } from './streams/input-queue.ts'
 import { openPty, type Pty } from './pty.ts'

@@ -1,7 +1,7 @@
 // Fixed-size payloads to values. The reader has checked the length already.
 import { HeimdallError } from '../errors.ts'
 import { FRAMES } from './frames.ts'
-import type { Gap, Size, SnapshotPart, Status } from './messages.ts'
+import type { Gap, Size, SnapshotPart, Status } from './payloads.ts'
 
 export function decodeResize(payload: Buffer): Size {
   return { cols: payload.readUInt16BE(0), rows: payload.readUInt16BE(2) }

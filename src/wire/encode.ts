@@ -13,7 +13,7 @@ import type {
   StateEvent,
   Status,
   SubscribeOptions,
-} from './messages.ts'
+} from './payloads.ts'
 
 const EMPTY = Buffer.alloc(0)
 

@@ -1,6 +1,6 @@
 // What a session said, as it is kept for those who ask after its end: the last of its output and its screen, in one file. Pure.
 import { fromJson } from './json-text.ts'
-import type { Size } from './messages.ts'
+import type { Size } from './payloads.ts'
 
 export interface KeptScreen {
   readonly size: Size

@@ -11,7 +11,7 @@ import {
   TERMINAL_CELLS_MAX,
   TERMINAL_SIDE_MAX,
 } from '../limits.ts'
-import { type TerminalColors, isColor } from './messages.ts'
+import { type TerminalColors, isColor } from './payloads.ts'
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]

@@ -36,7 +36,7 @@ import {
   parseSubscribe,
   PLAIN_SUBSCRIBE,
   type StateEvent,
-} from './messages.ts'
+} from './payloads.ts'
 import { FrameReader } from './reader.ts'
 
 interface Seen {

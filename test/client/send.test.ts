@@ -4,7 +4,7 @@ import { encodeEnter, encodeKey, encodePaste } from '../../src/client/keystrokes
 import { openConnection } from '../../src/client/connection.ts'
 import { type SendOptions, sendText } from '../../src/client/send.ts'
 import { encodeAck, encodeExit, encodeFrame, encodeJson } from '../../src/wire/encode.ts'
-import type { Info } from '../../src/wire/messages.ts'
+import type { Info } from '../../src/wire/payloads.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { infoWith, scriptedSession, type ScriptedSession } from './scripted-session.ts'
 

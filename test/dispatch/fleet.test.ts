@@ -16,7 +16,7 @@ import {
   type TaskDispatch,
 } from '../../src/dispatch/messages.ts'
 import { Orchestrator } from '../../src/dispatch/orchestrator.ts'
-import { sendTask } from '../../src/dispatch/send.ts'
+import { sendTask } from '../../src/dispatch/send-task.ts'
 import { listDispatched, showTask } from '../../src/dispatch/tasks.ts'
 import { WorkerDesk } from '../../src/dispatch/worker/worker-desk.ts'
 import { openRoom } from '../coordination/room.ts'

@@ -1,7 +1,7 @@
 // What real hosts stream for a dispatched task, recorded by `npm run test:hosts`: read as a result, whole and byte by byte.
 import { expect, test } from 'vitest'
-import { FrameLines } from '../../src/dispatch/runner/frames.ts'
-import { resultOfTurn } from '../../src/dispatch/runner/reply.ts'
+import { FrameLines } from '../../src/dispatch/runner/runtime-lines.ts'
+import { resultOfTurn } from '../../src/dispatch/runner/turn-result.ts'
 import { RUNTIMES } from '../../src/dispatch/runner/runtime.ts'
 import { recording } from '../support/hosts/recordings.ts'
 

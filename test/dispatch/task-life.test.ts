@@ -6,7 +6,7 @@ import { acceptAttempt, beginNext, endAttempt } from '../../src/dispatch/attempt
 import type { AttemptOutcome } from '../../src/dispatch/life.ts'
 import { parseAnnounce, parseDispatch, resultOf, type TaskResult } from '../../src/dispatch/messages.ts'
 import { answerTask, putQuestion, refuseAnswer } from '../../src/dispatch/questions.ts'
-import { sendTask } from '../../src/dispatch/send.ts'
+import { sendTask } from '../../src/dispatch/send-task.ts'
 import { cancelTask, explainTask, overdue, passDeadline, retryTask, showTask } from '../../src/dispatch/tasks.ts'
 import { expireWorkers, takeAnnounce } from '../../src/dispatch/workers.ts'
 import { openRoom } from '../coordination/room.ts'

@@ -1,7 +1,7 @@
 // A brief that is too large for an entry, over two machines: it lies beside the log, is fetched by whoever begins the task, goes with it, and moves with its project.
 import { createHash, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { connect } from '../../src/fleet/connection.ts'
+import { connect } from '../../src/fleet/engine-connection.ts'
 import { launcher, startProgram } from '../support/programs.ts'
 import { testEngine } from './engine.ts'
 import { fleetAt, type Machine, workerOn } from './machines.ts'

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { claimScopes } from '../../src/coordination/claims/claims.ts'
 import type { AgentActor } from '../../src/coordination/change.ts'
-import { connect } from '../../src/fleet/connection.ts'
+import { connect } from '../../src/fleet/engine-connection.ts'
 import { onEngine } from '../../src/fleet/membership.ts'
 import { scaled } from '../support/scale.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'

@@ -1,7 +1,7 @@
 // States for a client that does not read must not pile up: it gets those that were under way, and then the newest.
 import { expect, test } from 'vitest'
 import { encodeResize } from '../../src/wire/encode.ts'
-import type { StateEvent } from '../../src/wire/messages.ts'
+import type { StateEvent } from '../../src/wire/payloads.ts'
 import { type Client, start } from '../supervisor/support/session.ts'
 
 const CHANGES = 20_000

@@ -1,5 +1,5 @@
 // Who waits for a person, as a client of a session hears it.
-import { type NeedsInput, parseState } from '../../src/wire/messages.ts'
+import { type NeedsInput, parseState } from '../../src/wire/payloads.ts'
 import type { Client } from '../supervisor/support/session.ts'
 
 /** Each change of the answer, in order. */

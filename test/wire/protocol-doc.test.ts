@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { FRAME_PAYLOAD_BYTES_MAX } from '../../src/limits.ts'
 import { FRAMES, STATES } from '../../src/wire/frames.ts'
-import { type Info, PLAIN_SUBSCRIBE } from '../../src/wire/messages.ts'
+import { type Info, PLAIN_SUBSCRIBE } from '../../src/wire/payloads.ts'
 
 const page = readFileSync('docs/protocol.md', 'utf8')
 

@@ -7,7 +7,7 @@ import { expect, vi } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { findProject } from '../../src/paths.ts'
 import { giveWorktree, type WorktreeWish } from '../../src/spine/worktrees/give.ts'
-import { worktreesDir } from '../../src/spine/worktrees/place.ts'
+import { worktreesDir } from '../../src/spine/worktrees/new-place.ts'
 import { type Ending } from '../support/programs.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
 

@@ -1,6 +1,6 @@
 // What the demo prints: the seed's four lines, then what a fair reader asks next.
 import { changeText } from '../token-report.ts'
-import type { Demo } from './demo.ts'
+import type { Demo } from './three-briefings.ts'
 import { breakEven, CACHE_READ, CACHE_WRITE, cachedCost, rawCost, type Spend } from './pricing.ts'
 
 export function demoLines(demo: Demo): string[] {

@@ -111,7 +111,7 @@ async function worktreeFrom(
     if (base === undefined && copy.length === 0) return undefined
     throw new HeimdallError('USAGE', `${base === undefined ? '--copy' : '--base'} goes with --worktree`)
   }
-  const { worktreesDir } = await import('../../spine/worktrees/place.ts')
+  const { worktreesDir } = await import('../../spine/worktrees/new-place.ts')
   const named = copy.map((path) => ({ path: context.resolve(path), isRequired: true }))
   const always = (usual.value as readonly string[]).map((path) => ({ path, isRequired: false }))
   return { base, dir: worktreesDir(context.env, dir.value as string | null, context.cwd), copy: [...named, ...always] }

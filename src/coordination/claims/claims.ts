@@ -3,7 +3,7 @@ import { HeimdallError } from '../../errors.ts'
 import { printable } from '../../ids.ts'
 import { LABEL_CHARS_MAX } from '../../limits.ts'
 import { isBroad, parseScopes, type Scope } from '../../scopes/scope.ts'
-import { CASE_SETTING, contextFor } from './check.ts'
+import { CASE_SETTING, contextFor } from './check-scopes.ts'
 import {
   type Asker,
   type Conflict,
@@ -24,7 +24,7 @@ import type { Agent, Claim, Reader } from '../store.ts'
 import { surfaceOf } from './surface.ts'
 import { type SetApart, setApart } from '../who/tree-identity.ts'
 
-export { caseSensitive, checkParsed, checkScopes, contextFor, isFenced } from './check.ts'
+export { caseSensitive, checkParsed, checkScopes, contextFor, isFenced } from './check-scopes.ts'
 
 export interface ClaimRequest {
   readonly scopes: readonly string[]

@@ -9,7 +9,7 @@ import type { Coordination } from '../coordination.ts'
 import type { Agent, Reader } from '../store.ts'
 import type { View } from '../view.ts'
 import type { ProcessRef } from '../who/process-ref.ts'
-import { contextFor } from './check.ts'
+import { contextFor } from './check-scopes.ts'
 import { type Conflict, findConflicts, isBinding } from './conflicts.ts'
 
 /** A path that is to be written, or a pattern of such paths. */

@@ -12,7 +12,7 @@ import {
 import type { Row, SharedTable } from '../log-entry.ts'
 import type { Moment } from '../moment.ts'
 import { conditions } from './conditions.ts'
-import { ELSEWHERE, number, numberOrNull, text, textOrNull } from './cells.ts'
+import { ELSEWHERE, number, numberOrNull, text, textOrNull } from './row-values.ts'
 import type { Statements } from './statements.ts'
 
 const WORKERS = `SELECT workers.*, local_workers.*, workers.worker_id AS worker_id, seen_boot, seen_mono_ms, seen_age_ms, beat_wall_ms

@@ -1,7 +1,7 @@
 // Rows of the tables as values of the store's types, and back: the shared row, and beside it what this machine alone knows.
 import type { Scope } from '../../scopes/scope.ts'
 import type { Row } from '../log-entry.ts'
-import { ELSEWHERE, number, numberOrNull, text, textOrNull } from './cells.ts'
+import { ELSEWHERE, number, numberOrNull, text, textOrNull } from './row-values.ts'
 import { dispatchColumns, dispatchFrom } from './dispatch-rows.ts'
 import type { Moment } from '../moment.ts'
 import type {

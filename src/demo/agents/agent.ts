@@ -4,7 +4,7 @@ import { createInterface, type Interface } from 'node:readline'
 import { type Clock, pause, within } from '../../clock.ts'
 import { DEMO_AGENT_WAIT_MS, DEMO_OUTPUT_BYTES_MAX } from '../../limits.ts'
 import type { Env } from '../../paths.ts'
-import { type CommandReply, replyOf, withJson } from '../reply.ts'
+import { type CommandReply, replyOf, withJson } from '../command-reply.ts'
 import { McpClient } from './mcp-client.ts'
 
 /** Factor of all pauses, from `heimdall demo --fast`. */

@@ -1,5 +1,5 @@
 // Holds what another wants, writes where it may not, follows the hint, hands over.
-import { commandLine, mustSucceed } from '../reply.ts'
+import { commandLine, mustSucceed } from '../command-reply.ts'
 import type { DemoAgent } from './agent.ts'
 import { finish, readBrief } from './work.ts'
 

@@ -1,5 +1,5 @@
 // Finds a claim whose owner is dead, takes it over, and finishes what was left half done.
-import { mustSucceed } from '../reply.ts'
+import { mustSucceed } from '../command-reply.ts'
 import type { DemoAgent } from './agent.ts'
 import { finish, readBrief } from './work.ts'
 

@@ -1,6 +1,6 @@
 // Dies in the middle of its work, in a plain session that nobody keeps a run for: its claim stays, and half a file.
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { mustSucceed } from '../reply.ts'
+import { mustSucceed } from '../command-reply.ts'
 import type { DemoAgent } from './agent.ts'
 
 export async function greyHeron(agent: DemoAgent): Promise<number> {

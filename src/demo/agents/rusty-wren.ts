@@ -1,6 +1,6 @@
 // Runs checks until its budget is gone, then stops and says what is left, as the hint asks.
 import type { DemoAgent } from './agent.ts'
-import { commandLine, mustSucceed } from '../reply.ts'
+import { commandLine, mustSucceed } from '../command-reply.ts'
 
 const FOLDERS = ['src/book', 'src/http', 'src/money', 'src/read', 'db/migrations']
 

@@ -1,5 +1,5 @@
 // Wants what another holds: is refused, queues, gets it, and accepts what was handed over.
-import { mustSucceed } from '../reply.ts'
+import { mustSucceed } from '../command-reply.ts'
 import type { DemoAgent } from './agent.ts'
 import { finish, readBrief } from './work.ts'
 

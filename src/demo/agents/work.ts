@@ -1,9 +1,9 @@
 // What the coders of the demo have in common: a brief by reference, a commit, a result for whoever comes next.
 import { loadCorpus, sectionOf } from '../../briefing/demo/corpus.ts'
-import { ROLE } from '../../briefing/demo/demo.ts'
+import { ROLE } from '../../briefing/demo/three-briefings.ts'
 import { HeimdallError } from '../../errors.ts'
 import { DEMO_COMMIT_TRIES } from '../../limits.ts'
-import { commandLine, mustSucceed } from '../reply.ts'
+import { commandLine, mustSucceed } from '../command-reply.ts'
 import type { DemoAgent } from './agent.ts'
 
 /** Reads the brief of a task of the shipped plan; what it cost is in the token ledger, under the run of this agent. */

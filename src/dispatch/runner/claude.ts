@@ -1,6 +1,6 @@
 // Claude Code: `claude -p --output-format stream-json`.
 import type { Usage } from '../messages.ts'
-import { countOf, isRecord, textOf } from './frames.ts'
+import { countOf, isRecord, textOf } from './runtime-lines.ts'
 import type { RuntimeInit, StreamingRuntime, RuntimeTurn, TurnEnd } from './runtime.ts'
 
 export const claude: StreamingRuntime = {

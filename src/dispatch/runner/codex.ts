@@ -1,6 +1,6 @@
 // Codex: `codex exec --json`.
 import type { Usage } from '../messages.ts'
-import { countOf, isRecord, textOf } from './frames.ts'
+import { countOf, isRecord, textOf } from './runtime-lines.ts'
 import type { StreamingRuntime, RuntimeTurn, TurnEnd } from './runtime.ts'
 
 export const codex: StreamingRuntime = {

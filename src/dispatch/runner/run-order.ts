@@ -9,7 +9,7 @@ import type { Stopped } from '../../coordination/dispatched.ts'
 import { resultOf, type TaskResult, type Usage } from '../messages.ts'
 import { tokensIn } from '../more-tokens.ts'
 import { AgentProcess } from './agent-process.ts'
-import { FrameLines } from './frames.ts'
+import { FrameLines } from './runtime-lines.ts'
 import {
   briefPath,
   framesPath,
@@ -21,7 +21,7 @@ import {
   dropOutcome,
   writeOutcome,
 } from './order.ts'
-import { faultOf, measured, resultOfFile, resultOfTurn } from './reply.ts'
+import { faultOf, measured, resultOfFile, resultOfTurn } from './turn-result.ts'
 import { type RuntimeInit, RUNTIMES, type StreamingRuntime, type RuntimeTurn, type TurnEnd } from './runtime.ts'
 import { spillReply } from './spilled-reply.ts'
 import { untilMore } from './stopped.ts'

@@ -2,9 +2,9 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { isErrno } from '../../errors.ts'
 import type { TaskResult } from '../messages.ts'
-import { FrameLines } from './frames.ts'
+import { FrameLines } from './runtime-lines.ts'
 import { framesPath, type RuntimeName } from './order.ts'
-import { measured, UNKNOWN } from './reply.ts'
+import { measured, UNKNOWN } from './turn-result.ts'
 import { RUNTIMES } from './runtime.ts'
 
 export function measuredSoFar(dir: string, runtime: RuntimeName): Pick<TaskResult, 'tokens_spent' | 'usage'> {

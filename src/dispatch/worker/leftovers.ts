@@ -5,7 +5,7 @@ import type { Coordination } from '../../coordination/coordination.ts'
 import type { Assignment } from '../../coordination/dispatched.ts'
 import { TASK_CLOSE_WAIT_MS, TASK_LOOK_MS } from '../../limits.ts'
 import type { Env } from '../../paths.ts'
-import { readRecords } from '../../spine/worktrees/record.ts'
+import { readRecords } from '../../spine/worktrees/owner-record.ts'
 import { tidyWorktree } from '../../spine/worktrees/tidy.ts'
 import { agentNameFor } from '../needs.ts'
 

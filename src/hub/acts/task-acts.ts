@@ -8,7 +8,7 @@ import type { RunningOrchestrator } from '../../dispatch/a2a/start-orchestrator.
 import { parseDispatch } from '../../dispatch/messages.ts'
 import { dispatchDir, type KnownPeer, localPeers, settingsPeers } from '../../dispatch/peers.ts'
 import { answerTask } from '../../dispatch/questions.ts'
-import { sendTask } from '../../dispatch/send.ts'
+import { sendTask } from '../../dispatch/send-task.ts'
 import { cancelTask, retryTask } from '../../dispatch/tasks.ts'
 import { drainSetting } from '../../dispatch/worker/drain-setting.ts'
 import { HeimdallError } from '../../errors.ts'

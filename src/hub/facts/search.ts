@@ -10,7 +10,7 @@ import { callOf } from './calls.ts'
 import { conversation } from './conversation.ts'
 import type { KnownFile } from './repository-files.ts'
 import type { RunsOfProject } from './run-project.ts'
-import { tasksNow } from './tasks.ts'
+import { tasksNow } from './task-rows.ts'
 
 const has = (text: string, words: readonly string[]): boolean => {
   const lower = text.toLowerCase()

@@ -15,7 +15,7 @@ import type { TaskSession, TokensReply } from '../contract.ts'
 import type { Picture } from '../live/picture.ts'
 import { rowsOf } from './conversation.ts'
 import { usageByHour } from './usage-bars.ts'
-import { TASK_STATES } from './tasks.ts'
+import { TASK_STATES } from './task-rows.ts'
 
 /** One per task of which anything was said, the last first (seed 002 §6.3). */
 export function taskSessions(room: Coordination): TaskSession[] {

@@ -17,12 +17,12 @@ import type {
   TreeReply,
   WhyReply,
 } from '../contract.ts'
-import { claimsNow, whyHeld } from '../facts/claims.ts'
+import { claimsNow, whyHeld } from '../facts/claim-map.ts'
 import { conversation, seqOfRow } from '../facts/conversation.ts'
 import { claimsOn, heldFiles } from '../facts/held-files.ts'
 import { changesOf } from '../facts/changes.ts'
 import { agentHits, callHits, noteHits, pathHits, taskHits, wordsOf } from '../facts/search.ts'
-import { routingOf, tasksNow } from '../facts/tasks.ts'
+import { routingOf, tasksNow } from '../facts/task-rows.ts'
 import { taskSessions, tokensNow } from '../facts/work.ts'
 import type { ApiDesk } from './api.ts'
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { HeimdallError } from '../../errors.ts'
 import { readCases, runCases } from './cases.ts'
 import { compileBundle } from './compile.ts'
-import { explainCall } from '../decide/explain.ts'
+import { explainCall } from '../decide/why-decided.ts'
 import { lintSnapshot } from './lint.ts'
 import { openPolicy } from '../decide/plan.ts'
 

@@ -2,8 +2,8 @@
 import type { Database, Statement } from '../../storage/sqlite.ts'
 import type { RecordLine } from '../record-reader.ts'
 import { type EventFields, fieldsOf } from './event-fields.ts'
-import { CALL_TYPE, TEXT_PARTS } from './schema.ts'
-import type { Words } from './words.ts'
+import { CALL_TYPE, TEXT_PARTS } from './index-schema.ts'
+import type { Words } from './name-numbers.ts'
 
 const COLUMNS = [
   'id',

@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import { INDEX_BAD_LINES_KEPT, INDEX_MARK_BYTES } from '../../limits.ts'
 import type { Database, Statement } from '../../storage/sqlite.ts'
 import type { PassedOver } from '../record-reader.ts'
-import { TEXT_PARTS } from './schema.ts'
+import { TEXT_PARTS } from './index-schema.ts'
 
 export interface IndexRecord {
   readonly id: number

@@ -1,7 +1,7 @@
 // Which index of the entries a question is answered by. What SQLite guesses from averages may pass over all that the index has of a name.
 import { INDEX_COUNTED_MAX } from '../../limits.ts'
 import type { RunIndex } from './run-index.ts'
-import { CALL_TYPE, COMMON } from './schema.ts'
+import { CALL_TYPE, COMMON } from './index-schema.ts'
 
 /** Columns that have an index of their own, those first under which few entries stand as a rule. */
 const LED_BY = ['run', 'type', 'rule', 'decision', 'reason', 'status', 'tool', 'agent', 'server'] as const

@@ -9,8 +9,8 @@ import type { PassedOver, RecordReader } from '../record-reader.ts'
 import { EntryWriter } from './entry-writer.ts'
 import { recordOnDisk } from '../record-on-disk.ts'
 import { type IndexRecord, IndexRecords, markOf } from './index-records.ts'
-import { INDEX_MIGRATIONS } from './schema.ts'
-import { Words } from './words.ts'
+import { INDEX_MIGRATIONS } from './index-schema.ts'
+import { Words } from './name-numbers.ts'
 
 export const indexPath = (runsDir: string): string => join(dirname(runsDir), 'runs.db')
 

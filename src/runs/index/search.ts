@@ -2,7 +2,7 @@
 import { SEARCH_WALK_FIRST, SEARCH_WALK_MAX } from '../../limits.ts'
 import { leadOf, type Named, type Terms, termsOf } from './lead.ts'
 import type { RunIndex } from './run-index.ts'
-import { CALL_TYPE } from './schema.ts'
+import { CALL_TYPE } from './index-schema.ts'
 import { type IdRange, Texts } from './texts.ts'
 
 /** All that is given must hold. Names may be patterns with `*`, `?` and `[…]`. */

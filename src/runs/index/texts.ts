@@ -4,7 +4,7 @@ import { printable } from '../../ids.ts'
 import { INDEX_COUNTED_MAX, SEARCH_ENDINGS_MAX, SEARCH_WORDS_MAX } from '../../limits.ts'
 import type { Statement } from '../../storage/sqlite.ts'
 import type { RunIndex } from './run-index.ts'
-import { TEXT_PARTS } from './schema.ts'
+import { TEXT_PARTS } from './index-schema.ts'
 
 /** The numbers of the first and the last entry that count. */
 export interface IdRange {

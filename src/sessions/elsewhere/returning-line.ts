@@ -8,7 +8,7 @@ import { decodeAck } from '../../wire/decode.ts'
 import { encodeBytes, encodeExit, encodeFrame, encodeGap, encodeJson, encodeReplayEnd } from '../../wire/encode.ts'
 import { type FrameNameFrom, MODE_BINARY } from '../../wire/frames.ts'
 import type { KeptOutput } from '../../wire/kept-output.ts'
-import { parseErrorMessage, parseSubscribe, type SubscribeOptions } from '../../wire/messages.ts'
+import { parseErrorMessage, parseSubscribe, type SubscribeOptions } from '../../wire/payloads.ts'
 import { FrameReader } from '../../wire/reader.ts'
 
 /** The session as it was found: with a line to it, or at its end. */

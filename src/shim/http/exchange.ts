@@ -12,7 +12,7 @@ import { INVALID_REQUEST, PARSE_ERROR } from '../messages/client-message.ts'
 import type { Garbage } from '../messages/garbage.ts'
 import { type IdKey, idOf, scopedKey } from '../messages/message-id.ts'
 import { type Body, readBody } from './body.ts'
-import { faultOf, HEADER_MISMATCH } from './claims.ts'
+import { faultOf, HEADER_MISMATCH } from './header-claims.ts'
 import { Relay } from './relay.ts'
 import type { Remote } from './remote.ts'
 

@@ -7,7 +7,7 @@ import { AGENT_STATES, type AgentState, type Evidence, type FleetAgent, type Wai
 import type { KnownAgent } from './known-agents.ts'
 import { guardOf } from './guards.ts'
 import { costOf } from './model-cost.ts'
-import { inOrder, oneLine, spanText } from './words.ts'
+import { inOrder, oneLine, spanText } from './plain-words.ts'
 
 interface Doing {
   readonly state: AgentState

@@ -21,7 +21,7 @@ import { costInAll } from './model-cost.ts'
 import { openWaits } from './open-waits.ts'
 import { NOTHING_SPENT, tokensOf } from './spent.ts'
 import { askSession, plainSessions } from './asked-sessions.ts'
-import { oneLine } from './words.ts'
+import { oneLine } from './plain-words.ts'
 
 export interface FleetOptions extends CoordinationOptions {
   /** Where plain sessions and records of ended ones lie. */

@@ -4,7 +4,7 @@ import type { ChangedTools, FleetFacts, PlainSession, RunFact } from './facts.ts
 import type { Collision, Evidence, Wait, WaitAnswer } from './fleet.ts'
 import type { KnownAgent, OpenNote, OpenTask } from './known-agents.ts'
 import { BUDGET_SOURCE, kindOf, noticeIn } from './wait-kind.ts'
-import { inOrder, oneLine, shellWord } from './words.ts'
+import { inOrder, oneLine, shellWord } from './plain-words.ts'
 
 /** Oldest first; those that were put off come last. */
 export function openWaits(facts: FleetFacts): Wait[] {

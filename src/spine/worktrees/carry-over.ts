@@ -18,7 +18,7 @@ import { resolveInside } from '../../paths.ts'
 import { onDisk } from '../../storage/faults.ts'
 import { entryAt } from './entry-at.ts'
 import { ask, fieldsOf, type Git } from './git.ts'
-import type { Copied } from './record.ts'
+import type { Copied } from './owner-record.ts'
 
 export interface WantedPath {
   readonly path: string

@@ -4,8 +4,8 @@ import { HeimdallError } from '../../errors.ts'
 import { findProject, type Project } from '../../paths.ts'
 import { entryAt } from './entry-at.ts'
 import { giveWorktree, type WorktreeWish } from './give.ts'
-import type { AgentWorktree } from './record.ts'
-import { removeWorktree } from './remove.ts'
+import type { AgentWorktree } from './owner-record.ts'
+import { removeWorktree } from './remove-worktree.ts'
 
 export interface RunPlace {
   readonly worktree: AgentWorktree

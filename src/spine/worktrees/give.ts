@@ -9,8 +9,8 @@ import { ensureFolder, readFileIfThere, replaceFile } from '../../storage/atomic
 import { copyFiles, filesToCopy, notThere, type WantedPath } from './carry-over.ts'
 import { headOf } from './condition.ts'
 import { ask, askIfThere, commitOf, git, type Git, gitIn, lastWords } from './git.ts'
-import { freeBranch, freePath, refuseInside } from './place.ts'
-import { type AgentWorktree, readRecord, removeRecord, withWorktrees, writeRecord } from './record.ts'
+import { freeBranch, freePath, refuseInside } from './new-place.ts'
+import { type AgentWorktree, readRecord, removeRecord, withWorktrees, writeRecord } from './owner-record.ts'
 import { presenceOf, registeredWorktrees } from './registered.ts'
 
 export interface WorktreeWish {

@@ -11,7 +11,7 @@ import { readFileIfThere, removeIfThere, replaceFile } from '../../storage/atomi
 import { onDisk } from '../../storage/faults.ts'
 import { uncommitted, unfinished } from './condition.ts'
 import type { Git } from './git.ts'
-import { folderOf } from './record.ts'
+import { folderOf } from './owner-record.ts'
 
 interface Merging {
   readonly agent: string

@@ -2,7 +2,7 @@
 import { HeimdallError } from '../../errors.ts'
 import { escapeControls, printable } from '../../ids.ts'
 import { WORKTREE_NAMED_MAX } from '../../limits.ts'
-import type { AgentWorktree } from './record.ts'
+import type { AgentWorktree } from './owner-record.ts'
 
 export function named(paths: readonly string[]): string {
   const shown = paths.slice(0, WORKTREE_NAMED_MAX).map(escapeControls).join(', ')

@@ -2,10 +2,10 @@
 import { HeimdallError } from '../../errors.ts'
 import type { Env, Project } from '../../paths.ts'
 import { ask, fieldsOf, gitIn } from './git.ts'
-import { type AgentWorktree, readRecord } from './record.ts'
+import { type AgentWorktree, readRecord } from './owner-record.ts'
 import { named } from './refusals.ts'
 import { presenceOf, registeredWorktrees } from './registered.ts'
-import { removeWorktree } from './remove.ts'
+import { removeWorktree } from './remove-worktree.ts'
 
 export type Tidied =
   | { readonly kind: 'removed' | 'none' }

@@ -1,5 +1,5 @@
 // What the session and its screen's worker say to each other.
-import type { TerminalColors, Size } from '../../wire/messages.ts'
+import type { TerminalColors, Size } from '../../wire/payloads.ts'
 import type { ScreenQuestion } from './terminal-questions.ts'
 
 export type ToScreen =

@@ -1,5 +1,5 @@
 // Whose size the terminal has: the last client that asked or typed, and when it leaves, the one before. Pure.
-import type { Size } from '../../wire/messages.ts'
+import type { Size } from '../../wire/payloads.ts'
 
 export class SizePolicy<Client> {
   readonly #isPinned: boolean

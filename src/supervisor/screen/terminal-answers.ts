@@ -1,6 +1,6 @@
 // Answers the program's questions from the emulator, in the screen's worker: each once, in the order they were asked.
 import { type Params, paramsText } from '../../cells/params.ts'
-import type { TerminalColors } from '../../wire/messages.ts'
+import type { TerminalColors } from '../../wire/payloads.ts'
 import type { Emulator } from './emulator.ts'
 import { Palette } from '../../cells/palette.ts'
 import type { TerminalModes } from './terminal-modes.ts'

@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock.ts'
 import { ACTIVITY_MS } from '../../limits.ts'
 import { encodeFrame } from '../../wire/encode.ts'
-import type { ClientConnection } from '../streams/connection.ts'
+import type { ClientConnection } from '../streams/client-connection.ts'
 
 export class Activity {
   readonly #clock: Clock

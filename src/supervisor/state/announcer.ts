@@ -1,9 +1,9 @@
 // Tells clients that asked for it what state the session is in: once for each change, also when it changes by itself.
 import type { Clock, Timer } from '../../clock.ts'
 import { encodeJson } from '../../wire/encode.ts'
-import type { StateEvent } from '../../wire/messages.ts'
+import type { StateEvent } from '../../wire/payloads.ts'
 import type { Classifier } from './classifier.ts'
-import type { ClientConnection } from '../streams/connection.ts'
+import type { ClientConnection } from '../streams/client-connection.ts'
 
 export interface AnnouncerParts {
   readonly clock: Clock

@@ -1,6 +1,6 @@
 // Whether a person is waited for, who says so, and on what evidence. Pure.
 import { PROGRAM_PARTS_MAX } from '../../limits.ts'
-import type { NeedsInput } from '../../wire/messages.ts'
+import type { NeedsInput } from '../../wire/payloads.ts'
 import type { ScreenQuestion } from '../screen/terminal-questions.ts'
 
 const UNKNOWN: NeedsInput = { value: false, source: 'none', evidence: null }

@@ -1,7 +1,7 @@
 // What is known of a session's wait for a person, put together: signals, hooks, the screen, and who has typed since.
 import type { Clock, Timer } from '../../clock.ts'
 import { ANSWER_SETTLE_MS } from '../../limits.ts'
-import type { NeedsInput, Report } from '../../wire/messages.ts'
+import type { NeedsInput, Report } from '../../wire/payloads.ts'
 import { NeedsInputState } from './needs-input.ts'
 import { readSignal } from './osc-signals.ts'
 import type { ScreenQuestion } from '../screen/terminal-questions.ts'

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { Clock, Timer } from '../../clock.ts'
 import { ignore } from '../../errors.ts'
 import { CLIENTS_MAX, FRAME_DEADLINE_MS, PARTIAL_FRAME_BYTES_MAX } from '../../limits.ts'
-import { type Admission, ClientConnection, type SessionDesk } from './connection.ts'
+import { type Admission, ClientConnection, type SessionDesk } from './client-connection.ts'
 
 export class SessionServer {
   readonly #desk: SessionDesk

@@ -1,7 +1,7 @@
 // Output on its way from the terminal: into the log, then to clients, to the screen, the recording and the file that is kept.
 import type { Clock, Timer } from '../../clock.ts'
 import { BACKLOG_BYTES, OUTPUT_FRAME_BYTES_MAX } from '../../limits.ts'
-import type { Size, SubscribeOptions } from '../../wire/messages.ts'
+import type { Size, SubscribeOptions } from '../../wire/payloads.ts'
 import type { SessionOptions } from '../../wire/session-options.ts'
 import { FanOut, type ChildFlow } from './fan-out.ts'
 import type { KeptFile } from './kept-file.ts'

@@ -10,7 +10,7 @@ import {
   writeHeader,
 } from '../../wire/encode.ts'
 import { HEADER_BYTES } from '../../wire/frames.ts'
-import type { SnapshotPart, SubscribeOptions } from '../../wire/messages.ts'
+import type { SnapshotPart, SubscribeOptions } from '../../wire/payloads.ts'
 import type { OutputLog } from './output-log.ts'
 
 export type ScreenSnapshot = Omit<SnapshotPart, 'isLast'>

@@ -1,5 +1,5 @@
 // heimdall claim check, heimdall-claim check: asked before every edit, so nothing is loaded that a clear path does not need.
-import { checkScopes } from '../../../coordination/claims/check.ts'
+import { checkScopes } from '../../../coordination/claims/check-scopes.ts'
 import { hasNews, ledgerSignature } from '../../../coordination/ledger/ledger-files.ts'
 import { oldCopyText } from '../../../coordination/membership.ts'
 import { FLEET_CHECK_OLD_MS } from '../../../limits.ts'

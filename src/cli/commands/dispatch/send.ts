@@ -2,7 +2,7 @@
 import type { Coordination } from '../../../coordination/coordination.ts'
 import { membershipIn } from '../../../coordination/membership.ts'
 import { isTime, parseDispatch, type TaskDispatch } from '../../../dispatch/messages.ts'
-import { sendTask } from '../../../dispatch/send.ts'
+import { sendTask } from '../../../dispatch/send-task.ts'
 import { explainTask, showTask, waitsForPerson } from '../../../dispatch/tasks.ts'
 import { buildBrief } from '../../../briefing/brief.ts'
 import { EXIT, HeimdallError } from '../../../errors.ts'
@@ -110,7 +110,7 @@ async function contractFrom(
 }
 
 async function schemaFrom(bytes: Buffer): Promise<Record<string, unknown>> {
-  const { schemaFault } = await import('../../../dispatch/runner/reply.ts')
+  const { schemaFault } = await import('../../../dispatch/runner/turn-result.ts')
   let value: unknown
   try {
     value = JSON.parse(bytes.toString('utf8'))

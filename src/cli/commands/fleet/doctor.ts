@@ -2,7 +2,7 @@
 import { roomOptions } from '../../../coordination/room-options.ts'
 import { placeIn } from '../../../coordination/sqlite/whole-state.ts'
 import { storePath } from '../../../coordination/store-path.ts'
-import { fleetChecks } from '../../../fleet/doctor.ts'
+import { fleetChecks } from '../../../fleet/fleet-checks.ts'
 import { readFleetFile, refuseForeign } from '../../../fleet/fleet-file.ts'
 import type { Run } from '../../command.ts'
 import { checkLine } from '../../render/check-line.ts'

@@ -1,7 +1,7 @@
 // `heimdall guard install`.
 import type { Run } from '../../command.ts'
 import type { guardInstall } from '../../table/guard.ts'
-import { installHooks, ownCommand } from './hooks.ts'
+import { installHooks, ownCommand } from './git-hooks.ts'
 
 export const run: Run<typeof guardInstall> = async ({ cwd, env }) => {
   const hooks = installHooks({ cwd, env }, ownCommand(process.execPath, process.argv[1] ?? ''))

@@ -2,7 +2,7 @@
 import type { Committer, GuardVerdict } from '../../../coordination/guard.ts'
 import { printable } from '../../../ids.ts'
 import { GUARD_LINES_MAX } from '../../../limits.ts'
-import type { Hook } from './hooks.ts'
+import type { Hook } from './git-hooks.ts'
 
 export function verdictLines(hook: Hook, committer: Committer, { outcome, collisions }: GuardVerdict): string[] {
   if (outcome === 'clear') return []

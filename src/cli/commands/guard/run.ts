@@ -30,7 +30,7 @@ import {
   pushedCommits,
   stagedPaths,
 } from './git.ts'
-import { type Hook, HOOKS } from './hooks.ts'
+import { type Hook, HOOKS } from './git-hooks.ts'
 import { verdictLines } from './report.ts'
 
 export const run: Run<typeof guardRun> = async (context, { args }) => {

@@ -1,7 +1,7 @@
 // `heimdall guard uninstall`.
 import type { Run } from '../../command.ts'
 import type { guardUninstall } from '../../table/guard.ts'
-import { type RemovedHook, uninstallHooks } from './hooks.ts'
+import { type RemovedHook, uninstallHooks } from './git-hooks.ts'
 
 const SAID: Readonly<Record<RemovedHook['outcome'], string>> = {
   removed: 'removed',

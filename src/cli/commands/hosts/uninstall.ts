@@ -11,7 +11,7 @@ import { escapeControls } from '../../../ids.ts'
 import { findProject } from '../../../paths.ts'
 import type { Context, Run } from '../../command.ts'
 import type { uninstall } from '../../table/hooks.ts'
-import { hooksFolder, installedHooks, ownCommand, uninstallHooks } from '../guard/hooks.ts'
+import { hooksFolder, installedHooks, ownCommand, uninstallHooks } from '../guard/git-hooks.ts'
 import { consent } from './consent.ts'
 import { fileData, hostsNamed, isChanged, planText } from './plan-text.ts'
 

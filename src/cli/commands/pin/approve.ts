@@ -6,7 +6,7 @@ import { seeable } from '../../../pins/difference.ts'
 import { changePins, type ServerPins } from '../../../pins/pins-file.ts'
 import type { Run } from '../../command.ts'
 import type { pinApprove } from '../../table/pin.ts'
-import { knownPins, notFound, placeOf } from './place.ts'
+import { knownPins, notFound, placeOf } from './which-pins.ts'
 
 /** Less than this could be found again by trying. */
 const HASH = /^(bytes-)?[0-9a-f]{16,64}$/

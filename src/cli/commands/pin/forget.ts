@@ -5,7 +5,7 @@ import { seeable } from '../../../pins/difference.ts'
 import { changePins } from '../../../pins/pins-file.ts'
 import type { Run } from '../../command.ts'
 import type { pinForget } from '../../table/pin.ts'
-import { knownPins, notFound, placeOf } from './place.ts'
+import { knownPins, notFound, placeOf } from './which-pins.ts'
 
 export const run: Run<typeof pinForget> = async (context, { args, flags }) => {
   requirePerson('heimdall pin forget')

@@ -5,7 +5,7 @@ import { allPins } from '../../../pins/pins-file.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type { pinList } from '../../table/pin.ts'
-import { placeOf } from './place.ts'
+import { placeOf } from './which-pins.ts'
 
 const HASH_CHARS = 12
 

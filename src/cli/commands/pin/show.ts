@@ -5,7 +5,7 @@ import type { ToolRecord } from '../../../pins/pins-file.ts'
 import type { Run } from '../../command.ts'
 import type { Style } from '../../render/style.ts'
 import type { pinShow } from '../../table/pin.ts'
-import { knownPins, placeOf } from './place.ts'
+import { knownPins, placeOf } from './which-pins.ts'
 
 /** Enough that nobody finds another definition with the same beginning. */
 const HASH_CHARS = 32

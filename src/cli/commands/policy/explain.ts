@@ -2,7 +2,7 @@
 import { canonicalHash } from '../../../canonical/canonical.ts'
 import { EXIT, HeimdallError } from '../../../errors.ts'
 import { printable } from '../../../ids.ts'
-import { type ExplainedCall, explainCall, type Explanation } from '../../../policy/decide/explain.ts'
+import { type ExplainedCall, explainCall, type Explanation } from '../../../policy/decide/why-decided.ts'
 import { EXPLAINED_NTH_MAX } from '../../../limits.ts'
 import { readAnnotations } from '../../../policy/match/annotations.ts'
 import { Fields } from '../../../policy/bundle/fields.ts'

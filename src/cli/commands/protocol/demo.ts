@@ -1,6 +1,6 @@
 // heimdall protocol demo: what this protocol saves on a shipped project, measured here and now.
 import { demoLines } from '../../../briefing/demo/card.ts'
-import { runDemo } from '../../../briefing/demo/demo.ts'
+import { runDemo } from '../../../briefing/demo/three-briefings.ts'
 import type { Run } from '../../command.ts'
 import type { protocolDemo } from '../../table/briefing.ts'
 

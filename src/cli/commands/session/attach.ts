@@ -2,7 +2,7 @@
 import { type SessionConnection, openConnection } from '../../../client/connection.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { readExitRecord } from '../../../sessions/session-files.ts'
-import type { From } from '../../../wire/messages.ts'
+import type { From } from '../../../wire/payloads.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import type { SessionElsewhere } from '../../../sessions/elsewhere/session-elsewhere.ts'
 import type { attach } from '../../table/session.ts'

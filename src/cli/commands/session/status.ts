@@ -1,7 +1,7 @@
 // hm status: what a session is doing; after its end, how it ended.
 import { HeimdallError } from '../../../errors.ts'
 import type { ExitRecord } from '../../../wire/exit-record.ts'
-import type { Info } from '../../../wire/messages.ts'
+import type { Info } from '../../../wire/payloads.ts'
 import type { SessionStatus } from '../../../client/connection.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import { inlineText } from '../../render/plain-text.ts'

@@ -1,7 +1,7 @@
 // What a session of another version answers, and what it does not know of.
 import type { SessionConnection } from '../../../client/connection.ts'
 import { HeimdallError } from '../../../errors.ts'
-import type { Info } from '../../../wire/messages.ts'
+import type { Info } from '../../../wire/payloads.ts'
 
 /** Nothing of a supervisor that speaks only what seed 001 says: it does not answer INFO. */
 export async function infoIfKnown(connection: SessionConnection): Promise<Info | undefined> {

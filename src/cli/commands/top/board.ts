@@ -1,7 +1,7 @@
 // The fleet as `heimdall top` draws it: a line that says who waits, a row for each agent, and the selected one whole. Pure.
 import { type Choice, choicesOf } from '../../../spine/fleet/choices.ts'
 import type { AgentState, Fleet, FleetAgent, Wait } from '../../../spine/fleet/fleet.ts'
-import { oneLine } from '../../../spine/fleet/words.ts'
+import { oneLine } from '../../../spine/fleet/plain-words.ts'
 import { cellsOf } from '../../../cells/widths.ts'
 import { column, columnRight, fit, widest } from '../../render/columns.ts'
 import {

@@ -2,7 +2,7 @@
 import { findProject } from '../../../paths.ts'
 import { requirePerson } from '../../../person.ts'
 import { repositoryOf } from '../../../spine/worktrees/give.ts'
-import { removeWorktree } from '../../../spine/worktrees/remove.ts'
+import { removeWorktree } from '../../../spine/worktrees/remove-worktree.ts'
 import type { Run } from '../../command.ts'
 import type { worktreeRemove } from '../../table/worktree.ts'
 import { removedRecord, removedText } from './removed.ts'

@@ -1,6 +1,6 @@
 // What became of a worktree that was removed, for programs and for people.
 import { escapeControls } from '../../../ids.ts'
-import type { Removed } from '../../../spine/worktrees/remove.ts'
+import type { Removed } from '../../../spine/worktrees/remove-worktree.ts'
 
 export const removedRecord = ({ worktree, deletedBranch, keptBranch, keptUnder }: Removed) => ({
   agent: worktree.agent,

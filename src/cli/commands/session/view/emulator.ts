@@ -4,9 +4,9 @@ import type { DrawnLine } from '../../../../cells/draw-line.ts'
 import { type Params, paramsText } from '../../../../cells/params.ts'
 import { createTerminal } from '../../../../cells/terminal.ts'
 import { WholeCharacters } from '../../../../cells/whole-characters.ts'
-import type { Size } from '../../../../wire/messages.ts'
+import type { Size } from '../../../../wire/payloads.ts'
 import { inlineText } from '../../../render/plain-text.ts'
-import { drawRows, type RowsToDraw } from './cells.ts'
+import { drawRows, type RowsToDraw } from './drawn-rows.ts'
 import { CLIPBOARD_CHARS_MAX } from './clipboard.ts'
 
 /** Lines that are put back into the viewer's own terminal when the command ends. */

@@ -6,7 +6,7 @@ import { createTerminal } from '../../../../cells/terminal.ts'
 import { openConnection } from '../../../../client/connection.ts'
 import type { Endpoint } from '../../../../client/endpoint.ts'
 import { HISTORY_LINES_MAX } from '../../../../limits.ts'
-import { drawRows } from './cells.ts'
+import { drawRows } from './drawn-rows.ts'
 import { keepCleared } from './keep-cleared.ts'
 
 /** Rows of the past, oldest first, and the screen as it was when they were loaded. Nothing of it changes. */

@@ -3,7 +3,7 @@ import { hexColor, parseColor } from '../../../../cells/color.ts'
 import type { Clock } from '../../../../clock.ts'
 import { OUTER_COLORS_MS } from '../../../../limits.ts'
 import type { Env } from '../../../../paths.ts'
-import type { TerminalColors } from '../../../../wire/messages.ts'
+import type { TerminalColors } from '../../../../wire/payloads.ts'
 
 const ASK = '\u001b]10;?\u001b\\\u001b]11;?\u001b\\'
 const ANSWER =

@@ -3,7 +3,7 @@ import type { IBufferLine } from '@xterm/headless'
 import { atEdge } from '../../../../cells/draw-line.ts'
 import type { Shows } from '../../../../cells/pen.ts'
 import type { History } from './history.ts'
-import { findRow, matchesIn } from './search.ts'
+import { findRow, matchesIn } from './find-text.ts'
 import { type Selection, selectedColumns, selectedText } from './selection.ts'
 import type { Act, Mouse } from './view-keys.ts'
 

@@ -1,6 +1,6 @@
 // What the status line is about: the session's id and state as they were told last, and a notice for a while.
 import type { Clock } from '../../../../clock.ts'
-import type { Info, StateEvent } from '../../../../wire/messages.ts'
+import type { Info, StateEvent } from '../../../../wire/payloads.ts'
 import { noticeLine, type StatusLine, statusLine } from './status-line.ts'
 
 /** How long the status line says that something was done. */

@@ -1,6 +1,6 @@
 // The last line of an attached terminal: which session, what it is doing, whether it waits, how to leave.
 import { cellsOf } from '../../../../cells/widths.ts'
-import type { StateEvent } from '../../../../wire/messages.ts'
+import type { StateEvent } from '../../../../wire/payloads.ts'
 import { duration } from '../../../render/duration.ts'
 import { inlineText } from '../../../render/plain-text.ts'
 

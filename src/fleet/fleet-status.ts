@@ -1,5 +1,5 @@
 // What a member can say of its fleet: how far its copy is, who else there is, and what an answer of the engine is worth.
-import type { Sql } from './connection.ts'
+import type { Sql } from './engine-connection.ts'
 
 export interface EngineFacts {
   readonly seq: number

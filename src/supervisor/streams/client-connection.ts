@@ -15,7 +15,7 @@ import {
   type Report,
   type Size,
   type SubscribeOptions,
-} from '../../wire/messages.ts'
+} from '../../wire/payloads.ts'
 import { decodeResize } from '../../wire/decode.ts'
 import { FrameReader } from '../../wire/reader.ts'
 import { readShared, writeNow } from './client-socket.ts'

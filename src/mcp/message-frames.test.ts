@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MCP_MESSAGE_BYTES_MAX } from '../limits.ts'
-import { type Framed, MessageReader } from './frames.ts'
+import { type Framed, MessageReader } from './message-frames.ts'
 
 const shown = (found: readonly Framed[]): string[] =>
   found.map((item) => (item.kind === 'message' ? item.bytes.toString('utf8') : `! ${item.reason}`))

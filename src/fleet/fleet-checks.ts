@@ -2,11 +2,11 @@
 import type { EntryPlace } from '../coordination/shared-log.ts'
 import { HeimdallError } from '../errors.ts'
 import { FLEET_CLOCK_MS } from '../limits.ts'
-import { readAddress, type Sql } from './connection.ts'
+import { readAddress, type Sql } from './engine-connection.ts'
 import type { FleetFile } from './fleet-file.ts'
 import { onEngine } from './membership.ts'
-import { durabilityOf, engineFacts } from './status.ts'
-import { FORMAT, RULES } from './version.ts'
+import { durabilityOf, engineFacts } from './fleet-status.ts'
+import { FORMAT, RULES } from './log-version.ts'
 
 export interface FleetCheck {
   readonly check: string

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { HeimdallError, isErrno, isSystemError } from '../../errors.ts'
 import { RESULT_FILE_BYTES_MAX } from '../../limits.ts'
 import { parseResult, RESULT_STATUSES, resultOf, type TaskResult, type Usage } from '../messages.ts'
-import { isRecord } from './frames.ts'
+import { isRecord } from './runtime-lines.ts'
 import type { Order } from './order.ts'
 import type { TurnEnd } from './runtime.ts'
 
