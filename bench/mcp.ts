@@ -172,6 +172,9 @@ await runBench({
       GIT_COMMITTER_EMAIL: 'ana@example.org',
     }
     execFileSync('git', ['init', '--quiet', root], { env })
+    // After some thousand objects git packs them behind a commit: in the time of the next one, and after the last in the folder that is being removed.
+    execFileSync('git', ['config', 'maintenance.auto', 'false'], { cwd: root, env })
+    execFileSync('git', ['config', 'gc.auto', '0'], { cwd: root, env })
     execFileSync('git', ['commit', '--quiet', '--allow-empty', '-m', 'start'], { cwd: root, env })
     const ours = resolve('bin/heimdall-ledger-mcp')
     const empty = await bundleEmptyServer(folder)
@@ -228,8 +231,7 @@ await runBench({
       ],
       async cleanup() {
         await Promise.all([ledger.end(), other.end(), baseline.end()])
-        // git may still be tidying up behind the last commit.
-        rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+        rmSync(folder, { recursive: true, force: true })
       },
     }
   },
