@@ -228,6 +228,19 @@ describe('what a hook answers', () => {
       expect(await refusal(host, shell(command))).toContain('held by amber-otter')
   })
 
+  test('a commit is refused for what goes into it, and not for what others have beside it', async () => {
+    const project = await withHolder()
+    const host = playHost(project)
+    // The holder's file is new, as most of what others are at work on is.
+    project.git('rm', '--quiet', '--cached', 'src/held.ts')
+    project.git('commit', '--quiet', '--message=new')
+    project.write('docs/mine.md', 'mine\n')
+    const beside = ['git commit -am x', 'git add docs && git commit -m x', 'cd docs && git add . && git commit -m x']
+    for (const command of beside) expect([command, await refusal(host, shell(command))]).toEqual([command, undefined])
+    const own = ['git add src && git commit -m x', 'git add -A; git commit -m x', 'git commit -m x src/held.ts']
+    for (const command of own) expect(await refusal(host, shell(command))).toContain('held by amber-otter')
+  })
+
   test('a shell command that wrote where nobody could tell is on record when it has run', async () => {
     const project = await withHolder()
     const host = playHost(project)

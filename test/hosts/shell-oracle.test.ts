@@ -10,12 +10,16 @@ import { temporaryFolder } from '../support/project.ts'
 
 const FILES = ['a', 'b', 'src/a', 'src/b', 'src/lib/c', 'lib/old', 'spaced name/x']
 const DIFF = '--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+patched\n'
+/** Of `src/a`, by a path from the top on. */
+const GIT_DIFF = `diff --git a/src/a b/src/a\n${DIFF.replaceAll('/a', '/src/a').replace('-a', '-src/a')}`
 
 function projectDir(): string {
   const root = temporaryFolder()
   for (const folder of ['src/lib', 'lib', 'spaced name', 'empty']) mkdirSync(join(root, folder), { recursive: true })
   for (const path of FILES) writeFileSync(join(root, path), `${path}\n`)
   writeFileSync(join(root, 'fix.diff'), DIFF)
+  writeFileSync(join(root, 'src/fix.diff'), DIFF.replace('-a', '-src/a'))
+  writeFileSync(join(root, 'git.diff'), GIT_DIFF)
   const git = (...args: string[]): void => void execFileSync('git', args, { cwd: root, stdio: 'ignore' })
   git('init', '-q')
   git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'add', '-A')
@@ -101,6 +105,25 @@ test.each([
   `git apply <<'EOF'\n${DIFF}EOF`,
   `patch -s -p1 <<'EOF'\n${DIFF}EOF`,
   'cp a f && patch -s f < fix.diff',
+  'cd src && patch -s -p1 < fix.diff',
+  'patch -s -p1 -d src < src/fix.diff',
+  'patch -s -d src < git.diff',
+  'cd src && git apply fix.diff',
+  'cd src && git apply ../git.diff',
+  'git apply --directory=src src/fix.diff',
+  'git apply git.diff',
+  'git mv a lib',
+  'git mv a lib/',
+  'git mv a b lib',
+  'echo x > a; git checkout -q .; echo y > a',
+  'cp --parents src/a empty',
+  "sed -Ei 's/(a)/z/' a",
+  'A=$(ls) rm a',
+  `echo "$(echo "x > y")" 'x > y' "\`echo "x > y"\`" > f`,
+  `echo "$(cat <<'EOF'\nsay "don't > do"; (see a)\nEOF\n)" > f && rm a`,
+  "echo $'it\\'s > x' > f",
+  'X=$(cd src && rm a); rm b',
+  'for ((i = 0; i > -1 && i < 1; i++)); do rm a; done',
   'rm -f src/?',
   'touch -d yesterday f',
 ])('%s', (command) => {

@@ -1,18 +1,20 @@
 // What git does to the work tree, and whether it goes past its own hooks.
 import { hasOption, type SortedWords, sortWords, valuesOf } from './shell-options.ts'
+import { destination, diffNames, type DiffNames, type WrittenWord } from './shell-programs.ts'
 import { moved } from './shell-wrappers.ts'
 import type { Word } from './shell-words.ts'
 
 export interface GitWords {
   /** Where it works; null where only the shell knows. */
   readonly cwd: string | null
-  readonly written: readonly Word[]
+  readonly written: readonly WrittenWord[]
   /** Files with a diff that is applied; `stdin` where it is handed over. */
   readonly patches: readonly Word[] | 'stdin'
+  readonly names: DiffNames
   readonly bypass: string | null
   readonly commits: 'add' | 'commit' | null
-  /** Everything that has changed goes in. */
-  readonly all: boolean
+  /** What goes in besides what is named: what has changed of files that git knows, or everything that is new too. */
+  readonly all: 'tracked' | 'everything' | null
   readonly named: readonly Word[]
 }
 
@@ -27,9 +29,10 @@ export function gitWords(args: readonly Word[], cwd: string | null): GitWords {
     cwd: hasOption(own, 'git-dir', 'work-tree') ? null : folder,
     written: [],
     patches: [],
+    names: { strip: undefined, below: '' },
     bypass: bypassOf(verb, own, rest),
     commits: null,
-    all: false,
+    all: null,
     named: [],
   }
   return nothing.bypass === null ? { ...nothing, ...wordsOf(verb, rest) } : nothing
@@ -40,7 +43,7 @@ function wordsOf(verb: string, rest: readonly Word[]): Partial<GitWords> {
   const behind = dashes === -1 ? [] : rest.slice(dashes + 1)
   switch (verb) {
     case 'checkout':
-      return { written: behind }
+      return { written: dashes === -1 ? rest.filter(isNoBranch) : behind }
     case 'restore': {
       const sorted = sortWords(rest, { short: 's', long: ['source', 'conflict', 'pathspec-from-file'] })
       const isStagedOnly = hasOption(sorted, 'staged', 'S') && !hasOption(sorted, 'worktree', 'W')
@@ -52,25 +55,32 @@ function wordsOf(verb: string, rest: readonly Word[]): Partial<GitWords> {
     }
     case 'mv': {
       const sorted = sortWords(rest)
-      return { written: hasOption(sorted, 'n', 'dry-run') ? [] : sorted.plain }
+      if (hasOption(sorted, 'n', 'dry-run')) return {}
+      return { written: [...sorted.plain.slice(0, -1), ...destination(sorted)] }
     }
     case 'apply': {
       const sorted = sortWords(rest, { short: 'pC', long: ['exclude', 'include', 'directory', 'whitespace'] })
       if (hasOption(sorted, 'check', 'stat', 'numstat', 'summary', 'cached')) return {}
-      return { patches: sorted.plain.length === 0 ? 'stdin' : sorted.plain }
+      const names = diffNames(valuesOf(sorted, 'p'), valuesOf(sorted, 'directory'))
+      return names === undefined ? {} : { names, patches: sorted.plain.length === 0 ? 'stdin' : sorted.plain }
     }
     case 'add': {
       const { plain, options } = sortWords(rest, { long: ['chmod', 'pathspec-from-file'] })
-      const all =
-        options.some(({ name }) => /^(?:A|all|u|update)$/.test(name)) || plain.some(({ text }) => text === '.')
-      return { commits: 'add', all, named: plain.filter(({ text }) => text !== '.') }
+      const has = (names: RegExp): boolean => options.some(({ name }) => names.test(name))
+      const whole = has(/^(?:A|all|no-ignore-removal)$/) ? 'everything' : has(/^(?:u|update)$/) ? 'tracked' : null
+      return { commits: 'add', all: plain.length === 0 ? whole : null, named: plain }
     }
-    case 'commit':
-      return { commits: 'commit', all: hasOption(commitWords(rest), 'a', 'all'), named: behind }
+    case 'commit': {
+      const sorted = commitWords(rest)
+      return { commits: 'commit', all: hasOption(sorted, 'a', 'all') ? 'tracked' : null, named: sorted.plain }
+    }
     default:
       return {}
   }
 }
+
+/** No branch is called so, so it can only be a path. */
+const isNoBranch = ({ text }: Word): boolean => text !== null && /^\.{1,2}(?:\/|$)|.\/$/.test(text)
 
 const commitWords = (rest: readonly Word[]): SortedWords =>
   sortWords(rest, {

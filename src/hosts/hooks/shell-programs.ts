@@ -1,5 +1,5 @@
 // Where programs write, by their words: those whose words say it without a doubt.
-import { patchPaths } from './patch-paths.ts'
+import { patchPaths, type Strip } from './patch-paths.ts'
 import { hasOption, type OptionRules, type SortedWords, sortWords, valuesOf } from './shell-options.ts'
 import type { SimpleCommand, Word } from './shell-words.ts'
 
@@ -18,7 +18,7 @@ const RULES: Readonly<Record<string, OptionRules>> = {
   touch: { short: 'rdt', long: ['reference', 'date', 'time'] },
   truncate: { short: 'sr', long: ['size', 'reference'] },
   shred: { short: 'ns', long: ['iterations', 'size', 'random-source'] },
-  sed: { short: 'efl', attached: 'iE', long: ['expression', 'file', 'line-length'] },
+  sed: { short: 'efl', attached: 'i', long: ['expression', 'file', 'line-length'] },
   perl: { short: 'eEI', attached: 'ilF0CDMmx' },
   ruby: { short: 'eIrCE', attached: 'i0FKTWx' },
   curl: {
@@ -91,13 +91,13 @@ export function programWords(name: string, args: readonly Word[]): readonly Writ
 const isInto = (sorted: SortedWords): boolean => hasOption(sorted, 't', 'target-directory')
 
 /** Where a copy or a move ends up. Whether the last name is a folder is for whoever knows the disk, unless the words say it. */
-function destination(sorted: SortedWords): WrittenWord[] {
+export function destination(sorted: SortedWords): WrittenWord[] {
   const [into] = valuesOf(sorted, 't', 'target-directory')
   const sources = into === undefined ? sorted.plain.slice(0, -1) : sorted.plain
   const to = into ?? sorted.plain.at(-1)
   if (to === undefined || sources.length === 0) return []
   if (hasOption(sorted, 'T', 'no-target-directory')) return [to]
-  const names = namesOf(sources)
+  const names = hasOption(sorted, 'parents') ? sources : namesOf(sources)
   const isFolder = into !== undefined || sources.length > 1 || to.text?.endsWith('/') === true
   return isFolder ? names.map((name) => below(to, name)) : [{ ...to, into: names }]
 }
@@ -152,21 +152,42 @@ function fetched(sorted: SortedWords): Word[] {
   ]
 }
 
+/** How the names in a diff become paths. */
+export interface DiffNames {
+  readonly strip: Strip
+  /** Folder that is put before each of them. */
+  readonly below: string
+}
+
+/** `-p1 --directory=src`; nothing where only the shell knows. */
+export function diffNames(
+  [strip]: readonly Word[],
+  [folder]: readonly Word[],
+  otherwise?: Strip,
+): DiffNames | undefined {
+  const parts = strip === undefined ? otherwise : /^\d+$/.test(strip.text ?? '') ? Number(strip.text) : null
+  return parts === null || folder?.text === null ? undefined : { strip: parts, below: folder?.text ?? '' }
+}
+
 /** `patch FILE < x.diff`, `patch -p1 -i x.diff`: the file it names, else what the diff names. */
 export function patchWords(args: readonly Word[]): {
   readonly written: readonly Word[]
   readonly patches: readonly Word[] | 'stdin'
   readonly folder: Word | undefined
+  /** Nothing where only the shell knows. */
+  readonly names: DiffNames | undefined
 } {
   const sorted = sortWords(args, RULES['patch'])
   const [folder] = valuesOf(sorted, 'd', 'directory')
-  if (hasOption(sorted, 'dry-run')) return { written: [], patches: [], folder }
+  // Without a word on it, `patch` looks for the file's own name alone.
+  const names = diffNames(valuesOf(sorted, 'p', 'strip'), [], 'folders')
+  if (hasOption(sorted, 'dry-run')) return { written: [], patches: [], folder, names }
   const [file, diff] = sorted.plain
   const output = valuesOf(sorted, 'o', 'output')
   if (output.length > 0 || file !== undefined)
-    return { written: output.length > 0 ? output : sorted.plain.slice(0, 1), patches: [], folder }
+    return { written: output.length > 0 ? output : sorted.plain.slice(0, 1), patches: [], folder, names }
   const given = diff === undefined ? valuesOf(sorted, 'i', 'input') : [diff]
-  return { written: [], patches: given.length === 0 ? 'stdin' : given, folder }
+  return { written: [], patches: given.length === 0 ? 'stdin' : given, folder, names }
 }
 
 /** What a program is handed on its input, as far as the command line says it: files by name, or the text itself. */

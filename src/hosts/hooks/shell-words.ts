@@ -5,6 +5,8 @@ export interface Word {
   readonly text: string | null
   /** It has `*`, `?`, `[` or `{` outside of quotes. */
   readonly isPattern: boolean
+  /** Of a word that only the shell knows, what stands before that part: `A=` of `A=$B`. */
+  readonly head?: string
 }
 
 export interface Redirection {
@@ -17,7 +19,7 @@ export interface SimpleCommand {
   readonly redirections: readonly Redirection[]
   /** What follows `<<`, where it does. */
   readonly hereDocument: string | null
-  /** The shells that it runs in, from the outside in: parentheses, each part of a pipe, and what is in the background have one of their own. A `cd` there moves nobody else. */
+  /** The shells that it runs in, from the outside in: parentheses, substitutions, each part of a pipe, and what is in the background have one of their own. A `cd` there moves nobody else. */
   readonly shells: readonly number[]
 }
 
@@ -25,11 +27,15 @@ const OPERATOR = /^(?:&&|\|\||\|&|;;|[;|&()\n])/
 /** Comparisons, in which `>` writes nothing. */
 const COMPARISON = /^\(\([^]*?\)\)|^\[\[\s[^]*?\s\]\](?=\s|[;&|)]|$)/
 const REDIRECTION = /^(?:[0-9]*|&)?(?:<<<|<<-?|<>|<&|<|>>|>\||>&|>)/
-const HEX_OR_NAME = /^\$(?:[A-Za-z_0-9@*#?$!-]|\{|\()/
 
 /** Nothing where a quote does not end: then nobody knows what runs. */
 export function readShell(text: string): SimpleCommand[] | undefined {
-  return new ShellReader(text).commands()
+  return new ShellReader(text).commands()?.map(({ words, redirections, hereDocument, shells }) => ({
+    words,
+    redirections,
+    hereDocument,
+    shells,
+  }))
 }
 
 interface Draft {
@@ -41,28 +47,56 @@ interface Draft {
   shells: readonly number[]
 }
 
+/** What is read from a text, of which a substitution is a part with a reader of its own. */
 class ShellReader {
   readonly #text: string
-  #at = 0
+  #at: number
   /** In which shell we are, from the outside in, and what has been read since the last `;` of each. */
   #shells: readonly number[] = []
   readonly #lists: Draft[][] = [[]]
-  #lastShell = 0
+  /** How many `case` are open in each. */
+  readonly #cases: number[] = [0]
+  readonly #lastShell: { id: number }
   #isPiped = false
   #draft: Draft = emptyDraft()
-  readonly #done: SimpleCommand[] = []
+  readonly #done: Draft[] = []
   /** Commands of the line that is being read: their here documents follow it. */
   #line: Draft[] = []
+  /** Where the substitution that is read here has ended. */
+  #endedAt: number | undefined
 
-  constructor(text: string) {
+  constructor(text: string, at = 0, lastShell = { id: 0 }) {
     this.#text = text
+    this.#at = at
+    this.#lastShell = lastShell
   }
 
-  commands(): SimpleCommand[] | undefined {
+  commands(): Draft[] | undefined {
     while (this.#at < this.#text.length) if (!this.#step()) return undefined
+    return this.#finished()
+  }
+
+  /** Up to the `)` that nothing here has opened. */
+  substitution(): { readonly commands: readonly Draft[]; readonly end: number } | undefined {
+    while (this.#at < this.#text.length) {
+      if (!this.#step()) return undefined
+      if (this.#endedAt === undefined) continue
+      // A here document that begins behind the substitution is one that nobody writes.
+      const isOpen = this.#line.some(({ awaited }) => awaited.length > 0)
+      return isOpen ? undefined : { commands: this.#finished(), end: this.#endedAt }
+    }
+    return undefined
+  }
+
+  #finished(): Draft[] {
     this.#endCommand(this.#isPiped)
     this.#endLine()
     return this.#done
+  }
+
+  #newShell(): number {
+    this.#lastShell.id += 1
+    return this.#lastShell.id
   }
 
   #step(): boolean {
@@ -70,7 +104,7 @@ class ShellReader {
     const blank = /^(?:[ \t]|\\\n)+/.exec(rest)?.[0]
     if (blank !== undefined) return this.#skip(blank.length)
     if (rest.startsWith('#')) return this.#skip(/^[^\n]*/.exec(rest)?.[0].length ?? 0)
-    const comparison = this.#draft.words.every(isKeyword) ? COMPARISON.exec(rest)?.[0] : undefined
+    const comparison = this.#draft.words.every(comesBefore) ? COMPARISON.exec(rest)?.[0] : undefined
     if (comparison !== undefined) return this.#skip(comparison.length)
     const redirection = REDIRECTION.exec(rest)?.[0]
     if (redirection !== undefined && !/^[<>]\(/.test(rest)) return this.#redirect(redirection)
@@ -78,8 +112,15 @@ class ShellReader {
     if (operator !== undefined) return this.#operate(operator)
     const word = this.#word()
     if (word === undefined) return false
+    this.#countCase(word)
     this.#draft.words.push(word)
     return true
+  }
+
+  #countCase({ text }: Word): void {
+    if ((text !== 'case' && text !== 'esac') || !this.#draft.words.every(isKeyword)) return
+    const open = this.#cases.at(-1) ?? 0
+    this.#cases[this.#cases.length - 1] = Math.max(0, open + (text === 'case' ? 1 : -1))
   }
 
   #skip(count: number): boolean {
@@ -101,20 +142,26 @@ class ShellReader {
   }
 
   #enter(): void {
-    this.#shells = [...this.#shells, (this.#lastShell += 1)]
+    this.#shells = [...this.#shells, this.#newShell()]
     this.#lists.push([])
+    this.#cases.push(0)
   }
 
   #leave(): void {
-    // A `)` without its `(` ends a pattern of `case`.
-    if (this.#shells.length === 0) return
+    // A `)` without its `(` ends a pattern of `case`, or the substitution that is read here.
+    if ((this.#cases.at(-1) ?? 0) > 0) return
+    if (this.#shells.length === 0) {
+      this.#endedAt = this.#at
+      return
+    }
     this.#shells = this.#shells.slice(0, -1)
     this.#lists.at(-2)?.push(...(this.#lists.pop() ?? []))
+    this.#cases.pop()
   }
 
   /** `cd a && rm b &`: all of it is in a shell of its own. */
   #toBackground(): void {
-    const shell = (this.#lastShell += 1)
+    const shell = this.#newShell()
     const depth = this.#shells.length
     for (const draft of this.#lists.at(-1) ?? [])
       draft.shells = [...draft.shells.slice(0, depth), shell, ...draft.shells.slice(depth)]
@@ -134,80 +181,130 @@ class ShellReader {
   }
 
   #word(): Word | undefined {
-    let text: string | null = ''
+    let text = ''
+    let isKnown = true
     let isPattern = false
-    const add = (more: string): void => void (text = text === null ? null : text + more)
+    const add = (more: string): void => void (text += isKnown ? more : '')
     while (this.#at < this.#text.length) {
-      const rest = this.#text.slice(this.#at)
-      const [char = ''] = rest
-      if (/^[ \t\n;|&()<>]/.test(char) && !/^[<>]\(/.test(rest)) break
+      const char = this.#text[this.#at] ?? ''
+      if (/^[ \t\n;|&()<>]/.test(char) && !this.#isAhead(/[<>]\(/y)) break
       if (char === '\\') {
-        if (rest[1] !== '\n') add(rest[1] ?? '')
+        const escaped = this.#text[this.#at + 1] ?? ''
+        if (escaped !== '\n') add(escaped)
         this.#at += 2
       } else if (char === "'") {
-        const end = rest.indexOf("'", 1)
+        const end = this.#text.indexOf("'", this.#at + 1)
         if (end === -1) return undefined
-        add(rest.slice(1, end))
-        this.#at += end + 1
+        add(this.#text.slice(this.#at + 1, end))
+        this.#at = end + 1
       } else if (char === '"') {
-        const quoted = this.#quoted(rest)
+        const quoted = this.#quoted()
         if (quoted === undefined) return undefined
-        if (quoted === null) text = null
-        else add(quoted)
-      } else if (char === '`' || HEX_OR_NAME.test(rest) || /^[<>]\(/.test(rest) || /^\$['"]/.test(rest)) {
-        text = null
-        if (!this.#skipExpansion(rest)) return undefined
+        add(quoted.text)
+        isKnown &&= quoted.isKnown
+      } else if (this.#isExpansion() || this.#isAhead(/[<>]\(|\$['"]/y)) {
+        isKnown = false
+        if (!this.#skipExpansion()) return undefined
       } else {
         if ('*?[{'.includes(char)) isPattern = true
         add(char)
         this.#at += 1
       }
     }
-    return { text, isPattern }
+    return isKnown ? { text, isPattern } : { text: null, isPattern, head: text }
   }
 
-  /** Null where something in it is put in by the shell. */
-  #quoted(rest: string): string | null | undefined {
-    let text: string | null = ''
-    for (let index = 1; index < rest.length; index += 1) {
-      const char = rest[index] ?? ''
+  #isAhead(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at
+    return pattern.test(this.#text)
+  }
+
+  /** Of quotes too, in which the shell puts something in. */
+  #isExpansion(): boolean {
+    return this.#text[this.#at] === '`' || this.#isAhead(/\$[A-Za-z_0-9@*#?$!({-]/y)
+  }
+
+  /** Double quotes, up to their end; what stands before the first part that only the shell knows. */
+  #quoted(): { readonly text: string; readonly isKnown: boolean } | undefined {
+    let text = ''
+    let isKnown = true
+    this.#at += 1
+    while (this.#at < this.#text.length) {
+      const char = this.#text[this.#at] ?? ''
       if (char === '"') {
-        this.#at += index + 1
-        return text
+        this.#at += 1
+        return { text, isKnown }
       }
-      if (char === '\\' && /[$`"\\\n]/.test(rest[index + 1] ?? '')) {
-        index += 1
-        text = text === null ? null : text + (rest[index] ?? '')
-      } else if (char === '`' || HEX_OR_NAME.test(rest.slice(index))) text = null
-      else text = text === null ? null : text + char
+      if (this.#isExpansion()) {
+        isKnown = false
+        if (!this.#skipExpansion()) return undefined
+        continue
+      }
+      const isEscape = this.#isAhead(/\\[$`"\\\n]/y)
+      if (isEscape) this.#at += 1
+      text += isKnown ? (this.#text[this.#at] ?? '') : ''
+      this.#at += 1
     }
     return undefined
   }
 
-  /** Past `$name`, `${…}`, `$(…)`, backticks; quotes inside are not looked into further than for their ends. */
-  #skipExpansion(rest: string): boolean {
-    const closing = rest.startsWith('`') ? '`' : /^(?:\$|[<>])\(/.test(rest) ? ')' : rest.startsWith('${') ? '}' : null
-    if (closing === null) {
-      const quote = /^\$(['"])/.exec(rest)?.[1]
-      const length =
-        quote === undefined
-          ? (/^\$[A-Za-z_0-9]*/.exec(rest)?.[0].length ?? 1)
-          : rest.indexOf(quote, 2) === -1
-            ? -1
-            : rest.indexOf(quote, 2) + 1
-      return length === -1 ? false : this.#skip(Math.max(length, 2))
+  /** Past `$name`, `${…}`, `$(…)`, `$'…'`, `<(…)`, backticks. False where it does not end. */
+  #skipExpansion(): boolean {
+    if (this.#isAhead(/\$\(\(/y) && this.#skipArithmetic()) return true
+    if (this.#isAhead(/[$<>]\(/y)) return this.#substitute()
+    if (this.#isAhead(/\$\{/y)) return this.#skipBraces()
+    if (this.#isAhead(/\$"/y)) {
+      this.#at += 1
+      return this.#quoted() !== undefined
     }
-    const opening = closing === ')' ? '(' : closing === '}' ? '{' : null
+    const whole = [/`(?:[^`\\]|\\[^])*`/y, /\$'(?:[^'\\]|\\[^])*'/y, /\$(?:[A-Za-z_]\w*|[^`'"])/y].find((one) =>
+      this.#isAhead(one),
+    )
+    if (whole === undefined) return false
+    // Where it matched, a sticky pattern stands behind it.
+    this.#at = whole.lastIndex
+    return true
+  }
+
+  /** What is substituted runs first, in a shell of its own. */
+  #substitute(): boolean {
+    const inner = new ShellReader(this.#text, this.#at + 2, this.#lastShell).substitution()
+    if (inner === undefined) return false
+    this.#at = inner.end
+    const shells = [...this.#shells, this.#newShell()]
+    for (const draft of inner.commands) {
+      draft.shells = [...shells, ...draft.shells]
+      this.#line.push(draft)
+      this.#lists.at(-1)?.push(draft)
+    }
+    return true
+  }
+
+  /** False where it is none: `$((` may begin a command in parentheses. */
+  #skipArithmetic(): boolean {
     let depth = 0
-    for (let index = closing === '`' ? 1 : 0; index < rest.length; index += 1) {
-      const char = rest[index] ?? ''
-      if (char === '\\') index += 1
-      else if (char === "'" && closing === ')') {
-        const end = rest.indexOf("'", index + 1)
-        if (end === -1) return false
-        index = end
-      } else if (char === opening) depth += 1
-      else if (char === closing && (opening === null || (depth -= 1) <= 0)) return this.#skip(index + 1)
+    for (let at = this.#at + 1; at < this.#text.length; at += 1) {
+      if (this.#text[at] === '(') depth += 1
+      if (this.#text[at] === ')') depth -= 1
+      if (depth > 0) continue
+      if (this.#text[at - 1] !== ')') return false
+      this.#at = at + 1
+      return true
+    }
+    return false
+  }
+
+  #skipBraces(): boolean {
+    this.#at += 2
+    while (this.#at < this.#text.length) {
+      const char = this.#text[this.#at]
+      if (char === '}') return this.#skip(1)
+      if (char === '\\') this.#at += 2
+      else if (char === '"') {
+        if (this.#quoted() === undefined) return false
+      } else if (this.#isExpansion()) {
+        if (!this.#skipExpansion()) return false
+      } else this.#at += 1
     }
     return false
   }
@@ -216,7 +313,7 @@ class ShellReader {
     const draft = this.#draft
     this.#draft = emptyDraft()
     if (draft.words.length === 0 && draft.redirections.length === 0 && draft.awaited.length === 0) return
-    draft.shells = isPiped ? [...this.#shells, (this.#lastShell += 1)] : this.#shells
+    draft.shells = isPiped ? [...this.#shells, this.#newShell()] : this.#shells
     this.#line.push(draft)
     this.#lists.at(-1)?.push(draft)
   }
@@ -224,8 +321,8 @@ class ShellReader {
   #endLine(): void {
     for (const draft of this.#line) {
       for (const { end, isIndented } of draft.awaited) draft.hereDocument = this.#hereDocument(end, isIndented)
-      const { words, redirections, hereDocument, shells } = draft
-      this.#done.push({ words, redirections, hereDocument, shells })
+      draft.awaited = []
+      this.#done.push(draft)
     }
     this.#line = []
   }
@@ -248,3 +345,6 @@ const emptyDraft = (): Draft => ({ words: [], redirections: [], awaited: [], her
 /** Words that a command may follow. */
 export const isKeyword = ({ text }: Word): boolean =>
   text !== null && /^(?:then|do|else|elif|if|while|until|!|\{)$/.test(text)
+
+/** Words behind which `((` or `[[` compares. */
+const comesBefore = (word: Word): boolean => isKeyword(word) || word.text === 'for'

@@ -43,8 +43,9 @@ export interface Unwrapped {
 
 export function unwrap(words: readonly Word[], cwd: string | null): Unwrapped {
   const [first] = words
-  if (first?.text === undefined || first.text === null) return { words, cwd }
-  if (isKeyword(first) || /^[A-Za-z_]\w*\+?=/.test(first.text)) return unwrap(words.slice(1), cwd)
+  if (first === undefined) return { words, cwd }
+  if (isKeyword(first) || /^[A-Za-z_]\w*\+?=/.test(first.text ?? first.head ?? '')) return unwrap(words.slice(1), cwd)
+  if (first.text === null) return { words, cwd }
   const name = first.text.split('/').at(-1) ?? ''
   const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined
   if (wrapper === undefined) return { words, cwd }

@@ -36,7 +36,7 @@ describe('unambiguous write targets of shell commands', () => {
     ['git restore --staged src/a.ts', []],
     ['git checkout main -- src/a.ts src/b.ts', ['src/a.ts', 'src/b.ts']],
     ['git checkout main', []],
-    ['git rm a && git mv b c', ['a', 'b', 'c']],
+    ['git rm a && git mv b c', ['a', 'b', 'c or c/b']],
     ['cd src && rm a.ts', ['src:a.ts']],
     ['(cd src; rm a.ts); rm b.ts', ['src:a.ts', 'b.ts']],
     ['(cd src && (cd lib; rm a); rm b) && rm c', ['src/lib:a', 'src:b', 'c']],
@@ -49,7 +49,19 @@ describe('unambiguous write targets of shell commands', () => {
     ['FOO=1 sudo -n env touch a', ['a']],
     ['if true; then rm a; fi', ['a']],
     [`bash -lc 'cd lib && echo x > "y.ts"'`, ['lib:y.ts']],
-    ['echo "$(rm a)" > b', ['b']],
+    ['echo "$(rm a)" > b', ['a', 'b']],
+    ['X=$(cd src && rm a) && rm b', ['src:a', 'b']],
+    ['cd src && diff <(sort a | tee c) b', ['src:c']],
+    // As Claude Code commits: quotes and here documents inside of what is substituted.
+    [`git commit -m "$(cat <<'EOF'\nsay "don't > do"; (see a)\nEOF\n)" && rm a`, ['a']],
+    ['echo "$(echo "x > y")" "${A:-"x > y"}" "`echo "x > y"`" > f', ['f']],
+    ["X=$(case a in a) rm b;; esac) && echo $'it\\'s > x' $\"it's\" > f", ['b', 'f']],
+    ['echo $((1 > 0)) $((2)) "$(( (3) >> 1 ))" $((ls) ) > f; for ((i = 0; i > n; i++)); do rm a; done', ['f', 'a']],
+    ['A=$(ls) B="$C" rm a; env -i PATH=$PATH rm b', ['a', 'b']],
+    ['sed -Ei s/a/b/ x', ['x']],
+    ['git mv a lib/; git mv a lib; git mv a b lib', ['a', 'lib/a', 'a', 'lib or lib/a', 'a', 'b', 'lib/a', 'lib/b']],
+    ['git checkout .; git checkout HEAD ./a; git checkout main; git checkout feature/x', ['.', './a']],
+    ['cp --parents src/a lib', ['lib or lib/src/a']],
     ['echo x > "$OUT"; echo y > `name`; echo z > ${A}b', []],
     ['python - <<EOF\nopen("a","w")\nEOF', []],
     ["apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: src/a.ts\n@@\n-x\n+y\n*** End Patch\nEOF", ['src/a.ts']],
@@ -113,16 +125,33 @@ describe('unambiguous write targets of shell commands', () => {
       const { commit: found } = shellWrites(command)
       return found === null ? null : [found.all, ...found.paths.map(({ path }) => path)]
     }
-    expect(commit('git add a b && git commit -m x')).toEqual([false, 'a', 'b'])
-    expect(commit('git commit -am x')).toEqual([true])
-    expect(commit('git commit -m all -- c')).toEqual([false, 'c'])
-    expect(commit('git add -A; git commit -m x')).toEqual([true])
+    expect(commit('git add a b && git commit -m x')).toEqual([null, 'a', 'b'])
+    expect(commit('git commit -am x')).toEqual(['tracked'])
+    expect(commit('git commit -m all -- c')).toEqual([null, 'c'])
+    expect(commit('git commit c -m all')).toEqual([null, 'c'])
+    expect(commit('git add -A; git commit -m x')).toEqual(['everything'])
+    expect(commit('git add -u; git commit -m x')).toEqual(['tracked'])
+    expect(commit('git add -A src .; git commit -m x')).toEqual([null, 'src', '.'])
     expect(commit('git add a')).toBeNull()
-    expect(shellWrites('cd x && git -C y commit -m z').commit).toEqual({ cwd: 'x/y', all: false, paths: [] })
+    expect(shellWrites('cd x && git -C y commit -m z').commit).toEqual({ cwd: 'x/y', all: null, paths: [] })
   })
 
-  test('a diff that is applied is named', () => {
-    expect(shellWrites('git apply fix.diff').patchFiles).toEqual([{ path: 'fix.diff', cwd: '', isPattern: false }])
+  test('a diff that is applied says where it is, and where its names lead', () => {
+    const diffs = (command: string): unknown[] =>
+      shellWrites(command).diffs.map(({ diff, cwd, strip, below, isGit }) => [
+        typeof diff === 'string' ? diff : named(diff),
+        cwd,
+        strip,
+        below,
+        isGit,
+      ])
+    expect(diffs('git apply fix.diff')).toEqual([['fix.diff', '', undefined, '', true]])
+    expect(diffs('cd src && git apply -p2 --directory=lib ../x.diff')).toEqual([
+      ['src:../x.diff', 'src', 2, 'lib', true],
+    ])
+    expect(diffs('patch -d src < x.diff')).toEqual([['x.diff', 'src', 'folders', '', false]])
+    expect(diffs("cd src; patch -p0 <<'E'\n+++ a\nE")).toEqual([['+++ a', 'src', 0, '', false]])
+    expect(diffs('git apply --check x.diff; patch --dry-run < x.diff; patch -p$N < x.diff')).toEqual([])
   })
 
   test('whatever is quoted comes out as it was, and no text stops the reader', () => {

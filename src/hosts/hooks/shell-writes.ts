@@ -1,6 +1,14 @@
 // Where a shell command surely writes. What cannot be told is not guessed: it is let through, and watched for.
 import { gitWords } from './git-words.ts'
-import { below, handedOver, patchWords, programWords, wordsOfPatch, type WrittenWord } from './shell-programs.ts'
+import {
+  below,
+  type DiffNames,
+  handedOver,
+  patchWords,
+  programWords,
+  wordsOfPatch,
+  type WrittenWord,
+} from './shell-programs.ts'
 import { sortWords } from './shell-options.ts'
 import { readShell, type SimpleCommand, type Word } from './shell-words.ts'
 import { moved, unwrap } from './shell-wrappers.ts'
@@ -16,10 +24,19 @@ export interface WriteTarget {
   readonly into?: readonly WriteTarget[]
 }
 
+/** A diff that is applied: what it names is read by whoever knows the disk. */
+export interface AppliedDiff extends DiffNames {
+  /** The file that it is in, or the diff itself. */
+  readonly diff: WriteTarget | string
+  /** Folder that it is applied in. */
+  readonly cwd: string
+  /** By git, which goes by the top of the repository where git has written the diff. */
+  readonly isGit: boolean
+}
+
 export interface ShellWrites {
   readonly targets: readonly WriteTarget[]
-  /** Files with a diff that is applied, by their names. */
-  readonly patchFiles: readonly WriteTarget[]
+  readonly diffs: readonly AppliedDiff[]
   /** A way past the guards. */
   readonly bypass: string | null
   /** What it commits besides what is staged by then; null where it commits nothing. */
@@ -29,12 +46,12 @@ export interface ShellWrites {
 export interface CommitWords {
   /** Folder that git works in. */
   readonly cwd: string
-  /** Everything that has changed goes in. */
-  readonly all: boolean
+  /** What goes in besides: what has changed of files that git knows, or everything that is new too. */
+  readonly all: 'tracked' | 'everything' | null
   readonly paths: readonly WriteTarget[]
 }
 
-const NOTHING: ShellWrites = { targets: [], patchFiles: [], bypass: null, commit: null }
+const NOTHING: ShellWrites = { targets: [], diffs: [], bypass: null, commit: null }
 /** Commands inside of commands: `bash -c 'sh -c …'`. */
 const DEPTH_MAX = 4
 
@@ -55,7 +72,7 @@ export function shellWrites(command: string, cwd: string | null = '', depth = 0)
   }
   return {
     targets: found.flatMap(({ targets }) => targets),
-    patchFiles: found.flatMap(({ patchFiles }) => patchFiles),
+    diffs: found.flatMap(({ diffs }) => diffs),
     bypass: found.find(({ bypass }) => bypass !== null)?.bypass ?? null,
     commit: commitOf(found),
   }
@@ -94,7 +111,8 @@ function commitOf(found: readonly Found[]): CommitWords | null {
   const [first] = commits
   if (first === undefined) return null
   const all = [...found.flatMap(({ added }) => added ?? []), ...commits]
-  return { cwd: first.cwd, all: all.some((one) => one.all), paths: all.flatMap(({ paths }) => paths) }
+  const whole = (['everything', 'tracked'] as const).find((word) => all.some((one) => one.all === word)) ?? null
+  return { cwd: first.cwd, all: whole, paths: all.flatMap(({ paths }) => paths) }
 }
 
 const redirected = ({ redirections }: SimpleCommand): Word[] =>
@@ -136,13 +154,10 @@ function writesOf(simple: SimpleCommand, words: readonly Word[], cwd: string | n
     case 'applypatch':
       return { ...NOTHING, targets: targetsOf(wordsOfPatch(handedOver(simple).text ?? args[0]?.text ?? ''), cwd) }
     case 'patch': {
-      const { written, patches, folder } = patchWords(args)
+      const { written, patches, folder, names } = patchWords(args)
       const there = folder === undefined ? cwd : moved(cwd, folder)
-      return {
-        ...NOTHING,
-        ...applied(simple, patches, cwd, there),
-        ...(written.length === 0 ? {} : { targets: targetsOf(written, there) }),
-      }
+      const diffs = names === undefined ? [] : applied(simple, patches, cwd, { ...names, there, isGit: false })
+      return { ...NOTHING, diffs, targets: targetsOf(written, there) }
     }
     case 'bash':
     case 'sh':
@@ -172,12 +187,11 @@ const joined = (args: readonly Word[]): string | null =>
   args.some(({ text }) => text === null) ? null : args.map(({ text }) => text).join(' ')
 
 function gitWrites(simple: SimpleCommand, args: readonly Word[], from: string | null): Found {
-  const { cwd, written, patches, bypass, commits, all, named } = gitWords(args, from)
+  const { cwd, written, patches, names, bypass, commits, all, named } = gitWords(args, from)
   const words = cwd === null ? null : { cwd, all, paths: targetsOf(named, cwd) }
-  const { targets, patchFiles } = applied(simple, patches, cwd, cwd)
   return {
-    targets: [...targets, ...targetsOf(written, cwd)],
-    patchFiles,
+    targets: targetsOf(written, cwd),
+    diffs: applied(simple, patches, cwd, { ...names, there: cwd, isGit: true }),
     bypass,
     commit: commits === 'commit' ? words : null,
     added: commits === 'add' ? (words ?? undefined) : undefined,
@@ -194,18 +208,14 @@ function wayOut(args: readonly Word[]): string | null {
   return way === undefined ? null : `heimdall ${way.join(' ')}`
 }
 
-/** A diff in a file is read by whoever knows the disk; one in the command line is read here. */
 function applied(
   simple: SimpleCommand,
   patches: readonly Word[] | 'stdin',
   cwd: string | null,
-  there: string | null,
-): ShellWrites {
-  if (patches !== 'stdin') return { ...NOTHING, patchFiles: targetsOf(patches, cwd) }
-  const { files, text } = handedOver(simple)
-  return {
-    ...NOTHING,
-    patchFiles: targetsOf(files, cwd),
-    targets: text === null ? [] : targetsOf(wordsOfPatch(text), there),
-  }
+  { there, ...names }: DiffNames & { readonly there: string | null; readonly isGit: boolean },
+): AppliedDiff[] {
+  if (there === null) return []
+  const { files, text } = patches === 'stdin' ? handedOver(simple) : { files: patches, text: null }
+  const diffs = [...targetsOf(files, cwd), ...(text === null ? [] : [text])]
+  return diffs.map((diff) => ({ diff, cwd: there, ...names }))
 }

@@ -1,5 +1,6 @@
 // What a commit on a command line would hold: hosts may run git without its hooks, so it is looked at before.
 import { execFileSync } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import type { WritePath } from '../../coordination/claims/writes.ts'
 import type { CommitWords } from '../../hosts/hooks/shell-writes.ts'
@@ -14,19 +15,29 @@ export function commitPaths({ cwd: below, all, paths }: CommitWords, folder: str
   // What a merge brings in is history already, and judged by nobody.
   if (asked(cwd, env, ['rev-parse', '--verify', '--quiet', 'MERGE_HEAD']).length > 0) return []
   const listed = ['--name-only', '--no-renames', '-z']
+  const named = paths.map(({ path, cwd: from, isPattern }) => ({
+    path: isAbsolute(path) ? path : resolve(folder, from, path),
+    isPattern,
+  }))
+  // Of a folder goes in what has changed, and nothing else that is in it.
+  const folders = named.filter((one) => !one.isPattern && isFolder(one.path)).map(({ path }) => path)
+  const changed = (below: readonly string[]): string[] =>
+    asked(root, env, ['--literal-pathspecs', 'diff', ...listed, '--', ...below])
+  const made = (below: readonly string[]): string[] =>
+    asked(root, env, ['--literal-pathspecs', 'ls-files', '--others', '--exclude-standard', '-z', '--', ...below])
   const found = [
     ...asked(root, env, ['diff', '--cached', ...listed]),
-    ...(all ? asked(root, env, ['diff', ...listed]) : []),
-    ...(all ? asked(root, env, ['ls-files', '--others', '--exclude-standard', '-z']) : []),
+    ...(all === null ? [] : changed([])),
+    ...(all === 'everything' ? made([]) : []),
+    ...(folders.length === 0 ? [] : [...changed(folders), ...made(folders)]),
   ]
   return [
     ...found.map((path) => ({ path: join(root, path), isPattern: false })),
-    ...paths.map(({ path, cwd: from, isPattern }) => ({
-      path: isAbsolute(path) ? path : resolve(folder, from, path),
-      isPattern,
-    })),
+    ...named.filter(({ path }) => !folders.includes(path)),
   ]
 }
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 function asked(cwd: string, env: Env, args: readonly string[]): string[] {
   try {

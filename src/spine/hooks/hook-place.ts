@@ -1,18 +1,17 @@
 // Where a hook is called: the project, and the paths that a tool is about to write in it.
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import type { WritePath } from '../../coordination/claims/writes.ts'
 import { isErrno, isSystemError } from '../../errors.ts'
 import type { HookCall, HookTool } from '../../hosts/hooks/hook-call.ts'
-import { patchPaths } from '../../hosts/hooks/patch-paths.ts'
-import type { WriteTarget } from '../../hosts/hooks/shell-writes.ts'
+import { isGitDiff, patchPaths } from '../../hosts/hooks/patch-paths.ts'
+import type { AppliedDiff, WriteTarget } from '../../hosts/hooks/shell-writes.ts'
 import { HOOK_PATCH_BYTES_MAX } from '../../limits.ts'
 import { contains, type Env, type Project, stateDir } from '../../paths.ts'
 
 /** The paths that a tool writes, absolute; those of a diff that it applies among them. */
 export function writtenPaths(tool: HookTool, cwd: string): WritePath[] {
-  const patched = tool.patchFiles.flatMap((file) => pathsInDiff(absolute(cwd, file)))
-  const fromDiffs = patched.map((path) => ({ path: resolve(cwd, path), isPattern: false }))
+  const fromDiffs = tool.diffs.flatMap((diff) => pathsInDiff(diff, cwd)).map((path) => ({ path, isPattern: false }))
   const named = tool.targets.flatMap((target) => (isFolder(cwd, target) ? (target.into ?? [target]) : [target]))
   return [...named.map((target) => ({ path: absolute(cwd, target), isPattern: target.isPattern })), ...fromDiffs]
 }
@@ -24,14 +23,29 @@ const isFolder = (cwd: string, target: WriteTarget): boolean =>
 const absolute = (cwd: string, { path, cwd: below }: WriteTarget): string =>
   isAbsolute(path) ? resolve(path) : resolve(cwd, below, path)
 
+function pathsInDiff({ diff, cwd: below, strip, below: prefix, isGit }: AppliedDiff, cwd: string): string[] {
+  const text = typeof diff === 'string' ? diff : diffIn(absolute(cwd, diff))
+  const folder = resolve(cwd, below)
+  const from = isGit && isGitDiff(text) ? topOf(folder) : folder
+  return patchPaths(text, strip).map((path) => resolve(from, prefix, path))
+}
+
 /** A diff that is not there, or larger than anybody writes, is applied by nobody: git says so. */
-function pathsInDiff(path: string): string[] {
+function diffIn(path: string): string {
   try {
     const bytes = readFileSync(path)
-    return bytes.length > HOOK_PATCH_BYTES_MAX ? [] : patchPaths(bytes.toString('utf8'))
+    return bytes.length > HOOK_PATCH_BYTES_MAX ? '' : bytes.toString('utf8')
   } catch (error) {
-    if (isSystemError(error)) return []
+    if (isSystemError(error)) return ''
     throw error
+  }
+}
+
+/** Of the repository that a folder is in; the folder itself where it is in none. */
+function topOf(folder: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at
+    if (dirname(at) === at) return folder
   }
 }
 
