@@ -1,8 +1,9 @@
 // Takes out of a configuration what is ours by what the lines say: for a file that others have changed since, or whose record is lost.
-import { applyEdits, getNodeValue, modify, type Node, findNodeAtLocation } from 'jsonc-parser'
-import { isRecord } from '../config-text.ts'
+import { findNodeAtLocation, getNodeValue, type Node } from 'jsonc-parser'
+import { applyEdits, isRecord } from '../config-text.ts'
 import { isOwnHook, LEDGER_NAME, LEDGER_PROGRAM } from './host-setup.ts'
 import { readJson } from './json-insert.ts'
+import { removal } from './json-remove.ts'
 
 /** What the value at a path of a parsed file is; nothing where there is none. */
 export function valueAt(root: Node, path: readonly string[]): unknown {
@@ -31,17 +32,22 @@ function withoutMembers(text: string): string {
   for (let rest = text; ;) {
     const found = firstOurs(rest)
     if (found === undefined) return rest
-    rest = applyEdits(rest, modify(rest, [...found], undefined, {}))
+    rest = applyEdits(rest, removal(rest, found))
   }
 }
 
 /** Where something of ours stands; a list or table that it leaves empty goes with it. */
-function firstOurs(text: string): readonly (string | number)[] | undefined {
+function firstOurs(text: string): Node | undefined {
   const json = readJson(text)
   if (!('root' in json) || json.root === undefined) return undefined
+  const path = pathOfOurs(json.root)
+  return path === undefined ? undefined : findNodeAtLocation(json.root, [...path])
+}
+
+function pathOfOurs(root: Node): readonly (string | number)[] | undefined {
   for (const key of ['mcpServers', 'servers'])
-    if (isOwnLedger(valueAt(json.root, [key, LEDGER_NAME]))) return [key, LEDGER_NAME]
-  const hooks = valueAt(json.root, ['hooks'])
+    if (isOwnLedger(valueAt(root, [key, LEDGER_NAME]))) return [key, LEDGER_NAME]
+  const hooks = valueAt(root, ['hooks'])
   if (!isRecord(hooks)) return undefined
   for (const [event, list] of Object.entries(hooks)) {
     if (!Array.isArray(list)) continue
