@@ -50,7 +50,8 @@ function checkHooks(context: Context, host: HookHost): DoctorFinding {
       fix: `mend the file, then: ${fix}`,
     }
   const record = readSetup(context.env, plan.realPath)
-  if (!plan.before.includes(`hook ${host}`) && record === undefined)
+  // What stands there, whoever put it there: what is planned on is without lines of another installation.
+  if (plan.bytes?.toString('utf8').includes(`heimdall hook ${host}`) !== true && record === undefined)
     return { state: 'warn', found: `${title} has no hooks of ours: nothing that it writes by itself is checked`, fix }
   const state = installedState(plan, record)
   // Its own lines, where init has put them before with somebody's word.

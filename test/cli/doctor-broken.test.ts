@@ -290,6 +290,45 @@ const WRECKS: readonly Wreck[] = [
     },
   },
   {
+    title: 'hooks that a file of the project switches off, and one by its name',
+    lived: withHosts,
+    rows: {
+      'claude hooks': {
+        breaks: (project) => project.write('.claude/settings.local.json', '{ "disableAllHooks": true }'),
+        state: 'fail',
+        found: /disableAllHooks is true in .*project\/\.claude\/settings\.local\.json/,
+        fix: /^take disableAllHooks out of /,
+      },
+      'codex hooks': {
+        breaks: (project) => project.write('.codex/config.toml', 'features = { hooks = false }\n'),
+        state: 'fail',
+        found: /features\.hooks is false in .*project\/\.codex\/config\.toml/,
+        fix: /^take features\.hooks out of /,
+      },
+      'gemini hooks': {
+        breaks: (project) => project.write('.gemini/settings.json', '{ "hooksConfig": { "disabled": ["heimdall"] } }'),
+        state: 'fail',
+        found: /hooksConfig\.disabled is \["heimdall"\] in .*project\/\.gemini\/settings\.json/,
+        fix: /^take hooksConfig\.disabled out of /,
+      },
+    },
+  },
+  {
+    title: 'hosts with lines of an installation that nobody here has on record',
+    lived: withHosts,
+    rows: forHosts((host) => ({
+      breaks(project) {
+        rmSync(inState(project, 'init'), { recursive: true, force: true })
+        change(inHome(project, HOOK_FILES[host]), (text) =>
+          text.replaceAll(/[^ "]*\/bin\/heimdall hook/g, '/old/bin/heimdall hook'),
+        )
+      },
+      state: 'fail',
+      found: /does not have all hooks of this version, or calls another one/,
+      fix: new RegExp(`^heimdall init ${host}$`),
+    })),
+  },
+  {
     title: 'hosts whose hooks start a program that is gone',
     lived: withHosts,
     rows: forHosts((host) => ({
@@ -332,7 +371,7 @@ const WRECKS: readonly Wreck[] = [
           change(inHome(project, '.codex/config.toml'), (text) => `${text}\n[features]\nhooks = false\n`),
         state: 'fail',
         found: /features\.hooks is false/,
-        fix: /^take hooks out/,
+        fix: /^take features\.hooks out/,
       },
       'gemini hooks': {
         breaks: (project) =>

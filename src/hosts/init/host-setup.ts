@@ -27,6 +27,9 @@ const TIMEOUT_SECONDS = 10
 /** Codex gives no more to a session that ends, and warns of whoever asks for it. */
 const CODEX_END_SECONDS = 3
 
+/** By which Gemini CLI lists hooks, and switches them off. */
+export const HOOK_NAME = 'heimdall'
+
 const TOOL_EVENTS: readonly HookEvent[] = ['before-tool', 'after-tool']
 
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
@@ -113,7 +116,7 @@ export const SETUPS: Readonly<Record<HostName, HostSetup>> = {
       wanted: (options) =>
         wantedFor('gemini', (_, __, matcher) =>
           grouped(matcher, {
-            name: 'heimdall',
+            name: HOOK_NAME,
             type: 'command',
             command: hookCommand('gemini', options),
             timeout: TIMEOUT_SECONDS * 1_000,

@@ -1,5 +1,5 @@
 // A member or an element taken out of a JSON text, with one comma and with the lines that it alone stood on. Comments of others stay.
-import { createScanner, type Node, SyntaxKind } from 'jsonc-parser'
+import { createScanner, type Node } from 'jsonc-parser'
 import type { Edit } from '../config-text.ts'
 
 /** `modify` of jsonc-parser guesses at white space and cuts too much where there is none. */
@@ -22,7 +22,9 @@ const cut = (start: number, end: number): Edit => ({ start, end, text: '' })
 function commaFrom(text: string, from: number): number | undefined {
   const scanner = createScanner(text, true)
   scanner.setPosition(from)
-  return scanner.scan() === SyntaxKind.CommaToken ? scanner.getTokenOffset() : undefined
+  scanner.scan()
+  const at = scanner.getTokenOffset()
+  return text[at] === ',' ? at : undefined
 }
 
 /** The blanks before it; where nothing else stands on its lines, the end of the last one too. */

@@ -1,11 +1,14 @@
-// Whether a host was told, by its own settings, to run no hooks at all.
+// Whether a host was told to run no hooks, or not ours: by settings of the user, or of the project that it is started in.
+import { join } from 'node:path'
 import { parse as parseToml, TomlError } from 'smol-toml'
+import { findProject } from '../../paths.ts'
 import { readFileIfThere } from '../../storage/atomic-file.ts'
-import { candidates, pathsOf, type Whereabouts } from '../config-files.ts'
+import { pathsOf, type Whereabouts } from '../config-files.ts'
 import { isRecord } from '../config-text.ts'
 import type { HookHost } from '../hooks/hook-table.ts'
+import { HOSTS } from '../host-table.ts'
 import { valueAt } from './cut-out.ts'
-import { SETUPS } from './host-setup.ts'
+import { HOOK_NAME, SETUPS } from './host-setup.ts'
 import { readJson } from './json-insert.ts'
 
 export interface SwitchedOff {
@@ -13,33 +16,73 @@ export interface SwitchedOff {
   readonly fix: string
 }
 
-export function switchedOff(host: HookHost, where: Whereabouts): SwitchedOff | undefined {
-  const [file] = SETUPS[host].hooks === undefined ? [] : pathsOf(SETUPS[host].hooks, where)
-  if (host === 'codex') return codexOff(candidates('codex', where)[0]?.path)
-  const path = host === 'claude' ? ['disableAllHooks'] : ['hooksConfig', 'enabled']
-  const value = file === undefined || host === 'cursor' ? undefined : jsonAt(file, path)
-  const isOff = host === 'claude' ? value === true : value === false
-  return isOff && file !== undefined
-    ? { found: `${path.join('.')} is ${String(value)} in ${file}`, fix: `take ${path.join('.')} out of ${file}` }
-    : undefined
+/** A setting that switches hooks off, and the values that do. */
+interface Switch {
+  readonly path: readonly string[]
+  readonly isOff: (value: unknown) => boolean
 }
 
-function jsonAt(file: string, path: readonly string[]): unknown {
-  const json = readJson(readFileIfThere(file)?.toString('utf8') ?? '')
+interface Switches {
+  /** Below the root of the project; hosts go by these too, whoever has written them. */
+  readonly project: readonly string[]
+  readonly switches: readonly Switch[]
+}
+
+const SWITCHES: Readonly<Record<HookHost, Switches>> = {
+  claude: {
+    project: ['.claude/settings.json', '.claude/settings.local.json'],
+    switches: [{ path: ['disableAllHooks'], isOff: (value) => value === true }],
+  },
+  codex: {
+    project: HOSTS.codex.project,
+    switches: [
+      { path: ['features', 'hooks'], isOff: (value) => value === false },
+      { path: ['features', 'codex_hooks'], isOff: (value) => value === false },
+    ],
+  },
+  gemini: {
+    project: HOSTS.gemini.project,
+    switches: [
+      { path: ['hooksConfig', 'enabled'], isOff: (value) => value === false },
+      { path: ['hooksConfig', 'disabled'], isOff: (value) => Array.isArray(value) && value.includes(HOOK_NAME) },
+    ],
+  },
+  cursor: { project: [], switches: [] },
+}
+
+export function switchedOff(host: HookHost, where: Whereabouts): SwitchedOff | undefined {
+  for (const file of filesOf(host, where))
+    for (const { path, isOff } of SWITCHES[host].switches) {
+      const value = settingIn(file, path)
+      const name = path.join('.')
+      if (isOff(value))
+        return { found: `${name} is ${JSON.stringify(value)} in ${file}`, fix: `take ${name} out of ${file}` }
+    }
+  return undefined
+}
+
+function filesOf(host: HookHost, where: Whereabouts): string[] {
+  const file = host === 'codex' ? HOSTS.codex.user[0] : SETUPS[host].hooks
+  const root = where.cwd === undefined ? undefined : findProject(where.cwd, where.env).root
+  return [
+    ...(file === undefined ? [] : pathsOf(file, where).slice(0, 1)),
+    ...(root === undefined ? [] : SWITCHES[host].project.map((path) => join(root, path))),
+  ]
+}
+
+/** Of a file that its host itself cannot read, nothing: another check finds that. */
+function settingIn(file: string, path: readonly string[]): unknown {
+  const text = readFileIfThere(file)?.toString('utf8')
+  if (text === undefined) return undefined
+  if (file.endsWith('.toml')) return tomlAt(text, path)
+  const json = readJson(text)
   return 'root' in json && json.root !== undefined ? valueAt(json.root, path) : undefined
 }
 
-function codexOff(file: string | undefined): SwitchedOff | undefined {
-  const text = file === undefined ? undefined : readFileIfThere(file)?.toString('utf8')
-  if (file === undefined || text === undefined) return undefined
+function tomlAt(text: string, path: readonly string[]): unknown {
   try {
-    const { features } = parseToml(text)
-    const names = isRecord(features) ? ['hooks', 'codex_hooks'].filter((name) => features[name] === false) : []
-    return names[0] === undefined
-      ? undefined
-      : { found: `features.${names[0]} is false in ${file}`, fix: `take ${names[0]} out of [features] in ${file}` }
+    return path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), parseToml(text))
   } catch (error) {
-    // What Codex itself cannot read is found by the check of its file.
     if (error instanceof TomlError) return undefined
     throw error
   }
