@@ -125,6 +125,23 @@ test('something else in the place of one host’s file stops neither the others 
   }
 })
 
+test.runIf(process.platform === 'linux')(
+  'a folder that nobody may write to: the host is named with the reason',
+  async () => {
+    const home = hostHome()
+    put(home, '.gemini/settings.json', '{}\n')
+    // Not even root makes a file there.
+    symlinkSync('/sys/kernel', join(home.home, '.codex'))
+    const { code, stdout } = await home.heimdall('init', 'codex', 'gemini', '--yes', '--no-guard')
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^Codex is left alone: .*\/sys\/kernel/m)
+    expect(stdout).not.toContain('Codex asks once')
+    expect(stdout).toMatch(/^Gemini CLI is behind the watch/m)
+    expect((await home.heimdall('uninstall', '--yes')).code).toBe(0)
+    expect(readFileSync(join(home.home, '.gemini/settings.json'), 'utf8')).toBe('{}\n')
+  },
+)
+
 test('a key that stands there twice is left alone: hosts read the last one only', async () => {
   const home = hostHome()
   put(home, '.claude/settings.json', '{ "hooks": {}, "hooks": { "Stop": [] } }\n')

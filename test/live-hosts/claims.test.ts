@@ -57,7 +57,8 @@ describe.each(installedHosts())('%s', (name) => {
         act({ write: path, content: 'mine\n' }),
         act({ shell: 'echo mine >> src/held.ts' }),
         act({ server: 'fs', tool: 'write_file', input: { path: held, content: 'mine\n' } }),
-        act({ shell: 'git commit --all --message=mine' }),
+        // As Claude Code writes its messages. Gemini CLI runs git without hooks: there nobody else is asked.
+        act({ shell: `git commit --all --message="$(cat <<'EOF'\nsay "don't"\nEOF\n)"` }),
         act({ server: 'fs', tool: 'write_file', input: { path: free, content: 'corrected\n' } }),
         say('done'),
       ]),

@@ -28,6 +28,9 @@ const OPERATOR = /^(?:&&|\|\||\|&|;;|[;|&()\n])/
 const COMPARISON = /^\(\([^]*?\)\)|^\[\[\s[^]*?\s\]\](?=\s|[;&|)]|$)/
 const REDIRECTION = /^(?:[0-9]*|&)?(?:<<<|<<-?|<>|<&|<|>>|>\||>&|>)/
 
+/** Parentheses and substitutions inside of each other: a command that has more of them was written to be read by nobody. */
+const DEPTH_MAX = 64
+
 /** Nothing where a quote does not end: then nobody knows what runs. */
 export function readShell(text: string): SimpleCommand[] | undefined {
   return new ShellReader(text).commands()?.map(({ words, redirections, hereDocument, shells }) => ({
@@ -64,11 +67,14 @@ class ShellReader {
   #line: Draft[] = []
   /** Where the substitution that is read here has ended. */
   #endedAt: number | undefined
+  /** Of what is read around this. */
+  #depth: number
 
-  constructor(text: string, at = 0, lastShell = { id: 0 }) {
+  constructor(text: string, at = 0, lastShell = { id: 0 }, depth = 0) {
     this.#text = text
     this.#at = at
     this.#lastShell = lastShell
+    this.#depth = depth
   }
 
   commands(): Draft[] | undefined {
@@ -138,7 +144,7 @@ class ShellReader {
     if (operator === '&') this.#toBackground()
     if (/^(?:;|;;|&|\n)$/.test(operator)) this.#lists[this.#lists.length - 1] = []
     if (operator === '\n') this.#endLine()
-    return true
+    return this.#shells.length <= DEPTH_MAX
   }
 
   #enter(): void {
@@ -250,6 +256,13 @@ class ShellReader {
 
   /** Past `$name`, `${…}`, `$(…)`, `$'…'`, `<(…)`, backticks. False where it does not end. */
   #skipExpansion(): boolean {
+    this.#depth += 1
+    const isPast = this.#depth <= DEPTH_MAX && this.#skipOne()
+    this.#depth -= 1
+    return isPast
+  }
+
+  #skipOne(): boolean {
     if (this.#isAhead(/\$\(\(/y) && this.#skipArithmetic()) return true
     if (this.#isAhead(/[$<>]\(/y)) return this.#substitute()
     if (this.#isAhead(/\$\{/y)) return this.#skipBraces()
@@ -268,7 +281,7 @@ class ShellReader {
 
   /** What is substituted runs first, in a shell of its own. */
   #substitute(): boolean {
-    const inner = new ShellReader(this.#text, this.#at + 2, this.#lastShell).substitution()
+    const inner = new ShellReader(this.#text, this.#at + 2, this.#lastShell, this.#depth).substitution()
     if (inner === undefined) return false
     this.#at = inner.end
     const shells = [...this.#shells, this.#newShell()]

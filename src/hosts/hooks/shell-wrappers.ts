@@ -41,18 +41,26 @@ export interface Unwrapped {
   readonly cwd: string | null
 }
 
+/** `sudo sudo …`: nobody needs more of them. */
+const WRAPPERS_MAX = 16
+
 export function unwrap(words: readonly Word[], cwd: string | null): Unwrapped {
-  const [first] = words
-  if (first === undefined) return { words, cwd }
-  if (isKeyword(first) || /^[A-Za-z_]\w*\+?=/.test(first.text ?? first.head ?? '')) return unwrap(words.slice(1), cwd)
-  if (first.text === null) return { words, cwd }
-  const name = first.text.split('/').at(-1) ?? ''
-  const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined
-  if (wrapper === undefined) return { words, cwd }
-  const sorted = sortWords(words.slice(1), { ...wrapper, isWrapper: true })
-  const folder = valuesOf(sorted, ...(wrapper.folder ?? [])).reduce<string | null>(moved, cwd)
-  return unwrap(sorted.plain.slice(wrapper.operands ?? 0), folder)
+  let inner: Unwrapped = { words, cwd }
+  for (let count = 0; count < WRAPPERS_MAX; count += 1) {
+    const from = inner.words.findIndex((word) => !isKeyword(word) && !isAssignment(word))
+    if (from === -1) return { words: [], cwd: inner.cwd }
+    const [first, ...rest] = inner.words.slice(from)
+    const name = first?.text?.split('/').at(-1) ?? ''
+    const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined
+    if (first === undefined || wrapper === undefined) return { words: inner.words.slice(from), cwd: inner.cwd }
+    const sorted = sortWords(rest, { ...wrapper, isWrapper: true })
+    const folder = valuesOf(sorted, ...(wrapper.folder ?? [])).reduce<string | null>(moved, inner.cwd)
+    inner = { words: sorted.plain.slice(wrapper.operands ?? 0), cwd: folder }
+  }
+  return inner
 }
+
+const isAssignment = ({ text, head }: Word): boolean => /^[A-Za-z_]\w*\+?=/.test(text ?? head ?? '')
 
 export function moved(here: string | null, to: Word | undefined): string | null {
   if (to?.text === undefined || to.text === null || to.isPattern || /^[-~]/.test(to.text) || to.text === '') return null

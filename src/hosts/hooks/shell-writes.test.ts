@@ -154,6 +154,13 @@ describe('unambiguous write targets of shell commands', () => {
     expect(diffs('git apply --check x.diff; patch --dry-run < x.diff; patch -p$N < x.diff')).toEqual([])
   })
 
+  test.each(['$(', '"$(', '"${a:-', '$((', '<(', '( ', '{ ', 'A=1 ', 'sudo ', 'eval ', 'case x in ', 'cd a | '])(
+    'twenty thousand times %s ends, with an answer',
+    (opening) => {
+      expect(Array.isArray(targets(`${opening.repeat(20_000)}rm a`))).toBe(true)
+    },
+  )
+
   test('whatever is quoted comes out as it was, and no text stops the reader', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[^'\0-\u001f~-][^'\0-\u001f]{0,20}$/u), (name) => {

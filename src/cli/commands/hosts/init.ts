@@ -81,6 +81,7 @@ export const run: Run<typeof init> = async (context, { args, flags }) => {
   if (!(await consent(context, flags.yes === true, shown.join('\n'), 'Change these files?')))
     return { data: { ...data, files: [], imported: [], guard: null }, text: 'Nothing was changed.', exit: EXIT.failure }
   const done: HostName[] = []
+  const known = failed.length
   await settingUp(context.env, async () => {
     for (const plan of plans) done.push(...(await settledHost(context, plan, where, options, importing, failed)))
     if (root === undefined) return
@@ -90,7 +91,12 @@ export const run: Run<typeof init> = async (context, { args, flags }) => {
   })
   return {
     data: { ...data, failed },
-    text: [...shown, ...byHand.map(({ text }) => text), closing(done)].join('\n'),
+    text: [
+      ...shown,
+      ...failed.slice(known).map(failureLine),
+      ...byHand.filter(({ host }) => done.includes(host)).map(({ text }) => text),
+      closing(done),
+    ].join('\n'),
     ...(failed.length > 0 ? { exit: EXIT.failure } : {}),
   }
 }
@@ -150,7 +156,11 @@ async function settledHost(
       if (undo !== undefined) writeUndo(undo, env)
     }
     for (const file of userFiles(host, where)) await restoreConfig(file, env)
-    failed.push({ host, path: null, message: error.message })
+    failed.push({
+      host,
+      path: null,
+      message: `${error.message}${error.hint === undefined ? '' : `; ${error.hint}`}`,
+    })
     return []
   }
 }
