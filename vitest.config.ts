@@ -47,6 +47,8 @@ export default defineConfig({
               extends: true as const,
               test: {
                 name: 'hosts',
+                // Hosts start in seconds, and in a minute on a machine that has much else to do.
+                ...(isSoak ? {} : { testTimeout: 600_000 }),
                 include: ['test/live-hosts/**/*.test.ts'],
                 globalSetup: ['test/support/global-setup.ts', 'test/support/hosts/announce.ts'],
                 pool: 'forks' as const,
