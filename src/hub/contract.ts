@@ -53,6 +53,9 @@ export const hubReply = z.object({
 /** `key` is what follows `#key=` in the one-time link; the page posts it and removes it from the address. */
 export const loginRequest = z.strictObject({ key: z.string().min(1).max(200) })
 
+/** A cookie comes with it. The page keeps the pass and shows it with every request: in `x-heimdall-pass`, or as `?pass=` where a browser sends no headers of a page (the feed, terminals). */
+export const loginReply = z.object({ done: z.literal(true), pass: z.string() })
+
 // ---- agents: GET /api/fleet, GET /api/agents/:agent
 
 export const cardState = z.enum([
@@ -755,6 +758,7 @@ export type RefusalReply = z.infer<typeof refusalReply>
 export type CardEvidence = z.infer<typeof cardEvidence>
 export type Banner = z.infer<typeof banner>
 export type HubReply = z.infer<typeof hubReply>
+export type LoginReply = z.infer<typeof loginReply>
 export type CardState = z.infer<typeof cardState>
 export type AgentCard = z.infer<typeof agentCard>
 export type ClaimCard = z.infer<typeof claimCard>

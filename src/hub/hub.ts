@@ -10,7 +10,7 @@ import { HeimdallError } from '../errors.ts'
 import { HUB_BODY_BYTES_MAX } from '../limits.ts'
 import { type Env, runsDirOf, stateDir } from '../paths.ts'
 import type { FleetAgent } from '../spine/fleet/fleet.ts'
-import { tokenIn } from './door/cookies.ts'
+import { passIn, tokenIn } from './door/cookies.ts'
 import type { Area } from './door/gate.ts'
 import { type OpenDoor, openDoor, pathOf } from './door/http-door.ts'
 import { type HubFile, type HubPlace, visitorsPath } from './door/hub-file.ts'
@@ -129,7 +129,8 @@ class Hub implements RunningHub {
         port,
         allowedHosts,
         isReadOnly,
-        hasToken: () => this.#visitors.knows(tokenIn(request.headers.cookie, port) ?? ''),
+        hasToken: () =>
+          this.#visitors.knows({ token: tokenIn(request.headers.cookie, port) ?? '', pass: passIn(request) ?? '' }),
         // In the same time whatever differs.
         hasProgramSecret: () => timingSafeEqual(hashOf(request.headers.authorization ?? ''), this.#secretHash),
       }),

@@ -120,6 +120,7 @@ test(
     context.setDefaultTimeout(60_000)
     const [name = '', value = ''] = browser.cookie.split(/=(.*)/s)
     await context.addCookies([{ name, value, url }])
+    await context.addInitScript(`localStorage.setItem('heimdall.pass', ${JSON.stringify(browser.pass)})`)
     const page = await context.newPage()
     const whole = (count: number): string => count.toLocaleString('en-GB')
     await page.goto(`${url}/#/fleet`)

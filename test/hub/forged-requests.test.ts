@@ -12,11 +12,12 @@ import { launcher, runProgram } from '../support/programs.ts'
 test('the matrix: names, origins, tokens, methods and paths', async () => {
   const project = spine()
   const hub = await startHub(project, ['--allow-host', 'phone.example.ts.net'])
-  const { cookie } = await hub.browser()
+  const { cookie, pass } = await hub.browser()
   const { port } = hub
   const host = `127.0.0.1:${port}`
   const origin = `http://${host}`
-  const own = { Host: host, Cookie: cookie }
+  const shown = { Cookie: cookie, 'X-Heimdall-Pass': pass }
+  const own = { Host: host, ...shown }
   const json = { 'Content-Type': 'application/json' }
   const body = JSON.stringify({ minutes: 5 })
   const later = '/api/waits/nothing/later'
@@ -45,7 +46,7 @@ test('the matrix: names, origins, tokens, methods and paths', async () => {
   ])
     for (const path of ['/api/fleet', '/'])
       cases.push([path, 403, 'HUB_HOST_REFUSED', { headers: { ...own, Host: name } }])
-  cases.push(['/api/fleet', 403, 'HUB_HOST_REFUSED', { headers: { Cookie: cookie } }])
+  cases.push(['/api/fleet', 403, 'HUB_HOST_REFUSED', { headers: shown }])
 
   // Another page that sends with our cookie, or a missing origin, which is no better (CSRF).
   for (const from of [
@@ -94,7 +95,7 @@ test('the matrix: names, origins, tokens, methods and paths', async () => {
     `${cookie}; heimdall_${port}=x`,
     `heimdall_${port}=__proto__`,
   ]) {
-    const headers = { Host: host, ...(forged === undefined ? {} : { Cookie: forged }) }
+    const headers = { Host: host, 'X-Heimdall-Pass': pass, ...(forged === undefined ? {} : { Cookie: forged }) }
     for (const path of ['/api/fleet', '/api/events', '/api/hub'])
       cases.push([path, 401, 'HUB_TOKEN_REQUIRED', { headers }])
     cases.push([
@@ -105,6 +106,22 @@ test('the matrix: names, origins, tokens, methods and paths', async () => {
     ])
   }
   cases.push(['/api/fleet', 401, 'HUB_TOKEN_REQUIRED', { headers: { Host: host, Authorization: `Bearer ${value}` } }])
+
+  // The right cookie alone: a browser gives it to every port of this host, and somebody else may listen there.
+  const stolen = { Host: host, Cookie: cookie }
+  for (const forged of [undefined, '', `${pass}x`, pass.slice(1), value, '__proto__']) {
+    const headers = { ...stolen, ...(forged === undefined ? {} : { 'X-Heimdall-Pass': forged }) }
+    for (const path of ['/api/fleet', '/api/events', '/api/hub'])
+      cases.push([path, 401, 'HUB_TOKEN_REQUIRED', { headers }])
+    cases.push([
+      later,
+      401,
+      'HUB_TOKEN_REQUIRED',
+      { method: 'POST', headers: { ...headers, ...json, Origin: origin }, body },
+    ])
+  }
+  for (const query of ['pass=', `pass=${value}`, `pass=${pass}&pass=${pass}`, `Pass=${pass}`])
+    cases.push([`/api/fleet?${query}`, 401, 'HUB_TOKEN_REQUIRED', { headers: stolen }])
 
   // Paths that could be read in two ways: never past the gate.
   for (const path of [
@@ -177,7 +194,7 @@ test('a header that came twice is a forgery, an upgrade is judged like a request
   const project = spine()
   const hub = await startHub(project)
   const { port, link } = hub
-  const { cookie } = await hub.browser()
+  const { cookie, pass } = await hub.browser()
   const host = `127.0.0.1:${port}`
   const raw = (lines: readonly string[]): Promise<string> =>
     new Promise((resolve, reject) => {
@@ -202,12 +219,16 @@ test('a header that came twice is a forgery, an upgrade is judged like a request
     'Sec-WebSocket-Version: 13',
     'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
   ]
-  const good = [`Host: ${host}`, `Origin: http://${host}`, `Cookie: ${cookie}`]
+  const good = [`Host: ${host}`, `Origin: http://${host}`, `Cookie: ${cookie}`, `X-Heimdall-Pass: ${pass}`]
   expect(await raw([...upgrade, ...good])).toMatch(/ 404 /)
   expect(await raw([...upgrade, `Host: evil.example`, ...good.slice(1)])).toMatch(/ 403 /)
   expect(await raw([...upgrade, `Host: ${host}`, 'Origin: http://evil.example', `Cookie: ${cookie}`])).toMatch(/ 403 /)
   expect(await raw([...upgrade, `Host: ${host}`, `Cookie: ${cookie}`])).toMatch(/ 403 /)
   expect(await raw([...upgrade, ...good.slice(0, 2)])).toMatch(/ 401 /)
+  expect(await raw([...upgrade, ...good.slice(0, 3)])).toMatch(/ 401 /)
+  // A browser has no headers of ours there.
+  const inAddress = upgrade.with(0, `GET /api/terminals/amber-otter?pass=${pass} HTTP/1.1`)
+  expect(await raw([...inAddress, ...good.slice(0, 3)])).toMatch(/ 404 /)
 
   await expect(openBrowser(port, link)).rejects.toThrow(/HUB_LINK_SPENT/)
   await expect(openBrowser(port, `${link.split('#')[0]}#key=guess`)).rejects.toThrow(/HUB_LINK_SPENT/)

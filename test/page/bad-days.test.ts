@@ -101,7 +101,7 @@ test('a clock that is wrong, and a language that is none', { timeout: 300_000 },
   // Ages are by the hub's clock: seconds or a few minutes, not an hour; and the difference is said.
   expect(await page.locator('.inbox-row .age').first().innerText()).toMatch(/^\d+ (s|min)$/)
   await sees(page, '.foot', /this browser is 3,?[56]\d\d\.\d s behind|times are the hub’s/)
-  const { runs } = (await page.evaluate("fetch('/api/runs').then((r) => r.json())")) as { runs: { run_id: string }[] }
+  const { runs } = await visitor.get<{ runs: { run_id: string }[] }>('/api/runs')
   await visitor.go(`#/timeline/${runs[0]?.run_id ?? ''}`)
   await sees(page, '.run-head', 'Run of amber-otter')
   await page.locator('canvas.lanes').waitFor()

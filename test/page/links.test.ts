@@ -33,7 +33,7 @@ test('every screen says what it does not know, and the next one works', { timeou
   const visitor = await visit(chromium, hub)
   const { page } = visitor
   await page.locator('.inbox-row').first().waitFor()
-  const { runs } = await page.evaluate<{ runs: { run_id: string }[] }>("fetch('/api/runs').then((r) => r.json())")
+  const { runs } = await visitor.get<{ runs: { run_id: string }[] }>('/api/runs')
   const run = runs[0]?.run_id ?? ''
 
   const ids = ['nobody', run.slice(0, 10), '%E0%A4%A', '%E2%80%AE', 'x'.repeat(40_000), `${run}/nope`]

@@ -19,6 +19,8 @@ export interface Visitor {
   /** What the page complained of: scripts that failed, rules of the content policy that were broken. */
   readonly complaints: readonly string[]
   go(hash: string): Promise<void>
+  /** What the hub tells this page. */
+  get<T>(path: string): Promise<T>
   picture(name: string): Promise<void>
 }
 
@@ -59,6 +61,10 @@ export async function visit(
     async go(hash) {
       // As a link on the page does it: without loading anything anew.
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+    },
+    get<T>(path: string) {
+      const asked = `fetch(${JSON.stringify(path)}, { headers: { 'x-heimdall-pass': localStorage.getItem('heimdall.pass') } })`
+      return page.evaluate<T>(`${asked}.then((reply) => reply.json())`)
     },
     async picture(name) {
       mkdirSync(PICTURES, { recursive: true })

@@ -2,7 +2,7 @@
 import { request } from 'node:http'
 import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import type { LiveEvents, TerminalFromHub } from '../../src/hub/contract.ts'
+import { type LiveEvents, loginReply, type TerminalFromHub } from '../../src/hub/contract.ts'
 import { type OwnTerminal, ownTerminal } from './own-terminal.ts'
 import { launcher } from './programs.ts'
 import type { TemporaryProject } from './project.ts'
@@ -90,6 +90,8 @@ export async function startHub(project: TemporaryProject, args: readonly string[
 
 export interface Browser {
   readonly cookie: string
+  /** What the page keeps in its storage beside the cookie. */
+  readonly pass: string
   get<T>(path: string): Promise<T>
   text(path: string): Promise<string>
   post(path: string, body: unknown): Promise<Reply>
@@ -106,26 +108,29 @@ export async function openBrowser(port: number, link: string): Promise<Browser> 
   const login = await ask(port, '/api/login', { method: 'POST', headers: json, body: JSON.stringify({ key }) })
   if (login.status !== 200) throw new Error(`the link did not let anybody in: ${login.text}`)
   const cookie = String(login.headers['set-cookie']).split(';')[0] ?? ''
+  const { pass } = loginReply.parse(login.json())
+  const shown = { Cookie: cookie, 'X-Heimdall-Pass': pass }
   const got = async (path: string): Promise<Reply> => {
-    const reply = await ask(port, path, { headers: { Host: host, Cookie: cookie } })
+    const reply = await ask(port, path, { headers: { Host: host, ...shown } })
     if (reply.status !== 200) throw new Error(`GET ${path}: ${reply.status} ${reply.text}`)
     return reply
   }
   return {
     cookie,
+    pass,
     async get<T>(path: string) {
       return (await got(path)).json() as T
     },
     text: async (path) => (await got(path)).text,
     post: (path, body) =>
-      ask(port, path, { method: 'POST', headers: { ...json, Cookie: cookie }, body: JSON.stringify(body) }),
+      ask(port, path, { method: 'POST', headers: { ...json, ...shown }, body: JSON.stringify(body) }),
     feed: (query = '', lastEventId) =>
       new Feed(port, `/api/events${query}`, {
         Host: host,
-        Cookie: cookie,
+        ...shown,
         ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }),
       }),
-    terminal: (path) => BrowserTerminal.open(`ws://${host}${path}`, { Origin: origin, Cookie: cookie }),
+    terminal: (path) => BrowserTerminal.open(`ws://${host}${path}`, { Origin: origin, ...shown }),
   }
 }
 

@@ -1,5 +1,6 @@
 // Requests to the hub: one way in, one kind of error.
 import type { RefusalReply } from '../../../src/hub/contract.ts'
+import { passNow } from './pass.ts'
 
 /** What the hub refused, or that it was not reached. */
 export class HubError extends Error {
@@ -29,6 +30,17 @@ export function hubAddress(path: string, query: Query = {}): string {
   const text = words.toString()
   return text === '' ? `/api/${path}` : `/api/${path}?${text}`
 }
+
+/** Of what a browser opens without headers of ours: the feed, a terminal. */
+export const streamAddress = (path: string): string => hubAddress(path, { pass: passNow() })
+
+/** As the hub's own page asks. */
+export const hubFetch = (path: string, query: Query = {}, init: RequestInit = {}): Promise<Response> =>
+  fetch(hubAddress(path, query), {
+    credentials: 'same-origin',
+    ...init,
+    headers: { ...(init.headers as Readonly<Record<string, string>> | undefined), 'x-heimdall-pass': passNow() },
+  })
 
 async function ask<T>(path: string, query: Query, init: RequestInit): Promise<T> {
   const { isOk, status, body } = await answerTo(path, query, init)
@@ -62,7 +74,7 @@ interface HubAnswer {
 /** A line that breaks is the same before the answer as in the middle of it. */
 async function answerTo(path: string, query: Query, init: RequestInit): Promise<HubAnswer> {
   try {
-    const response = await fetch(hubAddress(path, query), { credentials: 'same-origin', ...init })
+    const response = await hubFetch(path, query, init)
     const text = await response.text()
     // What was too long to be read at all is refused without a word.
     const isTold = response.headers.get('content-type')?.startsWith('application/json') === true

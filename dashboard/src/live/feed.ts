@@ -1,6 +1,6 @@
 // The live feed: one line for all tabs, opened again where it stopped, however it stopped.
 import type { HubReply, LiveEvents } from '../../../src/hub/contract.ts'
-import { chosenProject, get, HubError, hubAddress, readReply } from './api.ts'
+import { chosenProject, get, HubError, readReply, streamAddress } from './api.ts'
 import { Line, type LineNews } from './line.ts'
 import type { LineAsk } from './line-worker.ts'
 import { change, takeLog, takeScreens, takeState, watchNow } from './watch.ts'
@@ -18,7 +18,7 @@ let isPlanned = false
 
 /** Null where the browser has no such workers: then each tab has a line of its own. */
 const shared = sharedLine()
-const own = new Line(hubAddress('events'))
+const own = new Line()
 
 function sharedLine(): MessagePort | null {
   if (typeof SharedWorker === 'undefined') return null
@@ -45,7 +45,7 @@ export async function startFeed(): Promise<void> {
 }
 
 function open(isAnew = false): void {
-  const wish = { address: hubAddress('events'), after: lastId, screens: screenLines, isAnew }
+  const wish = { address: streamAddress('events'), after: lastId, screens: screenLines, isAnew }
   isListening = true
   if (shared === null) own.join(own, wish, take)
   else shared.postMessage(wish satisfies LineAsk)

@@ -14,7 +14,7 @@ function attend(port: MessagePort): void {
       joined = undefined
       return
     }
-    const line = lines.get(wish.address) ?? new Line(wish.address)
+    const line = lines.get(wish.address) ?? new Line()
     lines.set(wish.address, line)
     joined = line
     line.join(port, wish, (news) => port.postMessage(news))

@@ -2,7 +2,7 @@
 import type { LiveEvents, Thumbnail } from '../../../src/hub/contract.ts'
 
 export interface LineWish {
-  /** `/api/events` with the project, and nothing else. */
+  /** `/api/events` with project and pass, and nothing else. */
   readonly address: string
   /** The last place that the page knows of; '' on a first visit. */
   readonly after: string
@@ -27,7 +27,7 @@ interface Tab {
 
 /** The line of one project, and who listens to it. */
 export class Line {
-  readonly #address: string
+  #address = ''
   readonly #tabs = new Map<object, Tab>()
   #source: EventSource | undefined
   #lastId = ''
@@ -37,11 +37,8 @@ export class Line {
   #state: LiveEvents['state'] | undefined
   readonly #screens = new Map<string, Thumbnail>()
 
-  constructor(address: string) {
+  join(who: object, { address, after, screens, isAnew }: LineWish, take: TakeNews): void {
     this.#address = address
-  }
-
-  join(who: object, { after, screens, isAnew }: LineWish, take: TakeNews): void {
     const known = this.#tabs.get(who)
     this.#tabs.set(who, { take, screens })
     if (this.#source === undefined && this.#lastId === '') this.#lastId = after

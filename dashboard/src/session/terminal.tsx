@@ -5,7 +5,7 @@ import { WebglAddon } from '@xterm/addon-webgl'
 import { Terminal } from '@xterm/xterm'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { TerminalFromBrowser, TerminalFromHub } from '../../../src/hub/contract.ts'
-import { hubAddress, segment } from '../live/api.ts'
+import { segment, streamAddress } from '../live/api.ts'
 import { Button } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
@@ -112,7 +112,7 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
       setStatus((before) => after(before, message))
     }
     const connect = (): void => {
-      const address = new URL(hubAddress(`terminals/${segment(session)}`), location.href)
+      const address = new URL(streamAddress(`terminals/${segment(session)}`), location.href)
       address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:'
       const opened = new WebSocket(address)
       opened.binaryType = 'arraybuffer'

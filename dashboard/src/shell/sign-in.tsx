@@ -1,8 +1,9 @@
 // Signing in: the one-time link carries a key behind #key=; it is posted once and taken out of the address at once.
 import { type ReactNode, useState, useSyncExternalStore } from 'react'
-import type { HubReply } from '../../../src/hub/contract.ts'
+import type { HubReply, LoginReply } from '../../../src/hub/contract.ts'
 import { HubError, post } from '../live/api.ts'
 import { startFeed } from '../live/feed.ts'
+import { keepPass } from '../live/pass.ts'
 import { Button, Copy } from '../parts/controls.tsx'
 import { Empty } from '../parts/days.tsx'
 import { Brand } from '../parts/icons.tsx'
@@ -18,7 +19,7 @@ function onRefused(listener: () => void): () => void {
 /** The key goes to the hub as it stands: one that was cut is no key, and that is for the hub to say. */
 async function redeem(key: string): Promise<void> {
   try {
-    await post('login', { key })
+    keepPass((await post<LoginReply>('login', { key })).pass)
     refused = undefined
   } catch (error) {
     if (!(error instanceof HubError)) throw error

@@ -2,7 +2,7 @@
 import '@xterm/xterm/css/xterm.css'
 import { Terminal } from '@xterm/xterm'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { type HubError, hubAddress, segment } from '../live/api.ts'
+import { type HubError, hubFetch, segment } from '../live/api.ts'
 import { Button } from '../parts/controls.tsx'
 import { age } from '../parts/format.ts'
 import { tameTerminal } from '../session/tame.ts'
@@ -114,7 +114,7 @@ export default function Player({ run, seekTo }: { readonly run: string; readonly
 }
 
 async function load(run: string, signal: AbortSignal): Promise<PlayedCast> {
-  const response = await fetch(hubAddress(`runs/${segment(run)}/recording`), { signal, credentials: 'same-origin' })
+  const response = await hubFetch(`runs/${segment(run)}/recording`, {}, { signal })
   if (!response.ok) {
     const { error } = (await response.json()) as { error: HubError }
     throw new Error(`${error.code}: ${error.message}`)

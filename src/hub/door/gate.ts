@@ -19,7 +19,7 @@ export interface House {
   /** Names that the user's own tunnel calls the hub by. */
   readonly allowedHosts: readonly string[]
   readonly isReadOnly: boolean
-  /** Whether the request carries the token of a browser that was let in. */
+  /** Whether the request carries the token and the pass of a browser that was let in. */
   readonly hasToken: () => boolean
   /** Whether it carries the secret of a program on this machine, which is no browser. */
   readonly hasProgramSecret: () => boolean
@@ -71,7 +71,7 @@ export function judge(asked: RequestFacts, house: House): Verdict {
   if (area === 'program' && !house.hasProgramSecret())
     return no('HUB_TOKEN_REQUIRED', 'the secret of a program is missing or wrong', null)
   if (area === 'api' && !house.hasToken())
-    return no('HUB_TOKEN_REQUIRED', 'the token is missing, wrong or no longer valid', OPEN_LINK)
+    return no('HUB_TOKEN_REQUIRED', 'the token or the pass is missing, wrong or no longer valid', OPEN_LINK)
   if (area === 'api' && asked.method === 'POST' && house.isReadOnly && asked.path !== '/api/logout')
     return no('HUB_READ_ONLY', 'this hub shows and changes nothing', 'start it without --read-only')
   return { passes: true, area }

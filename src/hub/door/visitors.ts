@@ -6,7 +6,18 @@ import { readFileIfThere, replaceFile } from '../../storage/atomic-file.ts'
 
 interface Visitor {
   readonly hash: string
+  readonly passHash: string
   readonly seenMs: number
+}
+
+/**
+ * What a browser that was let in shows from then on, both of it. The token is a cookie, which scripts do not see; but
+ * browsers give cookies to every port of a host, and on 127.0.0.1 any port may be another user's or an agent's. The
+ * pass lies in the page's own storage, which is for this port alone.
+ */
+export interface VisitorKeys {
+  readonly token: string
+  readonly pass: string
 }
 
 export interface VisitorsOptions {
@@ -41,25 +52,31 @@ export class Visitors {
     return key
   }
 
-  /** The token of a browser that brings the key of a link; nothing for one that is spent, too old or never was. */
-  admit(key: string): string | undefined {
+  /** For a browser that brings the key of a link; nothing for one that is spent, too old or never was. */
+  admit(key: string): VisitorKeys | undefined {
     const hash = sha256(key)
     const untilMs = this.#links.get(hash)
     this.#links.delete(hash)
     if (untilMs === undefined || untilMs < this.#options.clock.monoMs()) return undefined
     const token = this.#secret()
-    this.#keep([...this.#current(), { hash: sha256(token), seenMs: this.#options.clock.wallMs() }])
-    return token
+    const pass = this.#secret()
+    const seenMs = this.#options.clock.wallMs()
+    this.#keep([...this.#current(), { hash: sha256(token), passHash: sha256(pass), seenMs }])
+    return { token, pass }
   }
 
   /** By hash: whoever measures how long a look takes learns nothing of a token. */
-  knows(token: string): boolean {
+  knows({ token, pass }: VisitorKeys): boolean {
     const hash = sha256(token)
-    const visitor = this.#current().find((one) => one.hash === hash)
+    const passHash = sha256(pass)
+    const visitor = this.#current().find((one) => one.hash === hash && one.passHash === passHash)
     if (visitor === undefined) return false
     // Once an hour is often enough to know who has not been here for a week.
     if (this.#options.clock.wallMs() - visitor.seenMs > SEEN_STEP_MS)
-      this.#keep([...this.#current().filter((one) => one !== visitor), { hash, seenMs: this.#options.clock.wallMs() }])
+      this.#keep([
+        ...this.#current().filter((one) => one !== visitor),
+        { ...visitor, seenMs: this.#options.clock.wallMs() },
+      ])
     return true
   }
 
@@ -102,6 +119,6 @@ function readVisitors(path: string): Visitor[] {
 
 function isVisitor(value: unknown): value is Visitor {
   if (typeof value !== 'object' || value === null) return false
-  const { hash, seenMs } = value as Partial<Visitor>
-  return typeof hash === 'string' && typeof seenMs === 'number'
+  const { hash, passHash, seenMs } = value as Partial<Visitor>
+  return typeof hash === 'string' && typeof passHash === 'string' && typeof seenMs === 'number'
 }
