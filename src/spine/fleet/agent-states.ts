@@ -23,13 +23,18 @@ export function agentStates(facts: FleetFacts, waits: readonly Wait[]): FleetAge
   const { known, runs, sessions } = facts
   const agents = [
     ...runs.map((fact) => agentOfRun(facts, fact, waits)),
-    ...known.agents
-      .filter((agent) => !runs.some(({ run }) => isOf(run, agent)))
-      .map((one) => agentAlone(facts, one, waits)),
     ...sessions.map((session) => agentOfSession(facts, session, waits)),
+    ...known.agents.map((one) => agentAlone(facts, one, waits)),
   ]
-  return agents.sort((a, b) => rank(a) - rank(b) || inOrder(a.since, b.since) || inOrder(a.agent_id, b.agent_id))
+  return onePerName(agents).sort(
+    (a, b) => rank(a) - rank(b) || inOrder(a.since, b.since) || inOrder(a.agent_id, b.agent_id),
+  )
 }
+
+/** Whoever shows agents tells them apart by their names: of what is found under one name, the first tells most of it. */
+const onePerName = (agents: readonly FleetAgent[]): FleetAgent[] => [
+  ...new Map(agents.toReversed().map((agent) => [agent.agent_id, agent])).values(),
+]
 
 const isOf = ({ agent }: KeptRun, { haid, epoch }: KnownAgent): boolean => agent.haid === haid && agent.epoch === epoch
 
@@ -79,8 +84,10 @@ const guardIn = ({ guards }: FleetFacts, agent: string, calls: FleetAgent['calls
   guards === undefined ? null : guardOf(guards.get(agent), calls)
 
 function agentOfSession(facts: FleetFacts, session: PlainSession, waits: readonly Wait[]): FleetAgent {
-  const { nowMs } = facts
+  const { nowMs, known } = facts
   const own = waitsOf(waits, session.id)
+  // One that is over had a session of this name before.
+  const agent = known.agents.find(({ agent_id: id, isOver }) => id === session.id && !isOver)
   const isIdle = session.state === 'idle'
   const doing: Doing = waitingFor(own) ?? {
     state: isIdle ? 'idle' : 'working',
@@ -88,7 +95,7 @@ function agentOfSession(facts: FleetFacts, session: PlainSession, waits: readonl
     evidence: { source: 'output', seen: isIdle ? silent(session.idle_ms) : `the session is ${session.state}` },
   }
   return {
-    ...ofKnown(undefined, session.id),
+    ...ofKnown(agent, session.id),
     ...shownDoing(doing, own),
     program: session.command[0] ?? null,
     cwd: session.cwd,

@@ -6,13 +6,20 @@ import type { AskedSession, PlainSession } from './facts.ts'
 
 interface PlainOptions {
   readonly dir: string
+  /** As they were named before the runs were read. */
+  readonly ids: readonly string[]
   readonly project: Project
   readonly isOfRun: (id: string) => boolean
 }
 
-/** Sessions that were started in a folder of this project, and belong to no run that goes on. */
-export async function plainSessions({ dir, project, isOfRun }: PlainOptions): Promise<PlainSession[]> {
-  const ids = namesIn(dir).flatMap((name) => /^(.+)\.sock$/.exec(name)?.[1] ?? [])
+export const sessionIds = (dir: string): string[] =>
+  namesIn(dir).flatMap((name) => /^(.+)\.sock$/.exec(name)?.[1] ?? [])
+
+/**
+ * Sessions that were started in a folder of this project, and belong to no run that goes on. A run has its sheet before
+ * it has its session: of a session that was there before sheets were read it is known whose it is.
+ */
+export async function plainSessions({ dir, ids, project, isOfRun }: PlainOptions): Promise<PlainSession[]> {
   const found = await Promise.all(
     ids
       .filter((id) => !isOfRun(id))

@@ -330,6 +330,43 @@ test('a run that has just ended is what its session says, whoever has not closed
   ])
 })
 
+test('one name is one agent, in whatever places it is found', () => {
+  const session = (id: string) => ({
+    id,
+    dir: '/s',
+    cwd: project.root,
+    command: ['claude'],
+    started_at: ago(5),
+    state: 'active',
+    state_ms: 1_000,
+    needs_input: { value: false, source: 'none', evidence: null },
+    title: '',
+    idle_ms: 0,
+    last_line: `it is ${id}`,
+  })
+  const task = { id: 'T-1', title: 'Rotate refresh tokens' }
+  const { agents, counts } = fleet({
+    runs: [run('amber-otter')],
+    known: {
+      ...NOBODY_KNOWN,
+      agents: [
+        // Another has taken the name over while the run of the first goes on.
+        agent('amber-otter', { epoch: 2 }),
+        agent('grey-heron', { task }),
+        agent('onyx-raven', { isOver: true, task }),
+      ],
+    },
+    sessions: [session('grey-heron'), session('onyx-raven'), session('lone-session')],
+  })
+  expect(agents.map(({ agent_id: id, session_id: of, haid, task: at }) => [id, of, haid, at?.id]).sort()).toEqual([
+    ['amber-otter', 'amber-otter', 'haid:a.b/amber-otter', undefined],
+    ['grey-heron', 'grey-heron', 'haid:a.b/grey-heron', 'T-1'],
+    ['lone-session', 'lone-session', null, undefined],
+    ['onyx-raven', 'onyx-raven', null, undefined],
+  ])
+  expect(counts.agents).toBe(4)
+})
+
 test('time spent waiting for a person counts the wait that is open', () => {
   const { agents } = fleet({ runs: [run('amber-otter', { ...wait('a?', 2), waits: { count: 3, ms: 60_000 } })] })
   expect(agents[0]?.waited).toEqual({ count: 4, ms: 180_000 })

@@ -20,7 +20,7 @@ import { readLater } from './later.ts'
 import { costInAll } from './model-cost.ts'
 import { openWaits } from './open-waits.ts'
 import { NOTHING_SPENT, tokensOf } from './spent.ts'
-import { askSession, plainSessions } from './asked-sessions.ts'
+import { askSession, plainSessions, sessionIds } from './asked-sessions.ts'
 import { oneLine } from './plain-words.ts'
 
 export interface FleetOptions extends CoordinationOptions {
@@ -101,6 +101,7 @@ async function gather(options: FleetOptions): Promise<FleetFacts> {
     }
   }
   const runsDir = runsDirOf(env)
+  const ids = sessionIds(socketDir)
   let all = tried('runs', () => openRuns(runsDir), [])
   if (all.some(({ isLost }) => isLost)) {
     await settleLostRuns(runsDir, options)
@@ -111,7 +112,7 @@ async function gather(options: FleetOptions): Promise<FleetFacts> {
   const ofRuns = new Set(open.map(({ run }) => `${run.session.dir}\0${run.session.id}`))
   const [asked, sessions] = await Promise.all([
     Promise.all(open.map(async ({ run }) => (asksSessions ? await askSession(run.session) : undefined))),
-    plainSessions({ dir: socketDir, project, isOfRun: (id) => ofRuns.has(`${socketDir}\0${id}`) }),
+    plainSessions({ dir: socketDir, ids, project, isOfRun: (id) => ofRuns.has(`${socketDir}\0${id}`) }),
   ])
   const tokens = await triedLater('token ledger', () => tokensOf(options), NOTHING_SPENT)
   const approvals: (readonly Request[])[] = []
