@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import type { ClaimsReply, TreeReply } from '../../../src/hub/contract.ts'
 import { useHub, useOnLog, useWatch } from '../live/hooks.ts'
 import { Chip } from '../parts/controls.tsx'
-import { Broken, Loading, Part } from '../parts/days.tsx'
+import { Broken, Empty, Loading, Part } from '../parts/days.tsx'
 import { plural } from '../parts/format.ts'
 import { Icon } from '../parts/icons.tsx'
 import { sameInTerminal } from '../shell/foot.tsx'
@@ -69,11 +69,22 @@ export default function ClaimsScreen({ path }: { readonly path: string | null })
                   `; ${plural(tree.data.left_out, 'file')} left out`}
               </p>
             </section>
-            {shown !== null && <PathDetail path={shown} reply={reply} />}
+            {shown === null ? <NothingClaimed /> : <PathDetail path={shown} reply={reply} />}
           </div>
         )}
       </Part>
     </div>
+  )
+}
+
+function NothingClaimed(): ReactNode {
+  return (
+    <section className="pane path-detail" aria-label="This path">
+      <Empty title="Nothing is claimed">
+        An agent that writes claims the paths first, by hooks or by <code>heimdall claim take src/api</code>. Choose a
+        path for its history.
+      </Empty>
+    </section>
   )
 }
 
@@ -96,8 +107,13 @@ function Sums({ reply, root }: { readonly reply: ClaimsReply; readonly root: Tre
     .size
   return (
     <span className="second">
-      {plural(reply.claims.length, 'claim')} by {plural(agents, 'agent')} now
-      {root !== undefined && root.lines > 0 && `, on ${Math.round((heldLines(root) / root.lines) * 100)} % of lines`}
+      {reply.claims.length === 0
+        ? 'no claims now'
+        : `${plural(reply.claims.length, 'claim')} by ${plural(agents, 'agent')} now`}
+      {reply.claims.length > 0 &&
+        root !== undefined &&
+        root.lines > 0 &&
+        `, on ${Math.round((heldLines(root) / root.lines) * 100)} % of lines`}
       {stale > 0 && `; ${plural(stale, 'stale holder')}`}
     </span>
   )

@@ -3,6 +3,7 @@ import { type ReactNode, useContext, useEffect, useMemo, useRef, useState } from
 import { hueOf, Letters } from '../parts/agent-mark.tsx'
 import { fitting } from '../parts/fitting.ts'
 import { initials } from '../parts/format.ts'
+import { penOf } from '../parts/canvas-pen.ts'
 import { useShownTheme } from '../shell/taste.ts'
 import { type Holding, holdingOf, type ClaimFacts } from './holding.ts'
 import { type TreemapCell, cellAt, layOut } from './treemap.ts'
@@ -74,14 +75,9 @@ function draw(
   selected: string | null,
   lettersOf: (name: string) => string,
 ): void {
-  const ratio = window.devicePixelRatio
-  element.width = element.clientWidth * ratio
-  element.height = element.clientHeight * ratio
-  const pen = element.getContext('2d')
-  if (pen === null) return
-  pen.scale(ratio, ratio)
-  const style = getComputedStyle(document.documentElement)
-  const color = (name: string): string => style.getPropertyValue(`--${name}`).trim()
+  const drawing = penOf(element)
+  if (drawing === null) return
+  const { pen, color } = drawing
   pen.textBaseline = 'top'
   for (const cell of cells) {
     const { x, y, w, h, node } = cell
@@ -125,7 +121,7 @@ function tile(
     pen.font = '11px "Inter Variable", sans-serif'
     // Where it is inside its group, as long as there is room for it.
     const name = pen.measureText(label).width <= w - 8 ? label : node.name
-    pen.fillText(fitting(pen, name, w - 8), x + 4, y + 3)
+    pen.fillText(fitting(pen, name, w - 8), x + 4, y + 4)
     if (holding.isCollision && h > 34) {
       pen.font = '600 11px "Inter Variable", sans-serif'
       pen.fillText(fitting(pen, '⋈ incursion', w - 8), x + 4, y + 18)
@@ -154,7 +150,7 @@ function colorsOf(
   const [holder] = holders
   if (isCollision) return { fill: color('clash'), ink: color('clash-ink') }
   if (holder === undefined) return { fill: color('bg'), ink: color('text3') }
-  if (isStale) return { fill: color('raised'), ink: color('text') }
+  if (isStale) return { fill: color('bg'), ink: color('text') }
   const hue = hueOf(holder)
   return {
     fill: `oklch(${color('holder-fill-l')} ${color('holder-fill-c')} ${hue})`,
@@ -172,9 +168,10 @@ function hatch(pen: CanvasRenderingContext2D, x: number, y: number, w: number, h
   box(pen, x, y, w, h, 4)
   pen.clip()
   pen.strokeStyle = ink
-  pen.globalAlpha = 0.45
+  pen.lineWidth = 3
+  pen.globalAlpha = 0.28
   pen.beginPath()
-  for (let at = -h; at < w; at += 8) {
+  for (let at = -h; at < w; at += 9) {
     pen.moveTo(x + at, y + h)
     pen.lineTo(x + at + h, y)
   }

@@ -53,31 +53,35 @@ export function PathDetail({ path, reply }: { readonly path: string; readonly re
 
 function Holders({ why }: { readonly why: WhyReply }): ReactNode {
   const now = useHubNow()
-  const agents = useWatch((watch) => watch.agents)
   if (why.holders.length === 0)
     return <p className="path-part second">Nobody holds it. Whoever claims it first has it.</p>
-  return why.holders.map(({ claim, held, kind, hint }) => {
-    const agent = agents.get(claim.agent_id)
-    return (
-      <div key={claim.claim_id} className="path-part">
-        <p className="row">
-          <span className="quiet">holds</span>
-          <a href={placeLink('session', claim.agent_id)} className="strong">
-            <AgentName name={claim.agent_id} />
-          </a>
-          <span className="grow" />
-          {agent !== undefined && <StateWord state={agent.state} />}
-        </p>
-        <p className="second wrap">
-          <code>{held}</code> since {clock(claim.since, now)}, epoch {claim.epoch}, lease{' '}
-          {claim.lease === 'live' ? age(Math.max(0, Date.parse(claim.expires_at) - now)) : claim.lease}
-          {claim.task !== null && `, for ${claim.task}`}
-          {kind === 'partial' && ', overlaps in part'}
-        </p>
-        <p className="meta wrap">{hint}</p>
-      </div>
-    )
-  })
+  return why.holders.map(({ claim, held, kind, hint }) => (
+    <div key={claim.claim_id} className="path-part">
+      <Party does="holds" agent={claim.agent_id} />
+      <p className="second wrap">
+        <code>{held}</code> since {clock(claim.since, now)}, epoch {claim.epoch}, lease{' '}
+        {claim.lease === 'live' ? age(Math.max(0, Date.parse(claim.expires_at) - now)) : claim.lease}
+        {claim.task !== null && `, for ${claim.task}`}
+        {kind === 'partial' && ', overlaps in part'}
+      </p>
+      <p className="meta wrap">{hint}</p>
+    </div>
+  ))
+}
+
+/** Who holds or wants it, and what that one does now. */
+function Party({ does, agent: id }: { readonly does: string; readonly agent: string }): ReactNode {
+  const agent = useWatch(({ agents }) => agents.get(id))
+  return (
+    <p className="row">
+      <span className="quiet">{does}</span>
+      <a href={placeLink('session', id)} className="strong">
+        <AgentName name={id} />
+      </a>
+      <span className="grow" />
+      {agent !== undefined && <StateWord state={agent.state} />}
+    </p>
+  )
 }
 
 function Wants({
@@ -91,12 +95,7 @@ function Wants({
   const place = queue.find(({ agent_id }) => agent_id === incursion.incoming)?.place
   return (
     <div className="path-part">
-      <p className="row">
-        <span className="quiet">wants</span>
-        <a href={placeLink('session', incursion.incoming)} className="strong">
-          <AgentName name={incursion.incoming} />
-        </a>
-      </p>
+      <Party does="wants" agent={incursion.incoming} />
       <p className="second wrap">
         {incursion.kind} overlap, {plural(incursion.attempts, 'attempt')} since {clock(incursion.at, now)}
         {place !== undefined && `, place ${place} in the queue`}

@@ -126,7 +126,7 @@ function Next({ reply: { call, next, command } }: { readonly reply: CallReply })
           <Icon name="lanes" size={13} /> Show on timeline
         </a>
         <Copy text={location.href} label="Copy link" />
-        <Copy text={command} label="Copy command" />
+        <Copy text={command} label="Command" />
       </p>
     </div>
   )

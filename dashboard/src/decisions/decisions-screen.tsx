@@ -147,8 +147,10 @@ function Counts({
     <span className="second">
       <b className="strong">{whole(all)}</b> calls{since !== null && ` since ${clock(since, now)}`}:{' '}
       <b className="strong">{whole(of('allowed'))}</b> allowed,{' '}
-      <b className="is-clash">{whole(of('refused_with_hint'))} refused with a hint</b>, {whole(of('throttled'))}{' '}
-      throttled, {whole(of('blocked'))} blocked, {whole(of('run_ended'))} runs ended.
+      <b className={of('refused_with_hint') === 0 ? 'strong' : 'is-clash'}>
+        {whole(of('refused_with_hint'))} refused with a hint
+      </b>
+      , {whole(of('throttled'))} throttled, {whole(of('blocked'))} blocked, {whole(of('run_ended'))} runs ended.
     </span>
   )
 }

@@ -1,9 +1,9 @@
 // "What would another policy have said?": the run's calls decided again by a policy that is pasted here.
 import { type ReactNode, useState } from 'react'
 import type { ReplayReply } from '../../../src/hub/contract.ts'
-import { HubError, post, segment } from '../live/api.ts'
-import { Button, Copy } from '../parts/controls.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { segment } from '../live/api.ts'
+import { ActDialog, useAct } from '../parts/act-dialog.tsx'
+import { Copy } from '../parts/controls.tsx'
 import { clockWithSeconds, plural } from '../parts/format.ts'
 
 interface ReplayProps {
@@ -21,59 +21,30 @@ const OUTCOMES: Readonly<Record<ReplayReply['rows'][number]['outcome'], string>>
 
 export function ReplayDialog({ run, onClose }: ReplayProps): ReactNode {
   const [policy, setPolicy] = useState('')
-  const [reply, setReply] = useState<ReplayReply | undefined>()
-  const [error, setError] = useState<string | null>(null)
-  const ask = (): void =>
-    void post<ReplayReply>(`runs/${segment(run ?? '')}/replay`, { policy }).then(
-      (data) => {
-        setReply(data)
-        setError(null)
-      },
-      (reason: unknown) => {
-        if (!(reason instanceof HubError)) throw reason
-        setError(`${reason.code}: ${reason.message}`)
-      },
-    )
+  const { error, act, reply } = useAct<ReplayReply>()
   return (
-    <Dialog label="Replay under another policy" onClose={onClose}>
-      <form
-        className="keys replay"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (policy.trim() !== '' && run !== undefined) ask()
-        }}
-      >
-        <h2>Replay under another policy</h2>
-        <p className="second">
-          Each recorded call of {run ?? 'the run that is selected'} is decided again by the policy below, and every
-          decision that would differ is shown. Nothing is sent anywhere and nothing changes.
-        </p>
-        <label className="labelled">
-          Policy, YAML or JSON
-          <textarea
-            className="field mono"
-            rows={8}
-            value={policy}
-            onChange={(event) => setPolicy(event.target.value)}
-          />
-        </label>
-        {error !== null && (
-          <p className="is-clash" role="alert">
-            ✕ {error}
-          </p>
-        )}
-        {reply !== undefined && <Outcome reply={reply} />}
-        <div className="row">
-          <button type="submit" className="button start" disabled={policy.trim() === '' || run === undefined}>
-            Decide again
-          </button>
-          <Copy text={`heimdall policy replay other-policy.yaml --run ${run ?? 'RUN'}`} className="button small mono" />
-          <Button kind="plain" onPress={onClose}>
-            Close
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <ActDialog
+      title="Replay under another policy"
+      verb="Decide again"
+      kind="start"
+      isReady={policy.trim() !== '' && run !== undefined}
+      error={error}
+      onAct={() => act(`runs/${segment(run ?? '')}/replay`, { policy })}
+      onClose={onClose}
+      beside={
+        <Copy text={`heimdall policy replay other-policy.yaml --run ${run ?? 'RUN'}`} className="button small mono" />
+      }
+    >
+      <p className="second">
+        Each recorded call of {run ?? 'the run that is selected'} is decided again by the policy below, and every
+        decision that would differ is shown. Nothing is sent anywhere and nothing changes.
+      </p>
+      <label className="labelled">
+        Policy, YAML or JSON
+        <textarea className="field mono" rows={8} value={policy} onChange={(event) => setPolicy(event.target.value)} />
+      </label>
+      {reply !== undefined && <Outcome reply={reply} />}
+    </ActDialog>
   )
 }
 

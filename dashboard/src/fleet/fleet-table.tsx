@@ -24,7 +24,7 @@ export function FleetTable({
             <th className="number">For</th>
             <th>Task</th>
             <th>Last line, or what it asks</th>
-            <th>Branch</th>
+            <th title="+ files that are not committed">Branch</th>
             <th className="number">Claims</th>
             <th className="number">Calls</th>
             <th className="number">Tokens</th>
@@ -56,19 +56,24 @@ function Row({ agent, now }: { readonly agent: AgentCard; readonly now: number }
         <StateWord state={agent.state} />
       </td>
       <td className="number">{since === null ? '' : shortAge(sinceMs(since, now))}</td>
-      <td className="second">{agent.task?.title ?? '– no task'}</td>
-      <td className={`wide cut ${tone}`}>{text}</td>
-      <td className="mono">
-        {agent.branch}
-        {agent.uncommitted !== null && agent.uncommitted > 0 && (
-          <span className="quiet">, {agent.uncommitted} uncommitted</span>
-        )}
+      <td className="second task cut" title={agent.task?.title}>
+        {agent.task?.title ?? '– no task'}
+      </td>
+      <td className={`wide cut ${tone}`} title={text}>
+        {text}
+      </td>
+      <td
+        className="mono"
+        title={agent.uncommitted === null ? undefined : `${agent.uncommitted} files are not committed`}
+      >
+        {agent.branch ?? '–'}
+        {agent.uncommitted !== null && agent.uncommitted > 0 && <span className="quiet"> +{agent.uncommitted}</span>}
       </td>
       <td className="number">{agent.claims.length === 0 ? '–' : agent.claims.length}</td>
       <td className="number">{agent.calls ?? '–'}</td>
       <td className="number">{agent.tokens === null ? '–' : tokenCount(agent.tokens.total)}</td>
       <td className="number">{agent.tokens?.cost_usd == null ? '–' : dollars(agent.tokens.cost_usd)}</td>
-      <td className="second">{agent.host === 'unknown' ? '–' : agent.host}</td>
+      <td className="second">{agent.host === 'unknown' || agent.host === '' ? '–' : agent.host}</td>
     </tr>
   )
 }

@@ -65,11 +65,13 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
           <h1 className="large">
             {count === 0 ? 'Nobody waits for you' : count === 1 ? '1 waits for you' : `${count} wait for you`}
           </h1>
-          <p className="second">Oldest first. Answer here; the item leaves by itself when the agent goes on.</p>
+          {shown !== undefined && (
+            <p className="second">Oldest first. Answer here; the item leaves by itself when the agent goes on.</p>
+          )}
         </div>
         <Sums waits={waits} told={told} />
       </div>
-      <div className="needs">
+      <div className={shown === undefined ? 'needs nobody' : 'needs'}>
         <section className="pane inbox" aria-label="Waits" {...steady.hold}>
           {steady.news > 0 && (
             <button type="button" className="news" onClick={steady.take}>
@@ -88,23 +90,24 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
               </li>
             ))}
           </ul>
+          {shown === undefined && <NobodyWaits last={told?.answered[0]} now={now} />}
           <AnsweredList answered={told?.answered ?? []} now={now} />
-          <p className="inbox-keys meta">
-            <Key>j</Key> <Key>k</Key> move <Key>1</Key> … <Key>4</Key> answer <Key>t</Key> open terminal <Key>z</Key>{' '}
-            later
-          </p>
+          {shown !== undefined && (
+            <p className="inbox-keys meta">
+              <Key>j</Key> <Key>k</Key> move <Key>1</Key> … <Key>4</Key> answer <Key>t</Key> open terminal <Key>z</Key>{' '}
+              later
+            </p>
+          )}
         </section>
-        <section className="pane wait-pane" aria-label="The wait">
-          {shown === undefined ? (
-            <NobodyWaits last={told?.answered[0]} now={now} />
-          ) : (
+        {shown !== undefined && (
+          <section className="pane wait-pane" aria-label="The wait">
             <WaitDetail
               wait={shown}
               isGone={open === undefined && kept === shown}
               next={waits[waits.findIndex(({ wait_id }) => wait_id === shown.wait_id) + 1]}
             />
-          )}
-        </section>
+          </section>
+        )}
       </div>
     </>
   )
@@ -200,10 +203,8 @@ function AnsweredList({ answered, now }: AnsweredProps): ReactNode {
 
 function NobodyWaits({ last, now }: { readonly last: AnsweredWait | undefined; readonly now: number }): ReactNode {
   return (
-    <Empty title="Nobody waits for you">
-      {last === undefined
-        ? 'A permission, a question or a collision would be here.'
-        : `last wait answered ${clock(last.at, now)}`}
+    <Empty title={last === undefined ? 'No wait yet' : `Last wait answered ${clock(last.at, now)}`}>
+      An agent that asks for a permission, an answer or a way out of a collision comes here by itself.
     </Empty>
   )
 }

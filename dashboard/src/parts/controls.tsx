@@ -74,17 +74,14 @@ export function Chip({
   )
 }
 
-export function Segments<T extends string>({
-  label,
-  of,
-  chosen,
-  onChoose,
-}: {
+export interface SegmentsProps<T extends string> {
   readonly label: string
   readonly of: readonly { readonly value: T; readonly text: string; readonly icon?: IconName }[]
   readonly chosen: T
   readonly onChoose: (value: T) => void
-}): ReactNode {
+}
+
+export function Segments<T extends string>({ label, of, chosen, onChoose }: SegmentsProps<T>): ReactNode {
   return (
     <div className="segments" role="group" aria-label={label}>
       {of.map(({ value, text, icon }) => (

@@ -6,6 +6,11 @@ export function fitting(pen: CanvasRenderingContext2D, text: string, width: numb
   if (whole <= width) return text
   // A text of any length is looked at only as far as it could fit.
   const letters = lettersIn(text.slice(0, 200))
-  const share = width / Math.max(1, whole)
-  return `${letters.slice(0, Math.max(0, Math.floor(Math.min(letters.length, letters.length * share)) - 1)).join('')}…`
+  let [fits, tooMany] = [0, letters.length + 1]
+  while (tooMany - fits > 1) {
+    const middle = (fits + tooMany) >> 1
+    if (pen.measureText(`${letters.slice(0, middle).join('')}…`).width <= width) fits = middle
+    else tooMany = middle
+  }
+  return fits === 0 ? '' : `${letters.slice(0, fits).join('')}…`
 }

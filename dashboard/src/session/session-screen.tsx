@@ -102,9 +102,11 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
   const now = useHubNow()
   const [over, setOver] = useState<'pass' | 'end' | null>(null)
   const since = agent.evidence.since
-  const facts = [
+  const who = [
     agent.host === 'unknown' ? null : agent.host,
     agent.task === null ? null : `${agent.task.title} · ${agent.task.task_id}`,
+  ].filter((fact) => fact !== null)
+  const facts = [
     agent.run_id === null
       ? null
       : `run ${shortRun(agent.run_id)}${agent.started_at === null ? '' : `, ${age(sinceMs(agent.started_at, now))}`}`,
@@ -112,7 +114,6 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
     agent.calls === null
       ? null
       : `${whole(agent.calls)} calls${agent.tokens?.cost_usd == null ? '' : `, ${dollars(agent.tokens.cost_usd)}`}`,
-    agent.guard === null ? null : `${agent.guard.kind}: ${agent.guard.by.join(', ') || agent.guard.evidence}`,
   ].filter((fact) => fact !== null)
   return (
     <header className="session-head">
@@ -131,19 +132,27 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
           </span>
         </div>
         <p className="session-facts meta cut">
-          {facts.map((fact) => (
-            <span key={fact} title={agent.run_id !== null && fact.startsWith('run ') ? agent.run_id : undefined}>
-              {fact}
-            </span>
+          {who.map((fact) => (
+            <span key={fact}>{fact}</span>
           ))}
           {agent.branch !== null && (
             <span className="mono">
               <Icon name="branch" size={11} /> {agent.branch}
             </span>
           )}
+          {facts.map((fact) => (
+            <span key={fact} title={agent.run_id !== null && fact.startsWith('run ') ? agent.run_id : undefined}>
+              {fact}
+            </span>
+          ))}
           {agent.waited !== null && agent.waited.count > 0 && (
             <span title={agent.waited.source}>
               waited {age(agent.waited.ms)} for you, {plural(agent.waited.count, 'time')}
+            </span>
+          )}
+          {agent.guard !== null && (
+            <span title={agent.guard.evidence}>
+              {agent.guard.kind}: {agent.guard.by.join(', ') || agent.guard.evidence}
             </span>
           )}
           {agent.problems.map((problem) => (

@@ -45,9 +45,11 @@ export function Foot(): ReactNode {
               ? 'no policy yet: nothing is refused'
               : `policy ${totals.policy.name} · ${totals.policy.mode}`}
           </span>
-          <span>
-            {totals.guarded} guarded, {totals.advisory} advisory
-          </span>
+          {totals.agents > 0 && (
+            <span title="guarded: its hooks are asked before it writes; advisory: it is told who holds what, and nothing asks">
+              {totals.guarded} guarded, {totals.advisory} advisory
+            </span>
+          )}
           {totals.tokens !== null && (
             <span title={totals.tokens.source}>
               {totals.tokens.cost_usd !== null && `${dollars(totals.tokens.cost_usd)} · `}

@@ -1,6 +1,6 @@
 // All keys on one page, and the switch for those who do not want single letters.
 import { Fragment, type ReactNode } from 'react'
-import { Button, Key, Segments } from '../parts/controls.tsx'
+import { Button, Key, Segments, type SegmentsProps } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { choose, useTaste } from './taste.ts'
 
@@ -47,6 +47,24 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]
   ],
 ]
 
+const ON_OFF = [
+  { value: 'on', text: 'On' },
+  { value: 'off', text: 'Off' },
+] as const
+
+const THEMES = [
+  { value: 'system', text: 'As the system' },
+  { value: 'dark', text: 'Dark' },
+  { value: 'light', text: 'Light' },
+] as const
+
+const Setting = <T extends string>(props: SegmentsProps<T>): ReactNode => (
+  <div className="row">
+    <span className="grow">{props.label}</span>
+    <Segments {...props} />
+  </div>
+)
+
 export function KeysDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
   const taste = useTaste()
   return (
@@ -76,46 +94,22 @@ export function KeysDialog({ onClose }: { readonly onClose: () => void }): React
             </section>
           ))}
         </div>
-        <div className="row">
-          <span className="grow">Single letters</span>
-          <Segments
-            label="Single letters"
-            of={[
-              { value: 'on', text: 'On' },
-              { value: 'off', text: 'Off' },
-            ]}
-            chosen={taste.letters ? 'on' : 'off'}
-            onChoose={(value) => choose({ letters: value === 'on' })}
-          />
-        </div>
-        <div className="row">
-          <span className="grow">A note of the system for each wait</span>
-          <Segments
-            label="A note of the system for each wait"
-            of={[
-              { value: 'on', text: 'On' },
-              { value: 'off', text: 'Off' },
-            ]}
-            chosen={taste.notices ? 'on' : 'off'}
-            onChoose={(value) => {
-              if (value === 'off') return choose({ notices: false })
-              void Notification.requestPermission().then((answer) => choose({ notices: answer === 'granted' }))
-            }}
-          />
-        </div>
-        <div className="row">
-          <span className="grow">Theme</span>
-          <Segments
-            label="Theme"
-            of={[
-              { value: 'system', text: 'As the system' },
-              { value: 'dark', text: 'Dark' },
-              { value: 'light', text: 'Light' },
-            ]}
-            chosen={taste.theme}
-            onChoose={(theme) => choose({ theme })}
-          />
-        </div>
+        <Setting
+          label="Single letters"
+          of={ON_OFF}
+          chosen={taste.letters ? 'on' : 'off'}
+          onChoose={(value) => choose({ letters: value === 'on' })}
+        />
+        <Setting
+          label="A note of the system for each wait"
+          of={ON_OFF}
+          chosen={taste.notices ? 'on' : 'off'}
+          onChoose={(value) => {
+            if (value === 'off') return choose({ notices: false })
+            void Notification.requestPermission().then((answer) => choose({ notices: answer === 'granted' }))
+          }}
+        />
+        <Setting label="Theme" of={THEMES} chosen={taste.theme} onChoose={(theme) => choose({ theme })} />
       </div>
     </Dialog>
   )

@@ -1,7 +1,7 @@
 // The rail: projects, screens with their counts, the time that is shown, and the reader's taste.
 import type { ReactNode } from 'react'
 import { useWatch } from '../live/hooks.ts'
-import { Segments } from '../parts/controls.tsx'
+import { Key, Segments } from '../parts/controls.tsx'
 import { Brand, Icon, type IconName } from '../parts/icons.tsx'
 import { go, placeLink, usePlace } from './place.ts'
 import { choose, shownTheme, useTaste } from './taste.ts'
@@ -109,11 +109,8 @@ export function Rail({ screen, onKeys }: { readonly screen: string; readonly onK
           onChoose={(value) => go(placeLink(value === 'past' ? 'timeline' : 'needs-you'))}
         />
         <div className="switches">
-          <button type="button" className="key" onClick={onKeys} aria-label="Keys">
-            ?
-          </button>
-          <button type="button" onClick={onKeys} aria-hidden="true" tabIndex={-1}>
-            Keys
+          <button type="button" onClick={onKeys}>
+            <Key>?</Key> Keys
           </button>
           <span className="grow" />
           <button

@@ -1,11 +1,10 @@
 // Workers: what each one takes, how its servers are, and letting one take no more.
 import { type ReactNode, useState } from 'react'
 import type { TasksReply } from '../../../src/hub/contract.ts'
-import { HubError, post, segment } from '../live/api.ts'
+import { segment } from '../live/api.ts'
 import { useHubNow } from '../live/hooks.ts'
+import { ActDialog, useAct } from '../parts/act-dialog.tsx'
 import { AgentName } from '../parts/agent-mark.tsx'
-import { Button } from '../parts/controls.tsx'
-import { Dialog } from '../parts/dialog.tsx'
 import { clock } from '../parts/format.ts'
 
 type Worker = TasksReply['workers'][number]
@@ -63,45 +62,26 @@ interface DrainProps {
 export function DrainDialog({ workers, onClose }: DrainProps): ReactNode {
   const able = workers.filter(({ state }) => state !== 'gone' && state !== 'draining')
   const [chosen, setChosen] = useState(able[0]?.worker ?? '')
-  const [error, setError] = useState<string | null>(null)
-  const drain = (): void =>
-    void post(`workers/${segment(chosen)}/drain`).then(onClose, (reason: unknown) => {
-      if (!(reason instanceof HubError)) throw reason
-      setError(`${reason.code}: ${reason.message} ${reason.hint ?? ''}`)
-    })
+  const { error, act } = useAct(onClose)
   return (
-    <Dialog label="Drain a worker" onClose={onClose}>
-      <form
-        className="keys"
-        onSubmit={(event) => {
-          event.preventDefault()
-          drain()
-        }}
-      >
-        <h2>Drain a worker</h2>
-        <p className="second">It ends what it has and takes no more tasks. Those that wait go to others.</p>
-        <label className="labelled">
-          Worker
-          <select className="field" value={chosen} onChange={(event) => setChosen(event.target.value)}>
-            {able.map(({ worker }) => (
-              <option key={worker}>{worker}</option>
-            ))}
-          </select>
-        </label>
-        {error !== null && (
-          <p className="is-clash" role="alert">
-            ✕ {error}
-          </p>
-        )}
-        <div className="row">
-          <button type="submit" className="button harm" disabled={chosen === ''}>
-            Drain it
-          </button>
-          <Button kind="plain" onPress={onClose}>
-            Leave it
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <ActDialog
+      title="Drain a worker"
+      verb="Drain it"
+      kind="harm"
+      isReady={chosen !== ''}
+      error={error}
+      onAct={() => act(`workers/${segment(chosen)}/drain`)}
+      onClose={onClose}
+    >
+      <p className="second">It ends what it has and takes no more tasks. Those that wait go to others.</p>
+      <label className="labelled">
+        Worker
+        <select className="field" value={chosen} onChange={(event) => setChosen(event.target.value)}>
+          {able.map(({ worker }) => (
+            <option key={worker}>{worker}</option>
+          ))}
+        </select>
+      </label>
+    </ActDialog>
   )
 }

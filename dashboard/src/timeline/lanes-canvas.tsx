@@ -3,12 +3,13 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import type { TimelineSpan } from '../../../src/hub/contract.ts'
 import { hueOf } from '../parts/agent-mark.tsx'
 import { fitting } from '../parts/fitting.ts'
+import { age } from '../parts/format.ts'
+import { penOf } from '../parts/canvas-pen.ts'
 import { shownTheme, useShownTheme } from '../shell/taste.ts'
-import { inSight, type Lane, type LaneMark, markAt, type LaneView, xOf } from './lanes.ts'
+import { inSight, type Lane, type LaneMark, markAt, namesPx, type LaneView, xOf } from './lanes.ts'
 
-/** Narrow where there is little room. */
-const namesPx = (element: HTMLElement): number => (element.clientWidth < 640 ? 84 : 136)
 const AXIS_PX = 24
+const FONT = '11px "Inter Variable", sans-serif'
 const STEPS_MS = [1e3, 5e3, 15e3, 30e3, 60e3, 300e3, 600e3, 1.8e6, 3.6e6, 7.2e6, 2.16e7, 4.32e7, 8.64e7]
 
 interface LanesCanvasProps {
@@ -43,7 +44,8 @@ export function LanesCanvas(props: LanesCanvasProps): ReactNode {
       if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return
       event.preventDefault()
       const view = viewOf(element, latest.current)
-      const atMs = view.fromMs + ((event.offsetX - namesPx(element)) / view.width) * (view.toMs - view.fromMs)
+      const atMs =
+        view.fromMs + ((event.offsetX - namesPx(element.clientWidth)) / view.width) * (view.toMs - view.fromMs)
       latest.current.onZoom(event.deltaY < 0 ? 0.8 : 1.25, atMs)
     }
     element.addEventListener('wheel', wheel, { passive: false })
@@ -60,7 +62,9 @@ export function LanesCanvas(props: LanesCanvasProps): ReactNode {
     const view = viewOf(event.currentTarget, props)
     const y = (event.nativeEvent.offsetY - AXIS_PX) / scale
     const lane = props.lanes.find(({ top, height }) => y >= top && y < top + height)
-    return lane === undefined ? undefined : markAt(lane, view, event.nativeEvent.offsetX - namesPx(event.currentTarget))
+    return lane === undefined
+      ? undefined
+      : markAt(lane, view, event.nativeEvent.offsetX - namesPx(event.currentTarget.clientWidth))
   }
   const marks = props.lanes.reduce((sum, lane) => sum + lane.marks.length, 0)
   return (
@@ -85,45 +89,71 @@ export function LanesCanvas(props: LanesCanvasProps): ReactNode {
 const viewOf = (element: HTMLElement, { fromMs, toMs }: LanesCanvasProps): LaneView => ({
   fromMs,
   toMs,
-  width: Math.max(1, element.clientWidth - namesPx(element) - 8),
+  width: Math.max(1, element.clientWidth - namesPx(element.clientWidth) - 8),
 })
 
 function draw(element: HTMLCanvasElement, props: LanesCanvasProps, scale: number): void {
-  const ratio = window.devicePixelRatio
   const { clientWidth, clientHeight } = element
-  element.width = clientWidth * ratio
-  element.height = clientHeight * ratio
-  const pen = element.getContext('2d')
-  if (pen === null) return
-  pen.scale(ratio, ratio)
-  const style = getComputedStyle(document.documentElement)
-  const color = (name: string): string => style.getPropertyValue(`--${name}`).trim()
+  const drawing = penOf(element)
+  if (drawing === null) return
+  const { pen, color } = drawing
   const view = viewOf(element, props)
-  const left = namesPx(element)
+  const left = namesPx(element.clientWidth)
   const ink: Ink = { color, holder: holderColor(props.holder, color), isLight: shownTheme() === 'light' }
-  pen.font = '11px "Inter Variable", sans-serif'
+  pen.font = `400 ${FONT}`
   pen.textBaseline = 'middle'
   axis(pen, { view, left, height: clientHeight }, ink)
   for (const lane of props.lanes) {
     const top = AXIS_PX + lane.top * scale
     const height = lane.height * scale
-    pen.fillStyle = color('line')
-    pen.fillRect(0, top, clientWidth, 1)
-    pen.fillStyle = color(lane.lane === 'call' || lane.lane === 'claim' ? 'text2' : 'text')
-    pen.fillText(fitting(pen, lane.name, left - 10), 2, top + height / 2)
+    if (lane.name !== '') {
+      pen.fillStyle = color('line')
+      pen.fillRect(0, top, clientWidth, 1)
+    }
+    if (lane.name !== '') nameOf(pen, lane, { left, middle: top + height / 2, color })
     pen.save()
     pen.beginPath()
     pen.rect(left - 8, top, view.width + 16, height)
     pen.clip()
     pen.translate(left, 0)
-    for (const { mark, x, w } of inSight(lane, view))
-      one(pen, { mark, x, w, top, height, ink, isSelected: mark.span === props.selected })
+    const those = [...inSight(lane, view)]
+    those.forEach(({ mark, x, w }, place) => {
+      const room = (those[place + 1]?.x ?? view.width) - x
+      one(pen, { mark, x, w, room, top, height, ink, isSelected: mark.span === props.selected })
+    })
     pen.restore()
   }
+  if (props.selected !== null) through(pen, left + xOf(view, Date.parse(props.selected.from)), left, clientHeight, ink)
   if (props.nowMs !== null && props.nowMs >= view.fromMs && props.nowMs <= view.toMs) {
     pen.fillStyle = color('work')
     pen.fillRect(left + xOf(view, props.nowMs), AXIS_PX, 1.5, clientHeight)
   }
+}
+
+interface NamePlace {
+  readonly left: number
+  readonly middle: number
+  readonly color: Ink['color']
+}
+
+/** Calls have many lanes, and the eye is to find the others first. */
+function nameOf(pen: CanvasRenderingContext2D, { lane, name }: Lane, { left, middle, color }: NamePlace): void {
+  pen.font = `${lane === 'call' ? 400 : 600} ${FONT}`
+  pen.fillStyle = color(lane === 'call' ? 'text2' : 'text')
+  pen.fillText(fitting(pen, name, left - 10), 2, middle)
+  pen.font = `400 ${FONT}`
+}
+
+/** What else there was at the time of what is selected. */
+function through(pen: CanvasRenderingContext2D, x: number, left: number, height: number, { color }: Ink): void {
+  if (x < left) return
+  pen.strokeStyle = color('text2')
+  pen.setLineDash([2, 3])
+  pen.beginPath()
+  pen.moveTo(Math.round(x) + 0.5, AXIS_PX)
+  pen.lineTo(Math.round(x) + 0.5, height)
+  pen.stroke()
+  pen.setLineDash([])
 }
 
 interface Ink {
@@ -163,13 +193,15 @@ interface Drawn {
   readonly mark: LaneMark
   readonly x: number
   readonly w: number
+  /** To the next one of its lane. */
+  readonly room: number
   readonly top: number
   readonly height: number
   readonly ink: Ink
   readonly isSelected: boolean
 }
 
-function one(pen: CanvasRenderingContext2D, { mark, x, w, top, height, ink, isSelected }: Drawn): void {
+function one(pen: CanvasRenderingContext2D, { mark, x, w, room, top, height, ink, isSelected }: Drawn): void {
   const { span } = mark
   const { color } = ink
   const middle = top + height / 2
@@ -178,9 +210,11 @@ function one(pen: CanvasRenderingContext2D, { mark, x, w, top, height, ink, isSe
     pen.fillStyle = isWait ? color('lamp-fill') : /work/.test(span.kind) ? color('work') : color('line')
     const tall = isWait ? height - 8 : height / 2 - 2
     pen.fillRect(x, middle - tall / 2, w, tall)
-    if (isWait && w > 44) {
+    if (isWait) {
       pen.fillStyle = color('lamp-ink')
-      pen.fillText(fitting(pen, span.label, w - 10), x + 6, middle)
+      const text = [span.label, age(mark.toMs - mark.fromMs)].find((each) => pen.measureText(each).width <= w - 12)
+      if (text !== undefined) pen.fillText(text, x + 6, middle)
+      else if (w > 120) pen.fillText(fitting(pen, span.label, w - 12), x + 6, middle)
     }
   } else if (span.lane === 'call') {
     pen.fillStyle = color('text3')
@@ -193,20 +227,25 @@ function one(pen: CanvasRenderingContext2D, { mark, x, w, top, height, ink, isSe
   } else {
     pen.fillStyle = /refused|blocked|ended|incursion/i.test(span.kind)
       ? color('clash')
-      : /input|BLOCKED/.test(span.kind)
+      : span.label.startsWith('Needs input')
         ? color('lamp')
         : color('text2')
     glyph(pen, span, x, middle)
-    if (span.lane === 'note') pen.fillText(fitting(pen, span.label, 180), x + 10, middle)
+    if (span.lane === 'note') pen.fillText(fitting(pen, span.label, Math.min(180, room - 22)), x + 11, middle)
   }
   if (!isSelected) return
   pen.strokeStyle = color('focus')
   pen.lineWidth = 2
-  pen.strokeRect(x - 3, top + 2, Math.max(12, w + 6), height - 4)
+  pen.beginPath()
+  // What has no length is drawn around its place.
+  if (span.lane === 'decision' || span.lane === 'note') pen.arc(x, middle, 11, 0, Math.PI * 2)
+  else pen.rect(x - 3, top + 2, Math.max(12, w + 6), height - 4)
+  pen.stroke()
+  pen.lineWidth = 1
 }
 
-/** Told apart by shape: a bow for an incursion, a bar for what was throttled, a corner for what was refused. */
-function glyph(pen: CanvasRenderingContext2D, { kind }: TimelineSpan, x: number, y: number): void {
+/** Told apart by shape: a bow for an incursion, bars for what was throttled, a corner for what was refused. */
+function glyph(pen: CanvasRenderingContext2D, { lane, kind, label }: TimelineSpan, x: number, y: number): void {
   if (/incursion/i.test(kind)) {
     pen.beginPath()
     pen.moveTo(x - 4, y - 4)
@@ -235,6 +274,31 @@ function glyph(pen: CanvasRenderingContext2D, { kind }: TimelineSpan, x: number,
       pen.lineTo(x + 2, y - 2)
       pen.arc(x + 2, y + 1.5, 3.5, -Math.PI / 2, Math.PI / 2)
       pen.lineTo(x, y + 5)
+    }
+    pen.stroke()
+    pen.lineWidth = 1
+  } else if (lane === 'note' && label.startsWith('Needs input')) {
+    pen.beginPath()
+    pen.moveTo(x, y - 5)
+    pen.lineTo(x + 5, y)
+    pen.lineTo(x, y + 5)
+    pen.lineTo(x - 5, y)
+    pen.fill()
+  } else if (lane === 'note') {
+    pen.strokeStyle = pen.fillStyle
+    pen.lineWidth = 1.4
+    pen.beginPath()
+    if (label.startsWith('Resume')) {
+      pen.arc(x, y, 4, -Math.PI * 0.75, Math.PI)
+      pen.moveTo(x - 5, y - 5)
+      pen.lineTo(x - 3, y - 3)
+      pen.lineTo(x, y - 3.5)
+    } else {
+      pen.moveTo(x - 5, y)
+      pen.lineTo(x + 4, y)
+      pen.moveTo(x + 1, y - 3)
+      pen.lineTo(x + 4, y)
+      pen.lineTo(x + 1, y + 3)
     }
     pen.stroke()
     pen.lineWidth = 1

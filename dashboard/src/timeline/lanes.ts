@@ -9,6 +9,7 @@ export interface LaneMark {
 
 export interface Lane {
   readonly lane: TimelineSpan['lane']
+  /** '' for one that stands under the name of the lane above it. */
   readonly name: string
   /** By their beginning. */
   readonly marks: readonly LaneMark[]
@@ -36,12 +37,11 @@ const ORDER: readonly TimelineSpan['lane'][] = ['state', 'call', 'decision', 'no
 
 /** Calls have a lane for each server and claims one for each scope; the rest one each. */
 export function lanesOf(spans: readonly TimelineSpan[], nowMs: number): readonly Lane[] {
-  const byName = new Map<string, { lane: TimelineSpan['lane']; marks: LaneMark[] }>()
+  const byTrack = new Map<string, { lane: TimelineSpan['lane']; marks: LaneMark[] }>()
   for (const span of spans) {
-    const name =
-      span.lane === 'call' ? `Calls · ${span.track}` : span.lane === 'claim' ? `Claim · ${span.track}` : NAME[span.lane]
-    const lane = byName.get(name) ?? { lane: span.lane, marks: [] }
-    byName.set(name, lane)
+    const track = span.lane === 'call' || span.lane === 'claim' ? `${NAME[span.lane]} · ${span.track}` : NAME[span.lane]
+    const lane = byTrack.get(track) ?? { lane: span.lane, marks: [] }
+    byTrack.set(track, lane)
     const fromMs = Date.parse(span.from)
     lane.marks.push({
       fromMs,
@@ -51,9 +51,13 @@ export function lanesOf(spans: readonly TimelineSpan[], nowMs: number): readonly
     })
   }
   let top = 0
-  return [...byName]
+  let before: TimelineSpan['lane'] | undefined
+  return [...byTrack]
     .sort(([one, { lane: a }], [other, { lane: b }]) => ORDER.indexOf(a) - ORDER.indexOf(b) || (one < other ? -1 : 1))
-    .map(([name, { lane, marks }]) => {
+    .map(([track, { lane, marks }]) => {
+      // Which scope it is stands on the bar of a claim.
+      const name = lane !== 'claim' ? track : before === 'claim' ? '' : NAME.claim
+      before = lane
       marks.sort((one, other) => one.fromMs - other.fromMs)
       let longestMs = 0
       for (const { fromMs, toMs } of marks) longestMs = Math.max(longestMs, toMs - fromMs)
@@ -75,9 +79,15 @@ export function firstFrom(marks: readonly LaneMark[], atMs: number): number {
   return low
 }
 
-export interface LaneView {
+/** What the names of lanes take of so many pixels: little where there is little. */
+export const namesPx = (width: number): number => (width < 640 ? 84 : 136)
+
+export interface TimeRange {
   readonly fromMs: number
   readonly toMs: number
+}
+
+export interface LaneView extends TimeRange {
   readonly width: number
 }
 

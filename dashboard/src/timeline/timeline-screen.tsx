@@ -7,14 +7,16 @@ import { AgentMark } from '../parts/agent-mark.tsx'
 import { Button, Copy, Segments } from '../parts/controls.tsx'
 import { Banner, Part } from '../parts/days.tsx'
 import { age, clock, clockWithSeconds, dollars, plural, shortRun, sinceMs, tokenCount, whole } from '../parts/format.ts'
+import { Icon, type IconName } from '../parts/icons.tsx'
 import { StateWord } from '../parts/state.tsx'
 import { sameInTerminal } from '../shell/foot.tsx'
 import { useKeys } from '../shell/keys.ts'
 import { placeLink, refine, usePlace } from '../shell/place.ts'
 import { Bars } from '../tokens/bars.tsx'
 import { LanesCanvas } from './lanes-canvas.tsx'
-import { lanesOf } from './lanes.ts'
+import { lanesOf, namesPx, type TimeRange } from './lanes.ts'
 import { Happened } from './happened.tsx'
+import { Overview } from './overview.tsx'
 import { Recording } from './recording.tsx'
 import { RunList } from './run-list.tsx'
 
@@ -24,11 +26,17 @@ export default function TimelineScreen({ run }: { readonly run: string | null })
 
 function OneRun({ run }: { readonly run: string }): ReactNode {
   const { query } = usePlace()
-  const loaded = useHub<TimelineReply>(`runs/${segment(run)}/timeline`, {
-    from: query.get('from') ?? undefined,
-    to: query.get('to') ?? undefined,
-  })
-  useOnLog(({ calls, rows }) => calls.some(({ run_id }) => run_id === run) || rows.length > 0, loaded.reload)
+  const path = `runs/${segment(run)}/timeline`
+  const [from, to] = [query.get('from') ?? undefined, query.get('to') ?? undefined]
+  const isPart = from !== undefined || to !== undefined
+  const whole = useHub<TimelineReply>(path)
+  const part = useHub<TimelineReply>(isPart ? path : null, { from, to })
+  const loaded = isPart ? part : whole
+  const reload = (): void => {
+    whole.reload()
+    part.reload()
+  }
+  useOnLog(({ calls, rows }) => calls.some(({ run_id }) => run_id === run) || rows.length > 0, reload)
   // While a new range is asked for, the old spans are shown in it.
   const [last, setLast] = useState<TimelineReply | undefined>()
   if (loaded.data !== undefined && loaded.data !== last) setLast(loaded.data)
@@ -36,7 +44,7 @@ function OneRun({ run }: { readonly run: string }): ReactNode {
   const data = loaded.data ?? (last?.run.run_id === run ? last : undefined)
   return (
     <Part what={`run ${run}`} loaded={{ data, error: loaded.error }}>
-      {(reply) => <Shown reply={reply} />}
+      {(reply) => <Shown reply={reply} whole={whole.data ?? reply} />}
     </Part>
   )
 }
@@ -44,15 +52,26 @@ function OneRun({ run }: { readonly run: string }): ReactNode {
 const sameSpan = (one: TimelineSpan, ref: string | null): boolean =>
   ref !== null && (one.ref === ref || one.ref.endsWith(`/${ref}`))
 
-function Shown({ reply }: { readonly reply: TimelineReply }): ReactNode {
+interface ShownProps {
+  /** The part that is looked at. */
+  readonly reply: TimelineReply
+  readonly whole: TimelineReply
+}
+
+function Shown({ reply, whole: all }: ShownProps): ReactNode {
   const { query } = usePlace()
   const now = useHubNow()
   const endMs = reply.run.ended_at === null ? now : Date.parse(reply.run.ended_at)
   const wholeFrom = Date.parse(reply.run.started_at)
   const wholeTo = Math.max(endMs, wholeFrom + 1_000)
-  const { fromMs, toMs } = rangeWithin(query, { fromMs: wholeFrom, toMs: wholeTo })
+  const [dragged, setDragged] = useState<TimeRange | undefined>()
+  const { fromMs, toMs } = dragged ?? rangeWithin(query, { fromMs: wholeFrom, toMs: wholeTo })
   const minute = Math.floor(endMs / 60_000)
   const lanes = useMemo(() => lanesOf(reply.spans, endMs), [reply.spans, minute])
+  const allLanes = useMemo(
+    () => (all.spans === reply.spans ? lanes : lanesOf(all.spans, endMs)),
+    [all.spans, reply.spans, lanes, minute],
+  )
   const wanted = query.get('call')
   const selected = useMemo(() => reply.spans.find((span) => sameSpan(span, wanted)) ?? null, [reply.spans, wanted])
   const isCompact = query.get('as') === 'compact'
@@ -110,7 +129,7 @@ function Shown({ reply }: { readonly reply: TimelineReply }): ReactNode {
         </Banner>
       )}
       <RunHead run={reply.run} now={now} />
-      <section className="pane padded" aria-label="Timeline">
+      <section className="pane padded timeline-pane" aria-label="Timeline">
         <div className="row timeline-tools">
           <Segments
             label="Look"
@@ -146,6 +165,18 @@ function Shown({ reply }: { readonly reply: TimelineReply }): ReactNode {
             Whole run
           </Button>
         </div>
+        <Overview
+          lanes={allLanes}
+          run={{ fromMs: wholeFrom, toMs: wholeTo }}
+          shown={{ fromMs, toMs }}
+          onDrag={setDragged}
+          onLook={(range) => {
+            setDragged(undefined)
+            if (range.fromMs <= wholeFrom && range.toMs >= wholeTo) whole()
+            else show(range.fromMs, range.toMs)
+          }}
+          onWhole={whole}
+        />
         <LanesCanvas
           lanes={lanes}
           fromMs={fromMs}
@@ -159,20 +190,26 @@ function Shown({ reply }: { readonly reply: TimelineReply }): ReactNode {
         />
         <p className="meta legend timeline-legend">
           <i className="uncached" /> working <i className="waits" /> waits for you, taller <i className="call" /> call,
-          as long as it took <span className="is-clash">↩</span> refused <span>‖</span> throttled{' '}
-          <span className="is-clash">⋈</span> incursion <span className="grow" />
+          as long as it took <LegendIcon name="back" tone="is-clash" /> refused <LegendIcon name="pause" /> throttled{' '}
+          <LegendIcon name="arrow" /> handoff <LegendIcon name="bow" tone="is-clash" /> incursion{' '}
+          <span className="grow" />
           Times are the hub’s{skewText(skewMs)}
         </p>
         {bars.length > 0 && (
           <>
-            <div className="row">
-              <h3 className="grow">Tokens</h3>
-              <span className="meta legend">
+            <div className="row timeline-tokens">
+              <h3>Tokens</h3>
+              <span className="meta legend grow">
                 <i className="uncached" /> uncached <i className="cached" /> cached reads
+                {bars.some(({ cost }) => cost !== null) && (
+                  <>
+                    <i className="line" /> cost so far
+                  </>
+                )}
               </span>
               {reply.tokens_source !== null && <span className="meta">source: {reply.tokens_source}</span>}
             </div>
-            <Bars label="Tokens" bars={bars} height={150} range={[fromMs, toMs]} />
+            <Bars label="Tokens" bars={bars} height={150} along={{ fromMs, toMs, leftPx: namesPx }} />
           </>
         )}
       </section>
@@ -184,17 +221,18 @@ function Shown({ reply }: { readonly reply: TimelineReply }): ReactNode {
   )
 }
 
-interface Range {
-  readonly fromMs: number
-  readonly toMs: number
-}
+const LegendIcon = ({ name, tone = '' }: { readonly name: IconName; readonly tone?: string }): ReactNode => (
+  <span className={tone}>
+    <Icon name={name} size={12} />
+  </span>
+)
 
 /** As far as one can look past either end: as long as the run is. */
 const farthest = (fromMs: number, toMs: number, way: -1 | 1): number =>
   way < 0 ? fromMs - (toMs - fromMs) : toMs + (toMs - fromMs)
 
 /** What the address says, as far as it has to do with the run: a time that was cut, or of another century, is none. */
-function rangeWithin(query: URLSearchParams, run: Range): Range {
+function rangeWithin(query: URLSearchParams, run: TimeRange): TimeRange {
   const low = farthest(run.fromMs, run.toMs, -1)
   const high = farthest(run.fromMs, run.toMs, 1)
   const at = (name: 'from' | 'to', otherwise: number): number => {

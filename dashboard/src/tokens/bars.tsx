@@ -2,7 +2,7 @@
 import 'uplot/dist/uPlot.min.css'
 import { type ReactNode, useEffect, useRef } from 'react'
 import uPlot from 'uplot'
-import { tokenCount } from '../parts/format.ts'
+import { dollars, tokenCount } from '../parts/format.ts'
 import { useShownTheme } from '../shell/taste.ts'
 
 export interface Bar {
@@ -13,34 +13,52 @@ export interface Bar {
   readonly cost?: number | null
 }
 
-const color = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
-
 interface BarsProps {
   readonly label: string
   readonly bars: readonly Bar[]
   readonly height: number
-  readonly range?: readonly [number, number]
+  /** `hours`: a bar and its sum for each. Otherwise the axis of what stands above, from the pixel where it begins. */
+  readonly along:
+    | 'hours'
+    | { readonly fromMs: number; readonly toMs: number; readonly leftPx: (width: number) => number }
 }
 
-export function Bars({ label, bars, height, range }: BarsProps): ReactNode {
+const HOUR_MS = 3_600_000
+const RIGHT_PX = 8
+const HOUR_LABEL_PX = 56
+const FONT = '11px "Inter Variable", sans-serif'
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hour12: false })
+
+const color = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+
+export function Bars({ label, bars, height, along }: BarsProps): ReactNode {
   const ground = useRef<HTMLDivElement>(null)
   const theme = useShownTheme()
+  const parts = along === 'hours' ? [0, 0] : [along.fromMs, along.toMs]
   useEffect(() => {
     const element = ground.current
     if (element === null || bars.length === 0) return
-    const plot = new uPlot(options(element.clientWidth, height, range, bars), dataOf(bars), element)
-    const sizes = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }))
+    let plot: uPlot | undefined
+    let width = 0
+    // Made anew for another width: what stands beside the axis depends on it.
+    const sizes = new ResizeObserver(() => {
+      if (element.clientWidth === width) return
+      width = element.clientWidth
+      plot?.destroy()
+      plot = new uPlot(options({ bars, height, along, width }), dataOf(bars), element)
+    })
     sizes.observe(element)
     return () => {
       sizes.disconnect()
-      plot.destroy()
+      plot?.destroy()
     }
-  }, [bars, height, range, theme])
+  }, [bars, height, theme, along === 'hours', ...parts])
   const sum = bars.reduce((total, { cached, uncached }) => total + cached + uncached, 0)
   return (
     <div
       className="bars"
       ref={ground}
+      style={{ minHeight: height }}
       role="img"
       aria-label={`${label}: ${tokenCount(sum)} tokens in ${bars.length} steps`}
     />
@@ -56,14 +74,13 @@ function dataOf(bars: readonly Bar[]): uPlot.AlignedData {
   ]
 }
 
-function options(width: number, height: number, range: BarsProps['range'], bars: readonly Bar[]): uPlot.Options {
-  const paths = uPlot.paths.bars?.({ size: [0.72, 60], align: 0 })
-  const axis = {
-    stroke: color('--text3'),
-    grid: { stroke: color('--line'), width: 1 },
-    ticks: { show: false },
-    font: '11px Inter Variable',
-  }
+type Plotted = Pick<BarsProps, 'bars' | 'height' | 'along'> & { readonly width: number }
+
+function options({ bars, height, along, width }: Plotted): uPlot.Options {
+  const isHours = along === 'hours'
+  // An hour stands above its name; a step begins where it begins.
+  const paths = uPlot.paths.bars?.({ size: [0.66, 64], align: isHours ? 0 : 1 })
+  const axis = { stroke: color('--text3'), ticks: { show: false }, font: FONT }
   const bar = (fill: string): uPlot.Series => ({
     fill,
     stroke: fill,
@@ -74,14 +91,25 @@ function options(width: number, height: number, range: BarsProps['range'], bars:
   return {
     width,
     height,
+    padding: [isHours ? 22 : 12, isHours ? 0 : RIGHT_PX, isHours ? 0 : 8, 0],
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      x: range === undefined ? { time: true } : { time: true, range: [range[0] / 1_000, range[1] / 1_000] },
-      y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
+      x: { time: true, range: rangeOf(bars, along) },
+      y: { range: (_, __, max) => [0, Math.max(1, isHours ? max : max * 1.1)] },
       cost: { range: (_, __, max) => [0, Math.max(0.01, max * 1.1)] },
     },
-    axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(tokenCount) }],
+    axes: isHours
+      ? [{ ...axis, size: 24, gap: 6, grid: { show: false }, ...hourNames(bars, width) }, { show: false }]
+      : [
+          { show: false },
+          {
+            ...axis,
+            size: along.leftPx(width),
+            grid: { stroke: color('--line'), width: 1 },
+            values: (_, ticks) => ticks.map(shortCount),
+          },
+        ],
     series: [
       {},
       bar(color('--work')),
@@ -94,5 +122,73 @@ function options(width: number, height: number, range: BarsProps['range'], bars:
         show: bars.some(({ cost }) => cost != null),
       },
     ],
+    hooks: { draw: [(plot) => finish(plot, bars, isHours)] },
   }
+}
+
+/** Whole hours with half of one on either side; six at least, so that one alone is no wall. */
+function rangeOf(bars: readonly Bar[], along: BarsProps['along']): [number, number] {
+  if (along !== 'hours') return [along.fromMs / 1_000, along.toMs / 1_000]
+  const [first, last] = [bars[0]?.atMs ?? 0, bars.at(-1)?.atMs ?? 0]
+  const from = Math.min(first, last - 5 * HOUR_MS)
+  return [(from - HOUR_MS / 2) / 1_000, (last + HOUR_MS / 2) / 1_000]
+}
+
+/** Of as many hours as have room, the last among them. */
+function hourNames(bars: readonly Bar[], width: number): Pick<uPlot.Axis, 'splits' | 'values'> {
+  const [from, to] = rangeOf(bars, 'hours')
+  const hours = Math.round((to - from) / 3_600)
+  const every = Math.max(1, Math.ceil((hours * HOUR_LABEL_PX) / Math.max(1, width)))
+  const last = bars.at(-1)?.atMs ?? 0
+  return {
+    splits: () =>
+      Array.from(
+        { length: Math.floor((hours - 1) / every) + 1 },
+        (_, n) => (last - n * every * HOUR_MS) / 1_000,
+      ).toReversed(),
+    values: (_, times) => times.map((at) => CLOCK.format(at * 1_000)),
+  }
+}
+
+/** 120 k, 1.5 M: where a figure marks a height and counts nothing. */
+const shortCount = (value: number): string =>
+  value >= 1e6 ? `${value / 1e6} M` : value >= 1e3 ? `${value / 1e3} k` : String(value)
+
+/** The ground that bars stand on; above hours their sums, at the end of the line what it came to. */
+function finish(plot: uPlot, bars: readonly Bar[], isHours: boolean): void {
+  const { ctx: pen, bbox } = plot
+  const ratio = devicePixelRatio
+  pen.save()
+  pen.fillStyle = color('--edge')
+  pen.fillRect(bbox.left, bbox.top + bbox.height - ratio / 2, bbox.width, ratio)
+  const size = (weight: number): string => `${weight} ${FONT.replace('11px', `${11 * ratio}px`)}`
+  pen.textBaseline = 'bottom'
+  if (isHours) {
+    pen.font = size(450)
+    pen.fillStyle = color('--text2')
+    pen.textAlign = 'center'
+    const room = Math.abs(plot.valToPos(HOUR_MS / 1_000, 'x', true) - plot.valToPos(0, 'x', true))
+    for (const { atMs, cached, uncached } of bars) {
+      const text = tokenCount(cached + uncached)
+      if (pen.measureText(text).width < room - 4 * ratio)
+        pen.fillText(
+          text,
+          plot.valToPos(atMs / 1_000, 'x', true),
+          plot.valToPos(cached + uncached, 'y', true) - 4 * ratio,
+        )
+    }
+  } else {
+    const last = bars.findLast(({ cost }) => cost != null)
+    if (last?.cost != null) {
+      pen.font = size(650)
+      pen.fillStyle = color('--text')
+      pen.textAlign = 'right'
+      const x = Math.max(
+        bbox.left + 60 * ratio,
+        Math.min(plot.valToPos(last.atMs / 1_000, 'x', true), bbox.left + bbox.width),
+      )
+      pen.fillText(dollars(last.cost), x, plot.valToPos(last.cost, 'cost', true) - 3 * ratio)
+    }
+  }
+  pen.restore()
 }

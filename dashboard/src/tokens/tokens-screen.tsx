@@ -1,10 +1,10 @@
 // Tokens and cost: since when, cached apart, by whom; briefs against the whole text, with method and n.
-import { type ReactNode, useMemo } from 'react'
+import { type CSSProperties, type ReactNode, useMemo } from 'react'
 import type { Tokens, TokensReply } from '../../../src/hub/contract.ts'
 import { useEvery, useHub, useHubNow } from '../live/hooks.ts'
 import { AgentName } from '../parts/agent-mark.tsx'
 import { Empty, Part } from '../parts/days.tsx'
-import { clock, dollars, plural, tokenCount, whole } from '../parts/format.ts'
+import { age, clock, dollars, plural, sinceMs, tokenCount, whole } from '../parts/format.ts'
 import { sameInTerminal } from '../shell/foot.tsx'
 import { placeLink } from '../shell/place.ts'
 import { Bars } from './bars.tsx'
@@ -87,18 +87,35 @@ function Hours({ reply }: { readonly reply: TokensReply }): ReactNode {
         </span>
       </div>
       {bars.length === 0 ? (
-        <Empty title="No hour has any yet" />
+        <Empty title="No hour has any yet">
+          What a host counts of its model is read from its own transcript while a run goes on.
+        </Empty>
       ) : (
-        <Bars label="Tokens per hour" bars={bars} height={230} />
+        <>
+          <Bars label="Tokens per hour" bars={bars} height={230} along="hours" />
+          <Youngest hour={reply.by_hour.at(-1)?.hour} />
+        </>
       )}
     </section>
+  )
+}
+
+/** A bar that still grows is not to be taken for a quiet hour. */
+function Youngest({ hour }: { readonly hour: string | undefined }): ReactNode {
+  const now = useHubNow()
+  const agedMs = hour === undefined ? Infinity : sinceMs(hour, now)
+  if (hour === undefined || agedMs >= 3_600_000) return null
+  return (
+    <p className="meta">
+      the hour of {clock(hour, now)} is {age(agedMs)} old
+    </p>
   )
 }
 
 function Briefs({ reply: { briefs, tokenizer } }: { readonly reply: TokensReply }): ReactNode {
   return (
     <section className="pane" aria-label="Briefs">
-      <div className="row padded">
+      <div className="row pane-title">
         <h2 className="grow">Briefs: measured against the whole text</h2>
         {tokenizer !== null && <span className="meta">counted with {tokenizer}</span>}
       </div>
@@ -125,8 +142,10 @@ function Briefs({ reply: { briefs, tokenizer } }: { readonly reply: TokensReply 
                 <td className="strong">{brief.role}</td>
                 <td className="number second">{brief.baseline === null ? '–' : whole(brief.baseline)}</td>
                 <td className="number">{brief.measured === null ? '–' : whole(brief.measured)}</td>
-                <td className="number strong">{differenceText(brief)}</td>
-                <td className="number">{brief.n}</td>
+                <td className={brief.difference === null ? 'number quiet' : 'number strong'}>
+                  {differenceText(brief)}
+                </td>
+                <td className="number second">{brief.n}</td>
                 <td className="second">{brief.how}</td>
               </tr>
             ))}
@@ -151,13 +170,21 @@ function ByAgent({ reply: { by_agent } }: { readonly reply: TokensReply }): Reac
   const dearest = [...by_agent].sort((one, other) => weight(other.tokens) - weight(one.tokens))
   return (
     <section className="pane padded" aria-label="By agent">
-      <div className="row">
+      <div className="row by-agent-head">
         <h2>By agent</h2>
-        <span className="meta grow">{plural(by_agent.length, 'agent')}, dearest first</span>
-        <span className="meta">source: {by_agent[0]?.tokens.source ?? 'none'}</span>
+        {by_agent[0] !== undefined && (
+          <>
+            <span className="meta grow">{plural(by_agent.length, 'agent')}, dearest first</span>
+            <span className="meta">source: {by_agent[0].tokens.source}</span>
+          </>
+        )}
       </div>
-      {by_agent.length === 0 && <Empty title="No agent has been counted yet" />}
-      <ul className="by-agent">
+      {by_agent.length === 0 && (
+        <Empty title="No agent has been counted yet">
+          Claude Code, Codex and Gemini CLI count; of other programs nothing is known, and nothing is guessed.
+        </Empty>
+      )}
+      <ul className="by-agent" style={{ '--rows': Math.ceil(dearest.length / 2) } as CSSProperties}>
         {dearest.map(({ agent_id, task, tokens }) => (
           <li key={agent_id}>
             <a href={placeLink('session', agent_id)} className="by-agent-row">

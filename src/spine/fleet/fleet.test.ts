@@ -358,12 +358,13 @@ test('one name is one agent, in whatever places it is found', () => {
     },
     sessions: [session('grey-heron'), session('onyx-raven'), session('lone-session')],
   })
-  expect(agents.map(({ agent_id: id, session_id: of, haid, task: at }) => [id, of, haid, at?.id]).sort()).toEqual([
-    ['amber-otter', 'amber-otter', 'haid:a.b/amber-otter', undefined],
-    ['grey-heron', 'grey-heron', 'haid:a.b/grey-heron', 'T-1'],
-    ['lone-session', 'lone-session', null, undefined],
-    ['onyx-raven', 'onyx-raven', null, undefined],
-  ])
+  const shown = new Map(agents.map(({ agent_id: id, session_id: of, haid, task: at }) => [id, [of, haid, at?.id]]))
+  expect(Object.fromEntries(shown)).toEqual({
+    'amber-otter': ['amber-otter', 'haid:a.b/amber-otter', undefined],
+    'grey-heron': ['grey-heron', 'haid:a.b/grey-heron', 'T-1'],
+    'lone-session': ['lone-session', null, undefined],
+    'onyx-raven': ['onyx-raven', null, undefined],
+  })
   expect(counts.agents).toBe(4)
 })
 

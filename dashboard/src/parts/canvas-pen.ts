@@ -1,0 +1,18 @@
+// A canvas as large as its place, in the pixels of the screen, and the colours of the theme to draw with.
+
+interface CanvasPen {
+  readonly pen: CanvasRenderingContext2D
+  readonly color: (name: string) => string
+}
+
+/** Empty, and as large as the element is now. */
+export function penOf(element: HTMLCanvasElement): CanvasPen | null {
+  const ratio = window.devicePixelRatio
+  element.width = element.clientWidth * ratio
+  element.height = element.clientHeight * ratio
+  const pen = element.getContext('2d')
+  if (pen === null) return null
+  pen.scale(ratio, ratio)
+  const style = getComputedStyle(document.documentElement)
+  return { pen, color: (name) => style.getPropertyValue(`--${name}`).trim() }
+}
