@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { parcelworks, type SampleFleet, startHub, startSampleFleet } from '../support/sample-fleet.ts'
 import { asks } from '../support/sample-agents.ts'
 import { scaled } from '../support/scale.ts'
+import { until } from '../support/wait.ts'
 import { browser, SEEN_MS, visit, type Visitor } from './look.ts'
 
 /** Resolves when the page shows the text in the part; it is never loaded anew for it. */
@@ -100,6 +101,7 @@ async function eachScreen(visitor: Visitor): Promise<void> {
   await page.waitForFunction("location.hash.includes('from=')")
   await page.keyboard.press('0')
   await page.waitForFunction("!location.hash.includes('from=')")
+  await byTheStrip(page)
   await visitor.picture('06-timeline')
   await axe(visitor, 'timeline')
 
@@ -125,6 +127,38 @@ async function eachScreen(visitor: Visitor): Promise<void> {
   await page.keyboard.press('?')
   await page.getByRole('dialog', { name: 'Keys' }).waitFor()
   await page.keyboard.press('Escape')
+}
+
+/** The strip above the lanes shows the whole run: its frame is drawn in by an end, moved by its middle, and pressed twice for all of it. */
+async function byTheStrip(page: Page): Promise<void> {
+  const strip = await page.locator('.overview').boundingBox()
+  if (strip === null) throw new Error('no strip above the timeline')
+  const at = (share: number): readonly [number, number] => [strip.x + strip.width * share, strip.y + strip.height / 2]
+  const draw = async (from: number, to: number): Promise<void> => {
+    await page.mouse.move(...at(from))
+    await page.mouse.down()
+    await page.mouse.move(...at(to))
+    await page.mouse.up()
+  }
+  const shares = (): Promise<number[]> =>
+    page.evaluate<number[]>(`(() => {
+      const [all, part] = ['.overview', '.overview-part'].map((it) => document.querySelector(it).getBoundingClientRect())
+      return [(part.left - all.left) / all.width, (part.right - all.left) / all.width]
+    })()`)
+  const reach = async (from: number, to: number): Promise<void> =>
+    void (await until('the frame', async () => {
+      const [left = 0, right = 0] = await shares()
+      return Math.abs(left - from) < 0.05 && Math.abs(right - to) < 0.05
+    }))
+  await reach(0, 1)
+  await draw(0.998, 0.5)
+  await reach(0, 0.5)
+  await page.waitForFunction("location.hash.includes('to=')")
+  await draw(0.25, 0.5)
+  await reach(0.25, 0.75)
+  await page.mouse.dblclick(...at(0.5))
+  await page.waitForFunction("!location.hash.includes('to=')")
+  await reach(0, 1)
 }
 
 /** Each kind of answer, once; the wait goes by itself. */

@@ -28,11 +28,13 @@ const COLUMNS: readonly Column<Call>[] = [
   {
     head: 'Agent',
     width: 'minmax(110px, 1fr)',
+    onPhone: 'minmax(0, 1fr)',
     cell: (call) => (call.agent_id === null ? '–' : <AgentName name={call.agent_id} />),
   },
   {
     head: 'Call',
     width: 'minmax(130px, 1.6fr)',
+    onPhone: 'minmax(0, 1fr)',
     cell: (call) => (
       <span className="mono">
         {call.server !== null && <span className="quiet">{call.server} · </span>}
@@ -45,7 +47,7 @@ const COLUMNS: readonly Column<Call>[] = [
     width: 'minmax(120px, 1.8fr)',
     cell: (call) => <span className="mono second">{argumentsLine(call.args)}</span>,
   },
-  { head: 'Decision', width: '128px', cell: (call) => <DecisionWord call={call} isShort /> },
+  { head: 'Decision', width: '128px', onPhone: '106px', cell: (call) => <DecisionWord call={call} isShort /> },
   { head: 'Rule', width: 'minmax(80px, 1fr)', cell: (call) => <span className="mono second">{call.rule ?? '–'}</span> },
   {
     head: 'Count, before → after',

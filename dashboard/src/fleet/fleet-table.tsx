@@ -22,14 +22,16 @@ export function FleetTable({
             <th>Agent</th>
             <th>State</th>
             <th className="number">For</th>
-            <th>Task</th>
+            <th className="wide-only">Task</th>
             <th>Last line, or what it asks</th>
-            <th title="+ files that are not committed">Branch</th>
-            <th className="number">Claims</th>
-            <th className="number">Calls</th>
-            <th className="number">Tokens</th>
-            <th className="number">Cost</th>
-            <th>Client</th>
+            <th className="wide-only" title="+ files that are not committed">
+              Branch
+            </th>
+            <th className="number wide-only">Claims</th>
+            <th className="number wide-only">Calls</th>
+            <th className="number wide-only">Tokens</th>
+            <th className="number wide-only">Cost</th>
+            <th className="wide-only">Client</th>
           </tr>
         </thead>
         <tbody>
@@ -56,24 +58,24 @@ function Row({ agent, now }: { readonly agent: AgentCard; readonly now: number }
         <StateWord state={agent.state} />
       </td>
       <td className="number">{since === null ? '' : shortAge(sinceMs(since, now))}</td>
-      <td className="second task cut" title={agent.task?.title}>
+      <td className="second task cut wide-only" title={agent.task?.title}>
         {agent.task?.title ?? '– no task'}
       </td>
       <td className={`wide cut ${tone}`} title={text}>
         {text}
       </td>
       <td
-        className="mono"
+        className="mono wide-only"
         title={agent.uncommitted === null ? undefined : `${agent.uncommitted} files are not committed`}
       >
         {agent.branch ?? '–'}
         {agent.uncommitted !== null && agent.uncommitted > 0 && <span className="quiet"> +{agent.uncommitted}</span>}
       </td>
-      <td className="number">{agent.claims.length === 0 ? '–' : agent.claims.length}</td>
-      <td className="number">{agent.calls ?? '–'}</td>
-      <td className="number">{agent.tokens === null ? '–' : tokenCount(agent.tokens.total)}</td>
-      <td className="number">{agent.tokens?.cost_usd == null ? '–' : dollars(agent.tokens.cost_usd)}</td>
-      <td className="second">{agent.host === 'unknown' || agent.host === '' ? '–' : agent.host}</td>
+      <td className="number wide-only">{agent.claims.length === 0 ? '–' : agent.claims.length}</td>
+      <td className="number wide-only">{agent.calls ?? '–'}</td>
+      <td className="number wide-only">{agent.tokens === null ? '–' : tokenCount(agent.tokens.total)}</td>
+      <td className="number wide-only">{agent.tokens?.cost_usd == null ? '–' : dollars(agent.tokens.cost_usd)}</td>
+      <td className="second wide-only">{agent.host === 'unknown' || agent.host === '' ? '–' : agent.host}</td>
     </tr>
   )
 }

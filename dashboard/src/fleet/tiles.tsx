@@ -1,7 +1,7 @@
 // Many agents: tiles under the word of their state, who needs you large, the rest small.
 import type { ReactNode } from 'react'
 import type { AgentCard, CardState } from '../../../src/hub/contract.ts'
-import { age, shortAge, sinceMs } from '../parts/format.ts'
+import { age, sinceMs } from '../parts/format.ts'
 import { Icon } from '../parts/icons.tsx'
 import { STATE } from '../parts/words.ts'
 import { placeLink } from '../shell/place.ts'
@@ -12,6 +12,8 @@ interface Group {
   readonly tone: string
   readonly states: readonly CardState[]
   readonly isWide?: boolean
+  /** Beside another: there are few of them, or nobody looks for them. */
+  readonly isHalf?: boolean
   /** What the figure on a tile counts. */
   readonly note: (agents: readonly AgentCard[], now: number) => string
 }
@@ -35,20 +37,48 @@ const GROUPS: readonly Group[] = [
     word: 'To look at',
     tone: 'looping',
     states: ['looping', 'stuck', 'stale'],
-    note: (agents) => `${countOf(agents, 'looping')} loop, ${countOf(agents, 'stale')} are stale`,
+    note: (agents) => {
+      const counts = {
+        loop: countOf(agents, 'looping'),
+        stuck: countOf(agents, 'stuck'),
+        stale: countOf(agents, 'stale'),
+      }
+      return Object.entries(counts)
+        .flatMap(([word, count]) => (count === 0 ? [] : [`${count} ${word}`]))
+        .join(', ')
+    },
   },
   { word: 'Working', tone: 'working', states: ['working'], note: () => 'number: time since it began' },
-  { word: 'Idle', tone: 'idle', states: ['idle'], note: () => 'ready for a task' },
-  { word: 'Ended', tone: 'done', states: ['done', 'failed'], note: () => 'number: time since the end' },
+  {
+    word: 'Idle',
+    tone: 'idle',
+    states: ['idle'],
+    isHalf: true,
+    note: () => 'number: time since it last did something',
+  },
+  { word: 'Ended', tone: 'done', states: ['done', 'failed'], isHalf: true, note: () => 'number: time since the end' },
 ]
 
+/** 42m, 72m, 5h, 3d: as much as a tile has room for. */
+function tileAge(ms: number): string {
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 1) return `${Math.floor(ms / 1_000)}s`
+  if (minutes < 100) return `${minutes}m`
+  const hours = Math.round(minutes / 60)
+  return hours < 48 ? `${hours}h` : `${Math.round(hours / 24)}d`
+}
+
 export function Tiles({ agents, now }: { readonly agents: readonly AgentCard[]; readonly now: number }): ReactNode {
-  return GROUPS.map((group) => {
+  const groups = GROUPS.map((group) => {
     const those = agents.filter(({ state }) => group.states.includes(state))
     const [first] = group.states
     if (those.length === 0 || first === undefined) return null
     return (
-      <section key={group.word} className="tile-group" aria-label={group.word}>
+      <section
+        key={group.word}
+        className={group.isHalf === true ? 'tile-group half' : 'tile-group'}
+        aria-label={group.word}
+      >
         <h2 className={`state ${group.tone}`}>
           <Icon name={STATE[first].glyph} size={13} />
           {group.word} <b>{those.length}</b> <span className="meta">{group.note(those, now)}</span>
@@ -63,6 +93,7 @@ export function Tiles({ agents, now }: { readonly agents: readonly AgentCard[]; 
       </section>
     )
   })
+  return <div className="tile-groups">{groups}</div>
 }
 
 function Tile({
@@ -90,7 +121,9 @@ function Tile({
       </span>
       <b className={isWide ? '' : 'cut'}>{agent.agent_id}</b>
       {isWide && <span className="second cut grow">{text}</span>}
-      <span className="age">{loops != null ? `${loops}×` : since === null ? '' : shortAge(sinceMs(since, now))}</span>
+      <span className="age">
+        {loops != null ? `${loops}×` : since === null ? '' : (isWide ? age : tileAge)(sinceMs(since, now))}
+      </span>
     </a>
   )
 }

@@ -2,11 +2,14 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useTaste } from '../shell/taste.ts'
+import { useNarrow } from './narrow.ts'
 
 export interface Column<T> {
   readonly head: string
   /** As in a CSS grid: `80px`, `1fr`. */
   readonly width: string
+  /** Its width on a phone; a column without one is left to the page behind the row there. */
+  readonly onPhone?: string
   readonly isNumber?: boolean
   readonly cell: (row: T) => ReactNode
 }
@@ -24,7 +27,15 @@ interface LongTableProps<T> {
 const ROW_PX = { compact: 32, comfortable: 40 }
 const NEAR_END = 20
 
-export function LongTable<T>({ label, columns, rows, idOf, selected, linkOf, onEnd }: LongTableProps<T>): ReactNode {
+export function LongTable<T>({
+  label,
+  columns: all,
+  rows,
+  idOf,
+  selected,
+  linkOf,
+  onEnd,
+}: LongTableProps<T>): ReactNode {
   const scroll = useRef<HTMLDivElement>(null)
   const { density } = useTaste()
   const virtual = useVirtualizer({
@@ -39,7 +50,11 @@ export function LongTable<T>({ label, columns, rows, idOf, selected, linkOf, onE
     if (rows.length > 0 && last >= rows.length - NEAR_END) onEnd?.()
   }, [last, rows.length, onEnd])
   useEffect(() => virtual.measure(), [density, virtual])
-  const template = { gridTemplateColumns: columns.map(({ width }) => width).join(' ') }
+  const isNarrow = useNarrow()
+  const columns = isNarrow ? all.filter(({ onPhone }) => onPhone !== undefined) : all
+  const template = {
+    gridTemplateColumns: columns.map(({ width, onPhone }) => (isNarrow ? onPhone : width)).join(' '),
+  }
   return (
     <div className="long-table" role="table" aria-label={label} aria-rowcount={rows.length}>
       <div role="rowgroup">

@@ -11,7 +11,8 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { useKeys } from '../shell/keys.ts'
 import { tameTerminal } from './tame.ts'
-import { useNarrow, WrappedScreen } from './wrapped-screen.tsx'
+import { useNarrow } from '../parts/narrow.ts'
+import { WrappedScreen } from './wrapped-screen.tsx'
 
 /** The first of two escapes waits so long for the second: to an agent, a single one means stop. */
 const ESCAPES_MS = 300

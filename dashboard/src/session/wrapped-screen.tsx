@@ -1,18 +1,10 @@
 // The screen of a session on a phone: its text wrapped to the width, since a terminal of a hundred columns would be cut in the middle of every line.
-import { type ReactNode, useSyncExternalStore } from 'react'
+import type { ReactNode } from 'react'
 import type { ScreensReply } from '../../../src/hub/contract.ts'
 import { useEvery, useHub } from '../live/hooks.ts'
 import { ScreenText } from '../parts/screen-text.tsx'
 
 const LINES = 24
-const narrow = window.matchMedia('(max-width: 640px)')
-
-function onWidth(listener: () => void): () => void {
-  narrow.addEventListener('change', listener)
-  return () => narrow.removeEventListener('change', listener)
-}
-
-export const useNarrow = (): boolean => useSyncExternalStore(onWidth, () => narrow.matches)
 
 export function WrappedScreen({ session }: { readonly session: string }): ReactNode {
   const { data, reload } = useHub<ScreensReply>('screens', { lines: LINES, sessions: session })

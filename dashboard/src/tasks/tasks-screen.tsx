@@ -151,12 +151,12 @@ function TaskTable({
         <tr>
           <th>Task</th>
           <th>Title</th>
-          <th>Priority</th>
+          <th className="wide-only">Priority</th>
           <th>State</th>
-          <th>Worker</th>
-          <th>Attempt</th>
-          <th>Tokens spent of budget</th>
-          <th>Deadline</th>
+          <th className="wide-only">Worker</th>
+          <th className="wide-only">Attempt</th>
+          <th className="wide-only">Tokens spent of budget</th>
+          <th className="wide-only">Deadline</th>
         </tr>
       </thead>
       <tbody>
@@ -167,27 +167,29 @@ function TaskTable({
                 {task.task_id}
               </a>
             </td>
-            <td>{task.title}</td>
-            <td className={task.priority === 'normal' || task.priority === 'low' ? 'quiet' : ''}>
+            <td className="task-title cut" title={task.title}>
+              {task.title}
+            </td>
+            <td className={task.priority === 'normal' || task.priority === 'low' ? 'quiet wide-only' : 'wide-only'}>
               {task.priority ?? '–'}
             </td>
             <td>
               <TaskState task={task} />
             </td>
-            <td>{task.worker === null ? '–' : <AgentName name={task.worker} />}</td>
-            <td>
+            <td className="wide-only">{task.worker === null ? '–' : <AgentName name={task.worker} />}</td>
+            <td className="wide-only">
               {task.attempt === null
                 ? '–'
                 : `${task.attempt}${task.attempts_max === null ? '' : ` of ${task.attempts_max}`}`}
             </td>
-            <td>
+            <td className="wide-only">
               <Spent task={task} />
             </td>
             <td
               className={
                 task.deadline !== null && Date.parse(task.deadline) < now && OPEN.includes(task.state)
-                  ? 'is-clash'
-                  : 'second'
+                  ? 'is-clash wide-only'
+                  : 'second wide-only'
               }
             >
               {task.deadline === null

@@ -18,21 +18,24 @@ function RunState({ run: { run_id, agent_id, ended_at, status } }: { readonly ru
 }
 
 const COLUMNS = (now: number): readonly Column<RunRow>[] => [
-  { head: 'Started', width: '92px', cell: (run) => clock(run.started_at, now) },
+  { head: 'Started', width: '92px', onPhone: '44px', cell: (run) => clock(run.started_at, now) },
   {
     head: 'Agent',
     width: 'minmax(140px, 1fr)',
+    onPhone: 'minmax(0, 1fr)',
     cell: (run) => (run.agent_id === null ? '–' : <AgentName name={run.agent_id} />),
   },
   { head: 'Task', width: 'minmax(140px, 1.6fr)', cell: (run) => <span className="second">{run.task ?? '–'}</span> },
   {
     head: 'State',
     width: '88px',
+    onPhone: '88px',
     cell: (run) => <RunState run={run} />,
   },
   {
     head: 'Took',
     width: '86px',
+    onPhone: '68px',
     cell: (run) => age((run.ended_at === null ? now : Date.parse(run.ended_at)) - Date.parse(run.started_at)),
   },
   { head: 'Waited for you', width: '108px', cell: (run) => (run.waited.count === 0 ? '–' : age(run.waited.ms)) },
