@@ -132,7 +132,10 @@ test.each([
   const read = readHook('claude', JSON.stringify(payload))
   const tool = 'call' in read ? read.call.tool : undefined
   if (tool === undefined) throw new Error('no tool was read')
-  const said = writtenPaths(tool, root).map(({ path, isPattern }) => ({ path: path.slice(root.length + 1), isPattern }))
+  const said = writtenPaths(tool, root, process.env).map(({ path, isPattern }) => ({
+    path: path.slice(root.length + 1),
+    isPattern,
+  }))
   const before = contentOf(root)
   const { status, stderr } = spawnSync('bash', ['-c', command], { cwd: root, encoding: 'utf8' })
   const after = contentOf(root)

@@ -1,5 +1,5 @@
 // Files of hosts that hold hooks of ours, by the records of `heimdall init`.
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Env, stateDir } from '../../paths.ts'
 
@@ -10,6 +10,16 @@ export function hookRecordPath(env: Env, realPath: string): string {
   // Loaded where it is needed: most hooks are about files of a project, which are none of these.
   const { createHash } = process.getBuiltinModule('node:crypto')
   return join(hookRecordsDir(env), `${createHash('sha256').update(realPath).digest('hex').slice(0, 32)}.json`)
+}
+
+/** All of them. One whose record cannot be read is not among them; whoever asks for it by its path finds it. */
+export function guardingFiles(env: Env): string[] {
+  const folder = hookRecordsDir(env)
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .filter((name) => /^[0-9a-f]{32}\.json$/.test(name))
+    .flatMap((name) => /"path":("(?:[^"\\]|\\.)*")/.exec(readFileSync(join(folder, name), 'utf8'))?.[1] ?? [])
+    .map((literal) => JSON.parse(literal) as string)
 }
 
 export const isGuardingFile = (env: Env, realPath: string): boolean => existsSync(hookRecordPath(env, realPath))

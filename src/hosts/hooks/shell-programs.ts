@@ -6,6 +6,8 @@ import type { SimpleCommand, Word } from './shell-words.ts'
 /** A word that is written; with `into`, a folder in which those names are written, where it is one. */
 export interface WrittenWord extends Word {
   readonly into?: readonly Word[]
+  /** It is taken away, with all that is in it. */
+  readonly isGone?: true
 }
 
 const TARGET = { short: 'St', long: ['suffix', 'target-directory'] } as const
@@ -53,14 +55,15 @@ export function programWords(name: string, args: readonly Word[]): readonly Writ
     case 'tee':
     case 'touch':
     case 'truncate':
-    case 'rm':
-    case 'rmdir':
-    case 'unlink':
     case 'shred':
     case 'sponge':
       return plain
+    case 'rm':
+    case 'rmdir':
+    case 'unlink':
+      return gone(plain)
     case 'mv':
-      return [...(isInto(sorted) ? plain : plain.slice(0, -1)), ...destination(sorted)]
+      return [...gone(isInto(sorted) ? plain : plain.slice(0, -1)), ...destination(sorted)]
     case 'cp':
       return destination(sorted)
     case 'ln':
@@ -88,6 +91,8 @@ export function programWords(name: string, args: readonly Word[]): readonly Writ
   }
 }
 
+const gone = (words: readonly Word[]): WrittenWord[] => words.map((word) => ({ ...word, isGone: true }))
+
 const isInto = (sorted: SortedWords): boolean => hasOption(sorted, 't', 'target-directory')
 
 /** Where a copy or a move ends up. Whether the last name is a folder is for whoever knows the disk, unless the words say it. */
@@ -109,6 +114,7 @@ const namesOf = (words: readonly Word[]): Word[] =>
 export const below = (folder: Word, name: Word): Word => ({
   text: folder.text === null || name.text === null ? null : `${folder.text.replace(/\/+$/, '')}/${name.text}`,
   isPattern: folder.isPattern || name.isPattern,
+  ...(folder.isHome === true ? { isHome: true } : {}),
 })
 
 /** Local to local. What is behind a slash at its end is copied itself, under names that only the disk knows. */

@@ -7,6 +7,8 @@ export interface Word {
   readonly isPattern: boolean
   /** Of a word that only the shell knows, what stands before that part: `A=` of `A=$B`. */
   readonly head?: string
+  /** It begins with `~` for the user's home. */
+  readonly isHome?: true
 }
 
 export interface Redirection {
@@ -190,6 +192,7 @@ class ShellReader {
     let text = ''
     let isKnown = true
     let isPattern = false
+    const isHome = this.#isAhead(/~(?=[/ \t\n;|&()<>]|$)/y)
     const add = (more: string): void => void (text += isKnown ? more : '')
     while (this.#at < this.#text.length) {
       const char = this.#text[this.#at] ?? ''
@@ -217,7 +220,7 @@ class ShellReader {
         this.#at += 1
       }
     }
-    return isKnown ? { text, isPattern } : { text: null, isPattern, head: text }
+    return isKnown ? { text, isPattern, ...(isHome ? { isHome } : {}) } : { text: null, isPattern, head: text }
   }
 
   #isAhead(pattern: RegExp): boolean {

@@ -63,7 +63,8 @@ export function unwrap(words: readonly Word[], cwd: string | null): Unwrapped {
 const isAssignment = ({ text, head }: Word): boolean => /^[A-Za-z_]\w*\+?=/.test(text ?? head ?? '')
 
 export function moved(here: string | null, to: Word | undefined): string | null {
-  if (to?.text === undefined || to.text === null || to.isPattern || /^[-~]/.test(to.text) || to.text === '') return null
+  if (to?.text === undefined || to.text === null || to.isPattern || /^-|^$/.test(to.text)) return null
+  if (to.text.startsWith('~')) return to.isHome === true ? to.text : null
   if (to.text.startsWith('/')) return to.text
   return here === null ? null : here === '' ? to.text : `${here}/${to.text}`
 }

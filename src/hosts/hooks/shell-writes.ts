@@ -14,12 +14,14 @@ import { readShell, type SimpleCommand, type Word } from './shell-words.ts'
 import { moved, unwrap } from './shell-wrappers.ts'
 
 export interface WriteTarget {
-  /** As written, from `cwd` on. */
+  /** As written, from `cwd` on; `~` at its beginning is the user's home. */
   readonly path: string
   /** Folder that the command has changed to by then; `''` is where it began. */
   readonly cwd: string
   /** A pattern that the shell will fill in. */
   readonly isPattern: boolean
+  /** It is taken away, with all that is in it. */
+  readonly isGone?: true
   /** Where it is a folder, these in it are written and not the folder itself. */
   readonly into?: readonly WriteTarget[]
 }
@@ -52,6 +54,7 @@ export interface CommitWords {
 }
 
 const NOTHING: ShellWrites = { targets: [], diffs: [], bypass: null, commit: null }
+const HOME: Word = { text: '~', isPattern: false, isHome: true }
 /** Commands inside of commands: `bash -c 'sh -c …'`. */
 const DEPTH_MAX = 4
 
@@ -64,7 +67,8 @@ export function shellWrites(command: string, cwd: string | null = '', depth = 0)
   for (const simple of commands) {
     const { words, cwd: here } = unwrap(simple.words, folders.of(simple.shells))
     const name = words[0]?.text ?? ''
-    if (name === 'cd' || name === 'pushd') folders.move(simple.shells, sortWords(words.slice(1)).plain[0])
+    if (name === 'cd' && words.length === 1) folders.move(simple.shells, HOME)
+    else if (name === 'cd' || name === 'pushd') folders.move(simple.shells, sortWords(words.slice(1)).plain[0])
     else if (name === 'popd') folders.move(simple.shells, undefined)
     // What is redirected is opened by the shell itself, before any wrapper goes elsewhere.
     found.push({ ...NOTHING, targets: targetsOf(redirected(simple), folders.of(simple.shells)) })
@@ -127,10 +131,12 @@ function isStream(operator: string, { text }: Word): boolean {
 
 function targetsOf(words: readonly WrittenWord[], cwd: string | null): WriteTarget[] {
   return words.flatMap((word) => {
-    const { text, isPattern, into } = word
-    if (text === null || text === '' || text === '-' || text.startsWith('~') || text.startsWith('/dev/')) return []
-    if (cwd === null && !text.startsWith('/')) return []
-    const target = { path: text, cwd: cwd ?? '', isPattern }
+    const { text, isPattern, isHome, into, isGone } = word
+    if (text === null || text === '' || text === '-' || text.startsWith('/dev/')) return []
+    // Another's home, or a `~` in quotes.
+    if (text.startsWith('~') && isHome !== true) return []
+    if (cwd === null && !/^[/~]/.test(text)) return []
+    const target = { path: text, cwd: cwd ?? '', isPattern, ...(isGone === true ? { isGone } : {}) }
     if (into === undefined) return [target]
     return [
       {

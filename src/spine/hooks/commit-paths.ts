@@ -1,24 +1,23 @@
 // What a commit on a command line would hold: hosts may run git without its hooks, so it is looked at before.
 import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
-import { isAbsolute, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { WritePath } from '../../coordination/claims/writes.ts'
 import type { CommitWords } from '../../hosts/hooks/shell-writes.ts'
 import { GIT_ANSWER_BYTES_MAX } from '../../limits.ts'
-import type { Env } from '../../paths.ts'
+import { type Env, homeDir } from '../../paths.ts'
+import { absolute } from './hook-place.ts'
 
 /** Absolute. Where git does not answer there is nothing to commit, as git will say itself. */
 export function commitPaths({ cwd: below, all, paths }: CommitWords, folder: string, env: Env): WritePath[] {
-  const cwd = resolve(folder, below)
+  const home = homeDir(env)
+  const cwd = absolute(folder, { path: '', cwd: below }, home)
   const root = asked(cwd, env, ['rev-parse', '--show-toplevel'])[0]?.trim()
   if (root === undefined) return []
   // What a merge brings in is history already, and judged by nobody.
   if (asked(cwd, env, ['rev-parse', '--verify', '--quiet', 'MERGE_HEAD']).length > 0) return []
   const listed = ['--name-only', '--no-renames', '-z']
-  const named = paths.map(({ path, cwd: from, isPattern }) => ({
-    path: isAbsolute(path) ? path : resolve(folder, from, path),
-    isPattern,
-  }))
+  const named = paths.map((target) => ({ path: absolute(folder, target, home), isPattern: target.isPattern }))
   // Of a folder goes in what has changed, and nothing else that is in it.
   const folders = named.filter((one) => !one.isPattern && isFolder(one.path)).map(({ path }) => path)
   const changed = (below: readonly string[]): string[] =>

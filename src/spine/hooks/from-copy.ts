@@ -3,7 +3,6 @@ import { refusalText, writeScopes, writeStanding } from '../../coordination/clai
 import { oldCopyText } from '../../coordination/membership.ts'
 import { openView } from '../../coordination/view.ts'
 import { treeByParents } from '../../coordination/who/place.ts'
-import { isGuardingFile } from '../../hosts/hooks/guarding-files.ts'
 import type { HookVerdict } from '../../hosts/hooks/hook-answer.ts'
 import type { HookCall } from '../../hosts/hooks/hook-call.ts'
 import { findProject } from '../../paths.ts'
@@ -18,9 +17,9 @@ export function judgeFromCopy(call: HookCall, around: HookSurroundings): HookVer
   const { env, clock } = around
   const folder = folderOf(call, around.cwd)
   const project = findProject(folder, env)
-  const written = writtenPaths(tool, folder)
+  const written = writtenPaths(tool, folder, env)
   for (const path of written) {
-    const why = protectedBy(path, project, env, (real) => isGuardingFile(env, real))
+    const why = protectedBy(path, project, env)
     if (why !== undefined)
       return { kind: 'deny', reason: `${path.path} is not for agents to write: ${why}. A person can change it.` }
   }

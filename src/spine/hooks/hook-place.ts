@@ -1,31 +1,54 @@
 // Where a hook is called: the project, and the paths that a tool is about to write in it.
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { WritePath } from '../../coordination/claims/writes.ts'
 import { isErrno, isSystemError } from '../../errors.ts'
+import { guardingFiles, isGuardingFile } from '../../hosts/hooks/guarding-files.ts'
 import type { HookCall, HookTool } from '../../hosts/hooks/hook-call.ts'
 import { isGitDiff, patchPaths } from '../../hosts/hooks/patch-paths.ts'
 import type { AppliedDiff, WriteTarget } from '../../hosts/hooks/shell-writes.ts'
 import { HOOK_PATCH_BYTES_MAX } from '../../limits.ts'
-import { contains, type Env, type Project, stateDir } from '../../paths.ts'
+import { contains, type Env, homeDir, type Project, stateDir } from '../../paths.ts'
+
+/** A path that a tool writes. */
+export interface HookPath extends WritePath {
+  /** It is taken away, with all that is in it. */
+  readonly isGone?: true
+}
 
 /** The paths that a tool writes, absolute; those of a diff that it applies among them. */
-export function writtenPaths(tool: HookTool, cwd: string): WritePath[] {
-  const fromDiffs = tool.diffs.flatMap((diff) => pathsInDiff(diff, cwd)).map((path) => ({ path, isPattern: false }))
-  const named = tool.targets.flatMap((target) => (isFolder(cwd, target) ? (target.into ?? [target]) : [target]))
-  return [...named.map((target) => ({ path: absolute(cwd, target), isPattern: target.isPattern })), ...fromDiffs]
+export function writtenPaths(tool: HookTool, cwd: string, env: Env): HookPath[] {
+  const home = homeDir(env)
+  const fromDiffs = tool.diffs
+    .flatMap((diff) => pathsInDiff(diff, cwd, home))
+    .map((path) => ({ path, isPattern: false }))
+  const named = tool.targets.flatMap((target) => (isFolder(cwd, target, home) ? (target.into ?? [target]) : [target]))
+  return [
+    ...named.map((target) => ({
+      path: absolute(cwd, target, home),
+      isPattern: target.isPattern,
+      ...(target.isGone === true ? { isGone: true as const } : {}),
+    })),
+    ...fromDiffs,
+  ]
 }
 
 /** Of a copy to a folder, what is written is in it. */
-const isFolder = (cwd: string, target: WriteTarget): boolean =>
-  target.into !== undefined && statSync(absolute(cwd, target), { throwIfNoEntry: false })?.isDirectory() === true
+const isFolder = (cwd: string, target: WriteTarget, home: string): boolean =>
+  target.into !== undefined && statSync(absolute(cwd, target, home), { throwIfNoEntry: false })?.isDirectory() === true
 
-const absolute = (cwd: string, { path, cwd: below }: WriteTarget): string =>
-  isAbsolute(path) ? resolve(path) : resolve(cwd, below, path)
+export const absolute = (cwd: string, { path, cwd: below }: Pick<WriteTarget, 'path' | 'cwd'>, home: string): string =>
+  resolve(cwd, atHome(below, home), atHome(path, home))
 
-function pathsInDiff({ diff, cwd: below, strip, below: prefix, isGit }: AppliedDiff, cwd: string): string[] {
-  const text = typeof diff === 'string' ? diff : diffIn(absolute(cwd, diff))
-  const folder = resolve(cwd, below)
+const atHome = (path: string, home: string): string => (/^~(?:\/|$)/.test(path) ? home + path.slice(1) : path)
+
+function pathsInDiff(
+  { diff, cwd: below, strip, below: prefix, isGit }: AppliedDiff,
+  cwd: string,
+  home: string,
+): string[] {
+  const text = typeof diff === 'string' ? diff : diffIn(absolute(cwd, diff, home))
+  const folder = absolute(cwd, { path: '', cwd: below }, home)
   const from = isGit && isGitDiff(text) ? topOf(folder) : folder
   return patchPaths(text, strip).map((path) => resolve(from, prefix, path))
 }
@@ -49,22 +72,64 @@ function topOf(folder: string): string {
   }
 }
 
-/**
- * Why no agent writes there: our own state, and the hooks that guard. Whoever could change them could do without claims.
- * `isGuarding` says of a file outside of the project whether it holds hooks of ours.
- */
-export function protectedBy(
-  { path, isPattern }: WritePath,
-  { coordinationDir, gitCommonDir, root }: Project,
-  env: Env,
-  isGuarding: (realPath: string) => boolean,
-): string | undefined {
-  if (isPattern) return undefined
-  const real = realPath(path)
-  if (contains(coordinationDir, real) || contains(stateDir(env), real)) return 'it is state of Heimdall itself'
-  if (gitCommonDir !== undefined && contains(join(gitCommonDir, 'hooks'), real)) return 'it is a hook of git'
+/** Why no agent writes there: our own state, and the hooks that guard. Whoever could change them could do without claims. */
+export function protectedBy(written: HookPath, project: Project, env: Env): string | undefined {
+  const { coordinationDir, gitCommonDir, root } = project
+  const touches = toucher(written)
+  if (touches(coordinationDir) || touches(realPath(stateDir(env)))) return 'it is state of Heimdall itself'
+  if (gitCommonDir !== undefined && touches(join(gitCommonDir, 'hooks'))) return 'it is a hook of git'
   // Init never writes to files of a project.
-  return !contains(root, real) && isGuarding(real) ? 'the hooks that guard this host stand in it' : undefined
+  const real = realPath(written.path)
+  if (contains(root, real)) return undefined
+  const isGuarding =
+    written.isPattern || written.isGone === true ? guardingFiles(env).some(touches) : isGuardingFile(env, real)
+  return isGuarding ? 'the hooks that guard this host stand in it' : undefined
+}
+
+/** Whether a write is one to a place, or in it, or takes away a folder around it. */
+function toucher({ path, isPattern, isGone }: HookPath): (place: string) => boolean {
+  if (!isPattern) {
+    const real = realPath(path)
+    return (place) => contains(place, real) || (isGone === true && contains(real, place))
+  }
+  const names = patternNames(path)
+  return (place) => {
+    const parts = place.split('/')
+    const isAround = names.length < parts.length
+    return (
+      (isGone === true || !isAround) && names.slice(0, parts.length).every((name, at) => name.test(parts[at] ?? ''))
+    )
+  }
+}
+
+/** A pattern as the shell fills it in, one name after the other, from a folder on that links have been followed to. */
+function patternNames(path: string): RegExp[] {
+  const parts = path.split('/')
+  const first = parts.findIndex((part) => SIGN.test(part))
+  const plain = first === -1 ? parts : parts.slice(0, first)
+  const folder = realPath(plain.join('/') || '/')
+  return [...(folder === '/' ? [''] : folder.split('/')), ...parts.slice(plain.length)].map(nameOf)
+}
+
+const SIGN = /[*?[{]/
+
+/** What begins with a dot is meant only where the dot is written. */
+function nameOf(part: string): RegExp {
+  if (!SIGN.test(part)) return new RegExp(`^${part.replaceAll(/[\\^$.|+()}\]]/g, String.raw`\$&`)}$`)
+  const words = part
+    .replaceAll(/[\\^$.|+()]/g, String.raw`\$&`)
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.')
+    .replaceAll('[!', '[^')
+    .replaceAll(/\{([^{}]*)\}/g, (_, list: string) => `(?:${list.replaceAll(',', '|')})`)
+  const isHidden = /^[*?[]/.test(part)
+  try {
+    return new RegExp(`^${isHidden ? String.raw`(?!\.)` : ''}${words}$`)
+  } catch (error) {
+    // A bracket that does not end is none to the shell either.
+    if (error instanceof SyntaxError) return /^(?!)/
+    throw error
+  }
 }
 
 /** Where the path leads; of what is not there yet, where it would be. */

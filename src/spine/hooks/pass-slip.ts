@@ -79,8 +79,9 @@ function covers({ on, boot, beatMs, paths, isNothingHeld }: Slip, asked: Asked):
   if (boot !== bootId() || around.clock.monoMs() - beatMs >= HOOK_BEAT_MS) return false
   if (call.event === 'after-tool' && tool.isShell && !isNothingHeld) return false
   if (call.event === 'before-tool') {
-    const written = writtenPaths(tool, folder)
-    if (written.some(({ path, isPattern }) => isPattern || paths[path] !== realPath(path))) return false
+    const written = writtenPaths(tool, folder, around.env)
+    if (written.some(({ path, isPattern, isGone }) => isPattern || isGone === true || paths[path] !== realPath(path)))
+      return false
   }
   return on === stateOf(asked)
 }
@@ -102,7 +103,7 @@ export function putSlip(asked: Asked, on: string, found: { beatMs: number; isNot
   const { project, tree, tool, folder, call } = asked
   const known = readSlip(asked)
   const paths = known?.on === on ? Object.entries(known.paths) : []
-  const written = call.event === 'before-tool' ? writtenPaths(tool, folder) : []
+  const written = call.event === 'before-tool' ? writtenPaths(tool, folder, asked.around.env) : []
   const own = written.flatMap(({ path, isPattern }) => (isPattern ? [] : [[path, realPath(path)] as const]))
   const slip: Slip = {
     on,

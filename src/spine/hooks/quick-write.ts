@@ -6,7 +6,6 @@ import type { Agent } from '../../coordination/store.ts'
 import type { ProcessRef } from '../../coordination/who/process-ref.ts'
 import { HeimdallError } from '../../errors.ts'
 import type { HookCall } from '../../hosts/hooks/hook-call.ts'
-import { isGuardingFile } from '../../hosts/hooks/guarding-files.ts'
 import { HOOK_BEAT_MS } from '../../limits.ts'
 import { protectedBy, writtenPaths } from './hook-place.ts'
 import { type Asked, askedOf, type HookSurroundings, leavePass, putSlip, stateBefore } from './pass-slip.ts'
@@ -37,9 +36,8 @@ function passes(asked: Asked): boolean {
     // After a shell command somebody has to look whether it wrote where others are at work.
     if (call.event === 'after-tool' && tool.isShell && !isNothingHeld) return false
     if (call.event === 'before-tool') {
-      const paths = writtenPaths(tool, folder)
-      if (paths.some((path) => protectedBy(path, project, env, (real) => isGuardingFile(env, real)) !== undefined))
-        return false
+      const paths = writtenPaths(tool, folder, env)
+      if (paths.some((path) => protectedBy(path, project, env) !== undefined)) return false
       const { held, left, free } = writeStanding(view, writeScopes(view, paths), { haid: agent.haid, tree })
       if (held.length + left.length + free.length > 0) return false
     }

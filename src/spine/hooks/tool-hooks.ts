@@ -5,7 +5,6 @@ import { refusalText, settleWrite, writeScopes } from '../../coordination/claims
 import { oldCopyText } from '../../coordination/membership.ts'
 import { strayWrites } from '../../coordination/claims/stray-writes.ts'
 import { heartbeat } from '../../coordination/who/registration.ts'
-import { isGuardingFile } from '../../hosts/hooks/guarding-files.ts'
 import type { HookVerdict } from '../../hosts/hooks/hook-answer.ts'
 import type { HookTool } from '../../hosts/hooks/hook-call.ts'
 import { commitPaths } from './commit-paths.ts'
@@ -42,9 +41,9 @@ async function judge({ room, actor, folder, around, call }: HookRoom, tool: Hook
       warning: `heimdall: ${call.host} did not say where ${tool.name} writes, so no claim was checked`,
     }
   }
-  const paths = writtenPaths(tool, folder)
+  const paths = writtenPaths(tool, folder, env)
   for (const path of paths) {
-    const why = protectedBy(path, room.project, env, (real) => isGuardingFile(env, real))
+    const why = protectedBy(path, room.project, env)
     if (why !== undefined) return deny(`${path.path} is not for agents to write: ${why}. A person can change it.`)
   }
   if (tool.commit !== null) {
