@@ -128,6 +128,8 @@ export interface Report {
   readonly source: 'hook'
   readonly needs_input: boolean
   readonly evidence?: string
+  /** With `needs_input: false`: only the question of this evidence is over. Whether the program works is not said. */
+  readonly takes_back?: boolean
 }
 
 function invalid(label: string, problem: string): HeimdallError {
@@ -186,9 +188,16 @@ export function parseReport(payload: Buffer): Report {
   const needsInput = own(raw, 'needs_input')
   if (own(raw, 'source') !== 'hook') throw invalid('REPORT', 'source must be "hook"')
   if (typeof needsInput !== 'boolean') throw invalid('REPORT', 'needs_input must be true or false')
-  if (evidence === undefined) return { source: 'hook', needs_input: needsInput }
-  if (typeof evidence !== 'string') throw invalid('REPORT', 'evidence must be a string')
-  return { source: 'hook', needs_input: needsInput, evidence }
+  if (evidence !== undefined && typeof evidence !== 'string') throw invalid('REPORT', 'evidence must be a string')
+  const takesBack = own(raw, 'takes_back')
+  if (takesBack !== undefined && typeof takesBack !== 'boolean')
+    throw invalid('REPORT', 'takes_back must be true or false')
+  return {
+    source: 'hook',
+    needs_input: needsInput,
+    ...(evidence !== undefined && { evidence }),
+    ...(takesBack !== undefined && { takes_back: takesBack }),
+  }
 }
 
 export function parseColors(payload: Buffer): TerminalColors {

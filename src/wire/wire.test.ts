@@ -353,6 +353,9 @@ describe('payloads from clients', () => {
     for (const bad of ['{}', '{"source":"hook"}', '{"source":"me","needs_input":true}'])
       expect(() => report(bad)).toThrow(/REPORT/)
     expect(() => report('{"source":"hook","needs_input":true,"evidence":1}')).toThrow(/evidence/)
+    const back = { source: 'hook', needs_input: false, evidence: 'May it?', takes_back: true }
+    expect(report(JSON.stringify(back))).toEqual(back)
+    expect(() => report('{"source":"hook","needs_input":false,"takes_back":1}')).toThrow(/takes_back/)
   })
 
   test('an INFO without a field that we show is refused by name', () => {

@@ -254,6 +254,8 @@ test('the session of the agent shows that a person is waited for, with the quest
   })
   await person(home, 'allow', id)
   await until('nobody waited for', async () => ((await needs())['value'] === false ? true : undefined))
+  // That somebody has answered says nothing of what the agent does now.
+  expect(await needs()).toEqual({ value: false, source: 'none', evidence: null })
   await shim.end()
 })
 

@@ -1,5 +1,6 @@
 // Tells the session around the agent that a person is waited for, and when no more.
 import { openConnection } from '../../client/connection.ts'
+import type { Report } from '../../client/index.ts'
 import { HeimdallError } from '../../errors.ts'
 
 /** Why a person is waited for: a call to be allowed, a tool to be approved. */
@@ -13,6 +14,8 @@ export class SessionNotice {
   #hasFailed = false
   /** Who waits for a person. */
   readonly #waiting = new Set<Waiting>()
+  /** What the session was told last. */
+  #question = ''
 
   /** `socket` finds the session's socket; undefined where the agent runs in none. */
   constructor(socket: () => Promise<string | undefined>, note: (line: string) => void) {
@@ -22,12 +25,14 @@ export class SessionNotice {
 
   needsInput(who: Waiting, question: string): void {
     this.#waiting.add(who)
+    this.#question = question
     this.#say({ source: 'hook', needs_input: true, evidence: question })
   }
 
-  /** Says so when nobody else waits. */
+  /** Says so when nobody else waits. That the agent works now is not known here. */
   settled(who: Waiting): void {
-    if (this.#waiting.delete(who) && this.#waiting.size === 0) this.#say({ source: 'hook', needs_input: false })
+    if (this.#waiting.delete(who) && this.#waiting.size === 0)
+      this.#say({ source: 'hook', needs_input: false, evidence: this.#question, takes_back: true })
   }
 
   /** Resolves when the session has heard all that was said, or could not be told. */
@@ -35,7 +40,7 @@ export class SessionNotice {
     return this.#last
   }
 
-  #say(report: { readonly source: 'hook'; readonly needs_input: boolean; readonly evidence?: string }): void {
+  #say(report: Report): void {
     this.#last = this.#last.then(async () => {
       try {
         const socket = await this.#socket()

@@ -82,3 +82,13 @@ test('parts of a program wait under their own names', () => {
   state.status('worker', 'working', '')
   expect(state.current.value).toBe(false)
 })
+
+test('a question that is taken back says nothing of what the program does, and is no other question', () => {
+  const state = new NeedsInputState()
+  state.call('hook', 'May it write?')
+  state.takeBack('May it write?')
+  expect(state.current).toEqual({ value: false, source: 'none', evidence: null })
+  state.call('hook', 'permission for Bash')
+  state.takeBack('May it write?')
+  expect(state.current).toEqual(asks('permission for Bash', 'hook'))
+})

@@ -48,6 +48,11 @@ export class NeedsInputState {
     this.#isCallOnScreen = this.#seen !== undefined
   }
 
+  /** Whoever called says that this is answered, and nothing of what the program does. */
+  takeBack(evidence: string | null): void {
+    if (this.#called?.evidence === evidence) this.#called = undefined
+  }
+
   /** Nobody is waited for, says a hook or a display of work. The screen may know better. */
   deny(source: 'hook' | 'osc', evidence: string | null): void {
     this.#called = undefined

@@ -69,9 +69,13 @@ export class Waiting {
     }
   }
 
-  report({ needs_input: needsInput, evidence }: Report): void {
+  report({ needs_input: needsInput, evidence, takes_back: takesBack }: Report): void {
     if (needsInput) {
       this.#state.call('hook', evidence ?? null)
+      return
+    }
+    if (takesBack === true) {
+      this.#state.takeBack(evidence ?? null)
       return
     }
     this.#answered()
