@@ -126,7 +126,7 @@ function whatIsRecorded({ answers }: WaitCard): string {
   const isTyped = answers.some(({ act }) => act === 'type')
   const isNamed = answers.some(({ act }) => act !== 'type' && act !== 'wait')
   if (!isTyped) return isNamed ? 'Answers are recorded as human, with the time.' : ''
-  const typed = answers.some(({ answer_id }) => answer_id === 'key_1')
+  const typed = answers.some(({ act, needs_text }) => act === 'type' && !needs_text)
     ? 'A number types that choice into the session'
     : 'Words are typed into the session'
   return `${typed}; no record names who typed.${isNamed ? ' Other answers are recorded as human, with the time.' : ''}`

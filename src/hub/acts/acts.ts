@@ -11,7 +11,7 @@ import { approved } from '../../pins/approve.ts'
 import { changePins, pinsPlace } from '../../pins/pins-file.ts'
 import type { Lasts, PersonAnswer } from '../../runs/approvals.ts'
 import { askingFolders, withApprovals } from '../../runs/open-questions.ts'
-import { hostKeyOf } from '../../spine/fleet/choices.ts'
+import { typedBy } from '../../spine/fleet/choices.ts'
 import { putOff } from '../../spine/fleet/later.ts'
 import type { ActReply, AnswerRequest, NoteRequest, WaitCard } from '../contract.ts'
 import type { Picture } from '../live/picture.ts'
@@ -184,13 +184,11 @@ export class Acts {
     return this.approvePin(pin.server, pin.tool, pin.hash)
   }
 
-  /** A choice of the host is one key; words of one's own are pasted and sent off. */
+  /** A choice of a host's dialog is one key; words of one's own are pasted and sent off. */
   async #typeInto(picture: Picture, wait: WaitCard, answerId: string, text: string | undefined): Promise<ActReply> {
     if (wait.agent_id === null) throw new HeimdallError('SESSION_NOT_FOUND', 'no session asks this')
-    const choice = hostKeyOf(answerId)
-    return choice === undefined
-      ? this.type(picture, wait.agent_id, text ?? '', ['enter'])
-      : this.type(picture, wait.agent_id, choice, [])
+    const typed = typedBy(answerId) ?? { text: text ?? '', isLine: true }
+    return this.type(picture, wait.agent_id, typed.text, typed.isLine ? ['enter'] : [])
   }
 
   #reply(outcome: ActReply['outcome'], text: string): ActReply {

@@ -55,7 +55,7 @@ function outcomeOf(answer: string, by: string | null): string {
   if (by !== null) return oneLine(`${answer.charAt(0).toUpperCase()}${answer.slice(1)}, by ${by}`)
   switch (answer) {
     case 'somebody typed':
-      return 'Answered at its terminal'
+      return 'Somebody typed into its session'
     case 'it asked something else':
       return 'Asked something else'
     case '':

@@ -26,6 +26,14 @@ test('the last list counts, and what is no list is none', () => {
   expect(labels('')).toEqual([])
 })
 
+test('a list above a prompt is answered with a line, one that is moved in with a key', () => {
+  const isLine = (text: string): boolean[] => choicesOn(screen(text)).map((choice) => choice.isLine)
+  expect(isLine('1) red\n2) blue\n#? ')).toEqual([true, true])
+  expect(isLine('1. red\n2. blue\nChoose [1-2]: ')).toEqual([true, true])
+  expect(isLine('Run it?\n❯ 1. Yes\n  2. No\n\nWhich:')).toEqual([false, false])
+  expect(isLine('Run it?\n  1. Yes\n  2. No\n\nEsc to cancel')).toEqual([false, false])
+})
+
 test('a label is one short line without anything that hides or turns it', () => {
   const [first] = choicesOn(screen(`1. ${'long '.repeat(50)}\u202etxt\n2. no`))
   expect(first?.label).toHaveLength(60)

@@ -1,12 +1,11 @@
 // Waits as the page shows and answers them: what the fleet says of each, with the note, the approval or the tools that it is about.
 import type { Coordination } from '../../coordination/coordination.ts'
 import type { Collision, Fleet, FleetAgent, Wait } from '../../spine/fleet/fleet.ts'
-import { type Choice, choicesOf, hostKeyOf } from '../../spine/fleet/choices.ts'
+import { type Choice, choicesOf, type ShownChoice } from '../../spine/fleet/choices.ts'
 import type { WaitCard, WaitChoice, WaitCardKind } from '../contract.ts'
 import { waitCardKind } from '../contract.ts'
 import { evidenceOf } from './cards.ts'
 import type { PinShown } from './changed-pins.ts'
-import type { ShownChoice } from './shown-choices.ts'
 
 export interface AboutWaits {
   /** The text of a note, whole. */
@@ -86,23 +85,10 @@ interface Asking {
   readonly about: AboutWaits
 }
 
-/** The choices that everybody has, in the words of the host and with the names of those who collide. */
+/** The choices that everybody has, with the names of those who collide. */
 function answersOf(wait: Wait, { session, showsPin, collision, about }: Asking): WaitChoice[] {
-  const choices = choicesOf(wait, { hasSession: session !== null, showsPin })
   const shown = session !== null && hasChoices(wait) ? about.choicesOf(session) : []
-  if (shown.length === 0) return choices.map((one) => asAnswer(one, collision))
-  const ofHost = shown.map(({ key, label }): WaitChoice => ({
-    answer_id: `key_${key}`,
-    label,
-    act: 'type',
-    is_first: key === '1',
-    needs_text: false,
-    asks_first: false,
-    note: null,
-  }))
-  const isOfHost = choices.some(({ id }) => hostKeyOf(id) !== undefined)
-  const rest = choices.filter(({ id }) => hostKeyOf(id) === undefined).map((one) => asAnswer(one, collision))
-  return isOfHost ? [...ofHost, ...rest] : rest
+  return choicesOf(wait, { hasSession: session !== null, showsPin, shown }).map((one) => asAnswer(one, collision))
 }
 
 function asAnswer(

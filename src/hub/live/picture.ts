@@ -1,11 +1,12 @@
 // The picture of a project at one moment: agents, waits, totals and banners as every screen has them.
 import { HeimdallError } from '../../errors.ts'
+import type { ShownChoice } from '../../spine/fleet/choices.ts'
 import type { Fleet } from '../../spine/fleet/fleet.ts'
 import type { AgentCard, Banner, FleetTotals, WaitCard } from '../contract.ts'
 import { Banners } from '../facts/banners.ts'
 import { cardOf, totalsOf } from '../facts/cards.ts'
 import { changedPin } from '../facts/changed-pins.ts'
-import { choicesOn, type ShownChoice } from '../facts/shown-choices.ts'
+import { choicesOn } from '../facts/shown-choices.ts'
 import { Uncommitted } from '../facts/uncommitted.ts'
 import { hasChoices, noteTextIn, waitCardOf } from '../facts/wait-cards.ts'
 import type { ProjectRoom } from '../project-room.ts'

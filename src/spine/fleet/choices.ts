@@ -28,12 +28,27 @@ export interface AnsweredFrom {
   readonly hasSession: boolean
   /** Whether what has changed of a tool can be shown, and so approved. */
   readonly showsPin: boolean
+  /** The numbered list on its screen; none where there is none, or nobody has looked. */
+  readonly shown: readonly ShownChoice[]
+}
+
+/** One of a numbered list on a screen. */
+export interface ShownChoice {
+  /** The number that takes it, there as here. */
+  readonly key: string
+  readonly label: string
+  /** A line is read below the list: the number counts when Enter follows. */
+  readonly isLine: boolean
 }
 
 /** Choices of a host that are passed on by their number. */
 const HOST_CHOICES = [1, 2, 3]
 
-export function choicesOf({ kind, evidence }: Wait, { hasSession, showsPin }: AnsweredFrom): Choice[] {
+/** A line that is answered with one of two words, as package tools, ssh and scripts ask. */
+const YES_OR_NO = /\b(?<yes>y(?:es)?)\/(?<no>no?)\b/i
+
+export function choicesOf({ kind, evidence, asks }: Wait, from: AnsweredFrom): Choice[] {
+  const { hasSession, showsPin, shown } = from
   const type = hasSession ? [choice('type', 'Type into the session', 'type', { needsText: true })] : []
   if (evidence.source === 'policy' && kind === 'permission')
     return first(
@@ -51,9 +66,22 @@ export function choicesOf({ kind, evidence }: Wait, { hasSession, showsPin }: An
       choice('wait', 'Let it wait', 'wait'),
       choice('ask_holder', 'Ask the holder to pass it on', 'ask_holder'),
     )
-  // The host's own choices, as they stand on its screen: a key here is the same key there.
-  if (hasSession && (kind === 'permission' || kind === 'question'))
-    return first(...HOST_CHOICES.map((key) => choice(`key_${key}`, `Its choice ${key}`, 'type')), ...type)
+  if (!hasSession) return []
+  const { yes, no } = (evidence.source === 'screen' ? YES_OR_NO.exec(asks)?.groups : undefined) ?? {}
+  // Neither is the one to offer: what it leads to is not known here.
+  if (yes !== undefined && no !== undefined)
+    return [choice(`say_${yes.toLowerCase()}`, 'Yes', 'type'), choice(`say_${no.toLowerCase()}`, 'No', 'type'), ...type]
+  if (kind === 'permission' || kind === 'question') {
+    // The choices as they stand on its screen: a number here is the same number there.
+    if (shown.length > 0)
+      return first(
+        ...shown.map(({ key, label, isLine }) => choice(isLine ? `say_${key}` : `key_${key}`, label, 'type')),
+        ...type,
+      )
+    // A hook, or the program itself, asks as hosts do, which number their choices. A line on a screen may be anybody's.
+    if (evidence.source !== 'screen')
+      return first(...HOST_CHOICES.map((key) => choice(`key_${key}`, `Its choice ${key}`, 'type')), ...type)
+  }
   return first(...type)
 }
 
@@ -64,8 +92,17 @@ function choicesOfTask(kind: Wait['kind']): Choice[] {
   return kind === 'permission' ? [giveUp] : [choice('retry_task', 'Send it again', 'retry_task'), giveUp]
 }
 
-/** The key of the host that a choice stands for. */
-export const hostKeyOf = (choiceId: string): string | undefined => /^key_(\d)$/.exec(choiceId)?.[1]
+interface Typed {
+  readonly text: string
+  /** Enter follows. */
+  readonly isLine: boolean
+}
+
+/** What a choice types into the session by itself; nothing of one that needs words, or types nothing. */
+export function typedBy(choiceId: string): Typed | undefined {
+  const [, how, text] = /^(key|say)_([a-z0-9]+)$/.exec(choiceId) ?? []
+  return text === undefined ? undefined : { text, isLine: how === 'say' }
+}
 
 function choice(
   id: string,

@@ -316,9 +316,11 @@ function detailLines(fleet: Fleet, row: BoardRow | undefined, view: BoardView): 
   ]
 }
 
-/** As on the page, in its order and by its keys. */
+/** As on the page, in its order and by its keys; what a list on a screen says is read at the terminal itself. */
 export const choicesFor = ({ agent, wait }: BoardRow): Choice[] =>
-  wait === undefined ? [] : choicesOf(wait, { hasSession: (agent?.session_id ?? null) !== null, showsPin: true })
+  wait === undefined
+    ? []
+    : choicesOf(wait, { hasSession: (agent?.session_id ?? null) !== null, showsPin: true, shown: [] })
 
 function keysFor(row: BoardRow): string[] {
   const { agent, wait } = row

@@ -4,7 +4,7 @@ import { TOP_DRAW_MS, TOP_LATER_MS, LET_WAIT_MS } from '../../../limits.ts'
 import { whoActs } from '../../../person.ts'
 import type { Fleet, WaitAnswer } from '../../../spine/fleet/fleet.ts'
 import { followFleet } from '../../../spine/fleet/follow.ts'
-import { hostKeyOf } from '../../../spine/fleet/choices.ts'
+import { typedBy } from '../../../spine/fleet/choices.ts'
 import { putOff } from '../../../spine/fleet/later.ts'
 import type { FleetOptions } from '../../../spine/fleet/look.ts'
 import type { Context } from '../../command.ts'
@@ -195,7 +195,7 @@ export class TopScreen {
       const found = wait.answers.find(({ argv: [, room, word] }) => room === 'dispatch' && word === verb)
       if (found !== undefined) this.#runs(found.argv, false)
     }
-    const key = hostKeyOf(choice.id)
+    const typed = typedBy(choice.id)
     if (choice.act === 'allow') command(choice.id === 'allow_run' ? 'allow run' : 'allow')
     else if (choice.act === 'deny' || choice.act === 'ack') command(choice.act)
     // What differs is shown first, with the command that approves it.
@@ -205,9 +205,10 @@ export class TopScreen {
     else if (choice.act === 'answer_task') ofTask('answer')
     else if (choice.act === 'retry_task') ofTask('retry')
     else if (choice.act === 'cancel_task') ofTask('cancel')
-    else if (key !== undefined && agent?.session_id != null)
-      this.#runs([...this.#session('send', agent.session_id, agent.socket_dir), key], false)
-    else this.#attach(row)
+    else if (typed !== undefined && agent?.session_id != null) {
+      const send = this.#session('send', agent.session_id, agent.socket_dir)
+      this.#runs([...send, typed.text, ...(typed.isLine ? ['--enter'] : [])], false)
+    } else this.#attach(row)
   }
 
   #attach({ agent, wait }: BoardRow): void {
