@@ -48,6 +48,18 @@ test('every screen says what it does not know, and the next one works', { timeou
       })
     }
 
+  // Nothing else stands in the place of what is not there, where a key would act on it.
+  await visitor.go('#/needs-you/nobody')
+  await page.locator('.wait-pane').getByText('This wait is not open').waitFor()
+  await page.keyboard.press('1')
+  await page.keyboard.press('z')
+  await visitor.go('#/tasks/nobody')
+  await page.getByText('No such task').waitFor()
+  expect(await page.locator('.routing').count()).toBe(0)
+  await visitor.go('#/needs-you')
+  await page.locator('.wait-pane .answer-buttons').waitFor()
+  await page.locator('.inbox-row', { hasNotText: 'later' }).waitFor()
+
   // A range that was cut, of another century, or the wrong way round is none.
   for (const range of ['from=abc', 'from=2', 'to=', 'from=0001-01-01&to=9999-01-01', `from=${'9'.repeat(400)}`]) {
     await visitor.go(`#/timeline/${run}?${range}`)

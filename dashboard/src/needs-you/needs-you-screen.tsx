@@ -14,6 +14,7 @@ import { whoWaits } from '../parts/words.ts'
 import { sameInTerminal } from '../shell/foot.tsx'
 import { useKeys } from '../shell/keys.ts'
 import { go, placeLink } from '../shell/place.ts'
+import { NotOpen } from './not-open.tsx'
 import { WaitDetail } from './wait-detail.tsx'
 
 const LATER_MINUTES = 15
@@ -29,7 +30,9 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
   useEffect(() => {
     if (open !== undefined) setKept(open)
   }, [open])
-  const shown = open ?? (kept?.wait_id === selected ? kept : undefined) ?? waits[0]
+  const shown = open ?? (kept?.wait_id === selected ? kept : undefined)
+  const lost = shown === undefined ? selected : null
+  const isNobody = shown === undefined && lost === null
   // The worker of a task may be an agent of no session here.
   const hasSession = useWatch(({ agents }) => shown?.agent_id != null && agents.has(shown.agent_id))
   sameInTerminal('heimdall status')
@@ -71,12 +74,17 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
         </div>
         <Sums waits={waits} told={told} />
       </div>
-      <div className={shown === undefined ? 'needs nobody' : 'needs'}>
+      <div className={isNobody ? 'needs nobody' : 'needs'}>
         <section className="pane inbox" aria-label="Waits" {...steady.hold}>
           {steady.news > 0 && (
             <button type="button" className="news" onClick={steady.take}>
               {steady.news} new
             </button>
+          )}
+          {lost !== null && (
+            <div className="in-place">
+              <NotOpen wait={lost} answered={told?.answered ?? []} now={now} />
+            </div>
           )}
           <ul className="inbox-list">
             {steady.shown.map((wait) => (
@@ -90,25 +98,46 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
               </li>
             ))}
           </ul>
-          {shown === undefined && <NobodyWaits last={told?.answered[0]} now={now} />}
+          {isNobody && <NobodyWaits last={told?.answered[0]} now={now} />}
           <AnsweredList answered={told?.answered ?? []} now={now} />
           {shown !== undefined && (
             <p className="inbox-keys meta">
-              <Key>j</Key> <Key>k</Key> move <Key>1</Key> … <Key>4</Key> answer <Key>t</Key> open terminal <Key>z</Key>{' '}
-              later
+              <Key>j</Key> <Key>k</Key> move <AnswerKeys count={shown.answers.length} /> <Key>t</Key> open terminal{' '}
+              <Key>z</Key> later
             </p>
           )}
         </section>
-        {shown !== undefined && (
+        {!isNobody && (
           <section className="pane wait-pane" aria-label="The wait">
-            <WaitDetail
-              wait={shown}
-              isGone={open === undefined && kept === shown}
-              next={waits[waits.findIndex(({ wait_id }) => wait_id === shown.wait_id) + 1]}
-            />
+            {shown === undefined ? (
+              <NotOpen wait={lost ?? ''} answered={told?.answered ?? []} now={now} />
+            ) : (
+              <WaitDetail
+                wait={shown}
+                isGone={open === undefined && kept === shown}
+                next={waits[waits.findIndex(({ wait_id }) => wait_id === shown.wait_id) + 1]}
+              />
+            )}
           </section>
         )}
       </div>
+    </>
+  )
+}
+
+/** As many as there are; each has one digit. */
+function AnswerKeys({ count }: { readonly count: number }): ReactNode {
+  if (count === 0) return null
+  return (
+    <>
+      <Key>1</Key>
+      {count > 1 && (
+        <>
+          {' '}
+          … <Key>{Math.min(9, count)}</Key>
+        </>
+      )}{' '}
+      answer
     </>
   )
 }

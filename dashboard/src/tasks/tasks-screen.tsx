@@ -43,7 +43,9 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
   useEvery(3_000, loaded.reload)
   const tasks = loaded.data?.tasks ?? []
   const shown =
-    tasks.find(({ task_id }) => task_id === selected) ?? tasks.find(({ state }) => state === 'placing') ?? tasks[0]
+    selected === null
+      ? (tasks.find(({ state }) => state === 'placing') ?? tasks[0])
+      : tasks.find(({ task_id }) => task_id === selected)
   const waits = useWatch((watch) => watch.waits)
   const asks = waits.find((wait) => isOfTask(wait) && wait.task === shown?.task_id)
   const now = useHubNow()
@@ -107,6 +109,13 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
         </section>
       )}
       {shown !== undefined && <Routing key={shown.task_id} task={shown} onActed={loaded.reload} />}
+      {selected !== null && shown === undefined && loaded.data !== undefined && (
+        <section className="pane" aria-label="The task of the link">
+          <Empty title="No such task">
+            <p className="cut">None of this project has the id {selected}.</p>
+          </Empty>
+        </section>
+      )}
       {isDraining && (
         <DrainDialog
           workers={loaded.data?.workers ?? []}
