@@ -484,7 +484,7 @@ export const callReply = z.object({
     .object({ text: z.string(), suggested_args: z.unknown().nullable(), retry_advice: z.string().nullable() })
     .nullable(),
   result: z.string().nullable(),
-  policy: z.object({ name: z.string(), version: z.string(), mode: z.string() }).nullable(),
+  policy: z.object({ name: z.string(), version: z.string(), mode: z.string().nullable() }).nullable(),
   next: call.nullable(),
   command: z.string(),
 })

@@ -79,7 +79,7 @@ function Decided({ reply: { call, hint, policy, severity } }: { readonly reply: 
             rule <code>{call.rule}</code>
           </>
         )}
-        {policy !== null && `, in ${policy.name} ${policy.version} (${policy.mode})`}
+        {policy !== null && `, in ${policy.name} ${policy.version}${policy.mode === null ? '' : ` (${policy.mode})`}`}
         {call.reason !== null && <> · {call.reason}</>}
         {severity !== null && severity !== 'info' && ` · ${severity}`}
         {call.counters.length > 0 && ` · ${countText(call)}`}

@@ -125,7 +125,8 @@ function tokensOf(tokens: FleetAgent['tokens'], since: string | null): Tokens | 
 
 export function totalsOf(fleet: Fleet, cards: readonly AgentCard[], { seq }: Beside): FleetTotals {
   const counted = fleet.waits.filter(({ later_until: until }) => until === null)
-  const [policy] = fleet.policies
+  const [policy, ...others] = fleet.policies
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
   return {
     agents: cards.length,
     by_state: Object.fromEntries(
@@ -137,7 +138,7 @@ export function totalsOf(fleet: Fleet, cards: readonly AgentCard[], { seq }: Bes
     guarded: cards.filter(({ guard }) => guard?.kind === 'guarded').length,
     advisory: cards.filter(({ guard }) => guard?.kind === 'advisory').length,
     tokens: spentOf(fleet.cost, fleet.since) ?? tokensOf(fleet.tokens, fleet.since),
-    policy: policy === undefined ? null : { name: `${policy.policy_id} ${policy.version}`, mode: policy.mode },
+    policy: policy === undefined ? null : { name: `${policy.policy_id} ${policy.version}${more}`, mode: policy.mode },
     seq,
   }
 }

@@ -1,6 +1,7 @@
 // Decisions: calls by what is known of them, how many of each there are, and one of them whole with what the agent did next.
 import { iso } from '../../coordination/moment.ts'
 import { HeimdallError } from '../../errors.ts'
+import { HUB_ROWS_MAX } from '../../limits.ts'
 import { callFacts, objectIn, textIn } from '../../runs/index/call-facts.ts'
 import { FOLLOWS, nextCalls } from '../../runs/index/next-calls.ts'
 import { type IndexEntry, search, type Search } from '../../runs/index/search.ts'
@@ -152,11 +153,22 @@ export function oneCall(book: OpenBook, runs: RunsOfProject, run: string, callId
         : {
             name: textIn(policy, 'policy_id') ?? '',
             version: textIn(policy, 'policy_version') ?? '',
-            mode: facts.enforced === false ? 'observe' : 'control',
+            mode: modeOf(book, run, textIn(policy, 'policy_hash')),
           },
     next: following === undefined ? null : callOf(following, book),
     command: `heimdall events show ${callId} --run ${run}`,
   }
+}
+
+/** As the run said when it began, or when its policy changed; a decision names only the policy. */
+function modeOf(book: OpenBook, run: string, hash: string | null): string | null {
+  for (const type of ['run_start', 'policy_loaded'])
+    for (const entry of search(book.index, { run, type, order: 'oldest', limit: HUB_ROWS_MAX })) {
+      const { first } = book.lines.eventsOf(entry)
+      const said = type === 'run_start' ? objectIn(first, 'run') : first
+      if (textIn(objectIn(said, 'policy'), 'policy_hash') === hash) return textIn(said, 'mode')
+    }
+  return null
 }
 
 /** A preview is cut, and then it is text. */

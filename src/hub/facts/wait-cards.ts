@@ -150,7 +150,7 @@ function touchesOf(agent: FleetAgent | undefined, fleet: Fleet, { uncommittedIn 
 }
 
 function whyOf(wait: Wait, agent: FleetAgent | undefined, fleet: Fleet): Fact[] {
-  const [policy] = fleet.policies
+  const policy = fleet.policies.find(({ agents }) => wait.agent_id !== null && agents.includes(wait.agent_id))
   return [
     fact('Seen by', seenBy(wait)),
     ...(policy === undefined

@@ -1,6 +1,7 @@
 // What facts make of a fleet: who waits, on what evidence, what counts and in which order.
 import { expect, test } from 'vitest'
 import type { Project } from '../../paths.ts'
+import { NO_POLICY_NAMES } from '../../policy/bundle/no-policy.ts'
 import type { KeptRun } from '../kept-run.ts'
 import type { Pulse } from '../pulse.ts'
 import { NO_CALLS } from '../call-totals.ts'
@@ -386,4 +387,15 @@ test('nothing that a program says reaches a terminal as more than one plain line
   for (const text of [waits[0]?.asks, waits[0]?.evidence.seen, agents[0]?.evidence.seen, shown.name]) {
     expect(text).toMatch(/^[^\p{Cc}\p{Cf}]{1,200}$/u)
   }
+})
+
+test('a policy is named with those whose runs it governs, and no policy is none', () => {
+  const governed = run('amber-otter')
+  const none = run('grey-heron')
+  const { policy_id, version: policy_version, mode, policy_hash } = NO_POLICY_NAMES
+  const start = { ...none.run.start, mode, policy: { policy_id, policy_version, policy_hash } }
+  const free = { ...none, run: { ...none.run, start } }
+  expect(fleet({ runs: [free, governed, run('onyx-raven')] }).policies).toEqual([
+    { policy_id: 'team', version: '1', mode: 'control', agents: ['amber-otter', 'onyx-raven'] },
+  ])
 })

@@ -161,6 +161,14 @@ export interface FleetAgent {
   readonly last_line: string | null
 }
 
+export interface FleetPolicy {
+  readonly policy_id: string
+  readonly version: string
+  readonly mode: string
+  /** Whose runs it governs. */
+  readonly agents: readonly string[]
+}
+
 export interface Fleet {
   readonly at: string
   readonly project: { readonly root: string; readonly name: string }
@@ -180,7 +188,8 @@ export interface Fleet {
   readonly cost: ModelCost | null
   /** When the first of the runs that go on began. */
   readonly since: string | null
-  readonly policies: readonly { readonly policy_id: string; readonly version: string; readonly mode: string }[]
+  /** Those that runs were started under; a run without one is in none. */
+  readonly policies: readonly FleetPolicy[]
   /** What could not be read, and why: the rest stands. */
   readonly missing: readonly { readonly what: string; readonly code: string; readonly message: string }[]
 }

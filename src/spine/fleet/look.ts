@@ -6,6 +6,7 @@ import { openView } from '../../coordination/view.ts'
 import { fateOf } from '../../coordination/who/process-ref.ts'
 import { HeimdallError } from '../../errors.ts'
 import { homeOf, type Project, runsDirOf } from '../../paths.ts'
+import { NO_POLICY_NAMES } from '../../policy/bundle/no-policy.ts'
 import type { Request } from '../../runs/approvals.ts'
 import { NO_CALLS, sumOf } from '../call-totals.ts'
 import { type ExitRecord, readExitRecord } from '../../sessions/session-files.ts'
@@ -13,7 +14,7 @@ import type { KeptRun } from '../kept-run.ts'
 import { openRuns, settleLostRuns } from '../open-runs.ts'
 import { agentStates } from './agent-states.ts'
 import type { FleetFacts, RunFact } from './facts.ts'
-import { AGENT_STATES, type Fleet, type FleetAgent, type Guard, type Wait } from './fleet.ts'
+import { AGENT_STATES, type Fleet, type FleetAgent, type FleetPolicy, type Guard, type Wait } from './fleet.ts'
 import { changedTools, endingsOf, openApprovals } from './beside.ts'
 import { type KnownAgents, knownAgents, NOBODY_KNOWN } from './known-agents.ts'
 import { readLater } from './later.ts'
@@ -66,13 +67,16 @@ function countsOf(agents: readonly FleetAgent[], waits: readonly Wait[]): Fleet[
   return { ...states, agents: agents.length, waiting: waits.filter(({ later_until: later }) => later === null).length }
 }
 
-function policiesOf(runs: readonly RunFact[]): Fleet['policies'] {
-  const all = runs.map(({ run }) => ({
-    policy_id: run.start.policy.policy_id,
-    version: run.start.policy.policy_version,
-    mode: run.start.mode,
-  }))
-  return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()]
+function policiesOf(runs: readonly RunFact[]): FleetPolicy[] {
+  const found = new Map<string, FleetPolicy>()
+  for (const { start, agent } of runs.map(({ run }) => run)) {
+    const { policy_id: id, policy_version: version, policy_hash: hash } = start.policy
+    if (hash === NO_POLICY_NAMES.policy_hash) continue
+    const key = JSON.stringify([id, version, start.mode])
+    const agents = [...(found.get(key)?.agents ?? []), agent.agent_id]
+    found.set(key, { policy_id: id, version, mode: start.mode, agents })
+  }
+  return [...found.values()]
 }
 
 async function gather(options: FleetOptions): Promise<FleetFacts> {
