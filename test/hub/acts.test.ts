@@ -1,11 +1,15 @@
 // What a person does through the hub goes to the same place as the command for it, and is on record as a person's: each act once.
+import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import {
   actReply,
   agentReply,
+  callReply,
   changesReply,
   claimsReply,
   conversationReply,
+  decisionsReply,
+  fleetReply,
   replayReply,
   routingReply,
   runsReply,
@@ -28,12 +32,18 @@ async function acted(browser: Browser, path: string, body: unknown = {}) {
 
 test('answers: a choice by its key, what a policy asks, a holder that is asked; notes; an end; and what was answered', async () => {
   const project = parcelworks()
+  const policyFile = project.path('policy.json')
+  const team = JSON.parse(readFileSync(policyFile, 'utf8')) as Record<string, unknown>
+  writeFileSync(policyFile, JSON.stringify({ ...team, mode: 'guardrails' }))
+  // Nothing governs the first: what is said of the others is not said of it.
+  await project.json(['run', '--agent', 'free-finch', '--detach', '--', 'cat'], { env: project.more })
   const asking = [calls('files', [['delete_file', { path: 'docs/api.md' }]])]
   await project.start({ id: 'ivory-lynx', claims: ['src/billing/**'], screen: 'at work' })
   await Promise.all([
     project.start({ id: 'careful-crow', screen: '', does: asking }),
     project.start({ id: 'hasty-hare', screen: '', does: asking }),
     project.start({ id: 'amber-otter', screen: 'Keep it?', does: ["hm report --needs-input 'Keep it?'"] }),
+    project.start({ id: 'grey-wolf', screen: 'Delete all files? [y/N]', does: [] }),
     project.start({
       id: 'teal-badger',
       screen: '',
@@ -58,6 +68,18 @@ test('answers: a choice by its key, what a policy asks, a holder that is asked; 
   const key = await answer('amber-otter', 'key_2')
   await gone(key.id)
   expect((await project.run('hm', ['logs', 'amber-otter'])).stdout).toContain('you said: 2')
+  // A plain question has no numbers: yes and no are words, and are sent off.
+  expect((await waitOf('grey-wolf')).answers.map(({ label }) => label)).toEqual(['Yes', 'No', 'Type into the session'])
+  await answer('grey-wolf', 'say_y')
+  await until('the answer to be there', async () =>
+    (await project.run('hm', ['logs', 'grey-wolf'])).stdout.includes('you said: y'),
+  )
+  expect((await waitOf('careful-crow')).why).toContainEqual({
+    label: 'Policy',
+    text: 'team 2026-11-01, guardrails',
+    evidence: 'the run',
+  })
+  expect(fleetReply.parse(await browser.get('/api/fleet')).totals.policy?.name).toBe('team 2026-11-01')
   await gone((await answer('careful-crow', 'allow_once')).id)
   await gone((await answer('hasty-hare', 'deny')).id)
   const listed = await project.run('heimdall', ['approvals', 'list', '--all', '--json'])
@@ -92,6 +114,19 @@ test('answers: a choice by its key, what a policy asks, a holder that is asked; 
   project.write('src/new.ts', 'one\ntwo\n')
   const changed = changesReply.parse(await browser.get('/api/agents/careful-crow/changes?path=src/new.ts'))
   expect(changed).toMatchObject({ diff: expect.stringContaining('+two') })
+  for (const [path, status, code] of [
+    ['../../../etc/passwd', 403, 'PATH_OUTSIDE_ROOT'],
+    ['/etc/passwd', 403, 'PATH_OUTSIDE_ROOT'],
+    ['', 400, 'HUB_REQUEST_INVALID'],
+  ] as const) {
+    const asked = browser.get(`/api/agents/careful-crow/changes?path=${encodeURIComponent(path)}`)
+    await expect(asked).rejects.toThrow(new RegExp(`: ${status} .*${code}`))
+  }
+  // What is Heimdall's own is no work of an agent, committed or not.
+  project.git('add', '--all', '--force', '.planning')
+  project.git('commit', '--quiet', '--message=the ledger too')
+  const later = changesReply.parse(await browser.get('/api/agents/careful-crow/changes'))
+  expect(later.files.filter(({ path }) => path.startsWith('.planning/ledger/'))).toEqual([])
 
   // A run that is over keeps its terminal, its time and its calls.
   await acted(browser, '/api/agents/careful-crow/end')
@@ -100,7 +135,10 @@ test('answers: a choice by its key, what a policy asks, a holder that is asked; 
       .parse(await browser.get('/api/runs'))
       .runs.find(({ agent_id: id, ended_at: at }) => id === 'careful-crow' && at !== null),
   )
-  expect(run).toMatchObject({ mode: 'control', calls: 1 })
+  expect(run).toMatchObject({ mode: 'guardrails', calls: 1 })
+  const { calls: made } = decisionsReply.parse(await browser.get(`/api/decisions?run=${run.run_id}`))
+  const whole = callReply.parse(await browser.get(`/api/calls/${run.run_id}/${made[0]?.call_id}`))
+  expect(whole.policy).toEqual({ name: 'team', version: '2026-11-01', mode: 'guardrails' })
   const told = waitsReply.parse(await browser.get('/api/waits'))
   expect(told.answered_count).toBeGreaterThanOrEqual(2)
   expect(told.answered.map(({ agent_id: id }) => id)).toEqual(expect.arrayContaining(['amber-otter', 'careful-crow']))
@@ -123,6 +161,7 @@ test('answers: a choice by its key, what a policy asks, a holder that is asked; 
   })
   const broken = await browser.post(`/api/runs/${run.run_id}/replay`, { policy: '{' })
   expect(broken.text).toContain('POLICY_INVALID')
+  expect(broken.text).toContain('heimdall policy lint FILE')
 })
 
 test('tasks: sent from the page, brought to a worker by the hub, explained, cancelled; a worker is drained', async () => {
@@ -139,6 +178,7 @@ test('tasks: sent from the page, brought to a worker by the hub, explained, canc
     workers: [],
     summary: 'no worker is known: heimdall worker start',
   })
+  await expect(browser.get('/api/tasks/nope/routing')).rejects.toThrow(/: 404 .*TASK_NOT_FOUND/)
   expect(await acted(browser, `/api/tasks/${first?.task_id}/cancel`)).toMatchObject({
     text: expect.stringContaining('is cancelled'),
   })

@@ -11,9 +11,21 @@ import { type DiffLine, readDiff } from './diff.ts'
 
 const LOOK_EVERY_MS = 5_000
 
-export function Changes({ agent }: { readonly agent: AgentCard }): ReactNode {
+type LoadedChanges = ReturnType<typeof useChanges>
+
+/** Asked for where the tab is: it says how many there are in the list. */
+export function useChanges(agent: AgentCard) {
   const loaded = useHub<ChangesReply>(`agents/${segment(agent.agent_id)}/changes`)
   useEvery(LOOK_EVERY_MS, loaded.reload)
+  return loaded
+}
+
+interface ChangesProps {
+  readonly agent: AgentCard
+  readonly loaded: LoadedChanges
+}
+
+export function Changes({ agent, loaded }: ChangesProps): ReactNode {
   return (
     <Part what="changes" loaded={loaded}>
       {(changes) =>
@@ -71,7 +83,7 @@ function FileDiff({ agent, path }: { readonly agent: AgentCard; readonly path: s
   const loaded = useHub<ChangesReply>(`agents/${segment(agent.agent_id)}/changes`, { path })
   useEvery(LOOK_EVERY_MS, loaded.reload)
   return (
-    <Part what="the difference" loaded={loaded}>
+    <Part what="difference" loaded={loaded}>
       {({ diff, cut }) => <DiffLines text={diff ?? ''} isCut={cut} path={path} />}
     </Part>
   )

@@ -5,7 +5,7 @@ import { useHub, useHubNow, useOnLog } from '../live/hooks.ts'
 import { Empty, Loading, Part } from '../parts/days.tsx'
 import { age, argumentsLine, clock, clockWithSeconds, whole } from '../parts/format.ts'
 import { DecisionWord } from '../parts/state.tsx'
-import { Changes } from './changes.tsx'
+import { Changes, useChanges } from './changes.tsx'
 
 const Player = lazy(() => import('../timeline/player.tsx'))
 
@@ -18,8 +18,9 @@ interface LowerProps {
 }
 
 export function Lower({ agent, tab, onTab }: LowerProps): ReactNode {
+  const changes = useChanges(agent)
   const tabs: readonly { readonly value: LowerTab; readonly word: string; readonly count: number | null }[] = [
-    { value: 'changes', word: 'Changes', count: agent.uncommitted },
+    { value: 'changes', word: 'Changes', count: changes.data?.files.length ?? null },
     { value: 'claims', word: 'Claims', count: agent.claims.length },
     { value: 'calls', word: 'Calls', count: agent.calls },
     ...(agent.run_id === null ? [] : [{ value: 'recording' as const, word: 'Recording', count: null }]),
@@ -42,7 +43,7 @@ export function Lower({ agent, tab, onTab }: LowerProps): ReactNode {
       </header>
       <div className="lower-body" role="tabpanel" aria-label={tab}>
         {tab === 'changes' ? (
-          <Changes agent={agent} />
+          <Changes agent={agent} loaded={changes} />
         ) : tab === 'claims' ? (
           <Claims agent={agent} />
         ) : tab === 'recording' && agent.run_id !== null ? (

@@ -1,4 +1,6 @@
 // What an agent has changed since its work began, as git tells of it.
+import { join, resolve, sep } from 'node:path'
+import { HeimdallError } from '../../errors.ts'
 import { readSheet, sheetPaths } from '../../spine/kept-run.ts'
 import { ask, askIfThere, fieldsOf, git, type Git, gitIn } from '../../spine/worktrees/git.ts'
 import { HUB_DIFF_BYTES_MAX } from '../../limits.ts'
@@ -20,7 +22,7 @@ export async function changesOf(wish: ChangesWish, env: Env): Promise<Omit<Chang
   const at = gitIn(wish.cwd, env)
   const base = baseOf(wish.runId, env) ?? 'HEAD'
   const isThere = (await askIfThere(at, ['rev-parse', '--verify', '--quiet', `${base}^{commit}`])) !== undefined
-  const files = isThere ? await changedFiles(at, base, wish.isClaimed) : []
+  const files = isThere ? (await changedFiles(at, base, wish.isClaimed)).filter(({ path }) => !isOurs(path)) : []
   const untracked = fieldsOf(
     (await askIfThere(at, ['ls-files', '-z', '--others', '--exclude-standard', '--full-name'])) ?? '',
   ).filter((path) => !isOurs(path))
@@ -89,6 +91,9 @@ const KINDS: Readonly<Record<string, Changed[number]['kind']>> = {
 async function diffOf(at: Git, base: string, path: string, untracked: readonly string[]): Promise<string> {
   const literal: Git = { ...at, env: { ...at.env, GIT_LITERAL_PATHSPECS: '1' } }
   const top = (await ask(at, ['rev-parse', '--show-toplevel'])).replace(/\n$/, '')
+  if (path === '') throw new HeimdallError('HUB_REQUEST_INVALID', 'path: which one?')
+  if (!resolve(top, path).startsWith(join(top, sep)))
+    throw new HeimdallError('PATH_OUTSIDE_ROOT', 'path: it leads out of the repository')
   if (untracked.includes(path)) {
     const args = ['diff', '--no-index', '--no-ext-diff', '--no-color', '--', '/dev/null', path]
     // 1 says that they differ.

@@ -4,6 +4,7 @@ import { HeimdallError } from '../../errors.ts'
 import { HUB_CAST_BYTES_MAX, HUB_ROWS_MAX } from '../../limits.ts'
 import { compileBundle } from '../../policy/bundle/compile.ts'
 import type { RecordedDecision } from '../../policy/replay/recorded.ts'
+import type { Snapshot } from '../../policy/types.ts'
 import { eventsOfRecord, type SetAside } from '../../runs/event-source.ts'
 import { findRun, type RunFolder } from '../../runs/run-folder.ts'
 import { readFileIfThere } from '../../storage/atomic-file.ts'
@@ -30,8 +31,23 @@ export function recordingOf(runsDir: string, runId: string): string {
   return header.toString('utf8') + tail.subarray(tail.indexOf(10) + 1).toString('utf8')
 }
 
+/** It came without a file, which the usual hint would name. */
+async function compilePasted(policy: string): Promise<Snapshot> {
+  try {
+    return await compileBundle(policy, { name: 'the policy' })
+  } catch (error) {
+    if (!(error instanceof HeimdallError)) throw error
+    const { code, message, details } = error
+    throw new HeimdallError(code, message, {
+      hint: 'save it as a file, then: heimdall policy lint FILE',
+      ...(details !== undefined && { details }),
+      cause: error,
+    })
+  }
+}
+
 export async function replayed(runsDir: string, runId: string, policy: string): Promise<ReplayReply> {
-  const snapshot = await compileBundle(policy, { name: 'the policy' })
+  const snapshot = await compilePasted(policy)
   const aside: SetAside = { unreadable: 0, newer: 0 }
   const events = eventsOfRecord(folderOf(runsDir, runId).runDir, aside)
   const known = { annotationsOf: () => undefined, arePathsWritten: false }

@@ -7,6 +7,7 @@ import { isDispatched } from '../../dispatch/parking.ts'
 import type { Candidate, WorkerVerdict } from '../../dispatch/routing.ts'
 import { explainTask, showTask } from '../../dispatch/tasks.ts'
 import { candidates } from '../../dispatch/workers.ts'
+import { HeimdallError } from '../../errors.ts'
 import { DISPATCH_ATTEMPTS_MAX } from '../../limits.ts'
 import type { RoutingReply, TaskRow, TasksReply } from '../contract.ts'
 
@@ -74,6 +75,7 @@ const announcedAt = (ms: number | undefined): string | null => (ms === undefined
 /** Who would get it, check by check. One that an agent took by itself was never routed. */
 export function routingOf(room: Coordination, taskId: string): RoutingReply {
   const task = room.store.read((rows) => rows.task(taskId))
+  if (task === undefined) throw new HeimdallError('TASK_NOT_FOUND', 'no task of this id is known here')
   if (!isDispatched(task))
     return {
       task_id: taskId,

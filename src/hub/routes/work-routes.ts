@@ -81,8 +81,9 @@ export function workRoutes(app: Hono, desk: ApiDesk): void {
   app.get('/api/tasks', (c) => c.json<TasksReply>({ at: nowIso(), ...read(c, tasksNow, { tasks: [], workers: [] }) }))
   app.get('/api/tasks/:task/routing', (c) => {
     const task = c.req.param('task')
-    const none = { task_id: task, probed_at: null, summary: 'nothing is known of it', workers: [] }
-    return c.json<RoutingReply>(read(c, (room) => routingOf(room, task), none))
+    const reply = read(c, (room) => routingOf(room, task), undefined)
+    if (reply === undefined) throw new HeimdallError('TASK_NOT_FOUND', 'no task is known here yet')
+    return c.json<RoutingReply>(reply)
   })
   app.get('/api/tokens', async (c) =>
     c.json<TokensReply>({ at: nowIso(), ...tokensNow(shown(c).room.fleetOptions, await picture(c)) }),
