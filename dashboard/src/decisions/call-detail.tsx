@@ -5,7 +5,7 @@ import { segment } from '../live/api.ts'
 import { useHub } from '../live/hooks.ts'
 import { Copy } from '../parts/controls.tsx'
 import { Part } from '../parts/days.tsx'
-import { age, clockWithSeconds, shortRun } from '../parts/format.ts'
+import { age, argumentsText, clockWithSeconds, shortRun } from '../parts/format.ts'
 import { Icon } from '../parts/icons.tsx'
 import { decisionWord } from '../parts/words.ts'
 import { placeLink } from '../shell/place.ts'
@@ -29,10 +29,8 @@ export function CallDetail({ id }: { readonly id: string }): ReactNode {
   )
 }
 
-/** The arguments as they were recorded; what a secret was is not in the record. */
-const argumentsText = (args: unknown): string => (typeof args === 'string' ? args : JSON.stringify(args, null, 2))
-
-function Asked({ reply: { call, number, args, summary } }: { readonly reply: CallReply }): ReactNode {
+/** The arguments are as they were recorded; what a secret was is not in the record. */
+function Asked({ reply: { call, number, summary } }: { readonly reply: CallReply }): ReactNode {
   return (
     <div>
       <p className="row">
@@ -47,7 +45,7 @@ function Asked({ reply: { call, number, args, summary } }: { readonly reply: Cal
       </p>
       <pre className="code">
         {call.server !== null && `${call.server}.`}
-        {call.tool} {argumentsText(args)}
+        {call.tool} {argumentsText(call.args)}
       </pre>
       <p className="meta">
         {call.agent_id ?? 'nobody known'} in run{' '}
@@ -90,7 +88,7 @@ function Decided({ reply: { call, hint, policy, severity } }: { readonly reply: 
           <p className="meta">hint sent to the agent</p>
           <pre className="code hint">
             {hint.text}
-            {hint.suggested_args !== null && `\nsuggested: ${argumentsText(hint.suggested_args)}`}
+            {hint.suggested_args !== null && `\nsuggested: ${argumentsText(JSON.stringify(hint.suggested_args))}`}
             {hint.retry_advice !== null && `\n${hint.retry_advice}`}
           </pre>
         </>

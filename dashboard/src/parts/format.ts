@@ -49,21 +49,40 @@ export const plural = (n: number, one: string, many = `${one}s`): string => `${w
 /** The first ten characters of a run's id are its time, which is enough to tell runs apart by the eye. */
 export const shortRun = (id: string): string => (id.length > 12 ? `${id.slice(0, 10)}…` : id)
 
+/** Hides, turns round or joins what stands beside it. Lines and tabs do not. */
+const UNSEEN = /(?![\n\r\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu
+
+/** As commands print them: by their numbers. */
+const shown = (text: string): string =>
+  text.replace(UNSEEN, (sign) => {
+    const number = (sign.codePointAt(0) ?? 0).toString(16)
+    return number.length > 4 ? `\\u{${number}}` : `\\u${number.padStart(4, '0')}`
+  })
+
+/** Nothing of a preview that is cut: it is no JSON any more. */
+function argumentsIn(preview: string): unknown {
+  try {
+    return JSON.parse(preview)
+  } catch {
+    return undefined
+  }
+}
+
+/** Arguments of a call, whole. */
+export function argumentsText(preview: string): string {
+  const args = argumentsIn(preview)
+  return shown(args === undefined ? preview : JSON.stringify(args, null, 2))
+}
+
 /** Arguments of a call for a line of a table: one value stands for itself, several with their names. */
 export function argumentsLine(preview: string): string {
-  let args: unknown
-  try {
-    args = JSON.parse(preview)
-  } catch {
-    // A preview that is cut is no JSON any more, and shown as it is.
-    return preview
-  }
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) return preview
+  const args = argumentsIn(preview)
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return shown(preview)
   const parts = Object.entries(args).map(([name, value]) => [name, valueText(value)] as const)
   const [first, ...rest] = parts
   if (first === undefined) return '–'
   const isNamed = rest.length > 0 && first[1].length < 3
-  return [isNamed ? first.join(': ') : first[1], ...rest.map((part) => part.join(': '))].join(', ')
+  return shown([isNamed ? first.join(': ') : first[1], ...rest.map((part) => part.join(': '))].join(', '))
 }
 
 const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
