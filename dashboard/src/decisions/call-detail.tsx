@@ -16,7 +16,7 @@ export function CallDetail({ id }: { readonly id: string }): ReactNode {
   const loaded = useHub<CallReply>(`calls/${segment(run)}/${segment(call)}`)
   return (
     <section className="pane inspector call-detail" aria-label="The call">
-      <Part what="this call" loaded={loaded}>
+      <Part what="call" loaded={loaded}>
         {(reply) => (
           <>
             <Asked reply={reply} />

@@ -61,6 +61,9 @@ export function Banner({
   )
 }
 
+const sentence = (words: string): string =>
+  `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? '' : '.'}`
+
 /** What broke in one part: code, what still works, the command that mends it. */
 export function Broken({ what, error }: { readonly what: string; readonly error: HubError }): ReactNode {
   return (
@@ -70,7 +73,7 @@ export function Broken({ what, error }: { readonly what: string; readonly error:
       title={`${what}: ${error.code}.`}
       action={error.hint !== null && <Copy text={error.hint} className="button small" />}
     >
-      {error.message} {error.stillWorks}
+      {sentence(error.message)} {error.stillWorks}
     </Banner>
   )
 }

@@ -104,7 +104,7 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
   const since = agent.evidence.since
   const who = [
     agent.host === 'unknown' ? null : agent.host,
-    agent.task === null ? null : `${agent.task.title} · ${agent.task.task_id}`,
+    agent.task === null ? null : [...new Set([agent.task.title, agent.task.task_id])].join(' · '),
   ].filter((fact) => fact !== null)
   const facts = [
     agent.run_id === null

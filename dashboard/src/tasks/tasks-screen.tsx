@@ -171,7 +171,7 @@ function TaskTable({
       <tbody>
         {tasks.map((task) => (
           <tr key={task.task_id} aria-selected={task.task_id === selected}>
-            <td className="mono">
+            <td className="mono cut task-id" title={task.task_id}>
               <a href={placeLink('tasks', task.task_id)} data-task={task.task_id}>
                 {task.task_id}
               </a>
@@ -296,7 +296,7 @@ function Routing({ task, onActed }: { readonly task: TaskRow; readonly onActed: 
           </Button>
         )}
       </header>
-      <Part what="the reasons" loaded={loaded}>
+      <Part what="reasons" loaded={loaded}>
         {({ workers }) =>
           workers.length === 0 ? (
             <Empty title={isDispatched ? 'No worker was asked yet' : 'There was nothing to choose'} />

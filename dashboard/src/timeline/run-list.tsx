@@ -1,4 +1,4 @@
-// Runs, newest first: yesterday's as well as today's. Each leads to its timeline.
+// Runs, those that changed last first: yesterday's as well as today's. Each leads to its timeline.
 import type { ReactNode } from 'react'
 import type { RunsReply, RunRow } from '../../../src/hub/contract.ts'
 import { useEvery, useHub, useHubNow, useWatch } from '../live/hooks.ts'
@@ -72,7 +72,7 @@ export function RunList(): ReactNode {
         <span className="second">
           {loaded.data === undefined
             ? ''
-            : `${plural(loaded.data.runs.length, 'run')}, newest first; each has its timeline, its decisions and its recording`}
+            : `${plural(loaded.data.runs.length, 'run')}, those that changed last first; each has its timeline, its decisions and its recording`}
         </span>
       </div>
       <section className="pane" aria-label="Runs">

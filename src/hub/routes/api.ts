@@ -46,7 +46,7 @@ export function api(options: ApiOptions): Hono {
   const app = new Hono()
   app.onError((error, c) => {
     if (!(error instanceof HeimdallError)) options.onBug(error)
-    const { status, body } = refusedBy(error, 'the other parts of the page')
+    const { status, body } = refusedBy(error, 'The other parts of the page work.')
     return c.json(body, status as 400)
   })
   app.notFound((c) => {
