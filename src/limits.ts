@@ -818,6 +818,8 @@ export const HUB_FEED_ROWS_MAX = 200
 export const HUB_TERMINAL_QUEUE_BYTES = 1 << 20
 /** Two frames a second are enough to see that something moves. */
 export const HUB_SCREENS_MS = 500
+/** Lines of a thumbnail: more than any card shows. */
+export const HUB_SCREEN_LINES_MAX = 60
 /** Screens that are drawn at the same time. */
 export const HUB_SCREENS_AT_ONCE = 4
 /** Lines of a conversation in one answer. */

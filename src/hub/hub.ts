@@ -1,34 +1,26 @@
 // The hub: one process that shows projects and passes on what a person does. It is never in the path of a call and never the only copy of anything: stopping it stops nothing else.
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
-import { WebSocketServer } from 'ws'
-import type { Endpoint } from '../client/endpoint.ts'
 import type { Clock } from '../clock.ts'
-import { HeimdallError } from '../errors.ts'
-import { HUB_BODY_BYTES_MAX } from '../limits.ts'
 import { type Env, runsDirOf, stateDir } from '../paths.ts'
-import type { FleetAgent } from '../spine/fleet/fleet.ts'
 import { passIn, tokenIn } from './door/cookies.ts'
 import type { Area } from './door/gate.ts'
 import { type OpenDoor, openDoor, pathOf } from './door/http-door.ts'
 import { type HubFile, type HubPlace, visitorsPath } from './door/hub-file.ts'
 import { servePage } from './door/page-files.ts'
+import { ProgramSecret } from './door/program-secret.ts'
 import { Visitors } from './door/visitors.ts'
 import { CallBook } from './facts/call-book.ts'
-import { shownSession } from './facts/cards.ts'
-import { serveFeed } from './live/feed.ts'
-import type { ProjectOptions, ProjectRoom } from './project-room.ts'
+import { Feeds } from './live/feeds.ts'
+import type { ProjectOptions } from './project-room.ts'
 import { Projects } from './projects.ts'
 import { api } from './routes/api.ts'
 import { Hooks } from './routes/hook.ts'
 import { loginRoutes } from './routes/login.ts'
 import { programRoutes } from './routes/program.ts'
 import { Screens } from './terminals/screens.ts'
-import { serveTerminal } from './terminals/terminal-socket.ts'
-import { Watchers } from './terminals/watchers.ts'
-import { hasSession, wayToSession } from './terminals/way-to-session.ts'
+import { TerminalDoor } from './terminals/terminal-door.ts'
 
 export interface HubOptions {
   readonly place: HubPlace
@@ -66,27 +58,28 @@ class Hub implements RunningHub {
   readonly #projects: Projects
   readonly #visitors: Visitors
   readonly #screens: Screens
-  readonly #watchers = new Watchers()
   readonly #book: CallBook
   readonly #hooks: Hooks
-  readonly #secret = randomBytes(32).toString('base64url')
-  readonly #secretHash = hashOf(`Bearer ${this.#secret}`)
+  readonly #secret = new ProgramSecret()
   readonly #startedAt: string
-  readonly #sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: HUB_BODY_BYTES_MAX })
-  /** Of pages that look: they never end by themselves. */
-  readonly #feeds = new Set<ServerResponse>()
+  readonly #feeds: Feeds
+  readonly #terminals: TerminalDoor
   #door: OpenDoor | undefined
 
   constructor(options: HubOptions) {
-    const { clock, env, note, person } = options
+    const { clock, env, note, person, version, isReadOnly } = options
+    const onBug = this.#onBug
     this.#options = options
     this.#startedAt = new Date(clock.wallMs()).toISOString()
     this.#screens = new Screens(clock)
-    this.#projects = new Projects(person, options.version, this.#screens)
+    this.#projects = new Projects(person, version, this.#screens)
     for (const fleet of options.projects) this.#projects.add({ fleet, note })
     this.#visitors = new Visitors({ path: visitorsPath(stateDir(env)), clock, randomBytes })
     this.#book = new CallBook({ runsDir: runsDirOf(env), clock, note })
-    this.#hooks = new Hooks({ port: () => this.port, env, clock, note, onBug: this.#onBug })
+    this.#hooks = new Hooks({ port: () => this.port, env, clock, note, onBug })
+    const [projects, screens, book] = [this.#projects, this.#screens, this.#book]
+    this.#feeds = new Feeds({ projects, screens, book, clock, version, onBug })
+    this.#terminals = new TerminalDoor({ projects, isReadOnly, clock, onBug })
   }
 
   get port(): number {
@@ -131,19 +124,18 @@ class Hub implements RunningHub {
         isReadOnly,
         hasToken: () =>
           this.#visitors.knows({ token: tokenIn(request.headers.cookie, port) ?? '', pass: passIn(request) ?? '' }),
-        // In the same time whatever differs.
-        hasProgramSecret: () => timingSafeEqual(hashOf(request.headers.authorization ?? ''), this.#secretHash),
+        hasProgramSecret: () => this.#secret.isIn(request.headers.authorization),
       }),
       answer: (area, request, response) => this.#answer(answers, area, request, response),
-      upgrade: (request, socket, head) => this.#upgrade(request, socket, head),
+      upgrade: (request, socket, head) => void this.#terminals.upgrade(request, socket, head).catch(this.#onBug),
     }))
     this.#writeFile()
   }
 
   async close(): Promise<void> {
     this.#options.place.leave()
-    for (const feed of this.#feeds) feed.end()
-    for (const socket of this.#sockets.clients) socket.close(1001)
+    this.#feeds.end()
+    this.#terminals.close()
     this.#screens.close()
     await this.#projects.close()
     await this.#door?.close()
@@ -163,7 +155,7 @@ class Hub implements RunningHub {
       started_at: this.#startedAt,
       read_only: isReadOnly,
       projects: this.#projects.all().map(({ room }) => room.root),
-      secret: this.#secret,
+      secret: this.#secret.text,
     }
     place.write(file)
   }
@@ -186,77 +178,7 @@ class Hub implements RunningHub {
     if (area === 'page') servePage(this.#options.pageDir, request, response)
     else if (pathOf(request).startsWith('/hook/')) void this.#hooks.serve(request, response)
     else if (area === 'program') void answers.program(request, response)
-    else if (area === 'api' && pathOf(request) === '/api/events') this.#feed(request, response)
+    else if (area === 'api' && pathOf(request) === '/api/events') this.#feeds.serve(request, response)
     else void answers.api(request, response)
   }
-
-  #feed(request: IncomingMessage, response: ServerResponse): void {
-    const { searchParams } = new URL(request.url ?? '', this.url)
-    const id = searchParams.get('project') ?? undefined
-    const last = request.headers['last-event-id']
-    let found: ReturnType<Projects['find']>
-    try {
-      found = this.#projects.find(id)
-    } catch (error) {
-      if (!(error instanceof HeimdallError)) throw error
-      response.writeHead(404).end()
-      return
-    }
-    this.#feeds.add(response)
-    response.once('close', () => this.#feeds.delete(response))
-    const screenLines = Math.min(Math.max(Number(searchParams.get('screens')) || 0, 0), 60)
-    const after = (typeof last === 'string' ? last : undefined) ?? searchParams.get('after') ?? undefined
-    const { live, runs } = found
-    void serveFeed(
-      request,
-      response,
-      { after, screenLines },
-      {
-        live,
-        runs,
-        book: this.#book,
-        screens: this.#screens,
-        clock: this.#options.clock,
-        version: this.#options.version,
-        onBug: this.#onBug,
-      },
-    )
-  }
-
-  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const { searchParams } = new URL(request.url ?? '', this.url)
-    const sessionId = /^\/api\/terminals\/([^/]+)$/.exec(decodeURIComponent(pathOf(request)))?.[1]
-    const agent = this.#agentOf(sessionId, searchParams.get('project') ?? undefined).catch((error: unknown) => {
-      // Whoever waits for an answer gets one.
-      if (!(error instanceof HeimdallError)) this.#onBug(error)
-      return undefined
-    })
-    void agent.then((found) => {
-      if (sessionId === undefined || found === undefined) {
-        socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n')
-        return
-      }
-      const { clock, isReadOnly } = this.#options
-      const reach = (): Promise<Endpoint> => wayToSession(found.agent, { room: found.room, clock })
-      this.#sockets.handleUpgrade(request, socket, head, (browser) => {
-        serveTerminal(browser, { reach, sessionId, mayType: !isReadOnly, clock, watchers: this.#watchers }).catch(
-          this.#onBug,
-        )
-      })
-    })
-  }
-
-  /** Only sessions of agents that the project has. */
-  async #agentOf(
-    sessionId: string | undefined,
-    project: string | undefined,
-  ): Promise<{ readonly agent: FleetAgent; readonly room: ProjectRoom } | undefined> {
-    if (sessionId === undefined || (project !== undefined && !this.#projects.has(project))) return undefined
-    const { live, room } = this.#projects.find(project)
-    const { fleet } = await live.now()
-    const agent = fleet.agents.find((one) => shownSession(one) === sessionId && hasSession(one))
-    return agent === undefined ? undefined : { agent, room }
-  }
 }
-
-const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -7,7 +7,8 @@ import { EVENT_CLOSE_MS } from '../limits.ts'
 import { openPolicy, type Policy } from '../policy/decide/plan.ts'
 import type { Locations } from '../policy/types.ts'
 import { type RunPart, takePart } from '../runs/taking-part.ts'
-import { type Adapter, callPath } from './call/call-path.ts'
+import type { Adapter } from './call/adapter.ts'
+import { callPath } from './call/call-path.ts'
 import { PathLocations } from './call/path-locations.ts'
 import { followPolicy, sayLoaded } from './follow-policy.ts'
 import { refOf } from './policy-ref.ts'
@@ -50,7 +51,7 @@ export async function serve(options: ShimOptions, started: Started): Promise<num
   const run: RunPart = await joinRun(options, { ...started, identity }, policy, () => signOfLife())
   stderr.wrapIn(new EventText(run.text.identity, () => clock.wallMs()))
   const redact = createRedact(secrets?.own)
-  const path = callPath(options, identity, { redact, secrets }, policy, run, claims, note, adapter)
+  const path = callPath({ options, identity, guarded: { redact, secrets }, policy, run, claims, note, adapter })
   const signOfLife = (): void =>
     run.say((text) =>
       text.shimHealth({

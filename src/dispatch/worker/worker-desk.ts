@@ -13,6 +13,7 @@ import { type Checks, checksOf, type Refusal, refusalOf } from './admission.ts'
 import { about, blockedResult, newAssignment, notBegun } from './assignment.ts'
 import { byOwnClock } from './clock-skew.ts'
 import { type Answered, Questions } from './questions.ts'
+import type { StoppedFor } from './run-result.ts'
 import { sameAttempt, superseded } from './seen-before.ts'
 import { untilWritten } from './until-written.ts'
 
@@ -28,7 +29,7 @@ export interface Execution {
   /** Types it where the question was asked; false where nobody is there to read it. */
   answer?(assignment: Assignment, text: string): Promise<boolean>
   /** Ends all of its processes; `ended` says when that is done. */
-  stop(assignment: Assignment, why: 'canceled' | 'deadline'): Promise<void>
+  stop(assignment: Assignment, why: StoppedFor): Promise<void>
   /** Ends what an earlier process had begun without being able to say so; false where there is nothing. */
   endLeft?(assignment: Assignment): Promise<boolean>
   /** After its end: takes away what nobody needs any more. */

@@ -1,61 +1,29 @@
 // The path of a call, put together: the gate with what it asks, the books of what is open, and an adapter that carries messages.
-import type { Clock } from '../../clock.ts'
 import { createRedact, type Redact } from '../../events/redact.ts'
-import type { RunStatus } from '../../events/types.ts'
 import { createIdSource } from '../../id-source.ts'
 import { openPolicy, type Policy } from '../../policy/decide/plan.ts'
 import type { Decision } from '../../policy/types.ts'
-import type { EventWriter } from '../../runs/event-writer.ts'
-import type { RunPart } from '../../runs/taking-part.ts'
-import { Asking } from './asking.ts'
-import type { Answering } from './refusals.ts'
-import { ClientInfo } from './client-info.ts'
-import type { ClaimCheck } from './claim-check.ts'
-import type { CutOff } from './client-judge.ts'
-import { CallGate } from './call-gate.ts'
 import type { readIdentity } from '../../runs/run-identity.ts'
-import { OpenCalls } from './open-calls.ts'
-import { PathLocations } from './path-locations.ts'
+import type { RunPart } from '../../runs/taking-part.ts'
+import { openPins } from '../pins/open-pins.ts'
+import type { ToolPins } from '../pins/tool-pins.ts'
 import type { PolicyState } from '../policy-state.ts'
 import { stateOfRun } from '../run-state.ts'
 import { Exposure } from '../secrets/exposure.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import { SessionNotice } from './session-notice.ts'
 import type { ShimOptions } from '../shim.ts'
-import { openPins } from '../pins/open-pins.ts'
-import type { ToolPins } from '../pins/tool-pins.ts'
+import type { Adapter, Traffic } from './adapter.ts'
+import { Asking } from './asking.ts'
+import { CallGate } from './call-gate.ts'
+import type { ClaimCheck } from './claim-check.ts'
+import { ClientInfo } from './client-info.ts'
+import type { CutOff } from './client-judge.ts'
+import { OpenCalls } from './open-calls.ts'
+import { PathLocations } from './path-locations.ts'
+import type { Answering } from './refusals.ts'
+import { SessionNotice } from './session-notice.ts'
 import { ToolAnnotations } from './tool-annotations.ts'
 import { ToolLists } from './tool-lists.ts'
-
-/** What every adapter gets (seed 004 §7): all that judges, answers for and records calls, and nothing that knows how they travel. */
-export interface CallCore {
-  readonly clock: Clock
-  readonly gate: CallGate
-  readonly answering: Answering
-  readonly open: OpenCalls
-  readonly lists: ToolLists
-  readonly asking: Asking
-  readonly events: EventWriter
-  readonly run: CutOff
-  /** From now on nothing is sent on, and nobody is asked any more. */
-  readonly cutOff: () => void
-  /** Looks for the server's secrets in one stream of what it says; null where it has none. */
-  readonly exposure: () => Exposure | null
-}
-
-export interface TrafficEnd {
-  readonly exitCode: number
-  readonly status: RunStatus
-}
-
-/** An adapter at work. */
-export interface Traffic {
-  readonly ended: Promise<TrafficEnd>
-  /** Policy has ended the run: the server goes, the client is told with every request it still makes. */
-  terminate(decision: Decision): void
-}
-
-export type Adapter = (core: CallCore) => Traffic
 
 export interface CallPath {
   readonly traffic: Traffic
@@ -75,16 +43,20 @@ interface Guarded {
   readonly secrets: Secrets | null
 }
 
-export function callPath(
-  options: ShimOptions,
-  identity: ReturnType<typeof readIdentity>,
-  { redact, secrets }: Guarded,
-  policy: Policy,
-  run: RunPart,
-  claims: ClaimCheck | undefined,
-  note: (line: string) => void,
-  adapter: Adapter,
-): CallPath {
+/** What a path is made of. */
+interface PathParts {
+  readonly options: ShimOptions
+  readonly identity: ReturnType<typeof readIdentity>
+  readonly guarded: Guarded
+  readonly policy: Policy
+  readonly run: RunPart
+  readonly claims: ClaimCheck | undefined
+  readonly note: (line: string) => void
+  readonly adapter: Adapter
+}
+
+export function callPath({ options, identity, guarded, policy, run, claims, note, adapter }: PathParts): CallPath {
+  const { redact, secrets } = guarded
   const { clock, serverName } = options
   const named = { ...identity }
   const passing = secrets?.passing ?? null

@@ -2,7 +2,7 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { PREVIEW_NONE } from '../../events/preview.ts'
 import type { JudgedCall } from '../call/call-gate.ts'
-import type { CallCore } from '../call/call-path.ts'
+import type { CallCore } from '../call/adapter.ts'
 import type { ClientInfo } from '../call/client-info.ts'
 import { ClientJudge } from '../call/client-judge.ts'
 import type { OpenCall } from '../call/open-calls.ts'

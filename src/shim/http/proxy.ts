@@ -12,7 +12,7 @@ import {
   HTTP_LAST_ANSWERS_MS,
   HTTP_RESUME_MS,
 } from '../../limits.ts'
-import type { Adapter, CallCore, Traffic, TrafficEnd } from '../call/call-path.ts'
+import type { Adapter, CallCore, Traffic, TrafficEnd } from '../call/adapter.ts'
 import { endUnanswered, INTERNAL_ERROR } from '../call/unanswered.ts'
 import { Garbage } from '../messages/garbage.ts'
 import type { Secrets } from '../secrets/secrets.ts'

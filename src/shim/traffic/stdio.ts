@@ -1,7 +1,7 @@
 // The stdio adapter: one client, one server, lines of JSON between them.
 import { tmpdir } from 'node:os'
 import { Answers } from '../call/answers.ts'
-import type { Adapter } from '../call/call-path.ts'
+import type { Adapter } from '../call/adapter.ts'
 import { ClientJudge } from '../call/client-judge.ts'
 import { AgentOut } from '../messages/agent-out.ts'
 import { readInto } from '../pipes/pipe.ts'

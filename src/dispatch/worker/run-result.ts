@@ -1,0 +1,71 @@
+// The result of a task that ran here: what its process left, with what git says of it, and what became of one that left nothing.
+import { changeAsOther } from '../../coordination/change.ts'
+import type { Coordination } from '../../coordination/coordination.ts'
+import type { Assignment } from '../../coordination/dispatched.ts'
+import { GIT_AT_END_MS } from '../../limits.ts'
+import { type Env, findProject } from '../../paths.ts'
+import { changesSince } from '../../spine/worktree-state.ts'
+import { resultOf, type TaskResult } from '../messages.ts'
+import type { BegunTask } from './begun-tasks.ts'
+
+/** Why it was ended from here, where it was. */
+export type StoppedFor = 'canceled' | 'deadline'
+
+export function withoutOutcome({ taskId, attempt }: Assignment, stopped: StoppedFor | undefined): TaskResult {
+  const summary =
+    stopped === undefined
+      ? 'its process ended without a result'
+      : stopped === 'canceled'
+        ? 'cancelled'
+        : 'ended at its deadline'
+  return resultOf({
+    task_id: taskId,
+    attempt,
+    status: 'error',
+    error: { summary, code: stopped ?? 'no_result', phase: 'run' },
+  })
+}
+
+export const asCanceled = (result: TaskResult): TaskResult => ({
+  ...result,
+  status: 'error',
+  error: {
+    summary: 'cancelled',
+    code: 'canceled',
+    phase: 'run',
+    side_effects: result.error?.side_effects ?? 'possible',
+  },
+})
+
+/** Which files changed is git's word and not the agent's; a failure that changed nothing may be tried again. */
+export async function withChanges(result: TaskResult, begun: BegunTask, env: Env): Promise<TaskResult> {
+  if (begun.before === null) return result
+  const changes = await changesSince(findProject(begun.root, env), env, begun.before, GIT_AT_END_MS)
+  if (changes === undefined) return result
+  const isUntouched = changes.total === 0 && changes.commits === 0
+  return {
+    ...result,
+    artifacts: {
+      ...result.artifacts,
+      files_changed: [...changes.files],
+      // Where nothing was done, the worktree goes with its branch.
+      ...(begun.branch === null || isUntouched ? {} : { branch: begun.branch, worktree: begun.root }),
+    },
+    error: result.error === null ? null : { ...result.error, side_effects: isUntouched ? 'none' : 'known' },
+  }
+}
+
+/** Where the orchestrator keeps its books elsewhere, the task here is the worker's own, and ends with its result. */
+export async function endOwnTask(room: Coordination, { taskId }: Assignment, result: TaskResult): Promise<void> {
+  await changeAsOther(room, { kind: 'system' }, ({ rows, now }) => {
+    const task = rows.task(taskId)
+    if (task?.state !== 'in_progress' || task.dispatch !== null) return
+    const state = result.status === 'done' ? 'done' : 'failed'
+    rows.putTask({
+      ...task,
+      state,
+      endedMs: now.wallMs,
+      summary: result.error?.summary ?? result.blocked_reason ?? result.status,
+    })
+  })
+}
