@@ -1,10 +1,10 @@
 // What an import has put into which file, kept for the way back: one record for each file, whichever hosts read it.
 import { createHash } from 'node:crypto'
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { HeimdallError, isErrno } from '../errors.ts'
+import { HeimdallError } from '../errors.ts'
 import { type Env, stateDir } from '../paths.ts'
 import { ensureFolder, readFileIfThere, removeIfThere, replaceFile } from '../storage/atomic-file.ts'
+import { namesIn } from '../storage/folder-names.ts'
 import type { ConfigFormat } from './config-files.ts'
 import { isRecord } from './config-text.ts'
 import type { HostName } from './host-table.ts'
@@ -40,14 +40,7 @@ export function readRecord(env: Env, realPath: string): ImportRecord | undefined
 
 /** Every record of the user; of files that are gone as well. */
 export function allRecords(env: Env): ImportRecord[] {
-  let names: string[]
-  try {
-    names = readdirSync(recordsDir(env))
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
-    throw error
-  }
-  return names
+  return namesIn(recordsDir(env))
     .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
     .flatMap((name) => parseRecord(join(recordsDir(env), name)) ?? [])
 }

@@ -1,11 +1,12 @@
 // What is known of one server's tools in one project: a file of its user's, which no repository can bring along.
 import { createHash } from 'node:crypto'
-import { lstatSync, readdirSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { HeimdallError, isErrno } from '../errors.ts'
+import { HeimdallError } from '../errors.ts'
 import { type Env, findProject } from '../paths.ts'
 import { ensureFolder, readFileIfThere, removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { withFileLockNow } from '../storage/file-lock.ts'
+import { namesIn } from '../storage/folder-names.ts'
 import { pinsDir } from './pins-folder.ts'
 
 /** A definition of a tool that was seen. */
@@ -91,14 +92,7 @@ export function pinsStamp({ path }: PinsPlace): string {
 
 /** Of all projects, by name of the server. */
 export function allPins(env: Env): readonly ServerPins[] {
-  let names: string[]
-  try {
-    names = readdirSync(pinsDir(env))
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
-    throw error
-  }
-  return names
+  return namesIn(pinsDir(env))
     .filter((name) => name.endsWith('.json'))
     .flatMap((name) => pinsAt(join(pinsDir(env), name)) ?? [])
     .sort((a, b) => a.server_name.localeCompare(b.server_name) || a.project.localeCompare(b.project))

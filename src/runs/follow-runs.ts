@@ -1,8 +1,6 @@
 // All records as they grow: what their last events are, and then each line of each run soon after it was written, also of runs that begin later.
-import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Clock, pause } from '../clock.ts'
-import { isErrno } from '../errors.ts'
 import { RECORD_BUSY_MS, RECORD_POLL_MS, RUNS_SWEEP_MS, TAIL_BYTES } from '../limits.ts'
 import { folderOf } from './open-run.ts'
 import { recordOnDisk } from './record-on-disk.ts'
@@ -10,6 +8,7 @@ import { type RecordLine, RecordReader } from './record-reader.ts'
 import { isRun, runFolders } from './run-folder.ts'
 import { recordPath } from './run-log.ts'
 import { WatchedFolders } from './watch-folders.ts'
+import { namesInIfFolder } from '../storage/folder-names.ts'
 
 export interface FollowingRuns {
   readonly runsDir: string
@@ -113,8 +112,8 @@ class FollowedRuns {
     const { runsDir, clock } = this.#options
     this.#changes.add(runsDir)
     this.#changes.add(join(runsDir, '.open'))
-    const names = new Set(namesIn(join(runsDir, '.open')))
-    for (const name of namesIn(runsDir)) if (!this.#seen.has(name) && !name.startsWith('.')) names.add(name)
+    const names = new Set(namesInIfFolder(join(runsDir, '.open')))
+    for (const name of namesInIfFolder(runsDir)) if (!this.#seen.has(name) && !name.startsWith('.')) names.add(name)
     if (clock.monoMs() - this.#sweptMs >= RUNS_SWEEP_MS) {
       this.#sweptMs = clock.monoMs()
       for (const [name, offset] of this.#seen)
@@ -142,7 +141,7 @@ class FollowedRuns {
   }
 
   #isOpen(name: string): boolean {
-    return namesIn(join(this.#options.runsDir, '.open')).includes(name)
+    return namesInIfFolder(join(this.#options.runsDir, '.open')).includes(name)
   }
 }
 
@@ -163,13 +162,4 @@ function readFrom(runDir: string, from: number): { readonly lines: RecordLine[];
 function timeOf({ event }: RecordLine): number {
   const ms = Date.parse(String(event.ts))
   return Number.isNaN(ms) ? 0 : ms
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return []
-    throw error
-  }
 }

@@ -1,8 +1,8 @@
 // Where questions to a person lie: one small database in the folder of each run that has asked, closed when the run ends.
-import { existsSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isErrno } from '../errors.ts'
 import { SOLO_KEPT_MS } from '../limits.ts'
+import { namesIn } from '../storage/folder-names.ts'
 import { openDatabase } from '../storage/sqlite.ts'
 import { APPROVAL_MIGRATIONS, Approvals, type Request } from './approvals.ts'
 import { questionsPath } from './questions-path.ts'
@@ -95,13 +95,4 @@ function soloFolders(runsDir: string): string[] {
 
 function isInUse(folder: string): boolean {
   return lookAtMembers(folder).alive.length > 0
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
-    throw error
-  }
 }

@@ -2,9 +2,10 @@
 import fs from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Clock } from '../clock.ts'
-import { HeimdallError, isErrno, isSystemError } from '../errors.ts'
+import { HeimdallError, isSystemError } from '../errors.ts'
 import { PRUNE_EVERY_MS } from '../limits.ts'
 import { ensureFolder, readFileIfThere, removeIfThere } from '../storage/atomic-file.ts'
+import { namesIn } from '../storage/folder-names.ts'
 import { folderOf } from './open-run.ts'
 import { closeAbandonedRuns, isLive, LEAVING, moveAway, openMark } from './run-close.ts'
 import { booksOf } from './run-facts.ts'
@@ -105,14 +106,5 @@ function forgetHosts(runsDir: string, folder: string): void {
   for (const name of namesIn(hosts)) {
     const runId = readFileIfThere(join(hosts, name))?.toString().trim() ?? ''
     if (runId !== '' && folderOf(runId) === folder) removeIfThere(join(hosts, name))
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return fs.readdirSync(folder)
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
-    throw error
   }
 }

@@ -1,5 +1,5 @@
 // The end of a run: open calls of the dead are ended, then the one run_end is written, by whoever is last or comes to look.
-import { lstatSync, readdirSync, renameSync, unlinkSync } from 'node:fs'
+import { lstatSync, renameSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { HeimdallError, isErrno, isSystemError } from '../errors.ts'
@@ -22,6 +22,7 @@ import {
 import { RunLog } from './run-log.ts'
 import { forgetMembers, lookAtMembers } from './run-members.ts'
 import type { RunIdentity } from '../events/types.ts'
+import { namesIn } from '../storage/folder-names.ts'
 
 export { runsDirOf } from '../paths.ts'
 
@@ -152,14 +153,7 @@ export function closeAbandoned(runsDir: string, folder: string, clock: Clock): b
   }
 }
 
-function openRuns(runsDir: string): string[] {
-  try {
-    return readdirSync(join(runsDir, '.open'))
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
-    throw error
-  }
-}
+const openRuns = (runsDir: string): string[] => namesIn(join(runsDir, '.open'))
 
 function removeMark(path: string): void {
   try {

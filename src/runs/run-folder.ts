@@ -9,6 +9,7 @@ import { questionsPath } from './questions-path.ts'
 import { parseEvent } from './run-books.ts'
 import { openMark } from './run-close.ts'
 import { booksPath, readBooks, recordPath } from './run-log.ts'
+import { namesInIfFolder } from '../storage/folder-names.ts'
 
 export interface RunFolder {
   readonly runDir: string
@@ -27,7 +28,7 @@ export interface Foreign {
 export function runFolders(runsDir: string): { readonly runs: RunFolder[]; readonly foreign: Foreign[] } {
   const runs: RunFolder[] = []
   const foreign: Foreign[] = []
-  for (const name of namesIn(runsDir).filter((one) => !one.startsWith('.'))) {
+  for (const name of namesInIfFolder(runsDir).filter((one) => !one.startsWith('.'))) {
     const found = lookAt(join(runsDir, name))
     if (found === undefined) continue
     if ('why' in found) foreign.push(found)
@@ -140,13 +141,4 @@ function openPlain(path: string): number {
 
 function sizeOf(path: string): number {
   return fs.lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return fs.readdirSync(folder)
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return []
-    throw error
-  }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isErrno } from '../errors.ts'
 import { ensureFolder, removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
+import { namesInIfFolder } from '../storage/folder-names.ts'
 import { tryLock } from '../storage/kernel-lock.ts'
 
 export interface RunMembership {
@@ -36,22 +37,13 @@ export interface RunMembers {
 export function lookAtMembers(runDir: string): RunMembers {
   const alive: string[] = []
   const dead: string[] = []
-  for (const id of namesIn(runDir)) (isHeld(join(membersDir(runDir), id)) ? alive : dead).push(id)
+  for (const id of namesInIfFolder(membersDir(runDir))) (isHeld(join(membersDir(runDir), id)) ? alive : dead).push(id)
   return { alive, dead }
 }
 
 /** After the end of the run nobody needs to know who was there. */
 export function forgetMembers(runDir: string): void {
-  for (const id of namesIn(runDir)) removeIfThere(join(membersDir(runDir), id))
-}
-
-function namesIn(runDir: string): readonly string[] {
-  try {
-    return fs.readdirSync(membersDir(runDir))
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return []
-    throw error
-  }
+  for (const id of namesInIfFolder(membersDir(runDir))) removeIfThere(join(membersDir(runDir), id))
 }
 
 function isHeld(path: string): boolean {

@@ -6,7 +6,7 @@ import { KEPT_AGE_MS } from '../limits.ts'
 import { readFileIfThere, removeIfThere } from '../storage/atomic-file.ts'
 import { type KeptOutput, parseKept } from '../wire/kept-output.ts'
 import { sessionPaths } from '../wire/session-paths.ts'
-import { findListed, namesIn } from './session-files.ts'
+import { findListed, filesIn } from './session-files.ts'
 
 /** Nothing when nothing was kept. */
 export function readKept(dir: string, id: string): KeptOutput | undefined {
@@ -19,7 +19,7 @@ export function readKept(dir: string, id: string): KeptOutput | undefined {
  * removed stays, and `hm clean` says why.
  */
 export function forgetOld(dir: string, nowMs: number): void {
-  for (const name of namesIn(dir)) {
+  for (const name of filesIn(dir)) {
     const id = /^(.+)\.kept$/.exec(name)?.[1]
     const changedMs = id === undefined ? undefined : statSync(join(dir, name), { throwIfNoEntry: false })?.mtimeMs
     if (id === undefined || changedMs === undefined || nowMs - changedMs < KEPT_AGE_MS) continue

@@ -1,9 +1,10 @@
 // Sessions as their files tell of them: which there are, who runs them, how they ended. Never destructive.
-import { readdirSync, statSync } from 'node:fs'
-import { HeimdallError, isErrno } from '../errors.ts'
+import { statSync } from 'node:fs'
+import { HeimdallError } from '../errors.ts'
 import { isId } from '../ids.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
 import { folderError, onDisk } from '../storage/faults.ts'
+import { namesIn } from '../storage/folder-names.ts'
 import { isStillAlive } from '../processes.ts'
 import { type ExitRecord, parseExitRecord } from '../wire/exit-record.ts'
 import { type Holder, parseHolder, supervisorOf } from '../wire/pid-file.ts'
@@ -49,7 +50,7 @@ export function findSession(dir: string, id: string): SessionEntry | undefined {
 
 /** All sessions of a folder by id; an absent folder has none. */
 export function listSessions(dir: string): SessionEntry[] {
-  const ids = new Set(namesIn(dir).flatMap((name) => /^(.+?)\.(?:sock|pid|exit\.json)$/.exec(name)?.[1] ?? []))
+  const ids = new Set(filesIn(dir).flatMap((name) => /^(.+?)\.(?:sock|pid|exit\.json)$/.exec(name)?.[1] ?? []))
   return [...ids]
     .filter((id) => isId(id))
     .sort()
@@ -75,13 +76,4 @@ function readable<T>(read: () => T): T | undefined {
 const UNREADABLE: ReadonlySet<string> = new Set(['STORE_UNREADABLE', 'STORE_CORRUPT'])
 
 /** Names of everything in the folder; an absent one has none. */
-export function namesIn(dir: string): string[] {
-  return onDisk(dir, () => {
-    try {
-      return readdirSync(dir)
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return []
-      throw error
-    }
-  })
-}
+export const filesIn = (dir: string): string[] => onDisk(dir, () => namesIn(dir))

@@ -1,11 +1,10 @@
 // The sheet of a run that `heimdall run` has started: what its keeper, and whoever comes after a killed one, has to know. It is there from before the start until the run is closed.
-import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isErrno } from '../errors.ts'
 import type { Project } from '../paths.ts'
 import type { OwnedRun, RunIdentity, RunStart, UsageTotal } from '../runs/owned-run.ts'
 import { ensureFolder, readFileIfThere, removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
+import { namesIn } from '../storage/folder-names.ts'
 import { replaceUnsynced } from '../storage/unsynced-file.ts'
 import type { Pulse } from './pulse.ts'
 import type { WorktreeState } from './worktree-state.ts'
@@ -74,16 +73,9 @@ export const removeSheet = (path: string): boolean => removeIfThere(path)
 /** Sheets of all runs of this user that are not closed, by path. */
 export function sheetPaths(runsDir: string): string[] {
   const dir = join(runsDir, '.kept')
-  return onDisk(dir, () => {
-    try {
-      return readdirSync(dir)
-        .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
-        .map((name) => join(dir, name))
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return []
-      throw error
-    }
-  })
+  return onDisk(dir, () => namesIn(dir))
+    .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+    .map((name) => join(dir, name))
 }
 
 /** The run as its record knows it. */

@@ -1,10 +1,10 @@
 // heimdall trust: a person lets the settings file of a project count, exactly as it is now; and the list of what was let.
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { CONFIG_FILE, CONFIG_KEYS, type ConfigKey, isUsersFile, parseConfig, readConfigFile } from '../../config.ts'
-import { HeimdallError, isErrno } from '../../errors.ts'
+import { HeimdallError } from '../../errors.ts'
 import { requirePerson } from '../../person.ts'
 import { ensureFolder, readFileIfThere, removeIfThere, replaceFile } from '../../storage/atomic-file.ts'
+import { namesIn } from '../../storage/folder-names.ts'
 import type { Env } from '../../paths.ts'
 import { isTrusted, sha256, trustDir, trustRecordPath } from '../../trust.ts'
 import type { Answer, Context, Run } from '../command.ts'
@@ -75,14 +75,7 @@ function list({ env, style }: Context): Answer {
 }
 
 function recordsIn(folder: string): TrustRecord[] {
-  let names: string[]
-  try {
-    names = readdirSync(folder)
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
-    throw error
-  }
-  return names
+  return namesIn(folder)
     .filter((name) => name.endsWith('.json'))
     .flatMap((name) => {
       const path = join(folder, name)

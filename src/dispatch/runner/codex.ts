@@ -2,6 +2,7 @@
 import type { Usage } from '../messages.ts'
 import { countOf, isRecord, textOf } from './runtime-lines.ts'
 import type { StreamingRuntime, RuntimeTurn, TurnEnd } from './runtime.ts'
+import { UNKNOWN } from './turn-result.ts'
 
 export const codex: StreamingRuntime = {
   argv: ({ command, jsonSchema }, schemaFile) => [
@@ -75,15 +76,7 @@ class CodexTurn implements RuntimeTurn {
           reasoning,
           cost_usd_est: null,
         }
-      : {
-          source: 'unknown',
-          input: null,
-          output: null,
-          cache_read: null,
-          cache_write: null,
-          reasoning: null,
-          cost_usd_est: null,
-        }
+      : UNKNOWN
   }
 
   readonly end = (): TurnEnd | undefined => this.#end

@@ -1,11 +1,11 @@
 // What `heimdall init` has put into which file, kept for the way back: places and lengths, never what else stands in the file.
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { HeimdallError, isErrno } from '../../errors.ts'
+import { HeimdallError } from '../../errors.ts'
 import { SETUP_LOCK_WAIT_MS } from '../../limits.ts'
 import type { Env } from '../../paths.ts'
 import { ensureFolder, readFileIfThere, removeIfThere, replaceFile } from '../../storage/atomic-file.ts'
 import { removeFileLock, withFileLock } from '../../storage/file-lock.ts'
+import { namesIn } from '../../storage/folder-names.ts'
 import { isRecord } from '../config-text.ts'
 import { hookRecordPath, hookRecordsDir } from '../hooks/guarding-files.ts'
 import type { HostName } from '../host-table.ts'
@@ -35,14 +35,7 @@ export function readSetup(env: Env, realPath: string): SetupRecord | undefined {
 }
 
 export function allSetups(env: Env): SetupRecord[] {
-  let names: string[]
-  try {
-    names = readdirSync(hookRecordsDir(env))
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
-    throw error
-  }
-  return names
+  return namesIn(hookRecordsDir(env))
     .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
     .flatMap((name) => parsed(join(hookRecordsDir(env), name)) ?? [])
 }

@@ -4,6 +4,7 @@ import { basename, join, sep } from 'node:path'
 import { isErrno } from '../../errors.ts'
 import { contains, type Env } from '../../paths.ts'
 import { onDisk } from '../../storage/faults.ts'
+import { namesInIfFolder } from '../../storage/folder-names.ts'
 import { claudeTranscript } from './claude-transcript.ts'
 import { codexRollout } from './codex-rollout.ts'
 import { geminiChat } from './gemini-chat.ts'
@@ -94,16 +95,7 @@ const jsonLines = (folder: string): string[] =>
     .map((name) => join(folder, name))
 
 /** Entries of a folder of somebody else's; none where there is no such folder. */
-function names(folder: string): string[] {
-  return onDisk(folder, () => {
-    try {
-      return fs.readdirSync(folder)
-    } catch (error) {
-      if (isErrno(error, 'ENOENT', 'ENOTDIR')) return []
-      throw error
-    }
-  })
-}
+const names = (folder: string): string[] => onDisk(folder, () => namesInIfFolder(folder))
 
 const changedMs = (path: string): number => fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 

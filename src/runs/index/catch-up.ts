@@ -1,11 +1,11 @@
 // Brings the index up to date with the records, and says how far behind it is. One process at a time does so; the others answer from what is there.
 import { join } from 'node:path'
-import { readdirSync } from 'node:fs'
 import type { Clock } from '../../clock.ts'
-import { HeimdallError, isErrno } from '../../errors.ts'
+import { HeimdallError } from '../../errors.ts'
 import { INDEX_LOCK_MS } from '../../limits.ts'
 import { ensureFolder } from '../../storage/atomic-file.ts'
 import { withFileLock } from '../../storage/file-lock.ts'
+import { namesInIfFolder } from '../../storage/folder-names.ts'
 import { RecordReader } from '../record-reader.ts'
 import { isRun } from '../run-folder.ts'
 import { recordPath } from '../run-log.ts'
@@ -175,17 +175,8 @@ function isSame({ inode, next }: IndexRecord, disk: RecordOnDisk): boolean {
 }
 
 function* recordsIn(runsDir: string): Generator<{ readonly name: string; readonly disk: RecordOnDisk }> {
-  for (const name of namesIn(runsDir)) {
+  for (const name of namesInIfFolder(runsDir)) {
     const disk = name.startsWith('.') ? undefined : recordOnDisk(recordPath(join(runsDir, name)))
     if (disk !== undefined) yield { name, disk }
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return []
-    throw error
   }
 }

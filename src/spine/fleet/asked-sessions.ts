@@ -1,7 +1,7 @@
 // Sessions that are asked themselves: those of no run, of whom nobody else could tell, and those whose last line is wanted.
 import { STATUS_ANSWER_MS } from '../../limits.ts'
 import { findProjectIfThere, type Project } from '../../paths.ts'
-import { findListed, namesIn } from '../../sessions/session-files.ts'
+import { findListed, filesIn } from '../../sessions/session-files.ts'
 import type { AskedSession, PlainSession } from './facts.ts'
 
 interface PlainOptions {
@@ -13,7 +13,7 @@ interface PlainOptions {
 }
 
 export const sessionIds = (dir: string): string[] =>
-  namesIn(dir).flatMap((name) => /^(.+)\.sock$/.exec(name)?.[1] ?? [])
+  filesIn(dir).flatMap((name) => /^(.+)\.sock$/.exec(name)?.[1] ?? [])
 
 /**
  * Sessions that were started in a folder of this project, and belong to no run that goes on. A run has its sheet before

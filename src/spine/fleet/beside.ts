@@ -7,7 +7,7 @@ import { pinsDir } from '../../pins/pins-folder.ts'
 import type { Request } from '../../runs/approvals.ts'
 import { questionsPath } from '../../runs/questions-path.ts'
 import type { ExitRecord } from '../../sessions/keeper.ts'
-import { namesIn, readExitRecord } from '../../sessions/session-files.ts'
+import { filesIn, readExitRecord } from '../../sessions/session-files.ts'
 import { sessionElsewhere } from '../session-name.ts'
 import type { ChangedTools } from './facts.ts'
 import type { KnownAgent, KnownAgents } from './known-agents.ts'
@@ -50,7 +50,7 @@ export function endingsOf({ agents }: KnownAgents, dir: string, project: Project
   const over = agents.filter(({ isOver, isRemote, silentMs }) => isOver && !isRemote && silentMs < STATUS_SHOWN_MS)
   if (over.length === 0) return found
   const elsewhere = new Set(
-    namesIn(dir).flatMap((name) => (ENDED_ELSEWHERE.test(name) ? name.replace(ENDED_ELSEWHERE, '') : [])),
+    filesIn(dir).flatMap((name) => (ENDED_ELSEWHERE.test(name) ? name.replace(ENDED_ELSEWHERE, '') : [])),
   )
   for (const agent of over) {
     const id = agent.agent_id

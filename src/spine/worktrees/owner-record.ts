@@ -1,11 +1,11 @@
 // Which worktree is whose: one small file for each agent, written before the worktree is made and removed after it is gone, so that whatever was cut short is known by name.
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { HeimdallError, isErrno } from '../../errors.ts'
+import { HeimdallError } from '../../errors.ts'
 import type { Project } from '../../paths.ts'
 import { ensureFolder, readFileIfThere, removeIfThere, replaceFile } from '../../storage/atomic-file.ts'
 import { onDisk } from '../../storage/faults.ts'
 import { withFileLock } from '../../storage/file-lock.ts'
+import { namesIn } from '../../storage/folder-names.ts'
 import { WORKTREE_LOCK_WAIT_MS } from '../../limits.ts'
 
 export interface AgentWorktree {
@@ -53,15 +53,7 @@ export function readRecord(project: Project, agent: string): AgentWorktree | und
 /** By name of agent. */
 export function readRecords(project: Project): AgentWorktree[] {
   const dir = folderOf(project)
-  const names = onDisk(dir, () => {
-    try {
-      return readdirSync(dir)
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return []
-      throw error
-    }
-  })
-  return names
+  return onDisk(dir, () => namesIn(dir))
     .flatMap((name) => /^([a-z0-9-]+)\.json$/.exec(name)?.[1] ?? [])
     .sort()
     .flatMap((agent) => readRecord(project, agent) ?? [])

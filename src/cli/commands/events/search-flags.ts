@@ -4,19 +4,10 @@ import { HeimdallError } from '../../../errors.ts'
 import { printable } from '../../../ids.ts'
 import type { Search } from '../../../runs/index/search.ts'
 
-interface SearchFlags {
-  readonly run?: string | undefined
-  readonly agent?: string | undefined
-  readonly server?: string | undefined
-  readonly tool?: string | undefined
-  readonly decision?: string | undefined
-  readonly rule?: string | undefined
-  readonly reason?: string | undefined
-  readonly status?: string | undefined
-  readonly since?: string | undefined
-  readonly until?: string | undefined
-  readonly text?: string | undefined
-}
+type SearchFlags = Pick<
+  Search,
+  'run' | 'agent' | 'server' | 'tool' | 'decision' | 'rule' | 'reason' | 'status' | 'text'
+> & { readonly since?: string | undefined; readonly until?: string | undefined }
 
 export function searchOf(flags: SearchFlags, clock: Clock): Omit<Search, 'order'> {
   const { run, agent, server, tool, rule, reason, text } = flags

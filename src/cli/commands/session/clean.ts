@@ -6,7 +6,7 @@ import { readStat } from '../../../processes.ts'
 import { removeIfThere } from '../../../storage/atomic-file.ts'
 import { removeFileLock } from '../../../storage/file-lock.ts'
 import { isListening } from '../../../sessions/listening.ts'
-import { findListed, listSessions, namesIn } from '../../../sessions/session-files.ts'
+import { findListed, listSessions, filesIn } from '../../../sessions/session-files.ts'
 import { sessionPaths } from '../../../wire/session-paths.ts'
 import { type Orphan, orphansOf, settle } from '../../../sessions/settle.ts'
 import type { Context, Run } from '../../command.ts'
@@ -95,7 +95,7 @@ async function lostSessions(context: Context, dir: string, isForced: boolean): P
 
 /** Files of ours whose session is not running. Sockets and pid files are the sessions' own business, recordings the user's. */
 function leftovers(dir: string): string[] {
-  return namesIn(dir)
+  return filesIn(dir)
     .filter((name) => isLeftover(dir, name))
     .sort()
     .map((name) => join(dir, name))
