@@ -40,7 +40,6 @@ const EVENTS = 100_000
  */
 const IDLE_MS = 60_000
 const HOOKS = 200
-const BYTES_GOAL = 300_000
 const HEIMDALL = resolve('bin/heimdall')
 
 interface House {
@@ -231,13 +230,6 @@ await runBench({
           rounds: 3,
           ours: pixels(`${WRITERS} sessions`, many),
           peers: [{ ...pixels('one session', one), goal: { atMost: 2 } }],
-        },
-        {
-          what: 'compressed bytes before the terminal is opened, against 300 KB',
-          unit: 'bytes',
-          rounds: 1,
-          ours: { name: 'the page, its script, style and letters', measure: async () => (await empty()).bytes },
-          peers: [{ name: '300 KB', measure: () => BYTES_GOAL, goal: { atMost: 1 } }],
         },
         {
           what: `longest task while ${AGENTS} agents and ${EVENTS} events scroll against an empty list`,

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ERRORS } from '../src/errors.ts'
-import { cliPage, errorsPage } from './support/generated-docs.ts'
+import { cliPage, decisionsPage, errorsPage } from './support/generated-docs.ts'
 import { findCommand } from '../src/cli/find-command.ts'
 import { parseCommandLine } from '../src/cli/parse.ts'
 import { COMMANDS } from '../src/cli/table.ts'
@@ -15,6 +15,10 @@ test('docs/errors.md is the table of errors', async () => {
 
 test('docs/cli.md is the table of commands', async () => {
   await expect(cliPage()).toMatchFileSnapshot('../docs/cli.md')
+})
+
+test('docs/decisions/README.md lists the decisions by their titles', async () => {
+  await expect(decisionsPage('docs/decisions')).toMatchFileSnapshot('../docs/decisions/README.md')
 })
 
 test('every command has a unique name, an example that begins with one of its launchers, and known errors', () => {
@@ -128,7 +132,7 @@ test('every page is reached from the README', () => {
   for (const page of reached)
     for (const link of readFileSync(page, 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+\.md)/g))
       reached.add(join(dirname(page), link[1] ?? ''))
-  expect(pages.filter((page) => !reached.has(page) && !page.startsWith('docs/decisions/'))).toEqual([])
+  expect(pages.filter((page) => !reached.has(page))).toEqual([])
 })
 
 test('every file that the map of the code names is there, and there is one that can be meant', () => {
@@ -148,7 +152,10 @@ test('continuous integration runs the test line of the README', () => {
   expect(readFileSync('.ci/run', 'utf8')).toMatch(line)
 })
 
-test('every decision has a number of its own', () => {
-  const numbers = readdirSync('docs/decisions').map((name) => /^(\d{4})-[a-z0-9-]+\.md$/.exec(name)?.[1] ?? name)
+test('every decision has a number of its own, and begins with it', () => {
+  const names = readdirSync('docs/decisions').filter((name) => name !== 'README.md')
+  const numbers = names.map((name) => /^(\d{4})-[a-z0-9-]+\.md$/.exec(name)?.[1] ?? name)
   expect(numbers.filter((number, i) => numbers.indexOf(number) !== i)).toEqual([])
+  const begins = (name: string): string => readFileSync(join('docs/decisions', name), 'utf8').slice(0, 7)
+  expect(names.filter((name) => begins(name) !== `# ${name.slice(0, 4)} `)).toEqual([])
 })

@@ -1,4 +1,5 @@
 // Text of the pages in docs/ that are made from tables.
+import { readdirSync, readFileSync } from 'node:fs'
 import type { FlagSpec } from '../../src/cli/command.ts'
 import { ABOUT, COMMANDS } from '../../src/cli/table.ts'
 import { MANNERS } from '../../src/cli/manners.ts'
@@ -113,4 +114,51 @@ export function cliPage(): string {
 
 function flagList(flags: Readonly<Record<string, FlagSpec>>): string[] {
   return Object.entries(flags).map(([name, flag]) => `- \`${flagLabel(name, flag)}\`: ${flag.help}`)
+}
+
+/** What notes are about, by the first number of each part. */
+const DECISION_PARTS: readonly (readonly [from: number, about: string])[] = [
+  [1, 'The house'],
+  [10, 'Storage'],
+  [20, 'Canonical JSON and policy'],
+  [30, 'The path of a call and its record'],
+  [40, 'Inside a session'],
+  [50, 'Sessions from outside, and who keeps a run'],
+  [60, 'Briefs'],
+  [70, 'Scopes, MCP, the guard'],
+  [80, 'Coordination'],
+  [90, 'Hosts, pins, the run index, worktrees, HTTP'],
+  [110, 'Hooks of hosts'],
+  [120, 'Costs'],
+  [130, 'The hub'],
+  [140, 'The dashboard'],
+  [150, 'Dispatch'],
+  [160, 'Several machines'],
+  [170, 'The demo'],
+]
+
+export function decisionsPage(folder: string): string {
+  const notes = readdirSync(folder)
+    .filter((name) => name !== 'README.md')
+    .sort()
+    .map((name) => {
+      const title = /^# \d{4} (.+)$/m.exec(readFileSync(`${folder}/${name}`, 'utf8'))?.[1] ?? ''
+      return { number: Number(name.slice(0, 4)), line: `- [${name.slice(0, 4)}](${name}) ${title}` }
+    })
+  const parts = DECISION_PARTS.flatMap(([from, about], i) => {
+    const until = DECISION_PARTS[i + 1]?.[0] ?? Number.POSITIVE_INFINITY
+    return [
+      '',
+      `## ${about}`,
+      '',
+      ...notes.filter(({ number }) => number >= from && number < until).map(({ line }) => line),
+    ]
+  })
+  return [
+    '# Decisions',
+    '',
+    'One note for each choice that somebody could make otherwise: what was decided, why, and what else was considered. Made from the notes by `npm run docs`; numbers are of parts and not of time, and none is used twice.',
+    ...parts,
+    '',
+  ].join('\n')
 }
