@@ -259,7 +259,16 @@ test('tail without --follow prints the latest events of all runs in order, and e
 
 test('export writes events as they stand in the record, and calls as CSV that no spreadsheet obeys', async () => {
   const home = temporaryFolder()
-  const evil = ['=1+1', '+cmd|calc', '-2', '@SUM(A1)', '\t=1', 'a "quoted", text\nin two lines', "it's fine"]
+  const evil = [
+    '=1+1',
+    '+cmd|calc',
+    '-2',
+    '@SUM(A1)',
+    '\t=1',
+    'a "quoted", text\nin two lines',
+    "it's fine",
+    '\u001b]0;x\u0007\u202eb',
+  ]
   const path = writeRecord(runsDir(home), 'r', [
     runStart('r'),
     ...evil.flatMap((text, n) => callEvents('r', { callId: `c${n}`, atMs: n, tool: text, args: text })),
@@ -268,7 +277,7 @@ test('export writes events as they stand in the record, and calls as CSV that no
   const jsonl = await heimdall(home, 'events', 'export', '--run', 'r')
   expect(jsonl.stdout).toBe(readFileSync(path, 'utf8'))
   const all = await heimdall(home, 'events', 'export', '--out', 'all.jsonl')
-  expect(all).toMatchObject({ code: 0, stdout: '9 calls and other events in all.jsonl\n' })
+  expect(all).toMatchObject({ code: 0, stdout: '10 calls and other events in all.jsonl\n' })
   expect(eventsIn(join(home, 'all.jsonl'))).toHaveLength(eventsIn(path).length + 1)
   expect(statSync(join(home, 'all.jsonl')).mode & 0o777).toBe(0o600)
   await heimdall(home, 'events', 'export', '--format', 'csv', '--out', 'calls.csv')
@@ -287,6 +296,7 @@ test('export writes events as they stand in the record, and calls as CSV that no
     "'\t=1",
     'a "quoted", text\nin two lines',
     "it's fine",
+    '\\u001b]0;x\\u0007\\u202eb',
   ])
   expect(rows[0]).toMatchObject({ run_id: 'r', tool_name: "'=1+1", decision: 'ALLOW', status: 'OK', latency_ms: '3' })
   for (const row of rows) for (const value of Object.values(row)) expect(value).not.toMatch(/^[=+\-@\t\r]/)

@@ -40,7 +40,14 @@ test('the message reads as sentences: what was refused, why, what to do instead,
     'The call of search on git was held back: too many searches. Wait 900000 ms, then send the same call again. (THROTTLE POLICY_THROTTLED, rule pace)',
   )
   expect((await shim.call('mail'))['error'].message).toBe(TEXTS.mail)
-  await shim.end()
+  const { events } = await shim.end()
+  // The record says of each what the answer says (seed 004 §1.7).
+  const said = new Map(
+    ofType(events, 'tool_call_end').flatMap(({ call, error }) =>
+      error === undefined ? [] : [[call.tool_name as string, error.retryable as boolean] as const],
+    ),
+  )
+  expect(Object.fromEntries(said)).toEqual({ rm: false, push: true, search: true, mail: false })
 })
 
 test('as a tool result the text carries everything, and our object is in _meta, where no host drops the text for it', async () => {

@@ -1,6 +1,6 @@
 // The decisions that a rule can lead to, made once when a plan is made; only suggested arguments and waiting times come from the call.
 import { canonicalHash, canonicalJson } from '../../canonical/canonical.ts'
-import { THROTTLE_MS_MAX } from '../../limits.ts'
+import { ARGS_DEPTH_MAX, ARGS_VALUES_MAX, MAX_INSPECT_BYTES, THROTTLE_MS_MAX } from '../../limits.ts'
 import type { CallFacts, Decision, Hint, HintKind, JsonObject, Mode, Rule, Snapshot } from '../types.ts'
 
 type Maker = (rule: Rule, mode: Mode) => Decision
@@ -128,7 +128,7 @@ export function errorDecision(rule: Rule, mode: Mode, isNameTooLong: boolean): D
     rule_id: rule.rule_id,
     severity: rule.severity,
     reason_code: isNameTooLong ? 'NAME_TOO_LONG' : 'ARGS_UNINSPECTABLE',
-    summary: `${rule.rule_id} needs ${isNameTooLong ? 'a name that is short enough to be matched' : 'arguments that are small enough to be inspected'}`,
+    summary: `${rule.rule_id} needs ${isNameTooLong ? 'a name that is short enough to be matched' : `arguments that can be inspected: at most ${MAX_INSPECT_BYTES} bytes, ${ARGS_DEPTH_MAX} levels deep and ${ARGS_VALUES_MAX} values, numbers that a double holds, whole characters`}`,
     enforced: mode !== 'observe',
   }
 }

@@ -77,7 +77,8 @@ export class Turn {
     if (isFirst && noted.what !== 'cancelled') gate.announce(judged)
     if (noted.what === 'refused') {
       const { summary, action } = judged.decision
-      const retryable = action !== 'TERMINATE_RUN'
+      // As the answer says it: a block stays one, the others name what would help.
+      const retryable = action === 'THROTTLE' || action === 'REJECT_WITH_HINT'
       const error = { class: 'policy_block', message: summary, code: noted.code, retryable } as const
       gate.finish(judged, { status: 'ERROR', bytesOut: noted.bytesOut, error, result: PREVIEW_NONE })
     } else if (noted.what === 'cancelled')

@@ -1,4 +1,5 @@
-// Calls as comma-separated values (RFC 4180) that a spreadsheet can open without doing what they say.
+// Calls as comma-separated values (RFC 4180) that a spreadsheet can open, and a terminal show, without doing what they say.
+import { escapeControls } from '../../../ids.ts'
 import type { IndexedCall } from '../../../runs/index/call-facts.ts'
 
 /** New ones go to the end: whoever reads by position goes on reading. */
@@ -38,7 +39,9 @@ const FORMULA = /^[\s\u0000-\u001f]*[=+\-@\t\r|%＝＋－＠]/
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const raw = typeof value === 'string' ? value : JSON.stringify(value)
+  // Lines and tabs are a cell's own.
+  const text = raw.replace(/[^\t\r\n]+/g, escapeControls)
   const safe = FORMULA.test(text) ? `'${text}` : text
   return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
