@@ -8,6 +8,8 @@ import type { Style } from './render/style.ts'
 export interface FlagSpec {
   /** `duration` takes `90s`, `15m`, `2h`, `1d` or a sum of them, and arrives in milliseconds. */
   readonly type: 'boolean' | 'string' | 'integer' | 'duration'
+  /** The largest whole number that it takes. */
+  readonly most?: number
   /** A duration of nothing means something here. */
   readonly mayBeZero?: true
   readonly help: string

@@ -157,8 +157,9 @@ function readValue(
   if (flag.choices !== undefined && !flag.choices.includes(text))
     throw usage(calledAs, `${rawName} takes ${flag.choices.join(', ')}; got ${printable(text)}`)
   if (flag.type === 'integer') {
-    if (/^\d{1,15}$/.test(text)) return Number(text)
-    throw usage(calledAs, `${rawName} takes a whole number, got ${printable(text)}`)
+    if (/^\d{1,15}$/.test(text) && Number(text) <= (flag.most ?? Infinity)) return Number(text)
+    const most = flag.most === undefined ? '' : ` of at most ${flag.most}`
+    throw usage(calledAs, `${rawName} takes a whole number${most}, got ${printable(text)}`)
   }
   return flag.type === 'duration' ? parseDuration(calledAs, rawName, text, flag.mayBeZero === true ? 0 : 1) : text
 }

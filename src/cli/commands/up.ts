@@ -38,7 +38,8 @@ export const run: Run<typeof up> = async (context, { args, flags }) => {
     throw error
   })
   // An agent may start the hub, which then shows; the link is a person's.
-  const link = whoActs().person ? hub.link() : null
+  const acting = whoActs()
+  const link = acting.person ? hub.link() : null
   // Before it says how it is stopped.
   const told = stopped()
   say(context, hub.url, {
@@ -50,6 +51,10 @@ export const run: Run<typeof up> = async (context, { args, flags }) => {
     link,
     added: null,
   })
+  if (!acting.person)
+    context.note(
+      `No link: it is for a person at a terminal, and ${acting.reason}; heimdall open in one of your own prints it`,
+    )
   await told
   await hub.close()
   return { data: null, text: '', streamed: true }

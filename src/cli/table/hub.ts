@@ -12,7 +12,13 @@ export const up = spec({
     'only; heimdall open prints another.',
   args: [{ name: 'folder', help: 'projects to show; default the one that you are in', optional: true, variadic: true }],
   flags: {
-    port: { type: 'integer', value: 'PORT', default: HUB_PORT, help: 'where to listen; 0 takes one that is free' },
+    port: {
+      type: 'integer',
+      value: 'PORT',
+      default: HUB_PORT,
+      most: 65_535,
+      help: 'where to listen; 0 takes one that is free',
+    },
     'read-only': { type: 'boolean', help: 'show everything, change nothing: no answers, no typing' },
     'allow-host': {
       type: 'string',

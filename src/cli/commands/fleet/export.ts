@@ -9,10 +9,11 @@ import { FLEET_BRIEF_BYTES_MAX } from '../../../limits.ts'
 import { replaceFile } from '../../../storage/atomic-file.ts'
 import type { Run } from '../../command.ts'
 import { withRoom } from '../../coordination-door.ts'
+import { outputPath } from '../../output-file.ts'
 import type { fleetExport } from '../../table/fleet.ts'
 
 export const run: Run<typeof fleetExport> = async (context, { args }) => {
-  const file = context.resolve(args.file)
+  const file = outputPath(context.resolve(args.file))
   if (existsSync(file)) throw new HeimdallError('FILE_EXISTS', `${file} exists already`, { hint: 'name a new file' })
   const { path, beside } = await withRoom(context, async (room) => {
     if (membershipIn(room.store) !== undefined) await room.store.catchUp()

@@ -24,7 +24,10 @@ async function readBytes(context: Context, file: string): Promise<Buffer> {
     return await readFile(path)
   } catch (error) {
     if (!isErrno(error, 'ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR', 'ELOOP')) throw error
-    throw new HeimdallError('POLICY_UNREADABLE', `${file} cannot be read (${error.code})`, { cause: error })
+    throw new HeimdallError('POLICY_UNREADABLE', `${file} cannot be read (${error.code})`, {
+      cause: error,
+      ...(error.code === 'ENOENT' && { hint: 'heimdall policy init --from careful writes one to begin with' }),
+    })
   }
 }
 

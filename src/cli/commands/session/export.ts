@@ -7,6 +7,7 @@ import type { TerminalCover } from '../../../known-secrets/terminal-cover.ts'
 import type { KeptOutput } from '../../../wire/kept-output.ts'
 import { readFileIfThere } from '../../../storage/atomic-file.ts'
 import type { Context, InputOf, Run } from '../../command.ts'
+import { outputPath } from '../../output-file.ts'
 import type { exportCast } from '../../table/session.ts'
 import { type Cast, encodeCast, limitIdle, parseCast } from './cast.ts'
 import { locate, type Located } from './locate.ts'
@@ -14,10 +15,10 @@ import { reach } from './reach.ts'
 import { coverOfStore } from './stored-secrets.ts'
 
 export const run: Run<typeof exportCast> = async (context, { flags, args }) => {
+  const file = args.file === undefined ? null : outputPath(context.resolve(args.file))
   const { cast, source, id } = await castOf(context, flags, args.id)
   const limited = flags['idle-limit'] === undefined ? cast : limitIdle(cast, flags['idle-limit'] / 1_000)
   const text = encodeCast(limited)
-  const file = args.file === undefined ? null : context.resolve(args.file)
   if (file !== null) writeFileSync(file, text, { mode: 0o600 })
   const seconds = limited.events.at(-1)?.[0] ?? 0
   const data = { id, source, file, events: limited.events.length, seconds, ...(file === null ? { cast: text } : {}) }

@@ -2,11 +2,13 @@
 import { join } from 'node:path'
 import { openRecording } from '../../../storage/recording.ts'
 import type { Run } from '../../command.ts'
+import { outputPath } from '../../output-file.ts'
 import type { record } from '../../table/session.ts'
 import { connectTo, locate } from './locate.ts'
 import { coverOfStore } from './stored-secrets.ts'
 
 export const run: Run<typeof record> = async (context, { flags, args }) => {
+  const named = args.file === undefined ? undefined : outputPath(context.resolve(args.file))
   const located = await locate(context, flags, args.id)
   const connection = await connectTo(located)
   // Ctrl-C is how a recording is stopped, not a failure.
@@ -18,7 +20,7 @@ export const run: Run<typeof record> = async (context, { flags, args }) => {
   process.once('SIGINT', stop).once('SIGTERM', stop)
   try {
     const info = await connection.info()
-    const file = args.file === undefined ? join(located.dir, `${located.id}.cast`) : context.resolve(args.file)
+    const file = named ?? join(located.dir, `${located.id}.cast`)
     const header = { size: info, command: info.command, title: info.title, cover: coverOfStore(context) }
     const recording = openRecording(file, header, context.clock)
     context.note(`Recording session ${located.id} to ${file}; Ctrl-C stops`)

@@ -8,6 +8,7 @@ import { resolveOptions, type SessionOptions } from '../../../wire/session-optio
 import { handOver, startSession } from '../../../sessions/start.ts'
 import type { StartedSession } from '../../../wire/handover.ts'
 import type { Context, InputOf, Run } from '../../command.ts'
+import { outputPath } from '../../output-file.ts'
 import { takeEarly } from '../../early-session.ts'
 import { sessionEnvironment } from '../../session-environment.ts'
 import type { run as row } from '../../table/session.ts'
@@ -82,7 +83,7 @@ async function optionsFrom(context: Context, { flags, rest }: InputOf<typeof row
     shownCommand: await redactedWords(rest),
     socketDir,
     id: flags.id ?? freeId(socketDir, rest[0] ?? ''),
-    recordPath: flags.record === undefined ? null : context.resolve(flags.record),
+    recordPath: flags.record === undefined ? null : outputPath(context.resolve(flags.record)),
   })
 }
 
