@@ -42,7 +42,7 @@ function stat(pid: number): ProcessStat | undefined {
   return text === undefined ? undefined : parseStat(text)
 }
 
-/** More than a line of `stat` can have; the kernel gives it whole with one read. */
+/** More than `stat` and `io` can have; the kernel gives them whole with one read. */
 const LINE_BYTES = 4_096
 let line: Buffer | undefined
 
@@ -160,7 +160,8 @@ function terminalsOpenIn(pid: number): string[] {
 }
 
 function bytesWritten(pid: number): number | undefined {
-  const count = /^wchar:\s*(\d+)$/m.exec(readProc(`/proc/${pid}/io`)?.toString('latin1') ?? '')?.[1]
+  const text = ifThere(() => firstBytes(`/proc/${pid}/io`)) ?? ''
+  const count = /^wchar:\s*(\d+)$/m.exec(text)?.[1]
   return count === undefined ? undefined : Number(count)
 }
 

@@ -1,11 +1,13 @@
 // Many runs at once, started and ended at random, while status is asked all the time: every run closed once, every claim released, status right throughout.
+import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { scaled } from '../support/scale.ts'
 import { withSeed } from '../support/seed.ts'
 import type { Json } from '../support/shim-client.ts'
-import { until } from '../support/wait.ts'
+import { until, waitForFile } from '../support/wait.ts'
 import { isClosedOnce, spine } from './spine.ts'
 
+const PATH = `${resolve('bin')}:${process.env['PATH'] ?? ''}`
 const RUNS = scaled(6, 50)
 
 test(`${RUNS} runs at once: status never shows one that has not begun or has been closed, and nothing is left`, () =>
@@ -29,9 +31,12 @@ test(`${RUNS} runs at once: status never shows one that has not begun or has bee
     })()
     await Promise.all(
       names.map(async (name, i) => {
-        await at.detached(name, ['sh', '-c', 'read x'])
+        const held = join(at.home, `${name}.held`)
+        // Taken by the agent itself: nobody else may act under its name.
+        const script = `heimdall claim take src/${name} >/dev/null && touch ${held}; read x`
+        await at.detached(name, ['sh', '-c', script], [], { env: { PATH } })
         isRunning.add(name)
-        await at.run('heimdall', ['claim', 'take', `src/${name}`, '--agent', name])
+        await waitForFile(held)
         if (chance() < 0.5) await at.json(['status'])
         isRunning.delete(name)
         if (i % 2 === 0) await at.run('hm', ['kill', '--wait', name])
@@ -44,6 +49,8 @@ test(`${RUNS} runs at once: status never shows one that has not begun or has bee
     )
     over.abort()
     expect(await looks).toBeGreaterThan(0)
+    const claimed = (await at.json(['claim', 'history', '--type', 'CLAIM'])) as unknown as Json[]
+    expect(claimed).toHaveLength(RUNS)
     expect(await at.claims()).toEqual([])
     expect(at.runs()).toHaveLength(RUNS)
     for (const run of at.runs()) expect(isClosedOnce(at.events(run))).toBe(true)

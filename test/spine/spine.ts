@@ -14,7 +14,12 @@ export interface Spine extends TemporaryProject {
   /** `data` of the envelope of a command. */
   json(args: readonly string[], options?: ProgramOptions): Promise<Json>
   /** `heimdall run --detach`. */
-  detached(agent: string, command: readonly string[], flags?: readonly string[]): Promise<Json>
+  detached(
+    agent: string,
+    command: readonly string[],
+    flags?: readonly string[],
+    options?: ProgramOptions,
+  ): Promise<Json>
   /** Folders of runs that are there. */
   runs(): string[]
   events(run: string): Json[]
@@ -53,8 +58,8 @@ export function spine(options: { readonly git?: boolean } = {}): Spine {
       if (envelope['data'] === null) throw new Error(`${args.join(' ')} ended with ${code}: ${stdout}${stderr}`)
       return envelope['data'] as Json
     },
-    detached: (agent, command, flags = []) =>
-      self.json(['run', '--agent', agent, '--detach', ...flags, '--', ...command]),
+    detached: (agent, command, flags = [], how = {}) =>
+      self.json(['run', '--agent', agent, '--detach', ...flags, '--', ...command], how),
     runs: () => runFolders(home),
     events: (run) => eventsOfRun(home, run),
     sheets: () => {

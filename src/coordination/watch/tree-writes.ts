@@ -1,9 +1,11 @@
 // Which process trees have written anything since a moment, by the kernel's own count: what has not, has not written this file either.
 import { setImmediate } from 'node:timers/promises'
+import { WATCH_MARK_MS } from '../../limits.ts'
 import type { ProcessTable } from '../../process-table.ts'
 import type { ProcessTree } from '../../process-tree.ts'
 import { isSame, lookAtProcesses } from '../../processes.ts'
 import { sessionTree } from '../../session-tree.ts'
+import type { Moment } from '../moment.ts'
 import { processIdOf, type ProcessRef } from '../who/process-ref.ts'
 
 /** Bytes by process; nothing for one that the system does not tell of. */
@@ -17,18 +19,30 @@ export interface Sample {
 
 export const NO_SAMPLE: Sample = { wallMs: -Infinity, counts: new Map() }
 
+/** What was counted of a tree, and when it was last looked who belongs to it. */
+interface Counted {
+  readonly counts: Counts
+  readonly lookedMs: number
+}
+
 export class TreeWrites {
   #trees = new Map<ProcessRef, ProcessTree>()
+  #counted = new Map<ProcessRef, Counted>()
 
-  /** From now on it is these trees that are known. */
-  sample(refs: ReadonlySet<ProcessRef>, wallMs: number): Sample {
+  /** From now on it is these trees that are known. Of the agent's own it is seen each time who belongs to it: in doubt it has written nothing, and the others have. */
+  sample(own: ProcessRef, others: ReadonlySet<ProcessRef>, now: Pick<Moment, 'wallMs' | 'monoMs'>): Sample {
     const table = lookAtProcesses()
+    const refs = new Set([own, ...others])
     for (const ref of this.#trees.keys()) if (!refs.has(ref)) this.#trees.delete(ref)
-    const counts = [...refs].flatMap((ref) => {
+    const counted = [...refs].flatMap((ref) => {
       const tree = this.#treeOf(ref)
-      return tree === undefined ? [] : [[ref, countsOf(tree, table)] as const]
+      if (tree === undefined) return []
+      const before = ref === own ? undefined : this.#counted.get(ref)
+      const isQuiet = before !== undefined && now.monoMs - before.lookedMs < WATCH_MARK_MS && isUnchanged(before, table)
+      return [[ref, isQuiet ? before : { counts: countsOf(tree, table), lookedMs: now.monoMs }] as const]
     })
-    return { wallMs, counts: new Map(counts) }
+    this.#counted = new Map(counted)
+    return { wallMs: now.wallMs, counts: new Map(counted.map(([ref, { counts }]) => [ref, counts])) }
   }
 
   /**
@@ -89,6 +103,14 @@ function countsOf(tree: ProcessTree, table: ProcessTable): Counts {
     counts.filter(([, bytes, one]) => bytes !== undefined || isSame(one, table)).map(([key, bytes]) => [key, bytes]),
   )
 }
+
+/**
+ * Nobody in it has written, which is most of a fleet most of the time: one read for each process, where a look at the
+ * tree takes seven. A process that came since then and has not been looked at is missing, as it would be in a count of
+ * the moment before it came: it makes its tree one that may have written.
+ */
+const isUnchanged = ({ counts }: Counted, table: ProcessTable): boolean =>
+  [...counts].every(([key, bytes]) => bytes !== undefined && table.bytesWritten(Number.parseInt(key, 10)) === bytes)
 
 const keyOf = (one: { readonly pid: number; readonly startTicks: number } | undefined): string =>
   one === undefined ? '' : `${one.pid} ${one.startTicks}`

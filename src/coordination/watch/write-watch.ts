@@ -39,6 +39,11 @@ export class WriteWatch {
   /** The newest last, none of which has writes before it that are still to be heard of. */
   #samples: readonly Sample[] = [NO_SAMPLE]
   #sampledMs = -Infinity
+  #others: { head: number; seenMs: number; trees: ReadonlySet<ProcessRef> } = {
+    head: -1,
+    seenMs: -Infinity,
+    trees: new Set(),
+  }
   #tookMs = 0
   #lookedMs: number
   #followedMs = -Infinity
@@ -182,15 +187,24 @@ export class WriteWatch {
     if (!this.#isNew && nowMs - this.#sampledMs < everyMs) return
     this.#isNew = false
     this.#sampledMs = nowMs
-    // Without anything that others hold there is nothing to tell apart.
-    const others = this.#claims.size === 0 ? [] : suspects(room, own, tree, this.#writes)
-    const trees = others.flatMap(({ runtime }) => (runtime.tree === null ? [] : [runtime.tree]))
+    const others = this.#othersAt(room, own, nowMs)
     const before = process.cpuUsage()
-    const sample = this.#writes.sample(new Set([tree, ...trees]), clock.wallMs())
+    const sample = this.#writes.sample(tree, others, { wallMs: clock.wallMs(), monoMs: nowMs })
     const { user, system } = process.cpuUsage(before)
     this.#tookMs = (user + system) / 1_000
     await allHeard()
     this.#samples = [...this.#samples, sample].slice(-SAMPLES_MAX)
+  }
+
+  /** Who else is at work: as it was, while nothing has come to the log and that is not long ago. */
+  #othersAt(room: Coordination, own: Agent, nowMs: number): ReadonlySet<ProcessRef> {
+    const { tree } = this.#parts
+    // Without anything that others hold there is nothing to tell apart.
+    if (this.#claims.size === 0) return new Set()
+    if (this.#others.head === this.#head && nowMs - this.#others.seenMs < WATCH_MARK_MS) return this.#others.trees
+    const trees = suspects(room, own, tree, this.#writes).flatMap(({ runtime }) => runtime.tree ?? [])
+    this.#others = { head: this.#head, seenMs: nowMs, trees: new Set(trees) }
+    return this.#others.trees
   }
 }
 
