@@ -17,8 +17,14 @@ export const TEMPORARY_FILES_MAX = 1_000
 export const LOG_READ_BYTES = 64 << 10
 /** How often a follower looks for new lines: below what a person notices, and one `stat` each. */
 export const LOG_FOLLOW_MS = 50
-/** SQLite's own wait for a writer; a transaction of ours takes well under a millisecond. */
+/** How long a store waits for another writer; a transaction of ours takes well under a millisecond. */
 export const SQLITE_BUSY_MS = 10_000
+/** How long while others commit, one after the other: fifty that start at once on two cores, where each holds the store for a second because it has no processor. */
+export const SQLITE_QUEUE_MS = 120_000
+/** How long SQLite waits by itself, in which it looks six times; then it begins anew. */
+export const SQLITE_TRY_MS = 50
+/** Between two such waits. */
+export const SQLITE_PAUSE_MS = 5
 /** How long a store may be empty while another process makes it: the first page follows the file within milliseconds. */
 export const STORE_MAKING_MS = 1_000
 /** doctor asks whether a store can be written to at all; who holds it for longer than this is worth a line. */

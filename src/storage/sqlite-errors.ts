@@ -46,7 +46,7 @@ function resultCodeOf(error: unknown): number | undefined {
 
 export const isBusy = (error: unknown): boolean => resultCodeOf(error) === RESULT.BUSY
 
-function databaseError(path: string, error: unknown): unknown {
+export function databaseError(path: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const hasNoSpace = 'systemErrno' in error && NO_SPACE_ERRNOS.includes(error.systemErrno)
   switch (resultCodeOf(error)) {

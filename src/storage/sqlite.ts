@@ -2,13 +2,14 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from '@photostructure/sqlite'
+import { systemClock } from '../clock.ts'
 import { HeimdallError, isErrno } from '../errors.ts'
-import { SQLITE_BUSY_MS, SQLITE_WAL_BYTES_KEPT } from '../limits.ts'
+import { SQLITE_BUSY_MS, SQLITE_PAUSE_MS, SQLITE_QUEUE_MS, SQLITE_TRY_MS, SQLITE_WAL_BYTES_KEPT } from '../limits.ts'
 import { ensureFolder, syncFolder } from './atomic-file.ts'
 import { onDisk } from './faults.ts'
 import { O, realFs } from './fs.ts'
 import { openPlainFile } from './plain-file.ts'
-import { isBusy, onDatabase } from './sqlite-errors.ts'
+import { databaseError, isBusy, onDatabase } from './sqlite-errors.ts'
 import { stillPlace } from './still-database.ts'
 
 type Connection = InstanceType<typeof DatabaseSync>
@@ -43,6 +44,8 @@ export interface DatabaseOptions {
   readonly readOnly?: boolean
   /** How long to wait for somebody else's transaction. */
   readonly busyMs?: number
+  /** How long in all, while one after the other commits; as long as `busyMs` where that is given. */
+  readonly queueMs?: number
   /** Of a database that is made now; each commit writes the pages that it changes, whole. */
   readonly pageBytes?: number
 }
@@ -77,12 +80,10 @@ function openStill(path: string, options: DatabaseOptions): Database {
 }
 
 function open(path: string, place: string | URL, options: DatabaseOptions, onClose?: () => void): Database {
-  const readOnly = options.readOnly === true
-  const db = onDatabase(
-    path,
-    () => new (driver().DatabaseSync)(place, { readOnly, timeout: options.busyMs ?? SQLITE_BUSY_MS }),
-  )
-  const database = wrap(path, db, options.migrations.length, onClose)
+  const { readOnly = false, busyMs = SQLITE_BUSY_MS, queueMs = options.busyMs ?? SQLITE_QUEUE_MS } = options
+  const timeout = Math.min(busyMs, SQLITE_TRY_MS)
+  const db = onDatabase(path, () => new (driver().DatabaseSync)(place, { readOnly, timeout }))
+  const database = wrap({ path, db, busyMs, queueMs }, options.migrations.length, onClose)
   try {
     if (!readOnly) configure(database, options)
     migrate(database, options)
@@ -93,13 +94,22 @@ function open(path: string, place: string | URL, options: DatabaseOptions, onClo
   return database
 }
 
-function wrap(path: string, db: Connection, known: number, onClose: (() => void) | undefined): Database {
-  const exec = (sql: string): void => onDatabase(path, () => db.exec(sql))
+/** A connection, and how long it waits for somebody else's transaction. */
+interface Waiting {
+  readonly path: string
+  readonly db: Connection
+  readonly busyMs: number
+  readonly queueMs: number
+}
+
+function wrap(waiting: Waiting, known: number, onClose: (() => void) | undefined): Database {
+  const { path, db } = waiting
+  const exec = (sql: string): void => patiently(waiting, () => db.exec(sql))
   let userVersion: Statement | undefined
   const refuseNewer = (): void => {
     userVersion ??= guardStatement(
-      path,
-      onDatabase(path, () => db.prepare('PRAGMA user_version')),
+      waiting,
+      patiently(waiting, () => db.prepare('PRAGMA user_version')),
     )
     const { user_version: seen } = userVersion.get() as { user_version: number }
     if (seen > known) throw newer(path, seen, known)
@@ -112,8 +122,8 @@ function wrap(path: string, db: Connection, known: number, onClose: (() => void)
   const prepare = (sql: string): Statement => {
     try {
       return guardStatement(
-        path,
-        onDatabase(path, () => db.prepare(sql)),
+        waiting,
+        patiently(waiting, () => db.prepare(sql)),
         unlessNewer,
       )
     } catch (error) {
@@ -174,7 +184,7 @@ function wrap(path: string, db: Connection, known: number, onClose: (() => void)
 
 /** A statement fails with the disk's errors too, long after it was prepared. */
 function guardStatement(
-  path: string,
+  waiting: Waiting,
   statement: Statement,
   failing: (error: unknown) => unknown = (error) => error,
 ): Statement {
@@ -183,7 +193,7 @@ function guardStatement(
     Object.defineProperty(statement, name, {
       value(...values: unknown[]) {
         try {
-          return onDatabase(path, () => method(...values))
+          return patiently(waiting, () => method(...values))
         } catch (error) {
           throw failing(error)
         }
@@ -206,22 +216,40 @@ function createPrivately(path: string): void {
 /** FULL: the log is flushed at each commit, so an acknowledged transaction survives a power cut; NORMAL would only promise it after the next checkpoint. */
 function configure(db: Database, { pageBytes }: DatabaseOptions): void {
   if (pageBytes !== undefined) db.exec(`PRAGMA page_size = ${pageBytes}`)
-  whileBusy(() => db.exec('PRAGMA journal_mode = WAL'))
+  db.exec('PRAGMA journal_mode = WAL')
   db.exec(`PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = ${SQLITE_WAL_BYTES_KEPT}`)
 }
 
-/** Changing the journal mode does not wait for the lock as all else does, so processes that make the database together would fail. */
-function whileBusy(act: () => void): void {
-  const cell = new Int32Array(new SharedArrayBuffer(4))
-  for (let leftMs = SQLITE_BUSY_MS; ; leftMs -= 5)
+/**
+ * SQLite's own wait looks ever more seldom, and whoever came last looks most often. So it is let wait for a moment only,
+ * again and again, which is the same for all of them; to change the journal mode it does not wait at all. And a store in
+ * which others get on is no locked one: of fifty agents that start at once, on a few cores, the last gets its turn late.
+ */
+function patiently<T>({ path, db, busyMs, queueMs }: Waiting, act: () => T): T {
+  let patience: { seen: unknown; untilMs: number; readonly lastMs: number } | undefined
+  for (;;)
     try {
-      act()
-      return
+      return act()
     } catch (error) {
-      const cause = error instanceof HeimdallError ? error.cause : error
-      if (!isBusy(cause) || leftMs <= 0) throw error
-      Atomics.wait(cell, 0, 0, 5)
+      if (!isBusy(error)) throw databaseError(path, error)
+      const nowMs = systemClock.monoMs()
+      patience ??= { seen: undefined, untilMs: nowMs + busyMs, lastMs: nowMs + queueMs }
+      const seen = commitsOfOthers(db)
+      if (seen !== patience.seen) patience.untilMs = Math.min(nowMs + busyMs, patience.lastMs)
+      patience.seen = seen
+      if (nowMs >= patience.untilMs) throw databaseError(path, error)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SQLITE_PAUSE_MS)
     }
+}
+
+/** Another value than before when another connection has committed something; nothing while not even that can be seen. */
+function commitsOfOthers(db: Connection): unknown {
+  try {
+    return (db.prepare('PRAGMA data_version').get() as { data_version: number }).data_version
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    return undefined
+  }
 }
 
 function migrate(db: Database, { migrations, readOnly }: DatabaseOptions): void {

@@ -2,6 +2,7 @@
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { SQLITE_TRY_MS } from '../../src/limits.ts'
 import { type Database, openDatabase } from '../../src/storage/sqlite.ts'
 import { releaseTogether } from '../support/barrier.ts'
 import { fixture, startProgram } from '../support/programs.ts'
@@ -18,8 +19,8 @@ const texts = (db: Database): unknown[] =>
 const settle = (db: Database): void => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
 
 /** Lets a test use a database and closes it, also when the test fails. */
-function using<T>(path: string, steps: readonly string[], act: (db: Database) => T): T {
-  const db = openDatabase(path, { migrations: steps })
+function using<T>(path: string, steps: readonly string[], act: (db: Database) => T, busyMs?: number): T {
+  const db = openDatabase(path, { migrations: steps, ...(busyMs === undefined ? {} : { busyMs }) })
   try {
     return act(db)
   } finally {
@@ -196,17 +197,31 @@ test('no room left: the transaction is refused as a whole, and works again when 
 
 test('a writer waits for another one, and gives up with STORE_BUSY in the end', () => {
   const path = dbPath()
-  using(path, migrations, (holder) =>
-    using(path, migrations, (waiter) => {
-      waiter.exec('PRAGMA busy_timeout = 30')
-      holder.exec('BEGIN IMMEDIATE')
-      expect(() => waiter.transaction(() => undefined)).toThrow(failsWith('STORE_BUSY'))
-      // Readers are not kept waiting.
-      expect(texts(waiter)).toEqual([])
-      holder.exec('COMMIT')
-      expect(waiter.transaction(() => 'free')).toBe('free')
-    }),
-  )
+  const waits = (waiter: Database, holder: Database): void => {
+    holder.exec('BEGIN IMMEDIATE')
+    expect(() => waiter.transaction(() => undefined)).toThrow(failsWith('STORE_BUSY'))
+    // Readers are not kept waiting.
+    expect(texts(waiter)).toEqual([])
+    holder.exec('COMMIT')
+    expect(waiter.transaction(() => 'free')).toBe('free')
+  }
+  // Also longer than SQLite waits by itself.
+  for (const busyMs of [30, 3 * SQLITE_TRY_MS])
+    using(path, migrations, (holder) => using(path, migrations, (waiter) => waits(waiter, holder), busyMs))
+})
+
+test('a store in which others get on is waited for, as long as a queue may be', async () => {
+  const path = dbPath()
+  using(path, migrations, () => undefined)
+  const others = startProgram([...fixture('storage-busy-writer'), path, '60', '25'])
+  await others.waitForLine('holding')
+  const db = openDatabase(path, { migrations, busyMs: 1_000, queueMs: 60_000 })
+  try {
+    db.transaction(() => db.prepare('INSERT INTO notes (text) VALUES (?)').run('mine'))
+    expect(texts(db)).toContain('mine')
+  } finally {
+    db.close()
+  }
 })
 
 test('the change to WAL mode waits for a writer too, which SQLite itself does not', async () => {
