@@ -29,3 +29,17 @@ export function columnRight(text: string, width: number, mark?: string): string 
 /** What the widest of them takes, at most `max`. */
 export const widest = (texts: readonly string[], max: number): number =>
   Math.min(max, Math.max(0, ...texts.map((text) => cellsOf(text))))
+
+/** The first of the parts that fit beside those that stay, whole: half a word helps nobody. */
+export function wholeParts(
+  parts: readonly string[],
+  width: number,
+  { gap, kept = [], mark = '' }: { readonly gap: string; readonly kept?: readonly string[]; readonly mark?: string },
+): string {
+  for (let count = parts.length; count > 0; count -= 1) {
+    const left = count < parts.length && mark !== '' ? [mark] : []
+    const line = [...parts.slice(0, count), ...left, ...kept].join(gap)
+    if (cellsOf(line) <= width) return line
+  }
+  return fit([...parts.slice(0, 1), ...kept].join(gap), width, mark)
+}

@@ -60,3 +60,23 @@ test('with nobody waiting the command follows the words, and no line is wider th
     for (const line of lines({ waits, agents: [looping('x'.repeat(300))] }, columns).slice(2))
       expect({ columns, line, fits: line.length <= columns }).toMatchObject({ fits: true })
 })
+
+test('a long command takes a line of its own, and nothing of what the others ask', () => {
+  const command = 'heimdall note ack --message msg_01M7MWFK2H12ASVFSA5K0EAQE2 --human'
+  const asked = [...waits, { ...waits[0], agent_id: 'slate-heron', asks: 'DHL key expired', answers: [{ command }] }]
+  const text = lines({ waits: asked }, 120)
+  expect(text.join('\n')).toContain('keep /v1/refresh for one release, or remove it now?  hm attach amber-otter')
+  const at = text.findIndex((line) => line.includes('slate-heron'))
+  expect(text[at]).toMatch(/DHL key expired$/)
+  expect(text[at + 1]).toBe(`${' '.repeat(String(text[at]).indexOf('DHL'))}${command}`)
+  // With room for it, it stands where the others do; where it would be cut, it is not there.
+  expect(lines({ waits: asked }, 200)).toHaveLength(text.length - 1)
+  const longer = asked.map((one, i) => (i === 2 ? { ...one, answers: [{ command: command.repeat(2) }] } : one))
+  expect(lines({ waits: longer }, 120).join('\n')).not.toContain('note ack')
+})
+
+test('where nobody is known, it says how to begin', () => {
+  const nobody = { ...fleet({}), counts: { agents: 0, waiting: 0 } as Fleet['counts'] }
+  const style = styleFor({ isTTY: true, columns: 80 }, {}, false)
+  expect(fleetText(nobody, { style, hasGlyphs: true })).toContain('heimdall run -- claude starts one')
+})

@@ -1,5 +1,6 @@
 // A fleet as `heimdall status` prints it: for people on a terminal, and in columns for pipes.
 import type { AgentState, CallTotals, Fleet, FleetAgent, ModelCost, Wait } from '../../spine/fleet/fleet.ts'
+import { cellsOf } from '../../cells/widths.ts'
 import { column, columnRight, fit, widest } from './columns.ts'
 import { type Paint, SIGNS } from './glyphs.ts'
 import type { Style } from './style.ts'
@@ -12,6 +13,10 @@ export interface Look {
 const NAME_MAX = 28
 /** Below this the commands are left out: what is asked comes first. */
 const COMMANDS_FROM = 100
+/** A longer command takes a line of its own, unless there is room: it is copied whole or not at all. */
+const COMMAND_ASIDE = 44
+
+export const NOBODY_KNOWN = 'No agent is known here. heimdall run -- claude starts one.'
 
 export function fleetText(fleet: Fleet, look: Look): string {
   const counts = fleet.waits.filter(({ later_until: later }) => later === null)
@@ -20,6 +25,7 @@ export function fleetText(fleet: Fleet, look: Look): string {
     waitLines(fleet, counts, look),
     collisionLines(fleet, look),
     lookAtLines(fleet, counts.length === 0 ? 0 : waitColumns(counts, look).commandsAt, look),
+    fleet.counts.agents === 0 && fleet.waits.length === 0 ? [paint(look, 'dim', NOBODY_KNOWN)] : [],
     [restLine(fleet, look), totalsLine(fleet, look)].filter((line) => line !== ''),
     fleet.missing.map(({ what, message }) => paint(look, 'magenta', `not read: ${what}: ${message}`)),
   ]
@@ -46,17 +52,20 @@ function waitLines({ at, waits }: Fleet, counted: readonly Wait[], look: Look): 
   const put = later === 0 ? [] : [paint(look, 'dim', `   ${later} put off for later`)]
   if (counted.length === 0) return [`${signOf('done', look)} Nobody waits for you`, ...put]
   const title = `${signOf('needs you', look)} ${counted.length} ${counted.length === 1 ? 'waits' : 'wait'} for you`
-  const { names, kinds, asks, commands, hasCommands } = waitColumns(counted, look)
-  const lines = counted.map((wait, i) => {
+  const { names, kinds, asks, asksAt, aside, commands, hasCommands } = waitColumns(counted, look)
+  const lines = counted.flatMap((wait, i) => {
+    const command = hasCommands ? (commands[i] ?? '') : ''
+    const isBeside = cellsOf(command) <= aside
     const age = columnRight(shortSpan(Date.parse(at) - Date.parse(wait.since)), 6)
     const cells = [
       i === 0 ? paint(look, 'yellow', age) : age,
       column(wait.agent_id ?? '-', names, markOf(look)),
       column(wait.kind, kinds),
       hasCommands ? column(wait.asks, asks, markOf(look)) : fit(wait.asks, asks, markOf(look)),
-      ...(hasCommands ? [paint(look, 'dim', commands[i] ?? '')] : []),
+      ...(isBeside ? [paint(look, 'dim', command)] : []),
     ]
-    return cells.join('  ').trimEnd()
+    const below = isBeside || asksAt + cellsOf(command) > widthOf(look) ? [] : [command]
+    return [cells.join('  ').trimEnd(), ...below.map((line) => `${' '.repeat(asksAt)}${paint(look, 'dim', line)}`)]
   })
   return [paint(look, 'yellow', title), ...lines, ...put]
 }
@@ -73,13 +82,13 @@ function waitColumns(counted: readonly Wait[], look: Look) {
   const width = widthOf(look)
   const commands = counted.map(({ answers }) => answers[0]?.command ?? '')
   const hasCommands = width >= COMMANDS_FROM
-  const fixed = 6 + 2 + names + 2 + kinds + 2
-  const room = width - fixed - (hasCommands ? widest(commands, 60) + 2 : 0)
-  const asks = widest(
-    counted.map((wait) => wait.asks),
-    Math.max(20, room),
-  )
-  return { names, kinds, asks, commands, hasCommands, commandsAt: fixed + asks + 2 }
+  const asksAt = 6 + 2 + names + 2 + kinds + 2
+  const texts = counted.map((wait) => wait.asks)
+  const aside = Math.max(COMMAND_ASIDE, width - asksAt - widest(texts, width) - 2)
+  const beside = commands.filter((command) => cellsOf(command) <= aside)
+  const room = width - asksAt - (hasCommands ? widest(beside, aside) + 2 : 0)
+  const asks = widest(texts, Math.max(20, room))
+  return { names, kinds, asks, asksAt, aside, commands, hasCommands, commandsAt: asksAt + asks + 2 }
 }
 
 function collisionLines({ at, collisions }: Fleet, look: Look): string[] {
@@ -108,7 +117,7 @@ function lookAtLines({ agents }: Fleet, commandsAt: number, look: Look): string[
   const width = widthOf(look)
   const hasCommands = width >= COMMANDS_FROM
   const fixed = 8 + names + 2 + 7 + 2
-  const room = Math.max(20, width - fixed - (hasCommands ? widest(found.map(commandFor), 60) + 2 : 0))
+  const room = Math.max(20, width - fixed - (hasCommands ? widest(found.map(commandFor), COMMAND_ASIDE) + 2 : 0))
   const needed = widest(
     found.map(({ evidence }) => evidence.seen),
     room,
@@ -117,8 +126,9 @@ function lookAtLines({ agents }: Fleet, commandsAt: number, look: Look): string[
   const lines = found.map((agent) => {
     const head = `        ${column(agent.agent_id, names, markOf(look))}  ${column(agent.state, 7)}  `
     if (!hasCommands) return head + fit(agent.evidence.seen, room, markOf(look))
-    const command = paint(look, 'dim', commandFor(agent))
-    return `${head}${column(agent.evidence.seen, seen, markOf(look))}  ${command}`.trimEnd()
+    const command = commandFor(agent)
+    const isBeside = fixed + seen + 2 + cellsOf(command) <= width
+    return `${head}${column(agent.evidence.seen, seen, markOf(look))}  ${isBeside ? paint(look, 'dim', command) : ''}`.trimEnd()
   })
   return [paint(look, 'magenta', `${signOf('looping', look)} ${found.length} to look at`), ...lines]
 }

@@ -554,11 +554,15 @@ export const whoami = spec({
 })
 export const whyPath = spec({
   names: ['heimdall why'],
-  summary: 'Who holds this path, since when, until when, and why',
+  summary: 'Who holds this path, since when, until when and what for, who else wants it, and what to do',
   args: [{ name: 'path', help: 'path, folder or glob' }],
   examples: [{ run: 'heimdall why src/a/b.ts', does: 'tells who holds it and for which task' }],
   errors: [...SCOPES, ...STORE],
-  output: { path: 'as typed', holders: 'claims that cover it' },
+  output: {
+    path: 'as typed',
+    holders: 'claims that cover it',
+    wanted_by: 'who was refused it and still wants it: how often, since when, and which place in the queue',
+  },
 })
 
 const haidArg = { name: 'haid', help: 'a HAID' } as const

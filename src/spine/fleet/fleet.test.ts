@@ -156,6 +156,7 @@ test('waits of every source are one list, oldest first, each with its evidence a
       collisions: [
         {
           id: 'c.teal-badger',
+          claim_id: 'c',
           wanted: 'src/billing/invoice.ts',
           wanted_by: 'teal-badger',
           held: 'src/billing/**',
@@ -183,7 +184,7 @@ test('waits of every source are one list, oldest first, each with its evidence a
   expect(waits.map(({ answers }) => answers[0]?.command)).toEqual([
     'heimdall approvals allow 0123456789abcdef',
     'hm attach amber-otter',
-    'heimdall note ack --agent lead --message msg_0412 --human',
+    'heimdall note ack --message msg_0412 --human',
     'heimdall why src/billing/invoice.ts',
     'hm attach rust-marten',
     'hm attach moss-plover',

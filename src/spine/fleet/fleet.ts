@@ -69,6 +69,8 @@ export interface QueuePlace {
 
 export interface Collision {
   readonly id: string
+  /** The claim that is in the way. */
+  readonly claim_id: string
   readonly wanted: string
   readonly wanted_by: string
   readonly held: string

@@ -266,6 +266,7 @@ function openCollisions(
     const attempts = count + (newest.get(id)?.attempts ?? 0)
     newest.set(id, {
       id,
+      claim_id: claim.claimId,
       wanted: event.scope ?? '',
       wanted_by: incoming.agent_id,
       held: textOf(event.payload['held_scope']),

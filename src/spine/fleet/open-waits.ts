@@ -164,7 +164,7 @@ function waitOfNote({ message_id: id, category, from, to, subject, since, why }:
     since,
     evidence: { source: 'note', seen: `${category} to ${to}: ${why}` },
     answers: [
-      answer('ack', `accept it for ${to}`, 'heimdall', 'note', 'ack', '--agent', to, '--message', id, '--human'),
+      answer('ack', `accept it for ${to}`, 'heimdall', 'note', 'ack', '--message', id, '--human'),
       look('read it', 'heimdall', 'note', 'inbox', '--agent', to),
     ],
   })

@@ -100,3 +100,26 @@ test('rows go by who needs you, by name, by cost', () => {
     ['zinc', 'cobalt', 'amber'],
   ])
 })
+
+test('keys are shown whole or not at all, and how to leave at every width that has room for it', () => {
+  for (const cols of [40, 60, 80, 100, 120, 200]) {
+    const foot = boardLines(fleet, view({ cols, rows: 24 })).at(-1) ?? ''
+    expect(foot).toMatch(/ {3}\? keys {3}q quit *$/)
+    for (const key of foot.trim().split('   '))
+      expect(key).toMatch(
+        /^(?:↑↓ move|↵ attach|1-9 answer|z later|p peek|w why|c claims|d decisions|\/ filter|s sort: who needs you|\? keys|q quit)$/,
+      )
+  }
+})
+
+test('what is asked is not said twice', () => {
+  const asks = wait('cobalt-harbor').asks
+  const seen = { source: 'osc', seen: `OSC 7501: permission: ${asks}` }
+  const text = boardLines(
+    { ...fleet, waits: [{ ...wait('cobalt-harbor'), evidence: seen }] },
+    view({ cols: 160, rows: 24 }),
+  )
+  const detail = text.slice(text.findIndex((line) => line.startsWith('──'))).join('\n')
+  expect(detail).toContain('permission, seen by osc (OSC 7501: permission), since')
+  expect(detail.split(asks)).toHaveLength(2)
+})

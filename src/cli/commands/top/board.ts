@@ -1,9 +1,9 @@
 // The fleet as `heimdall top` draws it: a line that says who waits, a row for each agent, and the selected one whole. Pure.
 import { type Choice, choicesOf } from '../../../spine/fleet/choices.ts'
-import type { AgentState, Fleet, FleetAgent, Wait } from '../../../spine/fleet/fleet.ts'
+import type { AgentState, Evidence, Fleet, FleetAgent, Wait } from '../../../spine/fleet/fleet.ts'
 import { oneLine } from '../../../spine/fleet/plain-words.ts'
 import { cellsOf } from '../../../cells/widths.ts'
-import { column, columnRight, fit, widest } from '../../render/columns.ts'
+import { column, columnRight, fit, wholeParts, widest } from '../../render/columns.ts'
 import {
   callsText,
   clockText,
@@ -11,12 +11,14 @@ import {
   guardWords,
   type Look,
   markOf,
+  NOBODY_KNOWN,
   paint,
   plural,
   shortSpan,
   signOf,
 } from '../../render/fleet-text.ts'
 import { SIGNS } from '../../render/glyphs.ts'
+import { HELP, keysText } from './board-keys.ts'
 
 /** An agent, or what waits for a person and is of nobody at work. */
 export interface BoardRow {
@@ -110,8 +112,7 @@ export function boardLines(fleet: Fleet, view: BoardView): string[] {
   const shown = rows
     .slice(from, from + room)
     .map((row) => tableRow(row, columns, view, row === chosen && view.rows !== undefined))
-  const nobody =
-    view.filter === '' ? '  No agent is known here. heimdall run -- claude starts one.' : '  Nobody matches.'
+  const nobody = view.filter === '' ? `  ${NOBODY_KNOWN}` : '  Nobody matches.'
   const body = shown.length === 0 ? [paint(view.look, 'dim', nobody)] : shown
   if (view.rows === undefined) return [...head, ...body, '', ...below]
   const lines = [...head, ...body, ...(isLow ? [] : ['']), ...below]
@@ -201,6 +202,8 @@ function columnsFor(rows: readonly BoardRow[], fleet: Fleet, { look, cols }: Boa
     isRight: true,
     text: ({ agent }) => (agent === undefined ? none : (text(agent) ?? none)),
   })
+  // What is over has taken along who it was.
+  const client = (row: BoardRow): string => (clientOf(row) === UNKNOWN_CLIENT ? none : clientOf(row))
   const more: Column[] = [
     {
       title: 'TASK',
@@ -213,8 +216,8 @@ function columnsFor(rows: readonly BoardRow[], fleet: Fleet, { look, cols }: Boa
     number('TOKENS', 8, ({ cost }) => (cost === null ? null : millions(cost.tokens))),
     {
       title: 'CLIENT',
-      width: Math.max(6, widest(rows.map(clientOf), 14)),
-      text: clientOf,
+      width: Math.max(6, widest(rows.map(client), 14)),
+      text: client,
     },
   ]
   const widthOf = (columns: readonly Column[]): number => columns.reduce((sum, { width }) => sum + width + 2, 0)
@@ -247,6 +250,7 @@ const WORDS: Column = { title: 'LAST LINE, OR WHAT IT ASKS', width: WORDS_MIN, t
 
 const stateOf = ({ agent }: BoardRow): AgentState => agent?.state ?? 'needs you'
 const nameOf = ({ agent }: BoardRow, { project }: Fleet): string => agent?.agent_id ?? oneLine(project.name)
+const UNKNOWN_CLIENT = 'unknown'
 const clientOf = ({ agent }: BoardRow): string => (agent?.program ?? agent?.client ?? '').replace(/^.*\//, '')
 
 function wordsOf({ agent, wait }: BoardRow): string {
@@ -286,6 +290,7 @@ function detailLines(fleet: Fleet, row: BoardRow | undefined, view: BoardView): 
   const { look, cols } = view
   const rule = paint(look, 'dim', (look.hasGlyphs ? '─' : '-').repeat(cols))
   const cut = (text: string): string => fit(text, cols - 2, markOf(look))
+  const parts = { gap: '   ', mark: markOf(look) }
   if (row === undefined) return [rule, '', '', '', paint(look, 'dim', cut(`  ${totals(fleet)}`))]
   const { agent, wait, moreWaits } = row
   const evidence = wait?.evidence ?? agent?.evidence
@@ -306,14 +311,23 @@ function detailLines(fleet: Fleet, row: BoardRow | undefined, view: BoardView): 
       look,
       'dim',
       cut(
-        `  ${nameOf(row, fleet)}  ${wait?.kind ?? agent?.state ?? ''}, seen by ${evidence?.source ?? ''}: ${evidence?.seen ?? ''}, since ${clockText(since)}${moreWaits === 0 ? '' : `, and ${moreWaits} more`}`,
+        `  ${nameOf(row, fleet)}  ${wait?.kind ?? agent?.state ?? ''}, seen by ${seenBy(evidence, wait)}, since ${clockText(since)}${moreWaits === 0 ? '' : `, and ${moreWaits} more`}`,
       ),
     ),
     paint(look, 'bold', cut(`  ${wait?.asks ?? wordsOf(row)}`)),
-    cut(`  ${facts.join('   ')}`),
-    cut(`  ${keysFor(row).join('   ')}`),
+    `  ${wholeParts(facts, cols - 4, parts)}`,
+    `  ${wholeParts(keysFor(row), cols - 4, parts)}`,
     paint(look, 'dim', cut(`  ${view.said === '' ? totals(fleet) : view.said}`)),
   ]
+}
+
+/** What it asks stands in the line below, and not here again. */
+function seenBy(evidence: Evidence | undefined, wait: Wait | undefined): string {
+  if (evidence === undefined) return ''
+  const { source, seen } = evidence
+  const sign = wait !== undefined && seen.endsWith(wait.asks) ? seen.slice(0, -wait.asks.length) : seen
+  const shown = sign.replace(/[\s:]+$/, '')
+  return shown === '' ? source : `${source} (${shown})`
 }
 
 /** As on the page, in its order and by its keys; what a list on a screen says is read at the terminal itself. */
@@ -331,15 +345,6 @@ function keysFor(row: BoardRow): string[] {
   ]
 }
 
-const HELP: readonly (readonly [keys: string, does: string])[] = [
-  ['1-9', 'answers what the selected one asks, with the choice of that number'],
-  ['t Enter', 'its terminal; back when it goes on, or with Ctrl-\\'],
-  ['z', 'puts its wait off for a quarter of an hour'],
-  ['p w', 'its screen; who holds what it holds'],
-  ['c d', 'all claims; decisions on its calls'],
-  ['/ s', 'filters by words; sorts by who needs you, name, cost'],
-]
-
 /** As many lines as the selected one has, so that nothing moves. */
 function helpLines({ look, cols }: BoardView): string[] {
   const rule = paint(look, 'dim', (look.hasGlyphs ? '─' : '-').repeat(cols))
@@ -356,13 +361,9 @@ function totals({ since, calls, cost, agents }: Fleet): string {
   return parts.join('   ')
 }
 
-function footLine({ look, cols, filter, isFiltering, sort }: BoardView): string {
-  const enter = look.hasGlyphs ? '↵' : 'Enter'
-  const words = isFiltering
-    ? ` /${filter}_   Enter keeps it   Esc shows all`
-    : ` ${look.hasGlyphs ? '↑↓' : 'j k'} move   ${enter} attach   1-9 answer   z later   p peek   w why   c claims   d decisions   / filter${filter === '' ? '' : ` (${filter})`}   s sort: ${sort}   ? keys   q quit`
-  const line = fit(words, cols, markOf(look))
-  return paint(look, 'inverse', `${line}${' '.repeat(Math.max(0, cols - cellsShown(line)))}`)
+function footLine(view: BoardView): string {
+  const line = keysText(view)
+  return paint(view.look, 'inverse', `${line}${' '.repeat(Math.max(0, view.cols - cellsShown(line)))}`)
 }
 
 function tinted(look: Look, state: AgentState, text: string): string {
