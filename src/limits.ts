@@ -33,6 +33,8 @@ export const DOCTOR_BUSY_MS = 1_000
 export const DOCTOR_STORES_MAX = 200
 /** A write-ahead log that grew in a burst is cut back to this after its checkpoint. */
 export const SQLITE_WAL_BYTES_KEPT = 8 << 20
+/** SQLite's own measure for a log that is long enough to be copied into the database. */
+export const SQLITE_CHECKPOINT_PAGES = 1_000
 /** State files are read whole; larger ones are not ours. */
 export const STATE_FILE_BYTES_MAX = 64 << 20
 

@@ -103,7 +103,7 @@ function beginChange(room: Coordination, rows: Writer): Change {
   const now = room.now()
   settleStaleMinutes(room, rows)
   // Beats made under another boot are watched from the first change on, so that their silence is measured and not believed.
-  for (const agent of rows.agentsOfOtherBoots(now.boot)) {
+  for (const agent of rows.agentsUnseen(now.boot)) {
     const seen = sight(agent.beat, agent.seen, now)
     if (seen !== undefined) rows.putSighting(agent.haid, seen)
   }

@@ -40,7 +40,7 @@ export type Appended =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'behind'; readonly entries: readonly LoggedEntry[] }
   | { readonly kind: 'alive'; readonly signs: readonly Sign[] }
-  /** Others had their turns for as long as an answer may take. */
+  /** It is another's turn, and was for as long as this could wait. */
   | { readonly kind: 'wait' }
 
 /** Nobody else appends before it is over, so what is decided on all entries is not too late. */
@@ -64,8 +64,8 @@ export interface News {
  * (the engine does not have the entry that this machine stands at), FLEET_NEWER (it asks for a later version).
  */
 export interface SharedLog {
-  /** While it is another's turn this waits in line. */
-  append(entry: Append): Promise<Appended>
+  /** While it is another's turn this waits in line, or says so at once. */
+  append(entry: Append, waits: boolean): Promise<Appended>
   /** In line with the others. Nothing when they had theirs for as long as an answer may take. */
   takeTurn(at: EntryPlace): Promise<LogTurn | undefined>
   /** Signs told, and everything that this machine lacks, a bounded number of entries at a time. */

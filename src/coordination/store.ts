@@ -173,8 +173,8 @@ export interface Reader extends DispatchReader {
   agentById(agentId: string): Agent | undefined
   /** In order of agent id. */
   agents(): Agent[]
-  /** Agents whose last beat was made under another boot than this one. */
-  agentsOfOtherBoots(boot: string): Agent[]
+  /** Agents whose last beat was made under another boot than this one, and was not seen by this one yet. */
+  agentsUnseen(boot: string): Agent[]
   /** Agents for whom the descendants of this process may speak, in order of agent id. */
   agentsOfTree(tree: ProcessRef): Agent[]
   claim(claimId: string): Claim | undefined

@@ -40,7 +40,8 @@ export function openEngineLog(options: EngineOptions): SharedLog {
   /** By the engine's clock: signs of others are asked for from here on. */
   let heardAt: string | null = null
   return {
-    append: (entry) => waitingInLine(() => engine.ask((sql) => askAppend(sql, options, entry))),
+    append: (entry, waits) =>
+      waitingInLine(() => engine.ask((sql) => askAppend(sql, options, entry, waits ? FLEET_TURN_WAIT_MS : 0))),
     takeTurn: (at) => takeTurn(engine, options, at),
     async hear(at, signs) {
       const rows = await engine.ask(
@@ -83,7 +84,7 @@ async function takeTurn(engine: Connection, options: Speaker, at: EntryPlace): P
         over(() =>
           waitingInLine(async () => {
             const [answer] = await held.ask((sql) =>
-              bothOf(askAppend(sql, options, entry), sql.unsafe('COMMIT').execute()),
+              bothOf(askAppend(sql, options, entry, FLEET_TURN_WAIT_MS), sql.unsafe('COMMIT').execute()),
             )
             return answer
           }),
@@ -119,7 +120,12 @@ function askTurn(sql: Sql, { project, member }: Speaker, at: EntryPlace): Promis
     ${FLEET_TURN_MS}, ${FLEET_TURN_WAIT_MS})`.execute()
 }
 
-function askAppend(sql: Sql, { project, member }: Speaker, { at, id, body, signs, silent }: Append): Promise<Answer[]> {
+function askAppend(
+  sql: Sql,
+  { project, member }: Speaker,
+  { at, id, body, signs, silent }: Append,
+  waitMs: number,
+): Promise<Answer[]> {
   if (body.length > FLEET_ENTRY_BYTES_MAX)
     throw new HeimdallError('INVALID_ARGS', `a change of ${body.length} bytes, limit ${FLEET_ENTRY_BYTES_MAX}`)
   const [whos, counts] = [silent.map(({ who }) => who), silent.map(({ count }) => String(count))]
@@ -127,7 +133,7 @@ function askAppend(sql: Sql, { project, member }: Speaker, { at, id, body, signs
     Answer[]
   >`SELECT * FROM heimdall.append(${project}, ${member}, ${at.seq}, ${at.id}, ${id}, ${body}, ${FORMAT}, ${RULES},
     ${listOf(signs)}::text::text[], ${listOf(whos)}::text::text[], ${listOf(counts)}::text::bigint[], ${FLEET_BATCH},
-    ${FLEET_TURN_WAIT_MS})`.execute()
+    ${waitMs})`.execute()
 }
 
 /** As PostgreSQL writes an array. */

@@ -2,7 +2,7 @@
 import { FLEET_ANNEX_BYTES_MAX } from '../limits.ts'
 
 /** Of the tables and functions below. Installed once by an owner; members of another version say so. */
-export const ENGINE_VERSION = 4
+export const ENGINE_VERSION = 5
 
 /** Everything runs as the owner of the schema; who calls is `session_user`, and decides which project there is. */
 const FUNCTION = 'LANGUAGE plpgsql SECURITY DEFINER SET search_path = heimdall, pg_temp'
@@ -161,7 +161,8 @@ BEGIN
   END IF;
 END $$;
 
--- Appends at a place, or says what is in the way of that.
+-- Appends at a place, or says what is in the way of that. With a wait of nothing it does not stand in line: what is appended
+-- behind somebody's turn is too late, and the caller had better stand in line for a turn of its own.
 CREATE FUNCTION heimdall.append(
   which text, mine text, at_seq bigint, at_id text, new_id text, new_body text,
   my_format int, my_rules int, alive text[], silent text[], silent_counts bigint[], lim int, wait_ms int)
@@ -169,9 +170,18 @@ RETURNS TABLE (kind text, seq bigint, id text, format int, body text) ${FUNCTION
 #variable_conflict use_column
 DECLARE p projects;
 BEGIN
-  PERFORM set_config('lock_timeout', wait_ms || 'ms', true);
-  SELECT * INTO p FROM projects WHERE projects.id = which AND member_role = session_user FOR NO KEY UPDATE;
-  IF NOT FOUND THEN PERFORM may(which); END IF;
+  IF wait_ms = 0 THEN
+    SELECT * INTO p FROM projects WHERE projects.id = which AND member_role = session_user FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      PERFORM may(which);
+      RETURN QUERY SELECT 'wait', NULL::bigint, NULL::text, 0, NULL::text;
+      RETURN;
+    END IF;
+  ELSE
+    PERFORM set_config('lock_timeout', wait_ms || 'ms', true);
+    SELECT * INTO p FROM projects WHERE projects.id = which AND member_role = session_user FOR NO KEY UPDATE;
+    IF NOT FOUND THEN PERFORM may(which); END IF;
+  END IF;
   IF my_format < p.format OR my_rules < p.rules THEN
     RETURN QUERY SELECT 'newer', NULL::bigint, p.format || ' ' || p.rules, p.format, NULL::text;
     RETURN;

@@ -56,8 +56,9 @@ test('whoever has the turn has what it lacks with it, and others stand in line u
   const turn = await far.takeTurn({ seq: 0, id: '' })
   const last = turn?.entries.at(-1)
   expect(turn?.entries.map(({ seq }) => seq)).toEqual(Array.from({ length: head }, (_, n) => n + 1))
-  // The place is right, and it is another's turn.
-  const waiting = near.append(after({ seq: head, id: last?.id ?? '' }, 'of-near'))
+  // The place is right, and it is another's turn: who has not met others yet is told so at once, and nobody stands in line.
+  expect(await near.append(after({ seq: head, id: last?.id ?? '' }, 'at-once'), false)).toEqual({ kind: 'wait' })
+  const waiting = near.append(after({ seq: head, id: last?.id ?? '' }, 'of-near'), true)
   await expect.poll(stands, { timeout: 60_000 }).toHaveLength(1)
   expect(await turn?.append(after({ seq: head, id: last?.id ?? '' }, 'of-far'))).toEqual({ kind: 'accepted' })
   expect(await waiting).toMatchObject({ kind: 'behind', entries: [{ seq: head + 1, id: 'of-far' }] })
@@ -65,7 +66,7 @@ test('whoever has the turn has what it lacks with it, and others stand in line u
   // Given back unused, it is the next one's.
   const unused = await near.takeTurn({ seq: head + 1, id: 'of-far' })
   expect(unused?.entries).toEqual([])
-  const next = far.append(after({ seq: head + 1, id: 'of-far' }, 'second'))
+  const next = far.append(after({ seq: head + 1, id: 'of-far' }, 'second'), true)
   await expect.poll(stands, { timeout: 60_000 }).toHaveLength(1)
   await unused?.end()
   expect(await next).toEqual({ kind: 'accepted' })
@@ -73,11 +74,11 @@ test('whoever has the turn has what it lacks with it, and others stand in line u
   // Whoever falls silent in its turn loses it. That nothing was sent it knows once it has heard that it was hung up on; until
   // then what it sends is in doubt. Sent again without a turn, both are settled.
   const silent = await near.takeTurn({ seq: head + 2, id: 'second' })
-  expect(await far.append(after({ seq: head + 2, id: 'second' }, 'third'))).toEqual({ kind: 'accepted' })
+  expect(await far.append(after({ seq: head + 2, id: 'second' }, 'third'), true)).toEqual({ kind: 'accepted' })
   const said = await silent?.append(after({ seq: head + 2, id: 'second' }, 'late')).then(
     ({ kind }) => kind,
     (error: unknown) => (error as HeimdallError).code,
   )
   expect(['wait', 'OUTCOME_UNKNOWN']).toContain(said)
-  expect(await near.append(after({ seq: head + 2, id: 'second' }, 'late'))).toMatchObject({ kind: 'behind' })
+  expect(await near.append(after({ seq: head + 2, id: 'second' }, 'late'), true)).toMatchObject({ kind: 'behind' })
 })

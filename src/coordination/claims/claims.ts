@@ -101,7 +101,8 @@ export function decide(
   request: PreparedRequest,
   tree: ProcessRef | undefined,
 ): ClaimResult {
-  const { conflicts, seconds, contests } = find(room, change.rows, { haid: agent.haid, tree }, request, change.now)
+  const found = find(room, change.rows, { haid: agent.haid, tree }, request, change.now)
+  const { conflicts, seconds, contests } = found
   if (tree !== undefined && conflicts.some(({ haid }) => haid === agent.haid)) {
     const apart = setApart(room, change, agent, tree)
     const asItself: Change = {
@@ -114,7 +115,7 @@ export function decide(
   for (const contest of contests) if (contest.later.haid !== agent.haid) recordContest(change, contest)
   const blocking = blockingOf({ conflicts, seconds }, request)
   if (blocking.length > 0) return { granted: false, conflicts: blocking }
-  return grant(room, change, agent, request, [...conflicts, ...seconds], tree)
+  return grant(room, change, agent, request, found, tree)
 }
 
 /** Claims that a request would be refused for, without asking for it. */
@@ -132,6 +133,8 @@ interface InTheWay {
   readonly conflicts: readonly Conflict[]
   /** Whoever was second to a path holds it once the first is displaced. */
   readonly seconds: readonly Conflict[]
+  /** Nobody, the asker neither, has a claim on any of it. */
+  readonly isFree: boolean
 }
 
 function find(
@@ -146,10 +149,13 @@ function find(
   const seconds = contests
     .map(({ later }) => later)
     .filter(({ haid, claimId }) => haid !== asker.haid && conflicts.every((first) => first.claimId !== claimId))
-  return { conflicts, seconds, contests }
+  return { conflicts, seconds, contests, isFree: holders.length === 0 && contests.length === 0 }
 }
 
-function blockingOf({ conflicts, seconds }: InTheWay, request: PreparedRequest): readonly Conflict[] {
+function blockingOf(
+  { conflicts, seconds }: Pick<InTheWay, 'conflicts' | 'seconds'>,
+  request: PreparedRequest,
+): readonly Conflict[] {
   for (const claims of [conflicts, seconds])
     if (!claims.every((conflict) => mayDisplace(conflict, request))) return claims
   return []
@@ -167,19 +173,22 @@ function grant(
   change: Change,
   agent: Agent,
   request: PreparedRequest,
-  displaced: readonly Conflict[],
+  { conflicts, seconds, isFree }: InTheWay,
   tree: ProcessRef | undefined,
 ): Grant {
   const { rows, now } = change
+  const displaced = [...conflicts, ...seconds]
   if (rows.localSetting(CASE_SETTING) === undefined)
     rows.putLocalSetting(CASE_SETTING, request.caseSensitive ? 'yes' : 'no')
   const warnings = request.parsed
     .filter(isBroad)
     .map((scope) => `${printable(scope.raw)} holds more or less the whole project`)
   // By where the scopes lie, not all that the agent holds: that may be hundreds.
-  const same = rows
-    .candidates(request.parsed.map(({ base }) => base))
-    .find((claim) => claim.holder === agent.haid && sameScopes(claim.scopes, request.parsed))
+  const same = isFree
+    ? undefined
+    : rows
+        .candidates(request.parsed.map(({ base }) => base))
+        .find((claim) => claim.holder === agent.haid && sameScopes(claim.scopes, request.parsed))
   if (same !== undefined && displaced.length === 0) {
     const claim: Claim = {
       ...same,

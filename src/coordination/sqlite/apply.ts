@@ -43,19 +43,26 @@ export function placeOf(sql: Statements): EntryPlace {
 
 /**
  * In a transaction of the caller's. What is there already is passed over, so it does not matter who brings an entry
- * first. False when it was. `isMine`: what this machine alone knows of it is written by whoever made it.
+ * first. `isMine`: what this machine alone knows of it is written by whoever made it.
  */
-export function applyEntry(sql: Statements, entry: LoggedEntry, now: Moment, isMine = false): boolean {
-  const at = placeOf(sql)
-  if (entry.seq <= at.seq) {
-    const there = sql.one('SELECT id FROM entries WHERE seq = ?', entry.seq)
-    if (there !== undefined && there['id'] !== entry.id) throw forked(entry.seq)
-    return false
+export function applyEntries(sql: Statements, entries: readonly LoggedEntry[], now: Moment, isMine = false): void {
+  let { seq: at } = placeOf(sql)
+  for (const entry of entries) {
+    if (entry.seq <= at) {
+      const there = sql.one('SELECT id FROM entries WHERE seq = ?', entry.seq)
+      if (there !== undefined && there['id'] !== entry.id) throw forked(entry.seq)
+      continue
+    }
+    if (entry.seq !== at + 1)
+      throw new HeimdallError('INTERNAL', `entry ${entry.seq} came after entry ${at}`, {
+        hint: 'run the command again',
+      })
+    applyNext(sql, entry, now, isMine)
+    at = entry.seq
   }
-  if (entry.seq !== at.seq + 1)
-    throw new HeimdallError('INTERNAL', `entry ${entry.seq} came after entry ${at.seq}`, {
-      hint: 'run the command again',
-    })
+}
+
+function applyNext(sql: Statements, entry: LoggedEntry, now: Moment, isMine: boolean): void {
   const body = bodyIn(entry)
   for (const put of body.puts) applyPut(sql, put, now, isMine)
   for (const row of body.events) sql.run(putsOf(sql, 'events', undefined, Object.keys(row)), ...Object.values(row))
@@ -72,7 +79,6 @@ export function applyEntry(sql: Statements, entry: LoggedEntry, now: Moment, isM
     entry.seq,
   )
   if (!isMine) sightSession(sql, body.author)
-  return true
 }
 
 /** A member can write any text: what is no entry stops the copy here, with words, and is never skipped. */

@@ -41,6 +41,11 @@ export class CommitWatch {
     }
   }
 
+  /** Whether anybody wants to hear of a commit. */
+  get isHeard(): boolean {
+    return this.#listeners.size > 0
+  }
+
   /** An entry was committed by this process. */
   announce(seq: number): void {
     this.#seen = seq

@@ -120,7 +120,7 @@ export class KeptReads {
       localSetting: (key) => this.#kept('local', key, () => rows.localSetting(key)),
       agentById: (agentId) => this.#fresh(() => rows.agentById(agentId)),
       agents: () => this.#fresh(() => rows.agents()),
-      agentsOfOtherBoots: (boot) => this.#fresh(() => rows.agentsOfOtherBoots(boot)),
+      agentsUnseen: (boot) => this.#fresh(() => rows.agentsUnseen(boot)),
       agentsOfTree: (tree) => this.#fresh(() => rows.agentsOfTree(tree)),
       claim: (claimId) => this.#fresh(() => rows.claim(claimId)),
       events: (query) => this.#fresh(() => rows.events(query)),

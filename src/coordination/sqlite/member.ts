@@ -2,7 +2,13 @@
 import { dirname, join } from 'node:path'
 import { pause, systemClock } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
-import { ENGINE_SETTLE_MS, FLEET_DECISIONS_MAX, FLEET_LOCK_WAIT_MS, FLEET_LOOK_MS } from '../../limits.ts'
+import {
+  ENGINE_SETTLE_MS,
+  FLEET_DECISIONS_MAX,
+  FLEET_LOCK_WAIT_MS,
+  FLEET_LOOK_MS,
+  SQLITE_CHECKPOINT_PAGES,
+} from '../../limits.ts'
 import { withFileLock } from '../../storage/file-lock.ts'
 import type { Database } from '../../storage/sqlite.ts'
 import type { Annex } from '../annex.ts'
@@ -11,7 +17,7 @@ import { FLEET_SETTING } from '../membership.ts'
 import type { Moment } from '../moment.ts'
 import type { Appended, LoggedEntry, OpenLog, SharedLog, LogTurn } from '../shared-log.ts'
 import type { Writer } from '../store.ts'
-import { applyEntry, bodyOf, placeOf } from './apply.ts'
+import { applyEntries, bodyOf, placeOf } from './apply.ts'
 import type { EntryDraft, LocalWrite } from './entry-draft.ts'
 import { noteHeard, putSigns, silentIn } from './signs.ts'
 import { type Pending, pendingIn, putPending, removePending, unknownOutcome } from './pending.ts'
@@ -83,7 +89,10 @@ export class Member {
     for (let decisions = 0; decisions < FLEET_DECISIONS_MAX; decisions += 1) {
       const turn = this.#isContended ? await this.#takeTurn(log) : undefined
       try {
-        const decided = this.#decide(act, by, turn?.entries ?? [])
+        const decided =
+          turn === undefined
+            ? this.#decide(act, by, [])
+            : this.#withoutCheckpoint(() => this.#decide(act, by, turn.entries))
         if (decided === undefined) return undefined
         const { outcome, entry } = decided
         if (entry === undefined) {
@@ -96,7 +105,7 @@ export class Member {
         if ('error' in outcome) throw outcome.error
         const answer = await this.#send(log, entry, turn)
         if (answer.kind === 'accepted') return outcome
-        if (answer.kind === 'behind') this.#isContended = true
+        if (answer.kind === 'behind' || answer.kind === 'wait') this.#isContended = true
       } finally {
         if (turn !== undefined) await giveBack(turn)
       }
@@ -238,6 +247,17 @@ export class Member {
     return decided
   }
 
+  /** In a turn all others wait: SQLite copies its log, and flushes, with the next commit. */
+  #withoutCheckpoint<T>(act: () => T): T {
+    const { db } = this.#store
+    db.exec('PRAGMA wal_autocheckpoint = 0')
+    try {
+      return act()
+    } finally {
+      db.exec(`PRAGMA wal_autocheckpoint = ${SQLITE_CHECKPOINT_PAGES}`)
+    }
+  }
+
   #rehearse<T>(act: (rows: Writer) => T, by: Omit<Author, 'haid'>): Decided<T> {
     const { sql, run, newId, wallMs } = this.#store
     let ran: ReturnType<typeof run<T>>
@@ -300,9 +320,10 @@ export class Member {
       let answer: Appended
       try {
         // A turn is over with its first answer, or without one.
-        const to = first ?? log
+        const mine = first
         first = undefined
-        answer = await to.append(entry)
+        // Who has not met others yet does not wait for them: behind their turn it would be too late.
+        answer = await (mine?.append(entry) ?? log.append(entry, isInDoubt || this.#isContended))
       } catch (error) {
         if (!(error instanceof HeimdallError)) throw error
         if (!isInDoubt && error.code !== 'OUTCOME_UNKNOWN') {
@@ -316,7 +337,7 @@ export class Member {
         continue
       }
       // Still others' turns, and the place may be free all the same: the same entry may be right afterwards.
-      if (answer.kind === 'wait') {
+      if (answer.kind === 'wait' && (isInDoubt || this.#isContended)) {
         if (systemClock.monoMs() < deadlineMs) continue
         if (isInDoubt) throw unknownOutcome(entry.id, undefined)
       }
@@ -330,7 +351,7 @@ export class Member {
     this.#write(() => {
       removePending(sql)
       if (answer.kind === 'accepted') {
-        applyEntry(sql, { ...entry, seq: entry.at.seq + 1, format: 0 }, now(), true)
+        applyEntries(sql, [{ ...entry, seq: entry.at.seq + 1, format: 0 }], now(), true)
         this.#runLocal(entry.local)
         noteHeard(sql, now())
       } else if (answer.kind === 'behind') this.#apply(answer.entries)
@@ -340,7 +361,7 @@ export class Member {
 
   #apply(entries: readonly LoggedEntry[]): void {
     const { sql, now } = this.#store
-    for (const entry of entries) applyEntry(sql, entry, now())
+    if (entries.length > 0) applyEntries(sql, entries, now())
   }
 
   #runLocal(local: readonly LocalWrite[]): void {

@@ -108,7 +108,7 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
     const { clock, newId, member: more } = options
     const changed = (): void => {
       kept.forget()
-      commits.announce(headOf(sql))
+      if (commits.isHeard) commits.announce(headOf(sql))
     }
     // Loaded where it is needed: a check of a machine alone must not read it.
     const { Member: Made } = await import('./member.ts')

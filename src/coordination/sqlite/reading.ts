@@ -19,9 +19,13 @@ export function createReader(sql: Statements): Reader {
     agent: (haid) => map(sql.one(`${AGENTS} WHERE haid = ?`, haid), agentFrom),
     agentById: (agentId) => map(sql.one(`${AGENTS} WHERE agent_id = ?`, agentId), agentFrom),
     agents: () => sql.all(`${AGENTS} ORDER BY agent_id`).map(agentFrom),
-    agentsOfOtherBoots: (boot) =>
+    agentsUnseen: (boot) =>
       sql
-        .all('SELECT * FROM local_agents JOIN agents USING (haid) WHERE beat_boot < ? OR beat_boot > ?', boot, boot)
+        .all(
+          `SELECT * FROM local_agents JOIN agents USING (haid)
+           WHERE (beat_boot < ?1 OR beat_boot > ?1) AND (seen_boot IS NOT ?1 OR seen_count IS NOT beat_count)`,
+          boot,
+        )
         .map(agentFrom),
     agentsOfTree: (tree) =>
       sql
