@@ -779,8 +779,8 @@ export const FLEET_COPY_OLD_MS = 60_000
 export const FLEET_CHECK_OLD_MS = 5_000
 /** Entries between two snapshots: applying this many takes about a second. */
 export const FLEET_SNAPSHOT_EVERY = 20_000
-/** What goes to the engine at once of a snapshot. */
-export const FLEET_SNAPSHOT_PART_BYTES = 4 << 20
+/** What goes to or comes from the engine at once of a snapshot; each part has the time of an answer. */
+export const FLEET_SNAPSHOT_PART_BYTES = 512 << 10
 /** Largest file that `fleet import` reads. */
 export const FLEET_STATE_BYTES_MAX = 512 << 20
 /** Longest URL of an engine. */

@@ -19,7 +19,7 @@ export async function fleetChecks(file: FleetFile, at: EntryPlace, wallMs: () =>
   const { ssl } = readAddress(file.url)
   const tls = ok('encryption', ssl === undefined ? 'none, on this machine' : 'TLS, the server is proved')
   try {
-    return [tls, ...(await onEngine(file, (sql) => lookAt(sql, file, at, wallMs)))]
+    return [tls, ...(await onEngine(file, (ask) => ask((sql) => lookAt(sql, file, at, wallMs))))]
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
     return [tls, { check: 'engine', state: 'fail', found: error.message, fix: error.hint ?? null }]

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { systemClock } from '../clock.ts'
+import { type Clock, systemClock } from '../clock.ts'
 import {
   type Coordination,
   type CoordinationOptions,
@@ -57,12 +57,12 @@ export async function createFleet(joining: Joining & { readonly name: string }):
   // From here on nobody changes this store: where the log begins stands still while the engine is told of it.
   const at = setMembership(path, { project, member, machine })
   try {
-    const made = await onEngine(joining, (sql) => makeProject(sql, { project, name: joining.name, at }))
+    const made = await onEngine(joining, (ask) => ask((sql) => makeProject(sql, { project, name: joining.name, at })))
     const file: FleetFile = { url: memberUrl(url, made), isPooled, project, member, machine }
-    const entered = await onEngine(file, async (sql) => {
-      const place = await enter(sql, file, joining.version)
-      if (at.seq > 0) await keepState(sql, project, path)
-      const annex = createEngineAnnex({ ask: (question) => question(sql) }, project)
+    const entered = await onEngine(file, async (ask) => {
+      const place = await ask((sql) => enter(sql, file, joining.version))
+      if (at.seq > 0) await keepState(ask, project, path)
+      const annex = createEngineAnnex({ ask }, project)
       for (const { name, text } of beside) await annex.lay(name, text)
       return place
     })
@@ -86,29 +86,39 @@ export async function joinFleet(joining: Joining, how: JoinHow): Promise<Joined 
   const { options } = joining
   const path = storePath(options.project)
   const asideAs = roomFor(path, options, how)
-  const file = await onEngine(joining, async (sql) => {
-    const project = await onlyProject(sql)
-    // A copy that is made again, and a join that was cut short, is the same member's, under the same name.
-    const before = fleetDoor.isJoined(options) ? readFleetFile(options) : undefined
-    const { member, machine } = before?.project === project ? before : { member: newMember(), machine: nameOf(joining) }
-    return { url: joining.url, isPooled: joining.isPooled, project, member, machine }
-  })
+  const { clock } = options
+  const file = await onEngine(
+    joining,
+    async (ask) => {
+      const project = await ask(onlyProject)
+      // A copy that is made again, and a join that was cut short, is the same member's, under the same name.
+      const before = fleetDoor.isJoined(options) ? readFleetFile(options) : undefined
+      const { member, machine } =
+        before?.project === project ? before : { member: newMember(), machine: nameOf(joining) }
+      return { url: joining.url, isPooled: joining.isPooled, project, member, machine }
+    },
+    clock,
+  )
   // Before anything else knows of it: killed from here on, this machine is the one that comes back.
   writeFleetFile(options, file)
-  const made = await onEngine(file, async (sql) => {
-    const entered = await enter(sql, file, joining.version)
-    const membership = { project: file.project, member: file.member, machine: entered.machine }
-    const state = entered.snapshot === null ? undefined : await readState(sql, file.project, entered.snapshot)
-    if (state === undefined && entered.seq > 0) await refuseTrimmed(sql, file.project)
-    writeFleetFile(options, { ...file, ...membership })
-    makeStore(path, { state, membership, asideAs, now: momentOf(systemClock, options.machine ?? readMachine()) })
-    return membership
-  })
+  const made = await onEngine(
+    file,
+    async (ask) => {
+      const entered = await ask((sql) => enter(sql, file, joining.version))
+      const membership = { project: file.project, member: file.member, machine: entered.machine }
+      const state = entered.snapshot === null ? undefined : await readState(ask, file.project, entered.snapshot)
+      if (state === undefined && entered.seq > 0) await ask((sql) => refuseTrimmed(sql, file.project))
+      writeFleetFile(options, { ...file, ...membership })
+      makeStore(path, { state, membership, asideAs, now: momentOf(systemClock, options.machine ?? readMachine()) })
+      return membership
+    },
+    clock,
+  )
   const seq = await inRoom(options, async (room) => {
     await room.store.catchUp()
     return room.store.read((rows) => rows.head())
   })
-  await onEngine(file, (sql) => keepIfDue(sql, file.project, path))
+  await onEngine(file, (ask) => keepIfDue(ask, file.project, path), clock)
   return { project: file.project, machine: made.machine, seq, asideAs }
 }
 
@@ -124,7 +134,7 @@ export async function leaveFleet(options: CoordinationOptions, file: FleetFile |
       })
       setLocalAnnex(path, beside, systemClock.wallMs())
     }
-    await onEngine(file, (sql) => sql`SELECT heimdall.leave(${file.project}, ${file.member})`)
+    await onEngine(file, (ask) => ask((sql) => sql`SELECT heimdall.leave(${file.project}, ${file.member})`.execute()))
   }
   // A copy that is gone stays gone: a new store begins with the first change.
   const seq = mark === undefined ? 0 : setMembership(path, undefined).seq
@@ -143,33 +153,50 @@ function markIn(options: CoordinationOptions): Membership | undefined {
 
 /** One every so many entries: whoever joins after it needs no more than that many. */
 export async function keepIfDue(
-  sql: Sql,
+  ask: Ask,
   project: string,
   path: string,
   every = FLEET_SNAPSHOT_EVERY,
 ): Promise<boolean> {
-  const [row] = await sql<{ behind: string }[]>`SELECT p.seq - coalesce(
-    (SELECT max(s.seq) FROM heimdall.snapshots s WHERE s.project = p.id), 0) AS behind
-    FROM heimdall.projects p WHERE p.id = ${project}`
+  const [row] = await ask(
+    (sql) => sql<{ behind: string }[]>`SELECT p.seq - coalesce(
+      (SELECT max(s.seq) FROM heimdall.snapshots s WHERE s.project = p.id), 0) AS behind
+      FROM heimdall.projects p WHERE p.id = ${project}`,
+  )
   if (Number(row?.behind ?? 0) < every) return false
-  await keepState(sql, project, path)
+  await keepState(ask, project, path)
   return true
 }
 
-async function keepState(sql: Sql, project: string, path: string): Promise<void> {
+/** In parts, each with the time of an answer: a state may be larger than a line is fast. */
+async function keepState(ask: Ask, project: string, path: string): Promise<void> {
   const { at, text } = wholeState(path)
   const whole = gzipSync(text)
   const parts = Math.max(1, Math.ceil(whole.byteLength / FLEET_SNAPSHOT_PART_BYTES))
   for (let part = 0; part < parts; part += 1) {
     const bytes = whole.subarray(part * FLEET_SNAPSHOT_PART_BYTES, (part + 1) * FLEET_SNAPSHOT_PART_BYTES)
-    await sql`SELECT heimdall.keep(${project}, ${at.seq}, ${at.id}, ${FORMAT}, ${part}, ${parts}, decode(${bytes.toString('base64')}::text, 'base64'))`
+    await ask(
+      (sql) =>
+        sql`SELECT heimdall.keep(${project}, ${at.seq}, ${at.id}, ${FORMAT}, ${part}, ${parts}, decode(${bytes.toString('base64')}::text, 'base64'))`,
+    )
   }
 }
 
-async function readState(sql: Sql, project: string, seq: number): Promise<string> {
-  const rows = await sql<{ body: string }[]>`SELECT encode(body, 'base64') AS body FROM heimdall.snapshots
-    WHERE project = ${project} AND seq = ${seq} ORDER BY part`
-  return gunzipSync(Buffer.concat(rows.map(({ body }) => Buffer.from(body, 'base64')))).toString('utf8')
+async function readState(ask: Ask, project: string, seq: number): Promise<string> {
+  const packed: Buffer[] = []
+  for (let part = 0, parts = 1; part < parts; part += 1) {
+    const [row] = await ask(
+      (sql) => sql<{ body: string; parts: number }[]>`SELECT encode(body, 'base64') AS body, parts
+        FROM heimdall.snapshots WHERE project = ${project} AND seq = ${seq} AND part = ${part}`,
+    )
+    if (row === undefined)
+      throw new HeimdallError('STORE_BUSY', 'the snapshot was replaced by newer ones while it was read', {
+        hint: 'run the command again',
+      })
+    packed.push(Buffer.from(row.body, 'base64'))
+    parts = row.parts
+  }
+  return gunzipSync(Buffer.concat(packed)).toString('utf8')
 }
 
 interface Entered extends EntryPlace {
@@ -258,10 +285,17 @@ async function inRoom<T>(options: CoordinationOptions, act: (room: Coordination)
   }
 }
 
-export async function onEngine<T>(address: EngineAddress, act: (sql: Sql) => Promise<T>): Promise<T> {
-  const engine = new Connection(address, systemClock)
+type Ask = Connection['ask']
+
+/** Each question has the time of an answer, however many there are. */
+export async function onEngine<T>(
+  address: EngineAddress,
+  act: (ask: Ask) => Promise<T>,
+  clock: Clock = systemClock,
+): Promise<T> {
+  const engine = new Connection(address, clock)
   try {
-    return await engine.ask(act)
+    return await act((question) => engine.ask(question))
   } finally {
     await engine.drop()
   }

@@ -5,7 +5,7 @@ import { releaseClaims } from '../../src/coordination/claims/held.ts'
 import { waitForClaim } from '../../src/coordination/claims/queue.ts'
 import type { Store } from '../../src/coordination/store.ts'
 import { connect } from '../../src/fleet/engine-connection.ts'
-import { keepIfDue } from '../../src/fleet/membership.ts'
+import { keepIfDue, onEngine } from '../../src/fleet/membership.ts'
 import { scaled } from '../support/scale.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { wants } from '../coordination/room.ts'
@@ -245,14 +245,8 @@ test('bodies below the second newest snapshot go; whoever was away for longer is
   const near = box(made, 'near')
   const away = box(made, 'away')
   const ana = await enter(near.room, 'ana')
-  const keep = async (): Promise<boolean> => {
-    const sql = await connect({ url: made.url, isPooled: false })
-    try {
-      return await keepIfDue(sql, made.project, near.path, 1)
-    } finally {
-      await sql.end()
-    }
-  }
+  const keep = (): Promise<boolean> =>
+    onEngine({ url: made.url, isPooled: false }, (ask) => keepIfDue(ask, made.project, near.path, 1))
   expect(await keep()).toBe(true)
   expect(await keep()).toBe(false)
   await claimScopes(near.room, ana, wants(near.room, ['a/**']))

@@ -3,7 +3,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { claimScopes } from '../../src/coordination/claims/claims.ts'
 import type { AgentActor } from '../../src/coordination/change.ts'
 import { connect } from '../../src/fleet/engine-connection.ts'
-import { onEngine } from '../../src/fleet/membership.ts'
+import { keepIfDue, onEngine } from '../../src/fleet/membership.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { ENGINE_ANSWER_MS } from '../../src/limits.ts'
 import { scaled } from '../support/scale.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { CERTIFICATE, startTlsFront } from '../support/tls-front.ts'
@@ -35,7 +37,7 @@ test('behind a pooler in transaction mode members work, whether they have said s
   for (const other of others) expect(other).toEqual(first)
   // Where nothing that was prepared is ever found again, it is said what to do.
   await expect(
-    onEngine({ url: made.url, isPooled: false }, (sql) => sql.unsafe('EXECUTE nothing').execute()),
+    onEngine({ url: made.url, isPooled: false }, (ask) => ask((sql) => sql.unsafe('EXECUTE nothing').execute())),
   ).rejects.toMatchObject({ code: 'ENGINE_REFUSED', hint: expect.stringContaining('--rebuild --pooler') as string })
 })
 
@@ -49,7 +51,7 @@ test('a server that cannot prove itself is refused before a password is sent, wi
     return { url: url.href.replace('127.0.0.1', host), isPooled: false }
   }
   const ask = (host: string, more: string): Promise<unknown> =>
-    onEngine(at(host, more), (sql) => sql`SELECT 1 AS one`.execute())
+    onEngine(at(host, more), (question) => question((sql) => sql`SELECT 1 AS one`.execute()))
   const trusted = `&sslrootcert=${CERTIFICATE}`
   const refused = { code: 'ENGINE_REFUSED', hint: expect.stringContaining('sslrootcert') as string }
   await expect(ask('localhost', '')).rejects.toMatchObject(refused)
@@ -108,4 +110,37 @@ test('over a line that breaks every few hundred bytes each claim is committed on
   onTestFinished(() => sql.end())
   const ids = await sql`SELECT count(*)::int AS n, count(DISTINCT id)::int AS d FROM heimdall.entries`
   expect(ids).toMatchObject([{ n: count + 1, d: count + 1 }])
+})
+
+test('what takes several questions may take longer than an answer: a large snapshot goes over a slow line', async () => {
+  const made = await engine.project()
+  const near = box(made, 'near')
+  await enter(near.room, 'ana')
+  const clock = fakeClock()
+  const waitsFor = (table: string) => () =>
+    asOwner(made, (sql) =>
+      sql`SELECT FROM pg_locks WHERE NOT granted AND relation = ${`heimdall.${table}`}::regclass`.execute(),
+    )
+  await asOwner(made, (first) =>
+    first.begin(async (project) => {
+      await project`LOCK TABLE heimdall.projects IN ACCESS EXCLUSIVE MODE`
+      const kept = await asOwner(made, (second) =>
+        second.begin(async (snapshots) => {
+          await snapshots`LOCK TABLE heimdall.snapshots IN SHARE MODE`
+          const keeping = onEngine(
+            { url: made.url, isPooled: false },
+            (ask) => keepIfDue(ask, made.project, near.path, 1),
+            clock,
+          )
+          await expect.poll(waitsFor('projects'), { timeout: 60_000 }).toHaveLength(1)
+          clock.advance(0.6 * ENGINE_ANSWER_MS)
+          await project`ROLLBACK`
+          await expect.poll(waitsFor('snapshots'), { timeout: 60_000 }).toHaveLength(1)
+          clock.advance(0.6 * ENGINE_ANSWER_MS)
+          return { keeping }
+        }),
+      )
+      expect(await kept.keeping).toBe(true)
+    }),
+  )
 })

@@ -19,7 +19,7 @@ export const run: Run<typeof fleetLink> = async (context) => {
   const seq = await withRoom(context, async (room) => {
     const path = storePath(room.project)
     await room.store.catchUp()
-    await onEngine(file, (sql) => keepIfDue(sql, file.project, path))
+    await onEngine(file, (ask) => keepIfDue(ask, file.project, path))
     context.note(`following, at entry ${placeIn(path).at.seq}`)
     await room.store.link(over.signal, ({ message }) => {
       // Once for each reason: it is tried again every two seconds.

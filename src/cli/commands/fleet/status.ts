@@ -60,15 +60,15 @@ export const run: Run<typeof fleetStatus> = async (context) => {
 
 async function ask(file: FleetFile, path: string) {
   try {
-    return await onEngine(file, async (sql) => {
-      const facts = await engineFacts(sql, file.project)
+    return await onEngine(file, async (ask) => {
+      const facts = await ask((sql) => engineFacts(sql, file.project))
       return {
         reachable: true,
         error: null,
         durability: durabilityOf(facts).words,
         head: facts.seq,
-        lost: await lostAmong(sql, file.project, lastPlaces(path)),
-        members: await memberFacts(sql, file.project),
+        lost: await ask((sql) => lostAmong(sql, file.project, lastPlaces(path))),
+        members: await ask((sql) => memberFacts(sql, file.project)),
       }
     })
   } catch (error) {
