@@ -24,7 +24,7 @@ const ONE_WAY_MS = 10
 const MACHINES = 8
 /** What one machine misses in a long holiday. */
 const ENTRIES = 100_000
-const LONG_ROUNDS = 2
+const LONG_ROUNDS = 1
 const folders: string[] = []
 const rooms: Coordination[] = []
 

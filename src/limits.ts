@@ -775,7 +775,7 @@ export const FLEET_LOOK_MS = 2_000
 export const FLEET_HEARD_MS = 1_000
 /** A copy that has heard nothing for this long is said to be old by guard, hooks and shim: a link looks every two seconds. */
 export const FLEET_COPY_OLD_MS = 60_000
-/** The same for `claim check`, whose clear answer somebody is about to rely on. */
+/** The same for what a person asks: somebody is about to rely on "clear" or "nobody". */
 export const FLEET_CHECK_OLD_MS = 5_000
 /** Entries between two snapshots: applying this many takes about a second. */
 export const FLEET_SNAPSHOT_EVERY = 20_000

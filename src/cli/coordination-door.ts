@@ -5,8 +5,10 @@ import { type Door, withRoom as within, withRoomToRead as withinToRead } from '.
 import { type AgentActor, unknownAgent } from '../coordination/change.ts'
 import type { ProcessRef } from '../coordination/who/process-ref.ts'
 import { roomOptions, type Surroundings } from '../coordination/room-options.ts'
+import { oldCopyText } from '../coordination/membership.ts'
 import { HeimdallError } from '../errors.ts'
 import { fleetDoor } from '../fleet/door.ts'
+import { FLEET_CHECK_OLD_MS } from '../limits.ts'
 import { type Person, requirePerson } from '../person.ts'
 import type { Context } from './command.ts'
 import { settleRuns } from './settle-runs.ts'
@@ -17,14 +19,24 @@ export async function withRoom<T>(context: Context, act: (room: Coordination) =>
   return within(await doorOf(context), act)
 }
 
-/** For commands that change nothing: the answer is `otherwise` where nobody has coordinated anything yet. */
+/**
+ * For commands that change nothing: the answer is `otherwise` where nobody has coordinated anything yet. Of a fleet's copy
+ * it is said how old it is, past `oldMs`: "nobody" is no answer of a machine that has not listened.
+ */
 export async function withRoomToRead<T>(
   context: Context,
   act: (room: Coordination) => T | Promise<T>,
   otherwise: (options: CoordinationOptions) => T,
+  oldMs = FLEET_CHECK_OLD_MS,
 ): Promise<T> {
   await settleRuns(context)
-  return withinToRead(await doorOf(context), act, (options) => {
+  const actAndTell = async (room: Coordination): Promise<T> => {
+    const answer = await act(room)
+    const old = oldCopyText(room.store, room.now(), oldMs)
+    if (old !== undefined) context.note(`note: ${old}`)
+    return answer
+  }
+  return withinToRead(await doorOf(context), actAndTell, (options) => {
     // Not the same as nobody: others may hold what is asked about.
     if (fleetDoor.isJoined(options)) throw lostCopy(true)
     return otherwise(options)

@@ -2,6 +2,9 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
+import { openDatabase } from '../../src/storage/sqlite.ts'
 import type { TemporaryProject } from '../support/project.ts'
 import { testEngine } from './engine.ts'
 import { fleetAt, type Machine, machine } from './machines.ts'
@@ -198,4 +201,18 @@ test('export, import and leave: one machine has everything again, and a new engi
   await two.heimdall('agent register --name dusky-lynx --role backend')
   expect(await two.heimdall('agent reserve --agent dusky-lynx --scope src')).toMatchObject({ ok: false })
   expect(await two.heimdall('fleet status')).toMatchObject({ error: { code: 'FLEET_NOT_JOINED' } })
+})
+
+test('a machine that has not listened for a while says so with every answer about others', async () => {
+  const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
+  await one.heimdall('agent register --name amber-otter --role backend')
+  await one.heimdall('agent reserve --agent amber-otter --scope src')
+  const saidBy = async (args: string): Promise<string> =>
+    (await two.project.run('heimdall', args.split(' '), { env: { USER: two.name } })).stderr
+  const db = openDatabase(two.store, { migrations: MIGRATIONS })
+  const anHourAgo = JSON.stringify({ boot: 'another', monoMs: 0, wallMs: systemClock.wallMs() - 3_600_000 })
+  db.prepare(`UPDATE local_settings SET value = ? WHERE key = 'fleet:heard'`).run(anHourAgo)
+  db.close()
+  for (const command of ['agent list', 'claim list', 'why src/api.ts', 'claim check src/api.ts'])
+    expect([command, (await saidBy(command)).split('last heard of its fleet 60 min ago').length]).toEqual([command, 2])
 })

@@ -25,7 +25,6 @@ export const run: Run<typeof claimCheck> = (context, { flags, args }) =>
           `note: ${later.agentId} has claimed ${later.witness} as well, through ${later.held}; ${holder.agentId} was first and holds it`,
         )
       const old = oldCopyText(room.store, room.now(), FLEET_CHECK_OLD_MS)
-      if (old !== undefined) context.note(`note: ${old}`)
       return conflicts.length === 0 ? clear(args.scope, old) : refusal(context, conflicts)
     },
     () => clear(args.scope),

@@ -74,6 +74,8 @@ function runHook(context: Context, hook: Hook, words: readonly string[]): Promis
     },
     // Nobody has ever claimed anything here.
     () => answer(hook, CLEAR),
+    // Says it itself, where somebody is about to commit or push.
+    Number.POSITIVE_INFINITY,
   )
 }
 
