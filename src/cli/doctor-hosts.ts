@@ -8,7 +8,7 @@ import { HeimdallError } from '../errors.ts'
 import type { Whereabouts } from '../hosts/config-files.ts'
 import { HOOK_HOSTS, type HookHost } from '../hosts/hooks/hook-table.ts'
 import { HOSTS, type HostName } from '../hosts/host-table.ts'
-import { SETUPS } from '../hosts/init/host-setup.ts'
+import { isOwnHook, SETUPS } from '../hosts/init/host-setup.ts'
 import { planSetup, type SetupPlan, writeSetupPlan } from '../hosts/init/setup-files.ts'
 import { readSetup, type SetupRecord } from '../hosts/init/setup-record.ts'
 import { switchedOff } from '../hosts/init/switched-off.ts'
@@ -51,7 +51,7 @@ function checkHooks(context: Context, host: HookHost): DoctorFinding {
     }
   const record = readSetup(context.env, plan.realPath)
   // What stands there, whoever put it there: what is planned on is without lines of another installation.
-  if (plan.bytes?.toString('utf8').includes(`heimdall hook ${host}`) !== true && record === undefined)
+  if (!isOwnHook(plan.bytes?.toString('utf8')) && record === undefined)
     return { state: 'warn', found: `${title} has no hooks of ours: nothing that it writes by itself is checked`, fix }
   const state = installedState(plan, record)
   // Its own lines, where init has put them before with somebody's word.

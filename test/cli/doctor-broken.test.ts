@@ -320,7 +320,7 @@ const WRECKS: readonly Wreck[] = [
       breaks(project) {
         rmSync(inState(project, 'init'), { recursive: true, force: true })
         change(inHome(project, HOOK_FILES[host]), (text) =>
-          text.replaceAll(/[^ "]*\/bin\/heimdall hook/g, '/old/bin/heimdall hook'),
+          text.replaceAll(/[^ "]*\/bin\/heimdall hook/g, "'/old place/bin/heimdall' hook"),
         )
       },
       state: 'fail',
