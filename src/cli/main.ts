@@ -37,7 +37,8 @@ export async function main(
     mannersOf(bin).alwaysJson === true ||
     words.slice(0, words.includes('--') ? words.indexOf('--') : undefined).includes('--json')
   try {
-    if (search.found === undefined) return await overviewOrUnknown(commands, search.lost, wantsJson, streams)
+    if (search.found === undefined)
+      return await overviewOrUnknown(commands, search.lost, { json: wantsJson, isHelp: words !== typed }, streams)
     const { command, calledAs, rest } = search.found
     const parsed = parseCommandLine(command.spec, calledAs, rest)
     if (parsed.globals.help) {
@@ -84,7 +85,7 @@ function say(streams: Streams, text: string): Promise<void> {
 async function overviewOrUnknown(
   commands: readonly Command[],
   { path, globals, rest }: NotFound,
-  json: boolean,
+  { json, isHelp }: { readonly json: boolean; readonly isHelp: boolean },
   streams: Streams,
 ): Promise<number> {
   const [bin = ''] = path
@@ -112,9 +113,12 @@ async function overviewOrUnknown(
   const typed = end < 0 ? rest : rest.slice(0, end)
   const [{ suggestCommands }, { COMMANDS }] = await Promise.all([import('./suggest-command.ts'), import('./table.ts')])
   const offers = suggestCommands(COMMANDS, path, typed)
-  throw new HeimdallError('USAGE', `unknown command: ${escapeControls([...path, ...typed].join(' '))}`, {
-    hint:
-      offers.length === 0
+  const isTopic = isHelp && (await import('./commands/help.ts')).isTopic(typed.join(' '))
+  const asTyped = isHelp ? [bin, 'help', ...path.slice(1), ...typed] : [...path, ...typed]
+  throw new HeimdallError('USAGE', `unknown command: ${escapeControls(asTyped.join(' '))}`, {
+    hint: isTopic
+      ? `heimdall help ${typed.join(' ')} shows it`
+      : offers.length === 0
         ? `${prefix} --help lists the commands`
         : `did you mean ${offers.join(', ').replace(/, ([^,]*)$/, ' or $1')}?`,
   })

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { HeimdallError } from '../errors.ts'
 import { escapeControls, printable } from '../ids.ts'
+import { quoted } from '../spine/fleet/plain-words.ts'
 import { nearest } from '../suggest.ts'
 import type { CommandSpec, FlagSpec, Input } from './command.ts'
 
@@ -79,7 +80,7 @@ export function parseCommandLine(spec: CommandSpec, calledAs: string, words: rea
     if (values[name] === undefined && flag.required === true) throw usage(calledAs, `--${name} is required`)
     values[name] ??= flag.multiple === true ? [] : flag.default
   }
-  return { flags: values, args: bindArgs(spec, calledAs, positionals), rest, globals }
+  return { flags: values, args: bindArgs(spec, calledAs, positionals, rest), rest, globals }
 }
 
 /** `hm run ls -la`: it is not the flag that is wrong there. */
@@ -90,7 +91,12 @@ function refuseCommandWithoutDashes(
   words: readonly string[],
 ): void {
   const first = args.some(({ variadic }) => variadic === true) ? undefined : positionals[args.length]
-  if (first !== undefined) throw unexpected(calledAs, first, words.slice(words.indexOf(first)).join(' '))
+  if (first !== undefined)
+    throw unexpected(
+      calledAs,
+      first,
+      `put the command after --: ${commandAfter(calledAs, words.slice(words.indexOf(first)))}`,
+    )
 }
 
 type ParseOptions = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>
@@ -173,7 +179,12 @@ function parseDuration(calledAs: string, rawName: string, text: string, leastMs:
   throw usage(calledAs, `${rawName} takes a duration such as 90s, 1h30m or 7d, got ${printable(text)}`)
 }
 
-function bindArgs(spec: CommandSpec, calledAs: string, positionals: readonly string[]): Record<string, unknown> {
+function bindArgs(
+  spec: CommandSpec,
+  calledAs: string,
+  positionals: readonly string[],
+  rest: readonly string[],
+): Record<string, unknown> {
   const args: Record<string, unknown> = {}
   let next = 0
   for (const arg of spec.args ?? []) {
@@ -190,16 +201,35 @@ function bindArgs(spec: CommandSpec, calledAs: string, positionals: readonly str
     }
   }
   const extra = positionals[next]
-  if (extra !== undefined) throw unexpected(calledAs, extra, spec.rest === undefined ? undefined : extra)
+  if (extra !== undefined)
+    throw unexpected(calledAs, extra, hintForExtra(spec, calledAs, positionals.slice(next), rest))
   return args
 }
 
-function unexpected(calledAs: string, argument: string, command: string | undefined): HeimdallError {
+/** With a command behind `--` already, a word before it is meant as a name. */
+function hintForExtra(
+  spec: CommandSpec,
+  calledAs: string,
+  extra: readonly string[],
+  rest: readonly string[],
+): string | undefined {
+  if (spec.rest === undefined) return undefined
+  if (rest.length === 0) return `put the command after --: ${commandAfter(calledAs, extra)}`
+  const [name = ''] = extra
+  return extra.length === 1 && spec.flags?.['id'] !== undefined
+    ? `a name is given with --id: ${commandAfter(`${calledAs} --id ${quoted(name)}`, rest)}`
+    : undefined
+}
+
+const commandAfter = (before: string, command: readonly string[]): string =>
+  escapeControls(`${before} -- ${command.map(quoted).join(' ')}`)
+
+function unexpected(calledAs: string, argument: string, hint: string | undefined): HeimdallError {
   return usage(
     calledAs,
     // A URL may have a password in it.
     `unexpected argument ${printable(argument.replace(/\/\/[^@\s]*@/, '//…@'))}`,
-    command === undefined ? undefined : `put the command after --: ${calledAs} -- ${escapeControls(command)}`,
+    hint,
   )
 }
 

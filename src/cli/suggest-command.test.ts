@@ -22,6 +22,11 @@ test.each([
   ['hm runs', ['hm ls', 'hm run']],
   ['hm stop build', ['hm kill']],
   ['hm claim take src', ['heimdall claim take']],
+  ['hm rm build', ['hm kill', 'hm clean']],
+  ['heimdall dashboard', ['heimdall up', 'heimdall open']],
+  ['heimdall web', ['heimdall up', 'heimdall open']],
+  ['heimdall down', ['heimdall up', 'heimdall session kill']],
+  ['heimdall nope', []],
   ['heimdall qqqqqq', []],
 ])('%s', (line, expected) => {
   expect(offers(line)).toEqual(expected)

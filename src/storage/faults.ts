@@ -19,24 +19,16 @@ export function diskError(what: string, error: unknown): unknown {
     })
   if (isErrno(error, 'EISDIR')) return folderError(what, error)
   if (isErrno(error, 'ELOOP')) return linkError(what, 'a symbolic link', error)
+  if (isErrno(error, 'ENOTDIR'))
+    return new HeimdallError('STORE_UNREADABLE', `cannot use ${what}: ${error.message}`, {
+      hint: 'a folder belongs where there is a file: move the file away, or name another path',
+      cause: error,
+    })
   // A folder that cannot be made below one that is there: Node.js says so of a read-only file system, the kernel of /proc.
   const isUnmakeable = isErrno(error, 'ENOENT') && error.syscall === 'mkdir'
   if (
     isUnmakeable ||
-    isErrno(
-      error,
-      'EACCES',
-      'EPERM',
-      'EROFS',
-      'ENOTDIR',
-      'EIO',
-      'EMFILE',
-      'ENFILE',
-      'ENAMETOOLONG',
-      'ENOLCK',
-      'ENOTSUP',
-      'ENXIO',
-    )
+    isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'ENAMETOOLONG', 'ENOLCK', 'ENOTSUP', 'ENXIO')
   )
     return new HeimdallError('STORE_UNREADABLE', `cannot use ${what}: ${error.message}`, {
       hint: 'check its owner and permissions',

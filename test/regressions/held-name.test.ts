@@ -30,6 +30,7 @@ test('the second session of one agent is refused as long as the first runs, and 
   expect(await second.run('git add lib/x && git commit -qm second')).toMatchObject({ code: 0 })
 
   expect((await first.whoami()).holds).toMatchObject([{ claimed_surfaces: ['web'] }])
+  expect((await first.run('heimdall whoami')).text).toMatch(/^holds web until /m)
   const { stdout } = await project.run('heimdall', ['claim', 'history', '--type', 'REFUSED', '--json'])
   const refused = (JSON.parse(stdout) as { data: { from_agent: string | null; to_agent: string }[] }).data
   expect(refused.map((event) => [event.from_agent, event.to_agent])).toEqual(

@@ -23,3 +23,13 @@ test.each(['sub', 'heimdall', 'hm', 'bb'])(
     expect(stdout).not.toMatch(/^ +(\S+(?: \S+)*?) +\1:/m)
   },
 )
+
+test('help of what there is not offers what was meant, and nothing that only has as many letters', async () => {
+  expect((await run('heimdall', 'help', 'dashboard')).stderr).toContain('hint: did you mean heimdall up?')
+  expect((await run('heimdall', 'help', 'nope')).stderr).toContain('hint: topics: exit-codes')
+})
+
+test('the exit codes of contract names are told beside ours', async () => {
+  const { stdout } = await run('heimdall', 'help', 'exit-codes')
+  expect(stdout).toMatch(/such as hm[^\n]*\n[^]*SESSION_NOT_FOUND +1 in place of 3: /)
+})

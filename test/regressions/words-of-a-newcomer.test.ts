@@ -10,6 +10,12 @@ test('a command without -- is answered with where it belongs, not with its first
     code: 2,
     stderr: 'error: unexpected argument "ls"\nhint: put the command after --: hm run -- ls -la /tmp\n',
   })
+  expect((await home.run(['run', 'bash', '-c', "echo 'hi  there'"])).stderr).toContain(
+    `put the command after --: hm run -- bash -c 'echo '\\''hi  there'\\'''\n`,
+  )
+  expect((await home.run(['run', 'foo', '--', 'true', 'a b'])).stderr).toBe(
+    `error: unexpected argument "foo"\nhint: a name is given with --id: hm run --id foo -- true 'a b'\n`,
+  )
   // A flag that stands before everything else is ours, and wrong.
   expect((await home.run(['run', '--detatch', 'ls'])).stderr).toContain('unknown flag "--detatch"')
 })
@@ -18,7 +24,10 @@ test('hm help is hm --help, and hm help COMMAND is hm COMMAND --help', async () 
   const home = hm()
   for (const command of [[], ['run'], ['attach']])
     expect(await home.run(['help', ...command])).toEqual(await home.run([...command, '--help']))
-  expect((await home.run(['help', 'nonsense'])).stderr).toContain('unknown command: hm nonsense')
+  expect((await home.run(['help', 'nonsense'])).stderr).toContain('unknown command: hm help nonsense')
+  expect((await home.run(['help', 'exit-codes'])).stderr).toBe(
+    'error: unknown command: hm help exit-codes\nhint: heimdall help exit-codes shows it\n',
+  )
 })
 
 test.each([

@@ -40,7 +40,7 @@ test.each(['hm', 'heimdall'])('a folder of sessions that %s cannot read is one c
     const { code, stderr } = await home.run([verb, '--socket-dir', file, ...rest])
     // Not 3, which says that what was named does not exist.
     expect([command, code, stderr.split('\n').length]).toEqual([command, 8, 3])
-    expect(stderr).toMatch(/^error: cannot use .*file.*: ENOTDIR[^\n]*\nhint: check its owner/)
+    expect(stderr).toMatch(/^error: cannot use .*file.*: ENOTDIR[^\n]*\nhint: a folder belongs where there is a file/)
   }
 })
 

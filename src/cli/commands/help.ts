@@ -1,15 +1,22 @@
 // heimdall help: a command's page, the overview, or a topic.
 import { CONFIG_KEYS } from '../../config.ts'
 import { ERRORS, HeimdallError } from '../../errors.ts'
-import { nearest } from '../../suggest.ts'
 import type { Run } from '../command.ts'
-import { exitCodeRows } from '../render/exit-codes.ts'
+import { contractExitRows, exitCodeRows } from '../render/exit-codes.ts'
 import { columns, commandHelp, overviewHelp } from '../render/help.ts'
+import { suggestCommands } from '../suggest-command.ts'
 import type { help } from '../table/core.ts'
 import { ABOUT, COMMANDS } from '../table.ts'
 
 const TOPICS: Readonly<Record<string, () => string>> = {
-  'exit-codes': () => ['Exit codes:', ...columns(exitCodeRows())].join('\n'),
+  'exit-codes': () =>
+    [
+      'Exit codes:',
+      ...columns(exitCodeRows()),
+      '',
+      'By the names of a contract, such as hm and bb, its own codes count. Of these errors they are others:',
+      ...columns(contractExitRows()),
+    ].join('\n'),
   environment: () =>
     [
       'Environment:',
@@ -30,6 +37,8 @@ const TOPICS: Readonly<Record<string, () => string>> = {
     ['Error codes:', ...columns(Object.entries(ERRORS).map(([code, entry]) => [code, entry.means]))].join('\n'),
 }
 
+export const isTopic = (word: string): boolean => Object.hasOwn(TOPICS, word)
+
 export const run: Run<typeof help> = (_context, { args }) => {
   const topic = args.topic.join(' ')
   const text = page(topic)
@@ -39,7 +48,7 @@ export const run: Run<typeof help> = (_context, { args }) => {
 function page(topic: string): string {
   if (topic === '')
     return `${overviewHelp(COMMANDS, 'heimdall', ABOUT)}\nheimdall help ${Object.keys(TOPICS).join(' | ')}`
-  const show = Object.hasOwn(TOPICS, topic) ? TOPICS[topic] : undefined
+  const show = isTopic(topic) ? TOPICS[topic] : undefined
   if (show !== undefined) return show()
   const names = COMMANDS.flatMap(({ spec }) => spec.names)
   for (const name of [topic, `heimdall ${topic}`]) {
@@ -47,7 +56,7 @@ function page(topic: string): string {
     if (command !== undefined) return commandHelp(command.spec, name)
     if (names.some((other) => other.startsWith(`${name} `))) return overviewHelp(COMMANDS, name, ABOUT)
   }
-  const close = nearest(`heimdall ${topic}`, names)
+  const [close] = suggestCommands(COMMANDS, ['heimdall'], topic.split(' '))
   throw new HeimdallError('USAGE', `no command or topic ${JSON.stringify(topic)}`, {
     hint: close === undefined ? `topics: ${Object.keys(TOPICS).join(', ')}` : `did you mean ${close}?`,
   })

@@ -5,6 +5,7 @@ import { projectHaid } from '../../coordination/coordination.ts'
 import { livenessIn } from '../../coordination/who/alive.ts'
 import { readMachine } from '../../coordination/moment.ts'
 import { pidOf } from '../../coordination/who/process-ref.ts'
+import { NO_TASK } from '../../coordination/protocol.ts'
 import { claimRecord } from '../../coordination/records.ts'
 import { type Acting, whoActs } from '../../person.ts'
 import { commandLine } from '../../processes.ts'
@@ -76,5 +77,8 @@ function lines(found: Caller, liveness: string | null, acting: Acting): string[]
 
 function held(record: Record<string, unknown>): string {
   const surfaces = (record['claimed_surfaces'] as string[]).join(' ')
-  return `holds ${surfaces} for ${String(record['task_ref'])} until ${String(record['expires_at'])}`
+  const ref = String(record['task_ref'])
+  const isOfNone = ref === NO_TASK || ref.startsWith(`${NO_TASK} (`)
+  const task = isOfNone ? ref.slice(NO_TASK.length) : ` for ${ref}`
+  return `holds ${surfaces}${task} until ${String(record['expires_at'])}`
 }

@@ -1,5 +1,5 @@
 // The table of exit codes, shown by `heimdall help exit-codes` and in docs/cli.md.
-import { EXIT } from '../../errors.ts'
+import { ERRORS, EXIT } from '../../errors.ts'
 
 export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: 'done',
@@ -17,4 +17,11 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
 
 export function exitCodeRows(): [string, string][] {
   return (Object.keys(EXIT) as (keyof typeof EXIT)[]).map((name) => [String(EXIT[name]), EXIT_MEANINGS[name]])
+}
+
+/** Errors that end otherwise when the command was called by a name of a contract. */
+export function contractExitRows(): [string, string][] {
+  return Object.entries(ERRORS).flatMap(([code, entry]): [string, string][] =>
+    'seedExit' in entry ? [[code, `${entry.seedExit} in place of ${entry.exit}: ${entry.means}`]] : [],
+  )
 }

@@ -39,6 +39,8 @@ export const MEANINGS: Readonly<Record<string, readonly string[]>> = {
   log: ['heimdall session logs', 'heimdall claim history'],
   tail: ['heimdall session logs'],
   output: ['heimdall session logs'],
+  rm: ['heimdall session kill', 'heimdall session clean'],
+  remove: ['heimdall session kill', 'heimdall session clean'],
   prune: ['heimdall session clean'],
   gc: ['heimdall session clean'],
   replay: ['heimdall session export'],
@@ -73,6 +75,12 @@ export const MEANINGS: Readonly<Record<string, readonly string[]>> = {
   beads: ['heimdall task list'],
   facts: ['heimdall fact list'],
   blackboard: ['heimdall fact list'],
+  // the page
+  dashboard: ['heimdall up', 'heimdall open'],
+  web: ['heimdall up', 'heimdall open'],
+  ui: ['heimdall up', 'heimdall open'],
+  serve: ['heimdall up'],
+  down: ['heimdall up', 'heimdall session kill'],
   // policy, cost, the house itself
   rules: ['heimdall policy explain', 'heimdall policy lint'],
   permissions: ['heimdall policy explain', 'heimdall policy lint'],

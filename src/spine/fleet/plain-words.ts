@@ -26,5 +26,10 @@ export const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1
 
 /** As a word of a command line that a person can paste. */
 export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${oneLine(text).replaceAll("'", "'\\''")}'`
+  return quoted(oneLine(text))
+}
+
+/** The same with all that stands in it: for a command line that is given back as it was typed. */
+export function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
