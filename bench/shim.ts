@@ -1,19 +1,20 @@
 // The shim under load: a policy of ten rules with events on, against proxies that do less.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Comparison, type Figure, type Peer, runBench, type Runs, type Side } from './support/bench.ts'
 import { countersOf } from './support/counter-times.ts'
+import { startRunAround } from './support/run-around.ts'
 import { type Load, percentile, startLoad, startUntilAnswer } from './support/shim-load.ts'
 import { POLICY } from './support/shim-policy.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'hm-bench-'))
 const policyPath = join(folder, 'policy.json')
-const upstream = [process.execPath, 'bench/peers/shim-upstream.mjs'] as const
+const upstream = [process.execPath, resolve('bench/peers/shim-upstream.mjs')] as const
 const peer = (name: string): [string, ...string[]] => [process.execPath, `bench/peers/${name}.mjs`, ...upstream]
 const shim: [string, ...string[]] = [
   process.execPath,
-  'bin/heimdall',
+  resolve('bin/heimdall'),
   'shim',
   '--server-name=bench',
   `--policy=${policyPath}`,
@@ -25,6 +26,8 @@ const shim: [string, ...string[]] = [
 const bindingsPath = join(folder, 'bindings.json')
 const OURS = 'heimdall shim'
 const BOUND = 'heimdall shim with secrets'
+/** Its record and its counters are the run's, and the keeper reads along. */
+const IN_RUN = 'heimdall shim in a run'
 const BARE = 'bare line splitter'
 const SDK = 'SDK client + server'
 const MCP_PROXY = 'mcp-proxy'
@@ -35,6 +38,7 @@ const HASHING_PIPE = 'pipe with a hash'
 const COMMANDS: Readonly<Record<string, [string, ...string[]]>> = {
   [OURS]: shim,
   [BOUND]: [...shim.slice(0, 4), `--secret-bindings=${bindingsPath}`, ...shim.slice(4)] as [string, ...string[]],
+  [IN_RUN]: ['env', '--chdir', join(folder, 'project'), ...shim.slice(0, 4), ...shim.slice(6)],
   [BARE]: peer('shim-passthrough'),
   [SDK]: peer('shim-sdk-proxy'),
   [MCP_PROXY]: peer('shim-mcp-proxy'),
@@ -55,6 +59,9 @@ const env = {
   ...Object.fromEntries(SECRETS.map(({ secret_ref: ref, value }) => [`SUB_SECRET_${ref.toUpperCase()}`, value])),
 }
 const commandOf = (name: string): [string, ...string[]] => COMMANDS[name] ?? shim
+const environments = new Map<string, Readonly<Record<string, string>>>()
+const envOf = (name: string): Readonly<Record<string, string>> => environments.get(name) ?? env
+const started = (name: string): Promise<number> => startUntilAnswer(commandOf(name), envOf(name))
 
 /** Each side is started once and kept, warm; the rounds alternate between them. */
 const running = new Map<string, Promise<Load>>()
@@ -62,9 +69,9 @@ const running = new Map<string, Promise<Load>>()
 function loadOf(name: string): Promise<Load> {
   let load = running.get(name)
   if (load === undefined) {
-    load = startLoad(commandOf(name), env).then(async (started) => {
-      await started.throughput(5_000, 64)
-      return started
+    load = startLoad(commandOf(name), envOf(name)).then(async (warm) => {
+      await warm.throughput(5_000, 64)
+      return warm
     })
     running.set(name, load)
   }
@@ -116,7 +123,7 @@ async function added(load: Load, direct: Load): Promise<{ readonly p50: number; 
 
 const MIB = 1 << 20
 
-/** The comparisons that secrets may make a difference to. */
+/** The comparisons that secrets, or a run around it, may make a difference to. */
 function trafficOf(ours: string, more: string, direct: Load): (Comparison | Runs<string>)[] {
   return [
     runsOf(ours, [BARE, SDK, MCP_PROXY, RECORDER], 7, (load) => load.throughput(20_000, 64), [
@@ -161,10 +168,18 @@ await runBench({
     await direct.throughput(5_000, 64)
     running.set('no proxy', Promise.resolve(direct))
     const state = await countersOf(folder)
+    const run = await startRunAround(folder, policyPath)
+    environments.set(IN_RUN, run.env)
     return {
+      async cleanup() {
+        for (const load of running.values()) await (await load).close()
+        await run.end()
+        rmSync(folder, { recursive: true, force: true })
+      },
       comparisons: [
         ...trafficOf(OURS, '', direct),
         ...trafficOf(BOUND, ', 20 secrets bound', direct),
+        ...trafficOf(IN_RUN, ', inside a run', direct),
         comparison(OURS, 'one result of 1 GiB', 'MB/s', 3, (load) => load.result(1_024 * MIB), [
           [PIPE, { atLeast: 0.6 }],
           [HASHING_PIPE],
@@ -188,20 +203,30 @@ await runBench({
           what: 'start until the first answer, 20 secrets bound',
           unit: 'ms',
           rounds: 15,
-          ours: { name: BOUND, measure: () => startUntilAnswer(commandOf(BOUND), env) },
+          ours: { name: BOUND, measure: () => started(BOUND) },
           peers: [
-            { name: BARE, measure: () => startUntilAnswer(commandOf(BARE), env), goal: { atMost: 2 } },
-            { name: OURS, measure: () => startUntilAnswer(shim, env) },
+            { name: BARE, measure: () => started(BARE), goal: { atMost: 2 } },
+            { name: OURS, measure: () => started(OURS) },
+          ],
+        },
+        {
+          what: 'start until the first answer, inside a run',
+          unit: 'ms',
+          rounds: 15,
+          ours: { name: IN_RUN, measure: () => started(IN_RUN) },
+          peers: [
+            { name: BARE, measure: () => started(BARE), goal: { atMost: 2 } },
+            { name: OURS, measure: () => started(OURS) },
           ],
         },
         {
           what: 'start until the first answer',
           unit: 'ms',
           rounds: 15,
-          ours: { name: OURS, measure: () => startUntilAnswer(shim, env) },
+          ours: { name: OURS, measure: () => started(OURS) },
           peers: [
-            { name: BARE, measure: () => startUntilAnswer(commandOf(BARE), env), goal: { atMost: 2 } },
-            { name: SDK, measure: () => startUntilAnswer(commandOf(SDK), env) },
+            { name: BARE, measure: () => started(BARE), goal: { atMost: 2 } },
+            { name: SDK, measure: () => started(SDK) },
           ],
         },
         {
@@ -218,5 +243,3 @@ await runBench({
     }
   },
 })
-for (const load of running.values()) await (await load).close()
-rmSync(folder, { recursive: true, force: true })
