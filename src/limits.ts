@@ -532,6 +532,8 @@ export const HTTP_BODY_MS = 300_000
 export const HTTP_KEPT_MS = 65_000
 /** The same towards the server, shorter than servers keep theirs: a call must not be sent on a connection that is being closed. */
 export const HTTP_IDLE_MS = 4_000
+/** Read at a time from a connection to the server; each has so much memory while it is open. */
+export const HTTP_READ_BYTES_MAX = 64 << 10
 /** Fifty agents with some streams each; past it new connections are closed. */
 export const HTTP_CONNECTIONS_MAX = 512
 /** A server that cannot be connected to within this time is down. */
@@ -563,6 +565,8 @@ export const READ_ROOM_BYTES = 256 << 10
 export const READ_BYTES_MAX = 128 << 10
 /** Of such memory that nobody reads into at present: about what a result that waits for its end takes. */
 export const READ_ROOMS_KEPT = 48
+/** Pieces of an answer over HTTP that are put together before they go on; to copy larger ones would cost more than it saves. */
+export const GATHERED_BYTES_MAX = 16 << 10
 /** Written past the stream of a pipe; of more the kernel may take a part only, which the stream then has to go on with. */
 export const WRITE_NOW_BYTES_MAX = 32 << 10
 /** So much of a result that is on its way is looked at when its end has been sent on: nobody waits for its hash before. More would be memory of every shim. */

@@ -2,29 +2,23 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { PREVIEW_NONE } from '../../events/preview.ts'
 import type { JudgedCall } from '../call/call-gate.ts'
-import type { CallCore } from '../call/adapter.ts'
 import type { ClientInfo } from '../call/client-info.ts'
 import { ClientJudge } from '../call/client-judge.ts'
 import type { OpenCall } from '../call/open-calls.ts'
 import { ERROR_CODES, protocolError } from '../call/refusals.ts'
 import { endUnanswered, INTERNAL_ERROR } from '../call/unanswered.ts'
 import { INVALID_REQUEST, PARSE_ERROR } from '../messages/client-message.ts'
-import type { Garbage } from '../messages/garbage.ts'
 import { type IdKey, idOf, scopedKey } from '../messages/message-id.ts'
 import { type Body, readBody } from './body.ts'
 import { faultOf, HEADER_MISMATCH } from './header-claims.ts'
-import { Relay } from './relay.ts'
+import { Relay, type RelayOptions } from './relay.ts'
 import type { Remote } from './remote.ts'
 
-export interface ExchangeOptions {
-  readonly core: CallCore
+export interface ExchangeOptions extends RelayOptions {
   readonly remote: Remote
-  readonly garbage: Garbage
   readonly holdFolder: string
   /** The session that the client names; null where it names none. */
   readonly session: string | null
-  /** In which the ids of the client are its own. */
-  readonly scope: string
   /** A call whose answer the client may come back for. */
   readonly adrift: (call: SentCall) => void
 }
@@ -154,8 +148,8 @@ export class Exchange {
       this.#fail(why)
       return
     }
-    const { core, garbage, scope, session } = this.#options
-    const relay = new Relay(core, garbage, response, this.#response, scope)
+    const { session } = this.#options
+    const relay = new Relay(this.#options, response, this.#response)
     this.#relay = relay
     const isWhole = await relay.run()
     if (this.#wasEnded()) return
@@ -235,6 +229,7 @@ export class Exchange {
   }
 
   #addAnswers(lines: readonly string[]): void {
+    this.#relay?.passOn()
     if (lines.length === 0 || this.#relay?.mayAdd !== true || this.#response.destroyed) return
     for (const line of lines) this.#response.write(`event: message\ndata: ${line}\n\n`)
     this.#response.end()

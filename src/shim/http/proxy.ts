@@ -15,6 +15,7 @@ import {
 import type { Adapter, CallCore, Traffic, TrafficEnd } from '../call/adapter.ts'
 import { endUnanswered, INTERNAL_ERROR } from '../call/unanswered.ts'
 import { Garbage } from '../messages/garbage.ts'
+import { ReadRoom } from '../pipes/read-room.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { RemoteServer, ShimOptions } from '../shim.ts'
 import { watchForEnd } from '../traffic/watch-for-end.ts'
@@ -57,6 +58,8 @@ class Proxied implements Traffic {
   readonly #remote: Remote
   readonly #server: Server
   readonly #garbage = new Garbage()
+  readonly #room = new ReadRoom()
+  readonly #holdFolder: string
   readonly #path: string
   readonly #exchanges = new Set<Exchange>()
   /** How to end what stands open beside them. */
@@ -76,6 +79,7 @@ class Proxied implements Traffic {
       this.#resolveEnded = resolve
     })
     this.#remote = new Remote({ url: server.url, headers: headersOf(server.headers, secrets), clock: core.clock })
+    this.#holdFolder = shim.env['TMPDIR'] ?? tmpdir()
     this.#path = secretPath(shim.env, shim.serverName, server.url, note)
     this.#server = createServer(
       {
@@ -129,7 +133,6 @@ class Proxied implements Traffic {
   }
 
   #exchangeOptions({ headers }: IncomingMessage): ExchangeOptions {
-    const { env } = this.#options.shim
     const named = headers['mcp-session-id']
     const session = typeof named === 'string' && named !== '' ? named : null
     this.#exchangesSoFar += 1
@@ -137,7 +140,8 @@ class Proxied implements Traffic {
       core: this.#core,
       remote: this.#remote,
       garbage: this.#garbage,
-      holdFolder: env['TMPDIR'] ?? tmpdir(),
+      room: this.#room,
+      holdFolder: this.#holdFolder,
       session,
       // Without a session each exchange has ids of its own: the answer comes in the same one.
       scope: session === null ? `x${this.#exchangesSoFar}` : `s${session}`,

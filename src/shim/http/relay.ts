@@ -2,9 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { GATHERED_BYTES_MAX, READ_BYTES_MAX } from '../../limits.ts'
 import { Answers } from '../call/answers.ts'
 import type { CallCore } from '../call/adapter.ts'
 import type { Garbage } from '../messages/garbage.ts'
+import type { ReadRoom } from '../pipes/read-room.ts'
 import { toClient } from './headers.ts'
 import { Said } from './said.ts'
 import { SseMessages } from './sse-messages.ts'
@@ -17,22 +19,44 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 }
 
+/** What relays have in common. */
+export interface RelayOptions {
+  readonly core: CallCore
+  readonly garbage: Garbage
+  readonly room: ReadRoom
+  /** In which the ids that are answered were given. */
+  readonly scope: string
+}
+
+/** Memory of the room, and who still has it: the client's connection, and a message without its end. */
+interface Lent {
+  readonly chunk: Buffer
+  users: number
+}
+
 export class Relay {
-  readonly #core: CallCore
+  readonly #options: RelayOptions
   readonly #from: IncomingMessage
   readonly #to: ServerResponse
-  readonly #garbage: Garbage
   readonly #said: Said
   readonly #events: SseMessages | null
   readonly #decoder: Transform | null
   #waitsFor = 0
+  /** Bytes of the body have gone on. */
+  #hasBegun = false
+  /** Of the read that is going on. */
+  #pieces: Buffer[] = []
+  #bytes = 0
+  /** In the middle of a message. */
+  #kept: Lent[] = []
 
-  constructor(core: CallCore, garbage: Garbage, from: IncomingMessage, to: ServerResponse, scope: string) {
-    this.#core = core
+  constructor(options: RelayOptions, from: IncomingMessage, to: ServerResponse) {
+    this.#options = options
     this.#from = from
     this.#to = to
-    this.#garbage = garbage
-    this.#said = new Said(core.gate, new Answers({ ...core, scope }), core.exposure())
+    const { core, scope } = options
+    const { gate, open, lists } = core
+    this.#said = new Said(gate, new Answers({ gate, open, lists, scope }), core.exposure())
     const isStream = mediaOf(from) === 'text/event-stream'
     this.#events = isStream ? new SseMessages(this.#said) : null
     this.#decoder = DECODERS[encodingOf(from)]?.() ?? null
@@ -60,15 +84,17 @@ export class Relay {
     this.#to.sendDate = false
     this.#to.writeHead(statusCode, statusMessage, toClient(rawHeaders))
     this.#said.headers(rawHeaders)
-    // With the first bytes where these are there already; else at once.
-    setImmediate(() => this.#to.flushHeaders())
     this.#decoder?.on('data', (chunk: Buffer) => this.#read(chunk))
     // What cannot be decoded goes on all the same; that its call was not answered is all that is known then.
     this.#decoder?.on('error', () => {
-      this.#core.lists.lost('it cannot be decoded')
+      this.#options.core.lists.lost('it cannot be decoded')
       this.#decoder?.destroy()
     })
-    this.#from.on('data', (chunk: Buffer) => this.#take(chunk))
+    this.#from.on('data', (piece: Buffer) => this.#take(piece))
+    // With the first bytes where these have come along; else at once.
+    process.nextTick(() => {
+      if (this.#bytes === 0 && !this.#hasBegun) this.#to.flushHeaders()
+    })
     // Its close tells.
     this.#from.on('error', () => {})
     await new Promise<void>((resolve) => void this.#from.once('close', resolve))
@@ -77,11 +103,72 @@ export class Relay {
     return this.#from.complete
   }
 
-  #take(chunk: Buffer): void {
-    if (!this.#to.write(chunk)) this.#waitFor(this.#to)
+  /** Small pieces that are read at once go on together: as a chunk of HTTP each would cost more than its bytes. */
+  #take(piece: Buffer): void {
+    if (piece.length > GATHERED_BYTES_MAX || this.#bytes + piece.length > READ_BYTES_MAX) this.passOn()
+    if (piece.length > GATHERED_BYTES_MAX || this.#decoder !== null) {
+      this.#pass(piece)
+      return
+    }
+    if (this.#bytes === 0) process.nextTick(() => this.passOn())
+    this.#pieces.push(piece)
+    this.#bytes += piece.length
+  }
+
+  /** All that has come. */
+  passOn(): void {
+    const pieces = this.#pieces
+    const [first] = pieces
+    if (first === undefined) return
+    const bytes = this.#bytes
+    this.#pieces = []
+    this.#bytes = 0
+    if (pieces.length === 1) this.#pass(first)
+    else this.#passGathered(pieces, bytes)
+  }
+
+  #pass(chunk: Buffer): void {
+    this.#write(chunk)
     if (this.#decoder === null) this.#read(chunk)
     else if (!this.#decoder.destroyed && !this.#decoder.write(chunk)) this.#waitFor(this.#decoder)
-    this.#garbage.passed(chunk.length)
+    this.#options.garbage.passed(chunk.length)
+  }
+
+  #passGathered(pieces: readonly Buffer[], bytes: number): void {
+    const { room, garbage } = this.#options
+    const into = room.next()
+    let at = 0
+    for (const piece of pieces) {
+      into.set(piece, at)
+      at += piece.length
+    }
+    const lent: Lent = { chunk: room.take(bytes), users: 2 }
+    this.#write(lent.chunk, () => this.#giveBack(lent))
+    const before = this.#said.messages
+    this.#read(lent.chunk)
+    if (this.#said.messages > before) {
+      for (const one of this.#kept) this.#giveBack(one)
+      this.#kept = []
+    }
+    if (this.#said.isKeeping(lent.chunk)) this.#kept.push(lent)
+    else this.#giveBack(lent)
+    garbage.passed(bytes)
+  }
+
+  #giveBack(lent: Lent): void {
+    lent.users -= 1
+    if (lent.users === 0) this.#options.room.giveBack(lent.chunk)
+  }
+
+  /** With one call of the system, and now: what is left to the stream goes out behind all that is done here. */
+  #write(chunk: Buffer, onTaken?: () => void): void {
+    const { socket } = this.#to
+    this.#hasBegun = true
+    socket?.cork()
+    const isRoom = this.#to.write(chunk, onTaken)
+    socket?.uncork()
+    // Of a chunk above its bound the stream asks to wait before the system has been asked.
+    if (!isRoom && this.#to.writableLength > 0) this.#waitFor(this.#to)
   }
 
   #waitFor(stream: Transform | ServerResponse): void {
@@ -100,7 +187,7 @@ export class Relay {
   #read(chunk: Buffer): void {
     if (this.#events === null) this.#said.piece(chunk, 0, chunk.length)
     else this.#events.push(chunk)
-    this.#core.events.endOfTurn()
+    this.#options.core.events.endOfTurn()
   }
 
   async #decoded(): Promise<void> {

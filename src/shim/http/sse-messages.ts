@@ -1,4 +1,5 @@
 // A stream of server-sent events, read alongside: where each message begins and ends, whatever the chunks and line ends.
+import { isSame } from '../messages/json-bytes.ts'
 
 /** Takes the pieces of one message after the other. */
 export interface MessagePieces {
@@ -17,6 +18,9 @@ const LINE_BREAK = Buffer.of(NEWLINE)
 const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf)
 /** Longer than every field that means something here, and than the one type of event that is a message. */
 const NAME_BYTES_MAX = 16
+const MESSAGE = Buffer.from('message')
+/** Fields as nearly all servers write them, known at one look where they are whole in a chunk. */
+const USUAL = ['data', 'event', 'id'].map((name) => ({ name, bytes: Buffer.from(`${name}: `) }))
 
 type Within = 'name' | 'space' | 'data' | 'value'
 
@@ -77,7 +81,8 @@ export class SseMessages {
       } else if (this.#within === 'space') {
         this.#within = this.#name === 'data' ? 'data' : 'value'
         if (byte === SPACE) at += 1
-      } else {
+      } else if (this.#isBlank && this.#beginUsual(chunk, at)) at += this.#name.length + 2
+      else {
         this.#isBlank = false
         if (byte === COLON) this.#beginValue()
         else if (this.#name.length < NAME_BYTES_MAX) this.#name += String.fromCharCode(byte)
@@ -97,6 +102,19 @@ export class SseMessages {
     return at
   }
 
+  /** Returns whether the line begins with a usual field, and then is in its value. */
+  #beginUsual(chunk: Buffer, at: number): boolean {
+    for (const { name, bytes } of USUAL)
+      if (at + bytes.length <= chunk.length && isSame(bytes, chunk, at, at + bytes.length)) {
+        this.#isBlank = false
+        this.#name = name
+        this.#beginValue()
+        this.#within = name === 'data' ? 'data' : 'value'
+        return true
+      }
+    return false
+  }
+
   #beginValue(): void {
     this.#within = 'space'
     if (this.#name === 'data') this.#beginData()
@@ -108,7 +126,8 @@ export class SseMessages {
   }
 
   #keepValue(chunk: Buffer, from: number, to: number): void {
-    if (this.#value.length < NAME_BYTES_MAX)
+    if (this.#value === '' && isSame(MESSAGE, chunk, from, to)) this.#value = 'message'
+    else if (this.#value.length < NAME_BYTES_MAX)
       this.#value += chunk.toString('latin1', from, Math.min(to, from + NAME_BYTES_MAX))
   }
 

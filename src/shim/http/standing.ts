@@ -6,11 +6,8 @@ import { type ExchangeOptions, whyNotPassed } from './exchange.ts'
 import { Relay } from './relay.ts'
 
 /** Passes one such request on. Returns how to end it. */
-export function passOn(
-  { core, remote, garbage, scope }: ExchangeOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-): () => void {
+export function passOn(options: ExchangeOptions, request: IncomingMessage, response: ServerResponse): () => void {
+  const { core, remote } = options
   const refuse = (why: string): void => {
     if (response.headersSent) response.destroy()
     else sayProblem(response, 502, core.gate.clean(why))
@@ -23,7 +20,7 @@ export function passOn(
         refuse(why)
         return
       }
-      void new Relay(core, garbage, answer, response, scope).run().then((isWhole) => {
+      void new Relay(options, answer, response).run().then((isWhole) => {
         if (isWhole) response.end()
         else response.destroy()
       })

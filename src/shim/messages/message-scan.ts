@@ -36,11 +36,18 @@ const INNER = [
 interface Member {
   readonly name: string
   readonly bytes: Buffer
+  /** Its letters as a reader that does not tell their case has them. */
+  readonly folded: Buffer
   readonly slot: number
 }
 
 function members(slots: Readonly<Record<string, number>>): readonly Member[] {
-  return Object.entries(slots).map(([name, slot]) => ({ name, bytes: Buffer.from(name), slot }))
+  return Object.entries(slots).map(([name, slot]) => ({
+    name,
+    bytes: Buffer.from(name),
+    folded: Buffer.from(fold(name)),
+    slot,
+  }))
 }
 
 /**
@@ -298,7 +305,7 @@ export class MessageScan {
       return -1
     }
     // Not one of them byte for byte. Escapes and letter case may still make it one for somebody.
-    if (!this.isRead() && !this.hasEscape) return -1
+    if (!this.hasEscape && (!this.isRead() || isFarFrom(known, bytes, from, to))) return -1
     const key = decode(bytes.toString('utf8', from - 1, to + 1))
     const exact = known.find(({ name }) => name === key)
     if (exact !== undefined) return exact.slot
@@ -352,6 +359,16 @@ export class MessageScan {
     if (this.depth === 1) this.innerSlot = -1
     this.endValue(isObject === 1 ? 'object' : 'array', at)
   }
+}
+
+/** Told without making a text of the key, as most are: it says all that a reader sees of it, and is no variant. */
+function isFarFrom(known: readonly Member[], bytes: Buffer, from: number, to: number): boolean {
+  for (let i = from; i < to; i += 1) {
+    const byte = bytes[i] as number
+    if (byte < 0x20 || byte > 0x7e || (byte >= 0x41 && byte <= 0x5a)) return false
+  }
+  for (const { folded } of known) if (isSame(folded, bytes, from, to)) return false
+  return true
 }
 
 function setBytes(seen: Seen, buffer: Buffer, start: number, end: number): void {

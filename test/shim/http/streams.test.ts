@@ -1,5 +1,6 @@
 // Answers on their way back: at once, byte for byte, in bounded memory, and in the books however they end.
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
@@ -239,6 +240,47 @@ test('a large result streams through in bounded memory, with its hash (seed 004 
   const peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${proxy.program.pid}/status`, 'utf8'))?.[1]) * 1_024
   expect(peak).toBeLessThan(256 << 20)
   await proxy.end()
+})
+
+test('a client that reads late gets a stream of events whole, however they are cut, and the server waits meanwhile', async () => {
+  // Longer than what is read at once: a large piece is followed by a small one. Each is other bytes than the one before,
+  // which is still on its way when the same memory is read into.
+  const event = (n: number): string =>
+    `data: {"jsonrpc":"2.0","method":"notifications/${n}","params":"${String(n % 10).repeat(1 << 16)}"}\n\n`
+  const events = scaled(300, 3_000)
+  let written = 0
+  const far = await playServer(({ response }) => {
+    sse(response)
+    const more = (): void => {
+      while (written < events) {
+        written += 1
+        if (!response.write(event(written))) {
+          response.once('drain', more)
+          return
+        }
+      }
+      response.end(`data: ${result(1, 'done')}\n\n`)
+    }
+    more()
+  })
+  const proxy = await startProxy(far.url)
+  const { response } = await proxy.open('POST', toolCall(1, 'many'))
+  response.removeAllListeners('data')
+  response.pause()
+  await until('the server to wait', () => (far.seen[0]?.response.writableLength ?? 0) > 0)
+  expect(written).toBeLessThan(events)
+  const parts: Buffer[] = []
+  response.on('data', (chunk: Buffer) => {
+    parts.push(chunk)
+    response.pause()
+    setImmediate(() => response.resume())
+  })
+  response.resume()
+  await once(response, 'end')
+  const all = Array.from({ length: events }, (_, n) => event(n + 1)).join('')
+  expect(Buffer.concat(parts).toString() === `${all}data: ${result(1, 'done')}\n\n`).toBe(true)
+  expect((await untilEnds(proxy, 1))[0]).toMatchObject({ status: 'OK' })
+  expect(checkBooks((await proxy.end()).events)).toEqual([])
 })
 
 test('policy ends the run: open calls are answered so, streams end, and later requests too (seed 004 §3.2.1)', async () => {
