@@ -91,6 +91,7 @@ test.each([
   ['{"method":"tools/call","param\u017f":{"name":"b"}}', 'param\u017f'],
   ['{"method":"tools/call","params":{},"params":{"name":"b"}}', 'params'],
   ['{"id":1,"id":2}', 'id'],
+  ['{"method":"notifications/cancelled","params":{"requestid":1}}', 'requestid'],
   ['{"method":"tools/call","params":{"arguments":{},"Arguments":{"a":1}}}', 'Arguments'],
 ])('%s is ambiguous by %s', (text, member) => {
   expect(scan(text)).toMatchObject({ valid: true, ambiguous: member })
