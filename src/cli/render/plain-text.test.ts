@@ -138,6 +138,16 @@ test.each([
   // What bash writes when a line is pasted and then submitted.
   ['$ \u001b[7mecho hi\u001b[27m\r\u001b[C\u001b[Cecho hi\r\nhi\r\n', '$ echo hi\nhi\n'],
   ['$ \u001b[7mecho hi\u001b[27m\u001b[3Gecho hi there\r\n', '$ echo hi there\n'],
+  ['$ \u001b[7mls\u001b[27m\b\bls\r\nhi\r\n', '$ ls\nhi\n'],
+  ['$ echo é ünï\b\b\b\b\b\b\b\b\b\becho é ünï\r\n', '$ echo é ünï\n'],
+  ['$ 日本 e\u0301\r\u001b[C\u001b[C日本 e\u0301\r\n', '$ 日本 e\u0301\n'],
+  ['$ x 👍 x\b\b\b\b👍 x!\n', '$ x 👍 x!\n'],
+  ['日本\u001b[3G本語\n', '日本語\n'],
+  // What is not the same again goes on in its line.
+  ['Working |\b/\b-\bdone\n', 'Working |/-done\n'],
+  ['lx\b\u001b[Ks\n', 'lxs\n'],
+  ['ab\b\bac\n', 'abac\n'],
+  ['abc\b\u001b[Cd\b\bcd\n', 'abcd\n'],
   ['abc\rabcd\n', 'abcd\n'],
   ['abc\rab\n', 'abc\n'],
   ['日本\t語\r日本\t語!\n', '日本\t語!\n'],
@@ -163,6 +173,7 @@ test('a title is one line', () => {
 
 test.each([
   ['name\u001b[20Gsize\u001b[30Gtime\n', `name${' '.repeat(15)}size${' '.repeat(6)}time\n`],
+  ['日本\u001b[8Gb\n', '日本   b\n'],
   ['a\u001b[2Gb\n', 'ab\n'],
   ['a\u001b[9`b\n', `a${' '.repeat(7)}b\n`],
   ['\ta\u001b[12Gb\n', '\ta  b\n'],

@@ -17,7 +17,6 @@ const ERASES = new Set(['J', 'K', 'X', 'P'].map((c) => c.charCodeAt(0)))
 const FORWARD = 'C'.charCodeAt(0)
 const TO_COLUMN = new Set(['G', '`'].map((c) => c.charCodeAt(0)))
 const SPACES_MAX = 200
-const TAB = 8
 
 /** Bytes in any pieces, text out. Sequences and characters may be split anywhere. */
 export class PlainText {
@@ -28,9 +27,9 @@ export class PlainText {
   #isLineEmpty = true
   /** The cursor is back in the line: what comes is the same again, or begins the next line. */
   #hasReturn = false
+  /** It is back by single steps: what is not the same again goes on in this line, as spinners and corrected words do. */
+  #isSteppedBack = false
   readonly #line = new RedrawnLine()
-  /** Characters in the line so far; what takes two cells makes a gap wider, never narrower than it was meant. */
-  #column = 0
   /** The character just written, and a joiner behind it that waits for what it joins. */
   #tail = ''
 
@@ -72,39 +71,51 @@ export class PlainText {
     if (code === 0x9b) return this.#enter('csi')
     if (STRING_C1.has(code)) return this.#enter('string')
     if (char === '\n') {
-      this.#hasReturn = false
+      this.#atEnd()
       this.#isLineEmpty = true
-      this.#column = 0
       this.#line.back(0)
       this.#line.next()
       return '\n'
     }
     if (char === '\r') {
       this.#hasReturn = true
+      this.#isSteppedBack = false
       this.#line.back(0)
+      return ''
+    }
+    if (char === '\b') {
+      this.#line.left(!this.#hasReturn)
+      this.#isSteppedBack ||= !this.#hasReturn
+      this.#hasReturn = true
       return ''
     }
     if (isJoiner(char)) this.#tail = withJoiner(tail, char)
     if (char !== '\t' && !isPrintable(code)) return ''
     this.#tail = char
     const place = this.#hasReturn ? this.#line.rewrite(char) : 'new'
-    if (place === 'end') this.#hasReturn = false
+    if (place === 'end') this.#atEnd()
     if (place !== 'new') return ''
     const lead = this.#hasReturn ? this.#newLine() : joinerBefore(char, tail)
     this.#line.add(char)
     this.#isLineEmpty = false
-    this.#column += char === '\t' ? TAB - (this.#column % TAB) : 1
     return lead + (code >= 0xd800 && code <= 0xdfff ? '\ufffd' : char)
   }
 
   /** A carriage return alone starts the line again; text has no place to write over, so it starts the next one. */
   #newLine(): string {
-    this.#hasReturn = false
+    const isSteppedBack = this.#isSteppedBack
+    this.#atEnd()
+    if (isSteppedBack) return this.#line.giveUp()
     const same = this.#line.next()
-    this.#column = same.length
     if (this.#isLineEmpty) return ''
     this.#isLineEmpty = true
     return `\n${same}`
+  }
+
+  /** The cursor is behind all that was written in the line. */
+  #atEnd(): void {
+    this.#hasReturn = false
+    this.#isSteppedBack = false
   }
 
   #enter(state: State): string {
@@ -131,7 +142,10 @@ export class PlainText {
     // Controls inside a sequence act at once and the sequence goes on, as in a terminal.
     if (code < 0x20 && code !== ESC && code !== 0x18 && code !== 0x1a) return this.#text(char, code)
     const isFinal = code >= 0x40 && code <= 0x7e
-    if (isFinal && MOVES.has(code)) this.#hasReturn = true
+    if (isFinal && MOVES.has(code)) {
+      this.#hasReturn = true
+      this.#isSteppedBack = false
+    }
     // At the end of the line there is nothing to erase behind the cursor.
     const isErased = ERASES.has(code) && (this.#hasReturn || this.#parameters !== '')
     if (isFinal && (MOVES.has(code) || isErased)) this.#line.forget()
@@ -142,18 +156,20 @@ export class PlainText {
   /** Programs step over blanks instead of writing them; without these, words would run together. */
   #stepOver(code: number): string {
     const given = Math.max(1, Number.parseInt(this.#parameters, 10) || 1)
-    const count = code === FORWARD ? given : TO_COLUMN.has(code) ? given - 1 - this.#column : 0
+    const count = code === FORWARD ? given : TO_COLUMN.has(code) ? given - 1 - this.#line.width : 0
     // Back in the line: there is no place to write over, as after a carriage return.
     if (count < 0 || (this.#hasReturn && TO_COLUMN.has(code))) {
       this.#hasReturn = true
+      this.#isSteppedBack = false
       this.#line.back(given - 1)
       return ''
     }
     const spaces = Math.min(SPACES_MAX, count)
-    if (this.#hasReturn) this.#line.step(spaces)
-    if (this.#hasReturn || this.#isLineEmpty) return ''
+    const wasBack = this.#hasReturn
+    if (wasBack) this.#line.step(spaces)
+    if (this.#isSteppedBack && this.#line.isAtEnd) this.#atEnd()
+    if (this.#hasReturn || wasBack || this.#isLineEmpty) return ''
     for (let i = 0; i < spaces; i += 1) this.#line.add(' ')
-    this.#column += spaces
     return ' '.repeat(spaces)
   }
 
