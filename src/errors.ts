@@ -157,6 +157,13 @@ export const ERRORS = table({
     means: 'a state file cannot be parsed; it is kept as it is or set aside, never overwritten',
   },
   STORE_UNREADABLE: { kind: 'config', exit: 8, http: 500, means: 'a state file or folder cannot be opened' },
+  STATE_UNSAFE: {
+    kind: 'config',
+    exit: 4,
+    http: 403,
+    means:
+      'a folder or file of state is another user’s, a link, or open to others; nothing was read from it or written',
+  },
   STORE_FULL: { kind: 'retry', exit: 8, http: 507, means: 'the disk is full or over quota; nothing was written' },
   STORE_BUSY: { kind: 'retry', exit: 8, http: 503, means: 'another process held the lock for longer than the wait' },
   STORE_NEWER: { kind: 'config', exit: 8, http: 500, means: 'the store was written by a newer version of Heimdall' },

@@ -3,6 +3,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { HeimdallError, isErrno } from './errors.ts'
 import { printable } from './ids.ts'
+import { checkOwnFolder, type OTHERS } from './own-folder.ts'
 
 /** The environment as a value; only the launchers read `process.env`. */
 export type Env = Readonly<Record<string, string | undefined>>
@@ -123,9 +124,20 @@ function xdg(env: Env, variable: string, fallback: string): string {
   return join(value !== undefined && isAbsolute(value) ? value : join(homeDir(env), fallback), 'heimdall')
 }
 
-export const stateDir = (env: Env): string => xdg(env, 'XDG_STATE_HOME', '.local/state')
+/** Only the name, for whoever says what is wrong with it. */
+export const stateDirName = (env: Env): string => xdg(env, 'XDG_STATE_HOME', '.local/state')
+/** Looked at wherever it is used: one that others could have written to is refused. */
+export const stateDir = (env: Env): string => checkOwnFolder(stateDirName(env))
+/** One of its folders, looked at as well. */
+export const stateFolder = (env: Env, name: string, others?: keyof typeof OTHERS): string =>
+  checkOwnFolder(join(stateDir(env), name), others)
 /** Where runs lie: one folder each. */
-export const runsDirOf = (env: Env): string => join(stateDir(env), 'runs')
+export const runsDirOf = (env: Env): string => stateFolder(env, 'runs')
+/** For whoever writes one: what agents said lies there, so nobody else may even enter. */
+export function runsDirToWrite(env: Env): string {
+  checkOwnFolder(stateDirName(env), 'entered')
+  return stateFolder(env, 'runs', 'entered')
+}
 export const configDir = (env: Env): string => xdg(env, 'XDG_CONFIG_HOME', '.config')
 /** Not under XDG_DATA_HOME: clients in other languages look for sessions in this one place. */
 export const sessionsDir = (env: Env): string => join(homeDir(env), '.local/share/heimdall/sessions')

@@ -1,7 +1,7 @@
 // Which settings files of projects a person has trusted: one record for each content of a project, in the user's state folder.
 import { lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Env, findProject, stateDir } from './paths.ts'
+import { type Env, findProject, stateFolder } from './paths.ts'
 
 /** True when exactly this text was trusted in exactly this project. A changed byte is another text. */
 export function isTrusted(env: Env, path: string, text: string): boolean {
@@ -19,7 +19,7 @@ export function trustRecordPath(env: Env, path: string, text: string): string {
   return join(trustDir(env), `${sha256(`${gitCommonDir ?? root}\0${text}`)}.json`)
 }
 
-export const trustDir = (env: Env): string => join(stateDir(env), 'trusted')
+export const trustDir = (env: Env): string => stateFolder(env, 'trusted')
 
 /** Asked for here: every command may read settings, and few find a project's file that has to be trusted. */
 export const sha256 = (text: string): string =>

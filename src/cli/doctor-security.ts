@@ -5,7 +5,7 @@ import { configFiles } from '../hosts/config-files.ts'
 import { HOST_NAMES, HOSTS } from '../hosts/host-table.ts'
 import { planImport } from '../hosts/import-config.ts'
 import { allSetups } from '../hosts/init/setup-record.ts'
-import { findProject, stateDir } from '../paths.ts'
+import { findProject, stateDirName } from '../paths.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
 import { ownCommand } from './commands/guard/git-hooks.ts'
 import type { Context } from './command.ts'
@@ -14,8 +14,8 @@ import type { DoctorFinding } from './doctor.ts'
 const ok = (found: string): DoctorFinding => ({ state: 'ok', found, fix: null })
 
 export const SECURITY_CHECKS: Readonly<Record<string, (context: Context) => DoctorFinding>> = {
-  'private state': ({ env }) => checkPrivate(stateDir(env), 0o700),
-  'private secrets': ({ env }) => checkPrivate(join(stateDir(env), 'secrets/secrets.json'), 0o600),
+  'private state': ({ env }) => checkPrivate(stateDirName(env), 0o700),
+  'private secrets': ({ env }) => checkPrivate(join(stateDirName(env), 'secrets/secrets.json'), 0o600),
   'private keys': checkKeys,
   'unseen servers': checkServers,
   'project files': checkProjectFiles,

@@ -13,6 +13,7 @@ const WORDS: Readonly<Record<string, string>> = {
   STORE_NEWER: 'newer',
   STORE_BUSY: 'locked',
   STORE_UNREADABLE: 'unreadable',
+  STATE_UNSAFE: 'unsafe',
 }
 
 export async function checkCoordination({ cwd, env }: Context): Promise<DoctorFinding> {

@@ -4,7 +4,8 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
-import { configDir, findProject, sessionsDir, stateDir } from '../paths.ts'
+import { configDir, findProject, sessionsDir, stateDirName } from '../paths.ts'
+import { folderProblem } from '../own-folder.ts'
 import type { Context } from './command.ts'
 import { checkCodexServer, checkGuard, checkHostSessions, checkLedgerServers, HOST_CHECKS } from './doctor-hosts.ts'
 import { SECURITY_CHECKS } from './doctor-security.ts'
@@ -32,7 +33,7 @@ const CHECKS: Readonly<Record<string, Look>> = {
   sqlite: checkSqlite,
   configuration: checkConfiguration,
   project: checkProject,
-  'state folder': ({ env }) => checkFolder(stateDir(env)),
+  'state folder': checkState,
   'config folder': ({ env }) => checkFolder(configDir(env)),
   sessions: ({ env }) => checkPrivateFolder(sessionsDir(env)),
   runs: checkRuns,
@@ -152,6 +153,18 @@ function checkProject({ cwd, env }: Context): DoctorFinding {
   }
 }
 
+/** The folders of state that are looked at whenever they are used. */
+const STATE_FOLDERS = ['', 'runs', 'secrets', 'trusted', 'pins', 'imports', 'init', 'dispatch'] as const
+
+function checkState({ env }: Context): DoctorFinding {
+  const dir = stateDirName(env)
+  for (const name of STATE_FOLDERS) {
+    const found = checkPrivateFolder(join(dir, name))
+    if (found.state !== 'ok') return found
+  }
+  return checkFolder(dir)
+}
+
 /** Writable, or creatable: the nearest folder above it that exists decides. */
 function checkFolder(path: string): DoctorFinding {
   for (let dir = path; ; dir = dirname(dir)) {
@@ -179,10 +192,12 @@ async function checkRuns(context: Context): Promise<DoctorFinding> {
 }
 
 export function checkPrivateFolder(path: string): DoctorFinding {
-  const finding = checkFolder(path)
-  if (finding.state !== 'ok' || finding.found !== path) return finding
-  const stats = lstatSync(path)
-  if (stats.isDirectory() && (stats.mode & 0o077) === 0 && stats.uid === process.getuid?.()) return finding
-  const fix = `chmod 700 ${path}`
-  return { state: 'fail', found: `${path} is open to other users`, fix, mend: () => chmodSync(path, 0o700) }
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  const problem = stats === undefined ? undefined : folderProblem(stats, process.geteuid?.() ?? stats.uid, 'entered')
+  if (stats === undefined || problem === undefined) return checkFolder(path)
+  const found = `${path} ${problem}`
+  if (!stats.isDirectory()) return { state: 'fail', found, fix: 'move it away; a folder belongs there' }
+  if (stats.uid !== process.geteuid?.())
+    return { state: 'fail', found, fix: `use a folder of your own, or ask its owner: ls -ld ${path}` }
+  return { state: 'fail', found, fix: `chmod 700 ${path}`, mend: () => chmodSync(path, 0o700) }
 }

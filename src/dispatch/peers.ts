@@ -7,7 +7,7 @@ import type { PeerEntry } from '../config.ts'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { isId } from '../ids.ts'
 import { PEER_TOKEN_BYTES_MAX } from '../limits.ts'
-import { type Env, type Project, stateDir } from '../paths.ts'
+import { type Env, type Project, stateFolder } from '../paths.ts'
 import { readFileIfThere, removeIfThere } from '../storage/atomic-file.ts'
 import { readJsonIfThere, writePrivate } from './json-file.ts'
 import { hashText } from './short-hash.ts'
@@ -25,7 +25,7 @@ export interface KnownPeer {
 
 /** Of this repository, below the user's own state: nothing that arrives with a repository is in here. */
 export const dispatchDir = (env: Env, project: Project): string =>
-  join(stateDir(env), 'dispatch', hashText(project.coordinationDir).slice(0, 16))
+  join(stateFolder(env, 'dispatch'), hashText(project.coordinationDir).slice(0, 16))
 
 interface Address {
   readonly name: string

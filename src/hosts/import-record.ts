@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { HeimdallError } from '../errors.ts'
-import { type Env, stateDir } from '../paths.ts'
+import { type Env, stateFolder } from '../paths.ts'
 import { ensureFolder, readFileIfThere, removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { namesIn } from '../storage/folder-names.ts'
 import type { ConfigFormat } from './config-files.ts'
@@ -28,7 +28,7 @@ export interface ImportRecord {
 
 export const sha256 = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('hex')
 
-export const recordsDir = (env: Env): string => join(stateDir(env), 'imports')
+export const recordsDir = (env: Env): string => stateFolder(env, 'imports')
 
 /** By the real path: two hosts that read one file have one record. */
 export const recordPath = (env: Env, realPath: string): string =>

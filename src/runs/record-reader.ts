@@ -1,7 +1,10 @@
 // Reads a record that others are writing: from an offset on, each line that is there to stay, once.
 import fs from 'node:fs'
+import { dirname } from 'node:path'
 import { isErrno } from '../errors.ts'
+import { checkOwnFolder } from '../own-folder.ts'
 import { RECORD_LINE_BYTES_MAX } from '../limits.ts'
+import { openOwnFile } from '../storage/plain-file.ts'
 import { trySharedLock, unlock } from '../storage/kernel-lock.ts'
 import { parseEvent, type TypedEvent } from './run-books.ts'
 import { booksPath, readBooks, recordPath } from './run-log.ts'
@@ -110,7 +113,7 @@ export class RecordReader {
   #bytesThatStay(): number | undefined {
     const path = this.#path
     try {
-      this.#fd ??= fs.openSync(path, 'r')
+      this.#fd ??= this.#opened()
       const { ino } = fs.statSync(path)
       if (fs.fstatSync(this.#fd).ino !== ino) return undefined
     } catch (error) {
@@ -132,6 +135,13 @@ export class RecordReader {
     } finally {
       unlock(this.#fd)
     }
+  }
+
+  /** A record of a run is its user's alone; a file that somebody has named may be anybody's. */
+  #opened(): number {
+    if (this.#books === null) return fs.openSync(this.#path, 'r')
+    checkOwnFolder(dirname(this.#path))
+    return openOwnFile(this.#path, fs.constants.O_RDONLY)
   }
 
   /** Opened each time: whoever makes a run anew makes its books anew. */

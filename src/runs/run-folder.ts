@@ -2,6 +2,7 @@
 import fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isErrno, isSystemError } from '../errors.ts'
+import { fileProblem, folderProblem } from '../own-folder.ts'
 import { RECORD_LINE_BYTES_MAX } from '../limits.ts'
 import { countersPath } from './counters.ts'
 import { folderOf } from './open-run.ts'
@@ -54,10 +55,14 @@ function lookAt(runDir: string): RunFolder | Foreign | undefined {
     const folder = fs.lstatSync(runDir, { throwIfNoEntry: false })
     if (folder === undefined) return undefined
     if (!folder.isDirectory()) return { name, why: 'not a folder' }
+    const problem = folderProblem(folder, process.geteuid?.() ?? folder.uid, 'written')
+    if (problem !== undefined) return { name, why: problem }
     const record = fs.lstatSync(recordPath(runDir), { throwIfNoEntry: false })
     if (record === undefined) return { name, why: 'holds no record' }
     const books = fs.lstatSync(booksPath(runDir), { throwIfNoEntry: false })
     if (!record.isFile() || books?.isFile() === false) return { name, why: 'its record is not a plain file' }
+    const theirs = [record, books].map((stats) => (stats === undefined ? undefined : fileProblem(stats))).find(Boolean)
+    if (theirs !== undefined) return { name, why: `its record ${theirs}` }
     const fd = openPlain(recordPath(runDir))
     try {
       if (!isOurs(runDir, fd)) return { name, why: 'its record is not of this run' }

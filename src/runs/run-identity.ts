@@ -40,7 +40,7 @@ function hostId(env: Env, note: (line: string) => void): string {
   try {
     return madeOnce(join(stateDir(env), 'host-id'), made)
   } catch (error) {
-    if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
+    if (!isSystemError(error) && !(error instanceof HeimdallError && error.code !== 'STATE_UNSAFE')) throw error
     note(`this machine has no lasting id: ${error.message}`)
     return made
   }

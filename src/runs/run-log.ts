@@ -2,9 +2,11 @@
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
+import { checkOwnFolder } from '../own-folder.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
-import { diskError, linkError, onDisk } from '../storage/faults.ts'
+import { diskError, onDisk } from '../storage/faults.ts'
 import { tryLock, unlock } from '../storage/kernel-lock.ts'
+import { openOwnFile } from '../storage/plain-file.ts'
 import type { EventLines } from '../events/event-lines.ts'
 import { emptyBooks, enterStored, parseObject, type RunBooks } from './run-books.ts'
 
@@ -22,8 +24,7 @@ export const booksPath = (runDir: string): string => join(runDir, 'books.json')
 function openFiles(runDir: string): { readonly record: number; readonly books: number } {
   const { O_APPEND } = fs.constants
   ensureFolder(runDir)
-  // What a link leads to is somebody else's, and is not written to.
-  if (!fs.lstatSync(runDir).isDirectory()) throw linkError(runDir, 'a symbolic link')
+  checkOwnFolder(runDir, 'entered')
   const record = openPlain(recordPath(runDir), O_APPEND)
   try {
     return { record, books: openPlain(booksPath(runDir), 0) }
@@ -33,14 +34,8 @@ function openFiles(runDir: string): { readonly record: number; readonly books: n
   }
 }
 
-/** A pipe in place of a file would let whoever reads it wait for ever. */
-function openPlain(path: string, flags: number): number {
-  const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = fs.constants
-  const fd = onDisk(path, () => fs.openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | flags, 0o600))
-  if (fs.fstatSync(fd).isFile()) return fd
-  fs.closeSync(fd)
-  throw linkError(path, 'no plain file')
-}
+const openPlain = (path: string, flags: number): number =>
+  onDisk(path, () => openOwnFile(path, fs.constants.O_RDWR | fs.constants.O_CREAT | flags))
 
 /** The books as they were last saved; nothing when they are not whole. */
 export function readBooks(fd: number): RunBooks | undefined {

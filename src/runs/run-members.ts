@@ -2,10 +2,12 @@
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { isErrno } from '../errors.ts'
+import { checkOwnFolder } from '../own-folder.ts'
 import { ensureFolder, removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { namesInIfFolder } from '../storage/folder-names.ts'
 import { tryLock } from '../storage/kernel-lock.ts'
+import { openOwnFile } from '../storage/plain-file.ts'
 
 export interface RunMembership {
   leave(): void
@@ -18,7 +20,9 @@ export function joinMembers(runDir: string, id: string): RunMembership {
   const dir = membersDir(runDir)
   const path = join(dir, id)
   ensureFolder(dir)
-  const fd = onDisk(path, () => fs.openSync(path, 'a+', 0o600))
+  checkOwnFolder(dir, 'entered')
+  const { O_RDWR, O_APPEND, O_CREAT } = fs.constants
+  const fd = onDisk(path, () => openOwnFile(path, O_RDWR | O_APPEND | O_CREAT))
   tryLock(fd)
   return {
     leave() {
@@ -37,14 +41,16 @@ export interface RunMembers {
 export function lookAtMembers(runDir: string): RunMembers {
   const alive: string[] = []
   const dead: string[] = []
-  for (const id of namesInIfFolder(membersDir(runDir))) (isHeld(join(membersDir(runDir), id)) ? alive : dead).push(id)
+  for (const id of memberNames(runDir)) (isHeld(join(membersDir(runDir), id)) ? alive : dead).push(id)
   return { alive, dead }
 }
 
 /** After the end of the run nobody needs to know who was there. */
 export function forgetMembers(runDir: string): void {
-  for (const id of namesInIfFolder(membersDir(runDir))) removeIfThere(join(membersDir(runDir), id))
+  for (const id of memberNames(runDir)) removeIfThere(join(membersDir(runDir), id))
 }
+
+const memberNames = (runDir: string): readonly string[] => namesInIfFolder(checkOwnFolder(membersDir(runDir)))
 
 function isHeld(path: string): boolean {
   let fd: number

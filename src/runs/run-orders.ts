@@ -2,6 +2,7 @@
 import { mkdirSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { HeimdallError, isSystemError } from '../errors.ts'
+import { checkOwnFolder } from '../own-folder.ts'
 import { readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { parseObject } from './run-books.ts'
 
@@ -30,6 +31,7 @@ function follow(runDir: string, onTerminate: (why: object) => void): RunOrders {
   const folder = join(runDir, 'orders')
   const path = join(folder, 'terminated.json')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  checkOwnFolder(folder)
   const look = (): void => {
     const bytes = readFileIfThere(path)
     // What is not whole was not written by a shim; should it become so, that is another change of the folder.

@@ -83,7 +83,13 @@ export async function runShim(options: ShimOptions): Promise<number> {
   }
   const upstream = early ?? startServer(options, server, secrets, stderr)
   const [{ serve }, { overStdio }] = await Promise.all([import('./serve.ts'), import('./traffic/stdio.ts')])
-  return serve(options, { ...started, adapter: overStdio(upstream, options, note) })
+  try {
+    return await serve(options, { ...started, adapter: overStdio(upstream, options, note) })
+  } catch (error) {
+    // It was started ahead of what was in the way; nothing has reached it.
+    await upstream.end({ patienceMs: null })
+    throw error
+  }
 }
 
 async function secretsOf(options: ShimOptions, stderr: StderrOut): Promise<Secrets> {

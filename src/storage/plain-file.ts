@@ -1,6 +1,8 @@
 // Opening state files so that nothing planted at their path leads elsewhere: no symbolic link, no second name, no pipe.
+import { fstatSync } from 'node:fs'
+import { checkOwnFile } from '../own-folder.ts'
 import { linkError } from './faults.ts'
-import { type Fs, O } from './fs.ts'
+import { type Fs, O, realFs } from './fs.ts'
 
 /** Opens `path` and checks what was opened, not what was there before: a check ahead of the open could be outrun. */
 export function openPlainFile(fs: Fs, path: string, flags: number, mode?: number): number {
@@ -13,6 +15,18 @@ export function openPlainFile(fs: Fs, path: string, flags: number, mode?: number
     return fd
   } catch (error) {
     fs.close(fd)
+    throw error
+  }
+}
+
+/** The same for what is the user's alone: nobody else owns it or may write to it. */
+export function openOwnFile(path: string, flags: number): number {
+  const fd = openPlainFile(realFs, path, flags, 0o600)
+  try {
+    checkOwnFile(path, fstatSync(fd))
+    return fd
+  } catch (error) {
+    realFs.close(fd)
     throw error
   }
 }

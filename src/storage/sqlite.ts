@@ -1,14 +1,15 @@
 // Opening a SQLite database of ours: WAL, bounded waits, migrations in order, and a refusal to touch what a newer version wrote.
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from '@photostructure/sqlite'
 import { systemClock } from '../clock.ts'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { SQLITE_BUSY_MS, SQLITE_PAUSE_MS, SQLITE_QUEUE_MS, SQLITE_TRY_MS, SQLITE_WAL_BYTES_KEPT } from '../limits.ts'
+import { checkOwnFile, checkOwnFolder } from '../own-folder.ts'
 import { ensureFolder, syncFolder } from './atomic-file.ts'
 import { onDisk } from './faults.ts'
 import { O, realFs } from './fs.ts'
-import { openPlainFile } from './plain-file.ts'
+import { openOwnFile } from './plain-file.ts'
 import { databaseError, isBusy, onDatabase } from './sqlite-errors.ts'
 import { stillPlace } from './still-database.ts'
 
@@ -51,10 +52,12 @@ export interface DatabaseOptions {
 }
 
 export function openDatabase(path: string, options: DatabaseOptions): Database {
+  checkOwnFolder(dirname(path))
   if (options.readOnly !== true) {
     createPrivately(path)
     return open(path, path, options)
   }
+  refuseOthers(path)
   try {
     return open(path, path, options)
   } catch (error) {
@@ -208,9 +211,15 @@ function createPrivately(path: string): void {
   ensureFolder(dirname(path))
   onDisk(path, () => {
     const isNew = realFs.lstat(path) === undefined
-    realFs.close(openPlainFile(realFs, path, O.O_RDWR | O.O_CREAT, 0o600))
+    realFs.close(openOwnFile(path, O.O_RDWR | O.O_CREAT))
     if (isNew) syncFolder(realFs, dirname(path))
   })
+}
+
+/** What is wrong with a file that is not there, or may not be read, SQLite says. */
+function refuseOthers(path: string): void {
+  const stats = onDisk(path, () => lstatSync(path, { throwIfNoEntry: false }))
+  if (stats?.isFile() === true) checkOwnFile(path, stats)
 }
 
 /** FULL: the log is flushed at each commit, so an acknowledged transaction survives a power cut; NORMAL would only promise it after the next checkpoint. */

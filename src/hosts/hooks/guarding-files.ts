@@ -1,9 +1,9 @@
 // Files of hosts that hold hooks of ours, by the records of `heimdall init`.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Env, stateDir } from '../../paths.ts'
+import { type Env, stateFolder } from '../../paths.ts'
 
-export const hookRecordsDir = (env: Env): string => join(stateDir(env), 'init')
+export const hookRecordsDir = (env: Env): string => stateFolder(env, 'init')
 
 /** By the real path, as with imports. */
 export function hookRecordPath(env: Env, realPath: string): string {

@@ -31,6 +31,7 @@ const MEND: Readonly<Record<string, string>> = {
   STORE_CORRUPT: 'heimdall doctor',
   STORE_FULL: 'free some room on the disk',
   STORE_UNREADABLE: 'heimdall doctor',
+  STATE_UNSAFE: 'heimdall doctor',
 }
 
 type Missing = Fleet['missing'][number]

@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { HeimdallError } from '../../errors.ts'
-import { type Env, stateDir } from '../../paths.ts'
+import { type Env, stateFolder } from '../../paths.ts'
 import { ensureFolder, readFileIfThere, replaceFile } from '../../storage/atomic-file.ts'
 import { withFileLock } from '../../storage/file-lock.ts'
 
@@ -17,7 +17,7 @@ type Stored = ReadonlyMap<string, StoredSecret>
 /** `SUB_SECRETS_PATH`, else in a folder of its own that nobody else may enter. */
 export function secretsPath(env: Env, resolveFrom: string): string {
   const given = env['SUB_SECRETS_PATH']?.trim() ?? ''
-  return given === '' ? join(stateDir(env), 'secrets', 'secrets.json') : resolve(resolveFrom, given)
+  return given === '' ? join(stateFolder(env, 'secrets', 'entered'), 'secrets.json') : resolve(resolveFrom, given)
 }
 
 export function readSecrets(path: string): Stored {
