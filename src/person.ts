@@ -87,6 +87,22 @@ export function whoActs(pid = process.pid): Acting {
   return reason === undefined ? { person: true, name: userName(), terminal } : { person: false, reason }
 }
 
+/** The agent that a process acts for: the nearest session or host on a way up, or one whose variables it was started with. */
+export interface AgentAbove {
+  /** The supervisor of the session that it is in; nothing for a host that no session runs, or one that is only known by a variable. */
+  readonly supervisorPid: number | undefined
+  readonly reason: string
+}
+
+/** Nobody for a person, and for a program that no agent has started. */
+export function agentAbove(pid = process.pid): AgentAbove | undefined {
+  const table = lookUnswayed()
+  const line = [...new Set(waysUp(table, pid))]
+  const reason = firstOf(line, (one) => whoRunsIt(table, one)) ?? firstOf(line, (one) => markOf(table, one))
+  if (reason === undefined) return undefined
+  return { supervisorPid: line.find((one) => supervisedBy(table, one) !== undefined), reason }
+}
+
 /** The person who acts, or a refusal that says why it is none. */
 export function requirePerson(what: string): Person {
   const acting = whoActs()

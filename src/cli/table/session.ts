@@ -68,7 +68,14 @@ export const attach = spec({
     { run: 'hm attach build --read-only', does: 'watches without being able to disturb' },
     { run: 'hm --host box attach api', does: 'attaches to a session of another machine, over ssh' },
   ],
-  errors: ['REMOTE_UNREACHABLE', 'SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_LOST', 'SESSION_SILENT'],
+  errors: [
+    'PERSON_REQUIRED',
+    'REMOTE_UNREACHABLE',
+    'SESSION_NOT_FOUND',
+    'SESSION_ENDED',
+    'SESSION_LOST',
+    'SESSION_SILENT',
+  ],
   output: {
     id: 'id of the session',
     reason: 'detached, sent away, exited or a signal',
@@ -208,6 +215,7 @@ export const send = spec({
     { run: 'hm send agent --key escape', does: 'presses a key' },
   ],
   errors: [
+    'PERSON_REQUIRED',
     'REMOTE_UNREACHABLE',
     'SESSION_NOT_FOUND',
     'SESSION_SILENT',
@@ -241,7 +249,7 @@ export const report = spec({
     { run: 'hm report --needs-input "permission to run a command"', does: 'as the command of a notification hook' },
     { run: 'hm report --working', does: 'as the command of a hook that runs when a prompt was submitted' },
   ],
-  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_SILENT', 'SESSION_LOST'],
+  errors: ['IDENTITY_BORROWED', 'SESSION_NOT_FOUND', 'SESSION_ENDED', 'SESSION_SILENT', 'SESSION_LOST'],
   output: { id: 'id of the session, null outside of any', needs_input: 'what was reported' },
 })
 

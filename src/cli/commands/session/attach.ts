@@ -7,7 +7,8 @@ import type { Answer, Context, Run } from '../../command.ts'
 import type { SessionElsewhere } from '../../../sessions/elsewhere/session-elsewhere.ts'
 import type { attach } from '../../table/session.ts'
 import { chooseSession } from './choose.ts'
-import { ended, locate, sessionAround } from './locate.ts'
+import { refuseToAnswer } from './answering.ts'
+import { ended, endpointOf, locate, sessionAround } from './locate.ts'
 import { socketDirOf } from './socket-dir.ts'
 import { viewersOf } from './versions.ts'
 import { surviveItsEnd } from './view/dead-terminal.ts'
@@ -39,6 +40,11 @@ export const run: Run<typeof attach> = async (context, { flags, args }) => {
   const located = await locate(context, flags, args.id ?? (await chooseSession(context, flags, around)))
   if (!located.isRunning) throw ended(located)
   if (located.id === around) throw itself(located.id)
+  if (flags['read-only'] !== true) {
+    const connection = await openConnection(endpointOf(located))
+    await refuseToAnswer(connection, located.id)
+    connection.close()
+  }
   return await attachTo(context, {
     id: located.id,
     dir: located.dir,

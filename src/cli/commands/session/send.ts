@@ -5,6 +5,7 @@ import { HeimdallError } from '../../../errors.ts'
 import type { Run } from '../../command.ts'
 import { readAll } from '../../stdin.ts'
 import type { send } from '../../table/session.ts'
+import { refuseToAnswer } from './answering.ts'
 import { ended, endpointOf, locate } from './locate.ts'
 
 export const run: Run<typeof send> = async (context, { flags, args }) => {
@@ -15,7 +16,9 @@ export const run: Run<typeof send> = async (context, { flags, args }) => {
   if (text === undefined && keys.length === 0)
     throw new HeimdallError('USAGE', 'nothing to send: neither a text nor a key', { hint: 'hm send --help' })
   const { clock } = context
-  const sent = await sendText(await openConnection(endpointOf(located), { clock }), text ?? '', {
+  const connection = await openConnection(endpointOf(located), { clock })
+  await refuseToAnswer(connection, located.id)
+  const sent = await sendText(connection, text ?? '', {
     keys,
     clock,
     ...(flags['wait-for'] === undefined ? {} : { waitFor: flags['wait-for'] }),
