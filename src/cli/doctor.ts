@@ -158,11 +158,11 @@ const STATE_FOLDERS = ['', 'runs', 'secrets', 'trusted', 'pins', 'imports', 'ini
 
 function checkState({ env }: Context): DoctorFinding {
   const dir = stateDirName(env)
-  for (const name of STATE_FOLDERS) {
-    const found = checkPrivateFolder(join(dir, name))
-    if (found.state !== 'ok') return found
-  }
-  return checkFolder(dir)
+  const found = STATE_FOLDERS.map((name) => checkPrivateFolder(join(dir, name)))
+  const first = found.find(({ state }) => state !== 'ok')
+  if (first === undefined) return checkFolder(dir)
+  const mends = found.flatMap(({ mend }) => mend ?? [])
+  return first.mend === undefined ? first : { ...first, mend: () => mends.forEach((mend) => mend()) }
 }
 
 /** Writable, or creatable: the nearest folder above it that exists decides. */
@@ -192,12 +192,15 @@ async function checkRuns(context: Context): Promise<DoctorFinding> {
 }
 
 export function checkPrivateFolder(path: string): DoctorFinding {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
-  const problem = stats === undefined ? undefined : folderProblem(stats, process.geteuid?.() ?? stats.uid, 'entered')
-  if (stats === undefined || problem === undefined) return checkFolder(path)
+  const finding = checkFolder(path)
+  if (finding.state !== 'ok' || finding.found !== path) return finding
+  const stats = lstatSync(path)
+  const problem = folderProblem(stats, process.geteuid?.() ?? stats.uid, 'entered')
+  if (problem === undefined) return finding
   const found = `${path} ${problem}`
   if (!stats.isDirectory()) return { state: 'fail', found, fix: 'move it away; a folder belongs there' }
   if (stats.uid !== process.geteuid?.())
     return { state: 'fail', found, fix: `use a folder of your own, or ask its owner: ls -ld ${path}` }
-  return { state: 'fail', found, fix: `chmod 700 ${path}`, mend: () => chmodSync(path, 0o700) }
+  const open = `${path} is open to other users: it ${problem}`
+  return { state: 'fail', found: open, fix: `chmod 700 ${path}`, mend: () => chmodSync(path, 0o700) }
 }
