@@ -91,7 +91,7 @@ export function writeRuns(state: string, { runs, callsOfRun, repoPath }: Recorde
   for (let run = 0; run < runs; run += 1) {
     const text = recordOf(run, callsOfRun, repoPath)
     const { run_id } = JSON.parse(text.slice(0, text.indexOf('\n'))) as { run_id: string }
-    mkdirSync(join(runsDir, run_id), { recursive: true })
+    mkdirSync(join(runsDir, run_id), { recursive: true, mode: 0o700 })
     writeFileSync(join(runsDir, run_id, 'events.jsonl'), text)
   }
   return runsDir

@@ -85,7 +85,7 @@ test('a folder of pins that is a link elsewhere, and a disk that takes nothing: 
   const server = pinnedServer()
   server.lists(tool('add'))
   const pins = join(server.home, '.local/state/heimdall/pins')
-  mkdirSync(dirname(pins), { recursive: true })
+  mkdirSync(dirname(pins), { recursive: true, mode: 0o700 })
   symlinkSync('/proc/nowhere', pins)
   const shim = server.shim()
   await listTools(shim)

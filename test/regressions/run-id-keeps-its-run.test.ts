@@ -110,7 +110,7 @@ test('a shim that cannot join its run joins as soon as it can, with what it has 
   expect(isPassed(await late.call('echo'))).toBe(true)
   const answers = [await other.call('echo'), await other.call('echo'), await other.call('echo')]
   expect(answers.map(isPassed)).toEqual([true, true, false])
-  mkdirSync(join(runsDir(home), 'r', 'orders'), { recursive: true })
+  mkdirSync(join(runsDir(home), 'r', 'orders'), { recursive: true, mode: 0o700 })
   const ended = {
     action: 'TERMINATE_RUN',
     rule_id: null,

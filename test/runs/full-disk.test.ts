@@ -163,7 +163,7 @@ test.each([
     })
     await until('calls to be refused', async () => (await shim.call('echo'))['error']?.code === -32_081)
     if (what === 'its run') rmSync(state)
-    mkdirSync(folder)
+    mkdirSync(folder, { mode: 0o700 })
     await until('calls to pass', async () => (await shim.call('echo'))['result'] !== undefined)
     shim.program.child.stdin?.end()
     expect((await shim.program.ended).code).toBe(0)
@@ -261,7 +261,7 @@ test.runIf(canMount)(
     const home = temporaryFolder()
     const state = join(home, '.local/state')
     const saved = temporaryFolder()
-    mkdirSync(state, { recursive: true })
+    mkdirSync(state, { recursive: true, mode: 0o700 })
     // The ballast goes when the file `room` appears outside; the disk is copied out when the shim has ended.
     const script =
       `mount -t tmpfs -o size=192k none "$0" && head -c 65536 /dev/zero > "$0/ballast" && ` +

@@ -88,7 +88,7 @@ export const linesOf = (events: readonly unknown[]): string =>
 
 /** Returns the path of the record. */
 export function writeRecord(runsDir: string, run: string, events: readonly unknown[]): string {
-  mkdirSync(join(runsDir, run), { recursive: true })
+  mkdirSync(join(runsDir, run), { recursive: true, mode: 0o700 })
   const path = join(runsDir, run, 'events.jsonl')
   writeFileSync(path, linesOf(events))
   return path
