@@ -133,11 +133,6 @@ export const stateFolder = (env: Env, name: string, others?: keyof typeof OTHERS
   checkOwnFolder(join(stateDir(env), name), others)
 /** Where runs lie: one folder each. */
 export const runsDirOf = (env: Env): string => stateFolder(env, 'runs')
-/** For whoever writes one: what agents said lies there, so nobody else may even enter. */
-export function runsDirToWrite(env: Env): string {
-  checkOwnFolder(stateDirName(env), 'entered')
-  return stateFolder(env, 'runs', 'entered')
-}
 export const configDir = (env: Env): string => xdg(env, 'XDG_CONFIG_HOME', '.config')
 /** Not under XDG_DATA_HOME: clients in other languages look for sessions in this one place. */
 export const sessionsDir = (env: Env): string => join(homeDir(env), '.local/share/heimdall/sessions')

@@ -4,7 +4,7 @@ import { join as joinPath } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { HeimdallError, isSystemError } from '../errors.ts'
 import { isId, printable } from '../ids.ts'
-import { type Env, runsDirToWrite } from '../paths.ts'
+import { type Env, runsDirOf } from '../paths.ts'
 import { hostIn, lineOf } from '../person.ts'
 import { lookUnswayed } from '../processes.ts'
 import { ensureFolder, readFileIfThere, replaceFile } from '../storage/atomic-file.ts'
@@ -75,7 +75,7 @@ function openSolo(request: RunRequest, runId: string): OpenRun {
 /** One run for each session of the host; files named after what shims and hooks know of the session say which. */
 async function openOfHost(request: RunRequest): Promise<OpenRun> {
   const { env } = request
-  const hosts = joinPath(runsDirToWrite(env), '.hosts')
+  const hosts = joinPath(runsDirOf(env), '.hosts')
   const pointers = hostKeys(request).map((key) =>
     joinPath(hosts, createHash('sha256').update(key).digest('hex').slice(0, 32)),
   )
@@ -124,7 +124,7 @@ async function openShared(request: RunRequest, runId: string, join: () => Promis
     return record
   }
   const shared: SharedRun = {
-    runDir: joinPath(runsDirToWrite(request.env), folderOf(runId)),
+    runDir: joinPath(runsDirOf(request.env), folderOf(runId)),
     whenJoined(act) {
       if (isJoined) act()
       else waiting.push(act)
@@ -168,7 +168,7 @@ function joinNamed(request: RunRequest, runId: string): Promise<Record> {
   const parentPid = hostAbove(request.parentPid) ?? request.parentPid
   const start = startOf(parentPid)
   return joinRun({
-    runsDir: runsDirToWrite(request.env),
+    runsDir: runsDirOf(request.env),
     folder: folderOf(runId),
     identity: { run_id: runId, ...request.identity },
     start: request.start,

@@ -24,7 +24,7 @@ export const booksPath = (runDir: string): string => join(runDir, 'books.json')
 function openFiles(runDir: string): { readonly record: number; readonly books: number } {
   const { O_APPEND } = fs.constants
   ensureFolder(runDir)
-  checkOwnFolder(runDir, 'entered')
+  checkOwnFolder(runDir)
   const record = openPlain(recordPath(runDir), O_APPEND)
   try {
     return { record, books: openPlain(booksPath(runDir), 0) }

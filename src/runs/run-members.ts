@@ -20,7 +20,7 @@ export function joinMembers(runDir: string, id: string): RunMembership {
   const dir = membersDir(runDir)
   const path = join(dir, id)
   ensureFolder(dir)
-  checkOwnFolder(dir, 'entered')
+  checkOwnFolder(dir)
   const { O_RDWR, O_APPEND, O_CREAT } = fs.constants
   const fd = onDisk(path, () => openOwnFile(path, O_RDWR | O_APPEND | O_CREAT))
   tryLock(fd)

@@ -6,7 +6,7 @@ import { HeimdallError, isSystemError } from '../errors.ts'
 import { fleetDoor } from '../fleet/door.ts'
 import { createIdSource } from '../id-source.ts'
 import { GIT_AT_START_MS } from '../limits.ts'
-import { findProject, type Project, runsDirToWrite } from '../paths.ts'
+import { findProject, type Project, runsDirOf } from '../paths.ts'
 import { userName } from '../person.ts'
 import { openOwnedRun, undoOpening } from '../runs/owned-run.ts'
 import { redacted, redactedWords } from '../runs/redacted.ts'
@@ -30,7 +30,7 @@ export async function startRun(wish: RunWish): Promise<StartedRun> {
   await checkTask(wish.task)
   const project = findProject(session.cwd, env)
   const worktree = wish.before ?? lookAtWorktree(project, env, GIT_AT_START_MS)
-  const runsDir = runsDirToWrite(env)
+  const runsDir = runsDirOf(env)
   // The first run of this agent may be dead and not know it.
   await settleLostRuns(runsDir, { clock, env, by: 'a start of another run', note })
   const room = openCoordination({ project, env, clock, staleMinutes: wish.staleMinutes, fleet: fleetDoor })

@@ -7,6 +7,7 @@ import {
   linkSync,
   mkdirSync,
   readFileSync,
+  statSync,
   renameSync,
   symlinkSync,
   writeFileSync,
@@ -72,13 +73,13 @@ test.each([
   )
 })
 
-test('a folder of ours that others can only read is read, and not written to', async () => {
+test('a folder of ours that others can only read goes on, and doctor names it and closes it', async () => {
   const home = stateFolder()
   chmodSync(stateOf(home), 0o755)
   expect((await heimdall(home, ['runs', 'list'])).code).toBe(0)
-  expect(await refusals(home, [SHIM])).toEqual(refused('can be entered by others', [SHIM]))
+  expect((await heimdall(home, ['doctor'])).stdout).toMatch(/fail {2}state folder .*can be entered by others/)
   await heimdall(home, ['doctor', '--fix'])
-  expect((await heimdall(home, ['runs', 'list'])).code).toBe(0)
+  expect(statSync(stateOf(home)).mode & 0o777).toBe(0o700)
 })
 
 test.each([
@@ -98,7 +99,7 @@ test('a run that somebody else has prepared is not taken part in', async () => {
   chmodSync(dir, 0o777)
   writeFileSync(join(dir, 'events.jsonl'), '')
   const { code, stderr } = await heimdall(home, SHIM, { SUB_RUN_ID: 'w' })
-  expect({ code, says: stderr.includes('can be entered by others') }).toEqual({ code: 4, says: true })
+  expect({ code, says: stderr.includes('can be written by others') }).toEqual({ code: 4, says: true })
   chmodSync(dir, 0o700)
   chmodSync(join(dir, 'events.jsonl'), 0o666)
   expect((await heimdall(home, SHIM, { SUB_RUN_ID: 'w' })).code).toBe(4)
