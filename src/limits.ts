@@ -156,6 +156,9 @@ export const SCREEN_LAG_BYTES_MAX = 1 << 20
 export const SEQUENCE_BYTES_MAX = 64 << 10
 /** After typing, the time that a program has to take its question away; what still asks then is raised again. */
 export const ANSWER_SETTLE_MS = 1_000
+
+/** When it is looked again whether the program reads an answer to what may be a question; then no more. */
+export const READER_LOOKS_MS: readonly number[] = [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000]
 /** Parts of one program that may wait at the same time; past it the oldest is forgotten. */
 export const PROGRAM_PARTS_MAX = 64
 /** Evidence and titles as they are shown. */

@@ -35,6 +35,7 @@ export const procSource: ProcessSource = {
   startTolerance: 0,
   markedScript:
     'for f in $(grep -lsa -e "$1" /proc/[0-9]*/environ 2>/dev/null); do f=${f#/proc/}; echo "${f%/environ}"; done',
+  isReadingTerminal,
 }
 
 function stat(pid: number): ProcessStat | undefined {
@@ -88,6 +89,16 @@ function childrenOf(pid: number): number[] {
     const text = readProc(`/proc/${pid}/task/${thread}/children`)?.toString('latin1').trim()
     return text === undefined || text === '' ? [] : text.split(' ').map(Number)
   })
+}
+
+/** The number of `read` on the machines that Node.js runs on most; on others nothing is said. */
+const READ_CALL: Readonly<Record<string, string>> = { x64: '0', arm64: '63' }
+
+function isReadingTerminal(pid: number): boolean {
+  const [call, fd] = readProc(`/proc/${pid}/syscall`)?.toString('latin1').split(' ') ?? []
+  const isReading = call !== undefined && call === READ_CALL[process.arch] && fd !== undefined
+  if (isReading && /^\/dev\/(?:pts\/\d+|tty)$/.test(linkOf(`/proc/${pid}/fd/${Number(fd)}`) ?? '')) return true
+  return childrenOf(pid).some(isReadingTerminal)
 }
 
 function commandWords(pid: number): string[] {

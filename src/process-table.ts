@@ -79,6 +79,8 @@ export interface ProcessSource {
   readonly startTolerance: number
   /** Shell text that prints the pids of all processes that carry the environment entry `$1`, for those who outlive us. */
   readonly markedScript: string
+  /** Whether this process, or one below it, stands still in a read of its terminal; false where the system does not tell. */
+  isReadingTerminal(pid: number): boolean
 }
 
 /** From two sets of signals as the systems print them: hexadecimal, signal 1 in the lowest bit. */

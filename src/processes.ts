@@ -49,6 +49,11 @@ export function scanMs(): number {
   return source().scanMs
 }
 
+/** Whether this process, or one below it, stands still in a read of its terminal; false where the system does not tell. */
+export function isReadingTerminal(pid: number): boolean {
+  return source().isReadingTerminal(pid)
+}
+
 /** Nothing when there is no such process. */
 export function readStat(pid: number): ProcessStat | undefined {
   return lookAtProcesses().stat(pid)

@@ -23,6 +23,7 @@ function sourceOf(environmentFlags: readonly string[]): ProcessSource {
   return {
     look: () => new Picture(ps(COLUMNS), environmentFlags),
     lookAside: async () => new Picture(await psAside(COLUMNS), environmentFlags),
+    isReadingTerminal: () => false,
     scanMs: TREE_SCAN_BY_PS_MS,
     // Whole seconds, which some systems work out anew each time from a clock that is corrected meanwhile.
     startTolerance: 2,

@@ -4,6 +4,7 @@ import { HeimdallError } from '../errors.ts'
 import { encodeExit, encodeJson, encodeStatusResp } from '../wire/encode.ts'
 import type { TerminalCover } from '../known-secrets/terminal-cover.ts'
 import { SESSION_SECRETS_MAX } from '../limits.ts'
+import { isReadingTerminal } from '../processes.ts'
 import type { TerminalColors, Info, Report, Size, SubscribeOptions } from '../wire/payloads.ts'
 import { isSize, type SessionOptions } from '../wire/session-options.ts'
 import { Child, type ChildEnd } from './child.ts'
@@ -57,6 +58,7 @@ export class Session implements SessionDesk {
       id: () => name.id,
       cover,
       look: () => this.#streams.screen.question(),
+      isReading: () => isReadingTerminal(this.#child.pid),
     })
     this.#streams = new SessionStreams({
       options,

@@ -1,6 +1,6 @@
 // The screen, size, needs-input and real programs: what a client that asks for more than the seed gets.
 import headless from '@xterm/headless'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { encodeJson, encodeResize } from '../../src/wire/encode.ts'
@@ -302,3 +302,37 @@ test('a flood of lines leaves a whole screen', async () => {
 
 const wholeness = (client: Client): boolean | undefined =>
   client.frames.filter((frame) => frame.name === 'snapshot').map((frame) => decodeSnapshot(frame.payload))[0]?.isWhole
+
+test.runIf(existsSync('/proc/self/syscall'))(
+  'a script that reads an answer behind its own words waits; one that has gone on to something else does not',
+  async () => {
+    const folder = temporaryFolder()
+    const gate = join(folder, 'gate')
+    const session = await start(
+      [
+        'bash',
+        '-c',
+        `mkfifo ${gate}; read -p "Which file? " x; read -p "Enter your name: " x; select x in a b; do break; done; printf "Looking for: "; read x < ${gate}; echo; read -p "Choose [1-2]: " x`,
+      ],
+      SIZE,
+    )
+    const client = await session.connect()
+    client.subscribe({ events: true })
+    const evidence = (): string | null => {
+      const { value, evidence: seen } = states(client).at(-1)?.needs_input ?? { value: false, evidence: null }
+      return value ? seen : null
+    }
+    for (const [asks, answer] of [
+      ['Which file?', 'a'],
+      ['Enter your name:', 'b'],
+      ['#?', '1'],
+    ] as const) {
+      await client.waitFor(asks, () => evidence() === asks)
+      client.type(`${answer}\n`)
+    }
+    await client.waitFor('nobody is waited for', () => evidence() === null)
+    writeFileSync(gate, 'on\n')
+    await client.waitFor('the last question', () => evidence() === 'Choose [1-2]:')
+    expect(states(client).map(({ needs_input: { evidence: seen } }) => seen)).not.toContain('Looking for:')
+  },
+)

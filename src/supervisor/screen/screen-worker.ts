@@ -44,7 +44,8 @@ function look(request: number, isDrawn: boolean): ScreenLook {
       keyboard_flags: modes.keyboardFlags,
     },
     isWhole: wholeness.isWhole,
-    question: findQuestion(lines, active.cursorY),
+    // What fills the whole screen is a program to be used, such as an editor, and its lines are the user's.
+    question: findQuestion(lines, active.cursorY, active.type === 'normal' ? active.cursorX : undefined),
     lastLine: lines.findLast((line) => line.trim() !== '')?.trim() ?? '',
     drawing: isDrawn ? Buffer.from(drawScreen(emulator, modes, title)) : new Uint8Array(),
   }

@@ -1,5 +1,6 @@
 // Questions on a screen, and text that only looks like one.
 import { expect, test } from 'vitest'
+import { cellsOf } from '../../cells/widths.ts'
 import { findQuestion } from './terminal-questions.ts'
 
 test.each([
@@ -45,3 +46,24 @@ test('with the cursor on its line a question waits; below it, it may be answered
   expect(findQuestion(['Proceed? [y/N] '], 0)?.isOpen).toBe(true)
   expect(findQuestion(['Proceed? [y/N] y', ''], 1)?.isOpen).toBe(false)
 })
+
+test.each(['Which file?', 'Enter your name:', 'Choose [1-2]:', 'Größe 日本:', '#?'])(
+  'may ask, with the cursor right behind it on the last line: %s',
+  (line) => {
+    const cells = cellsOf(line)
+    const guess = { text: line, isOpen: true, isGuess: true }
+    expect(findQuestion(['text', `${line} `, ''], 1, cells + 1)).toEqual(guess)
+    expect(findQuestion(['text', line], 1, cells)).toEqual(guess)
+    // Elsewhere in the line, above other lines, above the cursor; and where the screen is the program's own.
+    expect(findQuestion(['text', line], 1, 0)).toBeUndefined()
+    expect(findQuestion(['text', line], 1, cells + 2)).toBeUndefined()
+    expect(findQuestion(['text', line, 'more'], 1, cells)).toBeUndefined()
+    expect(findQuestion(['text', line, ''], 2, 0)).toBeUndefined()
+    expect(findQuestion(['text', line], 1)).toBeUndefined()
+  },
+)
+
+test.each(['ana@box:~/project$', '>>>', '(gdb)', ':', '10:42:', 'Compiling...', 'Really? yes'])(
+  'does not ask, wherever the cursor stands: %s',
+  (line) => expect(findQuestion([line], 0, line.length + 1)).toBeUndefined(),
+)

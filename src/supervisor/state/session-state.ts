@@ -22,6 +22,8 @@ export interface SessionStateParts {
   readonly cover: TerminalCover
   /** What the screen asks now. */
   readonly look: () => Promise<ScreenQuestion | undefined>
+  /** Whether the program reads its terminal now. */
+  readonly isReading: () => boolean
 }
 
 export class SessionState {
@@ -35,7 +37,7 @@ export class SessionState {
   #lastOutputMs: number
 
   constructor(parts: SessionStateParts) {
-    const { options, clock, clients, look } = parts
+    const { options, clock, clients, look, isReading } = parts
     this.#parts = parts
     this.#clock = clock
     this.#lastOutputMs = clock.monoMs()
@@ -43,7 +45,7 @@ export class SessionState {
     this.#classifier = createClassifier(options.classifier, this.#lastOutputMs)
     this.#announcer = new Announcer({ clock, classifier: this.#classifier, clients, state: () => this.current })
     this.#activity = new Activity(clock, clients)
-    this.#waiting = new Waiting({ clock, look, onChange: () => this.announce() })
+    this.#waiting = new Waiting({ clock, look, isReading, onChange: () => this.announce() })
   }
 
   get current(): StateEvent {

@@ -1,6 +1,6 @@
 // What is known of a session's wait for a person, put together: signals, hooks, the screen, and who has typed since.
 import type { Clock, Timer } from '../../clock.ts'
-import { ANSWER_SETTLE_MS } from '../../limits.ts'
+import { ANSWER_SETTLE_MS, READER_LOOKS_MS } from '../../limits.ts'
 import type { NeedsInput, Report } from '../../wire/payloads.ts'
 import { NeedsInputState } from './needs-input.ts'
 import { readSignal } from './osc-signals.ts'
@@ -11,9 +11,14 @@ export interface WaitingParts {
   readonly clock: Clock
   /** What the screen asks now. */
   readonly look: () => Promise<ScreenQuestion | undefined>
+  /** Whether the program reads its terminal now. */
+  readonly isReading: () => boolean
   /** Something changed with nobody's call. */
   readonly onChange: () => void
 }
+
+/** Return, line feed, and what gives a line up: Ctrl-C, Ctrl-D, Ctrl-U. */
+const ENDS_LINE = new Set([0x0d, 0x0a, 0x03, 0x04, 0x15])
 
 export class Waiting {
   readonly #parts: WaitingParts
@@ -23,6 +28,11 @@ export class Waiting {
   #sinceMs: number | undefined
   #settling: Timer | undefined
   #hasEnded = false
+  /** A line that somebody has begun to type and not sent: what it ends with is theirs. */
+  #isTyping = false
+  /** What may be a question, and how often it was looked whether anybody reads an answer. */
+  #guess = { text: '', looks: 0 }
+  #lookAgain: Timer | undefined
 
   constructor(parts: WaitingParts) {
     this.#parts = parts
@@ -85,20 +95,44 @@ export class Waiting {
   /** Input of a client: what its terminal sends by itself answers nothing. True when somebody typed. */
   input(client: object, bytes: Buffer): boolean {
     const isTyped = this.#readerOf(client).read(bytes)
-    if (isTyped) this.#answered()
+    if (isTyped) {
+      this.#isTyping = !ENDS_LINE.has(bytes.at(-1) ?? 0)
+      this.#answered()
+    }
     return isTyped
   }
 
   see(question: ScreenQuestion | undefined): void {
     if (this.#hasEnded) return
-    this.#state.see(question)
+    const isUnproven = question?.isGuess === true && !this.#isProven(question)
+    if (!isUnproven) this.#guess = { text: '', looks: 0 }
+    this.#state.see(isUnproven ? undefined : question)
     this.#parts.onChange()
+  }
+
+  /** A program may write its question well before it reads: it is looked again for a while. */
+  #isProven({ text }: ScreenQuestion): boolean {
+    this.#lookAgain?.cancel()
+    this.#lookAgain = undefined
+    if (this.#isTyping) return false
+    if (this.#parts.isReading()) return true
+    if (this.#guess.text !== text) this.#guess = { text, looks: 0 }
+    const waitMs = READER_LOOKS_MS[this.#guess.looks]
+    this.#guess.looks += 1
+    if (waitMs !== undefined)
+      this.#lookAgain = this.#parts.clock.after(
+        waitMs,
+        () => void this.#parts.look().then((question) => this.see(question)),
+        { background: true },
+      )
+    return false
   }
 
   end(): void {
     this.#hasEnded = true
     this.#settling?.cancel()
     this.#settling = undefined
+    this.#lookAgain?.cancel()
     this.#state.end()
   }
 
