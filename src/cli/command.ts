@@ -50,6 +50,8 @@ export interface CommandSpec {
   readonly examples: readonly [Example, ...Example[]]
   /** Codes that this command answers with, beyond USAGE and INTERNAL. */
   readonly errors?: readonly ErrorCode[]
+  /** What `--json` prints, where it is not one envelope for the whole answer. */
+  readonly json?: string
   /** What `data` holds in the `--json` envelope: field to one line of explanation. */
   readonly output: Readonly<Record<string, string>>
   /** Kept out of the overview of commands. */

@@ -35,3 +35,13 @@ test('why says who holds it, what for, who was refused, and what to do', async (
   ])
   expect((await heimdall('why', 'docs')).stdout).toBe('nobody holds docs\n')
 })
+
+test('a path outside is refused before anybody has coordinated anything, as it is afterwards', async () => {
+  const project = temporaryProject()
+  const why = (path: string) => project.run('heimdall', ['why', path])
+  const before = await why('/etc/passwd')
+  expect(before.code).toBe(4)
+  expect(await why('src')).toMatchObject({ code: 0, stdout: 'nobody holds src\n' })
+  await project.run('heimdall', ['agent', 'register', '--name', 'ivory-lynx', '--role', 'dev'])
+  expect(await why('/etc/passwd')).toEqual(before)
+})

@@ -33,3 +33,9 @@ test('the exit codes of contract names are told beside ours', async () => {
   const { stdout } = await run('heimdall', 'help', 'exit-codes')
   expect(stdout).toMatch(/such as hm[^\n]*\n[^]*SESSION_NOT_FOUND +1 in place of 3: /)
 })
+
+test.each(['events tail', 'watch'])('help of %s says one thing of --json: that it prints lines', async (command) => {
+  const { stdout } = await run('heimdall', ...command.split(' '), '--help')
+  expect(stdout).toMatch(/^ +--json +print one [^\n]* a line on stdout/m)
+  expect(stdout).not.toContain('{ok, command, data, error}')
+})

@@ -1,9 +1,11 @@
 // heimdall why: who holds this path, since when, until when and what for, who else wants it, and what to do.
 import { checkScopes } from '../../coordination/claims/claims.ts'
 import type { Conflict } from '../../coordination/claims/conflicts.ts'
+import { measureCase, scopeContext } from '../../coordination/claims/lookup.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { otherMachine } from '../../coordination/membership.ts'
 import { conflictRecord } from '../../coordination/records.ts'
+import { parseScopes } from '../../scopes/scope.ts'
 import type { Collision } from '../../spine/fleet/fleet.ts'
 import { knownAgents } from '../../spine/fleet/known-agents.ts'
 import { oneLine, shellWord } from '../../spine/fleet/plain-words.ts'
@@ -32,7 +34,11 @@ export const run: Run<typeof whyPath> = (context, { args: { path } }) =>
         text: conflicts.length === 0 ? `nobody holds ${path}` : stories.join('\n\n'),
       }
     },
-    () => ({ data: { path, holders: [], wanted_by: [] }, text: `nobody holds ${path}` }),
+    ({ project }) => {
+      // What lies outside is refused, whether or not anybody has begun to coordinate.
+      parseScopes([path], scopeContext(project, context.cwd, measureCase(project)))
+      return { data: { path, holders: [], wanted_by: [] }, text: `nobody holds ${path}` }
+    },
   )
 
 const isOf =

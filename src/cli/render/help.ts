@@ -24,10 +24,14 @@ export function commandHelp(spec: CommandSpec, calledAs: string): string {
   if (spec.args !== undefined && spec.args.length > 0)
     lines.push('', 'Arguments:', ...columns(spec.args.map((arg) => [arg.name.toUpperCase(), arg.help])))
   if (spec.flags !== undefined) lines.push('', 'Flags:', ...columns(flagRows(spec.flags)))
-  lines.push('', 'All commands:', ...columns(flagRows(GLOBAL_FLAGS)))
+  lines.push('', 'All commands:', ...columns(flagRows(globalFlagsOf(spec))))
   const others = spec.names.filter((name) => name !== calledAs)
   if (others.length > 0) lines.push('', `Also called: ${others.join(', ')}`)
   return lines.join('\n')
+}
+
+function globalFlagsOf({ json = GLOBAL_FLAGS.json.help }: CommandSpec): Readonly<Record<string, FlagSpec>> {
+  return { ...GLOBAL_FLAGS, json: { ...GLOBAL_FLAGS.json, help: json } }
 }
 
 function flagRows(flags: Readonly<Record<string, FlagSpec>>): [string, string][] {

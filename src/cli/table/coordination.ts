@@ -463,6 +463,7 @@ export const watch = spec({
     { run: 'heimdall watch --json --after 120', does: 'prints entries from number 121 on, one JSON object a line' },
   ],
   errors: ['FOLLOW_TOO_OLD', 'FOLLOW_AHEAD', ...STORE],
+  json: 'print one JSON object a line on stdout, for each thing that happens',
   output: {
     type: 'following (with after; again when the store was replaced), entry or session',
     seq: 'entry: its number, without gaps',

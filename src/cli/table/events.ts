@@ -102,6 +102,7 @@ export const eventsTail = spec({
     { run: 'heimdall events tail --follow --run nightly', does: 'watches one run' },
     { run: 'heimdall events tail -f --json', does: 'all new events, for a program' },
   ],
+  json: 'print one event a line on stdout, as it stands in the record',
   output: { none: 'with --json one event a line' },
 })
 
@@ -133,6 +134,7 @@ export const eventsExport = spec({
     { run: 'heimdall events export --otlp traces.jsonl --run nightly', does: 'one run as OTLP in JSON' },
   ],
   errors: [...INDEX_ERRORS, 'COLLECTOR_AWAY', 'COLLECTOR_REFUSED'],
+  json: 'print one JSON object {ok, command, data, error} where the events do not go to stdout',
   output: {
     entries: 'with --out: calls and other events that were written',
     out: 'the file',

@@ -123,3 +123,8 @@ test('what is asked is not said twice', () => {
   expect(detail).toContain('permission, seen by osc (OSC 7501: permission), since')
   expect(detail.split(asks)).toHaveLength(2)
 })
+
+test('that somebody has no task is said whole', () => {
+  const idle = { ...fleet, agents: fleet.agents.map((one) => ({ ...one, task: null })) }
+  expect(boardLines(idle, view({})).filter((line) => line.includes('– no task'))).toHaveLength(3)
+})

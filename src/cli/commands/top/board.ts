@@ -195,7 +195,7 @@ function columnsFor(rows: readonly BoardRow[], fleet: Fleet, { look, cols }: Boa
       text: ({ agent, wait }) => age((wait ?? agent)?.since ?? fleet.at, fleet.at),
     },
   ]
-  const titles = rows.map(({ agent }) => agent?.task?.title ?? '')
+  const task = ({ agent }: BoardRow): string => agent?.task?.title ?? `${none} no task`
   const number = (title: string, width: number, text: (agent: FleetAgent) => string | null): Column => ({
     title,
     width,
@@ -207,8 +207,8 @@ function columnsFor(rows: readonly BoardRow[], fleet: Fleet, { look, cols }: Boa
   const more: Column[] = [
     {
       title: 'TASK',
-      width: Math.max(4, widest(titles, 26)),
-      text: ({ agent }) => agent?.task?.title ?? `${none} no task`,
+      width: Math.max(4, widest(rows.map(task), 26)),
+      text: task,
     },
     number('CLAIMS', 6, ({ claims }) => (claims.length === 0 ? null : String(claims.length))),
     number('COST', 7, ({ cost }) => (cost === null || cost.usd === 0 ? null : `$${cost.usd.toFixed(2)}`)),
