@@ -9,7 +9,7 @@ import { age, argumentsText, clockWithSeconds, shortRun } from '../parts/format.
 import { Icon } from '../parts/icons.tsx'
 import { decisionWord } from '../parts/words.ts'
 import { placeLink } from '../shell/place.ts'
-import { countText } from './decisions-screen.tsx'
+import { countText, unruled } from './decisions-screen.tsx'
 
 export function CallDetail({ id }: { readonly id: string }): ReactNode {
   const [run = '', call = ''] = id.split('/')
@@ -71,7 +71,7 @@ function Decided({ reply: { call, hint, policy, severity } }: { readonly reply: 
       </p>
       <p className="second wrap">
         {call.rule === null ? (
-          'no rule matched'
+          unruled(call)
         ) : (
           <>
             rule <code>{call.rule}</code>

@@ -61,9 +61,13 @@ const COLUMNS: readonly Column<Call>[] = [
   },
 ]
 
-export function countText({ counters, rule }: Call): string {
+/** A tool that is not as it was pinned, or a path that another holds, is refused by no rule. */
+export const unruled = ({ decision }: Call): string => (decision === 'allowed' ? 'no rule matched' : 'not by a rule')
+
+export function countText(call: Call): string {
+  const { counters, rule } = call
   const [first] = counters
-  if (first === undefined) return rule === null ? 'no rule matched' : '–'
+  if (first === undefined) return rule === null ? unruled(call) : '–'
   const limit = first.limit === null ? '' : ` of ${first.limit}`
   return `${first.before} → ${first.after}${limit}, ${first.name.replace(/ of .*$/, '')}`
 }

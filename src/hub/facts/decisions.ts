@@ -100,7 +100,7 @@ function nextOf(book: OpenBook, entry: IndexEntry): Call['next'] {
   const [next] = nextCalls(book, entry, callFacts(entry, events), objectIn(events.decision, 'decision'), 1)
   if (next === undefined)
     return {
-      text: 'nothing more in this run',
+      text: 'no call since',
       at: null,
       after_ms: null,
       call_id: null,
