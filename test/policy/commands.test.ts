@@ -80,7 +80,7 @@ describe('policy lint', () => {
   test('a missing file, a folder, bytes that are no text, and a bundle that would kill a careless reader', () => {
     expect(heimdall(['policy', 'lint', 'none.yaml'])).toMatchObject({
       code: 8,
-      err: 'error: none.yaml cannot be read (ENOENT)\n',
+      err: 'error: none.yaml cannot be read (ENOENT)\nhint: heimdall policy init --from careful writes one to begin with\n',
     })
     expect(heimdall(['policy', 'lint', '.']).code).toBe(8)
     expect(heimdall(['policy', 'compile', file('binary.yaml', Buffer.from([0xff, 0xfe]))]).err).toContain(
