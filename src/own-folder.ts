@@ -31,6 +31,13 @@ export function checkOwnFolder(dir: string, verb: keyof typeof OTHERS = 'written
   return dir
 }
 
+/** A folder that may be another's to look into, such as that of a repository: only what anybody could have put there is refused. */
+export function checkClosedFolder(dir: string): void {
+  const stats = lookedAt(dir)
+  const problem = stats?.isDirectory() === true ? openProblem(stats, 'written') : undefined
+  if (stats !== undefined && problem !== undefined) throw unsafe(dir, problem, stats)
+}
+
 /** A file of state by what is open or lies there: of its kind and names somebody else speaks. */
 export function checkOwnFile(path: string, stats: Stats): void {
   const problem = fileProblem(stats)

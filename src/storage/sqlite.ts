@@ -1,11 +1,11 @@
 // Opening a SQLite database of ours: WAL, bounded waits, migrations in order, and a refusal to touch what a newer version wrote.
-import { existsSync, lstatSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from '@photostructure/sqlite'
 import { systemClock } from '../clock.ts'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { SQLITE_BUSY_MS, SQLITE_PAUSE_MS, SQLITE_QUEUE_MS, SQLITE_TRY_MS, SQLITE_WAL_BYTES_KEPT } from '../limits.ts'
-import { checkOwnFile, checkOwnFolder } from '../own-folder.ts'
+import { checkClosedFolder } from '../own-folder.ts'
 import { ensureFolder, syncFolder } from './atomic-file.ts'
 import { onDisk } from './faults.ts'
 import { O, realFs } from './fs.ts'
@@ -52,12 +52,12 @@ export interface DatabaseOptions {
 }
 
 export function openDatabase(path: string, options: DatabaseOptions): Database {
-  checkOwnFolder(dirname(path))
   if (options.readOnly !== true) {
+    checkClosedFolder(dirname(path))
     createPrivately(path)
     return open(path, path, options)
   }
-  refuseOthers(path)
+  // A store of somebody else's may be looked at; what is in a run, and whom it may decide about, its folder says.
   try {
     return open(path, path, options)
   } catch (error) {
@@ -214,12 +214,6 @@ function createPrivately(path: string): void {
     realFs.close(openOwnFile(path, O.O_RDWR | O.O_CREAT))
     if (isNew) syncFolder(realFs, dirname(path))
   })
-}
-
-/** What is wrong with a file that is not there, or may not be read, SQLite says. */
-function refuseOthers(path: string): void {
-  const stats = onDisk(path, () => lstatSync(path, { throwIfNoEntry: false }))
-  if (stats?.isFile() === true) checkOwnFile(path, stats)
 }
 
 /** FULL: the log is flushed at each commit, so an acknowledged transaction survives a power cut; NORMAL would only promise it after the next checkpoint. */

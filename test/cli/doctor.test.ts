@@ -42,7 +42,7 @@ test('folders and keys that are open to others are closed by --fix', async () =>
   chmodSync(join(state, 'secrets/secrets.json'), 0o644)
   const keys = project.path('.git/heimdall/keys')
   for (const name of readdirSync(keys).filter((file) => file.endsWith('.key'))) chmodSync(join(keys, name), 0o644)
-  const open = ['sessions', 'private state', 'private secrets', 'private keys']
+  const open = ['sessions', 'state folder', 'private secrets', 'private keys']
   const before = await doctor(project, ['--security'])
   for (const check of open)
     expect(before[check]).toMatchObject({ state: 'fail', fix: expect.stringMatching(/^chmod [67]00 /) as string })

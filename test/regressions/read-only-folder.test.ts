@@ -64,7 +64,7 @@ const READERS = [
   ['claim check docs', 'clear: docs'],
   ['claim show --haid amber-otter', 'src'],
   ['claim history', 'CLAIM'],
-  ['why src/a.ts', 'held by amber-otter'],
+  ['why src/a.ts', 'held by    amber-otter'],
   ['agent list', 'amber-otter'],
   ['agent show --agent amber-otter', 'amber-otter'],
   ['note inbox --agent amber-otter', ''],
