@@ -50,9 +50,8 @@ test('what the worker of a task asks is answered where it is seen, and the task 
   expect(executor.heard.slice(1)).toEqual(['main', 'yes'])
 
   // On record as a person's, in the story of the task.
-  const told = <T>(path: string): Promise<T> => page.evaluate<T>(`fetch('${path}').then((reply) => reply.json())`)
-  const { tasks } = await told<TasksReply>('/api/tasks')
-  const { rows } = await told<ConversationReply>(`/api/sessions/${tasks[0]?.task_id}/conversation`)
+  const { tasks } = await visitor.get<TasksReply>('/api/tasks')
+  const { rows } = await visitor.get<ConversationReply>(`/api/sessions/${tasks[0]?.task_id}/conversation`)
   const answers = rows.filter(({ event_type }) => event_type === 'TASK_ANSWERED')
   expect(answers.map(({ actor_kind }) => actor_kind)).toEqual(['human', 'human'])
   expect(visitor.complaints).toEqual([])
