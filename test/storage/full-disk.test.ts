@@ -11,7 +11,7 @@ const onSmallDisk = (folder: string): [string, ...string[]] => [
   '--mount',
   'sh',
   '-c',
-  'mount -t tmpfs -o size=1m none "$0" && exec "$@"',
+  'mount -t tmpfs -o size=1m,mode=700 none "$0" && exec "$@"',
   folder,
   ...fixture('storage-filler'),
   folder,
