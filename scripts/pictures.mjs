@@ -52,12 +52,15 @@ async function both(pages, hash, name) {
     Object.entries(pages).map(async ([theme, page]) => {
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
       // Screens of sessions come in by the feed; decisions are there at once.
-      if (name === 'fleet')
+      if (name === 'fleet') {
+        // What the README says of it: a question, a budget, a collision, and one that has failed.
+        const cards = ['plum-vole, Needs you', 'rusty-wren, Needs you', 'teal-badger, Collision', 'grey-heron, Failed']
+        for (const card of cards) await page.locator(`[aria-label^="${card}"]`).waitFor({ timeout: 30_000 })
         await page
           .getByText(/claim wait/)
           .first()
           .waitFor({ timeout: 20_000 })
-      else await page.waitForTimeout(2_000)
+      } else await page.waitForTimeout(2_000)
       await page.screenshot({ path: join(INTO, `${name}-${theme}.png`) })
     }),
   )
