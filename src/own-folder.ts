@@ -3,7 +3,7 @@ import { lstatSync, type Stats } from 'node:fs'
 import { HeimdallError, isErrno } from './errors.ts'
 import { printable } from './ids.ts'
 
-/** Which rights of others are too many: for whoever puts something there, to enter it; for whoever only looks, to write. */
+/** Which rights of others are too many: to enter where sessions and secrets are, to write anywhere. */
 export const OTHERS = { entered: 0o077, written: 0o022 } as const
 
 /** What is wrong with a folder that should be the user's alone; nothing when all is well. */

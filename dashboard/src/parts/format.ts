@@ -63,8 +63,9 @@ const shown = (text: string): string =>
 function argumentsIn(preview: string): unknown {
   try {
     return JSON.parse(preview)
-  } catch {
-    return undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
   }
 }
 
