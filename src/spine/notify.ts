@@ -12,8 +12,6 @@ import type { KeptRun, OpenWait } from './kept-run.ts'
 
 export interface NotifierParts {
   readonly run: KeptRun
-  /** Read when there is something to tell, so that a change counts at once. */
-  readonly setting: () => Promise<NotifySetting>
   readonly env: Env
   readonly clock: Clock
   readonly note: (line: string) => void
@@ -53,8 +51,8 @@ export class Notifier {
   }
 
   async #tell(wait: OpenWait): Promise<void> {
-    const { run, setting, env, note } = this.#parts
-    const how = await setting()
+    const { run, env, note } = this.#parts
+    const how = await settingOf(env)
     const message = messageOf(run, wait, how.content)
     const failed = (way: string) => (error: unknown) => note(`notify: ${way}: ${String(error)}`)
     await Promise.all([
@@ -64,6 +62,12 @@ export class Notifier {
       how.webhook === null ? undefined : byWebhook(how.webhook, message).catch(failed('webhook')),
     ])
   }
+}
+
+/** Read when there is something to tell, so that a change counts at once. The person's own file alone: a project has no word in it. */
+async function settingOf(env: Env): Promise<NotifySetting> {
+  const { loadConfig } = await import('../config.ts')
+  return (await loadConfig({ cwd: undefined, env })).notify.value as NotifySetting
 }
 
 function messageOf({ agent, project }: KeptRun, wait: OpenWait, hasContent: boolean): Message {
