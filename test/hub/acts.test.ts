@@ -197,7 +197,7 @@ test('tasks: sent from the page, brought to a worker by the hub, explained, canc
   const stateOf = async () => tasksReply.parse(await browser.get('/api/tasks')).workers[0]?.state
   await until('the worker to have said that it is free', async () => (await stateOf()) === 'ready')
   const { workers: verdicts } = routingReply.parse(await browser.get(`/api/tasks/${done.task_id}/routing`))
-  expect(verdicts).toMatchObject([{ worker: 'swift-owl', is_chosen: true, answer: 'Gets it' }])
+  expect(verdicts).toMatchObject([{ worker: 'swift-owl', is_chosen: true, answer: 'Gets it: it alone can' }])
   await acted(browser, '/api/workers/swift-owl/drain')
   await until('the worker to be drained', async () => (await stateOf()) !== 'ready')
   expect((await browser.post('/api/workers/nobody/drain', {})).text).toContain('WORKER_NOT_FOUND')

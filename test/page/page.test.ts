@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { parcelworks, type SampleFleet, startHub, startSampleFleet } from '../support/sample-fleet.ts'
 import { asks } from '../support/sample-agents.ts'
+import { QUEUED_TASK, startSampleWorkers } from '../support/sample-workers.ts'
 import { scaled } from '../support/scale.ts'
 import { until } from '../support/wait.ts'
 import { browser, SEEN_MS, visit, type Visitor } from './look.ts'
@@ -35,6 +36,7 @@ async function axe({ page }: Visitor, where: string): Promise<void> {
 test('who waits, what each one does, and what can be done about it', { timeout: 900_000 }, async () => {
   const fleet = parcelworks()
   await startSampleFleet(fleet, scaled(10, 24))
+  await startSampleWorkers(fleet)
   const hub = await startHub(fleet, fleet.more)
   const chromium = await browser()
   const visitor = await visit(chromium, hub)
@@ -105,13 +107,21 @@ async function eachScreen(visitor: Visitor): Promise<void> {
   await visitor.picture('06-timeline')
   await axe(visitor, 'timeline')
 
-  for (const [key, name, part, text] of [
-    ['k', '07-tasks', '.table', 'AUTH-118'],
-    ['o', '14-tokens', '.tokens-sums, .page-head', /Tokens/],
+  await costAndWaits(page)
+  // Which worker gets the next task, and why not another.
+  const routing = [
+    `Why hazel-mole gets ${QUEUED_TASK.id}`,
+    'Gets it: cheaper tier',
+    'Could: dearer tier',
+    'Cannot: its tier is haiku, at least sonnet is needed',
+  ]
+  for (const [key, name, part, texts] of [
+    ['k', '07-tasks', '.routing', routing],
+    ['o', '14-tokens', '.tokens-sums', [/\$0\.\d\d/]],
   ] as const) {
     await page.keyboard.press('g')
     await page.keyboard.press(key)
-    await sees(page, part, text)
+    for (const text of texts) await sees(page, part, text)
     await visitor.picture(name)
     await axe(visitor, name)
   }
@@ -127,6 +137,23 @@ async function eachScreen(visitor: Visitor): Promise<void> {
   await page.keyboard.press('?')
   await page.getByRole('dialog', { name: 'Keys' }).waitFor()
   await page.keyboard.press('Escape')
+}
+
+/** What a run cost, from the transcript of its host, and how long it waited for somebody. */
+async function costAndWaits(page: Page): Promise<void> {
+  await page.keyboard.press('g')
+  await page.keyboard.press('t')
+  await page
+    .getByRole('row', { name: /amber-otter/ })
+    .getByRole('link')
+    .first()
+    .click()
+  await sees(page, '.run-head', 'Run of amber-otter')
+  // The recorded session, five times: five times what its host counted, without its subagent.
+  await sees(page, '.run-sums', 'Tokens50,200')
+  await sees(page, '.run-sums', /Cost\$0\.0\d/)
+  await sees(page, '.run-sums', /Waited for you.*1 wait/)
+  await sees(page, '.timeline-tokens', 'transcripts of its host')
 }
 
 /** The strip above the lanes shows the whole run: its frame is drawn in by an end, moved by its middle, and pressed twice for all of it. */
@@ -204,22 +231,22 @@ async function answers(fleet: SampleFleet, visitor: Visitor): Promise<void> {
   expect(stdout).toContain('"later_until":"2')
 }
 
-/** A task is sent and taken back; a run is decided again, and its terminal plays beside its events. */
+/** A task is taken back, and another sent and done; a run is decided again, and its terminal plays beside its events. */
 async function tasksAndRuns(visitor: Visitor): Promise<void> {
   const { page } = visitor
-  await visitor.go('#/tasks')
+  await visitor.go(`#/tasks/${QUEUED_TASK.id}`)
+  await page.locator('.routing').getByRole('button', { name: 'Cancel' }).click()
+  await sees(page, '.table', 'Cancelled')
   await page.keyboard.press('n')
   const dialog = page.getByRole('dialog', { name: 'Dispatch a task' })
   await dialog.getByLabel('Title').fill('Sort the parcels')
   await dialog.getByLabel(/What is to be done/).fill('by weight')
   await dialog.getByRole('button', { name: 'Dispatch', exact: true }).click()
+  // From now on the hub brings tasks to workers.
   await page
     .getByRole('row', { name: /Sort the parcels/ })
-    .getByRole('link')
-    .click()
-  await sees(page, '.routing', 'no worker is known')
-  await page.locator('.routing').getByRole('button', { name: 'Cancel' }).click()
-  await sees(page, '.table', 'Cancelled')
+    .getByText('Done')
+    .waitFor()
 
   // A run says what it was for, and how long it waited for somebody.
   await visitor.go('#/timeline')

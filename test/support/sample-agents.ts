@@ -6,7 +6,11 @@ export interface SampleAgent {
   readonly claims?: readonly string[]
   /** What stands on its screen; `{yellow}` and the like colour what follows up to the end of the line. */
   readonly screen: string
-  /** Shell lines that it runs after its screen is drawn. */
+  /** How often its model has said what the recorded session has, before its screen is drawn. */
+  readonly says?: number
+  /** Shell lines that it runs before its screen is drawn. */
+  readonly first?: readonly string[]
+  /** And after it. */
   readonly does?: readonly string[]
   /** It is between tasks. */
   readonly isIdle?: boolean
@@ -52,8 +56,9 @@ export const calls = (server: string, messages: readonly (readonly [tool: string
   )
   const answers = `"$HOME/${server}.out"`
   const answered = (id: number): string => `until grep -q '"id":${id}[,}]' ${answers} 2>/dev/null; do sleep 0.1; done`
-  // Calls come after the list was read, and the host stays connected after its last one, as hosts do.
-  const host = `{ printf '%s\\n' ${hello.join(' ')}; ${answered(1)}; printf '%s\\n' ${asked.join(' ')}; exec sleep 100000; }`
+  // Calls come after the list was read and each after the answer to the one before; the host stays connected after its last one, as hosts do.
+  const inTurn = asked.map((message, index) => `printf '%s\\n' ${message}; ${answered(index + 2)}`).join('; ')
+  const host = `{ printf '%s\\n' ${hello.join(' ')}; ${answered(1)}; ${inTurn}; exec sleep 100000; }`
   return `rm -f ${answers}; ${host} | heimdall shim --server-name=${server} -- $SAMPLE_SERVER > ${answers} 2>/dev/null & ${answered(messages.length + 1)}`
 }
 
@@ -65,6 +70,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'ivory-lynx',
     task: ['BILL-77', 'Invoice PDF totals'],
+    says: 6,
     claims: ['src/billing/**', 'test/billing/**'],
     screen:
       '● Totals now come from Money\n  Edit src/billing/invoice.ts\n  + 22  − 31\n● npm test -- test/billing\n{green}✓ invoice.test.ts (29) 1.9 s\n{green}✓ tax.test.ts (12) 1.3 s\n✓ 41 tests passed (3.2 s)',
@@ -72,6 +78,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'cobalt-harbor',
     task: ['HOOK-31', 'Idempotent webhook delivery'],
+    says: 4,
     claims: ['src/webhooks/**', 'test/webhooks/**'],
     screen:
       '• Ran {bold}npm test -- test/webhooks\n{green}✓ test/webhooks/sign.test.ts (9 tests) 96 ms\n{green}✓ test/webhooks/retry.test.ts (14 tests) 377 ms\n{green}✓ test/webhooks/delivery.test.ts (18 tests) 412 ms\n{green}✓ test/webhooks/dedupe.test.ts (11 tests) 208 ms\n\n• Added a unique index on {bold}(endpoint_id, event_id)\n  so that a retried delivery is written once.\n\n• Next: migrate staging, then replay 2,000 recorded events.\n\n{yellow}Would you like to run the following command?\n  npm run db:migrate -- --env staging\n\n  1. Yes   2. Yes, and do not ask again   3. No, tell it what to do',
@@ -80,7 +87,15 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'amber-otter',
     task: ['AUTH-118', 'Rotate refresh tokens'],
+    says: 5,
     claims: ['src/auth/**', 'test/auth/**'],
+    first: [
+      // Refused, and done another way.
+      calls('git', [
+        ['push', { branch: 'ao/refresh-rotation', force: true }],
+        ['push', { branch: 'ao/refresh-rotation', force: false }],
+      ]),
+    ],
     screen:
       '● The rotation is in. A used refresh token now revokes its whole family,\n  and a 30 s grace window covers two tabs that refresh at once.\n\n● {bold}Bash(npm test -- test/auth)\n  {green}✓ test/auth/refresh.test.ts (34 tests) 1.1 s\n  {green}63 passed (2.3 s)\n\n● Before I go on: three mobile builds still call {blue}POST /v1/refresh\n\n{yellow}Keep /v1/refresh for one release, or remove it now?\n{blue}❯ 1. Keep it, answer with a Sunset header\n  2. Remove it now; old builds must sign in again',
     does: [
@@ -92,6 +107,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'slate-heron',
     task: ['CARR-17', 'Carrier rates: DHL adapter'],
+    says: 2,
     claims: ['src/carriers/dhl/**'],
     screen:
       'GET /rates  401 Unauthorized\n  key id dhl-sbx-…  expired 2 days ago\n\n● I cannot renew this key.\n{blue}  note sent BLOCKED\n  high: sandbox key expired\n  waiting for an answer',
@@ -102,12 +118,14 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'teal-badger',
     task: ['BILL-80', 'Invoice rounding'],
+    says: 2,
     screen: '● Edit src/billing/invoice.ts\n{red}× held by ivory-lynx\n  hint: wait, or ask for a handoff',
     does: Array.from({ length: 3 }, () => 'heimdall claim take src/billing/invoice.ts >/dev/null 2>&1'),
   },
   {
     id: 'rust-marten',
     task: ['LABEL-40', 'Split the label renderer'],
+    says: 3,
     claims: ['src/labels/render/**'],
     screen:
       '• render/zpl.ts   212 → 96 lines\n• render/pdf.ts   304 → 141 lines\n• apply_patch  ok\n\n{yellow}  budget of calls in this run used\n  waiting',
@@ -121,6 +139,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'pearl-gannet',
     task: ['REL-4', 'Release notes from PRs'],
+    says: 1,
     screen:
       '● Release notes: 31 PRs since v4.18\n  grouped by area, 3 breaking\n\n● github.create_pull_request\n{red}  × tool changed since it was pinned\n  waiting for approval',
     does: [
@@ -132,6 +151,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'plum-weasel',
     task: ['QUEUE-9', 'Drain queue on shutdown'],
+    says: 3,
     claims: ['src/queue/**'],
     screen: Array.from({ length: 7 }, () => '• read_file src/queue/drain.ts').join('\n'),
     does: [calls('fs', same('read_file', { path: 'src/queue/drain.ts' }, 9))],
@@ -139,18 +159,21 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'onyx-raven',
     task: ['HTTP-12', 'Retry headers RFC 9110'],
+    says: 4,
     screen: '{green}✓ 118 tests passed\n● Pushed or/retry-after',
     ends: 0,
   },
   {
     id: 'fern-shrew',
     task: ['RATE-55', 'Currency table import'],
+    says: 1,
     screen: '{red}Error: EUR row 217: scale 3\n  at parseRate (table.ts:41)',
     ends: 1,
   },
   {
     id: 'indigo-wren',
     task: ['TRACK-2', 'Tracking page p95'],
+    says: 5,
     claims: ['src/tracking/**'],
     screen:
       'p95 before  1,840 ms  n=500\np95 now       612 ms  n=500\n\n● The poller still wakes per row\n  Read src/tracking/poller.ts\n  Read src/tracking/batch.ts',
@@ -158,6 +181,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'olive-stoat',
     task: ['E2E-3', 'Flaky checkout e2e'],
+    says: 3,
     claims: ['test/e2e/**'],
     screen:
       'Running 14 tests, 4 workers\n{green}✓ cart.spec.ts:21 adds a parcel\n{red}× checkout.spec.ts:88 pays\n  Timeout 5000ms: button Pay\n  retry 1 of 3 failed\n  retry 2 of 3 …',
@@ -165,6 +189,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'umber-finch',
     task: ['ADDR-8', 'Address parser: fr, de'],
+    says: 2,
     claims: ['src/address/**'],
     screen:
       '● German postcodes, c/o lines\n  Write test/address/de.json\n  + 14 cases\n● Umlauts fold before the match\n  Edit src/address/normalise.ts',
@@ -172,6 +197,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'copper-vole',
     task: ['INFRA-11', 'Terraform: split queues'],
+    says: 2,
     claims: ['infra/main.tf'],
     screen:
       'module.queues["labels"]\n{green}  + aws_sqs_queue.this\nmodule.queues["tracking"]\n{yellow}  ~ visibility_timeout 30 → 90\n\nPlan: 6 to add, 2 to change',
@@ -186,6 +212,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'linen-crane',
     task: ['RATE-50', 'Rate cache eviction'],
+    says: 4,
     claims: ['src/rates/cache/**'],
     screen:
       'rates/cache  n=20 per arm\n  main   41.2 ms ± 0.9\n  here   22.4 ms ± 0.6\n{green}  ratio  1.84×\n\n● Evict by age, then by size',
@@ -199,6 +226,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'flint-osprey',
     task: ['CUST-23', 'Customs form CN23'],
+    says: 1,
     claims: ['src/labels/cn23.ts'],
     screen:
       '• CN23 needs HS code per line\n• Edit src/labels/cn23.ts\n  + 64  − 8\n• box 12: sender reference\n• npm run typecheck',
@@ -206,6 +234,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'sage-kestrel',
     task: ['WEB-199', 'Checkout form: a11y'],
+    says: 3,
     claims: ['web/checkout/Form.tsx'],
     screen:
       'axe  /checkout         0\naxe  /checkout/address 0\naxe  /checkout/pay     0\n{green}0 violations, 7 pages\n● Focus order on the map',
@@ -213,6 +242,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'brass-tern',
     task: ['NODE-24', 'Upgrade to Node 24'],
+    says: 2,
     claims: ['package.json'],
     screen:
       'npm warn EBADENGINE none\nadded 1204 packages in 41 s\n● node --test with --watch off\n  Edit package.json\n● npm run build',
@@ -220,6 +250,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
   {
     id: 'birch-puffin',
     task: ['NOTE-6', 'Notification digests'],
+    says: 1,
     claims: ['src/notify/**'],
     screen: '● Digest window per tenant\n  Edit src/notify/digest.ts\n  + 38  − 12\n\n● Running test/notify …',
   },

@@ -5,6 +5,7 @@ import { type Spine, spine } from '../spine/spine.ts'
 import { ownTerminal } from './own-terminal.ts'
 import { fixture, launcher } from './programs.ts'
 import { drawn, SAMPLE_AGENTS, type SampleAgent } from './sample-agents.ts'
+import { modelOf, UNTIL_COUNTED } from './sample-models.ts'
 import { until } from './wait.ts'
 
 export interface SampleFleet extends Omit<Spine, 'start'> {
@@ -45,6 +46,18 @@ const POLICY = {
   selectors: {},
   rules: [
     {
+      rule_id: 'no-force',
+      kind: 'deny',
+      enabled: true,
+      severity: 'warn',
+      match: { tool_name: { glob: ['push'] }, args: { key_equals: { force: true } } },
+      effect: {
+        action: 'REJECT_WITH_HINT',
+        message: 'force pushes are off',
+        hint: { hint_text: 'push without force', hint_kind: 'OTHER' },
+      },
+    },
+    {
       rule_id: 'ask-deletes',
       kind: 'deny',
       enabled: true,
@@ -70,14 +83,15 @@ const POLICY = {
   ],
 }
 
-export function parcelworks(): SampleFleet {
+/** So long an agent's model takes for one round: longer where somebody is to look at a timeline. */
+export function parcelworks(pauseSeconds = 0): SampleFleet {
   const project = spine()
   const tools = (description: string): string =>
     JSON.stringify({
       pages: [
         [
           // All that is called: a tool that a server does not list is refused once another shim has seen the list.
-          ...['list_pulls', 'read_file', 'write_file', 'delete_file'].map((name) => ({
+          ...['list_pulls', 'read_file', 'write_file', 'delete_file', 'push'].map((name) => ({
             name,
             inputSchema: { type: 'object' },
           })),
@@ -97,6 +111,9 @@ export function parcelworks(): SampleFleet {
       )
     })
   project.write('policy.json', JSON.stringify(POLICY))
+  const [command, ...args] = fixture('listing-server')
+  const tracker = { command, args, env: { LIST_FILE: listFile } }
+  project.write('.mcp.json', JSON.stringify({ mcpServers: { tracker } }))
   project.git('add', '-A')
   project.git('commit', '--quiet', '--message=parcels')
   const more = {
@@ -108,7 +125,7 @@ export function parcelworks(): SampleFleet {
     ...project,
     more,
     async start(agent) {
-      const command = [
+      const flags = [
         'run',
         '--agent',
         agent.id,
@@ -120,12 +137,15 @@ export function parcelworks(): SampleFleet {
         '--policy',
         project.path('policy.json'),
       ]
-      await project.json([...command, '--', 'bash', scriptOf(project, agent)], { env: more })
+      await project.json([...flags, '--', 'bash', scriptOf(project, agent, pauseSeconds)], { env: more })
     },
   }
 }
 
-function scriptOf(project: Spine, agent: SampleAgent): string {
+/** Something moves, and nothing that stands on the screen changes: what it did last is its last line. */
+const MOVES = '\\0337\\0338'
+
+function scriptOf(project: Spine, agent: SampleAgent, pauseSeconds: number): string {
   const folder = join(project.home, 'agents')
   mkdirSync(folder, { recursive: true })
   const screen = join(folder, `${agent.id}.txt`)
@@ -136,13 +156,21 @@ function scriptOf(project: Spine, agent: SampleAgent): string {
     ...(agent.claims === undefined
       ? []
       : [`heimdall claim take ${agent.claims.map((scope) => `'${scope}'`).join(' ')} >/dev/null`]),
+    ...(agent.says === undefined
+      ? ['says() { :; }']
+      : [
+          ...modelOf(project, agent.id, SAMPLE_AGENTS.indexOf(agent)),
+          `for ((i = 0; i < ${agent.says}; i++)); do says; for ((j = 0; j < ${pauseSeconds}; j++)); do printf '${MOVES}'; sleep 1; done; done`,
+        ]),
+    ...(agent.first ?? []),
     `cat '${screen}'`,
     ...(agent.does ?? []),
     // At work: it says so, and something moves on its screen.
     ...(agent.does === undefined && agent.isIdle !== true && agent.ends === undefined
       ? [
-          // Nothing that stands on the screen: what it did last is its last line.
-          "printf '\\033]7501;state=working\\033\\\\'; while :; do printf '\\0337\\0338'; sleep 1; done &",
+          "printf '\\033]7501;state=working\\033\\\\'",
+          // Its model goes on too, for an hour at most.
+          `{ for i in {1..3600}; do printf '${MOVES}'; sleep 1; (( i % 30 )) || says; done; } &`,
         ]
       : []),
     ...(agent.ends === undefined
@@ -150,7 +178,7 @@ function scriptOf(project: Spine, agent: SampleAgent): string {
           // It goes on when somebody answers, and says what it was told.
           'while IFS= read -r -n1 first; do IFS= read -r -t 0.2 rest; printf "you said: %s%s\\r\\n" "$first" "$rest"; rest=; hm report --working; printf "\\033]7501;state=working\\033\\\\"; done',
         ]
-      : [`exit ${agent.ends}`]),
+      : [...(agent.says === undefined ? [] : [UNTIL_COUNTED]), `exit ${agent.ends}`]),
   ]
   writeFileSync(script, `${lines.join('\n')}\n`)
   chmodSync(script, 0o755)

@@ -44,7 +44,7 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
   const tasks = loaded.data?.tasks ?? []
   const shown =
     selected === null
-      ? (tasks.find(({ state }) => state === 'placing') ?? tasks[0])
+      ? (['placing', 'queued'].flatMap((wanted) => tasks.filter(({ state }) => state === wanted))[0] ?? tasks[0])
       : tasks.find(({ task_id }) => task_id === selected)
   const waits = useWatch((watch) => watch.waits)
   const asks = waits.find((wait) => isOfTask(wait) && wait.task === shown?.task_id)
@@ -312,7 +312,7 @@ function Routing({ task, onActed }: { readonly task: TaskRow; readonly onActed: 
 function Workers({ workers }: { readonly workers: RoutingReply['workers'] }): ReactNode {
   const names = [...new Set(workers.flatMap(({ checks }) => checks.map(({ name }) => name)))]
   return (
-    <div className="scroll-x">
+    <div className="scroll-x" role="region" aria-label="Each worker, check by check" tabIndex={0}>
       <table className="table">
         <thead>
           <tr>

@@ -13,7 +13,7 @@ export function WorkerList({ workers }: { readonly workers: readonly Worker[] })
   const now = useHubNow()
   if (workers.length === 0) return null
   return (
-    <section className="pane scroll-x" aria-label="Workers">
+    <section className="pane scroll-x" aria-label="Workers" tabIndex={0}>
       <table className="table">
         <thead>
           <tr>

@@ -90,52 +90,86 @@ export function routingOf(room: Coordination, taskId: string): RoutingReply {
     probed: rows.workers().map(({ renewed }) => renewed.wallMs),
   }))
   const able = verdicts.filter(({ score }) => score !== null).length
+  const scores = new Map(verdicts.map(({ workerId, score }) => [workerId, score]))
   return {
     task_id: taskId,
     probed_at: probed.length === 0 ? null : announcedAt(Math.max(...probed)),
     summary:
       verdicts.length === 0
         ? 'no worker is known: heimdall worker start'
-        : `${able} of ${verdicts.length} workers can do it${chosen === undefined ? '' : `; ${chosen} would get it: cheapest tier that suits, then nearest, then freest`}`,
-    workers: verdicts.map((verdict) => workerOf(verdict, needs, all.get(verdict.workerId), chosen)),
+        : `${able} of ${verdicts.length} workers can do it${able > 1 ? '; the cheapest tier gets it, of equals the nearest, then the freest' : ''}`,
+    workers: verdicts.map((verdict) => ({
+      worker: verdict.workerId,
+      checks: checksFor(verdict, needs, all.get(verdict.workerId)),
+      score: verdict.score === null ? null : shownScore(verdict.score),
+      is_chosen: verdict.workerId === chosen,
+      answer: answerOf(verdict, chosen, scores),
+    })),
   }
 }
 
-function workerOf(
+type Score = NonNullable<WorkerVerdict['score']>
+
+const shownScore = ([tier, far, load]: Score): RoutingReply['workers'][number]['score'] => ({
+  tier,
+  is_near: far === 0,
+  load,
+})
+
+/** In the order in which a score decides. */
+const BETTER = ['cheaper tier', 'holds paths near it', 'freer', 'first by name'] as const
+const WORSE = ['dearer tier', 'holds nothing near it', 'busier', 'as good, later by name'] as const
+
+/** Why it, or why another: what the first difference is to the best of the others. */
+function answerOf(
   { workerId, lacks, score }: WorkerVerdict,
-  needs: Needs,
-  candidate: Candidate | undefined,
   chosen: string | undefined,
-): RoutingReply['workers'][number] {
-  return {
-    worker: workerId,
-    checks: candidate === undefined ? [] : checksOf(lacks, needs, candidate),
-    score: score === null ? null : { tier: score[0], is_near: score[1] === 0, load: score[2] },
-    is_chosen: workerId === chosen,
-    answer: workerId === chosen ? 'Gets it' : score === null ? `Cannot: ${lacks[0]?.text ?? ''}` : 'Could',
-  }
+  scores: ReadonlyMap<string, Score | null>,
+): string {
+  if (score === null) return `Cannot: ${lacks[0]?.text ?? ''}`
+  const able = [...scores].flatMap(([id, its]) => (its === null || id === workerId ? [] : [{ id, its }]))
+  const rival = workerId === chosen ? able[0] : able.find(({ id }) => id === chosen)
+  if (rival === undefined) return workerId === chosen ? 'Gets it: it alone can' : 'Could'
+  const first = score.findIndex((part, index) => part !== rival.its[index])
+  const at = first === -1 ? score.length : first
+  return workerId === chosen ? `Gets it: ${BETTER[at]}` : `Could: ${WORSE[at]}`
+}
+
+function checksFor(verdict: WorkerVerdict, needs: Needs, candidate: Candidate | undefined): Check[] {
+  return candidate === undefined ? [] : checksOf(verdict.lacks, needs, candidate)
 }
 
 type Check = RoutingReply['workers'][number]['checks'][number]
 
 /** The same questions that routing asks, each with what the worker has. */
 function checksOf(lacks: WorkerVerdict['lacks'], needs: Needs, { state, profile, active, near }: Candidate): Check[] {
-  const check = (name: string, codes: readonly string[], text: string): Check => {
-    const lack = lacks.find(({ code }) => codes.includes(code))
-    return { name, passes: lack === undefined, text: lack?.text ?? text }
+  const lackOf = (codes: readonly string[]) => lacks.find(({ code }) => codes.includes(code))
+  /** What the worker has; where that alone does not say what is wrong with it, `otherwise`. */
+  const check = (name: string, codes: readonly string[], text: string, otherwise = text): Check => {
+    const passes = lackOf(codes) === undefined
+    return { name, passes, text: passes ? text : otherwise }
   }
+  const taking = ['gone', 'draining', 'not_named', 'tried', 'plain']
+  const serving = ['mcp_unknown', 'mcp_unavailable']
+  const { worker, session, mcp_health: health } = profile
+  const servers = needs.mcp.map((server) => health[server] ?? 'none').join(', ')
   return [
-    check('Takes tasks', ['gone', 'draining', 'not_named', 'tried', 'plain'], state),
-    ...(needs.mcp.length === 0
+    check('Takes tasks', taking, state, lackOf(taking)?.text),
+    ...(needs.mcp.length === 0 ? [] : [check(`MCP ${needs.mcp.join(', ')}`, serving, 'ok, probed', servers)]),
+    ...(needs.tools.length === 0
       ? []
-      : [check(`MCP ${needs.mcp.join(', ')}`, ['mcp_unknown', 'mcp_unavailable'], 'ok, probed')]),
-    ...(needs.tools.length === 0 ? [] : [check('Tools', ['tool_missing'], needs.tools.join(', '))]),
-    check(needs.tier === null ? 'Tier' : `Tier ≥ ${needs.tier}`, ['model_tier'], profile.worker.model_tier),
-    check('Window', ['context_too_small'], `${profile.worker.context_window} tokens`),
+      : [check('Tools', ['tool_missing'], needs.tools.join(', '), lackOf(['tool_missing'])?.text)]),
+    check(needs.tier === null ? 'Tier' : `Tier ≥ ${needs.tier}`, ['model_tier'], worker.model_tier),
+    check(
+      'Window',
+      ['context_too_small'],
+      worker.context_window === 0 ? 'not known' : `${worker.context_window} tokens`,
+    ),
     check(
       'Clean tree',
       ['repo_dirty'],
-      profile.worktrees ? 'makes worktrees' : profile.session.repo_state.clean ? 'clean' : 'not needed',
+      profile.worktrees ? 'makes worktrees' : session.repo_state.clean ? 'clean' : 'not needed',
+      'uncommitted changes',
     ),
     check('Free places', ['max_concurrent'], `${active} of ${profile.max_concurrent} taken`),
     { name: 'Near', passes: true, text: near > 0 ? `holds ${near} near it` : 'holds nothing near' },
