@@ -18,8 +18,24 @@ export interface DrawnLine {
  */
 export type Ground = 'cleared' | 'used' | 'text'
 
-/** Draws up to `cols` columns, from a pen that is lifted to one that is lifted. */
-export function drawLine(line: IBufferLine, pen: Pen, cols: number, ground: Ground, cell: IBufferCell): DrawnLine {
+export interface LinePart {
+  /** The first column that is drawn. */
+  readonly left: number
+  readonly cols: number
+  readonly ground: Ground
+  /** Columns that are drawn in reverse, first and last, in place of their own attributes. */
+  readonly marks?: readonly MarkedColumns[]
+}
+
+export type MarkedColumns = readonly [first: number, last: number]
+
+/** Draws a part of a line, from a pen that is lifted to one that is lifted. */
+export function drawLine(
+  line: IBufferLine,
+  pen: Pen,
+  { left, cols, ground, marks = [] }: LinePart,
+  cell: IBufferCell,
+): DrawnLine {
   let text = ''
   let blanks = 0
   let width = 0
@@ -30,18 +46,20 @@ export function drawLine(line: IBufferLine, pen: Pen, cols: number, ground: Grou
     isAdrift = false
     return move
   }
-  for (let x = 0; x < Math.min(cols, line.length); x += 1) {
-    line.getCell(x, cell)
-    const cells = cell.getWidth()
+  for (let x = 0; x < Math.min(cols, line.length - left); x += 1) {
+    line.getCell(left + x, cell)
+    // The first may be the second half of a wide character: a blank.
+    const cells = x === 0 ? Math.max(1, cell.getWidth()) : cell.getWidth()
     if (cells === 0) continue
-    if (isBlank(cell, ground)) {
+    const isMarked = marks.some(([first, last]) => left + x >= first && left + x <= last)
+    if (!isMarked && isBlank(cell, ground)) {
       blanks += 1
       continue
     }
     text += place(x - blanks)
     if (blanks > 0) text += ground === 'cleared' ? `\x1b[${blanks}C` : pen.lift() + ' '.repeat(blanks)
     const chars = cell.getChars()
-    text += pen.style(cell)
+    text += isMarked ? pen.mark() : pen.style(cell)
     // Erasing moves nothing: the cell is still to be passed.
     blanks = chars === '' && ground === 'cleared' ? 1 : 0
     if (chars === '') text += ground === 'cleared' ? '\x1b[X' : ' '
@@ -69,7 +87,7 @@ const MARKED = /^.(?:(?![\ufe00-\ufe0f])[\p{Mn}\p{Me}])+$/su
  * In the last column, for a terminal that is drawn into without wrapping. There the cursor of some (tmux) stays on the
  * cell that was written, and a mark goes to the one before the cursor. With wrapping it waits behind the cell.
  */
-export const atEdge = (chars: string): string => (MARKED.test(chars) ? `\x1b[?7h${chars}\x1b[?7l` : chars)
+const atEdge = (chars: string): string => (MARKED.test(chars) ? `\x1b[?7h${chars}\x1b[?7l` : chars)
 
 function isBlank(cell: IBufferCell, ground: Ground): boolean {
   const chars = cell.getChars()

@@ -33,6 +33,12 @@ export class Pen {
     return this.#change(this.#shows.links ? openLink(linkOf(this.#terminal, cell)) : '', sgrOf(cell, this.#shows))
   }
 
+  /** In reverse, and nothing else. */
+  mark(): string {
+    this.#attributes = [-1, -1, -1, -1]
+    return this.#change('', '0;7')
+  }
+
   /** Back to no attributes at all. */
   lift(): string {
     this.#attributes = [0, 0, 0, 0]

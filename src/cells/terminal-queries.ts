@@ -40,8 +40,8 @@ export const QUERIES: readonly Query[] = [
     is: 'csi',
     id: { prefix: '?', intermediates: '$', final: 'p' },
     params: '\\d+',
-    // Characters are clustered always; the emulator answers for all other modes.
-    answer: (mode) => (mode === '2027' ? '\x1b[?2027;3$y' : undefined),
+    // Characters are clustered always, and viewers know no pixels; the emulator answers for all other modes.
+    answer: (mode) => (mode === '2027' ? '\x1b[?2027;3$y' : mode === '1016' ? '\x1b[?1016;0$y' : undefined),
   },
   { name: 'XTWINOPS: size in characters', is: 'csi', id: { final: 't' }, params: '18' },
   { name: 'DECRQSS', is: 'dcs', id: { intermediates: '$', final: 'q' } },

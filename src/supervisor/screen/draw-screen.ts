@@ -34,7 +34,7 @@ function drawBuffer(emulator: Emulator, which: 'normal' | 'alt'): string {
   for (let row = 0; row < emulator.rows; row += 1) {
     const line = buffer.getLine(buffer.baseY + row)
     if (line === undefined) break
-    const cells = drawLine(line, pen, emulator.cols, 'cleared', cell)
+    const cells = drawLine(line, pen, { left: 0, cols: emulator.cols, ground: 'cleared' }, cell)
     // A line that runs on is written on, so that the receiving terminal knows it as one line too.
     if (cells.text !== '') text += (isContinued && line.isWrapped ? '' : at(row, 0)) + cells.text
     isContinued = cells.isFull

@@ -1,15 +1,9 @@
 // Modes that a child has switched on, followed in the emulator's parser, because the emulator forgets or hides some.
+import { SOFT_RESET_MODES, switchMode } from '../../cells/modes.ts'
 import type { Emulator } from './emulator.ts'
 
 /** Switched by other means than a mode, or only for a moment (2026: redraw in one go). */
 const NOT_RESTORED = new Set([3, 6, 7, 25, 47, 1_047, 1_048, 1_049, 2_026])
-/** Of these one at most is on: which mouse events are reported, and how they are written. Switching any off switches all off. */
-const EXCLUSIVE: readonly (readonly number[])[] = [
-  [9, 1_000, 1_002, 1_003],
-  [1_005, 1_006, 1_015, 1_016],
-]
-/** Back to their defaults by a soft reset, as the emulator does it: what is drawn and what is told of modes must agree. */
-const SOFT = [1, 6, 25, 45, 66, 1_004, 2_004]
 
 export interface TerminalModes {
   /** DEC private modes that differ from a fresh terminal and are to be set again. */
@@ -37,8 +31,7 @@ export function followModes(emulator: Emulator): TerminalModes {
     for (const mode of params) {
       if (typeof mode !== 'number') continue
       if (mode === 25) isCursorHidden = !isSet
-      for (const other of EXCLUSIVE.find((group) => group.includes(mode)) ?? [mode]) set.delete(other)
-      if (isSet) set.add(mode)
+      switchMode(set, mode, isSet)
     }
     // Not handled here: the emulator goes on with the same sequence.
     return false
@@ -76,7 +69,7 @@ export function followModes(emulator: Emulator): TerminalModes {
     return true
   })
   parser.registerCsiHandler({ intermediates: '!', final: 'p' }, () => {
-    reset(SOFT)
+    reset(SOFT_RESET_MODES)
     return false
   })
   parser.registerEscHandler({ final: 'c' }, () => {

@@ -20,7 +20,7 @@ export const run: Run<typeof peek> = async (context, { flags, args }) => {
     if (!isWhole) context.note('note: the program drew faster than the screen was kept; some cells may be missing')
     const { screen, size } = emulator
     const drawn = emulator
-      .draw({ start: 0, count: size.rows, cols: size.cols, ground: 'text', shows: SHOWS_PLAIN })
+      .draw({ start: 0, count: size.rows, left: 0, cols: size.cols, ground: 'text', shows: SHOWS_PLAIN })
       .map(({ text }) => text)
     const lines = drawn.map((line) => new PlainText().push(line).trimEnd())
     const isColored = flags.ansi === true || context.style.color.isColorSupported

@@ -1,6 +1,8 @@
 // The session's screen as this viewer keeps it, and those wishes of the program that concern the viewer's own terminal.
 import type { IBuffer, Terminal } from '@xterm/headless'
 import type { DrawnLine } from '../../../../cells/draw-line.ts'
+import { SOFT_RESET_MODES, switchMode } from '../../../../cells/modes.ts'
+import { MOUSE_FORMS, MOUSE_TRACKING, type MouseModes } from '../../../../cells/mouse.ts'
 import { type Params, paramsText } from '../../../../cells/params.ts'
 import { createTerminal } from '../../../../cells/terminal.ts'
 import { WholeCharacters } from '../../../../cells/whole-characters.ts'
@@ -14,7 +16,7 @@ const SCROLLBACK_LINES = 1_000
 
 /** Where the wishes go. Nothing of the program reaches the terminal in any other way. */
 export interface Wishes {
-  /** Modes of mouse, keys and paste, which decide what the terminal sends when a person types. */
+  /** Modes of keys, focus and paste, which decide what the terminal sends when a person types. Not the mouse: see `mouse`. */
   readonly mode: (sequence: string) => void
   /** Title, bell, cursor shape, notification, clipboard. */
   readonly show: (sequence: string) => void
@@ -59,14 +61,19 @@ export class ViewEmulator {
     return this.#isCursorVisible
   }
 
-  /** The program has asked for the mouse. */
-  get hasMouse(): boolean {
-    return [9, 1000, 1002, 1003].some((mode) => this.#modes.has(mode))
+  get mouse(): MouseModes {
+    return {
+      tracking: MOUSE_TRACKING.find((mode) => this.#modes.has(mode)),
+      form: MOUSE_FORMS.find((mode) => this.#modes.has(mode)),
+    }
   }
 
   /** Switches on again, in a terminal that has forgotten them, the modes that the program has switched on. */
   get modes(): string {
-    return [...this.#modes].map((mode) => `\u001b[?${mode}h`).join('')
+    return [...this.#modes]
+      .filter((mode) => WISHED.has(mode))
+      .map((mode) => `\u001b[?${mode}h`)
+      .join('')
   }
 
   /** Resolves when the bytes are on the screen. */
@@ -92,9 +99,8 @@ export class ViewEmulator {
   }
 
   #forgetModes(): void {
-    for (const mode of this.#modes) this.#wishes.mode(`\u001b[?${mode}l`)
-    this.#modes.clear()
-    this.#isCursorVisible = true
+    this.#setModes([25], true)
+    this.#setModes([...this.#modes], false)
   }
 
   #listen(): void {
@@ -104,6 +110,10 @@ export class ViewEmulator {
     parser.registerEscHandler({ final: 'c' }, () => {
       this.#forgetModes()
       return false
+    })
+    parser.registerCsiHandler({ intermediates: '!', final: 'p' }, () => {
+      this.#setModes(SOFT_RESET_MODES, false)
+      return this.#setModes([25], true)
     })
     const { mode, show } = this.#wishes
     const csi = (prefix: string, intermediates: string, final: string, to: (sequence: string) => void): void => {
@@ -134,17 +144,17 @@ export class ViewEmulator {
   #setModes(params: Params, isOn: boolean): boolean {
     for (const mode of params) {
       if (mode === 25) this.#isCursorVisible = isOn
-      if (typeof mode !== 'number' || !INPUT_MODES.has(mode) || this.#modes.has(mode) === isOn) continue
-      if (isOn) this.#modes.add(mode)
-      else this.#modes.delete(mode)
-      this.#wishes.mode(`\u001b[?${mode}${isOn ? 'h' : 'l'}`)
+      if (typeof mode !== 'number' || !INPUT_MODES.has(mode)) continue
+      if (WISHED.has(mode) && this.#modes.has(mode) !== isOn) this.#wishes.mode(`\u001b[?${mode}${isOn ? 'h' : 'l'}`)
+      switchMode(this.#modes, mode, isOn)
     }
     return false
   }
 }
 
-/** Cursor keys, mouse in all its kinds, focus, keypad and bracketed paste. */
-const INPUT_MODES = new Set([1, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004])
+/** Cursor keys, keypad, focus, wheel and bracketed paste. */
+const WISHED = new Set([1, 66, 1004, 1007, 2004])
+const INPUT_MODES = new Set([...WISHED, ...MOUSE_TRACKING, ...MOUSE_FORMS])
 
 function pass(to: (sequence: string) => void, sequence: string): true {
   to(sequence)

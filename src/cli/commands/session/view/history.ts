@@ -1,6 +1,6 @@
 // Everything that a session still knows it has shown, as rows: replayed on a second connection into a terminal of its own.
 import type { IBufferLine, Terminal } from '@xterm/headless'
-import type { DrawnLine } from '../../../../cells/draw-line.ts'
+import type { DrawnLine, LinePart } from '../../../../cells/draw-line.ts'
 import type { Shows } from '../../../../cells/pen.ts'
 import { createTerminal } from '../../../../cells/terminal.ts'
 import { openConnection } from '../../../../client/connection.ts'
@@ -12,9 +12,12 @@ import { keepCleared } from './keep-cleared.ts'
 /** Rows of the past, oldest first, and the screen as it was when they were loaded. Nothing of it changes. */
 export interface History {
   readonly count: number
+  /** The first row of the screen. */
+  readonly screenTop: number
+  readonly cols: number
   line(row: number): IBufferLine | undefined
   /** The row with the sequences that draw it, and the columns it takes. */
-  draw(row: number, cols: number, shows: Shows): DrawnLine | undefined
+  draw(row: number, part: LinePart, shows: Shows): DrawnLine | undefined
 }
 
 export async function loadHistory(endpoint: Endpoint): Promise<History> {
@@ -44,13 +47,15 @@ export function rowsOf(terminal: Terminal): History {
     row < past ? { buffer: normal, y: row } : { buffer: active, y: active.baseY + row - past }
   return {
     count: past + terminal.rows,
+    screenTop: past,
+    cols: terminal.cols,
     line: (row) => {
       const { buffer, y } = place(row)
       return buffer.getLine(y)
     },
-    draw: (row, cols, shows) => {
+    draw: (row, part, shows) => {
       const { buffer, y } = place(row)
-      return drawRows(terminal, buffer, { start: y - buffer.baseY, count: 1, cols, shows, ground: 'used' })[0]
+      return drawRows(terminal, buffer, { ...part, start: y - buffer.baseY, count: 1, shows })[0]
     },
   }
 }

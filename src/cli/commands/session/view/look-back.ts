@@ -1,13 +1,17 @@
 // Between the live screen and the history: what opens it, what it takes from the keyboard and the mouse, what it shows.
 import type { Endpoint } from '../../../../client/endpoint.ts'
+import type { Size } from '../../../../wire/payloads.ts'
 import { loadHistory } from './history.ts'
 import { Scrolling } from './scrolling.ts'
 import { type Act, keysOf, type Mouse, type InputPiece } from './view-keys.ts'
+import type { Window } from './window.ts'
 
 export interface LookBackParts {
   readonly endpoint: () => Endpoint
-  /** Rows above the status line. */
-  readonly rows: () => number
+  /** Of the terminal, above the status line. */
+  readonly size: () => Size
+  /** What is seen of the screen: looking back begins there. */
+  readonly window: () => Window
   /** There is something else to see. */
   readonly onChange: () => void
   readonly onCopy: (text: string) => void
@@ -54,7 +58,7 @@ export class LookBack {
     loadHistory(this.#parts.endpoint()).then((history) => {
       const early = this.#early ?? []
       this.#early = undefined
-      this.#open = new Scrolling(history, this.#parts.rows())
+      this.#open = new Scrolling(history, this.#parts.size(), this.#parts.window())
       for (const act of early) this.#act(act)
       this.#parts.onChange()
     }, this.#parts.onFailure)
@@ -72,6 +76,6 @@ export class LookBack {
   }
 
   resize(): void {
-    this.#open?.resize(this.#parts.rows())
+    this.#open?.resize(this.#parts.size())
   }
 }

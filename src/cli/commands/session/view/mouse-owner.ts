@@ -1,36 +1,26 @@
-// Whose the mouse of the viewer's terminal is: the program's when it has asked for it, else the viewer's, to scroll and select.
+// Which mouse events the viewer's terminal is asked for: those that the program wants, else those that scroll and select.
 
-/** Buttons, dragging and the wheel, in the form without a limit. Moving alone is not asked for. */
-const ON = '\u001b[?1002;1006h'
-const OFF = '\u001b[?1002;1006l'
-const MOUSE_MODE = /\u001b\[\?(?:9|100[0-6]|1015|1016)[hl]/
+/** Buttons, dragging and the wheel. Moving alone is not asked for. */
+const OURS = 1_002
+/** Presses alone have no form that the mouse events of today's terminals are written in. */
+const PRESSES = 9
+const PRESSES_AND_RELEASES = 1_000
 
 export class MouseOwner {
-  #isOurs = false
+  #asked: number | undefined
 
-  get isOurs(): boolean {
-    return this.#isOurs
-  }
-
-  /**
-   * What to send for a mode that the program has switched. Modes of the mouse switch each other off, so that ours go
-   * before the program's come; `modes` are those that it has switched on so far.
-   */
-  pass(sequence: string, modes: string): string {
-    if (!this.#isOurs || !MOUSE_MODE.test(sequence)) return sequence
-    this.#isOurs = false
-    return OFF + modes + sequence
-  }
-
-  /** What to send so that somebody has it. */
-  settle(isProgramMouse: boolean): string {
-    if (this.#isOurs || isProgramMouse) return ''
-    this.#isOurs = true
-    return ON
+  /** What to send so that the terminal reports what is wanted, always in the one form that has no limits. */
+  settle(tracking: number | undefined): string {
+    const wanted = tracking === PRESSES ? PRESSES_AND_RELEASES : (tracking ?? OURS)
+    if (wanted === this.#asked) return ''
+    // They switch each other off, and not every terminal in the same way.
+    const off = this.#asked === undefined ? '' : `\u001b[?${this.#asked}l`
+    this.#asked = wanted
+    return `${off}\u001b[?${wanted}h\u001b[?1006h`
   }
 
   /** The terminal has been given to somebody else meanwhile. */
   forget(): void {
-    this.#isOurs = false
+    this.#asked = undefined
   }
 }

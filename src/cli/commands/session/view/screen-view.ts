@@ -8,6 +8,7 @@ import { sessionPaths } from '../../../../wire/session-paths.ts'
 import type { Info, Size, TerminalColors } from '../../../../wire/payloads.ts'
 import type { Context } from '../../../command.ts'
 import type { AttachTarget } from '../attach.ts'
+import { Clicks } from './clicks.ts'
 import { clipboardSequence } from './clipboard.ts'
 import { DetachKey } from './detach-key.ts'
 import { ViewEmulator } from './emulator.ts'
@@ -21,7 +22,8 @@ import { ShownState } from './shown-state.ts'
 import { keyName } from './status-line.ts'
 import { terminalShows } from './terminal-shows.ts'
 import { type Leave, WayOut } from './view.ts'
-import { ViewKeys } from './view-keys.ts'
+import { type InputPiece, ViewKeys } from './view-keys.ts'
+import { type Window, windowAround } from './window.ts'
 
 /** Output that the emulator has not drawn yet; past it the session is read no faster than it is drawn. */
 const PENDING_BYTES_MAX = 128 << 10
@@ -66,10 +68,12 @@ class ScreenView {
   readonly #shown: ShownState
   readonly #pacer: FramePacer
   readonly #mouse = new MouseOwner()
+  readonly #clicks = new Clicks()
   #lookBack: LookBack | undefined
   /** Sequences for the outer terminal that go out with the next frame. */
   #outbox = ''
-  #top = 0
+  /** As it was painted last, which is what the person sees. */
+  #window: Window
   #isSnapshotOpen = false
   #colors: TerminalColors | undefined
   /** Typed, and not yet taken by the session. */
@@ -94,6 +98,7 @@ class ScreenView {
     this.#shown = new ShownState(context.clock, info)
     this.#pacer = new FramePacer(context.clock, () => this.#paint())
     this.#emulator = new ViewEmulator({ cols: info.cols, rows: info.rows }, this.#wishes())
+    this.#window = { left: 0, top: 0, cols: info.cols, rows: info.rows }
     const { elsewhere } = target
     if (elsewhere !== undefined)
       elsewhere.tell = (words) => {
@@ -110,7 +115,7 @@ class ScreenView {
     }
     const drop = (): void => undefined
     return {
-      mode: isReadOnly ? drop : (sequence) => send(this.#mouse.pass(sequence, this.#emulator.modes)),
+      mode: isReadOnly ? drop : send,
       show: isSafe ? drop : send,
     }
   }
@@ -149,8 +154,8 @@ class ScreenView {
     const onData = (chunk: Buffer): void => {
       const { bytes, isDetach } = key.take(outerColors.take(chunk))
       this.#tellColors(outerColors.colors, wayOut)
-      const forProgram = keys.read(bytes).filter((piece) => !lookBack.take(piece, this.#mouse.isOurs))
-      if (forProgram.length > 0) this.#type(Buffer.concat(forProgram.map((piece) => piece.bytes)), wayOut)
+      const forProgram = keys.read(bytes).filter((piece) => !lookBack.take(piece, this.#tracking === undefined))
+      this.#type(Buffer.concat(forProgram.map((piece) => this.#bytesOf(piece))), wayOut)
       if (isDetach) wayOut.leave({ reason: 'detached' })
     }
     const onEnd = (): void => wayOut.leave({ reason: 'end of input' })
@@ -186,7 +191,8 @@ class ScreenView {
   #lookBackWith(wayOut: WayOut): LookBack {
     this.#lookBack = new LookBack({
       endpoint: () => this.#target.elsewhere ?? sessionPaths(this.#target.dir, this.id).socket,
-      rows: () => this.#rows,
+      size: () => this.#size,
+      window: () => this.#window,
       onChange: () => this.#pacer.ask(),
       onCopy: (text) => this.#copy(text),
       onFailure: (error) => wayOut.fail(error),
@@ -203,8 +209,9 @@ class ScreenView {
     this.#shown.notice(`${count} characters ${done}; Shift and drag selects without hm`)
   }
 
-  get #rows(): number {
-    return Math.max(1, this.#outer.rows - 1)
+  /** Of this terminal, less the status line. */
+  get #size(): Size {
+    return { cols: this.#outer.cols, rows: Math.max(1, this.#outer.rows - 1) }
   }
 
   /** Once, and again when the terminal says that they have changed. */
@@ -215,9 +222,18 @@ class ScreenView {
     this.#connection.colors(colors).catch((error: Error) => wayOut.fail(error))
   }
 
+  /** Which events of the mouse the program is to have from this viewer. */
+  get #tracking(): number | undefined {
+    return this.#target.isReadOnly ? undefined : this.#emulator.mouse.tracking
+  }
+
+  #bytesOf({ act, bytes }: InputPiece): Buffer {
+    return act?.is === 'mouse' ? this.#clicks.bytes(act, this.#emulator.mouse, this.#window) : bytes
+  }
+
   /** Not held back by a program that does not read: the key that leaves must always be read. So it is bounded. */
   #type(bytes: Buffer, wayOut: WayOut): void {
-    if (this.#target.isReadOnly) return
+    if (this.#target.isReadOnly || bytes.length === 0) return
     this.#typedBytes += bytes.length
     if (this.#typedBytes > TYPED_BYTES_MAX) wayOut.fail(tooMuchTyped(this.#typedBytes))
     this.#connection
@@ -228,10 +244,9 @@ class ScreenView {
       .catch((error: Error) => wayOut.fail(error))
   }
 
-  /** The session takes the size of this terminal, less the status line. */
+  /** The session takes the size of this terminal. */
   async #fit(): Promise<void> {
-    const size: Size = { cols: this.#outer.cols, rows: this.#rows }
-    if (!this.#isPinned) await this.#connection.resize(size)
+    if (!this.#isPinned) await this.#connection.resize(this.#size)
   }
 
   async #follow(events: AsyncIterable<SessionEvent>, wayOut: WayOut): Promise<void> {
@@ -281,28 +296,32 @@ class ScreenView {
   }
 
   #paint(): void {
-    const { cols } = this.#outer
+    const { cols, rows } = this.#size
     const back = this.#lookBack?.view
     const frame =
       back === undefined
-        ? this.#live(cols, this.#rows)
-        : { lines: [...back.lines(cols, this.#shows), this.#shown.words(back.words, cols)], cursor: undefined }
-    const outbox = this.#outbox + this.#mouse.settle(!this.#target.isReadOnly && this.#emulator.hasMouse)
+        ? this.#live(cols, rows)
+        : { lines: [...back.lines(this.#shows), this.#shown.words(back.words, cols)], cursor: undefined }
+    const outbox = this.#outbox + this.#mouse.settle(this.#tracking)
     this.#outbox = ''
     this.#outer.write(outbox + this.#painter.paint(frame))
   }
 
   #live(cols: number, rows: number): Frame {
     const { screen, size } = this.#emulator
-    this.#top = viewTop(this.#top, screen.cursorY, size.rows, rows)
-    const shown = { start: this.#top, count: Math.min(rows, size.rows), cols, shows: this.#shows }
+    // Behind the last column it waits for what comes next, and is shown in that column. One that is hidden may be anywhere.
+    const cursor = { x: Math.min(screen.cursorX, size.cols - 1), y: screen.cursorY }
+    const { isCursorVisible } = this.#emulator
+    this.#window = windowAround(isCursorVisible ? cursor : { ...cursor, x: 0 }, size, { cols, rows }, this.#window)
+    const { left, top, rows: count } = this.#window
     const lines = this.#emulator
-      .draw({ ...shown, ground: 'used' })
+      .draw({ start: top, left, count, cols, shows: this.#shows, ground: 'used' })
       .map(({ text, width }) => (width < cols ? `${text}\u001b[K` : text))
     while (lines.length < rows) lines.push('\u001b[K')
-    const cursor = { x: Math.min(screen.cursorX, cols - 1), y: screen.cursorY - this.#top }
-    const isShown = this.#emulator.isCursorVisible && screen.cursorX <= cols
-    return { lines: [...lines, this.#status(cols, rows)], cursor: isShown ? cursor : undefined }
+    return {
+      lines: [...lines, this.#status(cols, rows)],
+      cursor: isCursorVisible ? { x: cursor.x - left, y: cursor.y - top } : undefined,
+    }
   }
 
   #status(cols: number, rows: number): string {
@@ -323,7 +342,7 @@ class ScreenView {
   remains(): string {
     const { normalScreen, size } = this.#emulator
     const count = normalScreen.baseY + size.rows
-    const rows = { start: -normalScreen.baseY, count, cols: this.#outer.cols, shows: this.#shows }
+    const rows = { start: -normalScreen.baseY, left: 0, count, cols: this.#outer.cols, shows: this.#shows }
     const lines = this.#emulator.draw({ ...rows, ground: 'text' }, normalScreen).map(({ text }) => text)
     while (lines.at(-1) === '') lines.pop()
     return lines.map((line) => `${line}\r\n`).join('')
@@ -339,10 +358,4 @@ function tooMuchTyped(bytes: number): HeimdallError {
   return new HeimdallError('SESSION_SILENT', `the program does not read; ${bytes} bytes that were typed still wait`, {
     hint: 'attach again when it does',
   })
-}
-
-/** The first row shown of a session that is higher than the terminal: moved only as far as the cursor needs. */
-function viewTop(top: number, cursorY: number, sessionRows: number, viewRows: number): number {
-  const highest = Math.max(0, sessionRows - viewRows)
-  return Math.min(highest, Math.max(Math.min(top, cursorY), cursorY - viewRows + 1))
 }

@@ -8,18 +8,29 @@ import type { Act, Mouse } from './view-keys.ts'
 
 const ROWS = 5
 
-async function scrolling(text: string, cols = 40): Promise<Scrolling> {
-  const terminal = createTerminal({ cols, rows: ROWS, scrollback: 1_000 })
+const SIZE = { cols: 40, rows: ROWS }
+
+/** The window is at the end unless said otherwise. */
+async function scrolling(text: string, session = SIZE, window = { left: 0, top: session.rows }): Promise<Scrolling> {
+  const terminal = createTerminal({ ...session, scrollback: 1_000 })
   await new Promise<void>((resolve) => terminal.write(text, resolve))
-  return new Scrolling(rowsOf(terminal), ROWS)
+  return new Scrolling(rowsOf(terminal), SIZE, window)
 }
 
 const numbered = (count: number): string => Array.from({ length: count }, (_, i) => `row ${i}`).join('\r\n')
 const press = (view: Scrolling, ...names: string[]): string[] => names.map((name) => view.act({ is: 'key', name }).is)
 const typing = (text: string): string[] => Array.from(text)
-const mouse = (does: Mouse['does'], x: number, y: number): Act => ({ is: 'mouse', does, x, y })
-/** Rows as text: what is drawn, without sequences; marks are drawn behind it and looked for apart. */
-const shown = (view: Scrolling): string[] => view.lines(40, SHOWS_ALL).map((line) => line.split('\u001b')[0] ?? '')
+const mouse = (does: Mouse['does'], x: number, y: number): Act => ({
+  is: 'mouse',
+  does,
+  x,
+  y,
+  button: 0,
+  isRelease: false,
+})
+/** Rows as text: what is drawn, without sequences. */
+const shown = (view: Scrolling): string[] =>
+  view.lines(SHOWS_ALL).map((line) => line.replaceAll(/\u001b\[[\d;]*[A-Za-z]/g, ''))
 
 test('pages, rows, the beginning, the end; down past the end leads back', async () => {
   const view = await scrolling(numbered(20))
@@ -52,7 +63,7 @@ test('a search goes back in time, again with n, forward with N, around the end, 
   expect(view.words).toBe('/error▏')
   press(view, 'enter')
   expect(shown(view)[2]).toBe('the error there')
-  expect(view.lines(40, SHOWS_ALL)[2]).toContain('\u001b[5G\u001b[0;7merror\u001b[0m')
+  expect(view.lines(SHOWS_ALL)[2]).toContain('the \u001b[0;7merror\u001b[0m there')
   press(view, 'n')
   expect(shown(view)[2]).toBe('an Error here')
   press(view, 'N')
@@ -101,4 +112,30 @@ test('a full-screen program: its screen, and before it what it covers', async ()
   expect(shown(view)).toEqual(['top', '', '', '', 'bottom'])
   press(view, 'page-up')
   expect(shown(view)).toEqual(['before', '$', 'top', '', ''])
+})
+
+test('a larger session: looking back begins with the part that was seen, and the mouse selects in it', async () => {
+  const view = await scrolling(numbered(30), { cols: 60, rows: 10 }, { left: 2, top: 3 })
+  expect(shown(view)[0]).toBe('w 23')
+  view.act(mouse('press', 2, 0))
+  view.act(mouse('drag', 3, 1))
+  expect(view.act({ is: 'key', name: 'enter' })).toEqual({ is: 'copy', text: '23\nrow 24' })
+})
+
+test('a smaller session stays in the upper part, where it was seen, with what was before it above', async () => {
+  const view = await scrolling(numbered(20), { cols: 40, rows: 3 })
+  expect(shown(view)).toEqual(['row 17', 'row 18', 'row 19', '', ''])
+  press(view, 'up')
+  expect(shown(view)).toEqual(['row 16', 'row 17', 'row 18', 'row 19', ''])
+})
+
+test('rows longer than the terminal is wide: arrows move sideways, and what is found is moved to', async () => {
+  const view = await scrolling(`${'a'.repeat(40)}${'b'.repeat(40)}needle`, { cols: 100, rows: 5 })
+  expect(shown(view)[0]).toBe('a'.repeat(40))
+  press(view, 'right')
+  expect(shown(view)[0]).toBe('a'.repeat(20) + 'b'.repeat(20))
+  press(view, 'h', '/', ...typing('needle'), 'enter')
+  expect(shown(view)[0]).toBe(`${'b'.repeat(34)}needle`)
+  press(view, '/', ...typing('ab'), 'enter')
+  expect(shown(view)[0]).toBe(`a${'b'.repeat(39)}`)
 })

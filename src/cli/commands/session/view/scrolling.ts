@@ -1,11 +1,12 @@
 // Looking back: which rows of the history are shown, what is searched for, what is selected. The session goes on behind it.
-import type { IBufferLine } from '@xterm/headless'
-import { atEdge } from '../../../../cells/draw-line.ts'
+import type { MarkedColumns } from '../../../../cells/draw-line.ts'
 import type { Shows } from '../../../../cells/pen.ts'
+import type { Size } from '../../../../wire/payloads.ts'
 import type { History } from './history.ts'
 import { findRow, matchesIn } from './find-text.ts'
 import { type Selection, selectedColumns, selectedText } from './selection.ts'
 import type { Act, Mouse } from './view-keys.ts'
+import type { ShownCell, Window } from './window.ts'
 
 /** What an act comes to, beyond another picture. */
 export type ScrollOutcome =
@@ -19,8 +20,9 @@ const WHEEL_ROWS = 3
 
 export class Scrolling {
   readonly #history: History
-  #rows: number
+  #size: Size
   #top: number
+  #left: number
   #query = ''
   /** The query as it is being typed. */
   #typed: string | undefined
@@ -28,21 +30,36 @@ export class Scrolling {
   #selection: Selection | undefined
   #isDragging = false
   /** A press that may become a selection. */
-  #pressed: { readonly x: number; readonly y: number } | undefined
+  #pressed: ShownCell | undefined
 
-  constructor(history: History, rows: number) {
+  /** Begins with what is seen of the screen, so that the mouse selects what is under it. */
+  constructor(history: History, size: Size, { left, top }: Pick<Window, 'left' | 'top'>) {
     this.#history = history
-    this.#rows = rows
-    this.#top = this.#bottom
+    this.#size = size
+    this.#left = left
+    this.#top = Math.min(this.#bottom, history.screenTop + top)
   }
 
+  get #rows(): number {
+    return this.#size.rows
+  }
+
+  /** A screen that is smaller than the terminal is in its upper part, as it is outside of the history. */
   get #bottom(): number {
-    return Math.max(0, this.#history.count - this.#rows)
+    return Math.max(this.#history.screenTop, this.#history.count - this.#rows)
   }
 
-  resize(rows: number): void {
-    this.#rows = rows
+  resize(size: Size): void {
+    this.#size = size
     this.#top = Math.min(this.#top, this.#bottom)
+    this.#shift(0)
+  }
+
+  /** Sideways, where rows are longer than the terminal is wide. */
+  #shift(cols: number): ScrollOutcome {
+    const rightmost = Math.max(0, this.#history.cols - this.#size.cols)
+    this.#left = Math.min(rightmost, Math.max(0, this.#left + cols))
+    return STAY
   }
 
   act(act: Act): ScrollOutcome {
@@ -70,6 +87,12 @@ export class Scrolling {
       case 'shift-down':
       case 'j':
         return this.#scroll(1)
+      case 'left':
+      case 'h':
+        return this.#shift(-Math.ceil(this.#size.cols / 2))
+      case 'right':
+      case 'l':
+        return this.#shift(Math.ceil(this.#size.cols / 2))
       case 'home':
       case 'g':
         return this.#scroll(Number.NEGATIVE_INFINITY)
@@ -122,8 +145,11 @@ export class Scrolling {
     const from = this.#top === this.#bottom && step < 0 ? this.#history.count : this.#top + this.#middle
     const row = findRow(this.#history, this.#query, from, step)
     this.#isNotFound = row === undefined
-    if (row !== undefined) this.#top = Math.min(this.#bottom, Math.max(0, row - this.#middle))
-    return STAY
+    if (row === undefined) return STAY
+    this.#top = Math.min(this.#bottom, Math.max(0, row - this.#middle))
+    const [[first, last] = [0, 0]] = matchesIn(this.#history.line(row), this.#query)
+    if (first < this.#left) return this.#shift(first - this.#left)
+    return this.#shift(Math.max(0, Math.min(first - this.#left, last + 1 - this.#left - this.#size.cols)))
   }
 
   get #middle(): number {
@@ -138,10 +164,10 @@ export class Scrolling {
         return this.#scroll(WHEEL_ROWS)
       case 'press':
         this.#selection = undefined
-        this.#pressed = { x, y }
+        this.#pressed = { x: this.#left + x, y }
         return STAY
       case 'drag':
-        return this.#drag(x, y)
+        return this.#drag(this.#left + x, y)
       case 'release':
         this.#isDragging = false
         this.#pressed = undefined
@@ -181,24 +207,19 @@ export class Scrolling {
   }
 
   /** Each row from a reset style, with what is selected or found in reverse. */
-  lines(cols: number, shows: Shows): string[] {
-    return Array.from({ length: this.#rows }, (_, y) => {
+  lines(shows: Shows): string[] {
+    const { cols, rows } = this.#size
+    return Array.from({ length: rows }, (_, y) => {
       const row = this.#top + y
-      const { text, width } = this.#history.draw(row, cols, shows) ?? { text: '', width: 0 }
-      return (width < cols ? `${text}\u001b[K` : text) + this.#marks(row, cols)
+      const part = { left: this.#left, cols, ground: 'used', marks: this.#marks(row) } as const
+      const { text, width } = this.#history.draw(row, part, shows) ?? { text: '', width: 0 }
+      return width < cols ? `${text}\u001b[K` : text
     })
   }
 
-  #marks(row: number, cols: number): string {
-    const line = this.#history.line(row)
+  #marks(row: number): MarkedColumns[] {
     const selected = this.#selection === undefined ? undefined : selectedColumns(this.#selection, row)
-    return [...matchesIn(line, this.#query), ...(selected === undefined ? [] : [selected])]
-      .map(([from, to]) => {
-        const last = Math.min(to, cols - 1)
-        const text = line === undefined ? '' : textOf(line, from, last, cols)
-        return last < from ? '' : `\u001b[${from + 1}G\u001b[0;7m${text}\u001b[0m`
-      })
-      .join('')
+    return [...matchesIn(this.#history.line(row), this.#query), ...(selected === undefined ? [] : [selected])]
   }
 
   /** Where one is, and what can be done. */
@@ -211,11 +232,4 @@ export class Scrolling {
     const found = this.#query === '' ? '/ searches' : this.#isNotFound ? `no ${this.#query}` : 'n older, N newer match'
     return `${place} · ${found} · Esc returns`
   }
-}
-
-/** Both columns included. */
-function textOf(line: IBufferLine, from: number, last: number, cols: number): string {
-  const edge = last === cols - 1 ? (line.getCell(last)?.getChars() ?? '') : ''
-  if (edge === '') return line.translateToString(false, from, last + 1)
-  return line.translateToString(false, from, last) + atEdge(edge)
 }

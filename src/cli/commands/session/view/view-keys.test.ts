@@ -33,7 +33,8 @@ test.each(['\u001b[5;2:3~', '\u001b[27;1:3u', '\u001b[1;1:3A', '\u001b[I', '\u00
 )
 
 test('the mouse: wheel, left button, cells from 0', () => {
-  expect(acts('\u001b[<64;1;1M\u001b[<65;3;4M\u001b[<0;10;5M\u001b[<32;11;5M\u001b[<0;11;5m\u001b[<2;1;1M')).toEqual([
+  const reports = acts('\u001b[<64;1;1M\u001b[<65;3;4M\u001b[<0;10;5M\u001b[<32;11;5M\u001b[<0;11;5m\u001b[<2;1;1M')
+  expect(reports).toMatchObject([
     { is: 'mouse', does: 'wheel-up', x: 0, y: 0 },
     { is: 'mouse', does: 'wheel-down', x: 2, y: 3 },
     { is: 'mouse', does: 'press', x: 9, y: 4 },

@@ -1,10 +1,10 @@
 // What a person at a viewer's terminal does that may concern the viewer: keys by name, the mouse, and bytes for the program.
-export interface Mouse {
+import { MOUSE_MOTION, type MouseReport } from '../../../../cells/mouse.ts'
+
+/** Its cell is one of the terminal. */
+export interface Mouse extends MouseReport {
   readonly is: 'mouse'
   readonly does: 'wheel-up' | 'wheel-down' | 'press' | 'drag' | 'release' | 'other'
-  /** Cell of the terminal, from 0. */
-  readonly x: number
-  readonly y: number
 }
 
 export interface Key {
@@ -37,7 +37,7 @@ const NUMBERED: Readonly<Record<string, string>> = {
   7: 'home',
   8: 'end',
 }
-const LETTERED: Readonly<Record<string, string>> = { A: 'up', B: 'down', F: 'end', H: 'home' }
+const LETTERED: Readonly<Record<string, string>> = { A: 'up', B: 'down', C: 'right', D: 'left', F: 'end', H: 'home' }
 const CONTROLS: Readonly<Record<string, string>> = {
   '\r': 'enter',
   '\n': 'enter',
@@ -66,7 +66,7 @@ export class ViewKeys {
     if (paste !== undefined) this.#isPaste = paste === '0'
     if (paste !== undefined || wasPaste) return { bytes, act: undefined, isText: false }
     if (button !== undefined)
-      return { bytes, act: mouse(Number(button), Number(x), Number(y), end === 'M'), isText: false }
+      return { bytes, act: mouse(Number(button), Number(x), Number(y), end === 'm'), isText: false }
     const isText = !whole.startsWith('\u001b')
     return { bytes, act: isText ? undefined : key(match), isText }
   }
@@ -78,16 +78,15 @@ export function keysOf(bytes: Buffer): Key[] {
 }
 
 const WHEEL = 64
-const MOTION = 32
 
-function mouse(button: number, x: number, y: number, isPress: boolean): Mouse {
-  const at = { is: 'mouse', x: x - 1, y: y - 1 } as const
+function mouse(button: number, x: number, y: number, isRelease: boolean): Mouse {
+  const at = { is: 'mouse', button, isRelease, x: x - 1, y: y - 1 } as const
   if ((button & WHEEL) !== 0)
     return { ...at, does: (button & 3) === 0 ? 'wheel-up' : (button & 3) === 1 ? 'wheel-down' : 'other' }
   // Of the buttons the left one selects; the others are the terminal's or nobody's.
   if ((button & 3) !== 0) return { ...at, does: 'other' }
-  if (!isPress) return { ...at, does: 'release' }
-  return { ...at, does: (button & MOTION) === 0 ? 'press' : 'drag' }
+  if (isRelease) return { ...at, does: 'release' }
+  return { ...at, does: (button & MOUSE_MOTION) === 0 ? 'press' : 'drag' }
 }
 
 const SHIFT = 1

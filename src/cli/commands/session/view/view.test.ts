@@ -174,7 +174,7 @@ describe('drawing', () => {
         for (const pieces of frames) {
           await emulator.write(Buffer.from(pieces.join('')))
           const lines = emulator
-            .draw({ start: 0, count: rows, cols, ground: 'used', shows: SHOWS_ALL })
+            .draw({ start: 0, count: rows, left: 0, cols, ground: 'used', shows: SHOWS_ALL })
             .map(({ text, width }) => (width < cols ? `${text}${ESC}[K` : text))
           await written(outer, painter.paint({ lines: [...lines, 'status'], cursor: { x: 0, y: 0 } }))
           expect(cellsOf(outer, rows, cols)).toEqual(cellsOf(emulator.terminal, rows, cols))
@@ -191,7 +191,7 @@ describe('drawing', () => {
     await emulator.write(Buffer.from('a日本語日本語日\r\nsecond'))
     for (let cols = 1; cols < 20; cols += 1) {
       const outer = createTerminal({ cols, rows: 3 })
-      const rows = { start: 0, count: 2, cols, ground: 'used', shows: SHOWS_ALL } as const
+      const rows = { start: 0, count: 2, left: 0, cols, ground: 'used', shows: SHOWS_ALL } as const
       const lines = emulator.draw(rows).map(({ text }) => text)
       await written(outer, new Painter().paint({ lines: [...lines, ''], cursor: undefined }))
       expect(outer.buffer.active.getLine(1)?.translateToString(true)).toBe('second'.slice(0, cols))
@@ -224,9 +224,23 @@ describe('wishes of the program', () => {
     return seen
   }
 
-  test('modes of mouse, paste and keys go to the terminal once, and back when the program resets', async () => {
-    const { mode } = await collect(`${ESC}[?1000;1006h${ESC}[?1000h${ESC}[?2004h${ESC}[?1049h${ESC}[>5u${ESC}c`)
-    expect(mode).toBe(`${ESC}[?1000h${ESC}[?1006h${ESC}[?2004h${ESC}[>5u${ESC}[?1000l${ESC}[?1006l${ESC}[?2004l`)
+  test('modes of focus, paste and keys go to the terminal once, and back when the program resets', async () => {
+    const { mode } = await collect(
+      `${ESC}[?1000;1006h${ESC}[?1004h${ESC}[?2004h${ESC}[?2004h${ESC}[?1049h${ESC}[>5u${ESC}c`,
+    )
+    expect(mode).toBe(`${ESC}[?1004h${ESC}[?2004h${ESC}[>5u${ESC}[?1004l${ESC}[?2004l`)
+    expect((await collect(`${ESC}[?2004h${ESC}[!p`)).mode).toBe(`${ESC}[?2004h${ESC}[?2004l`)
+  })
+
+  test('of the modes of the mouse the last one counts, and switching off any switches off all', async () => {
+    const emulator = new ViewEmulator({ cols: 10, rows: 5 }, none)
+    const after = async (output: string): Promise<unknown> => {
+      await emulator.write(Buffer.from(output))
+      return emulator.mouse
+    }
+    expect(await after(`${ESC}[?1000;1002;1006h`)).toEqual({ tracking: 1_002, form: 1_006 })
+    expect(await after(`${ESC}[?1000h${ESC}[?1006l`)).toEqual({ tracking: 1_000, form: undefined })
+    expect(await after(`${ESC}[?1003l`)).toEqual({ tracking: undefined, form: undefined })
   })
 
   test('titles and notifications are shown as text; the clipboard may be written, never read', async () => {
