@@ -103,6 +103,15 @@ export function agentAbove(pid = process.pid): AgentAbove | undefined {
   return { supervisorPid: line.find((one) => supervisedBy(table, one) !== undefined), reason }
 }
 
+/** For what an agent may not do and a script may: refuses whoever has a session or a host above it. */
+export function refuseAgent(what: string): void {
+  const agent = agentAbove()
+  if (agent === undefined) return
+  throw new HeimdallError('PERSON_REQUIRED', `${what} is for a person, and ${agent.reason}`, {
+    hint: 'run it in a terminal of your own, outside of sessions and agents',
+  })
+}
+
 /** The person who acts, or a refusal that says why it is none. */
 export function requirePerson(what: string): Person {
   const acting = whoActs()

@@ -17,8 +17,9 @@ export const guardInstall = spec({
 export const guardUninstall = spec({
   names: ['heimdall guard uninstall'],
   summary: 'take the guard out of git and put earlier hooks back',
+  about: 'Not for agents: inside a session or a host it is refused.',
   examples: [{ run: 'heimdall guard uninstall', does: 'leave the hooks as they were before' }],
-  errors: ['GUARD_NO_REPOSITORY', 'GUARD_HOOKS_ELSEWHERE', 'GIT_FAILED'],
+  errors: ['GUARD_NO_REPOSITORY', 'GUARD_HOOKS_ELSEWHERE', 'PERSON_REQUIRED', 'GIT_FAILED'],
   output: { hooks: 'each hook, and whether it was removed, restored, absent or not ours' },
 })
 

@@ -74,6 +74,7 @@ export const init = spec({
     'CONSENT_REQUIRED',
     'HOST_CONFIG_INVALID',
     'HOST_CONFIG_BUSY',
+    'PERSON_REQUIRED',
     'STORE_CORRUPT',
     'STORE_UNREADABLE',
   ],
@@ -94,14 +95,22 @@ export const uninstall = spec({
   about:
     'A file that nobody has touched since is byte for byte what it was; one that was made is removed. From a file that ' +
     'was changed since, our own lines go and the changes stay. Servers come out from behind the shim, and the git guard ' +
-    'goes from repositories that init put it into. Records of runs, claims and settings stay.',
+    'goes from repositories that init put it into. Records of runs, claims and settings stay. Not for agents: inside a ' +
+    'session or a host it is refused.',
   args: [hostArg],
   flags: common,
   examples: [
     { run: 'heimdall uninstall --dry-run', does: 'shows what would change' },
     { run: 'heimdall uninstall --yes', does: 'takes everything out, without asking' },
   ],
-  errors: ['CONSENT_REQUIRED', 'HOST_CONFIG_INVALID', 'HOST_CONFIG_BUSY', 'IMPORT_CHANGED', 'STORE_CORRUPT'],
+  errors: [
+    'CONSENT_REQUIRED',
+    'PERSON_REQUIRED',
+    'HOST_CONFIG_INVALID',
+    'HOST_CONFIG_BUSY',
+    'IMPORT_CHANGED',
+    'STORE_CORRUPT',
+  ],
   output: {
     files: 'array of {host, path, changed, exact, removed}',
     restored: 'array of {host, path, level, changed, diff, servers}, as heimdall restore has it',

@@ -67,7 +67,8 @@ export const restoreHosts = spec({
   summary: 'Takes the MCP servers of a host out of the shim again',
   about:
     'Undoes heimdall import in every file that it changed for the host. What was changed in them since stays; a file ' +
-    'that nobody has touched is byte for byte what it was. Lines that were written by hand are left alone.',
+    'that nobody has touched is byte for byte what it was. Lines that were written by hand are left alone. Not for ' +
+    'agents: inside a session or a host it is refused.',
   args: [hostArg],
   flags: {
     shared: { type: 'boolean', help: 'also files of this project that were imported on another machine' },
@@ -77,7 +78,7 @@ export const restoreHosts = spec({
     { run: 'heimdall restore claude --dry-run', does: 'shows what would change' },
     { run: 'heimdall restore claude codex --yes', does: 'takes both out, without asking' },
   ],
-  errors: ['IMPORT_CHANGED', ...EDITING],
+  errors: ['IMPORT_CHANGED', 'PERSON_REQUIRED', ...EDITING],
   output: {
     files: `array of {${FILE_FIELDS}, servers: array of {name, at, outcome: restored | changed | gone | left | unlisted, reason, unlisted: names of ours that its list of variables lost}}`,
     failed: FAILED,

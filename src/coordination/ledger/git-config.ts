@@ -1,4 +1,4 @@
-// `user.email` of a repository, read from git's files: a command must not pay for a process to learn who it works for.
+// Settings of git, read from its files: a command must not pay for a process to learn who it works for.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,15 +7,26 @@ import type { Env, Project } from '../../paths.ts'
 
 /** The value that `git config user.email` prints in the project, or nothing. */
 export function gitEmail(project: Project, env: Env): string | undefined {
-  const texts = configFiles(project, env).map(readIfThere)
+  const texts = gitConfigFiles(project, env).map(readIfThere)
   // Includes and values handed over in the environment follow rules of their own: there git itself is asked.
   const isPlain = texts.every((text) => !/^\s*\[include/im.test(text)) && env['GIT_CONFIG_COUNT'] === undefined
   if (!isPlain) return askGit(project, env)
-  return texts.map(emailOf).findLast((email) => email !== undefined)
+  return lastOf(texts, 'user', 'email')
 }
 
+/** The value of a setting, as far as the files say it that git always reads. Names in lower case. */
+export const gitSetting = (
+  project: Pick<Project, 'gitCommonDir' | 'root'>,
+  env: Env,
+  section: string,
+  key: string,
+): string | undefined => lastOf(gitConfigFiles(project, env).map(readIfThere), section, key)
+
+const lastOf = (texts: readonly string[], section: string, key: string): string | undefined =>
+  texts.map((text) => valueIn(text, section, key)).findLast((value) => value !== undefined)
+
 /** Weakest first, as git reads them. */
-function configFiles(project: Project, env: Env): string[] {
+export function gitConfigFiles(project: Pick<Project, 'gitCommonDir'>, env: Env): string[] {
   const home = env['HOME']
   const xdg = env['XDG_CONFIG_HOME'] ?? (home === undefined ? undefined : join(home, '.config'))
   const global = env['GIT_CONFIG_GLOBAL']
@@ -40,16 +51,17 @@ function readIfThere(path: string): string {
   }
 }
 
-function emailOf(text: string): string | undefined {
-  let isUser = false
-  let email: string | undefined
-  for (const line of text.split('\n')) {
-    const section = /^\s*\[\s*([^\]\s"]+)\s*(".*")?\s*\]/.exec(line)
-    if (section !== null) isUser = section[1]?.toLowerCase() === 'user' && section[2] === undefined
-    const value = isUser ? /^\s*(?:\[[^\]]*\]\s*)?email\s*=\s*"?([^"#;]*)"?/i.exec(line)?.[1]?.trim() : undefined
-    if (value !== undefined && value !== '') email = value
+function valueIn(text: string, section: string, key: string): string | undefined {
+  const line = new RegExp(`^\\s*(?:\\[[^\\]]*\\]\\s*)?${key}\\s*=\\s*"?([^"#;]*)"?`, 'i')
+  let isIn = false
+  let found: string | undefined
+  for (const one of text.split('\n')) {
+    const [, name, subsection] = /^\s*\[\s*([^\]\s"]+)\s*(".*")?\s*\]/.exec(one) ?? []
+    if (name !== undefined) isIn = name.toLowerCase() === section && subsection === undefined
+    const value = isIn ? line.exec(one)?.[1]?.trim() : undefined
+    if (value !== undefined && value !== '') found = value
   }
-  return email
+  return found
 }
 
 function askGit(project: Project, env: Env): string | undefined {

@@ -1,5 +1,6 @@
 // What git does to the work tree, and whether it goes past its own hooks.
-import { hasOption, type SortedWords, sortWords, valuesOf } from './shell-options.ts'
+import { COMMIT, gitBypass } from './git-bypass.ts'
+import { hasOption, sortWords, valuesOf } from './shell-options.ts'
 import { destination, diffNames, type DiffNames, type WrittenWord } from './shell-programs.ts'
 import { moved } from './shell-wrappers.ts'
 import type { Word } from './shell-words.ts'
@@ -16,11 +17,23 @@ export interface GitWords {
   /** What goes in besides what is named: what has changed of files that git knows, or everything that is new too. */
   readonly all: 'tracked' | 'everything' | null
   readonly named: readonly Word[]
+  /** Commands that it runs by a shell. */
+  readonly scripts: readonly string[]
+  /** A program that it runs, with its words. */
+  readonly runs: readonly Word[]
+  /** Commands that a name of the user's choice is to stand for from here on. */
+  readonly defined: readonly string[]
+  /** A command that git may not know: a name of the user's choice, and what is behind it. */
+  readonly alias: { readonly name: string; readonly rest: readonly Word[] } | null
 }
 
-const OWN = { short: 'Cc', long: ['git-dir', 'work-tree', 'namespace', 'exec-path'], isWrapper: true } as const
+const OWN = {
+  short: 'Cc',
+  long: ['git-dir', 'work-tree', 'namespace', 'super-prefix', 'config-env'],
+  isWrapper: true,
+} as const
 
-export function gitWords(args: readonly Word[], cwd: string | null): GitWords {
+export function gitWords(args: readonly Word[], cwd: string | null, given: readonly Word[] = []): GitWords {
   const own = sortWords(args, OWN)
   const verb = own.plain[0]?.text ?? ''
   const rest = own.plain.slice(1)
@@ -30,10 +43,14 @@ export function gitWords(args: readonly Word[], cwd: string | null): GitWords {
     written: [],
     patches: [],
     names: { strip: undefined, below: '' },
-    bypass: bypassOf(verb, own, rest),
+    bypass: gitBypass({ verb, own, rest, given }),
     commits: null,
     all: null,
     named: [],
+    scripts: scriptsOf(verb, rest),
+    runs: verb === 'bisect' && rest[0]?.text === 'run' ? rest.slice(1) : [],
+    defined: [...valuesOf(own, 'c').flatMap(aliasScript), ...(verb === 'config' ? definedBy(rest) : [])],
+    alias: verb === '' || COMMANDS.has(verb) ? null : { name: verb, rest },
   }
   return nothing.bypass === null ? { ...nothing, ...wordsOf(verb, rest) } : nothing
 }
@@ -71,7 +88,7 @@ function wordsOf(verb: string, rest: readonly Word[]): Partial<GitWords> {
       return { commits: 'add', all: plain.length === 0 ? whole : null, named: plain }
     }
     case 'commit': {
-      const sorted = commitWords(rest)
+      const sorted = sortWords(rest, COMMIT)
       return { commits: 'commit', all: hasOption(sorted, 'a', 'all') ? 'tracked' : null, named: sorted.plain }
     }
     default:
@@ -82,34 +99,50 @@ function wordsOf(verb: string, rest: readonly Word[]): Partial<GitWords> {
 /** No branch is called so, so it can only be a path. */
 const isNoBranch = ({ text }: Word): boolean => text !== null && /^\.{1,2}(?:\/|$)|.\/$/.test(text)
 
-const commitWords = (rest: readonly Word[]): SortedWords =>
-  sortWords(rest, {
-    short: 'CcFmt',
-    attached: 'uS',
-    long: [
-      'message',
-      'file',
-      'template',
-      'author',
-      'date',
-      'reuse-message',
-      'reedit-message',
-      'fixup',
-      'squash',
-      'trailer',
-      'cleanup',
-    ],
-  })
-
-function bypassOf(verb: string, own: SortedWords, rest: readonly Word[]): string | null {
-  const texts = rest.map(({ text }) => text ?? '')
-  const takesVerify = ['commit', 'push', 'merge', 'am', 'rebase', 'cherry-pick', 'pull'].includes(verb)
-  if (takesVerify && texts.includes('--no-verify')) return `git ${verb} --no-verify`
-  if (verb === 'commit' && hasOption(commitWords(rest), 'n'))
-    return `git commit ${texts.find((text) => /^-[a-zA-Z]*n/.test(text)) ?? '-n'}`
-  if (valuesOf(own, 'c').some(({ text }) => /^core\.hookspath=/i.test(text ?? ''))) return 'git -c core.hooksPath'
-  const [key, ...values] = texts.filter((text) => !text.startsWith('-'))
-  return verb === 'config' && /^core\.hookspath$/i.test(key ?? '') && values.length > 0
-    ? 'git config core.hooksPath'
-    : null
+/** `-c alias.x='commit -a'`, `git config alias.x '!rm a'`: what the name is to stand for. */
+const aliasScript = ({ text, script }: Word): string[] => {
+  const value = /^alias\.[^=]+=([^]*)$/i.exec(text ?? script ?? '')?.[1]
+  return value === undefined ? [] : [expandedAlias(value)]
 }
+
+/** As a command line: git's own, or with `!` any. */
+export const expandedAlias = (value: string): string =>
+  value.trimStart().startsWith('!') ? value.trimStart().slice(1) : `git ${value}`
+
+function scriptsOf(verb: string, rest: readonly Word[]): string[] {
+  switch (verb) {
+    case 'rebase':
+      return valuesOf(sortWords(rest, { short: 'xXsC', long: ['exec', 'onto'] }), 'x', 'exec').flatMap(scriptText)
+    case 'submodule': {
+      const at = rest.findIndex(({ text }) => text === 'foreach')
+      return at === -1
+        ? []
+        : [
+            rest
+              .slice(at + 1)
+              .flatMap(scriptText)
+              .join(' '),
+          ]
+    }
+    default:
+      return []
+  }
+}
+
+function definedBy(rest: readonly Word[]): string[] {
+  const plain = sortWords(rest, { short: 'f', long: ['file'] }).plain.map(({ text }) => text ?? '')
+  const [key = '', value = ''] = plain[0] === 'set' ? plain.slice(1) : plain
+  return /^alias\./i.test(key) && value !== '' ? [expandedAlias(value)] : []
+}
+
+const scriptText = ({ text, script }: Word): string[] => {
+  const known = text ?? script
+  return known === undefined ? [] : [known]
+}
+
+/** Commands of git's own, of which no other can have the name: those that agents use. */
+const COMMANDS: ReadonlySet<string> = new Set(
+  'add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout cherry cherry-pick clean clone commit commit-tree config count-objects describe diff diff-files diff-index diff-tree fast-export fast-import fetch format-patch fsck gc grep hash-object help init interpret-trailers log ls-files ls-remote ls-tree merge merge-base merge-file merge-tree mv name-rev notes pack-refs prune pull push range-diff read-tree rebase reflog remote repack replace reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status stripspace submodule switch symbolic-ref tag update-index update-ref var verify-commit version whatchanged worktree write-tree'.split(
+    ' ',
+  ),
+)

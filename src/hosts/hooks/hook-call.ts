@@ -2,7 +2,7 @@
 import { isRecord } from '../config-text.ts'
 import { type HookEvent, type HookHost, HOOKS, type ToolWrites } from './hook-table.ts'
 import { patchPaths } from './patch-paths.ts'
-import { type AppliedDiff, type CommitWords, shellWrites, type WriteTarget } from './shell-writes.ts'
+import { type AppliedDiff, type CommitWords, type GitAlias, shellWrites, type WriteTarget } from './shell-writes.ts'
 
 export interface HookTool {
   readonly name: string
@@ -14,6 +14,7 @@ export interface HookTool {
   readonly diffs: readonly AppliedDiff[]
   readonly bypass: string | null
   readonly commit: CommitWords | null
+  readonly aliases: readonly GitAlias[]
   /** It writes, and does not say where in a way that is known here. */
   readonly isUnread: boolean
 }
@@ -81,9 +82,9 @@ function toolIn(host: HookHost, payload: Readonly<Record<string, unknown>>): Hoo
   }
 }
 
-type Written = Pick<HookTool, 'targets' | 'diffs' | 'bypass' | 'commit' | 'isUnread'>
+type Written = Pick<HookTool, 'targets' | 'diffs' | 'bypass' | 'commit' | 'aliases' | 'isUnread'>
 
-const NONE: Written = { targets: [], diffs: [], bypass: null, commit: null, isUnread: false }
+const NONE: Written = { targets: [], diffs: [], bypass: null, commit: null, aliases: [], isUnread: false }
 
 function written(writes: ToolWrites | undefined, input: Readonly<Record<string, unknown>>): Written {
   if (writes === undefined) return NONE

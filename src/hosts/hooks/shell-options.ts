@@ -15,6 +15,10 @@ export interface OptionRules {
 export interface Option {
   /** Without its dashes. */
   readonly name: string
+  /** With two of them. */
+  readonly isLong: boolean
+  /** It may be no more than the beginning of a name. */
+  readonly isPart: boolean
   readonly value: Word | undefined
 }
 
@@ -41,8 +45,11 @@ export function sortWords(args: readonly Word[], rules: OptionRules = {}): Sorte
 
 function longOption(text: string, { isPattern }: Word, { long = [] }: OptionRules, left: Word[]): Option {
   const at = text.indexOf('=')
-  if (at !== -1) return { name: text.slice(0, at), value: { text: text.slice(at + 1), isPattern } }
-  return { name: text, value: long.includes(text) ? left.shift() : undefined }
+  const name = at === -1 ? text : text.slice(0, at)
+  const isPart = !long.includes(name)
+  if (at !== -1) return { name, isLong: true, isPart, value: { text: text.slice(at + 1), isPattern } }
+  const takesValue = !isPart || long.some((one) => isShortFor(name, one))
+  return { name, isLong: true, isPart, value: takesValue ? left.shift() : undefined }
 }
 
 /** `-sSLo out`, `-oout`. */
@@ -57,15 +64,28 @@ function shortOptions(
     const name = text[index] ?? ''
     const rest = text.slice(index + 1)
     const value = rest === '' ? undefined : { text: rest, isPattern }
-    if (short.includes(name)) return [...found, { name, value: value ?? left.shift() }]
-    if (attached.includes(name)) return [...found, { name, value }]
-    found.push({ name, value: undefined })
+    if (short.includes(name)) return [...found, { name, isLong: false, isPart: false, value: value ?? left.shift() }]
+    if (attached.includes(name)) return [...found, { name, isLong: false, isPart: false, value }]
+    found.push({ name, isLong: false, isPart: false, value: undefined })
   }
   return found
 }
 
-export const valuesOf = ({ options }: SortedWords, ...names: readonly string[]): Word[] =>
-  options.flatMap(({ name, value }) => (names.includes(name) && value !== undefined ? [value] : []))
+/** Git and the programs of GNU take the beginning of a name for the name. Where it is that of several they stop, so nothing is lost by taking it for any of them. */
+const isShortFor = (text: string, name: string): boolean =>
+  text.length > 1 && text !== 'no' && text !== 'no-' && name.startsWith(text)
 
-export const hasOption = ({ options }: SortedWords, ...names: readonly string[]): boolean =>
-  options.some(({ name }) => names.includes(name))
+const isCalled = ({ name, isPart }: Option, names: readonly string[]): boolean =>
+  names.includes(name) || (isPart && names.some((one) => isShortFor(name, one)))
+
+export const optionsOf = ({ options }: SortedWords, ...names: readonly string[]): Option[] =>
+  options.filter((option) => isCalled(option, names))
+
+export const valuesOf = (sorted: SortedWords, ...names: readonly string[]): Word[] =>
+  optionsOf(sorted, ...names).flatMap(({ value }) => value ?? [])
+
+export const hasOption = (sorted: SortedWords, ...names: readonly string[]): boolean =>
+  optionsOf(sorted, ...names).length > 0
+
+/** As it was written, as far as that matters. */
+export const optionText = ({ name, isLong }: Option): string => `${isLong ? '--' : '-'}${name}`

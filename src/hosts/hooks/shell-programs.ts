@@ -10,6 +10,9 @@ export interface WrittenWord extends Word {
   readonly isGone?: true
 }
 
+/** Letters of a mode that may stand behind a dash. */
+const MODES = ['r', 'w', 'x', 'X', 's', 't'] as const
+
 const TARGET = { short: 'St', long: ['suffix', 'target-directory'] } as const
 
 const RULES: Readonly<Record<string, OptionRules>> = {
@@ -17,6 +20,9 @@ const RULES: Readonly<Record<string, OptionRules>> = {
   cp: TARGET,
   ln: TARGET,
   install: { short: 'mgoSt', long: ['mode', 'group', 'owner', 'suffix', 'target-directory', 'strip-program'] },
+  chmod: { long: ['reference'] },
+  chown: { long: ['reference', 'from'] },
+  chgrp: { long: ['reference'] },
   touch: { short: 'rdt', long: ['reference', 'date', 'time'] },
   truncate: { short: 'sr', long: ['size', 'reference'] },
   shred: { short: 'ns', long: ['iterations', 'size', 'random-source'] },
@@ -58,6 +64,11 @@ export function programWords(name: string, args: readonly Word[]): readonly Writ
     case 'shred':
     case 'sponge':
       return plain
+    case 'chmod':
+    case 'chown':
+    case 'chgrp':
+      // `chmod -x a` has its mode among the options.
+      return hasOption(sorted, 'reference', ...MODES) ? plain : plain.slice(1)
     case 'rm':
     case 'rmdir':
     case 'unlink':

@@ -1,4 +1,6 @@
 // A shell command cut into simple commands, words and redirections, as far as that can be told without running it.
+import { ShellValues } from './shell-values.ts'
+import { TextCursor, WordReader } from './shell-word-reader.ts'
 
 /** A word of a command. `text` is null where only the shell knows what it becomes: variables, substitutions. */
 export interface Word {
@@ -7,7 +9,9 @@ export interface Word {
   readonly isPattern: boolean
   /** Of a word that only the shell knows, what stands before that part: `A=` of `A=$B`. */
   readonly head?: string
-  /** It begins with `~` for the user's home. */
+  /** Of such a word, all of it, with those parts as they are written: a shell that it is handed to reads them again. */
+  readonly script?: string
+  /** Its `~` is the user's home: at its beginning, or behind `NAME=`. */
   readonly isHome?: true
 }
 
@@ -23,6 +27,8 @@ export interface SimpleCommand {
   readonly hereDocument: string | null
   /** The shells that it runs in, from the outside in: parentheses, substitutions, each part of a pipe, and what is in the background have one of their own. A `cd` there moves nobody else. */
   readonly shells: readonly number[]
+  /** What its input comes from, in a pipe. */
+  readonly from?: SimpleCommand | undefined
 }
 
 const OPERATOR = /^(?:&&|\|\||\|&|;;|[;|&()\n])/
@@ -35,34 +41,38 @@ const DEPTH_MAX = 64
 
 /** Nothing where a quote does not end: then nobody knows what runs. */
 export function readShell(text: string): SimpleCommand[] | undefined {
-  return new ShellReader(text).commands()?.map(({ words, redirections, hereDocument, shells }) => ({
-    words,
-    redirections,
-    hereDocument,
-    shells,
-  }))
+  return new ShellReader(text).commands()
 }
 
 interface Draft {
   words: Word[]
   redirections: Redirection[]
   /** Ends of here documents that are to come, in order. */
-  awaited: { readonly end: string; readonly isIndented: boolean }[]
+  awaited: { readonly end: string; readonly isIndented: boolean; readonly isQuoted: boolean }[]
   hereDocument: string | null
   shells: readonly number[]
+  from: Draft | undefined
 }
 
 /** What is read from a text, of which a substitution is a part with a reader of its own. */
 class ShellReader {
-  readonly #text: string
-  #at: number
+  readonly #cursor: TextCursor
+  readonly #words: WordReader
   /** In which shell we are, from the outside in, and what has been read since the last `;` of each. */
   #shells: readonly number[] = []
   readonly #lists: Draft[][] = [[]]
   /** How many `case` are open in each. */
   readonly #cases: number[] = [0]
   readonly #lastShell: { id: number }
+  /** What is known of variables in each. */
+  readonly #values: ShellValues[]
+  /** How many choices, loops and groups are open: what is in one may run or not. */
+  #choices = 0
   #isPiped = false
+  /** The command before a `|` that has just been read. */
+  #before: Draft | undefined
+  /** Behind `||`: it may run or not. */
+  #isElse = false
   #draft: Draft = emptyDraft()
   readonly #done: Draft[] = []
   /** Commands of the line that is being read: their here documents follow it. */
@@ -72,21 +82,27 @@ class ShellReader {
   /** Of what is read around this. */
   #depth: number
 
-  constructor(text: string, at = 0, lastShell = { id: 0 }, depth = 0) {
-    this.#text = text
-    this.#at = at
+  constructor(text: string, at = 0, lastShell = { id: 0 }, depth = 0, values = new ShellValues()) {
+    this.#cursor = new TextCursor(text, at)
+    this.#words = new WordReader(this.#cursor, {
+      values: () => this.#known,
+      substitute: (from) => this.#substitute(from),
+      run: (script) => this.#run(script),
+      deeper: (read) => this.#deeper(read),
+    })
     this.#lastShell = lastShell
     this.#depth = depth
+    this.#values = [values]
   }
 
   commands(): Draft[] | undefined {
-    while (this.#at < this.#text.length) if (!this.#step()) return undefined
+    while (this.#cursor.at < this.#cursor.text.length) if (!this.#step()) return undefined
     return this.#finished()
   }
 
   /** Up to the `)` that nothing here has opened. */
   substitution(): { readonly commands: readonly Draft[]; readonly end: number } | undefined {
-    while (this.#at < this.#text.length) {
+    while (this.#cursor.at < this.#cursor.text.length) {
       if (!this.#step()) return undefined
       if (this.#endedAt === undefined) continue
       // A here document that begins behind the substitution is one that nobody writes.
@@ -94,6 +110,16 @@ class ShellReader {
       return isOpen ? undefined : { commands: this.#finished(), end: this.#endedAt }
     }
     return undefined
+  }
+
+  /** What a here document has the shell run before it is handed over. */
+  substitutions(): Draft[] {
+    while (this.#cursor.at < this.#cursor.text.length) {
+      if (this.#cursor.text[this.#cursor.at] === '\\') this.#cursor.at += 2
+      else if (!this.#words.isExpansion()) this.#cursor.at += 1
+      else if (this.#words.expansion() === undefined) break
+    }
+    return this.#finished()
   }
 
   #finished(): Draft[] {
@@ -108,7 +134,7 @@ class ShellReader {
   }
 
   #step(): boolean {
-    const rest = this.#text.slice(this.#at)
+    const rest = this.#cursor.text.slice(this.#cursor.at)
     const blank = /^(?:[ \t]|\\\n)+/.exec(rest)?.[0]
     if (blank !== undefined) return this.#skip(blank.length)
     if (rest.startsWith('#')) return this.#skip(/^[^\n]*/.exec(rest)?.[0].length ?? 0)
@@ -118,29 +144,36 @@ class ShellReader {
     if (redirection !== undefined && !/^[<>]\(/.test(rest)) return this.#redirect(redirection)
     const operator = OPERATOR.exec(rest)?.[0]
     if (operator !== undefined) return this.#operate(operator)
-    const word = this.#word()
-    if (word === undefined) return false
-    this.#countCase(word)
-    this.#draft.words.push(word)
+    const words = this.#words.word()
+    if (words === undefined) return false
+    for (const word of words) {
+      this.#countChoice(word)
+      this.#draft.words.push(word)
+    }
     return true
   }
 
-  #countCase({ text }: Word): void {
-    if ((text !== 'case' && text !== 'esac') || !this.#draft.words.every(isKeyword)) return
+  #countChoice({ text }: Word): void {
+    if (text === null || !this.#draft.words.every(isKeyword)) return
+    if (/^(?:if|while|until|for|select|case|\{)$/.test(text)) this.#choices += 1
+    if (/^(?:fi|done|esac|\})$/.test(text)) this.#choices -= 1
+    if (text !== 'case' && text !== 'esac') return
     const open = this.#cases.at(-1) ?? 0
     this.#cases[this.#cases.length - 1] = Math.max(0, open + (text === 'case' ? 1 : -1))
   }
 
   #skip(count: number): boolean {
-    this.#at += count
+    this.#cursor.at += count
     return true
   }
 
   #operate(operator: string): boolean {
-    this.#at += operator.length
+    this.#cursor.at += operator.length
     const isPipe = operator === '|' || operator === '|&'
     this.#endCommand(isPipe || this.#isPiped)
     this.#isPiped = isPipe
+    if (!isPipe) this.#before = undefined
+    this.#isElse = operator === '||' || (operator === '&&' && this.#isElse)
     if (operator === '(') this.#enter()
     if (operator === ')') this.#leave()
     if (operator === '&') this.#toBackground()
@@ -153,18 +186,24 @@ class ShellReader {
     this.#shells = [...this.#shells, this.#newShell()]
     this.#lists.push([])
     this.#cases.push(0)
+    this.#values.push(this.#known.inner())
+  }
+
+  get #known(): ShellValues {
+    return this.#values.at(-1) ?? new ShellValues()
   }
 
   #leave(): void {
     // A `)` without its `(` ends a pattern of `case`, or the substitution that is read here.
     if ((this.#cases.at(-1) ?? 0) > 0) return
     if (this.#shells.length === 0) {
-      this.#endedAt = this.#at
+      this.#endedAt = this.#cursor.at
       return
     }
     this.#shells = this.#shells.slice(0, -1)
     this.#lists.at(-2)?.push(...(this.#lists.pop() ?? []))
     this.#cases.pop()
+    this.#values.pop()
   }
 
   /** `cd a && rm b &`: all of it is in a shell of its own. */
@@ -176,167 +215,73 @@ class ShellReader {
   }
 
   #redirect(matched: string): boolean {
-    this.#at += matched.length
+    this.#cursor.at += matched.length
     const operator = matched.replace(/^[0-9]+/, '')
-    const blank = /^[ \t]+/.exec(this.#text.slice(this.#at))?.[0] ?? ''
-    this.#at += blank.length
-    const target = this.#word()
-    if (target === undefined) return false
-    if (operator === '<<' || operator === '<<-')
-      this.#draft.awaited.push({ end: target.text ?? '', isIndented: operator === '<<-' })
-    else this.#draft.redirections.push({ operator, target })
+    const blank = /^[ \t]+/.exec(this.#cursor.text.slice(this.#cursor.at))?.[0] ?? ''
+    this.#cursor.at += blank.length
+    const from = this.#cursor.at
+    const words = this.#words.word()
+    if (words === undefined) return false
+    // Braces that make several of it are an error to the shell.
+    const target = words.length === 1 && words[0] !== undefined ? words[0] : { text: null, isPattern: false }
+    if (operator === '<<' || operator === '<<-') {
+      const isQuoted = /['"\\]/.test(this.#cursor.text.slice(from, this.#cursor.at))
+      this.#draft.awaited.push({ end: target.text ?? '', isIndented: operator === '<<-', isQuoted })
+    } else this.#draft.redirections.push({ operator, target })
     return true
   }
 
-  #word(): Word | undefined {
-    let text = ''
-    let isKnown = true
-    let isPattern = false
-    const isHome = this.#isAhead(/~(?=[/ \t\n;|&()<>]|$)/y)
-    const add = (more: string): void => void (text += isKnown ? more : '')
-    while (this.#at < this.#text.length) {
-      const char = this.#text[this.#at] ?? ''
-      if (/^[ \t\n;|&()<>]/.test(char) && !this.#isAhead(/[<>]\(/y)) break
-      if (char === '\\') {
-        const escaped = this.#text[this.#at + 1] ?? ''
-        if (escaped !== '\n') add(escaped)
-        this.#at += 2
-      } else if (char === "'") {
-        const end = this.#text.indexOf("'", this.#at + 1)
-        if (end === -1) return undefined
-        add(this.#text.slice(this.#at + 1, end))
-        this.#at = end + 1
-      } else if (char === '"') {
-        const quoted = this.#quoted()
-        if (quoted === undefined) return undefined
-        add(quoted.text)
-        isKnown &&= quoted.isKnown
-      } else if (this.#isExpansion() || this.#isAhead(/[<>]\(|\$['"]/y)) {
-        isKnown = false
-        if (!this.#skipExpansion()) return undefined
-      } else {
-        if ('*?[{'.includes(char)) isPattern = true
-        add(char)
-        this.#at += 1
-      }
-    }
-    return isKnown ? { text, isPattern, ...(isHome ? { isHome } : {}) } : { text: null, isPattern, head: text }
-  }
-
-  #isAhead(pattern: RegExp): boolean {
-    pattern.lastIndex = this.#at
-    return pattern.test(this.#text)
-  }
-
-  /** Of quotes too, in which the shell puts something in. */
-  #isExpansion(): boolean {
-    return this.#text[this.#at] === '`' || this.#isAhead(/\$[A-Za-z_0-9@*#?$!({-]/y)
-  }
-
-  /** Double quotes, up to their end; what stands before the first part that only the shell knows. */
-  #quoted(): { readonly text: string; readonly isKnown: boolean } | undefined {
-    let text = ''
-    let isKnown = true
-    this.#at += 1
-    while (this.#at < this.#text.length) {
-      const char = this.#text[this.#at] ?? ''
-      if (char === '"') {
-        this.#at += 1
-        return { text, isKnown }
-      }
-      if (this.#isExpansion()) {
-        isKnown = false
-        if (!this.#skipExpansion()) return undefined
-        continue
-      }
-      const isEscape = this.#isAhead(/\\[$`"\\\n]/y)
-      if (isEscape) this.#at += 1
-      text += isKnown ? (this.#text[this.#at] ?? '') : ''
-      this.#at += 1
-    }
-    return undefined
-  }
-
-  /** Past `$name`, `${…}`, `$(…)`, `$'…'`, `<(…)`, backticks. False where it does not end. */
-  #skipExpansion(): boolean {
+  #deeper(read: () => boolean): boolean {
     this.#depth += 1
-    const isPast = this.#depth <= DEPTH_MAX && this.#skipOne()
+    const isDone = this.#depth <= DEPTH_MAX && read()
     this.#depth -= 1
-    return isPast
-  }
-
-  #skipOne(): boolean {
-    if (this.#isAhead(/\$\(\(/y) && this.#skipArithmetic()) return true
-    if (this.#isAhead(/[$<>]\(/y)) return this.#substitute()
-    if (this.#isAhead(/\$\{/y)) return this.#skipBraces()
-    if (this.#isAhead(/\$"/y)) {
-      this.#at += 1
-      return this.#quoted() !== undefined
-    }
-    const whole = [/`(?:[^`\\]|\\[^])*`/y, /\$'(?:[^'\\]|\\[^])*'/y, /\$(?:[A-Za-z_]\w*|[^`'"])/y].find((one) =>
-      this.#isAhead(one),
-    )
-    if (whole === undefined) return false
-    // Where it matched, a sticky pattern stands behind it.
-    this.#at = whole.lastIndex
-    return true
+    return isDone
   }
 
   /** What is substituted runs first, in a shell of its own. */
-  #substitute(): boolean {
-    const inner = new ShellReader(this.#text, this.#at + 2, this.#lastShell, this.#depth).substitution()
-    if (inner === undefined) return false
-    this.#at = inner.end
+  #substitute(at: number): number | undefined {
+    const inner = this.#reader(this.#cursor.text, at).substitution()
+    if (inner !== undefined) this.#take(inner.commands)
+    return inner?.end
+  }
+
+  #run(text: string): boolean {
+    const commands = this.#reader(text).commands()
+    if (commands !== undefined) this.#take(commands)
+    return commands !== undefined
+  }
+
+  #reader(text: string, at = 0): ShellReader {
+    return new ShellReader(text, at, this.#lastShell, this.#depth, this.#known.inner())
+  }
+
+  #take(commands: readonly Draft[]): void {
     const shells = [...this.#shells, this.#newShell()]
-    for (const draft of inner.commands) {
+    for (const draft of commands) {
       draft.shells = [...shells, ...draft.shells]
       this.#line.push(draft)
       this.#lists.at(-1)?.push(draft)
     }
-    return true
-  }
-
-  /** False where it is none: `$((` may begin a command in parentheses. */
-  #skipArithmetic(): boolean {
-    let depth = 0
-    for (let at = this.#at + 1; at < this.#text.length; at += 1) {
-      if (this.#text[at] === '(') depth += 1
-      if (this.#text[at] === ')') depth -= 1
-      if (depth > 0) continue
-      if (this.#text[at - 1] !== ')') return false
-      this.#at = at + 1
-      return true
-    }
-    return false
-  }
-
-  #skipBraces(): boolean {
-    this.#at += 2
-    while (this.#at < this.#text.length) {
-      const char = this.#text[this.#at]
-      if (char === '}') return this.#skip(1)
-      if (char === '\\') this.#at += 2
-      else if (char === '"') {
-        if (this.#quoted() === undefined) return false
-      } else if (this.#isExpansion()) {
-        if (!this.#skipExpansion()) return false
-      } else this.#at += 1
-    }
-    return false
   }
 
   #endCommand(isPiped: boolean): void {
     const draft = this.#draft
     this.#draft = emptyDraft()
     if (draft.words.length === 0 && draft.redirections.length === 0 && draft.awaited.length === 0) return
+    draft.from = this.#before
+    this.#before = draft
     draft.shells = isPiped ? [...this.#shells, this.#newShell()] : this.#shells
+    this.#known.note(draft.words, !isPiped && !this.#isElse && this.#choices === 0)
     this.#line.push(draft)
     this.#lists.at(-1)?.push(draft)
   }
 
   #endLine(): void {
     for (const draft of this.#line) {
-      for (const { end, isIndented } of draft.awaited) draft.hereDocument = this.#hereDocument(end, isIndented)
+      for (const { end, isIndented, isQuoted } of draft.awaited) {
+        draft.hereDocument = this.#hereDocument(end, isIndented)
+        if (!isQuoted) this.#done.push(...this.#reader(draft.hereDocument).substitutions())
+      }
       draft.awaited = []
       this.#done.push(draft)
     }
@@ -345,10 +290,10 @@ class ShellReader {
 
   #hereDocument(end: string, isIndented: boolean): string {
     const lines: string[] = []
-    while (this.#at < this.#text.length) {
-      const newline = this.#text.indexOf('\n', this.#at)
-      const line = this.#text.slice(this.#at, newline === -1 ? undefined : newline)
-      this.#at = newline === -1 ? this.#text.length : newline + 1
+    while (this.#cursor.at < this.#cursor.text.length) {
+      const newline = this.#cursor.text.indexOf('\n', this.#cursor.at)
+      const line = this.#cursor.text.slice(this.#cursor.at, newline === -1 ? undefined : newline)
+      this.#cursor.at = newline === -1 ? this.#cursor.text.length : newline + 1
       if ((isIndented ? line.replace(/^\t+/, '') : line) === end) break
       lines.push(line)
     }
@@ -356,7 +301,14 @@ class ShellReader {
   }
 }
 
-const emptyDraft = (): Draft => ({ words: [], redirections: [], awaited: [], hereDocument: null, shells: [] })
+const emptyDraft = (): Draft => ({
+  words: [],
+  redirections: [],
+  awaited: [],
+  hereDocument: null,
+  shells: [],
+  from: undefined,
+})
 
 /** Words that a command may follow. */
 export const isKeyword = ({ text }: Word): boolean =>

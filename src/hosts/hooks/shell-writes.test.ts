@@ -7,9 +7,12 @@ import { shellWrites, type WriteTarget } from './shell-writes.ts'
 /** `cwd:path`, with a star where the shell fills in a pattern. */
 const targets = (command: string): string[] => shellWrites(command).targets.map(named)
 
-/** `lib or lib/a` where it depends on whether `lib` is a folder. */
-const named = ({ path, cwd, isPattern, into = [] }: WriteTarget): string =>
-  [`${cwd === '' ? '' : `${cwd}:`}${path}${isPattern ? ' *' : ''}`, ...into.map(named)].join(' or ')
+/** `src …` where only the disk knows what in it, `lib or lib/a` where it depends on whether `lib` is a folder. */
+const named = ({ path, cwd, isPattern, isSomewhere, into = [] }: WriteTarget): string =>
+  [
+    `${cwd === '' ? '' : `${cwd}:`}${path}${isPattern ? ' *' : ''}${isSomewhere === true ? ' …' : ''}`,
+    ...into.map(named),
+  ].join(' or ')
 
 describe('unambiguous write targets of shell commands', () => {
   test.each<[string, string[]]>([
@@ -66,7 +69,8 @@ describe('unambiguous write targets of shell commands', () => {
     ['python - <<EOF\nopen("a","w")\nEOF', []],
     ["apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: src/a.ts\n@@\n-x\n+y\n*** End Patch\nEOF", ['src/a.ts']],
     ['ls | xargs rm', []],
-    ['find . -name x -delete; find . -exec rm {} +', []],
+    ['find . -name x -delete; find . -exec rm {} +', ['. …', '. …']],
+    ['find src -type f -exec sed -i s/a/b/ {} + -exec touch done \\;', ['done']],
     ['ssh box rm a; scp a box:b; rsync -a src/ box:dst/', []],
     ['[[ a > b ]] && (( 3 > 2 )) || if [[ x < y ]]; then rm c; fi', ['c']],
     ['cat a |& tee b', ['b']],
@@ -91,17 +95,29 @@ describe('unambiguous write targets of shell commands', () => {
 
   test.each([
     ['git commit --no-verify -m x', 'git commit --no-verify'],
-    ['git commit -nm x', 'git commit -nm'],
+    ['git commit -nm x', 'git commit -n'],
     ['git -c core.hooksPath=/dev/null commit -m x', 'git -c core.hooksPath'],
     ['git config core.hooksPath /tmp', 'git config core.hooksPath'],
     ['git push --no-verify', 'git push --no-verify'],
     ['git -C sub commit --no-verify -m x', 'git commit --no-verify'],
     ['git config --global core.hooksPath /tmp', 'git config core.hooksPath'],
-    ['timeout 3 git commit -qn', 'git commit -qn'],
+    ['timeout 3 git commit -qn', 'git commit -n'],
     ['heimdall uninstall --yes', 'heimdall uninstall'],
     ['cd / && /usr/local/bin/heimdall guard uninstall', 'heimdall guard uninstall'],
     ['env X=1 heimdall restore claude --yes', 'heimdall restore'],
     [`cd "$DIR" && sh -c 'git commit --no-verify -m x'`, 'git commit --no-verify'],
+    ['git commit --no-verif -m x', 'git commit --no-verif'],
+    ["git bisect run sh -c 'git commit --no-verify -m x'", 'git commit --no-verify'],
+    ["git submodule foreach 'git push --no-verify'", 'git push --no-verify'],
+    ['git config set core.hooksPath /tmp', 'git config core.hooksPath'],
+    ['git config unset core.hooksPath', 'git config core.hooksPath'],
+    ['git config --unset-all core.hooksPath', 'git config core.hooksPath'],
+    ['git config --remove-section core', 'git config of section core'],
+    ['git config --edit', 'git config --edit'],
+    ['HEIMDALL_PLANNING_DIR=/tmp/x git commit -m x', 'HEIMDALL_PLANNING_DIR=… git commit'],
+    ['$SUDO git commit --no-verify -m x', 'git commit --no-verify'],
+    ['sub restore claude', 'sub restore'],
+    ['command sub restore claude', 'sub restore'],
   ])('%s goes past the guard', (command, bypass) => {
     expect(shellWrites(command).bypass).toBe(bypass)
   })

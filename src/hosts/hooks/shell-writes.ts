@@ -1,5 +1,6 @@
 // Where a shell command surely writes. What cannot be told is not guessed: it is let through, and watched for.
-import { gitWords } from './git-words.ts'
+import { findWords } from './find-words.ts'
+import { expandedAlias, gitWords } from './git-words.ts'
 import {
   below,
   type DiffNames,
@@ -11,7 +12,8 @@ import {
 } from './shell-programs.ts'
 import { sortWords } from './shell-options.ts'
 import { readShell, type SimpleCommand, type Word } from './shell-words.ts'
-import { moved, unwrap } from './shell-wrappers.ts'
+import { scriptHanded } from './shell-scripts.ts'
+import { isAssignment, moved, unwrap } from './shell-wrappers.ts'
 
 export interface WriteTarget {
   /** As written, from `cwd` on; `~` at its beginning is the user's home. */
@@ -22,6 +24,8 @@ export interface WriteTarget {
   readonly isPattern: boolean
   /** It is taken away, with all that is in it. */
   readonly isGone?: true
+  /** Something somewhere below it, and only the disk knows what. */
+  readonly isSomewhere?: true
   /** Where it is a folder, these in it are written and not the folder itself. */
   readonly into?: readonly WriteTarget[]
 }
@@ -43,6 +47,19 @@ export interface ShellWrites {
   readonly bypass: string | null
   /** What it commits besides what is staged by then; null where it commits nothing. */
   readonly commit: CommitWords | null
+  /** Commands of git that it may not know itself. */
+  readonly aliases: readonly GitAlias[]
+  /** Nobody can tell what runs: quotes without an end, or more commands inside of commands than anybody writes. */
+  readonly isUnread: boolean
+}
+
+/** A command of git with a name of the user's choice, perhaps; git's configuration says what it stands for. */
+export interface GitAlias {
+  readonly name: string
+  readonly rest: readonly Word[]
+  readonly given: readonly Word[]
+  /** Folder that git works in; null where only the shell knows. */
+  readonly cwd: string | null
 }
 
 export interface CommitWords {
@@ -53,7 +70,9 @@ export interface CommitWords {
   readonly paths: readonly WriteTarget[]
 }
 
-const NOTHING: ShellWrites = { targets: [], diffs: [], bypass: null, commit: null }
+const NOTHING: ShellWrites = { targets: [], diffs: [], bypass: null, commit: null, aliases: [], isUnread: false }
+/** Builtins that give variables to what follows. */
+const GIVING: ReadonlySet<string> = new Set(['export', 'declare', 'typeset'])
 const HOME: Word = { text: '~', isPattern: false, isHome: true }
 /** Commands inside of commands: `bash -c 'sh -c …'`. */
 const DEPTH_MAX = 4
@@ -61,25 +80,45 @@ const DEPTH_MAX = 4
 /** `cwd`: null where only the shell knows; then nothing but absolute paths and ways past the guard are found. */
 export function shellWrites(command: string, cwd: string | null = '', depth = 0): ShellWrites {
   const commands = depth > DEPTH_MAX ? undefined : readShell(command)
-  if (commands === undefined) return NOTHING
+  if (commands === undefined) return { ...NOTHING, isUnread: true }
   const found: Found[] = []
   const folders = new Folders(cwd)
+  const exported: Word[] = []
   for (const simple of commands) {
-    const { words, cwd: here } = unwrap(simple.words, folders.of(simple.shells))
+    const { words, cwd: here, given } = unwrap(simple.words, folders.of(simple.shells))
     const name = words[0]?.text ?? ''
     if (name === 'cd' && words.length === 1) folders.move(simple.shells, HOME)
     else if (name === 'cd' || name === 'pushd') folders.move(simple.shells, sortWords(words.slice(1)).plain[0])
     else if (name === 'popd') folders.move(simple.shells, undefined)
+    if (words.length === 0 || GIVING.has(name)) exported.push(...given, ...words.slice(1).filter(isAssignment))
     // What is redirected is opened by the shell itself, before any wrapper goes elsewhere.
     found.push({ ...NOTHING, targets: targetsOf(redirected(simple), folders.of(simple.shells)) })
-    found.push(writesOf(simple, words, here, depth))
+    found.push(writesOf({ simple, words, cwd: here, given: [...exported, ...given], depth }))
   }
+  return together(found)
+}
+
+/** What several commands do, one after the other. */
+export function together(found: readonly Found[]): ShellWrites {
   return {
     targets: found.flatMap(({ targets }) => targets),
     diffs: found.flatMap(({ diffs }) => diffs),
     bypass: found.find(({ bypass }) => bypass !== null)?.bypass ?? null,
     commit: commitOf(found),
+    aliases: found.flatMap(({ aliases }) => aliases),
+    isUnread: found.some(({ isUnread }) => isUnread),
   }
+}
+
+/** What a command with a name of the user's choice does, once it is known what the name stands for. */
+export function aliasWrites({ cwd, rest, given }: GitAlias, value: string): ShellWrites {
+  const expanded = expandedAlias(value)
+  const commands = readShell(expanded)
+  const [simple] = commands ?? []
+  if (expanded === value.trimStart().slice(1) || simple === undefined || commands?.length !== 1)
+    return shellWrites(expanded, cwd)
+  const words = [...simple.words, ...rest]
+  return together([writesOf({ simple, words, cwd, given, depth: 0 })])
 }
 
 /** Where each shell of a command line is by now; null where only the shell knows. */
@@ -150,12 +189,23 @@ function targetsOf(words: readonly WrittenWord[], cwd: string | null): WriteTarg
   })
 }
 
-function writesOf(simple: SimpleCommand, words: readonly Word[], cwd: string | null, depth: number): Found {
+/** A command without what stands before it. */
+interface Bare {
+  readonly simple: SimpleCommand
+  readonly words: readonly Word[]
+  readonly cwd: string | null
+  readonly given: readonly Word[]
+  readonly depth: number
+}
+
+function writesOf(bare: Bare): Found {
+  const { simple, words, cwd, depth } = bare
   const [program, ...args] = words
   const name = program?.text?.split('/').at(-1) ?? ''
   switch (name) {
     case '':
-      return NOTHING
+      // `$SUDO git commit …`: what only the shell knows may be nothing, or run the rest.
+      return program?.text === null && args.length > 0 ? { ...NOTHING, bypass: runBy(bare, args).bypass } : NOTHING
     case 'apply_patch':
     case 'applypatch':
       return { ...NOTHING, targets: targetsOf(wordsOfPatch(handedOver(simple).text ?? args[0]?.text ?? ''), cwd) }
@@ -165,53 +215,75 @@ function writesOf(simple: SimpleCommand, words: readonly Word[], cwd: string | n
       const diffs = names === undefined ? [] : applied(simple, patches, cwd, { ...names, there, isGit: false })
       return { ...NOTHING, diffs, targets: targetsOf(written, there) }
     }
-    case 'bash':
-    case 'sh':
-    case 'zsh':
-    case 'dash':
-    case 'eval': {
-      const script = name === 'eval' ? joined(args) : scriptOf(simple, args)
-      return script === null ? NOTHING : shellWrites(script, cwd, depth + 1)
-    }
     case 'git':
-      return gitWrites(simple, args, cwd)
+      return gitWrites(bare, args)
     case 'heimdall':
-      return { ...NOTHING, bypass: wayOut(args) }
-    default:
+    case 'sub':
+      return { ...NOTHING, bypass: wayOut(name, args) }
+    case 'find':
+      return foundFiles(bare, args)
+    case 'alias':
+      return { ...NOTHING, bypass: defined(args.flatMap(aliasValue), depth) }
+    default: {
+      const script = scriptHanded(name, args, simple)
+      if (script !== undefined) return script === null ? NOTHING : shellWrites(script, cwd, depth + 1)
       return { ...NOTHING, targets: targetsOf(programWords(name, args) ?? [], cwd) }
+    }
   }
 }
 
-/** `bash -c SCRIPT`, or what it is handed on its input. */
-function scriptOf(simple: SimpleCommand, args: readonly Word[]): string | null {
-  const at = args.findIndex(({ text }) => text !== null && /^-[a-zA-Z]*c[a-zA-Z]*$/.test(text))
-  if (at !== -1) return args[at + 1]?.text ?? null
-  return args.some(({ text }) => text === null || !text.startsWith('-')) ? null : handedOver(simple).text
+/** Of commands that are not run yet, a way past the guards. */
+const defined = (scripts: readonly string[], depth: number): string | null =>
+  scripts.map((script) => shellWrites(script, null, depth + 1).bypass).find((bypass) => bypass !== null) ?? null
+
+/** `alias g='git commit'`. */
+const aliasValue = ({ text, script }: Word): string[] => {
+  const value = /^[^=]+=([^]*)$/.exec(text ?? script ?? '')?.[1]
+  return value === undefined ? [] : [value]
 }
 
-const joined = (args: readonly Word[]): string | null =>
-  args.some(({ text }) => text === null) ? null : args.map(({ text }) => text).join(' ')
+/** A program that another one runs. */
+function runBy({ simple, cwd, given, depth }: Omit<Bare, 'words'>, words: readonly Word[]): Found {
+  if (depth > DEPTH_MAX) return { ...NOTHING, isUnread: true }
+  const inner = unwrap(words, cwd)
+  return writesOf({ ...inner, simple, given: [...given, ...inner.given], depth: depth + 1 })
+}
 
-function gitWrites(simple: SimpleCommand, args: readonly Word[], from: string | null): Found {
-  const { cwd, written, patches, names, bypass, commits, all, named } = gitWords(args, from)
+/** `find src -name x -exec rm {} +`: the program that it runs, on files somewhere below the folders that it goes through. */
+function foundFiles({ simple, cwd, given, depth }: Bare, args: readonly Word[]): Found {
+  const { roots, runs, files, removes } = findWords(args)
+  const inner = runs.map((words) => runBy({ simple, cwd, given, depth }, words))
+  const below = targetsOf(removes ? roots : [], cwd).map((target) => ({ ...target, isSomewhere: true }) as const)
+  return together([...inner, { ...NOTHING, targets: [...targetsOf(files, cwd), ...below] }])
+}
+
+function gitWrites({ simple, cwd: from, given, depth }: Bare, args: readonly Word[]): Found {
+  const git = gitWords(args, from, given)
+  const { cwd, written, patches, names, commits, all, named, alias } = git
   const words = cwd === null ? null : { cwd, all, paths: targetsOf(named, cwd) }
+  const run = together([
+    ...git.scripts.map((script) => shellWrites(script, cwd, depth + 1)),
+    runBy({ simple, cwd, given, depth }, git.runs),
+  ])
   return {
-    targets: targetsOf(written, cwd),
-    diffs: applied(simple, patches, cwd, { ...names, there: cwd, isGit: true }),
-    bypass,
-    commit: commits === 'commit' ? words : null,
+    ...run,
+    targets: [...targetsOf(written, cwd), ...run.targets],
+    diffs: [...applied(simple, patches, cwd, { ...names, there: cwd, isGit: true }), ...run.diffs],
+    bypass: git.bypass ?? run.bypass ?? defined(git.defined, depth),
+    commit: commits === 'commit' ? words : run.commit,
     added: commits === 'add' ? (words ?? undefined) : undefined,
+    aliases: alias === null ? run.aliases : [{ ...alias, cwd, given }],
   }
 }
 
 /** Commands of ours that take a guard away: for a person, at a terminal of their own. */
 const WAYS_OUT = [['uninstall'], ['guard', 'uninstall'], ['restore']] as const
 
-function wayOut(args: readonly Word[]): string | null {
+function wayOut(program: string, args: readonly Word[]): string | null {
   const plain = args.flatMap(({ text }) => (text === null || text.startsWith('-') ? [] : [text]))
   if (args.some(({ text }) => text === '--dry-run' || text === '--help')) return null
   const way = WAYS_OUT.find((words) => words.every((word, at) => plain[at] === word))
-  return way === undefined ? null : `heimdall ${way.join(' ')}`
+  return way === undefined ? null : `${program} ${way.join(' ')}`
 }
 
 function applied(

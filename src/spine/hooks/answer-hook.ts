@@ -43,6 +43,8 @@ async function decided(call: HookCall, request: HookRequest, note: (line: string
     return isUnchecked(call, request) && verdict.kind === 'pass' ? unchecked(call) : verdict
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
+    const never = (await import('./without-store.ts')).refusedWithoutStore(call, request)
+    if (never !== undefined) return never
     const known = AWAY.has(error.code) ? (await import('./from-copy.ts')).judgeFromCopy(call, request) : undefined
     // A strict hook is not content with a copy that may be old.
     if (known !== undefined && (known.kind === 'deny' || !request.isStrict)) return known

@@ -7,7 +7,7 @@ import type { HookVerdict } from '../../hosts/hooks/hook-answer.ts'
 import type { HookCall } from '../../hosts/hooks/hook-call.ts'
 import { findProject } from '../../paths.ts'
 import { commitPaths } from './commit-paths.ts'
-import { folderOf, protectedBy, writtenPaths } from './hook-place.ts'
+import { folderOf, namedPaths, writtenPaths } from './hook-place.ts'
 import type { HookSurroundings } from './pass-slip.ts'
 
 /** Nothing where there is nothing to refuse by. */
@@ -18,11 +18,6 @@ export function judgeFromCopy(call: HookCall, around: HookSurroundings): HookVer
   const folder = folderOf(call, around.cwd)
   const project = findProject(folder, env)
   const written = writtenPaths(tool, folder, env)
-  for (const path of written) {
-    const why = protectedBy(path, project, env)
-    if (why !== undefined)
-      return { kind: 'deny', reason: `${path.path} is not for agents to write: ${why}. A person can change it.` }
-  }
   const view = openView({ project, clock })
   if (view === undefined) return undefined
   try {
@@ -33,7 +28,7 @@ export function judgeFromCopy(call: HookCall, around: HookSurroundings): HookVer
         : view.store
             .read((rows) => rows.agentsOfTree(tree))
             .find(({ runtime }) => runtime.process === tree && runtime.endedMs === null)
-    const paths = [...written, ...(tool.commit === null ? [] : commitPaths(tool.commit, folder, env))]
+    const paths = [...namedPaths(written), ...(tool.commit === null ? [] : commitPaths(tool.commit, folder, env))]
     const { held } = writeStanding(view, writeScopes(view, paths), { haid: own?.haid, tree })
     if (held.length > 0) return { kind: 'deny', reason: refusalText(held, oldCopyText(view.store, view.now())) }
     return {

@@ -3,17 +3,18 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { WritePath } from '../../coordination/claims/writes.ts'
 import { isErrno, isSystemError } from '../../errors.ts'
-import { guardingFiles, isGuardingFile } from '../../hosts/hooks/guarding-files.ts'
 import type { HookCall, HookTool } from '../../hosts/hooks/hook-call.ts'
 import { isGitDiff, patchPaths } from '../../hosts/hooks/patch-paths.ts'
 import type { AppliedDiff, WriteTarget } from '../../hosts/hooks/shell-writes.ts'
 import { HOOK_PATCH_BYTES_MAX } from '../../limits.ts'
-import { contains, type Env, homeDir, type Project, stateDir } from '../../paths.ts'
+import { type Env, homeDir } from '../../paths.ts'
 
 /** A path that a tool writes. */
 export interface HookPath extends WritePath {
   /** It is taken away, with all that is in it. */
   readonly isGone?: true
+  /** Something somewhere below it: of interest where nothing at all may be written. */
+  readonly isSomewhere?: true
 }
 
 /** The paths that a tool writes, absolute; those of a diff that it applies among them. */
@@ -28,6 +29,7 @@ export function writtenPaths(tool: HookTool, cwd: string, env: Env): HookPath[] 
       path: absolute(cwd, target, home),
       isPattern: target.isPattern,
       ...(target.isGone === true ? { isGone: true as const } : {}),
+      ...(target.isSomewhere === true ? { isSomewhere: true as const } : {}),
     })),
     ...fromDiffs,
   ]
@@ -72,65 +74,9 @@ function topOf(folder: string): string {
   }
 }
 
-/** Why no agent writes there: our own state, and the hooks that guard. Whoever could change them could do without claims. */
-export function protectedBy(written: HookPath, project: Project, env: Env): string | undefined {
-  const { coordinationDir, gitCommonDir, root } = project
-  const touches = toucher(written)
-  if (touches(coordinationDir) || touches(realPath(stateDir(env)))) return 'it is state of Heimdall itself'
-  if (gitCommonDir !== undefined && touches(join(gitCommonDir, 'hooks'))) return 'it is a hook of git'
-  // Init never writes to files of a project.
-  const real = realPath(written.path)
-  if (contains(root, real)) return undefined
-  const isGuarding =
-    written.isPattern || written.isGone === true ? guardingFiles(env).some(touches) : isGuardingFile(env, real)
-  return isGuarding ? 'the hooks that guard this host stand in it' : undefined
-}
-
-/** Whether a write is one to a place, or in it, or takes away a folder around it. */
-function toucher({ path, isPattern, isGone }: HookPath): (place: string) => boolean {
-  if (!isPattern) {
-    const real = realPath(path)
-    return (place) => contains(place, real) || (isGone === true && contains(real, place))
-  }
-  const names = patternNames(path)
-  return (place) => {
-    const parts = place.split('/')
-    const isAround = names.length < parts.length
-    return (
-      (isGone === true || !isAround) && names.slice(0, parts.length).every((name, at) => name.test(parts[at] ?? ''))
-    )
-  }
-}
-
-/** A pattern as the shell fills it in, one name after the other, from a folder on that links have been followed to. */
-function patternNames(path: string): RegExp[] {
-  const parts = path.split('/')
-  const first = parts.findIndex((part) => SIGN.test(part))
-  const plain = first === -1 ? parts : parts.slice(0, first)
-  const folder = realPath(plain.join('/') || '/')
-  return [...(folder === '/' ? [''] : folder.split('/')), ...parts.slice(plain.length)].map(nameOf)
-}
-
-const SIGN = /[*?[{]/
-
-/** What begins with a dot is meant only where the dot is written. */
-function nameOf(part: string): RegExp {
-  if (!SIGN.test(part)) return new RegExp(`^${part.replaceAll(/[\\^$.|+()}\]]/g, String.raw`\$&`)}$`)
-  const words = part
-    .replaceAll(/[\\^$.|+()]/g, String.raw`\$&`)
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.')
-    .replaceAll('[!', '[^')
-    .replaceAll(/\{([^{}]*)\}/g, (_, list: string) => `(?:${list.replaceAll(',', '|')})`)
-  const isHidden = /^[*?[]/.test(part)
-  try {
-    return new RegExp(`^${isHidden ? String.raw`(?!\.)` : ''}${words}$`)
-  } catch (error) {
-    // A bracket that does not end is none to the shell either.
-    if (error instanceof SyntaxError) return /^(?!)/
-    throw error
-  }
-}
+/** Those that are known by name; of the others only the disk knows. */
+export const namedPaths = (paths: readonly HookPath[]): HookPath[] =>
+  paths.filter(({ isSomewhere }) => isSomewhere !== true)
 
 /** Where the path leads; of what is not there yet, where it would be. */
 export function realPath(path: string): string {

@@ -7,7 +7,8 @@ import type { ProcessRef } from '../../coordination/who/process-ref.ts'
 import { HeimdallError } from '../../errors.ts'
 import type { HookCall } from '../../hosts/hooks/hook-call.ts'
 import { HOOK_BEAT_MS } from '../../limits.ts'
-import { protectedBy, writtenPaths } from './hook-place.ts'
+import { refusedAnyway } from './guarded-places.ts'
+import { namedPaths, writtenPaths } from './hook-place.ts'
 import { type Asked, askedOf, type HookSurroundings, leavePass, putSlip, stateBefore } from './pass-slip.ts'
 
 /** True when the host may go on and nobody has anything to be told. */
@@ -37,8 +38,8 @@ function passes(asked: Asked): boolean {
     if (call.event === 'after-tool' && tool.isShell && !isNothingHeld) return false
     if (call.event === 'before-tool') {
       const paths = writtenPaths(tool, folder, env)
-      if (paths.some((path) => protectedBy(path, project, env) !== undefined)) return false
-      const { held, left, free } = writeStanding(view, writeScopes(view, paths), { haid: agent.haid, tree })
+      if (refusedAnyway(tool, paths, project, env) !== undefined) return false
+      const { held, left, free } = writeStanding(view, writeScopes(view, namedPaths(paths)), { haid: agent.haid, tree })
       if (held.length + left.length + free.length > 0) return false
     }
     if (on !== undefined) putSlip(asked, on, { beatMs: agent.beat.at.monoMs, isNothingHeld })

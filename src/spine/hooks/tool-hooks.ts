@@ -8,7 +8,9 @@ import { heartbeat } from '../../coordination/who/registration.ts'
 import type { HookVerdict } from '../../hosts/hooks/hook-answer.ts'
 import type { HookTool } from '../../hosts/hooks/hook-call.ts'
 import { commitPaths } from './commit-paths.ts'
-import { protectedBy, writtenPaths } from './hook-place.ts'
+import { withAliases } from './git-aliases.ts'
+import { refusedAnyway } from './guarded-places.ts'
+import { namedPaths, writtenPaths } from './hook-place.ts'
 import type { HookRoom } from './hook-room.ts'
 import { leaveTrail, readTrail, type TrailLine } from '../../coordination/trail.ts'
 
@@ -30,22 +32,12 @@ function lineOf({ call, around }: HookRoom, tool: HookTool): TrailLine {
   return { at: around.clock.wallMs(), event, host, session, tool: tool.name, use: tool.useId }
 }
 
-async function judge({ room, actor, folder, around, call }: HookRoom, tool: HookTool): Promise<HookVerdict> {
+async function judge({ room, actor, folder, around, call }: HookRoom, asked: HookTool): Promise<HookVerdict> {
   const { env } = around
-  if (tool.bypass !== null)
-    return deny(`${tool.bypass} goes past the guards that keep claims; do it without, or leave it to a person.`)
-  if (tool.isUnread) {
-    await heartbeat(room, actor)
-    return {
-      kind: 'pass',
-      warning: `heimdall: ${call.host} did not say where ${tool.name} writes, so no claim was checked`,
-    }
-  }
+  const tool = withAliases(asked, folder, env)
   const paths = writtenPaths(tool, folder, env)
-  for (const path of paths) {
-    const why = protectedBy(path, room.project, env)
-    if (why !== undefined) return deny(`${path.path} is not for agents to write: ${why}. A person can change it.`)
-  }
+  const never = refusedAnyway(tool, paths, room.project, env)
+  if (never !== undefined) return deny(never)
   if (tool.commit !== null) {
     const committed = await settleWrite(room, actor, writeScopes(room, commitPaths(tool.commit, folder, env)), {
       claims: false,
@@ -53,12 +45,23 @@ async function judge({ room, actor, folder, around, call }: HookRoom, tool: Hook
     if (!committed.allowed) return deny(refusalText(committed.held, oldCopyText(room.store, room.now())))
   }
   const { claim_on_write: claims } = await loadConfig({ cwd: folder, env })
-  const outcome = await settleWrite(room, actor, writeScopes(room, paths), { claims: claims.value === true })
+  const outcome = await settleWrite(room, actor, writeScopes(room, namedPaths(paths)), {
+    claims: claims.value === true,
+  })
   if (!outcome.allowed) return deny(refusalText(outcome.held, oldCopyText(room.store, room.now())))
-  return { kind: 'pass', context: outcome.left.length === 0 ? undefined : outcome.left.map(leftText).join(' ') }
+  return {
+    kind: 'pass',
+    context: outcome.left.length === 0 ? undefined : outcome.left.map(leftText).join(' '),
+    ...(tool.isUnread ? { warning: unreadText(call.host, tool) } : {}),
+  }
 }
 
 const deny = (reason: string): HookVerdict => ({ kind: 'deny', reason })
+
+const unreadText = (host: string, { name, isShell }: HookTool): string =>
+  isShell
+    ? `heimdall: nobody can tell what that ${name} command runs, so not every claim was checked`
+    : `heimdall: ${host} did not say where ${name} writes, so no claim was checked`
 
 const leftText = ({ wanted, agentId, liveness }: Conflict): string =>
   `${wanted} was claimed by ${agentId}, which is ${liveness}; heimdall claim takeover ${wanted} makes it yours.`

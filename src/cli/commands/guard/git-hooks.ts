@@ -6,14 +6,11 @@ import { contains } from '../../../paths.ts'
 import { HOST_MARKS } from '../../../person.ts'
 import { ensureFolder, replaceFile } from '../../../storage/atomic-file.ts'
 import { onDisk } from '../../../storage/faults.ts'
+import { GUARD_HOOKS, GUARD_MARK } from '../../../coordination/guard-mark.ts'
 import { AGENT_VARIABLES } from '../../../coordination/who/variables.ts'
 import { type HookGit, git } from './git.ts'
 
-export const HOOKS = ['pre-commit', 'pre-push', 'prepare-commit-msg', 'post-commit'] as const
-export type Hook = (typeof HOOKS)[number]
-
-/** The line by which the guard knows its own scripts again. */
-const MARK = '# heimdall guard: made by `heimdall guard install`, removed by `heimdall guard uninstall`'
+export type Hook = (typeof GUARD_HOOKS)[number]
 
 export interface InstalledHook {
   readonly hook: Hook
@@ -47,10 +44,10 @@ export function hooksFolder(at: HookGit): string {
 /** All four or none: half a guard would look like a whole one. */
 export function installHooks(at: HookGit, command: readonly string[]): InstalledHook[] {
   const folder = hooksFolder(at)
-  const places = HOOKS.map((hook) => {
+  const places = GUARD_HOOKS.map((hook) => {
     const path = join(folder, hook)
     const known = readIfThere(path)
-    return { hook, path, known, isForeign: known !== undefined && !known.includes(MARK) }
+    return { hook, path, known, isForeign: known !== undefined && !known.includes(GUARD_MARK) }
   })
   for (const { path, isForeign } of places)
     if (isForeign && existsSync(asidePath(path)))
@@ -89,11 +86,13 @@ function makeExecutable(path: string): void {
 
 /** How many of the hooks are ours, and a program that they start and that is gone. */
 export function installedHooks(folder: string): { ours: number; all: number; lost: string | undefined } {
-  const scripts = HOOKS.flatMap((hook) => readIfThere(join(folder, hook)) ?? []).filter((text) => text.includes(MARK))
+  const scripts = GUARD_HOOKS.flatMap((hook) => readIfThere(join(folder, hook)) ?? []).filter((text) =>
+    text.includes(GUARD_MARK),
+  )
   const started = scripts.flatMap((text) =>
     [...text.matchAll(/\[ -[xf] '(\/[^']+)' \]/g)].map((found) => found[1] ?? ''),
   )
-  return { ours: scripts.length, all: HOOKS.length, lost: started.find((path) => !existsSync(path)) }
+  return { ours: scripts.length, all: GUARD_HOOKS.length, lost: started.find((path) => !existsSync(path)) }
 }
 
 /** All four are ours. */
@@ -110,11 +109,11 @@ export interface RemovedHook {
 
 export function uninstallHooks(at: HookGit): RemovedHook[] {
   const folder = hooksFolder(at)
-  return HOOKS.map((hook) => {
+  return GUARD_HOOKS.map((hook) => {
     const path = join(folder, hook)
     const known = readIfThere(path)
     if (known === undefined) return { hook, outcome: 'absent' }
-    if (!known.includes(MARK)) return { hook, outcome: 'foreign' }
+    if (!known.includes(GUARD_MARK)) return { hook, outcome: 'foreign' }
     if (!existsSync(asidePath(path))) {
       rmSync(path)
       return { hook, outcome: 'removed' }
@@ -136,7 +135,7 @@ function script(hook: Hook, command: readonly string[], shell: string | undefine
   const before = shell === undefined ? '"$before" "$@"' : `${shell} -c '. "$0.before-heimdall"' "$0" "$@"`
   return [
     '#!/bin/sh',
-    MARK,
+    GUARD_MARK,
     // The x keeps newlines at the end that the shell would strip.
     ...(hook === 'pre-push' ? ['input=$(cat; printf x)', 'input=${input%x}'] : []),
     `before="$(dirname "$0")/${hook}.before-heimdall"`,

@@ -1,4 +1,5 @@
 // `heimdall guard run`: one hook's worth of checking. Git hands it the environment of the commit.
+import { GUARD_HOOKS } from '../../../coordination/guard-mark.ts'
 import { askingHere } from '../../../coordination/who/caller.ts'
 import type { Conflict } from '../../../coordination/claims/conflicts.ts'
 import type { Coordination } from '../../../coordination/coordination.ts'
@@ -30,12 +31,12 @@ import {
   pushedCommits,
   stagedPaths,
 } from './git.ts'
-import { type Hook, HOOKS } from './git-hooks.ts'
+import type { Hook } from './git-hooks.ts'
 import { verdictLines } from './report.ts'
 
 export const run: Run<typeof guardRun> = async (context, { args }) => {
-  const hook = HOOKS.find((known) => known === args.hook)
-  if (hook === undefined) throw new HeimdallError('USAGE', `no hook ${args.hook}, known: ${HOOKS.join(', ')}`)
+  const hook = GUARD_HOOKS.find((known) => known === args.hook)
+  if (hook === undefined) throw new HeimdallError('USAGE', `no hook ${args.hook}, known: ${GUARD_HOOKS.join(', ')}`)
   try {
     return await runHook(context, hook, args.words)
   } catch (error) {

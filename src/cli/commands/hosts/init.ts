@@ -15,6 +15,7 @@ import { planSetup, planUndo, type SetupPlan, writeSetupPlan, writeUndo } from '
 import { guardedRoots, noteGuards, readSetup, settingUp } from '../../../hosts/init/setup-record.ts'
 import { escapeControls } from '../../../ids.ts'
 import { findProject } from '../../../paths.ts'
+import { refuseAgent } from '../../../person.ts'
 import { textDiff } from '../../render/text-diff.ts'
 import type { Context, Run } from '../../command.ts'
 import type { init } from '../../table/hooks.ts'
@@ -78,6 +79,7 @@ export const run: Run<typeof init> = async (context, { args, flags }) => {
       ].join('\n'),
       ...(failed.length > 0 ? { exit: EXIT.failure } : {}),
     }
+  if (plans.some(loosens)) refuseAgent('taking --strict from hooks')
   if (!(await consent(context, flags.yes === true, shown.join('\n'), 'Change these files?')))
     return { data: { ...data, files: [], imported: [], guard: null }, text: 'Nothing was changed.', exit: EXIT.failure }
   const done: HostName[] = []
@@ -100,6 +102,13 @@ export const run: Run<typeof init> = async (context, { args, flags }) => {
     ...(failed.length > 0 ? { exit: EXIT.failure } : {}),
   }
 }
+
+/** Hooks that refuse what they cannot check would let it pass from here on. */
+const loosens = ({ host, files }: HostPlan): boolean =>
+  files.some(({ bytes, after }) => {
+    const strict = `hook ${host} --strict`
+    return bytes?.includes(strict) === true && !after.includes(strict)
+  })
 
 /** Nothing for a host of which one file cannot be used: half of it would look like the whole. */
 function planned(

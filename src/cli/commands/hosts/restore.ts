@@ -8,6 +8,7 @@ import { importedFiles } from '../../../hosts/imported-files.ts'
 import type { RestoredServer } from '../../../hosts/restore-text.ts'
 import { escapeControls } from '../../../ids.ts'
 import type { Env } from '../../../paths.ts'
+import { refuseAgent } from '../../../person.ts'
 import type { Run } from '../../command.ts'
 import type { restoreHosts } from '../../table/hosts.ts'
 import { consent } from './consent.ts'
@@ -43,6 +44,7 @@ export const run: Run<typeof restoreHosts> = async (context, { args, flags }) =>
       ...exit,
     }
   }
+  if (plans.some(isChanged)) refuseAgent('taking servers out of the shim')
   const isAllowed =
     !plans.some(isChanged) ||
     (await consent(context, flags.yes === true, lines.join('\n'), 'Take these out of the shim?'))

@@ -9,6 +9,7 @@ import { clearHalves, planUndo, type UndonePlan, unrecorded, writeUndo } from '.
 import { allSetups, guardedRoots, noteGuards, settingUp } from '../../../hosts/init/setup-record.ts'
 import { escapeControls } from '../../../ids.ts'
 import { findProject } from '../../../paths.ts'
+import { refuseAgent } from '../../../person.ts'
 import type { Context, Run } from '../../command.ts'
 import type { uninstall } from '../../table/hooks.ts'
 import { hooksFolder, installedHooks, ownCommand, uninstallHooks } from '../guard/git-hooks.ts'
@@ -41,6 +42,7 @@ export const run: Run<typeof uninstall> = async (context, { args, flags }) => {
   if (!dryRun) for (const host of hosts) clearHalves(host, where, options)
   if (shown.length === 0) return { data, text: 'Nothing of ours was found.' }
   if (dryRun) return { data, text: shown.join('\n') }
+  refuseAgent('taking the guards out')
   if (!(await consent(context, flags.yes === true, shown.join('\n'), 'Take these out?')))
     return { data: { ...data, files: [], restored: [], guards: [] }, text: 'Nothing was changed.', exit: EXIT.failure }
   await settingUp(env, async () => {

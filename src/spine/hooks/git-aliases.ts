@@ -1,0 +1,40 @@
+// Commands of git with names of the user's choice: what they stand for is in git's configuration, and what that does is judged like any other command.
+import { execFileSync } from 'node:child_process'
+import type { HookTool } from '../../hosts/hooks/hook-call.ts'
+import { aliasWrites, type GitAlias, type ShellWrites, together } from '../../hosts/hooks/shell-writes.ts'
+import { GIT_ANSWER_BYTES_MAX, HOOK_ALIASES_MAX } from '../../limits.ts'
+import { type Env, homeDir } from '../../paths.ts'
+import { absolute } from './hook-place.ts'
+
+/** The tool with what its aliases do; one alias may stand for another. */
+export function withAliases(tool: HookTool, folder: string, env: Env): HookTool {
+  if (tool.aliases.length === 0) return tool
+  const found: (HookTool | ShellWrites)[] = [tool]
+  const open = [...tool.aliases]
+  for (let alias = open.shift(); alias !== undefined && found.length <= HOOK_ALIASES_MAX; alias = open.shift()) {
+    const value = valueOf(alias, folder, env)
+    if (value === undefined) continue
+    const more = aliasWrites(alias, value)
+    found.push(more)
+    open.push(...more.aliases)
+  }
+  return { ...tool, ...together(found), aliases: [] }
+}
+
+function valueOf({ name, cwd }: GitAlias, folder: string, env: Env): string | undefined {
+  // A name that no key of git's can have is no alias.
+  if (!/^[\w-]+$/.test(name)) return undefined
+  try {
+    return execFileSync('git', ['config', '--get', `alias.${name}`], {
+      cwd: absolute(folder, { path: '', cwd: cwd ?? '' }, homeDir(env)),
+      env: { ...env },
+      maxBuffer: GIT_ANSWER_BYTES_MAX,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      encoding: 'utf8',
+    }).trimEnd()
+  } catch (error) {
+    // Git says no with its exit code; a program that is not there says nothing at all.
+    if (error instanceof Error && ('status' in error || 'code' in error)) return undefined
+    throw error
+  }
+}
