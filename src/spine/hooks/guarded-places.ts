@@ -12,11 +12,15 @@ import { type HookPath, realPath } from './hook-place.ts'
 /** Says of a path why no agent writes there. */
 export function guardedPlaces(project: Project, env: Env): (written: HookPath) => string | undefined {
   const state = realPath(stateDir(env))
+  // An agent's own worktree may lie among our state, and is its work all the same.
+  const isOwnWork = ({ path }: HookPath): boolean =>
+    contains(state, project.root) && contains(project.root, plainPart(path))
   const hooks = hookPlaces(project, env)
   const configs = configPlaces(project, env)
   return (written) => {
     const touches = toucher(written)
-    if (touches(project.coordinationDir) || touches(state)) return 'it is state of Heimdall itself'
+    if (touches(project.coordinationDir) || (touches(state) && !isOwnWork(written)))
+      return 'it is state of Heimdall itself'
     if (hooks.some(touches)) return 'it is a hook of git'
     if (configs.some(touches)) return 'it says which hooks git runs'
     // Init never writes to files of a project.
