@@ -2,7 +2,7 @@
 import { FLEET_ANNEX_BYTES_MAX } from '../limits.ts'
 
 /** Of the tables and functions below. Installed once by an owner; members of another version say so. */
-export const ENGINE_VERSION = 5
+export const ENGINE_VERSION = 6
 
 /** Everything runs as the owner of the schema; who calls is `session_user`, and decides which project there is. */
 const FUNCTION = 'LANGUAGE plpgsql SECURITY DEFINER SET search_path = heimdall, pg_temp'
@@ -25,6 +25,12 @@ CREATE TABLE heimdall.projects (
   format int NOT NULL,
   rules int NOT NULL
 ) WITH (fillfactor = 50);
+
+-- Where members stand in line: locked for a turn and for an append, and never written. PostgreSQL's queue for a row is one in
+-- order of arrival only while the row stays where it is; behind a head that each turn writes anew, whoever wakes first is next.
+CREATE TABLE heimdall.lines (
+  project text PRIMARY KEY REFERENCES heimdall.projects
+);
 
 -- Without a reference to its project: only the functions below write here, with the project's row locked, and a claim is
 -- not to pay for being asked twice.
@@ -87,12 +93,14 @@ CREATE TABLE heimdall.annex (
 ALTER TABLE heimdall.annex ALTER COLUMN body SET STORAGE EXTERNAL;
 
 ALTER TABLE heimdall.projects ENABLE ROW LEVEL SECURITY;
+ALTER TABLE heimdall.lines ENABLE ROW LEVEL SECURITY;
 ALTER TABLE heimdall.entries ENABLE ROW LEVEL SECURITY;
 ALTER TABLE heimdall.signs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE heimdall.members ENABLE ROW LEVEL SECURITY;
 ALTER TABLE heimdall.snapshots ENABLE ROW LEVEL SECURITY;
 ALTER TABLE heimdall.annex ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON heimdall.projects USING (member_role = session_user);
+CREATE POLICY own ON heimdall.lines USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
 CREATE POLICY own ON heimdall.entries USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
 CREATE POLICY own ON heimdall.signs USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
 CREATE POLICY own ON heimdall.members USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
@@ -143,15 +151,16 @@ BEGIN
     WHERE e.project = which AND e.seq > at_seq ORDER BY e.seq LIMIT lim;
 END $$;
 
--- A turn: the head of the log, locked until the transaction ends, and what the member lacks. The row's own queue is the line
--- in which members stand, in order of arrival. Whoever falls silent in its turn loses the connection, and with it the turn.
+-- A turn: the line of the project, held until the transaction ends, and what the member lacks. Whoever falls silent in its
+-- turn loses the connection, and with it the turn.
 CREATE FUNCTION heimdall.take_turn(which text, mine text, at_seq bigint, at_id text, lim int, turn_ms int, wait_ms int)
 RETURNS TABLE (kind text, seq bigint, id text, format int, body text) ${FUNCTION} AS $$
 #variable_conflict use_column
 DECLARE p projects;
 BEGIN
   PERFORM set_config('lock_timeout', wait_ms || 'ms', true), set_config('idle_in_transaction_session_timeout', turn_ms || 'ms', true);
-  SELECT * INTO p FROM projects WHERE projects.id = which AND member_role = session_user FOR NO KEY UPDATE;
+  PERFORM FROM lines WHERE project = which FOR UPDATE;
+  SELECT * INTO p FROM projects WHERE projects.id = which AND member_role = session_user;
   IF NOT FOUND THEN PERFORM may(which); END IF;
   RETURN QUERY SELECT 'clock', p.seq, p.entry_id, p.format, NULL::text;
   IF p.seq <> at_seq OR p.entry_id <> at_id THEN
@@ -171,7 +180,7 @@ RETURNS TABLE (kind text, seq bigint, id text, format int, body text) ${FUNCTION
 DECLARE p projects;
 BEGIN
   IF wait_ms = 0 THEN
-    SELECT * INTO p FROM projects WHERE projects.id = which AND member_role = session_user FOR NO KEY UPDATE SKIP LOCKED;
+    PERFORM FROM lines WHERE project = which FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
       PERFORM may(which);
       RETURN QUERY SELECT 'wait', NULL::bigint, NULL::text, 0, NULL::text;
@@ -179,9 +188,11 @@ BEGIN
     END IF;
   ELSE
     PERFORM set_config('lock_timeout', wait_ms || 'ms', true);
-    SELECT * INTO p FROM projects WHERE projects.id = which AND member_role = session_user FOR NO KEY UPDATE;
-    IF NOT FOUND THEN PERFORM may(which); END IF;
+    PERFORM FROM lines WHERE project = which FOR UPDATE;
   END IF;
+  -- A statement of its own, which sees what was committed while the line was waited for.
+  SELECT * INTO p FROM projects WHERE projects.id = which AND member_role = session_user;
+  IF NOT FOUND THEN PERFORM may(which); END IF;
   IF my_format < p.format OR my_rules < p.rules THEN
     RETURN QUERY SELECT 'newer', NULL::bigint, p.format || ' ' || p.rules, p.format, NULL::text;
     RETURN;
@@ -239,7 +250,7 @@ RETURNS TABLE (machine text, seq bigint, id text, format int, rules int, snapsho
 DECLARE name text := my_machine; n int := 1;
 BEGIN
   PERFORM may(which);
-  PERFORM FROM projects p WHERE p.id = which FOR UPDATE;
+  PERFORM FROM lines WHERE project = which FOR UPDATE;
   -- Two machines of one name are two.
   WHILE EXISTS (SELECT FROM members m WHERE m.project = which AND m.machine = name AND m.member <> mine AND m.gone IS NULL) LOOP
     n := n + 1;

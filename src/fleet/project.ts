@@ -36,6 +36,7 @@ export async function makeProject(sql: Sql, { project, name, at }: NewProject): 
     await inside.unsafe(grantsTo(role))
     await inside`INSERT INTO heimdall.projects (id, name, member_role, engine_version, seq, entry_id, format, rules)
       VALUES (${project}, ${name}, ${role}, ${ENGINE_VERSION}, ${at.seq}, ${at.id}, ${FORMAT}, ${RULES})`
+    await inside`INSERT INTO heimdall.lines (project) VALUES (${project})`
     if (at.seq > 0)
       await inside`INSERT INTO heimdall.entries (project, seq, id, format, member) VALUES (${project}, ${at.seq}, ${at.id}, ${FORMAT}, '')`
   })

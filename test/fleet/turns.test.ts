@@ -4,6 +4,8 @@ import { claimScopes } from '../../src/coordination/claims/claims.ts'
 import type { AgentActor } from '../../src/coordination/change.ts'
 import type { Append, EntryPlace } from '../../src/coordination/shared-log.ts'
 import type { HeimdallError } from '../../src/errors.ts'
+import { connect, type Sql } from '../../src/fleet/engine-connection.ts'
+import { FORMAT, RULES } from '../../src/fleet/log-version.ts'
 import { wants } from '../coordination/room.ts'
 import { asOwner, box, enter, stateOf } from './box.ts'
 import { logOf, testEngine } from './engine.ts'
@@ -81,4 +83,39 @@ test('whoever has the turn has what it lacks with it, and others stand in line u
   )
   expect(['wait', 'OUTCOME_UNKNOWN']).toContain(said)
   expect(await near.append(after({ seq: head + 2, id: 'second' }, 'late'), true)).toMatchObject({ kind: 'behind' })
+})
+
+test('those who stand in line are served in the order in which they came, though each turn moves the head', async () => {
+  const made = await engine.project()
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+  const members = await Promise.all(names.map(() => connect({ url: made.url, isPooled: false })))
+  onTestFinished(() => Promise.all(members.map((sql) => sql.end())).then(() => undefined))
+  const inLine = () =>
+    asOwner(made, (sql) =>
+      sql`SELECT DISTINCT pid FROM pg_locks WHERE NOT granted AND locktype IN ('tuple', 'transactionid')`.execute(),
+    )
+  // With all the time of the world: how long a member waits is not what is asked here.
+  const long = 600_000
+  const served: string[] = []
+  const serve = (sql: Sql, name: string, useTurn: () => Promise<unknown>): Promise<unknown> =>
+    sql.begin(async (turn) => {
+      const [head] =
+        await turn`SELECT seq, id FROM heimdall.take_turn(${made.project}, ${name}, 0, '', 500, ${long}, ${long})
+        WHERE kind = 'clock'`
+      await useTurn()
+      await turn`SELECT heimdall.append(${made.project}, ${name}, ${String(head?.['seq'])}, ${String(head?.['id'])},
+        ${name}, '{}', ${FORMAT}, ${RULES}, '{}', '{}', '{}', 500, ${long})`
+      served.push(name)
+    })
+  let begin = (): void => undefined
+  const all: Promise<unknown>[] = []
+  const everybodyStands = new Promise<void>((resolve) => (begin = resolve))
+  await new Promise<void>((hasTurn) => all.push(serve(members[0] as Sql, 'a', () => (hasTurn(), everybodyStands))))
+  for (const [i, sql] of members.slice(1).entries()) {
+    all.push(serve(sql, names[i + 1] ?? '', () => Promise.resolve()))
+    await expect.poll(inLine, { timeout: 60_000 }).toHaveLength(i + 1)
+  }
+  begin()
+  await Promise.all(all)
+  expect(served).toEqual(names)
 })
