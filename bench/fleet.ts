@@ -21,6 +21,7 @@ import { lengthenLog } from './support/long-log.ts'
 
 /** Each way: 20 ms for a question and its answer. */
 const ONE_WAY_MS = 10
+/** As many processes contend, on one machine each or on two. */
 const MACHINES = 8
 /** What one machine misses in a long holiday. */
 const ENTRIES = 100_000
@@ -138,6 +139,30 @@ async function contending(count: number, all: readonly ChildProcess[]) {
   return { perSecond: (all.length * count * 1_000) / (systemClock.monoMs() - start), p99: Math.max(...worst) }
 }
 
+/** With goals for what users have: a few machines with several agents each. */
+function contention(who: string, ours: readonly ChildProcess[], rows: readonly ChildProcess[]) {
+  const peer = 'rows, FOR UPDATE'
+  return {
+    rounds: 3,
+    ours: { name: 'heimdall', run: () => contending(50, ours) },
+    peers: [{ name: peer, run: () => contending(50, rows) }],
+    figures: [
+      {
+        of: 'perSecond' as const,
+        what: `${who} contending, claims of all`,
+        unit: '/s',
+        goals: { [peer]: { atLeast: 0.8 } },
+      },
+      {
+        of: 'p99' as const,
+        what: `${who} contending, worst p99`,
+        unit: 'ms',
+        goals: { [peer]: { atMost: 1.5 } },
+      },
+    ],
+  }
+}
+
 function checks({ room, actor }: Member): number {
   const start = systemClock.monoMs()
   for (let n = 0; n < 300; n += 1)
@@ -206,11 +231,15 @@ else
       const farSql = await connect({ url: far(url), isPooled: false })
       await sql.unsafe(ROWS)
       for (let i = 0; i < MACHINES; i += 1) await sql`INSERT INTO bench.agents VALUES (${`w${i}`}, clock_timestamp())`
-      const members = machines.map(({ project, env }, i) =>
-        start({ kind: 'member', root: project.root, home: env['HOME'] ?? '', name: `contender-${i}` }),
-      )
+      const contenders = (of: readonly CoordinationOptions[], name: string): ChildProcess[] =>
+        machines.map((_, i) => {
+          const { project, env } = of[i % of.length] as CoordinationOptions
+          return start({ kind: 'member', root: project.root, home: env['HOME'] ?? '', name: `${name}-${i}` })
+        })
+      const apart = contenders(machines, 'apart')
+      const together = contenders(machines.slice(0, 2), 'together')
       const clients = machines.map((_, i) => start({ kind: 'rows', url, name: `w${i}` }))
-      await Promise.all([...members, ...clients].map((one) => once(one, 'message')))
+      await Promise.all([...apart, ...together, ...clients].map((one) => once(one, 'message')))
       let long: ReturnType<typeof longLog> | undefined
       // Made with its first use: whoever asks for another part does not wait for it.
       const madeLong = async () => (long ??= longLog(await server.database(), ENTRIES, LONG_ROUNDS))
@@ -243,33 +272,8 @@ else
               },
             ],
           },
-          {
-            rounds: 3,
-            ours: {
-              name: 'heimdall',
-              run: () => contending(50, members),
-            },
-            peers: [
-              {
-                name: 'rows, FOR UPDATE',
-                run: () => contending(50, clients),
-              },
-            ],
-            figures: [
-              {
-                of: 'perSecond',
-                what: 'eight machines contending, claims of all',
-                unit: '/s',
-                goals: { 'rows, FOR UPDATE': { atLeast: 0.8 } },
-              },
-              {
-                of: 'p99',
-                what: 'eight machines contending, worst p99',
-                unit: 'ms',
-                goals: { 'rows, FOR UPDATE': { atMost: 1.5 } },
-              },
-            ],
-          },
+          contention('eight processes on two machines', together, clients),
+          contention('eight machines', apart, clients),
           {
             what: `a machine that is ${ENTRIES.toLocaleString('en')} entries behind, up to date`,
             unit: 'ms',
@@ -305,7 +309,7 @@ else
         ],
         async cleanup() {
           for (const room of rooms) room.store.close()
-          for (const one of [...members, ...clients]) one.disconnect()
+          for (const one of [...apart, ...together, ...clients]) one.disconnect()
           for (const client of [sql, farSql]) await client.end({ timeout: 0 })
           line.close()
           await server.stop()

@@ -754,8 +754,6 @@ export const ENGINE_CONNECT_MS = 5_000
 export const ENGINE_ANSWER_MS = 10_000
 /** How long a command tries to find out what became of an entry before it says OUTCOME_UNKNOWN. */
 export const ENGINE_SETTLE_MS = 15_000
-/** How long a command waits for others of its machine, each of which may be settling an outcome. */
-export const FLEET_LOCK_WAIT_MS = 60_000
 /** How long a turn lasts at most without a word: a catch-up and a decision, on a machine that has more to do. */
 export const FLEET_TURN_MS = 2_000
 /** How long the engine lets a machine wait in line before it has to ask again; far below what an answer may take. */

@@ -20,6 +20,8 @@ export interface Made {
 
 export interface Box {
   readonly room: Coordination
+  /** As another process of the machine has it: the same copy, and a connection of its own. */
+  another(port?: number): Coordination
   readonly path: string
   readonly clock: ReturnType<typeof fakeClock>
 }
@@ -37,18 +39,21 @@ export function box(
   const project = findProject(root, env)
   const path = join(project.coordinationDir, 'coordination.db')
   markAsMember(path, name)
-  const url = new URL(made.url)
-  if (options.port !== undefined) url.port = String(options.port)
-  const room = openCoordination({
-    project,
-    env,
-    clock,
-    staleMinutes: 15,
-    machine: { boot: `boot-${name}`, host: name },
-    fleet: { openLog: logOf({ ...made, url: url.href }, name, options), isJoined: () => true },
-  })
-  onTestFinished(() => room.store.close())
-  return { room, path, clock }
+  const another = (port = options.port): Coordination => {
+    const url = new URL(made.url)
+    if (port !== undefined) url.port = String(port)
+    const room = openCoordination({
+      project,
+      env,
+      clock,
+      staleMinutes: 15,
+      machine: { boot: `boot-${name}`, host: name },
+      fleet: { openLog: logOf({ ...made, url: url.href }, name, options), isJoined: () => true },
+    })
+    onTestFinished(() => room.store.close())
+    return room
+  }
+  return { room: another(), another, path, clock }
 }
 
 export async function enter(room: Coordination, name: string): Promise<AgentActor> {

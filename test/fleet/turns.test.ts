@@ -5,7 +5,9 @@ import type { AgentActor } from '../../src/coordination/change.ts'
 import type { Append, EntryPlace } from '../../src/coordination/shared-log.ts'
 import type { HeimdallError } from '../../src/errors.ts'
 import { connect, type Sql } from '../../src/fleet/engine-connection.ts'
+import { placeIn } from '../../src/coordination/sqlite/whole-state.ts'
 import { FORMAT, RULES } from '../../src/fleet/log-version.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { wants } from '../coordination/room.ts'
 import { asOwner, box, enter, stateOf } from './box.ts'
 import { logOf, testEngine } from './engine.ts'
@@ -118,4 +120,55 @@ test('those who stand in line are served in the order in which they came, though
   begin()
   await Promise.all(all)
   expect(served).toEqual(names)
+})
+
+test('processes of one machine stand in line like everybody else, and are served in the order in which they came', async () => {
+  const made = await engine.project()
+  const [one, two] = [box(made, 'one'), box(made, 'two')]
+  const rooms = [one.room, one.another(), two.room, one.another()]
+  const actors: AgentActor[] = []
+  for (const [i, room] of rooms.entries()) actors.push(await enter(room, `agent-${i}`))
+  const served: number[] = []
+  const claims = await asOwner(made, (sql) =>
+    sql.begin(async (first) => {
+      await first`SELECT FROM heimdall.lines WHERE project = ${made.project} FOR UPDATE`
+      const claiming: Promise<unknown>[] = []
+      for (const [i, room] of rooms.entries()) {
+        const claim = claimScopes(room, actors[i] as AgentActor, wants(room, `own-${i}`))
+        claiming.push(claim.then((result) => (served.push(i), result)))
+        await expect
+          .poll(() => first`SELECT DISTINCT pid FROM pg_locks WHERE NOT granted`.execute(), { timeout: 60_000 })
+          .toHaveLength(i + 1)
+      }
+      return { claiming }
+    }),
+  ).then(({ claiming }) => Promise.all(claiming))
+  expect(claims).toMatchObject(rooms.map(() => ({ granted: true })))
+  expect(served).toEqual(rooms.map((_, i) => i))
+  await Promise.all([one, two].map(({ room }) => room.store.catchUp()))
+  expect(stateOf(one.path)).toEqual(stateOf(two.path))
+  expect([one, two].map(({ path }) => placeIn(path).pending)).toEqual([undefined, undefined])
+})
+
+test('what one process has in doubt is in nobody’s way, and is settled by whoever hears of it', async () => {
+  const made = await engine.project()
+  const proxy = await startTcpProxy(engine.server.port)
+  onTestFinished(() => proxy.close())
+  const one = box(made, 'one', { answerMs: 1_000 })
+  const far = one.another(proxy.port)
+  const [amber, cobalt] = [await enter(one.room, 'amber-otter'), await enter(far, 'cobalt-harbor')]
+  // The engine has the entry, and its sender never hears of it.
+  proxy.cutAfter('answers', 1)
+  const inDoubt = claimScopes(far, cobalt, wants(far, 'in-doubt'))
+  const inLog = () =>
+    asOwner(made, (sql) => sql`SELECT FROM heimdall.entries WHERE body LIKE '%in-doubt%' AND project = ${made.project}`)
+  await expect.poll(inLog, { timeout: 60_000 }).toHaveLength(1)
+  // Another process goes on meanwhile. Told of the entry, it has it settled: what this machine alone knows of it too.
+  expect(await claimScopes(one.room, amber, wants(one.room, 'other'))).toMatchObject({ granted: true })
+  expect(placeIn(one.path).pending).toBeUndefined()
+  const own = one.room.store.read((rows) => rows.claims({}).find(({ scopes: [scope] }) => scope?.raw === 'in-doubt'))
+  expect(own).toMatchObject({ worktree: expect.stringMatching(/./) as string })
+  proxy.mend()
+  expect(await inDoubt).toMatchObject({ granted: true })
+  expect(await inLog()).toHaveLength(1)
 })

@@ -10,6 +10,7 @@ import type { Moment } from '../moment.ts'
 import type { LoggedEntry, EntryPlace } from '../shared-log.ts'
 import { appendEntry, type EntryStamp } from './entries.ts'
 import type { EntryDraft } from './entry-draft.ts'
+import { pendingIn, removePending } from './pending.ts'
 import type { Statements } from './statements.ts'
 
 /** An entry as it stands in the log of a fleet, besides its number and id. */
@@ -43,11 +44,15 @@ export function placeOf(sql: Statements): EntryPlace {
 
 /**
  * In a transaction of the caller's. What is there already is passed over, so it does not matter who brings an entry
- * first. `isMine`: what this machine alone knows of it is written by whoever made it.
+ * first. One that a process of this machine has sent is settled with it: what this machine alone knows of it was laid down
+ * beside it, and is not seen from outside.
  */
-export function applyEntries(sql: Statements, entries: readonly LoggedEntry[], now: Moment, isMine = false): void {
+export function applyEntries(sql: Statements, entries: readonly LoggedEntry[], now: Moment): void {
   let { seq: at } = placeOf(sql)
+  const pending = new Map(pendingIn(sql).map((sent) => [sent.id, sent]))
   for (const entry of entries) {
+    const mine = pending.get(entry.id)
+    if (mine !== undefined) removePending(sql, entry.id)
     if (entry.seq <= at) {
       const there = sql.one('SELECT id FROM entries WHERE seq = ?', entry.seq)
       if (there !== undefined && there['id'] !== entry.id) throw forked(entry.seq)
@@ -57,7 +62,8 @@ export function applyEntries(sql: Statements, entries: readonly LoggedEntry[], n
       throw new HeimdallError('INTERNAL', `entry ${entry.seq} came after entry ${at}`, {
         hint: 'run the command again',
       })
-    applyNext(sql, entry, now, isMine)
+    applyNext(sql, entry, now, mine !== undefined)
+    for (const write of mine?.local ?? []) sql.run(...write)
     at = entry.seq
   }
 }

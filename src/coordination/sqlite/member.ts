@@ -2,14 +2,8 @@
 import { dirname, join } from 'node:path'
 import { pause, systemClock } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
-import {
-  ENGINE_SETTLE_MS,
-  FLEET_DECISIONS_MAX,
-  FLEET_LOCK_WAIT_MS,
-  FLEET_LOOK_MS,
-  SQLITE_CHECKPOINT_PAGES,
-} from '../../limits.ts'
-import { withFileLock } from '../../storage/file-lock.ts'
+import { ENGINE_SETTLE_MS, FLEET_DECISIONS_MAX, SQLITE_CHECKPOINT_PAGES } from '../../limits.ts'
+import { Seats } from '../../storage/seats.ts'
 import type { Database } from '../../storage/sqlite.ts'
 import type { Annex } from '../annex.ts'
 import type { Author } from '../log-entry.ts'
@@ -19,8 +13,9 @@ import type { Appended, LoggedEntry, OpenLog, SharedLog, LogTurn } from '../shar
 import type { Writer } from '../store.ts'
 import { applyEntries, bodyOf, placeOf } from './apply.ts'
 import type { EntryDraft, LocalWrite } from './entry-draft.ts'
+import { followLog } from './followed-log.ts'
 import { noteHeard, putSigns, silentIn } from './signs.ts'
-import { type Pending, pendingIn, putPending, removePending, unknownOutcome } from './pending.ts'
+import { leavePending, type Pending, pendingIn, putPending, removePending, unknownOutcome } from './pending.ts'
 import type { Statements } from './statements.ts'
 
 /** What a store needs to be a member, besides its mark. */
@@ -56,13 +51,18 @@ const wait = (ms: number): Promise<void> => pause(systemClock, ms)
 
 export class Member {
   readonly #store: MemberStore
+  readonly #seats: Seats
   #log: Promise<SharedLog> | undefined
-  /** Others have written since this machine last did. */
+  #before: Promise<unknown> = Promise.resolve()
+  /** Others have written since this process last did. */
   #isContended = false
+  /** The last that this process has written. */
+  #written: string | undefined
   #isClosed = false
 
   constructor(store: MemberStore) {
     this.#store = store
+    this.#seats = new Seats(join(dirname(store.path), 'fleet'))
     // What the log has accepted it has on its disk. Here it is enough that a commit outlives this process: after a power
     // cut the copy is behind at most, and the next command catches up.
     store.db.exec('PRAGMA synchronous = NORMAL')
@@ -71,11 +71,11 @@ export class Member {
   /**
    * Nothing, and nothing was done, when the machine has left its fleet meanwhile.
    *
-   * One at a time on this machine: its processes would only overtake each other. SQLite's own lock is never held
-   * while the network answers.
+   * Processes of one machine stand in line at the engine like everybody else: it alone knows who came first, and hands
+   * on at once. SQLite's own lock is never held while the network answers.
    */
   change<T>(act: (rows: Writer) => T, by: Omit<Author, 'haid'>): Promise<{ readonly result: T } | undefined> {
-    return this.#alone(async (log) => {
+    return this.#inOrder(async (log) => {
       await this.#settle(log)
       return this.#decideAndSend(log, act, by)
     })
@@ -121,8 +121,10 @@ export class Member {
    */
   async #takeTurn(log: SharedLog): Promise<LogTurn | undefined> {
     try {
-      const turn = await log.takeTurn(placeOf(this.#store.sql))
-      this.#isContended = turn === undefined || turn.entries.length > 0
+      const at = placeOf(this.#store.sql)
+      const turn = await log.takeTurn(at)
+      const { id } = turn?.entries.at(-1) ?? at
+      this.#isContended = turn === undefined || id !== this.#written
       return turn
     } catch (error) {
       // Without a turn it is sent all the same, and says what is wrong.
@@ -133,69 +135,16 @@ export class Member {
 
   /** Everything that the log has and this machine lacks. What is in doubt is settled first. */
   catchUp(): Promise<void> {
-    return this.#alone(async (log) => {
+    return this.#inOrder(async (log) => {
       await this.#settle(log)
       while (!(await this.#hear(log, [])));
     })
   }
 
   /** Follows the log until the signal. A log that cannot be reached is followed again when it can. */
-  async link(signal: AbortSignal, onFailure: (error: HeimdallError) => void = () => undefined): Promise<void> {
-    const isOver = (): boolean => signal.aborted
-    while (!isOver())
-      try {
-        // One of this machine's processes is enough: engines have few connections.
-        await withFileLock(join(dirname(this.#store.path), 'fleet-link'), () => this.#follow(signal, onFailure), {
-          waitMs: 0,
-        })
-      } catch (error) {
-        if (!(error instanceof HeimdallError)) throw error
-        if (error.code !== 'STORE_BUSY') onFailure(error)
-        await pause(systemClock, FLEET_LOOK_MS, signal)
-      }
-  }
-
-  /** Resolves with the signal. */
-  async #follow(signal: AbortSignal, tell: (error: HeimdallError) => void): Promise<void> {
-    const isOver = (): boolean => signal.aborted
-    // It looks every two seconds: what is wrong is said once, and again when it was right in between.
-    let told = ''
-    const onFailure = (error: HeimdallError): void => {
-      if (error.code !== told) tell(error)
-      told = error.code
-    }
-    let isBusy = false
-    let isRung = false
-    const onNews = async (): Promise<void> => {
-      isRung = true
-      if (isBusy) return
-      isBusy = true
-      try {
-        const log = await this.#open()
-        while (isRung && !isOver()) {
-          isRung = false
-          while (!isOver() && !(await this.#hear(log, [])));
-          told = ''
-        }
-      } catch (error) {
-        if (!(error instanceof HeimdallError)) throw error
-        onFailure(error)
-      } finally {
-        isBusy = false
-      }
-    }
-    const begin = async (): Promise<void> => {
-      try {
-        const log = await this.#open()
-        log.listen(() => void onNews(), signal)
-      } catch (error) {
-        if (!(error instanceof HeimdallError)) throw error
-        onFailure(error)
-      }
-      await onNews()
-    }
-    await begin()
-    if (!isOver()) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+  link(signal: AbortSignal, onFailure: (error: HeimdallError) => void = () => undefined): Promise<void> {
+    const follower = { path: this.#store.path, open: () => this.#open(), hear: (log: SharedLog) => this.#hear(log, []) }
+    return followLog(follower, signal, onFailure)
   }
 
   /** Whoever lays or fetches a text takes no turn: nothing is decided by it. */
@@ -208,11 +157,14 @@ export class Member {
     const log = this.#log
     this.#log = undefined
     await (await log)?.close()
+    this.#seats.leave()
   }
 
-  #alone<T>(act: (log: SharedLog) => Promise<T>): Promise<T> {
-    const lock = join(dirname(this.#store.path), 'fleet')
-    return withFileLock(lock, async () => act(await this.#open()), { waitMs: FLEET_LOCK_WAIT_MS })
+  /** One after the other in this process, with one connection for all. */
+  #inOrder<T>(act: (log: SharedLog) => Promise<T>): Promise<T> {
+    const done = this.#before.then(async () => act(await this.#open()))
+    this.#before = done.catch(() => undefined)
+    return done
   }
 
   async #open(): Promise<SharedLog> {
@@ -270,7 +222,8 @@ export class Member {
     const [local, signs] = [draft.local, [...draft.signs]]
     if (draft.isEmpty) return { outcome: { result }, entry: undefined, local, signs }
     const body = bodyOf(sql, draft, { wallMs: wallMs(), by })
-    const entry = { at: placeOf(sql), id: newId(), body, signs, silent: silentIn(sql, draft), local }
+    const seat = this.#seats.take()
+    const entry = { at: placeOf(sql), id: newId(), body, signs, silent: silentIn(sql, draft), local, seat }
     return { outcome: { result }, entry, local, signs }
   }
 
@@ -301,10 +254,11 @@ export class Member {
     return entries.length === 0
   }
 
-  /** What an earlier command, or one that was killed, has left in doubt. */
+  /** What an earlier command, or one that was killed, has left in doubt. What a living process has under way is its own. */
   async #settle(log: SharedLog): Promise<void> {
-    const pending = pendingIn(this.#store.sql)
-    if (pending !== undefined) await this.#send(log, pending, undefined, true)
+    for (const pending of pendingIn(this.#store.sql))
+      if (pending.seat === this.#seats.take() || !this.#seats.isTaken(pending.seat))
+        await this.#send(log, pending, undefined, true)
   }
 
   /**
@@ -327,34 +281,42 @@ export class Member {
       } catch (error) {
         if (!(error instanceof HeimdallError)) throw error
         if (!isInDoubt && error.code !== 'OUTCOME_UNKNOWN') {
-          db.transaction(() => removePending(sql))
+          db.transaction(() => removePending(sql, entry.id))
           throw error
         }
         isInDoubt = true
-        if (error.code === 'STORE_FORKED' || error.code === 'FLEET_NEWER') throw error
-        if (systemClock.monoMs() >= deadlineMs) throw unknownOutcome(entry.id, error)
+        if (error.code === 'STORE_FORKED' || error.code === 'FLEET_NEWER') throw this.#leftInDoubt(entry, error)
+        if (systemClock.monoMs() >= deadlineMs) throw this.#leftInDoubt(entry, unknownOutcome(entry.id, error))
         await wait(50 * (0.5 + Math.random()))
         continue
       }
       // Still others' turns, and the place may be free all the same: the same entry may be right afterwards.
       if (answer.kind === 'wait' && (isInDoubt || this.#isContended)) {
         if (systemClock.monoMs() < deadlineMs) continue
-        if (isInDoubt) throw unknownOutcome(entry.id, undefined)
+        if (isInDoubt) throw this.#leftInDoubt(entry, unknownOutcome(entry.id, undefined))
       }
       this.#conclude(entry, answer)
       return answer
     }
   }
 
+  #leftInDoubt(entry: Pending, error: HeimdallError): HeimdallError {
+    const { db, sql } = this.#store
+    db.transaction(() => leavePending(sql, entry))
+    return error
+  }
+
   #conclude(entry: Pending, answer: Appended): void {
     const { sql, now } = this.#store
     this.#write(() => {
-      removePending(sql)
       if (answer.kind === 'accepted') {
-        applyEntries(sql, [{ ...entry, seq: entry.at.seq + 1, format: 0 }], now(), true)
-        this.#runLocal(entry.local)
+        this.#apply([{ ...entry, seq: entry.at.seq + 1, format: 0 }])
         noteHeard(sql, now())
-      } else if (answer.kind === 'behind') this.#apply(answer.entries)
+        this.#written = entry.id
+        return
+      }
+      removePending(sql, entry.id)
+      if (answer.kind === 'behind') this.#apply(answer.entries)
       else if (answer.kind === 'alive') putSigns(sql, answer.signs, now())
     })
   }

@@ -176,7 +176,7 @@ export function setMembership(path: string, membership: Membership | undefined):
       const sql = new Statements(db)
       if (membership !== undefined) mark(sql, membership)
       else {
-        const pending = pendingIn(sql)
+        const [pending] = pendingIn(sql)
         if (pending !== undefined)
           throw new HeimdallError('OUTCOME_UNKNOWN', `what became of entry ${pending.id} is not known yet`, {
             hint: 'run any command when the engine is back: that settles it',
@@ -212,7 +212,7 @@ function mark(sql: Statements, membership: Membership): void {
 export function placeIn(path: string): { readonly at: EntryPlace; readonly pending: string | undefined } {
   return inDatabase(path, (db) => {
     const sql = new Statements(db)
-    return { at: placeOf(sql), pending: pendingIn(sql)?.id }
+    return { at: placeOf(sql), pending: pendingIn(sql)[0]?.id }
   })
 }
 
