@@ -75,6 +75,8 @@ export const CLIENT_QUEUE_BYTES_MAX = 1 << 20
 export const TYPED_BYTES_MAX = 16 << 20
 /** A terminal says its colours within a millisecond or two; one far away is told of later, and does not hold up a start. */
 export const OUTER_COLORS_MS = 50
+/** And says how wide it draws: whoever leaves sooner waits for it this long, as a late answer would be typed into a shell. */
+export const OUTER_WIDTHS_MS = 500
 /** How long `send` waits for the terminal to take a text; a program that is not reading yet may be starting up. */
 export const SEND_TAKEN_MS = 10_000
 /** How long `send` looks for an echo before it presses Enter anyway: a password prompt never echoes. */

@@ -1,6 +1,7 @@
 // One line of a screen as text with the escape sequences that draw it, for a snapshot as for a viewer's terminal.
 import type { IBufferCell, IBufferLine } from '@xterm/headless'
 import { isLinked } from './cell.ts'
+import { clusterCells, type Shift } from './clusters.ts'
 import type { Pen } from './pen.ts'
 
 export interface DrawnLine {
@@ -9,6 +10,8 @@ export interface DrawnLine {
   readonly width: number
   /** The last column was written, so that the terminal is about to wrap. */
   readonly isFull: boolean
+  /** Where columns, counted from the first that is drawn, are not in their place. */
+  readonly shifts: readonly Shift[]
 }
 
 /**
@@ -41,8 +44,11 @@ export function drawLine(
   let width = 0
   let isFull = false
   let isAdrift = false
-  const place = (x: number): string => {
-    const move = isAdrift ? `\x1b[${x + 1}G` : ''
+  /** Columns that everything is drawn further right, behind what takes more of the terminal's cells than of ours. */
+  let by = 0
+  const shifts: Shift[] = []
+  const place = (column: number): string => {
+    const move = isAdrift ? `\x1b[${column + 1}G` : ''
     isAdrift = false
     return move
   }
@@ -56,29 +62,43 @@ export function drawLine(
       blanks += 1
       continue
     }
-    text += place(x - blanks)
+    // Blanks make good what was too wide before them, all but one.
+    const spared = Math.max(0, Math.min(by, blanks - 1))
+    const column = x + by - spared
+    // Pushed over the edge, and with it all that follows.
+    if (column >= cols) break
+    text += place(x + by - blanks)
+    if (spared > 0) shifts.push({ from: x, by: by - spared })
+    by -= spared
+    blanks -= spared
     if (blanks > 0) text += ground === 'cleared' ? `\x1b[${blanks}C` : pen.lift() + ' '.repeat(blanks)
     const chars = cell.getChars()
+    const drawnCells = chars.length > 1 && ground === 'used' ? clusterCells(chars, pen.shows.clusters) : cells
     text += isMarked ? pen.mark() : pen.style(cell)
     // Erasing moves nothing: the cell is still to be passed.
     blanks = chars === '' && ground === 'cleared' ? 1 : 0
     if (chars === '') text += ground === 'cleared' ? '\x1b[X' : ' '
     // A wide character that the edge cuts in half is not drawn: it would push the terminal into the next line.
-    else if (x + cells > cols) text += ' '
+    else if (column + cells > cols) text += ' '
     else if (chars.length === 1 || ground === 'text') text += chars
     else {
       // Terminals do not agree on how wide such characters are. What follows is placed, not left to them, and nothing
       // of before shows beside one that comes out narrower.
-      const drawn = x + 1 === cols ? atEdge(chars) : chars
-      text += ground === 'used' ? `${' '.repeat(cells)}\x1b[${x + 1}G${drawn}` : chars
+      const room = Math.min(drawnCells, cols - column)
+      const drawn = room < drawnCells ? firstOf(chars) : column + 1 === cols ? atEdge(chars) : chars
+      text += ground === 'used' ? `${' '.repeat(room)}\x1b[${column + 1}G${drawn}` : chars
       isAdrift = true
     }
-    width = Math.min(x + cells, cols)
+    if (drawnCells > cells) shifts.push({ from: x + cells, by: (by += drawnCells - cells) })
+    width = Math.min(column + drawnCells, cols)
     isFull = chars !== '' && width === cols
   }
   if (width < cols) text += place(width)
-  return { text: text + pen.lift(), width, isFull }
+  return { text: text + pen.lift(), width, isFull, shifts }
 }
+
+/** Where the edge leaves no room for the others. */
+const firstOf = (chars: string): string => String.fromCodePoint(chars.codePointAt(0) ?? 0)
 
 /** A character with marks that no terminal takes for wider than nothing. Those that choose an emoji may make it wider. */
 const MARKED = /^.(?:(?![\ufe00-\ufe0f])[\p{Mn}\p{Me}])+$/su

@@ -1,6 +1,7 @@
 // Attributes of cells as escape sequences, written only where they change.
 import type { IBufferCell, Terminal } from '@xterm/headless'
 import { LINK_BYTES_MAX } from '../limits.ts'
+import { AS_ONE, type ClusterWidths } from './clusters.ts'
 import { attributesOf, linkOf, underlineColorOf, underlineStyleOf } from './cell.ts'
 
 /** What the receiving terminal can show beyond colours and the plain attributes; what it cannot is drawn as the nearest it can. */
@@ -9,28 +10,29 @@ export interface Shows {
   readonly links: boolean
   /** Double, curly, dotted and dashed underlines, and their colours. */
   readonly underlines: boolean
+  readonly clusters: ClusterWidths
 }
 
-export const SHOWS_ALL: Shows = { links: true, underlines: true }
-export const SHOWS_PLAIN: Shows = { links: false, underlines: false }
+export const SHOWS_ALL: Shows = { links: true, underlines: true, clusters: AS_ONE }
+export const SHOWS_PLAIN: Shows = { links: false, underlines: false, clusters: AS_ONE }
 
 export class Pen {
   readonly #terminal: Terminal
-  readonly #shows: Shows
+  readonly shows: Shows
   #attributes: ReturnType<typeof attributesOf> = [0, 0, 0, 0]
   #sgr = '0'
   #link = ''
 
   constructor(terminal: Terminal, shows: Shows) {
     this.#terminal = terminal
-    this.#shows = shows
+    this.shows = shows
   }
 
   style(cell: IBufferCell): string {
     const attributes = attributesOf(cell)
     if (this.#attributes.every((value, i) => value === attributes[i])) return ''
     this.#attributes = attributes
-    return this.#change(this.#shows.links ? openLink(linkOf(this.#terminal, cell)) : '', sgrOf(cell, this.#shows))
+    return this.#change(this.shows.links ? openLink(linkOf(this.#terminal, cell)) : '', sgrOf(cell, this.shows))
   }
 
   /** In reverse, and nothing else. */

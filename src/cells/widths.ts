@@ -1,11 +1,12 @@
 // How many cells characters take, by the rule of terminals that cluster graphemes: the one place for both emulators. Pure.
 import { RUNS, UNICODE_VERSION } from './width-table.ts'
 
-const ZWJ = 0x200d
+export const ZWJ = 0x200d
 const EMOJI_STYLE = 0xfe0f
 /** Skin colours, and the letters that make flags in pairs. */
-const isSkin = (code: number): boolean => code >= 0x1f3fb && code <= 0x1f3ff
+export const isSkin = (code: number): boolean => code >= 0x1f3fb && code <= 0x1f3ff
 const isRegional = (code: number): boolean => code >= 0x1f1e6 && code <= 0x1f1ff
+export const isFlag = (codes: readonly number[]): boolean => codes.length === 2 && codes.every(isRegional)
 
 const WIDTH = 3
 const PICTOGRAPHIC = 4
@@ -53,10 +54,13 @@ function propertiesOf(code: number, before: Properties): Properties {
   return packed(is & ~WIDTH, width, false)
 }
 
+/** Cells that a character takes by itself. */
+export const widthOf = (code: number): 0 | 1 | 2 => (classOf(code) & WIDTH) as 0 | 1 | 2
+
 /** The widths as a version of the emulator's own interface for them. */
 export const widthVersion = {
   version: `${UNICODE_VERSION}-clusters`,
-  wcwidth: (code: number): 0 | 1 | 2 => (classOf(code) & WIDTH) as 0 | 1 | 2,
+  wcwidth: widthOf,
   charProperties: propertiesOf,
 }
 

@@ -15,6 +15,6 @@ export function drawRows(terminal: Terminal, buffer: IBuffer, rows: RowsToDraw):
   const pen = new Pen(terminal, rows.shows)
   return Array.from({ length: rows.count }, (_, y) => {
     const line = buffer.getLine(buffer.baseY + rows.start + y)
-    return line === undefined ? { text: '', width: 0, isFull: false } : drawLine(line, pen, rows, cell)
+    return line === undefined ? { text: '', width: 0, isFull: false, shifts: [] } : drawLine(line, pen, rows, cell)
   })
 }

@@ -11,10 +11,11 @@ const ANSWER =
 /** The beginning of one, at the end of a read; a lone ESC is the key. */
 const TORN = /\u001b\](?:1(?:[01](?:;(?:[^\u0007\u001b]{0,40}\u001b?)?)?)?)?$/
 
-/** What to write to find out; nothing for terminals that would print it. */
-export function askColors(env: Env): string {
-  return /^(?:linux|dumb|)$/.test(env['TERM'] ?? '') ? '' : ASK
-}
+/** False for terminals that would print what they are asked. */
+export const mayAsk = (env: Env): boolean => !/^(?:linux|dumb|)$/.test(env['TERM'] ?? '')
+
+/** What to write to find out. */
+export const askColors = (env: Env): string => (mayAsk(env) ? ASK : '')
 
 /** Takes the answers out of what a terminal sends: nobody else in a drawn view has asked for them. */
 export class OuterColors {

@@ -1,9 +1,11 @@
 // Attached in full: the session's screen drawn above a status line, keys sent to the session.
 import type { SessionConnection } from '../../../../client/connection.ts'
 import type { SessionEvent } from '../../../../client/events.ts'
+import { columnAt, drawnColumn, type Shift } from '../../../../cells/clusters.ts'
 import type { Shows } from '../../../../cells/pen.ts'
+import { within } from '../../../../clock.ts'
 import { HeimdallError } from '../../../../errors.ts'
-import { TYPED_BYTES_MAX } from '../../../../limits.ts'
+import { OUTER_WIDTHS_MS, TYPED_BYTES_MAX } from '../../../../limits.ts'
 import { sessionPaths } from '../../../../wire/session-paths.ts'
 import type { Info, Size, TerminalColors } from '../../../../wire/payloads.ts'
 import type { Context } from '../../../command.ts'
@@ -17,6 +19,7 @@ import { LookBack } from './look-back.ts'
 import { MouseOwner } from './mouse-owner.ts'
 import { askColors, OuterColors } from './outer-colors.ts'
 import { OuterTerminal } from './outer-terminal.ts'
+import { askWidths, OuterWidths } from './outer-widths.ts'
 import { type Frame, Painter } from './painter.ts'
 import { ShownState } from './shown-state.ts'
 import { keyName } from './status-line.ts'
@@ -62,22 +65,25 @@ class ScreenView {
   readonly #context: Context
   readonly #detachKey: number
   readonly #painter = new Painter()
-  readonly #shows: Shows
+  #shows: Shows
   readonly #emulator: ViewEmulator
   readonly #isPinned: boolean
   readonly #shown: ShownState
   readonly #pacer: FramePacer
   readonly #mouse = new MouseOwner()
   readonly #clicks = new Clicks()
+  readonly #widths = new OuterWidths()
   #lookBack: LookBack | undefined
   /** Sequences for the outer terminal that go out with the next frame. */
   #outbox = ''
-  /** As it was painted last, which is what the person sees. */
+  /** As it was painted last, which is what the person sees; and where in its rows columns are not in their place. */
   #window: Window
+  #shifts: readonly (readonly Shift[])[] = []
   #isSnapshotOpen = false
   #colors: TerminalColors | undefined
   /** Typed, and not yet taken by the session. */
   #typedBytes = 0
+  #isLeaving = false
   #undo: (() => void)[] = []
 
   constructor(
@@ -127,10 +133,10 @@ class ScreenView {
   async run(wayOut: WayOut): Promise<Leave> {
     const { isReadOnly, from } = this.#target
     this.#listen(wayOut)
-    if (!isReadOnly) {
-      this.#outer.write(askColors(this.#context.env))
-      await this.#fit()
-    }
+    const ask = (isReadOnly ? '' : askColors(this.#context.env)) + askWidths(this.#context.env)
+    this.#outer.write(ask)
+    const answeredBy = this.#context.clock.monoMs() + (ask === '' ? 0 : OUTER_WIDTHS_MS)
+    if (!isReadOnly) await this.#fit()
     const events = this.#connection.subscribe({
       // Whoever has started the session sees it from its first byte.
       from: typeof from === 'number' ? from : 'snapshot',
@@ -142,7 +148,17 @@ class ScreenView {
     })
     void this.#follow(events, wayOut)
     this.#pacer.begin()
-    return await wayOut.left
+    const leave = await wayOut.left
+    this.#isLeaving = true
+    if (leave.reason !== 'SIGHUP') await this.#hearOut(answeredBy)
+    return leave
+  }
+
+  /** What the terminal was asked it answers to us, and not to the shell that comes after. */
+  async #hearOut(answeredBy: number): Promise<void> {
+    const { clock } = this.#context
+    const waitMs = answeredBy - clock.monoMs()
+    if (waitMs > 0) await within(clock, waitMs, this.#widths.known)
   }
 
   #listen(wayOut: WayOut): void {
@@ -152,8 +168,9 @@ class ScreenView {
     const lookBack = this.#lookBackWith(wayOut)
     const outerColors = new OuterColors()
     const onData = (chunk: Buffer): void => {
-      const { bytes, isDetach } = key.take(outerColors.take(chunk))
+      const { bytes, isDetach } = key.take(this.#widths.take(outerColors.take(chunk)))
       this.#tellColors(outerColors.colors, wayOut)
+      this.#shows = { ...this.#shows, clusters: this.#widths.widths }
       const forProgram = keys.read(bytes).filter((piece) => !lookBack.take(piece, this.#tracking === undefined))
       this.#type(Buffer.concat(forProgram.map((piece) => this.#bytesOf(piece))), wayOut)
       if (isDetach) wayOut.leave({ reason: 'detached' })
@@ -228,12 +245,14 @@ class ScreenView {
   }
 
   #bytesOf({ act, bytes }: InputPiece): Buffer {
-    return act?.is === 'mouse' ? this.#clicks.bytes(act, this.#emulator.mouse, this.#window) : bytes
+    if (act?.is !== 'mouse') return bytes
+    const seen = { ...act, x: columnAt(this.#shifts[act.y] ?? [], act.x) }
+    return this.#clicks.bytes(seen, this.#emulator.mouse, this.#window)
   }
 
   /** Not held back by a program that does not read: the key that leaves must always be read. So it is bounded. */
   #type(bytes: Buffer, wayOut: WayOut): void {
-    if (this.#target.isReadOnly || bytes.length === 0) return
+    if (this.#target.isReadOnly || this.#isLeaving || bytes.length === 0) return
     this.#typedBytes += bytes.length
     if (this.#typedBytes > TYPED_BYTES_MAX) wayOut.fail(tooMuchTyped(this.#typedBytes))
     this.#connection
@@ -314,14 +333,13 @@ class ScreenView {
     const { isCursorVisible } = this.#emulator
     this.#window = windowAround(isCursorVisible ? cursor : { ...cursor, x: 0 }, size, { cols, rows }, this.#window)
     const { left, top, rows: count } = this.#window
-    const lines = this.#emulator
-      .draw({ start: top, left, count, cols, shows: this.#shows, ground: 'used' })
-      .map(({ text, width }) => (width < cols ? `${text}\u001b[K` : text))
+    const drawn = this.#emulator.draw({ start: top, left, count, cols, shows: this.#shows, ground: 'used' })
+    this.#shifts = drawn.map(({ shifts }) => shifts)
+    const lines = drawn.map(({ text, width }) => (width < cols ? `${text}\u001b[K` : text))
     while (lines.length < rows) lines.push('\u001b[K')
-    return {
-      lines: [...lines, this.#status(cols, rows)],
-      cursor: isCursorVisible ? { x: cursor.x - left, y: cursor.y - top } : undefined,
-    }
+    const y = cursor.y - top
+    const x = Math.min(cols - 1, drawnColumn(this.#shifts[y] ?? [], cursor.x - left))
+    return { lines: [...lines, this.#status(cols, rows)], cursor: isCursorVisible ? { x, y } : undefined }
   }
 
   #status(cols: number, rows: number): string {

@@ -75,6 +75,12 @@ test('a search goes back in time, again with n, forward with N, around the end, 
   expect(press(view, '/', 'a', 'escape', 'escape')).toEqual(['stay', 'stay', 'stay', 'leave'])
 })
 
+test('what is searched for is taken back character by character, as they are seen', async () => {
+  const view = await scrolling(`${numbered(9)}\r\nthanks 👩🏽‍💻 and 👋🏽\r\n${numbered(30)}`)
+  press(view, '/', ...typing('x👋🏽👩🏽‍💻'), 'backspace', 'backspace', 'backspace', ...typing('s 👩🏽‍💻'), 'enter')
+  expect(shown(view)[2]).toMatch(/^thanks/)
+})
+
 test('what was broken over two rows is found and copied as one', async () => {
   const view = await scrolling(`${numbered(20)}\r\n${'x'.repeat(38)}needle${'y'.repeat(10)}\r\nend`)
   press(view, '/', ...typing('needle'), 'enter')

@@ -1,4 +1,5 @@
 // Looking back: which rows of the history are shown, what is searched for, what is selected. The session goes on behind it.
+import { columnAt, type Shift } from '../../../../cells/clusters.ts'
 import type { MarkedColumns } from '../../../../cells/draw-line.ts'
 import type { Shows } from '../../../../cells/pen.ts'
 import type { Size } from '../../../../wire/payloads.ts'
@@ -31,6 +32,8 @@ export class Scrolling {
   #isDragging = false
   /** A press that may become a selection. */
   #pressed: ShownCell | undefined
+  /** Where in the rows that are shown columns are not in their place. */
+  #shifts: readonly (readonly Shift[])[] = []
 
   /** Begins with what is seen of the screen, so that the mouse selects what is under it. */
   constructor(history: History, size: Size, { left, top }: Pick<Window, 'left' | 'top'>) {
@@ -129,12 +132,12 @@ export class Scrolling {
 
   #type(typed: string, name: string): ScrollOutcome {
     if (name === 'escape' || name === 'ctrl-c') this.#typed = undefined
-    else if (name === 'backspace') this.#typed = typed === '' ? undefined : typed.slice(0, -1)
+    else if (name === 'backspace') this.#typed = typed === '' ? undefined : withoutLast(typed)
     else if (name === 'enter') {
       this.#typed = undefined
       if (typed !== '') this.#query = typed
       return this.#find(-1)
-    } else if (!/^\p{C}|^.{2}/u.test(name)) this.#typed = typed + name
+    } else if (!/^(?!\u200d)\p{C}|^.{2}/u.test(name)) this.#typed = typed + name
     return STAY
   }
 
@@ -156,7 +159,8 @@ export class Scrolling {
     return Math.floor(this.#rows / 2)
   }
 
-  #mouse({ does, x, y }: Mouse): ScrollOutcome {
+  #mouse({ does, x: drawn, y }: Mouse): ScrollOutcome {
+    const x = this.#left + columnAt(this.#shifts[y] ?? [], drawn)
     switch (does) {
       case 'wheel-up':
         return this.#scroll(-WHEEL_ROWS)
@@ -164,10 +168,10 @@ export class Scrolling {
         return this.#scroll(WHEEL_ROWS)
       case 'press':
         this.#selection = undefined
-        this.#pressed = { x: this.#left + x, y }
+        this.#pressed = { x, y }
         return STAY
       case 'drag':
-        return this.#drag(this.#left + x, y)
+        return this.#drag(x, y)
       case 'release':
         this.#isDragging = false
         this.#pressed = undefined
@@ -209,12 +213,13 @@ export class Scrolling {
   /** Each row from a reset style, with what is selected or found in reverse. */
   lines(shows: Shows): string[] {
     const { cols, rows } = this.#size
-    return Array.from({ length: rows }, (_, y) => {
+    const drawn = Array.from({ length: rows }, (_, y) => {
       const row = this.#top + y
       const part = { left: this.#left, cols, ground: 'used', marks: this.#marks(row) } as const
-      const { text, width } = this.#history.draw(row, part, shows) ?? { text: '', width: 0 }
-      return width < cols ? `${text}\u001b[K` : text
+      return this.#history.draw(row, part, shows) ?? { text: '', width: 0, shifts: [] }
     })
+    this.#shifts = drawn.map(({ shifts }) => shifts)
+    return drawn.map(({ text, width }) => (width < cols ? `${text}\u001b[K` : text))
   }
 
   #marks(row: number): MarkedColumns[] {
@@ -233,3 +238,9 @@ export class Scrolling {
     return `${place} · ${found} · Esc returns`
   }
 }
+
+/** A character as a person sees it, however many code points it has. */
+const withoutLast = (text: string): string =>
+  Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
+    .slice(0, -1)
+    .join('')

@@ -64,9 +64,9 @@ function colorOf(label: string): string {
 function cut(text: string, cols: number): string {
   if (cellsOf(text) <= cols) return text
   let out = ''
-  for (const char of text) {
-    if (cellsOf(out + char) > cols - 1) break
-    out += char
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (cellsOf(out + segment) > cols - 1) break
+    out += segment
   }
   return cols <= 0 ? '' : `${out}…`.padEnd(cols - cellsOf(out) - 1 + out.length + 1)
 }

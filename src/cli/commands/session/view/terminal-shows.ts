@@ -1,7 +1,7 @@
 // What the viewer's terminal can show beyond the usual: by its name, by its version, or by what terminfo says of it.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Shows } from '../../../../cells/pen.ts'
+import { type Shows, SHOWS_PLAIN } from '../../../../cells/pen.ts'
 import { isErrno } from '../../../../errors.ts'
 import type { Env } from '../../../../paths.ts'
 
@@ -17,11 +17,12 @@ const VTE = { links: 5_000, underlines: 5_200 }
 
 export function terminalShows(env: Env, isSafe: boolean): Shows {
   const names = [env['TERM'], env['TERM_PROGRAM']].flatMap((name) => name ?? [])
-  if (names.some((name) => PLAIN.test(name))) return { links: false, underlines: false }
+  if (names.some((name) => PLAIN.test(name))) return SHOWS_PLAIN
   const isKnown = names.some((name) => KNOWN.test(name)) || env['KITTY_WINDOW_ID'] !== undefined
   const vte = Number(env['VTE_VERSION'] ?? 0)
   const hasColors = /^(?:truecolor|24bit)$/.test(env['COLORTERM'] ?? '')
   return {
+    ...SHOWS_PLAIN,
     // A link is not dangerous until somebody follows it; who wants to be safe is not even tempted.
     links:
       !isSafe &&

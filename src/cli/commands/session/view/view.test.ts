@@ -6,6 +6,8 @@ import { scaled } from '../../../../../test/support/scale.ts'
 import { linkOf, underlineColorOf, underlineStyleOf } from '../../../../cells/cell.ts'
 import { SHOWS_ALL } from '../../../../cells/pen.ts'
 import { createTerminal } from '../../../../cells/terminal.ts'
+import { columnAt, drawnColumn } from '../../../../cells/clusters.ts'
+import { widthOf, widthVersion } from '../../../../cells/widths.ts'
 import { DetachKey } from './detach-key.ts'
 import { ViewEmulator, type Wishes } from './emulator.ts'
 import { Painter } from './painter.ts'
@@ -96,6 +98,12 @@ describe('status line', () => {
   })
 })
 
+/** Every character by itself, as by the C library's wcwidth; only what has no width joins what is before it. */
+function apart(code: number, before: number): number {
+  const width = widthOf(code)
+  return width === 0 ? (before & 6) | 1 : width << 1
+}
+
 const none: Wishes = { mode: () => undefined, show: () => undefined }
 
 const written = (terminal: Terminal, text: string): Promise<void> =>
@@ -137,7 +145,7 @@ function cellsOf(terminal: Terminal, rows: number, cols: number): string[] {
 describe('drawing', () => {
   const piece = fc.oneof(
     fc.string({
-      unit: fc.constantFrom('a', 'Z', ' ', '日', 'é', '🙂', '👩‍💻', '❤️', '🇩🇪', '\r', '\n', '\t'),
+      unit: fc.constantFrom('a', 'Z', ' ', '日', 'é', '🙂', '👩‍💻', '👋🏽', '👩🏽‍💻', '❤️', '🇩🇪', '\r', '\n', '\t'),
       maxLength: 12,
     }),
     fc.tuple(fc.nat(60), fc.nat(255)).map(([a, b]) => `${ESC}[${a};38;5;${b}m`),
@@ -183,6 +191,37 @@ describe('drawing', () => {
       }),
       // Half a wide character, written over: a blank that is underlined and struck through, which is still to be drawn.
       { numRuns: scaled(60, 5_000), examples: [[[[`${ESC}[4:1;58:5:0m`, `${ESC}[9;38;5;0m`, 'a🙂', '\r❤️']]]] },
+    )
+  })
+
+  test('a terminal that takes one character for several: none is drawn over, and what is behind them is where it is said to be', async () => {
+    const [cols, session] = [40, 20]
+    const clusters = { skin: 2, joined: 2, flag: 0 }
+    const parts = fc.constantFrom('a', 'b', ' ', '   ', '|', '日', 'é', '🙂', '👩‍💻', '👋🏽', '👩🏽‍💻', '🇩🇪')
+    await fc.assert(
+      fc.asyncProperty(fc.array(parts, { maxLength: 12 }), async (written20) => {
+        const emulator = new ViewEmulator({ cols: session, rows: 1 }, none)
+        await emulator.write(Buffer.from(`${ESC}[?7l${written20.join('')}`))
+        const rows = { start: 0, count: 1, left: 0, cols, ground: 'used', shows: { ...SHOWS_ALL, clusters } } as const
+        const [drawn] = emulator.draw(rows)
+        const outer = createTerminal({ cols, rows: 1 })
+        outer.unicode.register({ ...widthVersion, version: 'apart', charProperties: apart })
+        outer.unicode.activeVersion = 'apart'
+        await written(outer, `${ESC}[?7l${drawn?.text ?? ''}`)
+        const line = emulator.screen.getLine(0)
+        const shown = outer.buffer.active.getLine(0)
+        const textOf = (row: typeof line): string => (row?.translateToString(true) ?? '').replaceAll(' ', '')
+        expect(textOf(shown)).toBe(textOf(line))
+        for (let x = 0; x < session; x += 1) {
+          const chars = line?.getCell(x)?.getChars() ?? ''
+          if (chars.trim() === '') continue
+          const column = drawnColumn(drawn?.shifts ?? [], x)
+          const there = shown?.getCell(column)?.getChars() ?? ''
+          expect(there !== '' && chars.startsWith(there), `${x} is at ${column}`).toBe(true)
+          expect(columnAt(drawn?.shifts ?? [], column)).toBe(x)
+        }
+      }),
+      { numRuns: scaled(200, 5_000) },
     )
   })
 
