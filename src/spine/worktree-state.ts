@@ -1,10 +1,16 @@
 // How a worktree stands, as git says it: its commit, and what is not committed. What changed between two looks.
-import { execFile } from 'node:child_process'
-import { lstatSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { closeSync, fstatSync, lstatSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import type { Readable } from 'node:stream'
+import { isSystemError } from '../errors.ts'
 import { FILES_RECORDED_MAX } from '../limits.ts'
 import type { Env, Project } from '../paths.ts'
 import type { FilesChanged } from '../runs/owned-run.ts'
+import { readRange } from '../storage/atomic-file.ts'
+import { realFs } from '../storage/fs.ts'
+import { openUnlinked } from '../storage/unlinked-file.ts'
 
 export interface WorktreeState {
   /** Null in a repository without commits. */
@@ -123,14 +129,50 @@ function stampOf(root: string, path: string): string {
 /** Of an answer that is larger than this, nobody would read the list. */
 const ANSWER_BYTES_MAX = 16 << 20
 
-function git(project: Project, env: Env, waitMs: number, args: readonly string[]): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    execFile(
-      'git',
-      ['--no-optional-locks', '-C', project.root, ...args],
-      { encoding: 'utf8', env: { ...env }, timeout: waitMs, killSignal: 'SIGKILL', maxBuffer: ANSWER_BYTES_MAX },
-      // No git, no answer in time, a repository that it cannot read: then it is not known.
-      (error, stdout) => resolve(error === null ? stdout : undefined),
-    )
-  })
+/** Nothing where there is no git, no answer in time, or a repository that it cannot read: then it is not known. */
+async function git(project: Project, env: Env, waitMs: number, args: readonly string[]): Promise<string | undefined> {
+  const file = answerFile()
+  try {
+    const child = spawn('git', ['--no-optional-locks', '-C', project.root, ...args], {
+      stdio: ['ignore', file ?? 'pipe', 'ignore'],
+      env: { ...env },
+      timeout: waitMs,
+      killSignal: 'SIGKILL',
+    })
+    const piped = child.stdout === null ? undefined : allOf(child.stdout)
+    const isAnswered = await new Promise<boolean>((resolve) => {
+      child.once('error', () => resolve(false))
+      child.once('close', (code) => resolve(code === 0))
+    })
+    const answer = file === undefined ? await piped : readAll(file)
+    return isAnswered ? answer?.toString('utf8') : undefined
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
+}
+
+/** Every start of a run asks git, and to listen at a pipe takes Node three times as long as to read a file. Nothing where no file can be made. */
+function answerFile(): number | undefined {
+  try {
+    return openUnlinked(tmpdir())
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    return undefined
+  }
+}
+
+function readAll(fd: number): Buffer | undefined {
+  const { size } = fstatSync(fd)
+  return size > ANSWER_BYTES_MAX ? undefined : readRange(realFs, fd, 0, size)
+}
+
+/** Read to its end all the same, so that whoever writes can end. */
+async function allOf(pipe: Readable): Promise<Buffer | undefined> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of pipe as AsyncIterable<Buffer>) {
+    bytes += part.length
+    if (bytes <= ANSWER_BYTES_MAX) parts.push(part)
+  }
+  return bytes > ANSWER_BYTES_MAX ? undefined : Buffer.concat(parts)
 }

@@ -41,6 +41,17 @@ test('commit and dirty files at the start, files changed by the end, the termina
   expect(existsSync(join(runDir(project, second), 'terminal.cast'))).toBe(false)
 })
 
+test('where no temporary file can be made, the state of the worktree is on record all the same', async () => {
+  const project = spine()
+  project.write('dirty.txt', 'x')
+  const { code } = await project.run('heimdall', ['run', '--agent', 'amber-otter', '--', 'true'], {
+    env: { TMPDIR: join(project.home, 'not-there') },
+  })
+  expect(code).toBe(0)
+  const [run = ''] = project.runs()
+  expect(project.events(run)[0]).toMatchObject({ run: { meta: { branch: 'main', dirty: ['dirty.txt'] } } })
+})
+
 test('each wait has its start, its end, who said so and how it was answered; the sheet has the open one', async () => {
   const project = spine()
   const started = await project.detached('amber-otter', ['cat'])

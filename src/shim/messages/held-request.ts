@@ -1,11 +1,11 @@
 // A request too large to look into: held until it is known what it is, the first part in memory, the rest on disk.
 import { isUtf8 } from 'node:buffer'
-import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { closeSync, readSync, writeSync } from 'node:fs'
 import { cutCharacter } from '../../canonical/characters.ts'
 import { isSystemError } from '../../errors.ts'
 import { REPLAY_CHUNK_BYTES } from '../../limits.ts'
+import { openUnlinked } from '../../storage/unlinked-file.ts'
 import { MessageScan } from './message-scan.ts'
 import type { Scanned } from './scanned.ts'
 
@@ -84,12 +84,4 @@ export class HeldRequest {
     if (this.#fd !== undefined) closeSync(this.#fd)
     this.#fd = undefined
   }
-}
-
-/** A file without a name: it goes when its descriptor goes, however that happens. */
-function openUnlinked(folder: string): number {
-  const path = join(folder, `heimdall-held-${process.pid}-${randomBytes(8).toString('hex')}`)
-  const fd = openSync(path, 'wx+', 0o600)
-  unlinkSync(path)
-  return fd
 }
