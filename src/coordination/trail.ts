@@ -7,13 +7,13 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
+  unlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { join } from 'node:path'
-import { isErrno } from '../errors.ts'
+import { basename, join } from 'node:path'
+import { ignore, isErrno } from '../errors.ts'
 import { HOOK_TRAIL_BYTES_MAX } from '../limits.ts'
 import type { Project } from '../paths.ts'
 import type { ProcessRef } from './who/process-ref.ts'
@@ -83,7 +83,7 @@ export function allTrails(project: Project): Trail[] {
 export function clearTrails(project: Project, isGone: (tree: ProcessRef) => boolean): void {
   for (const name of namesIn(trailsDir(project))) {
     const path = join(trailsDir(project), name)
-    if (isGone(decodeURIComponent(name.slice(0, -'.jsonl'.length))) || isTooLarge(path)) rmSync(path, { force: true })
+    if (isGone(decodeURIComponent(name.slice(0, -'.jsonl'.length))) || isTooLarge(path)) remove(path)
   }
   for (const ending of ['.jsonl.waits', '.jsonl.spent', '.jsonl.slip', '.jsonl.lock'])
     clearMarks(project, ending, isGone)
@@ -118,8 +118,7 @@ export function markWatched(project: Project, tree: ProcessRef, by: ProcessRef):
   writeFileSync(watchPath(project, tree), by, { mode: 0o600 })
 }
 
-export const unmarkWatched = (project: Project, tree: ProcessRef): void =>
-  rmSync(watchPath(project, tree), { force: true })
+export const unmarkWatched = (project: Project, tree: ProcessRef): void => remove(watchPath(project, tree))
 
 /** Marks that nobody will take away any more. */
 export const clearWatched = (project: Project, isGone: (tree: ProcessRef) => boolean): void =>
@@ -127,8 +126,7 @@ export const clearWatched = (project: Project, isGone: (tree: ProcessRef) => boo
 
 function clearMarks(project: Project, ending: string, isGone: (tree: ProcessRef) => boolean): void {
   for (const name of filesIn(trailsDir(project), ending))
-    if (isGone(decodeURIComponent(name.slice(0, -ending.length))))
-      rmSync(join(trailsDir(project), name), { force: true })
+    if (isGone(decodeURIComponent(name.slice(0, -ending.length)))) remove(join(trailsDir(project), name))
 }
 
 /** The process that watches, alive or not. */
@@ -146,6 +144,15 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
+/** Not `rmSync`: what that loads of Node costs a hook twenty times what the removal does. */
+function remove(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    ignore('ENOENT')(error)
+  }
+}
+
 /** Beside the trail: what may pass for as long as nothing changes. */
 export const slipPath = (project: Project, tree: ProcessRef): string => `${trailPath(project, tree)}.slip`
 
@@ -156,8 +163,22 @@ export function putSpent(project: Project, tree: ProcessRef, spent: object): voi
   writeFileSync(spentPath(project, tree), JSON.stringify(spent), { mode: 0o600 })
 }
 
-/** As it was put; nothing where nothing is known, or while it is written. */
-export const spentOf = (project: Project, tree: ProcessRef): unknown => jsonIn(spentPath(project, tree))
+/** What lies beside the trail of a session: what it has cost, and the wait that is marked and goes on. As it was put; nothing where there is none, or while it is written. */
+export interface SessionNotes {
+  readonly spent: unknown
+  readonly wait: unknown
+}
+
+/** For whoever asks about many sessions: one look at the folder, and only what is there is opened. */
+export function notesOfSessions(project: Project): (tree: ProcessRef) => SessionNotes {
+  const dir = trailsDir(project)
+  const names = new Set(existsSync(dir) ? readdirSync(dir) : [])
+  const noteAt = (path: string): unknown => (names.has(basename(path)) ? jsonIn(path) : undefined)
+  return (tree) =>
+    names.size === 0 ? NO_NOTES : { spent: noteAt(spentPath(project, tree)), wait: noteAt(waitPath(project, tree)) }
+}
+
+const NO_NOTES: SessionNotes = { spent: undefined, wait: undefined }
 
 function jsonIn(path: string): unknown {
   const text = readIfThere(path) ?? ''
@@ -187,9 +208,6 @@ export function markWait(project: Project, tree: ProcessRef, wait: string): void
   }
 }
 
-/** The wait that is marked, and goes on; nothing where there is none, or while it is written. */
-export const waitOf = (project: Project, tree: ProcessRef): unknown => jsonIn(waitPath(project, tree))
-
 /** The wait that was marked; it is over. Of several that take it, one has it; one that was cut short is none. */
 export function takeWait(project: Project, tree: ProcessRef): unknown {
   const path = waitPath(project, tree)
@@ -201,6 +219,6 @@ export function takeWait(project: Project, tree: ProcessRef): unknown {
     throw error
   }
   const wait = jsonIn(taken)
-  rmSync(taken, { force: true })
+  remove(taken)
   return wait
 }

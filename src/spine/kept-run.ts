@@ -2,10 +2,10 @@
 import { dirname, join } from 'node:path'
 import type { Project } from '../paths.ts'
 import type { OwnedRun, RunIdentity, RunStart, UsageTotal } from '../runs/owned-run.ts'
-import { ensureFolder, readFileIfThere, removeIfThere } from '../storage/atomic-file.ts'
+import { ensureFolder, removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { namesIn } from '../storage/folder-names.ts'
-import { replaceUnsynced } from '../storage/unsynced-file.ts'
+import { readUnsynced, replaceUnsynced } from '../storage/unsynced-file.ts'
 import type { Pulse } from './pulse.ts'
 import type { WorktreeState } from './worktree-state.ts'
 
@@ -57,7 +57,7 @@ export function writeSheet(path: string, run: KeptRun): void {
 
 /** Nothing where there is none, or none of ours. */
 export function readSheet(path: string): KeptRun | undefined {
-  const text = readFileIfThere(path)?.toString('utf8')
+  const text = readUnsynced(path)
   if (text === undefined) return undefined
   try {
     const value = JSON.parse(text) as Partial<KeptRun>
@@ -75,7 +75,7 @@ export function sheetPaths(runsDir: string): string[] {
   const dir = join(runsDir, '.kept')
   return onDisk(dir, () => namesIn(dir))
     .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
-    .map((name) => join(dir, name))
+    .map((name) => `${dir}/${name}`)
 }
 
 /** The run as its record knows it. */

@@ -1,6 +1,7 @@
 // Whole-file replace without a sync, for what is not worth more than its process to a power cut.
-import { renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { isErrno } from '../errors.ts'
 import { onDisk } from './faults.ts'
 
 /** Whole or not at all. The draft has one name, so that a process that is killed leaves one at most. */
@@ -12,5 +13,20 @@ export function replaceUnsynced(
   onDisk(path, () => {
     writeFileSync(draft, content, { mode: 0o600 })
     renameSync(draft, path)
+  })
+}
+
+/**
+ * The text that was put there; nothing where there is none. One call and no look at the file before it: fifty of them are
+ * read at once, in folders that nobody else may write to.
+ */
+export function readUnsynced(path: string): string | undefined {
+  return onDisk(path, () => {
+    try {
+      return readFileSync(path, 'utf8')
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return undefined
+      throw error
+    }
   })
 }

@@ -1,7 +1,7 @@
 // `.planning/ledger/claims/`: one file for each holder, as seed 000 T-2 has it.
-import { rmSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { isoSeconds } from '../../clock.ts'
-import { replaceFile } from '../../storage/atomic-file.ts'
+import { removeIfThere, replaceFile } from '../../storage/atomic-file.ts'
 import { onDisk } from '../../storage/faults.ts'
 import { standingOf } from '../claims/conflicts.ts'
 import { surfaceOf } from '../claims/surface.ts'
@@ -80,7 +80,7 @@ function claimFile(room: Coordination, rows: Reader, haid: string): ClaimFile | 
 
 export function writeClaimFile(dir: string, haid: string, file: ClaimFile | undefined): void {
   const path = claimFilePath(dir, haid)
-  if (file === undefined) onDisk(path, () => rmSync(path, { force: true }))
+  if (file === undefined) removeIfThere(path)
   else replaceFile(path, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o644 })
 }
 

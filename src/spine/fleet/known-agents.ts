@@ -5,11 +5,11 @@ import { otherMachine, sessionSetting } from '../../coordination/membership.ts'
 import { readWhy } from '../../coordination/dispatched.ts'
 import { iso, type Moment } from '../../coordination/moment.ts'
 import type { Agent, Claim, Note, Reader, StoredEvent, Task, Ticket } from '../../coordination/store.ts'
-import { spentOf, waitOf } from '../../coordination/trail.ts'
+import { notesOfSessions, type SessionNotes } from '../../coordination/trail.ts'
 import type { View } from '../../coordination/view.ts'
 import { isOver, livenessIn } from '../../coordination/who/alive.ts'
 import { NOT_STARTED, outcomesIn, type SessionOutcome } from '../../coordination/who/outcome.ts'
-import type { Fate } from '../../coordination/who/process-ref.ts'
+import type { Fate, ProcessRef } from '../../coordination/who/process-ref.ts'
 import { type Liveness, silenceMs } from '../../coordination/who/liveness.ts'
 import { STATUS_EVENTS_MAX, STATUS_SHOWN_MS, INCURSION_WINDOW_MS } from '../../limits.ts'
 import type { UsageTotal, WaitStart } from '../../runs/owned-run.ts'
@@ -85,7 +85,10 @@ export function knownAgents(view: View): KnownAgents {
     // Of several, the last that was begun.
     const tasks = new Map(rows.tasks({ state: 'in_progress' }).map((task) => [task.owner, task]))
     const outcomes = outcomesIn(rows.events({ types: ['SESSION_END'], last: STATUS_EVENTS_MAX }))
-    const agents = rows.agents().map((agent) => agentOf(room, rows, agent, { claims, tickets, tasks, outcomes, now }))
+    const notesOf = notesOfSessions(room.project)
+    const agents = rows
+      .agents()
+      .map((agent) => agentOf(room, rows, agent, { claims, tickets, tasks, outcomes, notesOf, now }))
     const byId = new Map(agents.map((agent) => [agent.agent_id, agent]))
     return {
       agents: agents.filter(isShown),
@@ -152,13 +155,18 @@ function agentOf(
     tickets,
     tasks,
     outcomes,
+    notesOf,
     now,
   }: AtOnce & {
     readonly tasks: ReadonlyMap<string | null, Task>
     readonly outcomes: ReadonlyMap<string, SessionOutcome>
+    readonly notesOf: (tree: ProcessRef) => SessionNotes
   },
 ): KnownAgent {
   const task = tasks.get(agent.haid)
+  const { tree } = agent.runtime
+  const notes = tree === null ? undefined : notesOf(tree)
+  const isGone = isOver(room, agent)
   const held = claims.filter(({ holder }) => holder === agent.haid)
   const machine = otherMachine(rows, agent.haid) ?? null
   return {
@@ -168,7 +176,7 @@ function agentOf(
     client: agent.runtime.client ?? agent.tool,
     epoch: agent.runtime.epoch,
     liveness: livenessIn(room, rows, agent, now),
-    isOver: isOver(room, agent),
+    isOver: isGone,
     isRemote: agent.origin === 'remote',
     machine,
     sessionThere: machine === null ? null : (rows.localSetting(sessionSetting(agent.haid)) ?? null),
@@ -180,8 +188,8 @@ function agentOf(
     task: task === undefined ? null : { id: task.taskId, title: task.title },
     claims: held.map((claim) => heldClaim(room, rows, claim, now)),
     queue: tickets.filter(({ holder }) => holder === agent.haid).map((ticket) => placeOf(ticket, tickets)),
-    spent: agent.runtime.tree === null ? null : spentIn(spentOf(room.project, agent.runtime.tree)),
-    wait: agent.runtime.tree === null || isOver(room, agent) ? null : waitIn(waitOf(room.project, agent.runtime.tree)),
+    spent: spentIn(notes?.spent),
+    wait: isGone ? null : waitIn(notes?.wait),
   }
 }
 
