@@ -98,7 +98,7 @@ const groups = [
   // Which runs there are: whoever starts one, keeps one or looks at all.
   {
     name: 'open-runs',
-    test: /src\/spine\/(kept-run|open-runs|session-name)\.ts$|src\/runs\/questions-path\.ts$|src\/coordination\/who\/outcome\.ts$/,
+    test: /src\/spine\/(kept-run|open-runs|session-name|signs|call-totals)\.ts$|src\/spine\/fleet\/(wait-kind|plain-words)\.ts$|src\/policy\/bundle\/no-policy\.ts$|src\/runs\/questions-path\.ts$|src\/coordination\/who\/outcome\.ts$/,
   },
   // What a look at the fleet takes, without what it finds nothing of most of the time.
   {
