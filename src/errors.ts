@@ -434,6 +434,7 @@ export const ERRORS = table({
     means: 'a hook stands where the guard has set an earlier hook aside',
   },
   GIT_FAILED: { kind: 'config', exit: 8, http: 500, means: 'git is missing, or a git command failed' },
+  SINCE_UNKNOWN: { kind: 'user', exit: 2, http: 400, means: 'neither a time nor a commit of the repository' },
   // worktrees
   WORKTREE_NO_REPOSITORY: {
     kind: 'user',

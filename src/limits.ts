@@ -671,6 +671,8 @@ export const TRANSCRIPTS_MAX = 1_000
 // worktrees
 /** What git may say in one answer: the names of some hundred thousand files. */
 export const GIT_ANSWER_BYTES_MAX = 64 << 20
+/** Moves of a HEAD that are looked through for where it stood at a time: weeks of commits, and a fraction of a second. */
+export const REFLOG_ENTRIES_MAX = 20_000
 /** How long a change of worktrees waits for another: a checkout of a large repository takes its time. */
 export const WORKTREE_LOCK_WAIT_MS = 120_000
 /** Files brought along into a worktree: settings and keys, not what a package manager has installed. */

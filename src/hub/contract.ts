@@ -501,7 +501,8 @@ export const runRow = z.object({
   ended_at: time.nullable(),
   calls: count,
   decisions: z.record(decisionWord, count),
-  waited: z.object({ count, ms: count }),
+  /** For a person, at its keeper's, a note's or a claim's word; `is_open` where it still does, and `ms` is up to now. */
+  waited: z.object({ count, ms: count, is_open: z.boolean() }),
   tokens: tokens.nullable(),
   session_id: z.string().nullable(),
 })
@@ -558,12 +559,21 @@ export const changedFile = z.object({
   kind: z.enum(['modified', 'added', 'deleted', 'renamed', 'binary', 'untracked']),
   in_own_claims: z.boolean(),
 })
+/** How the commit was found that changes are told against; `head`: nothing is known of then, so that only what is not committed is shown. */
+export const changesBasis = z.enum(['noted', 'reflog', 'history', 'named', 'head'])
 export const changesReply = z.object({
   at: time,
   agent_id: z.string(),
   base: z.string(),
+  basis: changesBasis,
+  /** Null where it is a commit that was asked about, and where nothing is known of then. */
   since: time.nullable(),
+  run_began: time.nullable(),
   files: z.array(changedFile),
+  /** Uncommitted files that nothing has touched since, and that are left out. */
+  older: count,
+  /** Others that work in the same folder: git does not tell whose a change is. */
+  also_here: z.array(z.string()),
   /** `?path=` of one file: its unified diff. */
   diff: z.string().nullable(),
   cut: z.boolean(),

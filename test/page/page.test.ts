@@ -108,6 +108,7 @@ async function eachScreen(visitor: Visitor): Promise<void> {
   await axe(visitor, 'timeline')
 
   await costAndWaits(page)
+  await changedSince(visitor)
   // Which worker gets the next task, and why not another.
   const routing = [
     `Why hazel-mole gets ${QUEUED_TASK.id}`,
@@ -116,6 +117,7 @@ async function eachScreen(visitor: Visitor): Promise<void> {
     'Cannot: its tier is haiku, at least sonnet is needed',
   ]
   for (const [key, name, part, texts] of [
+    ['k', '07-tasks', '.page-head', [/1 queued, \d+ running, 2 left open/]],
     ['k', '07-tasks', '.routing', routing],
     ['o', '14-tokens', '.tokens-sums', [/\$0\.\d\d/]],
   ] as const) {
@@ -154,6 +156,29 @@ async function costAndWaits(page: Page): Promise<void> {
   await sees(page, '.run-sums', /Cost\$0\.0\d/)
   await sees(page, '.run-sums', /Waited for you.*1 wait/)
   await sees(page, '.timeline-tokens', 'transcripts of its host')
+}
+
+/** Since when is in the address, chosen by keys; what the list rests on is said below it. */
+async function changedSince(visitor: Visitor): Promise<void> {
+  const { page } = visitor
+  await visitor.go('#/session/amber-otter')
+  const files = page.locator('.changes-files')
+  await files.getByText('src/auth/family.ts').waitFor()
+  await files.getByText('src/auth/refresh.ts').waitFor()
+  await sees(page, '.changes-basis', 'as was noted then')
+  await sees(page, '.changes-basis', 'git does not tell whose a change is')
+  await page.getByLabel('since').focus()
+  await page.keyboard.press('ArrowDown')
+  await files.getByText('src/auth/family.ts').waitFor({ state: 'detached' })
+  await page.waitForFunction("location.hash.includes('since=HEAD')")
+  await page.getByLabel('since').selectOption('commit')
+  // Its field is the next that Tab leads to.
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('nowhere')
+  await page.keyboard.press('Enter')
+  await sees(page, '.lower', 'neither a time nor a commit')
+  await visitor.go('#/session/amber-otter?since=2001-01-01T00:00:00Z')
+  await sees(page, '.changes-basis', 'no reflog reaches back so far')
 }
 
 /** The strip above the lanes shows the whole run: its frame is drawn in by an end, moved by its middle, and pressed twice for all of it. */
@@ -248,11 +273,16 @@ async function tasksAndRuns(visitor: Visitor): Promise<void> {
     .getByText('Done')
     .waitFor()
 
-  // A run says what it was for, and how long it waited for somebody.
+  // A run says what it was for, and how long it waited for somebody: at a question, at a collision, at a note.
   await visitor.go('#/timeline')
-  const row = page.getByRole('row', { name: /amber-otter/ })
-  await row.filter({ hasText: 'Rotate refresh tokens' }).waitFor()
-  expect(await row.getByRole('cell').nth(5).innerText()).toMatch(/ (s|min)$/)
+  await page
+    .getByRole('row', { name: /amber-otter/ })
+    .filter({ hasText: 'Rotate refresh tokens' })
+    .waitFor()
+  for (const agent of ['amber-otter', 'teal-badger', 'slate-heron']) {
+    const row = page.getByRole('row', { name: new RegExp(agent) })
+    expect([agent, await row.getByRole('cell').nth(5).innerText()]).toEqual([agent, expect.stringMatching(/ (s|min)$/)])
+  }
 
   await visitor.go('#/decisions?agent=rust-marten')
   await page.getByRole('button', { name: /^Refused/ }).click()

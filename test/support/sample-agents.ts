@@ -90,6 +90,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
     says: 5,
     claims: ['src/auth/**', 'test/auth/**'],
     first: [
+      "sed -i '20,26d' src/auth/family.ts; git commit --quiet --message 'auth: a used token revokes its family' src/auth/family.ts",
       // Refused, and done another way.
       calls('git', [
         ['push', { branch: 'ao/refresh-rotation', force: true }],

@@ -120,6 +120,16 @@ test('diff shows what is committed, changed, deleted and untracked since the for
       ],
     },
   })
+  // Since a commit, and since a time at which all of it was there already.
+  const since = async (then: string): Promise<string> =>
+    (await heimdall('worktree', 'diff', '--name-only', '--since', then)).stdout
+  expect(await since(git(path, 'rev-parse', 'HEAD').trim())).toBe('deep/untracked.txt\nf.txt\n')
+  expect(await since('1h')).toBe('committed.txt\ndeep/untracked.txt\nf.txt\n')
+  expect(await since(new Date(Date.now() + 60_000).toISOString())).toBe('')
+  expect(await heimdall('worktree', 'diff', '--since', 'nowhere')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('neither a time nor a commit'),
+  })
   expect(picture(path)).toBe(before)
   expect(git(path, 'count-objects')).toBe(objects)
   // In the worktree itself no name is needed; from outside, of several, one is.

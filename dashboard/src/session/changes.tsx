@@ -1,13 +1,14 @@
-// What an agent changed since its run began: files, and the difference of the one that is chosen.
+// What an agent changed since its run began, or since another time or commit: files, and the difference of the one that is chosen.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useMemo, useRef } from 'react'
+import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 import type { AgentCard, ChangesReply } from '../../../src/hub/contract.ts'
 import { segment } from '../live/api.ts'
 import { useEvery, useHub, useHubNow } from '../live/hooks.ts'
 import { Empty, Part } from '../parts/days.tsx'
-import { clock } from '../parts/format.ts'
 import { refine, usePlace } from '../shell/place.ts'
 import { type DiffLine, readDiff } from './diff.ts'
+import { looked } from './looks.ts'
+import { basisText, Since } from './since.tsx'
 
 const LOOK_EVERY_MS = 5_000
 
@@ -15,10 +16,12 @@ type LoadedChanges = ReturnType<typeof useChanges>
 
 /** Asked for where the tab is: it says how many there are in the list. */
 export function useChanges(agent: AgentCard) {
-  const loaded = useHub<ChangesReply>(`agents/${segment(agent.agent_id)}/changes`)
+  const loaded = useHub<ChangesReply>(`agents/${segment(agent.agent_id)}/changes`, { since: useSince() })
   useEvery(LOOK_EVERY_MS, loaded.reload)
   return loaded
 }
+
+const useSince = (): string | undefined => usePlace().query.get('since') ?? undefined
 
 interface ChangesProps {
   readonly agent: AgentCard
@@ -26,40 +29,51 @@ interface ChangesProps {
 }
 
 export function Changes({ agent, loaded }: ChangesProps): ReactNode {
+  const at = loaded.data?.at
+  useEffect(() => {
+    if (at !== undefined) looked(agent.agent_id, at)
+  }, [agent.agent_id, at])
   return (
     <Part what="changes" loaded={loaded}>
-      {(changes) =>
-        changes.files.length === 0 ? (
-          <Empty title="Nothing changed">
-            {changes.since === null ? '' : 'Since the run began no file of its worktree differs.'}
-          </Empty>
-        ) : (
-          <Files agent={agent} changes={changes} />
-        )
-      }
+      {(changes) => <Files agent={agent} changes={changes} />}
     </Part>
   )
 }
 
-function Files({ agent, changes }: { readonly agent: AgentCard; readonly changes: ChangesReply }): ReactNode {
+/** Beside the tabs: since when, and how much. */
+export function ChangesSum({ agent, loaded }: ChangesProps): ReactNode {
+  const files = loaded.data?.files ?? []
+  const sum = (of: 'added' | 'removed'): number => files.reduce((total, file) => total + (file[of] ?? 0), 0)
+  return (
+    <span className="meta changes-sum">
+      <Since agent={agent.agent_id} began={loaded.data?.run_began ?? agent.started_at} />
+      <span className="is-work">+{sum('added')}</span>
+      <span className="is-clash">−{sum('removed')}</span>
+    </span>
+  )
+}
+
+interface FilesProps {
+  readonly agent: AgentCard
+  readonly changes: ChangesReply
+}
+
+function Files({ agent, changes }: FilesProps): ReactNode {
   const { query } = usePlace()
   const now = useHubNow()
+  const basis = basisText(changes, now)
   const chosen = changes.files.find(({ path }) => path === query.get('file')) ?? changes.files[0]
   const outside = changes.files.filter(({ in_own_claims }) => !in_own_claims).length
-  const sum = (of: 'added' | 'removed'): number => changes.files.reduce((total, file) => total + (file[of] ?? 0), 0)
+  if (chosen === undefined) return <Empty title="Nothing changed since then">{basis}</Empty>
   return (
     <div className="changes">
       <div className="changes-files">
-        <p className="meta changes-sum">
-          {changes.since !== null && `since the run began, ${clock(changes.since, now)} `}
-          <span className="is-work">+{sum('added')}</span> <span className="is-clash">−{sum('removed')}</span>
-        </p>
         <ul>
           {changes.files.map((file) => (
             <li key={file.path}>
               <button
                 type="button"
-                aria-pressed={file.path === chosen?.path}
+                aria-pressed={file.path === chosen.path}
                 onClick={() => refine({ file: file.path })}
               >
                 <span className="mono cut grow" title={file.path}>
@@ -73,14 +87,15 @@ function Files({ agent, changes }: { readonly agent: AgentCard; readonly changes
           ))}
         </ul>
         <p className="meta">{outside === 0 ? 'All inside its own claims.' : `${outside} outside its own claims.`}</p>
+        <p className="meta changes-basis">{basis}</p>
       </div>
-      {chosen !== undefined && <FileDiff agent={agent} path={chosen.path} />}
+      <FileDiff agent={agent} path={chosen.path} />
     </div>
   )
 }
 
 function FileDiff({ agent, path }: { readonly agent: AgentCard; readonly path: string }): ReactNode {
-  const loaded = useHub<ChangesReply>(`agents/${segment(agent.agent_id)}/changes`, { path })
+  const loaded = useHub<ChangesReply>(`agents/${segment(agent.agent_id)}/changes`, { path, since: useSince() })
   useEvery(LOOK_EVERY_MS, loaded.reload)
   return (
     <Part what="difference" loaded={loaded}>

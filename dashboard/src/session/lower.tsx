@@ -5,7 +5,7 @@ import { useHub, useHubNow, useOnLog } from '../live/hooks.ts'
 import { Empty, Loading, Part } from '../parts/days.tsx'
 import { age, argumentsLine, clock, clockWithSeconds, whole } from '../parts/format.ts'
 import { DecisionWord } from '../parts/state.tsx'
-import { Changes, useChanges } from './changes.tsx'
+import { Changes, ChangesSum, useChanges } from './changes.tsx'
 
 const Player = lazy(() => import('../timeline/player.tsx'))
 
@@ -27,19 +27,22 @@ export function Lower({ agent, tab, onTab }: LowerProps): ReactNode {
   ]
   return (
     <section className="pane lower" aria-label="Changes, claims and calls">
-      <header role="tablist">
-        {tabs.map(({ value, word, count }) => (
-          <button
-            key={value}
-            type="button"
-            role="tab"
-            className="tab"
-            aria-selected={tab === value}
-            onClick={() => onTab(value)}
-          >
-            {word} {count !== null && <span className="quiet">{whole(count)}</span>}
-          </button>
-        ))}
+      <header>
+        <div className="tabs grow" role="tablist">
+          {tabs.map(({ value, word, count }) => (
+            <button
+              key={value}
+              type="button"
+              role="tab"
+              className="tab"
+              aria-selected={tab === value}
+              onClick={() => onTab(value)}
+            >
+              {word} {count !== null && <span className="quiet">{whole(count)}</span>}
+            </button>
+          ))}
+        </div>
+        {tab === 'changes' && <ChangesSum agent={agent} loaded={changes} />}
       </header>
       <div className="lower-body" role="tabpanel" aria-label={tab}>
         {tab === 'changes' ? (

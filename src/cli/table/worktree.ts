@@ -21,17 +21,23 @@ export const worktreeDiff = spec({
   names: ['heimdall worktree diff'],
   summary: 'What an agent has changed, committed or not',
   about:
-    'From the last commit that the agent’s work has in common with the branch it was made from, to the files as they are now, untracked ones among them. It is git’s own diff, with your pager and settings.',
+    'From the last commit that the agent’s work has in common with the branch it was made from, to the files as they are now, untracked ones among them. With --since from where the worktree stood then, by its reflog; of what is not committed, files that nothing has touched since are left out, and lines of the others may be older. It is git’s own diff, with your pager and settings.',
   args: [{ name: 'agent', help: 'whose; default: the one whose worktree this is, or the only one', optional: true }],
   flags: {
     stat: { type: 'boolean', help: 'how much in which files' },
     'name-only': { type: 'boolean', help: 'names of files' },
+    since: {
+      type: 'string',
+      value: 'TIME|COMMIT',
+      help: 'from then on: 2h for two hours ago, a time such as 2026-11-16T08:00Z, or a commit',
+    },
   },
   examples: [
     { run: 'heimdall worktree diff amber-otter', does: 'everything that amber-otter has changed' },
+    { run: 'heimdall worktree diff amber-otter --since 2h', does: 'what it has changed in the last two hours' },
     { run: 'heimdall worktree diff amber-otter --stat', does: 'how much in which files' },
   ],
-  errors: ['WORKTREE_NO_REPOSITORY', 'WORKTREE_NOT_FOUND', 'WORKTREE_HALF_MADE', 'GIT_FAILED'],
+  errors: ['WORKTREE_NO_REPOSITORY', 'WORKTREE_NOT_FOUND', 'WORKTREE_HALF_MADE', 'SINCE_UNKNOWN', 'GIT_FAILED'],
   output: {
     agent: 'the agent',
     from: 'commit that the diff begins at',

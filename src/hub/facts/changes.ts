@@ -1,62 +1,88 @@
-// What an agent has changed since its work began, as git tells of it.
+// What an agent has changed since its run began, since a time or since a commit, as git and the file system tell of it.
 import { join, resolve, sep } from 'node:path'
 import { HeimdallError } from '../../errors.ts'
-import { readSheet, sheetPaths } from '../../spine/kept-run.ts'
+import { parseSince, type Since, stoodAt, untouchedSince } from '../../spine/worktrees/changed-since.ts'
 import { ask, askIfThere, fieldsOf, git, type Git, gitIn } from '../../spine/worktrees/git.ts'
 import { HUB_DIFF_BYTES_MAX } from '../../limits.ts'
-import { type Env, runsDirOf } from '../../paths.ts'
+import type { Env } from '../../paths.ts'
 import type { ChangesReply } from '../contract.ts'
 
 export interface ChangesWish {
   readonly agentId: string
-  readonly runId: string | null
   readonly cwd: string
-  readonly since: string | null
+  readonly runBegan: string | null
+  /** The commit that was noted then. */
+  readonly commitThen: string | null
+  /** A time or a commit; the beginning of the run where nothing is said. */
+  readonly since: string | undefined
   /** Its diff, besides the list. */
   readonly path: string | undefined
   readonly isClaimed: (path: string) => boolean
+  readonly alsoHere: readonly string[]
 }
 
-/** Against the commit that its worktree stood at when the run began; against HEAD where that is not known. */
 export async function changesOf(wish: ChangesWish, env: Env): Promise<Omit<ChangesReply, 'at'>> {
   const at = gitIn(wish.cwd, env)
-  const base = baseOf(wish.runId, env) ?? 'HEAD'
-  const isThere = (await askIfThere(at, ['rev-parse', '--verify', '--quiet', `${base}^{commit}`])) !== undefined
-  const files = isThere ? (await changedFiles(at, base, wish.isClaimed)).filter(({ path }) => !isOurs(path)) : []
+  const { base, basis, sinceMs } = await baseOf(at, wish)
+  const isThere = (await askIfThere(at, ['rev-parse', '--verify', '--quiet', `${base}^{tree}`])) !== undefined
+  const tracked = isThere ? await changedFiles(at, base, wish.isClaimed) : []
   const untracked = fieldsOf(
     (await askIfThere(at, ['ls-files', '-z', '--others', '--exclude-standard', '--full-name'])) ?? '',
-  ).filter((path) => !isOurs(path))
+  )
+  const files = [
+    ...tracked,
+    ...untracked.map((path) => ({
+      path,
+      added: null,
+      removed: null,
+      kind: 'untracked' as const,
+      in_own_claims: wish.isClaimed(path),
+    })),
+  ].filter(({ path }) => !isOurs(path))
+  const paths = files.map(({ path }) => path)
+  const older = sinceMs === null || !isThere ? new Set<string>() : await untouchedSince(at, base, sinceMs, paths)
   const diff = wish.path === undefined || !isThere ? null : await diffOf(at, base, wish.path, untracked)
   return {
     agent_id: wish.agentId,
     base,
-    since: wish.since,
-    files: [
-      ...files,
-      ...untracked.map((path) => ({
-        path,
-        added: null,
-        removed: null,
-        kind: 'untracked' as const,
-        in_own_claims: wish.isClaimed(path),
-      })),
-    ],
+    basis,
+    since: sinceMs === null ? null : new Date(sinceMs).toISOString(),
+    run_began: wish.runBegan,
+    files: files.filter(({ path }) => !older.has(path)),
+    older: older.size,
+    also_here: [...wish.alsoHere],
     diff: diff === null ? null : diff.slice(0, HUB_DIFF_BYTES_MAX),
     cut: diff !== null && diff.length > HUB_DIFF_BYTES_MAX,
   }
 }
 
+interface Base {
+  readonly base: string
+  readonly basis: ChangesReply['basis']
+  readonly sinceMs: number | null
+}
+
+/** The commit that changes are told against: since a run began, the one that was noted then. */
+async function baseOf(at: Git, wish: ChangesWish): Promise<Base> {
+  const since: Since | undefined =
+    wish.since !== undefined
+      ? await parseSince(at, wish.since)
+      : wish.runBegan === null
+        ? undefined
+        : { atMs: Date.parse(wish.runBegan) }
+  if (since === undefined) return { base: 'HEAD', basis: 'head', sinceMs: null }
+  if ('commit' in since) return { base: since.commit, basis: 'named', sinceMs: null }
+  const sinceMs = since.atMs
+  if (wish.since === undefined && wish.commitThen !== null) return { base: wish.commitThen, basis: 'noted', sinceMs }
+  const stood = await stoodAt(at, sinceMs)
+  return stood === undefined
+    ? { base: 'HEAD', basis: 'head', sinceMs }
+    : { base: stood.commit, basis: stood.by, sinceMs }
+}
+
 /** Written by Heimdall after each change, and no work of an agent. */
 export const isOurs = (path: string): boolean =>
   path.startsWith('.planning/ledger/') || path === '.planning/protocol.log'
-
-function baseOf(runId: string | null, env: Env): string | undefined {
-  if (runId === null) return undefined
-  const sheet = sheetPaths(runsDirOf(env))
-    .map(readSheet)
-    .find((run) => run?.identity.run_id === runId)
-  return sheet?.worktree?.commit ?? undefined
-}
 
 type Changed = ChangesReply['files']
 

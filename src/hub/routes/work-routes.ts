@@ -2,6 +2,7 @@
 import type { Context, Hono } from 'hono'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { HeimdallError } from '../../errors.ts'
+import { runsDirOf } from '../../paths.ts'
 import { parseScopes } from '../../scopes/scope.ts'
 import { overlap } from '../../scopes/overlap.ts'
 import { contextFor } from '../../coordination/claims/claims.ts'
@@ -22,6 +23,7 @@ import { conversation, seqOfRow } from '../facts/conversation.ts'
 import { claimsOn, heldFiles } from '../facts/held-files.ts'
 import { changesOf } from '../facts/changes.ts'
 import { agentHits, callHits, noteHits, pathHits, taskHits, wordsOf } from '../facts/search.ts'
+import { beginningOf } from '../facts/recorded-run.ts'
 import { routingOf, tasksNow } from '../facts/task-rows.ts'
 import { taskSessions, tokensNow } from '../facts/work.ts'
 import type { ApiDesk } from './api.ts'
@@ -58,8 +60,12 @@ export function workRoutes(app: Hono, desk: ApiDesk): void {
 
   app.get('/api/agents/:agent/changes', async (c) => {
     const { fleet } = await picture(c)
+    const { room, runs } = shown(c)
+    const { env } = room.fleetOptions
     const agent = fleet.agents.find(({ agent_id: id }) => id === c.req.param('agent'))
-    if (agent === undefined || agent.cwd === null)
+    const begun = agent && beginningOf(runsDirOf(env), runs, agent.agent_id, agent.run_id)
+    const cwd = agent?.cwd ?? begun?.cwd
+    if (agent === undefined || cwd == null)
       throw new HeimdallError('AGENT_NOT_FOUND', 'where this agent works is not known here')
     const claimed = agent.claims.flatMap(({ scopes }) => scopes)
     const isClaimed = read<(path: string) => boolean>(
@@ -69,13 +75,17 @@ export function workRoutes(app: Hono, desk: ApiDesk): void {
     )
     const wish = {
       agentId: agent.agent_id,
-      runId: agent.run_id,
-      cwd: agent.cwd,
-      since: agent.started_at,
+      cwd,
+      runBegan: begun?.startedAt ?? agent.started_at,
+      commitThen: begun?.commit ?? null,
+      since: c.req.query('since'),
       path: c.req.query('path'),
       isClaimed,
+      alsoHere: fleet.agents
+        .filter(({ agent_id: id, cwd: its, is_over: isOver }) => id !== agent.agent_id && its === cwd && !isOver)
+        .map(({ agent_id: id }) => id),
     }
-    return c.json<ChangesReply>({ at: nowIso(), ...(await changesOf(wish, shown(c).room.fleetOptions.env)) })
+    return c.json<ChangesReply>({ at: nowIso(), ...(await changesOf(wish, env)) })
   })
 
   app.get('/api/tasks', (c) => c.json<TasksReply>({ at: nowIso(), ...read(c, tasksNow, { tasks: [], workers: [] }) }))
