@@ -1,6 +1,6 @@
 // Tasks: the queue, who works on what with which budget, and why a worker gets the next one.
 import { type ReactNode, useState } from 'react'
-import type { RoutingReply, TaskRow, TasksReply } from '../../../src/hub/contract.ts'
+import type { AgentCard, RoutingReply, TaskRow, TasksReply } from '../../../src/hub/contract.ts'
 import { HubError, post, segment } from '../live/api.ts'
 import { useEvery, useHub, useHubNow, useOnLog, useWatch } from '../live/hooks.ts'
 import { Answers, useWhyOff } from '../needs-you/answers.tsx'
@@ -32,6 +32,14 @@ const STATE: Readonly<
   cancelled: { word: 'Cancelled', glyph: 'stop', tone: 'plain' },
 }
 
+/** One that its agent began and did not end before it was over itself. */
+const LEFT = { word: 'Left open', glyph: 'broken', tone: 'stale' } as const
+
+function isLeft({ state, worker }: TaskRow, agents: ReadonlyMap<string, AgentCard>): boolean {
+  const does = worker === null ? undefined : agents.get(worker)?.state
+  return state === 'running' && (does === 'done' || does === 'failed')
+}
+
 const OPEN: readonly TaskRow['state'][] = ['queued', 'placing', 'running', 'blocked', 'parked', 'partial']
 
 export default function TasksScreen({ selected }: { readonly selected: string | null }): ReactNode {
@@ -47,6 +55,7 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
       ? (['placing', 'queued'].flatMap((wanted) => tasks.filter(({ state }) => state === wanted))[0] ?? tasks[0])
       : tasks.find(({ task_id }) => task_id === selected)
   const waits = useWatch((watch) => watch.waits)
+  const agents = useWatch((watch) => watch.agents)
   const asks = waits.find((wait) => isOfTask(wait) && wait.task === shown?.task_id)
   const now = useHubNow()
   const move = (by: number): void => {
@@ -60,7 +69,7 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
     <div className="tasks">
       <div className="page-head">
         <h1>Tasks</h1>
-        <span className="second">{summary(tasks)}</span>
+        <span className="second">{summary(tasks, agents)}</span>
         <span className="grow" />
         {(loaded.data?.workers.length ?? 0) > 0 && (
           <Button
@@ -137,13 +146,17 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
   )
 }
 
-function summary(tasks: readonly TaskRow[]): string {
-  const open = tasks.filter(({ state }) => OPEN.includes(state))
-  const parts = OPEN.flatMap((state) => {
-    const count = open.filter((task) => task.state === state).length
-    return count === 0 ? [] : [`${count} ${STATE[state].word.toLowerCase()}`]
+function summary(tasks: readonly TaskRow[], agents: ReadonlyMap<string, AgentCard>): string {
+  const left = tasks.filter((task) => isLeft(task, agents))
+  const open = tasks.filter((task) => OPEN.includes(task.state))
+  const parts = OPEN.map((state) => {
+    const count = open.filter((task) => task.state === state && !left.includes(task)).length
+    return [count, STATE[state].word] as const
   })
-  return `${open.length} open${parts.length === 0 ? '' : `: ${parts.join(', ')}`}. ${tasks.filter(({ state }) => state === 'done').length} done.`
+  const said = [...parts, [left.length, LEFT.word] as const]
+    .filter(([count]) => count > 0)
+    .map(([count, word]) => `${count} ${word.toLowerCase()}`)
+  return `${open.length} open${said.length === 0 ? '' : `: ${said.join(', ')}`}. ${tasks.filter(({ state }) => state === 'done').length} done.`
 }
 
 function TaskTable({
@@ -213,19 +226,14 @@ function TaskTable({
 }
 
 function TaskState({ task }: { readonly task: TaskRow }): ReactNode {
-  const agent = useWatch((watch) => (task.worker === null ? undefined : watch.agents.get(task.worker)))
+  const agents = useWatch((watch) => watch.agents)
   const asks = useWatch(({ waits }) => waits.some((wait) => isOfTask(wait) && wait.task === task.task_id))
-  const { word, glyph, tone } = STATE[task.state]
   if (asks) return <StateWord state="needs_you" />
-  if (task.state === 'running' && (agent?.state === 'done' || agent?.state === 'failed'))
-    return (
-      <span className="state stale" title={`${agent.agent_id} ended and did not say what became of it`}>
-        <Icon name="broken" size={12} />
-        Left open
-      </span>
-    )
+  const isLeftOpen = isLeft(task, agents)
+  const { word, glyph, tone } = isLeftOpen ? LEFT : STATE[task.state]
+  const why = isLeftOpen ? `${task.worker} ended and did not say what became of it` : (task.summary ?? undefined)
   return (
-    <span className={`state ${tone}`} title={task.summary ?? undefined}>
+    <span className={`state ${tone}`} title={why}>
       <Icon name={glyph} size={12} />
       {word}
       {task.state === 'blocked' && task.tokens_spent === 0 && ', 0 tokens'}

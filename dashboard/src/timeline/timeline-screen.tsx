@@ -128,7 +128,7 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
           ended {clock(reply.run.ended_at, now)}. Nothing can be changed.
         </Banner>
       )}
-      <RunHead run={reply.run} now={now} />
+      <RunHead run={reply.run} at={reply.at} now={now} />
       <section className="pane padded timeline-pane" aria-label="Timeline">
         <div className="row timeline-tools">
           <Segments
@@ -257,24 +257,28 @@ function barsOf(reply: TimelineReply): { atMs: number; cached: number; uncached:
   })
 }
 
-/** What its keeper has booked; a wait that nobody has booked counts while it is open, such as one at a budget. */
-function useWaited(run: RunRow, now: number): { readonly ms: number; readonly count: number; readonly note: string } {
-  const open = useWatch(({ waits }) => waits.find(({ run_id }) => run_id === run.run_id))
-  const { ms, count } = run.waited
-  if (count > 0 || open === undefined || run.ended_at !== null)
-    return { ms, count, note: count === 0 ? 'not once' : plural(count, 'wait') }
-  return { ms: sinceMs(open.since, now), count: 1, note: `since ${clock(open.since, now)}, still open` }
+interface RunHeadProps {
+  readonly run: RunRow
+  /** When that was told. */
+  readonly at: string
+  readonly now: number
 }
 
-function RunHead({ run, now }: { readonly run: RunRow; readonly now: number }): ReactNode {
+/** A wait that is open grows while one looks. */
+const waitedNow = ({ waited: { ms, is_open: isOpen } }: RunRow, at: string, now: number): number =>
+  isOpen ? ms + sinceMs(at, now) : ms
+
+function RunHead({ run, at, now }: RunHeadProps): ReactNode {
   const agent = useWatch((watch) => (run.agent_id === null ? undefined : watch.agents.get(run.agent_id)))
   const wallMs = (run.ended_at === null ? now : Date.parse(run.ended_at)) - Date.parse(run.started_at)
-  const waited = useWaited(run, now)
-  const workedMs = Math.max(0, wallMs - waited.ms)
+  const { count, is_open: isOpen } = run.waited
+  const waitedMs = waitedNow(run, at, now)
+  const waits = count === 0 ? 'not once' : `${plural(count, 'wait')}${isOpen ? ', still open' : ''}`
+  const workedMs = Math.max(0, wallMs - waitedMs)
   const sums: readonly (readonly [string, string, string])[] = [
     ['Wall time', age(wallMs), `since ${clock(run.started_at, now)}`],
     ['Worked', age(workedMs), `${Math.round((workedMs / Math.max(1, wallMs)) * 100)} % of it`],
-    ['Waited for you', waited.count === 0 ? '–' : age(waited.ms), waited.note],
+    ['Waited for you', count === 0 ? '–' : age(waitedMs), waits],
     ['Calls', whole(run.calls), `${run.decisions.refused_with_hint} refused, ${run.decisions.throttled} throttled`],
     ...(run.tokens === null
       ? []

@@ -3,8 +3,8 @@ import { basename } from 'node:path'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { iso } from '../../coordination/moment.ts'
 import { HUB_ROWS_MAX, HUB_TIMELINE_CALLS_AT_ONCE, HUB_TIMELINE_CALLS_MAX } from '../../limits.ts'
-import { objectIn, textIn, numberIn } from '../../runs/index/call-facts.ts'
-import { type IndexEntry, search } from '../../runs/index/search.ts'
+import { objectIn, textIn } from '../../runs/index/call-facts.ts'
+import { search } from '../../runs/index/search.ts'
 import { factsOf, type RunFacts } from '../../runs/run-facts.ts'
 import { runFolders } from '../../runs/run-folder.ts'
 import { decisionWord, type DecisionWord, type RunRow, type TimelineSpan, type TimelineReply } from '../contract.ts'
@@ -16,17 +16,30 @@ import { folderOf } from './recorded-run.ts'
 import { firstEvent, type RunsOfProject } from './run-project.ts'
 import { usageBars } from './usage-bars.ts'
 import { spentOf } from './cards.ts'
+import { apart, type RunSpan, type Waited, waitedIn, type WaitSpan, waitsOf } from './run-waits.ts'
 import { costOf } from '../../spine/fleet/model-cost.ts'
+import type { UnbookedWait } from '../../spine/fleet/unbooked-waits.ts'
 
 /** What a run is for, by what its agent has begun in it. */
 type TaskOf = (agent: string | null, startMs: number, endMs: number) => string | null
+
+export interface BesideRuns {
+  readonly nowMs: number
+  readonly room: Coordination | undefined
+  /** Waits that stand in the store and in no record. */
+  readonly unbooked: readonly UnbookedWait[]
+}
+
+interface RunsWish extends BesideRuns {
+  readonly limit: number
+}
 
 /** Those that changed last first. */
 export function runsOf(
   book: OpenBook,
   runsDir: string,
   runs: RunsOfProject,
-  { limit, nowMs, room }: { readonly limit: number; readonly nowMs: number; readonly room: Coordination | undefined },
+  { limit, nowMs, room, unbooked }: RunsWish,
 ): RunRow[] {
   const taskOf = tasksBegun(room)
   const found: RunRow[] = []
@@ -35,15 +48,10 @@ export function runsOf(
     if (!runs.has(basename(folder.runDir))) continue
     const facts = factsOf(folder)
     if (facts.run_id === null) continue
-    const summary = summaryOf(folder.runDir, facts, { waited: waitedIn(waitsOf(book, facts.run_id), nowMs), taskOf })
-    found.push(summary)
+    const waits = waitsOf(book, facts.run_id, spanOf(facts, nowMs), unbooked)
+    found.push(summaryOf(folder.runDir, facts, { waited: waitedIn(waits, nowMs), taskOf }))
   }
   return found
-}
-
-interface Waited {
-  readonly count: number
-  readonly ms: number
 }
 
 function summaryOf(
@@ -76,11 +84,6 @@ function summaryOf(
   }
 }
 
-const waitedIn = (waits: readonly WaitSpan[], nowMs: number): Waited => ({
-  count: waits.length,
-  ms: waits.reduce((sum, { fromMs: from, toMs: to }) => sum + Math.max(0, (to ?? nowMs) - from), 0),
-})
-
 /** The last task that an agent began between two times. */
 function tasksBegun(room: Coordination | undefined): TaskOf {
   if (room === undefined) return () => null
@@ -111,22 +114,29 @@ interface Range {
   readonly toMs: number | undefined
 }
 
+/** Whose it is and from when to when: of one that goes on, to now. */
+const spanOf = (facts: RunFacts, nowMs: number): RunSpan => ({
+  agent: facts.agent_id,
+  startMs: Date.parse(facts.started_at ?? facts.changed_at),
+  endMs: facts.state === 'ended' ? Date.parse(facts.changed_at) : nowMs,
+  isOver: facts.state === 'ended',
+})
+
 export function timeline(
   book: OpenBook,
   runsDir: string,
   runId: string,
   range: Range,
-  nowMs: number,
-  room: Coordination | undefined,
+  { nowMs, room, unbooked }: BesideRuns,
 ): Omit<TimelineReply, 'at'> {
   const folder = folderOf(runsDir, runId)
   const facts = factsOf(folder)
-  const startMs = Date.parse(facts.started_at ?? facts.changed_at)
-  const endMs = facts.state === 'ended' ? Date.parse(facts.changed_at) : nowMs
+  const span = spanOf(facts, nowMs)
+  const { startMs, endMs } = span
   const fromMs = range.fromMs ?? startMs
   const toMs = range.toMs ?? endMs
   const { spans: calls, decisions, looked } = callsIn(book, runId, fromMs, toMs)
-  const waits = waitsOf(book, runId)
+  const waits = waitsOf(book, runId, span, unbooked)
   const spans = [
     ...stateSpans(waits, startMs, endMs),
     ...calls,
@@ -147,34 +157,6 @@ export function timeline(
   }
 }
 
-interface WaitSpan {
-  readonly id: string
-  readonly fromMs: number
-  readonly toMs: number | null
-  readonly text: string
-}
-
-/** From what the keeper has booked: each start with its end. */
-function waitsOf(book: OpenBook, run: string): WaitSpan[] {
-  const of = (type: string): IndexEntry[] => search(book.index, { run, type, order: 'oldest', limit: HUB_ROWS_MAX })
-  const bodyOf = (entry: IndexEntry): ReturnType<typeof objectIn> => objectIn(book.lines.eventsOf(entry).first, 'wait')
-  const ends = new Map(
-    of('wait_end').map((entry) => [textIn(bodyOf(entry), 'wait_id'), { entry, body: bodyOf(entry) }]),
-  )
-  return of('wait_start').map((entry) => {
-    const body = bodyOf(entry)
-    const id = textIn(body, 'wait_id') ?? ''
-    const end = ends.get(id)
-    const waitedMs = numberIn(end?.body, 'waited_ms')
-    return {
-      id,
-      fromMs: entry.atMs,
-      toMs: end === undefined ? null : waitedMs === null ? end.entry.atMs : entry.atMs + waitedMs,
-      text: textIn(body, 'evidence') ?? 'waits for you',
-    }
-  })
-}
-
 /** Waits, and work in between. */
 function stateSpans(waits: readonly WaitSpan[], startMs: number, endMs: number): TimelineSpan[] {
   const span = (kind: string, fromMs: number, toMs: number | null, label: string, ref: string): TimelineSpan => ({
@@ -189,7 +171,7 @@ function stateSpans(waits: readonly WaitSpan[], startMs: number, endMs: number):
   })
   const spans: TimelineSpan[] = []
   let atMs = startMs
-  for (const { id, fromMs, toMs, text } of waits) {
+  for (const { id, fromMs, toMs, text } of apart(waits)) {
     if (fromMs > atMs) spans.push(span('working', atMs, fromMs, 'working', ''))
     spans.push(span('waits', fromMs, toMs, text, id))
     atMs = toMs ?? endMs

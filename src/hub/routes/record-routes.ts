@@ -1,8 +1,8 @@
 // What was recorded: decisions, one call, runs and their timelines.
-import type { Hono } from 'hono'
-import type { Coordination } from '../../coordination/coordination.ts'
+import type { Context, Hono } from 'hono'
 import { HeimdallError } from '../../errors.ts'
 import { runsDirOf } from '../../paths.ts'
+import { unbookedWaits } from '../../spine/fleet/unbooked-waits.ts'
 import {
   type CallReply,
   type DecisionsReply,
@@ -11,17 +11,29 @@ import {
   type ReplayReply,
   replayRequest,
   type RunsReply,
-  type RunRow,
   type TimelineReply,
 } from '../contract.ts'
 import type { OpenBook } from '../facts/call-book.ts'
 import { decisions, oneCall } from '../facts/decisions.ts'
 import { recordingOf, replayed } from '../facts/recorded-run.ts'
-import { runsOf, timeline } from '../facts/runs.ts'
+import { runsOf, type BesideRuns, timeline } from '../facts/runs.ts'
 import type { ApiDesk } from './api.ts'
 import { bodyOf, queryOf } from './body.ts'
 
-export function recordRoutes(app: Hono, { shown, nowIso, clock, book }: ApiDesk): void {
+export function recordRoutes(app: Hono, { shown, picture, nowIso, clock, book }: ApiDesk): void {
+  /** What is told of runs, from their records and with what coordination knows beside them, where it can be read. */
+  const around = async <T>(c: Context, tell: (open: OpenBook, beside: BesideRuns) => T): Promise<T | undefined> => {
+    const { collisions } = (await picture(c)).fleet
+    const nowMs = clock.wallMs()
+    return book.ask(
+      (open) =>
+        shown(c).room.read(
+          (room) => tell(open, { nowMs, room, unbooked: unbookedWaits(room, collisions) }),
+          () => tell(open, { nowMs, room: undefined, unbooked: [] }),
+        ),
+      undefined,
+    )
+  }
   app.get('/api/decisions', async (c) => {
     const query = queryOf(c, decisionsQuery)
     const counts = Object.fromEntries(decisionWord.options.map((word) => [word, 0])) as DecisionsReply['counts']
@@ -39,17 +51,8 @@ export function recordRoutes(app: Hono, { shown, nowIso, clock, book }: ApiDesk)
     const limit = Math.min(Math.max(Number(c.req.query('limit')) || 100, 1), 1_000)
     const { room, runs } = shown(c)
     const runsDir = runsDirOf(room.fleetOptions.env)
-    const list = (open: OpenBook, store: Coordination | undefined): RunRow[] =>
-      runsOf(open, runsDir, runs, { limit, nowMs: clock.wallMs(), room: store })
-    const told = await book.ask(
-      (open) =>
-        room.read(
-          (store) => list(open, store),
-          () => list(open, undefined),
-        ),
-      [],
-    )
-    return c.json<RunsReply>({ at: nowIso(), runs: told })
+    const told = await around(c, (open, beside) => runsOf(open, runsDir, runs, { limit, ...beside }))
+    return c.json<RunsReply>({ at: nowIso(), runs: told ?? [] })
   })
   app.get('/api/runs/:run/recording', (c) => {
     const cast = recordingOf(runsDirOf(shown(c).room.fleetOptions.env), c.req.param('run'))
@@ -67,14 +70,8 @@ export function recordRoutes(app: Hono, { shown, nowIso, clock, book }: ApiDesk)
       return Number.isNaN(at) ? undefined : at
     }
     const range = { fromMs: ms('from'), toMs: ms('to') }
-    const told = await book.ask(
-      (open) =>
-        room.read(
-          (store) => timeline(open, runsDirOf(room.fleetOptions.env), c.req.param('run'), range, clock.wallMs(), store),
-          () => timeline(open, runsDirOf(room.fleetOptions.env), c.req.param('run'), range, clock.wallMs(), undefined),
-        ),
-      undefined,
-    )
+    const runsDir = runsDirOf(room.fleetOptions.env)
+    const told = await around(c, (open, beside) => timeline(open, runsDir, c.req.param('run'), range, beside))
     if (told === undefined) throw new HeimdallError('RUN_NOT_FOUND', 'no run of this id is on record')
     return c.json<TimelineReply>({ at: nowIso(), ...told })
   })
