@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { readHook } from '../../src/hosts/hooks/hook-call.ts'
 import { contains } from '../../src/paths.ts'
 import { writtenPaths } from '../../src/spine/hooks/hook-place.ts'
+import { pathsByGit } from '../../src/spine/hooks/paths-by-git.ts'
 import { temporaryFolder } from '../support/project.ts'
 
 const FILES = ['a', 'b', 'src/a', 'src/b', 'src/lib/c', 'lib/old', 'spaced name/x']
@@ -126,18 +127,109 @@ test.each([
   'for ((i = 0; i > -1 && i < 1; i++)); do rm a; done',
   'rm -f src/?',
   'touch -d yesterday f',
+  'sort -r -o a a b',
+  'sort a b --outp=f',
+  'uniq a f',
+  'shuf -o f a',
+  'gzip a',
+  'tar cf f a',
+  'tar -czf f.tgz a src',
+  'truncate --siz=9 f',
+  'cp --target-dir=lib a b',
+  'sed --in-pl -e s/a/z/ a',
+  'F=src/a; echo x > "$F"',
+  'export F=a G=b; rm $F ${G}',
+  'rm {a,b} src/{a,b}',
+  'touch f{1..3}',
+  "rm $'a' $'src\\x2fb'",
+  'rm "$PWD/a"',
+  'env -S "rm a b"',
+  'env -S "X=1 rm" a',
+  'echo rm a | bash',
+  "printf 'rm a' | sh -s",
+  'cat <<EOF | sh\nrm a\nEOF',
+  'bash -c "cd $PWD/src && rm a"',
+  'echo `rm a` > f',
+  'cat <<EOF > f\n$(rm a)\nEOF',
+  "trap 'rm a' EXIT",
+  'flock b rm a',
+  'command rm a',
+  'git checkout HEAD~0 a 2>&1; echo x > a',
 ])('%s', (command) => {
+  expectForeseen(projectDir(), command)
+})
+
+/** With work that is not committed: changed, staged, new, ignored, put away. */
+function dirtyProject(): string {
   const root = projectDir()
+  const git = (...args: string[]): void =>
+    void execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.org', ...args], {
+      cwd: root,
+      stdio: 'ignore',
+    })
+  git('branch', 'before')
+  writeFileSync(join(root, 'lib/later'), 'later\n')
+  git('add', 'lib/later')
+  git('commit', '-qm', 'later')
+  writeFileSync(join(root, 'src/lib/c'), 'put away\n')
+  git('stash')
+  writeFileSync(join(root, '.gitignore'), 'ignored\n')
+  git('add', '.gitignore')
+  git('commit', '-qm', 'ignore')
+  writeFileSync(join(root, 'a'), 'changed\n')
+  writeFileSync(join(root, 'src/b'), 'staged\n')
+  git('add', 'src/b')
+  for (const path of ['new', 'ignored', 'empty/n\t"e\\w', 'empty/né']) writeFileSync(join(root, path), 'new\n')
+  return root
+}
+
+test.each([
+  'git reset -q --hard',
+  'git reset --har -q before',
+  'git -C src reset -q --hard HEAD~1',
+  'git checkout -qf',
+  'git checkout -qf before',
+  'git switch -q --discard-changes before',
+  'git checkout a',
+  'cd src && git checkout -q HEAD b',
+  'git stash',
+  'git stash push -q -u',
+  'git stash push -q -- a',
+  'git stash -q --staged',
+  'git stash pop -q',
+  'git reset -q --hard && git stash apply -q',
+  'git clean -fd',
+  'git clean -f',
+  'git clean -qfdx',
+  'git clean -fX',
+  'cd empty && git clean -qf .',
+  'git clean -fd -e new',
+  'git restore .',
+  'git checkout .',
+])('with work that is not committed, %s', (command) => {
+  expectForeseen(dirtyProject(), command)
+})
+
+function expectForeseen(root: string, command: string): void {
   const payload = { hook_event_name: 'PreToolUse', cwd: root, tool_name: 'Bash', tool_input: { command } }
   const read = readHook('claude', JSON.stringify(payload))
   const tool = 'call' in read ? read.call.tool : undefined
   if (tool === undefined) throw new Error('no tool was read')
-  const said = writtenPaths(tool, root, process.env).map(({ path, isPattern }) => ({
-    path: path.slice(root.length + 1),
-    isPattern,
-  }))
+  const said = [...writtenPaths(tool, root, process.env), ...pathsByGit(tool, root, process.env)].map(
+    ({ path, isPattern }) => ({
+      path: path.slice(root.length + 1),
+      isPattern,
+    }),
+  )
   const before = contentOf(root)
-  const { status, stderr } = spawnSync('bash', ['-c', command], { cwd: root, encoding: 'utf8' })
+  const env = {
+    ...process.env,
+    GIT_COMMITTER_NAME: 'x',
+    GIT_COMMITTER_EMAIL: 'x',
+    GIT_AUTHOR_NAME: 'x',
+    GIT_AUTHOR_EMAIL: 'x',
+  }
+  const { status, stderr } = spawnSync('bash', ['-c', command], { cwd: root, encoding: 'utf8', env })
   const after = contentOf(root)
   const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
     (path) => before.get(path) !== after.get(path),
@@ -147,7 +239,7 @@ test.each([
   const unsaid = changed.filter((path) => !/\.(?:bak|rej|orig)$/.test(path) && !said.some((one) => covers(one, path)))
   expect({ unsaid, status }).toEqual({ unsaid: [], status: 0 })
   expect(said.filter((one) => !changed.some((path) => covers(one, path)))).toEqual([])
-})
+}
 
 const covers = ({ path, isPattern }: { path: string; isPattern: boolean }, changed: string): boolean =>
   isPattern ? changed.startsWith(path.slice(0, path.indexOf('?'))) : contains(`/${path}`, `/${changed}`)

@@ -1,7 +1,8 @@
 // What git does to the work tree, and whether it goes past its own hooks.
 import { COMMIT, gitBypass } from './git-bypass.ts'
+import { checkoutWords, gitLosses, type GitQuestion, restoreWords } from './git-losses.ts'
 import { hasOption, sortWords, valuesOf } from './shell-options.ts'
-import { destination, diffNames, type DiffNames, type WrittenWord } from './shell-programs.ts'
+import { destination, diffNames, gone, type DiffNames, type WrittenWord } from './shell-programs.ts'
 import { moved } from './shell-wrappers.ts'
 import type { Word } from './shell-words.ts'
 
@@ -12,6 +13,7 @@ export interface GitWords {
   /** Files with a diff that is applied; `stdin` where it is handed over. */
   readonly patches: readonly Word[] | 'stdin'
   readonly names: DiffNames
+  readonly losses: readonly GitQuestion[]
   readonly bypass: string | null
   readonly commits: 'add' | 'commit' | null
   /** What goes in besides what is named: what has changed of files that git knows, or everything that is new too. */
@@ -43,6 +45,7 @@ export function gitWords(args: readonly Word[], cwd: string | null, given: reado
     written: [],
     patches: [],
     names: { strip: undefined, below: '' },
+    losses: gitLosses(verb, rest),
     bypass: gitBypass({ verb, own, rest, given }),
     commits: null,
     all: null,
@@ -56,15 +59,12 @@ export function gitWords(args: readonly Word[], cwd: string | null, given: reado
 }
 
 function wordsOf(verb: string, rest: readonly Word[]): Partial<GitWords> {
-  const dashes = rest.findIndex(({ text }) => text === '--')
-  const behind = dashes === -1 ? [] : rest.slice(dashes + 1)
   switch (verb) {
     case 'checkout':
-      return { written: dashes === -1 ? rest.filter(isNoBranch) : behind }
+      return { written: putBack(checkoutWords(rest).paths) }
     case 'restore': {
-      const sorted = sortWords(rest, { short: 's', long: ['source', 'conflict', 'pathspec-from-file'] })
-      const isStagedOnly = hasOption(sorted, 'staged', 'S') && !hasOption(sorted, 'worktree', 'W')
-      return { written: isStagedOnly ? [] : sorted.plain }
+      const { paths, isWritten } = restoreWords(rest)
+      return { written: isWritten ? putBack(paths) : [] }
     }
     case 'rm': {
       const sorted = sortWords(rest, { long: ['pathspec-from-file'] })
@@ -74,6 +74,11 @@ function wordsOf(verb: string, rest: readonly Word[]): Partial<GitWords> {
       const sorted = sortWords(rest)
       if (hasOption(sorted, 'n', 'dry-run')) return {}
       return { written: [...sorted.plain.slice(0, -1), ...destination(sorted)] }
+    }
+    case 'worktree': {
+      const { plain, options } = sortWords(rest)
+      const isForced = options.some(({ name }) => name === 'f' || name === 'force')
+      return plain[0]?.text === 'remove' && isForced ? { written: gone(plain.slice(1)) } : {}
     }
     case 'apply': {
       const sorted = sortWords(rest, { short: 'pC', long: ['exclude', 'include', 'directory', 'whitespace'] })
@@ -96,8 +101,8 @@ function wordsOf(verb: string, rest: readonly Word[]): Partial<GitWords> {
   }
 }
 
-/** No branch is called so, so it can only be a path. */
-const isNoBranch = ({ text }: Word): boolean => text !== null && /^\.{1,2}(?:\/|$)|.\/$/.test(text)
+/** Of a folder that is put back, git says what changes in it. */
+const putBack = (paths: readonly Word[]): WrittenWord[] => paths.map((path) => ({ ...path, into: [] }))
 
 /** `-c alias.x='commit -a'`, `git config alias.x '!rm a'`: what the name is to stand for. */
 const aliasScript = ({ text, script }: Word): string[] => {

@@ -2,7 +2,14 @@
 import { isRecord } from '../config-text.ts'
 import { type HookEvent, type HookHost, HOOKS, type ToolWrites } from './hook-table.ts'
 import { patchPaths } from './patch-paths.ts'
-import { type AppliedDiff, type CommitWords, type GitAlias, shellWrites, type WriteTarget } from './shell-writes.ts'
+import {
+  type AppliedDiff,
+  type CommitWords,
+  type GitAlias,
+  type GitLoss,
+  shellWrites,
+  type WriteTarget,
+} from './shell-writes.ts'
 
 export interface HookTool {
   readonly name: string
@@ -14,6 +21,7 @@ export interface HookTool {
   readonly diffs: readonly AppliedDiff[]
   readonly bypass: string | null
   readonly commit: CommitWords | null
+  readonly losses: readonly GitLoss[]
   readonly aliases: readonly GitAlias[]
   /** It writes, and does not say where in a way that is known here. */
   readonly isUnread: boolean
@@ -82,9 +90,9 @@ function toolIn(host: HookHost, payload: Readonly<Record<string, unknown>>): Hoo
   }
 }
 
-type Written = Pick<HookTool, 'targets' | 'diffs' | 'bypass' | 'commit' | 'aliases' | 'isUnread'>
+type Written = Pick<HookTool, 'targets' | 'diffs' | 'bypass' | 'commit' | 'losses' | 'aliases' | 'isUnread'>
 
-const NONE: Written = { targets: [], diffs: [], bypass: null, commit: null, aliases: [], isUnread: false }
+const NONE: Written = { targets: [], diffs: [], bypass: null, commit: null, losses: [], aliases: [], isUnread: false }
 
 function written(writes: ToolWrites | undefined, input: Readonly<Record<string, unknown>>): Written {
   if (writes === undefined) return NONE

@@ -1,5 +1,6 @@
 // Where programs write, by their words: those whose words say it without a doubt.
 import { patchPaths, type Strip } from './patch-paths.ts'
+import { outputWords } from './shell-outputs.ts'
 import { hasOption, type OptionRules, type SortedWords, sortWords, valuesOf } from './shell-options.ts'
 import type { SimpleCommand, Word } from './shell-words.ts'
 
@@ -14,6 +15,8 @@ export interface WrittenWord extends Word {
 const MODES = ['r', 'w', 'x', 'X', 's', 't'] as const
 
 const TARGET = { short: 'St', long: ['suffix', 'target-directory'] } as const
+
+const AWK = { short: 'fFviel', long: ['file', 'field-separator', 'assign', 'include', 'source', 'load'] } as const
 
 const RULES: Readonly<Record<string, OptionRules>> = {
   mv: TARGET,
@@ -47,6 +50,9 @@ const RULES: Readonly<Record<string, OptionRules>> = {
       ' ',
     ),
   },
+  scp: { short: 'cFiJloPSDX' },
+  awk: AWK,
+  gawk: AWK,
   patch: {
     short: 'idpoBDFgrVYz',
     long: ['input', 'directory', 'strip', 'output', 'prefix', 'fuzz', 'get', 'reject-file', 'suffix'],
@@ -84,11 +90,18 @@ export function programWords(name: string, args: readonly Word[]): readonly Writ
       return hasOption(sorted, 'd', 'directory') ? plain : destination(sorted)
     case 'rsync':
       return hasOption(sorted, 'n', 'dry-run', 'list-only') ? [] : synced(plain)
+    case 'scp':
+      return synced(plain)
     case 'sed':
       return hasOption(sorted, 'i', 'in-place') ? behindScript(sorted, 'e', 'expression', 'f', 'file') : []
     case 'perl':
     case 'ruby':
       return hasOption(sorted, 'i') ? behindScript(sorted, 'e', 'E') : []
+    case 'awk':
+    case 'gawk':
+      return valuesOf(sorted, 'i', 'include').some(({ text }) => text === 'inplace')
+        ? behindScript(sorted, 'f', 'file', 'e', 'source')
+        : []
     case 'dd':
       return args.flatMap((word) =>
         word.text?.startsWith('of=') === true ? [{ ...word, text: word.text.slice(3) }] : [],
@@ -98,11 +111,11 @@ export function programWords(name: string, args: readonly Word[]): readonly Writ
     case 'wget':
       return valuesOf(sorted, 'O', 'output-document', 'o', 'output-file', 'a', 'append-output')
     default:
-      return undefined
+      return outputWords(name, args)
   }
 }
 
-const gone = (words: readonly Word[]): WrittenWord[] => words.map((word) => ({ ...word, isGone: true }))
+export const gone = (words: readonly Word[]): WrittenWord[] => words.map((word) => ({ ...word, isGone: true }))
 
 const isInto = (sorted: SortedWords): boolean => hasOption(sorted, 't', 'target-directory')
 
@@ -137,7 +150,7 @@ function synced(plain: readonly Word[]): WrittenWord[] {
     if (from.text === null) return []
     const isContent = from.text.endsWith('/')
     const isFolder = sources.length > 1 || to.text?.endsWith('/') === true
-    const [name] = namesOf([from])
+    const [name] = namesOf([{ ...from, text: from.text.replace(/^[^/]*:/, '') }])
     if (isContent || name === undefined) return [to]
     return [isFolder ? below(to, name) : { ...to, into: [name] }]
   })

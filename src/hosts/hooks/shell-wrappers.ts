@@ -53,6 +53,8 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   unshare: { short: 'SGRw', long: ['setuid', 'setgid', 'root', 'wd'] },
   faketime: { operands: 1 },
   npx: { short: 'pw', long: ['package', 'workspace'] },
+  bunx: PLAIN,
+  uvx: { short: 'p', long: ['from', 'with', 'python'] },
   xargs: {
     short: 'IEadnLPs',
     attached: 'eil',

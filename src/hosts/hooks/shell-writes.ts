@@ -1,5 +1,6 @@
 // Where a shell command surely writes. What cannot be told is not guessed: it is let through, and watched for.
 import { findWords } from './find-words.ts'
+import type { GitQuestion } from './git-losses.ts'
 import { expandedAlias, gitWords } from './git-words.ts'
 import {
   below,
@@ -47,10 +48,18 @@ export interface ShellWrites {
   readonly bypass: string | null
   /** What it commits besides what is staged by then; null where it commits nothing. */
   readonly commit: CommitWords | null
+  /** What git would be asked about what it takes away. */
+  readonly losses: readonly GitLoss[]
   /** Commands of git that it may not know itself. */
   readonly aliases: readonly GitAlias[]
   /** Nobody can tell what runs: quotes without an end, or more commands inside of commands than anybody writes. */
   readonly isUnread: boolean
+}
+
+export interface GitLoss {
+  readonly question: GitQuestion
+  /** Folder that git works in. */
+  readonly cwd: string
 }
 
 /** A command of git with a name of the user's choice, perhaps; git's configuration says what it stands for. */
@@ -70,7 +79,15 @@ export interface CommitWords {
   readonly paths: readonly WriteTarget[]
 }
 
-const NOTHING: ShellWrites = { targets: [], diffs: [], bypass: null, commit: null, aliases: [], isUnread: false }
+const NOTHING: ShellWrites = {
+  targets: [],
+  diffs: [],
+  bypass: null,
+  commit: null,
+  losses: [],
+  aliases: [],
+  isUnread: false,
+}
 /** Builtins that give variables to what follows. */
 const GIVING: ReadonlySet<string> = new Set(['export', 'declare', 'typeset'])
 const HOME: Word = { text: '~', isPattern: false, isHome: true }
@@ -105,6 +122,7 @@ export function together(found: readonly Found[]): ShellWrites {
     diffs: found.flatMap(({ diffs }) => diffs),
     bypass: found.find(({ bypass }) => bypass !== null)?.bypass ?? null,
     commit: commitOf(found),
+    losses: found.flatMap(({ losses }) => losses),
     aliases: found.flatMap(({ aliases }) => aliases),
     isUnread: found.some(({ isUnread }) => isUnread),
   }
@@ -269,6 +287,7 @@ function gitWrites({ simple, cwd: from, given, depth }: Bare, args: readonly Wor
     ...run,
     targets: [...targetsOf(written, cwd), ...run.targets],
     diffs: [...applied(simple, patches, cwd, { ...names, there: cwd, isGit: true }), ...run.diffs],
+    losses: [...(cwd === null ? [] : git.losses.map((question) => ({ question, cwd }))), ...run.losses],
     bypass: git.bypass ?? run.bypass ?? defined(git.defined, depth),
     commit: commits === 'commit' ? words : run.commit,
     added: commits === 'add' ? (words ?? undefined) : undefined,

@@ -1,11 +1,10 @@
 // What a commit on a command line would hold: hosts may run git without its hooks, so it is looked at before.
-import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WritePath } from '../../coordination/claims/writes.ts'
 import type { CommitWords } from '../../hosts/hooks/shell-writes.ts'
-import { GIT_ANSWER_BYTES_MAX } from '../../limits.ts'
 import { type Env, homeDir } from '../../paths.ts'
+import { askGit } from './ask-git.ts'
 import { absolute } from './hook-place.ts'
 
 /** Absolute. Where git does not answer there is nothing to commit, as git will say itself. */
@@ -38,20 +37,7 @@ export function commitPaths({ cwd: below, all, paths }: CommitWords, folder: str
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-function asked(cwd: string, env: Env, args: readonly string[]): string[] {
-  try {
-    const options = {
-      cwd,
-      env: { ...env },
-      maxBuffer: GIT_ANSWER_BYTES_MAX,
-      stdio: ['ignore', 'pipe', 'ignore'] as const,
-    }
-    return execFileSync('git', [...args], { ...options, stdio: [...options.stdio], encoding: 'utf8' })
-      .split('\0')
-      .filter((text) => text !== '')
-  } catch (error) {
-    // Git says no with its exit code; a program that is not there says nothing at all.
-    if (error instanceof Error && ('status' in error || 'code' in error)) return []
-    throw error
-  }
-}
+const asked = (cwd: string, env: Env, args: readonly string[]): string[] =>
+  askGit(cwd, env, args)
+    .split('\0')
+    .filter((text) => text !== '')

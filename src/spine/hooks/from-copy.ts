@@ -6,9 +6,9 @@ import { treeByParents } from '../../coordination/who/place.ts'
 import type { HookVerdict } from '../../hosts/hooks/hook-answer.ts'
 import type { HookCall } from '../../hosts/hooks/hook-call.ts'
 import { findProject } from '../../paths.ts'
-import { commitPaths } from './commit-paths.ts'
 import { folderOf, namedPaths, writtenPaths } from './hook-place.ts'
 import type { HookSurroundings } from './pass-slip.ts'
+import { pathsByGit } from './paths-by-git.ts'
 
 /** Nothing where there is nothing to refuse by. */
 export function judgeFromCopy(call: HookCall, around: HookSurroundings): HookVerdict | undefined {
@@ -28,7 +28,7 @@ export function judgeFromCopy(call: HookCall, around: HookSurroundings): HookVer
         : view.store
             .read((rows) => rows.agentsOfTree(tree))
             .find(({ runtime }) => runtime.process === tree && runtime.endedMs === null)
-    const paths = [...namedPaths(written), ...(tool.commit === null ? [] : commitPaths(tool.commit, folder, env))]
+    const paths = [...namedPaths(written), ...pathsByGit(tool, folder, env)]
     const { held } = writeStanding(view, writeScopes(view, paths), { haid: own?.haid, tree })
     if (held.length > 0) return { kind: 'deny', reason: refusalText(held, oldCopyText(view.store, view.now())) }
     return {

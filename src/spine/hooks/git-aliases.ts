@@ -1,9 +1,9 @@
 // Commands of git with names of the user's choice: what they stand for is in git's configuration, and what that does is judged like any other command.
-import { execFileSync } from 'node:child_process'
 import type { HookTool } from '../../hosts/hooks/hook-call.ts'
 import { aliasWrites, type GitAlias, type ShellWrites, together } from '../../hosts/hooks/shell-writes.ts'
-import { GIT_ANSWER_BYTES_MAX, HOOK_ALIASES_MAX } from '../../limits.ts'
+import { HOOK_ALIASES_MAX } from '../../limits.ts'
 import { type Env, homeDir } from '../../paths.ts'
+import { askGit } from './ask-git.ts'
 import { absolute } from './hook-place.ts'
 
 /** The tool with what its aliases do; one alias may stand for another. */
@@ -24,17 +24,7 @@ export function withAliases(tool: HookTool, folder: string, env: Env): HookTool 
 function valueOf({ name, cwd }: GitAlias, folder: string, env: Env): string | undefined {
   // A name that no key of git's can have is no alias.
   if (!/^[\w-]+$/.test(name)) return undefined
-  try {
-    return execFileSync('git', ['config', '--get', `alias.${name}`], {
-      cwd: absolute(folder, { path: '', cwd: cwd ?? '' }, homeDir(env)),
-      env: { ...env },
-      maxBuffer: GIT_ANSWER_BYTES_MAX,
-      stdio: ['ignore', 'pipe', 'ignore'],
-      encoding: 'utf8',
-    }).trimEnd()
-  } catch (error) {
-    // Git says no with its exit code; a program that is not there says nothing at all.
-    if (error instanceof Error && ('status' in error || 'code' in error)) return undefined
-    throw error
-  }
+  const at = absolute(folder, { path: '', cwd: cwd ?? '' }, homeDir(env))
+  const value = askGit(at, env, ['config', '--get', `alias.${name}`]).trimEnd()
+  return value === '' ? undefined : value
 }

@@ -51,7 +51,8 @@ interface Slip {
 export function askedOf(call: HookCall, around: HookSurroundings): Asked | undefined {
   const { tool, event } = call
   if (tool === undefined || (event !== 'before-tool' && event !== 'after-tool')) return undefined
-  if (tool.bypass !== null || tool.commit !== null || tool.isUnread || tool.aliases.length > 0) return undefined
+  const asksGit = tool.commit !== null || tool.aliases.length + tool.losses.length > 0
+  if (tool.bypass !== null || asksGit || tool.isUnread) return undefined
   const folder = folderOf(call, around.cwd)
   const project = findProject(folder, around.env)
   const tree = around.tree ?? treeByParents(around.pid)

@@ -7,10 +7,10 @@ import { strayWrites } from '../../coordination/claims/stray-writes.ts'
 import { heartbeat } from '../../coordination/who/registration.ts'
 import type { HookVerdict } from '../../hosts/hooks/hook-answer.ts'
 import type { HookTool } from '../../hosts/hooks/hook-call.ts'
-import { commitPaths } from './commit-paths.ts'
 import { withAliases } from './git-aliases.ts'
 import { refusedAnyway } from './guarded-places.ts'
 import { namedPaths, writtenPaths } from './hook-place.ts'
+import { pathsByGit } from './paths-by-git.ts'
 import type { HookRoom } from './hook-room.ts'
 import { leaveTrail, readTrail, type TrailLine } from '../../coordination/trail.ts'
 
@@ -38,11 +38,10 @@ async function judge({ room, actor, folder, around, call }: HookRoom, asked: Hoo
   const paths = writtenPaths(tool, folder, env)
   const never = refusedAnyway(tool, paths, room.project, env)
   if (never !== undefined) return deny(never)
-  if (tool.commit !== null) {
-    const committed = await settleWrite(room, actor, writeScopes(room, commitPaths(tool.commit, folder, env)), {
-      claims: false,
-    })
-    if (!committed.allowed) return deny(refusalText(committed.held, oldCopyText(room.store, room.now())))
+  const byGit = pathsByGit(tool, folder, env)
+  if (byGit.length > 0) {
+    const settled = await settleWrite(room, actor, writeScopes(room, byGit), { claims: false })
+    if (!settled.allowed) return deny(refusalText(settled.held, oldCopyText(room.store, room.now())))
   }
   const { claim_on_write: claims } = await loadConfig({ cwd: folder, env })
   const outcome = await settleWrite(room, actor, writeScopes(room, namedPaths(paths)), {
