@@ -58,7 +58,7 @@ const groups = [
     test: /src\/cli\/(command|main|manners|launchers|parse|stdin|render\/(style|colors|json))\.ts$/,
   },
   // Without what needs node:crypto, which takes as long to load as all of these.
-  { name: 'storage', test: /src\/storage\/(?!sqlite|side-file|made-once)/ },
+  { name: 'storage', test: /src\/storage\/(?!sqlite|side-file|made-once|seats)/ },
   // The rows of `run`, `status` and `next`.
   { name: 'spine-rows', test: /src\/cli\/table\/(spine|start-flags)\.ts$/ },
   // What finds a session by its files. Without what asks or starts one, which loads Node's networking.
