@@ -17,16 +17,23 @@ const JOINS_NEXT = 32
 const HALF_FLAG = 64
 
 const PLANES_0_AND_1 = 0x2_0000
-const classes = new Uint8Array(PLANES_0_AND_1)
-let filled = 0
-for (const run of RUNS.split(' ')) {
-  const count = Number.parseInt(run.slice(1), 36)
-  classes.fill(Number.parseInt(run.slice(0, 1), 36), filled, filled + count)
-  filled += count
+
+function readRuns(): Uint8Array {
+  const made = new Uint8Array(PLANES_0_AND_1)
+  let filled = 0
+  for (const run of RUNS.split(' ')) {
+    const count = Number.parseInt(run.slice(1), 36)
+    made.fill(Number.parseInt(run.slice(0, 1), 36), filled, filled + count)
+    filled += count
+  }
+  return made
 }
 
+/** Made with the first character that is asked for: much of what may draw never does. */
+let classes: Uint8Array | undefined
+
 function classOf(code: number): number {
-  if (code < PLANES_0_AND_1) return classes[code] ?? 1
+  if (code < PLANES_0_AND_1) return (classes ??= readRuns())[code] ?? 1
   // Ideographs; tags and variation selectors; private use.
   return code < 0x4_0000 ? 2 : code >= 0xe_0000 && code < 0xe_1000 ? 0 : 1
 }

@@ -35,8 +35,9 @@ function membershipOf(rows: Pick<Reader, 'localSetting'>): Membership | undefine
 /** The other machine of the fleet that somebody is on; nothing for one of this machine, and where there is no fleet. */
 export function otherMachine(rows: Pick<Reader, 'localSetting'>, haid: string): string | undefined {
   const member = membershipOf(rows)
+  if (member === undefined) return undefined
   const machine = readHaid(haid)?.machine
-  return member === undefined || machine === undefined || machine === slug(member.machine) ? undefined : machine
+  return machine === undefined || machine === slug(member.machine) ? undefined : machine
 }
 
 /** Nothing before the first answer. */

@@ -12,7 +12,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { ignore, isErrno } from '../errors.ts'
 import { HOOK_TRAIL_BYTES_MAX } from '../limits.ts'
 import type { Project } from '../paths.ts'
@@ -41,8 +41,11 @@ export interface Trail {
 
 /** Where all of it lies, for whoever watches for news. */
 export const trailsDir = ({ coordinationDir }: Project): string => join(coordinationDir, 'hosts')
-const trailPath = (project: Project, tree: ProcessRef): string =>
-  join(trailsDir(project), `${encodeURIComponent(tree)}.jsonl`)
+const trailName = (tree: ProcessRef): string => `${encodeURIComponent(tree)}.jsonl`
+const trailPath = (project: Project, tree: ProcessRef): string => join(trailsDir(project), trailName(tree))
+/** Endings of what lies beside a trail. */
+const SPENT = '.spent'
+const WAITS = '.waits'
 
 /** One write, so that hooks that are called at once do not mix. */
 export function leaveTrail(project: Project, tree: ProcessRef, line: TrailLine): void {
@@ -85,7 +88,7 @@ export function clearTrails(project: Project, isGone: (tree: ProcessRef) => bool
     const path = join(trailsDir(project), name)
     if (isGone(decodeURIComponent(name.slice(0, -'.jsonl'.length))) || isTooLarge(path)) remove(path)
   }
-  for (const ending of ['.jsonl.waits', '.jsonl.spent', '.jsonl.slip', '.jsonl.lock'])
+  for (const ending of [`.jsonl${WAITS}`, `.jsonl${SPENT}`, '.jsonl.slip', '.jsonl.lock'])
     clearMarks(project, ending, isGone)
 }
 
@@ -157,7 +160,7 @@ function remove(path: string): void {
 export const slipPath = (project: Project, tree: ProcessRef): string => `${trailPath(project, tree)}.slip`
 
 /** What the session has cost so far, for whoever shows it; the record of its run has the whole. */
-const spentPath = (project: Project, tree: ProcessRef): string => `${trailPath(project, tree)}.spent`
+const spentPath = (project: Project, tree: ProcessRef): string => `${trailPath(project, tree)}${SPENT}`
 
 export function putSpent(project: Project, tree: ProcessRef, spent: object): void {
   writeFileSync(spentPath(project, tree), JSON.stringify(spent), { mode: 0o600 })
@@ -171,11 +174,15 @@ export interface SessionNotes {
 
 /** For whoever asks about many sessions: one look at the folder, and only what is there is opened. */
 export function notesOfSessions(project: Project): (tree: ProcessRef) => SessionNotes {
-  const dir = trailsDir(project)
-  const names = new Set(existsSync(dir) ? readdirSync(dir) : [])
-  const noteAt = (path: string): unknown => (names.has(basename(path)) ? jsonIn(path) : undefined)
-  return (tree) =>
-    names.size === 0 ? NO_NOTES : { spent: noteAt(spentPath(project, tree)), wait: noteAt(waitPath(project, tree)) }
+  const names = new Set(filesIn(trailsDir(project), ''))
+  if (names.size === 0) return () => NO_NOTES
+  return (tree) => {
+    const name = trailName(tree)
+    return {
+      spent: names.has(`${name}${SPENT}`) ? jsonIn(spentPath(project, tree)) : undefined,
+      wait: names.has(`${name}${WAITS}`) ? jsonIn(waitPath(project, tree)) : undefined,
+    }
+  }
 }
 
 const NO_NOTES: SessionNotes = { spent: undefined, wait: undefined }
@@ -194,7 +201,7 @@ function jsonIn(path: string): unknown {
 export const trailLockPath = trailPath
 
 /** Beside the trail while a person is waited for: the next hook looks there first. */
-const waitPath = (project: Project, tree: ProcessRef): string => `${trailPath(project, tree)}.waits`
+const waitPath = (project: Project, tree: ProcessRef): string => `${trailPath(project, tree)}${WAITS}`
 
 export const isWaiting = (project: Project, tree: ProcessRef): boolean => existsSync(waitPath(project, tree))
 

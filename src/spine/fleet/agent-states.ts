@@ -21,12 +21,13 @@ interface Doing {
 /** Who needs a person first, oldest first; then who is to be looked at; then the rest. */
 export function agentStates(facts: FleetFacts, waits: readonly Wait[]): FleetAgent[] {
   const { known, runs, sessions } = facts
-  const agents = [
+  const atWork = [
     ...runs.map((fact) => agentOfRun(facts, fact, waits)),
     ...sessions.map((session) => agentOfSession(facts, session, waits)),
-    ...known.agents.map((one) => agentAlone(facts, one, waits)),
   ]
-  return onePerName(agents).sort(
+  const names = new Set(atWork.map(({ agent_id: id }) => id))
+  const others = known.agents.filter(({ agent_id: id }) => !names.has(id))
+  return onePerName([...atWork, ...others.map((one) => agentAlone(facts, one, waits))]).sort(
     (a, b) => rank(a) - rank(b) || inOrder(a.since, b.since) || inOrder(a.agent_id, b.agent_id),
   )
 }
