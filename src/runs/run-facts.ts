@@ -1,8 +1,10 @@
 // What is to be said of a run: who, since when, how it went so far, and how much room it takes.
 import fs from 'node:fs'
 import { basename } from 'node:path'
+import { bootId } from '../boot-id.ts'
 import { isErrno } from '../errors.ts'
 import type { RunIdentity, RunStatus, UsageTotal } from '../events/types.ts'
+import { isAlive } from './process-start.ts'
 import { type RecordLine, RecordReader } from './record-reader.ts'
 import { emptyBooks, enterStored, isStatus, type RunBooks } from './run-books.ts'
 import { costOf } from './run-cost.ts'
@@ -14,8 +16,8 @@ export interface RunFacts {
   /** Null where nothing of the record can be read. */
   readonly run_id: string | null
   readonly folder: string
-  /** Unknown where the record tells of no start. */
-  readonly state: 'open' | 'ended' | 'unknown'
+  /** Lost where the record tells of no end and all that could have written one is gone; unknown where it tells of no start. */
+  readonly state: 'open' | 'ended' | 'lost' | 'unknown'
   /** Of a run that goes on, the worst that was reported so far. */
   readonly status: RunStatus | 'unknown'
   readonly segment: number
@@ -36,11 +38,11 @@ export interface RunFacts {
 export function factsOf({ runDir, changedMs, bytes }: RunFolder): RunFacts {
   const who = identityIn(runDir)
   const books = booksOf(runDir)
-  const members = lookAtMembers(runDir).alive.length
+  const { alive, dead } = lookAtMembers(runDir)
   return {
     run_id: who?.run_id ?? null,
     folder: basename(runDir),
-    state: stateOf(books, members),
+    state: stateOf(books, alive.length, dead.length),
     status: books.segment > 0 && isStatus(books.status) ? books.status : 'unknown',
     segment: books.segment,
     agent_id: who?.agent_id ?? null,
@@ -51,15 +53,23 @@ export function factsOf({ runDir, changedMs, bytes }: RunFolder): RunFacts {
     changed_at: new Date(changedMs).toISOString(),
     calls: books.counts,
     cost: costOf(runDir) ?? null,
-    members,
+    members: alive.length,
     bytes,
   }
 }
 
-function stateOf({ segment, hasEnded }: RunBooks, members: number): RunFacts['state'] {
-  if (members > 0) return 'open'
-  if (segment === 0) return 'unknown'
-  return hasEnded ? 'ended' : 'open'
+function stateOf(books: RunBooks, alive: number, dead: number): RunFacts['state'] {
+  if (alive > 0) return 'open'
+  if (books.segment === 0) return 'unknown'
+  if (books.hasEnded) return 'ended'
+  return isProvedLost(books, dead) ? 'lost' : 'open'
+}
+
+/** Nobody takes part, and whoever the run was about is gone: its process, or the boot that it ran under. Of a run that is about nobody, those who took part and left no word are proof enough. Whoever may write closes it. */
+function isProvedLost({ parent, bootId: boot }: RunBooks, dead: number): boolean {
+  if (parent === null) return dead > 0
+  // Books that were made anew from the record do not know the boot.
+  return (boot !== '' && boot !== bootId()) || !isAlive(parent)
 }
 
 /** The books, with what stands in the record beyond them. */

@@ -92,6 +92,9 @@ test('all at once: the next command settles it, whoever asks, and however many d
   for (const pid of ours) process.kill(pid, 'SIGKILL')
   await Promise.all(ours.map((pid) => waitForDeath(pid)))
   expect(project.sheets()).toHaveLength(1)
+  // A reader says how it stands, and leaves it so.
+  expect((await project.run('heimdall', ['runs', 'list'])).stdout).toMatch(/\blost\b/)
+  expect(project.sheets()).toHaveLength(1)
   const looks = Array.from({ length: scaled(3, 12) }, () => project.run('heimdall', ['claim', 'list', '--json']))
   await Promise.all(looks)
   await isAllOver(project, run, 'FAILED')

@@ -4,7 +4,7 @@ import { RUNS_LISTED } from '../../limits.ts'
 import { type Command, spec } from '../command.ts'
 
 const RUN_FIELDS =
-  'run_id, folder, state (open, ended or unknown), status, segment, agent_id, client, haid, session_id, started_at, changed_at, calls {total, allowed, blocked, throttled, errors}, cost (null, or {messages, tokens {input, cached, cache_write, cache_write_1h, output, reasoning}, usd, unpriced (models without a price), unread (lines that were not understood), prices (date of the table)}), members, bytes'
+  'run_id, folder, state (open, ended, lost or unknown), status, segment, agent_id, client, haid, session_id, started_at, changed_at, calls {total, allowed, blocked, throttled, errors}, cost (null, or {messages, tokens {input, cached, cache_write, cache_write_1h, output, reasoning}, usd, unpriced (models without a price), unread (lines that were not understood), prices (date of the table)}), members, bytes'
 
 export const runsExec = spec({
   names: ['heimdall runs exec', 'sub run'],
@@ -37,7 +37,7 @@ export const runsList = spec({
   names: ['heimdall runs list'],
   summary: 'Runs of this user, those that changed last first',
   about:
-    'Only looks: nothing is changed. What lies among the runs and is none, or is reached by a link, is named as foreign, and no command touches it.',
+    'Only looks: nothing is changed. A run is lost when its processes are gone and nobody has written its end yet; the next command that may write, such as heimdall doctor, closes it. What lies among the runs and is none, or is reached by a link, is named as foreign, and no command touches it.',
   flags: {
     open: { type: 'boolean', help: 'only those that go on' },
     limit: { type: 'integer', value: 'N', default: RUNS_LISTED, help: 'at most so many; 0 for all' },

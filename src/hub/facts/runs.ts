@@ -62,7 +62,7 @@ function summaryOf(
   const { calls } = facts
   const start = startIn(runDir)
   const startedAt = facts.started_at ?? facts.changed_at
-  const endMs = facts.state === 'ended' ? Date.parse(facts.changed_at) : Number.POSITIVE_INFINITY
+  const endMs = isOver(facts) ? Date.parse(facts.changed_at) : Number.POSITIVE_INFINITY
   return {
     run_id: facts.run_id ?? '',
     agent_id: facts.agent_id,
@@ -70,7 +70,7 @@ function summaryOf(
     status: facts.state === 'ended' ? facts.status : facts.state,
     mode: start.mode,
     started_at: startedAt,
-    ended_at: facts.state === 'ended' ? facts.changed_at : null,
+    ended_at: isOver(facts) ? facts.changed_at : null,
     calls: calls.total,
     decisions: more.decisions ?? {
       ...none(),
@@ -114,12 +114,15 @@ interface Range {
   readonly toMs: number | undefined
 }
 
+/** Nothing more comes of it, whether or not somebody has written its end. */
+const isOver = ({ state }: RunFacts): boolean => state === 'ended' || state === 'lost'
+
 /** Whose it is and from when to when: of one that goes on, to now. */
 const spanOf = (facts: RunFacts, nowMs: number): RunSpan => ({
   agent: facts.agent_id,
   startMs: Date.parse(facts.started_at ?? facts.changed_at),
-  endMs: facts.state === 'ended' ? Date.parse(facts.changed_at) : nowMs,
-  isOver: facts.state === 'ended',
+  endMs: isOver(facts) ? Date.parse(facts.changed_at) : nowMs,
+  isOver: isOver(facts),
 })
 
 export function timeline(

@@ -53,6 +53,7 @@ function isLast(runDir: string, end: number): boolean {
 
 function stateText({ state, status, members }: RunFacts): string {
   if (state === 'unknown') return state
+  if (state === 'lost') return 'lost: its processes are gone; heimdall doctor closes it'
   return state === 'open' ? `open, ${members} taking part` : `ended, ${status}`
 }
 
