@@ -30,7 +30,7 @@ test('runs list and runs show say lost, doctor closes, and only then it has ende
   expect(await stateOf()).toEqual([['open', 'SUCCEEDED']])
   const { startTicks } = readStat(program.pid) ?? {}
   process.kill(program.pid, 'SIGKILL')
-  await until('it to be gone', () => !isStillAlive({ pid: program.pid, startTicks }))
+  await until('it to be gone', () => !isStillAlive({ pid: program.pid, startTicks, boot: undefined }))
   const before = all()
   expect(await stateOf()).toEqual([['lost', 'SUCCEEDED']])
   expect((await project.run('heimdall', ['runs', 'show', 'ci-1'])).stdout).toContain('lost: its processes are gone')
