@@ -46,7 +46,7 @@ export function sayLoaded({ say }: RunPart, gate: CallGate, policy: Policy, prob
   say((text) =>
     text.policyLoaded(policyText(refOf(policy)), policy.snapshot.mode, {
       ok: problem === null,
-      ...(problem === null ? {} : { message: gate.clean(problem.message) }),
+      ...(problem === null ? {} : { message: gate.words.clean(problem.message) }),
     }),
   )
 }

@@ -36,6 +36,7 @@ export async function serve(options: ShimOptions, started: Started): Promise<num
   const startMs = clock.monoMs()
   const { openClaimCheck } = await import('./call/claim-check.ts')
   const { env, cwd } = options
+  // Made when a claim or a rule first asks.
   let paths: PathLocations | undefined
   const locate = (texts: readonly string[]): Locations => (paths ??= new PathLocations(cwd, env['HOME'])).locate(texts)
   const claims = await openClaimCheck({ env, cwd, clock, locate, note })
@@ -51,7 +52,7 @@ export async function serve(options: ShimOptions, started: Started): Promise<num
   const run: RunPart = await joinRun(options, { ...started, identity }, policy, () => signOfLife())
   stderr.wrapIn(new EventText(run.text.identity, () => clock.wallMs()))
   const redact = createRedact(secrets?.own)
-  const path = callPath({ options, identity, guarded: { redact, secrets }, policy, run, claims, note, adapter })
+  const path = callPath({ options, identity, guarded: { redact, secrets }, policy, run, claims, locate, note, adapter })
   const signOfLife = (): void =>
     run.say((text) =>
       text.shimHealth({

@@ -11,7 +11,7 @@ import type { Plan } from '../../policy/decide/plan.ts'
 import type { Decision } from '../../policy/types.ts'
 import type { Approvals, AskedCall, FoundAnswers, BootMoment, Request } from '../../runs/approvals.ts'
 import type { CallArguments } from './call-arguments.ts'
-import type { JudgedCall, ToolCall } from './call-gate.ts'
+import type { JudgedCall, ToolCall } from './judged-call.ts'
 import type { IdKey, MessageId } from '../messages/message-id.ts'
 import type { SessionNotice } from './session-notice.ts'
 

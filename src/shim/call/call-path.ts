@@ -2,7 +2,7 @@
 import { createRedact, type Redact } from '../../events/redact.ts'
 import { createIdSource } from '../../id-source.ts'
 import { openPolicy, type Policy } from '../../policy/decide/plan.ts'
-import type { Decision } from '../../policy/types.ts'
+import type { Decision, Locations } from '../../policy/types.ts'
 import type { readIdentity } from '../../runs/run-identity.ts'
 import type { RunPart } from '../../runs/taking-part.ts'
 import { openPins } from '../pins/open-pins.ts'
@@ -15,11 +15,11 @@ import type { ShimOptions } from '../shim.ts'
 import type { Adapter, Traffic } from './adapter.ts'
 import { Asking } from './asking.ts'
 import { CallGate } from './call-gate.ts'
+import { CallWords } from './call-words.ts'
 import type { ClaimCheck } from './claim-check.ts'
 import { ClientInfo } from './client-info.ts'
 import type { CutOff } from './client-judge.ts'
 import { OpenCalls } from './open-calls.ts'
-import { PathLocations } from './path-locations.ts'
 import type { Answering } from './refusals.ts'
 import { SessionNotice } from './session-notice.ts'
 import { ToolAnnotations } from './tool-annotations.ts'
@@ -51,11 +51,14 @@ interface PathParts {
   readonly policy: Policy
   readonly run: RunPart
   readonly claims: ClaimCheck | undefined
+  /** Where paths in arguments lead: one look at the disk for claims and for rules. */
+  readonly locate: (texts: readonly string[]) => Locations
   readonly note: (line: string) => void
   readonly adapter: Adapter
 }
 
-export function callPath({ options, identity, guarded, policy, run, claims, note, adapter }: PathParts): CallPath {
+export function callPath(parts: PathParts): CallPath {
+  const { options, identity, guarded, policy, run, claims, locate, note, adapter } = parts
   const { redact, secrets } = guarded
   const { clock, serverName } = options
   const named = { ...identity }
@@ -68,7 +71,8 @@ export function callPath({ options, identity, guarded, policy, run, claims, note
   const notice = new SessionNotice(options.sessionSocket, note)
   const pins = openPins(options, { redact, own: secrets?.own ?? null, notice, say: run.say, note })
   const lists = new ToolLists(annotations, pins)
-  const asking: Asking = new Asking({
+  const words = new CallWords({ serverName, policy, events: run.events, text: run.text, redact, previews, clock })
+  const asking = new Asking({
     serverName,
     runId: run.runId,
     agentId: identity.agent_id,
@@ -77,24 +81,21 @@ export function callPath({ options, identity, guarded, policy, run, claims, note
     redact,
     previews,
     notice,
-    namesOf: (judged) => run.text.names(gate.names(judged)),
+    namesOf: (judged) => run.text.names(words.names(judged)),
     say: run.say,
     note,
   })
-  let paths: PathLocations | undefined
   const gate: CallGate = new CallGate({
     serverName,
     policy,
     state,
     events: run.events,
-    text: run.text,
-    redact,
-    previews,
+    words,
     asking,
     annotations,
     pins,
     claims,
-    paths: () => (paths ??= new PathLocations(options.cwd, options.env['HOME'])),
+    locate,
     clock,
     newId: createCallIds(createIdSource(clock)()),
     onTerminate(decision) {

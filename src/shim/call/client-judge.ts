@@ -18,7 +18,8 @@ import {
   type RequestMessage,
   variantMessage,
 } from '../messages/client-message.ts'
-import type { CallGate, JudgedCall, ToolCall } from './call-gate.ts'
+import type { CallGate } from './call-gate.ts'
+import type { JudgedCall, ToolCall } from './judged-call.ts'
 import { type IdKey, idOf, inScope, type MessageId, scopedKey } from '../messages/message-id.ts'
 import { MessageScan } from '../messages/message-scan.ts'
 import type { Scanned } from '../messages/scanned.ts'
@@ -233,7 +234,7 @@ export class ClientJudge {
       return this.#forwarded(judged, message.id)
     }
     const { code } = message
-    const line = protocolError(message.id?.raw ?? 'null', code, gate.shown(judged).summary, { judged, answering })
+    const line = protocolError(message.id?.raw ?? 'null', code, gate.words.shown(judged).summary, { judged, answering })
     this.#turn.note(this.#refused(judged, line, code))
     return false
   }

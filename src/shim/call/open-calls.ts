@@ -1,6 +1,6 @@
 // Requests on their way: which answer belongs to which call, also when a client uses an id twice.
 import { REQUESTS_IN_FLIGHT_MAX } from '../../limits.ts'
-import type { CallOutcome, JudgedCall } from './call-gate.ts'
+import type { CallOutcome, JudgedCall } from './judged-call.ts'
 import type { IdKey } from '../messages/message-id.ts'
 import { PassingMap } from './passing-map.ts'
 

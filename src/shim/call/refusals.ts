@@ -2,7 +2,8 @@
 import { PACK_VERSION } from '../../events/types.ts'
 import type { Action, Decision } from '../../policy/types.ts'
 import type { ClientInfo } from './client-info.ts'
-import type { CallGate, JudgedCall } from './call-gate.ts'
+import type { CallGate } from './call-gate.ts'
+import type { JudgedCall } from './judged-call.ts'
 
 type Refusal = Exclude<Action, 'ALLOW'>
 
@@ -38,7 +39,7 @@ export function refusalCode(judged: JudgedCall, { client }: Answering): number {
 /** One line, without its newline. */
 export function denial(judged: JudgedCall, idRaw: string, answering: Answering): string {
   const { gate } = answering
-  const message = refusalText(gate.shown(judged), gate.names(judged))
+  const message = refusalText(gate.words.shown(judged), gate.words.names(judged))
   const data = { subluminal: subluminal(judged, answering) }
   // Hosts that see structuredContent drop the text, or refuse the whole when it does not fit the tool's schema.
   const body =
@@ -66,8 +67,8 @@ function withId(idRaw: string, body: object): string {
 
 function subluminal(judged: JudgedCall, { gate, runId }: Answering): object {
   const { policy } = judged
-  const decision = gate.shown(judged)
-  const { call_id, server_name, tool_name, args_hash } = gate.names(judged)
+  const decision = gate.words.shown(judged)
+  const { call_id, server_name, tool_name, args_hash } = gate.words.names(judged)
   return {
     v: PACK_VERSION,
     code: ERROR_CODES.handshake[refusalOf(decision)],

@@ -2,7 +2,8 @@
 import { PREVIEW_NONE } from '../../events/preview.ts'
 import type { EventWriter } from '../../runs/event-writer.ts'
 import type { MessageId } from '../messages/message-id.ts'
-import type { CallGate, JudgedCall } from './call-gate.ts'
+import type { CallGate } from './call-gate.ts'
+import type { JudgedCall } from './judged-call.ts'
 
 export type Noted =
   | { readonly what: 'forwarded'; readonly judged: JudgedCall; readonly id: MessageId | null }
@@ -74,7 +75,7 @@ export class Turn {
   write(noted: Noted, isFirst = true): void {
     const gate = this.#gate
     const { judged } = noted
-    if (isFirst && noted.what !== 'cancelled') gate.announce(judged)
+    if (isFirst && noted.what !== 'cancelled') gate.words.announce(judged)
     if (noted.what === 'refused') {
       const { summary, action } = judged.decision
       // As the answer says it: a block stays one, the others name what would help.

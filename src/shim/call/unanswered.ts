@@ -18,7 +18,7 @@ export function endUnanswered(
     gate.finish(judged, perhaps)
     return null
   }
-  const line = protocolError(idRaw, code, gate.clean(why))
+  const line = protocolError(idRaw, code, gate.words.clean(why))
   gate.finish(judged, {
     status: 'ERROR',
     bytesOut: Buffer.byteLength(line),

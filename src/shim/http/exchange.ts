@@ -1,7 +1,7 @@
 // One POST of the client: its body is judged, goes on in the bytes in which it came or is answered by us, and the answer is passed back.
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { PREVIEW_NONE } from '../../events/preview.ts'
-import type { JudgedCall } from '../call/call-gate.ts'
+import type { JudgedCall } from '../call/judged-call.ts'
 import type { ClientInfo } from '../call/client-info.ts'
 import { ClientJudge } from '../call/client-judge.ts'
 import type { OpenCall } from '../call/open-calls.ts'
@@ -175,8 +175,8 @@ export class Exchange {
     const [line] = this.#endCalls(INTERNAL_ERROR, why)
     const id = this.#requestId()
     if (line !== undefined) this.#answer(200, line)
-    else if (id !== null) this.#answer(200, protocolError(id, INTERNAL_ERROR, gate.clean(why)))
-    else this.#answer(502, protocolError('null', INTERNAL_ERROR, gate.clean(why)))
+    else if (id !== null) this.#answer(200, protocolError(id, INTERNAL_ERROR, gate.words.clean(why)))
+    else this.#answer(502, protocolError('null', INTERNAL_ERROR, gate.words.clean(why)))
   }
 
   #requestId(): string | null {

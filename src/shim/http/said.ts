@@ -49,7 +49,7 @@ export class Said implements MessagePieces {
 
   #tellExposed(): void {
     const secrets = this.#exposure?.takeUpTo(Infinity) ?? []
-    if (secrets.length > 0) this.#gate.exposed(secrets, this.#answers.answered)
+    if (secrets.length > 0) this.#gate.words.exposed(secrets, this.#answers.answered)
     this.#answers.answered = null
   }
 }

@@ -10,7 +10,7 @@ export function passOn(options: ExchangeOptions, request: IncomingMessage, respo
   const { core, remote } = options
   const refuse = (why: string): void => {
     if (response.headersSent) response.destroy()
-    else sayProblem(response, 502, core.gate.clean(why))
+    else sayProblem(response, 502, core.gate.words.clean(why))
   }
   const upstream = remote.request(request.method ?? 'GET', request.rawHeaders, null, {
     response(answer) {

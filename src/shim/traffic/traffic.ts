@@ -7,7 +7,7 @@ import type { AgentOut } from '../messages/agent-out.ts'
 import { ERROR_CODES, protocolError } from '../call/refusals.ts'
 import type { ClientSide, Flow } from './client-side.ts'
 import { Garbage } from '../messages/garbage.ts'
-import type { JudgedCall } from '../call/call-gate.ts'
+import type { JudgedCall } from '../call/judged-call.ts'
 import type { CallCore, Traffic, TrafficEnd } from '../call/adapter.ts'
 import { INTERNAL_ERROR, endUnanswered } from '../call/unanswered.ts'
 import type { Upstream, UpstreamExit } from '../server/upstream.ts'
@@ -211,7 +211,7 @@ function closeOpen(
     const line = endUnanswered(gate, call, codeOf(call.judged), why)
     if (line !== null) out.answer(line)
   }
-  for (const id of otherIds) out.answer(protocolError(id, INTERNAL_ERROR, gate.clean(why)))
+  for (const id of otherIds) out.answer(protocolError(id, INTERNAL_ERROR, gate.words.clean(why)))
 }
 
 function flowTo(upstream: Upstream, stdin: Readable, garbage: Garbage, onTaken: () => void): Flow {

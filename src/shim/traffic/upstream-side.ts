@@ -91,7 +91,7 @@ export class UpstreamSide {
     const { exposure, gate, answers } = this.#options
     if (exposure === null) return
     const secrets = exposure.takeUpTo(end)
-    if (secrets.length > 0) gate.exposed(secrets, answers.answered)
+    if (secrets.length > 0) gate.words.exposed(secrets, answers.answered)
     answers.answered = null
   }
 }

@@ -1,0 +1,152 @@
+// What is said of calls: to the record, from the beginning with its decision to the end, and to the agent, who is told the same.
+import type { Clock } from '../../clock.ts'
+import { type CallNames, type DecisionText, decisionText, type EventText, policyText } from '../../events/event-text.ts'
+import { isAbsent, PREVIEW_OMITTED, type Preview } from '../../events/preview.ts'
+import type { Redact } from '../../events/redact.ts'
+import type { Policy } from '../../policy/decide/plan.ts'
+import type { Decision } from '../../policy/types.ts'
+import type { EventWriter } from '../../runs/event-writer.ts'
+import { refOf } from '../policy-ref.ts'
+import type { CallOutcome, JudgedCall } from './judged-call.ts'
+import { recordedDecision, shortText, shownDecision } from './shown-decision.ts'
+
+export interface CallWordsOptions {
+  readonly serverName: string
+  readonly policy: Policy
+  readonly events: EventWriter
+  readonly text: EventText
+  /** For what we say ourselves. */
+  readonly redact: Redact
+  /** For what passes: secrets that are none to those who read previews stay in it. */
+  readonly previews: Redact
+  readonly clock: Clock
+}
+
+interface Said {
+  readonly decision: Decision
+  /** As the agent is told. */
+  readonly shown: Decision
+  /** As the record says. */
+  readonly recorded: Decision
+  readonly said: DecisionText
+}
+
+export class CallWords {
+  readonly #options: CallWordsOptions
+  #policyText: string
+  #breakers: ReadonlySet<string>
+  #lastSaid: Said | null = null
+  #lastTool: { readonly name: string; readonly shown: string } | null = null
+
+  constructor(options: CallWordsOptions) {
+    this.#options = options
+    this.#policyText = policyText(refOf(options.policy))
+    this.#breakers = breakersOf(options.policy)
+  }
+
+  usePolicy(policy: Policy): void {
+    this.#policyText = policyText(refOf(policy))
+    this.#lastSaid = null
+    this.#breakers = breakersOf(policy)
+  }
+
+  /** Puts the beginning of a call and its decision on their way to the record: both, or neither. */
+  announce(judged: JudgedCall): void {
+    const { text, events, previews } = this.#options
+    const { call, decision, args } = judged
+    const { recorded, said } = this.#said(judged)
+    const names = (judged.names = this.names(judged))
+    const room = events.room('call', 2)
+    if (room === 'none') return
+    const { argsBytes: buffer } = call
+    const preview: Preview =
+      buffer === null || room === 'bare'
+        ? PREVIEW_OMITTED
+        : { field: 'args_preview', piece: { buffer, from: 0, to: buffer.length }, redact: previews }
+    text.callStart(
+      names,
+      {
+        transport: call.transport,
+        bytesIn: call.bytesIn,
+        method: call.method === undefined ? undefined : this.shownTool(call.method),
+        tags: judged.tags,
+        argsStreamHash: call.argsStreamHash ?? args.streamHash,
+      },
+      preview,
+    )
+    text.decision(names, said, judged.counters)
+    if (decision.hint !== undefined && decision.enforced) text.hintIssued(judged.callId, recorded.hint)
+    for (const ruleId of judged.tripped) if (this.#breakers.has(ruleId)) text.breakerTrip(text.names(names), ruleId)
+    events.added()
+  }
+
+  /** What is said of a decision; most calls have the one that the call before had. */
+  #said({ decision, args }: JudgedCall): Said {
+    if (this.#lastSaid?.decision === decision) return this.#lastSaid
+    const shown = shownDecision(decision, args, this.#options.redact)
+    const recorded = recordedDecision(shown)
+    this.#lastSaid = { decision, shown, recorded, said: decisionText(recorded, this.#policyText) }
+    return this.#lastSaid
+  }
+
+  /** The decision as the agent may be told: the record says the same. */
+  shown(judged: JudgedCall): Decision {
+    return this.#said(judged).shown
+  }
+
+  /** Words for the agent that are not about a decision. */
+  clean(text: string): string {
+    return this.#options.redact(text)
+  }
+
+  /** A tool may be called anything, a secret too. */
+  shownTool(name: string): string {
+    if (this.#lastTool?.name !== name) this.#lastTool = { name, shown: this.#options.redact(name) }
+    return this.#lastTool.shown
+  }
+
+  names(judged: JudgedCall): CallNames {
+    return {
+      call_id: judged.callId,
+      server_name: this.#options.serverName,
+      tool_name: this.shownTool(judged.call.toolName),
+      args_hash: judged.args.hash,
+    }
+  }
+
+  /** The agent has been sent secrets of the server's; `judged` is the call that was answered so, where it is one. */
+  exposed(secrets: readonly object[], judged: JudgedCall | null): void {
+    const { text, events } = this.#options
+    for (const secret of secrets) {
+      if (events.room('other', 1) === 'none') return
+      text.secretExposed(secret, judged === null ? null : text.names(this.names(judged)))
+      events.added()
+    }
+  }
+
+  /** Puts the end of a call that was announced on its way to the record. */
+  finish(judged: JudgedCall, outcome: CallOutcome): void {
+    const { text, events, redact, previews, clock } = this.#options
+    const room = events.room('end', 1)
+    if (room === 'none') return
+    const latencyMs = Math.max(0, Math.ceil(clock.monoMs() - judged.startMs))
+    const { result } = outcome
+    const preview: Preview = isAbsent(result)
+      ? result
+      : room === 'bare'
+        ? PREVIEW_OMITTED
+        : { field: 'result_preview', piece: result, redact: previews }
+    const error =
+      outcome.error === undefined ? undefined : { ...outcome.error, message: firstLine(redact(outcome.error.message)) }
+    const { status, bytesOut, resultStreamHash } = outcome
+    text.callEnd(judged.names ?? this.names(judged), { status, latencyMs, bytesOut, error, resultStreamHash }, preview)
+    events.added()
+  }
+}
+
+function breakersOf({ snapshot }: Policy): ReadonlySet<string> {
+  return new Set(snapshot.rules.filter(({ kind }) => kind === 'breaker').map(({ rule_id }) => rule_id))
+}
+
+/** What went wrong, without the stack trace that some servers append. */
+const firstLine = (text: string): string => shortText(text.split('\n', 1)[0] ?? '')
