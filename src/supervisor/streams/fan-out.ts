@@ -32,11 +32,10 @@ export class FanOut {
     return this.#stall !== undefined
   }
 
-  /** Bytes of the log before this are with nobody's socket any more. */
-  get inFlightFrom(): number {
-    let from = Number.POSITIVE_INFINITY
-    for (const subscriber of this.#subscribers) from = Math.min(from, subscriber.inFlightFrom)
-    return from
+  /** Whether some of these bytes of the log may still be with somebody's socket. */
+  isInFlight(from: number, to: number): boolean {
+    for (const subscriber of this.#subscribers) if (subscriber.isInFlight(from, to)) return true
+    return false
   }
 
   add(subscriber: Subscriber): void {

@@ -20,7 +20,7 @@ interface Slab {
 
 export class OutputLog {
   readonly #keepBytes: number
-  readonly #inFlightFrom: () => number
+  readonly #isInFlight: (from: number, to: number) => boolean
   readonly #slabs: Slab[] = []
   /** Memory of a slab that was dropped. One is enough: a slab is dropped for each that begins. */
   #spare: Buffer | undefined
@@ -30,12 +30,12 @@ export class OutputLog {
   #cutOffset = 0
 
   /**
-   * `inFlightFrom`: the first byte that may still be on its way out of this memory. What is dropped before it is read
-   * into again; by default nothing is.
+   * `isInFlight`: whether any of these bytes may still be on its way out of this memory. What is dropped and is not, is
+   * read into again; by default nothing is.
    */
-  constructor(keepBytes: number, inFlightFrom: () => number = () => 0) {
+  constructor(keepBytes: number, isInFlight: (from: number, to: number) => boolean = () => true) {
     this.#keepBytes = keepBytes
-    this.#inFlightFrom = inFlightFrom
+    this.#isInFlight = isInFlight
   }
 
   /** The first byte that is still kept. */
@@ -69,7 +69,7 @@ export class OutputLog {
     const oldestEnd = oldest.start + oldest.used
     if (oldestEnd > this.#end - this.#keepBytes) return
     this.#slabs.shift()
-    if (oldestEnd <= this.#inFlightFrom()) this.#spare = oldest.bytes
+    if (!this.#isInFlight(oldest.start, oldestEnd)) this.#spare = oldest.bytes
   }
 
   /** The kept bytes from `from` up to `to`, as views. */

@@ -5,7 +5,7 @@ import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { FrameReader } from '../../wire/reader.ts'
 import { PLAIN_SUBSCRIBE } from '../../wire/payloads.ts'
 import { FanOut } from './fan-out.ts'
-import { OutputLog } from './output-log.ts'
+import { OutputLog, READ_BYTES } from './output-log.ts'
 import { Subscriber } from './subscriber.ts'
 
 const BACKLOG = 96 << 10
@@ -86,7 +86,7 @@ test('a client never sees bytes of memory that was read into again, however long
   fc.assert(
     fc.property(fc.array(step, { minLength: 40, maxLength: 150 }), (steps) => {
       const clock = fakeClock()
-      const log: OutputLog = new OutputLog(BACKLOG + (64 << 10), () => fanOut.inFlightFrom)
+      const log: OutputLog = new OutputLog(BACKLOG + (64 << 10), (from, to) => fanOut.isInFlight(from, to))
       const flow = {
         isPaused: false,
         pause: () => void (flow.isPaused = true),
@@ -126,11 +126,35 @@ test('a client never sees bytes of memory that was read into again, however long
 })
 
 test('a busy log with clients that keep up needs no new memory', () => {
-  const log = new OutputLog(256 << 10, () => Number.POSITIVE_INFINITY)
+  const log = new OutputLog(256 << 10, () => false)
   const slabs = new Set<ArrayBufferLike>()
   for (let n = 0; n < 4_000; n += 1) {
     slabs.add(log.room().buffer)
     log.commit(16 << 10)
   }
   expect(slabs.size).toBeLessThanOrEqual(4)
+})
+
+test('nor does one with a client that never reads: only what its socket was given is its own', () => {
+  const clock = fakeClock()
+  const log: OutputLog = new OutputLog(BACKLOG + (64 << 10), (from, to) => fanOut.isInFlight(from, to))
+  const fanOut = new FanOut({ pause: () => undefined, resume: () => undefined }, clock, {
+    stallMs: STALL_MS,
+    backlogBytes: BACKLOG,
+  })
+  const client = new SlowClient(log)
+  fanOut.add(client.subscriber)
+  client.isStalled = true
+  const slabs = new Set<ArrayBufferLike>()
+  for (let n = 0; n < 4_000; n += 1) {
+    const room = log.room()
+    slabs.add(room.buffer)
+    expected(log.end, READ_BYTES).copy(room)
+    log.commit(READ_BYTES)
+    fanOut.flush()
+    clock.advance(STALL_MS)
+  }
+  expect(slabs.size).toBeLessThanOrEqual(6)
+  client.goOn(fanOut)
+  expect(client.wrongAt).toBeUndefined()
 })

@@ -48,7 +48,7 @@ export class SessionStreams {
     this.#clock = clock
     // Room beyond the backlog for what is read between two looks at who is behind.
     const keepBytes = Math.max(options.scrollbackBytes, BACKLOG_BYTES) + (1 << 20)
-    this.#output = new OutputLog(keepBytes, () => this.#fanOut.inFlightFrom)
+    this.#output = new OutputLog(keepBytes, (from, to) => this.#fanOut.isInFlight(from, to))
     this.#fanOut = new FanOut(flow, clock, { stallMs: options.stallMs, backlogBytes: BACKLOG_BYTES })
     this.#osc = new OscScanner(parts.onSignal)
     this.screen = parts.screen(this.#output)

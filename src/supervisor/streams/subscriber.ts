@@ -33,7 +33,9 @@ export class Subscriber {
   #replayUntil: number
   #isReplayMarked: boolean
   #isBlocked = false
+  /** What the socket has not taken yet of what it was sent last. */
   #inFlightFrom = Number.POSITIVE_INFINITY
+  #inFlightTo = 0
   #isWaitingForScreen = false
   /** Output from here on is dropped until the client reads again. */
   #lostFrom: number | undefined
@@ -57,9 +59,9 @@ export class Subscriber {
     return this.#lostFrom === undefined ? this.#log.end - this.#cursor : 0
   }
 
-  /** The first byte of the log's memory that the client's socket may still be taking. */
-  get inFlightFrom(): number {
-    return this.#inFlightFrom
+  /** Whether the client's socket may still be taking some of these bytes from the log's memory. It is sent no more while it does. */
+  isInFlight(from: number, to: number): boolean {
+    return this.#inFlightFrom < to && from < this.#inFlightTo
   }
 
   /** False for a client that lost output and has not caught up: the child does not wait for it a second time. */
@@ -99,7 +101,10 @@ export class Subscriber {
       const limit = this.#isReplayMarked ? this.#log.end : this.#replayUntil
       const to = Math.min(limit, this.#cursor + OUTPUT_FRAME_BYTES_MAX)
       if (to > this.#cursor) this.#send(frameOf(this.#log, this.#cursor, to))
-      if (!this.#canTake()) this.#inFlightFrom = Math.min(this.#inFlightFrom, this.#cursor)
+      if (!this.#canTake()) {
+        this.#inFlightFrom = Math.min(this.#inFlightFrom, this.#cursor)
+        this.#inFlightTo = to
+      }
       this.#cursor = to
       this.#markReplayEnd()
     }
