@@ -579,6 +579,35 @@ export const changesReply = z.object({
   cut: z.boolean(),
 })
 
+// ---- what a run that is over has changed: GET /api/runs/:run/changes
+
+export const runChangesReply = z.object({
+  at: time,
+  run_id: z.string(),
+  /** Null while the run goes on, and where nothing was noted when it ended. */
+  noted: z
+    .object({
+      commit_before: z.string().nullable(),
+      commit_after: z.string().nullable(),
+      commits: count.nullable(),
+      /** How many files in all; the first of them are listed. */
+      total: count,
+      files: z.array(
+        z.object({
+          path: z.string(),
+          added: count.nullable(),
+          removed: count.nullable(),
+          /** What was not committed when the run ended is known by its name alone. */
+          is_committed: z.boolean(),
+        }),
+      ),
+    })
+    .nullable(),
+  /** `?path=` of one file that was committed: its unified diff, as long as git has both commits. */
+  diff: z.string().nullable(),
+  cut: z.boolean(),
+})
+
 // ---- tokens: GET /api/tokens
 
 export const tokensReply = z.object({
@@ -805,6 +834,7 @@ export type NoteRequest = z.infer<typeof noteRequest>
 export type ReplayReply = z.infer<typeof replayReply>
 export type TimelineReply = z.infer<typeof timelineReply>
 export type ChangesReply = z.infer<typeof changesReply>
+export type RunChangesReply = z.infer<typeof runChangesReply>
 export type TokensReply = z.infer<typeof tokensReply>
 export type TaskRow = z.infer<typeof taskRow>
 export type TasksReply = z.infer<typeof tasksReply>

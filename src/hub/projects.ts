@@ -42,15 +42,12 @@ export class Projects {
     if (known !== undefined) return known
     const { env, clock, project } = options.fleet
     const tasks = new TaskActs({ room, person: this.#person, version: this.#version, note: options.note })
+    const rootHaid = projectHaid(project, env, readMachine())
+    const runs = new RunsOfProject({ runsDir: runsDirOf(env), project, env, rootHaid })
     const shown: ShownProject = {
       room,
-      live: new ProjectLive(room, clock, this.#screens),
-      runs: new RunsOfProject({
-        runsDir: runsDirOf(env),
-        project,
-        env,
-        rootHaid: projectHaid(project, env, readMachine()),
-      }),
+      live: new ProjectLive(room, clock, this.#screens, runs),
+      runs,
       files: new RepositoryFiles(room.root, env),
       acts: new Acts({ room, person: this.#person, clock, tasks }),
       tasks,

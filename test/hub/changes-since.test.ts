@@ -1,6 +1,6 @@
 // What changed since the run began, since a time and since a commit: committed or not, without what was there before, and with a word on what it rests on.
 import { expect, test } from 'vitest'
-import { type ChangesReply } from '../../src/hub/contract.ts'
+import type { ChangesReply, RunChangesReply, RunsReply } from '../../src/hub/contract.ts'
 import { spine } from '../spine/spine.ts'
 import { startHub } from '../support/hub.ts'
 import { until } from '../support/wait.ts'
@@ -52,6 +52,20 @@ test('changes are told since then: commits by the reflog, other files by when th
   const over = await changes()
   expect(over).toMatchObject({ basis: 'noted', base: all.base, since: none.run_began })
   expect(files(over)).toEqual(['committed', 'edited', 'last', 'new'].map((name) => `src/${name}.ts`))
+  // And what was noted when it ended, whatever becomes of the files.
+  project.write('src/committed.ts', 'later\n')
+  const { runs } = await browser.get<RunsReply>('/api/runs')
+  const run = runs.find(({ agent_id: id }) => id === 'amber-otter')?.run_id ?? ''
+  const noted = await browser.get<RunChangesReply>(`/api/runs/${run}/changes?path=src/committed.ts`)
+  expect(noted.diff).toContain('-one\n+two')
+  expect(noted.noted).toMatchObject({ commit_before: all.base, commits: 1, total: 4 })
+  const lines = noted.noted?.files.map(({ path, added, is_committed: is }) => [path, added, is]).toSorted()
+  expect(lines).toEqual([
+    ['src/committed.ts', 1, true],
+    ['src/edited.ts', null, false],
+    ['src/last.ts', null, false],
+    ['src/new.ts', null, false],
+  ])
   for (const wrong of ['nowhere', '--output=x', '2026-99-99T00:00:00Z', ''])
     await expect(changes(`?since=${encodeURIComponent(wrong)}`)).rejects.toThrow(/: 400 .*SINCE_UNKNOWN/)
 })

@@ -1,11 +1,12 @@
 // A store that becomes unreadable in the middle of a look ends no feed: the look goes on without it, and the next one says what is missing.
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
+import { RunsOfProject } from '../../src/hub/facts/run-project.ts'
 import { type Picture } from '../../src/hub/live/picture.ts'
 import { ProjectLive } from '../../src/hub/live/project-live.ts'
 import { Screens } from '../../src/hub/terminals/screens.ts'
 import { ProjectRoom } from '../../src/hub/project-room.ts'
-import { findProject } from '../../src/paths.ts'
+import { findProject, runsDirOf } from '../../src/paths.ts'
 import type { Fleet } from '../../src/spine/fleet/fleet.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
 import { spine } from '../spine/spine.ts'
@@ -35,7 +36,9 @@ test('a newer store, between what a look reads first and what it reads last', as
     by: 'a test',
     note: () => undefined,
   } as const
-  const live = new ProjectLive(new Overtaken({ fleet, note: () => undefined }), systemClock, new Screens(systemClock))
+  const runs = new RunsOfProject({ runsDir: runsDirOf(env), project: fleet.project, env, rootHaid: undefined })
+  const room = new Overtaken({ fleet, note: () => undefined })
+  const live = new ProjectLive(room, systemClock, new Screens(systemClock), runs)
   const seen: Picture[] = []
   const failed: unknown[] = []
   const stop = live.look({ onPicture: (one) => seen.push(one), onFailure: (error) => failed.push(error) })

@@ -53,6 +53,8 @@ test('who waits, what each one does, and what can be done about it', { timeout: 
   await answers(fleet, visitor)
   await takesTheKeyboard(fleet, visitor)
   await tasksAndRuns(visitor)
+  await yesterday(visitor)
+  await axe(visitor, 'a run that is over')
 
   expect(visitor.complaints).toEqual([])
 })
@@ -114,12 +116,14 @@ async function eachScreen(visitor: Visitor): Promise<void> {
     `Why hazel-mole gets ${QUEUED_TASK.id}`,
     'Gets it: cheaper tier',
     'Could: dearer tier',
-    'Cannot: its tier is haiku, at least sonnet is needed',
+    'Cannot: tier too low',
   ]
   for (const [key, name, part, texts] of [
     ['k', '07-tasks', '.page-head', [/1 queued, \d+ running, 2 left open/]],
     ['k', '07-tasks', '.routing', routing],
     ['o', '14-tokens', '.tokens-sums', [/\$0\.\d\d/]],
+    // One that has ended has cost something, too.
+    ['o', '14-tokens', '#main', [/onyx-raven\s*40,160/]],
   ] as const) {
     await page.keyboard.press('g')
     await page.keyboard.press(key)
@@ -296,6 +300,24 @@ async function tasksAndRuns(visitor: Visitor): Promise<void> {
   await page.getByRole('link', { name: 'Show on timeline' }).click()
   await page.getByRole('button', { name: 'Play its terminal' }).click()
   await sees(page, '.player', 'apply_patch')
+}
+
+/** A run that is over: its terminal plays, its timeline and decisions are there, and what it had changed; by keys alone. */
+async function yesterday(visitor: Visitor): Promise<void> {
+  const { page } = visitor
+  await visitor.go('#/session/onyx-raven')
+  await sees(page, '.recorded', 'recorded; its session ended')
+  await sees(page, '.recorded .player', '118 tests passed')
+  await page.getByRole('link', { name: 'Timeline' }).last().focus()
+  await page.keyboard.press('Enter')
+  await sees(page, '.run-head', 'Run of onyx-raven')
+  await sees(page, '.banner', 'You look at the past')
+  await page.getByRole('button', { name: /src\/webhooks\/retry.ts/ }).focus()
+  await page.keyboard.press('Enter')
+  await sees(page, '.run-changes .diff', '// retry')
+  await page.getByRole('button', { name: 'Play its terminal' }).focus()
+  await page.keyboard.press('Enter')
+  await sees(page, '.player', '118 tests passed')
 }
 
 const LENIENT = JSON.stringify({

@@ -62,6 +62,10 @@ export const calls = (server: string, messages: readonly (readonly [tool: string
   return `rm -f ${answers}; ${host} | heimdall shim --server-name=${server} -- $SAMPLE_SERVER > ${answers} 2>/dev/null & ${answered(messages.length + 1)}`
 }
 
+/** One at a time: others commit in the same checkout. */
+const commits = (path: string, lines: string, message: string): string =>
+  `sed -i '${lines}d' ${path}; until git commit --quiet --message '${message}' ${path} 2>/dev/null; do sleep 0.2; done`
+
 const same = (tool: string, args: object, times: number): readonly (readonly [string, object])[] =>
   Array.from({ length: times }, () => [tool, args])
 
@@ -90,7 +94,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
     says: 5,
     claims: ['src/auth/**', 'test/auth/**'],
     first: [
-      "sed -i '20,26d' src/auth/family.ts; git commit --quiet --message 'auth: a used token revokes its family' src/auth/family.ts",
+      commits('src/auth/family.ts', '20,26', 'auth: a used token revokes its family'),
       // Refused, and done another way.
       calls('git', [
         ['push', { branch: 'ao/refresh-rotation', force: true }],
@@ -161,6 +165,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
     id: 'onyx-raven',
     task: ['HTTP-12', 'Retry headers RFC 9110'],
     says: 4,
+    first: [commits('src/webhooks/retry.ts', '3,9', 'webhooks: Retry-After as in RFC 9110')],
     screen: '{green}✓ 118 tests passed\n● Pushed or/retry-after',
     ends: 0,
   },

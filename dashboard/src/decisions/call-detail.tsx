@@ -116,7 +116,7 @@ function Next({ reply: { call, next, command } }: { readonly reply: CallReply })
       <p className="second wrap">
         {call.next === null ? 'Nothing is on record after it.' : call.next.text}
         {next !== null &&
-          ` ${decisionWord(next).word}${next.rule === null ? '' : ` by ${next.rule}`}${next.status === null ? '' : `, answered ${next.status}`}.`}
+          `: ${decisionWord(next).word.toLowerCase()}${next.rule === null ? '' : ` by ${next.rule}`}${next.status === null ? '' : `, answered ${next.status}`}.`}
       </p>
       {call.next !== null && <p className="meta">derived from {call.next.source}</p>}
       <p className="row">

@@ -7,7 +7,7 @@ import { Button, Copy } from '../parts/controls.tsx'
 import { age, clockWithSeconds, sinceMs } from '../parts/format.ts'
 import { ScreenText } from '../parts/screen-text.tsx'
 import { StateWord } from '../parts/state.tsx'
-import { WAIT, whoWaits } from '../parts/words.ts'
+import { seenBy, WAIT, whoWaits } from '../parts/words.ts'
 import { go, placeLink } from '../shell/place.ts'
 import { Answers } from './answers.tsx'
 
@@ -65,7 +65,7 @@ export function WaitDetail({ wait, next, isGone = false, isPhone = false }: Wait
               <span className="second">
                 since {clockWithSeconds(wait.since)} ({age(sinceMs(wait.since, now))})
               </span>
-              <span className="cut">seen by {wait.evidence.source}</span>
+              <span className="cut">seen by {seenBy(wait.evidence.source)}</span>
             </p>
           </div>
           {isOfTask(wait) && wait.task !== null && (

@@ -71,3 +71,14 @@ export function rowTone(row: ConversationRow): string {
 
 /** Who waits; what is of nobody is of the project. */
 export const whoWaits = ({ agent_id }: { readonly agent_id: string | null }): string => agent_id ?? 'this project'
+
+const SEEN_BY: Readonly<Record<string, string>> = {
+  osc: 'its own signal',
+  screen: 'its screen',
+  hook: 'a hook of its host',
+  output: 'its output',
+  exit: 'its end',
+}
+
+/** Who says so, for people; what has a good name already keeps it. */
+export const seenBy = (source: string): string => SEEN_BY[source] ?? source

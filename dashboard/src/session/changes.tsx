@@ -104,7 +104,7 @@ function FileDiff({ agent, path }: { readonly agent: AgentCard; readonly path: s
   )
 }
 
-function DiffLines({
+export function DiffLines({
   text,
   isCut,
   path,

@@ -23,12 +23,15 @@ export function Lower({ agent, tab, onTab }: LowerProps): ReactNode {
     { value: 'changes', word: 'Changes', count: changes.data?.files.length ?? null },
     { value: 'claims', word: 'Claims', count: agent.claims.length },
     { value: 'calls', word: 'Calls', count: agent.calls },
-    ...(agent.run_id === null ? [] : [{ value: 'recording' as const, word: 'Recording', count: null }]),
+    // Of one that has ended it stands in the place of the terminal.
+    ...(agent.run_id === null || agent.session_id === null
+      ? []
+      : [{ value: 'recording' as const, word: 'Recording', count: null }]),
   ]
   return (
     <section className="pane lower" aria-label="Changes, claims and calls">
       <header>
-        <div className="tabs grow" role="tablist">
+        <div className="lower-tabs grow" role="tablist">
           {tabs.map(({ value, word, count }) => (
             <button
               key={value}

@@ -1,14 +1,15 @@
 // Session: the question and its answers, the live terminal, the conversation beside it, and what changed.
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { AgentCard, AgentReply, WaitCard } from '../../../src/hub/contract.ts'
 import { useHub, useHubNow, useWatch } from '../live/hooks.ts'
 import { Answers } from '../needs-you/answers.tsx'
 import { AgentMark } from '../parts/agent-mark.tsx'
 import { Button } from '../parts/controls.tsx'
-import { Empty, Part } from '../parts/days.tsx'
+import { Empty, Loading, Part } from '../parts/days.tsx'
 import { age, clock, clockWithSeconds, dollars, plural, shortRun, sinceMs, whole } from '../parts/format.ts'
 import { Icon } from '../parts/icons.tsx'
 import { StateWord } from '../parts/state.tsx'
+import { seenBy } from '../parts/words.ts'
 import { sameInTerminal } from '../shell/foot.tsx'
 import { placeLink, refine, usePlace } from '../shell/place.ts'
 import { EndDialog, PassOnDialog } from './acts.tsx'
@@ -16,6 +17,8 @@ import { Conversation } from './conversation.tsx'
 import { FreeAnswer } from './free-answer.tsx'
 import { Lower, type LowerTab } from './lower.tsx'
 import { SessionTerminal } from './terminal.tsx'
+
+const Player = lazy(() => import('../timeline/player.tsx'))
 
 export default function SessionScreen({ agent: id }: { readonly agent: string }): ReactNode {
   const live = useWatch((watch) => watch.agents.get(id))
@@ -56,15 +59,7 @@ function Session({ agent }: { readonly agent: AgentCard }): ReactNode {
         ))}
       </nav>
       <div className="session-left">
-        {agent.session_id === null ? (
-          <section className="pane">
-            <Empty title="No terminal">
-              This agent does not run in a session of ours; its notes, claims and calls are here all the same.
-            </Empty>
-          </section>
-        ) : (
-          <SessionTerminal key={agent.session_id} session={agent.session_id} />
-        )}
+        <TerminalPlace agent={agent} />
         <Lower agent={agent} tab={tab} onTab={choose} />
       </div>
       <section className="pane talk" aria-label="Conversation">
@@ -72,6 +67,34 @@ function Session({ agent }: { readonly agent: AgentCard }): ReactNode {
         <Reply agent={agent} wait={wait} />
       </section>
     </div>
+  )
+}
+
+/** Live while there is a session; of a run that has ended, as it was recorded. */
+function TerminalPlace({ agent }: { readonly agent: AgentCard }): ReactNode {
+  const { session_id: session, run_id: run, ended_at: ended } = agent
+  if (session !== null) return <SessionTerminal key={session} session={session} />
+  if (ended !== null && run !== null)
+    return (
+      <section className="pane terminal recorded" aria-label="Recorded terminal">
+        <header>
+          <Icon name="terminal" size={13} />
+          <h3>Terminal</h3>
+          <span className="second grow cut">recorded; its session ended {clockWithSeconds(ended)}</span>
+        </header>
+        <Suspense fallback={<Loading what="the player" />}>
+          <Player run={run} seekTo={null} />
+        </Suspense>
+      </section>
+    )
+  return (
+    <section className="pane">
+      <Empty title="No terminal">
+        {ended === null
+          ? 'This agent does not run in a session of ours; its notes, claims and calls are here all the same.'
+          : 'Its session has ended, and no record of its run is here.'}
+      </Empty>
+    </section>
   )
 }
 
@@ -127,7 +150,7 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
           <StateWord state={agent.state} />
           {since !== null && <span className="second">for {age(sinceMs(since, now))}</span>}
           <span className="quiet cut">
-            seen by {agent.evidence.source}
+            seen by {seenBy(agent.evidence.source)}
             {since !== null && `, ${clockWithSeconds(since)}`}
           </span>
         </div>

@@ -103,7 +103,6 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
           }
         </Part>
       </section>
-      <WorkerList workers={loaded.data?.workers ?? []} />
       {asks !== undefined && shown !== undefined && (
         <section className="pane task-asks" aria-label={`What ${shown.task_id} waits for`}>
           <div className="ask">
@@ -125,6 +124,7 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
           </Empty>
         </section>
       )}
+      <WorkerList workers={loaded.data?.workers ?? []} />
       {isDraining && (
         <DrainDialog
           workers={loaded.data?.workers ?? []}
@@ -282,8 +282,9 @@ function Routing({ task, onActed }: { readonly task: TaskRow; readonly onActed: 
           <Icon name="arrow" size={13} />
         </span>
         <h3 className="grow cut">
-          {chosen === undefined ? task.task_id : `Why ${chosen} gets ${task.task_id}`}{' '}
-          <span className="second">{loaded.data?.summary ?? task.summary ?? ''}</span>
+          {chosen !== undefined && `Why ${chosen} gets `}
+          <span className="mono">{task.task_id}</span>{' '}
+          <span className="second plain">{loaded.data?.summary ?? task.summary ?? ''}</span>
         </h3>
         {loaded.data?.probed_at != null && (
           <span className="meta">probed {clockWithSeconds(loaded.data.probed_at)}</span>

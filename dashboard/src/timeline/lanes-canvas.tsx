@@ -185,7 +185,9 @@ function axis(pen: CanvasRenderingContext2D, { view, left, height }: Axis, { col
     pen.fillRect(x, AXIS_PX - 4, 1, height)
     pen.fillStyle = color('text3')
     const time = new Date(at)
-    pen.fillText(time.toTimeString().slice(0, step < 60e3 ? 8 : 5), x + 3, AXIS_PX / 2)
+    const text = time.toTimeString().slice(0, step < 60e3 ? 8 : 5)
+    // One that would be cut says less than none.
+    if (x + 3 + pen.measureText(text).width <= left + view.width) pen.fillText(text, x + 3, AXIS_PX / 2)
   }
 }
 

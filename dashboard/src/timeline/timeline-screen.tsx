@@ -18,6 +18,7 @@ import { lanesOf, namesPx, type TimeRange } from './lanes.ts'
 import { Happened } from './happened.tsx'
 import { Overview } from './overview.tsx'
 import { Recording } from './recording.tsx'
+import { RunChanges } from './run-changes.tsx'
 import { RunList } from './run-list.tsx'
 
 export default function TimelineScreen({ run }: { readonly run: string | null }): ReactNode {
@@ -66,11 +67,12 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
   const wholeTo = Math.max(endMs, wholeFrom + 1_000)
   const [dragged, setDragged] = useState<TimeRange | undefined>()
   const { fromMs, toMs } = dragged ?? rangeWithin(query, { fromMs: wholeFrom, toMs: wholeTo })
-  const minute = Math.floor(endMs / 60_000)
-  const lanes = useMemo(() => lanesOf(reply.spans, endMs), [reply.spans, minute])
+  // What is open grows; where a minute is nothing to be seen, it is drawn anew once a minute.
+  const tick = Math.floor(endMs / (endMs - wholeFrom < 600_000 ? 2_000 : 60_000))
+  const lanes = useMemo(() => lanesOf(reply.spans, endMs), [reply.spans, tick])
   const allLanes = useMemo(
     () => (all.spans === reply.spans ? lanes : lanesOf(all.spans, endMs)),
-    [all.spans, reply.spans, lanes, minute],
+    [all.spans, reply.spans, lanes, tick],
   )
   const wanted = query.get('call')
   const selected = useMemo(() => reply.spans.find((span) => sameSpan(span, wanted)) ?? null, [reply.spans, wanted])
@@ -216,6 +218,7 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
       <div className="timeline-lower">
         <Happened spans={reply.spans} selected={selected} run={reply.run} onSelect={select} />
         <Recording run={reply.run} seekTo={selected === null ? null : Date.parse(selected.from) - wholeFrom} />
+        <RunChanges run={reply.run} />
       </div>
     </div>
   )

@@ -45,7 +45,7 @@ export function Bars({ label, bars, height, along }: BarsProps): ReactNode {
       if (element.clientWidth === width) return
       width = element.clientWidth
       plot?.destroy()
-      plot = new uPlot(options({ bars, height, along, width }), dataOf(bars), element)
+      plot = new uPlot(options({ bars, height, along, width }), dataOf(bars, along), element)
     })
     sizes.observe(element)
     return () => {
@@ -65,14 +65,19 @@ export function Bars({ label, bars, height, along }: BarsProps): ReactNode {
   )
 }
 
-function dataOf(bars: readonly Bar[]): uPlot.AlignedData {
+/** What was spent stays spent: the line goes on to the end of the axis, where no bar is. */
+function dataOf(bars: readonly Bar[], along: BarsProps['along']): uPlot.AlignedData {
+  const end = along === 'hours' ? undefined : lastCost(bars)
+  const more = end === undefined || along === 'hours' || along.toMs <= end.atMs ? [] : [along.toMs]
   return [
-    bars.map(({ atMs }) => atMs / 1_000),
-    bars.map(({ cached, uncached }) => cached + uncached),
-    bars.map(({ cached }) => cached),
-    bars.map(({ cost }) => cost ?? null),
+    [...bars.map(({ atMs }) => atMs), ...more].map((atMs) => atMs / 1_000),
+    [...bars.map(({ cached, uncached }) => cached + uncached), ...more.map(() => null)],
+    [...bars.map(({ cached }) => cached), ...more.map(() => null)],
+    [...bars.map(({ cost }) => cost ?? null), ...more.map(() => end?.cost ?? null)],
   ]
 }
+
+const lastCost = (bars: readonly Bar[]): Bar | undefined => bars.findLast(({ cost }) => cost != null)
 
 type Plotted = Pick<BarsProps, 'bars' | 'height' | 'along'> & { readonly width: number }
 
@@ -178,16 +183,12 @@ function finish(plot: uPlot, bars: readonly Bar[], isHours: boolean): void {
         )
     }
   } else {
-    const last = bars.findLast(({ cost }) => cost != null)
+    const last = lastCost(bars)
     if (last?.cost != null) {
       pen.font = size(650)
       pen.fillStyle = color('--text')
       pen.textAlign = 'right'
-      const x = Math.max(
-        bbox.left + 60 * ratio,
-        Math.min(plot.valToPos(last.atMs / 1_000, 'x', true), bbox.left + bbox.width),
-      )
-      pen.fillText(dollars(last.cost), x, plot.valToPos(last.cost, 'cost', true) - 3 * ratio)
+      pen.fillText(dollars(last.cost), bbox.left + bbox.width, plot.valToPos(last.cost, 'cost', true) - 3 * ratio)
     }
   }
   pen.restore()

@@ -1,6 +1,8 @@
 // Agents as cards: what a look at the fleet says of each, in the words of the contract. Nothing is found out here.
 import { basename } from 'node:path'
 import type { Fleet, FleetAgent, HeldClaim, ModelCost } from '../../spine/fleet/fleet.ts'
+import type { RunFacts } from '../../runs/run-facts.ts'
+import { costOf } from '../../spine/fleet/model-cost.ts'
 import type { AgentCard, CardState, CardEvidence, ClaimCard, AgentProblem, Tokens, FleetTotals } from '../contract.ts'
 import { cardState } from '../contract.ts'
 import type { SessionPlace } from '../terminals/screens.ts'
@@ -11,6 +13,8 @@ export interface Beside {
   readonly uncommitted: ReadonlyMap<string, number>
   /** Number of the last entry of coordination. */
   readonly seq: number
+  /** Of agents that are over. */
+  readonly lastRuns: ReadonlyMap<string, RunFacts>
 }
 
 /** What a page asks for its terminal by: two machines may each have a session of one name. */
@@ -29,8 +33,10 @@ export function screenPlaces({ agents }: Fleet, socketDir: string): SessionPlace
 
 export const stateWord = (state: FleetAgent['state']): CardState => cardState.parse(state.replace(' ', '_'))
 
-export function cardOf(agent: FleetAgent, fleet: Fleet, { uncommitted }: Beside): AgentCard {
+export function cardOf(agent: FleetAgent, fleet: Fleet, { uncommitted, lastRuns }: Beside): AgentCard {
   const state = stateWord(agent.state)
+  const last = lastRuns.get(agent.agent_id)
+  const cost = agent.cost ?? (last?.cost == null ? null : costOf(last.cost))
   const evidence = evidenceOf(agent.evidence, agent.since)
   return {
     agent_id: agent.agent_id,
@@ -48,11 +54,11 @@ export function cardOf(agent: FleetAgent, fleet: Fleet, { uncommitted }: Beside)
     worktree: agent.cwd,
     last_line: agent.last_line,
     claims: agent.claims.map((claim) => claimOf(claim, agent)),
-    tokens: spentOf(agent.cost, agent.started_at) ?? tokensOf(agent.tokens, agent.started_at),
-    calls: agent.calls?.total ?? null,
+    tokens: spentOf(cost, agent.started_at) ?? tokensOf(agent.tokens, agent.started_at),
+    calls: agent.calls?.total ?? last?.calls.total ?? null,
     session_id: shownSession(agent),
     machine: agent.elsewhere?.machine ?? null,
-    run_id: agent.run_id,
+    run_id: agent.run_id ?? last?.run_id ?? null,
     started_at: agent.started_at,
     ended_at: state === 'done' || state === 'failed' ? agent.since : null,
     exit_code: agent.exit_code,
@@ -93,6 +99,8 @@ const claimOf = (claim: HeldClaim, { agent_id, haid, liveness }: FleetAgent): Cl
   liveness,
 })
 
+const TRANSCRIPTS = 'transcripts of its host'
+
 /** What its models have spent, where its host tells. A model without a price is in no dollar. */
 export function spentOf(cost: ModelCost | null, since: string | null): Tokens | null {
   if (cost === null || cost.tokens === 0) return null
@@ -102,9 +110,27 @@ export function spentOf(cost: ModelCost | null, since: string | null): Tokens | 
     cached,
     uncached: Math.max(0, tokens - cached),
     cost_usd: usd === 0 ? null : usd,
-    source: `transcripts of its host${unpriced.length === 0 ? '' : `, without a price for ${unpriced.join(', ')}`}`,
+    source: `${TRANSCRIPTS}${unpriced.length === 0 ? '' : `, without a price for ${unpriced.join(', ')}`}`,
     prices_of: usd === 0 ? null : prices,
     since,
+  }
+}
+
+/** What is shown of each, added up: also of those that are over. */
+function spentByAll(cards: readonly AgentCard[]): Tokens | null {
+  const all = cards.flatMap(({ tokens }) => (tokens?.source.startsWith(TRANSCRIPTS) === true ? [tokens] : []))
+  const [first] = all
+  if (first === undefined) return null
+  const sum = (of: (tokens: Tokens) => number | null): number => all.reduce((total, one) => total + (of(one) ?? 0), 0)
+  const priced = all.find(({ prices_of: prices }) => prices !== null)
+  return {
+    total: sum(({ total }) => total),
+    cached: sum(({ cached }) => cached),
+    uncached: sum(({ uncached }) => uncached),
+    cost_usd: priced === undefined ? null : sum(({ cost_usd: usd }) => usd),
+    source: [...new Set(all.map(({ source }) => source))].toSorted().at(-1) ?? first.source,
+    prices_of: priced?.prices_of ?? null,
+    since: all.map(({ since }) => since).toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1))[0] ?? null,
   }
 }
 
@@ -137,7 +163,7 @@ export function totalsOf(fleet: Fleet, cards: readonly AgentCard[], { seq }: Bes
     collisions: fleet.collisions.length,
     guarded: cards.filter(({ guard }) => guard?.kind === 'guarded').length,
     advisory: cards.filter(({ guard }) => guard?.kind === 'advisory').length,
-    tokens: spentOf(fleet.cost, fleet.since) ?? tokensOf(fleet.tokens, fleet.since),
+    tokens: spentByAll(cards) ?? tokensOf(fleet.tokens, fleet.since),
     policy: policy === undefined ? null : { name: `${policy.policy_id} ${policy.version}${more}`, mode: policy.mode },
     seq,
   }

@@ -144,6 +144,11 @@ function wordsOf(
     case 'RELEASE':
     case 'TAKEOVER':
       return { text: scope ?? '', detail: detailOf(payload, ['ttl_minutes']) }
+    case 'SESSION_END': {
+      const { exit_code: code, signal } = payload
+      const how = typeof signal === 'string' ? `by ${signal}` : typeof code === 'number' ? `exit code ${code}` : ''
+      return { text: how === '' ? (text('status') ?? '').toLowerCase() : how, detail: null }
+    }
     case 'REGISTER':
       return { text: `as ${text('role') ?? 'agent'}`, detail: null }
     default: {

@@ -2,6 +2,7 @@
 import { HUB_ROWS_MAX } from '../../limits.ts'
 import { numberIn, objectIn, textIn } from '../../runs/index/call-facts.ts'
 import { type IndexEntry, search } from '../../runs/index/search.ts'
+import { askedIn } from '../../spine/fleet/open-waits.ts'
 import type { UnbookedWait } from '../../spine/fleet/unbooked-waits.ts'
 import type { OpenBook } from './call-book.ts'
 
@@ -56,7 +57,7 @@ function booked(book: OpenBook, run: string): WaitSpan[] {
       id,
       fromMs: entry.atMs,
       toMs: end === undefined ? null : waitedMs === null ? end.entry.atMs : entry.atMs + waitedMs,
-      text: textIn(body, 'evidence') ?? 'waits for you',
+      text: askedIn(textIn(body, 'evidence')),
     }
   })
 }

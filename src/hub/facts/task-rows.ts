@@ -120,13 +120,24 @@ const shownScore = ([tier, far, load]: Score): RoutingReply['workers'][number]['
 const BETTER = ['cheaper tier', 'holds paths near it', 'freer', 'first by name'] as const
 const WORSE = ['dearer tier', 'holds nothing near it', 'busier', 'as good, later by name'] as const
 
+/** What is wrong stands in full beside it, in the check. */
+const SHORT: Readonly<Record<string, string>> = {
+  mcp_unknown: 'server not there',
+  mcp_unavailable: 'server does not answer',
+  tool_missing: 'tool missing',
+  model_tier: 'tier too low',
+  context_too_small: 'window too small',
+  repo_dirty: 'uncommitted changes',
+  max_concurrent: 'no free place',
+}
+
 /** Why it, or why another: what the first difference is to the best of the others. */
 function answerOf(
   { workerId, lacks, score }: WorkerVerdict,
   chosen: string | undefined,
   scores: ReadonlyMap<string, Score | null>,
 ): string {
-  if (score === null) return `Cannot: ${lacks[0]?.text ?? ''}`
+  if (score === null) return `Cannot: ${lacks.map(({ code, text }) => SHORT[code] ?? text).join(', ')}`
   const able = [...scores].flatMap(([id, its]) => (its === null || id === workerId ? [] : [{ id, its }]))
   const rival = workerId === chosen ? able[0] : able.find(({ id }) => id === chosen)
   if (rival === undefined) return workerId === chosen ? 'Gets it: it alone can' : 'Could'
@@ -160,11 +171,7 @@ function checksOf(lacks: WorkerVerdict['lacks'], needs: Needs, { state, profile,
       ? []
       : [check('Tools', ['tool_missing'], needs.tools.join(', '), lackOf(['tool_missing'])?.text)]),
     check(needs.tier === null ? 'Tier' : `Tier ≥ ${needs.tier}`, ['model_tier'], worker.model_tier),
-    check(
-      'Window',
-      ['context_too_small'],
-      worker.context_window === 0 ? 'not known' : `${worker.context_window} tokens`,
-    ),
+    ...(worker.context_window === 0 ? [] : [check('Window', ['context_too_small'], `${worker.context_window} tokens`)]),
     check(
       'Clean tree',
       ['repo_dirty'],

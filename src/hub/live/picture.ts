@@ -1,11 +1,14 @@
 // The picture of a project at one moment: agents, waits, totals and banners as every screen has them.
 import { HeimdallError } from '../../errors.ts'
+import { runsDirOf } from '../../paths.ts'
 import type { ShownChoice } from '../../spine/fleet/choices.ts'
 import type { Fleet } from '../../spine/fleet/fleet.ts'
 import type { AgentCard, Banner, FleetTotals, WaitCard } from '../contract.ts'
 import { Banners } from '../facts/banners.ts'
 import { cardOf, totalsOf } from '../facts/cards.ts'
 import { changedPin } from '../facts/changed-pins.ts'
+import { LastRuns } from '../facts/last-runs.ts'
+import type { RunsOfProject } from '../facts/run-project.ts'
 import { choicesOn } from '../facts/shown-choices.ts'
 import { Uncommitted } from '../facts/uncommitted.ts'
 import { hasChoices, noteTextIn, waitCardOf } from '../facts/wait-cards.ts'
@@ -29,18 +32,21 @@ export class Pictures {
   readonly #screens: Screens
   readonly #banners = new Banners()
   readonly #uncommitted: Uncommitted
+  readonly #lastRuns: LastRuns
 
-  constructor(room: ProjectRoom, screens: Screens) {
+  constructor(room: ProjectRoom, screens: Screens, runs: RunsOfProject) {
     this.#room = room
     this.#screens = screens
     this.#uncommitted = new Uncommitted(room.fleetOptions.env, room.fleetOptions.clock)
+    this.#lastRuns = new LastRuns(runsDirOf(room.fleetOptions.env), runs)
   }
 
   async take(): Promise<Picture> {
     const room = this.#room
     const fleet = await room.look()
     const folders = fleet.agents.flatMap(({ cwd, is_over: isOver }) => (cwd === null || isOver ? [] : [cwd]))
-    const beside = { uncommitted: await this.#uncommitted.in(folders), seq: seqOf(room) }
+    const lastRuns = this.#lastRuns.of(fleet.agents)
+    const beside = { uncommitted: await this.#uncommitted.in(folders), seq: seqOf(room), lastRuns }
     const agents = fleet.agents.map((agent) => cardOf(agent, fleet, beside))
     const { env, project } = room.fleetOptions
     const choices = await this.#choices(fleet)

@@ -2,6 +2,7 @@
 import type { Clock } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
 import { HUB_PICTURE_MS } from '../../limits.ts'
+import type { RunsOfProject } from '../facts/run-project.ts'
 import type { ProjectRoom } from '../project-room.ts'
 import type { Screens } from '../terminals/screens.ts'
 import { ringBells } from './bells.ts'
@@ -22,10 +23,10 @@ export class ProjectLive {
   #last: Picture | undefined
   #taken: { readonly atMs: number; readonly picture: Promise<Picture> } | undefined
 
-  constructor(room: ProjectRoom, clock: Clock, screens: Screens) {
+  constructor(room: ProjectRoom, clock: Clock, screens: Screens, runs: RunsOfProject) {
     this.room = room
     this.#clock = clock
-    this.#pictures = new Pictures(room, screens)
+    this.#pictures = new Pictures(room, screens, runs)
   }
 
   /** As it is now: those who ask at the same time get the same. */

@@ -10,12 +10,14 @@ import {
   decisionWord,
   type ReplayReply,
   replayRequest,
+  type RunChangesReply,
   type RunsReply,
   type TimelineReply,
 } from '../contract.ts'
 import type { OpenBook } from '../facts/call-book.ts'
 import { decisions, oneCall } from '../facts/decisions.ts'
-import { recordingOf, replayed } from '../facts/recorded-run.ts'
+import { folderOf, recordingOf, replayed } from '../facts/recorded-run.ts'
+import { changesOfRun, notedChanges } from '../facts/run-changes.ts'
 import { runsOf, type BesideRuns, timeline } from '../facts/runs.ts'
 import type { ApiDesk } from './api.ts'
 import { bodyOf, queryOf } from './body.ts'
@@ -62,6 +64,18 @@ export function recordRoutes(app: Hono, { shown, picture, nowIso, clock, book }:
     const { policy } = await bodyOf(c, replayRequest)
     const { env } = shown(c).room.fleetOptions
     return c.json<ReplayReply>(await replayed(runsDirOf(env), c.req.param('run'), policy))
+  })
+  app.get('/api/runs/:run/changes', async (c) => {
+    const run = c.req.param('run')
+    const { room } = shown(c)
+    const { env } = room.fleetOptions
+    folderOf(runsDirOf(env), run)
+    const noted = await book.ask((open) => notedChanges(open, run), undefined)
+    const told =
+      noted === undefined
+        ? { noted: null, diff: null, cut: false }
+        : await changesOfRun(noted, room.root, c.req.query('path'), env)
+    return c.json<RunChangesReply>({ at: nowIso(), run_id: run, ...told })
   })
   app.get('/api/runs/:run/timeline', async (c) => {
     const { room } = shown(c)

@@ -102,7 +102,7 @@ function ofSession({ source, evidence, id, agent_id, session_id, run_id, since }
 }
 
 /** What a terminal signal is called is no part of the question. */
-function askedIn(evidence: string | null): string {
+export function askedIn(evidence: string | null): string {
   const words = (evidence ?? '').replace(
     /^(?:OSC \d+(?:;\d+)?|title): (?:(?:permission|question|input|blocked)(?:: |$))?/,
     '',
