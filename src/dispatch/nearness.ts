@@ -1,5 +1,5 @@
 // Which workers have agents at work close to what a task is about: their claims touch its scopes.
-import { checkScopes } from '../coordination/claims/claims.ts'
+import { checkScopes } from '../coordination/claims/check-scopes.ts'
 import type { Coordination } from '../coordination/coordination.ts'
 
 /** Agents that hold something there, by id. Scopes that nobody could claim are refused. */

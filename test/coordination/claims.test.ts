@@ -1,13 +1,7 @@
 // The claim engine: what is granted, refused, fenced, taken over and recorded.
 import { expect, test } from 'vitest'
-import {
-  checkScopes,
-  claimScopes,
-  type ClaimResult,
-  isFenced,
-  listClaims,
-  reap,
-} from '../../src/coordination/claims/claims.ts'
+import { checkScopes, isFenced } from '../../src/coordination/claims/check-scopes.ts'
+import { claimScopes, type ClaimResult, listClaims, reap } from '../../src/coordination/claims/claims.ts'
 import { releaseClaims, renewClaims } from '../../src/coordination/claims/held.ts'
 import type { Coordination } from '../../src/coordination/coordination.ts'
 import { heartbeat, setRevoked } from '../../src/coordination/who/registration.ts'

@@ -1,5 +1,5 @@
 // heimdall why: who holds this path, since when, until when and what for, who else wants it, and what to do.
-import { checkScopes } from '../../coordination/claims/claims.ts'
+import { checkScopes } from '../../coordination/claims/check-scopes.ts'
 import type { Conflict } from '../../coordination/claims/conflicts.ts'
 import { measureCase, scopeContext } from '../../coordination/claims/lookup.ts'
 import type { Coordination } from '../../coordination/coordination.ts'

@@ -24,8 +24,6 @@ import type { Agent, Claim, Reader } from '../store.ts'
 import { surfaceOf } from './surface.ts'
 import { type SetApart, setApart } from '../who/tree-identity.ts'
 
-export { caseSensitive, checkParsed, checkScopes, contextFor, isFenced } from './check-scopes.ts'
-
 export interface ClaimRequest {
   readonly scopes: readonly string[]
   /** Folder that relative scopes start in. */

@@ -1,5 +1,6 @@
 // Claims as the map has them: who holds what, who ran into whom, who waits in line; and the story of one path.
-import { checkScopes, listClaims } from '../../coordination/claims/claims.ts'
+import { checkScopes } from '../../coordination/claims/check-scopes.ts'
+import { listClaims } from '../../coordination/claims/claims.ts'
 import type { Conflict, Standing } from '../../coordination/claims/conflicts.ts'
 import { aheadOf, waitingTickets } from '../../coordination/claims/tickets.ts'
 import type { Coordination } from '../../coordination/coordination.ts'

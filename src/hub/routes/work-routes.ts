@@ -5,7 +5,7 @@ import { HeimdallError } from '../../errors.ts'
 import { runsDirOf } from '../../paths.ts'
 import { parseScopes } from '../../scopes/scope.ts'
 import { overlap } from '../../scopes/overlap.ts'
-import { contextFor } from '../../coordination/claims/claims.ts'
+import { contextFor } from '../../coordination/claims/check-scopes.ts'
 import type {
   ChangesReply,
   ClaimsReply,

@@ -1,5 +1,6 @@
 // The claim tools: see what is held, hold something, let go, and ask without touching anything (seed 000 T-4).
-import { checkParsed, claimScopes, contextFor, type Grant, listClaims } from '../../coordination/claims/claims.ts'
+import { checkParsed, contextFor } from '../../coordination/claims/check-scopes.ts'
+import { claimScopes, type Grant, listClaims } from '../../coordination/claims/claims.ts'
 import { releaseClaims } from '../../coordination/claims/held.ts'
 import type { Conflict, Standing } from '../../coordination/claims/conflicts.ts'
 import type { Coordination } from '../../coordination/coordination.ts'

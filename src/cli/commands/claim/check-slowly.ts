@@ -1,6 +1,6 @@
 // heimdall claim check, heimdall-claim check: may these paths be claimed or edited? Changes nothing.
 import { askingHere } from '../../../coordination/who/caller.ts'
-import { checkScopes } from '../../../coordination/claims/claims.ts'
+import { checkScopes } from '../../../coordination/claims/check-scopes.ts'
 import type { Asker } from '../../../coordination/claims/conflicts.ts'
 import { oldCopyText } from '../../../coordination/membership.ts'
 import { FLEET_CHECK_OLD_MS } from '../../../limits.ts'
