@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { HeimdallError } from '../errors.ts'
 import { escapeControls, printable } from '../ids.ts'
-import { quoted } from '../spine/fleet/plain-words.ts'
+import { quoted } from '../quoted.ts'
 import { nearest } from '../suggest.ts'
 import type { CommandSpec, FlagSpec, Input } from './command.ts'
 

@@ -8,21 +8,12 @@ import { HOOK_BUSY_MS, HOOK_BYTES_MAX } from '../../src/limits.ts'
 import { playHost } from '../support/played-host.ts'
 import { launcher } from '../support/programs.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
+import { holdFor } from '../support/held-path.ts'
 
 async function withHolder(): Promise<TemporaryProject> {
   const project = temporaryProject()
   project.write('src/held.ts', 'held\n')
-  await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'backend'])
-  await project.run('heimdall', [
-    'agent',
-    'reserve',
-    '--agent',
-    'amber-otter',
-    '--scope',
-    'src/held.ts',
-    '--bead',
-    'T-9',
-  ])
+  await holdFor(project, 'amber-otter', 'src/held.ts')
   return project
 }
 

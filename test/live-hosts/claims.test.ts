@@ -7,6 +7,7 @@ import { modelServer } from '../support/hosts/model-server.ts'
 import { prepareHost } from '../support/hosts/prepared.ts'
 import { act, dialogue, type HostName, say } from '../support/hosts/script.ts'
 import { temporaryProject } from '../support/project.ts'
+import { holdFor } from '../support/held-path.ts'
 
 const FILESYSTEM = join(process.cwd(), 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js')
 
@@ -73,17 +74,7 @@ describe.each(installedHosts())('%s', (name) => {
     expect((await project.run('heimdall', ['init', name, '--yes'])).code).toBe(0)
     const watched = homeOf(project.home)
     const ours = differing(before, watched)
-    await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'backend'])
-    await project.run('heimdall', [
-      'agent',
-      'reserve',
-      '--agent',
-      'amber-otter',
-      '--scope',
-      'src/held.ts',
-      '--bead',
-      'T-9',
-    ])
+    await holdFor(project, 'amber-otter', 'src/held.ts')
     project.write('src/held.ts', 'the holder is at work\n')
     // What a person says once at Codex's own prompt; headless it has no such prompt.
     const ended = await host.run('please write', name === 'codex' ? ['--dangerously-bypass-hook-trust'] : [])

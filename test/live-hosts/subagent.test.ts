@@ -1,6 +1,7 @@
 // A subagent of a real host is its parent: what it writes is the parent's, what others hold is refused to it, and what it cost is in the one run, all by the hooks of a host that was started by its own name.
 import { expect, test } from 'vitest'
 import { spine } from '../spine/spine.ts'
+import { holdFor } from '../support/held-path.ts'
 import { installedHosts } from '../support/hosts/installed.ts'
 import { modelServer } from '../support/hosts/model-server.ts'
 import { prepareHost } from '../support/hosts/prepared.ts'
@@ -38,17 +39,7 @@ test.each(installedHosts())('%s: its subagent is the same agent, in the same run
   )
   const host = prepareHost(name, { project, model })
   expect((await project.run('heimdall', ['init', name, '--yes'])).code).toBe(0)
-  await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'backend'])
-  await project.run('heimdall', [
-    'agent',
-    'reserve',
-    '--agent',
-    'amber-otter',
-    '--scope',
-    'src/held.ts',
-    '--bead',
-    'T-9',
-  ])
+  await holdFor(project, 'amber-otter', 'src/held.ts')
   // What a person says once at Codex's own prompt; headless it has no such prompt.
   const ended = await host.run('make a note', name === 'codex' ? ['--dangerously-bypass-hook-trust'] : [])
   expect(ended.code, ended.stdout + ended.stderr).toBe(0)

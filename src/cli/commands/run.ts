@@ -14,15 +14,12 @@ import type { Answer, Context, InputOf, Run } from '../command.ts'
 import { takeEarlyRun } from '../early-session.ts'
 import type { run as row } from '../table/spine.ts'
 import { policyFrom } from './policy/run-policy.ts'
-import { colored, waitForExit } from './session/show-start.ts'
+import { checkStart, colored, isDrawn, showStarted, waitForExit } from './session/show-start.ts'
 import { startOptions } from './session/start-options.ts'
 
 export const run: Run<typeof row> = async (context, input) => {
   const { flags, rest } = input
-  if (rest.length === 0)
-    throw new HeimdallError('USAGE', 'no command to run', { hint: 'put it after --: heimdall run -- claude' })
-  if (flags.wait === true && flags.detach !== true)
-    throw new HeimdallError('USAGE', '--wait goes with --detach; without it, run stays attached anyway')
+  checkStart(flags, rest, 'heimdall run -- claude')
   const { id: _, ...session } = resolveOptions({
     ...(await startOptions(context, flags, rest)),
     id: flags.id ?? 'run',
@@ -36,8 +33,7 @@ export const run: Run<typeof row> = async (context, input) => {
   const before = lookAtWorktree(findProject(session.cwd, context.env), context.env, GIT_AT_START_MS)
   const { startRun } = await import('../../spine/start-run.ts')
   const wish = { ...(await wishFrom(context, input, session)), before }
-  const isDrawn = flags.detach !== true && flags.inline !== true && context.stdin.isTTY && context.stdout.isTTY
-  const started = isDrawn
+  const started = isDrawn(context, flags)
     ? await colored(context, (colors) => startRun({ ...wish, session: { ...session, colors } }))
     : await startRun(wish)
   const { session: shown, sheet } = started
@@ -47,19 +43,7 @@ export const run: Run<typeof row> = async (context, input) => {
     await closed(context, sheet)
     return answer(started, code)
   }
-  // Loaded here: a run that is only started needs no terminal emulator.
-  const { attachTo } = await import('./session/attach.ts')
-  const left = await attachTo(context, {
-    id: shown.id,
-    dir: session.socketDir,
-    socketPath: shown.socket,
-    isInline: flags.inline === true,
-    isReadOnly: false,
-    isSafe: false,
-    isAlone: false,
-    staysToEnd: true,
-    from: 0,
-  })
+  const left = await showStarted(context, shown, session.socketDir, flags)
   if (left.exit === undefined && !hasExited(left)) return { ...left, data: { ...dataOf(started), exit_code: null } }
   await closed(context, sheet)
   return answer(started, left.exit ?? 0)

@@ -1,4 +1,5 @@
 // Completion scripts from the table of commands: for each prefix of words, the words and flags that may follow.
+import { inQuotes } from '../../quoted.ts'
 import type { Command } from '../command.ts'
 import { GLOBAL_FLAGS } from '../parse.ts'
 
@@ -47,7 +48,7 @@ export function completionScript(commands: readonly Command[], shell: Shell): st
 
 /** The deepest prefix of the typed words that the table knows decides; a flag with choices offers those first. */
 function bashScript(next: ReadonlyMap<string, readonly string[]>, bins: readonly string[]): string {
-  const cases = [...next].map(([prefix, words]) => `    ${quote(prefix)}) words=${quote(words.join(' '))} ;;`)
+  const cases = [...next].map(([prefix, words]) => `    ${inQuotes(prefix)}) words=${inQuotes(words.join(' '))} ;;`)
   return [
     '_heimdall_words() {',
     '  local words=""',
@@ -73,7 +74,7 @@ function bashScript(next: ReadonlyMap<string, readonly string[]>, bins: readonly
 
 function fishScript(next: ReadonlyMap<string, readonly string[]>, bins: readonly string[]): string {
   const cases = [...next].map(
-    ([prefix, words]) => `    case ${quote(prefix)}\n      printf '%s\\n' ${words.map(quote).join(' ')}`,
+    ([prefix, words]) => `    case ${inQuotes(prefix)}\n      printf '%s\\n' ${words.map(inQuotes).join(' ')}`,
   )
   return [
     'function __heimdall_words',
@@ -94,8 +95,4 @@ function fishScript(next: ReadonlyMap<string, readonly string[]>, bins: readonly
     'end',
     ...bins.map((bin) => `complete -c ${bin} -f -a '(__heimdall_complete)'`),
   ].join('\n')
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

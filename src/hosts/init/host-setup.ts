@@ -1,4 +1,5 @@
 // What `heimdall init` puts into a host: its hooks, and the ledger server. One row for each host.
+import { quoted } from '../../quoted.ts'
 import { CARRIED } from '../env-list.ts'
 import { HOOKS, type HookEvent, type HookHost } from '../hooks/hook-table.ts'
 import type { HostName, UserFile } from '../host-table.ts'
@@ -31,8 +32,6 @@ const CODEX_END_SECONDS = 3
 export const HOOK_NAME = 'heimdall'
 
 const TOOL_EVENTS: readonly HookEvent[] = ['before-tool', 'after-tool']
-
-const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
 
 export function hookCommand(host: HookHost, { own, isStrict }: SetupOptions): string {
   return [own.node, own.launcher, 'hook', host, ...(isStrict ? ['--strict'] : [])].map(quoted).join(' ')

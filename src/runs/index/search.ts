@@ -1,5 +1,6 @@
 // Questions to the index: which calls, or other events, by any of what is known of them.
 import { SEARCH_WALK_FIRST, SEARCH_WALK_MAX } from '../../limits.ts'
+import type { EventFields } from './event-fields.ts'
 import { leadOf, type Named, type Terms, termsOf } from './lead.ts'
 import type { RunIndex } from './run-index.ts'
 import { CALL_TYPE } from './index-schema.ts'
@@ -34,23 +35,12 @@ export interface RecordPlace {
   readonly bytes: number
 }
 
-/** A call, or an event that belongs to none. */
-export interface IndexEntry {
+/** A call, or an event that belongs to none: what was taken from its events. */
+export interface IndexEntry extends Omit<EventFields, 'runId' | 'text' | 'isNewer'> {
   readonly id: number
   readonly runId: string
   /** Where its record is: the name of the run's folder. */
   readonly record: string
-  readonly atMs: number
-  readonly type: string
-  readonly callId: string | null
-  readonly agent: string | null
-  readonly server: string | null
-  readonly tool: string | null
-  readonly decision: string | null
-  readonly rule: string | null
-  readonly reason: string | null
-  readonly status: string | null
-  readonly latencyMs: number | null
   /** Where its events stand; of another event than a call only the first. */
   readonly first: RecordPlace | null
   readonly decided: RecordPlace | null

@@ -1,5 +1,6 @@
 // Texts about agents for people: spans of time, and other people's words in one line. Pure.
 import { STATUS_TEXT_CHARS_MAX } from '../../limits.ts'
+import { quoted } from '../../quoted.ts'
 
 /** `8 s`, `17 min`, `1 h 12 min`, `3 d`. */
 export function spanText(ms: number): string {
@@ -27,9 +28,4 @@ export const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1
 /** As a word of a command line that a person can paste. */
 export function shellWord(text: string): string {
   return quoted(oneLine(text))
-}
-
-/** The same with all that stands in it: for a command line that is given back as it was typed. */
-export function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { HeimdallError, isErrno } from '../../../errors.ts'
 import { contains } from '../../../paths.ts'
 import { HOST_MARKS } from '../../../person.ts'
+import { inQuotes } from '../../../quoted.ts'
 import { ensureFolder, replaceFile } from '../../../storage/atomic-file.ts'
 import { onDisk } from '../../../storage/faults.ts'
 import { GUARD_HOOKS, GUARD_MARK } from '../../../coordination/guard-mark.ts'
@@ -141,8 +142,8 @@ function script(hook: Hook, command: readonly string[], shell: string | undefine
     `before="$(dirname "$0")/${hook}.before-heimdall"`,
     `if [ -x "$before" ]; then ${feed}${before} || exit $?; fi`,
     'guard() {',
-    `  if [ -x ${quoted(program)} ] && [ -f ${quoted(launcher)} ]; then`,
-    `    ${quoted(program)} ${quoted(launcher)} guard run ${hook} "$@"`,
+    `  if [ -x ${inQuotes(program)} ] && [ -f ${inQuotes(launcher)} ]; then`,
+    `    ${inQuotes(program)} ${inQuotes(launcher)} guard run ${hook} "$@"`,
     '  elif command -v heimdall >/dev/null 2>&1; then',
     `    heimdall guard run ${hook} "$@"`,
     '  else',
@@ -216,8 +217,6 @@ const BODIES: Readonly<Record<Hook, readonly string[]>> = {
   ],
   'pre-push': ['printf %s "$input" | guard "$@" >/dev/null'],
 }
-
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 function readIfThere(path: string): string | undefined {
   return onDisk(path, () => {

@@ -2,6 +2,7 @@
 import { pendingOf, reviewHash, stateOf, toolOf } from '../../../pins/approve.ts'
 import { difference, seeable } from '../../../pins/difference.ts'
 import type { ToolRecord } from '../../../pins/pins-file.ts'
+import { quoted } from '../../../quoted.ts'
 import type { Run } from '../../command.ts'
 import type { Style } from '../../render/style.ts'
 import type { pinShow } from '../../table/pin.ts'
@@ -83,8 +84,4 @@ function toolData(tool: ToolRecord): object {
 }
 
 /** To be pasted into a shell: a server gives its tools any name it likes. */
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) && !word.startsWith('-')
-    ? word
-    : `'${seeable(word).replaceAll("'", String.raw`'\''`)}'`
-}
+const shellWord = (name: string): string => quoted(seeable(name))

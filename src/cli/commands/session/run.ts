@@ -12,31 +12,15 @@ import { outputPath } from '../../output-file.ts'
 import { takeEarly } from '../../early-session.ts'
 import { sessionEnvironment } from '../../session-environment.ts'
 import type { run as row } from '../../table/session.ts'
-import { colored, waitForExit } from './show-start.ts'
+import { checkStart, colored, isDrawn, showStarted, waitForExit } from './show-start.ts'
 import { startOptions } from './start-options.ts'
 
 export const run: Run<typeof row> = async (context, input) => {
   const { flags, rest } = input
-  if (rest.length === 0)
-    throw new HeimdallError('USAGE', 'no command to run', { hint: 'put it after --: hm run --id build -- make' })
-  if (flags.wait === true && flags.detach !== true)
-    throw new HeimdallError('USAGE', '--wait goes with --detach; without it, run stays attached anyway')
+  checkStart(flags, rest, 'hm run --id build -- make')
   const options = await optionsFrom(context, input)
-  const isDrawn = flags.detach !== true && flags.inline !== true && context.stdin.isTTY && context.stdout.isTTY
-  const started = await (isDrawn ? startShown : start)(context, options, flags.id !== undefined)
-  if (flags.detach !== true) {
-    // Loaded here: a session that is only started needs no terminal emulator.
-    const { attachTo } = await import('./attach.ts')
-    return await attachTo(context, {
-      ...located(options, started),
-      isInline: flags.inline === true,
-      isReadOnly: false,
-      isSafe: false,
-      isAlone: false,
-      staysToEnd: true,
-      from: 0,
-    })
-  }
+  const started = await (isDrawn(context, flags) ? startShown : start)(context, options, flags.id !== undefined)
+  if (flags.detach !== true) return await showStarted(context, started, options.socketDir, flags)
   const exitCode = flags.wait === true ? await waitForExit(options.socketDir, started) : null
   return {
     data: { ...started, exit_code: exitCode },
@@ -69,12 +53,6 @@ function launcherPath(): string {
   const root = dirname(createRequire(import.meta.url).resolve('heimdall-agents/package.json'))
   return join(root, 'dist/session.cjs')
 }
-
-const located = (options: SessionOptions, { id, socket }: StartedSession) => ({
-  id,
-  dir: options.socketDir,
-  socketPath: socket,
-})
 
 async function optionsFrom(context: Context, { flags, rest }: InputOf<typeof row>): Promise<SessionOptions> {
   const { socketDir, ...options } = await startOptions(context, flags, rest)

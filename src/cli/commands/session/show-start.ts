@@ -1,9 +1,49 @@
-// What `hm run` and `heimdall run` do around a start: tell the program what it is shown in, and wait for its end.
+// What `hm run` and `heimdall run` do around a start: check how it is asked for, tell the program what it is shown in, show it, or wait for its end.
 import { HeimdallError } from '../../../errors.ts'
 import { readExitRecord } from '../../../sessions/session-files.ts'
 import type { StartedSession } from '../../../wire/handover.ts'
 import type { SessionOptions } from '../../../wire/session-options.ts'
-import type { Context } from '../../command.ts'
+import type { Answer, Context } from '../../command.ts'
+
+interface StartFlags {
+  readonly detach?: boolean | undefined
+  readonly wait?: boolean | undefined
+  readonly inline?: boolean | undefined
+}
+
+/** `example`: a line as it should have been. */
+export function checkStart({ detach, wait }: StartFlags, command: readonly string[], example: string): void {
+  if (command.length === 0)
+    throw new HeimdallError('USAGE', 'no command to run', { hint: `put it after --: ${example}` })
+  if (wait === true && detach !== true)
+    throw new HeimdallError('USAGE', '--wait goes with --detach; without it, run stays attached anyway')
+}
+
+/** It is about to be drawn here, and not passed on as it comes. */
+export const isDrawn = ({ stdin, stdout }: Context, { detach, inline }: StartFlags): boolean =>
+  detach !== true && inline !== true && stdin.isTTY && stdout.isTTY
+
+/** From its first byte to its end, and able to type. */
+export async function showStarted(
+  context: Context,
+  { id, socket }: StartedSession,
+  dir: string,
+  { inline }: StartFlags,
+): Promise<Answer> {
+  // Loaded here: a session that is only started needs no terminal emulator.
+  const { attachTo } = await import('./attach.ts')
+  return await attachTo(context, {
+    id,
+    dir,
+    socketPath: socket,
+    isInline: inline === true,
+    isReadOnly: false,
+    isSafe: false,
+    isAlone: false,
+    staysToEnd: true,
+    from: 0,
+  })
+}
 
 /** Asks this terminal for its colours first. Where the start fails, the terminal is left as it was. */
 export async function colored<T>(
