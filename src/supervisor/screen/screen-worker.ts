@@ -1,5 +1,6 @@
 // The screen's worker thread: a headless terminal that is written to and asked, by the session and by the child.
 import { parentPort, workerData } from 'node:worker_threads'
+import { resizeTerminal } from '../../cells/resize.ts'
 import { WholeCharacters } from '../../cells/whole-characters.ts'
 import { answerQueries } from './terminal-answers.ts'
 import { drawScreen } from './draw-screen.ts'
@@ -58,7 +59,7 @@ parentPort?.on('message', (message: ToScreen) => {
       return
     case 'size':
       // In turn with the output around it: the emulator parses later than it is written to.
-      emulator.write('', () => emulator.resize(message.size.cols, message.size.rows))
+      emulator.write('', () => resizeTerminal(emulator, message.size))
       return
     case 'skipped':
       emulator.write('', () => wholeness.lose())

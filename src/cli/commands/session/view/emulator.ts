@@ -4,6 +4,7 @@ import type { DrawnLine } from '../../../../cells/draw-line.ts'
 import { SOFT_RESET_MODES, switchMode } from '../../../../cells/modes.ts'
 import { MOUSE_FORMS, MOUSE_TRACKING, type MouseModes } from '../../../../cells/mouse.ts'
 import { type Params, paramsText } from '../../../../cells/params.ts'
+import { resizeTerminal } from '../../../../cells/resize.ts'
 import { createTerminal } from '../../../../cells/terminal.ts'
 import { WholeCharacters } from '../../../../cells/whole-characters.ts'
 import type { Size } from '../../../../wire/payloads.ts'
@@ -87,8 +88,8 @@ export class ViewEmulator {
     })
   }
 
-  resize({ cols, rows }: Size): void {
-    if (cols !== this.terminal.cols || rows !== this.terminal.rows) this.terminal.resize(cols, rows)
+  resize(size: Size): void {
+    resizeTerminal(this.terminal, size)
   }
 
   /** An empty screen of this size; a snapshot that follows switches on again what the program has switched on. */
