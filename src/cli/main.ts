@@ -100,7 +100,10 @@ async function overviewOrUnknown(
     const overview = overviewHelp(commands, prefix, ABOUT)
     if (isAsked) return await sayHelp(streams, prefix, overview, json)
     if (json) throw new HeimdallError('USAGE', `a command is missing after ${prefix}`, { hint: `${prefix} --help` })
-    await print(streams.stderr, `error: a command is missing after ${prefix}\n\n${overview}`)
+    await print(
+      streams.stderr,
+      await folded(streams.stderr, `error: a command is missing after ${prefix}\n\n${overview}`),
+    )
     return EXIT.usage
   }
   if (next.startsWith('-'))
@@ -127,9 +130,16 @@ async function overviewOrUnknown(
 async function sayHelp(streams: Streams, topic: string, text: string, json: boolean): Promise<number> {
   await say(
     streams,
-    json ? safeJson({ ok: true, command: commandName(topic), data: { topic, text }, error: null }) : text,
+    json
+      ? safeJson({ ok: true, command: commandName(topic), data: { topic, text }, error: null })
+      : await folded(streams.stdout, text),
   )
   return EXIT.ok
+}
+
+/** Help as this terminal has room for it; whole lines for a pipe. */
+async function folded({ isTTY, columns }: NodeJS.WriteStream, text: string): Promise<string> {
+  return isTTY && columns > 0 ? (await import('./render/fold.ts')).foldText(text, columns) : text
 }
 
 async function printAnswer(context: Context, streams: Streams, answer: Answer): Promise<void> {

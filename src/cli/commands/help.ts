@@ -3,6 +3,7 @@ import { CONFIG_KEYS } from '../../config.ts'
 import { ERRORS, HeimdallError } from '../../errors.ts'
 import type { Run } from '../command.ts'
 import { contractExitRows, exitCodeRows } from '../render/exit-codes.ts'
+import { foldText } from '../render/fold.ts'
 import { columns, commandHelp, overviewHelp } from '../render/help.ts'
 import { suggestCommands } from '../suggest-command.ts'
 import type { help } from '../table/core.ts'
@@ -39,10 +40,13 @@ const TOPICS: Readonly<Record<string, () => string>> = {
 
 export const isTopic = (word: string): boolean => Object.hasOwn(TOPICS, word)
 
-export const run: Run<typeof help> = (_context, { args }) => {
+export const run: Run<typeof help> = ({ style }, { args }) => {
   const topic = args.topic.join(' ')
   const text = page(topic)
-  return Promise.resolve({ data: { topic, text }, text })
+  return Promise.resolve({
+    data: { topic, text },
+    text: style.isTty && style.columns > 0 ? foldText(text, style.columns) : text,
+  })
 }
 
 function page(topic: string): string {

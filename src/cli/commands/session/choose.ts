@@ -1,11 +1,10 @@
 // The session that is meant when none is named: the only one that runs, or the one that the person picks from a list.
 import { HeimdallError } from '../../../errors.ts'
 import type { Context } from '../../command.ts'
-import { inlineText } from '../../render/plain-text.ts'
-import { renderTable } from '../../render/style.ts'
 import { readTypedLine } from '../../stdin.ts'
 import type { HostFlag } from './elsewhere.ts'
-import { type Listed, listed } from './ls.ts'
+import { type ListedRow, sessionLines } from './list-rows.ts'
+import { type Listed, listed, rowOf } from './ls.ts'
 import type { DirFlag } from './socket-dir.ts'
 
 /** `around` is the session that this terminal is in, which cannot be attached to. */
@@ -32,15 +31,13 @@ const isWaiting = ({ needs_input: needsInput }: Listed): boolean => needsInput?.
 /** Who waits for a person comes first. */
 const byNeed = (a: Listed, b: Listed): number => Number(isWaiting(b)) - Number(isWaiting(a)) || (a.id < b.id ? -1 : 1)
 
+const chosenFrom = (session: Listed): ListedRow => ({ ...rowOf(session), since: '', project: '' })
+
 async function pick(context: Context, sessions: readonly Listed[]): Promise<string> {
-  const rows = sessions.map((session, i) => [
-    String(i + 1),
-    session.id,
-    session.state,
-    isWaiting(session) ? 'needs input' : '',
-    inlineText(session.command.join(' ')),
-  ])
-  context.stdout.write(`${renderTable(context.style, ['', 'ID', 'STATE', 'WAITS', 'COMMAND'], rows)}\n`)
+  const indent = String(sessions.length).length + 2
+  const lines = sessionLines(sessions.map(chosenFrom), context.style, ' '.repeat(indent))
+  const numbered = lines.map((line, i) => `${String(i + 1).padEnd(indent)}${line.slice(indent)}`)
+  context.stdout.write(`${numbered.join('\n')}\n`)
   for (;;) {
     context.stdout.write(`Attach to which? [1-${sessions.length}, q] `)
     const word = await readTypedLine(context.stdin)

@@ -12,6 +12,7 @@ import { renderTable } from '../../render/style.ts'
 import { settleRuns } from '../../settle-runs.ts'
 import type { ls } from '../../table/session.ts'
 import { elsewhereOf, type HostFlag } from './elsewhere.ts'
+import { type ListedRow, sessionLines } from './list-rows.ts'
 import { type DirFlag, socketDirOf } from './socket-dir.ts'
 
 /** One session that does not answer must not hold up the list for long. */
@@ -20,25 +21,45 @@ const ANSWER_MS = 1_000
 export const run: Run<typeof ls> = async (context, { flags }) => {
   if (flags.host === undefined) await settleRuns(context)
   const sessions = await listed(context, flags, flags.all === true)
-  const row = (session: Listed): string[] => [
-    session.id,
-    session.state === 'lost' && session.alive ? 'lost, still running' : session.state,
-    session.needs_input?.value === true ? 'needs input' : '',
-    session.exit_code === null ? duration(session.state_ms) : `exit ${session.exit_code}`,
-    inlineText(basename(session.project ?? '')),
-    inlineText(session.command.join(' ')),
-  ]
-  const header = ['ID', 'STATE', 'WAITS', 'FOR', 'PROJECT', 'COMMAND']
-  if (sessions.length === 0 && context.style.isTty) return { data: { sessions }, text: 'No active sessions' }
-  if (!context.isSeedName) return { data: { sessions }, text: renderTable(context.style, header, sessions.map(row)) }
-  const active = sessions.filter(({ alive }) => alive).map(row)
-  const ended = sessions.filter(({ alive }) => !alive).map(row)
+  const { style } = context
+  if (sessions.length === 0 && style.isTty) return { data: { sessions }, text: 'No active sessions' }
+  if (!context.isSeedName && !style.isTty)
+    return { data: { sessions }, text: renderTable(style, Object.values(HEADER), sessions.map(cellsOfRow)) }
+  if (!context.isSeedName) {
+    const [header = '', ...lines] = sessionLines([HEADER, ...sessions.map(rowOf)], style, '')
+    return { data: { sessions }, text: [style.color.dim(header), ...lines].join('\n') }
+  }
+  // As scripts of the field read it: the id is the first word of each indented line.
+  const fieldList = (title: string, some: readonly Listed[]): string =>
+    [title, ...sessionLines(some.map(rowOf), style, '  ')].join('\n')
+  const active = sessions.filter(({ alive }) => alive)
+  const ended = sessions.filter(({ alive }) => !alive)
   const lists = [
     active.length === 0 ? 'No active sessions' : fieldList('Active sessions:', active),
     ...(ended.length === 0 ? [] : [fieldList('Ended sessions:', ended)]),
   ]
   return { data: { sessions }, text: lists.join('\n') }
 }
+
+const HEADER: ListedRow = {
+  id: 'ID',
+  state: 'STATE',
+  waits: 'WAITS',
+  since: 'FOR',
+  project: 'PROJECT',
+  command: 'COMMAND',
+}
+
+export const rowOf = (session: Listed): ListedRow => ({
+  id: session.id,
+  state: session.state === 'lost' && session.alive ? 'lost, still running' : session.state,
+  waits: session.needs_input?.value === true ? 'needs input' : '',
+  since: session.exit_code === null ? duration(session.state_ms) : `exit ${session.exit_code}`,
+  project: inlineText(basename(session.project ?? '')),
+  command: inlineText(session.command.join(' ')),
+})
+
+const cellsOfRow = (session: Listed): string[] => Object.values(rowOf(session))
 
 /** Those of a folder here, or of another machine; `isAll` with those that have ended. */
 export async function listed(context: Context, flags: DirFlag & HostFlag, isAll: boolean): Promise<Listed[]> {
@@ -53,13 +74,6 @@ export async function listed(context: Context, flags: DirFlag & HostFlag, isAll:
   const found = await Promise.all(entries.map((entry) => describe(dir, entry)))
   // A session still answers for a moment after its command has ended.
   return found.filter(({ alive }) => alive || isAll)
-}
-
-/** The list as scripts of the field read it: the id is the first word of each indented line. */
-function fieldList(title: string, rows: readonly (readonly string[])[]): string {
-  const widths = [0, 1, 2, 3, 4].map((i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
-  const lines = rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd())
-  return [title, ...lines].join('\n')
 }
 
 export interface Listed {

@@ -108,7 +108,7 @@ class ScreenView {
     const { elsewhere } = target
     if (elsewhere !== undefined)
       elsewhere.tell = (words) => {
-        this.#shown.notice(words)
+        this.#shown.notice([words])
         this.#pacer.ask()
       }
   }
@@ -223,7 +223,12 @@ class ScreenView {
     this.#outbox += sequence ?? ''
     const count = Array.from(text).length
     const done = sequence === undefined ? 'too much to copy' : 'handed to this terminal’s clipboard'
-    this.#shown.notice(`${count} characters ${done}; Shift and drag selects without hm`)
+    const said = `${count} characters ${done}`
+    this.#shown.notice([
+      `${said}; Shift and drag selects without hm`,
+      said,
+      sequence === undefined ? 'too much' : 'copied',
+    ])
   }
 
   /** Of this terminal, less the status line. */
@@ -360,10 +365,12 @@ class ScreenView {
   remains(): string {
     const { normalScreen, size } = this.#emulator
     const count = normalScreen.baseY + size.rows
-    const rows = { start: -normalScreen.baseY, left: 0, count, cols: this.#outer.cols, shows: this.#shows }
+    const rows = { start: -normalScreen.baseY, left: 0, count, cols: size.cols, shows: this.#shows }
     const lines = this.#emulator.draw({ ...rows, ground: 'text' }, normalScreen).map(({ text }) => text)
     while (lines.at(-1) === '') lines.pop()
-    return lines.map((line) => `${line}\r\n`).join('')
+    // Rows that are one line stay one, which this terminal breaks where it has to.
+    const isBroken = (y: number): boolean => y + 1 < lines.length && normalScreen.getLine(y + 1)?.isWrapped === true
+    return lines.map((line, y) => (isBroken(y) ? line : `${line}\r\n`)).join('')
   }
 
   close(): void {

@@ -41,7 +41,7 @@ test('pages, rows, the beginning, the end; down past the end leads back', async 
   expect(shown(view)[0]).toBe('row 9')
   press(view, 'g')
   expect(shown(view)[0]).toBe('row 0')
-  expect(view.words).toBe('history: line 5 of 20 · / searches · Esc returns')
+  expect(view.words[0]).toBe('history: line 5 of 20 · / searches · Esc returns')
   expect(press(view, 'G', 'page-down')).toEqual(['stay', 'leave'])
   expect(press(view, 'x')).toEqual(['stay'])
   expect(press(view, 'escape')).toEqual(['leave'])
@@ -60,7 +60,7 @@ test('a search goes back in time, again with n, forward with N, around the end, 
     `${numbered(9)}\r\nan Error here\r\n${numbered(30)}\r\nthe error there\r\n${numbered(9)}`,
   )
   press(view, '/', ...typing('erorx'), 'backspace', 'backspace', 'backspace', ...typing('ror'))
-  expect(view.words).toBe('/error▏')
+  expect(view.words[0]).toBe('/error▏')
   press(view, 'enter')
   expect(shown(view)[2]).toBe('the error there')
   expect(view.lines(SHOWS_ALL)[2]).toContain('the \u001b[0;7merror\u001b[0m there')
@@ -71,7 +71,7 @@ test('a search goes back in time, again with n, forward with N, around the end, 
   press(view, '/', ...typing('Error'), 'enter', 'n')
   expect(shown(view)[2]).toBe('an Error here')
   press(view, '/', ...typing('nowhere'), 'enter')
-  expect(view.words).toContain('no nowhere')
+  expect(view.words[0]).toContain('no nowhere')
   expect(press(view, '/', 'a', 'escape', 'escape')).toEqual(['stay', 'stay', 'stay', 'leave'])
 })
 
@@ -88,7 +88,7 @@ test('what was broken over two rows is found and copied as one', async () => {
   view.act(mouse('press', 36, top))
   view.act(mouse('drag', 3, top + 1))
   view.act(mouse('release', 3, top + 1))
-  expect(view.words).toBe('copy 8 characters? Enter copies · Esc does not')
+  expect(view.words[0]).toBe('copy 8 characters? Enter copies · Esc does not')
   expect(view.act({ is: 'key', name: 'enter' })).toEqual({ is: 'copy', text: 'xxneedle' })
 })
 

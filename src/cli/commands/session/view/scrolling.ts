@@ -228,14 +228,23 @@ export class Scrolling {
   }
 
   /** Where one is, and what can be done. */
-  get words(): string {
-    if (this.#typed !== undefined) return `/${this.#typed}▏`
-    if (this.#selection !== undefined && !this.#isDragging)
-      return `copy ${Array.from(this.#text(this.#selection)).length} characters? Enter copies · Esc does not`
+  get words(): string[] {
+    if (this.#typed !== undefined) return [`/${this.#typed}▏`]
+    if (this.#selection !== undefined && !this.#isDragging) {
+      const count = Array.from(this.#text(this.#selection)).length
+      return [`copy ${count} characters? Enter copies · Esc does not`, `copy ${count}? Enter · Esc`]
+    }
     const last = Math.min(this.#history.count, this.#top + this.#rows)
-    const place = `history: line ${last} of ${this.#history.count}`
-    const found = this.#query === '' ? '/ searches' : this.#isNotFound ? `no ${this.#query}` : 'n older, N newer match'
-    return `${place} · ${found} · Esc returns`
+    const { count } = this.#history
+    const isFound = this.#query !== '' && !this.#isNotFound
+    const found = isFound ? 'n older, N newer match' : this.#query === '' ? '/ searches' : `no ${this.#query}`
+    const short = isFound ? 'n, N' : this.#query === '' ? '/' : 'no match'
+    return [
+      `history: line ${last} of ${count} · ${found} · Esc returns`,
+      `${last}/${count} · ${found} · Esc returns`,
+      `${last}/${count} · ${short} · Esc returns`,
+      `${last}/${count} · ${short} · Esc`,
+    ]
   }
 }
 

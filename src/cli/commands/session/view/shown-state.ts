@@ -11,7 +11,7 @@ export class ShownState {
   #id: string
   #state: Pick<StateEvent, 'state' | 'needs_input'>
   #sinceMs: number
-  #notice: { readonly text: string; readonly untilMs: number } | undefined
+  #notice: { readonly texts: readonly string[]; readonly untilMs: number } | undefined
 
   constructor(clock: Clock, info: Info) {
     this.#clock = clock
@@ -31,18 +31,19 @@ export class ShownState {
     this.#sinceMs = this.#clock.monoMs() - state.state_ms
   }
 
-  notice(text: string): void {
-    this.#notice = { text, untilMs: this.#clock.monoMs() + NOTICE_MS }
+  /** In words, and in fewer words. */
+  notice(texts: readonly string[]): void {
+    this.#notice = { texts, untilMs: this.#clock.monoMs() + NOTICE_MS }
   }
 
-  /** Something else than the state. */
-  words(text: string, cols: number): string {
-    return noticeLine({ id: this.#id, isWaiting: this.#state.needs_input.value, text }, cols)
+  /** Something else than the state: the first that there is room for. */
+  words(texts: readonly string[], cols: number): string {
+    return noticeLine({ id: this.#id, isWaiting: this.#state.needs_input.value, texts }, cols)
   }
 
   line(more: Omit<StatusLine, 'id' | 'state' | 'stateMs'>, cols: number): string {
     const nowMs = this.#clock.monoMs()
-    if (this.#notice !== undefined && this.#notice.untilMs > nowMs) return this.words(this.#notice.text, cols)
+    if (this.#notice !== undefined && this.#notice.untilMs > nowMs) return this.words(this.#notice.texts, cols)
     return statusLine({ id: this.#id, state: this.#state, stateMs: nowMs - this.#sinceMs, ...more }, cols)
   }
 }

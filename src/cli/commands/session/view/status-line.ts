@@ -23,25 +23,43 @@ const RESET = '\u001b[0m'
 export function statusLine(line: StatusLine, cols: number): string {
   const { needs_input: waits, state } = line.state
   const label = waits.value ? 'needs input' : state
-  const why = waits.value && waits.evidence !== null ? ` (${inlineText(waits.evidence)})` : ''
-  const head = ` [hm] ${line.id} `
-  const middle = ` ${label}${why} ${line.stateMs < 1_000 ? '0s' : duration(line.stateMs)} `
-  const middleRoom = Math.max(0, cols - cellsOf(head))
-  const middleCut = cut(middle, middleRoom)
-  const left = Math.max(0, cols - cellsOf(head) - cellsOf(middleCut))
+  const why = waits.value && waits.evidence !== null ? inlineText(waits.evidence) : ''
+  const since = line.stateMs < 1_000 ? '0s' : duration(line.stateMs)
+  const head = headOf(line.id, Math.max(HEAD_CELLS_MIN, cols - cellsOf(` ${label} ${since} `)))
+  const room = Math.max(0, cols - cellsOf(head))
+  // Why it waits gives way to how to leave, and that to what it does.
+  const leave = line.detachKey === undefined ? 0 : cellsOf(leaveWith(line.detachKey)) + 2
+  const whyRoom = room - cellsOf(` ${label} () ${since} `) - leave
+  const shownWhy = why === '' || whyRoom < WHY_CELLS_MIN ? '' : ` (${cut(why, whyRoom)})`
+  const middle = cut(` ${label}${shownWhy} ${since} `, room)
   const color = line.hasColor ? colorOf(label) : BAR
-  return `${BAR}${cut(head, cols)}${color}${middleCut}${BAR}${tailOf(line, left)}${RESET}`
+  const left = Math.max(0, room - cellsOf(middle))
+  return `${BAR}${cut(head, cols)}${color}${middle}${BAR}${tailOf(line, left)}${RESET}`
 }
+
+/** Less of an id, or of the reason, tells nobody which it is. */
+const HEAD_CELLS_MIN = 15
+const WHY_CELLS_MIN = 8
+
+function headOf(id: string, room: number): string {
+  return ` [hm] ${cut(id, room - cellsOf(' [hm]  '))} `
+}
+
+const leaveWith = (key: string): string => `${key} detaches`
 
 export interface StatusNotice {
   readonly id: string
   readonly isWaiting: boolean
-  readonly text: string
+  /** The same in fewer and fewer words. */
+  readonly texts: readonly string[]
 }
 
 /** Something else to say than what the session does; that it waits for somebody is said all the same. */
-export function noticeLine({ id, isWaiting, text }: StatusNotice, cols: number): string {
-  const line = cut(` [hm] ${id} ${isWaiting ? '(needs input) ' : ''} ${text} `, cols)
+export function noticeLine({ id, isWaiting, texts }: StatusNotice, cols: number): string {
+  const waits = isWaiting ? '(needs input) ' : ''
+  const heads = [` [hm] ${id} ${waits} `, `${headOf(id, HEAD_CELLS_MIN)}${waits} `, ` ${waits}`]
+  const lines = texts.flatMap((text) => heads.map((head) => `${head}${text} `))
+  const line = cut(lines.find((wish) => cellsOf(wish) <= cols) ?? lines.at(-1) ?? '', cols)
   return `${BAR}${line}${' '.repeat(Math.max(0, cols - cellsOf(line)))}${RESET}`
 }
 
@@ -49,7 +67,7 @@ export function noticeLine({ id, isWaiting, text }: StatusNotice, cols: number):
 function tailOf({ isReadOnly, otherSize, detachKey }: StatusLine, room: number): string {
   const readOnly = isReadOnly ? ['read-only'] : []
   const size = otherSize === undefined ? [] : [otherSize]
-  const leave = detachKey === undefined ? [] : [`${detachKey} detaches`]
+  const leave = detachKey === undefined ? [] : [leaveWith(detachKey)]
   const wishes = [[...readOnly, ...size, ...leave], [...readOnly, ...leave], leave]
   const text = wishes.map((parts) => parts.join(' · ')).find((tail) => cellsOf(tail) + 1 <= room)
   return text === undefined ? ' '.repeat(room) : `${text} `.padStart(room)
