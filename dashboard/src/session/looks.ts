@@ -7,9 +7,10 @@ type Looks = Readonly<Record<string, string>>
 function read(): Looks {
   try {
     return JSON.parse(localStorage.getItem(KEY) ?? '{}') as Looks
-  } catch {
+  } catch (error) {
     // Storage that is switched off, or text that is not ours: nobody has looked yet.
-    return {}
+    if (error instanceof DOMException || error instanceof SyntaxError) return {}
+    throw error
   }
 }
 
@@ -23,7 +24,8 @@ export function looked(agent: string, at: string): void {
   const kept = Object.entries(others).slice(-(LOOKS_MAX - 1))
   try {
     localStorage.setItem(KEY, JSON.stringify({ ...Object.fromEntries(kept), [agent]: at }))
-  } catch {
+  } catch (error) {
     // Full or switched off: the next look has no look before it, and says so by not offering it.
+    if (!(error instanceof DOMException)) throw error
   }
 }

@@ -282,7 +282,8 @@ function withGraphics(terminal: Terminal): void {
     webgl.onContextLoss(() => webgl.dispose())
     terminal.loadAddon(webgl)
   } catch (error) {
-    console.info('terminal without WebGL', error)
+    // That there is none is told by its words alone.
+    if (!(error instanceof Error && /^webgl2\b/i.test(error.message))) throw error
   }
 }
 
