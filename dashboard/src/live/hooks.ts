@@ -78,6 +78,12 @@ export function useHub<T>(path: string | null, query: Query = {}): Loaded<T> {
     return () => abort.abort()
   }, [key, round, generation])
   const reload = useCallback(() => setRound((n) => n + 1), [])
+  // What failed while the hub was away is asked for again when it is back.
+  const isLive = useWatch(({ connection }) => connection.status === 'live')
+  const hasFailed = state.error !== undefined
+  useEffect(() => {
+    if (isLive && hasFailed) reload()
+  }, [isLive])
   const isOf = state.key === key
   return {
     data: isOf ? state.data : undefined,

@@ -1,13 +1,14 @@
 // Under the terminal: what changed, what is held, what was called.
-import { lazy, type ReactNode, Suspense } from 'react'
+import { type ReactNode, Suspense } from 'react'
 import type { AgentCard, DecisionsReply } from '../../../src/hub/contract.ts'
 import { useHub, useHubNow, useOnLog } from '../live/hooks.ts'
+import { later } from '../live/later.ts'
 import { Empty, Loading, Part } from '../parts/days.tsx'
 import { age, argumentsLine, clock, clockWithSeconds, whole } from '../parts/format.ts'
 import { DecisionWord } from '../parts/state.tsx'
 import { Changes, ChangesSum, useChanges } from './changes.tsx'
 
-const Player = lazy(() => import('../timeline/player.tsx'))
+const Player = later(() => import('../timeline/player.tsx'))
 
 export type LowerTab = 'changes' | 'claims' | 'calls' | 'recording'
 

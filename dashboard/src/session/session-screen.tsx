@@ -1,7 +1,8 @@
 // Session: the question and its answers, the live terminal, the conversation beside it, and what changed.
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
 import type { AgentCard, AgentReply, WaitCard } from '../../../src/hub/contract.ts'
 import { useHub, useHubNow, useWatch } from '../live/hooks.ts'
+import { later } from '../live/later.ts'
 import { Answers } from '../needs-you/answers.tsx'
 import { AgentMark } from '../parts/agent-mark.tsx'
 import { Button } from '../parts/controls.tsx'
@@ -18,7 +19,7 @@ import { FreeAnswer } from './free-answer.tsx'
 import { Lower, type LowerTab } from './lower.tsx'
 import { SessionTerminal } from './terminal.tsx'
 
-const Player = lazy(() => import('../timeline/player.tsx'))
+const Player = later(() => import('../timeline/player.tsx'))
 
 export default function SessionScreen({ agent: id }: { readonly agent: string }): ReactNode {
   const live = useWatch((watch) => watch.agents.get(id))

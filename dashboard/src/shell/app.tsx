@@ -1,8 +1,9 @@
 // The frame of the page: rail, watch line, screen, foot. What a screen is about is in the address.
-import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react'
+import { type ReactNode, Suspense, useMemo, useState } from 'react'
 import { FirstRunScreen } from '../first-run/first-run-screen.tsx'
 import { FleetScreen } from '../fleet/fleet-screen.tsx'
 import { useWatch } from '../live/hooks.ts'
+import { later } from '../live/later.ts'
 import { NeedsYouScreen } from '../needs-you/needs-you-screen.tsx'
 import { keepNeighboursApart, Letters, lettersOf } from '../parts/agent-mark.tsx'
 import { Contained } from '../parts/contained.tsx'
@@ -19,12 +20,12 @@ import { NoProject, SignedOut } from './sign-in.tsx'
 import { useTaste } from './taste.ts'
 import { Top } from './top.tsx'
 
-const SessionScreen = lazy(() => import('../session/session-screen.tsx'))
-const ClaimsScreen = lazy(() => import('../claims/claims-screen.tsx'))
-const DecisionsScreen = lazy(() => import('../decisions/decisions-screen.tsx'))
-const TimelineScreen = lazy(() => import('../timeline/timeline-screen.tsx'))
-const TasksScreen = lazy(() => import('../tasks/tasks-screen.tsx'))
-const TokensScreen = lazy(() => import('../tokens/tokens-screen.tsx'))
+const SessionScreen = later(() => import('../session/session-screen.tsx'))
+const ClaimsScreen = later(() => import('../claims/claims-screen.tsx'))
+const DecisionsScreen = later(() => import('../decisions/decisions-screen.tsx'))
+const TimelineScreen = later(() => import('../timeline/timeline-screen.tsx'))
+const TasksScreen = later(() => import('../tasks/tasks-screen.tsx'))
+const TokensScreen = later(() => import('../tokens/tokens-screen.tsx'))
 
 export function App(): ReactNode {
   const { screen, of } = usePlace()
