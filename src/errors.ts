@@ -385,6 +385,7 @@ export const ERRORS = table({
   WORKER_RUNNING: { kind: 'user', exit: 5, http: 409, means: 'a worker of this name runs already' },
   WORKER_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no worker of this name is known here' },
   PEER_INVALID: { kind: 'config', exit: 2, http: 500, means: 'a peer or its token is not set up as it has to be' },
+  PEER_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no peer of this name is known here' },
   PEER_FORBIDDEN: { kind: 'peer', exit: 4, http: 403, means: 'a peer is not who it says, or may not do this' },
   PEER_UNREACHABLE: { kind: 'peer', exit: 8, http: 502, means: 'a peer does not answer' },
   ADDRESS_REFUSED: { kind: 'config', exit: 8, http: 500, means: 'the address to listen on is taken, or not allowed' },

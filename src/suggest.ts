@@ -14,6 +14,12 @@ export function nearest(typed: string, known: readonly string[]): string | undef
   return best
 }
 
+/** For a hint: the nearest of `known`, else what stands in its place. */
+export function didYouMean(typed: string, known: readonly string[], otherwise: string): string {
+  const close = nearest(typed, known)
+  return close === undefined ? otherwise : `did you mean ${close}?`
+}
+
 /** A single letter is one edit away from every other: that is no likeness. */
 const isNear = (distance: number, { length }: string): boolean =>
   distance < length && distance <= Math.max(1, Math.floor(length / 3))

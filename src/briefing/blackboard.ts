@@ -3,6 +3,7 @@ import { isoSeconds } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { parseId } from '../ids.ts'
 import { VALUE_BYTES_MAX } from '../limits.ts'
+import { didYouMean } from '../suggest.ts'
 import { FILES, type Planning } from './planning.ts'
 import { isObject, readTable, type TableFile, updateTable } from './state-file.ts'
 import { checkText } from './values.ts'
@@ -39,14 +40,18 @@ export function listFacts(planning: Planning): Fact[] {
   return [...entries].map(([key, value]) => ({ key, value, ...extra.get(key) }))
 }
 
+function unknownFact(planning: Planning, key: string): HeimdallError {
+  const known = listFacts(planning).map((fact) => fact.key)
+  return new HeimdallError('FACT_UNKNOWN', `unknown fact: ${parseId('fact', key)}`, {
+    hint: didYouMean(key, known, 'heimdall fact list shows the blackboard'),
+  })
+}
+
 /** With `maxAgeMs`, a fact that is older, or whose age nobody recorded, is refused: stale truth is worse than none. */
 export function getFact(planning: Planning, key: string, maxAgeMs?: number): Fact {
   const { entries, extra } = readTable(planning, BLACKBOARD)
   const value = entries.get(key)
-  if (value === undefined || value === '')
-    throw new HeimdallError('FACT_UNKNOWN', `unknown fact: ${parseId('fact', key)}`, {
-      hint: 'heimdall fact list shows the blackboard',
-    })
+  if (value === undefined || value === '') throw unknownFact(planning, key)
   const provenance = extra.get(key)
   if (maxAgeMs !== undefined) refuseStale(planning, key, provenance, maxAgeMs)
   planning.log('blackboard', 'get', key)
@@ -64,7 +69,7 @@ export async function setFact(planning: Planning, key: string, value: string, by
   planning.log('blackboard', 'set', `${key}=${value}`)
 }
 
-/** Deleting what is not there is no error, as in the seed's own command. */
+/** False where it was not there, which is no error to the seed's own command. */
 export async function deleteFact(planning: Planning, key: string): Promise<boolean> {
   const deleted = await updateTable(planning, BLACKBOARD, ({ entries, extra }) => {
     extra.delete(key)

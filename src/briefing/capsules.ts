@@ -9,6 +9,7 @@ import { diskError } from '../storage/faults.ts'
 import { type Capsule, type CapsuleFields, countLines, formatCapsule, parseCapsule } from './capsule-text.ts'
 import { closureOf } from './closure.ts'
 import { pathToRead, pathToWrite } from '../storage/planning-folder.ts'
+import { didYouMean } from '../suggest.ts'
 import { FILES, type Planning } from './planning.ts'
 import { modeOf } from './state-file.ts'
 
@@ -33,7 +34,7 @@ export function writeCapsule(planning: Planning, id: string, fields: CapsuleFiel
 export function showCapsule(planning: Planning, id: string): string {
   const path = pathToRead(planning, fileOf(id))
   const bytes = path === undefined ? undefined : readFileIfThere(path)
-  if (bytes === undefined) throw unknownCapsules([id])
+  if (bytes === undefined) throw unknownCapsules(planning, [id])
   return bytes.toString('utf8')
 }
 
@@ -78,7 +79,7 @@ export function findClosure(planning: Planning, ids: readonly string[]): FoundCl
 export function readClosure(planning: Planning, ids: readonly string[]): readonly CapsuleWithText[] {
   const found = findClosure(planning, ids)
   if (found.ok) return found.capsules
-  if (found.cycle === undefined) throw unknownCapsules(found.missing)
+  if (found.cycle === undefined) throw unknownCapsules(planning, found.missing)
   throw new HeimdallError('CAPSULE_CYCLE', `capsules depend on each other in a circle: ${found.cycle.join(' -> ')}`, {
     hint: 'write one of them again without that dependency',
     details: { cycle: found.cycle },
@@ -100,9 +101,9 @@ function capsuleReader(planning: Planning): (id: string) => string | undefined {
   return (id) => readFileIfThere(join(folder, `${id}.md`))?.toString('utf8')
 }
 
-function unknownCapsules(ids: readonly string[]): HeimdallError {
+function unknownCapsules(planning: Planning, ids: readonly string[]): HeimdallError {
   return new HeimdallError('CAPSULE_UNKNOWN', `unknown capsule: ${ids.join(', ')}`, {
-    hint: 'heimdall capsule list shows what there is',
+    hint: didYouMean(ids[0] ?? '', listCapsules(planning), 'heimdall capsule list shows what there is'),
     details: { missing: ids },
   })
 }

@@ -4,6 +4,7 @@ import { parseId, printable } from '../ids.ts'
 import { VALUE_BYTES_MAX } from '../limits.ts'
 import { FILES, type Planning } from './planning.ts'
 import { unescapeColumn } from '../storage/columns.ts'
+import { didYouMean } from '../suggest.ts'
 import { isObject, parseObject, readTable, type TableFile, updateTable } from './state-file.ts'
 import { checkText } from './values.ts'
 
@@ -22,8 +23,9 @@ export function listSymbols(planning: Planning): Map<string, string> {
 }
 
 export function lookUpSymbol(planning: Planning, id: string): string {
-  const value = listSymbols(planning).get(id)
-  if (value === undefined || value === '') throw unknownSymbol(id)
+  const known = listSymbols(planning)
+  const value = known.get(id)
+  if (value === undefined || value === '') throw unknownSymbol(id, known)
   planning.log('resolve', 'lookup', id)
   return value
 }
@@ -56,7 +58,8 @@ export async function importSymbols(planning: Planning, entries: ReadonlyMap<str
 }
 
 export async function removeSymbol(planning: Planning, id: string): Promise<void> {
-  if (!(await updateTable(planning, SYMBOLS, ({ entries }) => entries.delete(id)))) throw unknownSymbol(id)
+  if (!(await updateTable(planning, SYMBOLS, ({ entries }) => entries.delete(id))))
+    throw unknownSymbol(id, listSymbols(planning))
   planning.log('resolve', 'rm', id)
 }
 
@@ -94,9 +97,9 @@ function importRows(text: string): Map<string, string> {
 }
 
 /** The grammar is checked when an id is set; one that an older tool put into the table is found all the same. */
-function unknownSymbol(id: string): HeimdallError {
+function unknownSymbol(id: string, known: ReadonlyMap<string, string>): HeimdallError {
   parseId('symbol', id)
   return new HeimdallError('SYMBOL_UNKNOWN', `unknown symbol: ${id}`, {
-    hint: 'heimdall symbol list shows the table',
+    hint: didYouMean(id, [...known.keys()], 'heimdall symbol list shows the table'),
   })
 }

@@ -70,7 +70,7 @@ export async function actorFor(
     throw new HeimdallError('USAGE', `${flag} is required`, { hint: `pass ${flag} ID, or set BB_AGENT` })
   // Seed 002's agents are registered by name before they act; a session is somebody by itself.
   if (found.agent === undefined && found.proof !== 'process' && found.refused === undefined)
-    throw unknownAgent(found.haid)
+    throw room.store.read((rows) => unknownAgent(named ?? found.haid, rows))
   return actAs(room, asking, found)
 }
 

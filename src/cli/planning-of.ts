@@ -1,8 +1,10 @@
 // What the commands of briefing share: the planning folder of the project, who is speaking, and writing down what a text cost.
 import { openPlanning, type Planning } from '../briefing/planning.ts'
-import type { TokenRow } from '../briefing/token-ledger.ts'
+import type { LedgerRow, TokenRow } from '../briefing/token-ledger.ts'
 import { HeimdallError } from '../errors.ts'
+import { printable } from '../ids.ts'
 import { findProject } from '../paths.ts'
+import { didYouMean } from '../suggest.ts'
 import type { Context } from './command.ts'
 
 export function planningOf(context: Context): Planning {
@@ -25,7 +27,14 @@ export const runIdOf = (context: Context): string | undefined => variable(contex
 export function runToSum(
   context: Context,
   { run, all }: { readonly run?: string | undefined; readonly all?: boolean | undefined },
+  rows: readonly Pick<LedgerRow, 'run_id'>[],
 ): string | undefined {
+  const known = new Set(rows.flatMap((row) => row.run_id ?? []))
+  // Nobody has paid for anything in it yet: of the run that this is, that is true and no mistake.
+  if (run !== undefined && run !== runIdOf(context) && !known.has(run))
+    throw new HeimdallError('RUN_NOT_FOUND', `the token ledger has no row of a run ${printable(run)}`, {
+      hint: didYouMean(run, [...known], 'without --run, rows of all runs are summed'),
+    })
   return run ?? (all === true ? undefined : runIdOf(context))
 }
 

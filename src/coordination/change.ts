@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
+import { didYouMean } from '../suggest.ts'
 import { livenessIn, settleStaleMinutes } from './who/alive.ts'
 import type { Coordination } from './coordination.ts'
 import { sight } from './who/liveness.ts'
@@ -177,9 +178,11 @@ export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }
 
-export function unknownAgent(name: string): HeimdallError {
+/** `rows`: nothing where there is no store yet. */
+export function unknownAgent(name: string, rows?: Reader): HeimdallError {
+  const known = (rows?.agents() ?? []).map(({ agentId, haid }) => (name.startsWith('haid:') ? haid : agentId))
   return new HeimdallError('AGENT_NOT_FOUND', `no agent ${printable(name)} is registered here`, {
-    hint: 'heimdall agent list shows who is; heimdall agent register adds one',
+    hint: didYouMean(name, known, 'heimdall agent list shows who is; heimdall agent register adds one'),
   })
 }
 

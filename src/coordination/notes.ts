@@ -50,7 +50,7 @@ export async function sendNoteFor(
   checkDraft(draft)
   return changeAsOther(room, actor, (change) => {
     const sender = findAgent(change.rows, from)
-    if (sender === undefined) throw unknownAgent(from)
+    if (sender === undefined) throw unknownAgent(from, change.rows)
     const recipients = recipientsOf(change.rows, sender, draft.to)
     return recipients.map((recipient) => deliver(room, change, sender, recipient, category, draft))
   })
@@ -149,7 +149,7 @@ export function inbox(room: Coordination, query: InboxQuery): Note[] {
     throw new HeimdallError('INVALID_LIMIT', `limit ${limit}, 1 to ${INBOX_LIMIT_MAX} allowed`)
   return room.store.read((rows) => {
     const agent = findAgent(rows, query.agent)
-    if (agent === undefined) throw unknownAgent(query.agent)
+    if (agent === undefined) throw unknownAgent(query.agent, rows)
     return rows.notes({
       to: agent.agentId,
       limit,

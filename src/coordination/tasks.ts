@@ -1,6 +1,7 @@
 // Tasks as far as coordination needs them: who works on what, and what came of it.
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
+import { didYouMean } from '../suggest.ts'
 import { NOTE_BODY_CHARS_MAX } from '../limits.ts'
 import { checkLabel } from './claims/claims.ts'
 import type { Coordination } from './coordination.ts'
@@ -64,7 +65,11 @@ export async function endTask(
     const known = change.rows.task(end.taskId)
     if (known?.state !== 'in_progress')
       throw new HeimdallError('TASK_NOT_FOUND', `no task ${printable(end.taskId)} is in progress`, {
-        hint: 'heimdall task list shows what is',
+        hint: didYouMean(
+          end.taskId,
+          namesOf(change.rows.tasks({ state: 'in_progress' })),
+          'heimdall task list shows what is',
+        ),
       })
     own(change.rows, agent, known)
     if (known.dispatch !== null)
@@ -108,3 +113,5 @@ export function listTasks(
 ): Task[] {
   return room.store.read((rows) => rows.tasks(query))
 }
+
+const namesOf = (tasks: readonly Task[]): string[] => tasks.map(({ taskId }) => taskId)

@@ -12,6 +12,7 @@ import type { AttemptKey } from './attempts.ts'
 import { TOKENS_WANTED, tokensIn } from './more-tokens.ts'
 import { type DispatchedTask, isDispatched, readReason } from './parking.ts'
 import { redactText } from './redacted.ts'
+import { notDispatched } from './tasks.ts'
 
 /** `isAgain`: what was answered did not do, and it asks once more, perhaps with the same words. */
 export async function putQuestion(
@@ -91,7 +92,7 @@ export async function answerTask(
   const actor = by === undefined ? ({ kind: 'system' } as const) : ({ kind: 'human', name: by } as const)
   return changeAsOther(room, actor, ({ rows, record }) => {
     const task = rows.task(taskId)
-    if (!isDispatched(task)) throw new HeimdallError('TASK_NOT_FOUND', `no task ${printable(taskId)} was dispatched`)
+    if (!isDispatched(task)) throw notDispatched(taskId, rows)
     const reason = readReason(task)
     if (task.state !== 'in_progress' || reason?.asks === undefined)
       throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} is ${task.state}, and asks nothing`, {

@@ -2,10 +2,11 @@
 import { changeAsOther } from '../coordination/change.ts'
 import type { Coordination } from '../coordination/coordination.ts'
 import type { Attempt, TokenReservation } from '../coordination/dispatched.ts'
-import type { TaskState } from '../coordination/store.ts'
+import type { Reader, TaskState } from '../coordination/store.ts'
 import { isOpenTask } from '../coordination/tasks.ts'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
+import { didYouMean } from '../suggest.ts'
 import { contractOf, finish } from './attempts.ts'
 import type { TaskDispatch } from './messages.ts'
 import { holdersNear, nearOf } from './nearness.ts'
@@ -30,7 +31,7 @@ export interface ShownTask {
 export function showTask(room: Coordination, taskId: string): ShownTask {
   return room.store.read((rows) => {
     const task = rows.task(taskId)
-    if (!isDispatched(task)) throw notDispatched(taskId)
+    if (!isDispatched(task)) throw notDispatched(taskId, rows)
     return {
       task,
       contract: contractOf(rows, taskId),
@@ -67,7 +68,7 @@ export async function cancelTask(room: Coordination, taskId: string, why: string
   return changeAsOther(room, { kind: 'system' }, (change) => {
     const { rows } = change
     const task = rows.task(taskId)
-    if (!isDispatched(task)) throw notDispatched(taskId)
+    if (!isDispatched(task)) throw notDispatched(taskId, rows)
     if (!isOpenTask(task))
       throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} is ${task.state} already`)
     if (task.state === 'in_progress') {
@@ -92,7 +93,7 @@ export async function retryTask(
     throw new HeimdallError('DISPATCH_INVALID', `a budget of ${budget} tokens: nothing could be done with it`)
   return changeAsOther(room, by, ({ rows, record }) => {
     const task = rows.task(taskId)
-    if (!isDispatched(task)) throw notDispatched(taskId)
+    if (!isDispatched(task)) throw notDispatched(taskId, rows)
     if (task.state !== 'triage' && task.state !== 'parked')
       throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} is ${task.state}, and waits for nobody`, {
         hint: 'only a task that is parked or in triage can be sent again',
@@ -132,7 +133,10 @@ export async function passDeadline(room: Coordination, taskId: string): Promise<
   })
 }
 
-const notDispatched = (taskId: string): HeimdallError =>
-  new HeimdallError('TASK_NOT_FOUND', `no task ${printable(taskId)} was dispatched here`, {
-    hint: 'heimdall dispatch list shows all of them',
+/** `rows`: nothing where there is no store yet. */
+export function notDispatched(taskId: string, rows?: Reader): HeimdallError {
+  const known = (rows?.tasks({ dispatched: true }) ?? []).map((task) => task.taskId)
+  return new HeimdallError('TASK_NOT_FOUND', `no task ${printable(taskId)} was dispatched here`, {
+    hint: didYouMean(taskId, known, 'heimdall dispatch list shows all of them'),
   })
+}

@@ -329,7 +329,7 @@ export const tokensReport = spec({
   summary: 'Print the totals of the token ledger per role',
   flags: { run: runId, all: allRuns },
   examples: [{ run: 'heimdall tokens report', does: 'prints tokens and messages of each role, and the total' }],
-  errors: STORE_ERRORS,
+  errors: ['RUN_NOT_FOUND', ...STORE_ERRORS],
   output: {
     roles: 'for each role tokens, cached, uncached, messages, measured, declared',
     runs: 'the same for each run',
@@ -365,7 +365,7 @@ export const tokensDelta = spec({
   examples: [
     { run: 'heimdall tokens delta --role orchestration', does: 'prints baseline, cost and change in percent' },
   ],
-  errors: STORE_ERRORS,
+  errors: ['RUN_NOT_FOUND', ...STORE_ERRORS],
   output: { roles: 'list of {role, baseline, tokens, cached, uncached, messages, measured, declared}' },
 })
 

@@ -245,7 +245,7 @@ export const peersCheck = spec({
   summary: 'Ask each peer for its card, and say what it speaks',
   args: [{ name: 'peer', help: 'name of a peer; all of them when absent', optional: true }],
   examples: [{ run: 'heimdall peers check', does: 'reaches every peer, with its token' }],
-  errors: ['PEER_INVALID', 'PEER_UNREACHABLE'],
+  errors: ['PEER_NOT_FOUND', 'PEER_INVALID', 'PEER_UNREACHABLE'],
   output: { '[]': 'name, url, reachable, protocol (1.0 or 0.3), extension, why' },
 })
 

@@ -32,7 +32,7 @@ const waitFlag = {
 const CALL_FIELDS =
   'ts, run_id, agent_id, server_name, tool_name, call_id, seq, args_hash, decision, rule_id, reason_code, severity, enforced, summary, hint_text, status, latency_ms, bytes_in, bytes_out, truncated, args_preview, result_preview, error'
 const BEHIND = '{bytes, runs}: what of the records is not in the index yet'
-const INDEX_ERRORS = ['EVENTS_UNREADABLE', 'STORE_UNREADABLE', 'STORE_FULL', 'STORE_BUSY'] as const
+const INDEX_ERRORS = ['RUN_NOT_FOUND', 'EVENTS_UNREADABLE', 'STORE_UNREADABLE', 'STORE_FULL', 'STORE_BUSY'] as const
 
 export const eventsQuery = spec({
   names: ['heimdall events query', 'sub query'],
@@ -88,7 +88,7 @@ export const eventsTail = spec({
   about:
     'Runs that begin later are followed too. With --json one event a line, as it stands in the record. Needs no index. sub tail follows without being told and prints tab-separated rows, one for the decision of a call and one for its end.',
   flags: {
-    run: { type: 'string', value: 'ID', help: 'only of this run, which need not have begun' },
+    run: { type: 'string', value: 'ID', help: 'only of this run, which with --follow need not have begun' },
     follow: { type: 'boolean', short: 'f', help: 'go on until interrupted' },
     limit: {
       type: 'integer',
@@ -102,6 +102,7 @@ export const eventsTail = spec({
     { run: 'heimdall events tail --follow --run nightly', does: 'watches one run' },
     { run: 'heimdall events tail -f --json', does: 'all new events, for a program' },
   ],
+  errors: ['RUN_NOT_FOUND'],
   json: 'print one event a line on stdout, as it stands in the record',
   output: { none: 'with --json one event a line' },
 })

@@ -27,7 +27,7 @@ export const pinList = spec({
     { run: 'heimdall pin list', does: 'lists the tools of this project’s servers' },
     { run: 'heimdall pin list --all --json', does: 'the same of all projects, for a program' },
   ],
-  errors: STORE_ERRORS,
+  errors: ['PIN_NOT_FOUND', ...STORE_ERRORS],
   output: {
     pins: 'array of {project, server_name, tool_name, state, hash, shown_hash, at, by}; by is null for what was there at first sight',
   },

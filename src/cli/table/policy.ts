@@ -358,7 +358,7 @@ export const approvalsList = spec({
     run: { type: 'string', value: 'ID', help: 'of one run' },
   },
   examples: [{ run: 'heimdall approvals list', does: 'lists what is waiting for an answer' }],
-  errors: ['STORE_UNREADABLE'],
+  errors: ['RUN_NOT_FOUND', 'STORE_UNREADABLE'],
   output: { requests: `array of {${APPROVAL_FIELDS}}` },
 })
 

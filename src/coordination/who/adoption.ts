@@ -50,7 +50,7 @@ export function findEvidence(
 ): Evidence | undefined {
   const { agent, scopes, tasks } = room.store.read((rows) => {
     const found = findAgent(rows, name)
-    if (found === undefined) throw unknownAgent(name)
+    if (found === undefined) throw unknownAgent(name, rows)
     return { agent: found, scopes: scopesOf(rows, found), tasks: ownTasks(rows, found) }
   })
   const allTasks = [...new Set([...tasks, ...outsideTasks])]
@@ -85,7 +85,7 @@ export async function adopt(
   return withSecret(room, options.keys, (secret) =>
     changeAsOther(room, { kind: 'system' }, (change) => {
       const agent = findAgent(change.rows, name)
-      if (agent === undefined) throw unknownAgent(name)
+      if (agent === undefined) throw unknownAgent(name, change.rows)
       if (agent.origin === 'remote') throw rejected(change.rows, name, 'it belongs to another machine')
       if (agent.revokedMs !== null)
         throw new HeimdallError('AGENT_REVOKED', `${agent.agentId} is revoked`, {

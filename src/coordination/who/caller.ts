@@ -199,7 +199,7 @@ class Resolution {
     if (session !== undefined && isOwn) return session
     const contrary = this.#labels.find((label) => this.#asking.named === undefined && !this.#isSame(label, asked))
     if (contrary !== undefined) return this.#contradictory(asked, contrary)
-    if (target === undefined && !asked.startsWith('haid:')) return this.#nobody(asked, unknownAgent(asked))
+    if (target === undefined && !asked.startsWith('haid:')) return this.#nobody(asked, unknownAgent(asked, this.#rows))
     const because = this.#asking.named === undefined ? 'a variable says so' : 'it was named'
     return this.#byKey('name', target?.haid ?? asked, because)
   }
@@ -231,7 +231,7 @@ class Resolution {
     const name = asked ?? 'anybody'
     const error =
       target === undefined && asked !== undefined
-        ? unknownAgent(asked)
+        ? unknownAgent(asked, this.#rows)
         : target === undefined
           ? new HeimdallError('IDENTITY_UNPROVEN', `${SECRET_VARIABLE} is set, and nothing says whose it is`, {
               hint: `set ${NAME_VARIABLES[0]} as well, or unset both`,

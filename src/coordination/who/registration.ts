@@ -101,7 +101,7 @@ export async function setRevoked(
 ): Promise<Agent> {
   return changeAsOther(room, actor, (change) => {
     const agent = findAgent(change.rows, haid)
-    if (agent === undefined) throw unknownAgent(haid)
+    if (agent === undefined) throw unknownAgent(haid, change.rows)
     const updated = { ...agent, revokedMs: isRevoked ? (agent.revokedMs ?? change.now.wallMs) : null }
     change.rows.putAgent(updated)
     change.record({ type: isRevoked ? 'REVOKE' : 'REINSTATE', to: agent.agentId, payload: { haid: agent.haid } })

@@ -2,6 +2,7 @@
 import { HeimdallError } from '../../errors.ts'
 import { escapeControls, printable } from '../../ids.ts'
 import { WORKTREE_NAMED_MAX } from '../../limits.ts'
+import { didYouMean } from '../../suggest.ts'
 import type { AgentWorktree } from './owner-record.ts'
 
 export function named(paths: readonly string[]): string {
@@ -10,11 +11,12 @@ export function named(paths: readonly string[]): string {
 }
 
 export function notFound(agent: string, known: readonly AgentWorktree[]): HeimdallError {
+  const names = known.map((one) => one.agent)
   return new HeimdallError('WORKTREE_NOT_FOUND', `${printable(agent)} has no worktree in this repository`, {
     hint:
       known.length === 0
         ? 'heimdall run --worktree makes one'
-        : `those that have: ${known.map((one) => one.agent).join(', ')}`,
+        : didYouMean(agent, names, `those that have: ${names.join(', ')}`),
   })
 }
 

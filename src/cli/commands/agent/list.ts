@@ -10,8 +10,8 @@ export const run: Run<typeof agentList> = (context, { flags }) =>
     context,
     (room) => {
       const now = room.now()
-      const records = room.store
-        .read((rows) => rows.agents().map((agent) => agentRecord(room, rows, agent, now)))
+      const all = room.store.read((rows) => rows.agents().map((agent) => agentRecord(room, rows, agent, now)))
+      const records = all
         .filter(({ role }) => flags.role === undefined || role === flags.role)
         .filter(
           ({ status, liveness }) => flags.status === undefined || status === flags.status || liveness === flags.status,
@@ -31,7 +31,9 @@ export const run: Run<typeof agentList> = (context, { flags }) =>
           agent.current_task ?? '',
         ]),
       )
-      return { data: records, text: records.length === 0 ? 'nobody is registered' : table }
+      const nobody =
+        all.length === 0 ? 'nobody is registered' : `nobody of ${all.length} registered agents is like that`
+      return { data: records, text: records.length === 0 ? nobody : table }
     },
     () => ({ data: [], text: 'nobody is registered' }),
   )

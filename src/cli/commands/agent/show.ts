@@ -10,7 +10,7 @@ export const run: Run<typeof agentShow> = (context, { flags }) =>
     context,
     (room) => {
       const agent = room.store.read((rows) => findAgent(rows, checkedName(flags.agent)))
-      if (agent === undefined) throw unknownAgent(flags.agent)
+      if (agent === undefined) throw room.store.read((rows) => unknownAgent(flags.agent, rows))
       const record = recordOf(room, agent)
       const text = Object.entries(record).map(([field, value]) => `${field}: ${value ?? ''}`)
       return { data: record, text: text.join('\n') }

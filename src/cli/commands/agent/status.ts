@@ -15,7 +15,7 @@ export const run: Run<typeof agentStatus> = (context, { flags }) =>
       const now = room.now()
       const data = room.store.read((rows) => {
         const agent = flags.agent === undefined ? undefined : findAgent(rows, flags.agent)
-        if (flags.agent !== undefined && agent === undefined) throw unknownAgent(flags.agent)
+        if (flags.agent !== undefined && agent === undefined) throw unknownAgent(flags.agent, rows)
         const query = {
           ...(agent === undefined ? {} : { holder: agent.haid }),
           ...(flags.bead === undefined ? {} : { task: flags.bead }),

@@ -4,6 +4,7 @@ import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import { settleRuns } from '../../settle-runs.ts'
 import type { approvalsList } from '../../table/policy.ts'
+import { knownRun } from '../../../runs/known-run.ts'
 import { askingFolders, withApprovals } from '../../../runs/open-questions.ts'
 import { closeAbandonedRuns, runsDirOf } from '../../../runs/run-close.ts'
 import { shown } from './answer.ts'
@@ -13,6 +14,7 @@ export const run: Run<typeof approvalsList> = async (context, { flags }) => {
   // Whoever looks at runs ends those that nobody takes part in any more: their questions are nobody's.
   await settleRuns(context)
   closeAbandonedRuns(runsDir, context.clock)
+  if (flags.run !== undefined) knownRun(runsDir, flags.run)
   const requests = askingFolders(runsDir)
     .flatMap((folder) => withApprovals(folder, (approvals) => approvals.list()))
     .filter(

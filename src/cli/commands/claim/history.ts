@@ -14,7 +14,7 @@ export const run: Run<typeof claimHistory> = (context, { flags }) =>
     (room) => {
       const named = flags.agent
       const agent = named === undefined ? undefined : room.store.read((rows) => findAgent(rows, named))
-      if (named !== undefined && agent === undefined) throw unknownAgent(named)
+      if (named !== undefined && agent === undefined) throw room.store.read((rows) => unknownAgent(named, rows))
       const events = listEvents(room, {
         last: flags.last,
         ...(flags.type.length === 0 ? {} : { types: flags.type }),
@@ -31,8 +31,10 @@ export const run: Run<typeof claimHistory> = (context, { flags }) =>
         event.scope ?? '',
         event.bead_id,
       ])
+      const isAsked = flags.type.length > 0 || [flags.claim, flags.task, named].some((one) => one !== undefined)
+      const nothing = isAsked ? 'nothing of that has happened yet' : 'nothing has happened yet'
       const table = renderTable(context.style, ['SEQ', 'TIME', 'EVENT', 'FROM', 'TO', 'SCOPE', 'TASK'], rows)
-      return { data: events, text: rows.length === 0 ? 'nothing has happened yet' : table }
+      return { data: events, text: rows.length === 0 ? nothing : table }
     },
     () => ({ data: [], text: 'nothing has happened yet' }),
   )

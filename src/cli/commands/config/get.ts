@@ -2,7 +2,7 @@
 import { CONFIG_KEYS, type ConfigKey } from '../../../config.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { printable } from '../../../ids.ts'
-import { nearest } from '../../../suggest.ts'
+import { didYouMean } from '../../../suggest.ts'
 import type { Run } from '../../command.ts'
 import type { configGet } from '../../table/core.ts'
 import { settingsOf, showValue } from './list.ts'
@@ -10,9 +10,8 @@ import { settingsOf, showValue } from './list.ts'
 export const run: Run<typeof configGet> = async (context, { args }) => {
   const known = Object.keys(CONFIG_KEYS)
   if (!known.includes(args.key)) {
-    const close = nearest(args.key, known)
     throw new HeimdallError('USAGE', `unknown setting ${printable(args.key)}`, {
-      hint: close === undefined ? 'heimdall config list shows them all' : `did you mean ${close}?`,
+      hint: didYouMean(args.key, known, 'heimdall config list shows them all'),
     })
   }
   const key = args.key as ConfigKey

@@ -1,7 +1,5 @@
 // heimdall dispatch show: one dispatched task with its attempts and its result.
-import { showTask } from '../../../dispatch/tasks.ts'
-import { HeimdallError } from '../../../errors.ts'
-import { printable } from '../../../ids.ts'
+import { notDispatched, showTask } from '../../../dispatch/tasks.ts'
 import type { Run } from '../../command.ts'
 import { withRoomToRead } from '../../coordination-door.ts'
 import type { dispatchShow } from '../../table/dispatch.ts'
@@ -12,6 +10,6 @@ export const run: Run<typeof dispatchShow> = (context, { args }) =>
     context,
     (room) => ({ data: wholeRecord(showTask(room, args.task)), text: taskText(room, args.task) }),
     () => {
-      throw new HeimdallError('TASK_NOT_FOUND', `no task ${printable(args.task)} was dispatched here`)
+      throw notDispatched(args.task)
     },
   )

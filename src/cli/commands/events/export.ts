@@ -9,7 +9,7 @@ import { safeJsonText } from '../../render/json.ts'
 import type { eventsExport } from '../../table/events.ts'
 import { TextOut } from '../session/text-out.ts'
 import { csvRow, CSV_COLUMNS } from './csv.ts'
-import { behindText, type Records, withRecords } from './records.ts'
+import { behindText, type Records, refuseUnknownRun, withRecords } from './records.ts'
 import { searchOf } from './search-flags.ts'
 import { pages, typeFor } from './search-pages.ts'
 
@@ -27,6 +27,7 @@ export const run: Run<typeof eventsExport> = async (context, { flags }) => {
     order: 'oldest',
   } as const
   return await withRecords(context, { file: flags.file, wait: true }, async (records) => {
+    refuseUnknownRun(records, context, flags)
     for (const text of behindText(records, flags.file !== undefined)) context.note(`note: ${text}`)
     const file = flags.out === undefined ? undefined : new WholeFile(outputPath(context.resolve(flags.out)))
     const stream = new TextOut(context.stdout)

@@ -7,13 +7,14 @@ import { renderTable } from '../../render/style.ts'
 import type { eventsQuery } from '../../table/events.ts'
 import { TABLE_HEADER, tableRow, TSV_HEADER, tsvRow } from './call-columns.ts'
 import { eventLine } from './event-line.ts'
-import { behindText, type Records, withRecords } from './records.ts'
+import { behindText, type Records, refuseUnknownRun, withRecords } from './records.ts'
 import { searchOf } from './search-flags.ts'
 
 export const run: Run<typeof eventsQuery> = (context, { flags }) => {
   const { limit, order, type } = flags
   const wanted = { ...searchOf(flags, context.clock), order, type, limit: limit === 0 ? undefined : limit }
   return withRecords(context, flags, (records) => {
+    refuseUnknownRun(records, context, flags)
     const entries = search(records.index, wanted)
     if (!context.json) for (const text of behindText(records, flags.file !== undefined)) context.note(`note: ${text}`)
     return type === undefined

@@ -7,6 +7,8 @@ import { INDEX_CATCH_UP_MS } from '../../../limits.ts'
 import { type Behind, behindOf, catchUp } from '../../../runs/index/catch-up.ts'
 import { EntryLines } from '../../../runs/index/entry-lines.ts'
 import { indexPath, isUseless, openIndexToRead, type RunIndex, scratchIndex } from '../../../runs/index/run-index.ts'
+import { search } from '../../../runs/index/search.ts'
+import { knownRun } from '../../../runs/known-run.ts'
 import { RecordReader } from '../../../runs/record-reader.ts'
 import { runsDirOf } from '../../../runs/run-close.ts'
 import { recordPath } from '../../../runs/run-log.ts'
@@ -113,6 +115,18 @@ function plainFileSize(path: string): number {
     why = error.message
   }
   throw new HeimdallError('EVENTS_UNREADABLE', `cannot read events from ${printable(path)}: ${why}`)
+}
+
+/** A run that is asked for has to be there: nothing found would read as if it had done nothing. */
+export function refuseUnknownRun(
+  { index }: Records,
+  context: Context,
+  { run, file }: { readonly run?: string | undefined; readonly file?: string | undefined },
+): void {
+  if (run === undefined || search(index, { run, type: 'all', order: 'oldest', limit: 1 }).length > 0) return
+  // One that has just begun may not be in the index yet.
+  if (file === undefined) knownRun(runsDirOf(context.env), run)
+  else throw new HeimdallError('RUN_NOT_FOUND', `no event in ${printable(file)} is of a run ${printable(run)}`)
 }
 
 /** What the records have that the answer could not know, in words; nothing when it knew all. */

@@ -8,11 +8,12 @@ import { search } from '../../../runs/index/search.ts'
 import type { Run } from '../../command.ts'
 import type { eventsShow } from '../../table/events.ts'
 import { toolOf } from './call-columns.ts'
-import { behindText, withRecords } from './records.ts'
+import { behindText, refuseUnknownRun, withRecords } from './records.ts'
 
 export const run: Run<typeof eventsShow> = (context, { args, flags }) =>
   withRecords(context, flags, (records) => {
     if (!context.json) for (const text of behindText(records, flags.file !== undefined)) context.note(`note: ${text}`)
+    refuseUnknownRun(records, context, flags)
     const all = search(records.index, { callId: args.call, run: flags.run, type: 'all', order: 'oldest' })
     const entry = all.findLast(({ type }) => type === 'tool_call')
     if (entry === undefined)

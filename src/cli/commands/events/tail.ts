@@ -1,10 +1,12 @@
 // heimdall events tail: the latest events of all runs, and each new one as it is written.
-import { escapeControls } from '../../../ids.ts'
+import { escapeControls, printable } from '../../../ids.ts'
 import { CALLS_IN_FLIGHT_MAX } from '../../../limits.ts'
 import { followRuns } from '../../../runs/follow-runs.ts'
 import { callFacts } from '../../../runs/index/call-facts.ts'
 import type { EventObject } from '../../../runs/index/entry-lines.ts'
 import { fieldsOf } from '../../../runs/index/event-fields.ts'
+import { knownRun } from '../../../runs/known-run.ts'
+import { findRun } from '../../../runs/run-folder.ts'
 import { runsDirOf } from '../../../runs/run-close.ts'
 import type { Run } from '../../command.ts'
 import { noticeReaderGone } from '../../output-reader.ts'
@@ -14,15 +16,19 @@ import { TextOut } from '../session/text-out.ts'
 import { TSV_HEADER, tsvRow } from './call-columns.ts'
 import { eventLine } from './event-line.ts'
 
-export const run: Run<typeof eventsTail> = async ({ env, clock, stdout, json, isSeedName }, { flags }) => {
+export const run: Run<typeof eventsTail> = async ({ env, clock, stdout, json, isSeedName, note }, { flags }) => {
+  const runsDir = runsDirOf(env)
+  const follow = flags.follow === true || isSeedName
+  if (flags.run !== undefined && !follow) knownRun(runsDir, flags.run)
+  if (flags.run !== undefined && follow && findRun(runsDir, flags.run) === undefined) note(awaited(flags.run))
   const out = new TextOut(stdout)
   const over = new AbortController()
   const rows = isSeedName && !json ? new CallRows() : undefined
   const lines = followRuns({
-    runsDir: runsDirOf(env),
+    runsDir,
     run: flags.run,
     last: flags.limit,
-    follow: flags.follow === true || isSeedName,
+    follow,
     clock,
     signal: over.signal,
   })
@@ -36,6 +42,9 @@ export const run: Run<typeof eventsTail> = async ({ env, clock, stdout, json, is
   await noticed
   return { data: null, text: '', streamed: true }
 }
+
+/** Whoever follows may come before the run does. */
+export const awaited = (run: string): string => `no run has the id ${printable(run)} yet; waiting for it`
 
 /** Rows of calls from their events: one with the decision, one with the end. */
 class CallRows {

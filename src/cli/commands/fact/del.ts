@@ -6,5 +6,7 @@ import { planningOf } from '../../planning-of.ts'
 
 export const run: Run<typeof factDel> = async (context, { args }) => {
   const deleted = await deleteFact(planningOf(context), args.key)
-  return { data: { key: args.key, deleted }, text: `deleted ${args.key}` }
+  // The seed's own command says the same either way.
+  const text = deleted || context.isSeedName ? `deleted ${args.key}` : `${args.key} was not there`
+  return { data: { key: args.key, deleted }, text }
 }

@@ -5,7 +5,7 @@ import { HOST_NAMES, type HostName } from '../../../hosts/host-table.ts'
 import type { Planned } from '../../../hosts/import-config.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { escapeControls, printable } from '../../../ids.ts'
-import { nearest } from '../../../suggest.ts'
+import { didYouMean } from '../../../suggest.ts'
 import { textDiff } from '../../render/text-diff.ts'
 import type { Style } from '../../render/style.ts'
 
@@ -20,9 +20,8 @@ export function hostsNamed(words: readonly string[]): HostName[] {
   const hosts = words.map((word) => {
     const host = HOST_NAMES.find((name) => name === word)
     if (host !== undefined) return host
-    const close = nearest(word, HOST_NAMES)
     throw new HeimdallError('USAGE', `unknown host ${printable(word)}`, {
-      hint: close === undefined ? `known hosts: ${HOST_NAMES.join(', ')}` : `did you mean ${close}?`,
+      hint: didYouMean(word, HOST_NAMES, `known hosts: ${HOST_NAMES.join(', ')}`),
     })
   })
   return [...new Set(hosts)]

@@ -3,6 +3,7 @@ import { A2aPeer } from '../../../dispatch/a2a/a2a-peer.ts'
 import { EXIT, HeimdallError } from '../../../errors.ts'
 import { printable } from '../../../ids.ts'
 import { findProject } from '../../../paths.ts'
+import { didYouMean } from '../../../suggest.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import { knownPeers } from '../dispatch/known-peers.ts'
@@ -10,12 +11,15 @@ import type { peersCheck } from '../../table/dispatch.ts'
 
 export const run: Run<typeof peersCheck> = async (context, { args }) => {
   const { peers } = await knownPeers(context, findProject(context.cwd, context.env))
-  const all = [...peers('worker'), ...peers('orchestrator')].filter(
-    ({ name }) => args.peer === undefined || name === args.peer,
-  )
+  const known = [...peers('worker'), ...peers('orchestrator')]
+  const all = known.filter(({ name }) => args.peer === undefined || name === args.peer)
   if (args.peer !== undefined && all.length === 0)
-    throw new HeimdallError('PEER_INVALID', `no peer ${printable(args.peer)} is known here`, {
-      hint: 'heimdall peers list shows who is',
+    throw new HeimdallError('PEER_NOT_FOUND', `no peer ${printable(args.peer)} is known here`, {
+      hint: didYouMean(
+        args.peer,
+        known.map(({ name }) => name),
+        'heimdall peers list shows who is',
+      ),
     })
   const found = await Promise.all(
     all.map(async ({ name, url, token }) => {

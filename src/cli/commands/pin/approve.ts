@@ -16,13 +16,13 @@ export const run: Run<typeof pinApprove> = async (context, { args, flags }) => {
     throw new HeimdallError('USAGE', '--hash takes what heimdall pin show has printed, at least 16 digits of it')
   const person = requirePerson('heimdall pin approve')
   const place = placeOf(context, args.server, flags.project)
-  knownPins(place)
+  knownPins(place, context.env)
   const at = new Date(context.clock.wallMs()).toISOString()
   const approval = { toolName: args.tool ?? null, hash: flags.hash, isBeside: flags.also === true, by: person.name, at }
   let names: readonly string[] = []
   changePins(place, (pins) => {
     const result: { readonly pins: ServerPins; readonly names: readonly string[] } = approved(
-      pins ?? notFound(place),
+      pins ?? notFound(place, context.env),
       approval,
     )
     names = result.names

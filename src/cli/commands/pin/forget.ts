@@ -10,10 +10,10 @@ import { knownPins, notFound, placeOf } from './which-pins.ts'
 export const run: Run<typeof pinForget> = async (context, { args, flags }) => {
   requirePerson('heimdall pin forget')
   const place = placeOf(context, args.server, flags.project)
-  knownPins(place)
+  knownPins(place, context.env)
   let forgotten: readonly string[] = []
   changePins(place, (pins) => {
-    const known = pins ?? notFound(place)
+    const known = pins ?? notFound(place, context.env)
     if (args.tool === undefined) {
       forgotten = [...known.tools.keys()]
       return null

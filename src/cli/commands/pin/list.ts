@@ -5,14 +5,22 @@ import { allPins } from '../../../pins/pins-file.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type { pinList } from '../../table/pin.ts'
-import { placeOf } from './which-pins.ts'
+import { pinsNotFound, placeOf } from './which-pins.ts'
 
 const HASH_CHARS = 12
 
 export const run: Run<typeof pinList> = async (context, { args, flags }) => {
   const project = flags.all === true ? undefined : placeOf(context, '', flags.project).project
-  const pins = allPins(context.env)
-    .filter((one) => (project ?? one.project) === one.project && (args.server ?? one.server_name) === one.server_name)
+  const here = allPins(context.env).filter((one) => (project ?? one.project) === one.project)
+  const { server: wanted } = args
+  if (wanted !== undefined && !here.some((one) => one.server_name === wanted))
+    throw pinsNotFound(
+      wanted,
+      project,
+      here.map((one) => one.server_name),
+    )
+  const pins = here
+    .filter((one) => (wanted ?? one.server_name) === one.server_name)
     .flatMap((server) =>
       [...server.tools.values()].map((tool) => {
         const pin = tool.pinned.at(-1)

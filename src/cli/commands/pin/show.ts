@@ -12,7 +12,7 @@ import { knownPins, placeOf } from './which-pins.ts'
 const HASH_CHARS = 32
 
 export const run: Run<typeof pinShow> = async (context, { args, flags }) => {
-  const pins = knownPins(placeOf(context, args.server, flags.project))
+  const pins = knownPins(placeOf(context, args.server, flags.project), context.env)
   const tools = args.tool === undefined ? [...pins.tools.values()] : [toolOf(pins, args.tool)]
   const review = reviewHash(pins)
   const waiting = tools.filter((tool) => pendingOf(tool) !== undefined)

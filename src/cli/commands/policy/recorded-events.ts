@@ -1,10 +1,9 @@
 // The events that a command is asked to look at: of a run of this user, or of a file.
 import { HeimdallError } from '../../../errors.ts'
-import { printable } from '../../../ids.ts'
 import { eventsOfFile, eventsOfRecord, type SetAside } from '../../../runs/event-source.ts'
+import { knownRun } from '../../../runs/known-run.ts'
 import type { TypedEvent } from '../../../runs/run-books.ts'
 import { runsDirOf } from '../../../runs/run-close.ts'
-import { findRun } from '../../../runs/run-folder.ts'
 import type { Context } from '../../command.ts'
 
 export function recordedEvents(
@@ -17,10 +16,5 @@ export function recordedEvents(
     throw new HeimdallError('USAGE', 'say which --run, or which file of --events', {
       hint: 'heimdall runs list shows the runs that are there',
     })
-  const folder = findRun(runsDirOf(context.env), id)
-  if (folder === undefined || 'why' in folder)
-    throw new HeimdallError('RUN_NOT_FOUND', `no run has the id ${printable(id)}`, {
-      hint: 'heimdall runs list shows those that are there',
-    })
-  return eventsOfRecord(folder.runDir, aside)
+  return eventsOfRecord(knownRun(runsDirOf(context.env), id).runDir, aside)
 }

@@ -1,12 +1,12 @@
 // heimdall runs show: what is known of one run, or its events as they come.
 import type { Clock } from '../../../clock.ts'
 import { HeimdallError } from '../../../errors.ts'
-import { escapeControls, printable } from '../../../ids.ts'
+import { escapeControls } from '../../../ids.ts'
 import { followRecord } from '../../../runs/follow-record.ts'
+import { knownRun } from '../../../runs/known-run.ts'
 import { RecordReader } from '../../../runs/record-reader.ts'
 import { runsDirOf } from '../../../runs/run-close.ts'
 import { factsOf, type RunFacts } from '../../../runs/run-facts.ts'
-import { findRun } from '../../../runs/run-folder.ts'
 import { recordPath } from '../../../runs/run-log.ts'
 import type { Answer, Run } from '../../command.ts'
 import { costText } from '../../render/cost.ts'
@@ -15,16 +15,7 @@ import type { runsShow } from '../../table/runs.ts'
 import { TextOut } from '../session/text-out.ts'
 
 export const run: Run<typeof runsShow> = async ({ env, clock, stdout }, { args, flags }) => {
-  const runsDir = runsDirOf(env)
-  const folder = findRun(runsDir, args.id)
-  if (folder === undefined || 'why' in folder)
-    throw new HeimdallError(
-      'RUN_NOT_FOUND',
-      `no run has the id ${printable(args.id)}${folder === undefined ? '' : `; what lies there is foreign: ${printable(folder.why)}`}`,
-      {
-        hint: 'heimdall runs list shows those that are there',
-      },
-    )
+  const folder = knownRun(runsDirOf(env), args.id)
   if (flags.from < 0) throw new HeimdallError('USAGE', `--from takes 0 or more, got ${flags.from}`)
   if (flags.follow === true) return await follow(folder.runDir, flags.from, clock, new TextOut(stdout))
   const facts = factsOf(folder)

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../client/endpoint.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { parseId } from '../../../ids.ts'
 import { userName } from '../../../person.ts'
-import { nearest } from '../../../suggest.ts'
+import { didYouMean } from '../../../suggest.ts'
 import { readKept } from '../../../sessions/kept-output.ts'
 import { findSession, listSessions, readExitRecord } from '../../../sessions/session-files.ts'
 import type { KeptOutput } from '../../../wire/kept-output.ts'
@@ -77,9 +77,8 @@ export async function sessionAround(context: Context, dir: string): Promise<stri
 
 function notFound(dir: string, id: string): HeimdallError {
   const ids = listSessions(dir).map((entry) => entry.id)
-  const close = nearest(id, ids)
   return new HeimdallError('SESSION_NOT_FOUND', `No session found: ${id}`, {
-    hint: close === undefined ? 'hm ls lists the sessions' : `did you mean ${close}?`,
+    hint: didYouMean(id, ids, 'hm ls lists the sessions'),
   })
 }
 

@@ -9,7 +9,8 @@ import { planningOf, runToSum } from '../../planning-of.ts'
 export const run: Run<typeof tokensDelta> = async (context, { flags }) => {
   const planning = planningOf(context)
   const baselines = readBaselines(planning)
-  const counted = countedRows(readLedger(planning).rows, runToSum(context, flags))
+  const { rows } = readLedger(planning)
+  const counted = countedRows(rows, runToSum(context, flags, rows))
   const names = flags.role === undefined ? [...baselines.keys()].sort() : [flags.role]
   const roles = names.map((role) => ({
     role,

@@ -7,7 +7,7 @@ import { planningOf, runIdOf, runToSum } from '../../planning-of.ts'
 
 export const run: Run<typeof tokensReport> = async (context, { flags }) => {
   const { rows, unreadable } = readLedger(planningOf(context))
-  const run = runToSum(context, flags)
+  const run = runToSum(context, flags, rows)
   const counted = countedRows(rows, run)
   const span = spanOf(counted)
   const total = totalsOf(counted)

@@ -3,6 +3,7 @@ import { peersOf } from '../../../dispatch/a2a/start-orchestrator.ts'
 import { takeAnnounce } from '../../../dispatch/workers.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { printable } from '../../../ids.ts'
+import { didYouMean } from '../../../suggest.ts'
 import type { Run } from '../../command.ts'
 import { withRoom } from '../../coordination-door.ts'
 import { knownPeers } from '../dispatch/known-peers.ts'
@@ -15,7 +16,11 @@ export const run: Run<typeof workerAnnounce> = (context, { args }) =>
     const asked = all.filter(([name]) => args.worker === undefined || name === args.worker)
     if (args.worker !== undefined && asked.length === 0)
       throw new HeimdallError('WORKER_NOT_FOUND', `no worker ${printable(args.worker)} is known here`, {
-        hint: 'heimdall peers list shows who is',
+        hint: didYouMean(
+          args.worker,
+          all.map(([name]) => name),
+          'heimdall peers list shows who is',
+        ),
       })
     const said = await Promise.all(
       asked.map(async ([name, { peer, url }]) => {

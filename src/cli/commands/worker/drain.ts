@@ -3,6 +3,7 @@ import { changeAsOther } from '../../../coordination/change.ts'
 import { drainSetting } from '../../../dispatch/worker/drain-setting.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { printable } from '../../../ids.ts'
+import { didYouMean } from '../../../suggest.ts'
 import type { Run } from '../../command.ts'
 import { withRoom } from '../../coordination-door.ts'
 import { knownPeers } from '../dispatch/known-peers.ts'
@@ -13,7 +14,11 @@ export const run: Run<typeof workerDrain> = (context, { args }) =>
     const { peers } = await knownPeers(context, room.project)
     if (!peers('worker').some(({ name, origin }) => name === args.worker && origin !== 'settings'))
       throw new HeimdallError('WORKER_NOT_FOUND', `no worker ${printable(args.worker)} runs here`, {
-        hint: 'heimdall peers list shows who does',
+        hint: didYouMean(
+          args.worker,
+          peers('worker').map(({ name }) => name),
+          'heimdall peers list shows who does',
+        ),
       })
     await changeAsOther(room, { kind: 'system' }, ({ rows, now }) =>
       rows.putSetting(drainSetting(args.worker), String(now.wallMs)),

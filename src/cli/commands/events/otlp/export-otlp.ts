@@ -4,10 +4,12 @@ import { HeimdallError } from '../../../../errors.ts'
 import { followRuns } from '../../../../runs/follow-runs.ts'
 import { type RecordLine, RecordReader } from '../../../../runs/record-reader.ts'
 import { runsDirOf } from '../../../../runs/run-close.ts'
+import { findRun } from '../../../../runs/run-folder.ts'
 import { RunTraces } from '../../../../runs/traces/run-traces.ts'
 import type { Answer, Context, InputOf } from '../../../command.ts'
 import type { eventsExport } from '../../../table/events.ts'
-import { behindText, type Records, withRecords } from '../records.ts'
+import { awaited } from '../tail.ts'
+import { behindText, type Records, refuseUnknownRun, withRecords } from '../records.ts'
 import { searchOf } from '../search-flags.ts'
 import { pages, typeFor } from '../search-pages.ts'
 import { type Destination, destinationOf } from './destination.ts'
@@ -53,6 +55,7 @@ async function follow(context: Context, flags: Flags, batches: SpanBatches, sign
   const { clock, env, note } = context
   const traces = new RunTraces({ withPreviews: flags['with-previews'] === true })
   note('following the runs; end with Ctrl-C')
+  if (flags.run !== undefined && findRun(runsDirOf(env), flags.run) === undefined) note(awaited(flags.run))
   const lines = followRuns({
     runsDir: runsDirOf(env),
     run: flags.run,
@@ -76,6 +79,7 @@ async function exportRecorded(
   const { file } = flags
   const isFile = file !== undefined
   return await withRecords(context, { file: flags.file, wait: true }, async (records) => {
+    refuseUnknownRun(records, context, flags)
     for (const text of behindText(records, isFile)) context.note(`note: ${text}`)
     let open = 0
     for (const [record, calls] of wantedIn(context, flags, records)) {
