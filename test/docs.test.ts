@@ -80,6 +80,45 @@ test('every command line of the README and of the pages for people is one that t
   expect(lines.length).toBeGreaterThan(50)
 })
 
+/** Of a command line in running text: what is no command, or a flag that it does not have. A topic alone stands for its commands. */
+function unknownIn(bin: string, words: readonly string[]): string[] {
+  const { found } = findCommand(COMMANDS, bin, words)
+  const isTopic = COMMANDS.some(({ spec }) =>
+    spec.names.some((name) => `${name} `.startsWith(`${[bin, ...words].join(' ')} `)),
+  )
+  if (found === undefined) return isTopic ? [] : ['no such command']
+  const flags = found.rest.flatMap((word) => /^--([a-z-]+)/.exec(word)?.[1] ?? [])
+  const known = [...Object.keys(found.command.spec.flags ?? {}), 'help', 'json', 'version']
+  return flags.filter((flag) => !known.includes(flag)).map((flag) => `--${flag}`)
+}
+
+/** `get|set` is two lines. */
+function alternatives(line: string): string[] {
+  const [either] = /\S+\|\S+/.exec(line) ?? []
+  return either === undefined ? [line] : either.split('|').map((one) => line.replace(either, one))
+}
+
+test('every command that a page names in its text is one, with the flags that it names', () => {
+  const named = pages.flatMap((page) => {
+    const text = readFileSync(page, 'utf8')
+      .replaceAll(/^```[^]*?^```/gm, '')
+      .replaceAll('\\|', '|')
+    return [...text.matchAll(/`([^`\n]+)`/g)]
+      .flatMap(([, line = '']) => alternatives(line.replace(/ -- .*$/, '')))
+      .flatMap((line) => {
+        const [bin = '', ...words] = wordsOf(line.replace(/^hm --host box /, 'hm '))
+        // What every launcher takes, and what stands for a command.
+        const isPlain = words.length > 0 && !/^(?:--(?:help|version|host)$|[A-Z…])/.test(words[0] ?? '')
+        return LAUNCHERS.has(bin) && isPlain ? [{ page, line, bin, words: words.filter((word) => word !== '…') }] : []
+      })
+  })
+  const wrong = named.flatMap(({ page, line, bin, words }) =>
+    unknownIn(bin, words).map((what) => `${page}: ${line}: ${what}`),
+  )
+  expect(wrong).toEqual([])
+  expect(named.length).toBeGreaterThan(150)
+})
+
 test('every command that a hint names is one, with the flags that it names', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
@@ -94,14 +133,10 @@ test('every command that a hint names is one, with the flags that it names', () 
       })),
     ),
   )
-  const wrong = hints.flatMap(({ path, shown, bin, words }) => {
-    const { found } = findCommand(COMMANDS, bin, words)
-    // `hm ls lists the sessions`: what follows the command are words for people, but a flag is a flag.
-    if (found === undefined) return [`${path}: ${shown}`]
-    const flags = found.rest.filter((word) => /^--[a-z]/.test(word)).map((word) => word.slice(2))
-    const known = [...Object.keys(found.command.spec.flags ?? {}), 'help', 'json', 'version']
-    return flags.filter((flag) => !known.includes(flag)).map((flag) => `${path}: ${shown}: --${flag}`)
-  })
+  // `hm ls lists the sessions`: what follows the command are words for people, but a flag is a flag.
+  const wrong = hints.flatMap(({ path, shown, bin, words }) =>
+    unknownIn(bin, words).map((what) => `${path}: ${shown}: ${what}`),
+  )
   expect(wrong).toEqual([])
   expect(hints.length).toBeGreaterThan(30)
 })
