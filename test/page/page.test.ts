@@ -114,6 +114,8 @@ async function eachScreen(visitor: Visitor): Promise<void> {
   // Which worker gets the next task, and why not another.
   const routing = [
     `Why hazel-mole gets ${QUEUED_TASK.id}`,
+    '2 of 3 workers can do it: cheapest tier first',
+    'nobody brings tasks now: heimdall dispatch serve',
     'Gets it: cheaper tier',
     'Could: dearer tier',
     'Cannot: tier too low',
@@ -169,6 +171,8 @@ async function changedSince(visitor: Visitor): Promise<void> {
   const files = page.locator('.changes-files')
   await files.getByText('src/auth/family.ts').waitFor()
   await files.getByText('src/auth/refresh.ts').waitFor()
+  // What was refused to it stands in its conversation, with what it did then.
+  await sees(page, '.talk-row', /Refused with a hint.*git · push ao\/refresh-rotation.*rule no-force.*other arguments/)
   await sees(page, '.changes-basis', 'as was noted then')
   await sees(page, '.changes-basis', 'git does not tell whose a change is')
   await page.getByLabel('since').focus()

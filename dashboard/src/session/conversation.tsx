@@ -9,6 +9,8 @@ import { Broken, Empty, Loading } from '../parts/days.tsx'
 import { age, clock, clockWithSeconds, plural, sinceMs } from '../parts/format.ts'
 import { Icon } from '../parts/icons.tsx'
 import { rowGlyph, rowTone, WAIT } from '../parts/words.ts'
+import { placeLink } from '../shell/place.ts'
+import { useRefusals } from './refusals.ts'
 
 interface ConversationProps {
   readonly agent: AgentCard
@@ -22,13 +24,19 @@ export function Conversation({ agent, wait }: ConversationProps): ReactNode {
   const [hasMore, setHasMore] = useState<boolean | null>(null)
   useOnLog(({ rows }) => rows.some(({ actor, to }) => actor === agent.agent_id || to === agent.agent_id), reload)
   useEffect(reload, [reload, agent.state])
-  const rows = useMemo(() => {
-    const byId = new Map([...older, ...(data?.rows ?? [])].map((row) => [row.row_id, row]))
-    return [...byId.values()].sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
-  }, [older, data])
   const more = hasMore ?? data?.more ?? false
+  const told = useMemo(() => {
+    const byId = new Map([...older, ...(data?.rows ?? [])].map((row) => [row.row_id, row]))
+    return [...byId.values()].sort(byTime)
+  }, [older, data])
+  const refused = useRefusals(agent.agent_id)
+  const rows = useMemo(() => {
+    // What is older than all that is told comes with it.
+    const from = more ? (told[0]?.at ?? '') : ''
+    return [...told, ...refused.filter(({ at }) => at >= from)].sort(byTime)
+  }, [told, refused, more])
   const loadOlder = async (): Promise<void> => {
-    const reply = await get<ConversationReply>(path, { before: rows[0]?.row_id })
+    const reply = await get<ConversationReply>(path, { before: told[0]?.row_id })
     setOlder((before) => [...reply.rows, ...before])
     setHasMore(reply.more)
   }
@@ -63,6 +71,9 @@ export function Conversation({ agent, wait }: ConversationProps): ReactNode {
     </>
   )
 }
+
+const byTime = (one: ConversationRow, other: ConversationRow): number =>
+  one.at < other.at ? -1 : one.at > other.at ? 1 : 0
 
 interface RowsProps {
   readonly rows: readonly ConversationRow[]
@@ -164,7 +175,9 @@ function Row({ row, now }: { readonly row: ConversationRow; readonly now: number
             {clock(row.at, now)}
           </time>
         </p>
-        <p className="second wrap">{row.text}</p>
+        <p className="second wrap">
+          {row.kind === 'decision' ? <a href={placeLink('decisions', row.event_id)}>{row.text}</a> : row.text}
+        </p>
         {row.detail !== null && <p className="meta wrap">{row.detail}</p>}
         {row.note !== null && <NoteState note={row.note} now={now} />}
       </div>

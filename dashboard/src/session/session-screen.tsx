@@ -126,6 +126,7 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
   const now = useHubNow()
   const [over, setOver] = useState<'pass' | 'end' | null>(null)
   const since = agent.evidence.since
+  const endedMs = agent.ended_at === null ? now : Date.parse(agent.ended_at)
   const who = [
     agent.host === 'unknown' ? null : agent.host,
     agent.task === null ? null : [...new Set([agent.task.title, agent.task.task_id])].join(' · '),
@@ -133,7 +134,7 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
   const facts = [
     agent.run_id === null
       ? null
-      : `run ${shortRun(agent.run_id)}${agent.started_at === null ? '' : `, ${age(sinceMs(agent.started_at, now))}`}`,
+      : `run ${shortRun(agent.run_id)}${agent.started_at === null ? '' : `, ${age(sinceMs(agent.started_at, endedMs))}`}`,
     agent.machine === null ? null : `on ${agent.machine}`,
     agent.calls === null
       ? null
@@ -188,7 +189,7 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
               {problem.text}
             </span>
           ))}
-          {(agent.liveness === 'stale' || agent.liveness === 'evicted') && (
+          {agent.ended_at === null && (agent.liveness === 'stale' || agent.liveness === 'evicted') && (
             <span className="is-stale">{agent.liveness}</span>
           )}
         </p>

@@ -11,6 +11,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { useKeys } from '../shell/keys.ts'
 import { tameTerminal } from './tame.ts'
+import { TERMINAL_THEME } from './terminal-theme.ts'
 import { useNarrow } from '../parts/narrow.ts'
 import { WrappedScreen } from './wrapped-screen.tsx'
 
@@ -18,27 +19,6 @@ import { WrappedScreen } from './wrapped-screen.tsx'
 const ESCAPES_MS = 300
 const RETRY_MS = 1_500
 const ESC = '\u001b'
-const THEME = {
-  background: '#05070b',
-  foreground: '#d5dce6',
-  cursor: '#a9cfff',
-  black: '#19202a',
-  red: '#ff8fa8',
-  green: '#7bcfa0',
-  yellow: '#f4b740',
-  blue: '#74b3ff',
-  magenta: '#d7b0f5',
-  cyan: '#7fd3de',
-  white: '#d5dce6',
-  brightBlack: '#8b97a8',
-  brightRed: '#ffb0c1',
-  brightGreen: '#a4e4c0',
-  brightYellow: '#ffd479',
-  brightBlue: '#a9cfff',
-  brightMagenta: '#e8d0fb',
-  brightCyan: '#aee6ee',
-  brightWhite: '#ffffff',
-}
 
 interface Status {
   readonly cols: number
@@ -79,7 +59,7 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
     const element = ground.current
     if (element === null) return
     const terminal = new Terminal({
-      theme: THEME,
+      theme: TERMINAL_THEME,
       fontFamily: "'JetBrains Mono Variable', 'DejaVu Sans Mono', monospace",
       fontSize: 12,
       lineHeight: 1.1,

@@ -58,7 +58,7 @@ export function Happened({ spans, selected, run, onSelect }: HappenedProps): Rea
         <Copy text={location.href} label="Copy link" />
       </header>
       {shown.length === 0 ? (
-        <Empty title="Only calls, or nothing yet" />
+        <Empty title={run.ended_at === null ? 'Only calls, or nothing yet' : 'Nothing but calls is on record'} />
       ) : (
         <ul className="happened-list">
           {shown.map((span, index) => (

@@ -6,6 +6,7 @@ import { type HubError, hubFetch, segment } from '../live/api.ts'
 import { Button } from '../parts/controls.tsx'
 import { age } from '../parts/format.ts'
 import { tameTerminal } from '../session/tame.ts'
+import { TERMINAL_THEME } from '../session/terminal-theme.ts'
 import { type PlayedCast, readCast } from './cast.ts'
 
 const TICK_MS = 50
@@ -34,6 +35,7 @@ export default function Player({ run, seekTo }: { readonly run: string; readonly
     const made = new Terminal({
       cols: cast.cols,
       rows: cast.rows,
+      theme: TERMINAL_THEME,
       disableStdin: true,
       fontSize: 11,
       scrollback: 500,

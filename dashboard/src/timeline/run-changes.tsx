@@ -3,20 +3,22 @@ import type { ReactNode } from 'react'
 import type { RunChangesReply, RunRow } from '../../../src/hub/contract.ts'
 import { segment } from '../live/api.ts'
 import { useHub } from '../live/hooks.ts'
-import { Empty, Part } from '../parts/days.tsx'
+import { Empty, Loading, Part } from '../parts/days.tsx'
 import { plural } from '../parts/format.ts'
 import { DiffLines } from '../session/changes.tsx'
 import { placeLink, refine, usePlace } from '../shell/place.ts'
 
 export function RunChanges({ run }: { readonly run: RunRow }): ReactNode {
   const { query } = usePlace()
-  const file = query.get('file') ?? undefined
-  const loaded = useHub<RunChangesReply>(`runs/${segment(run.run_id)}/changes`, { path: file })
+  const path = `runs/${segment(run.run_id)}/changes`
+  const listed = useHub<RunChangesReply>(run.ended_at === null ? null : path)
+  const file = query.get('file') ?? listed.data?.noted?.files[0]?.path
+  const loaded = useHub<RunChangesReply>(file === undefined ? null : path, { path: file })
   return (
     <section className="pane run-changes" aria-label="Changes of the run">
       <header>
         <h3>Changes</h3>
-        <span className="second grow cut">{loaded.data === undefined ? '' : summary(loaded.data)}</span>
+        <span className="second grow cut">{listed.data === undefined ? '' : summary(listed.data)}</span>
       </header>
       {run.ended_at === null ? (
         <p className="meta padded">
@@ -27,8 +29,8 @@ export function RunChanges({ run }: { readonly run: RunRow }): ReactNode {
           .
         </p>
       ) : (
-        <Part what="changes of the run" loaded={loaded}>
-          {(reply) => <Noted reply={reply} file={file} />}
+        <Part what="changes of the run" loaded={listed}>
+          {({ noted }) => <Noted noted={noted} shown={loaded.data} file={file} />}
         </Part>
       )}
     </section>
@@ -44,8 +46,14 @@ function summary({ noted }: RunChangesReply): string {
   return `${plural(noted.total, 'file')}, ${made}${before === after ? '' : `, ${shortCommit(before)} to ${shortCommit(after)}`}; noted when the run ended`
 }
 
-function Noted({ reply, file }: { readonly reply: RunChangesReply; readonly file: string | undefined }): ReactNode {
-  const { noted, diff, cut } = reply
+interface NotedProps {
+  readonly noted: RunChangesReply['noted']
+  /** With the lines of the chosen file; not while they are asked for. */
+  readonly shown: RunChangesReply | undefined
+  readonly file: string | undefined
+}
+
+function Noted({ noted, shown, file }: NotedProps): ReactNode {
   if (noted === null)
     return <Empty title="Nothing was noted">What a run changes is noted when it ends, in a git repository.</Empty>
   if (noted.files.length === 0) return <Empty title="It changed nothing" />
@@ -72,15 +80,17 @@ function Noted({ reply, file }: { readonly reply: RunChangesReply; readonly file
         )}
       </div>
       {chosen === undefined ? (
-        <p className="meta padded">Choose a file to see what it changed.</p>
-      ) : diff === null ? (
+        <p className="meta padded">None of these files is of the name that the link has.</p>
+      ) : shown === undefined ? (
+        <Loading what="its lines" />
+      ) : shown.diff === null ? (
         <p className="second padded">
           {chosen.is_committed
             ? 'Git does not have these commits any more.'
             : 'It was not committed when the run ended: that it was changed is on record, what stood in it is not.'}
         </p>
       ) : (
-        <DiffLines text={diff} isCut={cut} path={chosen.path} />
+        <DiffLines text={shown.diff} isCut={shown.cut} path={chosen.path} />
       )}
     </div>
   )

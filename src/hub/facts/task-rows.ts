@@ -72,8 +72,14 @@ function workersIn(rows: Reader): TasksReply['workers'] {
 
 const announcedAt = (ms: number | undefined): string | null => (ms === undefined || ms === 0 ? null : iso(ms))
 
+/** Who is there to bring tasks and to take them, on this machine. */
+export interface DispatchAround {
+  readonly workers: number
+  readonly isOrchestrated: boolean
+}
+
 /** Who would get it, check by check. One that an agent took by itself was never routed. */
-export function routingOf(room: Coordination, taskId: string): RoutingReply {
+export function routingOf(room: Coordination, taskId: string, around: DispatchAround): RoutingReply {
   const task = room.store.read((rows) => rows.task(taskId))
   if (task === undefined) throw new HeimdallError('TASK_NOT_FOUND', 'no task of this id is known here')
   if (!isDispatched(task))
@@ -94,10 +100,7 @@ export function routingOf(room: Coordination, taskId: string): RoutingReply {
   return {
     task_id: taskId,
     probed_at: probed.length === 0 ? null : announcedAt(Math.max(...probed)),
-    summary:
-      verdicts.length === 0
-        ? 'no worker is known: heimdall worker start'
-        : `${able} of ${verdicts.length} workers can do it${able > 1 ? '; the cheapest tier gets it, of equals the nearest, then the freest' : ''}`,
+    summary: summaryOf(able, verdicts.length, task.state === 'queued', around),
     workers: verdicts.map((verdict) => ({
       worker: verdict.workerId,
       checks: checksFor(verdict, needs, all.get(verdict.workerId)),
@@ -106,6 +109,17 @@ export function routingOf(room: Coordination, taskId: string): RoutingReply {
       answer: answerOf(verdict, chosen, scores),
     })),
   }
+}
+
+function summaryOf(able: number, known: number, isQueued: boolean, around: DispatchAround): string {
+  if (known === 0)
+    return around.workers === 0
+      ? 'no worker is known: heimdall worker start'
+      : `${around.workers === 1 ? 'a worker runs' : `${around.workers} workers run`} here and nobody has asked yet what they can do: heimdall worker announce`
+  const order = able > 1 ? ': cheapest tier first, then nearest, then freest' : ''
+  const held =
+    isQueued && able > 0 && !around.isOrchestrated ? '; nobody brings tasks now: heimdall dispatch serve' : ''
+  return `${able} of ${known} workers can do it${order}${held}`
 }
 
 type Score = NonNullable<WorkerVerdict['score']>

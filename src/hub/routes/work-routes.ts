@@ -1,6 +1,7 @@
 // What happened and what is held: conversations, claims, changes, tasks, tokens, search.
 import type { Context, Hono } from 'hono'
 import type { Coordination } from '../../coordination/coordination.ts'
+import { dispatchDir, localPeers } from '../../dispatch/peers.ts'
 import { HeimdallError } from '../../errors.ts'
 import { runsDirOf } from '../../paths.ts'
 import { parseScopes } from '../../scopes/scope.ts'
@@ -91,7 +92,13 @@ export function workRoutes(app: Hono, desk: ApiDesk): void {
   app.get('/api/tasks', (c) => c.json<TasksReply>({ at: nowIso(), ...read(c, tasksNow, { tasks: [], workers: [] }) }))
   app.get('/api/tasks/:task/routing', (c) => {
     const task = c.req.param('task')
-    const reply = read(c, (room) => routingOf(room, task), undefined)
+    const { env, project } = shown(c).room.fleetOptions
+    const dir = dispatchDir(env, project)
+    const around = {
+      workers: localPeers(dir, 'worker').length,
+      isOrchestrated: localPeers(dir, 'orchestrator').length > 0,
+    }
+    const reply = read(c, (room) => routingOf(room, task, around), undefined)
     if (reply === undefined) throw new HeimdallError('TASK_NOT_FOUND', 'no task is known here yet')
     return c.json<RoutingReply>(reply)
   })

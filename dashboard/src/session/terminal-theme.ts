@@ -1,0 +1,22 @@
+// The colours of a terminal, dark in both themes of the page: live, and played from a record.
+export const TERMINAL_THEME = {
+  background: '#05070b',
+  foreground: '#d5dce6',
+  cursor: '#a9cfff',
+  black: '#19202a',
+  red: '#ff8fa8',
+  green: '#7bcfa0',
+  yellow: '#f4b740',
+  blue: '#74b3ff',
+  magenta: '#d7b0f5',
+  cyan: '#7fd3de',
+  white: '#d5dce6',
+  brightBlack: '#8b97a8',
+  brightRed: '#ffb0c1',
+  brightGreen: '#a4e4c0',
+  brightYellow: '#ffd479',
+  brightBlue: '#a9cfff',
+  brightMagenta: '#e8d0fb',
+  brightCyan: '#aee6ee',
+  brightWhite: '#ffffff',
+}
