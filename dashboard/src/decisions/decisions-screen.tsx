@@ -95,7 +95,10 @@ export default function DecisionsScreen({ selected }: { readonly selected: strin
   useKeys({ j: () => move(1), k: () => move(-1) })
   sameInTerminal(`heimdall events query${asked['agent'] === undefined ? '' : ` --agent ${String(asked['agent'])}`}`)
   return (
-    <div className="decisions">
+    <div className={selected === null ? 'decisions' : 'decisions of-one'}>
+      <a className="button all-calls" href={placeLink('decisions', null, Object.fromEntries(query))}>
+        <Icon name="left" size={14} /> All calls
+      </a>
       <div className="page-head">
         <h1>Decisions</h1>
         <Counts counts={list.counts} since={list.since} />

@@ -75,6 +75,8 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
     terminal.loadAddon(fit)
     terminal.open(element)
     withGraphics(terminal)
+    // Whoever only watches keeps the keys of the page, also after a press on the terminal: the emulator would swallow them all.
+    terminal.attachCustomKeyEventHandler(() => isYours.current)
     const tame = tameTerminal(terminal, setOffered)
 
     let socket: WebSocket | undefined

@@ -56,6 +56,10 @@ export function App(): ReactNode {
   if (isSignedOut) return <SignedOut />
   return (
     <Letters value={letters}>
+      {/* Before the frame: after it, it would make the page a pixel longer than the window. */}
+      <p className="hidden-text" role="status" aria-live="polite">
+        {said}
+      </p>
       <div className="frame">
         <a className="hidden-text" href="#main">
           To the content
@@ -73,9 +77,6 @@ export function App(): ReactNode {
         <Foot />
         <Tabs screen={screen} onSearch={() => setOver('search')} />
       </div>
-      <p className="hidden-text" role="status" aria-live="polite">
-        {said}
-      </p>
       {over === 'keys' && <KeysDialog onClose={() => setOver(null)} />}
       {over === 'search' && <SearchBox onClose={() => setOver(null)} onKeys={() => setOver('keys')} />}
     </Letters>

@@ -8,9 +8,11 @@ const layers: { readonly keys: () => Keys; readonly isAlone: boolean }[] = []
 /** The first of two keys; it stands until the next one, however long somebody needs. */
 let first: string | undefined
 
+/** One that is only read takes no key: such is a terminal that somebody else types into. */
 const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('.xterm') !== null)
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
+  !(target instanceof HTMLTextAreaElement && target.readOnly)
 
 function find(name: string): (() => void) | undefined {
   for (let index = layers.length - 1; index >= 0; index--) {
