@@ -14,6 +14,9 @@ for (const name of names) {
   v8.setFlagsFromString('--no-lazy')
   const script = new vm.Script(text, { filename: name })
   v8.setFlagsFromString('--lazy')
-  // Behind the text, so that whoever loads it can tell that it is of this one.
-  writeFileSync(join(code, name), Buffer.concat([Buffer.from(text), script.createCachedData()]))
+  // Behind its text, as src/chunk-loader.ts reads it: that it is of this one is told by the length in front.
+  const head = Buffer.alloc(8)
+  head.writeUInt32LE(text.length)
+  const gap = Buffer.alloc((8 - (text.length % 8)) % 8)
+  writeFileSync(join(code, name), Buffer.concat([head, Buffer.from(text, 'latin1'), gap, script.createCachedData()]))
 }

@@ -1,5 +1,5 @@
 // Loads the chunks of dist/ for its entries: in one step each, and with the bytecode that the build has made of them where this is the same engine. Node would look for every one of them in six places and compile it anew.
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { constants, Script } from 'node:vm'
 
@@ -38,18 +38,23 @@ const CODE = `code/${process.version}-${process.platform}-${process.arch}`
 const BEFORE = '(function (exports, require, module, __filename, __dirname) { '
 const AFTER = '\n});'
 
+/** A file of bytecode: the length of the text, the text as it is compiled, in ASCII, and behind it the bytecode. Each begins at a multiple of this: from elsewhere the engine would copy. */
+const ALIGNED = 8
+
 function compiled(filename: string, code: string): Body {
-  const source = readFileSync(filename)
   const file = ifThere(code)
-  const length = BEFORE.length + source.length + AFTER.length
-  const isOfText =
-    file?.subarray(BEFORE.length, BEFORE.length + source.length).equals(source) === true && file.length > length
-  // Taken wrapped from beside its bytecode: put together here, it would be in memory twice, and a start have its garbage collected once more.
-  const script = new Script(isOfText ? file.toString('utf8', 0, length) : BEFORE + source.toString('utf8') + AFTER, {
-    filename,
-    ...(isOfText ? { cachedData: file.subarray(length) } : {}),
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  })
+  const length = BEFORE.length + statSync(filename).size + AFTER.length
+  // A chunk that somebody has edited is another one, and has another length: its own text counts then. What the build has
+  // made is not read twice.
+  const isOfChunk = file !== undefined && file.length > ALIGNED + length && file.readUInt32LE(0) === length
+  const script = new Script(
+    isOfChunk ? file.toString('latin1', ALIGNED, ALIGNED + length) : BEFORE + readFileSync(filename, 'utf8') + AFTER,
+    {
+      filename,
+      ...(isOfChunk ? { cachedData: file.subarray(Math.ceil((ALIGNED + length) / ALIGNED) * ALIGNED) } : {}),
+      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    },
+  )
   return script.runInThisContext() as Body
 }
 
