@@ -1,6 +1,6 @@
 // Tasks: the queue, who works on what with which budget, and why a worker gets the next one.
 import { type ReactNode, useState } from 'react'
-import type { AgentCard, RoutingReply, TaskRow, TasksReply } from '../../../src/hub/contract.ts'
+import type { AgentCard, CardState, RoutingReply, TaskRow, TasksReply } from '../../../src/hub/contract.ts'
 import { HubError, post, segment } from '../live/api.ts'
 import { useEvery, useHub, useHubNow, useOnLog, useWatch } from '../live/hooks.ts'
 import { Answers, useWhyOff } from '../needs-you/answers.tsx'
@@ -10,8 +10,9 @@ import { Button } from '../parts/controls.tsx'
 import { Empty, Part } from '../parts/days.tsx'
 import { clock, clockWithSeconds, tokenCount } from '../parts/format.ts'
 import { Icon, type IconName } from '../parts/icons.tsx'
+import { useNarrow } from '../parts/narrow.ts'
 import { StateWord } from '../parts/state.tsx'
-import { whoWaits } from '../parts/words.ts'
+import { STATE as AGENT_STATE, whoWaits } from '../parts/words.ts'
 import { sameInTerminal } from '../shell/foot.tsx'
 import { useKeys } from '../shell/keys.ts'
 import { go, placeLink } from '../shell/place.ts'
@@ -35,9 +36,15 @@ const STATE: Readonly<
 /** One that its agent began and did not end before it was over itself. */
 const LEFT = { word: 'Left open', glyph: 'broken', tone: 'stale' } as const
 
-function isLeft({ state, worker }: TaskRow, agents: ReadonlyMap<string, AgentCard>): boolean {
-  const does = worker === null ? undefined : agents.get(worker)?.state
-  return state === 'running' && (does === 'done' || does === 'failed')
+type Agents = ReadonlyMap<string, AgentCard>
+
+/** What the agent is that has it, while it has it. */
+const doerOf = ({ state, worker }: TaskRow, agents: Agents): CardState | undefined =>
+  state !== 'running' || worker === null ? undefined : agents.get(worker)?.state
+
+function isLeft(task: TaskRow, agents: Agents): boolean {
+  const does = doerOf(task, agents)
+  return does === 'done' || does === 'failed'
 }
 
 const OPEN: readonly TaskRow['state'][] = ['queued', 'placing', 'running', 'blocked', 'parked', 'partial']
@@ -146,7 +153,7 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
   )
 }
 
-function summary(tasks: readonly TaskRow[], agents: ReadonlyMap<string, AgentCard>): string {
+function summary(tasks: readonly TaskRow[], agents: Agents): string {
   const left = tasks.filter((task) => isLeft(task, agents))
   const open = tasks.filter((task) => OPEN.includes(task.state))
   const parts = OPEN.map((state) => {
@@ -156,7 +163,8 @@ function summary(tasks: readonly TaskRow[], agents: ReadonlyMap<string, AgentCar
   const said = [...parts, [left.length, LEFT.word] as const]
     .filter(([count]) => count > 0)
     .map(([count, word]) => `${count} ${word.toLowerCase()}`)
-  return `${open.length} open${said.length === 0 ? '' : `: ${said.join(', ')}`}. ${tasks.filter(({ state }) => state === 'done').length} done.`
+  const done = tasks.filter(({ state }) => state === 'done').length
+  return `${open.length} open${said.length === 0 ? '' : `: ${said.join(', ')}`}.${done === 0 ? '' : ` ${done} done.`}`
 }
 
 function TaskTable({
@@ -195,7 +203,7 @@ function TaskTable({
             <td className={task.priority === 'normal' || task.priority === 'low' ? 'quiet wide-only' : 'wide-only'}>
               {task.priority ?? '–'}
             </td>
-            <td>
+            <td className="task-state">
               <TaskState task={task} />
             </td>
             <td className="wide-only">{task.worker === null ? '–' : <AgentName name={task.worker} />}</td>
@@ -229,14 +237,22 @@ function TaskState({ task }: { readonly task: TaskRow }): ReactNode {
   const agents = useWatch((watch) => watch.agents)
   const asks = useWatch(({ waits }) => waits.some((wait) => isOfTask(wait) && wait.task === task.task_id))
   if (asks) return <StateWord state="needs_you" />
+  const does = doerOf(task, agents)
   const isLeftOpen = isLeft(task, agents)
-  const { word, glyph, tone } = isLeftOpen ? LEFT : STATE[task.state]
+  // A task that is begun is running; that nothing is done on it now is said after it, in the colour of its agent.
+  const halts = does === undefined || does === 'working' || isLeftOpen ? undefined : AGENT_STATE[does]
+  const { word } = isLeftOpen ? LEFT : STATE[task.state]
+  const { glyph, tone } = halts ?? (isLeftOpen ? LEFT : STATE[task.state])
   const why = isLeftOpen ? `${task.worker} ended and did not say what became of it` : (task.summary ?? undefined)
   return (
     <span className={`state ${tone}`} title={why}>
       <Icon name={glyph} size={12} />
-      {word}
-      {task.state === 'blocked' && task.tokens_spent === 0 && ', 0 tokens'}
+      <span>
+        {word}
+        {halts !== undefined && `, ${halts.word.toLowerCase()}`}
+        {isLeftOpen && (does === 'failed' ? ', its agent failed' : ', its agent is done')}
+        {task.state === 'blocked' && task.tokens_spent === 0 && ', 0 tokens'}
+      </span>
     </span>
   )
 }
@@ -320,17 +336,20 @@ function Routing({ task, onActed }: { readonly task: TaskRow; readonly onActed: 
 
 function Workers({ workers }: { readonly workers: RoutingReply['workers'] }): ReactNode {
   const names = [...new Set(workers.flatMap(({ checks }) => checks.map(({ name }) => name)))]
+  // On a phone the answer stands beside the name: what it rests on is pushed into sight by the thumb.
+  const isNarrow = useNarrow()
   return (
     <div className="scroll-x" role="region" aria-label="Each worker, check by check" tabIndex={0}>
       <table className="table">
         <thead>
           <tr>
             <th>Worker</th>
+            {isNarrow && <th>Answer</th>}
             {names.map((name) => (
               <th key={name}>{name}</th>
             ))}
             <th>Load</th>
-            <th>Answer</th>
+            {!isNarrow && <th>Answer</th>}
           </tr>
         </thead>
         <tbody>
@@ -339,6 +358,7 @@ function Workers({ workers }: { readonly workers: RoutingReply['workers'] }): Re
               <td>
                 <AgentName name={worker.worker} />
               </td>
+              {isNarrow && <WorkerAnswer worker={worker} />}
               {names.map((name) => {
                 const check = worker.checks.find((each) => each.name === name)
                 return (
@@ -348,7 +368,7 @@ function Workers({ workers }: { readonly workers: RoutingReply['workers'] }): Re
                 )
               })}
               <td>{worker.score === null ? '–' : `${Math.round(worker.score.load * 100)} %`}</td>
-              <td className={worker.is_chosen ? 'is-work strong' : 'second'}>{worker.answer}</td>
+              {!isNarrow && <WorkerAnswer worker={worker} />}
             </tr>
           ))}
         </tbody>
@@ -356,3 +376,7 @@ function Workers({ workers }: { readonly workers: RoutingReply['workers'] }): Re
     </div>
   )
 }
+
+const WorkerAnswer = ({ worker }: { readonly worker: RoutingReply['workers'][number] }): ReactNode => (
+  <td className={worker.is_chosen ? 'is-work strong' : 'second'}>{worker.answer}</td>
+)

@@ -20,19 +20,50 @@ interface HappenedProps {
 /** What kind of thing happened, in the words of the other screens. */
 function wordOf({ lane, kind, label }: TimelineSpan): string {
   if (lane === 'decision') return decisionWord({ decision: kind as DecisionWord, enforced: true }).word
+  if (lane === 'call') return 'Called'
   if (lane === 'claim') return 'Claimed'
   if (lane === 'state') return 'Waits for you'
   return /^Needs input|^Passed|^Resume|^Incursion/.exec(label)?.[0] ?? 'Note'
 }
 
+/** What the word before it does not say already. */
+function restOf(span: TimelineSpan): string {
+  const word = wordOf(span)
+  return span.label.startsWith(word) ? span.label.slice(word.length).replace(/^[:\s]+/, '') : span.label
+}
+
 const isNotable = ({ lane, kind }: TimelineSpan): boolean =>
   lane === 'note' || lane === 'decision' || (lane === 'state' && /wait|needs/.test(kind)) || lane === 'claim'
 
+/** The same call again and again is one entry that says how often. What was refused stands there as such already. */
+function callsInARow(spans: readonly TimelineSpan[]): TimelineSpan[] {
+  const decided = new Set(spans.flatMap(({ lane, ref }) => (lane === 'decision' ? [ref] : [])))
+  // One mark for calls that cannot be told apart says itself how many it is.
+  const calls = spans.filter(({ lane, ref, count }) => lane === 'call' && count === 1 && !decided.has(ref))
+  const rows: TimelineSpan[] = []
+  for (const call of calls.toSorted((one, other) => (one.from < other.from ? -1 : 1))) {
+    const last = rows.at(-1)
+    if (last !== undefined && last.track === call.track && last.label === call.label)
+      rows[rows.length - 1] = { ...last, to: call.to, count: last.count + call.count }
+    else rows.push(call)
+  }
+  return rows.map((row) => ({
+    ...row,
+    label: `${row.track} · ${row.label}${row.count > 1 ? `, ${row.count} times` : ''}`,
+  }))
+}
+
+const isSame = (span: TimelineSpan, selected: TimelineSpan | null): boolean =>
+  selected !== null && span.ref === selected.ref && span.lane === selected.lane
+
 export function Happened({ spans, selected, run, onSelect }: HappenedProps): ReactNode {
-  const notable = useMemo(() => spans.filter(isNotable).sort((one, other) => (one.from < other.from ? -1 : 1)), [spans])
+  const notable = useMemo(
+    () => [...spans.filter(isNotable), ...callsInARow(spans)].sort((one, other) => (one.from < other.from ? -1 : 1)),
+    [spans],
+  )
   const shown = notable.slice(-SHOWN_MAX)
   const move = (by: number): void => {
-    const at = selected === null ? -1 : shown.indexOf(selected)
+    const at = shown.findIndex((span) => isSame(span, selected))
     const next = shown[Math.min(shown.length - 1, Math.max(0, at + by))]
     if (next !== undefined) onSelect(next)
   }
@@ -58,12 +89,12 @@ export function Happened({ spans, selected, run, onSelect }: HappenedProps): Rea
         <Copy text={location.href} label="Copy link" />
       </header>
       {shown.length === 0 ? (
-        <Empty title={run.ended_at === null ? 'Only calls, or nothing yet' : 'Nothing but calls is on record'} />
+        <Empty title={run.ended_at === null ? 'Nothing yet' : 'Nothing is on record'} />
       ) : (
         <ul className="happened-list">
           {shown.map((span, index) => (
             <li key={`${span.ref} ${index}`}>
-              <button type="button" aria-pressed={span === selected} onClick={() => onSelect(span)}>
+              <button type="button" aria-pressed={isSame(span, selected)} onClick={() => onSelect(span)}>
                 <time className="quiet">{clockWithSeconds(span.from)}</time>
                 <span
                   className={
@@ -76,7 +107,7 @@ export function Happened({ spans, selected, run, onSelect }: HappenedProps): Rea
                 >
                   {wordOf(span)}
                 </span>
-                <bdi className="second cut grow">{span.label}</bdi>
+                <bdi className="second cut grow">{restOf(span)}</bdi>
               </button>
             </li>
           ))}

@@ -191,9 +191,17 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
           onZoom={zoom}
         />
         <p className="meta legend timeline-legend">
-          <i className="uncached" /> working <i className="waits" /> waits for you, taller <i className="call" /> call,
-          as long as it took <LegendIcon name="back" tone="is-clash" /> refused <LegendIcon name="pause" /> throttled{' '}
-          <LegendIcon name="arrow" /> handoff <LegendIcon name="bow" tone="is-clash" /> incursion{' '}
+          <Swatch of="uncached">working</Swatch>
+          <Swatch of="waits">waits for you, taller</Swatch>
+          <Swatch of="call">call, as long as it took</Swatch>
+          <LegendIcon name="back" tone="is-clash">
+            refused
+          </LegendIcon>
+          <LegendIcon name="pause">throttled</LegendIcon>
+          <LegendIcon name="arrow">handoff</LegendIcon>
+          <LegendIcon name="bow" tone="is-clash">
+            incursion
+          </LegendIcon>
           <span className="grow" />
           Times are the hub’s{skewText(skewMs)}
         </p>
@@ -202,12 +210,9 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
             <div className="row timeline-tokens">
               <h3>Tokens</h3>
               <span className="meta legend grow">
-                <i className="uncached" /> uncached <i className="cached" /> cached reads
-                {bars.some(({ cost }) => cost !== null) && (
-                  <>
-                    <i className="line" /> cost so far
-                  </>
-                )}
+                <Swatch of="uncached">uncached</Swatch>
+                <Swatch of="cached">cached reads</Swatch>
+                {bars.some(({ cost }) => cost !== null) && <Swatch of="line">cost so far</Swatch>}
               </span>
               {reply.tokens_source !== null && <span className="meta">source: {reply.tokens_source}</span>}
             </div>
@@ -224,9 +229,26 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
   )
 }
 
-const LegendIcon = ({ name, tone = '' }: { readonly name: IconName; readonly tone?: string }): ReactNode => (
-  <span className={tone}>
-    <Icon name={name} size={12} />
+interface LegendIconProps {
+  readonly name: IconName
+  readonly tone?: string
+  readonly children: ReactNode
+}
+
+/** A sign and its word stay on one line. */
+const LegendIcon = ({ name, tone = '', children }: LegendIconProps): ReactNode => (
+  <span className="legend-one">
+    <span className={tone}>
+      <Icon name={name} size={12} />
+    </span>
+    {children}
+  </span>
+)
+
+const Swatch = ({ of, children }: { readonly of: string; readonly children: ReactNode }): ReactNode => (
+  <span className="legend-one">
+    <i className={of} />
+    {children}
   </span>
 )
 

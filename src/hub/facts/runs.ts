@@ -7,7 +7,14 @@ import { objectIn, textIn } from '../../runs/index/call-facts.ts'
 import { search } from '../../runs/index/search.ts'
 import { factsOf, type RunFacts } from '../../runs/run-facts.ts'
 import { runFolders } from '../../runs/run-folder.ts'
-import { decisionWord, type DecisionWord, type RunRow, type TimelineSpan, type TimelineReply } from '../contract.ts'
+import {
+  type ConversationRow,
+  decisionWord,
+  type DecisionWord,
+  type RunRow,
+  type TimelineSpan,
+  type TimelineReply,
+} from '../contract.ts'
 import type { OpenBook } from './call-book.ts'
 import { CallSpans } from './call-spans.ts'
 import { decisionWordOf } from './calls.ts'
@@ -213,6 +220,12 @@ function callsIn({ index }: OpenBook, run: string, fromMs: number, toMs: number)
   return { spans: marks.spans(), decisions, looked }
 }
 
+/** What it is, to whom, and about what: `Needs input to ivory-lynx: the key expired`. */
+function noteLabel({ kind, label, to, text }: ConversationRow): string {
+  const whom = kind !== 'note' || to === null ? '' : label.endsWith(' to') ? ` ${to}` : ` to ${to}`
+  return `${label}${whom}${text === '' ? '' : `: ${text}`}`
+}
+
 function coordinationSpans(room: Coordination, agent: string, startMs: number, endMs: number): TimelineSpan[] {
   return room.store.read((rows) => {
     const isWithin = (ms: number): boolean => ms >= startMs - 60_000 && ms <= endMs
@@ -225,7 +238,7 @@ function coordinationSpans(room: Coordination, agent: string, startMs: number, e
         from: row.at,
         to: null,
         kind: row.kind,
-        label: row.kind === 'note' && row.to !== null ? `${row.label} ${row.to}` : row.label,
+        label: noteLabel(row),
         ref: row.row_id,
         count: 1,
       }))
