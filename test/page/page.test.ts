@@ -174,7 +174,7 @@ async function changedSince(visitor: Visitor): Promise<void> {
   // What was refused to it stands in its conversation, with what it did then.
   await sees(page, '.talk-row', /Refused with a hint.*git · push ao\/refresh-rotation.*rule no-force.*other arguments/)
   await sees(page, '.changes-basis', 'as was noted then')
-  await sees(page, '.changes-basis', 'git does not tell whose a change is')
+  await sees(page, '.changes-shared', /Shared working tree: \d+ agents work here; git does not tell whose a change is/)
   await page.getByLabel('since').focus()
   await page.keyboard.press('ArrowDown')
   await files.getByText('src/auth/family.ts').waitFor({ state: 'detached' })

@@ -42,13 +42,17 @@ export function Changes({ agent, loaded }: ChangesProps): ReactNode {
 
 /** Beside the tabs: since when, and how much. */
 export function ChangesSum({ agent, loaded }: ChangesProps): ReactNode {
-  const files = loaded.data?.files ?? []
-  const sum = (of: 'added' | 'removed'): number => files.reduce((total, file) => total + (file[of] ?? 0), 0)
+  const files = loaded.data?.files
+  const sum = (of: 'added' | 'removed'): number => files?.reduce((total, file) => total + (file[of] ?? 0), 0) ?? 0
   return (
     <span className="meta changes-sum">
       <Since agent={agent.agent_id} began={loaded.data?.run_began ?? agent.started_at} />
-      <span className="is-work">+{sum('added')}</span>
-      <span className="is-clash">−{sum('removed')}</span>
+      {files !== undefined && (
+        <>
+          <span className="is-work">+{sum('added')}</span>
+          <span className="is-clash">−{sum('removed')}</span>
+        </>
+      )}
     </span>
   )
 }
@@ -62,15 +66,23 @@ function Files({ agent, changes }: FilesProps): ReactNode {
   const { query } = usePlace()
   const now = useHubNow()
   const basis = basisText(changes, now)
-  const chosen = changes.files.find(({ path }) => path === query.get('file')) ?? changes.files[0]
-  const outside = changes.files.filter(({ in_own_claims }) => !in_own_claims).length
+  // What lies in its claims is likely its own; of the rest nobody knows.
+  const files = [true, false].flatMap((isOwn) => changes.files.filter(({ in_own_claims }) => in_own_claims === isOwn))
+  const chosen = files.find(({ path }) => path === query.get('file')) ?? files[0]
+  const outside = files.filter(({ in_own_claims }) => !in_own_claims).length
   if (chosen === undefined) return <Empty title="Nothing changed since then">{basis}</Empty>
   return (
     <div className="changes">
       <div className="changes-files">
+        {changes.also_here.length > 0 && (
+          <p className="changes-shared">
+            <b>Shared working tree:</b> {changes.also_here.length + 1} agents work here; git does not tell whose a
+            change is. What lies in its own claims stands first.
+          </p>
+        )}
         <ul>
-          {changes.files.map((file) => (
-            <li key={file.path}>
+          {files.map((file) => (
+            <li key={file.path} className={file.in_own_claims ? 'own' : undefined}>
               <button
                 type="button"
                 aria-pressed={file.path === chosen.path}

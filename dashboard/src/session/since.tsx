@@ -89,7 +89,7 @@ function localTime(ms: number): string {
 }
 
 /** What the list rests on, in a sentence; nothing here is guessed. */
-export function basisText({ basis, base, since, older, also_here: others }: ChangesReply, now: number): string {
+export function basisText({ basis, base, since, older }: ChangesReply, now: number): string {
   const commit = base === 'HEAD' ? 'the last commit' : base.slice(0, 8)
   const then = since === null ? '' : clock(since, now)
   const against = {
@@ -103,9 +103,5 @@ export function basisText({ basis, base, since, older, also_here: others }: Chan
     since === null
       ? ''
       : ` Of what is not committed, files that were touched after ${then}${older === 0 ? '' : `; ${older} older left out`}. Lines of such a file may be older.`
-  const shared =
-    others.length === 0
-      ? ''
-      : ` ${others.length === 1 ? `${others[0]} works` : `${others.length} others work`} in the same folder: git does not tell whose a change is.`
-  return `${against}${left}${shared}`
+  return `${against}${left}`
 }
