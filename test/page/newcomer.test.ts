@@ -20,6 +20,11 @@ test('what a newcomer does on the page leads somewhere', { timeout: 600_000 }, a
 
   await aCallOnAPhone(phone)
   await keysBesideATerminal(desk)
+  await tasksByTheirAgents(desk, phone)
+  await wordsOfARun(desk)
+  await changesOfSeveral(desk)
+  await waitsToldApart(desk)
+  await theRail(desk, phone)
   expect([...desk.complaints, ...phone.complaints]).toEqual([])
 })
 
@@ -75,4 +80,83 @@ async function keysBesideATerminal(desk: Visitor): Promise<void> {
   await screen.click()
   await page.keyboard.press('Escape')
   await page.waitForFunction("location.hash === '#/fleet'")
+}
+
+/** What an agent is that has a task is said beside the task's own state. */
+async function tasksByTheirAgents(desk: Visitor, phone: Visitor): Promise<void> {
+  await desk.go('#/tasks')
+  for (const [task, state] of [
+    ['BILL-80', 'Running, collision'],
+    ['CARR-17', 'Running, needs you'],
+    ['HTTP-12', 'Left open, its agent is done'],
+    ['RATE-55', 'Left open, its agent failed'],
+  ] as const)
+    await desk.page
+      .getByRole('row', { name: new RegExp(task) })
+      .getByText(state)
+      .waitFor()
+  expect(await desk.page.locator('.tasks .page-head').innerText()).not.toContain('0 done')
+  await phone.go('#/tasks')
+  const answer = phone.page.locator('.routing').getByText('Gets it: cheaper tier')
+  await answer.waitFor()
+  const at = await answer.boundingBox()
+  expect((at?.x ?? PHONE.width) + (at?.width ?? 0)).toBeLessThan(PHONE.width)
+}
+
+/** No word stands twice; a call that was made again and again is one entry. */
+async function wordsOfARun(desk: Visitor): Promise<void> {
+  const { page } = desk
+  for (const [agent, text] of [
+    ['teal-badger', /Incursion\s*teal-badger wanted src\/billing\/invoice.ts, which ivory-lynx holds/],
+    ['slate-heron', /Needs input\s*to ivory-lynx: DHL sandbox key expired/],
+    ['plum-weasel', /Called\s*fs · read_file, 9 times/],
+  ] as const) {
+    await desk.go('#/timeline')
+    await page
+      .getByRole('row', { name: new RegExp(agent) })
+      .getByRole('link')
+      .first()
+      .click()
+    await page.locator('.happened-list li').filter({ hasText: text }).waitFor()
+  }
+}
+
+async function changesOfSeveral(desk: Visitor): Promise<void> {
+  const { page } = desk
+  // It holds src/auth; what others changed stands in the same list, after that.
+  await desk.go('#/session/amber-otter')
+  await page.getByText(/Shared working tree: \d+ agents work here/).waitFor()
+  const paths = await page.locator('.changes-files li .mono').allInnerTexts()
+  expect(paths.slice(0, 2).every((path) => path.startsWith('src/auth/'))).toBe(true)
+  expect(paths).toContain('src/webhooks/retry.ts')
+}
+
+async function waitsToldApart(desk: Visitor): Promise<void> {
+  const { page } = desk
+  await desk.go('#/needs-you')
+  // One escape leaves the field, and not the screen.
+  await page.getByLabel('Project').focus()
+  await page.keyboard.press('Escape')
+  expect(await page.evaluate('[location.hash, document.activeElement.tagName]')).toEqual(['#/needs-you', 'BODY'])
+  await page.locator('.inbox-row', { hasText: 'Tool changed' }).click()
+  await page.getByRole('button', { name: /Leave it refused/ }).click()
+  await page.locator('.inbox-row', { hasText: 'Tool changed' }).getByText(/later/).waitFor()
+}
+
+/** The past is chosen and says so; now leads back to where one was. */
+async function theRail(desk: Visitor, phone: Visitor): Promise<void> {
+  const { page } = desk
+  await desk.go('#/session/rust-marten')
+  await page.getByRole('button', { name: 'Past…' }).click()
+  await page.getByRole('button', { name: 'Past…', pressed: true }).waitFor()
+  await page.getByRole('button', { name: 'Now', exact: true }).click()
+  await page.waitForFunction("location.hash === '#/session/rust-marten'")
+  await page.getByRole('button', { name: /Density/ }).click()
+  const foot = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.rail-foot'))"
+  expect(await page.evaluate(foot)).toBe(0)
+  const tabs = phone.page.getByRole('navigation', { name: 'Screens, at the thumb' })
+  for (const screen of ['Timeline', 'Tasks', 'Tokens']) {
+    await tabs.getByRole('link', { name: screen }).tap()
+    await phone.page.waitForFunction(`location.hash === '#/${screen.toLowerCase()}'`)
+  }
 }

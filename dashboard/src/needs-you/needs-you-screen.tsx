@@ -6,7 +6,7 @@ import { useHub, useHubNow, useWatch } from '../live/hooks.ts'
 import { AgentName } from '../parts/agent-mark.tsx'
 import { Key } from '../parts/controls.tsx'
 import { Empty, Loading } from '../parts/days.tsx'
-import { age, clock, plural, sinceMs } from '../parts/format.ts'
+import { age, clock, closeAge, plural, sinceMs } from '../parts/format.ts'
 import { Icon } from '../parts/icons.tsx'
 import { WaitWord } from '../parts/state.tsx'
 import { useSteady } from '../parts/steady.ts'
@@ -161,7 +161,7 @@ function Row({
       <span className="row">
         <WaitWord kind={wait.kind} />
         <span className={isOpen ? 'age is-lamp strong' : 'age'}>
-          {wait.later_until === null ? age(sinceMs(wait.since, now)) : `later, ${clock(wait.later_until, now)}`}
+          {wait.later_until === null ? closeAge(sinceMs(wait.since, now)) : `later, ${clock(wait.later_until, now)}`}
         </span>
       </span>
       <span className="title cut">

@@ -76,7 +76,12 @@ export function Chip({
 
 export interface SegmentsProps<T extends string> {
   readonly label: string
-  readonly of: readonly { readonly value: T; readonly text: string; readonly icon?: IconName }[]
+  readonly of: readonly {
+    readonly value: T
+    readonly text: string
+    readonly icon?: IconName
+    readonly title?: string
+  }[]
   readonly chosen: T
   readonly onChoose: (value: T) => void
 }
@@ -84,8 +89,8 @@ export interface SegmentsProps<T extends string> {
 export function Segments<T extends string>({ label, of, chosen, onChoose }: SegmentsProps<T>): ReactNode {
   return (
     <div className="segments" role="group" aria-label={label}>
-      {of.map(({ value, text, icon }) => (
-        <button key={value} type="button" aria-pressed={value === chosen} onClick={() => onChoose(value)}>
+      {of.map(({ value, text, icon, title }) => (
+        <button key={value} type="button" title={title} aria-pressed={value === chosen} onClick={() => onChoose(value)}>
           {icon !== undefined && <Icon name={icon} size={13} />}
           {text}
         </button>

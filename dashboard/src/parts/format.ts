@@ -30,6 +30,12 @@ export function age(ms: number): string {
   return `${Math.floor(hours / 24)} days`
 }
 
+/** 1 min 20 s, up to ten minutes: where what began at nearly the same time is to be told apart. */
+export function closeAge(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000))
+  return seconds < 60 || seconds >= 600 ? age(ms) : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}
+
 /** 14m, 1h 12m: for the corner of a card. */
 export const shortAge = (ms: number): string => age(ms).replace(/ (s|h|min)/g, (_, unit: string) => unit[0] ?? '')
 

@@ -28,6 +28,11 @@ function hear(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.altKey) return
   const name = event.ctrlKey || event.metaKey ? `ctrl-${event.key.toLowerCase()}` : event.key
   if (isField(event.target) && name !== 'Escape' && !name.startsWith('ctrl-')) return
+  // Out of a field leads one escape, away from the screen the next. A dialog goes with whatever is in it.
+  if (name === 'Escape' && isField(event.target) && (event.target as HTMLElement).closest('[role=dialog]') === null) {
+    ;(event.target as HTMLElement).blur()
+    return
+  }
   const isLetter = event.key.length === 1 && !name.startsWith('ctrl-')
   if (isLetter && !tasteNow().letters && event.key !== '?') return
   // Enter and space belong to the button or link that has the focus.

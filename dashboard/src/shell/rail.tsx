@@ -1,9 +1,9 @@
 // The rail: projects, screens with their counts, the time that is shown, and the reader's taste.
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { useWatch } from '../live/hooks.ts'
 import { Key, Segments } from '../parts/controls.tsx'
 import { Brand, Icon, type IconName } from '../parts/icons.tsx'
-import { go, placeLink, usePlace } from './place.ts'
+import { go, placeLink, readPlace, usePlace } from './place.ts'
 import { choose, shownTheme, useTaste } from './taste.ts'
 
 interface Entry {
@@ -65,13 +65,24 @@ function Projects(): ReactNode {
   )
 }
 
-/** A run that is over is the past; one that goes on is now, on its timeline too. */
+/** The list of runs, and a run that is over, are the past; one that goes on is now, on its timeline too. */
 function useIsPast(screen: string): boolean {
   const { of: run } = usePlace()
   const isRunning = useWatch(({ agents }) =>
     [...agents.values()].some(({ run_id }) => run_id !== null && run_id === run),
   )
-  return screen === 'timeline' && run !== null && !isRunning
+  return screen === 'timeline' && !isRunning
+}
+
+/** What was looked at before the past was: now leads back to it. */
+let before = placeLink('needs-you')
+
+function show(time: 'now' | 'past'): void {
+  if (time === 'now') go(before)
+  else {
+    if (readPlace(location.hash).screen !== 'timeline') before = location.hash
+    go(placeLink('timeline'))
+  }
 }
 
 export function Rail({ screen, onKeys }: { readonly screen: string; readonly onKeys: () => void }): ReactNode {
@@ -102,11 +113,11 @@ export function Rail({ screen, onKeys }: { readonly screen: string; readonly onK
         <Segments
           label="Shown time"
           of={[
-            { value: 'now', text: 'Now' },
-            { value: 'past', text: 'Past…' },
+            { value: 'now', text: 'Now', title: 'Back to what you looked at' },
+            { value: 'past', text: 'Past…', title: 'To the runs on the Timeline, each from its beginning to its end' },
           ]}
           chosen={isPast ? 'past' : 'now'}
-          onChoose={(value) => go(placeLink(value === 'past' ? 'timeline' : 'needs-you'))}
+          onChoose={show}
         />
         <div className="switches">
           <button type="button" onClick={onKeys}>
@@ -134,26 +145,33 @@ export function Rail({ screen, onKeys }: { readonly screen: string; readonly onK
   )
 }
 
+/** In sight on a phone; the others come in from the right when the thumb pushes. */
+const AT_THE_THUMB = 4
+
 /** The phone's way between screens, under the thumb. */
 export function Tabs({ screen, onSearch }: { readonly screen: string; readonly onSearch: () => void }): ReactNode {
   const waits = useWatch((watch) => watch.totals?.waits ?? 0)
+  const tabs = useRef<HTMLElement>(null)
+  useEffect(() => tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ inline: 'nearest' }), [screen])
+  const tab = (entry: Entry): ReactNode => (
+    <a
+      key={entry.screen}
+      href={placeLink(entry.screen)}
+      aria-current={shownAs(screen) === entry.screen ? 'page' : undefined}
+    >
+      <Icon name={entry.icon} size={18} />
+      {entry.word}
+      {entry.screen === 'needs-you' && waits > 0 && <b className="count">{waits}</b>}
+    </a>
+  )
   return (
-    <nav className="tabs" aria-label="Screens, at the thumb">
-      {ENTRIES.slice(0, 4).map((entry) => (
-        <a
-          key={entry.screen}
-          href={placeLink(entry.screen)}
-          aria-current={shownAs(screen) === entry.screen ? 'page' : undefined}
-        >
-          <Icon name={entry.icon} size={18} />
-          {entry.word}
-          {entry.screen === 'needs-you' && waits > 0 && <b className="count">{waits}</b>}
-        </a>
-      ))}
+    <nav className="tabs" aria-label="Screens, at the thumb" ref={tabs}>
+      {ENTRIES.slice(0, AT_THE_THUMB).map(tab)}
       <button type="button" onClick={onSearch}>
         <Icon name="search" size={18} />
         Search
       </button>
+      {ENTRIES.slice(AT_THE_THUMB).map(tab)}
     </nav>
   )
 }

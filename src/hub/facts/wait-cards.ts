@@ -1,6 +1,7 @@
 // Waits as the page shows and answers them: what the fleet says of each, with the note, the approval or the tools that it is about.
 import type { Coordination } from '../../coordination/coordination.ts'
 import type { Collision, Fleet, FleetAgent, Wait } from '../../spine/fleet/fleet.ts'
+import { LET_WAIT_MS } from '../../limits.ts'
 import { type Choice, choicesOf, type ShownChoice } from '../../spine/fleet/choices.ts'
 import type { WaitCard, WaitChoice, WaitCardKind } from '../contract.ts'
 import { waitCardKind } from '../contract.ts'
@@ -96,6 +97,7 @@ function asAnswer(
   collision: Collision | undefined,
 ): WaitChoice {
   const named = collision === undefined ? undefined : NAMED[act]?.(collision)
+  const rests = act === 'wait' ? `asked again in ${LET_WAIT_MS / 60_000} min` : null
   return {
     answer_id: id,
     label: named?.label ?? label,
@@ -103,7 +105,7 @@ function asAnswer(
     is_first: isFirst,
     needs_text: needsText,
     asks_first: asksFirst,
-    note: named?.note ?? null,
+    note: named?.note ?? rests,
   }
 }
 

@@ -60,7 +60,11 @@ export function choicesOf({ kind, evidence, asks }: Wait, from: AnsweredFrom): C
   if (evidence.source === 'task') return first(...choicesOfTask(kind))
   if (evidence.source === 'note') return first(choice('ack', 'Accept in its place', 'ack'), ...type)
   if (evidence.source === 'pins' && showsPin)
-    return first(choice('approve_pin', 'Approve the new definition', 'approve_pin', { asksFirst: true }))
+    return first(
+      choice('approve_pin', 'Approve the new definition', 'approve_pin', { asksFirst: true }),
+      // It is refused until somebody approves it: leaving it so asks for nothing but that the question rests.
+      choice('wait', 'Leave it refused', 'wait'),
+    )
   if (kind === 'collision')
     return first(
       choice('wait', 'Let it wait', 'wait'),
