@@ -650,6 +650,10 @@ export const SECRET_SEARCHED_BYTES_MIN = 4
 export const SECRET_SURE_BYTES_MIN = 8
 /** Values that a session is told to keep out of its recording, in each of two spellings; whoever sends more is sent away. */
 export const SESSION_SECRETS_MAX = 2_000
+/** What clients did to a session, in its records: a few in a day. Its log has all of them. */
+export const SESSION_ACTS_MAX = 100
+/** What a client may call itself by. */
+export const CALLED_AS_CHARS_MAX = 64
 /** Bindings of one server, and their file: what is looked for grows with their number. */
 export const SECRET_BINDINGS_MAX = 200
 export const SECRET_BINDINGS_BYTES_MAX = 1 << 20

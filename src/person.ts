@@ -198,6 +198,11 @@ export function hostOf(table: ProcessTable, pid: number): string | undefined {
   return HOSTS.find((one) => isHost(one, words))?.name
 }
 
+/** The name of the host whose variables the process was started with. */
+export function hostMarkedIn(table: ProcessTable, pid: number): string | undefined {
+  return HOSTS.find(({ marks = [] }) => marks.some((mark) => table.hasInEnvironment(pid, `${mark}=`)))?.name
+}
+
 /**
  * The nearest host. Some start themselves anew (a launcher of Node.js, a larger heap), so the first of several in a row
  * is meant: all that one session of the host starts descends from it.

@@ -63,8 +63,8 @@ export interface ProcessTable {
   folderOf(pid: number): string | undefined
   /** Bytes that the process has written so far, to whatever it was, with those of its children that have ended; nothing where the system does not tell. */
   bytesWritten(pid: number): number | undefined
-  /** True when the process has the file open to write to it. */
-  hasOpenToWrite(pid: number, path: string): boolean
+  /** True when the process has the file open to write to it; nothing where the system does not tell. */
+  hasOpenToWrite(pid: number, path: string): boolean | undefined
 }
 
 /** One way to ask the system. */

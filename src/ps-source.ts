@@ -131,8 +131,8 @@ class Picture implements ProcessTable {
     return undefined
   }
 
-  hasOpenToWrite(): boolean {
-    return false
+  hasOpenToWrite(): undefined {
+    return undefined
   }
 
   #lines(): ReadonlyMap<number, string> {

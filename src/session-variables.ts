@@ -4,3 +4,5 @@
 export const SUPERVISOR_VARIABLE = 'HEIMDALL_SUPERVISOR'
 /** In the environment of the child and so, unless they clear it, of all its descendants: whose session they are of. */
 export const KEY_VARIABLE = 'HEIMDALL_SESSION_KEY'
+/** Beside it, unless a setting gives it another name: the id that the session was started under. */
+export const SESSION_VARIABLE = 'HEIMDALL_SESSION_ID'

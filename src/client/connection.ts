@@ -1,7 +1,9 @@
 // One connection to a session: requests with answers, and one subscription as an async iterator.
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
 import type { Duplex } from 'node:stream'
 import { type Clock, systemClock } from '../clock.ts'
-import { HeimdallError, isErrno } from '../errors.ts'
+import { HeimdallError, ignore, isErrno } from '../errors.ts'
 import { SESSION_ANSWER_MS } from '../limits.ts'
 import { decodeStatusResp } from '../wire/decode.ts'
 import { encodeBytes, encodeFrame, encodeJson, encodeResize } from '../wire/encode.ts'
@@ -15,6 +17,7 @@ import {
   type SubscribeOptions,
 } from '../wire/payloads.ts'
 import { FrameReader } from '../wire/reader.ts'
+import { pidBeside } from '../wire/session-paths.ts'
 import { EventQueue } from './event-queue.ts'
 import { type SessionEvent, StreamPosition } from './events.ts'
 import { requestFor } from './early-tags.ts'
@@ -86,6 +89,7 @@ export class SessionConnection {
   readonly #position = new StreamPosition()
   #queue: EventQueue<SessionEvent> | undefined
   #ended: Error | undefined
+  #onRefusal: ((error: HeimdallError) => void) | undefined
 
   constructor(endpoint: Endpoint, line: Duplex, first: Buffer, options: Required<ConnectOptions>) {
     this.endpoint = endpoint
@@ -173,9 +177,36 @@ export class SessionConnection {
     return this.#write([encodeJson('colors', colors)])
   }
 
-  /** Values that the session keeps out of what it writes down; each in a frame of its own, because they may be long. Sessions of before do not know. */
-  secrets(values: readonly string[]): Promise<void> {
-    return this.#write(values.map((value) => encodeJson('secrets', { values: [value] })))
+  /**
+   * Says which process asks for what follows, and in what name (`hm kill`), so that the session's records can: proven by
+   * its pid file, which this process holds open meanwhile. Of a session of another machine the far end says it. Sessions
+   * of before do not know.
+   */
+  async callAs(as: string): Promise<void> {
+    if (typeof this.endpoint !== 'string') return
+    const file = await open(pidBeside(this.endpoint), constants.O_WRONLY).catch(ignore('ENOENT', 'EACCES', 'EROFS'))
+    try {
+      await this.#write([encodeJson('caller', { pid: process.pid, as })])
+      // Frames are taken in order, so this answer says that it was.
+      await this.status()
+    } finally {
+      await file?.close()
+    }
+  }
+
+  /**
+   * Values that the session keeps out of what it writes down; each in a frame of its own, because they may be long.
+   * Resolves when they were taken. Only a program of the session may say so, by `callAs` first. Sessions of before do not know.
+   */
+  async secrets(values: readonly string[]): Promise<void> {
+    let refusal: HeimdallError | undefined
+    this.#onRefusal = (error) => {
+      refusal ??= error
+    }
+    await this.#write(values.map((value) => encodeJson('secrets', { values: [value] })))
+    await this.status()
+    this.#onRefusal = undefined
+    if (refusal !== undefined) throw refusal
   }
 
   /** Gives the session another id; answers with what is then known of it. */
@@ -259,6 +290,7 @@ export class SessionConnection {
     const refusal = new HeimdallError('SESSION_REFUSED', `the session refused: ${message}`, {
       details: { refusal: code },
     })
+    this.#onRefusal?.(refusal)
     const { infoResp } = this.#waiting
     const at = infoResp.findIndex(({ mayBeRefused }) => mayBeRefused)
     for (const waiting of at < 0 ? [] : infoResp.splice(at, 1)) waiting.reject(refusal)

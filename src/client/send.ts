@@ -14,6 +14,8 @@ export interface SendOptions {
   readonly waitFor?: 'idle' | 'needs-input'
   /** For all of it; without one, only the taking of the text is bounded. */
   readonly timeoutMs?: number
+  /** In what name, for the session's records; see `callAs`. */
+  readonly as?: string
   readonly clock?: Clock
 }
 
@@ -32,6 +34,7 @@ export interface Sent {
 export async function sendText(connection: SessionConnection, text: string, options: SendOptions = {}): Promise<Sent> {
   const { clock = systemClock } = options
   try {
+    if (options.as !== undefined) await connection.callAs(options.as)
     const watch = new Watch(connection.subscribe({ from: 'live', acks: true, events: true }), clock)
     return await new Sending(connection, watch, clock, options).run(text)
   } finally {

@@ -104,7 +104,7 @@ export interface WaitEnd extends WaitStart {
   readonly waited_ms: number
   /** How it came to its end, in the words of whoever saw it. */
   readonly answer: string
-  /** The person who has answered, where that is known: a question of policy. Whoever types into a terminal is not asked for a name. */
+  /** Who has answered, where that is known: the person of a question of policy, or whoever typed, as processes show it. */
   readonly answered_by: string | null
 }
 
@@ -124,6 +124,8 @@ export interface SessionEnd {
   /** `exit`, `kill`, `lost`, or `unknown` where no record of it is left. */
   readonly reason: string
   readonly ended_by: string | null
+  /** What clients have done to it: `kill`, `rename`, `secrets`; by whom, as processes show it. */
+  readonly acts: readonly { readonly at: string; readonly act: string; readonly by: string; readonly what: string }[]
   readonly waits: number
   readonly waited_ms: number
 }

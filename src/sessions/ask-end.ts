@@ -5,11 +5,12 @@ import { sendSignal } from '../signals.ts'
 import { sessionPaths } from '../wire/session-paths.ts'
 import { isSupervisorAlive, readHolder } from './session-files.ts'
 
-/** Resolves when it was asked; a session that has ended has nothing to be asked. */
-export async function askToEnd(dir: string, id: string): Promise<void> {
+/** Resolves when it was asked; a session that has ended has nothing to be asked. `as`: what asks, for the record. */
+export async function askToEnd(dir: string, id: string, as: string): Promise<void> {
   try {
     const connection = await openConnection(sessionPaths(dir, id).socket)
     try {
+      await connection.callAs(as)
       await connection.kill()
       // Frames are taken in order, so this answer says that the kill was.
       await connection.status()

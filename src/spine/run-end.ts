@@ -28,6 +28,7 @@ export async function recordEnd(
     signal: exit?.signal ?? null,
     reason: exit?.reason ?? 'unknown',
     ended_by: exit?.ended_by ?? null,
+    acts: exit?.acts ?? [],
     waits: waits.count,
     waited_ms: waits.ms,
   })

@@ -111,6 +111,8 @@ export class RunWatch {
     if (this.#isTerminated) return
     this.#isTerminated = true
     const { dir, id } = this.#sheet.run.session
-    askToEnd(dir, id).catch((error: unknown) => this.#note(`the session cannot be ended: ${String(error)}`))
+    askToEnd(dir, id, 'TERMINATE_RUN').catch((error: unknown) =>
+      this.#note(`the session cannot be ended: ${String(error)}`),
+    )
   }
 }

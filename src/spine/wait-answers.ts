@@ -9,9 +9,9 @@ import type { OpenWait } from './kept-run.ts'
 import type { WaitAnswered } from './waits.ts'
 
 /** In words for the record. */
-export function saidBySession({ source, evidence }: StateEvent['needs_input']): WaitAnswered {
+export function saidBySession({ source, evidence, by }: StateEvent['needs_input']): WaitAnswered {
   const answer = source === 'none' ? (evidence ?? 'it went on') : evidence === null ? source : `${source}: ${evidence}`
-  return { answer, by: null }
+  return { answer, by: by ?? null }
 }
 
 /** Nothing where it was no question of policy, or nobody has answered it. */

@@ -1,4 +1,4 @@
-// A recording of a session as asciicast v2: one header line, then one line per output and resize.
+// A recording of a session as asciicast v2: one header line, then one line per output, resize and marker.
 import { closeSync, constants, ftruncateSync, openSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import type { Clock } from '../clock.ts'
@@ -21,6 +21,8 @@ export interface OutputCover {
 export interface Recording {
   output(bytes: Buffer): void
   resize(size: Size): void
+  /** Says something of the recording itself, which players show as a marker. */
+  mark(text: string): void
   close(): void
 }
 
@@ -68,7 +70,7 @@ export function openRecording(
     const isBegun = wholeBytes > 0
     ;(isBegun ? onStopped : raise)(diskError(path, failure))
   }
-  const event = (kind: 'o' | 'r', text: string): void => {
+  const event = (kind: 'o' | 'r' | 'm', text: string): void => {
     if (isStopped || text === '') return
     write([Number(((clock.monoMs() - startMs) / 1_000).toFixed(6)), kind, text])
   }
@@ -83,6 +85,7 @@ export function openRecording(
   return {
     output: (bytes) => event('o', decoder.write(cover?.push(bytes) ?? bytes)),
     resize: ({ cols, rows }) => event('r', `${cols}x${rows}`),
+    mark: (text) => event('m', text),
     close: () => {
       event('o', (cover === undefined ? '' : decoder.write(cover.end())) + decoder.end())
       closeSync(fd)

@@ -4,6 +4,7 @@ import { HeimdallError, isSystemError } from '../errors.ts'
 import { replaceFile } from '../storage/atomic-file.ts'
 import { encodeExitRecord } from '../wire/exit-record.ts'
 import type { Holder } from '../wire/pid-file.ts'
+import type { SessionAct } from '../wire/session-acts.ts'
 import type { SessionOptions } from '../wire/session-options.ts'
 import type { ChildEnd } from './child.ts'
 import type { SessionLog } from './session-log.ts'
@@ -22,6 +23,7 @@ export interface EndedSession {
   readonly pid: number
   readonly outputBytes: number
   readonly endedBy: string | undefined
+  readonly acts: readonly SessionAct[]
 }
 
 /** `swept`: how many more processes of the tree had to be ended. */
@@ -44,6 +46,7 @@ export function writeExitFile(parts: ExitFileParts, session: EndedSession, end: 
         output_bytes: session.outputBytes,
         swept,
         ended_by: session.endedBy ?? null,
+        ...(session.acts.length > 0 && { acts: session.acts }),
       }),
     )
   } catch (error) {

@@ -5,16 +5,19 @@ import { encodeExit, encodeJson, encodeStatusResp } from '../wire/encode.ts'
 import type { TerminalCover } from '../known-secrets/terminal-cover.ts'
 import { SESSION_SECRETS_MAX } from '../limits.ts'
 import { isReadingTerminal } from '../processes.ts'
-import type { TerminalColors, Info, Report, Size, SubscribeOptions } from '../wire/payloads.ts'
+import type { CalledAs, Info, Report, Size, SubscribeOptions, TerminalColors } from '../wire/payloads.ts'
 import { isSize, type SessionOptions } from '../wire/session-options.ts'
 import { Child, type ChildEnd } from './child.ts'
-import type { ClientConnection, SessionDesk } from './streams/client-connection.ts'
+import type { ClientConnection, KnownCaller, SessionDesk } from './streams/client-connection.ts'
 import type { KeptFile, ShownScreen } from './streams/kept-file.ts'
 import type { OutputLog } from './streams/output-log.ts'
 import type { Recording } from '../storage/recording.ts'
 import type { Screen, ScreenParts } from './screen/screen.ts'
 import type { SessionLog } from './session-log.ts'
 import type { SessionName } from './session-name.ts'
+import type { SessionAct } from '../wire/session-acts.ts'
+import { countOf, SessionActs } from './state/acts.ts'
+import { knownCaller } from './state/known-caller.ts'
 import { SessionState } from './state/session-state.ts'
 import { SessionStreams } from './streams/streams.ts'
 import type { Subscriber } from './streams/subscriber.ts'
@@ -45,12 +48,14 @@ export class Session implements SessionDesk {
   readonly #streams: SessionStreams
   readonly #child: Child
   readonly #startedWallMs: number
+  readonly #acts: SessionActs
   #answerer: ClientConnection | undefined
 
   constructor(parts: SessionParts) {
     const { options, env, key, clock, log, recording, cover, clients, name } = parts
     this.#parts = parts
     this.#startedWallMs = clock.wallMs()
+    this.#acts = new SessionActs(clock, log)
     this.#state = new SessionState({
       options,
       clock,
@@ -101,6 +106,10 @@ export class Session implements SessionDesk {
   /** Who asked for the end. */
   get endedBy(): string | undefined {
     return this.#child.endedBy
+  }
+
+  get acts(): readonly SessionAct[] {
+    return this.#acts.all
   }
 
   /** Everything that is to be delivered has been, also to those who have come and not yet said what they want. */
@@ -196,6 +205,7 @@ export class Session implements SessionDesk {
       viewers: this.#viewers().length,
       last_line: cover.text(lastLine),
       needs_input_ms: this.#state.waitedMs,
+      acts: this.#acts.all,
     }
     return encodeJson('infoResp', info)
   }
@@ -209,28 +219,34 @@ export class Session implements SessionDesk {
     this.#chooseWhoAnswers()
   }
 
-  kill(): void {
-    this.#parts.log.write('info', 'session', 'kill asked for by a client')
-    this.terminate('a client of the socket')
+  kill(client: ClientConnection): void {
+    this.#acts.add('kill', whoIs(client))
+    this.terminate(whoIs(client))
   }
 
   detach(client: ClientConnection): void {
-    for (const viewer of this.#viewers()) if (viewer !== client) viewer.sendAway()
+    for (const viewer of this.#viewers())
+      if (viewer !== client) viewer.sendAway(client.caller?.name ?? 'another client')
+  }
+
+  caller(said: CalledAs): KnownCaller | undefined {
+    return knownCaller(said, this.#parts.name.paths.pid, this.#parts.key)
   }
 
   colors(colors: TerminalColors): void {
     this.#streams.screen.colors(colors)
   }
 
-  async rename(to: string): Promise<Buffer> {
-    const { log, name, listenAt } = this.#parts
+  async rename(client: ClientConnection, to: string): Promise<Buffer> {
+    const { name, listenAt } = this.#parts
     const checkAlive = (): void => {
       if (this.#child.end !== undefined) throw new HeimdallError('SESSION_ENDED', `session ${name.id} has ended`)
     }
     checkAlive()
     const before = name.id
+    const by = whoIs(client)
     await name.change(to, { listenAt, checkAlive })
-    log.write('info', 'session', `renamed from ${before} to ${name.id}`)
+    this.#acts.add('rename', by, `${before} is now ${name.id}`)
     this.#state.announce()
     return await this.info()
   }
@@ -239,12 +255,26 @@ export class Session implements SessionDesk {
     this.#state.report(report)
   }
 
-  secrets(values: readonly string[]): void {
-    const { cover, log } = this.#parts
+  /** From its own programs alone: anybody else could have what it did taken out of its recording. */
+  secrets(client: ClientConnection, values: readonly string[]): void {
+    const { cover, name, recording } = this.#parts
+    const by = whoIs(client)
+    if (client.caller?.isOwn !== true) {
+      this.#acts.addValues('secrets refused', by, values.length)
+      client.sendError(
+        new HeimdallError(
+          'SESSION_REFUSED',
+          `only programs of session ${name.id} may say what is to be covered in its recording, and ${by} is none`,
+        ),
+      )
+      return
+    }
     if (cover.size + values.length > SESSION_SECRETS_MAX)
       throw new HeimdallError('SESSION_REFUSED', `a session keeps at most ${SESSION_SECRETS_MAX} secrets to itself`)
     cover.add(values)
-    log.write('debug', 'session', `${values.length} more secrets are kept out of what is written`)
+    this.#acts.addValues('secrets', by, values.length)
+    const verb = values.length === 1 ? 'is' : 'are'
+    recording?.mark(`${countOf(values.length)} ${verb} covered from here on: ${by}`)
   }
 
   gone(client: ClientConnection): void {
@@ -287,6 +317,8 @@ export class Session implements SessionDesk {
     this.#state.announce()
   }
 }
+
+const whoIs = ({ caller }: ClientConnection): string => caller?.words ?? 'a client of the socket'
 
 function tellEnd(keeper: ClientConnection, { code }: ChildEnd): void {
   keeper.send([encodeExit(code)])

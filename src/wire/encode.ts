@@ -3,6 +3,7 @@ import { HeimdallError } from '../errors.ts'
 import { FRAME_PAYLOAD_BYTES_MAX } from '../limits.ts'
 import { FRAMES, type FrameName, HEADER_BYTES } from './frames.ts'
 import type {
+  CalledAs,
   TerminalColors,
   ErrorMessage,
   Gap,
@@ -109,6 +110,7 @@ interface JsonPayloads {
   readonly report: Report
   readonly colors: TerminalColors
   readonly secrets: { readonly values: readonly string[] }
+  readonly caller: CalledAs
   readonly state: StateEvent
   readonly error: ErrorMessage
   readonly infoResp: Info

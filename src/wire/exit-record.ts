@@ -1,6 +1,7 @@
 // How a session ended, as its record says it: written by its process, or by whoever settles what that has left. Pure.
 import { fromJson, isWords } from './json-text.ts'
 import type { Holder } from './pid-file.ts'
+import type { SessionAct } from './session-acts.ts'
 
 /** How a session ended, kept after everything else of it is gone. */
 export interface ExitRecord {
@@ -23,6 +24,8 @@ export interface ExitRecord {
   readonly ended_by: string | null
   /** Of a lost session: pid and command of what was ended, the first of them. */
   readonly swept_processes?: readonly string[]
+  /** What clients have done to it, and who they were; absent in records of an older version, and where nobody did anything. */
+  readonly acts?: readonly SessionAct[]
 }
 
 /** Nothing for a text that is not one of these. */

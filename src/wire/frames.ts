@@ -84,6 +84,14 @@ export const FRAMES = table({
     payload: 'JSON {values}: what is not to be written down',
     added: true,
   },
+  caller: {
+    tag: 0x47,
+    sender: 'client',
+    label: 'CALLER',
+    size: { min: 2 },
+    payload: 'JSON {pid, as}: which process asks, and in what name',
+    added: true,
+  },
   output: { tag: 0x81, sender: 'supervisor', label: 'OUTPUT', size: 'any', payload: 'bytes of the terminal' },
   statusResp: {
     tag: 0x82,

@@ -1,6 +1,8 @@
 // What the payloads mean: the shapes of fixed-size and JSON payloads, and the checks on what a peer sent.
 import { HeimdallError } from '../errors.ts'
+import { CALLED_AS_CHARS_MAX } from '../limits.ts'
 import type { StateName } from './frames.ts'
+import type { SessionAct } from './session-acts.ts'
 
 export interface Size {
   readonly cols: number
@@ -72,6 +74,15 @@ export interface NeedsInput {
   readonly value: boolean
   readonly source: string
   readonly evidence: string | null
+  /** Who has typed the answer, where that is known; never while a person is waited for. */
+  readonly by?: string
+}
+
+/** Which process asks: it shows that it is the one by holding the session's pid file open to write while it says so. */
+export interface CalledAs {
+  readonly pid: number
+  /** The command: `hm kill`. */
+  readonly as: string
 }
 
 export interface StateEvent {
@@ -110,6 +121,8 @@ export interface Info extends StateEvent {
   readonly last_line?: string
   /** How long a person has been waited for; null while nobody is, absent as above. */
   readonly needs_input_ms?: number | null
+  /** What clients have done to it, and who they were; absent as above. */
+  readonly acts?: readonly SessionAct[]
 }
 
 /** Of text and background in a viewer's terminal, as `#rrggbb`. */
@@ -215,6 +228,17 @@ export function parseSecrets(payload: Buffer): readonly string[] {
   const values = own(parseObject('SECRETS', payload), 'values')
   if (Array.isArray(values) && values.every((value): value is string => typeof value === 'string')) return values
   throw invalid('SECRETS', 'values must be an array of strings')
+}
+
+export function parseCaller(payload: Buffer): CalledAs {
+  const raw = parseObject('CALLER', payload)
+  const pid = own(raw, 'pid')
+  const as = own(raw, 'as')
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0)
+    throw invalid('CALLER', 'pid must be a process id')
+  if (typeof as !== 'string' || as.length > CALLED_AS_CHARS_MAX || !/^[\x20-\x7e]+$/.test(as))
+    throw invalid('CALLER', `as must be 1 to ${CALLED_AS_CHARS_MAX} plain characters`)
+  return { pid, as }
 }
 
 export const isColor = (text: string): boolean => /^#[0-9a-f]{6}$/.test(text)

@@ -17,6 +17,9 @@ export function sessionPaths(dir: string, id: string): SessionPaths {
   return { socket: at('sock'), pid: at('pid'), log: at('log'), exit: at('exit.json'), kept: at('kept') }
 }
 
+/** Of the session that listens at this socket. */
+export const pidBeside = (socket: string): string => socket.replace(/\.sock$/, '.pid')
+
 /** What a process writes before it takes a pid file: one of its own. */
 export const pidDraft = (dir: string, id: string, pid: number): string => join(dir, `.${id}.${pid}.pid`)
 

@@ -110,6 +110,7 @@ const GOLDEN: readonly (readonly [FrameName, Buffer, string])[] = [
   ['colors', encodeFrame('colors', Buffer.from('{}')), '44 00000002 7b7d'],
   ['keep', encodeFrame('keep'), '45 00000000'],
   ['secrets', encodeFrame('secrets', Buffer.from('{}')), '46 00000002 7b7d'],
+  ['caller', encodeFrame('caller', Buffer.from('{}')), '47 00000002 7b7d'],
   ['activity', encodeFrame('activity'), '8b 00000000'],
   ['gap', encodeGap({ droppedBytes: 1, nextOffset: 0x1_0000_0002 }), '84 00000010 0000000000000001 0000000100000002'],
   ['state', encodeJson('state', state), `85 0000007c ${jsonHex(state)}`],

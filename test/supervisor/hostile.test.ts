@@ -150,6 +150,7 @@ const silentDesk: SessionDesk = {
   rename: () => Promise.resolve(Buffer.alloc(0)),
   report: () => undefined,
   secrets: () => undefined,
+  caller: () => undefined,
   drained: () => undefined,
   isInputFull: false,
   colors: () => undefined,

@@ -69,6 +69,7 @@ test('the options, the fields of INFO and the cap are named', () => {
     title: true,
     last_line: true,
     needs_input_ms: true,
+    acts: true,
   }
   const listed = /INFO answers `\{([^}]*)\}`/.exec(page)?.[1]?.split(/,\s*/)
   expect(listed).toEqual(Object.keys(fields))

@@ -141,6 +141,7 @@ export const status = spec({
     exit_code: 'null while it runs',
     command: 'command and arguments',
     title: 'title that the program has set',
+    acts: 'what clients have done to it (kill, rename, secrets): at, act, by, what',
   },
 })
 

@@ -73,7 +73,7 @@ export function createExecution(options: ExecutionOptions): Execution {
         }
         begunTasks.keep(assignment, begun)
         // Cancelled while it began: whoever wanted that found nothing to end.
-        if (stopped.has(assignment.assignmentId)) await askToEnd(begun.session.dir, begun.session.id)
+        if (stopped.has(assignment.assignmentId)) await askToEnd(begun.session.dir, begun.session.id, AS_WORKER)
         return { runId: started.runId }
       } catch (error) {
         const refusal = refusalFor(error)
@@ -105,7 +105,7 @@ export function createExecution(options: ExecutionOptions): Execution {
     },
     async answer(assignment, text) {
       const begun = begunTasks.of(assignment)
-      return begun !== undefined && (await typeInto(begun.session, text, room.clock))
+      return begun !== undefined && (await typeInto(begun.session, text, room.clock, AS_WORKER))
     },
     async endLeft({ workerId, taskId, attempt }) {
       const agent = agentNameFor(workerId, taskId, attempt)
@@ -114,7 +114,7 @@ export function createExecution(options: ExecutionOptions): Execution {
       )
       if (left === undefined) return false
       const { dir, id } = left.run.session
-      await askToEnd(dir, id)
+      await askToEnd(dir, id, AS_WORKER)
       return true
     },
     async tidy(assignment) {
@@ -126,10 +126,13 @@ export function createExecution(options: ExecutionOptions): Execution {
     async stop(assignment, why) {
       stopped.set(assignment.assignmentId, why)
       const begun = begunTasks.of(assignment)
-      if (begun !== undefined) await askToEnd(begun.session.dir, begun.session.id)
+      if (begun !== undefined) await askToEnd(begun.session.dir, begun.session.id, AS_WORKER)
     },
   }
 }
+
+/** For the records of the sessions that it ends and types into. */
+const AS_WORKER = 'heimdall worker'
 
 /** The task's own commit, wherever this checkout stands. */
 const worktreeFor = ({ worktree }: ExecutionOptions, commit: string | undefined): RunWish['worktree'] =>

@@ -27,6 +27,9 @@ export interface ActOptions {
   readonly tasks: TaskActs
 }
 
+/** For the records of sessions that are typed into and ended. */
+const AS_HUB = 'heimdall up'
+
 export class Acts {
   readonly #options: ActOptions
 
@@ -155,7 +158,7 @@ export class Acts {
   async type(picture: Picture, agentId: string, text: string, keys: readonly string[]): Promise<ActReply> {
     const connection = await openConnection(await this.#wayTo(picture, agentId), { clock: this.#options.clock })
     try {
-      const { writtenBytes } = await connection.send(text, { keys })
+      const { writtenBytes } = await connection.send(text, { keys, as: AS_HUB })
       return this.#reply('sent', `${writtenBytes} bytes were taken by the session`)
     } finally {
       connection.close()
@@ -166,6 +169,7 @@ export class Acts {
   async end(picture: Picture, agentId: string): Promise<ActReply> {
     const connection = await openConnection(await this.#wayTo(picture, agentId), { clock: this.#options.clock })
     try {
+      await connection.callAs(AS_HUB)
       await connection.kill()
       return this.#reply('sent', 'the session was asked to end')
     } finally {

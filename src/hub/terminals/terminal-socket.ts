@@ -95,6 +95,13 @@ class BrowserTerminal {
     return openConnection(await this.#endpoint, { clock: this.#options.clock })
   }
 
+  /** Who types is on the session's record: whoever runs this hub. */
+  async #connectToType(): Promise<SessionConnection> {
+    const connection = await this.#connect()
+    await connection.callAs('heimdall up')
+    return connection
+  }
+
   say(message: TerminalFromHub): void {
     if (!this.#isGone()) this.#socket.send(JSON.stringify(message))
   }
@@ -201,7 +208,7 @@ class BrowserTerminal {
       throw new HeimdallError('HUB_READ_ONLY', 'this hub shows and changes nothing', {
         hint: 'start it without --read-only',
       })
-    this.#typing ??= this.#connect()
+    this.#typing ??= this.#connectToType()
     try {
       await this.#typing
     } catch (error) {

@@ -28,13 +28,18 @@ export class NeedsInputState {
   #isAnswered = false
   /** What the screen asked when it was answered; it may stay there as text. */
   #answeredText: string | undefined
+  /** Who typed the answer, until the next question. */
+  #answeredBy: string | undefined
   #current: NeedsInput = UNKNOWN
 
   /** The same object for as long as nothing changes. */
   get current(): NeedsInput {
-    const next = this.#work()
-    const { value, source, evidence } = this.#current
-    if (next.value !== value || next.source !== source || next.evidence !== evidence) this.#current = next
+    const now = this.#work()
+    if (now.value) this.#answeredBy = undefined
+    const next = this.#answeredBy === undefined ? now : { ...now, by: this.#answeredBy }
+    const { value, source, evidence, by } = this.#current
+    if (next.value !== value || next.source !== source || next.evidence !== evidence || next.by !== by)
+      this.#current = next
     return this.#current
   }
 
@@ -96,7 +101,8 @@ export class NeedsInputState {
     this.#isCallOnScreen = false
   }
 
-  answered(): void {
+  answered(by?: string): void {
+    this.#answeredBy = by ?? this.#answeredBy
     this.#called = undefined
     this.#isAnswered = true
     this.#answeredText = this.#seen?.text ?? this.#answeredText

@@ -107,7 +107,7 @@ export class SessionState {
 
   /** Returns the size that the session has from now on, when it is another one. */
   input(client: ClientConnection, bytes: Buffer): Size | undefined {
-    const size = this.#waiting.input(client, bytes) ? this.#size.use(client) : undefined
+    const size = this.#waiting.input(client, bytes, () => client.caller?.name) ? this.#size.use(client) : undefined
     this.#activity.happened()
     this.announce()
     return size

@@ -92,12 +92,15 @@ export class Waiting {
     this.#state.deny('hook', evidence ?? null)
   }
 
-  /** Input of a client: what its terminal sends by itself answers nothing. True when somebody typed. */
-  input(client: object, bytes: Buffer): boolean {
+  /**
+   * Input of a client: what its terminal sends by itself answers nothing. True when somebody typed; `who` is asked only
+   * when that answers something.
+   */
+  input(client: object, bytes: Buffer, who: () => string | undefined = () => undefined): boolean {
     const isTyped = this.#readerOf(client).read(bytes)
     if (isTyped) {
       this.#isTyping = !ENDS_LINE.has(bytes.at(-1) ?? 0)
-      this.#answered()
+      this.#answered(who)
     }
     return isTyped
   }
@@ -144,9 +147,9 @@ export class Waiting {
     return reader
   }
 
-  #answered(): void {
+  #answered(who: () => string | undefined = () => undefined): void {
     if (!this.#state.isAsking && this.#settling === undefined) return
-    this.#state.answered()
+    this.#state.answered(this.#settling === undefined ? who() : undefined)
     this.#settling?.cancel()
     this.#settling = this.#parts.clock.after(ANSWER_SETTLE_MS, () => void this.#settle(), { background: true })
   }

@@ -8,6 +8,8 @@ import { encodeAck, encodeJson } from '../../wire/encode.ts'
 import { type FrameNameFrom, MODE_BINARY } from '../../wire/frames.ts'
 import {
   type TerminalColors,
+  type CalledAs,
+  parseCaller,
   parseColors,
   parseReport,
   parseSecrets,
@@ -33,16 +35,28 @@ export interface SessionDesk {
   /** Sends all other viewers away. */
   detach(client: ClientConnection): void
   keep(client: ClientConnection): void
-  rename(to: string): Promise<Buffer>
+  rename(client: ClientConnection, to: string): Promise<Buffer>
   colors(colors: TerminalColors): void
   report(report: Report): void
   /** Values to be kept out of what is written down. */
-  secrets(values: readonly string[]): void
+  secrets(client: ClientConnection, values: readonly string[]): void
+  /** Which process a client says that it is; nothing where that is not so. */
+  caller(said: CalledAs): KnownCaller | undefined
   drained(subscriber: Subscriber): void
   /** True while input must wait. */
   readonly isInputFull: boolean
   /** It will ask for nothing any more. */
   gone(client: ClientConnection): void
+}
+
+/** Who a client is, found when somebody wants to know. */
+export interface KnownCaller {
+  /** The agent's name, or the user's. */
+  readonly name: string
+  /** For records: the command and who gave it. */
+  readonly words: string
+  /** A program of this session, or whoever looks after it. */
+  readonly isOwn: boolean
 }
 
 /** What all clients share. */
@@ -76,6 +90,7 @@ export class ClientConnection implements InputSource {
   #isKeeper = false
   #inputBytes = 0
   #ackedBytes = 0
+  #caller: KnownCaller | undefined
 
   /** `accepted` has not been read from. */
   constructor(accepted: Socket, desk: SessionDesk, admission: Admission, nowMs: () => number) {
@@ -95,6 +110,11 @@ export class ClientConnection implements InputSource {
 
   get subscriber(): Subscriber | undefined {
     return this.#subscriber
+  }
+
+  /** Nothing for one that has not shown who it is. */
+  get caller(): KnownCaller | undefined {
+    return this.#caller
   }
 
   get isReadOnly(): boolean {
@@ -170,8 +190,8 @@ export class ClientConnection implements InputSource {
     return this.#options?.viewer === true || this.#hasResized
   }
 
-  sendAway(): void {
-    this.sendError(new HeimdallError('SESSION_DETACHED', 'another client has sent the viewers away'))
+  sendAway(by: string): void {
+    this.sendError(new HeimdallError('SESSION_DETACHED', `${by} has sent the viewers away`))
     this.socket.destroySoon()
   }
 
@@ -268,7 +288,11 @@ export class ClientConnection implements InputSource {
         return
       case 'secrets':
         this.#isExtended = true
-        if (this.#mayAct('say what is secret')) this.#desk.secrets(parseSecrets(payload))
+        if (this.#mayAct('say what is secret')) this.#desk.secrets(this, parseSecrets(payload))
+        return
+      case 'caller':
+        this.#isExtended = true
+        this.#caller = this.#desk.caller(parseCaller(payload))
         return
     }
   }
@@ -287,7 +311,7 @@ export class ClientConnection implements InputSource {
   /** Answered like INFO, under the new id. */
   async #rename(to: string): Promise<void> {
     try {
-      this.send([await this.#desk.rename(to)])
+      this.send([await this.#desk.rename(this, to)])
     } catch (error) {
       // A disk that refuses a new name must not end the session: nobody waits for this promise.
       const answer = diskError(`the session's files under the id ${printable(to)}`, error)

@@ -100,6 +100,7 @@ async function view(
   detachKey: number,
 ): Promise<Leave> {
   try {
+    if (!target.isReadOnly) await connection.callAs(context.calledAs)
     if (target.isAlone) await sendOthersAway(context, target.id, connection)
     const isTerminal = context.stdin.isTTY && context.stdout.isTTY && context.env['TERM'] !== 'dumb'
     if (isTerminal && !target.isInline) {

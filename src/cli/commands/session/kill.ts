@@ -106,6 +106,7 @@ async function askToEnd(context: Context, flags: Flags, located: Located): Promi
     // Processes of another machine are seen off there.
     const holder = located.elsewhere === undefined ? await runnerOf(connection, located.holder) : undefined
     const watch = flags.wait === true ? new Watch(connection.subscribe({ from: 'live' }), context.clock) : undefined
+    await connection.callAs(context.calledAs)
     await connection.kill()
     if (watch === undefined) {
       // Frames are taken in order, so this answer says that the kill was. A watcher sees the end itself, and after it nobody answers.

@@ -3,7 +3,8 @@ import { openConnection, type SessionConnection } from '../../../client/connecti
 import type { Endpoint } from '../../../client/endpoint.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { parseId } from '../../../ids.ts'
-import { userName } from '../../../person.ts'
+import { lookUnswayed } from '../../../processes.ts'
+import { sessionCaller } from '../../../session-caller.ts'
 import { didYouMean } from '../../../suggest.ts'
 import { readKept } from '../../../sessions/kept-output.ts'
 import { findSession, listSessions, readExitRecord } from '../../../sessions/session-files.ts'
@@ -119,4 +120,5 @@ function lost(id: string, orphans: readonly Orphan[]): HeimdallError {
 }
 
 /** For the record of what was ended. */
-export const whoEnds = ({ calledAs }: Context): string => `${calledAs} by ${userName()} (process ${process.pid})`
+export const whoEnds = ({ calledAs }: Context): string =>
+  `${calledAs} by ${sessionCaller(process.pid, lookUnswayed()).words}`

@@ -1,8 +1,10 @@
 // hm pipe: the other end of `hm --host`. Joins standard input and output to a session's socket, or says why there is none.
+import { closeSync, constants, openSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { HeimdallError, isErrno } from '../../../errors.ts'
 import { PIPE_LAST_LOOK_MS } from '../../../limits.ts'
 import { readFileIfThere } from '../../../storage/atomic-file.ts'
+import { encodeJson } from '../../../wire/encode.ts'
 import { encodeGreeting, type PipeGreeting } from '../../../wire/pipe-greeting.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import type { pipe } from '../../table/session.ts'
@@ -26,7 +28,9 @@ export const run: Run<typeof pipe> = async (context, { flags, args }) => {
     if (socket === undefined) await sayEnd(await locate(context, flags, args.id), out, greet)
     else {
       await greet({ state: 'running', id: located.id })
+      const introduced = introduce(context, socket, located)
       await join(context, socket)
+      if (introduced !== undefined) closeSync(introduced)
       // Whoever waits for the end of the session waits for ours.
       await isGone(located.holder, context.clock, context.clock.monoMs() + PIPE_LAST_LOOK_MS)
     }
@@ -48,6 +52,18 @@ function connectIfThere({ paths }: Located): Promise<Socket | undefined> {
       else reject(error)
     })
   })
+}
+
+/** As the far end of a client of another machine, whose processes are not to be seen here; returns what proves it. */
+function introduce({ calledAs }: Context, socket: Socket, { paths }: Located): number | undefined {
+  try {
+    const fd = openSync(paths.pid, constants.O_WRONLY)
+    socket.write(encodeJson('caller', { pid: process.pid, as: calledAs }))
+    return fd
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'EACCES', 'EROFS')) return undefined
+    throw error
+  }
 }
 
 async function sayEnd(

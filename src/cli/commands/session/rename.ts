@@ -15,6 +15,7 @@ export const run: Run<typeof rename> = async (context, { flags, args }) => {
     await requireViewers(connection, located.id)
     // The session itself takes only an id that is free: what a lost one has left is ended from here.
     await settle(located.dir, to, { by: whoEnds(context), clock: context.clock })
+    await connection.callAs(context.calledAs)
     const { id } = await connection.rename(to)
     return { data: { id, before: located.id }, text: `Session ${located.id} is now ${id}` }
   } catch (error) {

@@ -21,6 +21,7 @@ export const run: Run<typeof send> = async (context, { flags, args }) => {
   const sent = await sendText(connection, text ?? '', {
     keys,
     clock,
+    as: context.calledAs,
     ...(flags['wait-for'] === undefined ? {} : { waitFor: flags['wait-for'] }),
     ...(flags.timeout === undefined ? {} : { timeoutMs: flags.timeout }),
   })

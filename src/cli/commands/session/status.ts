@@ -2,6 +2,7 @@
 import { HeimdallError } from '../../../errors.ts'
 import type { ExitRecord } from '../../../wire/exit-record.ts'
 import type { Info } from '../../../wire/payloads.ts'
+import type { SessionAct } from '../../../wire/session-acts.ts'
 import type { SessionStatus } from '../../../client/connection.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import { inlineText } from '../../render/plain-text.ts'
@@ -49,6 +50,7 @@ function runningAnswer(id: string, status: SessionStatus, info: Info | undefined
     lines.push(`command: ${inlineText(info.command.join(' '))}`)
     if (info.title !== '') lines.push(`title: ${inlineText(info.title)}`)
     if (info.exit_code !== null) lines.push(`exit_code: ${info.exit_code}`)
+    lines.push(...actLines(info.acts))
   }
   const data = { ...info, id, pid, idle_ms: idleMs, alive, state, state_ms: stateMs }
   return { data, text: lines.join('\n') }
@@ -109,9 +111,15 @@ function endLines(exit: ExitRecord): string[] {
   return [
     `exit_code: ${exit.exit_code}`,
     `ended: ${exit.ended_at} (${exit.reason})`,
+    ...(exit.ended_by === null ? [] : [`ended_by: ${inlineText(exit.ended_by)}`]),
     `command: ${inlineText(exit.command.join(' '))}`,
+    ...actLines(exit.acts),
   ]
 }
+
+/** What was done to it, one line each. */
+const actLines = (acts: readonly SessionAct[] = []): string[] =>
+  acts.map(({ at, act, by, what }) => `act: ${at} ${act}${what === '' ? '' : ` (${what})`}, ${inlineText(by)}`)
 
 /** The lines that clients of the field read; what we add comes after them. */
 function fiveLines(status: SessionStatus & { readonly id: string }): string[] {

@@ -1,0 +1,61 @@
+// Who asks something of a session, as processes show it: an agent by its session or its host, and else the user.
+// By parents and environments alone, which costs a few looks: it is asked in the loop that reads a terminal.
+import { basename } from 'node:path'
+import { hostMarkedIn, hostOf, lineOf, userName } from './person.ts'
+import type { ProcessTable } from './process-table.ts'
+import { KEY_VARIABLE, SESSION_VARIABLE } from './session-variables.ts'
+import { supervisedBy } from './supervisor-process.ts'
+
+export interface SessionCaller {
+  /** The agent's, or what it is known by; the user's where no agent is seen. */
+  readonly name: string
+  /** The same with where it was seen: `amber-otter (session api, process 4711)`. */
+  readonly words: string
+  /** The supervisor that the process descends from. */
+  readonly supervisorPid: number | undefined
+  /** The key of the session that it was started in, where it does not descend from a supervisor. */
+  readonly key: string | undefined
+}
+
+/** What an agent is called in the environment of its session. */
+const AGENT_VARIABLES = ['HEIMDALL_AGENT_ID', 'HEIMDALL_HAID', 'BB_AGENT']
+
+export function sessionCaller(pid: number, table: ProcessTable): SessionCaller {
+  const line = lineOf(table, pid)
+  const at = line.findIndex((one) => supervisedBy(table, one) !== undefined)
+  const supervisorPid = line[at]
+  if (supervisorPid !== undefined) return below(table, pid, supervisorPid, line[at - 1])
+  const marked = line.find((one) => table.hasInEnvironment(one, `${KEY_VARIABLE}=`))
+  if (marked !== undefined) {
+    const name = agentIn(table, marked) ?? table.inEnvironment(marked, SESSION_VARIABLE) ?? 'an agent'
+    const words = `${name}, as its environment says (process ${pid})`
+    return { name, words, supervisorPid: undefined, key: table.inEnvironment(marked, KEY_VARIABLE) }
+  }
+  const user = userName()
+  const host = line.map((one) => hostOf(table, one) ?? hostMarkedIn(table, one)).find((name) => name !== undefined)
+  const name = host === undefined ? user : `${host} of ${user}`
+  return { name, words: `${name} (process ${pid})`, supervisorPid: undefined, key: undefined }
+}
+
+/** `first` is what the supervisor has started: the program of the session, or whoever looks after it. */
+function below(table: ProcessTable, pid: number, supervisorPid: number, first: number | undefined): SessionCaller {
+  const session = supervisedBy(table, supervisorPid) ?? ''
+  if (first !== undefined && !isLeaderOfTerminal(table, first))
+    return { name: 'its keeper', words: `its keeper (process ${pid})`, supervisorPid, key: undefined }
+  // As it was given to the session's first program: what a program below says of itself counts for nothing.
+  const agent = agentIn(table, first ?? supervisorPid) ?? agentIn(table, supervisorPid)
+  const place = agent === undefined ? `process ${pid}` : `session ${session}, process ${pid}`
+  const name = agent ?? `session ${session}`
+  return { name, words: `${name} (${place})`, supervisorPid, key: undefined }
+}
+
+function agentIn(table: ProcessTable, pid: number): string | undefined {
+  const said = AGENT_VARIABLES.map((variable) => table.inEnvironment(pid, variable)).find((name) => (name ?? '') !== '')
+  // `haid:ana.box-1f2e/amber-otter`
+  return said === undefined ? undefined : basename(said)
+}
+
+function isLeaderOfTerminal(table: ProcessTable, pid: number): boolean {
+  const stat = table.stat(pid)
+  return stat !== undefined && stat.session === pid && stat.ttyNr !== 0
+}
