@@ -7,7 +7,7 @@ import type { Pulse } from '../pulse.ts'
 import { NO_CALLS } from '../call-totals.ts'
 import type { FleetFacts, RunFact } from './facts.ts'
 import { type KnownAgent, NOBODY_KNOWN } from './known-agents.ts'
-import { fleetOf } from './look.ts'
+import { fleetOf } from './picture.ts'
 import { kindOf } from './wait-kind.ts'
 
 const NOW = Date.parse('2026-11-01T14:32:08Z')

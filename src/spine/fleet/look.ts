@@ -1,25 +1,20 @@
-// One look at the fleet of a project: reads sheets, the store and what lies beside them, and makes one picture of it. Nothing that cannot be read stops the rest.
-import { basename } from 'node:path'
+// One look at the fleet of a project: reads sheets, the store and what lies beside them. Nothing that cannot be read stops the rest.
 import { existsSync } from 'node:fs'
 import type { CoordinationOptions } from '../../coordination/coordination.ts'
 import { openView } from '../../coordination/view.ts'
 import { fateOf } from '../../coordination/who/process-ref.ts'
 import { HeimdallError } from '../../errors.ts'
-import { homeOf, type Project, runsDirOf } from '../../paths.ts'
-import { NO_POLICY_NAMES } from '../../policy/bundle/no-policy.ts'
+import { type Project, runsDirOf } from '../../paths.ts'
 import type { Request } from '../../runs/approvals.ts'
-import { NO_CALLS, sumOf } from '../call-totals.ts'
 import { type ExitRecord, readExitRecord } from '../../sessions/session-files.ts'
 import type { KeptRun } from '../kept-run.ts'
 import { openRuns, settleLostRuns } from '../open-runs.ts'
-import { agentStates } from './agent-states.ts'
-import type { FleetFacts, RunFact } from './facts.ts'
-import { AGENT_STATES, type Fleet, type FleetAgent, type FleetPolicy, type Guard, type Wait } from './fleet.ts'
+import type { FleetFacts } from './facts.ts'
+import type { Fleet, Guard } from './fleet.ts'
 import { changedTools, endingsOf, openApprovals } from './beside.ts'
 import { type KnownAgents, knownAgents, NOBODY_KNOWN } from './known-agents.ts'
 import { readLater } from './later.ts'
-import { costInAll } from './model-cost.ts'
-import { openWaits } from './open-waits.ts'
+import { fleetOf } from './picture.ts'
 import { NOTHING_SPENT, tokensOf } from './spent.ts'
 import { askSession, plainSessions, sessionIds } from './asked-sessions.ts'
 import { oneLine } from './plain-words.ts'
@@ -37,46 +32,6 @@ export interface FleetOptions extends CoordinationOptions {
 /** What is known of a project's agents now. */
 export async function lookAtFleet(options: FleetOptions): Promise<Fleet> {
   return fleetOf(await gather(options))
-}
-
-/** The picture that facts make. Pure. */
-export function fleetOf(facts: FleetFacts): Fleet {
-  const waits = openWaits(facts)
-  const agents = agentStates(facts, waits)
-  const started = facts.runs.map(({ run }) => run.start.started_at).sort()
-  return {
-    at: new Date(facts.nowMs).toISOString(),
-    // A folder may be called anything, and its name goes to a terminal.
-    project: { root: homeOf(facts.project), name: oneLine(basename(homeOf(facts.project))) },
-    agents,
-    waits,
-    collisions: facts.known.collisions,
-    counts: countsOf(agents, waits),
-    calls: agents.reduce((sum, { calls }) => (calls === null ? sum : sumOf(sum, calls)), NO_CALLS),
-    tokens: facts.tokensInAll,
-    cost: costInAll(agents.flatMap(({ cost }) => cost ?? [])),
-    since: started[0] ?? null,
-    policies: policiesOf(facts.runs),
-    missing: facts.missing,
-  }
-}
-
-function countsOf(agents: readonly FleetAgent[], waits: readonly Wait[]): Fleet['counts'] {
-  const of = (wanted: string): number => agents.filter(({ state }) => state === wanted).length
-  const states = Object.fromEntries(AGENT_STATES.map((state) => [state, of(state)])) as Fleet['counts']
-  return { ...states, agents: agents.length, waiting: waits.filter(({ later_until: later }) => later === null).length }
-}
-
-function policiesOf(runs: readonly RunFact[]): FleetPolicy[] {
-  const found = new Map<string, FleetPolicy>()
-  for (const { start, agent } of runs.map(({ run }) => run)) {
-    const { policy_id: id, policy_version: version, policy_hash: hash } = start.policy
-    if (hash === NO_POLICY_NAMES.policy_hash) continue
-    const key = JSON.stringify([id, version, start.mode])
-    const agents = [...(found.get(key)?.agents ?? []), agent.agent_id]
-    found.set(key, { policy_id: id, version, mode: start.mode, agents })
-  }
-  return [...found.values()]
 }
 
 async function gather(options: FleetOptions): Promise<FleetFacts> {
