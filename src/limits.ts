@@ -766,6 +766,8 @@ export const ENGINE_SETTLE_MS = 15_000
 export const FLEET_TURN_MS = 2_000
 /** How long the engine lets a machine wait in line before it has to ask again; far below what an answer may take. */
 export const FLEET_TURN_WAIT_MS = 3_000
+/** How long a change stands in line in all; with a line of a hundred that moves it is over in seconds. */
+export const FLEET_CHANGE_MS = 60_000
 /** How often one change is decided at most; a fleet on which this is not enough is not working. */
 export const FLEET_DECISIONS_MAX = 200
 /** Entries that come with one answer: a few hundred kilobytes, so that a far machine is not given megabytes at once. */

@@ -144,12 +144,17 @@ export async function connect({ url, isPooled }: EngineAddress, more: postgres.O
     onnotice: () => undefined,
     connection: { application_name: 'heimdall' },
     ...(address.ssl === undefined ? {} : { ssl: address.ssl }),
+    host: address.host,
+    database: address.database,
     ...more,
   })
 }
 
 interface Address {
   readonly url: string
+  /** As it is, without the brackets and the signs that a URL needs. */
+  readonly host: string
+  readonly database: string
   readonly ssl: { ca?: string; rejectUnauthorized: true; servername: string; host?: string } | undefined
 }
 
@@ -169,6 +174,8 @@ export function readAddress(text: string): Address {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   return {
     url: url.href,
+    host,
+    database: decodeURIComponent(url.pathname.slice(1)),
     // What the certificate has to name. An address is none that a server may be asked for by name.
     ssl: wantsTls
       ? { ...ca, rejectUnauthorized: true, ...(isIP(host) === 0 ? { servername: host } : { servername: '', host }) }
@@ -187,15 +194,31 @@ function readRoot(path: string): string {
   }
 }
 
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text).length >= 0
+  } catch (error) {
+    if (error instanceof URIError) return false
+    throw error
+  }
+}
+
 function parseUrl(text: string): URL {
   try {
     const url = new URL(text)
+    // The driver would decode them later, and fail with words of its own.
+    if ([url.username, url.password, url.pathname].some((part) => !isDecodable(part))) throw new TypeError()
+    const isElsewhere = ['host', 'port'].some((name) => url.searchParams.has(name))
+    if (isElsewhere)
+      throw new HeimdallError('CONFIG_INVALID', 'host and port stand behind the @ of a URL, not in its parameters', {
+        hint: 'it looks like postgres://role:password@host:5432/database; a socket of this machine is 127.0.0.1',
+      })
     if (['postgres:', 'postgresql:'].includes(url.protocol)) return url
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
   }
   // Never the text itself: it may have a password in it.
   throw new HeimdallError('CONFIG_INVALID', 'this is not the URL of a PostgreSQL database', {
-    hint: 'it looks like postgres://role:password@host:5432/database',
+    hint: 'it looks like postgres://role:password@host:5432/database; in a password % is written %25, @ is %40',
   })
 }

@@ -1,5 +1,5 @@
 // What the engine holds: one row per project with the head of its log, the entries, texts beside them, signs of life, members and snapshots. Members have functions and nothing else.
-import { FLEET_ANNEX_BYTES_MAX } from '../limits.ts'
+import { FLEET_ANNEX_BYTES_MAX, FLEET_ENTRY_BYTES_MAX, FLEET_TURN_MS } from '../limits.ts'
 
 /** Of the tables and functions below. Installed once by an owner; members of another version say so. */
 export const ENGINE_VERSION = 6
@@ -179,6 +179,9 @@ RETURNS TABLE (kind text, seq bigint, id text, format int, body text) ${FUNCTION
 #variable_conflict use_column
 DECLARE p projects;
 BEGIN
+  IF length(new_body) > ${FLEET_ENTRY_BYTES_MAX} THEN
+    RAISE EXCEPTION 'an entry of % characters, limit ${FLEET_ENTRY_BYTES_MAX}', length(new_body) USING ERRCODE = 'program_limit_exceeded';
+  END IF;
   IF wait_ms = 0 THEN
     PERFORM FROM lines WHERE project = which FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
@@ -187,7 +190,7 @@ BEGIN
       RETURN;
     END IF;
   ELSE
-    PERFORM set_config('lock_timeout', wait_ms || 'ms', true);
+    PERFORM set_config('lock_timeout', wait_ms || 'ms', true), set_config('idle_in_transaction_session_timeout', '${FLEET_TURN_MS}ms', true);
     PERFORM FROM lines WHERE project = which FOR UPDATE;
   END IF;
   -- A statement of its own, which sees what was committed while the line was waited for.

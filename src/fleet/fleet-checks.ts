@@ -43,6 +43,7 @@ async function lookAt(
       ? ok('durability', durability.words)
       : { check: 'durability', state: 'fail', found: durability.words, fix: 'ask whoever runs it to turn it on' },
     await roleCheck(sql),
+    await writableCheck(sql),
     fits
       ? ok('versions', `format ${facts.format}, rules ${facts.rules}`)
       : {
@@ -75,6 +76,22 @@ async function roleCheck(sql: Sql): Promise<FleetCheck> {
     state: 'warn',
     found: 'this role may write to the tables themselves',
     fix: 'join with the line that heimdall fleet create printed',
+  }
+}
+
+/** A standby, or an engine that was told to take no changes, answers everything else as usual. */
+async function writableCheck(sql: Sql): Promise<FleetCheck> {
+  const [row] = await sql<{ closed: boolean; standby: boolean }[]>`
+    SELECT current_setting('transaction_read_only') = 'on' AS closed, pg_is_in_recovery() AS standby`
+  if (row?.closed === false) return ok('changes', 'taken')
+  return {
+    check: 'changes',
+    state: 'fail',
+    found: row?.standby === true ? 'not taken: this is a standby' : 'not taken: transactions are read-only',
+    fix:
+      row?.standby === true
+        ? 'use the URL of the primary'
+        : 'ask whoever runs it for default_transaction_read_only = off',
   }
 }
 

@@ -178,6 +178,11 @@ test('who waits on one machine is woken by a release on another', async () => {
   })
   const results: boolean[] = []
   await queued
+  // Whoever only follows hears of those who wait, by the engine's clock.
+  const three = box(made, 'three')
+  const signs = () => asOwner(made, (sql) => sql`SELECT FROM heimdall.signs WHERE who LIKE 'ticket:%'`.execute())
+  await expect.poll(signs, { timeout: 60_000 }).toHaveLength(1)
+  for (let n = 0; n < 3; n += 1) await three.room.store.catchUp()
   await releaseClaims(one.room, amber, { scopes: ['src'], cwd: one.room.project.root })
   await expect.poll(() => results, { timeout: 60_000 }).toEqual([true])
 })

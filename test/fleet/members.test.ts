@@ -139,6 +139,9 @@ test('wrong URLs are refused by what is wrong with them, and none is shown or le
     [url.replace(/db\d+$/, 'nowhere')]: 'ENGINE_REFUSED',
     [url]: 'ENGINE_REFUSED',
     [`postgres://owner:${secret}@db.example.org/x?sslmode=require`]: 'CONFIG_INVALID',
+    [`postgres://owner:${secret}%ZZ@db.example.org/x`]: 'CONFIG_INVALID',
+    [`postgres://owner:${secret}@/x?host=/var/run/postgresql`]: 'CONFIG_INVALID',
+    [`postgres://owner:${secret}@[::1]:1/x`]: 'ENGINE_UNREACHABLE',
   }
   for (const [given, code] of Object.entries(wrong)) {
     const answer = await alone.heimdall('fleet join', given)

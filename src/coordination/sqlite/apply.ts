@@ -62,7 +62,13 @@ export function applyEntries(sql: Statements, entries: readonly LoggedEntry[], n
       throw new HeimdallError('INTERNAL', `entry ${entry.seq} came after entry ${at}`, {
         hint: 'run the command again',
       })
-    applyNext(sql, entry, now, mine !== undefined)
+    try {
+      applyNext(sql, entry, now, mine !== undefined)
+    } catch (error) {
+      // Rows that do not fit each other: what keeps them apart is the database, with words of its own.
+      if (error instanceof HeimdallError) throw error
+      throw noEntry(entry.seq, error)
+    }
     for (const write of mine?.local ?? []) sql.run(...write)
     at = entry.seq
   }
@@ -90,18 +96,31 @@ function applyNext(sql: Statements, entry: LoggedEntry, now: Moment, isMine: boo
 /** A member can write any text: what is no entry stops the copy here, with words, and is never skipped. */
 function bodyIn({ seq, body: text }: LoggedEntry): Body {
   try {
-    const body = JSON.parse(text) as Partial<Body> | null
+    const body = JSON.parse(text, countable) as Partial<Body> | null
     if (body !== null && Array.isArray(body.puts) && Array.isArray(body.events) && body.author !== undefined)
       return body as Body
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
+    if (!(error instanceof SyntaxError) && !(error instanceof RangeError)) throw error
   }
-  throw new HeimdallError(
+  throw noEntry(seq)
+}
+
+/** No number of ours comes near: whoever counted on from a larger one could not count at all. */
+const COUNT_MAX = 2 ** 50
+
+function countable(_: string, value: unknown): unknown {
+  if (typeof value === 'number' && Math.abs(value) > COUNT_MAX) throw new RangeError(`${value} is no number of ours`)
+  return value
+}
+
+function noEntry(seq: number, cause?: unknown): HeimdallError {
+  return new HeimdallError(
     'STORE_CORRUPT',
     `entry ${seq} of the fleet's log is none that a version of Heimdall has written`,
     {
-      hint: 'somebody with the join line has put it there: export from a machine that stands before it, and make a new fleet',
+      hint: 'somebody with the join line has put it there; heimdall fleet leave --offline goes on alone with what stands before it',
       details: { seq },
+      cause,
     },
   )
 }

@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path'
 import { pause, systemClock } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
-import { ENGINE_SETTLE_MS, FLEET_DECISIONS_MAX, SQLITE_CHECKPOINT_PAGES } from '../../limits.ts'
+import { ENGINE_SETTLE_MS, FLEET_CHANGE_MS, FLEET_DECISIONS_MAX, SQLITE_CHECKPOINT_PAGES } from '../../limits.ts'
 import { Seats } from '../../storage/seats.ts'
 import type { Database } from '../../storage/sqlite.ts'
 import type { Annex } from '../annex.ts'
@@ -86,7 +86,12 @@ export class Member {
     act: (rows: Writer) => T,
     by: Omit<Author, 'haid'>,
   ): Promise<{ readonly result: T } | undefined> {
+    const startMs = systemClock.monoMs()
     for (let decisions = 0; decisions < FLEET_DECISIONS_MAX; decisions += 1) {
+      if (systemClock.monoMs() - startMs > FLEET_CHANGE_MS)
+        throw new HeimdallError('STORE_BUSY', `it was others' turn for ${FLEET_CHANGE_MS / 1_000} seconds`, {
+          hint: 'somebody may hold the line: heimdall fleet doctor says who; then run the command again',
+        })
       const turn = this.#isContended ? await this.#takeTurn(log) : undefined
       try {
         const decided =
@@ -188,13 +193,13 @@ export class Member {
     missing: readonly LoggedEntry[],
   ): Decided<T> | undefined {
     const { db, sql, changed } = this.#store
-    const decided = db.transaction(() => {
+    const decided = this.#transaction(() => {
       if (!isMarked(sql)) return undefined
       this.#apply(missing)
       const made = db.rehearseWithin(() => this.#rehearse(act, by))
       if (made.entry !== undefined) putPending(sql, made.entry)
       return made
-    })
+    }, missing)
     if (missing.length > 0) changed()
     return decided
   }
@@ -250,7 +255,7 @@ export class Member {
       this.#apply(entries)
       putSigns(sql, others, now())
       noteHeard(sql, now())
-    })
+    }, entries)
     return entries.length === 0
   }
 
@@ -316,9 +321,10 @@ export class Member {
         return
       }
       removePending(sql, entry.id)
-      if (answer.kind === 'behind') this.#apply(answer.entries)
-      else if (answer.kind === 'alive') putSigns(sql, answer.signs, now())
+      if (answer.kind === 'alive') putSigns(sql, answer.signs, now())
     })
+    // Afterwards: what became of the entry is known, whatever is wrong with those of others.
+    if (answer.kind === 'behind') this.#write(() => this.#apply(answer.entries), answer.entries)
   }
 
   #apply(entries: readonly LoggedEntry[]): void {
@@ -330,9 +336,24 @@ export class Member {
     for (const write of local) this.#store.sql.run(...write)
   }
 
-  #write(act: () => void): void {
-    this.#store.db.transaction(act)
+  /** `entries`: what `act` applies. */
+  #write(act: () => void, entries: readonly LoggedEntry[] = []): void {
+    this.#transaction(act, entries)
     this.#store.changed()
+  }
+
+  /** Where one of the entries is none, those before it are applied all the same. */
+  #transaction<T>(act: () => T, entries: readonly LoggedEntry[]): T {
+    const { db, changed } = this.#store
+    try {
+      return db.transaction(act)
+    } catch (error) {
+      const bad = error instanceof HeimdallError && error.code === 'STORE_CORRUPT' ? error.details?.['seq'] : undefined
+      const good = entries.filter(({ seq }) => typeof bad === 'number' && seq < bad)
+      if (good.length > 0) db.transaction(() => this.#apply(good))
+      if (good.length > 0) changed()
+      throw error
+    }
   }
 }
 

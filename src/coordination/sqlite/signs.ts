@@ -21,7 +21,7 @@ export function putSigns(sql: Statements, signs: readonly Sign[], now: Moment): 
         'UPDATE local_tickets SET refreshed_boot = ?, refreshed_mono_ms = ?, refreshed_wall_ms = ? WHERE ticket = ? AND process IS NULL',
         now.boot,
         now.monoMs - silentMs,
-        now.wallMs - silentMs,
+        Math.round(now.wallMs - silentMs),
         Number(who.slice(TICKET.length)),
       )
       continue

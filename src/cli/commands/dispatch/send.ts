@@ -165,9 +165,13 @@ async function waited(
   const timer = timeoutMs === undefined ? undefined : context.clock.after(timeoutMs, stop)
   const { orchestrate } = await import('./orchestrate.ts')
   const running = await orchestrate(context, room, undefined)
+  // Where another machine orchestrates, nobody here may follow the log.
+  const linking = new AbortController()
+  void room.store.link(linking.signal)
   try {
     await settled(context, room, taskId, over.signal)
   } finally {
+    linking.abort()
     timer?.cancel()
     process.off('SIGINT', stop).off('SIGTERM', stop)
     await running?.stop()
