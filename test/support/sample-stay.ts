@@ -20,7 +20,9 @@ try {
   const hub = await startHub(fleet, fleet.more)
   say('A link is for one visit within five minutes; Enter prints another, Ctrl-C ends everything.')
   say(await hub.link())
-  createInterface({ input: process.stdin }).on('line', () => void hub.link().then(say))
+  createInterface({ input: process.stdin }).on('line', () => {
+    hub.link().then(say, (error: unknown) => say(`no link: ${error instanceof Error ? error.message : String(error)}`))
+  })
   await stopped
   say('Ending it…')
 } finally {

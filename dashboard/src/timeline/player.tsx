@@ -42,6 +42,9 @@ export default function Player({ run, seekTo }: { readonly run: string; readonly
       fontFamily: "'JetBrains Mono Variable', monospace",
     })
     made.open(element)
+    // There is nothing to type, and Tab goes on to the next.
+    made.attachCustomKeyEventHandler(() => false)
+    made.textarea?.setAttribute('tabindex', '-1')
     const tame = tameTerminal(made, () => undefined)
     terminal.current = made
     place.current = { index: 0, atMs: 0 }
@@ -85,7 +88,7 @@ export default function Player({ run, seekTo }: { readonly run: string; readonly
   if (error !== null) return <p className="padded second">No recording: {error}</p>
   return (
     <>
-      <div className="terminal-ground player" ref={ground} />
+      <div className="terminal-ground player" ref={ground} tabIndex={0} role="region" aria-label="Recorded terminal" />
       {cast !== undefined && (
         <div className="row padded">
           <Button
