@@ -31,7 +31,9 @@ export interface ExitRecord {
 /** Nothing for a text that is not one of these. */
 export function parseExitRecord(text: string | undefined): ExitRecord | undefined {
   const value = fromJson(text)
-  return isExitRecord(value) ? value : undefined
+  if (!isExitRecord(value)) return undefined
+  // Older records, and those that others have written, do not say it.
+  return { ...value, ended_by: typeof value.ended_by === 'string' ? value.ended_by : null }
 }
 
 /** The holder's own, and not that of an earlier session of the id: it has ended. */

@@ -16,8 +16,8 @@ test('a rename is logged when it is done, and one that was refused is not', asyn
   await connection.rename('c')
   connection.close()
   const log = readFileSync(join(home.dir, 'c.log'), 'utf8')
-  expect(log.split('\n').filter((line) => line.includes('renamed') || line.includes('forged'))).toEqual([
-    expect.stringMatching(/renamed from a to c$/),
+  expect(log.split('\n').filter((line) => line.includes('rename:') || line.includes('forged'))).toEqual([
+    expect.stringMatching(/rename: a is now c, ./),
   ])
 })
 
