@@ -1,9 +1,11 @@
 // A recording of a session as asciicast v2: one header line, then one line per output, resize and marker.
-import { closeSync, constants, ftruncateSync, openSync } from 'node:fs'
+import { closeSync, ftruncateSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import type { Clock } from '../clock.ts'
-import { HeimdallError, isErrno } from '../errors.ts'
+import { HeimdallError } from '../errors.ts'
 import { diskError, onDisk } from './faults.ts'
+import { O, realFs } from './fs.ts'
+import { openPlainFile } from './plain-file.ts'
 import { writeWhole } from './whole-write.ts'
 
 interface Size {
@@ -44,9 +46,7 @@ export function openRecording(
 ): Recording {
   const { size, command, title, cover } = header
   const bytesMax = header.bytesMax ?? Infinity
-  const fd = onDisk(path, () =>
-    openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW, 0o600),
-  )
+  const fd = onDisk(path, () => openEmpty(path))
   const startMs = clock.monoMs()
   // Characters may be split between reads; asciicast carries text, not bytes.
   const decoder = new StringDecoder('utf8')
@@ -66,7 +66,8 @@ export function openRecording(
     }
     // Not tried again: a recording with a hole in it is worth nothing.
     isStopped = true
-    cutAt(fd, wholeBytes)
+    // Players refuse a torn last line.
+    ftruncateSync(fd, wholeBytes)
     const isBegun = wholeBytes > 0
     ;(isBegun ? onStopped : raise)(diskError(path, failure))
   }
@@ -93,15 +94,18 @@ export function openRecording(
   }
 }
 
-function raise(error: unknown): never {
-  throw error
+/** Emptied only when it is seen to be a plain file with one name: what is written here must not be somebody else's. */
+function openEmpty(path: string): number {
+  const fd = openPlainFile(realFs, path, O.O_WRONLY | O.O_CREAT, 0o600)
+  try {
+    ftruncateSync(fd)
+    return fd
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
 }
 
-/** Players refuse a torn last line. What is not a plain file cannot be cut. */
-function cutAt(fd: number, bytes: number): void {
-  try {
-    ftruncateSync(fd, bytes)
-  } catch (error) {
-    if (!isErrno(error, 'EINVAL')) throw error
-  }
+function raise(error: unknown): never {
+  throw error
 }

@@ -3,11 +3,13 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSy
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
 import { STATE_FILE_BYTES_MAX } from '../../src/limits.ts'
 import { openAppendLog } from '../../src/storage/append-log.ts'
 import { ensureFolder, readFileIfThere, replaceFile } from '../../src/storage/atomic-file.ts'
 import { updateFile } from '../../src/storage/file-lock.ts'
 import { readLog } from '../../src/storage/log-reader.ts'
+import { openRecording } from '../../src/storage/recording.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
 import { fixture, runProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
@@ -22,6 +24,7 @@ const uses: readonly [string, (path: string) => unknown][] = [
   ['locking', (path) => updateFile(path.replace(/\.lock$/, ''), () => 'overwritten')],
   ['appending', (path) => openAppendLog(path).append('overwritten')],
   ['reading lines', (path) => [...readLog(path)]],
+  ['a recording', (path) => openRecording(path, { size: { cols: 80, rows: 24 }, command: [], title: '' }, systemClock)],
   ['a database', (path) => openDatabase(path, { migrations: ['CREATE TABLE t (a)'] })],
 ]
 
