@@ -2,6 +2,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { readHolder } from '../../src/sessions/session-files.ts'
+import { launcher } from '../support/programs.ts'
+import { openPane } from '../support/tmux.ts'
 import { until } from '../support/wait.ts'
 import { hm } from './hm.ts'
 import { atTerminal } from './person.ts'
@@ -103,4 +106,35 @@ test('a read-only viewer may look back too', async () => {
   await person.see(/history: /)
   person.type('g')
   await person.see(/^row 1$/m)
+})
+
+test('a history that takes its time is said to be read, and can be given up; one that cannot be read ends nothing', async () => {
+  const home = hm()
+  await home.session('s', ['sh', '-c', 'i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo row $i; done; cat'])
+  const { supervisorPid = 0 } = readHolder(home.dir, 's') ?? {}
+  const person = atTerminal(home, ['attach', 's'])
+  await person.see(/^row 100$/m)
+  process.kill(supervisorPid, 'SIGSTOP')
+  person.type(PAGE_UP)
+  await person.see(/reading the history · Esc returns/)
+  person.type('\u001b')
+  await person.see(/Ctrl-\\ detaches/)
+  person.type(PAGE_UP)
+  await person.see(/the history cannot be read/)
+  process.kill(supervisorPid, 'SIGCONT')
+  await person.see(/Ctrl-\\ detaches/)
+  person.type('typed\r')
+  await person.see(/^typed\ntyped$/m)
+})
+
+test('a terminal of one row shows the program, and no status line in its place', async () => {
+  const home = hm()
+  await home.session('s', ['sh', '-c', 'printf hello; cat'])
+  const pane = await openPane([...launcher('hm'), 'attach', 's'], { cols: 40, rows: 1, env: { HOME: home.home } })
+  await pane.see('hello')
+  await pane.type(' one row')
+  await pane.see(/^hello one row$/)
+  // Drawn anew at each second, it stays what it is.
+  await home.run(['wait', 's', '--for', 'idle'])
+  expect(await pane.capture()).toEqual(['hello one row'])
 })

@@ -15,8 +15,12 @@ export interface LookBackParts {
   /** There is something else to see. */
   readonly onChange: () => void
   readonly onCopy: (text: string) => void
+  /** It could not be read; the live screen goes on. */
   readonly onFailure: (error: Error) => void
 }
+
+/** What gives up waiting for the history, as it leaves it. */
+const GIVES_UP: ReadonlySet<string> = new Set(['escape', 'q', 'ctrl-c'])
 
 export class LookBack {
   readonly #parts: LookBackParts
@@ -32,6 +36,10 @@ export class LookBack {
   /** What is shown in place of the live screen. */
   get view(): Scrolling | undefined {
     return this.#open
+  }
+
+  get isReading(): boolean {
+    return this.#early !== undefined
   }
 
   /** True when this was for the viewer and not for the program. `isMouseOurs`: the program has not asked for the mouse. */
@@ -55,18 +63,30 @@ export class LookBack {
 
   #start(acts: Act[]): void {
     this.#early = acts
-    loadHistory(this.#parts.endpoint()).then((history) => {
-      const early = this.#early ?? []
-      this.#early = undefined
-      this.#open = new Scrolling(history, this.#parts.size(), this.#parts.window())
-      for (const act of early) this.#act(act)
-      this.#parts.onChange()
-    }, this.#parts.onFailure)
+    // Asked for again meanwhile, it is another one.
+    const isWanted = (): boolean => this.#early === acts
+    loadHistory(this.#parts.endpoint()).then(
+      (history) => {
+        if (!isWanted()) return
+        this.#early = undefined
+        this.#open = new Scrolling(history, this.#parts.size(), this.#parts.window())
+        for (const act of acts) this.#act(act)
+        this.#parts.onChange()
+      },
+      (error: Error) => {
+        if (!isWanted()) return
+        this.#early = undefined
+        this.#parts.onFailure(error)
+      },
+    )
+    this.#parts.onChange()
   }
 
   #act(act: Act): void {
     if (this.#early !== undefined) {
-      this.#early.push(act)
+      if (act.is === 'key' && GIVES_UP.has(act.name)) this.#early = undefined
+      else this.#early.push(act)
+      this.#parts.onChange()
       return
     }
     const outcome = this.#open?.act(act)

@@ -7,6 +7,7 @@ import { mayAsk } from './outer-colors.ts'
 const SAMPLES = { skin: '👋🏽', joined: '👩‍💻', flag: '🇩🇪' } as const
 /** Each in a row of its own, so that answers tell themselves apart; not in the first, where an answer looks like a key (F3). */
 const FIRST_ROW = 2
+const LAST_ROW = FIRST_ROW + Object.keys(SAMPLES).length - 1
 const ASK = `${Object.values(SAMPLES)
   .map((sample, n) => `\u001b[${FIRST_ROW + n};1H${sample}\u001b[6n\u001b[2K`)
   .join('')}\u001b[H`
@@ -17,8 +18,8 @@ const CELLS = 2
 /** What one further part can add. */
 const ADDED_MAX = 2
 
-/** What to write to find out, on an empty screen; nothing for terminals that would print it. */
-export const askWidths = (env: Env): string => (mayAsk(env) ? ASK : '')
+/** What to write to find out, on an empty screen; nothing for terminals that would print it, or have not so many rows. */
+export const askWidths = (env: Env, rows: number): string => (mayAsk(env) && rows >= LAST_ROW ? ASK : '')
 
 /** Takes the answers out of what a terminal sends, each once: the next like it is a program's or a person's. */
 export class OuterWidths {
@@ -50,7 +51,7 @@ export class OuterWidths {
 
   /** It answers in the order in which it was asked. */
   #hasAll(): boolean {
-    return this.#found.has(FIRST_ROW + Object.keys(SAMPLES).length - 1)
+    return this.#found.has(LAST_ROW)
   }
 
   get widths(): ClusterWidths {

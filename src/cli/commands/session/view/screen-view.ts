@@ -133,7 +133,7 @@ class ScreenView {
   async run(wayOut: WayOut): Promise<Leave> {
     const { isReadOnly, from } = this.#target
     this.#listen(wayOut)
-    const ask = (isReadOnly ? '' : askColors(this.#context.env)) + askWidths(this.#context.env)
+    const ask = (isReadOnly ? '' : askColors(this.#context.env)) + askWidths(this.#context.env, this.#outer.rows)
     this.#outer.write(ask)
     const answeredBy = this.#context.clock.monoMs() + (ask === '' ? 0 : OUTER_WIDTHS_MS)
     if (!isReadOnly) await this.#fit()
@@ -165,7 +165,7 @@ class ScreenView {
     const { stdin, stdout } = this.#context
     const key = new DetachKey(this.#detachKey)
     const keys = new ViewKeys()
-    const lookBack = this.#lookBackWith(wayOut)
+    const lookBack = this.#lookBackHere()
     const outerColors = new OuterColors()
     const onData = (chunk: Buffer): void => {
       const { bytes, isDetach } = key.take(this.#widths.take(outerColors.take(chunk)))
@@ -205,14 +205,17 @@ class ScreenView {
     })
   }
 
-  #lookBackWith(wayOut: WayOut): LookBack {
+  #lookBackHere(): LookBack {
     this.#lookBack = new LookBack({
       endpoint: () => this.#target.elsewhere ?? sessionPaths(this.#target.dir, this.id).socket,
       size: () => this.#size,
       window: () => this.#window,
       onChange: () => this.#pacer.ask(),
       onCopy: (text) => this.#copy(text),
-      onFailure: (error) => wayOut.fail(error),
+      onFailure: ({ message }) => {
+        this.#shown.notice([`the history cannot be read: ${message}`, 'the history cannot be read'])
+        this.#pacer.ask()
+      },
     })
     return this.#lookBack
   }
@@ -328,7 +331,9 @@ class ScreenView {
         : { lines: [...back.lines(this.#shows), this.#shown.words(back.words, cols)], cursor: undefined }
     const outbox = this.#outbox + this.#mouse.settle(this.#tracking)
     this.#outbox = ''
-    this.#outer.write(outbox + this.#painter.paint(frame))
+    // A terminal of one row has none for the status line.
+    const lines = frame.lines.slice(0, this.#outer.rows)
+    this.#outer.write(outbox + this.#painter.paint({ ...frame, lines }))
   }
 
   #live(cols: number, rows: number): Frame {
@@ -348,6 +353,8 @@ class ScreenView {
   }
 
   #status(cols: number, rows: number): string {
+    if (this.#lookBack?.isReading === true)
+      return this.#shown.words(['reading the history · Esc returns', 'reading · Esc'], cols)
     const { size } = this.#emulator
     const isOther = size.cols !== cols || size.rows !== rows
     return this.#shown.line(
