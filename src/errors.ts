@@ -57,6 +57,7 @@ export const ERRORS = table({
     means: 'only a person may do this, at a terminal that no session and no agent is above',
   },
   RUN_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no run has this id, or it was pruned' },
+  RUN_AT_WORK: { kind: 'user', exit: 5, http: 409, means: 'a run of this id goes on already, under another process' },
   AGENT_AT_WORK: { kind: 'user', exit: 5, http: 409, means: 'an agent of this name runs already' },
   FILE_EXISTS: { kind: 'user', exit: 5, http: 409, means: 'a file that would be written is there already' },
   EVENTS_UNREADABLE: { kind: 'user', exit: 3, http: 404, means: 'a file of events cannot be read' },

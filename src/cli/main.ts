@@ -171,6 +171,9 @@ async function knownError(error: unknown): Promise<HeimdallError> {
   return new HeimdallError('INTERNAL', told instanceof Error ? told.message : String(told), { cause: told })
 }
 
+/** Names of files and folders are other people's text; where one line ends and the next begins is ours. */
+const shownLines = (text: string): string => text.split('\n').map(escapeControls).join('\n')
+
 export async function report(
   error: unknown,
   calledAs: string,
@@ -196,8 +199,9 @@ export async function report(
       ),
     )
   } else {
-    const lines = [manners.errorLine?.(code, known.message) ?? `error: ${known.message}`]
-    if (known.hint !== undefined) lines.push(`hint: ${known.hint}`)
+    const message = shownLines(known.message)
+    const lines = [manners.errorLine?.(code, message) ?? `error: ${message}`]
+    if (known.hint !== undefined) lines.push(`hint: ${shownLines(known.hint)}`)
     if (known.code === 'INTERNAL' && error instanceof Error && error.stack !== undefined) lines.push(error.stack)
     await print(streams.stderr, lines.join('\n'))
   }

@@ -7,6 +7,7 @@ import type { Coordination } from './coordination.ts'
 import { type Actor, type AgentActor, type Change, changeAs, changeAsOther, findAgent, unknownAgent } from './change.ts'
 import { NO_TASK } from './protocol.ts'
 import type { ActorKind, Agent, Note, NoteState, Reader } from './store.ts'
+import { EVERYBODY } from './who/names.ts'
 
 export const CATEGORIES = ['HANDOFF', 'BLOCKED', 'DECISION', 'INFO'] as const
 export type Category = (typeof CATEGORIES)[number]
@@ -114,7 +115,7 @@ function payloadOf(category: Category, draft: Draft): Record<string, unknown> {
 
 function recipientsOf(rows: Reader, sender: Agent, to: string): Agent[] {
   const others = (): Agent[] => rows.agents().filter(({ haid, origin }) => haid !== sender.haid && origin === 'local')
-  if (to === 'broadcast') return some(others(), 'nobody else is registered')
+  if (to === EVERYBODY) return some(others(), 'nobody else is registered')
   if (to.startsWith('role:')) {
     const role = to.slice('role:'.length)
     return some(

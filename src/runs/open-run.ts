@@ -15,6 +15,7 @@ import { startOf } from './process-start.ts'
 import { joinRun, type Record, soloRecord } from './record.ts'
 import { lateRecord } from './late-record.ts'
 import type { RunIdentity, RunStart } from '../events/types.ts'
+import { refuseRunOfAnother } from './whose-run.ts'
 
 export interface RunRequest {
   readonly env: Env
@@ -49,7 +50,10 @@ export interface SharedRun {
 export async function openRun(request: RunRequest): Promise<OpenRun> {
   const givenId = request.env['SUB_RUN_ID']
   if (givenId !== undefined && givenId !== '')
-    return await openShared(request, givenId, () => joinNamed(request, givenId))
+    return await openShared(request, givenId, () => {
+      refuseRunOfAnother(joinPath(runsDirOf(request.env), folderOf(givenId)), givenId, process.pid)
+      return joinNamed(request, givenId)
+    })
   return request.events === null ? await openOfHost(request) : openSolo(request, request.newId())
 }
 
@@ -106,9 +110,10 @@ async function openOfHost(request: RunRequest): Promise<OpenRun> {
   })
 }
 
-/** What others could have written is not waited for: it is refused. */
+/** What others could have written, and what is another's, is not waited for: it is refused. */
 function isDiskTrouble(error: unknown): error is Error {
-  return error instanceof HeimdallError ? error.code !== 'STATE_UNSAFE' : isSystemError(error)
+  if (!(error instanceof HeimdallError)) return isSystemError(error)
+  return error.code !== 'STATE_UNSAFE' && error.code !== 'IDENTITY_BORROWED'
 }
 
 async function openShared(request: RunRequest, runId: string, join: () => Promise<Record>): Promise<OpenRun> {

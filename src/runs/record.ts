@@ -3,10 +3,12 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join as joinPath } from 'node:path'
 import { type Clock, pause } from '../clock.ts'
 import { HeimdallError, isSystemError } from '../errors.ts'
+import { printable } from '../ids.ts'
 import { RUN_JOIN_MS } from '../limits.ts'
 import { ensureFolder, removeIfThere } from '../storage/atomic-file.ts'
 import type { EventLines } from '../events/event-lines.ts'
 import { EventText } from '../events/event-text.ts'
+import { isAlive } from './process-start.ts'
 import { momentOf } from './run-moment.ts'
 import { beginSegment, emptyBooks, type ParentProcess, type RunBooks, summaryOf, worse } from './run-books.ts'
 import { closeIfOver, moveAway, openMark } from './run-close.ts'
@@ -120,6 +122,7 @@ async function join(joining: Joining, mayOpen: boolean): Promise<Record | undefi
     membership?.leave()
     membership = joinMembers(runDir, identity.source.shim_id)
     const isOpening = books.segment === 0 || books.hasEnded
+    if (role === 'owner' && !isOpening) refuseSecondOwner(joining, books)
     if (isOpening) beginSegment(books, momentOf(clock))
     if (role === 'owner') {
       books.isOwned = true
@@ -178,6 +181,16 @@ async function join(joining: Joining, mayOpen: boolean): Promise<Record | undefi
       log.close()
     },
   }
+}
+
+/** Two owners of one run would each close it, and neither would know when. */
+function refuseSecondOwner({ identity, parent }: Joining, books: RunBooks): void {
+  const { isOwned, parent: owner } = books
+  if (!isOwned || owner === null || !isAlive(owner)) return
+  if (owner.pid === parent?.pid && owner.start === parent.start) return
+  throw new HeimdallError('RUN_AT_WORK', `run ${printable(identity.run_id)} goes on already: process ${owner.pid}`, {
+    hint: 'give another id, or wait for its end',
+  })
 }
 
 /** A run that could not be begun has never been. What of it is in the way stays, and is pruned some day. */

@@ -99,7 +99,8 @@ function storedBooks(runDir: string): RunBooks | undefined {
   }
 }
 
-function identityIn(runDir: string): RunIdentity | undefined {
+/** Of the first event that the record tells. */
+export function identityIn(runDir: string): RunIdentity | undefined {
   let found: RunIdentity | undefined
   eachLine(runDir, 0, ({ event }) => {
     found = event as unknown as RunIdentity

@@ -2,7 +2,7 @@
 import type { AgentActor } from '../coordination/change.ts'
 import type { Coordination } from '../coordination/coordination.ts'
 import { enlist } from '../coordination/who/enlist.ts'
-import { endFor } from '../coordination/who/kept.ts'
+import { endFor, heldBy, type KeptIdentity } from '../coordination/who/kept.ts'
 import { NOT_STARTED } from '../coordination/who/outcome.ts'
 import { processRef } from '../coordination/who/process-ref.ts'
 import { HeimdallError } from '../errors.ts'
@@ -55,7 +55,16 @@ async function claimAtStart(
   })
 }
 
-/** Until the run has a process of its own, the identity is over when its starter is gone. */
+/**
+ * From here on the identity lives with the session's process: the starter may be gone before a keeper has bound it to the
+ * command, and an agent whose process is gone could be taken by another.
+ */
+export async function holdIdentity(room: Coordination, kept: KeptIdentity, supervisorPid: number): Promise<void> {
+  const supervisor = processRef(supervisorPid)
+  if (supervisor !== undefined) await heldBy(room, kept, supervisor)
+}
+
+/** Until the session has a process, the identity is over when its starter is gone. */
 function ownProcess(): string {
   const own = processRef(process.pid)
   if (own === undefined) throw new HeimdallError('PROCESSES_UNREADABLE', 'this process cannot be found')

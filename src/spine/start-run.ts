@@ -15,7 +15,7 @@ import { handOver, type SessionOptions } from '../sessions/start.ts'
 import { firstSheet } from './first-sheet.ts'
 import { ownedRun, removeSheet, sheetPath, writeSheet } from './kept-run.ts'
 import { settleLostRuns } from './open-runs.ts'
-import { takeAgent } from './run-agent.ts'
+import { holdIdentity, takeAgent } from './run-agent.ts'
 import { runVariables } from './run-environment.ts'
 import { launchedAs, processOf, sessionIdFor } from './run-session.ts'
 import type { RunWish, StartedRun } from './run-wish.ts'
@@ -90,6 +90,7 @@ async function start(
   const launched = launchedAs(wish, id)
   undo.push(() => launched.kill())
   const supervisor = await processOf(launched)
+  await holdIdentity(room, { haid, epoch }, supervisor.pid)
   const runId = createIdSource(clock)()
   const runDir = join(runsDir, runId)
   const sheet = sheetPath(runsDir, runId)

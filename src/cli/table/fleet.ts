@@ -27,7 +27,7 @@ export const fleetCreate = spec({
     { run: 'heimdall fleet create < owner-url', does: 'makes the fleet and prints the join line' },
     { run: 'heimdall fleet create --pooler --url-file ~/owner-url', does: 'does so behind PgBouncer' },
   ],
-  errors: ['FLEET_JOINED', ...ENGINE_ERRORS, ...STORE_ERRORS],
+  errors: ['FLEET_JOINED', 'PERSON_REQUIRED', ...ENGINE_ERRORS, ...STORE_ERRORS],
   output: {
     project: 'id of the project on the engine',
     machine: 'what this machine is called in the fleet',
@@ -52,6 +52,7 @@ export const fleetJoin = spec({
     { run: 'heimdall fleet join --rebuild', does: 'makes this member’s copy again; the old one is kept beside it' },
   ],
   errors: [
+    'PERSON_REQUIRED',
     'FLEET_JOINED',
     'FLEET_NOT_JOINED',
     'FOLLOW_TOO_OLD',
@@ -74,7 +75,7 @@ export const fleetLeave = spec({
   about: 'The copy catches up first and becomes this machine’s own store. Other members are not touched.',
   flags: { offline: { type: 'boolean', help: 'leave with the copy as it is, without asking the engine' } },
   examples: [{ run: 'heimdall fleet leave', does: 'makes this machine one alone' }],
-  errors: ['FLEET_NOT_JOINED', 'OUTCOME_UNKNOWN', 'STORE_FORKED', ...ENGINE_ERRORS, ...STORE_ERRORS],
+  errors: ['FLEET_NOT_JOINED', 'PERSON_REQUIRED', 'OUTCOME_UNKNOWN', 'STORE_FORKED', ...ENGINE_ERRORS, ...STORE_ERRORS],
   output: { seq: 'last entry of the fleet that this machine has' },
 })
 
@@ -124,7 +125,7 @@ export const fleetImport = spec({
     'For a machine alone; heimdall fleet create then takes it to an engine. A store that is here is kept beside its place.',
   args: [{ name: 'file', help: 'file that heimdall fleet export has written' }],
   examples: [{ run: 'heimdall fleet import state.jsonl', does: 'makes the store from it' }],
-  errors: ['FLEET_JOINED', ...STORE_ERRORS],
+  errors: ['FLEET_JOINED', 'PERSON_REQUIRED', ...STORE_ERRORS],
   output: { seq: 'last entry in it', set_aside: 'file with the store that was here before, or null' },
 })
 

@@ -24,7 +24,14 @@ export const runsExec = spec({
     { run: 'heimdall runs exec --agent nightly -- ./nightly.sh', does: 'runs the script; its tool calls are one run' },
     { run: 'sub run --run ci-42 --env ci -- codex exec "fix the tests"', does: 'the same by the name of the field' },
   ],
-  errors: ['SESSION_COMMAND_NOT_FOUND', 'STORE_BUSY', 'STORE_FULL', 'PROCESSES_UNREADABLE'],
+  errors: [
+    'SESSION_COMMAND_NOT_FOUND',
+    'RUN_AT_WORK',
+    'IDENTITY_BORROWED',
+    'STORE_BUSY',
+    'STORE_FULL',
+    'PROCESSES_UNREADABLE',
+  ],
   output: {
     run_id: 'id of the run',
     exit_code: 'of the command',
@@ -71,7 +78,7 @@ export const runsPrune = spec({
   names: ['heimdall runs prune'],
   summary: 'Removes the records of runs that are too old or take too much room',
   about:
-    'Bounds are the settings runs_keep_days and runs_keep_mib unless flags say otherwise. Shims do the same once an hour. A run that goes on is never removed, nor anything that is no run; one that never ended and that nobody takes part in goes like the others. Age is that of the last event. With a run go its counters and what persons have answered: an id that is used again begins anew.',
+    'Bounds are the settings runs_keep_days and runs_keep_mib unless flags say otherwise. Shims do the same once an hour. A run that goes on is never removed, nor anything that is no run; one that never ended and that nobody takes part in goes like the others. Age is that of the last event. With a run go its counters and what persons have answered: an id that is used again begins anew. Not for agents: inside a session or a host it is refused.',
   flags: {
     'older-than': {
       type: 'duration',
@@ -87,6 +94,7 @@ export const runsPrune = spec({
     { run: 'heimdall runs prune --older-than 7d', does: 'removes runs that ended more than a week ago' },
     { run: 'heimdall runs prune --keep-mib 1024', does: 'removes the oldest until a gigabyte is left' },
   ],
+  errors: ['PERSON_REQUIRED'],
   output: {
     removed: 'array of {folder, changed_at, bytes}, the oldest first',
     bytes: 'what they took in all',

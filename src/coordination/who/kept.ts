@@ -22,6 +22,13 @@ export function bindTo(room: Coordination, kept: KeptIdentity, process: ProcessR
   })
 }
 
+/** Until it is bound to what it runs, the agent lives with this process. */
+export function heldBy(room: Coordination, kept: KeptIdentity, process: ProcessRef): Promise<boolean> {
+  return asKept(room, kept, ({ rows }, agent) => {
+    rows.putAgent({ ...agent, runtime: { ...agent.runtime, process } })
+  })
+}
+
 /** A sign of life of the agent. Of one whose process is gone there is none. */
 export function beatFor(room: Coordination, kept: KeptIdentity): Promise<boolean> {
   return asKept(room, kept, ({ rows, now }, agent) => {

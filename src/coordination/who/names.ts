@@ -8,7 +8,18 @@ const ADJECTIVES =
 const NOUNS =
   'anchor badger beacon birch brook canyon cedar cliff comet condor coral crane creek delta dune eagle ember falcon fern finch fjord forge fox glade grove harbor hawk heron island jaguar kestrel lagoon lantern lark ledge lynx marlin marten meadow mesa moose oak orchard osprey otter owl panther peak pine prairie puffin quarry raven reef ridge river robin sparrow spruce summit swan thicket tiger trail valley walrus wolf wren'
 
+/** Whom a note to all is sent to. */
+export const EVERYBODY = 'broadcast'
+
 export function parseAgentId(text: string): string {
+  if (text === EVERYBODY)
+    throw new HeimdallError(
+      'INVALID_AGENT_ID',
+      `${text} is everybody: a note to an agent of that name would reach all`,
+      {
+        hint: 'take another name, such as amber-otter',
+      },
+    )
   if (text.length >= 3 && text.length <= 48 && AGENT_ID.test(text)) return text
   throw new HeimdallError('INVALID_AGENT_ID', `${printable(text)} is not an agent id`, {
     hint: 'use 3 to 48 lower-case letters, digits and single hyphens, such as amber-otter',

@@ -2,12 +2,14 @@
 import { basename } from 'node:path'
 import { roomOptions } from '../../../coordination/room-options.ts'
 import { createFleet } from '../../../fleet/membership.ts'
+import { refuseAgent } from '../../../person.ts'
 import type { Run } from '../../command.ts'
 import type { fleetCreate } from '../../table/fleet.ts'
 import { VERSION } from '../../version.ts'
 import { engineUrl } from './engine-url.ts'
 
 export const run: Run<typeof fleetCreate> = async (context, { flags }) => {
+  refuseAgent('making a fleet')
   const options = await roomOptions(context)
   const { project, machine, seq, joinUrl } = await createFleet({
     options,

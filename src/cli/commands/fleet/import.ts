@@ -10,10 +10,12 @@ import { HeimdallError } from '../../../errors.ts'
 import { fleetDoor } from '../../../fleet/door.ts'
 import { FLEET_STATE_BYTES_MAX } from '../../../limits.ts'
 import { ensureFolder, readFileIfThere } from '../../../storage/atomic-file.ts'
+import { refuseAgent } from '../../../person.ts'
 import type { Run } from '../../command.ts'
 import type { fleetImport } from '../../table/fleet.ts'
 
 export const run: Run<typeof fleetImport> = async (context, { args }) => {
+  refuseAgent('replacing the store of claims')
   const file = context.resolve(args.file)
   const options = await roomOptions(context)
   const path = storePath(options.project)

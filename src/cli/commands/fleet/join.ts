@@ -2,12 +2,14 @@
 import { roomOptions } from '../../../coordination/room-options.ts'
 import { readFleetFile } from '../../../fleet/fleet-file.ts'
 import { joinFleet } from '../../../fleet/membership.ts'
+import { refuseAgent } from '../../../person.ts'
 import type { Run } from '../../command.ts'
 import type { fleetJoin } from '../../table/fleet.ts'
 import { VERSION } from '../../version.ts'
 import { engineUrl } from './engine-url.ts'
 
 export const run: Run<typeof fleetJoin> = async (context, { flags }) => {
+  refuseAgent('joining a fleet')
   const options = await roomOptions(context)
   const rebuilds = flags.rebuild === true
   const before = rebuilds ? readFleetFile(options) : undefined

@@ -3,11 +3,13 @@ import { roomOptions } from '../../../coordination/room-options.ts'
 import { fleetDoor } from '../../../fleet/door.ts'
 import { readFleetFile } from '../../../fleet/fleet-file.ts'
 import { leaveFleet } from '../../../fleet/membership.ts'
+import { refuseAgent } from '../../../person.ts'
 import type { Run } from '../../command.ts'
 import type { fleetLeave } from '../../table/fleet.ts'
 import { requireMember } from './member-here.ts'
 
 export const run: Run<typeof fleetLeave> = async (context, { flags }) => {
+  refuseAgent('leaving a fleet')
   const options = await roomOptions(context)
   const isKnown = fleetDoor.isJoined(options)
   // Whose copy is gone is still a member, and may leave.

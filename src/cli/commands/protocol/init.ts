@@ -1,5 +1,6 @@
 // heimdall protocol init: makes or repairs the planning folder and publishes the message schema in it.
 import { initPlanning } from '../../../briefing/init.ts'
+import { escapeControls } from '../../../ids.ts'
 import type { Run } from '../../command.ts'
 import type { protocolInit } from '../../table/briefing.ts'
 import { planningOf } from '../../planning-of.ts'
@@ -14,6 +15,8 @@ export const run: Run<typeof protocolInit> = async (context) => {
     `  ledger:     ${paths.ledger}`,
     `  schema:     ${paths.schema}`,
     `  log:        ${paths.log}`,
-  ].join('\n')
+  ]
+    .map(escapeControls)
+    .join('\n')
   return { data: paths, text }
 }

@@ -4,7 +4,8 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import { HeimdallError } from '../../../errors.ts'
 import { createIdSource } from '../../../id-source.ts'
-import { userName } from '../../../person.ts'
+import { printable } from '../../../ids.ts'
+import { agentAbove, userName } from '../../../person.ts'
 import { NO_POLICY_NAMES } from '../../../policy/bundle/no-policy.ts'
 import { folderOf } from '../../../runs/open-run.ts'
 import { keepOwnedRun } from '../../../runs/kept-record.ts'
@@ -14,6 +15,7 @@ import { runsDirOf } from '../../../runs/run-close.ts'
 import { readIdentity } from '../../../runs/run-identity.ts'
 import { recordPath } from '../../../runs/run-log.ts'
 import { followOrders } from '../../../runs/run-orders.ts'
+import { refuseRunOfAnother } from '../../../runs/whose-run.ts'
 import { checkCommand } from '../../../sessions/command.ts'
 import type { Context, InputOf, Run } from '../../command.ts'
 import type { runsExec } from '../../table/runs.ts'
@@ -27,6 +29,8 @@ export const run: Run<typeof runsExec> = async (context, { flags, rest }) => {
   for (const name of ['run', 'agent'] as const)
     if (flags[name] === '') throw new HeimdallError('USAGE', `--${name} is empty`, { hint: 'leave it out' })
   checkCommand({ cwd, command: rest }, env)
+  if (flags.run !== undefined) refuseRunOfAnother(join(runsDirOf(env), folderOf(flags.run)), flags.run, process.pid)
+  if (flags.agent !== undefined) await refuseNameOfAnother(context, flags.agent)
   const variables = variablesFor(context, flags)
   const owned = ownedBy(context, variables)
   const runDir = join(owned.runsDir, owned.folder)
@@ -46,6 +50,22 @@ export const run: Run<typeof runsExec> = async (context, { flags, rest }) => {
     text: '',
     exit: code,
   }
+}
+
+/** Whoever has an identity acts as that one: an agent writes no record in another's name. */
+async function refuseNameOfAnother(context: Context, named: string): Promise<void> {
+  if (agentAbove() === undefined) return
+  // Loaded here: a script in CI has no agent above it, and no store to ask.
+  const { callerOf, withRoomToRead } = await import('../../coordination-door.ts')
+  const own = await withRoomToRead(
+    context,
+    (room) => callerOf(context, room).agent?.agentId,
+    () => undefined,
+  )
+  if (own === undefined || own === named) return
+  throw new HeimdallError('IDENTITY_BORROWED', `${own} may not act as ${printable(named)}`, {
+    hint: 'leave --agent away; heimdall whoami explains',
+  })
 }
 
 type Flags = InputOf<typeof runsExec>['flags']

@@ -5,6 +5,7 @@ import type { Clock } from '../../../clock.ts'
 import { loadConfig } from '../../../config.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { escapeControls } from '../../../ids.ts'
+import { refuseAgent } from '../../../person.ts'
 import { pruneRuns } from '../../../runs/prune.ts'
 import { retentionOf } from '../../../runs/retention.ts'
 import { runsDirOf } from '../../../runs/run-close.ts'
@@ -28,6 +29,7 @@ async function forgetInIndex(runsDir: string, clock: Clock): Promise<string[]> {
 }
 
 export const run: Run<typeof runsPrune> = async ({ cwd, env, configFile, clock }, { flags }) => {
+  if (flags['dry-run'] !== true) refuseAgent('removing records of runs')
   const { 'older-than': ageMs, 'keep-mib': mib, 'dry-run': isDry = false } = flags
   // As a setting 0 is no bound, and as a bound it would leave nothing: nobody is to lose all by the wrong guess.
   if (mib !== undefined && mib < 1)

@@ -15,7 +15,7 @@ export const run: Run<typeof secretsList> = async (context) => {
     data: { path, secrets },
     text:
       secrets.length === 0
-        ? `No secrets are kept in ${path}.`
+        ? `No secrets are kept in ${escapeControls(path)}.`
         : renderTable(context.style, ['REF', 'SOURCE', 'UPDATED'], rows),
   }
 }
