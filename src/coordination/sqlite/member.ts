@@ -90,7 +90,7 @@ export class Member {
     for (let decisions = 0; decisions < FLEET_DECISIONS_MAX; decisions += 1) {
       if (systemClock.monoMs() - startMs > FLEET_CHANGE_MS)
         throw new HeimdallError('STORE_BUSY', `it was others' turn for ${FLEET_CHANGE_MS / 1_000} seconds`, {
-          hint: 'somebody may hold the line: heimdall fleet doctor says who; then run the command again',
+          hint: 'somebody may hold the line; run the command again',
         })
       const turn = this.#isContended ? await this.#takeTurn(log) : undefined
       try {
