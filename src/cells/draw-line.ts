@@ -2,6 +2,7 @@
 import type { IBufferCell, IBufferLine } from '@xterm/headless'
 import { isLinked } from './cell.ts'
 import { clusterCells, type Shift } from './clusters.ts'
+import { partOf } from './halves.ts'
 import type { Pen } from './pen.ts'
 
 export interface DrawnLine {
@@ -54,11 +55,13 @@ export function drawLine(
   }
   for (let x = 0; x < Math.min(cols, line.length - left); x += 1) {
     line.getCell(left + x, cell)
-    // The first may be the second half of a wide character: a blank.
-    const cells = x === 0 ? Math.max(1, cell.getWidth()) : cell.getWidth()
-    if (cells === 0) continue
+    const part = partOf(line, left + x, cell)
+    // The first that is drawn may be the second half of a wide character: a blank, as every half alone.
+    if (part === 'behind' && x > 0) continue
+    const chars = part === 'whole' ? cell.getChars() : ''
+    const cells = part === 'whole' ? cell.getWidth() : 1
     const isMarked = marks.some(([first, last]) => left + x >= first && left + x <= last)
-    if (!isMarked && isBlank(cell, ground)) {
+    if (!isMarked && isBlank(chars, cell, ground)) {
       blanks += 1
       continue
     }
@@ -72,7 +75,6 @@ export function drawLine(
     by -= spared
     blanks -= spared
     if (blanks > 0) text += ground === 'cleared' ? `\x1b[${blanks}C` : pen.lift() + ' '.repeat(blanks)
-    const chars = cell.getChars()
     const drawnCells = chars.length > 1 && ground === 'used' ? clusterCells(chars, pen.shows.clusters) : cells
     text += isMarked ? pen.mark() : pen.style(cell)
     // Erasing moves nothing: the cell is still to be passed.
@@ -109,8 +111,7 @@ const MARKED = /^.(?:(?![\ufe00-\ufe0f])[\p{Mn}\p{Me}])+$/su
  */
 const atEdge = (chars: string): string => (MARKED.test(chars) ? `\x1b[?7h${chars}\x1b[?7l` : chars)
 
-function isBlank(cell: IBufferCell, ground: Ground): boolean {
-  const chars = cell.getChars()
+function isBlank(chars: string, cell: IBufferCell, ground: Ground): boolean {
   if (!cell.isBgDefault()) return false
   // What was erased has no marks; a space may have them, and they show.
   if (ground === 'cleared') return chars === ''

@@ -1,5 +1,6 @@
 // The last lines of a screen as runs of one tone, from the cells of a headless terminal: a thumbnail is text, never bytes of a program.
 import type { IBufferCell, Terminal } from '@xterm/headless'
+import { partOf } from '../../cells/halves.ts'
 import type { Thumbnail } from '../contract.ts'
 
 type Line = Thumbnail['lines'][number]
@@ -14,8 +15,10 @@ export function linesOf(terminal: Terminal, count: number): Thumbnail['lines'] {
     const line = buffer.getLine(buffer.baseY + y)
     const runs: [string, Tone][] = []
     for (let x = 0; x < terminal.cols; x += 1) {
-      if (line?.getCell(x, cell) === undefined || cell.getWidth() === 0) continue
-      add(runs, cell.getChars() === '' ? ' ' : cell.getChars(), toneOf(cell))
+      if (line?.getCell(x, cell) === undefined) continue
+      const part = partOf(line, x, cell)
+      if (part === 'behind') continue
+      add(runs, part === 'half' || cell.getChars() === '' ? ' ' : cell.getChars(), toneOf(cell))
     }
     rows.push(withoutTail(runs))
   }

@@ -35,13 +35,19 @@ function picture({ emulator, modes, title }: Fixture) {
   const { active, normal } = emulator.buffer
   const { scrollTop, scrollBottom, savedX, savedY } = marginsOf(emulator, active.type === 'normal' ? 'normal' : 'alt')
   const grid = (buffer: typeof active): string[] =>
-    Array.from({ length: emulator.rows * emulator.cols }, (_, i) =>
-      look(buffer.getLine(buffer.baseY + Math.floor(i / emulator.cols))?.getCell(i % emulator.cols)),
-    )
-  const look = (cell: ScreenCell | undefined): string => {
+    Array.from({ length: emulator.rows * emulator.cols }, (_, i) => {
+      const line = buffer.getLine(buffer.baseY + Math.floor(i / emulator.cols))
+      const x = i % emulator.cols
+      const [before, cell, next] = [x - 1, x, x + 1].map((column) => line?.getCell(column))
+      // Half of a wide character without the other is a blank, as terminals show it.
+      const isHalf =
+        cell?.getWidth() === 2 ? next?.getWidth() !== 0 : cell?.getWidth() === 0 && before?.getWidth() !== 2
+      return look(cell, isHalf)
+    })
+  const look = (cell: ScreenCell | undefined, isHalf: boolean): string => {
     if (cell === undefined) return ''
     const background = `${cell.getBgColorMode()}:${cell.getBgColor()}`
-    if (cell.getChars() === '' && cell.getWidth() === 1) return background
+    if (isHalf || (cell.getChars() === '' && cell.getWidth() === 1)) return background
     const flags = [cell.isBold(), cell.isDim(), cell.isItalic(), cell.isBlink(), cell.isInverse(), cell.isInvisible()]
     const more = [
       cell.isStrikethrough(),
@@ -102,6 +108,7 @@ test.each([
   ['mouse, paste, focus and keys', '\x1b[?1002h\x1b[?1006h\x1b[?2004h\x1b[?1004h\x1b[?1h\x1b=\x1b[>1u\x1b[>4;2m'],
   ['curly underline in a colour of its own', '\x1b[4:3m\x1b[58:2::9:8:7mx\x1b[0m'],
   ['wide characters and a wrapped line', '日本語'.repeat(6)],
+  ['half of a wide character, pushed away or written over', '日本語x\x1b[2G\x1b[2@\r\n\x1b[?7l\x1b[19G日a'],
   ['a line that is full and not wrapped', `${'a'.repeat(20)}\r\nb`],
 ])('%s come out the same', async (_name, text) => {
   const source = terminal()

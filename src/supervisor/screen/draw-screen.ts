@@ -1,5 +1,6 @@
 // The screen as bytes that draw it on any terminal, whatever state that is in. Never a query: nothing in it is answered.
 import { drawLine } from '../../cells/draw-line.ts'
+import { partOf } from '../../cells/halves.ts'
 import { CLOSE_LINK, Pen, SHOWS_ALL } from '../../cells/pen.ts'
 import { currentAttributes, type Emulator, marginsOf } from './emulator.ts'
 import { plainText } from '../state/osc-signals.ts'
@@ -53,10 +54,10 @@ function pendingWrap(emulator: Emulator, row: number): string {
   const line = active.getLine(active.baseY + active.cursorY)
   const last = line?.getCell(emulator.cols - 1)
   if (line === undefined || last === undefined) return ''
-  const col = last.getWidth() === 0 ? emulator.cols - 2 : emulator.cols - 1
+  const col = partOf(line, emulator.cols - 1, last) === 'behind' ? emulator.cols - 2 : emulator.cols - 1
   const cell = line.getCell(col)
   const pen = new Pen(emulator, SHOWS_ALL)
-  return cell === undefined || cell.getChars() === ''
+  return cell === undefined || cell.getChars() === '' || partOf(line, col, cell) === 'half'
     ? ''
     : at(row, col) + pen.style(cell) + cell.getChars() + pen.lift()
 }

@@ -37,13 +37,14 @@ export function matchesIn(line: IBufferLine | undefined, query: string): (readon
   return found
 }
 
-/** The column of each character of a row's text. */
+/** The column of each character of a row's text, in the steps in which the emulator makes that text. */
 function columnsOf(line: IBufferLine): number[] {
   const columns: number[] = []
-  for (let x = 0; x < line.length; x += 1) {
+  let x = 0
+  while (x < line.length) {
     const cell = line.getCell(x)
-    if (cell === undefined || cell.getWidth() === 0) continue
-    for (let i = 0; i < Math.max(1, cell.getChars().length); i += 1) columns.push(x)
+    for (let i = 0; i < Math.max(1, cell?.getChars().length ?? 0); i += 1) columns.push(x)
+    x += Math.max(1, cell?.getWidth() ?? 0)
   }
   return columns
 }

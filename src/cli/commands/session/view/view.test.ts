@@ -1,8 +1,8 @@
 // The parts of an attached view: the detach key, the status line, and drawing that is the same as what was drawn from.
-import type { Terminal } from '@xterm/headless'
+import type { IBufferLine, Terminal } from '@xterm/headless'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isSoak, scaled } from '../../../../../test/support/scale.ts'
+import { scaled } from '../../../../../test/support/scale.ts'
 import { linkOf, underlineColorOf, underlineStyleOf } from '../../../../cells/cell.ts'
 import { SHOWS_ALL } from '../../../../cells/pen.ts'
 import { createTerminal } from '../../../../cells/terminal.ts'
@@ -111,42 +111,47 @@ const written = (terminal: Terminal, text: string): Promise<void> =>
     terminal.write(text, resolve)
   })
 
+/** What stands in each column: half of a wide character without the other is a blank, as terminals show it. */
+function columnsOf(line: IBufferLine | undefined, cols: number): { readonly chars: string; readonly width: number }[] {
+  const widths = Array.from({ length: cols }, (_, x) => line?.getCell(x)?.getWidth() ?? 1)
+  return widths.map((width, x) => {
+    const isAlone = width === 2 ? widths[x + 1] !== 0 : width === 0 && widths[x - 1] !== 2
+    const chars = isAlone ? '' : (line?.getCell(x)?.getChars() ?? '')
+    return { chars: chars === '' ? ' ' : chars, width: isAlone ? 1 : width }
+  })
+}
+
 /** Each cell with its style. */
 function cellsOf(terminal: Terminal, rows: number, cols: number): string[] {
   const buffer = terminal.buffer.active
   const cell = buffer.getNullCell()
   return Array.from({ length: rows }, (_, y) => {
     const line = buffer.getLine(buffer.baseY + y)
-    return Array.from({ length: cols }, (_, x) => {
-      line?.getCell(x, cell)
-      const style = [cell.isBold(), cell.isDim(), cell.isItalic(), cell.isInverse()].map(Boolean)
-      const chars = cell.getChars() === '' ? ' ' : cell.getChars()
-      const link = linkOf(terminal, cell)?.uri
-      const isBlank =
-        chars === ' ' && underlineStyleOf(cell) === 0 && !cell.isInverse() && cell.isBgDefault() && link === undefined
-      return isBlank
-        ? ' '
-        : JSON.stringify([
-            chars,
-            cell.getWidth(),
-            style,
-            cell.getFgColorMode(),
-            cell.getFgColor(),
-            cell.getBgColorMode(),
-            cell.getBgColor(),
-            underlineStyleOf(cell),
-            underlineColorOf(cell),
-            link,
-          ])
-    }).join('')
+    return columnsOf(line, cols)
+      .map(({ chars, width }, x) => {
+        line?.getCell(x, cell)
+        const style = [cell.isBold(), cell.isDim(), cell.isItalic(), cell.isInverse()].map(Boolean)
+        const link = linkOf(terminal, cell)?.uri
+        const isBlank =
+          chars === ' ' && underlineStyleOf(cell) === 0 && !cell.isInverse() && cell.isBgDefault() && link === undefined
+        return isBlank
+          ? ' '
+          : JSON.stringify([
+              chars,
+              width,
+              style,
+              cell.getFgColorMode(),
+              cell.getFgColor(),
+              cell.getBgColorMode(),
+              cell.getBgColor(),
+              underlineStyleOf(cell),
+              underlineColorOf(cell),
+              link,
+            ])
+      })
+      .join('')
   })
 }
-
-/**
- * The soak goes through other schedules each time, and knows of one that is open: half of a wide character that is pushed
- * over the edge by `CSI 4 @`, in inverse, is drawn as a plain blank.
- */
-const SEED = isSoak ? {} : { seed: 17 }
 
 describe('drawing', () => {
   const piece = fc.oneof(
@@ -197,33 +202,36 @@ describe('drawing', () => {
       }),
       // Half a wide character, written over: a blank that is underlined and struck through, which is still to be drawn.
       {
-        ...SEED,
         numRuns: scaled(60, 5_000),
         examples: [[[[`${ESC}[4:1;58:5:0m`, `${ESC}[9;38;5;0m`, 'a🙂', '\r❤️']]]],
       },
     )
   })
 
+  /** The first row, drawn for and shown by a terminal that takes characters of several code points for several. */
+  const drawnApart = async (emulator: ViewEmulator, cols: number) => {
+    const shows = { ...SHOWS_ALL, clusters: { skin: 2, joined: 2, flag: 0 } }
+    const [drawn] = emulator.draw({ start: 0, count: 1, left: 0, cols, ground: 'used', shows })
+    const outer = createTerminal({ cols, rows: 1 })
+    outer.unicode.register({ ...widthVersion, version: 'apart', charProperties: apart })
+    outer.unicode.activeVersion = 'apart'
+    await written(outer, `${ESC}[?7l${drawn?.text ?? ''}`)
+    return { drawn, shown: outer.buffer.active.getLine(0) }
+  }
+
   test('a terminal that takes one character for several: none is drawn over, and what is behind them is where it is said to be', async () => {
-    const [cols, session] = [40, 20]
-    const clusters = { skin: 2, joined: 2, flag: 0 }
+    // Room for all: the widest of them takes six columns in place of two.
+    const [cols, session] = [60, 20]
     const parts = fc.constantFrom('a', 'b', ' ', '   ', '|', '日', 'é', '🙂', '👩‍💻', '👋🏽', '👩🏽‍💻', '🇩🇪')
     await fc.assert(
       fc.asyncProperty(fc.array(parts, { maxLength: 12 }), async (written20) => {
         const emulator = new ViewEmulator({ cols: session, rows: 1 }, none)
         await emulator.write(Buffer.from(`${ESC}[?7l${written20.join('')}`))
-        const rows = { start: 0, count: 1, left: 0, cols, ground: 'used', shows: { ...SHOWS_ALL, clusters } } as const
-        const [drawn] = emulator.draw(rows)
-        const outer = createTerminal({ cols, rows: 1 })
-        outer.unicode.register({ ...widthVersion, version: 'apart', charProperties: apart })
-        outer.unicode.activeVersion = 'apart'
-        await written(outer, `${ESC}[?7l${drawn?.text ?? ''}`)
-        const line = emulator.screen.getLine(0)
-        const shown = outer.buffer.active.getLine(0)
-        const textOf = (row: typeof line): string => (row?.translateToString(true) ?? '').replaceAll(' ', '')
-        expect(textOf(shown)).toBe(textOf(line))
-        for (let x = 0; x < session; x += 1) {
-          const chars = line?.getCell(x)?.getChars() ?? ''
+        const { drawn, shown } = await drawnApart(emulator, cols)
+        const columns = columnsOf(emulator.screen.getLine(0), session)
+        const textOf = (row: typeof columns): string => row.map(({ chars }) => chars.trim()).join('')
+        expect(textOf(columnsOf(shown, cols))).toBe(textOf(columns))
+        for (const [x, { chars }] of columns.entries()) {
           if (chars.trim() === '') continue
           const column = drawnColumn(drawn?.shifts ?? [], x)
           const there = shown?.getCell(column)?.getChars() ?? ''
@@ -231,8 +239,33 @@ describe('drawing', () => {
           expect(columnAt(drawn?.shifts ?? [], column)).toBe(x)
         }
       }),
-      { ...SEED, numRuns: scaled(200, 5_000) },
+      { numRuns: scaled(200, 5_000) },
     )
+  })
+
+  test('a terminal that takes one character for several and has no room for all shows the first part of the last', async () => {
+    const emulator = new ViewEmulator({ cols: 20, rows: 1 }, none)
+    await emulator.write(Buffer.from('👩🏽‍💻'.repeat(7)))
+    const { drawn, shown } = await drawnApart(emulator, 40)
+    expect(shown?.translateToString().trimEnd()).toBe(`${'👩🏽‍💻'.repeat(6)}👩`)
+    expect(drawn?.width).toBe(40)
+  })
+
+  test('half of a wide character is a blank: pushed away, written over at the edge, or a mark with nothing to stand on', async () => {
+    const shown = async (output: string): Promise<string[]> => {
+      const emulator = new ViewEmulator({ cols: 24, rows: 1 }, none)
+      await emulator.write(Buffer.from(output))
+      const outer = createTerminal({ cols: 24, rows: 1 })
+      const [line] = emulator.draw({ start: 0, count: 1, left: 0, cols: 24, ground: 'used', shows: SHOWS_ALL })
+      await written(outer, line?.text ?? '')
+      expect(cellsOf(outer, 1, 24)).toEqual(cellsOf(emulator.terminal, 1, 24))
+      return columnsOf(outer.buffer.active.getLine(0), 24).map(({ chars, width }) => (width === 0 ? '' : chars))
+    }
+    const text = async (output: string): Promise<string> => (await shown(output)).join('').trimEnd()
+    expect(await text(`ABC日本XY${ESC}[5G${ESC}[4@`)).toBe(`ABC${' '.repeat(6)}本XY`)
+    expect(await text(`${ESC}[18G${ESC}[7m日日日${ESC}[19G${ESC}[4@`)).toBe('')
+    expect(await text(`${ESC}[?7l${ESC}[23G日a`)).toBe(`${' '.repeat(23)}a`)
+    expect(await text('\u0301')).toBe('')
   })
 
   test('a terminal narrower than the session never wraps, also where the edge cuts a wide character', async () => {
