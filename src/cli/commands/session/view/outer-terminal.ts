@@ -1,4 +1,5 @@
 // The terminal of the person who attached: raw while we draw in it, and as it was before when we leave, whatever happens.
+import type { Size } from '../../../../wire/payloads.ts'
 import { terminalSize } from '../terminal-size.ts'
 
 /** Modes that the program may have switched on through us, and that would make a shell unusable afterwards. */
@@ -26,6 +27,11 @@ export class OuterTerminal {
 
   get rows(): number {
     return terminalSize(this.#stdout).rows
+  }
+
+  /** Less the status line. */
+  get screenSize(): Size {
+    return { cols: this.cols, rows: Math.max(1, this.rows - 1) }
   }
 
   enter(): void {
