@@ -31,6 +31,8 @@ export interface AttachTarget {
   readonly from: From
   /** Aborted when the viewing has done its duty. */
   readonly answered?: AbortSignal
+  /** Told what the viewer types into the program, without what the viewer's terminal says by itself. */
+  readonly onTyped?: (bytes: Buffer) => void
 }
 
 export const run: Run<typeof attach> = async (context, { flags, args }) => {

@@ -53,7 +53,7 @@ export async function inlineView(
 /** Standard input and signals to the session; returns how to stop. */
 function typeInto(
   { stdin, stdout }: Context,
-  { isReadOnly, staysToEnd }: AttachTarget,
+  { isReadOnly, staysToEnd, onTyped }: AttachTarget,
   connection: SessionConnection,
   detachKey: number,
   wayOut: WayOut,
@@ -66,6 +66,7 @@ function typeInto(
     if (isDetach) wayOut.leave({ reason: 'detached' })
     if (bytes.length === 0 || isReadOnly) return
     isLineOpen = bytes.at(-1) !== 0x0a
+    onTyped?.(bytes)
     // A pipe waits for the session. A terminal must not: the key that leaves has to be read.
     if (!stdin.isTTY) stdin.pause()
     connection

@@ -72,7 +72,7 @@ class ScreenView {
 
   constructor(ends: Ends, info: Info, detachKey: number) {
     const { context, target, connection, outer, wayOut } = ends
-    const { isReadOnly, isSafe, elsewhere } = target
+    const { isReadOnly, isSafe, elsewhere, onTyped } = target
     this.#ends = ends
     this.#isPinned = info.pinned
     const shown = (this.#shown = new ShownState(context.clock, info))
@@ -84,7 +84,7 @@ class ScreenView {
       terminalShows(context.env, isSafe),
     ))
     this.#pacer = new FramePacer(context.clock, () => frames.paint())
-    this.#keys = new TypedKeys({ connection, emulator, frames, lookBack, wayOut, isReadOnly }, detachKey)
+    this.#keys = new TypedKeys({ connection, emulator, frames, lookBack, wayOut, isReadOnly, onTyped }, detachKey)
     if (elsewhere !== undefined) elsewhere.tell = (words) => this.#say([words])
   }
 

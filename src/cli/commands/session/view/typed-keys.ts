@@ -20,6 +20,7 @@ export interface KeyParts {
   readonly lookBack: LookBack
   readonly wayOut: WayOut
   readonly isReadOnly: boolean
+  readonly onTyped: ((bytes: Buffer) => void) | undefined
 }
 
 export class TypedKeys {
@@ -57,8 +58,9 @@ export class TypedKeys {
 
   /** Not held back by a program that does not read: the key that leaves must always be read. So it is bounded. */
   type(bytes: Buffer): void {
-    const { connection, wayOut, isReadOnly } = this.#parts
+    const { connection, wayOut, isReadOnly, onTyped } = this.#parts
     if (isReadOnly || this.#isOver || bytes.length === 0) return
+    onTyped?.(bytes)
     this.#typedBytes += bytes.length
     if (this.#typedBytes > TYPED_BYTES_MAX) wayOut.fail(tooMuchTyped(this.#typedBytes))
     connection
