@@ -35,7 +35,14 @@ test('what the worker of a task asks is answered where it is seen, and the task 
   await page.keyboard.press('1')
   await pane.getByPlaceholder('Answer it').fill('main')
   await pane.getByRole('button', { name: 'Send' }).click()
+  // It stays in sight also when the next question is there: nothing takes its place that the next key would answer.
+  await page.locator('.inbox-row', { hasText: 'really?' }).waitFor()
   await pane.getByText(/by .*, recorded as human/).waitFor()
+  await pane.getByText('which branch?').waitFor()
+  await page.keyboard.press('1')
+  expect(await pane.getByPlaceholder('Answer it').count()).toBe(0)
+  await page.keyboard.press('j')
+  await pane.getByText('really?').waitFor()
 
   // And beside the task itself.
   await visitor.go('#/tasks')

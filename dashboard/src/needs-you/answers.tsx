@@ -38,12 +38,16 @@ function onRecord({ outcome, by }: ActReply): string {
 
 interface AnswersProps {
   readonly wait: WaitCard
+  /** It waits no more: what became of an answer is still said, and none is taken. */
+  readonly isOver?: boolean
+  /** On its way, before anything else is known of it. */
+  readonly onAnswer?: (waitId: string) => void
   /** The buttons alone, as on a phone. */
   readonly isShort?: boolean
   readonly withKeys?: boolean
 }
 
-export function Answers({ wait, isShort = false, withKeys = true }: AnswersProps): ReactNode {
+export function Answers({ wait, isOver = false, onAnswer, isShort = false, withKeys = true }: AnswersProps): ReactNode {
   const [step, setStep] = useState<Step>({ at: 'choose' })
   const [text, setText] = useState('')
   const whyOff = useWhyOff()
@@ -54,6 +58,7 @@ export function Answers({ wait, isShort = false, withKeys = true }: AnswersProps
 
   const send = async (answer: WaitChoice, words?: string): Promise<void> => {
     setStep({ at: 'sending', answer })
+    onAnswer?.(wait.wait_id)
     try {
       const body = { answer_id: answer.answer_id, ...(words !== undefined && { text: words }) }
       setStep({ at: 'done', reply: await post<ActReply>(`waits/${segment(wait.wait_id)}/answer`, body) })
@@ -70,7 +75,7 @@ export function Answers({ wait, isShort = false, withKeys = true }: AnswersProps
   }
   const choices = wait.answers.slice(0, 9)
   useKeys(
-    withKeys && step.at === 'choose'
+    withKeys && !isOver && step.at === 'choose'
       ? Object.fromEntries(choices.map((answer, index) => [String(index + 1), () => press(answer)]))
       : {},
   )
@@ -85,6 +90,8 @@ export function Answers({ wait, isShort = false, withKeys = true }: AnswersProps
         </span>
       </p>
     )
+  if (isOver && step.at === 'refused') return <Refused error={step.error} />
+  if (isOver && step.at !== 'sending') return null
   if (step.at === 'write')
     return (
       <form
@@ -150,12 +157,14 @@ export function Answers({ wait, isShort = false, withKeys = true }: AnswersProps
         </Button>
       ))}
       {choices.length === 0 && <span className="second">Answer it in its session.</span>}
-      {step.at === 'refused' && (
-        <p className="is-clash" role="alert">
-          ✕ {step.error.code}: {step.error.message} {step.error.hint}
-        </p>
-      )}
+      {step.at === 'refused' && <Refused error={step.error} />}
       {whyOff !== null && <p className="meta">{whyOff}.</p>}
     </div>
   )
 }
+
+const Refused = ({ error }: { readonly error: HubError }): ReactNode => (
+  <p className="is-clash" role="alert">
+    ✕ {error.code}: {error.message} {error.hint}
+  </p>
+)

@@ -24,13 +24,17 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
   const isKnown = useWatch((watch) => watch.shownAt !== null)
   const now = useHubNow()
   const steady = useSteady(waits, (wait) => wait.wait_id)
-  // The one that is looked at stays in sight while its answer is shown, also when it is no longer a wait.
+  // The one that is looked at stays in sight while its answer is shown, also when it is no longer a wait: another in its
+  // place would have the next key. Whoever answers looks at it, without having chosen it.
   const [kept, setKept] = useState<WaitCard | undefined>()
-  const open = waits.find(({ wait_id }) => wait_id === selected) ?? (selected === null ? waits[0] : undefined)
+  const [answered, setAnswered] = useState<string | null>(null)
+  useEffect(() => setAnswered(null), [selected])
+  const lookedAt = selected ?? answered
+  const open = lookedAt === null ? waits[0] : waits.find(({ wait_id }) => wait_id === lookedAt)
   useEffect(() => {
     if (open !== undefined) setKept(open)
   }, [open])
-  const shown = open ?? (kept?.wait_id === selected ? kept : undefined)
+  const shown = open ?? (kept?.wait_id === lookedAt ? kept : undefined)
   const lost = shown === undefined ? selected : null
   const isNobody = shown === undefined && lost === null
   // The worker of a task may be an agent of no session here.
@@ -115,6 +119,7 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
               <WaitDetail
                 wait={shown}
                 isGone={open === undefined && kept === shown}
+                onAnswer={setAnswered}
                 next={waits[waits.findIndex(({ wait_id }) => wait_id === shown.wait_id) + 1]}
               />
             )}

@@ -35,11 +35,12 @@ interface WaitDetailProps {
   readonly wait: WaitCard
   readonly next: WaitCard | undefined
   readonly isGone?: boolean
+  readonly onAnswer?: (waitId: string) => void
   /** In the list itself, under the thumb. */
   readonly isPhone?: boolean
 }
 
-export function WaitDetail({ wait, next, isGone = false, isPhone = false }: WaitDetailProps): ReactNode {
+export function WaitDetail({ wait, next, isGone = false, onAnswer, isPhone = false }: WaitDetailProps): ReactNode {
   const who = whoWaits(wait)
   const agent = useWatch((watch) => watch.agents.get(who))
   const now = useHubNow()
@@ -92,7 +93,13 @@ export function WaitDetail({ wait, next, isGone = false, isPhone = false }: Wait
             {clockWithSeconds(wait.since)}
           </p>
         )}
-        {!isGone && <Answers wait={wait} isShort={isPhone} withKeys={!isPhone} />}
+        <Answers
+          wait={wait}
+          isOver={isGone}
+          isShort={isPhone}
+          withKeys={!isPhone}
+          {...(onAnswer !== undefined && { onAnswer })}
+        />
         {isPhone && agent !== undefined && (
           <Button icon="terminal" onPress={open}>
             See its screen
