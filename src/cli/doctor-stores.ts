@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { HeimdallError } from '../errors.ts'
 import { DOCTOR_BUSY_MS, DOCTOR_STORES_MAX } from '../limits.ts'
-import { findProject } from '../paths.ts'
+import { findProject, runsDirOf } from '../paths.ts'
 import type { Database, DatabaseOptions } from '../storage/sqlite.ts'
 import type { Context } from './command.ts'
 import type { DoctorFinding } from './doctor.ts'
@@ -32,8 +32,7 @@ export async function checkCoordination({ cwd, env }: Context): Promise<DoctorFi
 
 /** The counters of runs, the newest first. */
 export async function checkCounters({ env }: Context): Promise<DoctorFinding> {
-  const [{ runsDirOf }, { runFolders }, { COUNTER_MIGRATIONS, countersPath }] = await Promise.all([
-    import('../runs/run-close.ts'),
+  const [{ runFolders }, { COUNTER_MIGRATIONS, countersPath }] = await Promise.all([
     import('../runs/run-folder.ts'),
     import('../runs/counters.ts'),
   ])
@@ -52,8 +51,7 @@ export async function checkCounters({ env }: Context): Promise<DoctorFinding> {
 
 /** Derived: whatever is wrong with it, the next query puts right. */
 export async function checkIndex({ env }: Context): Promise<DoctorFinding> {
-  const [{ runsDirOf }, { indexPath, openIndexToRead }, { behindOf }] = await Promise.all([
-    import('../runs/run-close.ts'),
+  const [{ indexPath, openIndexToRead }, { behindOf }] = await Promise.all([
     import('../runs/index/run-index.ts'),
     import('../runs/index/catch-up.ts'),
   ])

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
-import { configDir, findProject, sessionsDir, stateDirName } from '../paths.ts'
+import { configDir, findProject, runsDirOf, sessionsDir, stateDirName } from '../paths.ts'
 import { folderProblem } from '../own-folder.ts'
 import type { Context } from './command.ts'
 import { checkCodexServer, checkGuard, checkHostSessions, checkLedgerServers, HOST_CHECKS } from './doctor-hosts.ts'
@@ -183,7 +183,7 @@ async function checkRuns(context: Context): Promise<DoctorFinding> {
   const { env, clock } = context
   const { settleRuns } = await import('./settle-runs.ts')
   await settleRuns(context)
-  const { closeAbandonedRuns, runsDirOf } = await import('../runs/run-close.ts')
+  const { closeAbandonedRuns } = await import('../runs/run-close.ts')
   const { closed, open, problems } = closeAbandonedRuns(runsDirOf(env), clock)
   const found = `${open} open${closed === 0 ? '' : `, ${closed} that nobody had ended closed`}`
   const [problem] = problems

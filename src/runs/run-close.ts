@@ -24,8 +24,6 @@ import { forgetMembers, lookAtMembers } from './run-members.ts'
 import type { RunIdentity } from '../events/types.ts'
 import { namesIn } from '../storage/folder-names.ts'
 
-export { runsDirOf } from '../paths.ts'
-
 /** One empty file per run that has not ended, so that a look for abandoned runs does not read all runs that ever were. */
 export const openMark = (runsDir: string, folder: string): string => join(runsDir, '.open', folder)
 

@@ -1,11 +1,11 @@
 // One process's part in a run, from joining to leaving: what it writes, whom it can ask, and the word that the run is over.
 import type { EventText } from '../events/event-text.ts'
 import type { RunStatus } from '../events/types.ts'
+import { runsDirOf } from '../paths.ts'
 import type { Approvals } from './approvals.ts'
 import { EventWriter, type EventWriterOptions } from './event-writer.ts'
 import { folderOf, openRun, type OpenRun, type RunRequest, type SharedRun } from './open-run.ts'
 import { runApprovals } from './open-questions.ts'
-import { runsDirOf } from './run-close.ts'
 import { recordPath } from './run-log.ts'
 import { followOrders, type RunOrders } from './run-orders.ts'
 

@@ -2,7 +2,7 @@
 import type { Timer } from '../clock.ts'
 import { ABANDONED_LOOK_MS, SHIM_HEALTH_MS } from '../limits.ts'
 import { lookAfterRuns } from '../runs/prune.ts'
-import { runsDirOf } from '../runs/run-close.ts'
+import { runsDirOf } from '../paths.ts'
 import type { ShimOptions } from './shim.ts'
 
 export function keepSignsOfLife(

@@ -5,7 +5,7 @@ import type { OwnedRun, RunIdentity, RunStart, UsageTotal } from '../runs/owned-
 import { ensureFolder, removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { namesIn } from '../storage/folder-names.ts'
-import { readUnsynced, replaceUnsynced } from '../storage/unsynced-file.ts'
+import { readIfThere, replaceUnsynced } from '../storage/unsynced-file.ts'
 import type { Pulse } from './pulse.ts'
 import type { WorktreeState } from './worktree-state.ts'
 
@@ -57,7 +57,7 @@ export function writeSheet(path: string, run: KeptRun): void {
 
 /** Nothing where there is none, or none of ours. */
 export function readSheet(path: string): KeptRun | undefined {
-  const text = readUnsynced(path)
+  const text = readIfThere(path)
   if (text === undefined) return undefined
   try {
     const value = JSON.parse(text) as Partial<KeptRun>

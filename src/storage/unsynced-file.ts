@@ -1,4 +1,4 @@
-// Whole-file replace without a sync, for what is not worth more than its process to a power cut.
+// Whole files read and replaced without a sync, for what is not worth more than its process to a power cut.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isErrno } from '../errors.ts'
@@ -16,16 +16,13 @@ export function replaceUnsynced(
   })
 }
 
-/**
- * The text that was put there; nothing where there is none. One call and no look at the file before it: fifty of them are
- * read at once, in folders that nobody else may write to.
- */
-export function readUnsynced(path: string): string | undefined {
+/** The whole text, or nothing where there is no such file. One call and no look at the file before it: fifty are read at once. */
+export function readIfThere(path: string): string | undefined {
   return onDisk(path, () => {
     try {
       return readFileSync(path, 'utf8')
     } catch (error) {
-      if (isErrno(error, 'ENOENT')) return undefined
+      if (isErrno(error, 'ENOENT', 'ENOTDIR')) return undefined
       throw error
     }
   })

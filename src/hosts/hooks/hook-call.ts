@@ -2,29 +2,15 @@
 import { isRecord } from '../config-text.ts'
 import { type HookEvent, type HookHost, HOOKS, type ToolWrites } from './hook-table.ts'
 import { patchPaths } from './patch-paths.ts'
-import {
-  type AppliedDiff,
-  type CommitWords,
-  type GitAlias,
-  type GitLoss,
-  shellWrites,
-  type WriteTarget,
-} from './shell-writes.ts'
+import { type ShellWrites, shellWrites } from './shell-writes.ts'
 
-export interface HookTool {
+/** What a tool of any kind is about to write; where that is not said in a way that is known here, `isUnread`. */
+export interface HookTool extends ShellWrites {
   readonly name: string
   readonly useId: string | undefined
   /** An MCP server's: its calls are judged by the shim. */
   readonly isMcp: boolean
   readonly isShell: boolean
-  readonly targets: readonly WriteTarget[]
-  readonly diffs: readonly AppliedDiff[]
-  readonly bypass: string | null
-  readonly commit: CommitWords | null
-  readonly losses: readonly GitLoss[]
-  readonly aliases: readonly GitAlias[]
-  /** It writes, and does not say where in a way that is known here. */
-  readonly isUnread: boolean
 }
 
 export interface HookCall {

@@ -1,10 +1,10 @@
 // Where hosts keep what they and their models said: the files that a session in a folder may be writing.
 import fs from 'node:fs'
 import { basename, join, sep } from 'node:path'
-import { isErrno } from '../../errors.ts'
 import { contains, type Env } from '../../paths.ts'
 import { onDisk } from '../../storage/faults.ts'
 import { namesInIfFolder } from '../../storage/folder-names.ts'
+import { readIfThere } from '../../storage/unsynced-file.ts'
 import { claudeTranscript } from './claude-transcript.ts'
 import { codexRollout } from './codex-rollout.ts'
 import { geminiChat } from './gemini-chat.ts'
@@ -98,14 +98,3 @@ const jsonLines = (folder: string): string[] =>
 const names = (folder: string): string[] => onDisk(folder, () => namesInIfFolder(folder))
 
 const changedMs = (path: string): number => fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
-
-function readIfThere(path: string): string | undefined {
-  return onDisk(path, () => {
-    try {
-      return fs.readFileSync(path, 'utf8')
-    } catch (error) {
-      if (isErrno(error, 'ENOENT', 'ENOTDIR')) return undefined
-      throw error
-    }
-  })
-}

@@ -1,9 +1,8 @@
 // Who is at work in a worktree: processes that are in its folder, and the session above them.
 import { basename } from 'node:path'
-import { contains, type Env } from '../../paths.ts'
+import { contains, type Env, runsDirOf } from '../../paths.ts'
 import { lineOf } from '../../person.ts'
 import { isStillAlive, lookAtProcesses } from '../../processes.ts'
-import { runsDirOf } from '../../runs/run-close.ts'
 import { supervisedBy } from '../../supervisor-process.ts'
 import { readSheet, sheetPaths } from '../kept-run.ts'
 

@@ -4,7 +4,7 @@ import { requirePerson } from '../../../person.ts'
 import { bootId } from '../../../boot-id.ts'
 import type { PersonAnswer as Said, Lasts, Request } from '../../../runs/approvals.ts'
 import { askingFolders, withApprovals } from '../../../runs/open-questions.ts'
-import { runsDirOf } from '../../../runs/run-close.ts'
+import { runsDirOf } from '../../../paths.ts'
 import type { Answer, Context } from '../../command.ts'
 
 export interface AnswerFlags {

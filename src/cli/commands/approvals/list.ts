@@ -6,7 +6,8 @@ import { settleRuns } from '../../settle-runs.ts'
 import type { approvalsList } from '../../table/policy.ts'
 import { knownRun } from '../../../runs/known-run.ts'
 import { askingFolders, withApprovals } from '../../../runs/open-questions.ts'
-import { closeAbandonedRuns, runsDirOf } from '../../../runs/run-close.ts'
+import { runsDirOf } from '../../../paths.ts'
+import { closeAbandonedRuns } from '../../../runs/run-close.ts'
 import { shown } from './answer.ts'
 
 export const run: Run<typeof approvalsList> = async (context, { flags }) => {

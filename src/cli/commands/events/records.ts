@@ -10,7 +10,7 @@ import { indexPath, isUseless, openIndexToRead, type RunIndex, scratchIndex } fr
 import { search } from '../../../runs/index/search.ts'
 import { knownRun } from '../../../runs/known-run.ts'
 import { RecordReader } from '../../../runs/record-reader.ts'
-import { runsDirOf } from '../../../runs/run-close.ts'
+import { runsDirOf } from '../../../paths.ts'
 import { recordPath } from '../../../runs/run-log.ts'
 import type { Context } from '../../command.ts'
 import { size } from '../../render/size.ts'

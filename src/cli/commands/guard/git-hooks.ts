@@ -1,12 +1,13 @@
 // The guard's hooks in a repository: small shell scripts that run the hook that was there before, then the guard.
-import { chmodSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { HeimdallError, isErrno } from '../../../errors.ts'
+import { HeimdallError } from '../../../errors.ts'
 import { contains } from '../../../paths.ts'
 import { HOST_MARKS } from '../../../person.ts'
 import { inQuotes } from '../../../quoted.ts'
 import { ensureFolder, replaceFile } from '../../../storage/atomic-file.ts'
 import { onDisk } from '../../../storage/faults.ts'
+import { readIfThere } from '../../../storage/unsynced-file.ts'
 import { GUARD_HOOKS, GUARD_MARK } from '../../../coordination/guard-mark.ts'
 import { AGENT_VARIABLES } from '../../../coordination/who/variables.ts'
 import { type HookGit, git } from './git.ts'
@@ -216,17 +217,6 @@ const BODIES: Readonly<Record<Hook, readonly string[]>> = {
     'guard "$@" >/dev/null',
   ],
   'pre-push': ['printf %s "$input" | guard "$@" >/dev/null'],
-}
-
-function readIfThere(path: string): string | undefined {
-  return onDisk(path, () => {
-    try {
-      return readFileSync(path, 'utf8')
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return undefined
-      throw error
-    }
-  })
 }
 
 /** The launcher that runs now, as hooks should start it. */

@@ -3,7 +3,7 @@ import { HeimdallError } from '../../../errors.ts'
 import { eventsOfFile, eventsOfRecord, type SetAside } from '../../../runs/event-source.ts'
 import { knownRun } from '../../../runs/known-run.ts'
 import type { TypedEvent } from '../../../runs/run-books.ts'
-import { runsDirOf } from '../../../runs/run-close.ts'
+import { runsDirOf } from '../../../paths.ts'
 import type { Context } from '../../command.ts'
 
 export function recordedEvents(

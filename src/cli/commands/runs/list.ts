@@ -1,7 +1,7 @@
 // heimdall runs list: runs of this user, those that changed last first.
 import { HeimdallError } from '../../../errors.ts'
 import { escapeControls } from '../../../ids.ts'
-import { runsDirOf } from '../../../runs/run-close.ts'
+import { runsDirOf } from '../../../paths.ts'
 import { factsOf } from '../../../runs/run-facts.ts'
 import { runFolders } from '../../../runs/run-folder.ts'
 import type { Run } from '../../command.ts'
