@@ -12,8 +12,8 @@ export default defineConfig({
     // A hung test must fail, a slow machine must not: generous, and no test depends on it.
     testTimeout: isSoak ? 3_600_000 : 120_000,
     hookTimeout: 120_000,
-    // Two more than the cores of the smallest machine: most tests wait for processes more than they compute.
-    maxWorkers: 4,
+    // Three more than the cores of the smallest machine: most tests wait for processes more than they compute.
+    maxWorkers: 5,
     reporters: ['default', './test/support/unsteady-reporter.ts'],
     projects: [
       {

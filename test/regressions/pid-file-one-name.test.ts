@@ -17,8 +17,11 @@ import { sh, start } from '../supervisor/support/session.ts'
 const WATCH = `
 const { statSync } = require('node:fs')
 let most = 0
+let hasSaid = false
 const look = () => {
   for (let i = 0; i < 2000; i += 1) most = Math.max(most, statSync(process.argv[1], { throwIfNoEntry: false })?.nlink ?? 0)
+  if (most > 0 && !hasSaid) console.log('seen')
+  hasSaid = most > 0
   setImmediate(look)
 }
 process.stdin.on('data', () => {}).on('end', () => { console.log('most ' + most); process.exit() })
@@ -30,6 +33,10 @@ test('an id is taken without its pid file ever having two names', async () => {
   mkdirSync(dir, { mode: 0o700 })
   const watcher = startProgram([process.execPath, '-e', WATCH, join(dir, 't.pid')])
   await watcher.waitForLine('watching')
+  // On a busy machine it may not get to look while the file is there: once it has.
+  await takeId(dir, 't', process.pid, systemClock)
+  await watcher.waitForLine('seen')
+  unlinkSync(join(dir, 't.pid'))
   for (let round = 0; round < scaled(300, 10_000); round += 1) {
     await takeId(dir, 't', process.pid, systemClock)
     unlinkSync(join(dir, 't.pid'))

@@ -43,11 +43,14 @@ test('a run that is over stays as it was: neither another nor its name goes on w
     '%h runs prune --older-than 0s',
     '%h fleet import /dev/null',
     '%h fleet leave',
+    '%h fleet invite < /dev/null',
+    '%h fleet expel box',
+    '%h fleet delete --yes < /dev/null',
     // What is its own stays its own.
     '%h runs exec --agent evil-otter -- true',
     '%h runs prune --dry-run',
   ])
-  expect(codes, said).toEqual([4, 4, 4, 4, 4, 4, 4, 4, 0, 0])
+  expect(codes, said).toEqual([4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 0, 0])
   expect(said).toContain('is of "victim-otter", and session evil-otter runs this')
   expect(record()).toBe(before)
   expect(await listed(project)).toEqual(['evil-otter SUCCEEDED', 'evil-otter SUCCEEDED', 'victim-otter FAILED'])

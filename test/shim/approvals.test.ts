@@ -144,6 +144,16 @@ test('without an answer in time it is a hint that says so; repeats count nowhere
   expect(checkBooks(events)).toEqual([])
 })
 
+test('a yes for once is used up by one call, also of those that come together', async () => {
+  const shim = startShim({ policy: bundle([ask(0)]) })
+  await shim.call('write', { path: 'a' })
+  await person(shim.home, 'allow', await openId(shim.home))
+  for (const id of [11, 12, 13]) shim.send(toolCall(id, 'write', { path: 'a' }))
+  const together = await Promise.all([11, 12, 13].map((id) => shim.answer(id)))
+  expect(together.map(reason).toSorted()).toEqual(['APPROVAL_REQUIRED', 'APPROVAL_REQUIRED', 'passed'])
+  expect(reason(await shim.call('write', { path: 'a' }))).toBe('APPROVAL_REQUIRED')
+})
+
 test('a no holds for the run; a yes for the rule is one for all its calls', async () => {
   const shim = startShim({ policy: bundle([ask(0)]) })
   await shim.call('write', { path: 'a' })

@@ -32,7 +32,7 @@ const TREES: readonly { readonly script: string; readonly processes: number }[] 
 eachSource(
   () => {
     test('trees of every habit are killed, and nobody survives', async () => {
-      for (let n = 0; n < scaled(3, 200); n += 1) {
+      for (let n = 0; n < scaled(2, 200); n += 1) {
         const { script, processes } = TREES[n % TREES.length] as (typeof TREES)[number]
         const session = await start(sh(script), { graceMs: 300 })
         const client = await session.connect()
