@@ -194,6 +194,18 @@ export const ERRORS = table({
     means: "the connection to a fleet's engine was lost before its answer; the next command settles what became of it",
   },
   FLEET_NEWER: { kind: 'config', exit: 8, http: 500, means: 'a fleet is written by a newer version of Heimdall' },
+  FLEET_UNKNOWN: {
+    kind: 'user',
+    exit: 3,
+    http: 404,
+    means: 'no machine of this fleet, or no project of this database, has this name',
+  },
+  FLEET_UNRELATED: {
+    kind: 'user',
+    exit: 5,
+    http: 409,
+    means: 'this repository has no first commit in common with the one that the fleet was made from',
+  },
   FLEET_JOINED: { kind: 'user', exit: 5, http: 409, means: 'this store belongs to a fleet already' },
   FLEET_NOT_JOINED: {
     kind: 'user',

@@ -762,6 +762,8 @@ export const ENGINE_CONNECT_MS = 5_000
 export const ENGINE_ANSWER_MS = 10_000
 /** How long a command tries to find out what became of an entry before it says OUTCOME_UNKNOWN. */
 export const ENGINE_SETTLE_MS = 15_000
+/** First commits that a fleet remembers of its repository: most have one, a merge of histories has a few. */
+export const FLEET_ROOTS_MAX = 16
 /** How long a turn lasts at most without a word: a catch-up and a decision, on a machine that has more to do. */
 export const FLEET_TURN_MS = 2_000
 /** How long the engine lets a machine wait in line before it has to ask again; far below what an answer may take. */
@@ -808,6 +810,10 @@ export const FLEET_URL_BYTES_MAX = 4_096
 export const FLEET_CLOCK_MS = 5_000
 /** Entries that status compares with the engine's: a failover loses seconds, not days. */
 export const FLEET_PLACES_COMPARED = 2_000
+/** Names that a machine had before and is still known by; whoever is renamed more often than that has lost the first of them. */
+export const FLEET_NAMES_KEPT = 16
+/** Keys of sessions that others have taken the place of, on one machine. */
+export const KEYS_EARLIER_MAX = 256
 // hub
 /** The port of `heimdall up` unless it is told another. */
 export const HUB_PORT = 7_717

@@ -36,6 +36,8 @@ export interface Worker {
   readonly seq: number
   /** Local. When the lease was renewed last. */
   readonly renewed: Moment
+  /** Local. It was this machine that heard its announce; others are known by their signs. */
+  readonly isHere: boolean
 }
 
 export const ATTEMPT_ENDS = ['done', 'partial', 'blocked', 'error', 'canceled', 'lost'] as const

@@ -2,12 +2,21 @@
 import { FLEET_COPY_OLD_MS } from '../limits.ts'
 import { type Moment, sinceMs } from './moment.ts'
 import type { Reader, Store } from './store.ts'
-import { readHaid, slug } from './who/haid.ts'
+import { machineOf, readHaid, slug } from './who/haid.ts'
 
 /** Local settings of a member. */
 export const FLEET_SETTING = 'fleet'
 /** When the engine was last reached, by this machine's clocks. */
 export const HEARD_SETTING = 'fleet:heard'
+
+/** Local: what this machine was called before, the latest first. Leaving a fleet does not undo it. */
+export const FORMER_NAMES_SETTING = 'machine-names'
+
+/** Agents that were made under such a name are this machine's own. */
+export function formerNames(rows: Pick<Reader, 'localSetting'>): readonly string[] {
+  const text = rows.localSetting(FORMER_NAMES_SETTING)
+  return text === undefined ? [] : (JSON.parse(text) as string[])
+}
 
 /** The session that an agent of another machine was last seen to act in. */
 export const sessionSetting = (haid: string): string => `${FLEET_SETTING}:session:${haid}`
@@ -27,7 +36,7 @@ export function membershipIn(store: Pick<Store, 'read'>): Membership | undefined
 }
 
 /** The same, for whoever reads already. */
-function membershipOf(rows: Pick<Reader, 'localSetting'>): Membership | undefined {
+export function membershipOf(rows: Pick<Reader, 'localSetting'>): Membership | undefined {
   const text = rows.localSetting(FLEET_SETTING)
   return text === undefined ? undefined : (JSON.parse(text) as Membership)
 }
@@ -37,12 +46,18 @@ export function otherMachine(rows: Pick<Reader, 'localSetting'>, haid: string): 
   const member = membershipOf(rows)
   if (member === undefined) return undefined
   const machine = readHaid(haid)?.machine
-  return machine === undefined || machine === slug(member.machine) ? undefined : machine
+  if (machine === undefined || machine === slug(member.machine)) return undefined
+  return formerNames(rows).some((name) => machineOf(name) === machine) ? undefined : machine
 }
 
 /** Nothing before the first answer. */
 export function heardIn(store: Pick<Store, 'read'>): Moment | undefined {
-  const text = store.read((rows) => rows.localSetting(HEARD_SETTING))
+  return store.read(heardOf)
+}
+
+/** The same, for whoever reads already. */
+export function heardOf(rows: Pick<Reader, 'localSetting'>): Moment | undefined {
+  const text = rows.localSetting(HEARD_SETTING)
   return text === undefined ? undefined : (JSON.parse(text) as Moment)
 }
 

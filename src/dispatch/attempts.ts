@@ -30,7 +30,7 @@ export async function beginNext(room: Coordination): Promise<Looked> {
   // Scopes are looked at on disk, and that is done before the change.
   const holders = new Map(
     room.store
-      .read((rows) => rows.queueHeads().map(({ taskId }) => contractOf(rows, taskId)))
+      .read((rows) => rows.queueHeads().flatMap(({ taskId }) => contractIn(rows, taskId) ?? []))
       .map(({ task }) => [task.task_id, holdersNear(room, task.scopes)]),
   )
   return changeAsOther(room, { kind: 'system' }, (change) => {
@@ -38,12 +38,17 @@ export async function beginNext(room: Coordination): Promise<Looked> {
     const wakeInMs = wakeDue(rows, now)
     const heads = rows.queueHeads()
     if (heads.length === 0) return { begun: undefined, wakeInMs }
-    const workers = candidates(rows)
+    const workers = candidates(rows, now)
     for (const { taskId, needs: text } of heads) {
       const task = rows.task(taskId)
       if (!isDispatched(task)) continue
       const needs = readNeeds(text)
-      const contract = contractOf(rows, taskId)
+      const contract = contractIn(rows, taskId)
+      if (contract === undefined) {
+        put(rows, task, { to: 'triage', why: 'its contract is none that a version of Heimdall has written' })
+        change.record({ type: 'TASK_TRIAGE', task: taskId, payload: { why: 'contract_invalid' } })
+        continue
+      }
       const near = holders.get(taskId) ?? []
       const placed = near.length === 0 ? workers : workers.map((one) => ({ ...one, near: nearOf(near, one.workerId) }))
       const chosen = choose(needs, placed)
@@ -262,6 +267,16 @@ export function contractOf(rows: Reader, taskId: string): TaskDispatch {
   const text = rows.contract(taskId)
   if (text === undefined) throw new HeimdallError('TASK_NOT_FOUND', `task ${taskId} was not dispatched`)
   return parseDispatch(JSON.parse(text))
+}
+
+/** Nothing where it is none: any member of a fleet can put one, and the others wait behind it. */
+export function contractIn(rows: Reader, taskId: string): TaskDispatch | undefined {
+  try {
+    return contractOf(rows, taskId)
+  } catch (error) {
+    if (!(error instanceof HeimdallError) && !(error instanceof SyntaxError)) throw error
+    return undefined
+  }
 }
 
 /** As it is sent with this attempt: of the budget, what was set aside for it. */

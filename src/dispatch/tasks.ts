@@ -56,7 +56,7 @@ export function explainTask(room: Coordination, taskId: string): Route {
 
 export function explainNeeds(room: Coordination, needs: Needs, scopes: readonly string[] = []): Route {
   const holders = holdersNear(room, scopes)
-  const workers = room.store.read((rows) => candidates(rows))
+  const workers = room.store.read((rows) => candidates(rows, room.now()))
   return route(
     needs,
     workers.map((one) => ({ ...one, near: nearOf(holders, one.workerId) })),

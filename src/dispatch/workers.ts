@@ -1,7 +1,8 @@
 // Workers as the orchestrator knows them: what they announced, until when that holds, and who they are to routing.
 import { changeAsOther } from '../coordination/change.ts'
 import type { Coordination } from '../coordination/coordination.ts'
-import type { Worker } from '../coordination/dispatched.ts'
+import type { Worker, WorkerState } from '../coordination/dispatched.ts'
+import { heardOf, membershipOf } from '../coordination/membership.ts'
 import { type Moment, sinceMs } from '../coordination/moment.ts'
 import type { Reader, Writer } from '../coordination/store.ts'
 import { HeimdallError } from '../errors.ts'
@@ -13,6 +14,8 @@ import { wakeFor } from './parking.ts'
 export interface Announced {
   /** False for what an instance says that another has taken the place of, and for what came before something newer. */
   readonly taken: boolean
+  /** Where it was not taken because another machine has a worker of this name that lives. */
+  readonly isElsewhere: boolean
   readonly why: string | null
   /** Attempts that it runs and nobody here knows, or that are over: it should end them. */
   readonly cancel: readonly string[]
@@ -21,7 +24,13 @@ export interface Announced {
 /** Who authenticated is who it is: an announce under another name is refused. */
 export async function takeAnnounce(
   room: Coordination,
-  from: { readonly name: string; readonly url: string | null; readonly speaks: Worker['speaks'] },
+  from: {
+    readonly name: string
+    readonly url: string | null
+    readonly speaks: Worker['speaks']
+    /** What it says in the log is about a worker of this machine: a name is one machine's as long as that one's lease lasts. */
+    readonly isByLog?: true
+  },
   announce: Announce,
 ): Promise<Announced> {
   if (announce.worker.agent_id !== from.name)
@@ -33,10 +42,12 @@ export async function takeAnnounce(
   const { instance_id: instanceId, seq, issued_at: _, running, session, ...lasting } = announce
   return changeAsOther(room, { kind: 'system' }, ({ rows, now, record }) => {
     const known = rows.worker(from.name)
+    const isAnother = known !== undefined && known.instanceId !== instanceId && stateAt(rows, known, now) !== 'gone'
+    if (isAnother && from.isByLog === true && !known.isHere)
+      return { ...dropped('a worker of this name runs on another machine'), isElsewhere: true }
     // Instance ids grow with time: what an older one still says is of a process that is gone. Once the newer one is gone
     // itself, whoever comes is the worker: its clock may have been set back.
-    if (known !== undefined && known.state !== 'gone' && known.instanceId > instanceId)
-      return dropped('a newer instance has taken its place')
+    if (isAnother && known.instanceId > instanceId) return dropped('a newer instance has taken its place')
     if (known?.instanceId === instanceId && known.state !== 'gone' && seq <= known.seq && seq !== 0)
       return dropped('it is older than what is known')
     const profile = JSON.stringify({ ...lasting, session, instance_id: instanceId, seq: 0 })
@@ -50,6 +61,7 @@ export async function takeAnnounce(
       ttlSeconds: announce.ttl_s,
       seq,
       renewed: now,
+      isHere: true,
     }
     rows.putWorker(worker)
     if (known === undefined || known.instanceId !== instanceId || known.state !== worker.state)
@@ -59,11 +71,11 @@ export async function takeAnnounce(
         payload: { worker: from.name, state: worker.state, instance: instanceId },
       })
     if (known === undefined || known.profile !== profile || known.state !== worker.state) wakeFor(rows, worker)
-    return { taken: true, why: null, cancel: strangers(rows, from.name, running) }
+    return { taken: true, isElsewhere: false, why: null, cancel: strangers(rows, from.name, running) }
   })
 }
 
-const dropped = (why: string): Announced => ({ taken: false, why, cancel: [] })
+const dropped = (why: string): Announced => ({ taken: false, isElsewhere: false, why, cancel: [] })
 
 function strangers(rows: Reader, workerId: string, running: Announce['running']): string[] {
   return running.flatMap(({ dispatch_id: taskId, attempt, a2a_task_id: remoteId }) => {
@@ -87,6 +99,15 @@ export async function expireWorkers(room: Coordination): Promise<number | undefi
   return left.length === 0 ? undefined : Math.min(...left)
 }
 
+/** An instance that has ended and left nothing that runs is gone at once, and its name is free; otherwise with its lease. */
+export async function endInstance(room: Coordination, workerId: string, instanceId: string): Promise<void> {
+  await changeAsOther(room, { kind: 'system' }, ({ rows, record }) => {
+    const worker = rows.worker(workerId)
+    if (worker === undefined || worker.instanceId !== instanceId || worker.state === 'gone') return
+    if (rows.assignments({ workerId, open: true }).length === 0) putGone(rows, worker, record)
+  })
+}
+
 function putGone(
   rows: Writer,
   worker: Worker,
@@ -105,18 +126,38 @@ const isWatched = ({ state, renewed }: Worker): boolean => state !== 'gone' && r
 
 const leftMs = ({ ttlSeconds, renewed }: Worker, now: Moment): number => ttlSeconds * 1_000 - sinceMs(renewed, now)
 
-export const profileOf = ({ profile }: Worker): Announce => parseAnnounce(JSON.parse(profile))
+/**
+ * In a fleet by its lease, not by the last word: a worker renews it in the log, and while nobody orchestrates nobody
+ * writes down that one has run out. Of one elsewhere, as it was when this machine last heard. On a machine alone only who
+ * orchestrates hears workers: while nobody does, a lease says nothing of them.
+ */
+export function stateAt(rows: Pick<Reader, 'localSetting'>, worker: Worker, now: Moment): WorkerState {
+  if (membershipOf(rows) === undefined) return worker.state
+  const at = worker.isHere ? now : (heardOf(rows) ?? now)
+  return isWatched(worker) && leftMs(worker, at) <= 0 ? 'gone' : worker.state
+}
 
-/** All workers, with what is out with each of them. */
-export function candidates(rows: Reader): Candidate[] {
+/** Nothing where it is none that a version of ours has written: any member of a fleet can put one. */
+export function profileOf({ profile }: Worker): Announce | undefined {
+  try {
+    return parseAnnounce(JSON.parse(profile))
+  } catch (error) {
+    if (!(error instanceof HeimdallError) && !(error instanceof SyntaxError)) throw error
+    return undefined
+  }
+}
+
+/** All workers of which one knows what they can do, with what is out with each of them. */
+export function candidates(rows: Reader, now: Moment): Candidate[] {
   const open = new Map<string, number>()
   for (const { workerId } of rows.attempts({ open: true })) open.set(workerId, (open.get(workerId) ?? 0) + 1)
-  return rows.workers().map((worker) => {
+  return rows.workers().flatMap((worker) => {
     const profile = profileOf(worker)
+    if (profile === undefined) return []
     return {
       workerId: worker.workerId,
       speaks: worker.speaks,
-      state: worker.state,
+      state: stateAt(rows, worker, now),
       profile,
       // What it announced may have ended since, and what we sent it may not know yet: the larger of the two.
       active: Math.max(open.get(worker.workerId) ?? 0, profile.session.active_tasks),

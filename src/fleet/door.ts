@@ -11,7 +11,14 @@ export const fleetDoor: FleetDoor = {
     if (mark !== undefined) refuseForeign(file, mark)
     const { openEngineLog } = await import('./engine-log.ts')
     // Waits for the network are real time.
-    return openEngineLog({ ...file, clock: systemClock })
+    return openEngineLog({
+      ...file,
+      clock: systemClock,
+      // With each connection anew: a program that runs goes on with the line that its machine has got meanwhile.
+      get url() {
+        return readFleetFile(where).url
+      },
+    })
   },
   // Where no fleet was ever joined, one look is enough.
   isJoined: (where) => hasFleets(where.env) && existsSync(fleetFilePath(where)),

@@ -6,7 +6,8 @@ import type { Clock } from '../clock.ts'
 import { HeimdallError, isSystemError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { ENGINE_ANSWER_MS, ENGINE_CONNECT_MS } from '../limits.ts'
-import { failureOf, isOfServer } from './failures.ts'
+import { failureOf, isOfServer, isShutOut, refusedAtDoor, withoutTls } from './failures.ts'
+import { saysNoToTls } from './tls-answer.ts'
 
 export type Sql = postgres.Sql
 
@@ -27,6 +28,8 @@ export class Connection {
   readonly #answerMs: number
   #sql: Promise<Sql> | undefined
   #isMade = false
+  /** Of any connection since the last one was thrown away: before that no question was sent. */
+  #wasLetIn = false
   #mayHold = true
 
   constructor(address: EngineAddress, clock: Clock, answerMs = ENGINE_ANSWER_MS) {
@@ -73,6 +76,23 @@ export class Connection {
     }
   }
 
+  /** All of it or nothing. Not by the driver's own transactions: those write their end to a connection that is closed, and nobody can catch that. */
+  async transact<T>(act: (ask: HeldConnection['ask']) => Promise<T>): Promise<T> {
+    const held = await this.hold()
+    if (held === undefined) throw turnLost()
+    try {
+      await held.ask((sql) => sql.unsafe('BEGIN').execute())
+      const answer = await act((question) => held.ask(question))
+      await held.ask((sql) => sql.unsafe('COMMIT').execute())
+      held.release()
+      return answer
+    } catch (error) {
+      // The server undoes what was not committed.
+      await this.drop()
+      throw error
+    }
+  }
+
   /** Nothing when the server asks to be asked again. */
   async #askOnce<T>(question: (sql: Sql) => Promise<T>): Promise<{ readonly answer: T } | undefined> {
     try {
@@ -86,7 +106,7 @@ export class Connection {
   }
 
   async #within<T>(question: (sql: Sql) => Promise<T>): Promise<T> {
-    this.#sql ??= connect(this.#address, { onclose: () => (this.#isMade = false) })
+    this.#sql ??= this.#open()
     const opened = await this.#sql
     const late = new AbortController()
     const timer = this.#clock.after(this.#answerMs, () => {
@@ -99,7 +119,9 @@ export class Connection {
       this.#isMade = true
       return answer
     } catch (error) {
-      if (!isOfServer(error)) await this.drop()
+      const isAtDoor = !this.#wasLetIn
+      if (!isOfServer(error) || isShutOut(error)) await this.drop()
+      if (isAtDoor) await this.#refuseAtDoor(error)
       if (late.signal.aborted)
         throw new HeimdallError('OUTCOME_UNKNOWN', `the fleet's engine did not answer within ${this.#answerMs} ms`, {
           hint: 'the next command settles what became of it',
@@ -109,6 +131,27 @@ export class Connection {
     } finally {
       timer.cancel()
     }
+  }
+
+  #open(): Promise<Sql> {
+    this.#wasLetIn = false
+    // Read here, where what it throws is no connection.
+    const { url, isPooled } = this.#address
+    return connect(
+      { url, isPooled },
+      {
+        onclose: () => (this.#isMade = false),
+        // The first that a server says to whom it has let in.
+        onparameter: () => (this.#wasLetIn = true),
+      },
+    )
+  }
+
+  /** What no error of the driver says, and what is only said at the door. */
+  async #refuseAtDoor(error: unknown): Promise<void> {
+    if (isOfServer(error)) throw refusedAtDoor(error) ?? error
+    const { ssl, host, port } = readAddress(this.#address.url)
+    if (ssl !== undefined && (await saysNoToTls(host, port))) throw withoutTls(`${host}:${port}`, error)
   }
 
   /** The next question makes a new one. */
@@ -154,6 +197,7 @@ interface Address {
   readonly url: string
   /** As it is, without the brackets and the signs that a URL needs. */
   readonly host: string
+  readonly port: number
   readonly database: string
   readonly ssl: { ca?: string; rejectUnauthorized: true; servername: string; host?: string } | undefined
 }
@@ -175,6 +219,7 @@ export function readAddress(text: string): Address {
   return {
     url: url.href,
     host,
+    port: url.port === '' ? 5432 : Number(url.port),
     database: decodeURIComponent(url.pathname.slice(1)),
     // What the certificate has to name. An address is none that a server may be asked for by name.
     ssl: wantsTls

@@ -2,7 +2,7 @@
 import { FLEET_ANNEX_BYTES_MAX, FLEET_ENTRY_BYTES_MAX, FLEET_TURN_MS } from '../limits.ts'
 
 /** Of the tables and functions below. Installed once by an owner; members of another version say so. */
-export const ENGINE_VERSION = 6
+export const ENGINE_VERSION = 7
 
 /** Everything runs as the owner of the schema; who calls is `session_user`, and decides which project there is. */
 const FUNCTION = 'LANGUAGE plpgsql SECURITY DEFINER SET search_path = heimdall, pg_temp'
@@ -16,6 +16,8 @@ REVOKE ALL ON SCHEMA heimdall FROM PUBLIC;
 CREATE TABLE heimdall.projects (
   id text PRIMARY KEY,
   name text NOT NULL,
+  -- First commits of the repository that it was made from, with blanks between them; empty where nobody could say.
+  roots text NOT NULL,
   member_role name NOT NULL UNIQUE,
   created timestamptz NOT NULL DEFAULT clock_timestamp(),
   engine_version int NOT NULL,
@@ -261,7 +263,7 @@ BEGIN
   END LOOP;
   INSERT INTO members AS m (project, member, machine, version, format, rules)
     VALUES (which, mine, name, my_version, my_format, my_rules)
-  ON CONFLICT (project, member) DO UPDATE SET version = my_version, format = my_format, rules = my_rules,
+  ON CONFLICT (project, member) DO UPDATE SET machine = name, version = my_version, format = my_format, rules = my_rules,
     heard = clock_timestamp(), gone = NULL;
   RETURN QUERY SELECT m.machine, p.seq, p.entry_id, p.format, p.rules,
       (SELECT max(s.seq) FROM snapshots s WHERE s.project = which AND s.parts =
@@ -317,10 +319,19 @@ END $$;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA heimdall FROM PUBLIC;
 `
 
+const CALLED = `heimdall.append, heimdall.take_turn, heimdall.hear, heimdall.enter, heimdall.leave, heimdall.keep,
+  heimdall.lay, heimdall.clear`
+
 /** What the role of a project's members may do; the name is one of ours and needs no quotes. */
 export const grantsTo = (role: string): string => `
 GRANT USAGE ON SCHEMA heimdall TO ${role};
 GRANT SELECT ON ALL TABLES IN SCHEMA heimdall TO ${role};
-GRANT EXECUTE ON FUNCTION heimdall.append, heimdall.take_turn, heimdall.hear, heimdall.enter, heimdall.leave, heimdall.keep,
-  heimdall.lay, heimdall.clear TO ${role};
+GRANT EXECUTE ON FUNCTION ${CALLED} TO ${role};
+`
+
+/** All of it again: a role that may do anything here cannot be dropped. */
+export const revokesFrom = (role: string): string => `
+REVOKE ALL ON SCHEMA heimdall FROM ${role};
+REVOKE ALL ON ALL TABLES IN SCHEMA heimdall FROM ${role};
+REVOKE ALL ON FUNCTION ${CALLED} FROM ${role};
 `

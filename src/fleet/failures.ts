@@ -16,12 +16,28 @@ const BEFORE_SENDING = new Set([
   '53300',
 ])
 
-/** Certificates that do not verify, by OpenSSL's names. */
-const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO|HOSTNAME|ALTNAME|ERR_TLS|ERR_SSL/
+/** Certificates that do not verify, by OpenSSL's names, and what to do about each. */
+const CERTIFICATES: readonly (readonly [RegExp, string])[] = [
+  [/ALTNAME|HOSTNAME/, 'its certificate is for another name: write a name that stands in it into the URL'],
+  [
+    /EXPIRED|NOT_YET_VALID/,
+    'its certificate is not valid today: whoever runs it renews it (or this machine’s clock is wrong)',
+  ],
+  [
+    /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL/,
+    'its certificate does not verify: name its CA with sslrootcert in the URL',
+  ],
+]
+
+const NOT_LET_IN =
+  'it does not let this role in: ask whoever made the fleet for a new join line (heimdall fleet invite)'
+
+/** The role may nothing here, or is there no more. */
+const SHUT_OUT = /^(28|0L|42501|42704)/
 
 /** Classes of SQLSTATE after which a transaction has certainly not happened, and what each means to a person. */
 const REFUSALS: readonly (readonly [RegExp, string])[] = [
-  [/^(28|0L|42501)/, 'it does not let this role in: ask whoever made the fleet for a new join line'],
+  [SHUT_OUT, NOT_LET_IN],
   [/^(3D|3F|42883|42P01)/, 'no fleet was made in this database: heimdall fleet create does it'],
   [/^54/, 'texts beside the log have no room left: end tasks with large briefs, or send shorter ones'],
   [/^53/, 'the engine has no disk or memory left: nothing was changed'],
@@ -46,6 +62,9 @@ const SQLSTATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/
 /** The server itself has said so: the connection is whole. */
 export const isOfServer = (error: unknown): boolean => SQLSTATE.test(String((error as { code?: unknown }).code))
 
+/** Of a role that was taken away: a connection that was made with it is worth nothing any more. */
+export const isShutOut = (error: unknown): boolean => SHUT_OUT.test(String((error as { code?: unknown }).code))
+
 export type Failure = { readonly again: true } | { readonly again: false; readonly error: HeimdallError }
 
 export function failureOf(error: unknown): Failure {
@@ -61,8 +80,8 @@ function translate(code: string, message: string, cause: unknown): HeimdallError
       hint: 'nothing was changed; run the command again when it is back (heimdall fleet doctor says what is wrong)',
       cause,
     })
-  if (CERTIFICATE.test(code))
-    return refused('its certificate does not verify: name its CA with sslrootcert in the URL', message, cause)
+  const [, unproved] = CERTIFICATES.find(([pattern]) => pattern.test(code)) ?? []
+  if (unproved !== undefined) return refused(unproved, message, cause)
   if (code === LINE_TOO_LONG)
     return new HeimdallError('STORE_BUSY', 'others were at the fleet’s engine for too long', {
       hint: 'run the command again',
@@ -75,6 +94,19 @@ function translate(code: string, message: string, cause: unknown): HeimdallError
     return refused('heimdall fleet doctor looks closer', message, cause)
   return new HeimdallError('OUTCOME_UNKNOWN', `the connection to the fleet's engine was lost: ${said(message)}`, {
     hint: 'the next command settles what became of it',
+    cause,
+  })
+}
+
+/** A pooler has one code for all that it says, and before it has let anybody in that is: no. */
+export function refusedAtDoor(error: unknown): HeimdallError | undefined {
+  const { code, message } = error as { readonly code: string; readonly message: string }
+  return code.startsWith('08') ? refused(NOT_LET_IN, message, error) : undefined
+}
+
+export function withoutTls(engine: string, cause: unknown): HeimdallError {
+  return new HeimdallError('ENGINE_REFUSED', `the server at ${engine} does not speak TLS`, {
+    hint: 'past the machine itself the connection is encrypted and the server proved (verify-full): turn ssl on there, or reach it by a tunnel that ends at 127.0.0.1',
     cause,
   })
 }

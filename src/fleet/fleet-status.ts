@@ -2,6 +2,8 @@
 import type { Sql } from './engine-connection.ts'
 
 export interface EngineFacts {
+  /** Of the project, for people. */
+  readonly name: string
   readonly seq: number
   readonly id: string
   readonly format: number
@@ -25,8 +27,8 @@ export interface MemberFacts {
 const SETTINGS = ['fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names'] as const
 
 export async function engineFacts(sql: Sql, project: string): Promise<EngineFacts> {
-  const [head] = await sql<{ seq: string; entry_id: string; format: number; rules: number }[]>`
-    SELECT seq, entry_id, format, rules FROM heimdall.projects WHERE id = ${project}`
+  const [head] = await sql<{ name: string; seq: string; entry_id: string; format: number; rules: number }[]>`
+    SELECT name, seq, entry_id, format, rules FROM heimdall.projects WHERE id = ${project}`
   const [server] = await sql<Record<string, string | boolean | number>[]>`
     SELECT current_setting('server_version') AS server, pg_is_in_recovery() AS standby,
       (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS wall,
@@ -35,6 +37,7 @@ export async function engineFacts(sql: Sql, project: string): Promise<EngineFact
       current_setting('synchronous_standby_names') AS synchronous_standby_names`
   const text = (name: string): string => String(server?.[name] ?? '')
   return {
+    name: head?.name ?? '',
     seq: Number(head?.seq ?? 0),
     id: head?.entry_id ?? '',
     format: head?.format ?? 0,

@@ -1,8 +1,7 @@
 // Becoming and ceasing to be a member: a store goes to an engine, is made from one, or comes back to its machine alone.
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { gunzipSync, gzipSync } from 'node:zlib'
 import { type Clock, systemClock } from '../clock.ts'
 import {
   type Coordination,
@@ -11,23 +10,26 @@ import {
   openCoordinationToRead,
 } from '../coordination/coordination.ts'
 import { allOf } from '../coordination/annex.ts'
-import { type Membership, membershipIn } from '../coordination/membership.ts'
+import { type Membership, membershipIn, otherMachine } from '../coordination/membership.ts'
 import { momentOf, readMachine } from '../coordination/moment.ts'
 import type { EntryPlace } from '../coordination/shared-log.ts'
-import { makeStore, placeIn, setLocalAnnex, setMembership, wholeState } from '../coordination/sqlite/whole-state.ts'
+import { carryOver, knownHereAlone } from '../coordination/sqlite/carried-over.ts'
+import { brokenness, copyAside, placeIn, setLocalAnnex, setMembership } from '../coordination/sqlite/whole-state.ts'
 import { storePath } from '../coordination/store-path.ts'
+import { haidHere, isKeptHere } from '../coordination/who/former-names.ts'
 import { slug } from '../coordination/who/haid.ts'
 import { HeimdallError } from '../errors.ts'
-import { FLEET_BRIEF_BYTES_MAX, FLEET_SNAPSHOT_EVERY, FLEET_SNAPSHOT_PART_BYTES } from '../limits.ts'
+import { printable } from '../ids.ts'
+import { FLEET_BRIEF_BYTES_MAX } from '../limits.ts'
+import { onDisk } from '../storage/faults.ts'
 import { Connection, type EngineAddress, type Sql } from './engine-connection.ts'
-import { createEngineAnnex } from './engine-annex.ts'
 import { type FleetFile, fleetFilePath, readFleetFile, removeFleetFile, writeFleetFile } from './fleet-file.ts'
 import { fleetDoor } from './door.ts'
-import { makeProject, memberUrl, newProjectId } from './project.ts'
 import { ENGINE_VERSION } from './engine-schema.ts'
 import { FORMAT, RULES } from './log-version.ts'
+import { keepIfDue, makeFromEngine } from './snapshots.ts'
 
-interface Joining extends EngineAddress {
+export interface JoiningFleet extends EngineAddress {
   readonly options: CoordinationOptions
   /** Of this program. */
   readonly version: string
@@ -42,88 +44,137 @@ export interface Joined {
   readonly seq: number
 }
 
-/** With an owner's URL. Returns the URL of members, which is to be shown once and kept nowhere but in their files. */
-export async function createFleet(joining: Joining & { readonly name: string }): Promise<Joined & { joinUrl: string }> {
-  const { options, url, isPooled } = joining
-  const path = storePath(options.project)
-  const room = openCoordination(options)
-  const known = membershipIn(room.store)
-  const beside = known === undefined ? await allOf(room.store.annex, FLEET_BRIEF_BYTES_MAX) : []
-  room.store.close()
-  if (known !== undefined) throw joinedAlready(known.project)
-  const project = newProjectId()
-  const member = newMember()
-  const machine = nameOf(joining)
-  // From here on nobody changes this store: where the log begins stands still while the engine is told of it.
-  const at = setMembership(path, { project, member, machine })
-  try {
-    const made = await onEngine(joining, (ask) => ask((sql) => makeProject(sql, { project, name: joining.name, at })))
-    const file: FleetFile = { url: memberUrl(url, made), isPooled, project, member, machine }
-    const entered = await onEngine(file, async (ask) => {
-      const place = await ask((sql) => enter(sql, file, joining.version))
-      if (at.seq > 0) await keepState(ask, project, path)
-      const annex = createEngineAnnex({ ask }, project)
-      for (const { name, text } of beside) await annex.lay(name, text)
-      return place
-    })
-    writeFleetFile(options, { ...file, machine: entered.machine })
-    setLocalAnnex(path, [], systemClock.wallMs())
-    return { project, machine: entered.machine, seq: at.seq, joinUrl: file.url }
-  } catch (error) {
-    setMembership(path, undefined)
-    throw error
-  }
-}
-
 export interface JoinHow {
   /** A store that this machine has made alone is put beside its place; what is in it stays on this machine. */
   readonly setsAside: boolean
   /** A member's copy is made anew from what the engine has. */
   readonly rebuilds: boolean
+  /** Looks whether this is the repository that the fleet was made from, by its first commits, and refuses another. */
+  readonly checkRepository?: (roots: readonly string[]) => Promise<void>
 }
 
-export async function joinFleet(joining: Joining, how: JoinHow): Promise<Joined & { asideAs: string | undefined }> {
+export interface NewMember extends Joined {
+  readonly asideAs: string | undefined
+  /** Places of snapshots that are none. */
+  readonly refusedSnapshots: readonly number[]
+  /** The name that it would have had, were it not another's. */
+  readonly renamedFrom: string | undefined
+}
+
+export async function joinFleet(joining: JoiningFleet, how: JoinHow): Promise<NewMember> {
   const { options } = joining
   const path = storePath(options.project)
-  const asideAs = roomFor(path, options, how)
+  const again = how.rebuilds ? undefined : await letInAgain(joining, path)
+  if (again !== undefined) return again
+  const there = roomFor(path, options, how)
   const { clock } = options
-  const file = await onEngine(
+  const { file, isNew } = await onEngine(
     joining,
     async (ask) => {
-      const project = await ask(onlyProject)
+      const { project, roots } = await ask(onlyProject)
+      await how.checkRepository?.(roots)
       // A copy that is made again, and a join that was cut short, is the same member's, under the same name.
       const before = fleetDoor.isJoined(options) ? readFleetFile(options) : undefined
-      const { member, machine } =
-        before?.project === project ? before : { member: newMember(), machine: nameOf(joining) }
-      return { url: joining.url, isPooled: joining.isPooled, project, member, machine }
+      const isSame = before?.project === project
+      const { member, machine } = isSame ? before : { member: newMember(), machine: nameOf(joining) }
+      return { file: { url: joining.url, isPooled: joining.isPooled, project, member, machine }, isNew: !isSame }
     },
     clock,
   )
   // Before anything else knows of it: killed from here on, this machine is the one that comes back.
   writeFleetFile(options, file)
-  const made = await onEngine(
+  const own = there === undefined || there.isBroken ? undefined : knownHereAlone(path, file)
+  const refusedSnapshots = await onEngine(
     file,
     async (ask) => {
       const entered = await ask((sql) => enter(sql, file, joining.version))
       const membership = { project: file.project, member: file.member, machine: entered.machine }
-      const state = entered.snapshot === null ? undefined : await readState(ask, file.project, entered.snapshot)
-      if (state === undefined && entered.seq > 0) await ask((sql) => refuseTrimmed(sql, file.project))
       writeFleetFile(options, { ...file, ...membership })
-      makeStore(path, { state, membership, asideAs, now: momentOf(systemClock, options.machine ?? readMachine()) })
-      return membership
+      if (there !== undefined) putAside(path, there)
+      const now = momentOf(systemClock, options.machine ?? readMachine())
+      return makeFromEngine(ask, file.project, path, { membership, now })
     },
     clock,
   )
-  const seq = await inRoom(options, async (room) => {
-    await room.store.catchUp()
-    return room.store.read((rows) => rows.head())
-  })
+  await inRoom(options, (room) => room.store.catchUp())
+  if (own !== undefined) carryOver(path, own)
+  const renamedFrom = isNew ? await giveOwnName(joining, path) : undefined
+  const { machine } = readFleetFile(options)
   await onEngine(file, (ask) => keepIfDue(ask, file.project, path), clock)
-  return { project: file.project, machine: made.machine, seq, asideAs }
+  const { seq } = placeIn(path).at
+  return { project: file.project, machine, seq, asideAs: there?.asideAs, refusedSnapshots, renamedFrom }
+}
+
+/** A member that has got a new line: its copy, its name and what it has in doubt stay. */
+async function letInAgain(
+  { url, isPooled, version, options }: JoiningFleet,
+  path: string,
+): Promise<NewMember | undefined> {
+  if (!existsSync(path) || !fleetDoor.isJoined(options)) return undefined
+  const before = readFleetFile(options)
+  if (markIn(options)?.member !== before.member) return undefined
+  const file = { ...before, url, isPooled }
+  const { project, member } = file
+  const entered = await onEngine(file, async (ask) => {
+    if ((await ask(onlyProject)).project !== project) throw joinedAlready(project)
+    return ask((sql) => enter(sql, file, version))
+  })
+  const { machine } = entered
+  writeFleetFile(options, { ...file, machine })
+  // Another has the name of one that was expelled.
+  if (machine !== before.machine) setMembership(path, { project, member, machine }, before.machine)
+  await inRoom(options, (room) => room.store.catchUp())
+  return {
+    project,
+    machine,
+    seq: placeIn(path).at.seq,
+    asideAs: undefined,
+    refusedSnapshots: [],
+    renamedFrom: undefined,
+  }
+}
+
+/**
+ * A machine that is new under a name which another had (another clone in the same folder, a runner that is made anew for
+ * each job) would be taken for that one and could prove nothing: it gets a name of its own. Returns the one that it has
+ * not got.
+ */
+async function giveOwnName({ options, version }: JoiningFleet, path: string): Promise<string | undefined> {
+  const { machine: first, ...file } = readFleetFile(options)
+  for (let number = 2, machine = first; ; number += 1) {
+    if (!isAnothers(options)) return machine === first ? undefined : first
+    const member = newMember()
+    const wanted = { ...file, member, machine: `${first}-${number}` }
+    const entered = await onEngine(wanted, async (ask) => {
+      await ask((sql) => sql`SELECT heimdall.leave(${file.project}, ${readFleetFile(options).member})`.execute())
+      return ask((sql) => enter(sql, wanted, version))
+    })
+    ;({ machine } = entered)
+    writeFleetFile(options, { ...wanted, machine })
+    setMembership(path, { project: file.project, member, machine })
+  }
+}
+
+/** The name that everybody here would act under is known, and its key is elsewhere. */
+function isAnothers(options: CoordinationOptions): boolean {
+  const room = openCoordinationToRead(options)
+  try {
+    return (
+      room?.store.read((rows) => {
+        const known = rows.agent(haidHere(room, rows))
+        return known !== undefined && !isKeptHere(room, known)
+      }) === true
+    )
+  } finally {
+    room?.store.close()
+  }
 }
 
 /** Everything that the fleet knows stays here; the log goes on in this store alone. */
-export async function leaveFleet(options: CoordinationOptions, file: FleetFile | undefined): Promise<{ seq: number }> {
+export async function leaveFleet(
+  options: CoordinationOptions,
+  file: FleetFile | undefined,
+): Promise<{ readonly seq: number; readonly claims: number }> {
   const path = storePath(options.project)
   const mark = existsSync(path) ? markIn(options) : undefined
   if (file !== undefined) {
@@ -136,10 +187,45 @@ export async function leaveFleet(options: CoordinationOptions, file: FleetFile |
     }
     await onEngine(file, (ask) => ask((sql) => sql`SELECT heimdall.leave(${file.project}, ${file.member})`.execute()))
   }
+  const claims = mark === undefined ? 0 : claimsHere(options)
   // A copy that is gone stays gone: a new store begins with the first change.
   const seq = mark === undefined ? 0 : setMembership(path, undefined).seq
   removeFleetFile(options)
-  return { seq }
+  return { seq, claims }
+}
+
+/** What agents of this machine hold. */
+function claimsHere(options: CoordinationOptions): number {
+  const room = openCoordinationToRead(options)
+  try {
+    return (
+      room?.store.read(
+        (rows) =>
+          rows.claims({ state: 'active' }).filter(({ holder }) => otherMachine(rows, holder) === undefined).length,
+      ) ?? 0
+    )
+  } finally {
+    room?.store.close()
+  }
+}
+
+/** Another member's place is free, and nobody waits for its signs. Returns how long ago it was heard. */
+export async function expelMember(file: FleetFile, machine: string): Promise<number> {
+  const { project } = file
+  return onEngine(file, async (ask) => {
+    const rows = await ask(
+      (sql) => sql<{ member: string; machine: string; heard: number }[]>`SELECT member, machine,
+        (extract(epoch FROM clock_timestamp() - heard) * 1000)::float8 AS heard
+        FROM heimdall.members WHERE project = ${project} AND gone IS NULL ORDER BY machine`,
+    )
+    const meant = rows.find((row) => row.machine === machine)
+    if (meant === undefined)
+      throw new HeimdallError('FLEET_UNKNOWN', `no member of this fleet is called ${printable(machine)}`, {
+        hint: `members are ${rows.map((row) => row.machine).join(', ')}`,
+      })
+    await ask((sql) => sql`SELECT heimdall.leave(${project}, ${meant.member})`.execute())
+    return meant.heard
+  })
 }
 
 function markIn(options: CoordinationOptions): Membership | undefined {
@@ -151,60 +237,12 @@ function markIn(options: CoordinationOptions): Membership | undefined {
   }
 }
 
-/** One every so many entries: whoever joins after it needs no more than that many. */
-export async function keepIfDue(
-  ask: Ask,
-  project: string,
-  path: string,
-  every = FLEET_SNAPSHOT_EVERY,
-): Promise<boolean> {
-  const [row] = await ask(
-    (sql) => sql<{ behind: string }[]>`SELECT p.seq - coalesce(
-      (SELECT max(s.seq) FROM heimdall.snapshots s WHERE s.project = p.id), 0) AS behind
-      FROM heimdall.projects p WHERE p.id = ${project}`,
-  )
-  if (Number(row?.behind ?? 0) < every) return false
-  await keepState(ask, project, path)
-  return true
-}
-
-/** In parts, each with the time of an answer: a state may be larger than a line is fast. */
-async function keepState(ask: Ask, project: string, path: string): Promise<void> {
-  const { at, text } = wholeState(path)
-  const whole = gzipSync(text)
-  const parts = Math.max(1, Math.ceil(whole.byteLength / FLEET_SNAPSHOT_PART_BYTES))
-  for (let part = 0; part < parts; part += 1) {
-    const bytes = whole.subarray(part * FLEET_SNAPSHOT_PART_BYTES, (part + 1) * FLEET_SNAPSHOT_PART_BYTES)
-    await ask(
-      (sql) =>
-        sql`SELECT heimdall.keep(${project}, ${at.seq}, ${at.id}, ${FORMAT}, ${part}, ${parts}, decode(${bytes.toString('base64')}::text, 'base64'))`,
-    )
-  }
-}
-
-async function readState(ask: Ask, project: string, seq: number): Promise<string> {
-  const packed: Buffer[] = []
-  for (let part = 0, parts = 1; part < parts; part += 1) {
-    const [row] = await ask(
-      (sql) => sql<{ body: string; parts: number }[]>`SELECT encode(body, 'base64') AS body, parts
-        FROM heimdall.snapshots WHERE project = ${project} AND seq = ${seq} AND part = ${part}`,
-    )
-    if (row === undefined)
-      throw new HeimdallError('STORE_BUSY', 'the snapshot was replaced by newer ones while it was read', {
-        hint: 'run the command again',
-      })
-    packed.push(Buffer.from(row.body, 'base64'))
-    parts = row.parts
-  }
-  return gunzipSync(Buffer.concat(packed)).toString('utf8')
-}
-
 interface Entered extends EntryPlace {
   readonly machine: string
   readonly snapshot: number | null
 }
 
-async function enter(sql: Sql, { project, member, machine }: FleetFile, version: string): Promise<Entered> {
+export async function enter(sql: Sql, { project, member, machine }: FleetFile, version: string): Promise<Entered> {
   const [row] = await sql<
     { machine: string; seq: string; id: string; format: number; rules: number; snapshot: string | null }[]
   >`
@@ -222,10 +260,10 @@ async function enter(sql: Sql, { project, member, machine }: FleetFile, version:
   }
 }
 
-/** The role sees one, by row-level security. */
-async function onlyProject(sql: Sql): Promise<string> {
-  const rows = await sql<{ id: string; engine_version: number }[]>`SELECT id, engine_version FROM heimdall.projects
-    WHERE member_role = session_user`
+/** The role sees one, by row-level security. Tables of another version may lack the column. */
+async function onlyProject(sql: Sql): Promise<{ readonly project: string; readonly roots: readonly string[] }> {
+  const rows = await sql<{ id: string; engine_version: number; roots: string | null }[]>`SELECT id, engine_version,
+    to_jsonb(p) ->> 'roots' AS roots FROM heimdall.projects p WHERE member_role = session_user`
   const [row] = rows
   if (row === undefined) throw noProject()
   if (row.engine_version !== ENGINE_VERSION)
@@ -236,29 +274,31 @@ async function onlyProject(sql: Sql): Promise<string> {
         hint: 'use the same version of Heimdall on all machines',
       },
     )
-  return row.id
+  return { project: row.id, roots: (row.roots ?? '').split(' ').filter((root) => root !== '') }
 }
 
-async function refuseTrimmed(sql: Sql, project: string): Promise<void> {
-  const [row] = await sql`SELECT 1 FROM heimdall.entries WHERE project = ${project} AND seq = 1 AND body IS NOT NULL`
-  if (row === undefined)
-    throw new HeimdallError(
-      'FOLLOW_TOO_OLD',
-      'the engine has neither a snapshot nor the first entries of this project',
-      {
-        hint: 'heimdall fleet export on another member writes the state to a file',
-      },
-    )
+interface SetAside {
+  readonly asideAs: string
+  /** It is no database that could be copied: the file itself goes. */
+  readonly isBroken: boolean
 }
 
-/** Where the store that is there goes. Nothing when there is none, or nothing of its own in it. */
-function roomFor(path: string, options: CoordinationOptions, { setsAside, rebuilds }: JoinHow): string | undefined {
+function putAside(path: string, { asideAs, isBroken }: SetAside): void {
+  if (!isBroken) return copyAside(path, asideAs)
+  for (const end of ['', '-wal', '-shm'])
+    if (existsSync(`${path}${end}`)) onDisk(path, () => renameSync(`${path}${end}`, `${asideAs}${end}`))
+}
+
+/** Where the store that is there goes. Nothing when there is none. */
+function roomFor(path: string, options: CoordinationOptions, { setsAside, rebuilds }: JoinHow): SetAside | undefined {
   if (!existsSync(path)) return undefined
+  const asideAs = `${path}.${new Date(systemClock.wallMs()).toISOString().replace(/[:.]/g, '-')}`
+  if ((rebuilds || setsAside) && brokenness(path) !== undefined) return { asideAs, isBroken: true }
+  const aside = { asideAs, isBroken: false }
   const room = openCoordination(options)
   const known = membershipIn(room.store)
   const isEmpty = room.store.read((rows) => rows.head()) === 0
   room.store.close()
-  const aside = `${path}.${new Date(systemClock.wallMs()).toISOString().replace(/[:.]/g, '-')}`
   if (known !== undefined) {
     const { pending } = placeIn(path)
     // A copy of another place's store is none of this one's.
@@ -301,13 +341,15 @@ export async function onEngine<T>(
   }
 }
 
-const newMember = (): string => randomBytes(8).toString('hex')
+export const newMember = (): string => randomBytes(8).toString('hex')
 
-function nameOf({ machine, options }: Joining): string {
-  return slug(machine ?? options.machine?.host ?? hostname()) || 'machine'
+export function nameOf({ machine, options }: JoiningFleet): string {
+  return slug(machine ?? hostOf(options)) || 'machine'
 }
 
-function joinedAlready(project: string): HeimdallError {
+export const hostOf = ({ machine }: CoordinationOptions): string => machine?.host ?? hostname()
+
+export function joinedAlready(project: string): HeimdallError {
   return new HeimdallError('FLEET_JOINED', `this store belongs to fleet project ${project} already`, {
     hint: 'heimdall fleet status shows it; heimdall fleet leave makes it a store of its own',
   })
@@ -315,6 +357,6 @@ function joinedAlready(project: string): HeimdallError {
 
 function noProject(): HeimdallError {
   return new HeimdallError('ENGINE_REFUSED', 'this role has no project on the engine', {
-    hint: 'use the join line that heimdall fleet create printed; an owner’s URL is for create alone',
+    hint: 'use the join line that heimdall fleet create or invite printed; an owner’s URL is for create, invite and delete',
   })
 }

@@ -359,6 +359,7 @@ export function conformsToStore(open: OpenStore): void {
       ttlSeconds: 45,
       seq: 3,
       renewed: moment(7),
+      isHere: true,
     }
     const attempt: Attempt = {
       taskId: 'B-1',

@@ -259,6 +259,18 @@ test('announces: repeated and reordered ones change nothing, a newer instance ta
   await expect(forged).rejects.toMatchObject({ code: 'PEER_FORBIDDEN' })
 })
 
+test('on a machine alone, a lease that runs out while nobody orchestrates says nothing of a worker that runs', async () => {
+  const clock = fakeClock()
+  const room = openRoom({ clock })
+  await hears(room, 'w0', { health: { a: 'ok' } })
+  await send(room, 'T1', { mcp: ['a'] })
+  clock.advance(3_600_000)
+  expect(explainTask(room, 'T1')).toMatchObject({ chosen: 'w0' })
+  // Who orchestrates has listened, and heard nothing.
+  await expireWorkers(room)
+  expect(explainTask(room, 'T1').chosen).toBeUndefined()
+})
+
 test('what a restarted orchestrator does not know of is told to end; what it knows goes on', async () => {
   const room = openRoom()
   await hears(room, 'w0')
@@ -417,8 +429,11 @@ async function take(room: Coordination, clock: FakeClock, model: Model, one: Ste
   if (one.do === 'accept' && picked !== undefined) await acceptAttempt(room, picked, 'r')
   if (one.do === 'end' && picked !== undefined)
     await endAttempt(room, picked, outcome(picked.taskId, picked.number, one.how, one.tokens))
-  const old = one.do === 'late' ? over[one.pick % Math.max(1, over.length)] : undefined
-  if (old !== undefined) expect((await endAttempt(room, old, said(old.taskId, old.number, {}))).kind).not.toBe('ended')
+  const old = 'pick' in one && one.do !== 'end' ? over[one.pick % Math.max(1, over.length)] : undefined
+  // An acceptance that comes behind the end takes nothing up again.
+  if (one.do === 'accept' && old !== undefined) await acceptAttempt(room, old, 'late')
+  if (one.do === 'late' && old !== undefined)
+    expect((await endAttempt(room, old, said(old.taskId, old.number, {}))).kind).not.toBe('ended')
   if (one.do === 'advance') {
     clock.advance(one.ms)
     await expireWorkers(room)

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'vitest'
-import { blocksOf, reader, type Ways, wayOf } from './reader.ts'
+import { blocksOf, reader, type Way, type Ways, wayOf } from './reader.ts'
 
 const DETACH = '\u001c'
 const CTRL_C = '\u0003'
@@ -20,6 +20,9 @@ const ASKED = [
   .map((one) => `${JSON.stringify({ jsonrpc: '2.0', ...one })}\n`)
   .join('')
 
+/** Any port will do where several tests, or a person's own hub, run at once. */
+const UP: Way = { behind: '--port 0', see: 'Ctrl-C stops it' }
+
 /** What a person does with a line besides typing it. */
 const WAYS: Ways = {
   'heimdall run --agent amber-otter -- ': { see: 'stand-in>', type: DETACH },
@@ -28,12 +31,12 @@ const WAYS: Ways = {
   'heimdall run --agent nightly': {},
   'heimdall run ': { see: 'stand-in>', type: 'exit\r' },
   'hm attach': { see: 'stand-in>', type: DETACH },
-  'hm --host box attach': { before: 'hm run --id api --detach -- claude', see: 'stand-in>', type: DETACH },
+  'hm --host box attach': { before: ['hm run --id api --detach -- claude'], see: 'stand-in>', type: DETACH },
   'hm run --id agent -- claude': { see: 'stand-in>', type: 'exit\r' },
   'hm logs agent -f': { see: 'stand-in>', type: CTRL_C, ends: 130 },
   'hm record agent': { see: 'agent.cast', type: CTRL_C },
-  // Any port will do where several tests, or a person's own hub, run at once.
-  'heimdall up': { behind: '--port 0', see: 'Ctrl-C stops it', type: CTRL_C },
+  'heimdall up': { ...UP, type: CTRL_C },
+  'heimdall open': { before: ['heimdall up', { ...UP, ends: 'stays' }] },
   'heimdall worker start': { see: 'takes tasks', ends: 'stays' },
   'heimdall init': { see: '[y/N]', type: 'y\r' },
   'heimdall init --dry-run': {},
@@ -46,8 +49,8 @@ const WAYS: Ways = {
   'heimdall secrets add': { see: 'github_token', type: 'a-value-of-its-own\r' },
 }
 
-/** Lines that no terminal alone can run, and where they are run. */
-const ELSEWHERE = [/^heimdall fleet /, /^heimdall demo/, /^heimdall open/]
+/** Lines that take several machines: fleet-lines.test.ts. The demo's are played by test/demo. */
+const ELSEWHERE = /^heimdall fleet /
 
 /** Pages that list ways to call one command, each for itself. */
 const LISTS = new Set(['docs/run.md', 'docs/hub.md'])
@@ -60,7 +63,7 @@ const PAGES = [
 
 const BLOCKS = PAGES.flatMap((page) =>
   blocksOf(page)
-    .map((block) => block.filter((line) => !ELSEWHERE.some((way) => way.test(line))))
+    .map((block) => block.filter((line) => !ELSEWHERE.test(line)))
     .flatMap((block) => (LISTS.has(page) ? block.map((line) => [line]) : [block]))
     .filter((block) => block.length > 0)
     .map((block) => ({ page, block })),

@@ -20,8 +20,8 @@ export interface Way {
   readonly ends?: number | 'stays'
   /** Put behind the line: what a page leaves out, such as the input of a server. */
   readonly behind?: string
-  /** Typed before it: what the page takes for granted. */
-  readonly before?: string
+  /** Typed before it, in its own way: what the page takes for granted. */
+  readonly before?: readonly [line: string, way?: Way]
 }
 
 /** Ways by what a line begins with. The longest that fits is taken. */
@@ -46,6 +46,8 @@ export function blocksOf(page: string): string[][] {
 
 interface Reader extends Spine {
   type(line: string, way?: Way): Promise<void>
+  /** What the last line that was typed has written. */
+  said(): string
 }
 
 /** `claude` that is none, `npx` that knows one server, `ssh` that stays here. */
@@ -80,14 +82,17 @@ export function reader(): Reader {
   onTestFinished(() => {
     for (const terminal of open) terminal.type('\u0003')
   })
+  let last: OwnTerminal | undefined
   const self: Reader = {
     ...project,
+    said: () => last?.written() ?? '',
     async type(line, { first = '', see, type = '', ends = 0, behind = '', before } = {}) {
-      if (before !== undefined) await self.type(before)
+      if (before !== undefined) await self.type(...before)
       const terminal = ownTerminal(['sh', '-c', `exec ${line} ${behind}`], {
         cwd: project.root,
         env: { ...project.env, PATH, TERM: 'xterm-256color', NO_COLOR: '1' },
       })
+      last = terminal
       terminal.type(first)
       if (see !== undefined) await terminal.see(see)
       terminal.type(type)

@@ -1,11 +1,16 @@
 // What a fleet promises on bad days: each answer that got lost is settled as committed once or not at all, silence is the engine's, forks and strange versions are told.
 import { expect, onTestFinished, test } from 'vitest'
+import type { AgentActor } from '../../src/coordination/change.ts'
 import { claimScopes } from '../../src/coordination/claims/claims.ts'
 import { releaseClaims } from '../../src/coordination/claims/held.ts'
 import { waitForClaim } from '../../src/coordination/claims/queue.ts'
+import type { Coordination } from '../../src/coordination/coordination.ts'
+import { inbox, sendNote } from '../../src/coordination/notes.ts'
+import { heartbeat } from '../../src/coordination/who/registration.ts'
 import type { Store } from '../../src/coordination/store.ts'
 import { connect } from '../../src/fleet/engine-connection.ts'
-import { keepIfDue, onEngine } from '../../src/fleet/membership.ts'
+import { onEngine } from '../../src/fleet/membership.ts'
+import { keepIfDue } from '../../src/fleet/snapshots.ts'
 import { scaled } from '../support/scale.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { wants } from '../coordination/room.ts'
@@ -37,10 +42,41 @@ async function line(): Promise<TcpProxy> {
   return proxy
 }
 
-/** Cuts the line at this byte of the exchange of one claim, mends it, and says what became of the claim. */
+/** A change that is tried with a broken line, and how often others see that it has happened. */
+interface Change {
+  make(room: Coordination, actor: AgentActor, subject: string): Promise<'done' | 'refused'>
+  seen(room: Coordination, subject: string): number
+}
+
+const CLAIM: Change = {
+  make: async (room, actor, subject) =>
+    (await claimScopes(room, actor, wants(room, subject))).granted ? 'done' : 'refused',
+  seen: ({ store }, subject) =>
+    store.read((rows) =>
+      rows.claims({ state: 'active' }).filter((claim) => claim.scopes.some(({ raw }) => raw === subject)),
+    ).length,
+}
+
+/** Decided a second time, a claim is found to be held; a note is sent twice. */
+const NOTE: Change = {
+  async make(room, actor, subject) {
+    await sendNote(room, actor, { to: 'witness', task: 'T-1', category: 'INFO', subject, body: 'once' })
+    return 'done'
+  },
+  seen: (room, subject) => inbox(room, { agent: 'witness' }).filter((note) => note.subject === subject).length,
+}
+
+interface Cutting {
+  readonly made: Made
+  readonly change: Change
+  /** On other machines, before each. */
+  readonly before: (n: number) => Promise<unknown>
+}
+
+/** Cuts the line at this byte of the exchange of one change, mends it, and says what became of the change. */
 async function cutAt(
   proxy: TcpProxy,
-  { made, before }: { readonly made: Made; readonly before: (n: number) => Promise<unknown> },
+  { made, change, before }: Cutting,
   { side, bytes, n }: { readonly side: 'questions' | 'answers'; readonly bytes: number; readonly n: number },
 ) {
   const far = box(made, `far-${side}-${n}`, { port: proxy.port, answerMs: 2_000 })
@@ -48,11 +84,8 @@ async function cutAt(
   await before(n)
   proxy.mend()
   proxy.cutAfter(side, bytes)
-  const claiming = claimScopes(far.room, actor, wants(far.room, `${side}/${n}`))
-  const outcome = claiming.then(
-    ({ granted }) => (granted ? 'granted' : 'denied'),
-    (error: { code: string }) => error.code,
-  )
+  const subject = `${side}/${n}`
+  const outcome = change.make(far.room, actor, subject).catch((error: { code: string }) => error.code)
   // The line is mended while the command still tries.
   const timer = bytes === Infinity ? undefined : setTimeout(() => proxy.mend(), 30)
   const said = await outcome
@@ -60,7 +93,7 @@ async function cutAt(
   // Mending counts anew: of a line that was never cut this is all of it.
   const passed = { questions: proxy.passed('questions'), answers: proxy.passed('answers') }
   proxy.mend()
-  return { said, room: far.room, scope: `${side}/${n}`, passed }
+  return { said, room: far.room, subject, passed }
 }
 
 /** As the server has counted them: the cut is in a turn only if there is one. */
@@ -70,43 +103,40 @@ const callsOf = (made: Made, name: string): Promise<number> =>
     return (row?.['n'] as number | undefined) ?? 0
   })
 
-/** At every byte of both sides of one exchange; how long each side is. */
-async function cutEverywhere(made: Made, before: (n: number) => Promise<unknown>) {
+/** At every byte of both sides of one exchange. */
+async function cutEverywhere(cutting: Cutting): Promise<void> {
   const proxy = await line()
-  const witness = box(made, 'witness')
+  const witness = box(cutting.made, 'witness')
   await enter(witness.room, 'witness')
-  const of = { made, before }
-  const { passed: lengths, said: uncut } = await cutAt(proxy, of, { side: 'answers', bytes: Infinity, n: 0 })
-  expect(uncut).toBe('granted')
+  const { passed: lengths, said: uncut } = await cutAt(proxy, cutting, { side: 'answers', bytes: Infinity, n: 0 })
+  expect(uncut).toBe('done')
   expect(Math.min(lengths.questions, lengths.answers)).toBeGreaterThan(50)
   let n = 0
   for (const side of ['questions', 'answers'] as const) {
     const step = Math.max(1, Math.floor(lengths[side] / scaled(7, lengths[side])))
     for (let bytes = 0; bytes <= lengths[side]; bytes += step) {
       n += 1
-      const { said, room, scope } = await cutAt(proxy, of, { side, bytes, n })
+      const { said, room, subject } = await cutAt(proxy, cutting, { side, bytes, n })
       // Whatever was in doubt is settled by the next command.
       await room.store.catchUp()
       room.store.close()
       await witness.room.store.catchUp()
-      const held = witness.room.store.read((rows) =>
-        rows.claims({ state: 'active' }).filter((claim) => claim.scopes.some(({ raw }) => raw === scope)),
-      )
-      const isUnknown = said === 'OUTCOME_UNKNOWN'
-      expect([side, bytes, said, held.length]).toEqual([
-        side,
-        bytes,
-        said,
-        said === 'granted' ? 1 : isUnknown ? Math.min(1, held.length) : 0,
-      ])
+      const seen = cutting.change.seen(witness.room, subject)
+      const due = said === 'done' ? 1 : said === 'OUTCOME_UNKNOWN' ? Math.min(1, seen) : 0
+      expect([side, bytes, said, seen]).toEqual([side, bytes, said, due])
     }
   }
-  return lengths
 }
 
-test('an answer that is lost at any byte ends as committed once or not at all, and the caller is told the truth', async () => {
-  await cutEverywhere(await engine.project(), async () => undefined)
-})
+test.each([
+  ['claim', CLAIM],
+  ['note', NOTE],
+] as const)(
+  'an answer to a %s that is lost at any byte ends as committed once or not at all, and the caller is told the truth',
+  async (_, change) => {
+    await cutEverywhere({ made: await engine.project(), change, before: async () => undefined })
+  },
+)
 
 test('so does one that is lost at any byte of a turn, and the turn goes to the next one', async () => {
   const made = await engine.project()
@@ -115,7 +145,7 @@ test('so does one that is lost at any byte of a turn, and the turn goes to the n
   // Somebody has written since the far machine last did: too late once, it stands in line, and decides in its turn.
   const before = (n: number) => claimScopes(near.room, amber, wants(near.room, `near/${n}`))
   await asOwner(made, (sql) => sql.unsafe(`ALTER ROLE ${new URL(made.url).username} SET track_functions = 'pl'`))
-  await cutEverywhere(made, before)
+  await cutEverywhere({ made, change: CLAIM, before })
   await expect.poll(() => callsOf(made, 'take_turn'), { timeout: 30_000 }).toBeGreaterThan(14)
   // Nobody is left in a turn: the next claim is granted without a wait for one to fall silent.
   expect(await claimScopes(near.room, amber, wants(near.room, 'after'))).toMatchObject({ granted: true })
@@ -157,6 +187,11 @@ test('liveness is the engine’s: a beating owner is safe from clocks hours apar
   // Observed for as long as it takes, the owner is taken for silent. But it has spoken elsewhere meanwhile.
   two.clock.advance(2 * hour)
   await claimScopes(one.room, amber, wants(one.room, 'docs'))
+  expect(await claimScopes(two.room, cobalt, wants(two.room, 'src', takeover))).toMatchObject({ granted: false })
+  two.clock.advance(2 * hour)
+  // A sign of life alone is in no entry: the engine refuses what was decided without it.
+  one.clock.advance(hour)
+  await heartbeat(one.room, amber)
   expect(await claimScopes(two.room, cobalt, wants(two.room, 'src', takeover))).toMatchObject({ granted: false })
   two.clock.advance(2 * hour)
   expect(await claimScopes(two.room, cobalt, wants(two.room, 'src', takeover))).toMatchObject({ granted: true })

@@ -1,5 +1,6 @@
 // A brief that is too large for an entry, over two machines: it lies beside the log, is fetched by whoever begins the task, goes with it, and moves with its project.
 import { createHash, randomBytes } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { connect } from '../../src/fleet/engine-connection.ts'
 import { launcher, startProgram } from '../support/programs.ts'
@@ -55,11 +56,11 @@ test('a brief of 5 MB is sent on one machine and read whole by a worker on anoth
   expect(await laidAt(url)).toBe(0)
 })
 
-test('with its project a brief moves to a file, to one machine and to another engine; one that is lost is told', async () => {
+test('with its project a brief moves to a file, to one machine and to another engine; one that is lost or another is told', async () => {
   const [one, two] = (await fleetAt(await engine.server.database(), 'one', 'two')) as [Machine, Machine]
   const brief = longBrief(1_000_000)
   const file = one.project.write('../brief.txt', brief)
-  for (const id of ['big', 'lost'])
+  for (const id of ['big', 'lost', 'forged'])
     expect(await one.heimdall(`dispatch send --id ${id} --brief-file ${file} --read-only`)).toMatchObject({ ok: true })
   const state = one.project.path('../state')
   expect(await two.heimdall(`fleet export ${state}`)).toMatchObject({ ok: true })
@@ -68,7 +69,7 @@ test('with its project a brief moves to a file, to one machine and to another en
   expect(await two.heimdall('fleet leave')).toMatchObject({ ok: true })
   const other = await engine.server.database()
   expect(await two.heimdall('fleet create', other)).toMatchObject({ ok: true })
-  expect(await laidAt(other)).toBe(2)
+  expect(await laidAt(other)).toBe(3)
   // And so does what comes from a file.
   expect(await one.heimdall('fleet leave')).toMatchObject({ ok: true })
   expect(await one.heimdall(`fleet import ${state}`)).toMatchObject({ ok: true })
@@ -76,6 +77,13 @@ test('with its project a brief moves to a file, to one machine and to another en
   expect(one.project.read('../state-2')).toContain(brief)
 
   await inDatabase(other, `DELETE FROM heimdall.annex WHERE name LIKE 'lost/%' AND part > 0`)
+  // Whole and well packed, and not what was sent: whoever has the join line can lay what it likes.
+  const others = gzipSync('do something else').toString('hex')
+  await inDatabase(
+    other,
+    `WITH gone AS (DELETE FROM heimdall.annex WHERE name LIKE 'forged/%' AND part > 0)
+     UPDATE heimdall.annex SET parts = 1, body = '\\x${others}' WHERE name LIKE 'forged/%' AND part = 0`,
+  )
   await workerOn(
     two,
     `printf '{"status":"done","tokens_spent":7,"reply":"%s"}' "$(tail -c 10 "$HEIMDALL_BRIEF_FILE")" > "$HEIMDALL_RESULT_FILE"`,
@@ -93,4 +101,5 @@ test('with its project a brief moves to a file, to one machine and to another en
   }
   expect(await seen('big', 'done')).toContain('"reply":" end of it"')
   expect(await seen('lost', 'triage')).toContain('brief_missing')
+  expect(await seen('forged', 'triage')).toContain('brief_missing')
 })

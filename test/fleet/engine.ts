@@ -3,8 +3,8 @@ import { afterAll, beforeAll } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import type { OpenLog } from '../../src/coordination/shared-log.ts'
 import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
-import { connect } from '../../src/fleet/engine-connection.ts'
 import { openEngineLog } from '../../src/fleet/engine-log.ts'
+import { asOwner } from '../../src/fleet/owner.ts'
 import { makeProject, memberUrl, newProjectId } from '../../src/fleet/project.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
@@ -30,13 +30,10 @@ export function testEngine(bin?: string): TestEngine {
     },
     async project() {
       const ownerUrl = url ?? ''
-      const sql = await connect({ url: ownerUrl, isPooled: false })
-      try {
-        const made = await makeProject(sql, { project: newProjectId(), name: 'test', at: { seq: 0, id: '' } })
-        return { project: made.project, url: memberUrl(ownerUrl, made) }
-      } finally {
-        await sql.end()
-      }
+      const made = await asOwner(ownerUrl, (ask) =>
+        makeProject(ask, { project: newProjectId(), name: 'test', at: { seq: 0, id: '' } }),
+      )
+      return { project: made.project, url: memberUrl(ownerUrl, made) }
     },
   }
 }

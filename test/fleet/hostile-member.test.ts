@@ -1,13 +1,20 @@
 // What somebody with the join line can put into the log, or hold: the others are told, keep what they have, and go on.
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { claimScopes } from '../../src/coordination/claims/claims.ts'
+import { livenessIn } from '../../src/coordination/who/alive.ts'
+import { beginNext } from '../../src/dispatch/attempts.ts'
+import type { HeimdallError } from '../../src/errors.ts'
+import { tasksNow } from '../../src/hub/facts/task-rows.ts'
 import { placeIn, setMembership } from '../../src/coordination/sqlite/whole-state.ts'
 import { connect } from '../../src/fleet/engine-connection.ts'
 import { FORMAT, RULES } from '../../src/fleet/log-version.ts'
 import { FLEET_ENTRY_BYTES_MAX } from '../../src/limits.ts'
-import { wants } from '../coordination/room.ts'
+import { openRoom, wants } from '../coordination/room.ts'
 import { box, enter } from './box.ts'
 import { testEngine } from './engine.ts'
+import { machine } from './machines.ts'
 
 const engine = testEngine()
 
@@ -55,4 +62,201 @@ test('a line that somebody holds is waited for only so long', async () => {
   )
   expect(await enter(one.room, 'cobalt-harbor')).toBeDefined()
   expect(await ended).toBe('hung up on')
+})
+
+/** Appends whatever it is given, as somebody with the join line can. */
+async function hostileMember(made: { readonly url: string }): Promise<(body: unknown) => Promise<unknown>> {
+  const evil = await connect({ url: made.url, isPooled: false })
+  onTestFinished(() => evil.end())
+  let count = 0
+  return (body) =>
+    evil`SELECT a.* FROM heimdall.projects p, LATERAL heimdall.append(p.id, 'evil', p.seq, p.entry_id,
+      ${`evil-${(count += 1)}`}, ${JSON.stringify(body)}, ${FORMAT}, ${RULES}, '{}', '{}', '{}', 10, 1000) a`.execute()
+}
+
+const entryOf = (...puts: readonly unknown[]) => ({
+  wall_ms: 1,
+  author: { haid: null, sessionId: null, runId: null },
+  puts,
+  events: [],
+})
+
+const TASK = {
+  owner: null,
+  state: 'queued',
+  title: 't',
+  started_ms: 1,
+  ended_ms: null,
+  summary: null,
+  needs: '{"mcp":[],"tools":[],"tier":null,"writes":false,"window":1,"not":[],"only":null}',
+  due_ms: 1,
+  wake_ms: null,
+  deadline_ms: null,
+  token_budget: null,
+  attempts: 0,
+  failures: 0,
+  reason: null,
+}
+const WORKER = { worker_id: 'w', instance_id: 'i', url: null, speaks: 'extension', state: 'ready', ttl_s: 45 }
+
+test('a value that means nothing stops every copy before it: nobody is taken for gone, and nothing that reads it fails', async () => {
+  const claim = (holder: string, more: object) => ({
+    table: 'claims',
+    row: {
+      epoch: 9,
+      claim_id: 'res_9',
+      holder,
+      ttl_minutes: 5,
+      state: 'active',
+      created_ms: 1,
+      granted_wall_ms: 1,
+      origin: 'local',
+      scopes: '[]',
+      ...more,
+    },
+  })
+  const poison = {
+    'patience in words': () => entryOf({ table: 'settings', row: { key: 'stale-minutes', value: 'banana' } }),
+    'no patience': () => entryOf({ table: 'settings', row: { key: 'stale-minutes', value: '0.0001' } }),
+    'a lease of nobody': () => entryOf({ table: 'settings', row: { key: 'dispatch:orchestrator', value: '{}' } }),
+    'scopes in words': (holder: string) => entryOf(claim(holder, { scopes: 'src' })),
+    'scopes that are none': (holder: string) => entryOf(claim(holder, { scopes: '[{"base":"src"}]' })),
+    'a lease for ever': (holder: string) => entryOf(claim(holder, { ttl_minutes: 2 ** 49 })),
+    'needs in words': () => entryOf({ table: 'tasks', row: { task_id: 'T', ...TASK, needs: 'all' } }),
+    'a reason in words': () => entryOf({ table: 'tasks', row: { task_id: 'T', ...TASK, reason: 'because' } }),
+    'a contract in words': () => entryOf({ table: 'contracts', row: { task_id: 'T', contract: 'do it' } }),
+    'a profile in words': () => entryOf({ table: 'workers', row: { ...WORKER, profile: 'strong' } }),
+    'an event in words': () => ({
+      ...entryOf(),
+      events: [
+        {
+          seq: 99,
+          id: 'e',
+          type: 'NOTE',
+          actor_kind: 'system',
+          wall_ms: 1,
+          payload: 'words',
+          origin: 'haid:evil.box-0000',
+        },
+      ],
+    }),
+  }
+  const outcomes: Record<string, unknown> = {}
+  for (const [name, body] of Object.entries(poison)) {
+    const made = await engine.project()
+    const one = box(made, 'one')
+    const amber = await enter(one.room, 'amber-otter')
+    const head = one.room.store.read((rows) => rows.head())
+    await (
+      await hostileMember(made)
+    )(body(amber.haid))
+    const refused = await one.room.store.catchUp().then(
+      () => undefined,
+      (error: unknown) => (error as HeimdallError).code,
+    )
+    const { at, liveness } = one.room.store.read((rows) => ({
+      at: rows.head() - head,
+      liveness: rows.agents().map((agent) => livenessIn(one.room, rows, agent, one.room.now())),
+    }))
+    outcomes[name] = { refused, at, liveness }
+    one.room.store.close()
+  }
+  const stopped = { refused: 'STORE_CORRUPT', at: 0, liveness: ['active'] }
+  expect(outcomes).toEqual(Object.fromEntries(Object.keys(poison).map((name) => [name, stopped])))
+})
+
+test('where such a value stands in a copy already, it counts for nothing', async () => {
+  const room = openRoom()
+  await enter(room, 'amber-otter')
+  await room.store.change((rows) => rows.putSetting('stale-minutes', 'banana'))
+  expect(room.store.read((rows) => rows.agents().map((agent) => livenessIn(room, rows, agent, room.now())))).toEqual([
+    'active',
+  ])
+})
+
+test('a worker and a task that no version has written are left out, and the others are dispatched', async () => {
+  const made = await engine.project()
+  const one = box(made, 'one')
+  await enter(one.room, 'amber-otter')
+  const put = await hostileMember(made)
+  await put(
+    entryOf(
+      { table: 'workers', row: { ...WORKER, profile: '{}' } },
+      { table: 'contracts', row: { task_id: 'T-0', contract: '{}' } },
+      { table: 'tasks', row: { task_id: 'T-0', ...TASK } },
+    ),
+  )
+  await one.room.store.catchUp()
+  expect(tasksNow(one.room)).toMatchObject({ workers: [], tasks: [{ task_id: 'T-0', state: 'queued' }] })
+  expect(await beginNext(one.room)).toMatchObject({ begun: undefined })
+  expect(tasksNow(one.room)).toMatchObject({ tasks: [{ task_id: 'T-0', state: 'blocked' }] })
+})
+
+/** As a state is written, with a last line that fits. */
+function stateWith(at: { seq: number; id: string }, rows: readonly unknown[]): Buffer {
+  const head = { kind: 'heimdall-state', at, wall_ms: 1, numbers: {} }
+  const text = `${[head, ...rows].map((line) => JSON.stringify(line)).join('\n')}\n`
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  return gzipSync(`${text}${JSON.stringify({ rows: rows.length, sha256 })}\n`)
+}
+
+test('a snapshot that is none is passed over while the entries are there, and named where they are not', async () => {
+  const one = machine('ana')
+  const made = await one.heimdall('fleet create --machine one', await engine.server.database())
+  const line = String(made.data['join'])
+  await one.heimdall('agent register --name amber-otter --role backend')
+  await one.heimdall('agent reserve --agent amber-otter --scope src')
+  const evil = await connect({ url: line, isPooled: false })
+  onTestFinished(() => evil.end())
+  const owner = new URL(line)
+  owner.username = 'owner'
+  owner.password = ''
+  const asOwner = await connect({ url: owner.href, isPooled: false })
+  onTestFinished(() => asOwner.end())
+  const places = await evil<{ seq: string; id: string }[]>`SELECT seq, id FROM heimdall.entries ORDER BY seq`
+  const [first, last] = places.map(({ seq, id }) => ({ seq: Number(seq), id })) as [
+    { seq: number; id: string },
+    { seq: number; id: string },
+  ]
+  const keep = (at: typeof first, body: Buffer) =>
+    evil`SELECT heimdall.keep(p.id, ${at.seq}, ${at.id}, ${FORMAT}, 0, 1, decode(${body.toString('base64')}::text, 'base64'))
+      FROM heimdall.projects p`.execute()
+  const garbage = {
+    'not packed': Buffer.from('garbage'),
+    'no state': gzipSync('garbage'),
+    'another place': stateWith(first, []),
+    'a claim of nobody': stateWith(last, [['claims', { epoch: 1, claim_id: 'c', holder: 'haid:x.y-0000' }]]),
+    'a column of nobody': stateWith(last, [['agents', { haid: 'haid:x.y-0000', wings: 2 }]]),
+    'no rows': stateWith(last, [null]),
+  }
+  const join = async (name: string) => {
+    const two = machine('ben')
+    const { stdout, stderr } = await two.project.run('heimdall', ['fleet', 'join', '--json'], { stdin: line })
+    return { name, two, stderr, said: JSON.parse(stdout) as unknown }
+  }
+  for (const [name, body] of Object.entries(garbage)) {
+    await keep(last, body)
+    const { two, ...joined } = await join(name)
+    expect(joined).toMatchObject({
+      name,
+      said: { ok: true, data: { seq: 2 } },
+      stderr: expect.stringContaining('the snapshot at entry 2') as string,
+    })
+    expect((await two.heimdall('claim list')).data).toMatchObject([{ agent_id: 'amber-otter' }])
+    await asOwner`DELETE FROM heimdall.snapshots`
+  }
+  // The second takes the entries below the first with it.
+  await keep(first, Buffer.from('garbage'))
+  await keep(last, Buffer.from('garbage'))
+  expect(await join('both')).toMatchObject({
+    said: {
+      error: {
+        code: 'STORE_CORRUPT',
+        message: expect.stringContaining('entry 2') as string,
+        hint: expect.stringContaining('fleet create') as string,
+      },
+    },
+  })
+  // Whoever has everything goes on.
+  expect(await one.heimdall('agent reserve --agent amber-otter --scope lib')).toMatchObject({ ok: true })
 })

@@ -3,7 +3,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { claimScopes } from '../../src/coordination/claims/claims.ts'
 import type { AgentActor } from '../../src/coordination/change.ts'
 import { connect } from '../../src/fleet/engine-connection.ts'
-import { keepIfDue, onEngine } from '../../src/fleet/membership.ts'
+import { onEngine } from '../../src/fleet/membership.ts'
+import { keepIfDue } from '../../src/fleet/snapshots.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { ENGINE_ANSWER_MS } from '../../src/limits.ts'
 import { scaled } from '../support/scale.ts'
@@ -56,11 +57,25 @@ test('a server that cannot prove itself is refused before a password is sent, wi
   const refused = { code: 'ENGINE_REFUSED', hint: expect.stringContaining('sslrootcert') as string }
   await expect(ask('localhost', '')).rejects.toMatchObject(refused)
   // Somebody else's certificate, however well it is signed.
-  await expect(ask('127.0.0.1', trusted)).rejects.toMatchObject(refused)
+  await expect(ask('127.0.0.1', trusted)).rejects.toMatchObject({
+    code: 'ENGINE_REFUSED',
+    hint: expect.stringContaining('for another name') as string,
+  })
   expect(await ask('localhost', trusted)).toMatchObject([{ one: 1 }])
   await expect(ask('localhost', '&sslrootcert=/nowhere.pem')).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringContaining('/nowhere.pem') as string,
+  })
+})
+
+test('a server that does not speak TLS is said to be one, and what is asked of it', async () => {
+  const { url } = await engine.project()
+  await expect(
+    onEngine({ url: `${url}?sslmode=verify-full`, isPooled: false }, (ask) => ask((sql) => sql`SELECT`.execute())),
+  ).rejects.toMatchObject({
+    code: 'ENGINE_REFUSED',
+    message: expect.stringContaining('does not speak TLS') as string,
+    hint: expect.stringContaining('verify-full') as string,
   })
 })
 

@@ -18,7 +18,7 @@ const said = ({ stdout, stderr }: Ending): Said => {
 
 /** A machine with a clone of its own. */
 export function machine(name: string) {
-  const project = temporaryProject()
+  const project = temporaryProject({ startedAt: '2026-01-01T00:00:00Z' })
   const env = { USER: name }
   const heimdall = async (args: string, stdin?: string): Promise<Said> =>
     said(await project.run('heimdall', [...args.split(' '), '--json'], { env, stdin: stdin ?? '' }))
@@ -40,14 +40,18 @@ export async function fleetAt(ownerUrl: string, ...names: [string, ...string[]])
 }
 
 /** Resolves when the worker takes tasks. */
-export async function workerOn({ name, project }: Machine, script: string): Promise<Program> {
-  const path = project.write('../work.sh', `#!/bin/sh\n${script}\n`)
-  const worker = startProgram([...launcher('heimdall'), 'worker', 'start', '--no-worktree', '--', 'sh', path], {
-    cwd: project.root,
-    env: { ...project.env, USER: name },
-  })
+export async function workerOn(machine: Machine, script: string, flags: readonly string[] = []): Promise<Program> {
+  const worker = startWorkerOn(machine, script, flags)
   await until('the worker to take tasks', () => worker.stderr().includes('takes tasks'), {
     context: () => worker.stderr(),
   })
   return worker
+}
+
+export function startWorkerOn({ name, project }: Machine, script: string, flags: readonly string[] = []): Program {
+  const path = project.write('../work.sh', `#!/bin/sh\n${script}\n`)
+  return startProgram([...launcher('heimdall'), 'worker', 'start', '--no-worktree', ...flags, '--', 'sh', path], {
+    cwd: project.root,
+    env: { ...project.env, USER: name },
+  })
 }

@@ -114,6 +114,31 @@ test('a copy that is gone, or that was made elsewhere, is told and grants nothin
   })
 })
 
+test('a copy that is no database any more is made again, and what was there is kept', async () => {
+  const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
+  await one.heimdall('agent register --name amber-otter --role backend')
+  const spoil: ((path: string) => void)[] = [
+    (path) => writeFileSync(path, 'this is no database'),
+    (path) => writeFileSync(path, ''),
+    // Sound where it is opened, and not where its rows are.
+    (path) => {
+      const bytes = readFileSync(path)
+      writeFileSync(path, bytes.fill(7, 3 * 4096, 12 * 4096))
+    },
+  ]
+  for (const [i, act] of spoil.entries()) {
+    for (const end of ['-wal', '-shm']) rmSync(`${two.store}${end}`, { force: true })
+    act(two.store)
+    const spoilt = readFileSync(two.store)
+    const made = await two.heimdall('fleet join --rebuild')
+    expect([i, made]).toMatchObject([i, { ok: true, data: { machine: 'two', seq: 1 + i } }])
+    const aside = String(made.data['set_aside'])
+    expect([i, existsSync(aside)]).toEqual([i, true])
+    if (spoilt.length > 0) expect(readFileSync(aside).equals(spoilt)).toBe(true)
+    expect(await two.heimdall(`agent register --name jade-heron-${i} --role backend`)).toMatchObject({ ok: true })
+  }
+})
+
 test('a member whose copy is gone can leave, and another takes its name', async () => {
   const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
   for (const end of ['', '-wal', '-shm']) rmSync(`${two.store}${end}`, { force: true })

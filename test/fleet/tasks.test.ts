@@ -14,7 +14,8 @@ import { sendTask } from '../../src/dispatch/send-task.ts'
 import { listDispatched } from '../../src/dispatch/tasks.ts'
 import { WorkerDesk } from '../../src/dispatch/worker/worker-desk.ts'
 import { fleetDoor } from '../../src/fleet/door.ts'
-import { createFleet, joinFleet } from '../../src/fleet/membership.ts'
+import { createFleet } from '../../src/fleet/creation.ts'
+import { joinFleet } from '../../src/fleet/membership.ts'
 import { findProject } from '../../src/paths.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { scaled } from '../support/scale.ts'
@@ -97,7 +98,7 @@ function startWorker({ name, room, over }: Machine, ran: string[]): void {
     newId: room.newId,
     note: () => undefined,
   })
-  const inLog = new LogDesk({ room, workerId, desk, note: () => undefined })
+  const inLog = new LogDesk({ room, workerId, instanceId: 'i1', desk, note: () => undefined })
   const beats = async (): Promise<void> => {
     while (!over.signal.aborted) {
       await inLog.announce(await desk.announce())

@@ -26,7 +26,10 @@ export interface TemporaryProject {
   run(bin: string, args: readonly string[], options?: ProgramOptions): Promise<Ending>
 }
 
-export function temporaryProject(options: { readonly git?: boolean } = {}): TemporaryProject {
+/** With `startedAt` the first commit is the same one in each, as in clones. */
+export function temporaryProject(
+  options: { readonly git?: boolean; readonly startedAt?: string } = {},
+): TemporaryProject {
   const folder = temporaryFolder()
   const root = join(folder, 'project')
   const home = join(folder, 'home')
@@ -45,6 +48,7 @@ export function temporaryProject(options: { readonly git?: boolean } = {}): Temp
     GIT_COMMITTER_NAME: 'Ana',
     GIT_COMMITTER_EMAIL: 'ana@example.org',
   }
+  let dates = {}
   const project: TemporaryProject = {
     root,
     home,
@@ -60,7 +64,7 @@ export function temporaryProject(options: { readonly git?: boolean } = {}): Temp
     git: (...args) =>
       execFileSync('git', args, {
         cwd: root,
-        env: { PATH: process.env['PATH'], ...env },
+        env: { PATH: process.env['PATH'], ...env, ...dates },
         encoding: 'utf8',
         stdio: 'pipe',
       }),
@@ -69,7 +73,10 @@ export function temporaryProject(options: { readonly git?: boolean } = {}): Temp
   }
   if (options.git !== false) {
     project.git('init', '--quiet', '--initial-branch=main')
+    const { startedAt } = options
+    if (startedAt !== undefined) dates = { GIT_AUTHOR_DATE: startedAt, GIT_COMMITTER_DATE: startedAt }
     project.git('commit', '--quiet', '--allow-empty', '--message=start')
+    dates = {}
   }
   return project
 }

@@ -3,8 +3,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface TcpProxy {
   readonly port: number
-  /** From here on: cut after so many bytes of the answers, or of the questions, counted over all connections. */
-  cutAfter(side: 'questions' | 'answers', bytes: number): void
+  /** From here on: cut after so many bytes of the answers, or of the questions, counted over all connections. What is to be done with the line once it is cut may be said. */
+  cutAfter(side: 'questions' | 'answers', bytes: number, then?: () => void): void
   /** Each way, in milliseconds. */
   delay(ms: number): void
   /** Bytes stay where they are, in both directions; connections stand. */
@@ -22,6 +22,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const passed = { questions: 0, answers: 0 }
   let delayMs = 0
   let isStopped = false
+  let onCut: (() => void) | undefined
   const held: (() => void)[] = []
   const pass = (side: 'questions' | 'answers', from: Socket, to: Socket): void => {
     from.on('data', (chunk: Buffer) => {
@@ -34,6 +35,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         // What was let through arrives; nothing else does.
         to.end(() => to.destroy())
         from.destroy()
+        onCut?.()
       }
       if (isStopped) held.push(act)
       else if (delayMs === 0) act()
@@ -61,8 +63,9 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
-    cutAfter: (side, bytes) => {
+    cutAfter: (side, bytes, then) => {
       cut[side] = passed[side] + bytes
+      onCut = then
     },
     delay: (ms) => {
       delayMs = ms
@@ -72,6 +75,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     },
     mend() {
       isStopped = false
+      onCut = undefined
       cut.questions = Infinity
       cut.answers = Infinity
       passed.questions = 0

@@ -30,8 +30,19 @@ function messages(onMessage: (letter: number, bytes: Buffer) => void, isGreeted:
   }
 }
 
-/** Two connections to the server for each client, which take turns. */
-export async function startTransactionPooler(target: number): Promise<Pooler> {
+/** As PgBouncer says it: one code for everything that is its own. */
+const refusal = (words: string): Buffer => {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C08P01\0M${words}\0\0`)
+  const head = Buffer.from('E....')
+  head.writeUInt32BE(fields.byteLength + 4, 1)
+  return Buffer.concat([head, fields])
+}
+
+/** Of the first message of a client. */
+const userIn = (bytes: Buffer): string => /\0user\0([^\0]*)\0/.exec(`\0${bytes.subarray(8).toString()}`)?.[1] ?? ''
+
+/** Two connections to the server for each client, which take turns. Where users are given it knows no others, as with a list in a file. */
+export async function startTransactionPooler(target: number, users?: readonly string[]): Promise<Pooler> {
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
     const backs = [0, 1].map(() => connect(target, '127.0.0.1'))
@@ -49,7 +60,8 @@ export async function startTransactionPooler(target: number): Promise<Pooler> {
       }
     }
     const onClient = messages((letter, bytes) => {
-      if (letter === 0) for (const back of backs) back.write(bytes)
+      if (letter === 0 && users?.includes(userIn(bytes)) === false) client.end(refusal('no such user'))
+      else if (letter === 0) for (const back of backs) back.write(bytes)
       else waiting.push({ letter, bytes })
       go()
     }, false)

@@ -3,13 +3,24 @@ import { type Command, spec } from '../command.ts'
 
 const ENGINE_ERRORS = ['ENGINE_UNREACHABLE', 'ENGINE_REFUSED', 'CONFIG_INVALID', 'FLEET_NEWER'] as const
 const STORE_ERRORS = ['STORE_CORRUPT', 'STORE_UNREADABLE', 'STORE_FULL', 'STORE_BUSY'] as const
-const URL_FLAGS = {
+const URL_FILE = {
   'url-file': { type: 'string', value: 'FILE', help: 'read the URL from this file instead of standard input' },
+} as const
+const URL_FLAGS = {
+  ...URL_FILE,
   pooler: {
     type: 'boolean',
     help: 'a pooler such as PgBouncer stands in between: nothing is prepared, and news is looked for instead of heard',
   },
   machine: { type: 'string', value: 'NAME', help: 'what this machine is called; its host name otherwise' },
+} as const
+
+const PROJECT_FLAG = {
+  project: {
+    type: 'string',
+    value: 'NAME',
+    help: 'name or id of the project on the engine; that of this repository, or the only one, otherwise',
+  },
 } as const
 
 export const fleetCreate = spec({
@@ -41,11 +52,15 @@ export const fleetJoin = spec({
   summary: 'Makes this machine a member of a fleet',
   about:
     'Reads the URL of the join line from standard input, or asks for it, keeps it in a file that only its owner can ' +
-    'read, and builds this machine’s copy of the state.',
+    'read, and builds this machine’s copy of the state. A member that has got a new line keeps its name and its copy.',
   flags: {
     ...URL_FLAGS,
     'set-aside': { type: 'boolean', help: 'keep a store that this machine has made alone in a file beside its place' },
     rebuild: { type: 'boolean', help: 'make the copy of a member again from what the engine has' },
+    unrelated: {
+      type: 'boolean',
+      help: 'join although this is no clone of the repository that the fleet was made from',
+    },
   },
   examples: [
     { run: 'heimdall fleet join < join-url', does: 'joins with the URL that fleet create printed' },
@@ -55,6 +70,7 @@ export const fleetJoin = spec({
     'PERSON_REQUIRED',
     'FLEET_JOINED',
     'FLEET_NOT_JOINED',
+    'FLEET_UNRELATED',
     'FOLLOW_TOO_OLD',
     'OUTCOME_UNKNOWN',
     'STORE_FORKED',
@@ -72,11 +88,87 @@ export const fleetJoin = spec({
 export const fleetLeave = spec({
   names: ['heimdall fleet leave'],
   summary: 'Goes on alone with everything that the fleet knows',
-  about: 'The copy catches up first and becomes this machine’s own store. Other members are not touched.',
+  about:
+    'The copy catches up first and becomes this machine’s own store. Other members are not touched: what agents of this ' +
+    'machine hold stays held for them until it is taken over.',
   flags: { offline: { type: 'boolean', help: 'leave with the copy as it is, without asking the engine' } },
   examples: [{ run: 'heimdall fleet leave', does: 'makes this machine one alone' }],
   errors: ['FLEET_NOT_JOINED', 'PERSON_REQUIRED', 'OUTCOME_UNKNOWN', 'STORE_FORKED', ...ENGINE_ERRORS, ...STORE_ERRORS],
-  output: { seq: 'last entry of the fleet that this machine has' },
+  output: {
+    seq: 'last entry of the fleet that this machine has',
+    claims: 'how many claims of agents of this machine stay in the fleet',
+  },
+})
+
+export const fleetInvite = spec({
+  names: ['heimdall fleet invite'],
+  summary: 'Prints a new join line, and makes the one before it worthless',
+  about:
+    'Reads an owner’s URL as heimdall fleet create does. Members get in by a new role with a new password from then on; ' +
+    'the role from before is gone, also for whoever is connected with it. Each member runs the new line once and keeps its ' +
+    'name and its copy; the machine on which this runs has it already.',
+  flags: {
+    ...URL_FILE,
+    ...PROJECT_FLAG,
+    pooler: { type: 'boolean', help: 'the line is for members behind a pooler such as PgBouncer' },
+  },
+  examples: [
+    { run: 'heimdall fleet invite < owner-url', does: 'prints a new line; the old one lets nobody in any more' },
+    { run: 'heimdall fleet invite --project shop --url-file ~/owner-url', does: 'does so from any folder' },
+  ],
+  errors: ['FLEET_UNKNOWN', 'PERSON_REQUIRED', 'OUTCOME_UNKNOWN', ...ENGINE_ERRORS, 'STORE_UNREADABLE', 'STORE_BUSY'],
+  output: { project: 'id of the project', name: 'of the project', join: 'URL of members; it has a password in it' },
+})
+
+export const fleetExpel = spec({
+  names: ['heimdall fleet expel'],
+  summary: 'Takes a machine that will not come back out of the members',
+  about:
+    'Its name is free for another, and what its agents hold can be taken over once they have been silent for long enough. ' +
+    'It is not shut out by this: whoever has the join line can come in until heimdall fleet invite makes another.',
+  args: [{ name: 'machine', help: 'what heimdall fleet status calls it' }],
+  examples: [{ run: 'heimdall fleet expel runner-7', does: 'runner-7 counts no more' }],
+  errors: [
+    'FLEET_UNKNOWN',
+    'FLEET_NOT_JOINED',
+    'PERSON_REQUIRED',
+    'INVALID_ARGS',
+    'OUTCOME_UNKNOWN',
+    ...ENGINE_ERRORS,
+    ...STORE_ERRORS,
+  ],
+  output: { machine: 'which', heard_ms_ago: 'how long ago the engine last heard it' },
+})
+
+export const fleetDelete = spec({
+  names: ['heimdall fleet delete'],
+  summary: 'Deletes a project from its engine, with its role',
+  about:
+    'Reads an owner’s URL as heimdall fleet create does, and asks for the project’s name before it deletes anything. A ' +
+    'member on which this runs takes everything along and goes on alone; others do so with what they have. With the last ' +
+    'project of a database its tables and functions go too.',
+  flags: { ...URL_FILE, ...PROJECT_FLAG, yes: { type: 'boolean', short: 'y', help: 'do not ask' } },
+  examples: [
+    {
+      run: 'heimdall fleet delete --url-file ~/owner-url',
+      does: 'deletes this repository’s project, once its name is typed',
+    },
+    { run: 'heimdall fleet delete --project shop --yes < owner-url', does: 'deletes the project shop' },
+  ],
+  errors: [
+    'FLEET_UNKNOWN',
+    'PERSON_REQUIRED',
+    'INTERRUPTED',
+    'OUTCOME_UNKNOWN',
+    'STORE_FORKED',
+    ...ENGINE_ERRORS,
+    ...STORE_ERRORS,
+  ],
+  output: {
+    project: 'id of the project',
+    name: 'of the project',
+    left: 'whether this machine was a member, and is alone now',
+  },
 })
 
 export const fleetStatus = spec({
@@ -86,6 +178,7 @@ export const fleetStatus = spec({
   errors: ['FLEET_NOT_JOINED', ...STORE_ERRORS],
   output: {
     project: 'id of the project',
+    name: 'of the project, for people; null when the engine did not answer',
     machine: 'what this machine is called',
     engine: 'host and database',
     reachable: 'whether the engine answered',
@@ -142,6 +235,9 @@ export const fleetCommands: readonly Command[] = [
   { spec: fleetCreate, load: () => import('../commands/fleet/create.ts') },
   { spec: fleetJoin, load: () => import('../commands/fleet/join.ts') },
   { spec: fleetLeave, load: () => import('../commands/fleet/leave.ts') },
+  { spec: fleetInvite, load: () => import('../commands/fleet/invite.ts') },
+  { spec: fleetExpel, load: () => import('../commands/fleet/expel.ts') },
+  { spec: fleetDelete, load: () => import('../commands/fleet/delete.ts') },
   { spec: fleetStatus, load: () => import('../commands/fleet/status.ts') },
   { spec: fleetDoctor, load: () => import('../commands/fleet/doctor.ts') },
   { spec: fleetExport, load: () => import('../commands/fleet/export.ts') },

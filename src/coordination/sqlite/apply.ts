@@ -11,6 +11,7 @@ import type { LoggedEntry, EntryPlace } from '../shared-log.ts'
 import { appendEntry, type EntryStamp } from './entries.ts'
 import type { EntryDraft } from './entry-draft.ts'
 import { pendingIn, removePending } from './pending.ts'
+import { fitsTable, isCountable } from './row-fits.ts'
 import type { Statements } from './statements.ts'
 
 /** An entry as it stands in the log of a fleet, besides its number and id. */
@@ -76,7 +77,12 @@ export function applyEntries(sql: Statements, entries: readonly LoggedEntry[], n
 
 function applyNext(sql: Statements, entry: LoggedEntry, now: Moment, isMine: boolean): void {
   const body = bodyIn(entry)
-  for (const put of body.puts) applyPut(sql, put, now, isMine)
+  for (const put of body.puts) {
+    // Its own were decided here.
+    if (!isMine && 'row' in put && !fitsTable(put.table, put.row)) throw noEntry(entry.seq)
+    applyPut(sql, put, now, isMine)
+  }
+  if (!isMine && !body.events.every((row) => fitsTable('events', row))) throw noEntry(entry.seq)
   for (const row of body.events) sql.run(putsOf(sql, 'events', undefined, Object.keys(row)), ...Object.values(row))
   const number = (row: Row | undefined): number | null => (row === undefined ? null : Number(row['seq']))
   appendEntry(
@@ -96,21 +102,13 @@ function applyNext(sql: Statements, entry: LoggedEntry, now: Moment, isMine: boo
 /** A member can write any text: what is no entry stops the copy here, with words, and is never skipped. */
 function bodyIn({ seq, body: text }: LoggedEntry): Body {
   try {
-    const body = JSON.parse(text, countable) as Partial<Body> | null
-    if (body !== null && Array.isArray(body.puts) && Array.isArray(body.events) && body.author !== undefined)
-      return body as Body
+    const body = JSON.parse(text) as Partial<Body> | null
+    const isWhole = body !== null && Array.isArray(body.puts) && Array.isArray(body.events) && body.author !== undefined
+    if (isWhole && isCountable(body.wall_ms)) return body as Body
   } catch (error) {
-    if (!(error instanceof SyntaxError) && !(error instanceof RangeError)) throw error
+    if (!(error instanceof SyntaxError)) throw error
   }
   throw noEntry(seq)
-}
-
-/** No number of ours comes near: whoever counted on from a larger one could not count at all. */
-const COUNT_MAX = 2 ** 50
-
-function countable(_: string, value: unknown): unknown {
-  if (typeof value === 'number' && Math.abs(value) > COUNT_MAX) throw new RangeError(`${value} is no number of ours`)
-  return value
 }
 
 function noEntry(seq: number, cause?: unknown): HeimdallError {

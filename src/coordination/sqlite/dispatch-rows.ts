@@ -115,6 +115,8 @@ export function createDispatchWriter({ share, keepLocally, sign }: Putting): Dis
         ttl_s: worker.ttlSeconds,
         profile: worker.profile,
       })
+      // Of one that announces itself elsewhere nothing is known here: a lease of ours would outlive its next sign.
+      if (!worker.isHere) return
       keepLocally('local_workers', 'worker_id', {
         worker_id: worker.workerId,
         renewed_instance: worker.instanceId,
@@ -215,6 +217,7 @@ function workerFrom(row: Row): Worker {
           wallMs: number(row, 'renewed_wall_ms'),
         }
       : (signFrom(row) ?? { ...ELSEWHERE, wallMs: 0 }),
+    isHere,
   }
 }
 

@@ -350,8 +350,10 @@ export class Member {
     } catch (error) {
       const bad = error instanceof HeimdallError && error.code === 'STORE_CORRUPT' ? error.details?.['seq'] : undefined
       const good = entries.filter(({ seq }) => typeof bad === 'number' && seq < bad)
-      if (good.length > 0) db.transaction(() => this.#apply(good))
-      if (good.length > 0) changed()
+      if (good.length > 0) {
+        db.transaction(() => this.#apply(good))
+        changed()
+      }
       throw error
     }
   }

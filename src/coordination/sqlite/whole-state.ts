@@ -1,17 +1,18 @@
 // The whole shared state of a store as lines of text, and a store made from them: for joining, for moving, for going back to one machine.
-import { createHash } from 'node:crypto'
 import { HeimdallError } from '../../errors.ts'
-import { FLEET_PLACES_COMPARED } from '../../limits.ts'
+import { FLEET_NAMES_KEPT, FLEET_PLACES_COMPARED } from '../../limits.ts'
 import { type Database, openDatabase } from '../../storage/sqlite.ts'
 import { type Row, SHARED_TABLES, type SharedTable } from '../log-entry.ts'
 import type { CarriedText } from '../annex.ts'
-import { FLEET_SETTING, type Membership } from '../membership.ts'
+import { FLEET_SETTING, FORMER_NAMES_SETTING, type Membership } from '../membership.ts'
 import type { Moment } from '../moment.ts'
 import type { EntryPlace } from '../shared-log.ts'
 import { indexClaim, placeOf, putRow, sightRow } from './apply.ts'
 import { layLocally } from './local-annex.ts'
 import { pendingIn } from './pending.ts'
+import { fitsTable } from './row-fits.ts'
 import { MIGRATIONS } from './schema.ts'
+import { noteHeard } from './signs.ts'
 import { Statements } from './statements.ts'
 
 const KIND = 'heimdall-state'
@@ -62,8 +63,23 @@ export interface NewStore {
   /** Of what others have made. */
   readonly now: Moment
   readonly membership: Membership | undefined
-  /** Where a copy of what is there goes. */
-  readonly asideAs?: string | undefined
+  /** The entry that the state has to stand at, where that is known. */
+  readonly at?: EntryPlace | undefined
+}
+
+/** A copy of what is there, for whoever wants it back. */
+export function copyAside(path: string, as: string): void {
+  inDatabase(path, (db) => db.prepare('VACUUM INTO ?').run(as))
+}
+
+/** What is wrong with the file that is there, as a database; nothing where it is a sound one. */
+export function brokenness(path: string): string | undefined {
+  try {
+    return inDatabase(path, (db) => db.problems()[0])
+  } catch (error) {
+    if (error instanceof HeimdallError && error.code === 'STORE_CORRUPT') return error.message
+    throw error
+  }
 }
 
 /**
@@ -71,14 +87,21 @@ export interface NewStore {
  * exchanged would leave the others in the old one, and its log beside the new one.
  */
 export function makeStore(path: string, made: NewStore): EntryPlace {
-  if (made.state !== undefined) checkWhole(made.state)
-  return inDatabase(path, (db) => {
-    if (made.asideAs !== undefined) db.prepare('VACUUM INTO ?').run(made.asideAs)
-    return db.transaction(() => {
+  if (made.state !== undefined) checkWhole(made.state, made.at)
+  return inDatabase(path, (db) =>
+    db.transaction(() => {
+      const before = new Statements(db)
+      const names = isForeign(before, made.membership) ? [] : namesIn(before, marked(before)?.machine)
       empty(db)
-      return fill(db, made)
-    })
-  })
+      putLocally(new Statements(db), FORMER_NAMES_SETTING, JSON.stringify(names))
+      try {
+        return fill(db, made)
+      } catch (error) {
+        if (error instanceof HeimdallError) throw error
+        throw unfit('rows that do not fit each other', error)
+      }
+    }),
+  )
 }
 
 /** Events are append-only for everybody else. */
@@ -116,12 +139,15 @@ function fill(db: Database, { state, now, membership }: NewStore): EntryPlace {
   return head.at
 }
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+// Loaded here: this file is packed together with what every look at a store loads, and few of those hash anything.
+const hashOf = (text: string): string =>
+  process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('hex')
 
 /** A copy that was cut off would free every claim that is missing from it. */
-function checkWhole(state: string): void {
+function checkWhole(state: string, at: EntryPlace | undefined): void {
   const end = state.lastIndexOf('\n', state.length - 2) + 1
-  headOf(state.slice(0, state.indexOf('\n')))
+  const head = headOf(state.slice(0, state.indexOf('\n')))
+  if (at !== undefined && (head.at.seq !== at.seq || head.at.id !== at.id)) throw unfit('another place in the log')
   try {
     const { sha256 } = JSON.parse(state.slice(end)) as { readonly sha256: unknown }
     if (state.endsWith('\n') && sha256 === hashOf(state.slice(0, end))) return
@@ -139,6 +165,9 @@ function checkWhole(state: string): void {
 
 function fillRow(sql: Statements, line: string, now: Moment): void {
   const [table, row] = JSON.parse(line) as [string, Row]
+  const isShared = Object.hasOwn(SHARED_TABLES, table)
+  if ((isShared || table === 'events') && !fitsTable(table as SharedTable | 'events', row))
+    throw unfit(`a row of ${table}`)
   if (table === 'events') {
     putRow(sql, 'events', 'seq', row)
     return
@@ -147,7 +176,7 @@ function fillRow(sql: Statements, line: string, now: Moment): void {
     layLocally(sql, { name: String(row['name']), text: String(row['text']) }, now.wallMs)
     return
   }
-  if (!Object.hasOwn(SHARED_TABLES, table)) throw unfit(`a table ${table}`)
+  if (!isShared) throw unfit(`a table ${table}`)
   putRow(sql, table, SHARED_TABLES[table as SharedTable], row)
   if (table === 'claims') indexClaim(sql, row)
   sightRow(sql, table, row, now)
@@ -156,24 +185,27 @@ function fillRow(sql: Statements, line: string, now: Moment): void {
 function headOf(line: string): Head {
   try {
     const head = JSON.parse(line) as Omit<Head, 'kind'> & { readonly kind: unknown }
-    if (head.kind === KIND) return { ...head, kind: KIND }
+    if (head.kind === KIND && typeof head.at === 'object') return { ...head, kind: KIND }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
   throw unfit('another beginning')
 }
 
-function unfit(what: string): HeimdallError {
+function unfit(what: string, cause?: unknown): HeimdallError {
   return new HeimdallError('STORE_CORRUPT', `the state of a project has ${what}, which is not known here`, {
     hint: 'heimdall fleet export writes such a file; a newer version may have written this one',
+    cause,
   })
 }
 
-/** Refuses while an entry is in doubt. */
-export function setMembership(path: string, membership: Membership | undefined): EntryPlace {
+/** Refuses while an entry is in doubt. `host`: what a machine that becomes a member was called alone. */
+export function setMembership(path: string, membership: Membership | undefined, host?: string): EntryPlace {
   return inDatabase(path, (db) =>
     db.transaction(() => {
       const sql = new Statements(db)
+      const name = membership === undefined ? marked(sql)?.machine : host
+      putLocally(sql, FORMER_NAMES_SETTING, JSON.stringify(namesIn(sql, name)))
       if (membership !== undefined) mark(sql, membership)
       else {
         const [pending] = pendingIn(sql)
@@ -185,6 +217,37 @@ export function setMembership(path: string, membership: Membership | undefined):
         sql.run(`DELETE FROM local_settings WHERE key = ? OR key GLOB ?`, FLEET_SETTING, `${FLEET_SETTING}:*`)
       }
       return placeOf(sql)
+    }),
+  )
+}
+
+/** Not one of the fleet's own settings: it outlives the mark of a create that has failed. */
+const UNFINISHED_SETTING = 'unfinished-fleet'
+
+/** The project that a create has begun on an engine, until it is finished there or gone. */
+export function unfinishedFleet(path: string): string | undefined {
+  const row = inDatabase(path, (db) =>
+    new Statements(db).one('SELECT value FROM local_settings WHERE key = ?', UNFINISHED_SETTING),
+  )
+  return row === undefined ? undefined : String(row['value'])
+}
+
+export function setUnfinishedFleet(path: string, project: string | undefined): void {
+  inDatabase(path, (db) => {
+    const sql = new Statements(db)
+    if (project === undefined) sql.run('DELETE FROM local_settings WHERE key = ?', UNFINISHED_SETTING)
+    else sql.run('INSERT OR REPLACE INTO local_settings (key, value) VALUES (?, ?)', UNFINISHED_SETTING, project)
+  })
+}
+
+/** The engine has all of it: texts beside the log too, and it was heard. */
+export function finishFleet(path: string, now: Moment): void {
+  inDatabase(path, (db) =>
+    db.transaction(() => {
+      const sql = new Statements(db)
+      sql.run('DELETE FROM local_settings WHERE key = ?', UNFINISHED_SETTING)
+      sql.run('DELETE FROM local_annex')
+      noteHeard(sql, now)
     }),
   )
 }
@@ -201,11 +264,34 @@ export function setLocalAnnex(path: string, texts: readonly CarriedText[], wallM
 }
 
 function mark(sql: Statements, membership: Membership): void {
+  putLocally(sql, FLEET_SETTING, JSON.stringify(membership))
+}
+
+function putLocally(sql: Statements, key: string, value: string): void {
   sql.run(
     'INSERT INTO local_settings (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2',
-    FLEET_SETTING,
-    JSON.stringify(membership),
+    key,
+    value,
   )
+}
+
+function localIn(sql: Statements, key: string): unknown {
+  const row = sql.one('SELECT value FROM local_settings WHERE key = ?', key)
+  return row === undefined ? undefined : JSON.parse(String(row['value']))
+}
+
+const marked = (sql: Statements): Membership | undefined => localIn(sql, FLEET_SETTING) as Membership | undefined
+
+/** A copy that was brought here from another member: what is local in it is none of this machine's. */
+export function isForeign(sql: Statements, own: Membership | undefined): boolean {
+  const member = marked(sql)?.member
+  return member !== undefined && member !== own?.member
+}
+
+/** What this machine has been called until now, the name that it gives up first. */
+function namesIn(sql: Statements, givenUp: string | undefined): string[] {
+  const names = [givenUp ?? [], (localIn(sql, FORMER_NAMES_SETTING) as string[] | undefined) ?? []].flat()
+  return [...new Set(names)].slice(0, FLEET_NAMES_KEPT)
 }
 
 /** For people: where this copy stands, and what of it is on its way. */
@@ -226,7 +312,7 @@ export function lastPlaces(path: string): (EntryPlace & { readonly by: string | 
   )
 }
 
-function inDatabase<T>(path: string, act: (db: Database) => T): T {
+export function inDatabase<T>(path: string, act: (db: Database) => T): T {
   const db = openDatabase(path, { migrations: MIGRATIONS })
   try {
     return act(db)

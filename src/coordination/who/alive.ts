@@ -22,10 +22,13 @@ export function staleMinutesIn(observer: Pick<Observer, 'staleMinutes'>, rows: P
   return Math.max(ofRepository, observer.staleMinutes ?? 0)
 }
 
+/** Nothing where none is stored, and where it is none: whoever reads a word there as a number would take everybody for gone. */
 export function storedStaleMinutes(rows: Pick<Reader, 'setting'>): number | undefined {
-  const stored = rows.setting(STALE_SETTING)
-  return stored === undefined ? undefined : Number(stored)
+  const stored = Number(rows.setting(STALE_SETTING))
+  return isStaleMinutes(stored) ? stored : undefined
 }
+
+export const isStaleMinutes = (minutes: number): boolean => Number.isSafeInteger(minutes) && minutes >= 1
 
 /** The first change of a repository settles it, while there is nobody yet whom it could hurt. */
 export function settleStaleMinutes(observer: Pick<Observer, 'staleMinutes'>, rows: Writer): void {

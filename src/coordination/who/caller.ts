@@ -6,6 +6,7 @@ import { isRunning, livenessIn } from './alive.ts'
 import type { Coordination } from '../coordination.ts'
 import { type AgentActor, changeAsOther, findAgent, isSecretOf, speaksFor, unknownAgent, unproven } from '../change.ts'
 import { invalidHaid, readHaid, rootOf } from './haid.ts'
+import { haidHere } from './former-names.ts'
 import { registerHaid } from './registration.ts'
 import { keysOf, readKey } from './key-files.ts'
 import { type Place, placeOf } from './place.ts'
@@ -54,7 +55,7 @@ export function caller(room: Coordination, asking: CallOrigin): Caller {
 /** Who a caller would be in a repository where nobody has acted yet. */
 export function haidBeforeAny(rootHaid: string, asking: CallOrigin): string {
   const { session, host } = asking.place ?? {}
-  const named = labelsOf(rootHaid, asking).find((label) => readHaid(label) !== undefined)
+  const named = labelsOf((role) => `${rootOf(rootHaid)}/${role}`, asking).find((label) => readHaid(label) !== undefined)
   const role = session !== undefined ? sessionRole(session.id) : host === undefined ? undefined : hostRole(host)
   return named ?? (role === undefined ? rootHaid : `${rootOf(rootHaid)}/${role}`)
 }
@@ -145,7 +146,7 @@ class Resolution {
     this.#rows = rows
     this.#asking = asking
     this.#place = asking.place
-    this.#labels = labelsOf(room.rootHaid, asking)
+    this.#labels = labelsOf((role) => haidHere(room, rows, role), asking)
   }
 
   caller(): Caller {
@@ -168,7 +169,8 @@ class Resolution {
       const haid = haidOfTree(this.#room, this.#rows, tree, hostRole(host))
       return { as: 'host', haid, agent: undefined, proof: 'process', because, secret: null }
     }
-    return this.#byKey('everybody', this.#room.rootHaid, 'no session and no variable says otherwise')
+    const haid = haidHere(this.#room, this.#rows)
+    return this.#byKey('everybody', haid, 'no session and no variable says otherwise')
   }
 
   /** Who the session is that the caller runs in: the agent that it was started for, or itself. */
@@ -327,14 +329,14 @@ function isHeldElsewhere(room: Coordination, rows: Reader, agent: Agent, place: 
   )
 }
 
-function labelsOf(rootHaid: string, { env, place }: CallOrigin): string[] {
+function labelsOf(haidOf: (role: string) => string, { env, place }: CallOrigin): string[] {
   const names = NAME_VARIABLES.flatMap((name) => textOf(env, name) ?? [])
   if (names.length > 0) return names
   const tracker = textOf(env, TRACKER_VARIABLE)
   if (tracker !== undefined) return [tracker]
   // A session that processes do not show is a name like any other: whoever is elsewhere may say it as well.
   const session = place?.session === undefined ? textOf(env, SESSION_VARIABLE) : undefined
-  return session === undefined ? [] : [`${rootOf(rootHaid)}/${sessionRole(session)}`]
+  return session === undefined ? [] : [haidOf(sessionRole(session))]
 }
 
 function textOf(env: Env, name: string): string | undefined {

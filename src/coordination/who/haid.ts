@@ -55,13 +55,17 @@ export interface HaidSource {
 /** Never malformed: what has no ASCII letter or digit in it is `unknown` instead of empty. */
 export function rootHaid({ email, user, host, root }: HaidSource): string {
   const human = slug(email?.split('@')[0] ?? '') || slug(user ?? '') || 'unknown'
-  const shortHost = host.split('.')[0] ?? ''
-  // A name of digits only is the first part of an address that changes with the network, and would mint a new identity each time.
-  const machine = (/^\d+$/.test(shortHost) ? '' : slug(shortHost)) || 'unknown'
+  const machine = machineOf(host)
   // Loaded where it is needed: reading a HAID must not cost more than the rest of a check.
   const { createHash } = process.getBuiltinModule('node:crypto')
   const hash4 = createHash('sha256').update(`${human}\u001f${machine}\u001f${root}`).digest('hex').slice(0, 4)
   return `haid:${human}.${machine}-${hash4}`
+}
+
+/** A name of digits only is the first part of an address that changes with the network, and would mint a new identity each time. */
+export function machineOf(host: string): string {
+  const shortHost = host.split('.')[0] ?? ''
+  return (/^\d+$/.test(shortHost) ? '' : slug(shortHost)) || 'unknown'
 }
 
 /** The HAID of an agent below `root`: one level only. */

@@ -1,7 +1,8 @@
 // Secrets of sessions that were not started by us: one file per agent, readable by its owner alone, made on first use.
-import { lstatSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { HeimdallError } from '../../errors.ts'
+import { KEYS_EARLIER_MAX } from '../../limits.ts'
 import type { Project } from '../../paths.ts'
 import { ensureFolder, readFileIfThere, replaceFile } from '../../storage/atomic-file.ts'
 import { onDisk } from '../../storage/faults.ts'
@@ -16,6 +17,8 @@ const keyPath = (project: Project, haid: string): string => {
 /** By its hash, which is what the store has of it. */
 const offeredPath = (project: Project, secretHash: string): string =>
   join(keysDir(project), 'offered', `${secretHash}.key`)
+const earlierDir = (project: Project): string => join(keysDir(project), 'earlier')
+const earlierPath = (project: Project, secretHash: string): string => join(earlierDir(project), `${secretHash}.key`)
 
 /**
  * Where the secret of a new session is kept. It is on disk before the change that needs it, under no name, and gets
@@ -47,16 +50,36 @@ export function keysOf({ project }: { readonly project: Project }): SecretKeeper
   }
 }
 
+/**
+ * The key before it stays under its hash. The store here may be another one by then (a fleet joined again, an older
+ * copy put back), in which the agent is still known by that one; where it has been replaced it opens nothing.
+ */
 function writeKey(project: Project, haid: string, secret: string): void {
   ensureFolder(keysDir(project))
-  replaceFile(keyPath(project, haid), `${secret}\n`, { mode: 0o600 })
+  const path = keyPath(project, haid)
+  const before = readFileIfThere(path)?.toString('utf8').trim()
+  if (before !== undefined && before !== '' && before !== secret) keepEarlier(project, before)
+  replaceFile(path, `${secret}\n`, { mode: 0o600 })
 }
 
-/** The secret, or nothing when this machine has none for the agent: by its name, or as it was offered. */
+function keepEarlier(project: Project, secret: string): void {
+  const folder = earlierDir(project)
+  ensureFolder(folder)
+  replaceFile(earlierPath(project, hashSecret(secret)), `${secret}\n`, { mode: 0o600 })
+  const names = onDisk(folder, () => readdirSync(folder))
+  if (names.length <= KEYS_EARLIER_MAX) return
+  const ages = names.map((name) => ({ path: join(folder, name), ms: changedMs(join(folder, name)) }))
+  const [oldest] = ages.toSorted((one, other) => one.ms - other.ms)
+  if (oldest !== undefined) onDisk(oldest.path, () => rmSync(oldest.path, { force: true }))
+}
+
+const changedMs = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+
+/** The secret, or nothing when this machine has none for the agent: by its name, as it was offered, or as one that another took the place of. */
 export function readKey(project: Project, haid: string, secretHash: string | null = null): string | undefined {
   const named = readPrivately(keyPath(project, haid))
   if (secretHash === null || (named !== undefined && hashSecret(named) === secretHash)) return named
-  return readPrivately(offeredPath(project, secretHash)) ?? named
+  return readPrivately(offeredPath(project, secretHash)) ?? readPrivately(earlierPath(project, secretHash)) ?? named
 }
 
 /** A key that others can read is no key. */

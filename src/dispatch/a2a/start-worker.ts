@@ -55,6 +55,11 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
     const execution = withWholeBriefs({ room, note, signal: over.signal }, wish.desk.execution, FLEET_ORCHESTRATOR)
     const desk = new WorkerDesk({ ...wish.desk, execution, room, workerId, note, profile: wish.profile(() => url) })
     const first = await desk.announce()
+    // In a fleet it is the log that everybody hears, on this machine too.
+    const { instanceId } = wish.desk
+    const inLog =
+      membershipIn(room.store) === undefined ? undefined : new LogDesk({ room, workerId, instanceId, desk, note })
+    await inLog?.enter(first)
     const server = await serveA2a({
       ...wish.listen,
       methods: (at) => {
@@ -81,8 +86,6 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
     })
     publishAddress(dir, 'worker', { name: workerId, url: server.url, token, pid: process.pid })
     desk.recover()
-    // In a fleet it is the log that everybody hears, on this machine too.
-    const inLog = membershipIn(room.store) === undefined ? undefined : new LogDesk({ room, workerId, desk, note })
     const announcing = new Announcing({
       announce: () => desk.announce(),
       also: inLog === undefined ? undefined : (announce) => inLog.announce(announce),
@@ -114,6 +117,7 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
       async stop() {
         desk.leave()
         await announcing.stop()
+        await inLog?.leave()
         withdrawAddress(dir, 'worker', workerId)
         over.abort()
         await following

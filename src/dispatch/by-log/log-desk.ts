@@ -2,18 +2,22 @@
 import type { Coordination } from '../../coordination/coordination.ts'
 import type { Attempt } from '../../coordination/dispatched.ts'
 import type { Reader } from '../../coordination/store.ts'
+import { readHaid } from '../../coordination/who/haid.ts'
 import { HeimdallError } from '../../errors.ts'
+import { printable } from '../../ids.ts'
+import { WORKER_TTL_S } from '../../limits.ts'
 import { contractFor } from '../attempts.ts'
 import { layBeside } from './large-briefs.ts'
 import type { Announce } from '../messages.ts'
 import { isDispatched, readReason } from '../parking.ts'
 import { refuseAnswer } from '../questions.ts'
 import type { WorkerDesk } from '../worker/worker-desk.ts'
-import { takeAnnounce } from '../workers.ts'
+import { endInstance, takeAnnounce } from '../workers.ts'
 
 export interface LogDeskOptions {
   readonly room: Coordination
   readonly workerId: string
+  readonly instanceId: string
   readonly desk: WorkerDesk
   readonly note: (line: string) => void
 }
@@ -24,17 +28,57 @@ export const FLEET_ORCHESTRATOR = 'fleet'
 export class LogDesk {
   readonly #options: LogDeskOptions
   readonly #ending = new Set<string>()
+  /** Another machine has the name: what stands in the log for it is that one's. */
+  #isReplaced = false
+  #hasEntered = false
 
   constructor(options: LogDeskOptions) {
     this.#options = options
   }
 
+  /**
+   * Refuses a name that a worker on another machine has and lives by. An engine that is away is no refusal: whoever has
+   * the name by then, the next announce says.
+   */
+  async enter(announce: Announce): Promise<void> {
+    const { room, workerId, note } = this.#options
+    try {
+      // Whether the other lives, its last sign says.
+      await room.store.catchUp()
+      await this.announce(announce)
+    } catch (error) {
+      if (!(error instanceof HeimdallError)) throw error
+      note(`announce: ${error.message}`)
+    }
+    this.#hasEntered = true
+    if (!this.#isReplaced) return
+    const machine = room.store.read((rows) => machineOf(rows, workerId))
+    throw new HeimdallError('WORKER_RUNNING', `a worker ${workerId} runs already, on ${printable(machine)}`, {
+      hint: `give this one another --name, or stop that one; the name of one that has died is free after ${WORKER_TTL_S} seconds`,
+    })
+  }
+
+  /** After its last announce. Whoever does not hear it hears it by the end of the lease. */
+  async leave(): Promise<void> {
+    const { room, workerId, instanceId, note } = this.#options
+    try {
+      await endInstance(room, workerId, instanceId)
+    } catch (error) {
+      if (!(error instanceof HeimdallError)) throw error
+      note(`announce: ${error.message}`)
+    }
+  }
+
   /** The row that all machines route by. No address: there is none to be reached at. When servers were asked last would be an entry each time. */
   async announce(announce: Announce): Promise<readonly string[]> {
-    const { room, workerId } = this.#options
+    const { room, workerId, note } = this.#options
     const { url: _, ...lasting } = announce
-    const from = { name: workerId, url: null, speaks: 'extension' } as const
-    return (await takeAnnounce(room, from, { ...lasting, mcp_checked: {} })).cancel
+    const from = { name: workerId, url: null, speaks: 'extension', isByLog: true } as const
+    const { taken, isElsewhere, why, cancel } = await takeAnnounce(room, from, { ...lasting, mcp_checked: {} })
+    if (isElsewhere && !this.#isReplaced && this.#hasEntered)
+      note(`${workerId} takes no tasks from the fleet: ${why ?? ''}`)
+    if (taken || isElsewhere) this.#isReplaced = isElsewhere
+    return cancel
   }
 
   /** Until the signal. */
@@ -64,7 +108,7 @@ export class LogDesk {
         note(`task ${taskId}: ${error.message}`)
       }
     }
-    for (const attempt of sent) await tried(attempt.taskId, () => this.#take(attempt))
+    for (const attempt of this.#isReplaced ? [] : sent) await tried(attempt.taskId, () => this.#take(attempt))
     for (const { assignmentId, key, answer } of answers)
       await tried(key.taskId, () => this.#answer(assignmentId, key, answer))
     for (const { assignmentId } of unwanted) {
@@ -96,6 +140,14 @@ export class LogDesk {
       isOpen: (rows) => rows.attempts({ taskId }).some((one) => one.number === number && one.state === 'sent'),
     })
   }
+}
+
+/** Where its latest instance was begun. */
+function machineOf(rows: Reader, workerId: string): string {
+  const told = rows.events({ types: ['WORKER'], agent: workerId, last: 16 })
+  // That it is gone somebody else has said.
+  const begun = told.findLast(({ payload }) => payload['state'] !== 'gone')
+  return readHaid(begun?.origin ?? '')?.machine ?? 'another machine'
 }
 
 /** Of tasks that ask, what a person has said to it. */

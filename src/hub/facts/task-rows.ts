@@ -1,11 +1,12 @@
 // Tasks and workers as the page shows them: the queue, what each has cost, and why a worker gets the next one.
 import type { Coordination } from '../../coordination/coordination.ts'
-import { iso } from '../../coordination/moment.ts'
+import { iso, type Moment } from '../../coordination/moment.ts'
 import type { Reader, Task } from '../../coordination/store.ts'
 import { readNeeds, type Needs } from '../../dispatch/needs.ts'
 import { isDispatched } from '../../dispatch/parking.ts'
 import type { Candidate, WorkerVerdict } from '../../dispatch/routing.ts'
-import { explainTask, showTask } from '../../dispatch/tasks.ts'
+import { contractIn } from '../../dispatch/attempts.ts'
+import { explainTask } from '../../dispatch/tasks.ts'
 import { candidates } from '../../dispatch/workers.ts'
 import { HeimdallError } from '../../errors.ts'
 import { DISPATCH_ATTEMPTS_MAX } from '../../limits.ts'
@@ -15,9 +16,9 @@ export function tasksNow(room: Coordination): Omit<TasksReply, 'at'> {
   return room.store.read((rows) => ({
     tasks: rows
       .tasks({})
-      .map((task) => taskRow(room, rows, task))
+      .map((task) => taskRow(rows, task))
       .toReversed(),
-    workers: workersIn(rows),
+    workers: workersIn(rows, room.now()),
   }))
 }
 
@@ -32,20 +33,20 @@ export const TASK_STATES: Readonly<Record<Task['state'], TaskRow['state']>> = {
   canceled: 'cancelled',
 }
 
-function taskRow(room: Coordination, rows: Reader, task: Task): TaskRow {
+function taskRow(rows: Reader, task: Task): TaskRow {
   const { dispatch } = task
-  const shown = isDispatched(task) ? showTask(room, task.taskId) : undefined
-  const attempt = shown?.attempts.at(-1)
+  const isSent = isDispatched(task)
+  const attempt = isSent ? rows.attempts({ taskId: task.taskId }).at(-1) : undefined
   const isPlacing = attempt?.state === 'sent' && task.state === 'in_progress'
   return {
     task_id: task.taskId,
     title: task.title,
-    priority: shown?.contract.task.priority ?? null,
+    priority: (isSent ? contractIn(rows, task.taskId)?.task.priority : undefined) ?? null,
     state: isPlacing ? 'placing' : TASK_STATES[task.state],
     worker: attempt?.workerId ?? (task.owner === null ? null : (rows.agent(task.owner)?.agentId ?? task.owner)),
     attempt: dispatch?.attempts ?? null,
     attempts_max: dispatch === null ? null : DISPATCH_ATTEMPTS_MAX,
-    tokens_spent: shown === undefined ? null : shown.reservations.reduce((sum, { settled }) => sum + (settled ?? 0), 0),
+    tokens_spent: isSent ? spentOn(rows, task.taskId) : null,
     tokens_budget: dispatch?.tokenBudget ?? null,
     deadline: dispatch === null || dispatch.deadlineMs === null ? null : iso(dispatch.deadlineMs),
     started_at: iso(task.startedMs),
@@ -54,12 +55,15 @@ function taskRow(room: Coordination, rows: Reader, task: Task): TaskRow {
   }
 }
 
+const spentOn = (rows: Reader, taskId: string): number =>
+  rows.tokenReservations(taskId).reduce((sum, { settled }) => sum + (settled ?? 0), 0)
+
 const whyIn = (reason: string | null): string | null =>
   reason === null ? null : (JSON.parse(reason) as { why: string }).why
 
-function workersIn(rows: Reader): TasksReply['workers'] {
+function workersIn(rows: Reader, now: Moment): TasksReply['workers'] {
   const known = new Map(rows.workers().map((worker) => [worker.workerId, worker]))
-  return candidates(rows).map(({ workerId, state, profile, active }) => ({
+  return candidates(rows, now).map(({ workerId, state, profile, active }) => ({
     worker: workerId,
     state,
     model_tier: profile.worker.model_tier,
@@ -92,7 +96,7 @@ export function routingOf(room: Coordination, taskId: string, around: DispatchAr
   const needs = readNeeds(task.dispatch.needs)
   const { chosen, verdicts } = explainTask(room, taskId)
   const { all, probed } = room.store.read((rows) => ({
-    all: new Map(candidates(rows).map((one) => [one.workerId, one])),
+    all: new Map(candidates(rows, room.now()).map((one) => [one.workerId, one])),
     probed: rows.workers().map(({ renewed }) => renewed.wallMs),
   }))
   const able = verdicts.filter(({ score }) => score !== null).length

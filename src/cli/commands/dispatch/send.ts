@@ -15,6 +15,7 @@ import { withRoom } from '../../coordination-door.ts'
 import { readInput } from '../../input-file.ts'
 import { listOf, planningOf } from '../../planning-of.ts'
 import type { dispatchSend } from '../../table/dispatch.ts'
+import { knownPeers } from './known-peers.ts'
 import { requirementsFrom } from './requirements.ts'
 import { taskText, wholeRecord } from './task-record.ts'
 
@@ -33,7 +34,7 @@ export const run: Run<typeof dispatchSend> = async (context, input) => {
       title: spec.trim().split('\n')[0]?.slice(0, 200) ?? contract.task.task_id,
       only: flags.worker,
     })
-    tellWhoCannot(context, room, task.taskId)
+    await tellWhoCannot(context, room, task.taskId)
     if (flags.wait === true) return await waited(context, room, task.taskId, flags.timeout)
     return { data: wholeRecord(showTask(room, task.taskId)), text: `${task.taskId} is ${task.state}` }
   })
@@ -141,12 +142,16 @@ function deadlineFrom(context: Context, { deadline, within }: Input['flags']): s
 }
 
 /** Whoever sends a task that nobody could take at present hears it now, and why. */
-function tellWhoCannot(context: Context, room: Coordination, taskId: string): void {
+async function tellWhoCannot(context: Context, room: Coordination, taskId: string): Promise<void> {
   const { task } = showTask(room, taskId)
   if (task.state !== 'queued') return
   const { verdicts } = explainTask(room, taskId)
-  const isHopeless = verdicts.every(({ lacks }) => lacks.some(({ code }) => code !== 'max_concurrent'))
-  if (!isHopeless) return
+  const { peers } = await knownPeers(context, room.project)
+  const isKnown = (workerId: string): boolean => peers('worker').some(({ name }) => name === workerId)
+  // While nobody orchestrates, nobody hears one that runs; whoever brings the task asks it.
+  const mayHelp = (workerId: string, code: string): boolean =>
+    code === 'max_concurrent' || (code === 'gone' && isKnown(workerId))
+  if (verdicts.some(({ workerId, lacks }) => lacks.every(({ code }) => mayHelp(workerId, code)))) return
   if (verdicts.length === 0)
     context.note('no worker is known here yet; heimdall worker start -- COMMAND starts one, and the task waits for it')
   else context.note(`no worker can take it at present, and it waits: heimdall dispatch explain ${taskId} says why`)

@@ -4,7 +4,7 @@ import { openCoordination } from '../../../coordination/coordination.ts'
 import { membershipIn } from '../../../coordination/membership.ts'
 import { momentOf, readMachine } from '../../../coordination/moment.ts'
 import { roomOptions } from '../../../coordination/room-options.ts'
-import { makeStore } from '../../../coordination/sqlite/whole-state.ts'
+import { copyAside, makeStore } from '../../../coordination/sqlite/whole-state.ts'
 import { storePath } from '../../../coordination/store-path.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { fleetDoor } from '../../../fleet/door.ts'
@@ -31,12 +31,8 @@ export const run: Run<typeof fleetImport> = async (context, { args }) => {
     : undefined
   if (fleetDoor.isJoined(options) || (aside !== undefined && isMember(options))) throw memberHere()
   const state = readFileIfThere(file)?.toString('utf8')
-  const at = makeStore(path, {
-    state,
-    membership: undefined,
-    asideAs: aside,
-    now: momentOf(context.clock, readMachine()),
-  })
+  if (aside !== undefined) copyAside(path, aside)
+  const at = makeStore(path, { state, membership: undefined, now: momentOf(context.clock, readMachine()) })
   return {
     data: { seq: at.seq, set_aside: aside ?? null },
     text: [

@@ -14,6 +14,19 @@ export const run: Run<typeof fleetLeave> = async (context, { flags }) => {
   const isKnown = fleetDoor.isJoined(options)
   // Whose copy is gone is still a member, and may leave.
   if (!isKnown) requireMember(options)
-  const { seq } = await leaveFleet(options, flags.offline === true || !isKnown ? undefined : readFleetFile(options))
-  return { data: { seq }, text: `This machine goes on alone, from entry ${seq}.` }
+  const { seq, claims } = await leaveFleet(
+    options,
+    flags.offline === true || !isKnown ? undefined : readFleetFile(options),
+  )
+  return {
+    data: { seq, claims },
+    text: [
+      `This machine goes on alone, from entry ${seq}.`,
+      ...(claims === 0
+        ? []
+        : [
+            `${claims === 1 ? '1 claim' : `${claims} claims`} of its agents ${claims === 1 ? 'stays' : 'stay'} in the fleet, and here: others can take over there once the holder has been silent for long enough.`,
+          ]),
+    ].join('\n'),
+  }
 }

@@ -7,7 +7,8 @@ import type { fleetLink } from '../../table/fleet.ts'
 import { requireMember } from './member-here.ts'
 import { roomOptions } from '../../../coordination/room-options.ts'
 import { readFleetFile } from '../../../fleet/fleet-file.ts'
-import { keepIfDue, onEngine } from '../../../fleet/membership.ts'
+import { onEngine } from '../../../fleet/membership.ts'
+import { keepIfDue } from '../../../fleet/snapshots.ts'
 
 export const run: Run<typeof fleetLink> = async (context) => {
   const options = await roomOptions(context)
@@ -20,7 +21,7 @@ export const run: Run<typeof fleetLink> = async (context) => {
     const path = storePath(room.project)
     await room.store.catchUp()
     await onEngine(file, (ask) => keepIfDue(ask, file.project, path))
-    context.note(`following, at entry ${placeIn(path).at.seq}`)
+    context.note(`following, at entry ${placeIn(path).at.seq}; Ctrl-C ends it`)
     await room.store.link(over.signal, ({ message }) => {
       // Once for each reason: it is tried again every two seconds.
       if (message !== said) context.note(`warning: ${message}`)

@@ -8,6 +8,7 @@ import { HeimdallError } from '../../../errors.ts'
 import { type FleetFile, readFleetFile, refuseForeign } from '../../../fleet/fleet-file.ts'
 import { onEngine } from '../../../fleet/membership.ts'
 import { durabilityOf, engineFacts, engineName, lostAmong, memberFacts } from '../../../fleet/fleet-status.ts'
+import { printable } from '../../../ids.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type { fleetStatus } from '../../table/fleet.ts'
@@ -33,9 +34,9 @@ export const run: Run<typeof fleetStatus> = async (context) => {
     pending: pending ?? null,
     ...asked,
   }
-  const lag = data.head === null ? 'unknown' : `${Math.max(0, data.head - at.seq)} entries behind`
+  const lag = data.head === null ? 'unknown' : behindText(Math.max(0, data.head - at.seq))
   const lines = [
-    `project     ${project}, this machine is ${machine}`,
+    `project     ${data.name === null ? project : `${printable(data.name)} (${project})`}, this machine is ${machine}`,
     `engine      ${data.engine}${data.reachable ? '' : `: ${data.error}`}`,
     `durability  ${data.durability ?? 'unknown'}`,
     `copy        at entry ${at.seq}, ${lag}, heard ${heard === null ? 'never' : `${Math.round(heard / 1_000)} s ago`}`,
@@ -58,12 +59,15 @@ export const run: Run<typeof fleetStatus> = async (context) => {
   return { data, text: lines.join('\n'), exit: data.lost.length > 0 ? 8 : 0 }
 }
 
+const behindText = (count: number): string => `${count === 1 ? '1 entry' : `${count} entries`} behind`
+
 async function ask(file: FleetFile, path: string) {
   try {
     return await onEngine(file, async (ask) => {
       const facts = await ask((sql) => engineFacts(sql, file.project))
       return {
         reachable: true,
+        name: facts.name,
         error: null,
         durability: durabilityOf(facts).words,
         head: facts.seq,
@@ -73,6 +77,6 @@ async function ask(file: FleetFile, path: string) {
     })
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
-    return { reachable: false, error: error.message, durability: null, head: null, lost: [], members: [] }
+    return { reachable: false, name: null, error: error.message, durability: null, head: null, lost: [], members: [] }
   }
 }

@@ -1,7 +1,8 @@
 // heimdall peers list: workers and orchestrators that are known, and how they are reached.
 import type { Coordination } from '../../../coordination/coordination.ts'
+import type { Worker } from '../../../coordination/dispatched.ts'
 import type { KnownPeer } from '../../../dispatch/peers.ts'
-import { profileOf } from '../../../dispatch/workers.ts'
+import { profileOf, stateAt } from '../../../dispatch/workers.ts'
 import { findProject } from '../../../paths.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import { withRoomToRead } from '../../coordination-door.ts'
@@ -19,9 +20,16 @@ export const run: Run<typeof peersList> = async (context) => {
   )
 }
 
+function workerNow({ store, now }: Coordination, name: string): Worker | undefined {
+  return store.read((rows) => {
+    const worker = rows.worker(name)
+    return worker === undefined ? undefined : { ...worker, state: stateAt(rows, worker, now()) }
+  })
+}
+
 function answer(context: Context, peers: readonly KnownPeer[], room: Coordination | undefined): Answer {
   const records = peers.map(({ name, role, url, origin, token }) => {
-    const worker = role === 'worker' ? room?.store.read((rows) => rows.worker(name)) : undefined
+    const worker = role !== 'worker' || room === undefined ? undefined : workerNow(room, name)
     return {
       name,
       role,
@@ -29,7 +37,7 @@ function answer(context: Context, peers: readonly KnownPeer[], room: Coordinatio
       origin: origin === 'settings' ? 'settings' : 'local',
       has_token: token() !== undefined,
       state: worker?.state ?? null,
-      health: worker === undefined ? null : profileOf(worker).mcp_health,
+      health: worker === undefined ? null : (profileOf(worker)?.mcp_health ?? null),
     }
   })
   const rows = records.map((one) => [one.name, one.role, one.url, one.origin, one.state ?? '-'])

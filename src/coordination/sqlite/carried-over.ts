@@ -1,0 +1,45 @@
+// What a machine knows of its own agents and claims, carried over to a copy that is made anew: processes and work trees are in no entry, and without them whoever runs here would be a stranger to what it holds.
+import type { Row } from '../log-entry.ts'
+import type { Membership } from '../membership.ts'
+import { Statements } from './statements.ts'
+import { inDatabase, isForeign } from './whole-state.ts'
+
+export interface CarriedOver {
+  readonly agents: readonly Row[]
+  readonly claims: readonly Row[]
+}
+
+/** Nothing of a copy that is another member's. */
+export function knownHereAlone(path: string, own: Membership | undefined): CarriedOver {
+  return inStore(path, (sql) => {
+    if (isForeign(sql, own)) return { agents: [], claims: [] }
+    return {
+      agents: sql.all(`SELECT a.haid, a.session_epoch, a.session_secret_hash, l.session_process, l.session_tree
+        FROM agents a JOIN local_agents l ON l.haid = a.haid AND l.process_epoch = a.session_epoch
+        WHERE l.session_process IS NOT NULL OR l.session_tree IS NOT NULL`),
+      claims: sql.all(`SELECT c.claim_id, l.worktree, l.tree FROM claims c JOIN local_claims l ON l.epoch = c.epoch
+        WHERE c.state = 'active' AND l.worktree <> ''`),
+    }
+  })
+}
+
+/** Once the copy is up to date. Of a session that another has replaced since, and of a claim that it does not have, nothing is. */
+export function carryOver(path: string, { agents, claims }: CarriedOver): void {
+  inStore(path, (sql) => {
+    for (const row of agents)
+      sql.run(
+        `UPDATE local_agents SET process_epoch = ?2, session_process = ?4, session_tree = ?5 WHERE haid = ?1
+           AND EXISTS (SELECT 1 FROM agents WHERE haid = ?1 AND session_epoch = ?2 AND session_secret_hash = ?3)`,
+        ...Object.values(row),
+      )
+    for (const row of claims)
+      sql.run(
+        `UPDATE local_claims SET worktree = ?2, tree = ?3
+         WHERE epoch = (SELECT epoch FROM claims WHERE claim_id = ?1 AND state = 'active')`,
+        ...Object.values(row),
+      )
+  })
+}
+
+const inStore = <T>(path: string, act: (sql: Statements) => T): T =>
+  inDatabase(path, (db) => db.transaction(() => act(new Statements(db))))

@@ -1,0 +1,82 @@
+// Values of rows that mean more than their column's type says: text that is read as JSON or as a number, spans that are added to a time. Whoever reads them reads those of all machines, so what means nothing must not get that far.
+import { ORCHESTRATOR_SETTING } from '../dispatched.ts'
+import type { Row, SharedTable } from '../log-entry.ts'
+import { isStaleMinutes, STALE_SETTING } from '../who/alive.ts'
+
+type Value = Row[string] | undefined
+type Fits = (value: Value) => boolean
+
+/** No number of ours comes near: whoever counted on from a larger one could not count at all. */
+const COUNT_MAX = 2 ** 50
+
+export const isCountable = (value: unknown): boolean => typeof value !== 'number' || Math.abs(value) <= COUNT_MAX
+
+/** Longer than any that is allowed, and short enough to be added to a time. */
+const SPAN_MAX = 2 ** 31
+
+const isSpan: Fits = (value) => typeof value === 'number' && value >= 0 && value <= SPAN_MAX
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((one: unknown) => typeof one === 'string')
+
+/** Text that is JSON of this form. */
+const json =
+  (fits: (value: unknown) => boolean): Fits =>
+  (value) => {
+    try {
+      return fits(JSON.parse(String(value)))
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      return false
+    }
+  }
+
+const orNull =
+  (fits: Fits): Fits =>
+  (value) =>
+    value === null || value === undefined || fits(value)
+
+const anObject = json(isObject)
+const scopes = json(
+  (value) =>
+    Array.isArray(value) &&
+    value.every(
+      (one: unknown) =>
+        isObject(one) &&
+        [one['raw'], one['canonical'], one['kind'], one['base']].every((part) => typeof part === 'string') &&
+        isTexts(one['patterns']),
+    ),
+)
+
+const FITS: Readonly<Partial<Record<SharedTable | 'events', Readonly<Record<string, Fits>>>>> = {
+  claims: { scopes, ttl_minutes: isSpan },
+  tickets: { scopes },
+  events: { payload: anObject },
+  tasks: {
+    needs: orNull(json((value) => isObject(value) && ['mcp', 'tools', 'not'].every((list) => isTexts(value[list])))),
+    reason: orNull(json((value) => isObject(value) && typeof value['why'] === 'string')),
+  },
+  contracts: { contract: anObject },
+  workers: { profile: anObject, ttl_s: isSpan },
+  attempts: { result: orNull(anObject) },
+  assignments: { contract: anObject, result: orNull(anObject), asks: orNull(anObject) },
+}
+
+const aLease = json((held) => isObject(held) && isTexts([held['holder'], held['machine']]))
+
+/** By key. One that is not known here is a later version's. */
+const SETTINGS: ReadonlyMap<string, Fits> = new Map([
+  [STALE_SETTING, (value) => isStaleMinutes(Number(value))],
+  [ORCHESTRATOR_SETTING, (value) => value === '' || aLease(value)],
+])
+
+/** Of a row that another machine has made. */
+export function fitsTable(table: SharedTable | 'events', row: Row): boolean {
+  if (!Object.values(row).every(isCountable)) return false
+  if (table === 'settings') return SETTINGS.get(String(row['key']))?.(row['value']) ?? true
+  for (const [column, fits] of Object.entries(FITS[table] ?? {})) if (!fits(row[column])) return false
+  return true
+}

@@ -1,0 +1,134 @@
+// Workers of a fleet: a name is one machine's as long as that one lives, and who has fallen silent is shown as gone though nobody orchestrates.
+import { expect, test } from 'vitest'
+import { WorkerDesk } from '../../src/dispatch/worker/worker-desk.ts'
+import { LogDesk } from '../../src/dispatch/by-log/log-desk.ts'
+import { type Announce, parseAnnounce } from '../../src/dispatch/messages.ts'
+import { explainNeeds } from '../../src/dispatch/tasks.ts'
+import { needsOf } from '../../src/dispatch/needs.ts'
+import { tasksNow } from '../../src/hub/facts/task-rows.ts'
+import { launcher, startProgram } from '../support/programs.ts'
+import { until } from '../support/wait.ts'
+import { type Box, box } from './box.ts'
+import { testEngine } from './engine.ts'
+import { fleetAt, type Machine, startWorkerOn, workerOn } from './machines.ts'
+
+const engine = testEngine()
+
+const fleetOf = async (...names: [string, ...string[]]): Promise<Machine[]> =>
+  fleetAt(await engine.server.database(), ...names)
+
+test('a name that a worker on another machine has is refused with the machine, and free when that one has ended', async () => {
+  const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
+  const named = ['--name', 'builder']
+  const first = await workerOn(one, 'cat', named)
+  const refused = await startWorkerOn(two, 'cat', named).ended
+  expect(refused).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('builder runs already, on "one"') as string,
+  })
+  // Under the name of its own machine it is another.
+  const other = await workerOn(two, 'cat')
+  other.kill('SIGTERM')
+  await other.ended
+  // The next of the same machine takes the place of one that was killed there.
+  first.kill('SIGKILL')
+  await first.ended
+  const next = await workerOn(one, 'cat', named)
+  next.kill('SIGTERM')
+  await next.ended
+  const last = await workerOn(two, 'cat', named)
+  last.kill('SIGTERM')
+  await last.ended
+})
+
+test('whoever sends a task and waits sees its end, though another machine orchestrates', async () => {
+  const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
+  const serving = startProgram([...launcher('heimdall'), 'dispatch', 'serve'], {
+    cwd: two.project.root,
+    env: { ...two.project.env, USER: 'two' },
+  })
+  await until('it to orchestrate', () => serving.stderr().includes('orchestrat'), { context: () => serving.stderr() })
+  const worker = await workerOn(two, 'echo "done here"')
+  expect(await one.heimdall('dispatch send --id T-1 Greet --read-only --wait --timeout 30s')).toMatchObject({
+    ok: true,
+    data: { task_id: 'T-1', state: 'done' },
+  })
+  for (const program of [worker, serving]) {
+    program.kill('SIGTERM')
+    await program.ended
+  }
+})
+
+const TTL_S = 2
+
+/** A worker that says what it is and takes nothing. */
+function workerIn({ room }: Box, instanceId: string): { inLog: LogDesk; announce: () => Promise<Announce> } {
+  const desk = new WorkerDesk({
+    room,
+    workerId: 'builder',
+    instanceId,
+    maxConcurrent: 1,
+    execution: {
+      start: async () => ({ runId: 'r' }),
+      ended: () => new Promise(() => undefined),
+      stop: async () => undefined,
+    },
+    profile: async () =>
+      parseAnnounce({
+        type: 'SESSION_ANNOUNCE',
+        protocol_version: '2.0',
+        worker: { agent_id: 'builder', model: '', model_tier: 'sonnet', context_window: 0 },
+        capabilities: { tools: [], mcp_servers: [] },
+        mcp_health: {},
+        session: { context_id: '', active_tasks: 0, repo_state: { branch: null, clean: true }, session_fresh: true },
+        instance_id: instanceId,
+        max_concurrent: 1,
+        ttl_s: TTL_S,
+      }),
+    newId: room.newId,
+    note: () => undefined,
+  })
+  return {
+    inLog: new LogDesk({ room, workerId: 'builder', instanceId, desk, note: () => undefined }),
+    announce: () => desk.announce(),
+  }
+}
+
+const stateIn = ({ room }: Box): unknown => {
+  const requirements = { required_mcp: [], required_capabilities: [], min_model_tier: null, writes: false }
+  const needs = needsOf({ requirements }, { briefTokens: 1, not: [], only: null })
+  const [verdict] = explainNeeds(room, needs).verdicts
+  const [shown] = tasksNow(room).workers
+  return { shown: shown?.state, lacks: verdict?.lacks.map(({ code }) => code) }
+}
+
+test('a worker that has fallen silent is gone by its lease, here and elsewhere, though nobody writes that down; then its name is free', async () => {
+  const made = await engine.project()
+  const [one, two] = [box(made, 'one'), box(made, 'two')]
+  const first = workerIn(one, 'i2')
+  await first.inLog.enter(await first.announce())
+  await two.room.store.catchUp()
+  const there = { shown: 'ready', lacks: [] }
+  expect([stateIn(one), stateIn(two)]).toEqual([there, there])
+  // By a clock that is behind: its instance looks older than the one that lives.
+  const second = workerIn(two, 'i1')
+  await expect(second.inLog.enter(await second.announce())).rejects.toMatchObject({ code: 'WORKER_RUNNING' })
+  const gone = { shown: 'gone', lacks: ['gone'] }
+  one.clock.advance(TTL_S * 1_000)
+  expect(stateIn(one)).toEqual(gone)
+  // A copy that has not heard of it since does not know.
+  two.clock.advance(3_600_000)
+  expect(stateIn(two)).toEqual(there)
+  await until('its lease to run out', async () => {
+    await two.room.store.catchUp()
+    return (stateIn(two) as { shown: unknown }).shown === 'gone'
+  })
+  expect(two.room.store.read((rows) => rows.worker('builder')?.state)).toBe('ready')
+  await second.inLog.enter(await second.announce())
+  expect(stateIn(two)).toEqual(there)
+  // The first comes back: it is told, and the second goes on.
+  await expect(first.inLog.enter(await first.announce())).rejects.toMatchObject({
+    code: 'WORKER_RUNNING',
+    message: expect.stringContaining('on "two"') as string,
+  })
+})
