@@ -13,7 +13,8 @@ import { type Coordination, type CoordinationOptions, openCoordination } from '.
 import { register } from '../src/coordination/who/registration.ts'
 import { connect, type Sql } from '../src/fleet/engine-connection.ts'
 import { fleetDoor } from '../src/fleet/door.ts'
-import { createFleet, joinFleet } from '../src/fleet/membership.ts'
+import { createFleet } from '../src/fleet/creation.ts'
+import { joinFleet } from '../src/fleet/membership.ts'
 import { findProject } from '../src/paths.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { startTcpProxy } from '../test/support/tcp-proxy.ts'
@@ -24,6 +25,8 @@ import { lengthenLog } from './support/long-log.ts'
 const ONE_WAY_MS = 10
 /** As many processes contend, on one machine each or on two. */
 const MACHINES = 8
+/** Of each of them, far away: rows take a second for one round of eight. */
+const FAR_CLAIMS = 10
 /** What one machine misses in a long holiday. */
 const ENTRIES = 100_000
 const LONG_ROUNDS = 1
@@ -140,13 +143,12 @@ async function contending(count: number, all: readonly ChildProcess[]) {
   return { perSecond: (all.length * count * 1_000) / (systemClock.monoMs() - start), p99: Math.max(...worst) }
 }
 
-/** With goals for what users have: a few machines with several agents each. */
-function contention(who: string, ours: readonly ChildProcess[], rows: readonly ChildProcess[]) {
+function contention(who: string, ours: readonly ChildProcess[], rows: readonly ChildProcess[], count = 50) {
   const peer = 'rows, FOR UPDATE'
   return {
     rounds: 3,
-    ours: { name: 'heimdall', run: () => contending(50, ours) },
-    peers: [{ name: peer, run: () => contending(50, rows) }],
+    ours: { name: 'heimdall', run: () => contending(count, ours) },
+    peers: [{ name: peer, run: () => contending(count, rows) }],
     figures: [
       {
         of: 'perSecond' as const,
@@ -221,12 +223,14 @@ else
         await joinFleet({ ...joining, options, url: joinUrl, machine: `m${i}` }, { setsAside: false, rebuilds: false })
         machines.push(options)
       }
-      const distant = machine()
-      await joinFleet(
-        { ...joining, options: distant, url: far(joinUrl), machine: 'far' },
-        { setsAside: false, rebuilds: false },
-      )
-      const farMember = await enter(open(distant), 'far-member')
+      const distant: CoordinationOptions[] = []
+      for (let i = 0; i < MACHINES; i += 1) {
+        const options = machine()
+        const wish = { ...joining, options, url: far(joinUrl), machine: `far${i}` }
+        await joinFleet(wish, { setsAside: false, rebuilds: false })
+        distant.push(options)
+      }
+      const farMember = await enter(open(distant[0] as CoordinationOptions), 'far-member')
       const alone = await enter(open(machine()), 'alone-member')
       const sql = await connect({ url, isPooled: false })
       const farSql = await connect({ url: far(url), isPooled: false })
@@ -240,7 +244,10 @@ else
       const apart = contenders(machines, 'apart')
       const together = contenders(machines.slice(0, 2), 'together')
       const clients = machines.map((_, i) => start({ kind: 'rows', url, name: `w${i}` }))
-      await Promise.all([...apart, ...together, ...clients].map((one) => once(one, 'message')))
+      const farApart = contenders(distant, 'far-apart')
+      const farClients = machines.map((_, i) => start({ kind: 'rows', url: far(url), name: `w${i}` }))
+      const all = [...apart, ...together, ...clients, ...farApart, ...farClients]
+      await Promise.all(all.map((one) => once(one, 'message')))
       let long: ReturnType<typeof longLog> | undefined
       // Made with its first use: whoever asks for another part does not wait for it.
       const madeLong = async () => (long ??= longLog(await server.database(), ENTRIES, LONG_ROUNDS))
@@ -275,6 +282,8 @@ else
           },
           contention('eight processes on two machines', together, clients),
           contention('eight machines', apart, clients),
+          // As machines are: apart, so that round trips count and not how many processors the one that runs this has.
+          contention('eight machines, 20 ms away', farApart, farClients, FAR_CLAIMS),
           {
             what: `a machine that is ${ENTRIES.toLocaleString('en')} entries behind, up to date`,
             unit: 'ms',
@@ -310,7 +319,7 @@ else
         ],
         async cleanup() {
           for (const room of rooms) room.store.close()
-          for (const one of [...apart, ...together, ...clients]) one.disconnect()
+          for (const one of all) one.disconnect()
           for (const client of [sql, farSql]) await client.end({ timeout: 0 })
           line.close()
           await server.stop()

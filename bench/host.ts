@@ -91,7 +91,7 @@ await runBench({
         connection.close()
         plain.kill()
         bare.stop()
-        there('kill', 'echo')
+        there('kill', '--wait', 'echo')
         sshd.stop()
         rmSync(root, { recursive: true, force: true })
       },

@@ -5,7 +5,17 @@
 //   npm run faults -- --soak          the tests at soak size
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -32,6 +42,8 @@ if (stale.length > 0) {
 }
 
 const copy = mkdtempSync(join(tmpdir(), 'hm-faults-'))
+// The PostgreSQL of the tests is another user's where root runs them, and is read through here.
+chmodSync(copy, 0o755)
 /** The tests of the fault that is planted: whoever stops this stops them. */
 let running
 const over = () => rmSync(copy, { recursive: true, force: true })
@@ -61,10 +73,17 @@ try {
   symlinkSync(join(process.cwd(), 'node_modules'), join(copy, 'node_modules'))
   // Some tests ask git; the copy is a repository of its own.
   execFileSync('git', ['init', '--quiet'], { cwd: copy })
-  const rows = []
-  for (const fault of chosen) rows.push(await plant(fault))
-  console.log(`\n${rows.filter(({ isFound }) => isFound).length} of ${rows.length} faults were found`)
-  missed = rows.filter(({ isFound }) => !isFound).length
+  // Tests that fail without a fault would find every one.
+  const { status, said } = await runTests([...new Set(chosen.flatMap(({ tests }) => tests))])
+  if (status === 0) {
+    const rows = []
+    for (const fault of chosen) rows.push(await plant(fault))
+    console.log(`\n${rows.filter(({ isFound }) => isFound).length} of ${rows.length} faults were found`)
+    missed = rows.filter(({ isFound }) => !isFound).length
+  } else {
+    missed = chosen.length
+    console.error(`${said.slice(-4_000)}\nthe tests fail without a fault: nothing was planted`)
+  }
 } finally {
   over()
 }
@@ -78,6 +97,19 @@ async function plant({ name, means, file, from, to, tests }) {
     text.replace(from, () => to),
   )
   const begun = performance.now()
+  const { status, said } = await runTests(tests)
+  writeFileSync(path, text)
+  // A build that failed, or a file without tests, has found nothing.
+  const failing = /(?:✗|×|FAIL)\s+(.*)/.exec(said)?.[1] ?? ''
+  const isFound = status === 1 && /Tests .*\d+ failed/.test(said)
+  const seconds = ((performance.now() - begun) / 1_000).toFixed(0)
+  console.log(`${isFound ? 'found ' : 'MISSED'}  ${name.padEnd(30)} ${seconds.padStart(4)} s  ${means}`)
+  if (isFound) console.log(`        by ${failing.trim()}`)
+  else if (status !== 0) console.log(said.slice(-2_000))
+  return { name, isFound }
+}
+
+async function runTests(tests) {
   running = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', ...tests], {
     cwd: copy,
     env: { ...process.env, ...(isSoak && { HEIMDALL_SOAK: '1' }) },
@@ -89,15 +121,7 @@ async function plant({ name, means, file, from, to, tests }) {
   let stdout = ''
   running.stdout.setEncoding('utf8').on('data', (piece) => (stdout += piece))
   const [status] = await once(running, 'close')
-  writeFileSync(path, text)
-  // A build that failed, or a file without tests, has found nothing.
-  const failing = /(?:✗|×|FAIL)\s+(.*)/.exec(stripped(stdout))?.[1] ?? ''
-  const isFound = status === 1 && /Tests .*\d+ failed/.test(stripped(stdout))
-  const seconds = ((performance.now() - begun) / 1_000).toFixed(0)
-  console.log(`${isFound ? 'found ' : 'MISSED'}  ${name.padEnd(30)} ${seconds.padStart(4)} s  ${means}`)
-  if (isFound) console.log(`        by ${failing.trim()}`)
-  else if (status !== 0) console.log(stripped(stdout).slice(-2_000))
-  return { name, isFound }
+  return { status, said: stripped(stdout) }
 }
 
 function stripped(text) {
