@@ -46,6 +46,10 @@ export function readShell(text: string): SimpleCommand[] | undefined {
 
 interface Draft {
   words: Word[]
+  /** All words so far are such that a command may follow them. Known word by word: a command has as many as anybody writes. */
+  isAtCommand: boolean
+  /** The same for words behind which `((` or `[[` compares. */
+  isAtComparison: boolean
   redirections: Redirection[]
   /** Ends of here documents that are to come, in order. */
   awaited: { readonly end: string; readonly isIndented: boolean; readonly isQuoted: boolean }[]
@@ -138,7 +142,7 @@ class ShellReader {
     const blank = /^(?:[ \t]|\\\n)+/.exec(rest)?.[0]
     if (blank !== undefined) return this.#skip(blank.length)
     if (rest.startsWith('#')) return this.#skip(/^[^\n]*/.exec(rest)?.[0].length ?? 0)
-    const comparison = this.#draft.words.every(comesBefore) ? COMPARISON.exec(rest)?.[0] : undefined
+    const comparison = this.#draft.isAtComparison ? COMPARISON.exec(rest)?.[0] : undefined
     if (comparison !== undefined) return this.#skip(comparison.length)
     const redirection = REDIRECTION.exec(rest)?.[0]
     if (redirection !== undefined && !/^[<>]\(/.test(rest)) return this.#redirect(redirection)
@@ -148,13 +152,21 @@ class ShellReader {
     if (words === undefined) return false
     for (const word of words) {
       this.#countChoice(word)
-      this.#draft.words.push(word)
+      this.#push(word)
     }
     return true
   }
 
+  #push(word: Word): void {
+    const draft = this.#draft
+    draft.words.push(word)
+    const isKey = isKeyword(word)
+    draft.isAtCommand &&= isKey
+    draft.isAtComparison &&= isKey || word.text === 'for'
+  }
+
   #countChoice({ text }: Word): void {
-    if (text === null || !this.#draft.words.every(isKeyword)) return
+    if (text === null || !this.#draft.isAtCommand) return
     if (/^(?:if|while|until|for|select|case|\{)$/.test(text)) this.#choices += 1
     if (/^(?:fi|done|esac|\})$/.test(text)) this.#choices -= 1
     if (text !== 'case' && text !== 'esac') return
@@ -303,6 +315,8 @@ class ShellReader {
 
 const emptyDraft = (): Draft => ({
   words: [],
+  isAtCommand: true,
+  isAtComparison: true,
   redirections: [],
   awaited: [],
   hereDocument: null,
@@ -313,6 +327,3 @@ const emptyDraft = (): Draft => ({
 /** Words that a command may follow. */
 export const isKeyword = ({ text }: Word): boolean =>
   text !== null && /^(?:then|do|else|elif|if|while|until|!|\{)$/.test(text)
-
-/** Words behind which `((` or `[[` compares. */
-const comesBefore = (word: Word): boolean => isKeyword(word) || word.text === 'for'
