@@ -1,5 +1,6 @@
 // How long a run takes until its command runs: `heimdall run`, with identity, run and session, against a bare pty in Node; and what a look at fifty agents costs.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,18 +22,19 @@ const ROOT = process.cwd()
 const SAYS_SO = ['sh', '-c', `echo > ${fifo}; sleep 1000`]
 
 /** From the spawn of the program to the first word of the command that it runs in a pty. */
-async function untilStarted(args: readonly string[]): Promise<{ ms: number; pid: number }> {
+async function untilStarted(args: readonly string[]): Promise<{ ms: number; pid: number; exited: Promise<unknown> }> {
   const before = performance.now()
   const program = spawn(process.execPath, args, { cwd: project, env, stdio: ['ignore', 'ignore', 'inherit'] })
+  const exited = once(program, 'exit')
   const reading = await open(fifo, 'r')
   await reading.read(Buffer.alloc(1), 0, 1)
   const ms = performance.now() - before
   await reading.close()
-  return { ms, pid: program.pid ?? 0 }
+  return { ms, pid: program.pid ?? 0, exited }
 }
 
 async function heimdallRun(): Promise<number> {
-  const { ms } = await untilStarted([
+  const { ms, exited } = await untilStarted([
     join(ROOT, 'bin/heimdall'),
     'run',
     '--agent',
@@ -41,6 +43,8 @@ async function heimdallRun(): Promise<number> {
     '--',
     ...SAYS_SO,
   ])
+  // The command runs before its starter is through: until then nothing of the run may be there to wait for.
+  await exited
   await ended()
   return ms
 }

@@ -61,6 +61,8 @@ const env = {
 const commandOf = (name: string): [string, ...string[]] => COMMANDS[name] ?? shim
 const environments = new Map<string, Readonly<Record<string, string>>>()
 const envOf = (name: string): Readonly<Record<string, string>> => environments.get(name) ?? env
+/** Inside a run, files of its own project, which their first write claims: that is what agents write. */
+const rootOf = (name: string): string => (name === IN_RUN ? join(folder, 'project') : '/repo')
 const started = (name: string): Promise<number> => startUntilAnswer(commandOf(name), envOf(name))
 
 /** Each side is started once and kept, warm; the rounds alternate between them. */
@@ -69,7 +71,7 @@ const running = new Map<string, Promise<Load>>()
 function loadOf(name: string): Promise<Load> {
   let load = running.get(name)
   if (load === undefined) {
-    load = startLoad(commandOf(name), envOf(name)).then(async (warm) => {
+    load = startLoad(commandOf(name), envOf(name), rootOf(name)).then(async (warm) => {
       await warm.throughput(5_000, 64)
       return warm
     })

@@ -35,7 +35,9 @@ export async function countersOf(folder: string): Promise<CounterTimes> {
   const time = (name: keyof typeof states): number =>
     timed((n) => {
       const args = new CallArguments(Buffer.from(`{"path":"/repo/${n}","force":false}`), 0)
-      states[name].decide(plan, args, performance.now())
+      const nowMs = performance.now()
+      states[name].decide(plan, args, nowMs)
+      states[name].endTurn(nowMs)
     })
   const bare = bareTransactions(folder)
   return { shared: () => time('shared'), memory: () => time('memory'), bare: () => timed(bare) }

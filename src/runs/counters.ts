@@ -1,4 +1,4 @@
-// The counters of a run, shared by its shims: a table of small cells in its folder, changed in one transaction per decision. What the numbers mean is the business of policy.
+// The counters of a run, shared by its shims: a table of small cells in its folder, changed in one transaction for the decisions of a turn. What the numbers mean is the business of policy.
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { COUNTERS_SWEEP_EVERY, POLICY_WINDOWS_MAX } from '../limits.ts'
@@ -48,7 +48,13 @@ export class RunCounters {
   readonly #sweep: Statement
   readonly #getter: (count: number) => Statement
   readonly #putter: (count: number) => Statement
-  readonly #fetched = new Map<string, readonly number[]>()
+  /** What this turn has looked at, as it is by now; null where there is no cell. */
+  readonly #cells = new Map<string, readonly number[] | null>()
+  /** What of it is to be written when the turn ends. */
+  readonly #changed = new Map<string, CellChange>()
+  #isOpen = false
+  /** Why nothing that the turn has changed may stand. */
+  #failure: unknown
   #sinceSweep = 0
 
   constructor(runDir: string, times: CellTimes, now: BootTime) {
@@ -66,43 +72,66 @@ export class RunCounters {
     db.transaction(() => moveToBoot(db, times, now))
   }
 
-  /** Runs `act` in one IMMEDIATE transaction, with the cells of these keys at hand. Nothing of it may be split, or two shims would both take the last token. */
-  change<T>(keys: readonly CellKey[], nowMs: number, act: () => T): T {
+  /** Between its first change and its end no other shim changes anything. */
+  get isTurnOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /**
+   * Runs `act` with the cells of these keys at hand, in the transaction of this turn, which is begun with the first of
+   * them: IMMEDIATE, and nothing of it is split, or two shims would both take the last token.
+   */
+  change<T>(keys: readonly CellKey[], act: () => T): T {
     // Made before the lock is taken.
     const wanted = keys.map(({ key, args }) => stored(key, args))
-    this.#begin.run()
+    if (!this.#isOpen) {
+      this.#begin.run()
+      this.#isOpen = true
+      // A turn is over before anything else runs. One whose caller has failed counts nothing, and keeps the lock from nobody.
+      queueMicrotask(() => this.#abandon())
+    }
     try {
-      this.#fetch(wanted)
-      const result = act()
-      this.#sweepNowAndThen(nowMs)
-      this.#commit.run()
-      return result
+      this.#fetch(wanted.filter((key) => !this.#cells.has(key)))
     } catch (error) {
-      if (this.#db.isInTransaction) this.#rollback.run()
+      this.#failure ??= error
       throw error
     }
+    return act()
   }
 
   get(key: string, args: string): readonly number[] | undefined {
-    return this.#fetched.get(stored(key, args))
+    return this.#cells.get(stored(key, args)) ?? undefined
   }
 
   apply(changes: readonly CellChange[]): void {
-    const kept: CellChange[] = []
     for (const change of changes) {
-      if (change.cell === null) this.#drop.run(stored(change.key, change.args))
-      else kept.push(change)
+      const key = stored(change.key, change.args)
+      this.#cells.set(key, change.cell)
+      this.#changed.set(key, change)
     }
-    for (const some of inGroups(kept)) {
-      const values: (string | number)[] = []
-      for (const { key, args, cell, expiresMs } of some)
-        values.push(
-          stored(key, args),
-          JSON.stringify(cell),
-          Number.isFinite(expiresMs) ? expiresMs : Number.MAX_SAFE_INTEGER,
-        )
-      this.#putter(some.length).run(...values)
+  }
+
+  /** What this turn has changed stands when this returns; when it throws, nothing of it does. */
+  endTurn(nowMs: number): void {
+    if (!this.#isOpen) return
+    try {
+      if (this.#failure !== undefined) throw this.#failure
+      this.#write()
+      this.#sweepNowAndThen(nowMs)
+      this.#commit.run()
+    } finally {
+      // After a commit there is nothing left to take back.
+      this.#abandon()
     }
+  }
+
+  #abandon(): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#failure = undefined
+    this.#cells.clear()
+    this.#changed.clear()
+    if (this.#db.isInTransaction) this.#rollback.run()
   }
 
   close(): void {
@@ -110,14 +139,25 @@ export class RunCounters {
   }
 
   #fetch(keys: readonly string[]): void {
-    this.#fetched.clear()
     for (const some of inGroups(keys)) {
       const row = this.#getter(some.length).get(...some) as { cells: string }
       const cells = JSON.parse(row.cells) as (readonly number[] | null)[]
-      for (const [i, key] of some.entries()) {
-        const cell = cells[i]
-        if (cell !== null && cell !== undefined) this.#fetched.set(key, cell)
-      }
+      for (const [i, key] of some.entries()) this.#cells.set(key, cells[i] ?? null)
+    }
+  }
+
+  #write(): void {
+    const kept: [string, CellChange][] = []
+    for (const entry of this.#changed) {
+      const [key, { cell }] = entry
+      if (cell === null) this.#drop.run(key)
+      else kept.push(entry)
+    }
+    for (const some of inGroups(kept)) {
+      const values: (string | number)[] = []
+      for (const [key, { cell, expiresMs }] of some)
+        values.push(key, JSON.stringify(cell), Number.isFinite(expiresMs) ? expiresMs : Number.MAX_SAFE_INTEGER)
+      this.#putter(some.length).run(...values)
     }
   }
 

@@ -1,4 +1,4 @@
-// Where a decision takes its counters from: memory for a shim alone, one SQLite transaction where shims share a run.
+// Where decisions take their counters from: memory for a shim alone, one SQLite transaction a turn where shims share a run.
 import { added, latestOf, shifted } from '../policy/decide/cells.ts'
 import { decide, settle } from '../policy/decide/decide.ts'
 import { MemoryCounters } from '../policy/decide/memory-counters.ts'
@@ -15,6 +15,8 @@ export type Confirm = (verdict: Verdict) => boolean
 export interface PolicyState {
   decide(plan: Plan, call: CallFacts, nowMs: number, confirm?: Confirm): Verdict
   settle(end: CallEnd, result: CallResult, nowMs: number): void
+  /** What was decided since the last time counts when this returns, and nothing of it when it throws. Before that no call is sent on. */
+  endTurn(nowMs: number): void
   close(): void
 }
 
@@ -28,6 +30,7 @@ export function memoryState(): PolicyState {
       return verdict
     },
     settle: (end, result, nowMs) => counters.apply(settle(end, result, counters, nowMs), nowMs),
+    endTurn() {},
     close() {},
   }
 }
@@ -56,7 +59,7 @@ export function sharedState(runDir: string, now: BootTime): SharedState {
       if (!plan.isStateful) return decided(plan, call, cells, nowMs, confirm)
       // The hash is made before the lock is taken, and only if a rule wants it.
       if (plan.needsArgsHash) void call.args_hash
-      return cells.change(keysOf(plan, call), nowMs, () => {
+      return cells.change(keysOf(plan, call), () => {
         const verdict = decided(plan, call, cells, nowMs, confirm)
         cells.apply(verdict.writes)
         return verdict
@@ -66,11 +69,13 @@ export function sharedState(runDir: string, now: BootTime): SharedState {
       // A call that went well changes nothing, so it needs no transaction.
       if (result === 'done') return
       const keys = [...end.errorWindows.map(({ key }) => ({ key, args: '' })), ...end.dedupes]
-      cells.change(keys, nowMs, () => cells.apply(settle(end, result, cells, nowMs)))
+      const isOfTurn = cells.isTurnOpen
+      cells.change(keys, () => cells.apply(settle(end, result, cells, nowMs)))
+      if (!isOfTurn) cells.endTurn(nowMs)
     },
     adopt(writes) {
       if (writes.length === 0) return
-      cells.change(writes, now.monoMs, () =>
+      cells.change(writes, () =>
         cells.apply(
           writes.map((write): CellWrite => {
             const kind = write.key.slice(0, write.key.indexOf(' '))
@@ -79,7 +84,9 @@ export function sharedState(runDir: string, now: BootTime): SharedState {
           }),
         ),
       )
+      cells.endTurn(now.monoMs)
     },
+    endTurn: (nowMs) => cells.endTurn(nowMs),
     close: () => cells.close(),
   }
 }

@@ -45,6 +45,7 @@ export function stateOfRun(run: SharedRun | null, clock: Clock): PolicyState {
         : remembered(memory.decide(plan, call, nowMs, confirm))
     },
     settle: (end, result, nowMs) => (isJoined ? opened() : memory).settle(end, result, nowMs),
+    endTurn: (nowMs) => shared?.endTurn(nowMs),
     close: () => shared?.close(),
   }
 }

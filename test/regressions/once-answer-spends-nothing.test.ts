@@ -43,12 +43,14 @@ test.each(['memory', 'the folder of the run'])('with counters in %s', async (whe
     facts.approvals = new Map()
     return isOurs
   })
+  state.endTurn(1)
   expect(late.decision.reason_code).toBe('APPROVAL_REQUIRED')
   expect(readings(late)).toEqual([{ ruleId: 'few', before: 0, after: 0 }])
 
   // The budget is for one call, and it is still there.
   const allowed = { ...facts, approvals: new Map([['ask', 'allow' as const]]) }
   expect(readings(state.decide(plan, allowed, 2))).toEqual([{ ruleId: 'few', before: 0, after: 1 }])
+  state.endTurn(2)
   state.close()
   ours.close()
   theirs.close()

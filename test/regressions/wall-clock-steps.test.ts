@@ -73,7 +73,9 @@ test('a reboot frees nothing: what was spent stays, and windows and buckets go o
     onTestFinished(() => state.close())
     return (name, atMs) => {
       const call = new CallArguments(Buffer.from('{}'), 0)
-      return state.decide(policy.planFor('s', name), call, startMs + atMs).decision.action
+      const { decision } = state.decide(policy.planFor('s', name), call, startMs + atMs)
+      state.endTurn(startMs + atMs)
+      return decision.action
     }
   }
   const days = 10 * 24 * HOUR

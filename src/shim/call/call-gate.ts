@@ -170,6 +170,27 @@ export class CallGate {
     return plainVerdict(decideOnError(this.#policy, tags, 'decisions cannot be written down'))
   }
 
+  /** What the calls of this turn have spent is spent from here on. Returns why it could not be, or null. */
+  endTurn(): string | null {
+    const { state, clock, note } = this.#options
+    try {
+      state.endTurn(clock.monoMs())
+      return null
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      note(`calls could not be counted: ${why}`)
+      return why
+    }
+  }
+
+  /** A call that has not been sent on, of a turn that could not be counted: `decision_on_error` has to say. */
+  decideUncounted(judged: JudgedCall, why: string): void {
+    const { tags } = this.#planOf(judged.call)
+    judged.decision = decideOnError(this.#policy, tags, `the policy could not be evaluated: ${why}`)
+    judged.isForwarded = isForwarded(judged.decision)
+    judged.end = null
+  }
+
   /** A message that no policy can be asked about: refused, or only noted where the policy observes. */
   refuse(call: ToolCall, reasonCode: string, summary: string): JudgedCall {
     const decision: Decision = {

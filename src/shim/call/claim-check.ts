@@ -5,6 +5,7 @@ import {
   refusalText,
   settleWrite,
   type WriteScope,
+  type WriteStanding,
   writeScopes,
   writeStanding,
 } from '../../coordination/claims/writes.ts'
@@ -152,9 +153,10 @@ export class ClaimCheck {
       room,
       places.map(({ absolute }) => ({ path: absolute, isPattern: false })),
     )
-    if (scopes.length === 0) return null
-    const { haid } = caller(room, asking)
-    const { held, free } = writeStanding(room, scopes, { haid, tree: asking.place?.tree })
+    const { held, free } =
+      scopes.length === 0
+        ? NOBODY
+        : writeStanding(room, scopes, { haid: caller(room, asking).haid, tree: asking.place?.tree })
     if (held.length === 0 && free.length === 0 && known.size < CLEAR_PLACES_MAX)
       for (const { absolute } of places) known.add(absolute)
     if (held.length > 0) this.#settle(room, asking, scopes)
@@ -229,6 +231,9 @@ export class ClaimCheck {
     this.#room = undefined
   }
 }
+
+/** Of what lies outside of the project. */
+const NOBODY: Pick<WriteStanding, 'held' | 'free'> = { held: [], free: [] }
 
 const isSomebody = ({ place, env }: CallOrigin): boolean =>
   place?.host !== undefined || place?.session !== undefined || (env['HEIMDALL_SECRET'] ?? '') !== ''

@@ -34,8 +34,8 @@ export class Turn {
 
   /** One write for all calls that are to be sent on: what the kernel has, no kill takes back. Null when it is done, else when it will be. */
   record(events: EventWriter): Promise<void> | null {
-    const noted = this.#noted
-    const hasForwarded = this.#hasForwarded
+    const noted = this.#counted()
+    const hasForwarded = noted.some(({ what }) => what === 'forwarded')
     this.#noted = []
     this.#hasForwarded = false
     if (!hasForwarded) {
@@ -54,6 +54,18 @@ export class Turn {
     if (outcome === 'waiting') return events.committed().then(settle)
     settle(outcome)
     return null
+  }
+
+  /** Calls that arrived together are counted together, before anything is written down or sent on. */
+  #counted(): readonly Noted[] {
+    const why = this.#gate.endTurn()
+    if (why === null) return this.#noted
+    return this.#noted.map((noted) => {
+      if (noted.what !== 'forwarded') return noted
+      const { judged, id } = noted
+      this.#gate.decideUncounted(judged, why)
+      return judged.isForwarded ? noted : this.#deny(judged, id)
+    })
   }
 
   /**
