@@ -1,109 +1,45 @@
-// The path of a call, put together: the gate with what it asks, the books of what is open, and an adapter that carries messages.
-import { createRedact, type Redact } from '../../events/redact.ts'
-import { createIdSource } from '../../id-source.ts'
-import { openPolicy, type Policy } from '../../policy/decide/plan.ts'
-import type { Decision, Locations } from '../../policy/types.ts'
+// The path of a call, put together: the gate, the books of what is open, and an adapter that carries messages.
+import { openPolicy } from '../../policy/decide/plan.ts'
+import type { Decision } from '../../policy/types.ts'
 import type { readIdentity } from '../../runs/run-identity.ts'
-import type { RunPart } from '../../runs/taking-part.ts'
-import { openPins } from '../pins/open-pins.ts'
-import type { ToolPins } from '../pins/tool-pins.ts'
-import type { PolicyState } from '../policy-state.ts'
-import { stateOfRun } from '../run-state.ts'
 import { Exposure } from '../secrets/exposure.ts'
-import type { Secrets } from '../secrets/secrets.ts'
 import type { ShimOptions } from '../shim.ts'
 import type { Adapter, Traffic } from './adapter.ts'
-import { Asking } from './asking.ts'
-import { CallGate } from './call-gate.ts'
-import { CallWords } from './call-words.ts'
-import type { ClaimCheck } from './claim-check.ts'
 import { ClientInfo } from './client-info.ts'
 import type { CutOff } from './client-judge.ts'
+import { type GateParts, openGate, type OpenGate } from './open-gate.ts'
 import { OpenCalls } from './open-calls.ts'
 import type { Answering } from './refusals.ts'
-import { SessionNotice } from './session-notice.ts'
-import { ToolAnnotations } from './tool-annotations.ts'
-import { ToolLists } from './tool-lists.ts'
 
-export interface CallPath {
+export interface CallPath extends Pick<OpenGate, 'gate' | 'state' | 'asking' | 'pins'> {
   readonly traffic: Traffic
-  readonly gate: CallGate
-  readonly state: PolicyState
-  readonly asking: Asking
-  readonly pins: ToolPins
   /** Who the shim is, with the client's name once that is known. */
   readonly named: ReturnType<typeof readIdentity>
   /** How it is, for a sign of life. */
   readonly facts: () => { readonly calls_open: number; readonly client_name?: string }
 }
 
-/** The server's secrets, and what keeps them out of all that is written. */
-interface Guarded {
-  readonly redact: Redact
-  readonly secrets: Secrets | null
-}
-
-/** What a path is made of. */
-interface PathParts {
+/** What a path is made of, besides its gate. */
+interface PathParts extends Omit<GateParts, 'server' | 'sessionSocket' | 'onTerminate'> {
   readonly options: ShimOptions
-  readonly identity: ReturnType<typeof readIdentity>
-  readonly guarded: Guarded
-  readonly policy: Policy
-  readonly run: RunPart
-  readonly claims: ClaimCheck | undefined
-  /** Where paths in arguments lead: one look at the disk for claims and for rules. */
-  readonly locate: (texts: readonly string[]) => Locations
-  readonly note: (line: string) => void
   readonly adapter: Adapter
 }
 
-export function callPath(parts: PathParts): CallPath {
-  const { options, identity, guarded, policy, run, claims, locate, note, adapter } = parts
+export function callPath({ options, adapter, ...parts }: PathParts): CallPath {
+  const { identity, run, guarded } = parts
   const { redact, secrets } = guarded
-  const { clock, serverName } = options
   const named = { ...identity }
-  const passing = secrets?.passing ?? null
-  const previews = createRedact(passing)
-  const state = stateOfRun(run.shared, clock)
   const open = new OpenCalls()
-  const annotations = new ToolAnnotations()
-  let clientSaid: string | undefined
-  const notice = new SessionNotice(options.sessionSocket, note)
-  const pins = openPins(options, { redact, own: secrets?.own ?? null, notice, say: run.say, note })
-  const lists = new ToolLists(annotations, pins)
-  const words = new CallWords({ serverName, policy, events: run.events, text: run.text, redact, previews, clock })
-  const asking = new Asking({
-    serverName,
-    runId: run.runId,
-    agentId: identity.agent_id,
-    approvals: run.approvals,
-    clock,
-    redact,
-    previews,
-    notice,
-    namesOf: (judged) => run.text.names(words.names(judged)),
-    say: run.say,
-    note,
-  })
-  const gate: CallGate = new CallGate({
-    serverName,
-    policy,
-    state,
-    events: run.events,
-    words,
-    asking,
-    annotations,
-    pins,
-    claims,
-    locate,
-    clock,
-    newId: createCallIds(createIdSource(clock)()),
+  const { gate, state, asking, pins, lists } = openGate({
+    ...parts,
+    server: options,
+    sessionSocket: options.sessionSocket,
     onTerminate(decision) {
       run.terminate(decision)
       traffic.terminate(decision)
     },
-    note,
   })
+  let clientSaid: string | undefined
   const client = new ClientInfo((name, said) => {
     clientSaid = said
     // What the environment says of the client stands.
@@ -114,8 +50,9 @@ export function callPath(parts: PathParts): CallPath {
   })
   const answering: Answering = { gate, client, runId: run.runId, denyAs: options.denyAs }
   const cut: CutOff = { isCutOff: false }
+  const passing = secrets?.passing ?? null
   const traffic = adapter({
-    clock,
+    clock: options.clock,
     gate,
     answering,
     open,
@@ -140,10 +77,4 @@ export function callPath(parts: PathParts): CallPath {
     ...(clientSaid === undefined ? {} : { client_name: redact(clientSaid) }),
   })
   return { traffic, gate, state, asking, pins, named, facts }
-}
-
-/** One unique id for the shim, and a number: chance for every call would cost as much as judging it. */
-function createCallIds(base: string): () => string {
-  let calls = 0
-  return () => `${base}-${(calls += 1).toString(36)}`
 }
