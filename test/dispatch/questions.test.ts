@@ -135,10 +135,16 @@ test('our worker: a session that waits for a person is INPUT_REQUIRED, and an an
   expect(JSON.parse(sent.stdout)).toMatchObject({
     data: { state: 'in_progress', reason: expect.stringContaining('Which one') as string },
   })
-  const { waits } = (await project.json(['status'])) as { waits: { kind: string; answers: { command: string }[] }[] }
-  expect(waits.map(({ kind, answers }) => [kind, answers[0]?.command.slice(0, 12)])).toEqual([
-    ['question', 'hm attach w-'],
-  ])
+  const waits = async (): Promise<(string | undefined)[][]> => {
+    const status = (await project.json(['status'])) as { waits: { kind: string; answers: { command: string }[] }[] }
+    return status.waits.map(({ kind, answers }) => [kind, answers[0]?.command.slice(0, 12)])
+  }
+  // The worker may have heard of it before the keeper of the run has.
+  const seen = await until('the question of the session', async () => {
+    const found = await waits()
+    return found.some(([, command]) => command === 'hm attach w-') ? found : undefined
+  })
+  expect(seen).toEqual([['question', 'hm attach w-']])
   const answered = await project.json(['dispatch', 'answer', 'T-1', 'the second'])
   expect(answered).toMatchObject({ task_id: 'T-1' })
   const serve = await project.serve()
