@@ -64,6 +64,31 @@ test('a machine that a fleet calls otherwise goes on as who it was, and after le
   await agree(two.heimdall('agent release --agent jade-heron --scope j'))
 })
 
+test('a hook of an editor, where no process says whose it is, belongs to the machine as the fleet calls it', async () => {
+  const alone = machine('ana')
+  const hook = async (sessionId: string): Promise<void> => {
+    const payload = {
+      session_id: sessionId,
+      cwd: alone.project.root,
+      hook_event_name: 'SessionStart',
+      source: 'startup',
+    }
+    const args = ['hook', 'claude']
+    const { code } = await alone.project.run('heimdall', args, { env: { USER: 'ana' }, stdin: JSON.stringify(payload) })
+    expect(code).toBe(0)
+  }
+  const haids = async (): Promise<string[]> =>
+    ((await alone.heimdall('agent list')).data as unknown as { haid: string }[]).map(({ haid }) => haid).toSorted()
+  await hook('before')
+  const [before = ''] = await haids()
+  await agree(alone.heimdall('fleet create --machine other', await engine.server.database()))
+  // The session from before goes on as who it was; one that begins now is of the machine's new name.
+  await hook('before')
+  expect(await haids()).toEqual([before])
+  await hook('since')
+  expect((await haids()).filter((haid) => haid !== before)).toEqual([expect.stringContaining('.other-') as string])
+})
+
 test('whoever acted alone in between, under the same name, is known to the fleet by the key that it had there', async () => {
   const { line } = await fleetToJoin()
   const two = machine('ben')

@@ -20,6 +20,8 @@ export interface CallOrigin {
   readonly place: Place | undefined
   /** `--agent` and the like. */
   readonly named?: string | undefined
+  /** The same for one that is named by what it is here: below whatever this machine is called by now. */
+  readonly role?: string | undefined
 }
 
 /** `secret`: of the agent's session. `process`: a descendant of the process that may speak for it. `key`: the file that only its owner can read. */
@@ -140,6 +142,8 @@ class Resolution {
   readonly #place: Place | undefined
   /** What the variables say: the strongest first. */
   readonly #labels: readonly string[]
+  /** Whom the call itself names. */
+  readonly #asked: string | undefined
 
   constructor(room: Coordination, rows: Reader, asking: CallOrigin) {
     this.#room = room
@@ -147,11 +151,12 @@ class Resolution {
     this.#asking = asking
     this.#place = asking.place
     this.#labels = labelsOf((role) => haidHere(room, rows, role), asking)
+    this.#asked = asking.named ?? (asking.role === undefined ? undefined : haidHere(room, rows, asking.role))
   }
 
   caller(): Caller {
     const secret = textOf(this.#asking.env, SECRET_VARIABLE)
-    const asked = this.#asking.named ?? this.#labels[0]
+    const asked = this.#asked ?? this.#labels[0]
     if (secret !== undefined) return this.#bySecret(secret, asked)
     return asked === undefined ? this.#unnamed() : this.#named(asked)
   }
@@ -196,13 +201,13 @@ class Resolution {
     if (session?.refused !== undefined) return session
     const own = session ?? this.#labelled()
     const isOwn = target !== undefined && own !== undefined && own.haid === target.haid
-    if (own !== undefined && !isOwn && (target !== undefined || this.#asking.named !== undefined))
+    if (own !== undefined && !isOwn && (target !== undefined || this.#asked !== undefined))
       return this.#borrowed(own, asked, target)
     if (session !== undefined && isOwn) return session
-    const contrary = this.#labels.find((label) => this.#asking.named === undefined && !this.#isSame(label, asked))
+    const contrary = this.#labels.find((label) => this.#asked === undefined && !this.#isSame(label, asked))
     if (contrary !== undefined) return this.#contradictory(asked, contrary)
     if (target === undefined && !asked.startsWith('haid:')) return this.#nobody(asked, unknownAgent(asked, this.#rows))
-    const because = this.#asking.named === undefined ? 'a variable says so' : 'it was named'
+    const because = this.#asked === undefined ? 'a variable says so' : 'it was named'
     return this.#byKey('name', target?.haid ?? asked, because)
   }
 

@@ -2,14 +2,12 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { AgentActor } from '../../coordination/change.ts'
-import { type Coordination, projectHaid } from '../../coordination/coordination.ts'
+import type { Coordination } from '../../coordination/coordination.ts'
 import { withRoom } from '../../coordination/frame.ts'
-import { readMachine } from '../../coordination/moment.ts'
 import { storePath } from '../../coordination/store-path.ts'
 import { roomOptions } from '../../coordination/room-options.ts'
 import type { Agent } from '../../coordination/store.ts'
 import { actAs, askingHere, type Caller, caller, type CallOrigin } from '../../coordination/who/caller.ts'
-import { rootOf } from '../../coordination/who/haid.ts'
 import type { ProcessRef } from '../../coordination/who/process-ref.ts'
 import { HeimdallError } from '../../errors.ts'
 import { fleetDoor } from '../../fleet/door.ts'
@@ -46,7 +44,7 @@ export async function inRoom<T>(
   const options = { ...(await roomOptions(where)), busyMs: HOOK_BUSY_MS }
   // A folder that is no repository does not become a place of coordination because a host was started in it.
   if (options.project.gitCommonDir === undefined && !existsSync(storePath(options.project))) return otherwise
-  const asking = askingFor(call, around, () => projectHaid(options.project, around.env, readMachine()))
+  const asking = askingFor(call, around)
   return await withRoom({ options, asking, note }, async (room) => {
     const found = caller(room, asking)
     const actor = await actAs(room, asking, found)
@@ -60,10 +58,10 @@ export async function inRoom<T>(
  * Processes say whose hook this is. Inside an editor they do not: there the host's own id of the session is a name like
  * any other, with a key file of its own.
  */
-function askingFor(call: HookCall, { env, pid }: HookSurroundings, rootHaid: () => string): CallOrigin {
+function askingFor(call: HookCall, { env, pid }: HookSurroundings): CallOrigin {
   const here = pid === undefined ? askingHere(env) : { env, place: placeOf(pid) }
   if (isPlaced(here) || call.sessionId === undefined) return here
-  return { ...here, named: `${rootOf(rootHaid())}/${call.host}-${hash4(call.sessionId)}` }
+  return { ...here, role: `${call.host}-${hash4(call.sessionId)}` }
 }
 
 const isPlaced = ({ place, env }: CallOrigin): boolean =>
