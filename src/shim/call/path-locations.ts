@@ -52,7 +52,7 @@ export class PathLocations {
         place = resolve(place, '..')
         continue
       }
-      const next = join(place, name)
+      const next = place === '/' ? `/${name}` : `${place}/${name}`
       const target = this.#target(next)
       if (target === null) return null
       if (target === undefined) {
