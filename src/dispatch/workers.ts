@@ -93,31 +93,36 @@ export async function expireWorkers(room: Coordination): Promise<number | undefi
   if (workers.some((worker) => isOver(worker, now)))
     await changeAsOther(room, { kind: 'system' }, (change) => {
       for (const worker of change.rows.workers())
-        if (isWatched(worker) && isOver(worker, change.now)) putGone(change.rows, worker, change.record)
+        if (isWatched(worker) && isOver(worker, change.now)) putState(change.rows, worker, 'gone', change.record)
     })
   const left = workers.filter((worker) => !isOver(worker, now)).map((worker) => leftMs(worker, now))
   return left.length === 0 ? undefined : Math.min(...left)
 }
 
-/** An instance that has ended and left nothing that runs is gone at once, and its name is free; otherwise with its lease. */
+/**
+ * An instance that has ended and left nothing that runs is gone at once, and its name is free; otherwise with its lease,
+ * until which it is sent nothing.
+ */
 export async function endInstance(room: Coordination, workerId: string, instanceId: string): Promise<void> {
   await changeAsOther(room, { kind: 'system' }, ({ rows, record }) => {
     const worker = rows.worker(workerId)
     if (worker === undefined || worker.instanceId !== instanceId || worker.state === 'gone') return
-    if (rows.assignments({ workerId, open: true }).length === 0) putGone(rows, worker, record)
+    const isEmpty = rows.assignments({ workerId, open: true }).length === 0
+    if (isEmpty || worker.state !== 'draining') putState(rows, worker, isEmpty ? 'gone' : 'draining', record)
   })
 }
 
-function putGone(
+function putState(
   rows: Writer,
   worker: Worker,
+  state: WorkerState,
   record: (event: { type: string; to: string; payload: Record<string, unknown> }) => unknown,
 ): void {
-  rows.putWorker({ ...worker, state: 'gone' })
+  rows.putWorker({ ...worker, state })
   record({
     type: 'WORKER',
     to: worker.workerId,
-    payload: { worker: worker.workerId, state: 'gone', instance: worker.instanceId },
+    payload: { worker: worker.workerId, state, instance: worker.instanceId },
   })
 }
 

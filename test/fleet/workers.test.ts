@@ -1,11 +1,14 @@
 // Workers of a fleet: a name is one machine's as long as that one lives, and who has fallen silent is shown as gone though nobody orchestrates.
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
 import { WorkerDesk } from '../../src/dispatch/worker/worker-desk.ts'
 import { LogDesk } from '../../src/dispatch/by-log/log-desk.ts'
 import { type Announce, parseAnnounce } from '../../src/dispatch/messages.ts'
 import { explainNeeds } from '../../src/dispatch/tasks.ts'
 import { needsOf } from '../../src/dispatch/needs.ts'
 import { tasksNow } from '../../src/hub/facts/task-rows.ts'
+import { contractOf } from '../dispatch/worker-in-process.ts'
 import { launcher, startProgram } from '../support/programs.ts'
 import { until } from '../support/wait.ts'
 import { type Box, box } from './box.ts'
@@ -41,6 +44,21 @@ test('a name that a worker on another machine has is refused with the machine, a
   await last.ended
 })
 
+test('a worker that could not listen has left the log, and its name with it', async () => {
+  const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
+  const holder = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void holder.close())
+  await once(holder, 'listening')
+  const { port } = holder.address() as AddressInfo
+  const named = ['--name', 'builder']
+  const refused = await startWorkerOn(one, 'cat', [...named, '--port', String(port)]).ended
+  expect(refused.stderr).toContain('cannot listen on')
+  // It would be refused as long as the other is taken for one that lives.
+  const next = await workerOn(two, 'cat', named)
+  next.kill('SIGTERM')
+  await next.ended
+})
+
 test('whoever sends a task and waits sees its end, though another machine orchestrates', async () => {
   const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
   const serving = startProgram([...launcher('heimdall'), 'dispatch', 'serve'], {
@@ -61,15 +79,18 @@ test('whoever sends a task and waits sees its end, though another machine orches
 
 const TTL_S = 2
 
-/** A worker that says what it is and takes nothing. */
-function workerIn({ room }: Box, instanceId: string): { inLog: LogDesk; announce: () => Promise<Announce> } {
+/** A worker that says what it is; what it takes never gets going. */
+function workerIn(
+  { room }: Box,
+  instanceId: string,
+): { desk: WorkerDesk; inLog: LogDesk; announce: () => Promise<Announce> } {
   const desk = new WorkerDesk({
     room,
     workerId: 'builder',
     instanceId,
     maxConcurrent: 1,
     execution: {
-      start: async () => ({ runId: 'r' }),
+      start: () => new Promise(() => undefined),
       ended: () => new Promise(() => undefined),
       stop: async () => undefined,
     },
@@ -89,6 +110,7 @@ function workerIn({ room }: Box, instanceId: string): { inLog: LogDesk; announce
     note: () => undefined,
   })
   return {
+    desk,
     inLog: new LogDesk({ room, workerId: 'builder', instanceId, desk, note: () => undefined }),
     announce: () => desk.announce(),
   }
@@ -101,6 +123,19 @@ const stateIn = ({ room }: Box): unknown => {
   const [shown] = tasksNow(room).workers
   return { shown: shown?.state, lacks: verdict?.lacks.map(({ code }) => code) }
 }
+
+test('a worker that ends while a task of it goes on is sent nothing more, and gone with its lease', async () => {
+  const one = box(await engine.project(), 'one')
+  const { desk, inLog, announce } = workerIn(one, 'i1')
+  await inLog.enter(await announce())
+  await desk.take({ contract: contractOf('T-1'), from: 'fleet', contextId: 'T-1' })
+  // Its last announce was not heard: the engine was away at that moment.
+  desk.leave()
+  await inLog.leave()
+  expect(stateIn(one)).toMatchObject({ shown: 'draining', lacks: expect.arrayContaining(['draining']) as string[] })
+  one.clock.advance(TTL_S * 1_000)
+  expect(stateIn(one)).toMatchObject({ shown: 'gone' })
+})
 
 test('a worker that has fallen silent is gone by its lease, here and elsewhere, though nobody writes that down; then its name is free', async () => {
   const made = await engine.project()

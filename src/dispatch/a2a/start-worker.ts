@@ -49,6 +49,8 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
       hint: 'give this one another --name',
     })
   const over = new AbortController()
+  /** How each step is undone, should a later one fail. */
+  const undo: (() => unknown)[] = [release, () => over.abort()]
   try {
     let url: string | undefined
     const token = newToken()
@@ -59,6 +61,11 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
     const { instanceId } = wish.desk
     const inLog =
       membershipIn(room.store) === undefined ? undefined : new LogDesk({ room, workerId, instanceId, desk, note })
+    // From here on tasks are routed to it.
+    undo.push(async () => {
+      desk.leave()
+      await inLog?.leave()
+    })
     await inLog?.enter(first)
     const server = await serveA2a({
       ...wish.listen,
@@ -84,6 +91,10 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
         ]),
       note,
     })
+    undo.push(
+      () => server.close(),
+      () => withdrawAddress(dir, 'worker', workerId),
+    )
     publishAddress(dir, 'worker', { name: workerId, url: server.url, token, pid: process.pid })
     desk.recover()
     const announcing = new Announcing({
@@ -126,8 +137,7 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
       },
     }
   } catch (error) {
-    over.abort()
-    release()
+    for (const step of undo.toReversed()) await step()
     throw error
   }
 }
