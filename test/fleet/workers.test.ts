@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { Announcing } from '../../src/dispatch/a2a/announcing.ts'
 import { WorkerDesk } from '../../src/dispatch/worker/worker-desk.ts'
 import { LogDesk } from '../../src/dispatch/by-log/log-desk.ts'
 import { type Announce, parseAnnounce } from '../../src/dispatch/messages.ts'
@@ -166,4 +167,49 @@ test('a worker that has fallen silent is gone by its lease, here and elsewhere, 
     code: 'WORKER_RUNNING',
     message: expect.stringContaining('on "two"') as string,
   })
+})
+
+test('a worker that has ended stays gone, though it was about to announce itself', async () => {
+  const one = box(await engine.project(), 'one')
+  const { inLog, announce } = workerIn(one, 'i1')
+  await inLog.enter(await announce())
+  const heard: (number | string)[] = []
+  let hurry: () => void = () => undefined
+  // A server that is slow to say how it is.
+  const probed = new Promise<void>((resolve) => {
+    hurry = resolve
+  })
+  let begin: () => void = () => undefined
+  const isAsked = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const announcing = new Announcing({
+    announce: async () => {
+      const said = await announce()
+      begin()
+      await probed
+      return said
+    },
+    also: async (said) => {
+      heard.push(said.seq)
+      return inLog.announce(said)
+    },
+    orchestrators: () => [],
+    onCancel: () => undefined,
+    clock: one.clock,
+    note: () => undefined,
+  })
+  const started = announcing.start()
+  await isAsked
+  const left = announcing.stop().then(async () => {
+    heard.push('left')
+    await inLog.leave()
+  })
+  hurry()
+  await Promise.all([started, left])
+  // As for a person who drains it at that moment.
+  await announcing.say()
+  // The first was with `enter`; the second was not said any more, for the last word came.
+  expect(heard).toEqual([3, 'left'])
+  expect(one.room.store.read((rows) => rows.worker('builder')?.state)).toBe('gone')
 })

@@ -33,6 +33,8 @@ export class Announcing {
   readonly #unreachable = new Set<string>()
   #timer: Timer | undefined
   #isOver = false
+  /** One is said after the other: what was said first must not be heard last. */
+  #lastSaid: Promise<void> = Promise.resolve()
 
   constructor(options: AnnouncingOptions) {
     this.#options = options
@@ -40,7 +42,7 @@ export class Announcing {
 
   /** Now, and again before the lease ends. */
   async start(): Promise<void> {
-    await this.#tried()
+    await this.#tried(() => this.say())
     // Who is not heard now is heard with the next one: an engine that was away for a moment must not lose its worker.
     this.#renewIn((WORKER_TTL_S * 1_000) / 3)
   }
@@ -50,16 +52,16 @@ export class Announcing {
     this.#renewIn(ANNOUNCE_SETTLE_MS)
   }
 
-  /** The last word; whoever is not reached hears it by the end of the lease. */
+  /** The last word, behind all that was under way; whoever is not reached hears it by the end of the lease. */
   async stop(): Promise<void> {
     this.#isOver = true
     this.#timer?.cancel()
-    await this.#tried()
+    await this.#tried(() => this.#inTurn(() => true))
   }
 
-  async #tried(): Promise<void> {
+  async #tried(saying: () => Promise<void>): Promise<void> {
     try {
-      await this.say()
+      await saying()
     } catch (error) {
       if (!(error instanceof HeimdallError)) throw error
       this.#options.note(`announce: ${error.message}`)
@@ -74,11 +76,32 @@ export class Announcing {
     })
   }
 
+  /** Nothing once it is over: whoever heard it behind the last word would take the worker for one that lives. */
   async say(): Promise<void> {
+    await this.#inTurn(() => !this.#isOver)
+  }
+
+  async #inTurn(isWanted: () => boolean): Promise<void> {
+    const before = this.#lastSaid
+    let done: () => void = () => undefined
+    this.#lastSaid = new Promise((resolve) => {
+      done = resolve
+    })
+    await before
+    try {
+      await this.#sayNow(isWanted)
+    } finally {
+      done()
+    }
+  }
+
+  async #sayNow(isWanted: () => boolean): Promise<void> {
     const orchestrators = this.#options.orchestrators()
     const { also, onCancel } = this.#options
-    if (orchestrators.length === 0 && also === undefined) return
+    if (!isWanted() || (orchestrators.length === 0 && also === undefined)) return
+    // Servers are asked for it: meanwhile it may be over.
     const announce = await this.#options.announce()
+    if (!isWanted()) return
     await Promise.all(orchestrators.map((one) => this.#tell(one, announce)))
     for (const id of (await also?.(announce)) ?? []) onCancel(id)
   }
