@@ -149,9 +149,9 @@ export class Screen {
 
   #turn(to: Turn['to']): number {
     const at = this.#parts.output.end
-    const last = this.#turns.at(-1)
-    // Nothing came in between.
-    if (last?.at === at && last.to.is === to.is) this.#turns.pop()
+    // Where nothing came in between, the last of each kind is all that counts: a program may write nothing for days.
+    const before = this.#turns.findLastIndex((turn) => turn.at === at && turn.to.is === to.is)
+    if (before >= 0) this.#turns.splice(before, 1)
     this.#turns.push({ at, to })
     return at
   }
