@@ -1,4 +1,5 @@
 // The words of the event stream (seed 004, contract A), as they stand on the wire.
+import type { TokenCounts } from '../token-counts.ts'
 
 /** Seed 004 is 0.1.0; what we add to it (enforced, events_lost, nested secret metadata) is a minor step. */
 export const PACK_VERSION = '0.2.0'
@@ -130,21 +131,10 @@ export interface SessionEnd {
   readonly waited_ms: number
 }
 
-/** Tokens of models; none stands in two of the first four. `cache_write_1h` is part of `cache_write`, `reasoning` of `output`. */
-interface UsedTokens {
-  /** Neither read from the cache nor written to it. */
-  readonly input: number
-  readonly cached: number
-  readonly cache_write: number
-  readonly cache_write_1h: number
-  readonly output: number
-  readonly reasoning: number
-}
-
 /** What a run has cost so far. */
 export interface UsageTotal {
   readonly messages: number
-  readonly tokens: UsedTokens
+  readonly tokens: TokenCounts
   /** Of the models that have a price. */
   readonly usd: number
   /** Models without a price, whose tokens are in no dollar. */
@@ -168,7 +158,7 @@ export interface ModelUsage {
   readonly model: string | null
   /** When the host wrote it. */
   readonly said_at: string | null
-  readonly tokens: UsedTokens
+  readonly tokens: TokenCounts
   /** Null where the model has no price. */
   readonly usd: number | null
   readonly is_correction: boolean

@@ -22,13 +22,6 @@ interface Look {
   readonly openFrom: number
 }
 
-/** The bytes with some escapes taken out. Places are those of the bytes that were given. */
-interface View {
-  readonly bytes: Buffer
-  readonly placeOf: (at: number) => number
-  readonly unfinishedFrom: number
-}
-
 /** How often what is looked for may have been escaped: a result is JSON, the text in it may be, and so may what that quotes. */
 const DEPTH_MAX = 6
 /** From here on a value is more than a line of base64. */
@@ -85,8 +78,8 @@ export class KnownSecrets {
     return isFound
   }
 
-  #viewsOf(bytes: Buffer): readonly View[] {
-    const raw: View = { bytes, placeOf: (at) => at, unfinishedFrom: bytes.length }
+  #viewsOf(bytes: Buffer): readonly Unescaped[] {
+    const raw: Unescaped = { bytes, placeOf: (at) => at, unfinishedFrom: bytes.length }
     const views = [raw]
     let inJson = raw
     for (let depth = 0; depth < DEPTH_MAX && this.#isEscaped(inJson.bytes); depth += 1) {
@@ -104,7 +97,7 @@ export class KnownSecrets {
   }
 }
 
-function through(outer: View, unescape: (bytes: Buffer) => Unescaped): View {
+function through(outer: Unescaped, unescape: (bytes: Buffer) => Unescaped): Unescaped {
   const { bytes, placeOf, unfinishedFrom } = unescape(outer.bytes)
   return {
     bytes,
@@ -114,7 +107,7 @@ function through(outer: View, unescape: (bytes: Buffer) => Unescaped): View {
 }
 
 /** The place, or the beginning of the escape that it lies in: what is kept for later must read the same then. */
-function wholeEscape(views: readonly View[], place: number): number {
+function wholeEscape(views: readonly Unescaped[], place: number): number {
   let whole = place
   for (const { bytes, placeOf } of views) {
     let [low, high] = [0, bytes.length]

@@ -1,21 +1,13 @@
 // The sheet of a run that `heimdall run` has started: what its keeper, and whoever comes after a killed one, has to know. It is there from before the start until the run is closed.
 import { dirname, join } from 'node:path'
 import type { Project } from '../paths.ts'
-import type { OwnedRun, RunIdentity, RunStart, UsageTotal } from '../runs/owned-run.ts'
+import type { OwnedRun, RunIdentity, RunStart, UsageTotal, WaitStart } from '../runs/owned-run.ts'
 import { ensureFolder, removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { namesIn } from '../storage/folder-names.ts'
 import { readIfThere, replaceUnsynced } from '../storage/unsynced-file.ts'
 import type { Pulse } from './pulse.ts'
 import type { WorktreeState } from './worktree-state.ts'
-
-/** A person is waited for. */
-export interface OpenWait {
-  readonly wait_id: string
-  readonly started_at: string
-  readonly source: string
-  readonly evidence: string | null
-}
 
 export interface KeptRun {
   readonly v: 1
@@ -34,7 +26,7 @@ export interface KeptRun {
   /** How the worktree stood before the command ran; null where that is not known. */
   readonly worktree: WorktreeState | null
   /** The wait that is open now, as its keeper has booked it. */
-  readonly wait: OpenWait | null
+  readonly wait: WaitStart | null
   /** Waits that were answered, and how long they took in all. */
   readonly waits: { readonly count: number; readonly ms: number }
   /** What it has cost so far; absent until a model has said something. */

@@ -8,7 +8,8 @@ import type { NotifySetting } from '../notify-setting.ts'
 import type { Env } from '../paths.ts'
 import { kindOf } from './fleet/wait-kind.ts'
 import { oneLine } from './fleet/plain-words.ts'
-import type { KeptRun, OpenWait } from './kept-run.ts'
+import type { WaitStart } from '../runs/owned-run.ts'
+import type { KeptRun } from './kept-run.ts'
 
 export interface NotifierParts {
   readonly run: KeptRun
@@ -35,7 +36,7 @@ export class Notifier {
   }
 
   /** What waits now. One that ends before it is worth a message is never told; one that goes on is told once. */
-  look(wait: OpenWait | null): void {
+  look(wait: WaitStart | null): void {
     if (wait?.wait_id === this.#lastId) return
     this.#timer?.cancel()
     this.#lastId = wait?.wait_id
@@ -50,7 +51,7 @@ export class Notifier {
     this.#timer?.cancel()
   }
 
-  async #tell(wait: OpenWait): Promise<void> {
+  async #tell(wait: WaitStart): Promise<void> {
     const { run, env, note } = this.#parts
     const how = await settingOf(env)
     const message = messageOf(run, wait, how.content)
@@ -70,7 +71,7 @@ async function settingOf(env: Env): Promise<NotifySetting> {
   return (await loadConfig({ cwd: undefined, env })).notify.value as NotifySetting
 }
 
-function messageOf({ agent, project }: KeptRun, wait: OpenWait, hasContent: boolean): Message {
+function messageOf({ agent, project }: KeptRun, wait: WaitStart, hasContent: boolean): Message {
   const kind = kindOf(wait.evidence)
   const name = oneLine(basename(project.root))
   const asks = hasContent ? oneLine(wait.evidence ?? '') : undefined

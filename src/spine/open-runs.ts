@@ -1,16 +1,8 @@
 // Runs that are open: who runs where, and who waits. Those that kill -9 of everybody, or a reboot, has left are settled by the next command that looks.
-import type { Clock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
-import type { Env } from '../paths.ts'
 import { isStillAlive } from '../processes.ts'
+import type { KeepWith } from './keep-run.ts'
 import { type KeptRun, readSheet, sheetPaths } from './kept-run.ts'
-
-export interface SettleWith {
-  readonly env: Env
-  readonly clock: Clock
-  readonly by: string
-  readonly note: (line: string) => void
-}
 
 interface OpenRun {
   readonly sheet: string
@@ -28,7 +20,7 @@ export function openRuns(runsDir: string): OpenRun[] {
 }
 
 /** Does for each what its keeper would have done. What stands in the way of one is noted, and stops nobody. */
-export async function settleLostRuns(runsDir: string, how: SettleWith): Promise<void> {
+export async function settleLostRuns(runsDir: string, how: KeepWith): Promise<void> {
   const lost = openRuns(runsDir).filter(({ isLost }) => isLost)
   if (lost.length === 0) return
   // Loaded here: nearly always there is none.

@@ -5,7 +5,7 @@ import { readApprovals } from '../runs/open-questions.ts'
 import { questionsPath } from '../runs/questions-path.ts'
 import type { StateEvent } from '../sessions/keeper.ts'
 import { noticeIn } from './fleet/wait-kind.ts'
-import type { OpenWait } from './kept-run.ts'
+import type { WaitStart } from '../runs/owned-run.ts'
 import type { WaitAnswered } from './waits.ts'
 
 /** In words for the record. */
@@ -15,7 +15,7 @@ export function saidBySession({ source, evidence, by }: StateEvent['needs_input'
 }
 
 /** Nothing where it was no question of policy, or nobody has answered it. */
-export function saidByPerson(runDir: string, { evidence }: OpenWait): WaitAnswered | undefined {
+export function saidByPerson(runDir: string, { evidence }: WaitStart): WaitAnswered | undefined {
   const id = noticeIn(evidence)?.approval
   if (id === undefined || !existsSync(questionsPath(runDir))) return undefined
   try {

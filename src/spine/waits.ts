@@ -2,7 +2,8 @@
 import type { Clock } from '../clock.ts'
 import { createIdSource } from '../id-source.ts'
 import type { KeptRecord } from '../runs/kept-record.ts'
-import type { KeptRun, OpenWait } from './kept-run.ts'
+import type { WaitStart } from '../runs/owned-run.ts'
+import type { KeptRun } from './kept-run.ts'
 
 export interface WaitSign {
   /** Who says so: `hook`, `osc`, `screen` of the session, or whoever else can tell. */
@@ -25,7 +26,7 @@ export class Waits {
   readonly #clock: Clock
   readonly #newId: () => string
   readonly #onChange: (booked: Booked) => void
-  #open: OpenWait | null
+  #open: WaitStart | null
   #startedMonoMs: number
   /** Of the last one. */
   #endedMonoMs: number | undefined
@@ -47,7 +48,7 @@ export class Waits {
     return this.#open !== null
   }
 
-  get open(): OpenWait | null {
+  get open(): WaitStart | null {
     return this.#open
   }
 

@@ -1,14 +1,9 @@
 // Usage in the hosts' own files, on recordings of the real hosts (npm run test:hosts makes them and holds them against the hosts).
+import type { TokenCounts } from '../../src/token-counts.ts'
 import { recording } from '../support/hosts/recordings.ts'
 import { expect, test } from 'vitest'
 import { READERS } from '../../src/hosts/usage/transcript-places.ts'
-import {
-  type MessageUsage,
-  NO_TOKENS,
-  plusTokens,
-  type TokenCounts,
-  type UsageHost,
-} from '../../src/hosts/usage/usage.ts'
+import { type MessageUsage, NO_TOKENS, plusTokens, type UsageHost } from '../../src/hosts/usage/usage.ts'
 
 const linesOf = (host: UsageHost, name: string): string[] => recording(host, `${name}.jsonl`).trimEnd().split('\n')
 

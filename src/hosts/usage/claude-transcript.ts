@@ -1,4 +1,5 @@
 // Claude Code's transcripts: one line for each block of a message, each with the usage of the whole message.
+import type { TokenCounts } from '../../token-counts.ts'
 import {
   countOf,
   lineObject,
@@ -8,7 +9,6 @@ import {
   type SessionTotal,
   textOf,
   timeOf,
-  type TokenCounts,
   type UsageReader,
 } from './usage.ts'
 

@@ -1,4 +1,5 @@
 // Codex's rollout files: a record of usage for each request, and beside them a count of the whole thread that only grows.
+import type { TokenCounts } from '../../token-counts.ts'
 import {
   COUNTS,
   countOf,
@@ -12,7 +13,6 @@ import {
   plusTokens,
   textOf,
   timeOf,
-  type TokenCounts,
   type UsageReader,
 } from './usage.ts'
 

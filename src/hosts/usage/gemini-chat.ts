@@ -1,5 +1,6 @@
 // Gemini CLI's chats: a message is written when it is said and again when its tools have answered; the last line of an id counts.
-import { countOf, lineObject, noFacts, objectOf, textOf, timeOf, type TokenCounts, type UsageReader } from './usage.ts'
+import type { TokenCounts } from '../../token-counts.ts'
+import { countOf, lineObject, noFacts, objectOf, textOf, timeOf, type UsageReader } from './usage.ts'
 
 export function geminiChat(): UsageReader {
   const facts = noFacts()

@@ -1,5 +1,5 @@
 // What a million tokens costs, in US dollars, by the makers' public lists on the date below. A model that is not here is counted in tokens only, and whoever reads the sum is told so.
-import type { TokenCounts } from './usage.ts'
+import type { TokenCounts } from '../../token-counts.ts'
 
 /** When the table was made. Claude's prices are those that Claude Code 2.1.325 itself counts with, by test:hosts. */
 export const PRICES_DATE = '2026-11-16'

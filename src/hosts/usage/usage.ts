@@ -1,17 +1,7 @@
 // What a message of a model has cost in tokens, as a host's own files tell it; one form for all hosts.
+import type { TokenCounts } from '../../token-counts.ts'
 
 export type UsageHost = 'claude' | 'codex' | 'gemini'
-
-/** No token stands in two of the first four; `cache_write_1h` is part of `cache_write`, and `reasoning` part of `output`. */
-export interface TokenCounts {
-  /** Neither read from the cache nor written to it. */
-  readonly input: number
-  readonly cached: number
-  readonly cache_write: number
-  readonly cache_write_1h: number
-  readonly output: number
-  readonly reasoning: number
-}
 
 export const COUNTS = ['input', 'cached', 'cache_write', 'cache_write_1h', 'output', 'reasoning'] as const
 

@@ -1,7 +1,8 @@
 // Each message is booked once, and what is summed is what hosts told.
+import type { TokenCounts } from '../../token-counts.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { NO_TOKENS, plusTokens, type TokenCounts, type TranscriptFacts } from '../../hosts/usage/usage.ts'
+import { NO_TOKENS, plusTokens, type TranscriptFacts } from '../../hosts/usage/usage.ts'
 import type { ModelUsage } from '../../runs/owned-run.ts'
 import { CostBook } from './cost-book.ts'
 

@@ -1,4 +1,5 @@
 // What the models of a run have cost: each message booked once, however often it is read, by whichever keeper.
+import type { TokenCounts } from '../../token-counts.ts'
 import type { Transcript } from '../../hosts/usage/transcript-places.ts'
 import { PRICES_DATE, usdOf } from '../../hosts/usage/prices.ts'
 import {
@@ -9,7 +10,6 @@ import {
   NO_TOKENS,
   plusTokens,
   type SessionTotal,
-  type TokenCounts,
   type TranscriptFacts,
 } from '../../hosts/usage/usage.ts'
 import type { ModelUsage, UsageTotal } from '../../runs/owned-run.ts'
