@@ -1,12 +1,11 @@
 // The variables that say who somebody is. What each of them is worth is for `caller.ts` and `place.ts` to say.
+import { KEY_VARIABLE as SESSION_KEY_VARIABLE, SESSION_VARIABLE } from '../../session-variables.ts'
 
 /** What a session is told when it is started, and a caller may say of itself: who it is. The first that is set counts. */
 export const NAME_VARIABLES = ['HEIMDALL_HAID', 'HEIMDALL_AGENT_ID', 'BB_AGENT'] as const
 /** The secret of a session that was started for an agent: in its environment, and in no file. */
 export const SECRET_VARIABLE = 'HEIMDALL_SECRET'
-export const SESSION_VARIABLE = 'HEIMDALL_SESSION_ID'
-/** In the environment of everything that runs in a session, whatever its id is called there. */
-export const SESSION_KEY_VARIABLE = 'HEIMDALL_SESSION_KEY'
+export { SESSION_KEY_VARIABLE, SESSION_VARIABLE }
 /** Of the issue tracker that seed 002 comes from; a name where nothing else gives one. */
 export const TRACKER_VARIABLE = 'BD_ACTOR'
 
