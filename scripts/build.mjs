@@ -49,7 +49,7 @@ const groups = [
   },
   {
     name: 'vocabulary',
-    test: /src\/(errors|limits|ids|clock|paths|suggest|config|config-values|notify-setting|boot-id|ps-command|quoted)\.ts$|rolldown.runtime/,
+    test: /src\/(errors|limits|ids|clock|paths|suggest|config|config-values|notify-setting|boot-id|plain-object|ps-command|quoted)\.ts$|rolldown.runtime/,
   },
   // Not for a check of a clear path, nor for most commands.
   { name: 'processes', test: /src\/(processes|process-table|proc-source|ps-source|person)\.ts$/ },
@@ -91,7 +91,7 @@ const groups = [
   // What a hook loads to look at the store.
   {
     name: 'hook-look',
-    test: /src\/hosts\/hooks\/|src\/hosts\/config-text\.ts$|src\/spine\/hooks\/quick-write\.ts$|src\/coordination\/claims\/writes\.ts$/,
+    test: /src\/hosts\/hooks\/|src\/spine\/hooks\/quick-write\.ts$|src\/coordination\/claims\/writes\.ts$/,
   },
   // A name is made up before the rest of a start is loaded.
   { name: 'made-up-names', test: /src\/coordination\/who\/names\.ts$/ },

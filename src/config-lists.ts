@@ -1,4 +1,5 @@
 // Settings that are lists of tables: what each entry must have.
+import { isObject } from './plain-object.ts'
 
 export interface EnvEntry {
   readonly name: string
@@ -43,14 +44,10 @@ export function machineListOf(value: unknown): readonly MachineEntry[] | undefin
 
 function listOf<T>(value: unknown, read: (entry: Record<string, unknown>) => T | undefined): readonly T[] | undefined {
   if (!Array.isArray(value)) return undefined
-  const entries = value.flatMap((entry: unknown) => (isTable(entry) ? (read(entry) ?? []) : []) as T[])
+  const entries = value.flatMap((entry: unknown) => (isObject(entry) ? (read(entry) ?? []) : []) as T[])
   return entries.length === value.length ? entries : undefined
 }
 
 function hasTexts<K extends string>(entry: Record<string, unknown>, keys: readonly K[]): entry is Record<K, string> {
   return Object.keys(entry).length === keys.length && keys.every((key) => typeof entry[key] === 'string')
-}
-
-export function isTable(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

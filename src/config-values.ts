@@ -1,8 +1,8 @@
 // Values of heimdall.toml held against the type of their key; what does not fit is refused by name. Pure.
+import { isObject } from './plain-object.ts'
 import {
   type EnvEntry,
   envListOf,
-  isTable,
   type MachineEntry,
   machineListOf,
   type PeerEntry,
@@ -103,9 +103,9 @@ function checkClassifier(path: string, value: unknown): ClassifierChoice {
   const names: readonly string[] = CLASSIFIERS
   if (typeof value === 'string' && names.includes(value))
     return { ...DEFAULT_CLASSIFIER, name: value as ClassifierChoice['name'] }
-  const entries = isTable(value) ? Object.entries(value) : []
+  const entries = isObject(value) ? Object.entries(value) : []
   const [name, parameters] = entries[0] ?? []
-  if (entries.length !== 1 || name === undefined || !names.includes(name) || !isTable(parameters))
+  if (entries.length !== 1 || name === undefined || !names.includes(name) || !isObject(parameters))
     throw wrongType(path, 'classifier', `one of ${names.join(', ')}, or a table with exactly one of them`, value)
   const known = ['idle_threshold_ms', 'debounce_ms']
   for (const key of Object.keys(parameters))

@@ -1,7 +1,8 @@
 // baselines.json: for each role the cost of a wave without this protocol, the number to beat.
 import { isoSeconds } from '../clock.ts'
+import { isObject } from '../plain-object.ts'
 import { FILES, type Planning } from './planning.ts'
-import { isObject, readTable, type TableFile, updateTable } from './state-file.ts'
+import { readTable, type TableFile, updateTable } from './state-file.ts'
 import { assertMeasured, type Measured } from './tokens.ts'
 import { checkText } from './values.ts'
 

@@ -4,8 +4,9 @@ import { HeimdallError } from '../errors.ts'
 import { parseId } from '../ids.ts'
 import { VALUE_BYTES_MAX } from '../limits.ts'
 import { didYouMean } from '../suggest.ts'
+import { isObject } from '../plain-object.ts'
 import { FILES, type Planning } from './planning.ts'
-import { isObject, readTable, type TableFile, updateTable } from './state-file.ts'
+import { readTable, type TableFile, updateTable } from './state-file.ts'
 import { checkText } from './values.ts'
 
 interface Provenance {

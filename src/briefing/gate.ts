@@ -2,10 +2,10 @@
 import { isoSeconds } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
+import { isObject } from '../plain-object.ts'
 import { readReferenced } from './invariants.ts'
 import type { Message } from './messages.ts'
 import { findReference, type Planning, type Reference } from './planning.ts'
-import { isObject } from './state-file.ts'
 import { judge } from './verdict.ts'
 
 export interface GateRequest {

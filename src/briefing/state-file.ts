@@ -7,6 +7,7 @@ import { TABLE_LOCK_WAIT_MS } from '../limits.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
 import { updateFile } from '../storage/file-lock.ts'
 import { pathToRead, pathToWrite } from '../storage/planning-folder.ts'
+import { isObject } from '../plain-object.ts'
 import type { Planning } from './planning.ts'
 
 /** What we write. By the seed's rule our additive fields are a minor step from its 2.0.0, which is read as well. */
@@ -103,10 +104,6 @@ export function parseObject(name: string, bytes: Uint8Array): Record<string, unk
   }
   if (isObject(value)) return value
   throw corrupt(name, 'it is not a JSON object')
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function corrupt(name: string, why: string, cause?: unknown): HeimdallError {

@@ -2,10 +2,11 @@
 import { HeimdallError } from '../errors.ts'
 import { parseId, printable } from '../ids.ts'
 import { VALUE_BYTES_MAX } from '../limits.ts'
+import { isObject } from '../plain-object.ts'
 import { FILES, type Planning } from './planning.ts'
 import { unescapeColumn } from '../storage/columns.ts'
 import { didYouMean } from '../suggest.ts'
-import { isObject, parseObject, readTable, type TableFile, updateTable } from './state-file.ts'
+import { parseObject, readTable, type TableFile, updateTable } from './state-file.ts'
 import { checkText } from './values.ts'
 
 export const SYMBOLS: TableFile<null> = {

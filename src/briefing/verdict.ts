@@ -3,8 +3,8 @@ import type { z } from 'zod'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { MESSAGE_BYTES_MAX } from '../limits.ts'
+import { isObject } from '../plain-object.ts'
 import { baseSchema, type Message, MESSAGE_TYPES, messageSchema } from './messages.ts'
-import { isObject } from './state-file.ts'
 import { parseStrict } from './strict-json.ts'
 
 export type MessageVerdict =

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { type Env, findProject, homeDir } from '../paths.ts'
 import { readFileIfThere } from '../storage/atomic-file.ts'
-import { isRecord } from './config-text.ts'
+import { isObject } from '../plain-object.ts'
 import type { Whereabouts } from './config-files.ts'
 
 /** The first that says it: the command line, the environment, files from the nearest to the user's. */
@@ -47,7 +47,7 @@ function modelIn(host: 'claude' | 'codex', path: string): string | undefined {
   if (host === 'codex') return /^model[ \t]*=[ \t]*["']([^"'\n]+)["']/m.exec(text.split(/^\[/m)[0] ?? '')?.[1]
   try {
     const value: unknown = JSON.parse(text)
-    return isRecord(value) && typeof value['model'] === 'string' ? nonEmpty(value['model']) : undefined
+    return isObject(value) && typeof value['model'] === 'string' ? nonEmpty(value['model']) : undefined
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error

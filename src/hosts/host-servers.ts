@@ -1,7 +1,7 @@
 // The servers that a host starts, as command lines; and of the others, why they cannot be started here.
 import { findProject } from '../paths.ts'
+import { isObject } from '../plain-object.ts'
 import { configFiles, type ConfigFile, type Whereabouts } from './config-files.ts'
-import { isRecord } from './config-text.ts'
 import { readHostConfig } from './host-config.ts'
 import type { HostName } from './host-table.ts'
 import { shimLineOf, wordsOf } from './shim-line.ts'
@@ -52,7 +52,7 @@ function startOf(value: Readonly<Record<string, unknown>>): HostServer['start'] 
   const line = shimLineOf(value)
   if (line === 'no command') return 'there is no command behind its shim'
   const [first = '', ...rest] = line === undefined ? [command, ...args] : args.slice(line.dashes + 1)
-  const env = isRecord(value['env'])
+  const env = isObject(value['env'])
     ? Object.fromEntries(Object.entries(value['env']).map(([name, one]) => [name, String(one)]))
     : {}
   if ([first, ...rest, ...Object.values(env)].some((word) => word.includes('${')))

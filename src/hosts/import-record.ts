@@ -5,8 +5,8 @@ import { HeimdallError } from '../errors.ts'
 import { type Env, stateFolder } from '../paths.ts'
 import { ensureFolder, readFileIfThere, removeIfThere, replaceFile } from '../storage/atomic-file.ts'
 import { namesIn } from '../storage/folder-names.ts'
+import { isObject } from '../plain-object.ts'
 import type { ConfigFormat } from './config-files.ts'
-import { isRecord } from './config-text.ts'
 import type { HostName } from './host-table.ts'
 import type { OwnCommand } from './shim-line.ts'
 import type { Undo } from './wrap.ts'
@@ -65,7 +65,7 @@ function parseRecord(path: string): ImportRecord | undefined {
     throw unreadable(path, error)
   }
   // Written whole by this room alone; a later version may write another one.
-  if (!isRecord(record) || record['v'] !== 1) throw unreadable(path)
+  if (!isObject(record) || record['v'] !== 1) throw unreadable(path)
   return record as unknown as ImportRecord
 }
 

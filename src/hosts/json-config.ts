@@ -1,10 +1,10 @@
 // Servers in a JSON configuration, with or without comments and trailing commas, and the places of their parts.
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import { isObject } from '../plain-object.ts'
 import {
   type ConfigText,
   type Edit,
   indentBefore,
-  isRecord,
   kindOf,
   type ListAt,
   type NewList,
@@ -77,7 +77,7 @@ const entriesIn = ({ at, node }: Table): Table[] =>
 
 function serverIn(text: string, at: readonly string[], node: Node): ServerAt[] {
   const plain = plainValue(node)
-  return isRecord(plain) ? [serverAt(text, at, node, plain)] : []
+  return isObject(plain) ? [serverAt(text, at, node, plain)] : []
 }
 
 function otherIn(at: readonly string[], node: Node): OtherAt[] {

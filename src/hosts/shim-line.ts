@@ -1,6 +1,6 @@
 // The command line by which a host starts a server behind the shim: how an import writes it, and how it is known again.
 import { basename } from 'node:path'
-import { isRecord } from './config-text.ts'
+import { isObject } from '../plain-object.ts'
 
 /** What starts our shim: Node.js and the launcher, both by absolute path, because hosts have a PATH of their own. */
 export interface OwnCommand {
@@ -84,14 +84,14 @@ export function unpassedNames(value: Readonly<Record<string, unknown>>, envList:
 const isPassable = (name: string): boolean => name !== ALL && name !== '' && !name.includes(',')
 
 function namesSet(value: Readonly<Record<string, unknown>>, envList: string | undefined): string[] {
-  const own = isRecord(value['env']) ? Object.keys(value['env']) : []
+  const own = isObject(value['env']) ? Object.keys(value['env']) : []
   const listed = envList === undefined || !Array.isArray(value[envList]) ? [] : value[envList].flatMap(nameIn)
   return [...own, ...listed]
 }
 
 function nameIn(entry: unknown): string[] {
   if (typeof entry === 'string') return [entry]
-  return isRecord(entry) && typeof entry['name'] === 'string' ? [entry['name']] : []
+  return isObject(entry) && typeof entry['name'] === 'string' ? [entry['name']] : []
 }
 
 function passEnvWord(names: readonly string[]): string {

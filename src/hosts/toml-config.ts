@@ -1,10 +1,10 @@
 // Servers in a TOML configuration, whichever way their tables are written, and the places of their parts.
 import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser'
+import { isObject } from '../plain-object.ts'
 import {
   type ConfigText,
   type Edit,
   indentBefore,
-  isRecord,
   kindOf,
   type ListAt,
   type NewList,
@@ -34,13 +34,13 @@ export function readTomlConfig(text: string, paths: readonly (readonly string[])
   const members = [...membersOf(program)]
   const values = valuesOf(program)
   const entries = paths.flatMap((path) => {
-    const table = path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), values)
-    return Object.entries(isRecord(table) ? table : {}).map(([name, value]) => ({ at: [...path, name], value }))
+    const table = path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), values)
+    return Object.entries(isObject(table) ? table : {}).map(([name, value]) => ({ at: [...path, name], value }))
   })
   return {
     text,
-    servers: entries.flatMap(({ at, value }) => (isRecord(value) ? [serverAt(text, members, at, value)] : [])),
-    others: entries.flatMap(({ at, value }) => (isRecord(value) ? [] : [{ at, kind: kindOf(value) }])),
+    servers: entries.flatMap(({ at, value }) => (isObject(value) ? [serverAt(text, members, at, value)] : [])),
+    others: entries.flatMap(({ at, value }) => (isObject(value) ? [] : [{ at, kind: kindOf(value) }])),
     hidden: () => members.filter(({ path }) => !isShown(path, paths)).flatMap(({ node }) => [...leavesOf(node.value)]),
   }
 }

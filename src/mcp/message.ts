@@ -1,5 +1,6 @@
 // From the bytes of one message to what the SDK may see, or to the error that its sender gets.
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
+import { isObject } from '../plain-object.ts'
 import type { Framed } from './message-frames.ts'
 
 export type Read =
@@ -71,10 +72,6 @@ function completed(params: Readonly<Record<string, unknown>>): Record<string, un
 function cancelled(params: unknown): { cancelledId?: string | number } {
   const id = isObject(params) ? params['requestId'] : undefined
   return typeof id === 'string' || typeof id === 'number' ? { cancelledId: id } : {}
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function refused(id: string | number | null, code: number, message: string): Read {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isErrno } from '../errors.ts'
 import type { Workload } from '../events/types.ts'
 import { type Env, findProject } from '../paths.ts'
+import { isObject } from '../plain-object.ts'
 
 interface Ci {
   readonly provider: string
@@ -80,7 +81,7 @@ function givenWorkload(text: string | undefined): Workload | undefined {
     if (!(error instanceof SyntaxError)) throw error
     return undefined
   }
-  const isUsable = typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
+  const isUsable = isObject(value) && Object.keys(value).length > 0
   return isUsable ? (value as Workload) : undefined
 }
 

@@ -9,6 +9,7 @@ import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2
 import { HeimdallError, isErrno } from '../../errors.ts'
 import { A2A_BODY_BYTES_MAX, A2A_CONNECTIONS_MAX, A2A_REQUEST_MS } from '../../limits.ts'
 import { readFileIfThere } from '../../storage/atomic-file.ts'
+import { isObject } from '../../plain-object.ts'
 import { EXTENSION } from './extension.ts'
 import { restAnswer, type RestStream } from './rest.ts'
 
@@ -216,9 +217,7 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
 function parsed(body: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(body)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
+    return isObject(value) ? value : undefined
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error

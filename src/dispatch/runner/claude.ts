@@ -1,6 +1,7 @@
 // Claude Code: `claude -p --output-format stream-json`.
 import type { Usage } from '../messages.ts'
-import { countOf, isRecord, textOf } from './runtime-lines.ts'
+import { isObject } from '../../plain-object.ts'
+import { countOf, textOf } from './runtime-lines.ts'
 import type { RuntimeInit, StreamingRuntime, RuntimeTurn, TurnEnd } from './runtime.ts'
 
 export const claude: StreamingRuntime = {
@@ -47,7 +48,7 @@ class ClaudeTurn implements RuntimeTurn {
 
   #assistant(frame: Record<string, unknown>): void {
     const { message } = frame
-    if (!isRecord(message) || !isRecord(message['usage'])) return
+    if (!isObject(message) || !isObject(message['usage'])) return
     const usage = message['usage']
     this.#seen.set(String(message['id']), {
       input: countOf(usage['input_tokens']),
@@ -85,10 +86,10 @@ class ClaudeTurn implements RuntimeTurn {
   readonly init = (): RuntimeInit | undefined => this.#init
 
   readonly line = (frame: Record<string, unknown>): string | undefined => {
-    const content = isRecord(frame['message']) ? frame['message']['content'] : undefined
+    const content = isObject(frame['message']) ? frame['message']['content'] : undefined
     if (frame['type'] !== 'assistant' || !Array.isArray(content)) return undefined
     return content
-      .filter(isRecord)
+      .filter(isObject)
       .map((part) =>
         part['type'] === 'text' ? String(part['text']) : part['type'] === 'tool_use' ? `> ${String(part['name'])}` : '',
       )
@@ -102,7 +103,7 @@ function initOf(frame: Record<string, unknown>): RuntimeInit {
   return {
     model: textOf(frame['model']),
     tools: Array.isArray(tools) ? tools.map(textOf).filter((tool) => tool !== '') : [],
-    servers: (Array.isArray(servers) ? servers : []).filter(isRecord).map((server) => ({
+    servers: (Array.isArray(servers) ? servers : []).filter(isObject).map((server) => ({
       name: textOf(server['name']),
       status: textOf(server['status']),
     })),
@@ -115,7 +116,7 @@ function initOf(frame: Record<string, unknown>): RuntimeInit {
  */
 function sinceBefore(told: Usage, frame: Record<string, unknown>, before: Usage | undefined): Usage {
   if (before === undefined) return told
-  const own = isRecord(frame['usage']) ? countOf(frame['usage']['output_tokens']) : 0
+  const own = isObject(frame['usage']) ? countOf(frame['usage']['output_tokens']) : 0
   if ((told.output ?? 0) < (before.output ?? 0) + own) return told
   const less = (key: 'input' | 'output' | 'cache_read' | 'cache_write' | 'cost_usd_est'): number | null =>
     told[key] === null ? null : Math.max(0, told[key] - (before[key] ?? 0))
@@ -131,11 +132,11 @@ function sinceBefore(told: Usage, frame: Record<string, unknown>, before: Usage 
 
 /** `usage` of the frame is the main loop alone; `modelUsage` has what subagents took as well. */
 function usageOf(frame: Record<string, unknown>): Usage {
-  const models = isRecord(frame['modelUsage']) ? Object.entries(frame['modelUsage']) : []
+  const models = isObject(frame['modelUsage']) ? Object.entries(frame['modelUsage']) : []
   const cost = frame['total_cost_usd']
   if (models.length > 0) {
     const sum = (key: string): number =>
-      models.reduce((total, [, one]) => total + (isRecord(one) ? countOf(one[key]) : 0), 0)
+      models.reduce((total, [, one]) => total + (isObject(one) ? countOf(one[key]) : 0), 0)
     return {
       source: 'runtime',
       input: sum('inputTokens'),
@@ -148,7 +149,7 @@ function usageOf(frame: Record<string, unknown>): Usage {
       includes_subagents: true,
     }
   }
-  const usage = isRecord(frame['usage']) ? frame['usage'] : {}
+  const usage = isObject(frame['usage']) ? frame['usage'] : {}
   return {
     source: 'runtime',
     input: countOf(usage['input_tokens']),

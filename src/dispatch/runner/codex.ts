@@ -1,6 +1,7 @@
 // Codex: `codex exec --json`.
 import type { Usage } from '../messages.ts'
-import { countOf, isRecord, textOf } from './runtime-lines.ts'
+import { isObject } from '../../plain-object.ts'
+import { countOf, textOf } from './runtime-lines.ts'
 import type { StreamingRuntime, RuntimeTurn, TurnEnd } from './runtime.ts'
 import { UNKNOWN } from './turn-result.ts'
 
@@ -36,15 +37,15 @@ class CodexTurn implements RuntimeTurn {
   readonly frame = (frame: Record<string, unknown>): void => {
     const { item, usage } = frame
     if (frame['type'] === 'thread.started') this.#session = textOf(frame['thread_id'])
-    if (frame['type'] === 'item.completed' && isRecord(item) && (item['type'] ?? item['item_type']) === 'agent_message')
+    if (frame['type'] === 'item.completed' && isObject(item) && (item['type'] ?? item['item_type']) === 'agent_message')
       this.#text = textOf(item['text'])
     if (frame['type'] === 'turn.completed') {
-      if (isRecord(usage)) this.#add(usage)
+      if (isObject(usage)) this.#add(usage)
       this.#end = this.#ended(false, this.#text)
     }
     if (frame['type'] === 'turn.failed') {
       const { error } = frame
-      this.#end = this.#ended(true, isRecord(error) ? textOf(error['message']) : 'failed')
+      this.#end = this.#ended(true, isObject(error) ? textOf(error['message']) : 'failed')
     }
   }
 
@@ -88,7 +89,7 @@ class CodexTurn implements RuntimeTurn {
 
   readonly line = (frame: Record<string, unknown>): string | undefined => {
     const { item } = frame
-    if (frame['type'] !== 'item.completed' || !isRecord(item)) return undefined
+    if (frame['type'] !== 'item.completed' || !isObject(item)) return undefined
     return typeof item['text'] === 'string'
       ? item['text']
       : typeof item['command'] === 'string'

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { HeimdallError, isErrno, isSystemError } from '../../errors.ts'
 import { RESULT_FILE_BYTES_MAX } from '../../limits.ts'
 import { parseResult, RESULT_STATUSES, resultOf, type TaskResult, type Usage } from '../messages.ts'
-import { isRecord } from './runtime-lines.ts'
+import { isObject } from '../../plain-object.ts'
 import type { Order } from './order.ts'
 import type { TurnEnd } from './runtime.ts'
 
@@ -188,7 +188,7 @@ function readResultFile(path: string): { value: Record<string, unknown> } | { fa
     const size = readWhole(fd, bytes)
     if (size > RESULT_FILE_BYTES_MAX) return { fault: `more than ${RESULT_FILE_BYTES_MAX} bytes` }
     const value: unknown = JSON.parse(bytes.toString('utf8', 0, size))
-    return isRecord(value) ? { value } : { fault: 'not a JSON object' }
+    return isObject(value) ? { value } : { fault: 'not a JSON object' }
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return undefined
     // A link: what it leads to is not what the task has written.

@@ -1,5 +1,5 @@
 // What a host hands to a hook, read once: which event, of which session, and what a tool is about to write. What is not understood is said, never guessed.
-import { isRecord } from '../config-text.ts'
+import { isObject } from '../../plain-object.ts'
 import { type HookEvent, type HookHost, HOOKS, type ToolWrites } from './hook-table.ts'
 import { patchPaths } from './patch-paths.ts'
 import { type ShellWrites, shellWrites } from './shell-writes.ts'
@@ -39,7 +39,7 @@ export function readHook(host: HookHost, text: string): HookRead {
     if (!(error instanceof SyntaxError)) throw error
     return { problem: `what ${host} handed over is not JSON` }
   }
-  if (!isRecord(payload)) return { problem: `what ${host} handed over is not an object` }
+  if (!isObject(payload)) return { problem: `what ${host} handed over is not an object` }
   const name = textIn(payload, 'hook_event_name')
   if (name === undefined) return { problem: `what ${host} handed over has no hook_event_name` }
   const event = Object.hasOwn(HOOKS[host].events, name) ? HOOKS[host].events[name] : undefined
@@ -64,7 +64,7 @@ export function readHook(host: HookHost, text: string): HookRead {
 function toolIn(host: HookHost, payload: Readonly<Record<string, unknown>>): HookTool | undefined {
   const name = textIn(payload, 'tool_name')
   if (name === undefined) return undefined
-  const input = isRecord(payload['tool_input']) ? payload['tool_input'] : {}
+  const input = isObject(payload['tool_input']) ? payload['tool_input'] : {}
   const isMcp = /^mcp_|^MCP[:_]/.test(name)
   const writes = isMcp || !Object.hasOwn(HOOKS[host].tools, name) ? undefined : HOOKS[host].tools[name]
   return {
@@ -102,7 +102,7 @@ function questionIn(payload: Readonly<Record<string, unknown>>): string | undefi
     const isLeave = /permission/i.test(textIn(payload, 'notification_type') ?? '')
     return message === undefined || !isLeave || /permission/i.test(message) ? message : `permission: ${message}`
   }
-  const input = isRecord(payload['tool_input']) ? payload['tool_input'] : {}
+  const input = isObject(payload['tool_input']) ? payload['tool_input'] : {}
   const what = textIn(input, 'command') ?? textIn(input, 'file_path') ?? message
   return `permission for ${tool}${what === undefined ? '' : `: ${what}`}`
 }

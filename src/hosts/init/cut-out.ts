@@ -1,6 +1,7 @@
 // Takes out of a configuration what is ours by what the lines say: for a file that others have changed since, or whose record is lost.
 import { findNodeAtLocation, getNodeValue, type Node } from 'jsonc-parser'
-import { applyEdits, isRecord } from '../config-text.ts'
+import { applyEdits } from '../config-text.ts'
+import { isObject } from '../../plain-object.ts'
 import { isOwnHook, LEDGER_NAME, LEDGER_PROGRAM } from './host-setup.ts'
 import { readJson } from './json-insert.ts'
 import { removal } from './json-remove.ts'
@@ -48,7 +49,7 @@ function pathOfOurs(root: Node): readonly (string | number)[] | undefined {
   for (const key of ['mcpServers', 'servers'])
     if (isOwnLedger(valueAt(root, [key, LEDGER_NAME]))) return [key, LEDGER_NAME]
   const hooks = valueAt(root, ['hooks'])
-  if (!isRecord(hooks)) return undefined
+  if (!isObject(hooks)) return undefined
   for (const [event, list] of Object.entries(hooks)) {
     if (!Array.isArray(list)) continue
     const at = list.findIndex(isOurs)
@@ -65,7 +66,7 @@ function pathOfOurs(root: Node): readonly (string | number)[] | undefined {
 
 /** Another may have a server under our name: ours is known by what it starts, also from behind the shim. */
 export function isOwnLedger(server: unknown): boolean {
-  if (!isRecord(server)) return false
+  if (!isObject(server)) return false
   const args: unknown[] = Array.isArray(server['args']) ? server['args'] : []
   return args.some((word) => typeof word === 'string' && word.endsWith(LEDGER_PROGRAM))
 }
@@ -73,8 +74,8 @@ export function isOwnLedger(server: unknown): boolean {
 /** A hook of ours in a group to which somebody has added another. */
 function firstAmongOthers(list: readonly unknown[]): readonly (string | number)[] | undefined {
   for (const [at, group] of list.entries()) {
-    const hooks: unknown = isRecord(group) ? group['hooks'] : undefined
-    const one = Array.isArray(hooks) ? hooks.findIndex((hook) => isRecord(hook) && isOwnHook(hook['command'])) : -1
+    const hooks: unknown = isObject(group) ? group['hooks'] : undefined
+    const one = Array.isArray(hooks) ? hooks.findIndex((hook) => isObject(hook) && isOwnHook(hook['command'])) : -1
     if (one !== -1) return [at, 'hooks', one]
   }
   return undefined
@@ -82,8 +83,8 @@ function firstAmongOthers(list: readonly unknown[]): readonly (string | number)[
 
 /** A group of hooks of which all are ours, or one by itself. */
 function isOurs(entry: unknown): boolean {
-  if (!isRecord(entry)) return false
+  if (!isObject(entry)) return false
   const { hooks, command } = entry
   if (!Array.isArray(hooks)) return isOwnHook(command)
-  return hooks.length > 0 && hooks.every((hook) => isRecord(hook) && isOwnHook(hook['command']))
+  return hooks.length > 0 && hooks.every((hook) => isObject(hook) && isOwnHook(hook['command']))
 }

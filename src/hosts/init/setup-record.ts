@@ -6,9 +6,9 @@ import type { Env } from '../../paths.ts'
 import { ensureFolder, readFileIfThere, removeIfThere, replaceFile } from '../../storage/atomic-file.ts'
 import { removeFileLock, withFileLock } from '../../storage/file-lock.ts'
 import { namesIn } from '../../storage/folder-names.ts'
-import { isRecord } from '../config-text.ts'
 import { hookRecordPath, hookRecordsDir } from '../hooks/guarding-files.ts'
 import type { HostName } from '../host-table.ts'
+import { isObject } from '../../plain-object.ts'
 
 /** A piece that was inserted: cut out in this order, the text is what it was. */
 export interface Inserted {
@@ -80,7 +80,7 @@ function parsed(path: string): SetupRecord | undefined {
   if (text === undefined) return undefined
   try {
     const record: unknown = JSON.parse(text)
-    if (isRecord(record) && record['v'] === 1) return record as unknown as SetupRecord
+    if (isObject(record) && record['v'] === 1) return record as unknown as SetupRecord
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }

@@ -4,9 +4,9 @@ import { parse as parseToml, TomlError } from 'smol-toml'
 import { findProject } from '../../paths.ts'
 import { readFileIfThere } from '../../storage/atomic-file.ts'
 import { pathsOf, type Whereabouts } from '../config-files.ts'
-import { isRecord } from '../config-text.ts'
 import type { HookHost } from '../hooks/hook-table.ts'
 import { HOSTS } from '../host-table.ts'
+import { isObject } from '../../plain-object.ts'
 import { valueAt } from './cut-out.ts'
 import { HOOK_NAME, SETUPS } from './host-setup.ts'
 import { readJson } from './json-insert.ts'
@@ -81,7 +81,7 @@ function settingIn(file: string, path: readonly string[]): unknown {
 
 function tomlAt(text: string, path: readonly string[]): unknown {
   try {
-    return path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), parseToml(text))
+    return path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), parseToml(text))
   } catch (error) {
     if (error instanceof TomlError) return undefined
     throw error

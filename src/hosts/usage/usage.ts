@@ -1,5 +1,6 @@
 // What a message of a model has cost in tokens, as a host's own files tell it; one form for all hosts.
 import type { TokenCounts } from '../../token-counts.ts'
+import { isObject } from '../../plain-object.ts'
 
 export type UsageHost = 'claude' | 'codex' | 'gemini'
 
@@ -85,7 +86,7 @@ export function lineObject(line: string): Readonly<Record<string, unknown>> | un
 }
 
 export const objectOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
+  isObject(value) ? value : undefined
 
 export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 

@@ -1,6 +1,7 @@
 // Reading the fields of one object of a bundle: each is asked for once by type, and what nobody asked for is refused.
 import { printable } from '../../ids.ts'
 import { nearest } from '../../suggest.ts'
+import { isObject } from '../../plain-object.ts'
 import type { Path, Problems } from './problems.ts'
 
 interface Bounds {
@@ -122,10 +123,6 @@ export class Fields {
 /** `Object.fromEntries` defines properties, so that `__proto__` becomes a key like any other. */
 function ownEntries<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
   return Object.fromEntries(entries)
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export function kindOf(value: unknown): string {

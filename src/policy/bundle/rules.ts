@@ -1,6 +1,7 @@
 // One rule of a bundle (seed 004 §2.3, §2.5): what every rule has, and the effect that belongs to its kind.
 import { ASK_WAIT_MS, ASK_WAIT_MS_MAX, BREAKER_THRESHOLD_MAX } from '../../limits.ts'
-import { type Fields, isObject, kindOf } from './fields.ts'
+import { isObject } from '../../plain-object.ts'
+import { type Fields, kindOf } from './fields.ts'
 import { type RegexBudget, readMatch } from '../match/match.ts'
 import type { Problems } from './problems.ts'
 import {

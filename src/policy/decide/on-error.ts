@@ -1,7 +1,7 @@
 // When policy itself fails: no bundle, a broken one, an evaluation that throws. The default is visible and in one place.
+import { isObject } from '../../plain-object.ts'
 import { NO_READINGS } from './readings.ts'
 import { readPolicyText } from '../bundle/text.ts'
-import { isObject } from '../bundle/fields.ts'
 import { HeimdallError } from '../../errors.ts'
 import { type Policy, openPolicy } from './plan.ts'
 import { type Decision, type Defaults, type Subject, MODES, type Mode, type Snapshot } from '../types.ts'

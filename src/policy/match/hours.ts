@@ -1,6 +1,7 @@
 // `match.time.utc_hours`: hours of the day in UTC, written as 9, "9-17" or {start, end}.
-import { type Fields, isObject } from '../bundle/fields.ts'
+import type { Fields } from '../bundle/fields.ts'
 import type { HourRange } from '../types.ts'
+import { isObject } from '../../plain-object.ts'
 
 export function readHours(fields: Fields, name: string): HourRange[] {
   const value = fields.raw(name)

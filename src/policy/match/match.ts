@@ -1,8 +1,9 @@
 // The match of a rule (seed 004 §2.4): names, classes, arguments, hours; read with every pattern tried.
 import { POLICY_PATTERN_CHARS_MAX, POLICY_REGEX_SIZE_MAX } from '../../limits.ts'
+import { isObject } from '../../plain-object.ts'
 import { readAnnotations } from './annotations.ts'
 import { parseArgPath } from './arg-path.ts'
-import { Fields, isObject, kindOf } from '../bundle/fields.ts'
+import { Fields, kindOf } from '../bundle/fields.ts'
 import { compileGlob, normalizeGlob } from './glob.ts'
 import { readHours } from './hours.ts'
 import { readScope } from './locations.ts'

@@ -1,4 +1,5 @@
 // All that the record says of one call, in one flat object; null for what it does not say.
+import { isObject } from '../../plain-object.ts'
 import type { EntryEvents, EventObject } from './entry-lines.ts'
 import type { IndexEntry } from './search.ts'
 
@@ -65,7 +66,7 @@ const isTrue = (preview: EventObject | undefined): boolean => preview?.['truncat
 
 export function objectIn(object: EventObject | undefined, key: string): EventObject | undefined {
   const value = object?.[key]
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as EventObject) : undefined
+  return isObject(value) ? value : undefined
 }
 
 export function textIn(object: EventObject | undefined, key: string): string | null {

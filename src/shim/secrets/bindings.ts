@@ -4,6 +4,7 @@ import { canonicalHash } from '../../canonical/canonical.ts'
 import { HeimdallError, isSystemError } from '../../errors.ts'
 import { printable } from '../../ids.ts'
 import { SECRET_BINDINGS_BYTES_MAX, SECRET_BINDINGS_MAX } from '../../limits.ts'
+import { isObject } from '../../plain-object.ts'
 import { headerOf, type Into, whyNotInjectable } from './injectable.ts'
 import type { BindingsOrigin } from './origin.ts'
 
@@ -149,9 +150,6 @@ function repeated(bindings: readonly Binding[]): readonly string[] {
 }
 
 const known = (names: Iterable<string>): string => [...names].join(', ')
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function kindOf(value: unknown): string {
   if (value === undefined) return 'missing'

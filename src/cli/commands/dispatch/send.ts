@@ -15,6 +15,7 @@ import { withRoom } from '../../coordination-door.ts'
 import { readInput } from '../../input-file.ts'
 import { listOf, planningOf } from '../../planning-of.ts'
 import type { dispatchSend } from '../../table/dispatch.ts'
+import { isObject } from '../../../plain-object.ts'
 import { knownPeers } from './known-peers.ts'
 import { requirementsFrom } from './requirements.ts'
 import { taskText, wholeRecord } from './task-record.ts'
@@ -119,8 +120,7 @@ async function schemaFrom(bytes: Buffer): Promise<Record<string, unknown>> {
     if (!(error instanceof SyntaxError)) throw error
     throw new HeimdallError('DISPATCH_INVALID', `the schema is not JSON: ${error.message}`, { cause: error })
   }
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  const schema = isObject ? { ...(value as Record<string, unknown>) } : undefined
+  const schema = isObject(value) ? { ...value } : undefined
   const fault = schema === undefined ? 'it is no object' : await schemaFault(schema)
   if (schema === undefined || fault !== undefined)
     throw new HeimdallError('DISPATCH_INVALID', `the schema cannot be used: ${fault}`, {
