@@ -1,6 +1,7 @@
 // One process's part in a run, from joining to leaving: what it writes, whom it can ask, and the word that the run is over.
 import type { EventText } from '../events/event-text.ts'
-import type { RunStatus } from '../events/types.ts'
+import type { RunStart, RunStatus } from '../events/types.ts'
+import { createIdSource } from '../id-source.ts'
 import { runsDirOf } from '../paths.ts'
 import type { Approvals } from './approvals.ts'
 import { EventWriter, type EventWriterOptions } from './event-writer.ts'
@@ -9,7 +10,9 @@ import { runApprovals } from './open-questions.ts'
 import { recordPath } from './run-log.ts'
 import { followOrders, type RunOrders } from './run-orders.ts'
 
-export interface PartRequest extends RunRequest {
+export interface PartRequest extends Omit<RunRequest, 'newId' | 'start'> {
+  /** It begins now, by the clock. */
+  readonly start: Omit<RunStart, 'started_at'>
   readonly onTrouble: EventWriterOptions['onTrouble']
 }
 
@@ -33,9 +36,13 @@ export interface RunPart {
 }
 
 export async function takePart(request: PartRequest): Promise<RunPart> {
-  const run = await openRun(request)
-  const { runId, text, shared } = run
   const { clock, note } = request
+  const run = await openRun({
+    ...request,
+    newId: createIdSource(clock),
+    start: { started_at: new Date(clock.wallMs()).toISOString(), ...request.start },
+  })
+  const { runId, text, shared } = run
   const copy = run.copy === null ? {} : { copy: run.copy }
   const events = new EventWriter({
     record: run.record,
@@ -76,7 +83,7 @@ export async function takePart(request: PartRequest): Promise<RunPart> {
   }
 }
 
-function placeOf({ events }: RunRequest, { shared }: OpenRun): string {
+function placeOf({ events }: PartRequest, { shared }: OpenRun): string {
   if (shared !== null) return recordPath(shared.runDir)
   return events !== null && 'path' in events ? events.path : 'stderr'
 }

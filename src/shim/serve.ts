@@ -2,7 +2,6 @@
 import { within } from '../clock.ts'
 import { EventText } from '../events/event-text.ts'
 import { createRedact } from '../events/redact.ts'
-import { createIdSource } from '../id-source.ts'
 import { EVENT_CLOSE_MS } from '../limits.ts'
 import { openPolicy, type Policy } from '../policy/decide/plan.ts'
 import type { Locations } from '../policy/types.ts'
@@ -97,13 +96,8 @@ function joinRun(
   return takePart({
     env,
     clock,
-    newId: createIdSource(clock),
     identity,
-    start: {
-      started_at: new Date(clock.wallMs()).toISOString(),
-      mode: policy.snapshot.mode,
-      policy: refOf(policy),
-    },
+    start: { mode: policy.snapshot.mode, policy: refOf(policy) },
     events: events === 'stderr' ? { out: (lines) => stderr.events(lines) } : events,
     parentPid: options.parent,
     quietMs,

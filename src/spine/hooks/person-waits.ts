@@ -74,13 +74,8 @@ export async function inRun(hook: HookRoom, act: (run: RunPart) => void): Promis
   const run = await takePart({
     env,
     clock,
-    newId: createIdSource(clock),
     identity,
-    start: {
-      started_at: new Date(clock.wallMs()).toISOString(),
-      mode,
-      policy: { policy_id, policy_version, policy_hash },
-    },
+    start: { mode, policy: { policy_id, policy_version, policy_hash } },
     events: null,
     parentPid: tree.startsWith('session ') ? process.ppid : pidOf(tree),
     quietMs: Number(config.run_quiet_seconds.value) * 1_000,
