@@ -2,15 +2,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Env, stateFolder } from '../../paths.ts'
+import { recordPathIn } from '../record-path.ts'
 
 export const hookRecordsDir = (env: Env): string => stateFolder(env, 'init')
 
-/** By the real path, as with imports. */
-export function hookRecordPath(env: Env, realPath: string): string {
-  // Loaded where it is needed: most hooks are about files of a project, which are none of these.
-  const { createHash } = process.getBuiltinModule('node:crypto')
-  return join(hookRecordsDir(env), `${createHash('sha256').update(realPath).digest('hex').slice(0, 32)}.json`)
-}
+export const hookRecordPath = (env: Env, realPath: string): string => recordPathIn(hookRecordsDir(env), realPath)
 
 /** All of them. One whose record cannot be read is not among them; whoever asks for it by its path finds it. */
 export function guardingFiles(env: Env): string[] {

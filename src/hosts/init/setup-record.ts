@@ -5,10 +5,9 @@ import { SETUP_LOCK_WAIT_MS } from '../../limits.ts'
 import type { Env } from '../../paths.ts'
 import { ensureFolder, readFileIfThere, removeIfThere, replaceFile } from '../../storage/atomic-file.ts'
 import { removeFileLock, withFileLock } from '../../storage/file-lock.ts'
-import { namesIn } from '../../storage/folder-names.ts'
-import { hookRecordPath, hookRecordsDir } from '../hooks/guarding-files.ts'
+import { fileRecords } from '../file-records.ts'
+import { hookRecordsDir } from '../hooks/guarding-files.ts'
 import type { HostName } from '../host-table.ts'
-import { isObject } from '../../plain-object.ts'
 
 /** A piece that was inserted: cut out in this order, the text is what it was. */
 export interface Inserted {
@@ -30,24 +29,19 @@ export interface SetupRecord {
   readonly own: { readonly node: string; readonly launcher: string }
 }
 
-export function readSetup(env: Env, realPath: string): SetupRecord | undefined {
-  return parsed(hookRecordPath(env, realPath))
-}
-
-export function allSetups(env: Env): SetupRecord[] {
-  return namesIn(hookRecordsDir(env))
-    .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
-    .flatMap((name) => parsed(join(hookRecordsDir(env), name)) ?? [])
-}
-
-export function writeSetup(env: Env, record: SetupRecord): void {
-  ensureFolder(hookRecordsDir(env))
-  replaceFile(hookRecordPath(env, record.path), `${JSON.stringify(record)}\n`)
-}
-
-export function removeSetup(env: Env, realPath: string): void {
-  removeIfThere(hookRecordPath(env, realPath))
-}
+export const {
+  read: readSetup,
+  all: allSetups,
+  write: writeSetup,
+  remove: removeSetup,
+} = fileRecords<SetupRecord>(
+  hookRecordsDir,
+  (path, cause) =>
+    new HeimdallError('STORE_CORRUPT', `${path} is not a record of heimdall init that this version can read`, {
+      hint: 'move it away; heimdall uninstall then takes out what it knows by the lines themselves',
+      cause,
+    }),
+)
 
 /** One init or uninstall at a time: of two, one would take out of a host what the other has just put in. */
 export async function settingUp<T>(env: Env, act: () => Promise<T>): Promise<T> {
@@ -73,18 +67,4 @@ export function noteGuards(env: Env, roots: readonly string[]): void {
   ensureFolder(hookRecordsDir(env))
   if (roots.length === 0) removeIfThere(guardsPath(env))
   else replaceFile(guardsPath(env), `${[...new Set(roots)].join('\n')}\n`)
-}
-
-function parsed(path: string): SetupRecord | undefined {
-  const text = readFileIfThere(path)?.toString('utf8')
-  if (text === undefined) return undefined
-  try {
-    const record: unknown = JSON.parse(text)
-    if (isObject(record) && record['v'] === 1) return record as unknown as SetupRecord
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
-  throw new HeimdallError('STORE_CORRUPT', `${path} is not a record of heimdall init that this version can read`, {
-    hint: 'move it away; heimdall uninstall then takes out what it knows by the lines themselves',
-  })
 }
