@@ -1,6 +1,6 @@
 // Whether a person who attached to a session that waits has answered it: by a key alone, or by a line with its Enter.
-import { NEXT_SETTLE_MS } from '../limits.ts'
-import { type InputPiece, type Key, keysOf, ViewKeys } from './commands/session/view/view-keys.ts'
+import { NEXT_SETTLE_MS } from '../../../limits.ts'
+import { type InputPiece, type Key, keysOf, ViewKeys } from './view/view-keys.ts'
 
 /** Keys that end an answer. Others with a name of their own lead to one, as arrows in a menu do. */
 const ENDS = ['enter', 'escape']

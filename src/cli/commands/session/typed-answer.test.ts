@@ -1,6 +1,6 @@
 // What counts as an answer of a person to a session that waits.
 import { expect, test } from 'vitest'
-import { NEXT_SETTLE_MS } from '../limits.ts'
+import { NEXT_SETTLE_MS } from '../../../limits.ts'
 import { TypedAnswer } from './typed-answer.ts'
 
 const SETTLED = NEXT_SETTLE_MS + 100

@@ -1,10 +1,10 @@
 // A visit to a session that waits: attached until it goes on by the person's answer, or the person leaves.
-import { openConnection } from '../client/connection.ts'
-import { type Clock, pause } from '../clock.ts'
-import { HeimdallError } from '../errors.ts'
-import { NEXT_SETTLE_MS } from '../limits.ts'
-import { sessionPaths } from '../wire/session-paths.ts'
-import type { Context } from './command.ts'
+import { openConnection } from '../../../client/connection.ts'
+import { type Clock, pause } from '../../../clock.ts'
+import { HeimdallError } from '../../../errors.ts'
+import { NEXT_SETTLE_MS } from '../../../limits.ts'
+import { sessionPaths } from '../../../wire/session-paths.ts'
+import type { Context } from '../../command.ts'
 import { TypedAnswer } from './typed-answer.ts'
 
 interface SessionPlace {
@@ -26,7 +26,7 @@ export async function attachUntilAnswered(context: Context, { dir, id }: Session
     },
   )
   try {
-    const { attachTo } = await import('./commands/session/attach.ts')
+    const { attachTo } = await import('./attach.ts')
     const { data } = await attachTo(context, {
       id,
       dir,
