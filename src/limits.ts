@@ -88,6 +88,12 @@ export const SEND_REACTION_MS = 3_000
 
 /** Rows that a viewer holds while it looks back: at 200 columns some 50 MB, and only then. What is older is not shown. */
 export const HISTORY_LINES_MAX = 20_000
+/** Output that a viewer's emulator has not drawn yet; past it the session is read no faster than it is drawn. */
+export const VIEW_PENDING_BYTES_MAX = 128 << 10
+/** What terminals take for their clipboard at most, as it is written. */
+export const CLIPBOARD_CHARS_MAX = 100_000
+/** With `hm logs --tail`, the replay is cut to its last lines whenever it has grown past this. */
+export const LOGS_REPLAY_BYTES_KEPT = 1 << 20
 
 // -- supervisor
 /** What a lagging client may be behind; past it the child waits for `SUBSCRIBER_STALL_MS`, then that client loses output. */
@@ -110,6 +116,8 @@ export const PARTIAL_FRAME_BYTES_MAX = 16 << 20
 export const FRAME_DEADLINE_MS = 10_000
 /** Answers that a client asks for and does not read; past it the client is not read from either. */
 export const ANSWER_BYTES_MAX = 256 << 10
+/** A client that asks more often before it is answered is not curious. */
+export const CLIENT_INFOS_MAX = 16
 /** What a client that lost output is given first when it reads again: the latest screenfuls, not history. */
 export const RESUME_BYTES = 256 << 10
 /** From SIGTERM to SIGKILL. */
@@ -135,6 +143,8 @@ export const RECORD_COMMANDS_MAX = 32
 export const RECORD_COMMAND_CHARS_MAX = 200
 /** How long a session still answers after its child has ended. */
 export const EXIT_LINGER_MS = 1_000
+/** Many times what the kernel holds for a terminal: more than this was written after the child's end, by others. */
+export const PTY_DRAIN_BYTES_MAX = 1 << 20
 /** How long a session that has ended, and still answers, may keep others waiting who want its id. */
 export const ID_LINGER_MS = EXIT_LINGER_MS * 10
 /** Sides of a terminal: past it an emulator's memory is at stake. */
@@ -154,6 +164,20 @@ export const TREE_SCAN_BY_PS_MS = 10_000
 export const TREE_PROCESSES_MAX = 16_384
 /** The emulator may be this far behind before it skips what it can never catch up with. */
 export const SCREEN_LAG_BYTES_MAX = 1 << 20
+/** After a flood only its end is drawn: many screenfuls. */
+export const SCREEN_TAIL_BYTES = 512 << 10
+/** How often output is passed on to the emulator while it flows, and how long a pause counts as one. */
+export const SCREEN_TICK_MS = 250
+/** Per tick: what the emulator parses in a twentieth of it. More than this is a flood, and waits for its end. */
+export const SCREEN_TICK_BYTES_MAX = 256 << 10
+/** While output flows, the screen is looked at this seldom. */
+export const SCREEN_LOOK_TICKS = 4
+/** What waits at most for an emulator that has not been asked anything yet; past it the emulator is started. */
+export const EMULATOR_ASLEEP_BYTES_MAX = 256 << 10
+/** An emulator that died this often dies of what the program writes: from then on the session has output and no screen. */
+export const EMULATOR_RESTARTS_MAX = 3
+/** Many times what a screen takes; past it the emulator dies alone, and not the session with it. */
+export const EMULATOR_MEMORY_MB_MAX = 128
 /** An escape sequence longer than this (an image) may be cut; waiting for its end would need memory without bound. */
 export const SEQUENCE_BYTES_MAX = 64 << 10
 /** After typing, the time that a program has to take its question away; what still asks then is raised again. */
@@ -478,6 +502,8 @@ export const INDEX_FOLLOW_MS = 500
 export const INDEX_MARK_BYTES = 1_024
 /** Names are cut there in the index, never in the record. */
 export const INDEX_NAME_CHARS_MAX = 1_024
+/** Names whose numbers are kept in mind: an agent may invent them, and those that are used come back by themselves. */
+export const INDEX_WORDS_KEPT = 10_000
 /** Of each preview or message so much is searched by its words: two full previews fit. */
 export const INDEX_TEXT_CHARS_MAX = 64 << 10
 /** Places of bad lines that are kept for each record; all are counted. */
@@ -559,6 +585,8 @@ export const REQUESTS_IN_FLIGHT_MAX = 16_384
 export const OWN_ANSWERS_BYTES_MAX = 8 << 20
 /** Bytes of upstream's stderr that wait for a slow reader; past it they are dropped, and the upstream never waits. */
 export const STDERR_RELAY_BYTES_MAX = 256 << 10
+/** An unfinished line of a server is kept back up to this length; then it goes out as it is. */
+export const STDERR_LINE_BYTES_MAX = 64 << 10
 /** Read from the client while its server or the record is behind: the end of input stands behind what a pipe still holds. */
 export const READ_AHEAD_BYTES_MAX = 1 << 20
 /** Of one line of stderr that is wrapped in an event: escaped at its worst it still fits a line of a log. */
@@ -589,6 +617,10 @@ export const UPSTREAM_START_MS = 10_000
 export const UPSTREAM_HANGUP_MS = 3_000
 /** From SIGTERM to SIGKILL (seed 004 §6.3). */
 export const UPSTREAM_GRACE_MS = 2_000
+/** Output that a dead server left in its pipe is there at once; a descendant that holds the pipe open is not waited for. */
+export const UPSTREAM_LAST_OUTPUT_MS = 500
+/** How long a server may have been gone before its client's first word, which is then answered. */
+export const UPSTREAM_FIRST_REQUEST_MS = 2_000
 /** How often a shim looks whether its parent is still there; most clients are noticed at once by the end of stdin. */
 export const PARENT_WATCH_MS = 1_000
 /** Places that a shim remembers as the writer's own while its store stands still; the rest are asked about each time. */
@@ -648,6 +680,8 @@ export const SECRET_BYTES_MAX = 64 << 10
 export const SECRET_SEARCHED_BYTES_MIN = 4
 /** A shorter one is searched for, with a warning: what looks like it by chance is taken out too. */
 export const SECRET_SURE_BYTES_MIN = 8
+/** What may be the beginning of a secret on a terminal waits for the rest; a sequence that never ends must not take memory for it. */
+export const COVER_HELD_BYTES_MAX = 16 << 10
 /** Values that a session is told to keep out of its recording, in each of two spellings; whoever sends more is sent away. */
 export const SESSION_SECRETS_MAX = 2_000
 /** What clients did to a session, in its records: a few in a day. Its log has all of them. */
@@ -847,6 +881,8 @@ export const HUB_FEED_BEAT_MS = 15_000
 export const HUB_FEED_QUEUE_BYTES = 8 << 20
 /** Rows or calls in one message of the feed. */
 export const HUB_FEED_ROWS_MAX = 200
+/** Calls that have not ended are told again as they go on; this many are kept in mind. */
+export const HUB_OPEN_CALLS_MAX = 500
 /** Bytes of a terminal that wait for a browser; past it the session is read no further, and makes a gap and a redraw of it. */
 export const HUB_TERMINAL_QUEUE_BYTES = 1 << 20
 /** Two frames a second are enough to see that something moves. */
@@ -855,6 +891,8 @@ export const HUB_SCREENS_MS = 500
 export const HUB_SCREEN_LINES_MAX = 60
 /** Screens that are drawn at the same time. */
 export const HUB_SCREENS_AT_ONCE = 4
+/** Thumbnails of one message of the feed. */
+export const HUB_SCREENS_TOLD_AT_ONCE = 8
 /** Lines of a conversation in one answer. */
 export const HUB_ROWS_MAX = 500
 /** Files of a repository on the map; a larger one is shown without the smallest files. */

@@ -1,18 +1,17 @@
 // What a terminal was sent, with known secrets covered in place: as many bytes as before, so that what is drawn around them stays where it was.
+import { COVER_HELD_BYTES_MAX } from '../limits.ts'
 import { KnownSecrets } from './known-secrets.ts'
 import { isControl, plainText } from './plain-text.ts'
 
 const MARK = Buffer.from('[REDACTED]')
 const STAR = 0x2a
-/** What may be the beginning of a secret waits for the rest; a sequence that never ends must not take memory for it. */
-const HELD_BYTES_MAX = 16 << 10
 
 const NO_BYTES = Buffer.alloc(0)
 
 export class TerminalCover {
   readonly #values = new Set<string>()
   #known: KnownSecrets | null = null
-  #heldMax = HELD_BYTES_MAX
+  #heldMax = COVER_HELD_BYTES_MAX
   #held: Buffer = NO_BYTES
   #lastText = ''
   #lastCovered = ''

@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats, writeS
 import { createRequire } from 'node:module'
 import { ReadStream } from 'node:tty'
 import { HeimdallError, isErrno } from '../errors.ts'
+import { PTY_DRAIN_BYTES_MAX } from '../limits.ts'
 import type { FileId, ProcessId } from '../process-table.ts'
 import { readStat } from '../processes.ts'
 import { sendSignal } from '../signals.ts'
@@ -182,12 +183,9 @@ function closingOnError<T>(fd: number, work: () => T): T {
   }
 }
 
-/** Many times what the kernel holds for a terminal: more than this was written after the child's end, by others. */
-const DRAIN_BYTES_MAX = 1 << 20
-
 /** The kernel hands over everything that was written before it says EAGAIN, so after the child's end this is all. */
 function drain(fd: number, sink: PtySink): void {
-  for (let drained = 0; drained < DRAIN_BYTES_MAX;) {
+  for (let drained = 0; drained < PTY_DRAIN_BYTES_MAX;) {
     try {
       const room = sink.room()
       const bytes = readSync(fd, room, 0, room.byteLength, null)

@@ -3,7 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Clock, pause } from '../../clock.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { HeimdallError } from '../../errors.ts'
-import { FOLLOW_LOOK_MS, HUB_FEED_ROWS_MAX, HUB_SCREENS_MS } from '../../limits.ts'
+import {
+  FOLLOW_LOOK_MS,
+  HUB_FEED_ROWS_MAX,
+  HUB_OPEN_CALLS_MAX,
+  HUB_SCREENS_MS,
+  HUB_SCREENS_TOLD_AT_ONCE,
+} from '../../limits.ts'
 import { callsAfter, callsOf, type IndexEntry, lastEntry } from '../../runs/index/search.ts'
 import type { Call, Thumbnail } from '../contract.ts'
 import type { CallBook } from '../facts/call-book.ts'
@@ -50,12 +56,6 @@ export async function serveFeed(
     stream.end()
   }
 }
-
-/** Calls that have not ended are told again as they go on; this many are kept in mind. */
-const OPEN_CALLS_MAX = 500
-
-/** Thumbnails of one message. */
-const SCREENS_TOLD_AT_ONCE = 8
 
 class Feed {
   readonly #stream: FeedStream
@@ -200,14 +200,14 @@ class Feed {
 
   #remember(id: number): void {
     const [oldest] = this.#open
-    if (oldest !== undefined && this.#open.size >= OPEN_CALLS_MAX) this.#open.delete(oldest)
+    if (oldest !== undefined && this.#open.size >= HUB_OPEN_CALLS_MAX) this.#open.delete(oldest)
     this.#open.add(id)
   }
 
   /** Whoever comes back hears again of calls that had not ended, and so of how they did. */
   #placeOfCalls(): Cursor {
     const oldest = Math.min(this.#cursor.call, ...[...this.#open].map((id) => id - 1))
-    return { ...this.#cursor, call: Math.max(oldest, this.#cursor.call - OPEN_CALLS_MAX) }
+    return { ...this.#cursor, call: Math.max(oldest, this.#cursor.call - HUB_OPEN_CALLS_MAX) }
   }
 
   async #showScreens(): Promise<void> {
@@ -220,8 +220,8 @@ class Feed {
       const fleet = this.#picture?.fleet
       const places = fleet === undefined ? [] : screenPlaces(fleet, live.room.fleetOptions.socketDir)
       // A few at a time: the first are seen while the last are drawn.
-      for (let at = 0; at < places.length; at += SCREENS_TOLD_AT_ONCE) {
-        const some = await screens.of(places.slice(at, at + SCREENS_TOLD_AT_ONCE), lines)
+      for (let at = 0; at < places.length; at += HUB_SCREENS_TOLD_AT_ONCE) {
+        const some = await screens.of(places.slice(at, at + HUB_SCREENS_TOLD_AT_ONCE), lines)
         const changed = some.filter((screen) => told.get(screen.session_id) !== screen)
         for (const screen of changed) told.set(screen.session_id, screen)
         if (changed.length > 0) this.#stream.say('screens', { screens: changed })

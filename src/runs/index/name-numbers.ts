@@ -1,4 +1,5 @@
 // Names as numbers: runs have few names of servers, tools, rules and agents, and many calls.
+import { INDEX_WORDS_KEPT } from '../../limits.ts'
 import type { Database, Statement } from '../../storage/sqlite.ts'
 
 export class Words {
@@ -55,10 +56,8 @@ export class Words {
 
   #remember(id: number, text: string): void {
     // An agent may invent names; those that are used come back by themselves.
-    if (this.#numbers.size >= WORDS_KEPT) this.forget()
+    if (this.#numbers.size >= INDEX_WORDS_KEPT) this.forget()
     this.#numbers.set(text, id)
     this.#texts.set(id, text)
   }
 }
-
-const WORDS_KEPT = 10_000

@@ -1,6 +1,11 @@
 // The one writer to stderr: events and messages of ours, and what upstream says there. Where events are written, all else is one too.
 import type { Writable } from 'node:stream'
-import { EVENT_STREAM_BYTES_MAX, LOG_TEXT_BYTES_MAX, STDERR_RELAY_BYTES_MAX } from '../../limits.ts'
+import {
+  EVENT_STREAM_BYTES_MAX,
+  LOG_TEXT_BYTES_MAX,
+  STDERR_LINE_BYTES_MAX,
+  STDERR_RELAY_BYTES_MAX,
+} from '../../limits.ts'
 import type { EventText } from '../../events/event-text.ts'
 import type { KnownSecrets } from '../../known-secrets/known-secrets.ts'
 import { StreamRedactor } from '../../known-secrets/stream-redactor.ts'
@@ -9,8 +14,6 @@ import { createRedact } from '../../events/redact.ts'
 import { REDACTED } from '../../events/secret-hint.ts'
 
 const NEWLINE = 0x0a
-/** An unfinished line of upstream's is kept back this long; then it goes out as it is. */
-const LINE_BYTES_MAX = 64 << 10
 
 type Speaker = 'shim' | 'server'
 
@@ -121,7 +124,7 @@ export class StderrOut {
     if (from === chunk.length) return
     this.#partial.push(chunk.subarray(from))
     this.#partialBytes += chunk.length - from
-    if (this.#partialBytes > LINE_BYTES_MAX) this.#sayPartial()
+    if (this.#partialBytes > STDERR_LINE_BYTES_MAX) this.#sayPartial()
   }
 
   #sayPartial(): void {

@@ -2,7 +2,14 @@
 import type { Readable } from 'node:stream'
 import { whileMoving, within } from '../../clock.ts'
 import { EXIT } from '../../errors.ts'
-import { UPSTREAM_DRAIN_MS, UPSTREAM_EOF_MS, UPSTREAM_HANGUP_MS, UPSTREAM_START_MS } from '../../limits.ts'
+import {
+  UPSTREAM_DRAIN_MS,
+  UPSTREAM_EOF_MS,
+  UPSTREAM_FIRST_REQUEST_MS,
+  UPSTREAM_HANGUP_MS,
+  UPSTREAM_LAST_OUTPUT_MS,
+  UPSTREAM_START_MS,
+} from '../../limits.ts'
 import type { Decision } from '../../policy/types.ts'
 import type { CallCore, TrafficEnd } from '../call/adapter.ts'
 import type { JudgedCall } from '../call/judged-call.ts'
@@ -12,12 +19,6 @@ import type { AgentOut } from '../messages/agent-out.ts'
 import type { Upstream, UpstreamExit } from '../server/upstream.ts'
 import type { ClientSide } from './client-side.ts'
 import type { WatchForEnd } from './watch-for-end.ts'
-
-/** Output that a dead server left in its pipe is there at once; a descendant that holds the pipe open is not waited for. */
-const LAST_OUTPUT_MS = 500
-
-/** How long a server may have been gone before its client's first word, which is then answered. */
-const FIRST_REQUEST_MS = 2_000
 
 const NOT_STARTED = 127
 
@@ -134,9 +135,9 @@ export class TrafficEnding {
     if (exit.error !== null && this.#isBegun) note(why)
     if (this.#isTerminated || this.#isBegun) return
     // Whoever has just started us is about to ask, and is to hear why nobody answers.
-    await within(clock, FIRST_REQUEST_MS, this.#clientHeard.promise)
-    if (this.#hasClientLeft) await within(clock, LAST_OUTPUT_MS, client.ended())
-    await within(clock, LAST_OUTPUT_MS, this.#lastOutput)
+    await within(clock, UPSTREAM_FIRST_REQUEST_MS, this.#clientHeard.promise)
+    if (this.#hasClientLeft) await within(clock, UPSTREAM_LAST_OUTPUT_MS, client.ended())
+    await within(clock, UPSTREAM_LAST_OUTPUT_MS, this.#lastOutput)
     const hasFailed = exit.code !== 0 || open.size > 0
     if (hasFailed) note(why)
     await this.#end({ exitCode: exitCodeOf(exit), status: hasFailed ? 'FAILED' : 'SUCCEEDED', isUrgent: true, why })
@@ -165,10 +166,10 @@ export class TrafficEnding {
       settled: Promise.race([this.#allAnswered.promise, hurried]),
       afterSettledMs: UPSTREAM_EOF_MS,
     })
-    await within(clock, LAST_OUTPUT_MS, this.#lastOutput)
+    await within(clock, UPSTREAM_LAST_OUTPUT_MS, this.#lastOutput)
     out.upstreamEnded()
     this.#closeOpen(() => INTERNAL_ERROR, why)
-    await within(clock, LAST_OUTPUT_MS, out.drained())
+    await within(clock, UPSTREAM_LAST_OUTPUT_MS, out.drained())
     this.#stopWatching()
     // Also where the client had left before that was known.
     const isNotStarted = this.#exit !== undefined && this.#exit.error !== null

@@ -1,6 +1,7 @@
 // The thread that the emulator runs in: started when it is first asked something, started again when it died, and what waits for it until then.
 import { createRequire } from 'node:module'
 import type { Worker } from 'node:worker_threads'
+import { EMULATOR_ASLEEP_BYTES_MAX, EMULATOR_MEMORY_MB_MAX, EMULATOR_RESTARTS_MAX } from '../../limits.ts'
 import type { TerminalColors, Size } from '../../wire/payloads.ts'
 import type { FromScreen, ScreenLook, ScreenStart, ToScreen } from './screen-messages.ts'
 import type { SessionLog } from '../session-log.ts'
@@ -16,12 +17,8 @@ export interface EmulatorThreadParts {
   readonly onDied: () => void
 }
 
-/** What waits at most for an emulator that has not been asked anything yet. */
-const ASLEEP_BYTES_MAX = 256 << 10
 /** What a message takes beside its bytes. */
 const MESSAGE_BYTES = 64
-const RESTARTS_MAX = 3
-const MEMORY_MB_MAX = 128
 
 export class EmulatorThread {
   readonly #parts: EmulatorThreadParts
@@ -101,7 +98,7 @@ export class EmulatorThread {
     if (last === undefined) this.#asleepSize = this.#size
     this.#asleep.push(message)
     this.#asleepBytes += MESSAGE_BYTES + (message.is === 'output' ? message.bytes.length : 0)
-    if (this.#asleepBytes > ASLEEP_BYTES_MAX) this.#running()
+    if (this.#asleepBytes > EMULATOR_ASLEEP_BYTES_MAX) this.#running()
   }
 
   /** Started when first needed; started again from what is kept when it died, a few times. */
@@ -110,7 +107,7 @@ export class EmulatorThread {
     const asleep = this.#asleep
     this.#asleep = []
     this.#asleepBytes = 0
-    if (this.#isClosed || this.#starts > RESTARTS_MAX) return undefined
+    if (this.#isClosed || this.#starts > EMULATOR_RESTARTS_MAX) return undefined
     this.#starts += 1
     // Loaded here: a session that has not written yet must not pay for threads.
     const threads = createRequire(import.meta.url)('node:worker_threads') as { Worker: typeof Worker }
@@ -123,7 +120,7 @@ export class EmulatorThread {
       } satisfies ScreenStart,
       env: {},
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
+      resourceLimits: { maxOldGenerationSizeMb: EMULATOR_MEMORY_MB_MAX },
     })
     worker.unref()
     worker.on('message', (message: FromScreen) => {

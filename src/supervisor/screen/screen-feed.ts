@@ -1,5 +1,5 @@
 // What the emulator is fed: the output up to a byte, in turn with sizes and with who answers, and after a flood its end alone.
-import { SCREEN_LAG_BYTES_MAX } from '../../limits.ts'
+import { SCREEN_LAG_BYTES_MAX, SCREEN_TAIL_BYTES } from '../../limits.ts'
 import { condense } from './condense.ts'
 import type { OutputLog } from '../streams/output-log.ts'
 import type { ToScreen } from './screen-messages.ts'
@@ -10,9 +10,6 @@ export interface ScreenFeedParts {
   readonly log: SessionLog
   readonly post: (message: ToScreen) => void
 }
-
-/** After a flood only its end is drawn: many screenfuls. */
-const TAIL_BYTES = 512 << 10
 
 interface Turn {
   readonly at: number
@@ -67,7 +64,7 @@ export class ScreenFeed {
   skip(): void {
     const { output, log, post } = this.#parts
     const from = Math.max(this.#fedTo, output.start)
-    const to = output.cutAtOrAfter(Math.max(from, output.end - TAIL_BYTES)) ?? output.end
+    const to = output.cutAtOrAfter(Math.max(from, output.end - SCREEN_TAIL_BYTES)) ?? output.end
     log.write('debug', 'screen', `too fast: passed over ${to - this.#fedTo} bytes`)
     this.#feedUpTo(to, (slices) => {
       const bytes = condense(slices)

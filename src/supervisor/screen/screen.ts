@@ -1,6 +1,6 @@
 // The screen as the emulator keeps it, in a worker beside the stream: behind it at times, never in its way.
 import type { Clock, Timer } from '../../clock.ts'
-import { BACKLOG_BYTES } from '../../limits.ts'
+import { BACKLOG_BYTES, SCREEN_LOOK_TICKS, SCREEN_TICK_BYTES_MAX, SCREEN_TICK_MS } from '../../limits.ts'
 import type { TerminalColors, Size } from '../../wire/payloads.ts'
 import type { OutputLog } from '../streams/output-log.ts'
 import { QueryScanner } from '../../cells/query-stream.ts'
@@ -25,13 +25,6 @@ export interface ScreenParts {
   /** The program asked its terminal something, and this is the answer. */
   readonly onAnswer: (text: string) => void
 }
-
-/** How often output is passed on while it flows, and how long a pause counts as one. */
-const TICK_MS = 250
-/** Per tick: what the emulator parses in a twentieth of it. More than this is a flood, and waits for its end. */
-const TICK_BYTES_MAX = 256 << 10
-/** While output flows, the screen is looked at this seldom. */
-const LOOK_TICKS = 4
 
 export class Screen {
   readonly #parts: ScreenParts
@@ -139,7 +132,7 @@ export class Screen {
 
   #arm(): void {
     this.#tick ??= this.#parts.clock.after(
-      TICK_MS,
+      SCREEN_TICK_MS,
       () => {
         this.#tick = undefined
         this.#ticked()
@@ -153,10 +146,10 @@ export class Screen {
     const isQuiet = end === this.#endAtTick
     this.#endAtTick = end
     if (!isQuiet) {
-      if (this.#feed.lagBytes <= TICK_BYTES_MAX) this.#feed.feed()
+      if (this.#feed.lagBytes <= SCREEN_TICK_BYTES_MAX) this.#feed.feed()
       this.#flowTicks += 1
       // Half-drawn, a screen may look like anything; but a question that is gone is not to wait for a pause.
-      if (this.#emulator.hasStarted && this.#flowTicks % LOOK_TICKS === 0)
+      if (this.#emulator.hasStarted && this.#flowTicks % SCREEN_LOOK_TICKS === 0)
         void this.#emulator.ask(false).then((answer) => {
           if (answer !== undefined && answer.question === undefined) this.#parts.onQuestion(undefined)
         })

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { HeimdallError, ignore } from '../../errors.ts'
 import { printable } from '../../ids.ts'
-import { ANSWER_BYTES_MAX } from '../../limits.ts'
+import { ANSWER_BYTES_MAX, CLIENT_INFOS_MAX } from '../../limits.ts'
 import { diskError } from '../../storage/faults.ts'
 import { encodeAck, encodeJson } from '../../wire/encode.ts'
 import { type FrameNameFrom, MODE_BINARY } from '../../wire/frames.ts'
@@ -65,9 +65,6 @@ export interface Admission {
   hold(deltaBytes: number): boolean
   gone(client: ClientConnection): void
 }
-
-/** A client that asks more often before it is answered is not curious. */
-const INFOS_MAX = 16
 
 export class ClientConnection implements InputSource {
   readonly socket: Socket
@@ -302,7 +299,7 @@ export class ClientConnection implements InputSource {
     this.#infosAsked += 1
     if (this.#infosAsked > 1) return
     void this.#desk.info().then((frame) => {
-      const asked = Math.min(this.#infosAsked, INFOS_MAX)
+      const asked = Math.min(this.#infosAsked, CLIENT_INFOS_MAX)
       this.#infosAsked = 0
       this.send(Array.from({ length: asked }, () => frame))
     })

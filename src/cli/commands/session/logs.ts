@@ -1,6 +1,7 @@
 // hm logs: what a session has put out, made safe to print; or the log of its supervisor.
 import { readFileIfThere } from '../../../storage/atomic-file.ts'
 import { HeimdallError } from '../../../errors.ts'
+import { LOGS_REPLAY_BYTES_KEPT } from '../../../limits.ts'
 import type { SessionEvent } from '../../../client/events.ts'
 import type { KeptOutput } from '../../../wire/kept-output.ts'
 import type { Answer, Context, Run } from '../../command.ts'
@@ -10,8 +11,6 @@ import { locate, type Located } from './locate.ts'
 import { reach } from './reach.ts'
 import { TextOut } from './text-out.ts'
 
-/** With --tail, the replay is cut to its last lines whenever it has grown past this. */
-const REPLAY_BYTES_KEPT = 1 << 20
 const STREAMED: Answer = { data: null, text: '', streamed: true }
 
 export const run: Run<typeof logs> = async (context, { flags, args }) => {
@@ -120,7 +119,7 @@ class LogPrinter {
   /** Only the last lines will be printed, so no more than they and a little is kept. */
   #trim(): void {
     const parts = this.#replay ?? []
-    if (parts.reduce((sum, { length }) => sum + length, 0) < REPLAY_BYTES_KEPT) return
+    if (parts.reduce((sum, { length }) => sum + length, 0) < LOGS_REPLAY_BYTES_KEPT) return
     this.#replay = [Buffer.from(lastLines(Buffer.concat(parts), this.#options.tail ?? 0))]
   }
 

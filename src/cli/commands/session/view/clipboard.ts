@@ -1,7 +1,5 @@
 // Handing text to the clipboard of a terminal (OSC 52). Never asking for it.
-
-/** What terminals take at most, as it is written. */
-export const CLIPBOARD_CHARS_MAX = 100_000
+import { CLIPBOARD_CHARS_MAX } from '../../../../limits.ts'
 
 /** Nothing for more than a terminal takes. */
 export function clipboardSequence(text: string): string | undefined {

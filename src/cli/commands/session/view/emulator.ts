@@ -8,9 +8,9 @@ import { resizeTerminal } from '../../../../cells/resize.ts'
 import { createTerminal } from '../../../../cells/terminal.ts'
 import { WholeCharacters } from '../../../../cells/whole-characters.ts'
 import type { Size } from '../../../../wire/payloads.ts'
+import { CLIPBOARD_CHARS_MAX } from '../../../../limits.ts'
 import { inlineText } from '../../../render/plain-text.ts'
 import { drawRows, type RowsToDraw } from './drawn-rows.ts'
-import { CLIPBOARD_CHARS_MAX } from './clipboard.ts'
 
 /** Lines that are put back into the viewer's own terminal when the command ends. */
 const SCROLLBACK_LINES = 1_000

@@ -1,12 +1,10 @@
 // What the session tells, up to the viewer's own copy of its screen, no faster than that is drawn.
+import { VIEW_PENDING_BYTES_MAX } from '../../../../limits.ts'
 import type { SessionEvent } from '../../../../client/events.ts'
 import type { ViewEmulator } from './emulator.ts'
 import type { FramePacer } from './frame-pacer.ts'
 import type { ShownState } from './shown-state.ts'
 import type { WayOut } from './view.ts'
-
-/** Output that the emulator has not drawn yet; past it the session is read no faster than it is drawn. */
-const PENDING_BYTES_MAX = 128 << 10
 
 export interface FollowParts {
   readonly emulator: ViewEmulator
@@ -70,6 +68,6 @@ export class FollowedSession {
   async #draw(bytes: Buffer): Promise<void> {
     const { emulator, pacer } = this.#parts
     const drawn = emulator.write(bytes).then(() => pacer.ask())
-    if (emulator.pendingBytes > PENDING_BYTES_MAX) await drawn
+    if (emulator.pendingBytes > VIEW_PENDING_BYTES_MAX) await drawn
   }
 }
