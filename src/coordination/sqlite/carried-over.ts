@@ -1,8 +1,9 @@
 // What a machine knows of its own agents and claims, carried over to a copy that is made anew: processes and work trees are in no entry, and without them whoever runs here would be a stranger to what it holds.
 import type { Row } from '../log-entry.ts'
 import type { Membership } from '../membership.ts'
+import { isForeign } from './fleet-mark.ts'
 import { Statements } from './statements.ts'
-import { inDatabase, isForeign } from './whole-state.ts'
+import { inDatabase } from './store-file.ts'
 
 export interface CarriedOver {
   readonly agents: readonly Row[]

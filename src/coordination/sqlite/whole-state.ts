@@ -1,19 +1,17 @@
 // The whole shared state of a store as lines of text, and a store made from them: for joining, for moving, for going back to one machine.
 import { HeimdallError } from '../../errors.ts'
-import { FLEET_NAMES_KEPT, FLEET_PLACES_COMPARED } from '../../limits.ts'
-import { type Database, openDatabase } from '../../storage/sqlite.ts'
+import type { Database } from '../../storage/sqlite.ts'
 import { type Row, SHARED_TABLES, type SharedTable } from '../log-entry.ts'
 import type { CarriedText } from '../annex.ts'
-import { FLEET_SETTING, FORMER_NAMES_SETTING, type Membership } from '../membership.ts'
+import { FORMER_NAMES_SETTING, type Membership } from '../membership.ts'
 import type { Moment } from '../moment.ts'
 import type { EntryPlace } from '../shared-log.ts'
 import { indexClaim, placeOf, putRow, sightRow } from './apply.ts'
+import { isForeign, mark, marked, namesIn, putLocally } from './fleet-mark.ts'
 import { layLocally } from './local-annex.ts'
-import { pendingIn } from './pending.ts'
 import { fitsTable } from './row-fits.ts'
-import { MIGRATIONS } from './schema.ts'
-import { noteHeard } from './signs.ts'
 import { Statements } from './statements.ts'
+import { inDatabase } from './store-file.ts'
 
 const KIND = 'heimdall-state'
 /** Numbers that are never given out twice, not even after the newest row is gone. */
@@ -65,21 +63,6 @@ export interface NewStore {
   readonly membership: Membership | undefined
   /** The entry that the state has to stand at, where that is known. */
   readonly at?: EntryPlace | undefined
-}
-
-/** A copy of what is there, for whoever wants it back. */
-export function copyAside(path: string, as: string): void {
-  inDatabase(path, (db) => db.prepare('VACUUM INTO ?').run(as))
-}
-
-/** What is wrong with the file that is there, as a database; nothing where it is a sound one. */
-export function brokenness(path: string): string | undefined {
-  try {
-    return inDatabase(path, (db) => db.problems()[0])
-  } catch (error) {
-    if (error instanceof HeimdallError && error.code === 'STORE_CORRUPT') return error.message
-    throw error
-  }
 }
 
 /**
@@ -197,126 +180,4 @@ function unfit(what: string, cause?: unknown): HeimdallError {
     hint: 'heimdall fleet export writes such a file; a newer version may have written this one',
     cause,
   })
-}
-
-/** Refuses while an entry is in doubt. `host`: what a machine that becomes a member was called alone. */
-export function setMembership(path: string, membership: Membership | undefined, host?: string): EntryPlace {
-  return inDatabase(path, (db) =>
-    db.transaction(() => {
-      const sql = new Statements(db)
-      const name = membership === undefined ? marked(sql)?.machine : host
-      putLocally(sql, FORMER_NAMES_SETTING, JSON.stringify(namesIn(sql, name)))
-      if (membership !== undefined) mark(sql, membership)
-      else {
-        const [pending] = pendingIn(sql)
-        if (pending !== undefined)
-          throw new HeimdallError('OUTCOME_UNKNOWN', `what became of entry ${pending.id} is not known yet`, {
-            hint: 'run any command when the engine is back: that settles it',
-            details: { entry: pending.id },
-          })
-        sql.run(`DELETE FROM local_settings WHERE key = ? OR key GLOB ?`, FLEET_SETTING, `${FLEET_SETTING}:*`)
-      }
-      return placeOf(sql)
-    }),
-  )
-}
-
-/** Not one of the fleet's own settings: it outlives the mark of a create that has failed. */
-const UNFINISHED_SETTING = 'unfinished-fleet'
-
-/** The project that a create has begun on an engine, until it is finished there or gone. */
-export function unfinishedFleet(path: string): string | undefined {
-  const row = inDatabase(path, (db) =>
-    new Statements(db).one('SELECT value FROM local_settings WHERE key = ?', UNFINISHED_SETTING),
-  )
-  return row === undefined ? undefined : String(row['value'])
-}
-
-export function setUnfinishedFleet(path: string, project: string | undefined): void {
-  inDatabase(path, (db) => {
-    const sql = new Statements(db)
-    if (project === undefined) sql.run('DELETE FROM local_settings WHERE key = ?', UNFINISHED_SETTING)
-    else sql.run('INSERT OR REPLACE INTO local_settings (key, value) VALUES (?, ?)', UNFINISHED_SETTING, project)
-  })
-}
-
-/** The engine has all of it: texts beside the log too, and it was heard. */
-export function finishFleet(path: string, now: Moment): void {
-  inDatabase(path, (db) =>
-    db.transaction(() => {
-      const sql = new Statements(db)
-      sql.run('DELETE FROM local_settings WHERE key = ?', UNFINISHED_SETTING)
-      sql.run('DELETE FROM local_annex')
-      noteHeard(sql, now)
-    }),
-  )
-}
-
-/** Texts beside the log of a machine alone, all of them at once; whoever is in a fleet has none here. */
-export function setLocalAnnex(path: string, texts: readonly CarriedText[], wallMs: number): void {
-  inDatabase(path, (db) =>
-    db.transaction(() => {
-      const sql = new Statements(db)
-      sql.run('DELETE FROM local_annex')
-      for (const text of texts) layLocally(sql, text, wallMs)
-    }),
-  )
-}
-
-function mark(sql: Statements, membership: Membership): void {
-  putLocally(sql, FLEET_SETTING, JSON.stringify(membership))
-}
-
-function putLocally(sql: Statements, key: string, value: string): void {
-  sql.run(
-    'INSERT INTO local_settings (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2',
-    key,
-    value,
-  )
-}
-
-function localIn(sql: Statements, key: string): unknown {
-  const row = sql.one('SELECT value FROM local_settings WHERE key = ?', key)
-  return row === undefined ? undefined : JSON.parse(String(row['value']))
-}
-
-const marked = (sql: Statements): Membership | undefined => localIn(sql, FLEET_SETTING) as Membership | undefined
-
-/** A copy that was brought here from another member: what is local in it is none of this machine's. */
-export function isForeign(sql: Statements, own: Membership | undefined): boolean {
-  const member = marked(sql)?.member
-  return member !== undefined && member !== own?.member
-}
-
-/** What this machine has been called until now, the name that it gives up first. */
-function namesIn(sql: Statements, givenUp: string | undefined): string[] {
-  const names = [givenUp ?? [], (localIn(sql, FORMER_NAMES_SETTING) as string[] | undefined) ?? []].flat()
-  return [...new Set(names)].slice(0, FLEET_NAMES_KEPT)
-}
-
-/** For people: where this copy stands, and what of it is on its way. */
-export function placeIn(path: string): { readonly at: EntryPlace; readonly pending: string | undefined } {
-  return inDatabase(path, (db) => {
-    const sql = new Statements(db)
-    return { at: placeOf(sql), pending: pendingIn(sql)[0]?.id }
-  })
-}
-
-/** The newest of this machine's entries, oldest first: to find out which of them an engine has lost. */
-export function lastPlaces(path: string): (EntryPlace & { readonly by: string | null })[] {
-  return inDatabase(path, (db) =>
-    new Statements(db)
-      .all('SELECT seq, id, haid FROM entries ORDER BY seq DESC LIMIT ?', FLEET_PLACES_COMPARED)
-      .map(({ seq, id, haid }) => ({ seq: Number(seq), id: String(id), by: haid === null ? null : String(haid) }))
-      .toReversed(),
-  )
-}
-
-export function inDatabase<T>(path: string, act: (db: Database) => T): T {
-  const db = openDatabase(path, { migrations: MIGRATIONS })
-  try {
-    return act(db)
-  } finally {
-    db.close()
-  }
 }

@@ -1,6 +1,6 @@
 // heimdall fleet doctor: whether the fleet is fit to be relied on.
 import { roomOptions } from '../../../coordination/room-options.ts'
-import { placeIn } from '../../../coordination/sqlite/whole-state.ts'
+import { placeIn } from '../../../coordination/sqlite/places.ts'
 import { storePath } from '../../../coordination/store-path.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { type FleetCheck, fleetChecks } from '../../../fleet/fleet-checks.ts'

@@ -1,6 +1,6 @@
 // heimdall fleet link: the copy follows the log for as long as this runs.
 import { storePath } from '../../../coordination/store-path.ts'
-import { placeIn } from '../../../coordination/sqlite/whole-state.ts'
+import { placeIn } from '../../../coordination/sqlite/places.ts'
 import type { Run } from '../../command.ts'
 import { withRoom } from '../../coordination-door.ts'
 import type { fleetLink } from '../../table/fleet.ts'

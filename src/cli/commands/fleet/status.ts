@@ -2,7 +2,7 @@
 import { roomOptions } from '../../../coordination/room-options.ts'
 import { heardIn } from '../../../coordination/membership.ts'
 import { sinceMs } from '../../../coordination/moment.ts'
-import { lastPlaces, placeIn } from '../../../coordination/sqlite/whole-state.ts'
+import { lastPlaces, placeIn } from '../../../coordination/sqlite/places.ts'
 import { storePath } from '../../../coordination/store-path.ts'
 import { HeimdallError } from '../../../errors.ts'
 import { type FleetFile, readFleetFile, refuseForeign } from '../../../fleet/fleet-file.ts'
