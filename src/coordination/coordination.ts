@@ -9,8 +9,9 @@ import { rootHaid } from './who/haid.ts'
 import { type Machine, momentOf, readMachine } from './moment.ts'
 import { gitEmail } from './ledger/git-config.ts'
 import { fateOf } from './who/process-ref.ts'
-import { FLEET_SETTING, type Membership, membershipIn } from './membership.ts'
+import { FLEET_SETTING, MAKING_SETTING, type Membership, membershipIn } from './membership.ts'
 import type { SharedLog } from './shared-log.ts'
+import { settleMaking } from './sqlite/fleet-in-making.ts'
 import { openSqliteStore } from './sqlite/open-store.ts'
 import { SESSION_VARIABLE } from './who/variables.ts'
 import type { Store } from './store.ts'
@@ -53,7 +54,12 @@ export function openCoordination(options: CoordinationOptions): Coordination {
   const { clock, newId, now } = surroundings
   const member = fleet === undefined ? undefined : { now, openLog: () => fleet.openLog(options, membershipIn(store)) }
   const store: Store = openSqliteStore(storePath(options.project), { clock, newId, member, busyMs: options.busyMs })
-  if (fleet !== undefined) refuseLost(store, () => fleet.isJoined(options))
+  if (fleet !== undefined) {
+    const isJoined = (): boolean => fleet.isJoined(options)
+    const seat = store.read((rows) => rows.localSetting(MAKING_SETTING))
+    if (seat !== undefined) settleMaking(storePath(options.project), seat, isJoined())
+    refuseLost(store, isJoined)
+  }
   return inFleet(options, { ...surroundings, store })
 }
 

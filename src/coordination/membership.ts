@@ -9,6 +9,11 @@ export const FLEET_SETTING = 'fleet'
 /** When the engine was last reached, by this machine's clocks. */
 export const HEARD_SETTING = 'fleet:heard'
 
+/** The seat of whoever makes a fleet of this store: until that is done, the mark stands for no member. */
+export const MAKING_SETTING = 'fleet:making'
+/** Project and member of a create, until it is finished on the engine or gone from there. Not one of the fleet's own settings: it outlives the mark of a create that has failed. */
+export const UNFINISHED_SETTING = 'unfinished-fleet'
+
 /** Local: what this machine was called before, the latest first. Leaving a fleet does not undo it. */
 export const FORMER_NAMES_SETTING = 'machine-names'
 

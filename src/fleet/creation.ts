@@ -1,14 +1,24 @@
 // A fleet is made: a store's log goes on in an engine. What fails on the way is taken back there, or by the next try.
-import { allOf } from '../coordination/annex.ts'
+import { existsSync } from 'node:fs'
 import { openCoordination } from '../coordination/coordination.ts'
-import { membershipIn } from '../coordination/membership.ts'
+import type { Membership } from '../coordination/membership.ts'
 import { momentOf, readMachine } from '../coordination/moment.ts'
-import { finishFleet, setMembership, setUnfinishedFleet, unfinishedFleet } from '../coordination/sqlite/fleet-mark.ts'
+import { seatsOf } from '../coordination/sqlite/fleet-in-making.ts'
+import {
+  beginFleet,
+  type BegunFleet,
+  finishFleet,
+  forgetUnfinished,
+  setMembership,
+  unfinishedFleet,
+} from '../coordination/sqlite/fleet-mark.ts'
+import { placeIn } from '../coordination/sqlite/places.ts'
 import { storePath } from '../coordination/store-path.ts'
 import { HeimdallError } from '../errors.ts'
-import { FLEET_BRIEF_BYTES_MAX } from '../limits.ts'
+import { fleetDoor } from './door.ts'
 import { createEngineAnnex } from './engine-annex.ts'
-import { type FleetFile, writeFleetFile } from './fleet-file.ts'
+import type { HeldConnection } from './engine-connection.ts'
+import { type FleetFile, readFleetFile, removeFleetFile, writeFleetFile } from './fleet-file.ts'
 import {
   enter,
   hostOf,
@@ -19,9 +29,9 @@ import {
   newMember,
   onEngine,
 } from './membership.ts'
-import { keepState } from './snapshots.ts'
 import { asOwner } from './owner.ts'
-import { makeProject, memberUrl, newProjectId, removeProject } from './project.ts'
+import { makeProject, memberUrl, newProjectId, projectsIn, removeProject } from './project.ts'
+import { keepState } from './snapshots.ts'
 
 interface NewFleet extends JoiningFleet {
   /** Of the project, for people. */
@@ -30,48 +40,95 @@ interface NewFleet extends JoiningFleet {
   readonly roots?: readonly string[]
 }
 
+interface CreatedFleet extends Joined {
+  readonly joinUrl: string
+}
+
 /** With an owner's URL. Returns the URL of members, which is to be shown once and kept nowhere but in their files. */
-export async function createFleet(joining: NewFleet): Promise<Joined & { joinUrl: string }> {
-  const { options, url, isPooled } = joining
+export async function createFleet(joining: NewFleet): Promise<CreatedFleet> {
+  const { options } = joining
   const path = storePath(options.project)
-  const room = openCoordination(options)
-  const known = membershipIn(room.store)
-  const unfinished = unfinishedFleet(path)
-  const isOwn = known === undefined || known.project === unfinished
-  const beside = isOwn ? await allOf(room.store.annex, FLEET_BRIEF_BYTES_MAX) : []
-  room.store.close()
-  if (!isOwn) throw joinedAlready(known.project)
-  // Of one that was killed, or could not clean up after itself, this is the same project: what there is of it is replaced.
-  const project = unfinished ?? newProjectId()
-  const member = newMember()
-  const machine = nameOf(joining)
-  // From here on nobody changes this store: where the log begins stands still while the engine is told of it.
-  setUnfinishedFleet(path, project)
-  const at = setMembership(path, { project, member, machine }, hostOf(options))
-  let isThere = unfinished !== undefined
+  const before = madeBefore(joining, path)
+  if (before !== undefined) return before
+  // Makes the store where there is none, and settles what one that was killed has left in it.
+  openCoordination({ ...options, fleet: fleetDoor }).store.close()
+  const seats = seatsOf(path)
   try {
-    const made = await asOwner(url, (ask) =>
-      makeProject(ask, { project, name: joining.name, roots: joining.roots, at }),
-    )
-    isThere = true
-    const file: FleetFile = { url: memberUrl(url, made), isPooled, project, member, machine }
-    const entered = await asNewMember(file, async (ask) => {
-      const place = await ask((sql) => enter(sql, file, joining.version))
+    const fresh = { project: newProjectId(), member: newMember(), machine: nameOf(joining) }
+    const begun = beginFleet(path, fresh, { host: hostOf(options), seat: seats.take() })
+    if (begun.kind === 'joined') throw joinedAlready(begun.project)
+    if (begun.kind === 'making') throw underWay()
+    return await make(joining, path, begun)
+  } finally {
+    seats.leave()
+  }
+}
+
+/** A create that was killed after its last word to the engine has made the fleet: only its line was never shown. */
+function madeBefore({ options, url }: NewFleet, path: string): CreatedFleet | undefined {
+  if (!existsSync(path) || !fleetDoor.isJoined(options)) return undefined
+  const file = readFleetFile(options)
+  const { project, member, machine } = file
+  if (unfinishedFleet(path)?.member !== member || !isSameDatabase(file.url, url)) return undefined
+  finishFleet(path, momentOf(options.clock, options.machine ?? readMachine()))
+  return { project, machine, seq: placeIn(path).at.seq, joinUrl: file.url }
+}
+
+function isSameDatabase(one: string, other: string): boolean {
+  if (!URL.canParse(other)) return false
+  const [a, b] = [new URL(one), new URL(other)]
+  return a.host === b.host && a.pathname === b.pathname
+}
+
+async function make(
+  joining: NewFleet,
+  path: string,
+  { membership, isTakenUp, at, beside }: Extract<BegunFleet, { kind: 'begun' }>,
+): Promise<CreatedFleet> {
+  const { options, url, isPooled } = joining
+  const { project, member } = membership
+  let isThere = isTakenUp
+  try {
+    const made = await asOwner(url, async (ask) => {
+      // What there is of one that was killed, or could not clean up after itself, is replaced, unless others live in it.
+      if (isTakenUp && (await hasOthers(ask, membership))) return undefined
+      return makeProject(ask, { project, name: joining.name, roots: joining.roots, at })
+    })
+    isThere = made !== undefined
+    if (made === undefined) throw inhabited(project)
+    const file: FleetFile = { ...membership, url: memberUrl(url, made), isPooled }
+    const { machine } = await asNewMember(file, async (ask) => {
+      const entered = await ask((sql) => enter(sql, file, joining.version))
       if (at.seq > 0) await keepState(ask, project, path)
       const annex = createEngineAnnex({ ask }, project)
       for (const { name, text } of beside) await annex.lay(name, text)
-      return place
+      return entered
     })
-    writeFleetFile(options, { ...file, machine: entered.machine })
+    writeFleetFile(options, { ...file, machine })
     finishFleet(path, momentOf(options.clock, options.machine ?? readMachine()))
-    return { project, machine: entered.machine, seq: at.seq, joinUrl: file.url }
+    return { project, machine, seq: at.seq, joinUrl: file.url }
   } catch (error) {
+    removeFleetFile(options)
     setMembership(path, undefined)
     isThere ||= !(error instanceof HeimdallError) || error.code === 'OUTCOME_UNKNOWN'
-    const isGone = !isThere || (await isTakenBack(url, project))
-    if (isGone) setUnfinishedFleet(path, undefined)
+    const isGone = !isThere || (await isTakenBack(url, { project, member }))
+    if (isGone) forgetUnfinished(path)
     throw told(error, isGone)
   }
+}
+
+/** Somebody may have been invited to a project whose making was never finished. Nobody comes in until the transaction ends. */
+async function hasOthers(
+  ask: HeldConnection['ask'],
+  { project, member }: Pick<Membership, 'project' | 'member'>,
+): Promise<boolean> {
+  if (!(await projectsIn(ask)).some((known) => known.project === project)) return false
+  await ask((sql) => sql`SELECT FROM heimdall.lines WHERE project = ${project} FOR UPDATE`.execute())
+  const others = await ask((sql) =>
+    sql`SELECT FROM heimdall.members
+      WHERE project = ${project} AND member <> ${member} AND gone IS NULL LIMIT 1`.execute(),
+  )
+  return others.length > 0
 }
 
 /** The role is a moment old: whoever is asked for it and knows the owner keeps a list of its own. */
@@ -87,15 +144,29 @@ async function asNewMember<T>(file: FleetFile, act: Parameters<typeof onEngine<T
   }
 }
 
-/** Not when the engine is away: the next create finds the id in the store. */
-async function isTakenBack(ownerUrl: string, project: string): Promise<boolean> {
+/** Not when the engine is away: the next create finds the id in the store. What others live in stays theirs. */
+async function isTakenBack(ownerUrl: string, own: Pick<Membership, 'project' | 'member'>): Promise<boolean> {
   try {
-    await asOwner(ownerUrl, (ask) => removeProject(ask, project))
+    await asOwner(ownerUrl, async (ask) => {
+      if (!(await hasOthers(ask, own))) await removeProject(ask, own.project)
+    })
     return true
   } catch (error) {
     if (error instanceof HeimdallError) return false
     throw error
   }
+}
+
+function inhabited(project: string): HeimdallError {
+  return new HeimdallError('FLEET_JOINED', `project ${project}, which was begun from this store, has members by now`, {
+    hint: 'heimdall fleet invite gives a line to join it with; heimdall fleet create, once more, makes another one',
+  })
+}
+
+function underWay(): HeimdallError {
+  return new HeimdallError('STORE_BUSY', 'another process makes a fleet of this store', {
+    hint: 'heimdall fleet status shows it when it is done',
+  })
 }
 
 /** Of an answer that was lost it is known by now what became of it, or who will know. */

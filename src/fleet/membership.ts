@@ -14,7 +14,7 @@ import { type Membership, membershipIn, otherMachine } from '../coordination/mem
 import { momentOf, readMachine } from '../coordination/moment.ts'
 import type { EntryPlace } from '../coordination/shared-log.ts'
 import { carryOver, knownHereAlone } from '../coordination/sqlite/carried-over.ts'
-import { setLocalAnnex, setMembership } from '../coordination/sqlite/fleet-mark.ts'
+import { forgetUnfinished, setLocalAnnex, setMembership } from '../coordination/sqlite/fleet-mark.ts'
 import { placeIn } from '../coordination/sqlite/places.ts'
 import { brokenness, copyAside } from '../coordination/sqlite/store-file.ts'
 import { storePath } from '../coordination/store-path.ts'
@@ -190,6 +190,8 @@ export async function leaveFleet(
     await onEngine(file, (ask) => ask((sql) => sql`SELECT heimdall.leave(${file.project}, ${file.member})`.execute()))
   }
   const claims = mark === undefined ? 0 : claimsHere(options)
+  // A create that was killed at its very end was finished all the same: its project is the fleet's, and no other create's to take up.
+  if (mark !== undefined && fleetDoor.isJoined(options)) forgetUnfinished(path)
   // A copy that is gone stays gone: a new store begins with the first change.
   const seq = mark === undefined ? 0 : setMembership(path, undefined).seq
   removeFleetFile(options)

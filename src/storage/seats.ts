@@ -1,5 +1,4 @@
 // Who of those that share a file is still there: each holds a byte of a file of locks, and the kernel frees it with the process.
-import { randomInt } from 'node:crypto'
 import { onDisk } from './faults.ts'
 import { type Fs, O, realFs } from './fs.ts'
 import { openPlainFile } from './plain-file.ts'
@@ -20,6 +19,8 @@ export class Seats {
 
   /** The same one from the first call until `leave`; never 0. */
   take(): number {
+    // Loaded where it is needed: every look at a store loads this file, and few of those take a seat.
+    const { randomInt } = process.getBuiltinModule('node:crypto')
     while (this.#mine === undefined) {
       const seat = randomInt(1, SEATS)
       if (onDisk(this.#path, () => this.#fs.tryLock(this.#file(), seat))) this.#mine = seat

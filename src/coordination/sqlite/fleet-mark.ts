@@ -2,10 +2,17 @@
 import { HeimdallError } from '../../errors.ts'
 import { FLEET_NAMES_KEPT } from '../../limits.ts'
 import type { CarriedText } from '../annex.ts'
-import { FLEET_SETTING, FORMER_NAMES_SETTING, type Membership } from '../membership.ts'
+import {
+  FLEET_SETTING,
+  FORMER_NAMES_SETTING,
+  MAKING_SETTING,
+  type Membership,
+  UNFINISHED_SETTING,
+} from '../membership.ts'
 import type { Moment } from '../moment.ts'
 import type { EntryPlace } from '../shared-log.ts'
 import { placeOf } from './apply.ts'
+import { finishMaking } from './fleet-in-making.ts'
 import { layLocally } from './local-annex.ts'
 import { pendingIn } from './pending.ts'
 import { noteHeard } from './signs.ts'
@@ -34,32 +41,79 @@ export function setMembership(path: string, membership: Membership | undefined, 
   )
 }
 
-/** Not one of the fleet's own settings: it outlives the mark of a create that has failed. */
-const UNFINISHED_SETTING = 'unfinished-fleet'
+/** What a create has begun on an engine. One of an earlier version says nothing of its member. */
+export interface UnfinishedFleet {
+  readonly project: string
+  readonly member: string | undefined
+}
 
-/** The project that a create has begun on an engine, until it is finished there or gone. */
-export function unfinishedFleet(path: string): string | undefined {
-  const row = inDatabase(path, (db) =>
-    new Statements(db).one('SELECT value FROM local_settings WHERE key = ?', UNFINISHED_SETTING),
+export const unfinishedFleet = (path: string): UnfinishedFleet | undefined =>
+  inDatabase(path, (db) => unfinishedIn(new Statements(db)))
+
+function unfinishedIn(sql: Statements): UnfinishedFleet | undefined {
+  const text = localText(sql, UNFINISHED_SETTING)
+  if (text === undefined) return undefined
+  const [project = '', member] = text.split(' ')
+  return { project, member }
+}
+
+export type BegunFleet =
+  | { readonly kind: 'joined'; readonly project: string }
+  /** By another process, which lives. */
+  | { readonly kind: 'making' }
+  | {
+      readonly kind: 'begun'
+      readonly membership: Membership
+      /** A create before this one has begun it, and something of it may be on the engine. */
+      readonly isTakenUp: boolean
+      /** Where the log begins. */
+      readonly at: EntryPlace
+      readonly beside: readonly CarriedText[]
+    }
+
+/**
+ * From here on nobody changes this store: where the log begins stands still while the engine is told of it. `membership`
+ * is that of a new project; `host` is what the machine was called alone, `seat` that of this process.
+ */
+export function beginFleet(path: string, membership: Membership, own: { host: string; seat: number }): BegunFleet {
+  return inDatabase(path, (db) =>
+    db.transaction((): BegunFleet => {
+      const sql = new Statements(db)
+      const known = marked(sql)
+      if (known !== undefined)
+        return localText(sql, MAKING_SETTING) === undefined
+          ? { kind: 'joined', project: known.project }
+          : { kind: 'making' }
+      const unfinished = unfinishedIn(sql)
+      const { project, member = membership.member } = unfinished ?? membership
+      const begun = { ...membership, project, member }
+      putLocally(sql, UNFINISHED_SETTING, `${project} ${member}`)
+      putLocally(sql, FORMER_NAMES_SETTING, JSON.stringify(namesIn(sql, own.host)))
+      mark(sql, begun)
+      putLocally(sql, MAKING_SETTING, String(own.seat))
+      return {
+        kind: 'begun',
+        membership: begun,
+        isTakenUp: unfinished !== undefined,
+        at: placeOf(sql),
+        beside: sql
+          .all('SELECT name, text FROM local_annex ORDER BY name')
+          .map(({ name, text }) => ({ name: String(name), text: String(text) })),
+      }
+    }),
   )
-  return row === undefined ? undefined : String(row['value'])
 }
 
-export function setUnfinishedFleet(path: string, project: string | undefined): void {
-  inDatabase(path, (db) => {
-    const sql = new Statements(db)
-    if (project === undefined) sql.run('DELETE FROM local_settings WHERE key = ?', UNFINISHED_SETTING)
-    else sql.run('INSERT OR REPLACE INTO local_settings (key, value) VALUES (?, ?)', UNFINISHED_SETTING, project)
-  })
+/** Nothing of it is on the engine, or what is there is others' by now. */
+export function forgetUnfinished(path: string): void {
+  inDatabase(path, (db) => db.prepare('DELETE FROM local_settings WHERE key = ?').run(UNFINISHED_SETTING))
 }
 
-/** The engine has all of it: texts beside the log too, and it was heard. */
 export function finishFleet(path: string, now: Moment): void {
   inDatabase(path, (db) =>
     db.transaction(() => {
       const sql = new Statements(db)
-      sql.run('DELETE FROM local_settings WHERE key = ?', UNFINISHED_SETTING)
-      sql.run('DELETE FROM local_annex')
+      finishMaking(sql)
       noteHeard(sql, now)
     }),
   )
@@ -88,9 +142,14 @@ export function putLocally(sql: Statements, key: string, value: string): void {
   )
 }
 
-function localIn(sql: Statements, key: string): unknown {
+function localText(sql: Statements, key: string): string | undefined {
   const row = sql.one('SELECT value FROM local_settings WHERE key = ?', key)
-  return row === undefined ? undefined : JSON.parse(String(row['value']))
+  return row === undefined ? undefined : String(row['value'])
+}
+
+function localIn(sql: Statements, key: string): unknown {
+  const text = localText(sql, key)
+  return text === undefined ? undefined : JSON.parse(text)
 }
 
 export const marked = (sql: Statements): Membership | undefined => localIn(sql, FLEET_SETTING) as Membership | undefined

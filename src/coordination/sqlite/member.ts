@@ -1,9 +1,8 @@
 // A store whose log is a fleet's: decided here on the copy, appended there by compare-and-set, applied when it is accepted.
-import { dirname, join } from 'node:path'
 import { pause, systemClock } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
 import { ENGINE_SETTLE_MS, FLEET_CHANGE_MS, FLEET_DECISIONS_MAX, SQLITE_CHECKPOINT_PAGES } from '../../limits.ts'
-import { Seats } from '../../storage/seats.ts'
+import type { Seats } from '../../storage/seats.ts'
 import type { Database } from '../../storage/sqlite.ts'
 import type { Annex } from '../annex.ts'
 import type { Author } from '../log-entry.ts'
@@ -13,6 +12,7 @@ import type { Appended, LoggedEntry, OpenLog, SharedLog, LogTurn } from '../shar
 import type { Writer } from '../store.ts'
 import { applyEntries, bodyOf, placeOf } from './apply.ts'
 import type { EntryDraft, LocalWrite } from './entry-draft.ts'
+import { seatsOf } from './fleet-in-making.ts'
 import { followLog } from './followed-log.ts'
 import { noteHeard, putSigns, silentIn } from './signs.ts'
 import { leavePending, type Pending, pendingIn, putPending, removePending, unknownOutcome } from './pending.ts'
@@ -62,7 +62,7 @@ export class Member {
 
   constructor(store: MemberStore) {
     this.#store = store
-    this.#seats = new Seats(join(dirname(store.path), 'fleet'))
+    this.#seats = seatsOf(store.path)
     // What the log has accepted it has on its disk. Here it is enough that a commit outlives this process: after a power
     // cut the copy is behind at most, and the next command catches up.
     store.db.exec('PRAGMA synchronous = NORMAL')

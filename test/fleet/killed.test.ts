@@ -1,0 +1,98 @@
+// SIGKILL before each step of making and joining a fleet: the machine goes on without anybody's help, and the same command again finishes what was begun.
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { launcher, runProgram } from '../support/programs.ts'
+import { scaled } from '../support/scale.ts'
+import { connect } from '../../src/fleet/engine-connection.ts'
+import { testEngine } from './engine.ts'
+import { type Machine, machine } from './machines.ts'
+
+const engine = testEngine()
+
+const HOOK = resolve('test/fixtures/killed-before-step.cjs')
+
+interface Kill {
+  readonly at: 'commits and names' | 'questions'
+  readonly before: number
+}
+
+/** True when it was killed, and did not come to its end before the step. */
+async function killed({ name, project }: Machine, kill: Kill, args: string, stdin: string): Promise<boolean> {
+  const [node, bin] = launcher('heimdall')
+  const env = { ...project.env, USER: name, KILLED_AT: kill.at, KILLED_BEFORE: String(kill.before) }
+  const ending = await runProgram([node, '--require', HOOK, bin, ...args.split(' '), '--json'], {
+    cwd: project.root,
+    env,
+    stdin,
+  })
+  if (ending.signal !== 'SIGKILL') expect([kill, ending]).toMatchObject([kill, { code: 0 }])
+  return ending.signal === 'SIGKILL'
+}
+
+/** Of what others could see all steps, of words to a server a few. */
+async function atEachStep(act: (kill: Kill) => Promise<boolean>): Promise<number> {
+  let count = 0
+  for (const at of ['commits and names', 'questions'] as const)
+    for (let before = 1; await act({ at, before }); before += at === 'questions' ? scaled(9, 1) : 1) count += 1
+  return count
+}
+
+const membersAt = async (ownerUrl: string): Promise<{ projects: number; machines: string[] }> => {
+  const sql = await connect({ url: ownerUrl, isPooled: false })
+  try {
+    const [row] = await sql`SELECT count(*)::int AS n FROM heimdall.projects`
+    const rows = await sql`SELECT machine FROM heimdall.members WHERE gone IS NULL ORDER BY machine`
+    return { projects: Number(row?.['n']), machines: rows.map((member) => String(member['machine'])) }
+  } finally {
+    await sql.end()
+  }
+}
+
+const claim = (one: Machine, scope: string) => one.heimdall(`agent reserve --agent amber-otter --scope ${scope}`)
+
+test('create killed before any step: changes go on, and the next create makes one fleet with all of it', async () => {
+  const count = await atEachStep(async (kill) => {
+    const url = await engine.server.database()
+    const one = machine('ana')
+    await one.heimdall('agent register --name amber-otter --role backend')
+    const isKilled = await killed(one, kill, 'fleet create --machine one', url)
+    // Nobody has to know of it: whoever works here goes on, alone or in the fleet.
+    const isAtOnce = kill.before % 2 === 0
+    if (!isAtOnce) expect([kill, await claim(one, 'src')]).toMatchObject([kill, { ok: true }])
+    const again = await one.heimdall('fleet create --machine one', url)
+    const isMade = again.error?.code === 'FLEET_JOINED'
+    // Its line was never shown: an owner gives another one.
+    const line = isMade ? (await one.heimdall('fleet invite', url)).data['join'] : again.data['join']
+    expect([kill, again.error, line]).toEqual([kill, isMade ? again.error : null, expect.any(String)])
+    if (isAtOnce) expect([kill, await claim(one, 'src')]).toMatchObject([kill, { ok: true }])
+    const two = machine('ben')
+    expect(await two.heimdall('fleet join --machine two', String(line))).toMatchObject({ ok: true })
+    expect([kill, await two.heimdall('claim check src')]).toMatchObject([kill, { ok: false }])
+    expect([kill, await membersAt(url)]).toEqual([kill, { projects: 1, machines: ['one', 'two'] }])
+    // Left, and made again elsewhere: what others live in is theirs.
+    expect(await one.heimdall('fleet leave')).toMatchObject({ ok: true })
+    expect([kill, await one.heimdall('fleet create --machine one', url)]).toMatchObject([kill, { ok: true }])
+    expect([kill, await membersAt(url)]).toEqual([kill, { projects: 2, machines: ['one', 'two'] }])
+    return isKilled
+  })
+  expect(count).toBeGreaterThan(4)
+})
+
+test('a project that others were invited to before its making was finished is theirs, and no create takes it away', async () => {
+  const url = await engine.server.database()
+  const one = machine('ana')
+  await one.heimdall('agent register --name amber-otter --role backend')
+  // Everything is on the engine, and the file with the way to it has no name yet.
+  expect(await killed(one, { at: 'commits and names', before: 2 }, 'fleet create --machine one', url)).toBe(true)
+  const two = machine('ben')
+  const { join } = (await two.heimdall('fleet invite', url)).data
+  expect(await two.heimdall('fleet join --machine two', String(join))).toMatchObject({ ok: true })
+  expect(await one.heimdall('fleet create --machine one', url)).toMatchObject({
+    error: { code: 'FLEET_JOINED', message: expect.stringContaining('has members by now') as string },
+  })
+  expect(await claim(one, 'src')).toMatchObject({ ok: true })
+  expect(await two.heimdall('fleet status')).toMatchObject({ ok: true, data: { reachable: true } })
+  expect(await one.heimdall('fleet create --machine one', url)).toMatchObject({ ok: true })
+  expect(await two.heimdall('agent register --name jade-heron --role backend')).toMatchObject({ ok: true })
+  expect((await membersAt(url)).projects).toBe(2)
+})
