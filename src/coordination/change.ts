@@ -8,6 +8,7 @@ import type { Coordination } from './coordination.ts'
 import { sight } from './who/liveness.ts'
 import type { Moment } from './moment.ts'
 import type { ProcessRef } from './who/process-ref.ts'
+import { isSecretHash } from './who/secret-hash.ts'
 import { checkPayload } from './protocol.ts'
 import type { ActorKind, Agent, NewEvent, Reader, Writer } from './store.ts'
 
@@ -170,8 +171,9 @@ export function speaksFor({ runtime }: Agent, tree: ProcessRef): boolean {
 }
 
 export function isSecretOf(agent: Agent, secret: string): boolean {
-  if (agent.runtime.secretHash === null) return false
-  return timingSafeEqual(Buffer.from(agent.runtime.secretHash, 'hex'), Buffer.from(hashSecret(secret), 'hex'))
+  const { secretHash } = agent.runtime
+  if (secretHash === null || !isSecretHash(secretHash)) return false
+  return timingSafeEqual(Buffer.from(secretHash, 'hex'), Buffer.from(hashSecret(secret), 'hex'))
 }
 
 export function hashSecret(secret: string): string {

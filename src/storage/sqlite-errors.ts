@@ -11,6 +11,8 @@ const RESULT = {
   CORRUPT: 11,
   FULL: 13,
   CANTOPEN: 14,
+  CONSTRAINT: 19,
+  MISMATCH: 20,
   NOTADB: 26,
 } as const
 
@@ -39,10 +41,22 @@ export function onDatabase<T>(path: string, act: () => T): T {
   }
 }
 
+const isSqliteError = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
+
 function resultCodeOf(error: unknown): number | undefined {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR')) return undefined
+  if (!isSqliteError(error)) return undefined
   return 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : TEXTS[error.message]
 }
+
+/** The values of a statement do not fit its table, or those in it. While it reads rows the driver leaves the code out of these too, and their texts name columns. */
+export function isMisfit(error: unknown): boolean {
+  const code = resultCodeOf(error)
+  if (code !== undefined) return code === RESULT.CONSTRAINT || code === RESULT.MISMATCH
+  return isSqliteError(error) && MISFIT.test(error.message)
+}
+
+const MISFIT = /constraint failed|^cannot store \w+ value in|^datatype mismatch/
 
 export const isBusy = (error: unknown): boolean => resultCodeOf(error) === RESULT.BUSY
 

@@ -1,9 +1,12 @@
 // What somebody with the join line can put into the log, or hold: the others are told, keep what they have, and go on.
 import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { claimScopes } from '../../src/coordination/claims/claims.ts'
 import { livenessIn } from '../../src/coordination/who/alive.ts'
+import { readKey } from '../../src/coordination/who/key-files.ts'
 import { beginNext } from '../../src/dispatch/attempts.ts'
 import type { HeimdallError } from '../../src/errors.ts'
 import { tasksNow } from '../../src/hub/facts/task-rows.ts'
@@ -100,6 +103,19 @@ const TASK = {
 }
 const WORKER = { worker_id: 'w', instance_id: 'i', url: null, speaks: 'extension', state: 'ready', ttl_s: 45 }
 
+const ASSIGNMENT = {
+  assignment_id: '../../x',
+  task_id: 'T',
+  attempt: 1,
+  from_peer: 'fleet',
+  worker_id: 'w',
+  instance_id: 'i',
+  context_id: 'c',
+  state: 'running',
+  accepted_ms: 1,
+  contract: '{}',
+}
+
 test('a value that means nothing stops every copy before it: nobody is taken for gone, and nothing that reads it fails', async () => {
   const claim = (holder: string, more: object) => ({
     table: 'claims',
@@ -116,6 +132,27 @@ test('a value that means nothing stops every copy before it: nobody is taken for
       ...more,
     },
   })
+  const agent = (haid: string, more: object) => ({
+    table: 'agents',
+    row: {
+      haid,
+      agent_id: 'amber-otter',
+      display_name: 'x',
+      role: 'x',
+      tool: '',
+      tool_version: '',
+      origin: 'local',
+      version: 1,
+      created_ms: 1,
+      revoked_ms: null,
+      session_epoch: 1,
+      session_secret_hash: null,
+      session_client: null,
+      session_started_ms: 1,
+      session_ended_ms: null,
+      ...more,
+    },
+  })
   const poison = {
     'patience in words': () => entryOf({ table: 'settings', row: { key: 'stale-minutes', value: 'banana' } }),
     'no patience': () => entryOf({ table: 'settings', row: { key: 'stale-minutes', value: '0.0001' } }),
@@ -127,6 +164,37 @@ test('a value that means nothing stops every copy before it: nobody is taken for
     'a reason in words': () => entryOf({ table: 'tasks', row: { task_id: 'T', ...TASK, reason: 'because' } }),
     'a contract in words': () => entryOf({ table: 'contracts', row: { task_id: 'T', contract: 'do it' } }),
     'a profile in words': () => entryOf({ table: 'workers', row: { ...WORKER, profile: 'strong' } }),
+    'a secret of two letters': (haid: string) => entryOf(agent(haid, { session_secret_hash: 'zz' })),
+    'a secret that leads elsewhere': (haid: string) =>
+      entryOf(agent(haid, { session_secret_hash: '../../../../etc/passwd' })),
+    'an agent that is no HAID': () => entryOf(agent('haid:x/../../y', {})),
+    'an agent whose name moves the cursor': (haid: string) => entryOf(agent(haid, { agent_id: 'a\u001b[2J' })),
+    'an assignment that leads elsewhere': () => entryOf({ table: 'assignments', row: ASSIGNMENT }),
+    'a question in numbers': () =>
+      entryOf({ table: 'assignments', row: { ...ASSIGNMENT, assignment_id: 'a', asks: '{"question":1}' } }),
+    'a row of nothing': () => entryOf({ table: 'agents', row: {} }),
+    'no row': () => entryOf({ table: 'agents' }),
+    'no put': () => entryOf(null),
+    'a row of rows': (haid: string) => entryOf(agent(haid, { role: { toString: 1 } })),
+    'nothing that is removed': () => entryOf({ table: 'agents', removed: {} }),
+    'removed and put': () => entryOf({ table: 'agents', removed: 'x', row: null }, null),
+    'no author': () => ({ ...entryOf(), author: null }),
+    'an author in numbers': () => ({ ...entryOf(), author: { haid: 1, sessionId: null, runId: null } }),
+    'no time': () => ({ ...entryOf(), wall_ms: 'now' }),
+    'an event that forges a page': () => ({
+      ...entryOf(),
+      events: [
+        {
+          seq: 99,
+          id: 'e -->\n\n## forged',
+          type: 'EXPIRE',
+          actor_kind: 'system',
+          wall_ms: 1,
+          payload: '{}',
+          origin: 'haid:evil.box-0000',
+        },
+      ],
+    }),
     'an event in words': () => ({
       ...entryOf(),
       events: [
@@ -173,6 +241,21 @@ test('where such a value stands in a copy already, it counts for nothing', async
   expect(room.store.read((rows) => rows.agents().map((agent) => livenessIn(room, rows, agent, room.now())))).toEqual([
     'active',
   ])
+})
+
+test('a secret that is none, and stands in a copy already, proves nothing, and no file elsewhere is read for it', async () => {
+  const room = openRoom()
+  const amber = await enter(room, 'amber-otter')
+  const secret = 'a file outside'
+  for (const secretHash of ['zz', '../../../outside', '']) {
+    await room.store.change((rows) => {
+      const agent = rows.agent(amber.haid)
+      if (agent !== undefined) rows.putAgent({ ...agent, runtime: { ...agent.runtime, secretHash } })
+    })
+    writeFileSync(join(room.project.coordinationDir, '../outside.key'), secret, { mode: 0o600 })
+    expect(readKey(room.project, amber.haid, secretHash)).not.toBe(secret)
+    await expect(claimScopes(room, amber, wants(room, 'src'))).rejects.toMatchObject({ code: 'IDENTITY_UNPROVEN' })
+  }
 })
 
 test('a worker and a task that no version has written are left out, and the others are dispatched', async () => {
@@ -229,6 +312,11 @@ test('a snapshot that is none is passed over while the entries are there, and na
     'a claim of nobody': stateWith(last, [['claims', { epoch: 1, claim_id: 'c', holder: 'haid:x.y-0000' }]]),
     'a column of nobody': stateWith(last, [['agents', { haid: 'haid:x.y-0000', wings: 2 }]]),
     'no rows': stateWith(last, [null]),
+    'no head': gzipSync('null\n'),
+    'no last line': gzipSync(
+      `${JSON.stringify({ kind: 'heimdall-state', at: last, wall_ms: 1, numbers: {} })}\nnull\n`,
+    ),
+    'no place': stateWith(null as never, []),
   }
   const join = async (name: string) => {
     const two = machine('ben')

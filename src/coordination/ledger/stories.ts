@@ -16,6 +16,12 @@ import { appendText } from './exported-events.ts'
 const PIECE_BYTES = 1 << 20
 const DECISIONS_HEADER = '# Decisions\n\nWhat was decided, by whom, newest last. Entries are only ever added.\n'
 
+/** Every machine of a fleet can record a conflict, and call its page what it likes. */
+const PAGE = /^\w[\w.-]{0,120}\.md$/
+
+/** A payload has what its author put there. */
+const said = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
+
 /** Events that people read about: an entry in decisions.md, a page in completed/. */
 export function writeStories(dir: string, event: StoredEvent): void {
   if (event.type === 'EXPIRE')
@@ -23,30 +29,31 @@ export function writeStories(dir: string, event: StoredEvent): void {
       id: event.id,
       wallMs: event.wallMs,
       title: 'auto-release (TTL/heartbeat expired)',
-      body: `Claim ${event.claimId ?? ''} ended: ${String(event.payload['reason'])}.`,
+      body: `Claim ${event.claimId ?? ''} ended: ${said(event.payload['reason'])}.`,
     })
   if (event.type === 'TAKEOVER')
     addDecision(dir, {
       id: event.id,
       wallMs: event.wallMs,
-      title: `takeover (${String(event.payload['takeover_mode'])})`,
-      body: `Claim ${event.claimId ?? ''} on ${event.scope ?? ''} went from ${String(event.payload['prior_owner'])} to claim ${String(event.payload['claim'])}.`,
+      title: `takeover (${said(event.payload['takeover_mode'])})`,
+      body: `Claim ${event.claimId ?? ''} on ${event.scope ?? ''} went from ${said(event.payload['prior_owner'])} to claim ${said(event.payload['claim'])}.`,
     })
   if (event.type === 'DECISION_RECORDED')
     addDecision(dir, {
       id: event.id,
       wallMs: event.wallMs,
-      title: String(event.payload['title']),
-      body: `${String(event.payload['body'])}\n\n*— recorded via heimdall-ledger-mcp by \`${String(event.payload['haid'])}\`*`,
+      title: said(event.payload['title']),
+      body: `${said(event.payload['body'])}\n\n*— recorded via heimdall-ledger-mcp by \`${said(event.payload['haid'])}\`*`,
     })
   if (event.type === 'CONFLICT_RAISED') {
-    const { page } = event.payload
-    createOnce(join(dir, 'conflicts'), basename(String(page)), conflictPage(event.payload, event.wallMs))
+    const page = said(event.payload['page'])
+    const name = basename(page)
+    if (PAGE.test(name)) createOnce(join(dir, 'conflicts'), name, conflictPage(event.payload, event.wallMs))
     addDecision(dir, {
       id: event.id,
       wallMs: event.wallMs,
-      title: `conflict ${String(event.payload['id'])}`,
-      body: `${String(event.payload['title'])}. See [${String(page)}](${String(page)}); displaced work is on branch \`${String(event.payload['branch'])}\`.`,
+      title: `conflict ${said(event.payload['id'])}`,
+      body: `${said(event.payload['title'])}. See [${page}](${page}); displaced work is on branch \`${said(event.payload['branch'])}\`.`,
     })
   }
   if (event.type === 'TASK_END') writeCompleted(join(dir, 'completed'), event)
@@ -64,18 +71,18 @@ function writeCompleted(folder: string, event: StoredEvent): void {
 }
 
 function completedPage({ payload, task, wallMs }: StoredEvent): string {
-  const scopes = Array.isArray(payload['scopes']) ? payload['scopes'].map(String) : []
+  const scopes = Array.isArray(payload['scopes']) ? payload['scopes'].map(said) : []
   return [
-    `# ${task ?? ''} — ${String(payload['title'])}`,
+    `# ${task ?? ''} — ${said(payload['title'])}`,
     '',
-    `- **HAID**: ${String(payload['haid'])}`,
+    `- **HAID**: ${said(payload['haid'])}`,
     `- **Completed**: ${isoSeconds(wallMs)}`,
-    `- **State**: ${String(payload['state'])}`,
+    `- **State**: ${said(payload['state'])}`,
     `- **Surfaces**: ${scopes.length === 0 ? 'none' : scopes.map((scope) => `\`${scope}\``).join(', ')}`,
     '',
     '## Summary',
     '',
-    String(payload['summary']),
+    said(payload['summary']),
     '',
   ].join('\n')
 }

@@ -1,6 +1,7 @@
 // Entries of a fleet put into this machine's copy: rows as they were made elsewhere, never the calls that made them.
 import { HeimdallError } from '../../errors.ts'
 import { printable } from '../../ids.ts'
+import { isMisfit } from '../../storage/sqlite-errors.ts'
 import { FLEET_PUTS_KEPT } from '../../limits.ts'
 import type { Scope } from '../../scopes/scope.ts'
 import { ORCHESTRATOR_SETTING, orchestratorSign, workerSign } from '../dispatched.ts'
@@ -11,7 +12,7 @@ import type { LoggedEntry, EntryPlace } from '../shared-log.ts'
 import { appendEntry, type EntryStamp } from './entries.ts'
 import type { EntryDraft } from './entry-draft.ts'
 import { pendingIn, removePending } from './pending.ts'
-import { fitsTable, isCountable } from './row-fits.ts'
+import { fitsTable, isCountable, isObject, isRow, isValue } from './row-fits.ts'
 import type { Statements } from './statements.ts'
 
 /** An entry as it stands in the log of a fleet, besides its number and id. */
@@ -67,8 +68,7 @@ export function applyEntries(sql: Statements, entries: readonly LoggedEntry[], n
       applyNext(sql, entry, now, mine !== undefined)
     } catch (error) {
       // Rows that do not fit each other: what keeps them apart is the database, with words of its own.
-      if (error instanceof HeimdallError) throw error
-      throw noEntry(entry.seq, error)
+      throw isMisfit(error) ? noEntry(entry.seq, error) : error
     }
     for (const write of mine?.local ?? []) sql.run(...write)
     at = entry.seq
@@ -79,7 +79,7 @@ function applyNext(sql: Statements, entry: LoggedEntry, now: Moment, isMine: boo
   const body = bodyIn(entry)
   for (const put of body.puts) {
     // Its own were decided here.
-    if (!isMine && 'row' in put && !fitsTable(put.table, put.row)) throw noEntry(entry.seq)
+    if (!isMine && !('removed' in put) && !fitsTable(put.table, put.row)) throw noEntry(entry.seq)
     applyPut(sql, put, now, isMine)
   }
   if (!isMine && !body.events.every((row) => fitsTable('events', row))) throw noEntry(entry.seq)
@@ -102,13 +102,35 @@ function applyNext(sql: Statements, entry: LoggedEntry, now: Moment, isMine: boo
 /** A member can write any text: what is no entry stops the copy here, with words, and is never skipped. */
 function bodyIn({ seq, body: text }: LoggedEntry): Body {
   try {
-    const body = JSON.parse(text) as Partial<Body> | null
-    const isWhole = body !== null && Array.isArray(body.puts) && Array.isArray(body.events) && body.author !== undefined
-    if (isWhole && isCountable(body.wall_ms)) return body as Body
+    const body: unknown = JSON.parse(text)
+    if (isBody(body)) return body
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
   throw noEntry(seq)
+}
+
+function isBody(body: unknown): body is Body {
+  if (!isObject(body)) return false
+  const { wall_ms: wallMs, author, puts, events } = body
+  return (
+    typeof wallMs === 'number' &&
+    isCountable(wallMs) &&
+    isObject(author) &&
+    [author['haid'], author['sessionId'], author['runId']].every((name) => name === null || typeof name === 'string') &&
+    Array.isArray(puts) &&
+    puts.every(isPut) &&
+    Array.isArray(events) &&
+    events.every((row) => isRow('events', row))
+  )
+}
+
+function isPut(put: unknown): boolean {
+  if (!isObject(put) || typeof put['table'] !== 'string') return false
+  const { table, row, removed } = put
+  // Of a table that a later version has, nothing is known but that.
+  if (!Object.hasOwn(SHARED_TABLES, table)) return true
+  return 'removed' in put ? isValue(removed) : isRow(table, row)
 }
 
 function noEntry(seq: number, cause?: unknown): HeimdallError {

@@ -1,7 +1,9 @@
 // The whole shared state of a store as lines of text, and a store made from them: for joining, for moving, for going back to one machine.
 import { HeimdallError } from '../../errors.ts'
+import { printable } from '../../ids.ts'
 import type { Database } from '../../storage/sqlite.ts'
-import { type Row, SHARED_TABLES, type SharedTable } from '../log-entry.ts'
+import { isMisfit } from '../../storage/sqlite-errors.ts'
+import { SHARED_TABLES, type SharedTable } from '../log-entry.ts'
 import type { CarriedText } from '../annex.ts'
 import { FORMER_NAMES_SETTING, type Membership } from '../membership.ts'
 import type { Moment } from '../moment.ts'
@@ -9,7 +11,7 @@ import type { EntryPlace } from '../shared-log.ts'
 import { indexClaim, placeOf, putRow, sightRow } from './apply.ts'
 import { isForeign, mark, marked, namesIn, putLocally } from './fleet-mark.ts'
 import { layLocally } from './local-annex.ts'
-import { fitsTable } from './row-fits.ts'
+import { fitsTable, isCountable, isObject, isRow } from './row-fits.ts'
 import { Statements } from './statements.ts'
 import { inDatabase } from './store-file.ts'
 
@@ -80,8 +82,7 @@ export function makeStore(path: string, made: NewStore): EntryPlace {
       try {
         return fill(db, made)
       } catch (error) {
-        if (error instanceof HeimdallError) throw error
-        throw unfit('rows that do not fit each other', error)
+        throw isMisfit(error) ? unfit('rows that do not fit each other', error) : error
       }
     }),
   )
@@ -131,12 +132,8 @@ function checkWhole(state: string, at: EntryPlace | undefined): void {
   const end = state.lastIndexOf('\n', state.length - 2) + 1
   const head = headOf(state.slice(0, state.indexOf('\n')))
   if (at !== undefined && (head.at.seq !== at.seq || head.at.id !== at.id)) throw unfit('another place in the log')
-  try {
-    const { sha256 } = JSON.parse(state.slice(end)) as { readonly sha256: unknown }
-    if (state.endsWith('\n') && sha256 === hashOf(state.slice(0, end))) return
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
+  const last = parsedLine(state.slice(end))
+  if (state.endsWith('\n') && isObject(last) && last['sha256'] === hashOf(state.slice(0, end))) return
   throw new HeimdallError(
     'STORE_CORRUPT',
     'the state of a project was cut off or changed: its last line does not fit',
@@ -147,32 +144,62 @@ function checkWhole(state: string, at: EntryPlace | undefined): void {
 }
 
 function fillRow(sql: Statements, line: string, now: Moment): void {
-  const [table, row] = JSON.parse(line) as [string, Row]
+  const [table, row] = rowIn(line)
+  if (table === ANNEX) {
+    const { name, text } = row
+    if (typeof name !== 'string' || typeof text !== 'string') throw unfit('a text beside the log')
+    layLocally(sql, { name, text }, now.wallMs)
+    return
+  }
   const isShared = Object.hasOwn(SHARED_TABLES, table)
-  if ((isShared || table === 'events') && !fitsTable(table as SharedTable | 'events', row))
-    throw unfit(`a row of ${table}`)
+  if (!isShared && table !== 'events') throw unfit(`a table ${printable(table)}`)
+  if (!isRow(table, row) || !fitsTable(table as SharedTable | 'events', row)) throw unfit(`a row of ${table}`)
   if (table === 'events') {
     putRow(sql, 'events', 'seq', row)
     return
   }
-  if (table === ANNEX) {
-    layLocally(sql, { name: String(row['name']), text: String(row['text']) }, now.wallMs)
-    return
-  }
-  if (!isShared) throw unfit(`a table ${table}`)
   putRow(sql, table, SHARED_TABLES[table as SharedTable], row)
   if (table === 'claims') indexClaim(sql, row)
   sightRow(sql, table, row, now)
 }
 
+function rowIn(line: string): [string, Readonly<Record<string, unknown>>] {
+  const parsed = parsedLine(line)
+  if (!Array.isArray(parsed)) throw unfit('a line')
+  const [table, row] = parsed as unknown[]
+  if (typeof table !== 'string' || !isObject(row)) throw unfit('a line')
+  return [table, row]
+}
+
 function headOf(line: string): Head {
+  const head = parsedLine(line)
+  if (isHead(head)) return head
+  throw unfit('another beginning')
+}
+
+function isHead(head: unknown): head is Head {
+  if (!isObject(head) || head['kind'] !== KIND || !isObject(head['at']) || !isObject(head['numbers'])) return false
+  const { at, numbers, wall_ms: wallMs } = head
+  return (
+    isNumber(at['seq']) &&
+    typeof at['id'] === 'string' &&
+    typeof wallMs === 'number' &&
+    isCountable(wallMs) &&
+    Object.entries(numbers).every(([table, seq]) => NUMBERED.some((one) => one === table) && isNumber(seq))
+  )
+}
+
+const isNumber = (value: unknown): boolean =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && isCountable(value)
+
+/** Nothing where it is no JSON. */
+function parsedLine(line: string): unknown {
   try {
-    const head = JSON.parse(line) as Omit<Head, 'kind'> & { readonly kind: unknown }
-    if (head.kind === KIND && typeof head.at === 'object') return { ...head, kind: KIND }
+    return JSON.parse(line)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
+    return undefined
   }
-  throw unfit('another beginning')
 }
 
 function unfit(what: string, cause?: unknown): HeimdallError {

@@ -8,6 +8,7 @@ import { ensureFolder, readFileIfThere, replaceFile } from '../../storage/atomic
 import { onDisk } from '../../storage/faults.ts'
 import { hashSecret } from '../change.ts'
 import { haidFileName, parseHaid } from './haid.ts'
+import { isSecretHash } from './secret-hash.ts'
 
 const keysDir = (project: Project): string => join(project.coordinationDir, 'keys')
 const keyPath = (project: Project, haid: string): string => {
@@ -78,7 +79,9 @@ const changedMs = (path: string): number => lstatSync(path, { throwIfNoEntry: fa
 /** The secret, or nothing when this machine has none for the agent: by its name, as it was offered, or as one that another took the place of. */
 export function readKey(project: Project, haid: string, secretHash: string | null = null): string | undefined {
   const named = readPrivately(keyPath(project, haid))
-  if (secretHash === null || (named !== undefined && hashSecret(named) === secretHash)) return named
+  // A text that is no hash would be a path to wherever it leads.
+  if (secretHash === null || !isSecretHash(secretHash)) return named
+  if (named !== undefined && hashSecret(named) === secretHash) return named
   return readPrivately(offeredPath(project, secretHash)) ?? readPrivately(earlierPath(project, secretHash)) ?? named
 }
 
