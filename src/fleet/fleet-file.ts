@@ -12,7 +12,10 @@ import type { Membership } from '../coordination/membership.ts'
 import type { EngineAddress } from './engine-connection.ts'
 import { fleetsFolder } from './fleets-folder.ts'
 
-export type FleetFile = EngineAddress & Membership
+export interface FleetFile extends EngineAddress, Membership {
+  /** Until this machine has its copy and a name of its own there: joining again finishes it. */
+  readonly isJoining?: true
+}
 
 export interface Where {
   readonly project: Pick<Project, 'coordinationDir'>

@@ -64,76 +64,77 @@ export interface NewMember extends Joined {
 }
 
 export async function joinFleet(joining: JoiningFleet, how: JoinHow): Promise<NewMember> {
-  const { options } = joining
+  const { options, url, isPooled } = joining
   const path = storePath(options.project)
   const again = how.rebuilds ? undefined : await letInAgain(joining, path)
   if (again !== undefined) return again
   const there = roomFor(path, options, how)
   const { clock } = options
-  const { file, isNew } = await onEngine(
+  const file = await onEngine(
     joining,
-    async (ask) => {
+    async (ask): Promise<FleetFile> => {
       const { project, roots } = await ask(onlyProject)
       await how.checkRepository?.(roots)
       // A copy that is made again, and a join that was cut short, is the same member's, under the same name.
       const before = fleetDoor.isJoined(options) ? readFleetFile(options) : undefined
-      const isSame = before?.project === project
-      const { member, machine } = isSame ? before : { member: newMember(), machine: nameOf(joining) }
-      return { file: { url: joining.url, isPooled: joining.isPooled, project, member, machine }, isNew: !isSame }
+      if (before?.project === project) return { ...before, url, isPooled }
+      return { url, isPooled, project, member: newMember(), machine: nameOf(joining), isJoining: true }
     },
     clock,
   )
   // Before anything else knows of it: killed from here on, this machine is the one that comes back.
   writeFleetFile(options, file)
-  const own = there === undefined || there.isBroken ? undefined : knownHereAlone(path, file)
+  const carried = there === undefined || there.isBroken ? undefined : knownHereAlone(path, file)
   const refusedSnapshots = await onEngine(
     file,
     async (ask) => {
-      const entered = await ask((sql) => enter(sql, file, joining.version))
-      const membership = { project: file.project, member: file.member, machine: entered.machine }
-      writeFleetFile(options, { ...file, ...membership })
+      const { machine } = await ask((sql) => enter(sql, file, joining.version))
+      const { project, member } = file
+      writeFleetFile(options, { ...file, machine })
       if (there !== undefined) putAside(path, there)
       const now = momentOf(systemClock, options.machine ?? readMachine())
-      return makeFromEngine(ask, file.project, path, { membership, now })
+      return makeFromEngine(ask, project, path, { membership: { project, member, machine }, now, carried })
     },
     clock,
   )
-  await inRoom(options, (room) => room.store.catchUp())
-  if (own !== undefined) carryOver(path, own)
-  const renamedFrom = isNew ? await giveOwnName(joining, path) : undefined
-  const { machine } = readFleetFile(options)
+  const joined = await finishJoining(joining, path)
   await onEngine(file, (ask) => keepIfDue(ask, file.project, path), clock)
-  const { seq } = placeIn(path).at
-  return { project: file.project, machine, seq, asideAs: there?.asideAs, refusedSnapshots, renamedFrom }
+  return { ...joined, asideAs: there?.asideAs, refusedSnapshots }
 }
 
-/** A member that has got a new line: its copy, its name and what it has in doubt stay. */
-async function letInAgain(
-  { url, isPooled, version, options }: JoiningFleet,
-  path: string,
-): Promise<NewMember | undefined> {
+/** A member that has got a new line, or whose join was killed once it had its copy: that, its name and what it has in doubt stay. */
+async function letInAgain(joining: JoiningFleet, path: string): Promise<NewMember | undefined> {
+  const { url, isPooled, version, options } = joining
   if (!existsSync(path) || !fleetDoor.isJoined(options)) return undefined
   const before = readFleetFile(options)
-  if (markIn(options)?.member !== before.member) return undefined
+  const mark = markIn(options)
+  if (mark?.member !== before.member) return undefined
   const file = { ...before, url, isPooled }
   const { project, member } = file
-  const entered = await onEngine(file, async (ask) => {
+  const { machine } = await onEngine(file, async (ask) => {
     if ((await ask(onlyProject)).project !== project) throw joinedAlready(project)
     return ask((sql) => enter(sql, file, version))
   })
-  const { machine } = entered
   writeFleetFile(options, { ...file, machine })
-  // Another has the name of one that was expelled.
-  if (machine !== before.machine) setMembership(path, { project, member, machine }, before.machine)
+  // Another has the name of one that was expelled. One that is about to get a name has had none.
+  if (machine !== mark.machine)
+    setMembership(path, { project, member, machine }, file.isJoining === true ? undefined : mark.machine)
+  return { ...(await finishJoining(joining, path)), asideAs: undefined, refusedSnapshots: [] }
+}
+
+/** What is left to do once the copy is there. Each part can be done again. */
+async function finishJoining(
+  joining: JoiningFleet,
+  path: string,
+): Promise<Omit<NewMember, 'asideAs' | 'refusedSnapshots'>> {
+  const { options } = joining
   await inRoom(options, (room) => room.store.catchUp())
-  return {
-    project,
-    machine,
-    seq: placeIn(path).at.seq,
-    asideAs: undefined,
-    refusedSnapshots: [],
-    renamedFrom: undefined,
-  }
+  carryOver(path)
+  const isNew = readFleetFile(options).isJoining === true
+  const renamedFrom = isNew ? await giveOwnName(joining, path) : undefined
+  const { isJoining: _, ...file } = readFleetFile(options)
+  if (isNew) writeFleetFile(options, file)
+  return { project: file.project, machine: file.machine, seq: placeIn(path).at.seq, renamedFrom }
 }
 
 /**
@@ -142,18 +143,14 @@ async function letInAgain(
  * not got.
  */
 async function giveOwnName({ options, version }: JoiningFleet, path: string): Promise<string | undefined> {
-  const { machine: first, ...file } = readFleetFile(options)
+  const file = readFleetFile(options)
+  const { project, member, machine: first } = file
   for (let number = 2, machine = first; ; number += 1) {
     if (!isAnothers(options)) return machine === first ? undefined : first
-    const member = newMember()
-    const wanted = { ...file, member, machine: `${first}-${number}` }
-    const entered = await onEngine(wanted, async (ask) => {
-      await ask((sql) => sql`SELECT heimdall.leave(${file.project}, ${readFleetFile(options).member})`.execute())
-      return ask((sql) => enter(sql, wanted, version))
-    })
-    ;({ machine } = entered)
+    const wanted = { ...file, machine: `${first}-${number}` }
+    ;({ machine } = await onEngine(wanted, (ask) => ask((sql) => enter(sql, wanted, version))))
     writeFleetFile(options, { ...wanted, machine })
-    setMembership(path, { project: file.project, member, machine })
+    setMembership(path, { project, member, machine })
   }
 }
 

@@ -48,7 +48,7 @@ export async function makeFromEngine(
   ask: Ask,
   project: string,
   path: string,
-  made: Pick<NewStore, 'membership' | 'now'>,
+  made: Omit<NewStore, 'state' | 'at'>,
 ): Promise<number[]> {
   const refused: number[] = []
   for (const at of await ask((sql) => snapshotsOf(sql, project)))

@@ -120,7 +120,6 @@ test('another clone in the same folder gets a name of its own where the first ha
   expect((await one.heimdall('fleet status')).data['members']).toMatchObject([
     { machine: 'one', is_gone: false },
     { machine: 'runner', is_gone: true },
-    { machine: 'runner', is_gone: true },
     { machine: 'runner-2', is_gone: false },
   ])
 })

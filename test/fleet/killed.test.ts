@@ -1,9 +1,12 @@
 // SIGKILL before each step of making and joining a fleet: the machine goes on without anybody's help, and the same command again finishes what was begun.
-import { resolve } from 'node:path'
+import { rmSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { launcher, runProgram } from '../support/programs.ts'
 import { scaled } from '../support/scale.ts'
 import { connect } from '../../src/fleet/engine-connection.ts'
+import { hm } from '../hm/hm.ts'
+import { shellIn } from '../support/shell.ts'
 import { testEngine } from './engine.ts'
 import { type Machine, machine } from './machines.ts'
 
@@ -95,4 +98,61 @@ test('a project that others were invited to before its making was finished is th
   expect(await one.heimdall('fleet create --machine one', url)).toMatchObject({ ok: true })
   expect(await two.heimdall('agent register --name jade-heron --role backend')).toMatchObject({ ok: true })
   expect((await membersAt(url)).projects).toBe(2)
+})
+
+test('join killed before any step: joining again finishes it, under a name of its own', async () => {
+  const one = machine('ana')
+  const { join } = (await one.heimdall('fleet create --machine one', await engine.server.database())).data
+  const line = String(join)
+  const count = await atEachStep(async (kill) => {
+    const two = machine('ben')
+    const name = `runner${kill.at.length}-${kill.before}`
+    const command = `fleet join --machine ${name}`
+    // Somebody in the same folder was called so, and has taken its keys along.
+    expect(await two.heimdall(command, line)).toMatchObject({ data: { machine: name } })
+    expect([kill, await two.heimdall(`claim take l${name} --task T-1`)]).toMatchObject([kill, { ok: true }])
+    expect(await two.heimdall('fleet leave')).toMatchObject({ ok: true })
+    rmSync(dirname(two.store), { recursive: true })
+    const isKilled = await killed(two, kill, command, line)
+    // One that came to its end before the step was told already.
+    expect([kill, await two.heimdall(command, line)]).toMatchObject([
+      kill,
+      { ok: true, data: { machine: `${name}-2` } },
+    ])
+    expect([kill, await two.heimdall(`claim take d${name} --task T-2`)]).toMatchObject([kill, { ok: true }])
+    // Once it is finished, nothing of that is left to do.
+    expect([kill, await two.heimdall(command, line)]).toMatchObject([
+      kill,
+      { ok: true, data: { machine: `${name}-2` } },
+    ])
+    expect([kill, await two.heimdall('whoami')]).toMatchObject([kill, { data: { proof: 'key' } }])
+    await two.heimdall(`claim release d${name}`)
+    return isKilled
+  })
+  expect(count).toBeGreaterThan(6)
+})
+
+test('a copy that is made anew and killed before any step: whoever runs there is known again when it is finished', async () => {
+  const one = machine('ana')
+  const { join } = (await one.heimdall('fleet create --machine one', await engine.server.database())).data
+  const two = machine('ben')
+  expect(await two.heimdall('fleet join --machine two', String(join))).toMatchObject({ ok: true })
+  const shell = await shellIn(hm(), two.project, 'api')
+  expect(await shell.run('heimdall claim take lib --task T-2')).toMatchObject({ code: 0 })
+  const { haid } = await shell.whoami()
+  const count = await atEachStep(async (kill) => {
+    const isKilled = await killed(two, kill, 'fleet join --rebuild', '')
+    const again = kill.before % 2 === 0 ? 'fleet join --rebuild' : 'fleet join'
+    expect([kill, again, await two.heimdall(again, String(join))]).toMatchObject([
+      kill,
+      again,
+      { ok: true, data: { machine: 'two' } },
+    ])
+    expect([kill, await shell.whoami()]).toMatchObject([
+      kill,
+      { haid, proof: 'process', holds: [{ claimed_surfaces: ['lib'] }] },
+    ])
+    return isKilled
+  })
+  expect(count).toBeGreaterThan(3)
 })

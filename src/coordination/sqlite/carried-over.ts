@@ -1,6 +1,6 @@
 // What a machine knows of its own agents and claims, carried over to a copy that is made anew: processes and work trees are in no entry, and without them whoever runs here would be a stranger to what it holds.
 import type { Row } from '../log-entry.ts'
-import type { Membership } from '../membership.ts'
+import { FLEET_SETTING, type Membership } from '../membership.ts'
 import { isForeign } from './fleet-mark.ts'
 import { Statements } from './statements.ts'
 import { inDatabase } from './store-file.ts'
@@ -10,23 +10,36 @@ export interface CarriedOver {
   readonly claims: readonly Row[]
 }
 
-/** Nothing of a copy that is another member's. */
+/** Laid down in the transaction that makes the new copy: whoever is killed before it is up to date has lost nothing. */
+export const CARRIED_SETTING = `${FLEET_SETTING}:carried`
+
+const NOTHING: CarriedOver = { agents: [], claims: [] }
+
+/** Nothing of a copy that is another member's. What was to be carried into this one and was not goes along. */
 export function knownHereAlone(path: string, own: Membership | undefined): CarriedOver {
   return inStore(path, (sql) => {
-    if (isForeign(sql, own)) return { agents: [], claims: [] }
+    if (isForeign(sql, own)) return NOTHING
+    const before = laidDown(sql)
     return {
-      agents: sql.all(`SELECT a.haid, a.session_epoch, a.session_secret_hash, l.session_process, l.session_tree
-        FROM agents a JOIN local_agents l ON l.haid = a.haid AND l.process_epoch = a.session_epoch
-        WHERE l.session_process IS NOT NULL OR l.session_tree IS NOT NULL`),
-      claims: sql.all(`SELECT c.claim_id, l.worktree, l.tree FROM claims c JOIN local_claims l ON l.epoch = c.epoch
-        WHERE c.state = 'active' AND l.worktree <> ''`),
+      agents: [
+        ...before.agents,
+        ...sql.all(`SELECT a.haid, a.session_epoch, a.session_secret_hash, l.session_process, l.session_tree
+          FROM agents a JOIN local_agents l ON l.haid = a.haid AND l.process_epoch = a.session_epoch
+          WHERE l.session_process IS NOT NULL OR l.session_tree IS NOT NULL`),
+      ],
+      claims: [
+        ...before.claims,
+        ...sql.all(`SELECT c.claim_id, l.worktree, l.tree FROM claims c JOIN local_claims l ON l.epoch = c.epoch
+          WHERE c.state = 'active' AND l.worktree <> ''`),
+      ],
     }
   })
 }
 
 /** Once the copy is up to date. Of a session that another has replaced since, and of a claim that it does not have, nothing is. */
-export function carryOver(path: string, { agents, claims }: CarriedOver): void {
+export function carryOver(path: string): void {
   inStore(path, (sql) => {
+    const { agents, claims } = laidDown(sql)
     for (const row of agents)
       sql.run(
         `UPDATE local_agents SET process_epoch = ?2, session_process = ?4, session_tree = ?5 WHERE haid = ?1
@@ -39,7 +52,13 @@ export function carryOver(path: string, { agents, claims }: CarriedOver): void {
          WHERE epoch = (SELECT epoch FROM claims WHERE claim_id = ?1 AND state = 'active')`,
         ...Object.values(row),
       )
+    sql.run('DELETE FROM local_settings WHERE key = ?', CARRIED_SETTING)
   })
+}
+
+function laidDown(sql: Statements): CarriedOver {
+  const row = sql.one('SELECT value FROM local_settings WHERE key = ?', CARRIED_SETTING)
+  return row === undefined ? NOTHING : (JSON.parse(String(row['value'])) as CarriedOver)
 }
 
 const inStore = <T>(path: string, act: (sql: Statements) => T): T =>

@@ -9,6 +9,7 @@ import { FORMER_NAMES_SETTING, type Membership } from '../membership.ts'
 import type { Moment } from '../moment.ts'
 import type { EntryPlace } from '../shared-log.ts'
 import { indexClaim, placeOf, putRow, sightRow } from './apply.ts'
+import { CARRIED_SETTING, type CarriedOver } from './carried-over.ts'
 import { isForeign, mark, marked, namesIn, putLocally } from './fleet-mark.ts'
 import { layLocally } from './local-annex.ts'
 import { fitsTable, isCountable, isObject, isRow } from './row-fits.ts'
@@ -63,6 +64,8 @@ export interface NewStore {
   /** Of what others have made. */
   readonly now: Moment
   readonly membership: Membership | undefined
+  /** Of the store before it: laid down with it, until it is up to date. */
+  readonly carried?: CarriedOver | undefined
   /** The entry that the state has to stand at, where that is known. */
   readonly at?: EntryPlace | undefined
 }
@@ -78,7 +81,9 @@ export function makeStore(path: string, made: NewStore): EntryPlace {
       const before = new Statements(db)
       const names = isForeign(before, made.membership) ? [] : namesIn(before, marked(before)?.machine)
       empty(db)
-      putLocally(new Statements(db), FORMER_NAMES_SETTING, JSON.stringify(names))
+      const sql = new Statements(db)
+      putLocally(sql, FORMER_NAMES_SETTING, JSON.stringify(names))
+      if (made.carried !== undefined) putLocally(sql, CARRIED_SETTING, JSON.stringify(made.carried))
       try {
         return fill(db, made)
       } catch (error) {
