@@ -285,6 +285,9 @@ export const REMOTE_FILES_MAX = 1_000
 export const REMOTE_FILE_BYTES_MAX = 1 << 20
 /** The ledger's file of events is set aside at this size: some ten thousand events, which git still shows as a diff. */
 export const LEDGER_EVENTS_BYTES = 4 << 20
+/** Exported in one go, after which it is written down how far it is: a new member has the whole history of its fleet to export. */
+export const LEDGER_BATCH_EVENTS = 1_000
+export const LEDGER_BATCH_BYTES = 1 << 20
 /** Merges add up what several machines wrote before one of them sets it aside; a larger file is passed over. */
 export const REMOTE_EVENTS_BYTES_MAX = 16 << 20
 /** Asking git who brought a line must not hold a command up: past these nobody is named. */

@@ -97,6 +97,8 @@ export interface EventQuery {
   readonly claimId?: string
   readonly agent?: string
   readonly task?: string
+  /** At most so many of what matches, the oldest. */
+  readonly first?: number
   /** The newest ones of what matches; the answer is in order of seq all the same. */
   readonly last?: number
 }

@@ -244,3 +244,16 @@ test('a machine that has not listened for a while says so with every answer abou
   for (const command of ['agent list', 'claim list', 'why src/api.ts', 'claim check src/api.ts'])
     expect([command, (await saidBy(command)).split('last heard of its fleet 60 min ago').length]).toEqual([command, 2])
 })
+
+test('a copy that is made anew goes on with the files of its ledger from where they were', async () => {
+  const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
+  await one.heimdall('agent register --name amber-otter --role backend')
+  await two.heimdall('agent register --name jade-heron --role backend')
+  const told = (): string[] => two.project.read('.planning/ledger/events.jsonl').trim().split('\n')
+  expect(told()).toHaveLength(2)
+  // Whoever has put them away does not find them again.
+  two.project.write('.planning/ledger/events.jsonl', '')
+  expect(await two.heimdall('fleet join --rebuild')).toMatchObject({ ok: true })
+  await two.heimdall('agent register --name olive-lynx --role backend')
+  expect(told().map((line) => (JSON.parse(line) as { seq: number }).seq)).toEqual([3])
+})

@@ -1,5 +1,6 @@
 // `.planning/ledger/`: what people and other machines see of coordination. Written after the commit, never the only copy.
 import { join } from 'node:path'
+import { LEDGER_BATCH_BYTES, LEDGER_BATCH_EVENTS } from '../../limits.ts'
 import { ensureFolder } from '../../storage/atomic-file.ts'
 import { withFileLock } from '../../storage/file-lock.ts'
 import { changeAsOther } from '../change.ts'
@@ -8,7 +9,7 @@ import { iso } from '../moment.ts'
 import type { Reader, StoredEvent } from '../store.ts'
 import { slug } from '../who/haid.ts'
 import { claimFiles, isFileStale, writeClaimFile } from './claim-files.ts'
-import { appendEvents } from './exported-events.ts'
+import { appendEvents, idsOnFile } from './exported-events.ts'
 import { claimFileName, EVENTS_FILE, knownSignature, ledgerDir, signatureKey, stampOf } from './ledger-files.ts'
 import { writeStories } from './stories.ts'
 
@@ -23,47 +24,87 @@ export async function exportLedger(
   onWritten: (events: readonly StoredEvent[]) => void = () => undefined,
 ): Promise<void> {
   const dir = ledgerDir(room.project)
-  const { events, hasStale } = room.store.read((rows) => ({
-    events: rows.events({ afterSeq: exported(room, rows).seq }),
-    hasStale: touched !== undefined && isFileStale(rows, dir, touched),
-  }))
-  if (events.length === 0 && !hasStale) return
+  const isBehind = room.store.read(
+    (rows) =>
+      rows.events({ afterSeq: exported(room, rows).seq, first: 1 }).length > 0 ||
+      (touched !== undefined && isFileStale(rows, dir, touched)),
+  )
+  if (!isBehind) return
   ensureFolder(join(dir, 'claims'))
-  await withFileLock(join(dir, '.export'), async () => {
-    const {
-      before,
-      events: left,
-      files,
-    } = room.store.read((rows) => {
-      const before = exported(room, rows)
-      const missing = rows.events({ afterSeq: before.seq })
-      return { before, events: missing, files: claimFiles(room, rows, missing, touched) }
-    })
-    const eventsPath = join(dir, EVENTS_FILE)
-    const eventsBefore = stampOf(eventsPath)
-    const aside = appendEvents(dir, {
-      projectRoot: room.project.root,
-      events: left,
-      writtenStamp: before.stamp,
-      asideName: `${iso(room.clock.wallMs()).slice(0, 10)}-${slug(room.rootHaid)}-${left[0]?.seq ?? 0}`,
-    })
-    for (const event of left) writeStories(dir, event)
-    for (const [haid, file] of files) writeClaimFile(dir, haid, file)
-    await changeAsOther(room, { kind: 'system' }, ({ rows }) => {
-      rows.putLocalSetting(exportedKey(room), `${left.at(-1)?.seq ?? before.seq} ${stampOf(eventsPath) ?? ''}`)
-      const signature = signWritten(room, rows, { holders: [...files.keys()], eventsBefore, aside })
-      rows.putLocalSetting(signatureKey(room.project), JSON.stringify(signature))
-    })
-    onWritten(left)
-  })
+  const toldOf = new ToldOf(dir)
+  // A lock for each: others have something to export as well, and take up from where this one is.
+  for (let isLast = false; !isLast;)
+    isLast = await withFileLock(join(dir, '.export'), () => exportBatch(room, { dir, touched, toldOf, onWritten }))
 }
+
+interface Exporting {
+  readonly dir: string
+  readonly touched: string | undefined
+  readonly toldOf: ToldOf
+  readonly onWritten: (events: readonly StoredEvent[]) => void
+}
+
+/** Returns whether it was the last. */
+async function exportBatch(room: Coordination, { dir, touched, toldOf, onWritten }: Exporting): Promise<boolean> {
+  const { before, events, isLast, files } = room.store.read((rows) => {
+    const before = exported(room, rows)
+    const found = rows.events({ afterSeq: before.seq, first: LEDGER_BATCH_EVENTS })
+    const events = withinBytes(found)
+    const isLast = events.length === found.length && found.length < LEDGER_BATCH_EVENTS
+    return { before, events, isLast, files: claimFiles(room, rows, events, isLast ? touched : undefined) }
+  })
+  const eventsPath = join(dir, EVENTS_FILE)
+  const eventsBefore = stampOf(eventsPath)
+  const aside = appendEvents(dir, {
+    projectRoot: room.project.root,
+    events: before.isWhole ? events : events.filter(({ id }) => !toldOf.ids().has(id)),
+    writtenStamp: before.stamp,
+    asideName: `${iso(room.clock.wallMs()).slice(0, 10)}-${slug(room.rootHaid)}-${events[0]?.seq ?? 0}`,
+  })
+  writeStories(dir, events)
+  for (const [haid, file] of files) writeClaimFile(dir, haid, file)
+  await changeAsOther(room, { kind: 'system' }, ({ rows }) => {
+    const seq = events.at(-1)?.seq ?? before.seq
+    const rest = before.isWhole || isLast ? '' : ` ${BEGUN}`
+    rows.putLocalSetting(exportedKey(room), `${seq} ${stampOf(eventsPath) ?? ''}${rest}`)
+    const signature = signWritten(room, rows, { holders: [...files.keys()], eventsBefore, aside })
+    rows.putLocalSetting(signatureKey(room.project), JSON.stringify(signature))
+  })
+  onWritten(events)
+  return isLast
+}
+
+/** At least one, however large it is. */
+function withinBytes(events: readonly StoredEvent[]): readonly StoredEvent[] {
+  let bytes = 0
+  const end = events.findIndex(({ payload }) => (bytes += JSON.stringify(payload).length) > LEDGER_BATCH_BYTES)
+  return end === -1 ? events : events.slice(0, Math.max(1, end))
+}
+
+/** Events that the files have in them already, because they came with the repository: looked for once, by a store that begins to export. */
+class ToldOf {
+  readonly #dir: string
+  #ids: ReadonlySet<string> | undefined
+
+  constructor(dir: string) {
+    this.#dir = dir
+  }
+
+  ids(): ReadonlySet<string> {
+    this.#ids ??= idsOnFile(this.#dir)
+    return this.#ids
+  }
+}
+
+/** What a store has not come to the end of yet, that it once began with. */
+const BEGUN = 'begun'
 
 const exportedKey = (room: Coordination): string => `exported:${room.project.planningDir}`
 
-/** How far the files are, and the stamp of the file of events when they were. */
-function exported(room: Coordination, rows: Reader): { seq: number; stamp: string | undefined } {
-  const [seq = '0', stamp] = (rows.localSetting(exportedKey(room)) ?? '0').split(' ')
-  return { seq: Number(seq), stamp }
+/** How far the files are, the stamp of the file of events when they were, and whether this store has exported all that there was when it began. */
+function exported(room: Coordination, rows: Reader): { seq: number; stamp: string | undefined; isWhole: boolean } {
+  const [seq = '0', stamp, begun] = (rows.localSetting(exportedKey(room)) ?? `0  ${BEGUN}`).split(' ')
+  return { seq: Number(seq), stamp, isWhole: begun !== BEGUN }
 }
 
 interface Written {

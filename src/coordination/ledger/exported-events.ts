@@ -5,7 +5,7 @@ import { ensureFolder, readFileIfThere } from '../../storage/atomic-file.ts'
 import { onDisk } from '../../storage/faults.ts'
 import { O, realFs } from '../../storage/fs.ts'
 import { openPlainFile } from '../../storage/plain-file.ts'
-import { ASIDE_FOLDER, EVENTS_FILE, stampOf } from './ledger-files.ts'
+import { ASIDE_FOLDER, eventFiles, EVENTS_FILE, stampOf } from './ledger-files.ts'
 import { toEnvelope } from '../protocol.ts'
 import { REPORTED } from './reported.ts'
 import type { StoredEvent } from '../store.ts'
@@ -58,12 +58,23 @@ function missingFrom(file: Buffer, lines: readonly Line[]): Buffer {
   return Buffer.concat([Buffer.from('\n'), missing])
 }
 
+/** All that the files of events have, those that were set aside among them. One that is larger than anybody reads says nothing. */
+export function idsOnFile(dir: string): ReadonlySet<string> {
+  const known = new Set<string>()
+  for (const name of eventFiles(dir)) {
+    const path = join(dir, name)
+    if ((onDisk(path, () => realFs.lstat(path))?.size ?? 0) > REMOTE_EVENTS_BYTES_MAX) continue
+    for (const id of wholeIdsIn(readFileIfThere(path)?.toString('utf8') ?? '')) known.add(id)
+  }
+  return known
+}
+
 /** Those of the ids that stand in a line that can be read, wherever in it: what a line that was cut short tells, nobody hears. */
-function wholeIdsIn(text: string, wanted: ReadonlySet<string>): Set<string> {
+function wholeIdsIn(text: string, wanted?: ReadonlySet<string>): Set<string> {
   const known = new Set<string>()
   for (const line of text.split('\n')) {
-    const ids = Array.from(line.matchAll(/"id":\s*"([^"\\]{1,100})"/g), ([, id]) => id ?? '').filter((id) =>
-      wanted.has(id),
+    const ids = Array.from(line.matchAll(/"id":\s*"([^"\\]{1,100})"/g), ([, id]) => id ?? '').filter(
+      (id) => wanted?.has(id) !== false,
     )
     if (ids.length > 0 && isJson(line)) for (const id of ids) known.add(id)
   }

@@ -20,11 +20,7 @@ export type LedgerSignature = Readonly<Record<string, string>>
 
 export function ledgerSignature(project: Project): LedgerSignature {
   const dir = ledgerDir(project)
-  const files = [
-    EVENTS_FILE,
-    ...namesIn(join(dir, ASIDE_FOLDER), '.jsonl').map((name) => `${ASIDE_FOLDER}/${name}`),
-    ...claimFileNames(dir).map((name) => `claims/${name}`),
-  ]
+  const files = [...eventFiles(dir), ...claimFileNames(dir).map((name) => `claims/${name}`)]
   return Object.fromEntries(
     files.flatMap((name) => {
       const stamp = stampOf(join(dir, name))
@@ -43,6 +39,12 @@ export function stampOf(path: string): string | undefined {
     throw error
   }
 }
+
+/** The present one, whether or not it is there, and those before it. */
+export const eventFiles = (dir: string): string[] => [
+  EVENTS_FILE,
+  ...namesIn(join(dir, ASIDE_FOLDER), '.jsonl').map((name) => `${ASIDE_FOLDER}/${name}`),
+]
 
 export const isEventFile = (name: string): boolean => name === EVENTS_FILE || name.startsWith(`${ASIDE_FOLDER}/`)
 

@@ -22,41 +22,49 @@ const PAGE = /^\w[\w.-]{0,120}\.md$/
 /** A payload has what its author put there. */
 const said = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
 
-/** Events that people read about: an entry in decisions.md, a page in completed/. */
-export function writeStories(dir: string, event: StoredEvent): void {
-  if (event.type === 'EXPIRE')
-    addDecision(dir, {
-      id: event.id,
-      wallMs: event.wallMs,
-      title: 'auto-release (TTL/heartbeat expired)',
-      body: `Claim ${event.claimId ?? ''} ended: ${said(event.payload['reason'])}.`,
-    })
-  if (event.type === 'TAKEOVER')
-    addDecision(dir, {
-      id: event.id,
-      wallMs: event.wallMs,
-      title: `takeover (${said(event.payload['takeover_mode'])})`,
-      body: `Claim ${event.claimId ?? ''} on ${event.scope ?? ''} went from ${said(event.payload['prior_owner'])} to claim ${said(event.payload['claim'])}.`,
-    })
-  if (event.type === 'DECISION_RECORDED')
-    addDecision(dir, {
-      id: event.id,
-      wallMs: event.wallMs,
-      title: said(event.payload['title']),
-      body: `${said(event.payload['body'])}\n\n*— recorded via heimdall-ledger-mcp by \`${said(event.payload['haid'])}\`*`,
-    })
-  if (event.type === 'CONFLICT_RAISED') {
-    const page = said(event.payload['page'])
-    const name = basename(page)
+/** Events that people read about: entries in decisions.md, a page in conflicts/, a page in completed/. */
+export function writeStories(dir: string, events: readonly StoredEvent[]): void {
+  for (const event of events) {
+    if (event.type === 'TASK_END') writeCompleted(join(dir, 'completed'), event)
+    if (event.type !== 'CONFLICT_RAISED') continue
+    const name = basename(said(event.payload['page']))
     if (PAGE.test(name)) createOnce(join(dir, 'conflicts'), name, conflictPage(event.payload, event.wallMs))
-    addDecision(dir, {
-      id: event.id,
-      wallMs: event.wallMs,
-      title: `conflict ${said(event.payload['id'])}`,
-      body: `${said(event.payload['title'])}. See [${page}](${page}); displaced work is on branch \`${said(event.payload['branch'])}\`.`,
-    })
   }
-  if (event.type === 'TASK_END') writeCompleted(join(dir, 'completed'), event)
+  addDecisions(
+    dir,
+    events.flatMap((event) => {
+      const told = decisionIn(event)
+      return told === undefined ? [] : [{ id: event.id, wallMs: event.wallMs, ...told }]
+    }),
+  )
+}
+
+function decisionIn({ type, payload, claimId, scope }: StoredEvent): Pick<DecisionPage, 'title' | 'body'> | undefined {
+  const of = (name: string): string => said(payload[name])
+  switch (type) {
+    case 'EXPIRE':
+      return {
+        title: 'auto-release (TTL/heartbeat expired)',
+        body: `Claim ${claimId ?? ''} ended: ${of('reason')}.`,
+      }
+    case 'TAKEOVER':
+      return {
+        title: `takeover (${of('takeover_mode')})`,
+        body: `Claim ${claimId ?? ''} on ${scope ?? ''} went from ${of('prior_owner')} to claim ${of('claim')}.`,
+      }
+    case 'DECISION_RECORDED':
+      return {
+        title: of('title'),
+        body: `${of('body')}\n\n*— recorded via heimdall-ledger-mcp by \`${of('haid')}\`*`,
+      }
+    case 'CONFLICT_RAISED':
+      return {
+        title: `conflict ${of('id')}`,
+        body: `${of('title')}. See [${of('page')}](${of('page')}); displaced work is on branch \`${of('branch')}\`.`,
+      }
+    default:
+      return undefined
+  }
 }
 
 /** A task that ends a second time on one day gets a page of its own. */
@@ -95,16 +103,21 @@ interface DecisionPage {
   readonly body: string
 }
 
-/** Adds an entry to decisions.md; control characters and headings inside it cannot pass for another entry. */
-function addDecision(dir: string, { id, wallMs, title, body }: DecisionPage): void {
+/** Adds entries to decisions.md that are not there yet; control characters and headings inside one cannot pass for another. */
+function addDecisions(dir: string, pages: readonly DecisionPage[]): void {
+  if (pages.length === 0) return
   ensureFolder(dir)
   const path = join(dir, 'decisions.md')
-  const mark = `<!-- ${id} -->`
-  if (holdsText(path, mark)) return
+  const known = marksIn(path, new Set(pages.map(({ id }) => id)))
   const header = existsSync(path) ? '' : DECISIONS_HEADER
+  const entries = pages.filter(({ id }) => !known.has(id)).map(decisionText)
+  if (entries.length > 0) appendText(path, `${header}${entries.join('')}`)
+}
+
+function decisionText({ id, wallMs, title, body }: DecisionPage): string {
   const safeTitle = title.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim()
   const safeBody = body.replace(/\r\n?/g, '\n').replace(/^(#{1,6}\s|<!--)/gm, '\\$1')
-  appendText(path, `${header}\n## ${isoSeconds(wallMs)} — ${safeTitle}\n\n${safeBody}\n${mark}\n`)
+  return `\n## ${isoSeconds(wallMs)} — ${safeTitle}\n\n${safeBody}\n<!-- ${id} -->\n`
 }
 
 /** Creates a file that is never changed again; one that is there already stays as it is. */
@@ -116,27 +129,33 @@ function createOnce(folder: string, name: string, text: string): boolean {
   return true
 }
 
-/** Looked for in all of the file, a piece at a time: the file is as long as the project's history. */
-function holdsText(path: string, wanted: string): boolean {
-  return onDisk(path, () => {
+const MARK = /<!-- (\S{1,100}) -->/g
+const MARK_BYTES_MAX = 128
+
+/** Which of the ids have a mark in the file. Read once, a piece at a time: it is as long as the project's history. */
+function marksIn(path: string, ids: ReadonlySet<string>): ReadonlySet<string> {
+  const found = new Set<string>()
+  onDisk(path, () => {
     let fd: number
     try {
       fd = openPlainFile(realFs, path, O.O_RDONLY)
     } catch (error) {
-      if (isErrno(error, 'ENOENT')) return false
+      if (isErrno(error, 'ENOENT')) return
       throw error
     }
     try {
       const piece = Buffer.alloc(PIECE_BYTES)
       for (let at = 0; ;) {
         const length = realFs.read(fd, piece, at)
-        if (piece.subarray(0, length).includes(wanted)) return true
-        if (length < piece.length) return false
-        // The text may lie across the border of two pieces.
-        at += length - Buffer.byteLength(wanted)
+        // One byte a character: a mark has no others in it.
+        for (const [, id = ''] of piece.toString('latin1', 0, length).matchAll(MARK)) if (ids.has(id)) found.add(id)
+        if (length < piece.length) return
+        // A mark may lie across the border of two pieces.
+        at += length - MARK_BYTES_MAX
       }
     } finally {
       realFs.close(fd)
     }
   })
+  return found
 }

@@ -56,7 +56,7 @@ export function createReader(sql: Statements): Reader {
         )
         .map(claimOf)
     },
-    events({ afterSeq, types, claimId, agent, task, last }) {
+    events({ afterSeq, types, claimId, agent, task, first = -1, last }) {
       const where = conditions({ claim_id: claimId, task })
       const extra: string[] = []
       const values = [...where.values]
@@ -74,7 +74,8 @@ export function createReader(sql: Statements): Reader {
       }
       const joined = [where.sql, ...extra].filter((part) => part !== '').join(' AND ')
       const whereSql = joined === '' || joined.startsWith('WHERE') ? joined : `WHERE ${joined}`
-      if (last === undefined) return sql.all(`SELECT * FROM events ${whereSql} ORDER BY seq`, ...values).map(eventFrom)
+      if (last === undefined)
+        return sql.all(`SELECT * FROM events ${whereSql} ORDER BY seq LIMIT ?`, ...values, first).map(eventFrom)
       return sql
         .all(`SELECT * FROM events ${whereSql} ORDER BY seq DESC LIMIT ?`, ...values, last)
         .map(eventFrom)
