@@ -1,8 +1,12 @@
 // The mark in a store that belongs to a fleet: its log is elsewhere, and nothing is committed here that was not accepted there.
+import { existsSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { FLEET_COPY_OLD_MS } from '../limits.ts'
+import { homeOf, type Project } from '../paths.ts'
+import { readFileIfThere } from '../storage/atomic-file.ts'
 import { type Moment, sinceMs } from './moment.ts'
 import type { Reader, Store } from './store.ts'
-import { machineOf, readHaid, slug } from './who/haid.ts'
+import { machineOf, readHaid, rootHaid, rootOf, slug } from './who/haid.ts'
 
 /** Local settings of a member. */
 export const FLEET_SETTING = 'fleet'
@@ -47,12 +51,32 @@ export function membershipOf(rows: Pick<Reader, 'localSetting'>): Membership | u
 }
 
 /** The other machine of the fleet that somebody is on; nothing for one of this machine, and where there is no fleet. */
-export function otherMachine(rows: Pick<Reader, 'localSetting'>, haid: string): string | undefined {
+export function otherMachine(
+  { project }: { readonly project: Project },
+  rows: Pick<Reader, 'localSetting'>,
+  haid: string,
+): string | undefined {
   const member = membershipOf(rows)
-  if (member === undefined) return undefined
-  const machine = readHaid(haid)?.machine
-  if (machine === undefined || machine === slug(member.machine)) return undefined
-  return formerNames(rows).some((name) => machineOf(name) === machine) ? undefined : machine
+  const parts = readHaid(haid)
+  if (member === undefined || parts === undefined || parts.machine === slug(member.machine)) return undefined
+  const { human, machine } = parts
+  if (!formerNames(rows).some((name) => machineOf(name) === machine)) return machine
+  // Another may be called now what this one was: the hash in a HAID is of the folder too.
+  const own = checkoutsOf(project).map((root) => rootHaid({ email: undefined, user: human, host: machine, root }))
+  return own.includes(rootOf(haid)) ? undefined : machine
+}
+
+/** Agents of each worktree that is linked to the repository have a root of their own. Git is read, not run. */
+function checkoutsOf(project: Project): string[] {
+  const folder = join(project.gitCommonDir ?? '', 'worktrees')
+  const names = project.gitCommonDir !== undefined && existsSync(folder) ? readdirSync(folder) : []
+  const linked = names.flatMap(
+    (name) =>
+      readFileIfThere(join(folder, name, 'gitdir'))
+        ?.toString('utf8')
+        .trim() ?? [],
+  )
+  return [project.root, homeOf(project), ...linked.map((path) => dirname(path))]
 }
 
 /** Nothing before the first answer. */

@@ -202,7 +202,8 @@ function claimsHere(options: CoordinationOptions): number {
     return (
       room?.store.read(
         (rows) =>
-          rows.claims({ state: 'active' }).filter(({ holder }) => otherMachine(rows, holder) === undefined).length,
+          rows.claims({ state: 'active' }).filter(({ holder }) => otherMachine(room, rows, holder) === undefined)
+            .length,
       ) ?? 0
     )
   } finally {

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hm } from '../hm/hm.ts'
+import { launcher, runProgram } from '../support/programs.ts'
 import { shellIn } from '../support/shell.ts'
 import { testEngine } from './engine.ts'
 import { type Machine, machine, type Said } from './machines.ts'
@@ -87,6 +88,25 @@ test('a hook of an editor, where no process says whose it is, belongs to the mac
   expect(await haids()).toEqual([before])
   await hook('since')
   expect((await haids()).filter((haid) => haid !== before)).toEqual([expect.stringContaining('.other-') as string])
+})
+
+test('another machine that is called what this one was before is another', async () => {
+  const alone = machine('ana')
+  await agree(alone.heimdall('claim take docs --task T-1'))
+  alone.project.git('worktree', 'add', '--quiet', '../linked')
+  const linked = { cwd: join(alone.project.root, '../linked'), env: { ...alone.project.env, USER: 'ana' } }
+  const heimdall = (...args: string[]) => runProgram([...launcher('heimdall'), ...args], { ...linked, stdin: '' })
+  expect(await heimdall('claim', 'take', 'web', '--task', 'T-2')).toMatchObject({ code: 0 })
+  const made = await agree(alone.heimdall('fleet create --machine alpha', await engine.server.database()))
+  const two = machine('ana')
+  const { machine: name } = await agree(two.heimdall('fleet join', String(made['join'])))
+  await agree(two.heimdall('claim take lib --task T-3'))
+  await agree(alone.heimdall('claim take src --task T-4'))
+  const why = async (path: string): Promise<string> => (await heimdall('why', path)).stdout
+  expect(await why('lib')).toContain(`on ${String(name)}`)
+  expect(await why('docs')).not.toContain(`on ${String(name)}`)
+  expect(await why('web')).not.toContain(`on ${String(name)}`)
+  expect(await agree(alone.heimdall('fleet leave'))).toMatchObject({ claims: 3 })
 })
 
 test('whoever acted alone in between, under the same name, is known to the fleet by the key that it had there', async () => {

@@ -78,8 +78,8 @@ function story(room: Coordination, conflict: Conflict, wanted: readonly Collisio
     .join('\n')
 }
 
-function whereOf({ store }: Pick<Coordination, 'store'>, { origin, haid }: Conflict): string[] {
-  const machine = store.read((rows) => otherMachine(rows, haid))
+function whereOf(room: Pick<Coordination, 'store' | 'project'>, { origin, haid }: Conflict): string[] {
+  const machine = room.store.read((rows) => otherMachine(room, rows, haid))
   if (machine !== undefined) return [`on ${machine}`]
   return origin === 'remote' ? ['on another machine'] : []
 }

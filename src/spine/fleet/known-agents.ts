@@ -168,7 +168,7 @@ function agentOf(
   const notes = tree === null ? undefined : notesOf(tree)
   const isGone = isOver(room, agent)
   const held = claims.filter(({ holder }) => holder === agent.haid)
-  const machine = otherMachine(rows, agent.haid) ?? null
+  const machine = otherMachine(room, rows, agent.haid) ?? null
   return {
     agent_id: agent.agentId,
     haid: agent.haid,
