@@ -847,6 +847,8 @@ export const FLEET_URL_BYTES_MAX = 4_096
 export const FLEET_CLOCK_MS = 5_000
 /** Entries that status compares with the engine's: a failover loses seconds, not days. */
 export const FLEET_PLACES_COMPARED = 2_000
+/** Copies of a member that were put aside, one for each time that it was made anew: the engine has what is in them, but for what was lost lately. */
+export const FLEET_COPIES_KEPT = 4
 /** Names that a machine had before and is still known by; whoever is renamed more often than that has lost the first of them. */
 export const FLEET_NAMES_KEPT = 16
 /** Keys of sessions that others have taken the place of, on one machine. */

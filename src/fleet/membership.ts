@@ -1,6 +1,6 @@
 // Becoming and ceasing to be a member: a store goes to an engine, is made from one, or comes back to its machine alone.
 import { randomBytes } from 'node:crypto'
-import { existsSync, renameSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { type Clock, systemClock } from '../clock.ts'
 import {
@@ -16,14 +16,14 @@ import type { EntryPlace } from '../coordination/shared-log.ts'
 import { carryOver, knownHereAlone } from '../coordination/sqlite/carried-over.ts'
 import { forgetUnfinished, setLocalAnnex, setMembership } from '../coordination/sqlite/fleet-mark.ts'
 import { placeIn } from '../coordination/sqlite/places.ts'
-import { brokenness, copyAside } from '../coordination/sqlite/store-file.ts'
+import { brokenness } from '../coordination/sqlite/store-file.ts'
 import { storePath } from '../coordination/store-path.ts'
 import { haidHere, isKeptHere } from '../coordination/who/former-names.ts'
 import { slug } from '../coordination/who/haid.ts'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { FLEET_BRIEF_BYTES_MAX } from '../limits.ts'
-import { onDisk } from '../storage/faults.ts'
+import { asideName, putAside, type StoreAside } from './copies-aside.ts'
 import { Connection, type EngineAddress, type Sql } from './engine-connection.ts'
 import { type FleetFile, fleetFilePath, readFleetFile, removeFleetFile, writeFleetFile } from './fleet-file.ts'
 import { fleetDoor } from './door.ts'
@@ -279,28 +279,18 @@ async function onlyProject(sql: Sql): Promise<{ readonly project: string; readon
   return { project: row.id, roots: (row.roots ?? '').split(' ').filter((root) => root !== '') }
 }
 
-interface SetAside {
-  readonly asideAs: string
-  /** It is no database that could be copied: the file itself goes. */
-  readonly isBroken: boolean
-}
-
-function putAside(path: string, { asideAs, isBroken }: SetAside): void {
-  if (!isBroken) return copyAside(path, asideAs)
-  for (const end of ['', '-wal', '-shm'])
-    if (existsSync(`${path}${end}`)) onDisk(path, () => renameSync(`${path}${end}`, `${asideAs}${end}`))
-}
-
 /** Where the store that is there goes. Nothing when there is none. */
-function roomFor(path: string, options: CoordinationOptions, { setsAside, rebuilds }: JoinHow): SetAside | undefined {
+function roomFor(path: string, options: CoordinationOptions, { setsAside, rebuilds }: JoinHow): StoreAside | undefined {
   if (!existsSync(path)) return undefined
-  const asideAs = `${path}.${new Date(systemClock.wallMs()).toISOString().replace(/[:.]/g, '-')}`
-  if ((rebuilds || setsAside) && brokenness(path) !== undefined) return { asideAs, isBroken: true }
-  const aside = { asideAs, isBroken: false }
+  const nowMs = systemClock.wallMs()
+  // Whatever it was, nobody knows what is in it.
+  if ((rebuilds || setsAside) && brokenness(path) !== undefined)
+    return { asideAs: asideName(path, nowMs, false), isBroken: true }
   const room = openCoordination(options)
   const known = membershipIn(room.store)
   const isEmpty = room.store.read((rows) => rows.head()) === 0
   room.store.close()
+  const aside = { asideAs: asideName(path, nowMs, known !== undefined), isBroken: false }
   if (known !== undefined) {
     const { pending } = placeIn(path)
     // A copy of another place's store is none of this one's.

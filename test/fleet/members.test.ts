@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
+import { FLEET_COPIES_KEPT } from '../../src/limits.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
 import type { TemporaryProject } from '../support/project.ts'
 import { testEngine } from './engine.ts'
@@ -256,4 +257,20 @@ test('a copy that is made anew goes on with the files of its ledger from where t
   expect(await two.heimdall('fleet join --rebuild')).toMatchObject({ ok: true })
   await two.heimdall('agent register --name olive-lynx --role backend')
   expect(told().map((line) => (JSON.parse(line) as { seq: number }).seq)).toEqual([3])
+})
+
+test('of copies that were made anew the newest few are kept, and a store of the machine’s own for good', async () => {
+  const made = await machine('ana').heimdall('fleet create --machine one', await engine.server.database())
+  const two = machine('ben')
+  await two.heimdall('agent register --name jade-heron --role backend')
+  const own = await two.heimdall('fleet join --machine two --set-aside', String(made.data['join']))
+  const copies: string[] = []
+  for (let i = 0; i < FLEET_COPIES_KEPT + 2; i += 1)
+    copies.push(String((await two.heimdall('fleet join --rebuild')).data['set_aside']))
+  expect([own.data['set_aside'], ...copies].map((path) => existsSync(String(path)))).toEqual([
+    true,
+    false,
+    false,
+    ...Array.from({ length: FLEET_COPIES_KEPT }, () => true),
+  ])
 })
