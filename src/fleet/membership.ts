@@ -12,7 +12,6 @@ import {
 import { allOf } from '../coordination/annex.ts'
 import { type Membership, membershipIn, otherMachine } from '../coordination/membership.ts'
 import { momentOf, readMachine } from '../coordination/moment.ts'
-import type { EntryPlace } from '../coordination/shared-log.ts'
 import { carryOver, knownHereAlone } from '../coordination/sqlite/carried-over.ts'
 import { forgetUnfinished, setLocalAnnex, setMembership } from '../coordination/sqlite/fleet-mark.ts'
 import { placeIn } from '../coordination/sqlite/places.ts'
@@ -239,27 +238,20 @@ function markIn(options: CoordinationOptions): Membership | undefined {
   }
 }
 
-interface Entered extends EntryPlace {
-  readonly machine: string
-  readonly snapshot: number | null
-}
-
-export async function enter(sql: Sql, { project, member, machine }: FleetFile, version: string): Promise<Entered> {
-  const [row] = await sql<
-    { machine: string; seq: string; id: string; format: number; rules: number; snapshot: string | null }[]
-  >`
-    SELECT * FROM heimdall.enter(${project}, ${member}, ${machine}, ${version}, ${FORMAT}, ${RULES})`
+/** Returns what the machine is called there. */
+export async function enter(
+  sql: Sql,
+  { project, member, machine }: FleetFile,
+  version: string,
+): Promise<Pick<Membership, 'machine'>> {
+  const [row] = await sql<{ machine: string; format: number; rules: number }[]>`
+    SELECT machine, format, rules FROM heimdall.enter(${project}, ${member}, ${machine}, ${version}, ${FORMAT}, ${RULES})`
   if (row === undefined) throw noProject()
   if (row.format > FORMAT || row.rules > RULES)
     throw new HeimdallError('FLEET_NEWER', 'the fleet is written by a newer version of Heimdall', {
       hint: 'update Heimdall on this machine',
     })
-  return {
-    machine: row.machine,
-    seq: Number(row.seq),
-    id: row.id,
-    snapshot: row.snapshot === null ? null : Number(row.snapshot),
-  }
+  return { machine: row.machine }
 }
 
 /** The role sees one, by row-level security. Tables of another version may lack the column. */
