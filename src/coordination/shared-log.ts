@@ -1,5 +1,6 @@
 // The log of a fleet as a store needs it: an entry appended at a place, what is missing read, signs of life told. Implemented in `fleet/`.
 
+import type { HeimdallError } from '../errors.ts'
 import type { Annex } from './annex.ts'
 
 /** An entry, known by its number and its id: an engine that lost entries has others of the same number. */
@@ -59,6 +60,11 @@ export interface News {
   readonly signs: readonly Sign[]
 }
 
+export interface LogListener {
+  readonly onNews: () => void
+  readonly onFailure: (error: HeimdallError) => void
+}
+
 /**
  * Errors of every call: ENGINE_UNREACHABLE (nothing was sent), OUTCOME_UNKNOWN (it may have been done), STORE_FORKED
  * (the engine does not have the entry that this machine stands at), FLEET_NEWER (it asks for a later version).
@@ -72,8 +78,8 @@ export interface SharedLog {
   hear(at: EntryPlace, signs: readonly string[]): Promise<News>
   /** Texts that are too large for an entry. */
   readonly annex: Annex
-  /** Calls back whenever there may be news, until the signal; a hint, which may be lost. */
-  listen(onNews: () => void, signal: AbortSignal): void
+  /** Calls back whenever there may be news, until the signal; a hint, which may be lost. Nothing is thrown, then or later: what keeps it from hearing is told. */
+  listen(listener: LogListener, signal: AbortSignal): void
   close(): Promise<void>
 }
 

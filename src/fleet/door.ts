@@ -18,6 +18,9 @@ export const fleetDoor: FleetDoor = {
       get url() {
         return readFleetFile(where).url
       },
+      get isPooled() {
+        return readFleetFile(where).isPooled
+      },
     })
   },
   // Where no fleet was ever joined, one look is enough.

@@ -107,7 +107,7 @@ export class Connection {
 
   async #within<T>(question: (sql: Sql) => Promise<T>): Promise<T> {
     this.#sql ??= this.#open()
-    const opened = await this.#sql
+    const opened = await this.#opened(this.#sql)
     const late = new AbortController()
     const timer = this.#clock.after(this.#answerMs, () => {
       late.abort()
@@ -133,6 +133,16 @@ export class Connection {
     }
   }
 
+  /** One that did not come about is none: what it lacked may be there for the next question. */
+  async #opened(sql: Promise<Sql>): Promise<Sql> {
+    try {
+      return await sql
+    } catch (error) {
+      if (this.#sql === sql) this.#sql = undefined
+      throw error
+    }
+  }
+
   #open(): Promise<Sql> {
     this.#wasLetIn = false
     // Read here, where what it throws is no connection.
@@ -154,12 +164,13 @@ export class Connection {
     if (ssl !== undefined && (await saysNoToTls(host, port))) throw withoutTls(`${host}:${port}`, error)
   }
 
-  /** The next question makes a new one. */
+  /** The next question makes a new one. Never fails: of one that did not come about whoever asked for it is told. */
   async drop(): Promise<void> {
     const sql = this.#sql
     this.#sql = undefined
     this.#isMade = false
-    if (sql !== undefined) await (await sql).end({ timeout: 0 })
+    const [opened] = await Promise.allSettled([sql])
+    if (opened.status === 'fulfilled') await opened.value?.end({ timeout: 0 })
   }
 }
 

@@ -54,7 +54,7 @@ export function openEngineLog(options: EngineOptions): SharedLog {
       return news
     },
     annex: createEngineAnnex(engine, project),
-    listen: (onNews, signal) => listen(options, clock, onNews, signal),
+    listen: (listener, signal) => listen(options, clock, listener, signal),
     close: () => engine.drop(),
   }
 }

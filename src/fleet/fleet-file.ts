@@ -48,7 +48,22 @@ export function readFleetFile(where: Where): FleetFile {
     throw new HeimdallError('STORE_UNREADABLE', `${path} is not a file that only its owner can read`, {
       hint: `chmod 600 ${path}`,
     })
-  return JSON.parse(onDisk(path, () => readFileSync(path, 'utf8'))) as FleetFile
+  return parsed(
+    path,
+    onDisk(path, () => readFileSync(path, 'utf8')),
+  )
+}
+
+function parsed(path: string, text: string): FleetFile {
+  try {
+    return JSON.parse(text) as FleetFile
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    // Without its cause, which shows a piece of the text: a password is in it.
+    throw new HeimdallError('STORE_UNREADABLE', `${path} is not what Heimdall has written there`, {
+      hint: 'remove it; heimdall fleet join --rebuild with the join line makes it again',
+    })
+  }
 }
 
 export function writeFleetFile(where: Where, file: FleetFile): void {

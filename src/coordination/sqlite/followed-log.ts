@@ -51,7 +51,7 @@ async function follow(
   let isRung = false
   const onNews = async (): Promise<void> => {
     isRung = true
-    if (isBusy) return
+    if (isBusy || isOver()) return
     isBusy = true
     try {
       const log = await open()
@@ -70,7 +70,7 @@ async function follow(
   const begin = async (): Promise<void> => {
     try {
       const log = await open()
-      log.listen(() => void onNews(), signal)
+      log.listen({ onNews: () => void onNews(), onFailure }, signal)
     } catch (error) {
       if (!(error instanceof HeimdallError)) throw error
       onFailure(error)

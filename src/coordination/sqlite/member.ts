@@ -58,7 +58,7 @@ export class Member {
   #isContended = false
   /** The last that this process has written. */
   #written: string | undefined
-  #isClosed = false
+  readonly #closed = new AbortController()
 
   constructor(store: MemberStore) {
     this.#store = store
@@ -146,10 +146,10 @@ export class Member {
     })
   }
 
-  /** Follows the log until the signal. A log that cannot be reached is followed again when it can. */
+  /** Follows the log until the signal, or until the copy is closed. A log that cannot be reached is followed again when it can. */
   link(signal: AbortSignal, onFailure: (error: HeimdallError) => void = () => undefined): Promise<void> {
     const follower = { path: this.#store.path, open: () => this.#open(), hear: (log: SharedLog) => this.#hear(log, []) }
-    return followLog(follower, signal, onFailure)
+    return followLog(follower, AbortSignal.any([signal, this.#closed.signal]), onFailure)
   }
 
   /** Whoever lays or fetches a text takes no turn: nothing is decided by it. */
@@ -157,11 +157,13 @@ export class Member {
     return (await this.#open()).annex
   }
 
+  /** Never fails: of a log that could not be opened whoever asked for it is told. */
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closed.abort()
     const log = this.#log
     this.#log = undefined
-    await (await log)?.close()
+    const [opened] = await Promise.allSettled([log])
+    if (opened.status === 'fulfilled') await opened.value?.close()
     this.#seats.leave()
   }
 
@@ -250,7 +252,7 @@ export class Member {
     const { sql, now } = this.#store
     const { entries, signs: others } = await log.hear(placeOf(sql), signs)
     // Whoever followed has left meanwhile, and the copy is closed: the next one hears it again.
-    if (this.#isClosed) return true
+    if (this.#closed.signal.aborted) return true
     this.#write(() => {
       this.#apply(entries)
       putSigns(sql, others, now())

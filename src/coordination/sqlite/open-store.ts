@@ -156,6 +156,8 @@ export function openSqliteStore(path: string, options: WritableOptions | ReadOnl
       try {
         if (belongsToFleet()) await (await member()).link(signal, onFailure)
       } catch (error) {
+        // Closed before it could follow: there is nobody to tell.
+        if (!isOpen) return
         // Most of those who link go on without waiting for it: a store that is locked or newer by now must not end them.
         if (!(error instanceof HeimdallError)) throw error
         onFailure?.(error)
