@@ -795,6 +795,8 @@ export const PIPE_LAST_LOOK_MS = 30_000
 // fleet
 /** How long a connection to the engine may take to come about; longer than any working one, shorter than a person's patience. */
 export const ENGINE_CONNECT_MS = 5_000
+/** How long the engine may take to say whether it speaks TLS, after a connection with TLS was hung up on: it is only for the words of a refusal. */
+export const ENGINE_TLS_ANSWER_MS = 2_000
 /** How long one question to the engine may take. Past it the connection is dropped, and what was sent is sent again. */
 export const ENGINE_ANSWER_MS = 10_000
 /** How long a command tries to find out what became of an entry before it says OUTCOME_UNKNOWN. */

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts'
 import { HeimdallError, isSystemError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { ENGINE_ANSWER_MS, ENGINE_CONNECT_MS } from '../limits.ts'
-import { failureOf, isOfServer, isShutOut, refusedAtDoor, withoutTls } from './failures.ts'
+import { failureOf, isHungUpOn, isOfServer, isShutOut, refusedAtDoor, withoutTls } from './failures.ts'
 import { saysNoToTls } from './tls-answer.ts'
 
 export type Sql = postgres.Sql
@@ -119,6 +119,8 @@ export class Connection {
       this.#isMade = true
       return answer
     } catch (error) {
+      // From here on nothing is waited for that could be late.
+      timer.cancel()
       const isAtDoor = !this.#wasLetIn
       if (!isOfServer(error) || isShutOut(error)) await this.drop()
       if (isAtDoor) await this.#refuseAtDoor(error)
@@ -160,6 +162,8 @@ export class Connection {
   /** What no error of the driver says, and what is only said at the door. */
   async #refuseAtDoor(error: unknown): Promise<void> {
     if (isOfServer(error)) throw refusedAtDoor(error) ?? error
+    // Who is not there, or says nothing, is not asked again: whoever waits is told at once that nothing was sent.
+    if (!isHungUpOn(error)) return
     const { ssl, host, port } = readAddress(this.#address.url)
     if (ssl !== undefined && (await saysNoToTls(host, port))) throw withoutTls(`${host}:${port}`, error)
   }

@@ -65,6 +65,11 @@ export const isOfServer = (error: unknown): boolean => SQLSTATE.test(String((err
 /** Of a role that was taken away: a connection that was made with it is worth nothing any more. */
 export const isShutOut = (error: unknown): boolean => SHUT_OUT.test(String((error as { code?: unknown }).code))
 
+/** Somebody was there, and did not understand, or would not. */
+export const isHungUpOn = (error: unknown): boolean => HUNG_UP.test(String((error as { code?: unknown }).code))
+
+const HUNG_UP = /^(CONNECTION_CLOSED|ECONNRESET|EPIPE|EPROTO|ERR_SSL_\w+)$/
+
 export type Failure = { readonly again: true } | { readonly again: false; readonly error: HeimdallError }
 
 export function failureOf(error: unknown): Failure {

@@ -1,7 +1,11 @@
 // What may stand between a member and its engine, and what the engine itself may lack: a pooler, a certificate that does not verify, a line that breaks all the time, a full disk.
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { claimScopes } from '../../src/coordination/claims/claims.ts'
 import type { AgentActor } from '../../src/coordination/change.ts'
+import { placeIn } from '../../src/coordination/sqlite/whole-state.ts'
+import type { HeimdallError } from '../../src/errors.ts'
 import { connect } from '../../src/fleet/engine-connection.ts'
 import { onEngine } from '../../src/fleet/membership.ts'
 import { keepIfDue } from '../../src/fleet/snapshots.ts'
@@ -77,6 +81,26 @@ test('a server that does not speak TLS is said to be one, and what is asked of i
     message: expect.stringContaining('does not speak TLS') as string,
     hint: expect.stringContaining('verify-full') as string,
   })
+})
+
+test('an engine that takes connections and says nothing is told as one that cannot be reached, with TLS as without', async () => {
+  const made = await engine.project()
+  const askedOf = async (more: string): Promise<unknown> => {
+    const sockets: Socket[] = []
+    const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1')
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy()
+      silent.close()
+    })
+    await once(silent, 'listening')
+    const { port } = silent.address() as AddressInfo
+    const { room, path } = box({ ...made, url: `${made.url}${more}` }, `one${more.length}`, { port })
+    const refused = await enter(room, 'amber-otter').catch(({ code }: HeimdallError) => code)
+    // Asked once: who does not speak is not asked whether it speaks TLS.
+    return { refused, asked: sockets.length, pending: placeIn(path).pending }
+  }
+  const told = { refused: 'ENGINE_UNREACHABLE', asked: 1, pending: undefined }
+  expect(await Promise.all([askedOf(''), askedOf('?sslmode=verify-full')])).toEqual([told, told])
 })
 
 test('an engine without room changes nothing, says so, and goes on when it has some', async () => {
