@@ -48,6 +48,20 @@ test('an entry that is none stops every copy at the one before it, with words, a
   await expect(one.room.store.catchUp()).rejects.toMatchObject(refused)
 })
 
+test('what a member calls itself does nothing to the terminal of whoever asks who is there', async () => {
+  const one = machine('ana')
+  const made = await one.heimdall('fleet create --machine one', await engine.server.database())
+  const evil = await connect({ url: String(made.data['join']), isPooled: false })
+  onTestFinished(() => evil.end())
+  const [name, version] = ['\u001b]0;owned\u0007box\u202e', '1.0\u001b[2J\n\tone\t0.1.0\u009b31m']
+  await evil`SELECT heimdall.enter(p.id, 'evil', ${name}, ${version}, ${FORMAT}, ${RULES}) FROM heimdall.projects p`
+  const { stdout } = await one.project.run('heimdall', ['fleet', 'status'])
+  // oxlint-disable-next-line no-control-regex -- they are what it is about
+  expect(stdout.replaceAll(/[\t\n]/g, '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
+  const shown = ['\\u001b]0;owned\\u0007box\\u202e', '1.0\\u001b[2J\\u000a\\u0009one\\u00090.1.0\\u009b31m']
+  expect(stdout.split('\n').map((line) => line.split('\t').slice(0, 2))).toContainEqual(shown)
+})
+
 test('a line that somebody holds is waited for only so long', async () => {
   const made = await engine.project()
   const evil = await connect({ url: made.url, isPooled: false })

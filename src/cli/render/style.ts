@@ -1,4 +1,5 @@
 // Colour and tables for people; plain text for pipes.
+import { escapeControls } from '../../ids.ts'
 import type { Env } from '../../paths.ts'
 import { type Colors, createColors } from './colors.ts'
 
@@ -17,8 +18,12 @@ export function styleFor(stream: { isTTY?: boolean; columns?: number }, env: Env
   return { isTty, columns: stream.columns ?? 80, color: createColors(on) }
 }
 
-/** Aligned columns on a terminal, tab-separated in a pipe; under a header in both, since agents read pipes. */
-export function renderTable(style: Style, header: readonly string[], rows: readonly (readonly string[])[]): string {
+/**
+ * Aligned columns on a terminal, tab-separated in a pipe; under a header in both, since agents read pipes. What others
+ * have written stands in most of them: no cell has anything in it that a terminal obeys, or that begins another cell.
+ */
+export function renderTable(style: Style, header: readonly string[], cells: readonly (readonly string[])[]): string {
+  const rows = cells.map((row) => row.map(escapeControls))
   if (!style.isTty) return [header, ...rows].map((row) => row.join('\t')).join('\n')
   const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>

@@ -8,7 +8,7 @@ import { HeimdallError } from '../../../errors.ts'
 import { type FleetFile, readFleetFile, refuseForeign } from '../../../fleet/fleet-file.ts'
 import { onEngine } from '../../../fleet/membership.ts'
 import { durabilityOf, engineFacts, engineName, lostAmong, memberFacts } from '../../../fleet/fleet-status.ts'
-import { printable } from '../../../ids.ts'
+import { escapeControls, printable } from '../../../ids.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type { fleetStatus } from '../../table/fleet.ts'
@@ -44,19 +44,19 @@ export const run: Run<typeof fleetStatus> = async (context) => {
     ...data.lost.map(
       ({ seq, id, by }) => `lost        entry ${seq} (${id}) by ${by ?? 'nobody'}: the engine does not have it`,
     ),
-    renderTable(
-      context.style,
-      ['MACHINE', 'VERSION', 'FORMAT', 'RULES', 'HEARD'],
-      data.members.map((one) => [
-        one.machine,
-        one.version,
-        String(one.format),
-        String(one.rules),
-        one.is_gone ? 'left' : `${Math.round(one.heard_ms_ago / 1_000)} s ago`,
-      ]),
-    ),
-  ]
-  return { data, text: lines.join('\n'), exit: data.lost.length > 0 ? 8 : 0 }
+  ].map(escapeControls)
+  const table = renderTable(
+    context.style,
+    ['MACHINE', 'VERSION', 'FORMAT', 'RULES', 'HEARD'],
+    data.members.map((one) => [
+      one.machine,
+      one.version,
+      String(one.format),
+      String(one.rules),
+      one.is_gone ? 'left' : `${Math.round(one.heard_ms_ago / 1_000)} s ago`,
+    ]),
+  )
+  return { data, text: [...lines, table].join('\n'), exit: data.lost.length > 0 ? 8 : 0 }
 }
 
 const behindText = (count: number): string => `${count === 1 ? '1 entry' : `${count} entries`} behind`

@@ -81,17 +81,15 @@ function textOf({ style }: Context, { same, changes, effects, probes }: Data): s
   const rules = changes.map(({ severity, change, what, rule_id, reason }) =>
     escapeControls(`${severity.padEnd(8)} ${change} ${rule_id ?? what}: ${reason}`),
   )
-  const rows = effects.map(({ severity, server_name, tool_name, args, before, after, reason }) =>
-    [
-      severity,
-      server_name,
-      tool_name,
-      Object.keys(args).length === 0 ? '-' : JSON.stringify(args).slice(0, ARGS_SHOWN),
-      `${before.action} ${before.rule_id ?? before.reason_code}`,
-      `${after.action} ${after.rule_id ?? after.reason_code}`,
-      reason,
-    ].map(escapeControls),
-  )
+  const rows = effects.map(({ severity, server_name, tool_name, args, before, after, reason }) => [
+    severity,
+    server_name,
+    tool_name,
+    Object.keys(args).length === 0 ? '-' : JSON.stringify(args).slice(0, ARGS_SHOWN),
+    `${before.action} ${before.rule_id ?? before.reason_code}`,
+    `${after.action} ${after.rule_id ?? after.reason_code}`,
+    reason,
+  ])
   return [
     ...rules.map((line, i) => shown[changes[i]?.severity ?? 'info'](line)),
     ...(rows.length === 0 ? [] : ['', renderTable(style, HEADER, rows), '']),
