@@ -841,6 +841,10 @@ export const FLEET_CHECK_OLD_MS = 5_000
 export const FLEET_SNAPSHOT_EVERY = 20_000
 /** What goes to or comes from the engine at once of a snapshot; each part has the time of an answer. */
 export const FLEET_SNAPSHOT_PART_BYTES = 512 << 10
+/** Parts of one snapshot: 128 MiB, packed. The longest state that is read packs to less, and whoever joins holds them all. */
+export const FLEET_SNAPSHOT_PARTS_MAX = 256
+/** How long a snapshot that was begun is taken for one that is being made; past it whoever began is taken for killed. */
+export const FLEET_SNAPSHOT_MAKING_MS = 10 * 60_000
 /** Largest file that `fleet import` reads. */
 export const FLEET_STATE_BYTES_MAX = 512 << 20
 /** Longest URL of an engine. */

@@ -1,8 +1,14 @@
 // What the engine holds: one row per project with the head of its log, the entries, texts beside them, signs of life, members and snapshots. Members have functions and nothing else.
-import { FLEET_ANNEX_BYTES_MAX, FLEET_ENTRY_BYTES_MAX, FLEET_TURN_MS } from '../limits.ts'
+import {
+  FLEET_ANNEX_BYTES_MAX,
+  FLEET_ENTRY_BYTES_MAX,
+  FLEET_SNAPSHOT_PART_BYTES,
+  FLEET_SNAPSHOT_PARTS_MAX,
+  FLEET_TURN_MS,
+} from '../limits.ts'
 
 /** Of the tables and functions below. Installed once by an owner; members of another version say so. */
-export const ENGINE_VERSION = 7
+export const ENGINE_VERSION = 8
 
 /** Everything runs as the owner of the schema; who calls is `session_user`, and decides which project there is. */
 const FUNCTION = 'LANGUAGE plpgsql SECURITY DEFINER SET search_path = heimdall, pg_temp'
@@ -71,16 +77,29 @@ CREATE TABLE heimdall.members (
 );
 CREATE UNIQUE INDEX members_by_machine ON heimdall.members (project, machine) WHERE gone IS NULL;
 
+-- One row for each making: what two members make at the same entry is two, and none counts before it is whole.
 CREATE TABLE heimdall.snapshots (
   project text NOT NULL REFERENCES heimdall.projects,
   seq bigint NOT NULL,
+  making text NOT NULL,
   id text NOT NULL,
   format int NOT NULL,
-  part int NOT NULL,
   parts int NOT NULL,
-  body bytea NOT NULL,
-  PRIMARY KEY (project, seq, part)
+  begun timestamptz NOT NULL DEFAULT clock_timestamp(),
+  is_whole boolean NOT NULL DEFAULT false,
+  PRIMARY KEY (project, seq, making)
 );
+
+CREATE TABLE heimdall.snapshot_parts (
+  project text NOT NULL,
+  seq bigint NOT NULL,
+  making text NOT NULL,
+  part int NOT NULL,
+  body bytea NOT NULL,
+  PRIMARY KEY (project, seq, making, part),
+  FOREIGN KEY (project, seq, making) REFERENCES heimdall.snapshots ON DELETE CASCADE
+);
+ALTER TABLE heimdall.snapshot_parts ALTER COLUMN body SET STORAGE EXTERNAL;
 
 -- Texts too large for an entry, packed, in parts. No history: whoever ends what a text was for takes it away.
 CREATE TABLE heimdall.annex (
@@ -100,6 +119,7 @@ ALTER TABLE heimdall.entries ENABLE ROW LEVEL SECURITY;
 ALTER TABLE heimdall.signs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE heimdall.members ENABLE ROW LEVEL SECURITY;
 ALTER TABLE heimdall.snapshots ENABLE ROW LEVEL SECURITY;
+ALTER TABLE heimdall.snapshot_parts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE heimdall.annex ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON heimdall.projects USING (member_role = session_user);
 CREATE POLICY own ON heimdall.lines USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
@@ -107,6 +127,7 @@ CREATE POLICY own ON heimdall.entries USING (project = (SELECT id FROM heimdall.
 CREATE POLICY own ON heimdall.signs USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
 CREATE POLICY own ON heimdall.members USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
 CREATE POLICY own ON heimdall.snapshots USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
+CREATE POLICY own ON heimdall.snapshot_parts USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
 CREATE POLICY own ON heimdall.annex USING (project = (SELECT id FROM heimdall.projects WHERE member_role = session_user));
 
 CREATE FUNCTION heimdall.may(which text) RETURNS void ${INNER} AS $$
@@ -266,8 +287,7 @@ BEGIN
   ON CONFLICT (project, member) DO UPDATE SET machine = name, version = my_version, format = my_format, rules = my_rules,
     heard = clock_timestamp(), gone = NULL;
   RETURN QUERY SELECT m.machine, p.seq, p.entry_id, p.format, p.rules,
-      (SELECT max(s.seq) FROM snapshots s WHERE s.project = which AND s.parts =
-        (SELECT count(*) FROM snapshots o WHERE o.project = which AND o.seq = s.seq))
+      (SELECT max(s.seq) FROM snapshots s WHERE s.project = which AND s.is_whole)
     FROM projects p JOIN members m ON m.project = p.id AND m.member = mine WHERE p.id = which;
 END $$;
 
@@ -278,19 +298,33 @@ BEGIN
   DELETE FROM signs WHERE project = which AND member = mine;
 END $$;
 
--- A snapshot stands at an entry that is in the log. Bodies below the one before it go; numbers and ids stay for 30 days.
-CREATE FUNCTION heimdall.keep(which text, at_seq bigint, at_id text, my_format int, n int, of int, content bytea)
+-- A snapshot stands at an entry that is in the log. Once it is whole, bodies below the whole one before it go; numbers and
+-- ids stay for 30 days. What was begun an hour ago and is no whole one was left by somebody who was killed.
+CREATE FUNCTION heimdall.keep(
+  which text, my_making text, at_seq bigint, at_id text, my_format int, n int, of int, content bytea)
 RETURNS void ${FUNCTION} AS $$
-DECLARE below bigint;
+DECLARE s snapshots; below bigint;
 BEGIN
   PERFORM may(which);
+  IF of NOT BETWEEN 1 AND ${FLEET_SNAPSHOT_PARTS_MAX} OR n NOT BETWEEN 0 AND of - 1
+      OR octet_length(content) > ${FLEET_SNAPSHOT_PART_BYTES} THEN
+    RAISE EXCEPTION 'part % of % of a snapshot, with % bytes; limits ${FLEET_SNAPSHOT_PARTS_MAX} and ${FLEET_SNAPSHOT_PART_BYTES}',
+      n, of, octet_length(content) USING ERRCODE = 'invalid_parameter_value';
+  END IF;
   IF NOT EXISTS (SELECT FROM entries WHERE project = which AND seq = at_seq AND id = at_id) THEN
     RAISE EXCEPTION 'no entry % at %', at_id, at_seq USING ERRCODE = 'no_data_found';
   END IF;
-  INSERT INTO snapshots (project, seq, id, format, part, parts, body) VALUES (which, at_seq, at_id, my_format, n, of, content)
+  INSERT INTO snapshots (project, seq, making, id, format, parts) VALUES (which, at_seq, my_making, at_id, my_format, of)
     ON CONFLICT DO NOTHING;
-  IF (SELECT count(*) FROM snapshots WHERE project = which AND seq = at_seq) < of THEN RETURN; END IF;
-  SELECT max(seq) INTO below FROM snapshots WHERE project = which AND seq < at_seq;
+  -- Locked: of two parts that come at once the second counts both.
+  SELECT * INTO s FROM snapshots WHERE project = which AND seq = at_seq AND making = my_making FOR UPDATE;
+  IF s.is_whole OR s.parts <> of THEN RETURN; END IF;
+  INSERT INTO snapshot_parts (project, seq, making, part, body) VALUES (which, at_seq, my_making, n, content)
+    ON CONFLICT DO NOTHING;
+  IF (SELECT count(*) FROM snapshot_parts WHERE project = which AND seq = at_seq AND making = my_making) < of THEN RETURN; END IF;
+  UPDATE snapshots SET is_whole = true WHERE project = which AND seq = at_seq AND making = my_making;
+  DELETE FROM snapshots WHERE project = which AND NOT is_whole AND begun < clock_timestamp() - interval '1 hour';
+  SELECT max(seq) INTO below FROM snapshots WHERE project = which AND seq < at_seq AND is_whole;
   IF below IS NULL THEN RETURN; END IF;
   DELETE FROM snapshots WHERE project = which AND seq < below;
   UPDATE entries SET body = NULL WHERE project = which AND seq <= below AND body IS NOT NULL;

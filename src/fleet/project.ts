@@ -102,7 +102,7 @@ export async function removeProject(ask: Ask, project: string): Promise<void> {
     FROM heimdall.projects WHERE id = ${project}`.execute(),
   )
   if (row === undefined) return
-  for (const table of ['annex', 'snapshots', 'members', 'signs', 'entries', 'lines'])
+  for (const table of ['annex', 'snapshot_parts', 'snapshots', 'members', 'signs', 'entries', 'lines'])
     await ask((sql) => sql`DELETE FROM heimdall.${sql(table)} WHERE project = ${project}`.execute())
   await ask((sql) => sql`DELETE FROM heimdall.projects WHERE id = ${project}`.execute())
   await ask((sql) => sql.unsafe(row.others === 0 ? 'DROP SCHEMA heimdall CASCADE' : revokesFrom(row.role)).execute())

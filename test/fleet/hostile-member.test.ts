@@ -317,7 +317,7 @@ test('a snapshot that is none is passed over while the entries are there, and na
     { seq: number; id: string },
   ]
   const keep = (at: typeof first, body: Buffer) =>
-    evil`SELECT heimdall.keep(p.id, ${at.seq}, ${at.id}, ${FORMAT}, 0, 1, decode(${body.toString('base64')}::text, 'base64'))
+    evil`SELECT heimdall.keep(p.id, 'evil', ${at.seq}, ${at.id}, ${FORMAT}, 0, 1, decode(${body.toString('base64')}::text, 'base64'))
       FROM heimdall.projects p`.execute()
   const garbage = {
     'not packed': Buffer.from('garbage'),

@@ -1,8 +1,8 @@
 // The whole shared state of a store as lines of text, and a store made from them: for joining, for moving, for going back to one machine.
 import { HeimdallError } from '../../errors.ts'
 import { printable } from '../../ids.ts'
-import type { Database } from '../../storage/sqlite.ts'
-import { isMisfit } from '../../storage/sqlite-errors.ts'
+import { type Database, openDatabase } from '../../storage/sqlite.ts'
+import { isMisfit, onDatabase } from '../../storage/sqlite-errors.ts'
 import { SHARED_TABLES, type SharedTable } from '../log-entry.ts'
 import type { CarriedText } from '../annex.ts'
 import { FORMER_NAMES_SETTING, type Membership } from '../membership.ts'
@@ -13,6 +13,7 @@ import { CARRIED_SETTING, type CarriedOver } from './carried-over.ts'
 import { isForeign, mark, marked, namesIn, putLocally } from './fleet-mark.ts'
 import { layLocally } from './local-annex.ts'
 import { fitsTable, isCountable, isObject, isRow } from './row-fits.ts'
+import { MIGRATIONS } from './schema.ts'
 import { Statements } from './statements.ts'
 import { inDatabase } from './store-file.ts'
 
@@ -38,10 +39,37 @@ const ANNEX = 'annex'
 
 /** One moment of the store. What this machine alone knows is not in it; texts beside the log are, where they are given. */
 export function wholeState(path: string, beside: readonly CarriedText[] = []): WholeState {
-  return inDatabase(path, (db) => db.rehearse(() => stateOf(new Statements(db), beside)))
+  return inDatabase(path, (db) =>
+    db.rehearse(() => {
+      const lines = [...linesOf(path, db, beside)]
+      const text = [...lines, ''].join('\n')
+      return { at: placeOf(new Statements(db)), text: `${text}${lastLine(lines.length - 1, hashOf(text))}` }
+    }),
+  )
 }
 
-function stateOf(sql: Statements, beside: readonly CarriedText[]): WholeState {
+/**
+ * The same moment, a line at a time and without the last, for whoever does other things in between: nobody is kept from
+ * writing meanwhile.
+ */
+export async function inState<T>(
+  path: string,
+  act: (at: EntryPlace, lines: Iterable<string>) => Promise<T>,
+): Promise<T> {
+  const db = openDatabase(path, { migrations: MIGRATIONS, readOnly: true })
+  try {
+    db.exec('BEGIN')
+    return await act(placeOf(new Statements(db)), linesOf(path, db, []))
+  } finally {
+    db.close()
+  }
+}
+
+/** What says that nothing is missing. */
+export const lastLine = (rows: number, sha256: string): string => `${JSON.stringify({ rows, sha256 })}\n`
+
+function* linesOf(path: string, db: Database, beside: readonly CarriedText[]): Generator<string, void> {
+  const sql = new Statements(db)
   const at = placeOf(sql)
   const numbers = Object.fromEntries(
     sql
@@ -51,12 +79,13 @@ function stateOf(sql: Statements, beside: readonly CarriedText[]): WholeState {
   )
   const last = sql.one('SELECT wall_ms FROM entries ORDER BY seq DESC LIMIT 1')
   const head: Head = { kind: KIND, at, wall_ms: Number(last?.['wall_ms'] ?? 0), numbers }
-  const rows = [...Object.keys(SHARED_TABLES), 'events'].flatMap((table) =>
-    sql.all(`SELECT * FROM ${table}`).map((row) => JSON.stringify([table, row])),
-  )
-  for (const { name, text } of beside) rows.push(JSON.stringify([ANNEX, { name, text }]))
-  const text = [JSON.stringify(head), ...rows, ''].join('\n')
-  return { at, text: `${text}${JSON.stringify({ rows: rows.length, sha256: hashOf(text) })}\n` }
+  yield JSON.stringify(head)
+  for (const table of [...Object.keys(SHARED_TABLES), 'events']) {
+    const rows = db.prepare(`SELECT * FROM ${table}`).iterate()
+    for (let row = onDatabase(path, () => rows.next()); row.done !== true; row = onDatabase(path, () => rows.next()))
+      yield JSON.stringify([table, row.value])
+  }
+  for (const { name, text } of beside) yield JSON.stringify([ANNEX, { name, text }])
 }
 
 export interface NewStore {
