@@ -843,6 +843,8 @@ export const FLEET_SNAPSHOT_EVERY = 20_000
 export const FLEET_SNAPSHOT_PART_BYTES = 512 << 10
 /** Parts of one snapshot: 128 MiB, packed. The longest state that is read packs to less, and whoever joins holds them all. */
 export const FLEET_SNAPSHOT_PARTS_MAX = 256
+/** How long a machine waits at most before it looks whether a snapshot is due, at random: of a fleet's machines one makes it. And whoever follows for less than that has other things to do. */
+export const FLEET_SNAPSHOT_PAUSE_MS = 60_000
 /** How long a snapshot that was begun is taken for one that is being made; past it whoever began is taken for killed. */
 export const FLEET_SNAPSHOT_MAKING_MS = 10 * 60_000
 /** Largest file that `fleet import` reads. */

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { systemClock } from '../clock.ts'
 import type { FleetDoor } from '../coordination/coordination.ts'
+import { storePath } from '../coordination/store-path.ts'
 import { fleetFilePath, readFleetFile, refuseForeign } from './fleet-file.ts'
 import { hasFleets } from './fleets-folder.ts'
 
@@ -14,6 +15,7 @@ export const fleetDoor: FleetDoor = {
     return openEngineLog({
       ...file,
       clock: systemClock,
+      copy: storePath(where.project),
       // With each connection anew: a program that runs goes on with the line that its machine has got meanwhile.
       get url() {
         return readFleetFile(where).url

@@ -17,13 +17,20 @@ import { Connection, type EngineAddress, type Sql } from './engine-connection.ts
 import { createEngineAnnex } from './engine-annex.ts'
 import { listen } from './listening.ts'
 import { FORMAT, RULES } from './log-version.ts'
+import { SnapshotWatch, type Watched } from './snapshot-watch.ts'
 
 /** A project, and one of its members. */
 type Speaker = Pick<Membership, 'project' | 'member'>
 
-interface EngineOptions extends EngineAddress, Speaker {
+export interface EngineOptions extends EngineAddress, Speaker {
   readonly clock: Clock
   readonly answerMs?: number
+  /** Path of this machine's copy, where whoever follows keeps snapshots of it. */
+  readonly copy?: string
+  /** Entries between two of them. */
+  readonly every?: number
+  /** The longest that is waited before one is looked for. */
+  readonly pauseMs?: number
 }
 
 interface Answer {
@@ -39,6 +46,7 @@ export function openEngineLog(options: EngineOptions): SharedLog {
   const engine = new Connection(options, clock, options.answerMs)
   /** By the engine's clock: signs of others are asked for from here on. */
   let heardAt: string | null = null
+  let snapshots: SnapshotWatch | undefined
   return {
     append: (entry, waits) =>
       waitingInLine(() => engine.ask((sql) => askAppend(sql, options, entry, waits ? FLEET_TURN_WAIT_MS : 0))),
@@ -51,13 +59,19 @@ export function openEngineLog(options: EngineOptions): SharedLog {
       )
       const news = newsOf(rows, at)
       heardAt = rows.find(({ kind }) => kind === 'clock')?.body ?? heardAt
+      if (news.entries.length === 0) snapshots?.standsAt(at.seq)
       return news
     },
     annex: createEngineAnnex(engine, project),
-    listen: (listener, signal) => listen(options, clock, listener, signal),
+    listen(listener, signal) {
+      if (isWatched(options)) snapshots = new SnapshotWatch(options, listener.onFailure, signal)
+      listen(options, clock, listener, signal)
+    },
     close: () => engine.drop(),
   }
 }
+
+const isWatched = (options: EngineOptions): options is EngineOptions & Watched => options.copy !== undefined
 
 /** The lock on the head is the turn, and the transaction its length: two round trips, with the decision between them. */
 async function takeTurn(engine: Connection, options: Speaker, at: EntryPlace): Promise<LogTurn | undefined> {

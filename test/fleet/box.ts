@@ -30,16 +30,18 @@ export interface Box {
 export function box(
   made: Made,
   name: string,
-  options: { port?: number; answerMs?: number; aheadMs?: number; isPooled?: boolean } = {},
+  options: { port?: number; answerMs?: number; aheadMs?: number; isPooled?: boolean; every?: number } = {},
 ): Box {
   const root = temporaryFolder()
   const clock = fakeClock()
-  if (options.aheadMs !== undefined) clock.jumpWall(clock.wallMs() + options.aheadMs)
   const env = { USER: name }
   const project = findProject(root, env)
   const path = join(project.coordinationDir, 'coordination.db')
   markAsMember(path, name)
-  const another = (port = options.port): Coordination => {
+  const { port: ownPort, aheadMs, every, ...asked } = options
+  if (aheadMs !== undefined) clock.jumpWall(clock.wallMs() + aheadMs)
+  const snapshots = every === undefined ? {} : { copy: path, every, pauseMs: 0 }
+  const another = (port = ownPort): Coordination => {
     const url = new URL(made.url)
     if (port !== undefined) url.port = String(port)
     const room = openCoordination({
@@ -48,7 +50,7 @@ export function box(
       clock,
       staleMinutes: 15,
       machine: { boot: `boot-${name}`, host: name },
-      fleet: { openLog: logOf({ ...made, url: url.href }, name, options), isJoined: () => true },
+      fleet: { openLog: logOf({ ...made, url: url.href }, name, { ...asked, ...snapshots }), isJoined: () => true },
     })
     onTestFinished(() => room.store.close())
     return room

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import type { OpenLog } from '../../src/coordination/shared-log.ts'
 import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
-import { openEngineLog } from '../../src/fleet/engine-log.ts'
+import { type EngineOptions, openEngineLog } from '../../src/fleet/engine-log.ts'
 import { asOwner } from '../../src/fleet/owner.ts'
 import { makeProject, memberUrl, newProjectId } from '../../src/fleet/project.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
@@ -49,7 +49,7 @@ export function markAsMember(path: string, machine: string): void {
 export function logOf(
   made: { project: string; url: string },
   member: string,
-  { answerMs, isPooled = false }: { answerMs?: number; isPooled?: boolean } = {},
+  { isPooled = false, ...more }: Partial<Omit<EngineOptions, 'url' | 'project' | 'member' | 'clock'>> = {},
 ): OpenLog {
   return async () =>
     openEngineLog({
@@ -57,6 +57,6 @@ export function logOf(
       member,
       isPooled,
       clock: systemClock,
-      ...(answerMs === undefined ? {} : { answerMs }),
+      ...more,
     })
 }

@@ -119,6 +119,27 @@ test('parts and their number have limits, and a part that is none is refused', a
   expect(await sql`SELECT FROM heimdall.snapshots`).toHaveLength(0)
 })
 
+test('whoever follows keeps one when it is due, and the log is trimmed without anybody who joins', async () => {
+  const made = await engine.project()
+  const sql = await memberOf(made)
+  const one = box(made, 'one', { every: 4 })
+  const ana = await enter(one.room, 'ana')
+  const over = new AbortController()
+  const told: string[] = []
+  const following = one.room.store.link(over.signal, ({ message }) => told.push(message))
+  const whole = async (): Promise<unknown[]> =>
+    (await sql`SELECT seq::int FROM heimdall.snapshots WHERE is_whole ORDER BY seq`).map(({ seq }) => seq as unknown)
+  for (const seq of [4, 8, 12]) {
+    while (placeIn(one.path).at.seq < seq) await claimScopes(one.room, ana, wants(one.room, `a/${Math.random()}`))
+    await expect.poll(async () => (await whole()).at(-1), { timeout: 60_000 }).toBe(seq)
+  }
+  expect(await whole()).toEqual([8, 12])
+  expect(await sql`SELECT FROM heimdall.entries WHERE body IS NULL`).toHaveLength(8)
+  over.abort()
+  await following
+  expect(told).toEqual([])
+})
+
 test('packed a piece at a time it is the same state, and others write meanwhile', async () => {
   const made = await engine.project()
   const one = box(made, 'one')

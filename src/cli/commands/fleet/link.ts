@@ -6,21 +6,16 @@ import { withRoom } from '../../coordination-door.ts'
 import type { fleetLink } from '../../table/fleet.ts'
 import { requireMember } from './member-here.ts'
 import { roomOptions } from '../../../coordination/room-options.ts'
-import { readFleetFile } from '../../../fleet/fleet-file.ts'
-import { onEngine } from '../../../fleet/membership.ts'
-import { keepIfDue } from '../../../fleet/snapshots.ts'
 
 export const run: Run<typeof fleetLink> = async (context) => {
   const options = await roomOptions(context)
   requireMember(options)
-  const file = readFleetFile(options)
   const over = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => over.abort())
   let said = ''
   const seq = await withRoom(context, async (room) => {
     const path = storePath(room.project)
     await room.store.catchUp()
-    await onEngine(file, (ask) => keepIfDue(ask, file.project, path))
     context.note(`following, at entry ${placeIn(path).at.seq}; Ctrl-C ends it`)
     await room.store.link(over.signal, ({ message }) => {
       // Once for each reason: it is tried again every two seconds.
