@@ -2,8 +2,8 @@
 import { HeimdallError } from '../../errors.ts'
 import { printable } from '../../ids.ts'
 import { type Database, openDatabase } from '../../storage/sqlite.ts'
-import { isMisfit, onDatabase } from '../../storage/sqlite-errors.ts'
-import { SHARED_TABLES, type SharedTable } from '../log-entry.ts'
+import { isMisfit } from '../../storage/sqlite-errors.ts'
+import { type Row, SHARED_TABLES, type SharedTable } from '../log-entry.ts'
 import type { CarriedText } from '../annex.ts'
 import { FORMER_NAMES_SETTING, type Membership } from '../membership.ts'
 import type { Moment } from '../moment.ts'
@@ -41,7 +41,7 @@ const ANNEX = 'annex'
 export function wholeState(path: string, beside: readonly CarriedText[] = []): WholeState {
   return inDatabase(path, (db) =>
     db.rehearse(() => {
-      const lines = [...linesOf(path, db, beside)]
+      const lines = [...linesOf(db, beside)]
       const text = [...lines, ''].join('\n')
       return { at: placeOf(new Statements(db)), text: `${text}${lastLine(lines.length - 1, hashOf(text))}` }
     }),
@@ -59,7 +59,7 @@ export async function inState<T>(
   const db = openDatabase(path, { migrations: MIGRATIONS, readOnly: true })
   try {
     db.exec('BEGIN')
-    return await act(placeOf(new Statements(db)), linesOf(path, db, []))
+    return await act(placeOf(new Statements(db)), linesOf(db, []))
   } finally {
     db.close()
   }
@@ -68,7 +68,7 @@ export async function inState<T>(
 /** What says that nothing is missing. */
 export const lastLine = (rows: number, sha256: string): string => `${JSON.stringify({ rows, sha256 })}\n`
 
-function* linesOf(path: string, db: Database, beside: readonly CarriedText[]): Generator<string, void> {
+function* linesOf(db: Database, beside: readonly CarriedText[]): Generator<string, void> {
   const sql = new Statements(db)
   const at = placeOf(sql)
   const numbers = Object.fromEntries(
@@ -80,12 +80,30 @@ function* linesOf(path: string, db: Database, beside: readonly CarriedText[]): G
   const last = sql.one('SELECT wall_ms FROM entries ORDER BY seq DESC LIMIT 1')
   const head: Head = { kind: KIND, at, wall_ms: Number(last?.['wall_ms'] ?? 0), numbers }
   yield JSON.stringify(head)
-  for (const table of [...Object.keys(SHARED_TABLES), 'events']) {
-    const rows = db.prepare(`SELECT * FROM ${table}`).iterate()
-    for (let row = onDatabase(path, () => rows.next()); row.done !== true; row = onDatabase(path, () => rows.next()))
-      yield JSON.stringify([table, row.value])
-  }
+  for (const table of [...Object.keys(SHARED_TABLES), 'events'])
+    for (const row of rowsOf(sql, table)) yield JSON.stringify([table, row])
   for (const { name, text } of beside) yield JSON.stringify([ANNEX, { name, text }])
+}
+
+/** Rows that are read at once. */
+const ROWS = 100
+
+/** A few at a time. Not by the driver's iterators: some time after the database was closed, their end took the process with it. */
+function* rowsOf(sql: Statements, table: string): Generator<Row, void> {
+  // Those are a few settings and the like.
+  if (sql.one('SELECT wr FROM pragma_table_list WHERE name = ?', table)?.['wr'] === 1) {
+    yield* sql.all(`SELECT * FROM ${table}`)
+    return
+  }
+  const next = `SELECT rowid AS row_number, * FROM ${table} WHERE rowid > ? ORDER BY rowid LIMIT ${ROWS}`
+  for (let after = Number.MIN_SAFE_INTEGER; ;) {
+    const rows = sql.all(next, after)
+    for (const { row_number: number, ...row } of rows) {
+      yield row
+      after = Number(number)
+    }
+    if (rows.length < ROWS) return
+  }
 }
 
 export interface NewStore {
