@@ -194,6 +194,12 @@ export const ERRORS = table({
     means: "the connection to a fleet's engine was lost before its answer; the next command settles what became of it",
   },
   FLEET_NEWER: { kind: 'config', exit: 8, http: 500, means: 'a fleet is written by a newer version of Heimdall' },
+  FLEET_EXPELLED: {
+    kind: 'user',
+    exit: 5,
+    http: 409,
+    means: 'this machine was taken out of its fleet, and changes nothing there any more',
+  },
   FLEET_UNKNOWN: {
     kind: 'user',
     exit: 3,

@@ -17,7 +17,7 @@ import { Connection, type EngineAddress, type Sql } from './engine-connection.ts
 import { createEngineAnnex } from './engine-annex.ts'
 import { listen } from './listening.ts'
 import { FORMAT, RULES } from './log-version.ts'
-import { SnapshotWatch, type Watched } from './snapshot-watch.ts'
+import { SnapshotWatch, type KeptCopy } from './snapshot-watch.ts'
 
 /** A project, and one of its members. */
 type Speaker = Pick<Membership, 'project' | 'member'>
@@ -64,14 +64,14 @@ export function openEngineLog(options: EngineOptions): SharedLog {
     },
     annex: createEngineAnnex(engine, project),
     listen(listener, signal) {
-      if (isWatched(options)) snapshots = new SnapshotWatch(options, listener.onFailure, signal)
+      if (hasCopy(options)) snapshots = new SnapshotWatch(options, listener.onFailure, signal)
       listen(options, clock, listener, signal)
     },
     close: () => engine.drop(),
   }
 }
 
-const isWatched = (options: EngineOptions): options is EngineOptions & Watched => options.copy !== undefined
+const hasCopy = (options: EngineOptions): options is EngineOptions & KeptCopy => options.copy !== undefined
 
 /** The lock on the head is the turn, and the transaction its length: two round trips, with the decision between them. */
 async function takeTurn(engine: Connection, options: Speaker, at: EntryPlace): Promise<LogTurn | undefined> {
@@ -163,6 +163,8 @@ function appended(rows: readonly Answer[]): Appended {
       return { kind: 'wait' }
     case 'alive':
       return { kind: 'alive', signs: rows.map(signOf) }
+    case 'gone':
+      throw expelled()
     case 'newer':
       throw newer(first.id ?? '')
     default:
@@ -177,6 +179,7 @@ function firstOf(rows: readonly Answer[]): Answer {
 }
 
 function newsOf(rows: readonly Answer[], at: EntryPlace): News {
+  if (rows.some(({ kind }) => kind === 'gone')) throw expelled()
   const head = rows.find(({ kind }) => kind === 'clock')
   if (head !== undefined && head.format > FORMAT && Number(head.seq) > at.seq) throw newer(`${head.format}`)
   return {
@@ -213,6 +216,12 @@ const signOf = ({ id, seq, body }: Answer): Sign => ({
   count: Number(seq),
   silentMs: Number(body),
 })
+
+function expelled(): HeimdallError {
+  return new HeimdallError('FLEET_EXPELLED', 'this machine was taken out of its fleet: it changes nothing there', {
+    hint: 'heimdall fleet join with the join line takes it in again; heimdall fleet leave goes on alone',
+  })
+}
 
 function newer(asked: string): HeimdallError {
   return new HeimdallError(

@@ -137,6 +137,12 @@ BEGIN
   END IF;
 END $$;
 
+-- Whoever has left, or was expelled, changes nothing any more. Who was never written down as a member is none that could be.
+CREATE FUNCTION heimdall.is_gone(which text, mine text) RETURNS boolean ${INNER} AS $$
+BEGIN
+  RETURN EXISTS (SELECT FROM members WHERE project = which AND member = mine AND gone IS NOT NULL);
+END $$;
+
 -- Signs are no history: one row each, by this clock. Sorted, so that two machines cannot wait for each other.
 CREATE FUNCTION heimdall.sign(which text, mine text, alive text[]) RETURNS void ${INNER} AS $$
 BEGIN
@@ -185,6 +191,7 @@ BEGIN
   PERFORM FROM lines WHERE project = which FOR UPDATE;
   SELECT * INTO p FROM projects WHERE projects.id = which AND member_role = session_user;
   IF NOT FOUND THEN PERFORM may(which); END IF;
+  IF is_gone(which, mine) THEN RETURN QUERY SELECT 'gone', NULL::bigint, NULL::text, 0, NULL::text; END IF;
   RETURN QUERY SELECT 'clock', p.seq, p.entry_id, p.format, NULL::text;
   IF p.seq <> at_seq OR p.entry_id <> at_id THEN
     IF at_seq = p.seq THEN RETURN QUERY SELECT 'forked', p.seq, p.entry_id, 0, NULL::text;
@@ -233,6 +240,11 @@ BEGIN
     END IF;
     RETURN;
   END IF;
+  -- Past what is there already: an entry of before is accepted again, and the copy of an expelled machine learns what it lacks.
+  IF is_gone(which, mine) THEN
+    RETURN QUERY SELECT 'gone', NULL::bigint, NULL::text, 0, NULL::text;
+    RETURN;
+  END IF;
   -- Whoever was taken for silent and has spoken since: under the same lock as the entry itself.
   IF cardinality(silent) > 0 AND EXISTS (SELECT FROM unnest(silent, silent_counts) AS t (w, c)
              JOIN signs s ON s.project = which AND s.who = t.w WHERE s.count > t.c) THEN
@@ -256,7 +268,7 @@ RETURNS TABLE (kind text, seq bigint, id text, format int, body text) ${FUNCTION
 DECLARE p projects;
 BEGIN
   PERFORM may(which);
-  IF cardinality(alive) > 0 THEN PERFORM sign(which, mine, alive); END IF;
+  IF cardinality(alive) > 0 AND NOT is_gone(which, mine) THEN PERFORM sign(which, mine, alive); END IF;
   UPDATE members m SET heard = clock_timestamp()
     WHERE m.project = which AND m.member = mine AND m.heard < clock_timestamp() - interval '5 s';
   SELECT * INTO p FROM projects WHERE projects.id = which;
@@ -294,6 +306,8 @@ END $$;
 CREATE FUNCTION heimdall.leave(which text, mine text) RETURNS void ${FUNCTION} AS $$
 BEGIN
   PERFORM may(which);
+  -- In line: what it appends at this moment comes before it, and nothing after.
+  PERFORM FROM lines WHERE project = which FOR UPDATE;
   UPDATE members SET gone = clock_timestamp() WHERE project = which AND member = mine;
   DELETE FROM signs WHERE project = which AND member = mine;
 END $$;

@@ -57,6 +57,14 @@ export async function memberFacts(sql: Sql, project: string): Promise<MemberFact
   return rows.map((row) => ({ ...row }))
 }
 
+/** Who lives on another machine than this one, by the signs that members have given. */
+export async function signedElsewhere(sql: Sql, project: string, machine: string): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ who: string }[]>`SELECT s.who FROM heimdall.signs s
+    JOIN heimdall.members m ON m.project = s.project AND m.member = s.member
+    WHERE s.project = ${project} AND m.gone IS NULL AND m.machine <> ${machine}`
+  return new Set(rows.map(({ who }) => who))
+}
+
 /** Words for people, worst first. */
 export function durabilityOf({ settings, isStandby }: Pick<EngineFacts, 'settings' | 'isStandby'>): {
   readonly isSafe: boolean

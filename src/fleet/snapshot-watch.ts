@@ -4,7 +4,7 @@ import { HeimdallError } from '../errors.ts'
 import { FLEET_SNAPSHOT_EVERY, FLEET_SNAPSHOT_PAUSE_MS } from '../limits.ts'
 import { Connection, type EngineAddress } from './engine-connection.ts'
 
-export interface Watched extends EngineAddress {
+export interface KeptCopy extends EngineAddress {
   readonly project: string
   /** Path of this machine's copy. */
   readonly copy: string
@@ -17,22 +17,22 @@ export interface Watched extends EngineAddress {
 const LOOKS = 4
 
 export class SnapshotWatch {
-  readonly #watched: Watched
+  readonly #kept: KeptCopy
   readonly #onFailure: (error: HeimdallError) => void
   readonly #signal: AbortSignal
   #lookedAt: number | undefined
   /** From the pause on: one at a time. */
   #isUnderWay = false
 
-  constructor(watched: Watched, onFailure: (error: HeimdallError) => void, signal: AbortSignal) {
-    this.#watched = watched
+  constructor(kept: KeptCopy, onFailure: (error: HeimdallError) => void, signal: AbortSignal) {
+    this.#kept = kept
     this.#onFailure = onFailure
     this.#signal = signal
   }
 
   /** The copy has everything up to this entry. Nobody waits for what comes of it. */
   standsAt(seq: number): void {
-    const { clock, every = FLEET_SNAPSHOT_EVERY, pauseMs = FLEET_SNAPSHOT_PAUSE_MS } = this.#watched
+    const { clock, every = FLEET_SNAPSHOT_EVERY, pauseMs = FLEET_SNAPSHOT_PAUSE_MS } = this.#kept
     if (this.#signal.aborted || this.#isUnderWay) return
     if (this.#lookedAt !== undefined && seq - this.#lookedAt < every / LOOKS) return
     this.#lookedAt = seq
@@ -46,8 +46,8 @@ export class SnapshotWatch {
 
   /** Never fails: nobody waits for it. */
   async #keep(every: number): Promise<void> {
-    const { project, copy, clock } = this.#watched
-    const engine = new Connection(this.#watched, clock)
+    const { project, copy, clock } = this.#kept
+    const engine = new Connection(this.#kept, clock)
     const stop = (): void => void engine.drop()
     this.#signal.addEventListener('abort', stop, { once: true })
     try {

@@ -1,9 +1,18 @@
 // What an owner and members do about a fleet afterwards: a new line, a machine that will not come back, an end; and repositories that are none of its.
 import { expect, onTestFinished, test } from 'vitest'
+import { claimScopes } from '../../src/coordination/claims/claims.ts'
+import { releaseClaims, renewClaims } from '../../src/coordination/claims/held.ts'
+import { judgePaths } from '../../src/coordination/guard.ts'
+import { placeIn } from '../../src/coordination/sqlite/places.ts'
+import { endAgentsOn } from '../../src/coordination/who/expelled.ts'
 import { connect } from '../../src/fleet/engine-connection.ts'
+import { FORMAT, RULES } from '../../src/fleet/log-version.ts'
+import { wants } from '../coordination/room.ts'
+import { ownTerminal } from '../support/own-terminal.ts'
 import { launcher, startProgram } from '../support/programs.ts'
 import { temporaryProject } from '../support/project.ts'
 import { until } from '../support/wait.ts'
+import { box, enter } from './box.ts'
 import { testEngine } from './engine.ts'
 import { type Machine, machine, type Said } from './machines.ts'
 
@@ -109,6 +118,71 @@ test('a machine that was expelled counts no more, its name is free, and it comes
   expect(await two.heimdall('fleet join', line)).toMatchObject({ ok: true, data: { machine: 'two-2' } })
   expect(await two.heimdall('fleet status')).toMatchObject({ data: { machine: 'two-2' } })
   expect(await two.heimdall('agent register --name jade-heron --role backend')).toMatchObject({ ok: true })
+})
+
+test('what agents of an expelled machine held is free, unless they are active, and it changes nothing any more', async () => {
+  const made = await engine.project()
+  const [one, two] = [box(made, 'one'), box(made, 'two')]
+  const [amber, jade] = [await enter(one.room, 'amber-otter'), await enter(two.room, 'jade-heron')]
+  await claimScopes(two.room, jade, wants(two.room, 'lib'))
+  await one.room.store.catchUp()
+  const expel = async (isForced: boolean) =>
+    endAgentsOn(one.room, { machine: 'two', elsewhere: new Set(), by: 'ana', isForced })
+  // Active: it may be at work.
+  expect(await expel(false)).toEqual({ freed: [], active: ['jade-heron'] })
+  expect(await claimScopes(one.room, amber, wants(one.room, 'lib'))).toMatchObject({ granted: false })
+  expect(
+    await endAgentsOn(one.room, { machine: 'two', elsewhere: new Set([jade.haid]), by: 'ana', isForced: true }),
+  ).toEqual({ freed: [], active: [] })
+
+  const owner = await connect({ url: made.url, isPooled: false })
+  onTestFinished(() => owner.end())
+  await owner`SELECT heimdall.enter(${made.project}, 'two', 'two', '0', ${FORMAT}, ${RULES})`
+  await owner`SELECT heimdall.leave(${made.project}, 'two')`
+  one.clock.advance(16 * 60_000)
+  const claim = one.room.store.read((rows) => rows.claims({ holder: jade.haid })[0])
+  expect(await expel(false)).toEqual({ freed: [claim?.claimId], active: [] })
+  const freed = await claimScopes(one.room, amber, wants(one.room, 'lib'))
+  expect(freed).toMatchObject({ granted: true })
+  if (freed.granted) expect(freed.claim.epoch).toBeGreaterThan(claim?.epoch ?? Infinity)
+
+  // Whatever the machine does now is refused with words, also what it had decided on before it heard.
+  const refused = { code: 'FLEET_EXPELLED', hint: expect.stringContaining('heimdall fleet join') as string }
+  await expect(claimScopes(two.room, jade, wants(two.room, 'docs'))).rejects.toMatchObject(refused)
+  await expect(renewClaims(two.room, jade, { cwd: '.' })).rejects.toMatchObject(refused)
+  await expect(releaseClaims(two.room, jade, { cwd: '.' })).rejects.toMatchObject(refused)
+  expect(placeIn(two.path).pending).toBeUndefined()
+  // Its copy has heard: what it held is another's, and its guard says so.
+  const held = two.room.store.read((rows) => rows.claims({ state: 'active' }).map(({ holder }) => holder))
+  expect(held).toEqual([amber.haid])
+  const committer = { kind: 'agent', haid: jade.haid, agentId: 'jade-heron', isProven: true, isRevoked: false } as const
+  expect(judgePaths(two.room, committer, ['lib/a.ts'])).toMatchObject({
+    outcome: 'refuse',
+    collisions: [{ agentId: 'amber-otter' }],
+  })
+  // It comes back, and its agents register anew.
+  await owner`SELECT heimdall.enter(${made.project}, 'two', 'two', '0', ${FORMAT}, ${RULES})`
+  await expect(claimScopes(two.room, jade, wants(two.room, 'docs'))).rejects.toMatchObject({ code: 'IDENTITY_ENDED' })
+  expect(await enter(two.room, 'dusky-lynx')).toBeDefined()
+})
+
+test('active agents of an expelled machine lose what they hold by the word of a person at a terminal', async () => {
+  const { machines } = await fleet('two')
+  const [one, two] = machines as [Machine, Machine]
+  await one.heimdall('agent register --name amber-otter --role backend')
+  await two.heimdall('agent register --name jade-heron --role backend')
+  await two.heimdall('agent reserve --agent jade-heron --scope lib')
+  expect(await one.heimdall('fleet expel two --force')).toMatchObject({ error: { code: 'PERSON_REQUIRED' } })
+  const terminal = ownTerminal([...launcher('heimdall'), 'fleet', 'expel', 'two', '--force'], {
+    cwd: one.project.root,
+    env: one.project.env,
+  })
+  await terminal.see('1 claim of its agents is free')
+  expect(await terminal.ended).toBe(0)
+  expect(await one.heimdall('agent reserve --agent amber-otter --scope lib')).toMatchObject({ ok: true })
+  expect(await two.heimdall('agent reserve --agent jade-heron --scope docs')).toMatchObject({
+    error: { code: 'FLEET_EXPELLED' },
+  })
 })
 
 test('a project is deleted once it was named, and everybody goes on alone with what they have', async () => {

@@ -1,7 +1,13 @@
 // Commands of a fleet: one repository on several machines.
 import { type Command, spec } from '../command.ts'
 
-const ENGINE_ERRORS = ['ENGINE_UNREACHABLE', 'ENGINE_REFUSED', 'CONFIG_INVALID', 'FLEET_NEWER'] as const
+const ENGINE_ERRORS = [
+  'ENGINE_UNREACHABLE',
+  'ENGINE_REFUSED',
+  'CONFIG_INVALID',
+  'FLEET_NEWER',
+  'FLEET_EXPELLED',
+] as const
 const STORE_ERRORS = ['STORE_CORRUPT', 'STORE_UNREADABLE', 'STORE_FULL', 'STORE_BUSY'] as const
 const URL_FILE = {
   'url-file': { type: 'string', value: 'FILE', help: 'read the URL from this file instead of standard input' },
@@ -124,10 +130,15 @@ export const fleetExpel = spec({
   names: ['heimdall fleet expel'],
   summary: 'Takes a machine that will not come back out of the members',
   about:
-    'Its name is free for another, and what its agents hold can be taken over once they have been silent for long enough. ' +
+    'Its name is free for another. It changes nothing in the fleet any more, its agents are over and what they held is free, ' +
+    'unless they were active a moment ago: then it can be taken over once they have been silent for long enough. ' +
     'It is not shut out by this: whoever has the join line can come in until heimdall fleet invite makes another.',
   args: [{ name: 'machine', help: 'what heimdall fleet status calls it' }],
-  examples: [{ run: 'heimdall fleet expel runner-7', does: 'runner-7 counts no more' }],
+  flags: { force: { type: 'boolean', help: 'a person frees what its active agents hold as well' } },
+  examples: [
+    { run: 'heimdall fleet expel runner-7', does: 'runner-7 counts no more' },
+    { run: 'heimdall fleet expel runner-7 --force', does: 'whatever its agents hold is free at once' },
+  ],
   errors: [
     'FLEET_UNKNOWN',
     'FLEET_NOT_JOINED',
@@ -137,7 +148,12 @@ export const fleetExpel = spec({
     ...ENGINE_ERRORS,
     ...STORE_ERRORS,
   ],
-  output: { machine: 'which', heard_ms_ago: 'how long ago the engine last heard it' },
+  output: {
+    machine: 'which',
+    heard_ms_ago: 'how long ago the engine last heard it',
+    freed: 'claims that are free now',
+    active: 'agents of it that were active, and keep what they hold for as long as they are not known to be silent',
+  },
 })
 
 export const fleetDelete = spec({

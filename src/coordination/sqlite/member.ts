@@ -46,6 +46,9 @@ interface Decided<T> {
 
 const OFFLINE: ReadonlySet<string> = new Set(['ENGINE_UNREACHABLE', 'OUTCOME_UNKNOWN'])
 
+/** Answers that stay the same however often it is asked. */
+const FINAL: ReadonlySet<string> = new Set(['STORE_FORKED', 'FLEET_NEWER', 'FLEET_EXPELLED'])
+
 /** Waits for the network are real time, whatever clock the store is given. */
 const wait = (ms: number): Promise<void> => pause(systemClock, ms)
 
@@ -292,7 +295,7 @@ export class Member {
           throw error
         }
         isInDoubt = true
-        if (error.code === 'STORE_FORKED' || error.code === 'FLEET_NEWER') throw this.#leftInDoubt(entry, error)
+        if (FINAL.has(error.code)) throw this.#leftInDoubt(entry, error)
         if (systemClock.monoMs() >= deadlineMs) throw this.#leftInDoubt(entry, unknownOutcome(entry.id, error))
         await wait(50 * (0.5 + Math.random()))
         continue

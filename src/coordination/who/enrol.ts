@@ -1,4 +1,5 @@
 // The runtime that speaks for an agent: made with a secret that is seen once, fenced by its epoch, ended on record.
+import { endClaim } from '../claims/held.ts'
 import type { Coordination } from '../coordination.ts'
 import { type AgentActor, type Change, changeAs, hashSecret } from '../change.ts'
 import type { SecretKeeper } from './key-files.ts'
@@ -132,6 +133,14 @@ export function endReleased(
   }
   end(change, agent, more)
   return held.map((claim) => claim.claimId)
+}
+
+/** By somebody else's word: what it held is archived as expired, and it is over. Returns the claims. */
+export function endExpired(change: Change, agent: Agent, reason: string): string[] {
+  const held = change.rows.claims({ holder: agent.haid, state: 'active' })
+  for (const claim of held) endClaim(change, claim, 'expired', reason)
+  if (agent.runtime.endedMs === null) end(change, agent, { reason })
+  return held.map(({ claimId }) => claimId)
 }
 
 /**
