@@ -345,7 +345,7 @@ export const clean = spec({
   summary: 'Remove what ended sessions have left behind',
   about:
     'Logs and exit records of sessions that do not run, and processes of sessions whose supervisor was killed. Shows what ' +
-    'it would remove and end unless --force is given.',
+    'it would remove and end unless --force is given. Not for agents: inside a session or a host --force is refused.',
   flags: {
     'socket-dir': socketDir,
     'older-than': { type: 'duration', mayBeZero: true, value: 'TIME', help: 'only files older than this; default 24h' },
@@ -355,6 +355,7 @@ export const clean = spec({
     { run: 'hm clean', does: 'shows what would be removed' },
     { run: 'hm clean --older-than 7d --force', does: 'removes what is older than a week' },
   ],
+  errors: ['PERSON_REQUIRED'],
   output: {
     removed: 'whether files were removed',
     files: 'path, bytes and age_ms of each file',

@@ -53,6 +53,7 @@ export const run = spec({
   errors: [
     ...startErrors,
     'AGENT_AT_WORK',
+    'IDENTITY_BORROWED',
     'ADOPTION_REJECTED',
     'AGENT_REVOKED',
     'DUPLICATE_AGENT_ID',

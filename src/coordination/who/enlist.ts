@@ -4,10 +4,12 @@ import { isOver, isRunning, livenessIn } from './alive.ts'
 import { changeAsOther, findAgent } from '../change.ts'
 import type { Coordination } from '../coordination.ts'
 import type { Env } from '../../paths.ts'
-import { type Enrolled, newSession, withSecret } from './enrol.ts'
+import type { Caller } from './caller.ts'
+import { type Enrolled, newSession, startedBy, withSecret } from './enrol.ts'
 import { parseAgentId } from './names.ts'
 import { pidOf, type ProcessRef } from './process-ref.ts'
 import { register } from './registration.ts'
+import { AGENT_VARIABLES } from './variables.ts'
 import type { Agent, Reader } from '../store.ts'
 
 export interface Enlisting {
@@ -25,8 +27,10 @@ export interface Enlisting {
 /** No file gets the secret: it is for the environment of the run, and nobody else sees it. */
 export async function enlist(room: Coordination, enlisting: Enlisting): Promise<Enrolled> {
   const { name, proposed, role, process } = enlisting
-  if (name === undefined)
-    return (await registered(room, enlisting, proposed)) ?? (await register(room, { role, process }))
+  if (name === undefined) {
+    const made = await registered(room, enlisting, proposed)
+    return made ?? (await register(room, { role, process, startedBy: (await starterSaid(room, enlisting))?.haid }))
+  }
   const find = (): Agent | undefined => room.store.read((rows) => findAgent(rows, parseAgentId(name)))
   const seen = find()
   const added = seen === undefined ? await registered(room, enlisting, name) : undefined
@@ -36,6 +40,8 @@ export async function enlist(room: Coordination, enlisting: Enlisting): Promise<
   if (known === undefined) return await register(room, { name, role, process })
   if (isRunning(room, known)) throw atWork(known)
   const isProven = await isCaller(room, enlisting, known)
+  const starter = isProven ? undefined : await starterOf(room, enlisting)
+  if (starter?.refused !== undefined) throw starter.refused.error
   const next = await withSecret(room, undefined, (secret) =>
     changeAsOther(room, { kind: 'system' }, (change) => {
       const agent = change.rows.agent(known.haid)
@@ -43,7 +49,8 @@ export async function enlist(room: Coordination, enlisting: Enlisting): Promise<
       // Looked at again: somebody may have been quicker.
       if (isRunning(room, agent)) throw atWork(agent)
       if (!isProven && !isLeft(room, change.rows, agent)) return undefined
-      return newSession(room, change, agent, { secret, process })
+      if (starter !== undefined && startedBy(change.rows, agent) !== starter.haid) throw nameOfAnother(starter, agent)
+      return newSession(room, change, agent, { secret, process, startedBy: starter?.haid })
     }),
   )
   // It has left work, or may be alive: then there has to be evidence, or a refusal that says what to do instead.
@@ -55,12 +62,13 @@ export async function enlist(room: Coordination, enlisting: Enlisting): Promise<
 /** Nothing where the name is taken, perhaps since somebody looked: of several who start at once, one is the first. */
 async function registered(
   room: Coordination,
-  { role, process }: Enlisting,
+  enlisting: Enlisting,
   name: string | undefined,
 ): Promise<Enrolled | undefined> {
   if (name === undefined) return undefined
+  const { role, process } = enlisting
   try {
-    return await register(room, { name, role, process })
+    return await register(room, { name, role, process, startedBy: (await starterSaid(room, enlisting))?.haid })
   } catch (error) {
     if (error instanceof HeimdallError && error.code === 'DUPLICATE_AGENT_ID') return undefined
     throw error
@@ -71,6 +79,29 @@ async function registered(
 function isLeft(room: Coordination, rows: Reader, agent: Agent): boolean {
   if (!isOver(room, agent) && livenessIn(room, rows, agent, room.now()) !== 'evicted') return false
   return rows.claims({ holder: agent.haid, state: 'active' }).length === 0
+}
+
+/**
+ * The agent that starts this one, by processes; nothing for a person and for a script. What it has started itself it may
+ * start again; a name that is somebody else's is no proof, also when that one has just been ended.
+ */
+async function starterOf(room: Coordination, { env }: Pick<Enlisting, 'env'>): Promise<Caller | undefined> {
+  const { agentAbove } = await import('../../person.ts')
+  if (agentAbove() === undefined) return undefined
+  const { askingHere, caller } = await import('./caller.ts')
+  return caller(room, askingHere(env))
+}
+
+/** For the record of a new agent: processes are looked at only where variables say that there may be somebody. */
+async function starterSaid(room: Coordination, { env }: Enlisting): Promise<Caller | undefined> {
+  const starter = AGENT_VARIABLES.some((name) => (env[name] ?? '') !== '') ? await starterOf(room, { env }) : undefined
+  return starter?.refused === undefined ? starter : undefined
+}
+
+function nameOfAnother({ haid }: Caller, { agentId }: Agent): HeimdallError {
+  return new HeimdallError('IDENTITY_BORROWED', `${haid} may not go on as ${agentId}, which it has not started`, {
+    hint: `run under another name; a person starts ${agentId} again, in a terminal of their own`,
+  })
 }
 
 /** Registered by a command before, with a key: whoever has the key may start it. */

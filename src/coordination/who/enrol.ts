@@ -4,7 +4,7 @@ import type { Coordination } from '../coordination.ts'
 import { type AgentActor, type Change, changeAs, hashSecret } from '../change.ts'
 import type { SecretKeeper } from './key-files.ts'
 import type { ProcessRef } from './process-ref.ts'
-import type { Agent, Runtime } from '../store.ts'
+import type { Agent, Reader, Runtime } from '../store.ts'
 
 /** An agent and the secret of its new session: the only time that the secret is seen outside the holder. */
 export interface Enrolled {
@@ -43,6 +43,8 @@ export interface Origin {
   readonly process?: ProcessRef | undefined
   /** The process whose descendants may speak for it. */
   readonly tree?: ProcessRef | undefined
+  /** The agent that has started it; nothing where a person or a script has. */
+  readonly startedBy?: string | undefined
 }
 
 export interface Enrolment extends Origin {
@@ -73,7 +75,8 @@ export function enrol(room: Coordination, { rows, now, record }: Change, enrolme
   }
   rows.putAgent(agent)
   rows.putBeat(haid, agent.beat)
-  record({ type: 'REGISTER', actor: agentId, actorKind: 'agent', payload: { haid, role, epoch: runtime.epoch } })
+  const payload = { haid, role, epoch: runtime.epoch, ...starterIn(enrolment) }
+  record({ type: 'REGISTER', actor: agentId, actorKind: 'agent', payload })
   return { agent, secret }
 }
 
@@ -92,9 +95,17 @@ export function newSession(
     type: 'SESSION',
     actor: agent.agentId,
     actorKind: 'agent',
-    payload: { haid: agent.haid, epoch: runtime.epoch, ...more },
+    payload: { haid: agent.haid, epoch: runtime.epoch, ...starterIn(origin), ...more },
   })
   return { agent: rows.agent(agent.haid) ?? agent, secret: origin.secret }
+}
+
+const starterIn = ({ startedBy }: Origin): Readonly<Record<string, string>> =>
+  startedBy === undefined ? {} : { started_by: startedBy }
+
+/** The agent that has started its latest session, as the record has it. */
+export function startedBy(rows: Reader, { agentId }: Agent): unknown {
+  return rows.events({ types: ['REGISTER', 'SESSION'], agent: agentId, last: 1 })[0]?.payload['started_by']
 }
 
 function makeRuntime(room: Coordination, epoch: number, origin: Origin & { readonly secret: string }): Runtime {

@@ -40,6 +40,7 @@ export async function register(room: Coordination, registration: Registration, k
         displayName: registration.displayName ?? agentId,
         process: registration.process,
         tree: registration.tree,
+        startedBy: registration.startedBy,
       })
     }),
   )

@@ -2,6 +2,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { HeimdallError } from '../../../errors.ts'
+import { refuseAgent } from '../../../person.ts'
 import { readStat } from '../../../processes.ts'
 import { removeIfThere } from '../../../storage/atomic-file.ts'
 import { removeFileLock } from '../../../storage/file-lock.ts'
@@ -23,6 +24,7 @@ export const run: Run<typeof clean> = async (context, { flags }) => {
   const dir = await socketDirOf(context, flags)
   const nowMs = context.clock.wallMs()
   const isForced = flags.force === true
+  if (isForced) refuseAgent('removing what ended sessions have left')
   const { sessions, failed } = await lostSessions(context, dir, isForced)
   const olderThanMs = flags['older-than'] ?? OLDER_THAN_MS
   const left = leftovers(dir).flatMap((path) => sizeAndAge(path, nowMs) ?? [])
