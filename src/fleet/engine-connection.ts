@@ -22,6 +22,9 @@ export interface HeldConnection {
   release(): void
 }
 
+/** One question to the engine, answered in time. */
+export type Ask = Connection['ask']
+
 export class Connection {
   readonly #address: EngineAddress
   readonly #clock: Clock

@@ -283,7 +283,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION heimdall.enter(which text, mine text, my_machine text, my_version text, my_format int, my_rules int)
-RETURNS TABLE (machine text, seq bigint, id text, format int, rules int, snapshot bigint) ${FUNCTION} AS $$
+RETURNS TABLE (machine text, format int, rules int) ${FUNCTION} AS $$
 #variable_conflict use_column
 DECLARE name text := my_machine; n int := 1;
 BEGIN
@@ -298,8 +298,7 @@ BEGIN
     VALUES (which, mine, name, my_version, my_format, my_rules)
   ON CONFLICT (project, member) DO UPDATE SET machine = name, version = my_version, format = my_format, rules = my_rules,
     heard = clock_timestamp(), gone = NULL;
-  RETURN QUERY SELECT m.machine, p.seq, p.entry_id, p.format, p.rules,
-      (SELECT max(s.seq) FROM snapshots s WHERE s.project = which AND s.is_whole)
+  RETURN QUERY SELECT m.machine, p.format, p.rules
     FROM projects p JOIN members m ON m.project = p.id AND m.member = mine WHERE p.id = which;
 END $$;
 

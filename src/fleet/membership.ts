@@ -23,7 +23,7 @@ import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { FLEET_BRIEF_BYTES_MAX } from '../limits.ts'
 import { asideName, putAside, type StoreAside } from './copies-aside.ts'
-import { Connection, type EngineAddress, type Sql } from './engine-connection.ts'
+import { type Ask, Connection, type EngineAddress, type Sql } from './engine-connection.ts'
 import { type FleetFile, fleetFilePath, readFleetFile, removeFleetFile, writeFleetFile } from './fleet-file.ts'
 import { fleetDoor } from './door.ts'
 import { ENGINE_VERSION } from './engine-schema.ts'
@@ -214,6 +214,8 @@ function claimsHere(options: CoordinationOptions): number {
 export async function expelMember(file: FleetFile, machine: string): Promise<number> {
   const { project } = file
   return onEngine(file, async (ask) => {
+    // Tables of an earlier version would still let it append.
+    await ask(onlyProject)
     const rows = await ask(
       (sql) => sql<{ member: string; machine: string; heard: number }[]>`SELECT member, machine,
         (extract(epoch FROM clock_timestamp() - heard) * 1000)::float8 AS heard
@@ -308,8 +310,6 @@ async function inRoom<T>(options: CoordinationOptions, act: (room: Coordination)
     room.store.close()
   }
 }
-
-type Ask = Connection['ask']
 
 /** Each question has the time of an answer, however many there are. */
 export async function onEngine<T>(

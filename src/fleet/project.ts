@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { HeimdallError } from '../errors.ts'
 import type { EntryPlace } from '../coordination/shared-log.ts'
 import { printable } from '../ids.ts'
-import type { HeldConnection } from './engine-connection.ts'
+import type { Ask } from './engine-connection.ts'
 import { ENGINE_VERSION, grantsTo, revokesFrom, SCHEMA } from './engine-schema.ts'
 import { FORMAT, RULES } from './log-version.ts'
 
@@ -24,8 +24,6 @@ export interface ProjectFacts {
   readonly seq: number
   readonly members: number
 }
-
-type Ask = HeldConnection['ask']
 
 interface MemberRole {
   readonly role: string

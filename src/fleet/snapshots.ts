@@ -10,12 +10,10 @@ import {
   FLEET_SNAPSHOT_PART_BYTES,
   FLEET_STATE_BYTES_MAX,
 } from '../limits.ts'
-import type { Connection, Sql } from './engine-connection.ts'
+import type { Ask, Sql } from './engine-connection.ts'
 import { ENGINE_VERSION } from './engine-schema.ts'
 import { FORMAT } from './log-version.ts'
 import { PACKED_BYTES_MAX, packedState } from './packed-state.ts'
-
-type Ask = Connection['ask']
 
 /** One every so many entries: whoever joins after it needs no more than that many. One that is being made counts. */
 export async function keepIfDue(

@@ -123,7 +123,7 @@ export function startProgram(command: readonly [string, ...string[]], options: P
       return line
     },
     send: (line) => void child.stdin.write(`${line}\n`),
-    kill: (signal = 'SIGTERM') => void process.kill(pid, signal),
+    kill: (signal = 'SIGTERM') => signalTo(pid, signal),
   }
 }
 
@@ -136,9 +136,12 @@ function bareEnv(): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...sourceEnv() }
 }
 
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
+const signalGroup = (pid: number, signal: NodeJS.Signals): void => signalTo(-pid, signal)
+
+/** Whoever has ended by itself in that moment is killed enough. */
+function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(-pid, signal)
+    process.kill(pid, signal)
   } catch (error) {
     if (!isErrno(error, 'ESRCH')) throw error
   }
