@@ -23,7 +23,7 @@ export interface HeldConnection {
 }
 
 /** One question to the engine, answered in time. */
-export type Ask = Connection['ask']
+export type AskEngine = Connection['ask']
 
 export class Connection {
   readonly #address: EngineAddress

@@ -23,7 +23,7 @@ import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
 import { FLEET_BRIEF_BYTES_MAX } from '../limits.ts'
 import { asideName, putAside, type StoreAside } from './copies-aside.ts'
-import { type Ask, Connection, type EngineAddress, type Sql } from './engine-connection.ts'
+import { type AskEngine, Connection, type EngineAddress, type Sql } from './engine-connection.ts'
 import { type FleetFile, fleetFilePath, readFleetFile, removeFleetFile, writeFleetFile } from './fleet-file.ts'
 import { fleetDoor } from './door.ts'
 import { ENGINE_VERSION } from './engine-schema.ts'
@@ -314,7 +314,7 @@ async function inRoom<T>(options: CoordinationOptions, act: (room: Coordination)
 /** Each question has the time of an answer, however many there are. */
 export async function onEngine<T>(
   address: EngineAddress,
-  act: (ask: Ask) => Promise<T>,
+  act: (ask: AskEngine) => Promise<T>,
   clock: Clock = systemClock,
 ): Promise<T> {
   const engine = new Connection(address, clock)

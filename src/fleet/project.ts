@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { HeimdallError } from '../errors.ts'
 import type { EntryPlace } from '../coordination/shared-log.ts'
 import { printable } from '../ids.ts'
-import type { Ask } from './engine-connection.ts'
+import type { AskEngine } from './engine-connection.ts'
 import { ENGINE_VERSION, grantsTo, revokesFrom, SCHEMA } from './engine-schema.ts'
 import { FORMAT, RULES } from './log-version.ts'
 
@@ -40,7 +40,7 @@ const newRole = (project: string): MemberRole => ({
 
 /** In an owner's transaction. The schema is made with the first project of a database; what a create that failed has left of this one goes. */
 export async function makeProject(
-  ask: Ask,
+  ask: AskEngine,
   { project, name, at, roots = [] }: NewProject,
 ): Promise<MemberRole & { readonly project: string }> {
   const made = newRole(project)
@@ -62,7 +62,7 @@ export async function makeProject(
 }
 
 /** Members get in by another role from here on; whoever has the old one has nothing, also while it is connected. */
-export async function giveNewRole(ask: Ask, project: string): Promise<MemberRole> {
+export async function giveNewRole(ask: AskEngine, project: string): Promise<MemberRole> {
   const made = newRole(project)
   const [row] = await ask((sql) =>
     sql<{ role: string }[]>`SELECT member_role AS role FROM heimdall.projects WHERE id = ${project}`.execute(),
@@ -77,7 +77,7 @@ export async function giveNewRole(ask: Ask, project: string): Promise<MemberRole
 }
 
 /** All that are in the owner's database. */
-export async function projectsIn(ask: Ask): Promise<ProjectFacts[]> {
+export async function projectsIn(ask: AskEngine): Promise<ProjectFacts[]> {
   if (!(await hasSchema(ask))) return []
   const rows = await ask((sql) =>
     sql<(Omit<ProjectFacts, 'seq'> & { seq: string })[]>`SELECT p.id AS project, p.name, p.seq,
@@ -87,12 +87,12 @@ export async function projectsIn(ask: Ask): Promise<ProjectFacts[]> {
   return rows.map((row) => ({ ...row, seq: Number(row.seq) }))
 }
 
-async function makeRole(ask: Ask, { role, password }: MemberRole): Promise<void> {
+async function makeRole(ask: AskEngine, { role, password }: MemberRole): Promise<void> {
   await ask((sql) => sql.unsafe(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'; ${grantsTo(role)}`).execute())
 }
 
 /** With its role; and with the last project of a database the schema. */
-export async function removeProject(ask: Ask, project: string): Promise<void> {
+export async function removeProject(ask: AskEngine, project: string): Promise<void> {
   if (!(await hasSchema(ask))) return
   const [row] = await ask((sql) =>
     sql<{ role: string; others: number }[]>`SELECT member_role AS role,
@@ -108,7 +108,7 @@ export async function removeProject(ask: Ask, project: string): Promise<void> {
 }
 
 /** Asked of the catalogue: a name in a schema of somebody else's is an error and no answer. */
-async function hasSchema(ask: Ask): Promise<boolean> {
+async function hasSchema(ask: AskEngine): Promise<boolean> {
   const [row] = await ask((sql) =>
     sql<{ owner: string; may: boolean; me: string }[]>`
     SELECT pg_get_userbyid(nspowner) AS owner, pg_has_role(nspowner, 'USAGE') AS may, current_user AS me
@@ -124,7 +124,7 @@ async function hasSchema(ask: Ask): Promise<boolean> {
 }
 
 /** What a member has made under it besides is none of ours to drop: then the role stays, and nobody gets in with it. */
-async function dropRole(ask: Ask, role: string): Promise<void> {
+async function dropRole(ask: AskEngine, role: string): Promise<void> {
   await ask((sql) => sql.unsafe('SAVEPOINT role').execute())
   try {
     await ask((sql) => sql.unsafe(`DROP ROLE ${role}`).execute())
@@ -138,7 +138,7 @@ async function dropRole(ask: Ask, role: string): Promise<void> {
 const DEPENDED_ON = '2BP01'
 
 /** Functions of another version are called otherwise, and others use them. */
-async function refuseOther(ask: Ask): Promise<void> {
+async function refuseOther(ask: AskEngine): Promise<void> {
   const [row] = await ask((sql) => sql.unsafe('SELECT max(engine_version) AS version FROM heimdall.projects').execute())
   const version = Number(row?.['version'] ?? ENGINE_VERSION)
   if (version !== ENGINE_VERSION)

@@ -10,14 +10,14 @@ import {
   FLEET_SNAPSHOT_PART_BYTES,
   FLEET_STATE_BYTES_MAX,
 } from '../limits.ts'
-import type { Ask, Sql } from './engine-connection.ts'
+import type { AskEngine, Sql } from './engine-connection.ts'
 import { ENGINE_VERSION } from './engine-schema.ts'
 import { FORMAT } from './log-version.ts'
 import { PACKED_BYTES_MAX, packedState } from './packed-state.ts'
 
 /** One every so many entries: whoever joins after it needs no more than that many. One that is being made counts. */
 export async function keepIfDue(
-  ask: Ask,
+  ask: AskEngine,
   project: string,
   path: string,
   every = FLEET_SNAPSHOT_EVERY,
@@ -35,7 +35,7 @@ export async function keepIfDue(
 }
 
 /** In parts, each with the time of an answer: a state may be larger than a line is fast. Parts of two makings never mix. */
-export async function keepState(ask: Ask, project: string, path: string): Promise<void> {
+export async function keepState(ask: AskEngine, project: string, path: string): Promise<void> {
   const { at, packed } = await packedState(path)
   const making = randomBytes(8).toString('hex')
   const parts = Math.ceil(packed.byteLength / FLEET_SNAPSHOT_PART_BYTES)
@@ -53,7 +53,7 @@ export async function keepState(ask: Ask, project: string, path: string): Promis
  * those that are none.
  */
 export async function makeFromEngine(
-  ask: Ask,
+  ask: AskEngine,
   project: string,
   path: string,
   made: Omit<NewStore, 'state' | 'at'>,
@@ -87,7 +87,7 @@ async function snapshotsOf(sql: Sql, project: string): Promise<Kept[]> {
   return rows.map((row) => ({ ...row, seq: Number(row.seq) }))
 }
 
-async function readState(ask: Ask, project: string, { seq, making, parts }: Kept): Promise<string> {
+async function readState(ask: AskEngine, project: string, { seq, making, parts }: Kept): Promise<string> {
   const packed: Buffer[] = []
   let bytes = 0
   for (let part = 0; part < parts; part += 1) {

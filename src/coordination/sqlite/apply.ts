@@ -1,5 +1,6 @@
 // Entries of a fleet put into this machine's copy: rows as they were made elsewhere, never the calls that made them.
 import { HeimdallError } from '../../errors.ts'
+import { isObject } from '../../plain-object.ts'
 import { printable } from '../../ids.ts'
 import { isMisfit } from '../../storage/sqlite-errors.ts'
 import { FLEET_PUTS_KEPT } from '../../limits.ts'
@@ -12,7 +13,7 @@ import type { LoggedEntry, EntryPlace } from '../shared-log.ts'
 import { appendEntry, type EntryStamp } from './entries.ts'
 import type { EntryDraft } from './entry-draft.ts'
 import { pendingIn, removePending } from './pending.ts'
-import { fitsTable, isCountable, isObject, isRow, isValue } from './row-fits.ts'
+import { fitsTable, isCountable, isRow, isValue } from './row-fits.ts'
 import type { Statements } from './statements.ts'
 
 /** An entry as it stands in the log of a fleet, besides its number and id. */

@@ -5,6 +5,7 @@ import { type Row, SHARED_TABLES, type SharedTable } from '../log-entry.ts'
 import { isStaleMinutes, STALE_SETTING } from '../who/alive.ts'
 import { readHaid } from '../who/haid.ts'
 import { isSecretHash } from '../who/secret-hash.ts'
+import { isObject } from '../../plain-object.ts'
 
 type Value = Row[string] | undefined
 type Fits = (value: Value) => boolean
@@ -28,9 +29,6 @@ const isHaid: Fits = (value) => typeof value === 'string' && readHaid(value) !==
 
 /** It is named where people read, in marks that end with a bracket. */
 const isEventId = matching(/^[A-Za-z0-9._:-]{1,100}$/)
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.every((one: unknown) => typeof one === 'string')

@@ -3,6 +3,7 @@ import { CLIENT_META_BYTES_MAX } from '../../limits.ts'
 import type { Generation } from './refusals.ts'
 import type { Piece } from '../../events/line-bytes.ts'
 import type { CLIENTS } from '../../events/types.ts'
+import { isObject } from '../../plain-object.ts'
 
 /** The first revision of MCP without a handshake. */
 const STATELESS_FROM = '2026-07-28'
@@ -76,8 +77,4 @@ function parsed(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   if (bytes.length > CLIENT_META_BYTES_MAX) return undefined
   const value: unknown = JSON.parse(bytes.toString())
   return isObject(value) ? value : undefined
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

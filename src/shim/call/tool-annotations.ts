@@ -1,8 +1,9 @@
 // What a server has said of its tools: MCP's hints, as rules ask for them.
 import { TOOLS_ANNOTATED_MAX } from '../../limits.ts'
+import { isObject } from '../../plain-object.ts'
 import type { Annotations } from '../../policy/types.ts'
 import { membersOf } from '../messages/members-of.ts'
-import { isObject, readObject, readToolList, type ToolDefinition } from './tool-list.ts'
+import { readObject, readToolList, type ToolDefinition } from './tool-list.ts'
 
 /** MCP's names of the hints. */
 const HINTS = {

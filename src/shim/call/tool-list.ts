@@ -6,6 +6,7 @@ import { SCAN_TOKEN_BYTES_MAX } from '../../limits.ts'
 import { fold } from '../../policy/bundle/likeness.ts'
 import { elementsOf } from '../messages/client-message.ts'
 import { membersOf } from '../messages/members-of.ts'
+import { isObject } from '../../plain-object.ts'
 
 /** A tool as its server defines it: all that it says, known members and others, because a host may show any of it to a model. */
 export interface ToolDefinition {
@@ -78,8 +79,4 @@ function parsed(bytes: Buffer): unknown {
     if (!(error instanceof SyntaxError)) throw error
     return undefined
   }
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

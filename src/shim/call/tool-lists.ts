@@ -1,9 +1,10 @@
 // Lists of tools on their way: which answers they are, which pages belong together, and who hears of them.
 import { CALLS_IN_FLIGHT_MAX, TOOL_LIST_WALKS_MAX } from '../../limits.ts'
+import { isObject } from '../../plain-object.ts'
 import type { IdKey } from '../messages/message-id.ts'
 import type { Scanned, Whole } from '../messages/scanned.ts'
 import type { ToolAnnotations } from './tool-annotations.ts'
-import { isObject, readToolList, type ToolDefinition } from './tool-list.ts'
+import { readToolList, type ToolDefinition } from './tool-list.ts'
 
 export const LIST_METHOD = 'tools/list'
 
