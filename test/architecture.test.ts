@@ -59,7 +59,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'dispatch',
   ],
   // A fleet that uses the product from outside, by its commands; what it reads for itself are records.
-  demo: ['briefing', 'coordination', 'runs'],
+  demo: ['briefing', 'coordination', 'runs', 'storage'],
   cli: [
     'known-secrets',
     'canonical',

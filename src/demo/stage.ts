@@ -10,6 +10,7 @@ import { logText } from '../briefing/token-ledger.ts'
 import type { Clock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { type Env, findProject, stateDir } from '../paths.ts'
+import { ensureFolder } from '../storage/atomic-file.ts'
 import { DOWN_VARIABLE } from './servers/tracker.ts'
 
 export interface Stage {
@@ -85,12 +86,13 @@ export async function setStage({ dir, env, clock, note, program }: Setting): Pro
     throw new HeimdallError('DEMO_FOLDER_TAKEN', `${folder} is not empty`, {
       hint: 'name a folder that is empty or not there yet',
     })
-  mkdirSync(folder, { recursive: true })
+  // It may be the first that makes the state folder, which is for its user alone.
+  ensureFolder(folder)
   // A folder of its own for what belongs to the stage and not to the work: git must not see it.
   const root = join(realpathSync(folder), 'tally')
   const backstage = join(dirname(root), 'backstage')
-  mkdirSync(root)
-  mkdirSync(backstage)
+  ensureFolder(root)
+  ensureFolder(backstage)
   const corpus = loadCorpus()
   for (const name of ['PLAN.md', 'CRITERIA.md', 'INVARIANTS.md']) cpSync(join(corpus.dir, name), join(root, name))
   for (const [path, text] of Object.entries(FILES)) write(join(root, path), text)

@@ -1,5 +1,5 @@
 // The demo from end to end: a fleet uses everything, and at its end the runs' records, coordination, the token ledger, the hub and the page say the same.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Summary } from '../../src/demo/summary.ts'
@@ -147,6 +147,21 @@ test(
   },
   2 * DEMO_MS_MAX,
 )
+
+test('a demo that is the first command on a machine makes the state folder for its user alone', async () => {
+  const project = spine()
+  const program = startProgram([...launcher('heimdall'), 'demo', '--fast', '--no-hub'], {
+    cwd: project.root,
+    env: project.env,
+  })
+  await program.waitForLine(/^The fleet works in /)
+  program.kill('SIGINT')
+  expect((await program.ended).code).toBe(130)
+  const { checks } = (await project.json(['doctor'])) as { checks: Json[] }
+  expect(checks.find(({ check }) => check === 'state folder')).toMatchObject({ state: 'ok' })
+  const state = join(project.home, '.local/state/heimdall')
+  for (const folder of [state, join(state, 'demo')]) expect(statSync(folder).mode & 0o777).toBe(0o700)
+})
 
 // The demo itself is long; its interruption is left to the soak.
 test.runIf(isSoak)('stopped half-way it leaves no process, and what is not empty is left alone', async () => {
