@@ -49,7 +49,13 @@ export interface RunningHub {
 
 export async function startHub(options: HubOptions): Promise<RunningHub> {
   const hub = new Hub(options)
-  await hub.open()
+  try {
+    await hub.open()
+  } catch (error) {
+    // It may listen already, and a process that listens never ends by itself.
+    await hub.close()
+    throw error
+  }
   return hub
 }
 

@@ -33,9 +33,6 @@ export const run: Run<typeof up> = async (context, { args, flags }) => {
     clock: context.clock,
     version: VERSION,
     note: (line) => context.note(line),
-  }).catch((error: unknown) => {
-    place.leave()
-    throw error
   })
   // An agent may start the hub, which then shows; the link is a person's.
   const acting = whoActs()

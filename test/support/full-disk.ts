@@ -1,0 +1,27 @@
+// A disk with no room left: a small one in memory, seen by one command and its children alone.
+import { spawnSync } from 'node:child_process'
+import { type Ending, launcher, type ProgramOptions, runProgram } from './programs.ts'
+
+/** Mounting needs a user namespace, or root. */
+export const canMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0
+
+/** Mounted over the folder with what lies in it, and filled up; `read-only` leaves the room and takes the right to write. */
+const MOUNT = {
+  full: `head -c 67108864 /dev/zero > "$0/ballast" 2>/dev/null`,
+  'read-only': `mount -o remount,ro "$0"`,
+} as const
+
+export function runOnDisk(
+  kind: keyof typeof MOUNT,
+  folder: string,
+  args: readonly string[],
+  { cwd = folder, ...options }: ProgramOptions = {},
+): Promise<Ending> {
+  const script =
+    'kept=$(mktemp -d) && cp -a "$0/." "$kept" && mount -t tmpfs -o size=4m none "$0" && cp -a "$kept/." "$0" && ' +
+    `rm -r "$kept" && { ${MOUNT[kind]}; cd "$CWD"; exec "$@"; }`
+  return runProgram(
+    ['unshare', '--map-root-user', '--mount', 'sh', '-c', script, folder, ...launcher('heimdall'), ...args],
+    { ...options, env: { ...options.env, CWD: cwd } },
+  )
+}
