@@ -31,6 +31,8 @@ export const STORE_MAKING_MS = 1_000
 export const DOCTOR_BUSY_MS = 1_000
 /** Counters of runs that doctor looks into: the newest, as the old ones are nobody's any more. */
 export const DOCTOR_STORES_MAX = 200
+/** What doctor writes and takes back to see whether a disk has room: the files that a store needs just to be opened take half of it. */
+export const DOCTOR_ROOM_BYTES = 64 << 10
 /** A write-ahead log that grew in a burst is cut back to this after its checkpoint. */
 export const SQLITE_WAL_BYTES_KEPT = 8 << 20
 /** SQLite's own measure for a log that is long enough to be copied into the database. */

@@ -1,7 +1,8 @@
 // doctor's look into every store: is it sound, of a version that this program knows, and free to be written to?
 import { existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { HeimdallError } from '../errors.ts'
-import { DOCTOR_BUSY_MS, DOCTOR_STORES_MAX } from '../limits.ts'
+import { DOCTOR_BUSY_MS, DOCTOR_ROOM_BYTES, DOCTOR_STORES_MAX } from '../limits.ts'
 import { findProject, runsDirOf } from '../paths.ts'
 import type { Database, DatabaseOptions } from '../storage/sqlite.ts'
 import type { Context } from './command.ts'
@@ -12,6 +13,7 @@ const WORDS: Readonly<Record<string, string>> = {
   STORE_CORRUPT: 'corrupt',
   STORE_NEWER: 'newer',
   STORE_BUSY: 'locked',
+  STORE_FULL: 'full',
   STORE_UNREADABLE: 'unreadable',
   STATE_UNSAFE: 'unsafe',
 }
@@ -120,25 +122,33 @@ export async function checkBriefing({ cwd, env, clock, note }: Context): Promise
 
 /** Nothing when all is well. Opened to read first: a look must not migrate anything. */
 async function lookAt(path: string, migrations: readonly string[]): Promise<DoctorFinding | undefined> {
-  const { openDatabase } = await import('../storage/sqlite.ts')
+  const [{ openDatabase }, { tryRoom }] = await Promise.all([
+    import('../storage/sqlite.ts'),
+    import('../storage/room.ts'),
+  ])
   const options: DatabaseOptions = { migrations, busyMs: DOCTOR_BUSY_MS }
+  let isCurrent = false
   const found = judged(() =>
     using(openDatabase(path, { ...options, readOnly: true }), (db) => {
       const [first] = db.problems()
       if (first !== undefined)
         return { state: 'fail', found: `corrupt: ${path}: ${first}`, fix: 'move it aside; a new one is made' }
       const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
-      return version === migrations.length
-        ? SOUND
-        : { state: 'ok', found: `${path}, of an older version; the next command brings it up to date`, fix: null }
+      isCurrent = version === migrations.length
+      return SOUND
     }),
   )
   if (found !== SOUND) return found
   const writable = judged(() => {
-    using(openDatabase(path, options), (db) => db.transaction(() => undefined))
+    // First, and whatever the version: where nothing can be written, the newest of a store may not even be seen.
+    tryRoom(dirname(path), DOCTOR_ROOM_BYTES)
+    if (isCurrent) using(openDatabase(path, options), (db) => db.transaction(() => undefined))
     return SOUND
   })
-  if (writable === SOUND) return undefined
+  if (writable === SOUND)
+    return isCurrent
+      ? undefined
+      : { state: 'ok', found: `${path}, of an older version; the next command brings it up to date`, fix: null }
   return writable.found.startsWith('unreadable')
     ? { state: 'warn', found: `${path} can be read and not be written to`, fix: writable.fix }
     : writable

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { HeimdallError, isErrno } from '../errors.ts'
+import { DOCTOR_ROOM_BYTES } from '../limits.ts'
 import { configDir, findProject, runsDirOf, sessionsDir, stateDirName } from '../paths.ts'
 import { folderProblem } from '../own-folder.ts'
 import type { Context } from './command.ts'
@@ -35,7 +36,7 @@ const CHECKS: Readonly<Record<string, Look>> = {
   project: checkProject,
   'state folder': checkState,
   'config folder': ({ env }) => checkFolder(configDir(env)),
-  sessions: ({ env }) => checkPrivateFolder(sessionsDir(env)),
+  sessions: ({ env }) => withRoom(sessionsDir(env), checkPrivateFolder(sessionsDir(env))),
   runs: checkRuns,
   coordination: checkCoordination,
   counters: checkCounters,
@@ -156,24 +157,43 @@ function checkProject({ cwd, env }: Context): DoctorFinding {
 /** The folders of state that are looked at whenever they are used. */
 const STATE_FOLDERS = ['', 'runs', 'secrets', 'trusted', 'pins', 'imports', 'init', 'dispatch'] as const
 
-function checkState({ env }: Context): DoctorFinding {
+async function checkState({ env }: Context): Promise<DoctorFinding> {
   const dir = stateDirName(env)
   const found = STATE_FOLDERS.map((name) => checkPrivateFolder(join(dir, name)))
   const first = found.find(({ state }) => state !== 'ok')
-  if (first === undefined) return checkFolder(dir)
+  if (first === undefined) return await withRoom(dir, checkFolder(dir))
   const mends = found.flatMap(({ mend }) => mend ?? [])
   return first.mend === undefined ? first : { ...first, mend: () => mends.forEach((mend) => mend()) }
 }
 
 /** Writable, or creatable: the nearest folder above it that exists decides. */
 function checkFolder(path: string): DoctorFinding {
+  const dir = nearestFolder(path)
+  try {
+    accessSync(dir, constants.W_OK)
+    return ok(dir === path ? path : `${path} will be created`)
+  } catch (error) {
+    if (isErrno(error, 'EROFS'))
+      return { state: 'fail', found: `${dir} is on a read-only file system`, fix: 'mount it to be written to' }
+    return { state: 'fail', found: `${dir} is not writable`, fix: `check its owner: ls -ld ${dir}` }
+  }
+}
+
+/** The rights to a folder say nothing of the disk under it. */
+async function withRoom(path: string, finding: DoctorFinding): Promise<DoctorFinding> {
+  if (finding.state !== 'ok') return finding
+  const { tryRoom } = await import('../storage/room.ts')
+  tryRoom(nearestFolder(path), DOCTOR_ROOM_BYTES)
+  return finding
+}
+
+function nearestFolder(path: string): string {
   for (let dir = path; ; dir = dirname(dir)) {
     try {
-      accessSync(dir, constants.W_OK)
-      return ok(dir === path ? path : `${path} will be created`)
+      accessSync(dir)
+      return dir
     } catch (error) {
-      if (isErrno(error, 'ENOENT') && dirname(dir) !== dir) continue
-      return { state: 'fail', found: `${dir} is not writable`, fix: `check its owner: ls -ld ${dir}` }
+      if (!isErrno(error, 'ENOENT') || dirname(dir) === dir) return dir
     }
   }
 }

@@ -1,4 +1,4 @@
-// A command on a full disk never ended.
+// On a full disk the hub never ended, and doctor found nothing wrong.
 import { expect, test } from 'vitest'
 import { canMount, runOnDisk } from '../support/full-disk.ts'
 import { temporaryProject } from '../support/project.ts'
@@ -9,4 +9,23 @@ test.runIf(canMount)('a hub that cannot say where it listens ends', async () => 
     code: 8,
     stderr: expect.stringMatching(/^error: no space left to write .*hub\.json\n/),
   })
+})
+
+interface Row {
+  readonly check: string
+  readonly state: string
+  readonly found: string
+}
+
+test.runIf(canMount)('doctor sees that a disk is full, whichever it is', async () => {
+  const { root, home, env, run } = temporaryProject()
+  await run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'x'])
+  const failed = async (folder: string): Promise<Record<string, string>> => {
+    const { code, stdout } = await runOnDisk('full', folder, ['doctor', '--json'], { cwd: root, env })
+    expect(code).toBe(1)
+    const { checks } = (JSON.parse(stdout) as { data: { checks: Row[] } }).data
+    return Object.fromEntries(checks.flatMap(({ check, state, found }) => (state === 'fail' ? [[check, found]] : [])))
+  }
+  expect(await failed(root)).toEqual({ coordination: expect.stringContaining('full: no space left to write') })
+  expect(await failed(home)).toMatchObject({ 'state folder': expect.stringContaining('no space left to write') })
 })
