@@ -127,18 +127,18 @@ async function lookAt(path: string, migrations: readonly string[]): Promise<Doct
     import('../storage/room.ts'),
   ])
   const options: DatabaseOptions = { migrations, busyMs: DOCTOR_BUSY_MS }
-  let isCurrent = false
+  let version = 0
   const found = judged(() =>
     using(openDatabase(path, { ...options, readOnly: true }), (db) => {
       const [first] = db.problems()
       if (first !== undefined)
         return { state: 'fail', found: `corrupt: ${path}: ${first}`, fix: 'move it aside; a new one is made' }
-      const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
-      isCurrent = version === migrations.length
+      version = (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
       return SOUND
     }),
   )
   if (found !== SOUND) return found
+  const isCurrent = version === migrations.length
   const writable = judged(() => {
     // First, and whatever the version: where nothing can be written, the newest of a store may not even be seen.
     tryRoom(dirname(path), DOCTOR_ROOM_BYTES)

@@ -36,6 +36,24 @@ test('why says who holds it, what for, who was refused, and what to do', async (
   expect((await heimdall('why', 'docs')).stdout).toBe('nobody holds docs\n')
 })
 
+test('who holds it itself is not told to wait, but how to let go', async () => {
+  const project = temporaryProject()
+  const heimdall = (...args: string[]) => project.run('heimdall', args)
+  await heimdall('claim', 'take', 'src/a', 'docs/**')
+  const { stdout } = await heimdall('why', 'src/a')
+  expect(stdout).toMatch(/^held by {4}you, \S+ {2}src\/a {2}/)
+  expect(stdout).toMatch(/\nnext {7}heimdall claim release src\/a, when you are done with it\n$/)
+  expect(stdout).not.toMatch(/claim wait|note send/)
+  // Named as it works from anywhere: what is held is more than what was asked about.
+  const { data } = JSON.parse((await heimdall('why', '--json', 'docs/x.md')).stdout) as {
+    data: { holders: [{ yours: boolean; hint: string; claim_id: string }] }
+  }
+  const [holder] = data.holders
+  expect(holder).toMatchObject({ yours: true, hint: expect.stringContaining(`claim release ${holder.claim_id},`) })
+  expect(await heimdall('claim', 'release', holder.claim_id)).toMatchObject({ code: 0 })
+  expect((await heimdall('why', 'docs/x.md')).stdout).toBe('nobody holds docs/x.md\n')
+})
+
 test('a path outside is refused before anybody has coordinated anything, as it is afterwards', async () => {
   const project = temporaryProject()
   const why = (path: string) => project.run('heimdall', ['why', path])

@@ -18,8 +18,9 @@ interface Row {
 }
 
 test.runIf(canMount)('doctor sees that a disk is full, whichever it is', async () => {
-  const { root, home, env, run } = temporaryProject()
-  await run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'x'])
+  const project = temporaryProject()
+  const { root, home, env } = project
+  await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'x'])
   const failed = async (folder: string): Promise<Record<string, string>> => {
     const { code, stdout } = await runOnDisk('full', folder, ['doctor', '--json'], { cwd: root, env })
     expect(code).toBe(1)

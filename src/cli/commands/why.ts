@@ -1,6 +1,6 @@
 // heimdall why: who holds this path, since when, until when and what for, who else wants it, and what to do.
 import { checkScopes } from '../../coordination/claims/check-scopes.ts'
-import type { Conflict } from '../../coordination/claims/conflicts.ts'
+import { type Conflict, isOwn } from '../../coordination/claims/conflicts.ts'
 import { measureCase, scopeContext } from '../../coordination/claims/lookup.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { otherMachine } from '../../coordination/membership.ts'
@@ -9,37 +9,63 @@ import { parseScopes } from '../../scopes/scope.ts'
 import type { Collision } from '../../spine/fleet/fleet.ts'
 import { knownAgents } from '../../spine/fleet/known-agents.ts'
 import { oneLine, shellWord } from '../../spine/fleet/plain-words.ts'
-import type { Run } from '../command.ts'
+import type { Answer, Run } from '../command.ts'
 import type { whyPath } from '../table/coordination.ts'
 import { withRoomToRead } from '../coordination-door.ts'
 import { clockText, plural } from '../render/fleet-text.ts'
+import { askerOf } from './claim/claim-answer.ts'
 
 export const run: Run<typeof whyPath> = (context, { args: { path } }) =>
   withRoomToRead(
     context,
     (room) => {
       const { conflicts } = checkScopes(room, { scopes: [path], cwd: context.cwd, asker: null })
-      const wanted =
-        conflicts.length === 0 ? [] : knownAgents(room).collisions.filter((one) => conflicts.some(isOf(one)))
-      const stories = conflicts.map((one) =>
-        story(
-          room,
-          one,
-          wanted.filter((other) => isOf(other)(one)),
-          path,
-        ),
-      )
+      if (conflicts.length === 0) return nobody(path)
+      const asker = askerOf(context, room, undefined)
+      const wanted = knownAgents(room).collisions.filter((one) => conflicts.some(isOf(one)))
+      const holders = conflicts.map((conflict) => {
+        const isYours = asker !== null && isOwn(room, asker, conflict)
+        return { conflict, isYours, next: isYours ? releaseText(conflict, path) : nextText(conflict, path) }
+      })
       return {
-        data: { path, holders: conflicts.map(conflictRecord), wanted_by: wanted.map(wantedRecord) },
-        text: conflicts.length === 0 ? `nobody holds ${path}` : stories.join('\n\n'),
+        data: {
+          path,
+          holders: holders.map(({ conflict, isYours, next }) => ({
+            ...conflictRecord(conflict),
+            yours: isYours,
+            ...(isYours ? { hint: next } : {}),
+          })),
+          wanted_by: wanted.map(wantedRecord),
+        },
+        text: holders
+          .map((holder) =>
+            story(
+              room,
+              holder,
+              wanted.filter((other) => isOf(other)(holder.conflict)),
+            ),
+          )
+          .join('\n\n'),
       }
     },
     ({ project }) => {
       // What lies outside is refused, whether or not anybody has begun to coordinate.
       parseScopes([path], scopeContext(project, context.cwd, measureCase(project)))
-      return { data: { path, holders: [], wanted_by: [] }, text: `nobody holds ${path}` }
+      return nobody(path)
     },
   )
+
+const nobody = (path: string): Answer => ({
+  data: { path, holders: [], wanted_by: [] },
+  text: `nobody holds ${path}`,
+})
+
+interface Holder {
+  readonly conflict: Conflict
+  /** Whoever asks holds it. */
+  readonly isYours: boolean
+  readonly next: string
+}
 
 const isOf =
   ({ claim_id: claim }: Collision) =>
@@ -55,7 +81,7 @@ const wantedRecord = ({ claim_id, wanted, wanted_by: agent_id, attempts, since, 
   place,
 })
 
-function story(room: Coordination, conflict: Conflict, wanted: readonly Collision[], path: string): string {
+function story(room: Coordination, { conflict, isYours, next }: Holder, wanted: readonly Collision[]): string {
   const { agentId, held, epoch, since, expiresAt, liveness, lease } = conflict
   const nowMs = room.now().wallMs
   const ends = lease === 'lapsed' ? 'its lease is over' : `lease ends ${timeText(expiresAt, nowMs)} if silent`
@@ -67,10 +93,10 @@ function story(room: Coordination, conflict: Conflict, wanted: readonly Collisio
     ...whereOf(room, conflict),
   ]
   const rows = [
-    ['held by', `${agentId}  ${held}  ${facts.join(', ')}`],
+    ['held by', `${isYours ? `you, ${agentId}` : agentId}  ${held}  ${facts.join(', ')}`],
     ['for', purposeOf(room, conflict)],
     ...wanted.map((one) => ['wanted by', wantedText(one, nowMs)] as const),
-    ['next', nextText(conflict, path)],
+    ['next', next],
   ] as const
   return rows
     .filter(([, text]) => text !== '')
@@ -109,6 +135,11 @@ function nextText({ liveness, agentId }: Conflict, path: string): string {
   const wait = `heimdall claim wait ${shellWord(path)}`
   if (liveness !== 'active') return `heimdall claim takeover ${shellWord(path)}, or ${wait}`
   return `${wait}, or heimdall note send --to ${agentId} --category HANDOFF`
+}
+
+/** By the path where that is the whole of it: a claim that covers more is named by its id, from whichever folder. */
+function releaseText({ claimId, held, wanted }: Conflict, path: string): string {
+  return `heimdall claim release ${held === wanted ? shellWord(path) : claimId}, when you are done with it`
 }
 
 /** To the second on the same day, with the day otherwise. */

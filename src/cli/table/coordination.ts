@@ -561,7 +561,7 @@ export const whyPath = spec({
   errors: [...SCOPES, ...STORE],
   output: {
     path: 'as typed',
-    holders: 'claims that cover it',
+    holders: 'claims that cover it, and whether each is yours',
     wanted_by: 'who was refused it and still wants it: how often, since when, and which place in the queue',
   },
 })

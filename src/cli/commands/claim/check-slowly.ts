@@ -1,15 +1,12 @@
 // heimdall claim check, heimdall-claim check: may these paths be claimed or edited? Changes nothing.
-import { askingHere } from '../../../coordination/who/caller.ts'
 import { checkScopes } from '../../../coordination/claims/check-scopes.ts'
-import type { Asker } from '../../../coordination/claims/conflicts.ts'
 import { oldCopyText } from '../../../coordination/membership.ts'
 import { FLEET_CHECK_OLD_MS } from '../../../limits.ts'
-import type { Coordination } from '../../../coordination/coordination.ts'
-import type { Context, Run } from '../../command.ts'
+import type { Run } from '../../command.ts'
 import type { claimCheck } from '../../table/coordination.ts'
 import { clear } from './check.ts'
-import { callerOf, withRoomToRead } from '../../coordination-door.ts'
-import { refusal, haidOf } from './claim-answer.ts'
+import { withRoomToRead } from '../../coordination-door.ts'
+import { askerOf, refusal } from './claim-answer.ts'
 
 export const run: Run<typeof claimCheck> = (context, { flags, args }) =>
   withRoomToRead(
@@ -29,9 +26,3 @@ export const run: Run<typeof claimCheck> = (context, { flags, args }) =>
     },
     () => clear(args.scope),
   )
-
-/** What is claimed under a name that another session holds is the other's, whoever was started for it as well. */
-function askerOf(context: Context, room: Coordination, named: string | undefined): Asker | null {
-  if (named === undefined && callerOf(context, room).refused?.error.code === 'IDENTITY_HELD') return null
-  return { haid: haidOf(context, room, named), tree: askingHere(context.env).place?.tree }
-}

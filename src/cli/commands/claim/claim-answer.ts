@@ -1,7 +1,8 @@
 // What commands about claims share: what was asked for, and how a grant, a refusal or a list of claims is told.
+import { askingHere } from '../../../coordination/who/caller.ts'
 import type { ClaimRequest, ClaimResult } from '../../../coordination/claims/claims.ts'
 import type { ClaimChoice } from '../../../coordination/claims/held.ts'
-import { type Conflict, standingNow } from '../../../coordination/claims/conflicts.ts'
+import { type Asker, type Conflict, standingNow } from '../../../coordination/claims/conflicts.ts'
 import type { Coordination } from '../../../coordination/coordination.ts'
 import { findAgent } from '../../../coordination/change.ts'
 import { readHaid } from '../../../coordination/who/haid.ts'
@@ -98,4 +99,10 @@ export function chosenBy(
 export function haidOf(context: Context, room: Coordination, named: string | undefined): string {
   if (named === undefined) return callerOf(context, room).haid
   return room.store.read((rows) => findAgent(rows, named)?.haid) ?? named
+}
+
+/** What is claimed under a name that another session holds is the other's, whoever was started for it as well. */
+export function askerOf(context: Context, room: Coordination, named: string | undefined): Asker | null {
+  if (named === undefined && callerOf(context, room).refused?.error.code === 'IDENTITY_HELD') return null
+  return { haid: haidOf(context, room, named), tree: askingHere(context.env).place?.tree }
 }
