@@ -88,3 +88,30 @@ test('hm record covers what is in the store', async () => {
   await project.run('hm', ['export', 'talker', join(project.root, 'out.cast')], { env })
   expect(readFileSync(join(project.root, 'out.cast'), 'utf8')).not.toContain(SECRET)
 })
+
+test('hm export writes the recording of the run, with its timing, and covers what is in the store', async () => {
+  const project = spine()
+  const store = join(project.root, 'store.json')
+  writeFileSync(store, JSON.stringify({ token: { value: SECRET } }), { mode: 0o600 })
+  const env = { PATH, SUB_SECRETS_PATH: store }
+  const script = `printf 'é got ${SECRET.slice(0, 8)}'; sleep 0.3; echo '${SECRET.slice(8)}#'`
+  project.write('agent.sh', script)
+  const exported = async (): Promise<{ source: string; cast: string }> =>
+    JSON.parse((await project.run('hm', ['export', 'talker', '--json'], { env })).stdout).data
+  await project.run('heimdall', ['run', '--agent', 'talker', '--', 'bash', 'agent.sh'])
+  await until('the run to be closed', () => project.sheets().length === 0)
+  const { source, cast } = await exported()
+  const events = cast
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => JSON.parse(line) as [number, string, string])
+  expect(source).toBe('recording')
+  expect(events.map(([, , text]) => text).join('')).toContain('é got [REDACTED]************#')
+  expect(events.length).toBeGreaterThan(1)
+  expect((events.at(-1)?.[0] ?? 0) - (events[0]?.[0] ?? 0)).toBeGreaterThan(0.2)
+
+  // A later session of the same name, of no run: what was recorded before is not its own.
+  await project.run('hm', ['run', '--id', 'talker', '--', 'echo', 'another'])
+  const later = await exported()
+  expect(later).toMatchObject({ source: 'scrollback', cast: expect.stringContaining('another') })
+})

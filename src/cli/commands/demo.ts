@@ -95,7 +95,9 @@ function ending({ style }: Context, { runs, tokens, dispatch }: Summary, way: st
     '',
     `To look through it:  ${way}`,
     '  heimdall claim history     who held what, who ran into whom',
-    '  heimdall runs show RUN     one run; hm export plays its terminal',
+    '  heimdall runs show RUN     one run',
+    '  hm logs amber-otter        what its terminal showed',
+    '  hm export amber-otter FILE the recording of it as asciicast, which asciinema plays',
     '  heimdall events query      every call, with its decision',
     '  heimdall up                the page',
   ].join('\n')

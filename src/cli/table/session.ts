@@ -379,12 +379,16 @@ export const exportCast = spec({
   names: ['heimdall session export', 'hm export'],
   summary: 'Write a recording or the kept output as asciicast v2',
   about:
-    'A recording of the session (`run --record`, `record`) is written with its timing. Without one, the kept output is ' +
-    'written as one event, because nothing is known of its timing.',
+    'A recording of the session (`heimdall run`, `hm run --record`, `hm record`) is written with its timing, for any player ' +
+    'of asciicast. Without one, the kept output is written as one event, because nothing is known of its timing.',
   args: [id, { name: 'file', help: 'default stdout', optional: true }],
   flags: {
     'socket-dir': socketDir,
-    from: { type: 'string', value: 'FILE', help: 'the recording; default <socket dir>/<id>.cast' },
+    from: {
+      type: 'string',
+      value: 'FILE',
+      help: 'the recording; default <socket dir>/<id>.cast, then that of its run',
+    },
     'idle-limit': { type: 'duration', value: 'TIME', help: 'shorten longer pauses to this' },
   },
   examples: [{ run: 'hm export agent agent.cast --idle-limit 2s', does: 'writes the recording without long pauses' }],

@@ -1,5 +1,6 @@
 // asciicast v2 as a value: parsed with the place of what is wrong, shortened, and written again.
 import { HeimdallError } from '../../../errors.ts'
+import type { TerminalCover } from '../../../known-secrets/terminal-cover.ts'
 
 export type CastEvent = readonly [seconds: number, kind: string, text: string]
 
@@ -48,6 +49,26 @@ function isEvent(value: unknown): value is CastEvent {
 
 function invalid(path: string, line: number, problem: string): HeimdallError {
   return new HeimdallError('CAST_INVALID', `${path}:${line}: ${problem}`)
+}
+
+/** Over all of it at once, as a value may lie in several events; in place, so that each keeps its length. */
+export function coverCast({ header, events }: Cast, cover: Pick<TerminalCover, 'whole' | 'text'>): Cast {
+  const shown = events.flatMap(([, kind, text]) => (kind === 'o' ? [Buffer.from(text)] : []))
+  const covered = cover.whole(Buffer.concat(shown))
+  let at = 0
+  const next = (bytes: number): string => covered.subarray(at, (at += bytes)).toString('utf8')
+  const { command, title } = header
+  return {
+    header: {
+      ...header,
+      ...(typeof command === 'string' ? { command: cover.text(command) } : {}),
+      ...(typeof title === 'string' ? { title: cover.text(title) } : {}),
+    },
+    events: events.map((event): CastEvent => {
+      const [seconds, kind, text] = event
+      return kind === 'o' ? [seconds, kind, next(Buffer.byteLength(text))] : event
+    }),
+  }
 }
 
 /** No pause is longer than `seconds`; everything after a longer one moves forward. */

@@ -1,17 +1,20 @@
-// hm export: a recording, or else the kept output, as asciicast v2.
+// hm export: a recording, the session's own or that of its run, or else the kept output, as asciicast v2.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SessionConnection } from '../../../client/connection.ts'
 import { HeimdallError } from '../../../errors.ts'
 import type { TerminalCover } from '../../../known-secrets/terminal-cover.ts'
+import { runsDirOf } from '../../../paths.ts'
 import type { KeptOutput } from '../../../wire/kept-output.ts'
 import { readFileIfThere } from '../../../storage/atomic-file.ts'
 import type { Context, InputOf, Run } from '../../command.ts'
 import { outputPath } from '../../output-file.ts'
 import type { exportCast } from '../../table/session.ts'
-import { type Cast, encodeCast, limitIdle, parseCast } from './cast.ts'
+import { type Cast, coverCast, encodeCast, limitIdle, parseCast } from './cast.ts'
+import { plural } from '../../render/fleet-text.ts'
 import { locate, type Located } from './locate.ts'
 import { reach } from './reach.ts'
+import { runRecording } from './run-recording.ts'
 import { coverOfStore } from './stored-secrets.ts'
 
 export const run: Run<typeof exportCast> = async (context, { flags, args }) => {
@@ -22,7 +25,7 @@ export const run: Run<typeof exportCast> = async (context, { flags, args }) => {
   if (file !== null) writeFileSync(file, text, { mode: 0o600 })
   const seconds = limited.events.at(-1)?.[0] ?? 0
   const data = { id, source, file, events: limited.events.length, seconds, ...(file === null ? { cast: text } : {}) }
-  const summary = `Wrote ${limited.events.length} events (${seconds} s, from the ${source}) to ${file}`
+  const summary = `Wrote ${plural(limited.events.length, 'event')} (${seconds} s, from the ${source}) to ${file}`
   return { data, text: file === null ? text.trimEnd() : summary }
 }
 
@@ -32,18 +35,25 @@ async function castOf(
   id: string,
 ): Promise<{ cast: Cast; source: 'recording' | 'scrollback'; id: string }> {
   const located = await locate(context, flags, id)
-  const path = flags.from === undefined ? join(located.dir, `${located.id}.cast`) : context.resolve(flags.from)
-  const bytes = readFileIfThere(path)
-  if (bytes !== undefined) return { cast: parseCast(bytes.toString('utf8'), path), source: 'recording', id: located.id }
-  if (flags.from !== undefined)
-    throw new HeimdallError('CAST_INVALID', `there is no recording at ${path}`, { hint: 'hm record makes one' })
-  const reached = await reach(context, located)
   const cover = coverOfStore(context)
+  const recorded = recordingOf(context, flags.from, located)
+  if (recorded !== undefined) return { cast: coverCast(recorded, cover), source: 'recording', id: located.id }
+  const reached = await reach(context, located)
   const cast =
     reached.connection === undefined
       ? pastCast(reached.kept, reached.located, cover)
       : await liveCast(reached.connection, cover)
   return { cast, source: 'scrollback', id: located.id }
+}
+
+function recordingOf(context: Context, from: string | undefined, located: Located): Cast | undefined {
+  const path = from === undefined ? join(located.dir, `${located.id}.cast`) : context.resolve(from)
+  const bytes = readFileIfThere(path)
+  if (bytes !== undefined) return parseCast(bytes.toString('utf8'), path)
+  if (from !== undefined)
+    throw new HeimdallError('CAST_INVALID', `there is no recording at ${path}`, { hint: 'hm record makes one' })
+  // Runs of another machine are not here.
+  return located.elsewhere === undefined ? runRecording(runsDirOf(context.env), located) : undefined
 }
 
 function pastCast({ size, title, bytes }: KeptOutput, { exit, holder }: Located, cover: TerminalCover): Cast {
