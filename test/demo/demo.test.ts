@@ -148,20 +148,29 @@ test(
   2 * DEMO_MS_MAX,
 )
 
-test('a demo that is the first command on a machine makes the state folder for its user alone', async () => {
-  const project = spine()
-  const program = startProgram([...launcher('heimdall'), 'demo', '--fast', '--no-hub'], {
-    cwd: project.root,
-    env: project.env,
-  })
-  await program.waitForLine(/^The fleet works in /)
-  program.kill('SIGINT')
-  expect((await program.ended).code).toBe(130)
-  const { checks } = (await project.json(['doctor'])) as { checks: Json[] }
-  expect(checks.find(({ check }) => check === 'state folder')).toMatchObject({ state: 'ok' })
-  const state = join(project.home, '.local/state/heimdall')
-  for (const folder of [state, join(state, 'demo')]) expect(statSync(folder).mode & 0o777).toBe(0o700)
-})
+test(
+  'as the first command on a machine it makes the state folder for its user alone; what it says at its end works',
+  async () => {
+    const project = spine()
+    const { code, stdout } = await project.run('heimdall', ['demo', '--fast', '--no-hub'])
+    expect(code).toBe(0)
+    const state = join(project.home, '.local/state/heimdall')
+    for (const folder of [state, join(state, 'demo')]) expect(statSync(folder).mode & 0o777).toBe(0o700)
+    const { checks } = (await project.json(['doctor'])) as { checks: Json[] }
+    expect(checks.find(({ check }) => check === 'state folder')).toMatchObject({ state: 'ok' })
+    // Of all that it was told it accepts what was handed over.
+    expect(stdout.match(/accepts the handoff/g)).toHaveLength(1)
+    const [, ...words] = /^ {2}(hm) (export \S+) FILE /m.exec(stdout)?.slice(1).join(' ').split(' ') ?? []
+    const exported = await project.run('hm', [...words, project.path('a.cast')])
+    expect(exported).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Wrote \d\d+ events .*from the recording/),
+    })
+    const log = await project.run('hm', ['logs', 'teal-badger'])
+    expect(log.stdout.match(/accepted the handoff: rows\.ts is yours/g)).toHaveLength(1)
+  },
+  DEMO_MS_MAX,
+)
 
 // The demo itself is long; its interruption is left to the soak.
 test.runIf(isSoak)('stopped half-way it leaves no process, and what is not empty is left alone', async () => {

@@ -5,6 +5,12 @@ import { finish, readBrief } from './work.ts'
 
 const FILE = 'src/book/exchange.ts'
 
+interface Note {
+  readonly message_id: string
+  readonly category: string
+  readonly subject: string
+}
+
 export async function tealBadger(agent: DemoAgent): Promise<number> {
   await readBrief(agent, '3.2')
   const scopes = ['src/read/rows.ts', FILE, '--task', '3.2']
@@ -16,10 +22,13 @@ export async function tealBadger(agent: DemoAgent): Promise<number> {
   agent.say('● both paths are mine now\n')
   await agent.think(2)
   const inbox = ['note', 'inbox', '--state', 'unread']
-  const notes = mustSucceed(inbox, await agent.heimdall(inbox)) as unknown as readonly { readonly message_id: string }[]
-  for (const { message_id: message } of notes)
-    for (const act of ['read', 'ack']) await agent.heimdall(['note', act, '--message', message])
-  agent.say(`● accepted ${notes.length} handoff\n`)
+  const notes = mustSucceed(inbox, await agent.heimdall(inbox)) as unknown as readonly Note[]
+  // What everybody was told is read; what was handed over is accepted as well.
+  for (const { message_id: message, category } of notes)
+    for (const act of category === 'HANDOFF' ? ['read', 'ack'] : ['read'])
+      await agent.heimdall(['note', act, '--message', message])
+  for (const { subject } of notes.filter(({ category }) => category === 'HANDOFF'))
+    agent.say(`● accepted the handoff: ${subject}\n`)
   await agent.think(2)
   const workshop = agent.server('workshop')
   const text = 'export const exchange = (minor: bigint, rate: bigint): bigint => (minor * rate) / 1_000_000n\n'
