@@ -1,6 +1,6 @@
 // The stage: a scratch repository with a plan, some source, a policy, briefs to refer to, and two hosts' configurations.
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { putReferences, symbolTable } from '../briefing/demo/arms.ts'
 import { loadCorpus } from '../briefing/demo/corpus.ts'
@@ -11,6 +11,7 @@ import type { Clock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { type Env, findProject, stateDir } from '../paths.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
+import { onDisk } from '../storage/faults.ts'
 import { DOWN_VARIABLE } from './servers/tracker.ts'
 
 export interface Stage {
@@ -94,8 +95,9 @@ export async function setStage({ dir, env, clock, note, program }: Setting): Pro
   ensureFolder(root)
   ensureFolder(backstage)
   const corpus = loadCorpus()
-  for (const name of ['PLAN.md', 'CRITERIA.md', 'INVARIANTS.md']) cpSync(join(corpus.dir, name), join(root, name))
-  for (const [path, text] of Object.entries(FILES)) write(join(root, path), text)
+  const { plan, criteria, invariants } = corpus
+  const files = { 'PLAN.md': plan, 'CRITERIA.md': criteria, 'INVARIANTS.md': invariants, ...FILES }
+  for (const [path, text] of Object.entries(files)) write(join(root, path), text)
   const ownEnv = envOf(env, backstage)
   const git = (...args: string[]): void => void execFileSync('git', args, { cwd: root, env: ownEnv, stdio: 'pipe' })
   git('init', '--quiet', '--initial-branch=main')
@@ -135,8 +137,10 @@ function envOf(env: Env, backstage: string): Record<string, string> {
 const OURS = /^(HEIMDALL_|SUB_|BB_|BD_ACTOR$|GIT_)/
 
 function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, text)
+  onDisk(path, () => {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  })
 }
 
 const stamp = (atMs: number): string => new Date(atMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')

@@ -30,3 +30,11 @@ test.runIf(canMount)('doctor sees that a disk is full, whichever it is', async (
   expect(await failed(root)).toEqual({ coordination: expect.stringContaining('full: no space left to write') })
   expect(await failed(home)).toMatchObject({ 'state folder': expect.stringContaining('no space left to write') })
 })
+
+test.runIf(canMount)('a demo with no room names what it could not write', async () => {
+  const { home, env } = temporaryProject()
+  expect(await runOnDisk('full', home, ['demo', '--fast', '--no-hub'], { env })).toMatchObject({
+    code: 8,
+    stderr: expect.stringMatching(/^error: no space left to write \S*\/home\/\S+\/tally\/PLAN\.md\n/),
+  })
+})
