@@ -24,14 +24,19 @@ export function didYouMean(typed: string, known: readonly string[], otherwise: s
 const isNear = (distance: number, { length }: string): boolean =>
   distance < length && distance <= Math.max(1, Math.floor(length / 3))
 
+/** Two neighbours in each other's place are one slip of the fingers, and one edit. */
 function editDistance(a: string, b: string): number {
+  let before: readonly number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i += 1) {
     const next = [i]
     for (let j = 1; j <= b.length; j += 1) {
       const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitution))
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swap = isSwap ? (before[j - 2] ?? 0) + 1 : Infinity
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitution, swap))
     }
+    before = row
     row = next
   }
   return row[b.length] ?? 0
