@@ -10,11 +10,20 @@ export function onDisk<T>(what: string, act: () => T): T {
   }
 }
 
+/** Owner and permissions may be all right there. */
+export const READ_ONLY_HINT =
+  'its file system is mounted read-only: mount it to be written to, or use a folder elsewhere'
+
 export function diskError(what: string, error: unknown): unknown {
   // EFBIG is the limit of a user or of the file system on the size of one file: no room, all the same.
   if (isErrno(error, 'ENOSPC', 'EDQUOT', 'EFBIG'))
     return new HeimdallError('STORE_FULL', `no space left to write ${what}`, {
       hint: 'free some space and run the command again; nothing that was acknowledged is lost',
+      cause: error,
+    })
+  if (isErrno(error, 'EROFS'))
+    return new HeimdallError('STORE_UNREADABLE', `cannot use ${what}: ${error.message}`, {
+      hint: READ_ONLY_HINT,
       cause: error,
     })
   if (isErrno(error, 'EISDIR')) return folderError(what, error)
@@ -28,7 +37,7 @@ export function diskError(what: string, error: unknown): unknown {
   const isUnmakeable = isErrno(error, 'ENOENT') && error.syscall === 'mkdir'
   if (
     isUnmakeable ||
-    isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'ENAMETOOLONG', 'ENOLCK', 'ENOTSUP', 'ENXIO')
+    isErrno(error, 'EACCES', 'EPERM', 'EIO', 'EMFILE', 'ENFILE', 'ENAMETOOLONG', 'ENOLCK', 'ENOTSUP', 'ENXIO')
   )
     return new HeimdallError('STORE_UNREADABLE', `cannot use ${what}: ${error.message}`, {
       hint: 'check its owner and permissions',

@@ -1,5 +1,6 @@
 // SQLite's result codes as errors of ours.
 import { HeimdallError } from '../errors.ts'
+import { READ_ONLY_HINT } from './faults.ts'
 
 /** The last eight bits of a result code are the primary one; https://sqlite.org/rescode.html */
 const RESULT = {
@@ -31,6 +32,9 @@ const TEXTS: Readonly<Record<string, number>> = {
 
 /** EFBIG, ENOSPC and EDQUOT as numbers: with an I/O error SQLite passes on the system's own. */
 const NO_SPACE_ERRNOS: readonly unknown[] = [27, 28, 122]
+
+/** EROFS, likewise. */
+const READ_ONLY_ERRNO = 30
 
 /** Runs a call of the driver and translates what it throws; errors that are not the disk's come out unchanged. */
 export function onDatabase<T>(path: string, act: () => T): T {
@@ -98,7 +102,10 @@ function full(path: string, cause: Error): HeimdallError {
 
 function unusable(path: string, cause: Error): HeimdallError {
   return new HeimdallError('STORE_UNREADABLE', `cannot use ${path}: ${cause.message}`, {
-    hint: 'check its owner and permissions',
+    hint:
+      'systemErrno' in cause && cause.systemErrno === READ_ONLY_ERRNO
+        ? READ_ONLY_HINT
+        : 'check its owner and permissions',
     cause,
   })
 }

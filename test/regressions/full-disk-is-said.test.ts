@@ -1,4 +1,4 @@
-// On a full disk the hub never ended, and doctor found nothing wrong.
+// On a full disk the hub never ended, doctor found nothing wrong, and some errors named another file, or no way out.
 import { expect, test } from 'vitest'
 import { canMount, runOnDisk } from '../support/full-disk.ts'
 import { temporaryProject } from '../support/project.ts'
@@ -37,4 +37,24 @@ test.runIf(canMount)('a demo with no room names what it could not write', async 
     code: 8,
     stderr: expect.stringMatching(/^error: no space left to write \S*\/home\/\S+\/tally\/PLAN\.md\n/),
   })
+})
+
+test.runIf(canMount).each([
+  ['full', 8, /^error: no space left to write first\.yaml\nhint: free some space/],
+  ['read-only', 8, /^error: cannot use first\.yaml: EROFS.*\nhint: its file system is mounted read-only/],
+] as const)('policy init on a disk that is %s says what to do', async (kind, code, words) => {
+  const { root, env } = temporaryProject()
+  const args = ['policy', 'init', '--from', 'careful', '--out', 'first.yaml']
+  expect(await runOnDisk(kind, root, args, { env })).toMatchObject({ code, stderr: expect.stringMatching(words) })
+})
+
+test.runIf(canMount)('a read-only disk is not taken for a matter of permissions', async () => {
+  const { root, home, env } = temporaryProject()
+  for (const [folder, args] of [
+    [root, ['claim', 'take', 'src']],
+    [home, ['run', '--', 'true']],
+  ] as const) {
+    const { code, stderr } = await runOnDisk('read-only', folder, args, { cwd: root, env })
+    expect([code, stderr]).toEqual([8, expect.stringContaining('hint: its file system is mounted read-only')])
+  }
 })

@@ -16,6 +16,7 @@ test.each([
     8,
     /careful\.yaml cannot be read \(ENOENT\)\nhint: heimdall policy init --from careful /,
   ],
+  ['heimdall claim tkae x', 2, /^error: .*\nhint: did you mean heimdall claim take/],
 ] as const)('%s: one line of what was seen, and one of what to do', async (line, code, words) => {
   const project = temporaryProject()
   const [name = '', ...args] = line.split(' ')
@@ -23,4 +24,15 @@ test.each([
   expect(ended).toMatchObject({ code, stdout: '' })
   expect(ended.stderr).toMatch(words)
   expect(ended.stderr).not.toMatch(/^ {4}at /m)
+})
+
+test('a policy in place of its cases is told from broken cases, and the cases are named', async () => {
+  const project = temporaryProject()
+  await project.run('heimdall', ['policy', 'init', '--from', 'careful', '--out', 'careful.yaml'])
+  const tried = () => project.run('heimdall', ['policy', 'test', 'careful.yaml'])
+  const words = 'error: careful.yaml is a policy: its cases are in a file of their own\nhint: '
+  expect((await tried()).stderr).toBe(`${words}heimdall policy test careful.cases.yaml\n`)
+  expect((await project.run('heimdall', ['policy', 'test', 'careful.cases.yaml'])).code).toBe(0)
+  project.git('clean', '--quiet', '--force', 'careful.cases.yaml')
+  expect((await tried()).stderr).toContain(`${words}write them to careful.cases.yaml, with a line policy: careful.yaml`)
 })

@@ -241,6 +241,8 @@ export const policyInit = spec({
     'POLICY_INVALID',
     'POLICY_UNREADABLE',
     'PATH_OUTSIDE_ROOT',
+    'STORE_FULL',
+    'STORE_UNREADABLE',
   ],
   output: {
     policy: 'path of the policy that was written, or null',

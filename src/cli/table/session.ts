@@ -392,7 +392,7 @@ export const exportCast = spec({
     'idle-limit': { type: 'duration', value: 'TIME', help: 'shorten longer pauses to this' },
   },
   examples: [{ run: 'hm export agent agent.cast --idle-limit 2s', does: 'writes the recording without long pauses' }],
-  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'CAST_INVALID'],
+  errors: ['SESSION_NOT_FOUND', 'SESSION_ENDED', 'CAST_INVALID', 'STORE_FULL', 'STORE_UNREADABLE'],
   output: {
     id: 'id of the session',
     source: 'recording or scrollback',

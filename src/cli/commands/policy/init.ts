@@ -1,5 +1,5 @@
 // heimdall policy init: a first policy, from what the servers of a host list, or as a copy of a ready one.
-import { existsSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { EXIT, HeimdallError, isErrno } from '../../../errors.ts'
@@ -11,6 +11,7 @@ import { readCases, runCases } from '../../../policy/bundle/cases.ts'
 import { compileBundle } from '../../../policy/bundle/compile.ts'
 import { type StarterServer, starterPolicy } from '../../../policy/starter.ts'
 import { requirePerson } from '../../../person.ts'
+import { diskError } from '../../../storage/faults.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import type { policyInit } from '../../table/policy.ts'
 import { ownCommand } from '../guard/git-hooks.ts'
@@ -38,8 +39,7 @@ export const run: Run<typeof policyInit> = async (context, { flags }) => {
   const hostsOf = [...new Set(servers.map(({ host }) => HOSTS[host].title))].join(', ')
   const starter = starterPolicy(merged(asked), ` for the servers of ${hostsOf}`, basename(out.policy))
   await prove(starter, out.policy)
-  writeNew(context, out.policy, starter.policy)
-  writeNew(context, out.cases, starter.cases)
+  writeBoth(context, out, starter)
   const { reads, writes, destroys, unknown } = starter.counts
   return {
     data: { ...out, servers: asked.map(({ row }) => row), tools: starter.counts, dry_run: false },
@@ -161,8 +161,8 @@ async function copied(context: Context, name: string, out: Out, isDry: boolean):
   const policy = await readPolicyFile(context, join(folder, `${name}.yaml`))
   const cases = await readPolicyFile(context, join(folder, `${name}.cases.yaml`))
   if (!isDry) {
-    writeNew(context, out.policy, policy)
-    writeNew(context, out.cases, cases.replace(/^policy: .*$/m, `policy: ${JSON.stringify(basename(out.policy))}`))
+    const named = cases.replace(/^policy: .*$/m, `policy: ${JSON.stringify(basename(out.policy))}`)
+    writeBoth(context, out, { policy, cases: named })
   }
   return {
     data: { ...(isDry ? { policy: null, cases: null } : out), servers: [], tools: null, dry_run: isDry },
@@ -180,13 +180,36 @@ function refuseExisting(context: Context, path: string): void {
   if (existsSync(context.resolve(path))) throw exists(path)
 }
 
-function writeNew(context: Context, path: string, text: string): void {
+/** Both or none: half of it would be in the way of the next attempt. */
+function writeBoth(context: Context, out: Out, texts: Out): void {
+  const made: string[] = []
   try {
-    writeFileSync(context.resolve(path), text, { flag: 'wx' })
+    for (const name of ['policy', 'cases'] as const) {
+      const path = context.resolve(out[name])
+      writeNew(out[name], path, texts[name], () => made.push(path))
+    }
   } catch (error) {
-    if (isErrno(error, 'EEXIST')) throw exists(path)
-    if (!isErrno(error, 'ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR', 'EROFS', 'ENOSPC')) throw error
-    throw new HeimdallError('POLICY_UNREADABLE', `${path} cannot be written (${error.code})`, { cause: error })
+    for (const path of made) rmSync(path, { force: true })
+    throw error
+  }
+}
+
+function writeNew(name: string, path: string, text: string, onMade: () => void): void {
+  try {
+    const fd = openSync(path, 'wx', 0o666)
+    onMade()
+    try {
+      writeFileSync(fd, text)
+    } finally {
+      closeSync(fd)
+    }
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) throw exists(name)
+    if (!isErrno(error, 'ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR')) throw diskError(name, error)
+    throw new HeimdallError('POLICY_UNREADABLE', `${name} cannot be written (${error.code})`, {
+      hint: '--out writes to another file, in a folder that is there and that you may write to',
+      cause: error,
+    })
   }
 }
 

@@ -7,6 +7,7 @@ import type { TerminalCover } from '../../../known-secrets/terminal-cover.ts'
 import { runsDirOf } from '../../../paths.ts'
 import type { KeptOutput } from '../../../wire/kept-output.ts'
 import { readFileIfThere } from '../../../storage/atomic-file.ts'
+import { onDisk } from '../../../storage/faults.ts'
 import type { Context, InputOf, Run } from '../../command.ts'
 import { outputPath } from '../../output-file.ts'
 import type { exportCast } from '../../table/session.ts'
@@ -22,7 +23,7 @@ export const run: Run<typeof exportCast> = async (context, { flags, args }) => {
   const { cast, source, id } = await castOf(context, flags, args.id)
   const limited = flags['idle-limit'] === undefined ? cast : limitIdle(cast, flags['idle-limit'] / 1_000)
   const text = encodeCast(limited)
-  if (file !== null) writeFileSync(file, text, { mode: 0o600 })
+  if (file !== null) onDisk(file, () => writeFileSync(file, text, { mode: 0o600 }))
   const seconds = limited.events.at(-1)?.[0] ?? 0
   const data = { id, source, file, events: limited.events.length, seconds, ...(file === null ? { cast: text } : {}) }
   const summary = `Wrote ${plural(limited.events.length, 'event')} (${seconds} s, from the ${source}) to ${file}`
