@@ -107,6 +107,8 @@ export interface WaitEnd extends WaitStart {
   readonly answer: string
   /** Who has answered, where that is known: the person of a question of policy, or whoever typed, as processes show it. */
   readonly answered_by: string | null
+  /** Who had the session ended that waited, as its record says it; absent where nobody did. */
+  readonly ended_by?: string
 }
 
 /** What is other in the worktree than it was at the start, as git sees it: by whoever worked there meanwhile. */

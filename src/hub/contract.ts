@@ -244,8 +244,10 @@ export const answeredWait = z.object({
   wait_id: z.string(),
   agent_id: z.string(),
   kind: waitCardKind,
-  /** `Allowed once`, `“Use sessionKey()”`, `Went on by itself`, `Ended before an answer`. */
+  /** `Allowed, once, by ana`, `Answered in its terminal, by ana`, `Went on by itself`, `Ended before an answer`. */
   outcome: z.string(),
+  /** Somebody gave one; the others are over without, and not counted. */
+  is_answer: z.boolean(),
   at: time,
   waited_ms: count.nullable(),
 })
@@ -254,6 +256,7 @@ export const waitsReply = z.object({
   at: time,
   /** Oldest first; those that were put off come last. */
   waits: z.array(waitCard),
+  /** What is over, the newest first. */
   answered: z.array(answeredWait),
   /** Agent time that is being spent on waiting now, and how quickly waits were answered. */
   waiting_ms: count,

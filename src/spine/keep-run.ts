@@ -106,7 +106,7 @@ async function close(
   { env, clock }: KeepWith,
 ): Promise<Kept> {
   await treeGone(sheet.run, clock)
-  watch?.settle()
+  watch?.settle(exit)
   if (watch !== undefined) await recordEnd(sheet.run, exit, watch.record, env)
   const status = statusOf(exit, watch?.isTerminated === true)
   const isReleased = await agent.release({ status, exit_code: exit?.exit_code ?? null })

@@ -8,7 +8,7 @@ import { undoOpening } from '../runs/owned-run.ts'
 import { booksOf } from '../runs/run-facts.ts'
 import { followOrders, type RunOrders } from '../runs/run-orders.ts'
 import { askToEnd } from '../sessions/ask-end.ts'
-import type { StateEvent } from '../sessions/keeper.ts'
+import type { ExitRecord, StateEvent } from '../sessions/keeper.ts'
 import type { CostWatch } from './costs/cost-watch.ts'
 import { watchCosts } from './costs/run-costs.ts'
 import { ownedRun } from './kept-run.ts'
@@ -84,7 +84,7 @@ export class RunWatch {
   }
 
   state(state: StateEvent): void {
-    this.#waits.session(state.needs_input)
+    this.#waits.session(state)
     this.#pulse.state(state)
   }
 
@@ -95,8 +95,8 @@ export class RunWatch {
   }
 
   /** Its processes are gone too: the last wait ends, and all that was spent is in the record. */
-  settle(): void {
-    this.#waits.settle()
+  settle(exit: ExitRecord | undefined): void {
+    this.#waits.settle(exit)
     this.#costs.settle()
   }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { HeimdallError } from '../errors.ts'
 import { readApprovals } from '../runs/open-questions.ts'
 import { questionsPath } from '../runs/questions-path.ts'
-import type { StateEvent } from '../sessions/keeper.ts'
+import type { ExitRecord, StateEvent } from '../sessions/keeper.ts'
 import { noticeIn } from './fleet/wait-kind.ts'
 import type { WaitStart } from '../runs/owned-run.ts'
 import type { WaitAnswered } from './waits.ts'
@@ -12,6 +12,15 @@ import type { WaitAnswered } from './waits.ts'
 export function saidBySession({ source, evidence, by }: StateEvent['needs_input']): WaitAnswered {
   const answer = source === 'none' ? (evidence ?? 'it went on') : evidence === null ? source : `${source}: ${evidence}`
   return { answer, by: by ?? null }
+}
+
+export const SESSION_ENDED = 'the session ended'
+export const SESSION_KILLED = 'the session was killed'
+
+/** A session that is gone was not answered, whoever has ended it. */
+export function saidByEnd(exit: ExitRecord | undefined): WaitAnswered {
+  if (exit?.reason !== 'kill') return { answer: SESSION_ENDED, by: null }
+  return { answer: SESSION_KILLED, by: null, ...(exit.ended_by === null ? {} : { endedBy: exit.ended_by }) }
 }
 
 /** Nothing where it was no question of policy, or nobody has answered it. */

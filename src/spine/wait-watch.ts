@@ -2,12 +2,12 @@
 import type { Clock } from '../clock.ts'
 import type { Env } from '../paths.ts'
 import type { KeptRecord } from '../runs/kept-record.ts'
-import type { StateEvent } from '../sessions/keeper.ts'
+import type { ExitRecord, StateEvent } from '../sessions/keeper.ts'
 import { BUDGET, BUDGET_SOURCE } from './fleet/wait-kind.ts'
 import type { KeptSheet } from './kept-sheet.ts'
 import { Notifier } from './notify.ts'
 import type { Pulse } from './pulse.ts'
-import { saidByPerson, saidBySession } from './wait-answers.ts'
+import { saidByEnd, saidByPerson, saidBySession } from './wait-answers.ts'
 import { type WaitAnswered, Waits } from './waits.ts'
 
 export interface WaitWatchParts {
@@ -36,7 +36,9 @@ export class WaitWatch {
     return this.#waits.isOpen
   }
 
-  session(needs: StateEvent['needs_input']): void {
+  session({ state, needs_input: needs }: StateEvent): void {
+    // One that is over asks nothing any more; that is no answer, and `settle` has the words for it.
+    if (state === 'dead') return
     if (needs.value) this.#waits.begin({ source: needs.source, evidence: needs.evidence })
     else if (!this.#isForBudget) this.#end(saidBySession(needs))
   }
@@ -55,8 +57,8 @@ export class WaitWatch {
   }
 
   /** There is nobody left who could wait. */
-  settle(): void {
-    this.#end({ answer: 'the session ended', by: null })
+  settle(exit: ExitRecord | undefined): void {
+    this.#end(saidByEnd(exit))
   }
 
   get #isForBudget(): boolean {

@@ -17,6 +17,8 @@ export interface WaitSign {
 export interface WaitAnswered {
   readonly answer: string
   readonly by: string | null
+  /** Who had the session ended, where that is what ended it. */
+  readonly endedBy?: string
 }
 
 type Booked = Pick<KeptRun, 'wait' | 'waits'>
@@ -86,7 +88,7 @@ export class Waits {
   }
 
   /** Nobody is waited for any more. */
-  end({ answer, by }: WaitAnswered): void {
+  end({ answer, by, endedBy }: WaitAnswered): void {
     if (this.#open === null) return
     const waitedMs = Math.max(0, Math.floor(this.#clock.monoMs() - this.#startedMonoMs))
     this.#record.waitEnd({
@@ -95,6 +97,7 @@ export class Waits {
       waited_ms: waitedMs,
       answer,
       answered_by: by,
+      ...(endedBy === undefined ? {} : { ended_by: endedBy }),
     })
     this.#total = { count: this.#total.count + 1, ms: this.#total.ms + waitedMs }
     this.#open = null

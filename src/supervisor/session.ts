@@ -123,6 +123,7 @@ export class Session implements SessionDesk {
   }
 
   terminate(by: string): void {
+    this.#state.ending()
     this.#child.terminate(by)
   }
 

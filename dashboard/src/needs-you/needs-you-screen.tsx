@@ -220,11 +220,11 @@ function AnsweredList({ answered, now }: AnsweredProps): ReactNode {
   if (recent.length === 0) return null
   return (
     <div className="answered">
-      <p className="meta">Answered in the last hour</p>
+      <p className="meta">Over in the last hour</p>
       <ul>
         {recent.map((wait) => (
           <li key={`${wait.wait_id} ${wait.at}`} className="row">
-            <Icon name="check" size={12} />
+            <Icon name={wait.is_answer ? 'check' : 'ring'} size={12} />
             <span className="second">{wait.agent_id}</span>
             <span className="cut quiet grow">{wait.outcome}</span>
             <time className="quiet">{clock(wait.at, now)}</time>
@@ -237,7 +237,11 @@ function AnsweredList({ answered, now }: AnsweredProps): ReactNode {
 
 function NobodyWaits({ last, now }: { readonly last: AnsweredWait | undefined; readonly now: number }): ReactNode {
   return (
-    <Empty title={last === undefined ? 'No wait yet' : `Last wait answered ${clock(last.at, now)}`}>
+    <Empty
+      title={
+        last === undefined ? 'No wait yet' : `Last wait ${last.is_answer ? 'answered' : 'over'} ${clock(last.at, now)}`
+      }
+    >
       An agent that asks for a permission, an answer or a way out of a collision comes here by itself.
     </Empty>
   )

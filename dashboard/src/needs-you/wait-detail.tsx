@@ -59,7 +59,7 @@ export function WaitDetail({ wait, next, isGone = false, onAnswer, isPhone = fal
             </p>
             <p className="row meta">
               {isGone ? (
-                <span className="state plain">✓ It went on</span>
+                <span className="state plain">{agent?.ended_at == null ? '✓ It went on' : '■ It ended'}</span>
               ) : (
                 <StateWord state={wait.kind === 'collision' ? 'collision' : 'needs_you'} />
               )}

@@ -1,11 +1,12 @@
-// Waits that are over: when, after how long, and how that came. From what keepers and shims have put on record.
+// Waits that are over: when, after how long, how that came, and how many of them were answered. From what keepers and shims have put on record.
 import { HUB_ANSWERED_MS, HUB_ROWS_MAX } from '../../limits.ts'
 import { numberIn, objectIn, textIn } from '../../runs/index/call-facts.ts'
 import { type IndexEntry, search } from '../../runs/index/search.ts'
-import { kindOf } from '../../spine/fleet/wait-kind.ts'
 import { oneLine } from '../../spine/fleet/plain-words.ts'
+import { kindOf } from '../../spine/fleet/wait-kind.ts'
 import type { AnsweredWait, WaitsReply } from '../contract.ts'
 import type { OpenBook } from './call-book.ts'
+import { becameOf } from './became-of.ts'
 import type { RunsOfProject } from './run-project.ts'
 import { kindWord } from './wait-cards.ts'
 
@@ -27,11 +28,12 @@ export function answeredWaits(book: OpenBook, runs: RunsOfProject, nowMs: number
     ...of('wait_end').map((entry) => endedWait(book, entry)),
     ...of('approval_decided').map((entry) => decided(book, entry)),
   ].toSorted((a, b) => (a.at < b.at ? 1 : -1))
-  const times = all.flatMap(({ waited_ms: ms }) => ms ?? []).toSorted((a, b) => a - b)
+  const answered = all.filter(({ is_answer: isAnswer }) => isAnswer)
+  const times = answered.flatMap(({ waited_ms: ms }) => ms ?? []).toSorted((a, b) => a - b)
   return {
     answered: all.slice(0, SHOWN),
-    answered_count: all.length,
-    answered_since: all.length === 0 ? null : new Date(sinceMs).toISOString(),
+    answered_count: answered.length,
+    answered_since: answered.length === 0 ? null : new Date(sinceMs).toISOString(),
     median_answer_ms: times[Math.floor(times.length / 2)] ?? null,
   }
 }
@@ -44,25 +46,13 @@ function endedWait(book: OpenBook, entry: IndexEntry): AnsweredWait {
     wait_id: textIn(body, 'wait_id') ?? '',
     agent_id: entry.agent ?? '',
     kind: kindWord(kindOf(textIn(body, 'evidence'))),
-    outcome: outcomeOf(textIn(body, 'answer') ?? '', textIn(body, 'answered_by')),
+    ...becameOf({
+      answer: textIn(body, 'answer') ?? '',
+      by: textIn(body, 'answered_by'),
+      endedBy: textIn(body, 'ended_by'),
+    }),
     at: new Date(entry.atMs).toISOString(),
     waited_ms: numberIn(body, 'waited_ms'),
-  }
-}
-
-/** In the words of whoever kept the run, read as a sentence about the agent. */
-function outcomeOf(answer: string, by: string | null): string {
-  if (by !== null) return oneLine(`${answer.charAt(0).toUpperCase()}${answer.slice(1)}, by ${by}`)
-  switch (answer) {
-    case 'somebody typed':
-      return 'Somebody typed into its session'
-    case 'it asked something else':
-      return 'Asked something else'
-    case '':
-    case 'it went on':
-      return 'Went on by itself'
-    default:
-      return oneLine(`Went on, seen by ${answer}`)
   }
 }
 
@@ -73,6 +63,7 @@ function decided(book: OpenBook, entry: IndexEntry): AnsweredWait {
     wait_id: textIn(body, 'id') ?? '',
     agent_id: entry.agent ?? '',
     kind: 'permission',
+    is_answer: true,
     outcome: oneLine(
       `${isAllowed ? 'Allowed' : 'Denied'}, ${textIn(body, 'lasts') ?? ''}, by ${textIn(body, 'decided_by') ?? ''}`,
     ),

@@ -135,6 +135,11 @@ export class SessionState {
     return this.#size.leave(client)
   }
 
+  /** Somebody has asked for its end. */
+  ending(): void {
+    this.#waiting.ending()
+  }
+
   end(): void {
     this.#classifier.end(this.#clock.monoMs())
     this.#waiting.end()

@@ -27,7 +27,7 @@ export class Waiting {
   #title = ''
   #sinceMs: number | undefined
   #settling: Timer | undefined
-  #hasEnded = false
+  #isEnding = false
   /** A line that somebody has begun to type and not sent: what it ends with is theirs. */
   #isTyping = false
   /** What may be a question, and how often it was looked whether anybody reads an answer. */
@@ -58,6 +58,7 @@ export class Waiting {
   /** An operating system command in the output. */
   signal(code: number, text: string): void {
     const signal = readSignal(code, text)
+    if (this.#isEnding && signal?.is !== 'title') return
     switch (signal?.is) {
       case 'asking':
         this.#state.call('osc', signal.evidence)
@@ -73,13 +74,14 @@ export class Waiting {
         return
       case 'title':
         this.#title = signal.title
-        this.#state.title(signal.asks)
+        if (!this.#isEnding) this.#state.title(signal.asks)
         return
       case undefined:
     }
   }
 
   report({ needs_input: needsInput, evidence, takes_back: takesBack }: Report): void {
+    if (this.#isEnding) return
     if (needsInput) {
       this.#state.call('hook', evidence ?? null)
       return
@@ -100,13 +102,13 @@ export class Waiting {
     const isTyped = this.#readerOf(client).read(bytes)
     if (isTyped) {
       this.#isTyping = !ENDS_LINE.has(bytes.at(-1) ?? 0)
-      this.#answered(who)
+      if (!this.#isEnding) this.#answered(who)
     }
     return isTyped
   }
 
   see(question: ScreenQuestion | undefined): void {
-    if (this.#hasEnded) return
+    if (this.#isEnding) return
     const isUnproven = question?.isGuess === true && !this.#isProven(question)
     if (!isUnproven) this.#guess = { text: '', looks: 0 }
     this.#state.see(isUnproven ? undefined : question)
@@ -131,11 +133,16 @@ export class Waiting {
     return false
   }
 
-  end(): void {
-    this.#hasEnded = true
+  /** What a program does on its way out, clearing its screen or saying that it is idle, answers nothing and asks nothing. */
+  ending(): void {
+    this.#isEnding = true
     this.#settling?.cancel()
     this.#settling = undefined
     this.#lookAgain?.cancel()
+  }
+
+  end(): void {
+    this.ending()
     this.#state.end()
   }
 
