@@ -67,6 +67,7 @@ export const cardState = z.enum([
   'working',
   'idle',
   'failed',
+  'cancelled',
   'done',
 ])
 export const liveness = z.enum(['active', 'stale', 'evicted'])

@@ -9,6 +9,7 @@ import { booksOf } from '../runs/run-facts.ts'
 import { followOrders, type RunOrders } from '../runs/run-orders.ts'
 import { askToEnd } from '../sessions/ask-end.ts'
 import type { ExitRecord, StateEvent } from '../sessions/keeper.ts'
+import { BY_POLICY } from './cancelled.ts'
 import type { CostWatch } from './costs/cost-watch.ts'
 import { watchCosts } from './costs/run-costs.ts'
 import { ownedRun } from './kept-run.ts'
@@ -111,8 +112,6 @@ export class RunWatch {
     if (this.#isTerminated) return
     this.#isTerminated = true
     const { dir, id } = this.#sheet.run.session
-    askToEnd(dir, id, 'TERMINATE_RUN').catch((error: unknown) =>
-      this.#note(`the session cannot be ended: ${String(error)}`),
-    )
+    askToEnd(dir, id, BY_POLICY).catch((error: unknown) => this.#note(`the session cannot be ended: ${String(error)}`))
   }
 }

@@ -39,6 +39,11 @@ test('killed while it waited, ended by itself, answered: each is said, and only 
   expect(await endOf('late-lark')).toMatchObject({ wait: { answer: 'the session ended', answered_by: null } })
   expect(await endOf('brisk-heron')).toMatchObject({ wait: { answer: 'somebody typed' } })
 
+  // Who ended it on purpose sees no fault.
+  const stateOf = async (agent: string): Promise<Json | undefined> =>
+    ((await at.json(['status']))['agents'] as Json[]).find(({ agent_id: id }) => id === agent)
+  expect(await stateOf('amber-otter')).toMatchObject({ state: 'cancelled', is_over: true, exit_code: 143 })
+
   const browser = await (await startHub(at)).browser()
   const told = await until('all of them to be told', async () => {
     const reply = waitsReply.parse(await browser.get('/api/waits'))

@@ -23,9 +23,9 @@ export function useSays(agent: AgentCard): { readonly text: string; readonly ton
   const [problem] = agent.problems
   if (problem !== undefined)
     return { text: asSentence(problem.text), tone: problem.kind === 'looping' ? 'is-clash' : 'is-stale' }
-  if (agent.state === 'done' || agent.state === 'failed')
+  if (agent.ended_at !== null)
     return {
-      text: `Ended${agent.ended_at === null ? '' : ` ${clock(agent.ended_at, Date.parse(agent.ended_at))}`}${agent.exit_code === null ? '' : `, exit ${agent.exit_code}`}`,
+      text: `${agent.state === 'cancelled' ? 'Somebody ended it' : 'Ended'} ${clock(agent.ended_at, Date.parse(agent.ended_at))}${agent.exit_code === null ? '' : `, exit ${agent.exit_code}`}`,
       tone: '',
     }
   const said = (agent.last_line ?? '').replace(/^[●•◦*❯>$%\s]+/u, '')

@@ -29,7 +29,7 @@ const CHIPS: readonly { readonly word: string; readonly states: readonly CardSta
   { value: 'stale', word: 'stale', states: ['stale'] },
   { value: 'working', word: 'working', states: ['working'] },
   { value: 'idle', word: 'idle', states: ['idle'] },
-  { value: 'ended', word: 'ended', states: ['done', 'failed'] },
+  { value: 'ended', word: 'ended', states: ['done', 'cancelled', 'failed'] },
 ]
 
 const chipGlyph = (value: string): ReactNode => (

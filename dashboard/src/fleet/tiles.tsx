@@ -56,7 +56,13 @@ const GROUPS: readonly Group[] = [
     isHalf: true,
     note: () => 'number: time since it last did something',
   },
-  { word: 'Ended', tone: 'done', states: ['done', 'failed'], isHalf: true, note: () => 'number: time since the end' },
+  {
+    word: 'Ended',
+    tone: 'done',
+    states: ['done', 'cancelled', 'failed'],
+    isHalf: true,
+    note: () => 'number: time since the end',
+  },
 ]
 
 /** 42m, 72m, 5h, 3d: as much as a tile has room for. */

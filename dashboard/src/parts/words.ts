@@ -18,6 +18,7 @@ export const STATE: Readonly<Record<CardState, Word>> = {
   idle: { word: 'Idle', glyph: 'ring', tone: 'idle' },
   stale: { word: 'Stale', glyph: 'broken', tone: 'stale' },
   done: { word: 'Done', glyph: 'check', tone: 'done' },
+  cancelled: { word: 'Cancelled', glyph: 'stop', tone: 'cancelled' },
   failed: { word: 'Failed', glyph: 'cross', tone: 'failed' },
 }
 

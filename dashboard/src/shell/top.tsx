@@ -17,6 +17,7 @@ const TALLEST_FIRST: readonly CardState[] = [
   'working',
   'idle',
   'done',
+  'cancelled',
   'failed',
 ]
 const DENSE_FROM = 61

@@ -44,7 +44,7 @@ const doerOf = ({ state, worker }: TaskRow, agents: Agents): CardState | undefin
 
 function isLeft(task: TaskRow, agents: Agents): boolean {
   const does = doerOf(task, agents)
-  return does === 'done' || does === 'failed'
+  return does === 'done' || does === 'cancelled' || does === 'failed'
 }
 
 const OPEN: readonly TaskRow['state'][] = ['queued', 'placing', 'running', 'blocked', 'parked', 'partial']
@@ -250,7 +250,7 @@ function TaskState({ task }: { readonly task: TaskRow }): ReactNode {
       <span>
         {word}
         {halts !== undefined && `, ${halts.word.toLowerCase()}`}
-        {isLeftOpen && (does === 'failed' ? ', its agent failed' : ', its agent is done')}
+        {isLeftOpen && `, its agent ${does === 'failed' ? 'failed' : does === 'cancelled' ? 'was ended' : 'is done'}`}
         {task.state === 'blocked' && task.tokens_spent === 0 && ', 0 tokens'}
       </span>
     </span>

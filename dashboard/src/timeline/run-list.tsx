@@ -14,7 +14,7 @@ import { placeLink } from '../shell/place.ts'
 function RunState({ run: { run_id, agent_id, ended_at, status } }: { readonly run: RunRow }): ReactNode {
   const agent = useWatch((watch) => (agent_id === null ? undefined : watch.agents.get(agent_id)))
   if (ended_at === null) return <StateWord state={agent?.run_id === run_id ? agent.state : 'working'} />
-  return <StateWord state={status === 'SUCCEEDED' ? 'done' : 'failed'} />
+  return <StateWord state={status === 'SUCCEEDED' ? 'done' : status === 'CANCELLED' ? 'cancelled' : 'failed'} />
 }
 
 const COLUMNS = (now: number): readonly Column<RunRow>[] => [

@@ -140,7 +140,7 @@ function commandFor({ session_id: session, claims, agent_id: agent }: FleetAgent
 }
 
 function restLine({ counts }: Fleet, look: Look): string {
-  const states = (['working', 'idle', 'done', 'failed'] as const).filter((state) => counts[state] > 0)
+  const states = (['working', 'idle', 'done', 'cancelled', 'failed'] as const).filter((state) => counts[state] > 0)
   return states
     .map((state) => {
       const words = `${signOf(state, look)} ${counts[state]} ${state}`

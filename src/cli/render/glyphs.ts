@@ -21,6 +21,7 @@ export const SIGNS: Readonly<Record<AgentState, Sign>> = {
   working: { glyph: '●', ascii: '*', color: 'blue' },
   idle: { glyph: '○', ascii: '-', color: null },
   done: { glyph: '✓', ascii: '=', color: null },
+  cancelled: { glyph: '■', ascii: '#', color: null },
   failed: { glyph: '✕', ascii: 'x', color: 'magenta' },
 }
 

@@ -1,4 +1,5 @@
 // What became of a wait, for people: what its record says, read as a sentence about the agent. Pure.
+import { whoEnded } from '../../spine/cancelled.ts'
 import { oneLine } from '../../spine/fleet/plain-words.ts'
 import { SESSION_ENDED, SESSION_KILLED } from '../../spine/wait-answers.ts'
 import type { AnsweredWait } from '../contract.ts'
@@ -27,7 +28,7 @@ export function becameOf({ answer, by, endedBy }: EndedWait): Pick<AnsweredWait,
     case SESSION_ENDED:
       return unanswered('Ended before an answer')
     case SESSION_KILLED:
-      return unanswered(`Killed before an answer${endedBy === null ? '' : `: ${withoutProcess(endedBy)}`}`)
+      return unanswered(`Killed before an answer${endedBy === null ? '' : `: ${whoEnded(endedBy)}`}`)
     default:
       return unanswered('Went on by itself')
   }
@@ -35,6 +36,3 @@ export function becameOf({ answer, by, endedBy }: EndedWait): Pick<AnsweredWait,
 
 const answered = (words: string): ReturnType<typeof becameOf> => ({ outcome: oneLine(words), is_answer: true })
 const unanswered = (words: string): ReturnType<typeof becameOf> => ({ outcome: oneLine(words), is_answer: false })
-
-/** The number of a process that is gone tells nobody anything; the record keeps it. */
-const withoutProcess = (by: string): string => by.replace(/ \(process \d+\)/, '')

@@ -1,6 +1,6 @@
 // Agents as cards: what a look at the fleet says of each, in the words of the contract. Nothing is found out here.
 import { basename } from 'node:path'
-import type { Fleet, FleetAgent, HeldClaim, ModelCost } from '../../spine/fleet/fleet.ts'
+import { type Fleet, type FleetAgent, hasEnded, type HeldClaim, type ModelCost } from '../../spine/fleet/fleet.ts'
 import type { RunFacts } from '../../runs/run-facts.ts'
 import { costOf } from '../../spine/fleet/model-cost.ts'
 import type { AgentCard, CardState, CardEvidence, ClaimCard, AgentProblem, Tokens, FleetTotals } from '../contract.ts'
@@ -27,7 +27,7 @@ export function shownSession({ session_id: id, elsewhere }: FleetAgent): string 
 export function screenPlaces({ agents }: Fleet, socketDir: string): SessionPlace[] {
   return agents.flatMap(({ agent_id: agent, session_id: id, socket_dir: dir, state }) => {
     if (id !== null && dir !== null) return [{ id, dir }]
-    return state === 'done' || state === 'failed' ? [{ id: agent, dir: socketDir, isOver: true }] : []
+    return hasEnded(state) ? [{ id: agent, dir: socketDir, isOver: true }] : []
   })
 }
 
@@ -60,7 +60,7 @@ export function cardOf(agent: FleetAgent, fleet: Fleet, { uncommitted, lastRuns 
     machine: agent.elsewhere?.machine ?? null,
     run_id: agent.run_id ?? last?.run_id ?? null,
     started_at: agent.started_at,
-    ended_at: state === 'done' || state === 'failed' ? agent.since : null,
+    ended_at: hasEnded(agent.state) ? agent.since : null,
     exit_code: agent.exit_code,
     guard: agent.guard === null ? null : { ...agent.guard, by: [...agent.guard.by] },
     wait_ids: fleet.waits.filter(({ agent_id: id }) => id === agent.agent_id).map(({ id }) => id),

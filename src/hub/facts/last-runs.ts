@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { HUB_ROWS_MAX } from '../../limits.ts'
 import { factsOf, type RunFacts } from '../../runs/run-facts.ts'
 import { runFolders } from '../../runs/run-folder.ts'
-import type { FleetAgent } from '../../spine/fleet/fleet.ts'
+import { type FleetAgent, hasEnded } from '../../spine/fleet/fleet.ts'
 import { firstEvent, type RunsOfProject } from './run-project.ts'
 
 export class LastRuns {
@@ -19,7 +19,7 @@ export class LastRuns {
 
   /** By agent, of those that are over and have no run. */
   of(agents: readonly FleetAgent[]): ReadonlyMap<string, RunFacts> {
-    const over = agents.filter(({ run_id: run, state }) => run === null && (state === 'done' || state === 'failed'))
+    const over = agents.filter(({ run_id: run, state }) => run === null && hasEnded(state))
     const keyOf = ({ agent_id: id, since }: FleetAgent): string => `${id} ${since}`
     for (const known of this.#known.keys()) if (!over.some((agent) => keyOf(agent) === known)) this.#known.delete(known)
     const missing = new Map(over.filter((agent) => !this.#known.has(keyOf(agent))).map((one) => [one.agent_id, one]))

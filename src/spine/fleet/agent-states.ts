@@ -1,5 +1,7 @@
 // What each agent is doing, and on what evidence. Pure.
 import type { ExitRecord } from '../../sessions/keeper.ts'
+import type { RunStatus } from '../../runs/owned-run.ts'
+import { isCancelled, whoEnded } from '../cancelled.ts'
 import type { KeptRun } from '../kept-run.ts'
 import { isStuck } from '../signs.ts'
 import type { FleetFacts, PlainSession, RunFact } from './facts.ts'
@@ -229,11 +231,21 @@ function quiet({ silentMs, lastSeenMs, liveness, claims, isOver }: KnownAgent): 
   return { state: 'stale', sinceMs: lastSeenMs, evidence, isOver }
 }
 
-function endedWith({ exit_code: exitCode, reason, ended_at: endedAt }: ExitRecord): Doing {
-  const seen = `exit ${exitCode}${reason === 'exit' ? '' : `, ${reason}`}`
-  const state = exitCode === 0 ? 'done' : 'failed'
+/** What somebody has ended is no failure, whatever code it left with. */
+function endedWith(exit: ExitRecord): Doing {
+  const { exit_code: exitCode, reason, ended_at: endedAt, ended_by: by } = exit
+  const isWanted = isCancelled(exit)
+  const seen = isWanted
+    ? `${by === null ? 'somebody ended it' : `ended: ${whoEnded(by)}`}, exit ${exitCode}`
+    : `exit ${exitCode}${reason === 'exit' ? '' : `, ${reason}`}`
+  const state = isWanted ? 'cancelled' : exitCode === 0 ? 'done' : 'failed'
   return { state, sinceMs: Date.parse(endedAt), evidence: { source: 'exit', seen }, exitCode, isOver: true }
 }
+
+const OUTCOMES: ReadonlyMap<string, AgentState> = new Map([
+  ['SUCCEEDED', 'done'],
+  ['CANCELLED', 'cancelled'],
+] satisfies [RunStatus, AgentState][])
 
 function doingAlone({ endings }: FleetFacts, agent: KnownAgent): Doing {
   const { haid, isOver, endedMs, claims, silentMs, lastSeenMs, liveness, task, outcome } = agent
@@ -242,10 +254,13 @@ function doingAlone({ endings }: FleetFacts, agent: KnownAgent): Doing {
   if (outcome !== undefined) {
     const { status, exit_code: exitCode } = outcome
     return {
-      state: status === 'SUCCEEDED' ? 'done' : 'failed',
+      state: OUTCOMES.get(status) ?? 'failed',
       isOver: true,
       sinceMs: endedMs ?? lastSeenMs,
-      evidence: { source: 'run', seen: `the run ${status}${exitCode === null ? '' : `, exit ${exitCode}`}` },
+      evidence: {
+        source: 'run',
+        seen: `${status === 'CANCELLED' ? 'somebody ended the run' : `the run ${status}`}${exitCode === null ? '' : `, exit ${exitCode}`}`,
+      },
       ...(exitCode === null ? {} : { exitCode }),
     }
   }

@@ -294,6 +294,8 @@ test('who is over is done or failed by its exit, and stale as long as it holds s
     },
   ]
   const exit = (code: number) => ({ exit_code: code, reason: 'exit', ended_at: ago(1), started_at: ago(5) }) as never
+  const killed = (by: string) =>
+    ({ exit_code: 143, reason: 'kill', ended_by: by, ended_at: ago(1), started_at: ago(5) }) as never
   const { agents, counts } = fleet({
     known: {
       ...NOBODY_KNOWN,
@@ -302,9 +304,14 @@ test('who is over is done or failed by its exit, and stale as long as it holds s
         agent('fern-shrew', over),
         agent('gone-record', { ...over, outcome: { status: 'FAILED', exit_code: 9 } }),
         agent('left-claims', { ...over, claims }),
+        agent('killed-kite', over),
+        agent('killed-elsewhere', { ...over, outcome: { status: 'CANCELLED', exit_code: 143 } }),
+        agent('stopped-stoat', over),
       ],
     },
     endings: new Map([
+      ['haid:a.b/killed-kite', killed('hm kill by ana (process 17)')],
+      ['haid:a.b/stopped-stoat', killed('TERMINATE_RUN by ana (process 17)')],
       ['haid:a.b/onyx-raven', exit(0)],
       ['haid:a.b/fern-shrew', exit(1)],
     ]),
@@ -312,10 +319,13 @@ test('who is over is done or failed by its exit, and stale as long as it holds s
   expect(agents.map(({ agent_id: id, state, evidence }) => [id, state, evidence.seen])).toEqual([
     ['left-claims', 'stale', 'its session is over, holds src/notify/** (evicted)'],
     ['onyx-raven', 'done', 'exit 0'],
+    ['killed-elsewhere', 'cancelled', 'somebody ended the run, exit 143'],
+    ['killed-kite', 'cancelled', 'ended: hm kill by ana, exit 143'],
     ['fern-shrew', 'failed', 'exit 1'],
     ['gone-record', 'failed', 'the run FAILED, exit 9'],
+    ['stopped-stoat', 'failed', 'exit 143, kill'],
   ])
-  expect(counts).toMatchObject({ done: 1, failed: 2, stale: 1, agents: 4 })
+  expect(counts).toMatchObject({ done: 1, cancelled: 2, failed: 3, stale: 1, agents: 7 })
 })
 
 test('a run that has just ended is what its session says, whoever has not closed it yet', () => {

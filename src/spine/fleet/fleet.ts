@@ -9,9 +9,15 @@ export const AGENT_STATES = [
   'working',
   'idle',
   'done',
+  'cancelled',
   'failed',
 ] as const
 export type AgentState = (typeof AGENT_STATES)[number]
+
+const ENDED: ReadonlySet<AgentState> = new Set(['done', 'cancelled', 'failed'])
+
+/** Its session is over, however that came. */
+export const hasEnded = (state: AgentState): boolean => ENDED.has(state)
 
 export const WAIT_KINDS = ['permission', 'question', 'needs input', 'collision', 'budget', 'tool changed'] as const
 export type WaitKind = (typeof WAIT_KINDS)[number]

@@ -1,6 +1,13 @@
 // The fleet as `heimdall top` draws it: a line that says who waits, a row for each agent, and the selected one whole. Pure.
 import { type Choice, choicesOf } from '../../../spine/fleet/choices.ts'
-import type { AgentState, Evidence, Fleet, FleetAgent, Wait } from '../../../spine/fleet/fleet.ts'
+import {
+  type AgentState,
+  type Evidence,
+  type Fleet,
+  type FleetAgent,
+  hasEnded,
+  type Wait,
+} from '../../../spine/fleet/fleet.ts'
 import { oneLine } from '../../../spine/fleet/plain-words.ts'
 import { cellsOf } from '../../../cells/widths.ts'
 import { column, columnRight, fit, wholeParts, widest } from '../../render/columns.ts'
@@ -133,6 +140,7 @@ const HEIGHTS: Readonly<Record<AgentState, string>> = {
   working: '▄',
   idle: '▂',
   done: '▁',
+  cancelled: '▁',
   failed: '▁',
 }
 
@@ -257,7 +265,7 @@ function wordsOf({ agent, wait }: BoardRow): string {
   if (wait !== undefined) return wait.kind === 'collision' ? wait.asks : `${wait.kind}: ${wait.asks}`
   if (agent === undefined) return ''
   const { state, evidence, last_line: line, title, since } = agent
-  if (state === 'done' || state === 'failed') return `ended ${clockText(since)}, ${evidence.seen}`
+  if (hasEnded(state)) return `ended ${clockText(since)}, ${evidence.seen}`
   if (state === 'looping' || state === 'stuck' || state === 'stale') return evidence.seen
   return line === null || line === '' ? (title === '' ? evidence.seen : title) : line
 }
