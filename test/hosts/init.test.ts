@@ -94,6 +94,19 @@ test('five hosts: in, twice, and out again byte for byte', async () => {
   expect((await home.heimdall('uninstall', '--yes')).stdout).toContain('Nothing of ours was found')
 })
 
+test('folders that were not there before go too, unless somebody else has put something into them', async () => {
+  const home = hostHome()
+  const folders = (): string[] => readdirSync(home.home).filter((name) => name !== '.local')
+  const hosts = ['claude', 'codex', 'gemini'] as const
+  expect(folders()).toEqual([])
+  for (const times of [1, 2]) expect([times, (await home.heimdall('init', ...hosts, '--yes')).code]).toEqual([times, 0])
+  expect(folders()).toEqual(expect.arrayContaining(['.claude', '.codex', '.gemini']))
+  put(home, '.gemini/mine', 'mine')
+  expect((await home.heimdall('uninstall', '--yes')).code).toBe(0)
+  expect(folders()).toEqual(['.gemini'])
+  expect(readdirSync(join(home.home, '.gemini'))).toEqual(['mine'])
+})
+
 test('what others change in between stays, and so does what they had before', async () => {
   const home = hostHome()
   const settings = put(home, '.claude/settings.json', OTHERS)

@@ -1,7 +1,7 @@
 // The files that `heimdall init` changes, planned and written, and the way back. A file is written only if the way back gives every byte again.
-import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { HeimdallError, isErrno, isSystemError } from '../../errors.ts'
+import { HeimdallError, ignore, isErrno, isSystemError } from '../../errors.ts'
 import { escapeControls } from '../../ids.ts'
 import type { Env } from '../../paths.ts'
 import { readFileIfThere, replaceFile } from '../../storage/atomic-file.ts'
@@ -15,7 +15,7 @@ import { readTomlConfig } from '../toml-config.ts'
 import { valueAt, withoutOurs } from './cut-out.ts'
 import { LEDGER_NAME, ledgerServer, ledgerTable, SETUPS, type SetupOptions } from './host-setup.ts'
 import { hiddenIn, insertions, keyTwice, readJson, type WantedInsert } from './json-insert.ts'
-import { type Inserted, readSetup, removeSetup, type SetupRecord, writeSetup } from './setup-record.ts'
+import { allSetups, type Inserted, readSetup, removeSetup, type SetupRecord, writeSetup } from './setup-record.ts'
 
 export interface SetupPlan {
   readonly host: HostName
@@ -184,6 +184,7 @@ export function writeSetupPlan(plan: SetupPlan, env: Env, { own }: SetupOptions)
     path: realPath,
     host,
     made: bytes === undefined || readSetup(env, realPath)?.made === true,
+    folders: foldersMadeFor(realPath, env),
     before: sha256(before),
     after: sha256(after),
     inserted: insertedBy(edits),
@@ -196,6 +197,14 @@ export function writeSetupPlan(plan: SetupPlan, env: Env, { own }: SetupOptions)
   mkdirSync(dirname(realPath), { recursive: true, mode: 0o700 })
   replaceFile(realPath, after, { mode: 0o600 })
   return true
+}
+
+/** Those that are missing, or that an earlier file of ours was the first in: whichever of them goes last takes them along. */
+function foldersMadeFor(path: string, env: Env): string[] {
+  const made = new Set(allSetups(env).flatMap(({ folders = [] }) => folders))
+  const found: string[] = []
+  for (let dir = dirname(path); !existsSync(dir) || made.has(dir); dir = dirname(dir)) found.push(dir)
+  return found
 }
 
 /** Where the pieces lie in the text that came of the edits, the last first. */
@@ -238,6 +247,8 @@ export interface UndonePlan {
   readonly isExact: boolean
   /** The file was made by init and holds nothing else by now. */
   readonly removes: boolean
+  /** Folders that were made for it, the innermost first. */
+  readonly folders: readonly string[]
 }
 
 /** What an init that was killed has left beside the files of a host. */
@@ -278,16 +289,28 @@ export function planUndo(known: SetupRecord): UndonePlan | undefined {
     isChanged: rest !== text || removes,
     isExact,
     removes,
+    folders: known.folders ?? [],
   }
 }
 
 /** False when the file's owner was faster. */
-export function writeUndo({ path, bytes, text, removes, isChanged }: UndonePlan, env: Env): boolean {
+export function writeUndo({ path, bytes, text, removes, folders, isChanged }: UndonePlan, env: Env): boolean {
   const mark = hasMark(bytes) ? '\uFEFF' : ''
-  if (removes) rmSync(path, { force: true })
-  else if (isChanged && !rewriteFile(path, bytes, Buffer.from(mark + text))) return false
+  if (removes) {
+    rmSync(path, { force: true })
+    for (const folder of folders) removeEmpty(folder)
+  } else if (isChanged && !rewriteFile(path, bytes, Buffer.from(mark + text))) return false
   removeSetup(env, path)
   return true
+}
+
+/** What somebody else has put something into since is theirs. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch (error) {
+    ignore('ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EACCES', 'EPERM', 'EBUSY')(error)
+  }
 }
 
 const hasMark = (bytes: Buffer | undefined): boolean => bytes?.subarray(0, 3).toString('hex') === 'efbbbf'

@@ -21,6 +21,8 @@ export interface SetupRecord {
   readonly host: HostName
   /** The file is ours: it was not there before. */
   readonly made: boolean
+  /** Folders of it that were not there before either, the innermost first; absent in records of an older version. */
+  readonly folders?: readonly string[]
   /** SHA-256 of the text before and after. */
   readonly before: string
   readonly after: string
