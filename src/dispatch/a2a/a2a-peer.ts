@@ -229,8 +229,9 @@ export class A2aPeer implements Peer {
       for await (const { payload } of client.resubscribeTask({ id: remoteId, tenant: '' }, { signal })) {
         if (payload?.$case !== 'statusUpdate') continue
         const { status } = payload.value
-        if (status?.message !== undefined) onProgress(textOf(status.message))
+        // An end and a question are looked at, and told by whoever waits for them.
         if (isEnded(status?.state) || isInterrupted(status?.state)) return true
+        if (status?.message !== undefined) onProgress(textOf(status.message))
       }
       return false
     } catch (error) {

@@ -147,10 +147,14 @@ async function tellWhoCannot(context: Context, room: Coordination, taskId: strin
   if (task.state !== 'queued') return
   const { verdicts } = explainTask(room, taskId)
   const { peers } = await knownPeers(context, room.project)
-  const isKnown = (workerId: string): boolean => peers('worker').some(({ name }) => name === workerId)
+  const known = new Set(peers('worker').map(({ name }) => name))
+  const unasked = new Set(known)
   // While nobody orchestrates, nobody hears one that runs; whoever brings the task asks it.
   const mayHelp = (workerId: string, code: string): boolean =>
-    code === 'max_concurrent' || (code === 'gone' && isKnown(workerId))
+    code === 'max_concurrent' || (code === 'gone' && known.has(workerId))
+  // One that nobody has asked yet may be able to do it.
+  for (const { workerId } of verdicts) unasked.delete(workerId)
+  if (unasked.size > 0) return
   if (verdicts.some(({ workerId, lacks }) => lacks.every(({ code }) => mayHelp(workerId, code)))) return
   if (verdicts.length === 0)
     context.note('no worker is known here yet; heimdall worker start -- COMMAND starts one, and the task waits for it')
@@ -207,10 +211,15 @@ async function settled(context: Context, room: Coordination, taskId: string, sig
   const isOver = (): boolean => {
     const { task, attempts } = showTask(room, taskId)
     const at = attempts.at(-1)
-    const line = at === undefined || task.state !== 'in_progress' ? task.state : `${at.state} by ${at.workerId}`
+    // How it ends is the answer of the command.
+    if (!isOpenTask(task) || waitsForPerson(task)) return true
+    const line =
+      at === undefined || task.state !== 'in_progress'
+        ? task.state
+        : `${at.state} ${at.state === 'sent' ? 'to' : 'by'} ${at.workerId}`
     if (line !== told) context.note(`${taskId}: ${line}`)
     told = line
-    return !isOpenTask(task) || waitsForPerson(task)
+    return false
   }
   const from = room.store.read((rows) => rows.head())
   if (isOver()) return
