@@ -36,25 +36,31 @@ export interface RunOrderWith {
   readonly lines: (signal: AbortSignal) => AsyncIterable<string>
 }
 
-/** Returns the exit code of the process: 0 when a result was left. */
+/** Returns the exit code of the process: 0 when it was done; a command that failed is shown with its own everywhere. */
 export async function runOrder(dir: string, how: RunOrderWith): Promise<number> {
   const order = readOrder(dir)
   if (order === undefined) throw new HeimdallError('DISPATCH_INVALID', `${dir} has no order`)
-  const result = await (order.runtime === 'command'
-    ? runCommand(dir, order, how)
-    : runStreaming(dir, order, RUNTIMES[order.runtime], how))
+  const { result, code } =
+    order.runtime === 'command'
+      ? await runCommand(dir, order, how)
+      : { result: await runStreaming(dir, order, RUNTIMES[order.runtime], how), code: 0 }
   writeOutcome(dir, spillReply(dir, result))
-  return result.status === 'done' ? 0 : 1
+  if (result.status === 'done') return 0
+  return code === 0 ? 1 : code
 }
 
-async function runCommand(dir: string, order: Order, how: RunOrderWith): Promise<TaskResult> {
+async function runCommand(
+  dir: string,
+  order: Order,
+  how: RunOrderWith,
+): Promise<{ readonly result: TaskResult; readonly code: number }> {
   const file = resultPath(dir)
   rmSync(file, { force: true })
   const agent = startAgent(dir, order, order.command, 'inherit', how)
   const exit = await agent.exit
-  if ('fault' in exit) return notStarted(order, exit.fault)
-  if (agent.why !== undefined) return late(order, {})
-  return await resultOfFile(order, file, exit.code)
+  if ('fault' in exit) return { result: notStarted(order, exit.fault), code: 1 }
+  if (agent.why !== undefined) return { result: late(order, {}), code: 1 }
+  return { result: await resultOfFile(order, file, exit.code), code: exit.code }
 }
 
 function startAgent(
