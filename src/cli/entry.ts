@@ -1,5 +1,5 @@
 // Where every launcher of bin/ comes in.
-import { fstatSync } from 'node:fs'
+import { fstatSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type EarlyNames, launchEarly, launchRunEarly } from './early-session.ts'
 import { sessionEnvironment } from './session-environment.ts'
@@ -8,6 +8,7 @@ import { VERSION } from './version.ts'
 
 export function start(bin: string): void {
   const words = process.argv.slice(2)
+  process.once('uncaughtException', sayFault)
   // Probes and installers ask for the version in loops: it waits neither for the table of all commands nor for
   // `process.stdout`, which on a pipe loads all of Node's networking.
   if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
@@ -15,6 +16,17 @@ export function start(bin: string): void {
     return
   }
   end(bin, run(bin, words))
+}
+
+/**
+ * A fault of ours that rose past every frame. Node would print the line of source that it came from, and built that line
+ * is as long as a file. Nothing goes on after it: whatever was under way may be half done.
+ */
+function sayFault(error: unknown): never {
+  const what = error instanceof Error ? (error.stack ?? String(error)) : String(error)
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+  writeSync(2, `error: INTERNAL${code}: ${what}\n`)
+  process.exit(1)
 }
 
 async function printVersion(): Promise<number> {
