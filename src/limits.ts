@@ -977,6 +977,8 @@ export const A2A_BODY_BYTES_MAX = 4 << 20
 export const A2A_CONNECTIONS_MAX = 256
 /** Requests must arrive within this time. */
 export const A2A_REQUEST_MS = 30_000
+/** What is being answered when a server is closed has this long to its end; a stream that goes on is cut. */
+export const A2A_LAST_ANSWERS_MS = 1_000
 /** How long an orchestrator of a fleet may be silent before another machine takes its place. */
 export const ORCHESTRATOR_LEASE_MS = 45_000
 /** How often a machine that stands by looks whether it may. */

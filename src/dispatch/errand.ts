@@ -6,9 +6,11 @@ import { DISPATCH_LOOK_MS, DISPATCH_LOST_AFTER_MS } from '../limits.ts'
 import { acceptAttempt } from './attempts.ts'
 import { blockedBy } from './blocked.ts'
 import type { AttemptOutcome } from './life.ts'
+import { replyOf } from './by-log/log-peer.ts'
 import { resultOf, type TaskDispatch, type TaskResult } from './messages.ts'
 import { isDispatched, readReason } from './parking.ts'
 import type { At, Peer, PeerReply } from './peer.ts'
+import { LOCAL } from './peers.ts'
 import { dropQuestion, putQuestion, refuseAnswer } from './questions.ts'
 import { redacted } from './redacted.ts'
 
@@ -37,6 +39,7 @@ export class Errand {
     let sinceMs = room.clock.monoMs()
     let isSure = isNew
     let at: At
+    let told = ''
     const isOver = (): boolean => signal.aborted
     for (;;) {
       if (isOver()) return undefined
@@ -49,7 +52,7 @@ export class Errand {
       const peer = this.#errand.peers().get(attempt.workerId)?.peer
       // Only one that asks at this moment is answered: whether it has an answer that went unanswered is looked at first.
       const answer = typeof at === 'object' ? this.#reason()?.answer : undefined
-      const reply: PeerReply | undefined =
+      const heard: PeerReply | undefined =
         peer === undefined
           ? { kind: 'refused', why: `${attempt.workerId} is no peer` }
           : remoteId === null
@@ -58,6 +61,7 @@ export class Errand {
               ? await peer.answer(remoteId, contract, answer, signal)
               : await this.#followed(peer, remoteId, at, signal)
       if (isOver()) return undefined
+      const reply = heard?.kind === 'refused' || heard?.kind === 'silent' ? (this.#left(remoteId) ?? heard) : heard
       if (reply === undefined) continue
       if (reply.kind === 'working' || reply.kind === 'later' || reply.kind === 'ended' || reply.kind === 'asks') {
         sinceMs = room.clock.monoMs()
@@ -99,7 +103,10 @@ export class Errand {
       if (reply.kind === 'silent') isSure = false
       if (this.#isGone() && room.clock.monoMs() - sinceMs >= DISPATCH_LOST_AFTER_MS)
         return { kind: 'lost', why: `${attempt.workerId} is gone: ${reply.why}` }
-      note(`dispatch: ${attempt.workerId} does not answer for ${attempt.taskId}: ${reply.why}`)
+      // Said once: it is asked again every second.
+      if (reply.why !== told)
+        note(`dispatch: ${attempt.workerId} does not answer for ${attempt.taskId}, and is asked again: ${reply.why}`)
+      told = reply.why
       await pause(room.clock, DISPATCH_LOOK_MS, signal)
     }
   }
@@ -163,6 +170,17 @@ export class Errand {
     const { workerId, instanceId } = attempt
     const worker = room.store.read((rows) => rows.worker(workerId))
     return worker === undefined || worker.state === 'gone' || worker.instanceId !== instanceId
+  }
+
+  /** A worker of this machine that cannot be asked has what it took in this store: with it its end, if it has come to one. */
+  #left(remoteId: string | null): PeerReply | undefined {
+    const { room, attempt } = this.#errand
+    const { taskId, workerId, number } = attempt
+    const left = room.store
+      .read((rows) => rows.assignments({ taskId, workerId }))
+      .find((one) => one.attempt === number && one.from === LOCAL)
+    if (left === undefined || (left.endedMs === null && remoteId !== null)) return undefined
+    return replyOf(left)
   }
 
   /** Follows the attempt, and passes on that it is to be ended. Nothing when a person has answered what it asks. */

@@ -112,6 +112,15 @@ export async function endInstance(room: Coordination, workerId: string, instance
   })
 }
 
+/** It takes nothing more: also for those who do not hear its announces. */
+export async function drainInstance(room: Coordination, workerId: string, instanceId: string): Promise<void> {
+  await changeAsOther(room, { kind: 'system' }, ({ rows, record }) => {
+    const worker = rows.worker(workerId)
+    if (worker?.instanceId !== instanceId || worker.state === 'gone' || worker.state === 'draining') return
+    putState(rows, worker, 'draining', record)
+  })
+}
+
 function putState(
   rows: Writer,
   worker: Worker,

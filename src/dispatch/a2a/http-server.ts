@@ -1,4 +1,5 @@
 // One A2A server over node:http: the card, JSON-RPC of 1.0 and 0.3, and HTTP+JSON. What the methods do is the request handler's.
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { A2A_CONTENT_TYPE, AgentCard, Extensions, formatSSEErrorEvent, formatSSEEvent, SSE_HEADERS } from '@a2a-js/sdk'
@@ -6,8 +7,9 @@ import { LEGACY_HTTP_EXTENSION_HEADER } from '@a2a-js/sdk/compat/v0_3'
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import type { A2ARequestHandler as Methods } from '@a2a-js/sdk/server'
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2a-js/sdk/server'
+import { systemClock, within } from '../../clock.ts'
 import { HeimdallError, isErrno } from '../../errors.ts'
-import { A2A_BODY_BYTES_MAX, A2A_CONNECTIONS_MAX, A2A_REQUEST_MS } from '../../limits.ts'
+import { A2A_BODY_BYTES_MAX, A2A_CONNECTIONS_MAX, A2A_LAST_ANSWERS_MS, A2A_REQUEST_MS } from '../../limits.ts'
 import { readFileIfThere } from '../../storage/atomic-file.ts'
 import { isObject } from '../../plain-object.ts'
 import { EXTENSION } from './extension.ts'
@@ -41,7 +43,10 @@ export async function serveA2a(options: A2aServerOptions): Promise<A2aServer> {
   const host = family === 'IPv6' ? `[${options.host}]` : options.host
   const url = `http://${host}:${port}`
   const desk = new Desk(options, url)
+  const answering = new Set<ServerResponse>()
   server.on('request', (request, response) => {
+    answering.add(response)
+    response.once('close', () => answering.delete(response))
     desk.answer(request, response).catch((error: unknown) => {
       options.note(`a2a: ${error instanceof Error ? error.message : String(error)}`)
       response.destroy()
@@ -49,11 +54,14 @@ export async function serveA2a(options: A2aServerOptions): Promise<A2aServer> {
   })
   return {
     url,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    // Whoever follows a task hears its end, which may be the last thing that happens here.
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const answered = Promise.all([...answering].map((response) => once(response, 'close')))
+      await within(systemClock, A2A_LAST_ANSWERS_MS, answered)
+      server.closeAllConnections()
+      await closed
+    },
   }
 }
 

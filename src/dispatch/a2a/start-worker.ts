@@ -9,6 +9,7 @@ import { drainSetting } from '../worker/drain-setting.ts'
 import { type DeskOptions, WorkerDesk } from '../worker/worker-desk.ts'
 import { withWholeBriefs } from '../by-log/large-briefs.ts'
 import { FLEET_ORCHESTRATOR, LogDesk } from '../by-log/log-desk.ts'
+import { drainInstance, endInstance } from '../workers.ts'
 import { membershipIn } from '../../coordination/membership.ts'
 import { Announcing } from './announcing.ts'
 import { agentCard, legacyCard, liveCard, workerFacts } from './card.ts'
@@ -35,9 +36,9 @@ export interface RunningWorker {
   readonly url: string
   readonly desk: WorkerDesk
   readonly announce: () => Promise<Announce>
-  /** Takes nothing more, and says so. */
+  /** Takes nothing more, and says so. What it has goes on, and it stays to be asked for it. */
   drain(): Promise<void>
-  /** What runs goes on in its sessions; the next start finds it. */
+  /** Once its desk is settled: nothing of it touches the store any more. */
   stop(): Promise<void>
 }
 
@@ -113,7 +114,8 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
     await announcing.start()
     const drain = async (): Promise<void> => {
       desk.drain()
-      await announcing.say()
+      if (inLog === undefined) await drainInstance(room, workerId, instanceId)
+      await announcing.start()
     }
     const following = Promise.all([
       follow(wish, over.signal, announcing, drain),
@@ -128,7 +130,8 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
       async stop() {
         desk.leave()
         await announcing.stop()
-        await inLog?.leave()
+        // Whoever orchestrates only while it waits hears no announce, and would send to nobody until the lease is over.
+        await (inLog === undefined ? endInstance(room, workerId, instanceId) : inLog.leave())
         withdrawAddress(dir, 'worker', workerId)
         over.abort()
         await following

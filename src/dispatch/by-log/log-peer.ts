@@ -107,7 +107,7 @@ export class LogPeer implements Peer {
   }
 }
 
-function replyOf({ assignmentId: remoteId, endedMs, result, asks }: Assignment): PeerReply {
+export function replyOf({ assignmentId: remoteId, endedMs, result, asks }: Assignment): PeerReply {
   if (endedMs === null && asks !== null) return { kind: 'asks', remoteId, ...(JSON.parse(asks) as TaskQuestion) }
   if (endedMs === null || result === null) return { kind: 'working', remoteId }
   return { kind: 'ended', remoteId, result: parseResult(JSON.parse(result)) }

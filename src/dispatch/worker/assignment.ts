@@ -1,10 +1,19 @@
 // An assignment as it is taken on, and what every result of one says of itself.
 import type { Assignment } from '../../coordination/dispatched.ts'
+import type { Reader } from '../../coordination/store.ts'
 import { parseDispatch, resultOf, type TaskDispatch, type TaskResult } from '../messages.ts'
 import type { Refusal } from './admission.ts'
 
+export interface OfferedTask {
+  readonly contract: TaskDispatch
+  readonly from: string
+  readonly contextId: string
+  /** OfferedTask in the change itself. */
+  readonly isOpen?: (rows: Reader) => boolean
+}
+
 export function newAssignment(
-  asked: { readonly contract: TaskDispatch; readonly from: string; readonly contextId: string },
+  asked: Omit<OfferedTask, 'isOpen'>,
   by: { readonly workerId: string; readonly instanceId: string; readonly newId: () => string },
   nowMs: number,
 ): Assignment {

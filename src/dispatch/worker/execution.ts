@@ -18,7 +18,7 @@ import { type BegunTask, BegunTasks } from './begun-tasks.ts'
 import type { Learned } from './learned.ts'
 import { tidyAfter, tidyAll } from './leftovers.ts'
 import { orderFor } from './order-for.ts'
-import { asCanceled, endOwnTask, type StoppedFor, withChanges, withoutOutcome } from './run-result.ts'
+import { asStopped, endOwnTask, type StoppedFor, withChanges, withoutOutcome } from './run-result.ts'
 import { questionOf } from './session-question.ts'
 import { refusalFor } from './start-refusal.ts'
 import type { Execution } from './worker-desk.ts'
@@ -101,7 +101,8 @@ export function createExecution(options: ExecutionOptions): Execution {
       }
       const whole = begun === undefined ? result : await withChanges(result, begun, wish.env)
       await endOwnTask(room, assignment, whole)
-      return stopped.get(assignment.assignmentId) === 'canceled' && whole.status !== 'done' ? asCanceled(whole) : whole
+      const why = stopped.get(assignment.assignmentId)
+      return why === undefined ? whole : asStopped(whole, why)
     },
     async answer(assignment, text) {
       const begun = begunTasks.of(assignment)

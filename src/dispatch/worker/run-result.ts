@@ -9,33 +9,36 @@ import { resultOf, type TaskResult } from '../messages.ts'
 import type { BegunTask } from './begun-tasks.ts'
 
 /** Why it was ended from here, where it was. */
-export type StoppedFor = 'canceled' | 'deadline'
+export type StoppedFor = 'canceled' | 'worker_stopped'
 
-export function withoutOutcome({ taskId, attempt }: Assignment, stopped: StoppedFor | undefined): TaskResult {
-  const summary =
-    stopped === undefined
-      ? 'its process ended without a result'
-      : stopped === 'canceled'
-        ? 'cancelled'
-        : 'ended at its deadline'
-  return resultOf({
+/** What its result says of that. */
+export const STOPPED: Readonly<Record<StoppedFor, { readonly summary: string; readonly code: StoppedFor }>> = {
+  canceled: { summary: 'cancelled', code: 'canceled' },
+  worker_stopped: { summary: 'its worker was stopped', code: 'worker_stopped' },
+}
+
+export const withoutOutcome = ({ taskId, attempt }: Assignment, stopped: StoppedFor | undefined): TaskResult =>
+  resultOf({
     task_id: taskId,
     attempt,
     status: 'error',
-    error: { summary, code: stopped ?? 'no_result', phase: 'run' },
+    error: {
+      ...(stopped === undefined
+        ? { summary: 'its process ended without a result', code: 'no_result' }
+        : STOPPED[stopped]),
+      phase: 'run',
+    },
   })
-}
 
-export const asCanceled = (result: TaskResult): TaskResult => ({
-  ...result,
-  status: 'error',
-  error: {
-    summary: 'cancelled',
-    code: 'canceled',
-    phase: 'run',
-    side_effects: result.error?.side_effects ?? 'possible',
-  },
-})
+/** Whatever it left when it was ended from here; what was done by then is done. */
+export const asStopped = (result: TaskResult, why: StoppedFor): TaskResult =>
+  result.status === 'done'
+    ? result
+    : {
+        ...result,
+        status: 'error',
+        error: { ...STOPPED[why], phase: 'run', side_effects: result.error?.side_effects ?? 'possible' },
+      }
 
 /** Which files changed is git's word and not the agent's; a failure that changed nothing may be tried again. */
 export async function withChanges(result: TaskResult, begun: BegunTask, env: Env): Promise<TaskResult> {

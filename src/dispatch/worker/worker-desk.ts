@@ -3,17 +3,16 @@ import { pause } from '../../clock.ts'
 import { changeAsOther } from '../../coordination/change.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import type { Assignment, AssignmentState, TaskQuestion } from '../../coordination/dispatched.ts'
-import type { Reader } from '../../coordination/store.ts'
 import { HeimdallError } from '../../errors.ts'
 import { MCP_ANNOUNCE_KEPT_MS, MCP_PROBE_KEPT_MS } from '../../limits.ts'
 import { blockedBy } from '../blocked.ts'
 import { type Announce, parseDispatch, resultOf, type TaskDispatch, type TaskResult } from '../messages.ts'
 import { redacted } from '../redacted.ts'
 import { type Checks, checksOf, type Refusal, refusalOf } from './admission.ts'
-import { about, blockedResult, newAssignment, notBegun } from './assignment.ts'
+import { about, type OfferedTask, blockedResult, newAssignment, notBegun } from './assignment.ts'
 import { byOwnClock } from './clock-skew.ts'
 import { type Answered, Questions } from './questions.ts'
-import type { StoppedFor } from './run-result.ts'
+import { STOPPED, type StoppedFor } from './run-result.ts'
 import { sameAttempt, superseded } from './seen-before.ts'
 import { untilWritten } from './until-written.ts'
 
@@ -64,7 +63,9 @@ export class WorkerDesk {
   #said: Announce | undefined
   readonly #questions: Questions
   /** Open ones that are to be ended: what has not begun by then does not begin. */
-  readonly #canceled = new Set<string>()
+  readonly #canceled = new Map<string, StoppedFor>()
+  /** On their way to being one that runs. */
+  readonly #taking = new Set<Promise<unknown>>()
   readonly #over = new AbortController()
 
   constructor(options: DeskOptions) {
@@ -88,7 +89,7 @@ export class WorkerDesk {
     const ended = this.assignments().filter(({ endedMs }) => endedMs !== null)
     if (this.#options.execution.tidyAll !== undefined)
       this.#inBackground('what is left', this.#options.execution.tidyAll(ended))
-    for (const assignment of this.#open()) {
+    for (const assignment of this.open()) {
       if (assignment.state === 'running') this.#carry(assignment)
       else this.#inBackground(assignment.assignmentId, this.#endHalfBegun(assignment))
     }
@@ -115,7 +116,7 @@ export class WorkerDesk {
   }
 
   async announce(keptMs = MCP_ANNOUNCE_KEPT_MS): Promise<Announce> {
-    return this.#announceWith(await this.#options.profile(keptMs), this.#open())
+    return this.#announceWith(await this.#options.profile(keptMs), this.open())
   }
 
   #announceWith(profile: Awaited<ReturnType<DeskOptions['profile']>>, open: readonly Assignment[]): Announce {
@@ -135,20 +136,24 @@ export class WorkerDesk {
   }
 
   /** The same attempt of the same peer again is the one that is there. */
-  async take(asked: {
-    readonly contract: TaskDispatch
-    readonly from: string
-    readonly contextId: string
-    /** Asked in the change itself. */
-    readonly isOpen?: (rows: Reader) => boolean
-  }): Promise<Assignment> {
+  async take(asked: OfferedTask): Promise<Assignment> {
+    const taking = this.#taken(asked)
+    this.#taking.add(taking)
+    try {
+      return await taking
+    } finally {
+      this.#taking.delete(taking)
+    }
+  }
+
+  async #taken(asked: OfferedTask): Promise<Assignment> {
     const { room, workerId } = this.#options
     const seen = { ...asked, workerId }
     const known = room.store.read((rows) => sameAttempt(rows, seen))
     if (known !== undefined) return known
     const contract = byOwnClock(asked.contract, room.clock.wallMs())
     // What is open is asked for behind the probe, which may have taken long.
-    const announce = this.#announceWith(await this.#options.profile(MCP_PROBE_KEPT_MS), this.#open())
+    const announce = this.#announceWith(await this.#options.profile(MCP_PROBE_KEPT_MS), this.open())
     this.#said = announce
     const refusal = refusalOf(contract, announce, room.clock.wallMs())
     const { assignment, isNew } = await changeAsOther(room, SYSTEM, ({ rows, now }) => {
@@ -243,24 +248,39 @@ export class WorkerDesk {
   async cancel(assignmentId: string, why: string): Promise<Assignment> {
     const assignment = this.#must(assignmentId)
     if (assignment.endedMs !== null) return assignment
-    this.#options.note(`${assignment.taskId}: ${why}`)
-    this.#canceled.add(assignmentId)
-    await this.#options.execution.stop(assignment, 'canceled')
+    await this.#stop(assignment, 'canceled', why)
     return await this.ended(assignmentId)
   }
 
-  /** What runs goes on; nothing more is written down here, and whoever comes next finds it. */
+  /** Ends all that it has, and leaves; `settled` says when that is done. */
+  async stop(): Promise<void> {
+    this.leave()
+    const why = 'ended, for its worker is stopped'
+    await Promise.all(this.open().map((assignment) => this.#stop(assignment, 'worker_stopped', why)))
+  }
+
+  async #stop(assignment: Assignment, as: StoppedFor, why: string): Promise<void> {
+    this.#options.note(`${assignment.taskId}: ${why}`)
+    this.#canceled.set(assignment.assignmentId, as)
+    await this.#options.execution.stop(assignment, as)
+  }
+
+  /** Takes nothing more; what cannot be written down now is not waited for, and whoever comes next finds it. */
   leave(): void {
     this.drain()
     this.#over.abort()
   }
 
-  /** Those that run, to their end. */
+  /** All that it has taken, to its end and to the last trace of it. */
   async settled(): Promise<void> {
-    await Promise.all(this.#running.values())
+    while (this.#taking.size + this.#running.size > 0) {
+      // Who sent one hears of it if it could not be taken.
+      await Promise.allSettled(this.#taking)
+      await Promise.all(this.#running.values())
+    }
   }
 
-  #open(): Assignment[] {
+  open(): Assignment[] {
     const { room, workerId } = this.#options
     return room.store.read((rows) => rows.assignments({ workerId, open: true }))
   }
@@ -299,8 +319,9 @@ export class WorkerDesk {
     const contract = parseDispatch(JSON.parse(assignment.contract))
     let running = assignment
     try {
-      if (assignment.state === 'accepted' && this.#canceled.has(assignment.assignmentId))
-        return void (await this.#end(assignment, notBegun(assignment, { summary: 'cancelled', code: 'canceled' })))
+      const unwanted = this.#canceled.get(assignment.assignmentId)
+      if (assignment.state === 'accepted' && unwanted !== undefined)
+        return void (await this.#end(assignment, notBegun(assignment, STOPPED[unwanted])))
       if (assignment.state === 'accepted') {
         const started = await execution.start(assignment, contract)
         if ('blocked' in started) return void (await this.#end(assignment, blockedResult(assignment, started)))

@@ -13,6 +13,7 @@ import { HeimdallError } from '../../../errors.ts'
 import { parseId } from '../../../ids.ts'
 import type { Run } from '../../command.ts'
 import { knownPeers } from '../dispatch/known-peers.ts'
+import { drained } from './drained.ts'
 import { executionOf } from './task-execution.ts'
 import { profileFrom } from './told-profile.ts'
 import type { workerStart } from '../../table/dispatch.ts'
@@ -57,6 +58,8 @@ export const run: Run<typeof workerStart> = async (context, { flags, rest }) => 
     })
     context.note(`${workerId} takes tasks at ${worker.url}`)
     await told
+    over()
+    await drained(worker, workerId, (line) => context.note(line))
     await worker.stop()
     return { data: { worker: workerId, url: worker.url, instance_id: instanceId }, text: '' }
   } finally {
