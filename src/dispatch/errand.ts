@@ -101,7 +101,7 @@ export class Errand {
       // Once a send went unanswered, a refusal later proves nothing about it.
       if (reply.kind === 'refused' && remoteId === null && isSure) return { kind: 'unreached', why: reply.why }
       if (reply.kind === 'silent') isSure = false
-      if (this.#isGone() && room.clock.monoMs() - sinceMs >= DISPATCH_LOST_AFTER_MS)
+      if (this.#isGone(remoteId) && room.clock.monoMs() - sinceMs >= DISPATCH_LOST_AFTER_MS)
         return { kind: 'lost', why: `${attempt.workerId} is gone: ${reply.why}` }
       // Said once: it is asked again every second.
       if (reply.why !== told)
@@ -146,7 +146,7 @@ export class Errand {
     const end = (): AttemptOutcome | undefined => {
       if (this.#reason()?.cancel !== undefined)
         return { kind: 'lost', why: 'it was to be ended, and its peer cannot be told' }
-      return this.#isGone() ? { kind: 'lost', why: `${attempt.workerId} is gone` } : undefined
+      return this.#isGone(attempt.remoteId) ? { kind: 'lost', why: `${attempt.workerId} is gone` } : undefined
     }
     if (!isOpen() || end() !== undefined) return isOpen() ? end() : undefined
     for await (const { puts } of room.store.follow(from, signal))
@@ -165,11 +165,16 @@ export class Errand {
       .flatMap(({ number, remoteId }) => (number < attempt.number && remoteId !== null ? [remoteId] : []))
   }
 
-  #isGone(): boolean {
+  /**
+   * One that was started again is asked for what the one before it took: it has it, or says that it does not know it.
+   * Only what nobody is known to have taken is not left to it, for then it may be begun twice.
+   */
+  #isGone(remoteId: string | null): boolean {
     const { room, attempt } = this.#errand
     const { workerId, instanceId } = attempt
     const worker = room.store.read((rows) => rows.worker(workerId))
-    return worker === undefined || worker.state === 'gone' || worker.instanceId !== instanceId
+    if (worker === undefined || worker.state === 'gone') return true
+    return remoteId === null && worker.instanceId !== instanceId
   }
 
   /** A worker of this machine that cannot be asked has what it took in this store: with it its end, if it has come to one. */

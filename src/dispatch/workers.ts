@@ -168,13 +168,17 @@ export function candidates(rows: Reader, now: Moment): Candidate[] {
   return rows.workers().flatMap((worker) => {
     const profile = profileOf(worker)
     if (profile === undefined) return []
+    const state = stateAt(rows, worker, now)
+    const sent = open.get(worker.workerId) ?? 0
+    const isHeard = state !== 'gone' && !(isWatched(worker) && leftMs(worker, now) <= 0)
     return {
       workerId: worker.workerId,
       speaks: worker.speaks,
-      state: stateAt(rows, worker, now),
+      state,
       profile,
-      // What it announced may have ended since, and what we sent it may not know yet: the larger of the two.
-      active: Math.max(open.get(worker.workerId) ?? 0, profile.session.active_tasks),
+      // What it announced may have ended since, and what we sent it may not know yet: the larger of the two, as long as
+      // what it announced holds.
+      active: isHeard ? Math.max(sent, profile.session.active_tasks) : sent,
       near: 0,
     }
   })
