@@ -79,7 +79,7 @@ function Party({ does, agent: id }: { readonly does: string; readonly agent: str
         <AgentName name={id} />
       </a>
       <span className="grow" />
-      {agent !== undefined && <StateWord state={agent.state} />}
+      {agent !== undefined && <StateWord state={agent.state} liveness={agent.liveness} />}
     </p>
   )
 }

@@ -1,11 +1,18 @@
 // A glyph, a word, then colour.
 import type { ReactNode } from 'react'
-import type { CardState, Call, WaitCardKind } from '../../../src/hub/contract.ts'
+import type { AgentCard, CardState, Call, WaitCardKind } from '../../../src/hub/contract.ts'
 import { Icon } from './icons.tsx'
-import { decisionWord, STATE, WAIT } from './words.ts'
+import { decisionWord, stateOf, WAIT } from './words.ts'
 
-export function StateWord({ state }: { readonly state: CardState }): ReactNode {
-  const { word, glyph, tone } = STATE[state]
+export function StateWord({
+  state,
+  liveness = 'active',
+}: {
+  readonly state: CardState
+  /** Where it is that of an agent. */
+  readonly liveness?: AgentCard['liveness']
+}): ReactNode {
+  const { word, glyph, tone } = stateOf({ state, liveness })
   return (
     <span className={`state ${tone}`}>
       <Icon name={glyph} size={13} />

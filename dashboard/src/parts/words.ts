@@ -1,5 +1,12 @@
 // One word and one glyph for each state, decision and kind of wait; the same as in a terminal.
-import type { CardState, Call, ConversationRow, DecisionWord, WaitCardKind } from '../../../src/hub/contract.ts'
+import type {
+  AgentCard,
+  CardState,
+  Call,
+  ConversationRow,
+  DecisionWord,
+  WaitCardKind,
+} from '../../../src/hub/contract.ts'
 import type { IconName } from './icons.tsx'
 
 interface Word {
@@ -21,6 +28,10 @@ export const STATE: Readonly<Record<CardState, Word>> = {
   cancelled: { word: 'Cancelled', glyph: 'stop', tone: 'cancelled' },
   failed: { word: 'Failed', glyph: 'cross', tone: 'failed' },
 }
+
+/** Both have nobody at work: stale is one that was not heard of for long, evicted one that is provably gone, and its claims may be taken. */
+export const stateOf = ({ state, liveness }: Pick<AgentCard, 'state' | 'liveness'>): Word =>
+  state === 'stale' && liveness === 'evicted' ? { ...STATE.stale, word: 'Evicted' } : STATE[state]
 
 export const WAIT: Readonly<Record<WaitCardKind, Word>> = {
   permission: { word: 'Permission', glyph: 'keyboard', tone: 'needs-you' },
