@@ -2,7 +2,7 @@
 import { type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react'
 import { hueOf, Letters } from '../parts/agent-mark.tsx'
 import { fitting } from '../parts/fitting.ts'
-import { initials } from '../parts/format.ts'
+import { initials, plural } from '../parts/format.ts'
 import { penOf } from '../parts/canvas-pen.ts'
 import { useShownTheme } from '../shell/taste.ts'
 import { type Holding, holdingOf, type ClaimFacts } from './holding.ts'
@@ -50,7 +50,7 @@ export function MapCanvas({ root, facts, selected, onSelect }: MapCanvasProps): 
       <canvas
         ref={canvas}
         role="img"
-        aria-label={`${root.files} files, ${root.lines} lines; the tree beside it says the same`}
+        aria-label={`${plural(root.files, 'file')}, ${plural(root.lines, 'line')}; the tree beside it says the same`}
         onMouseMove={(event) => hover(at(event))}
         onMouseLeave={() => hover(undefined)}
         onClick={(event) => {
@@ -65,7 +65,7 @@ export function MapCanvas({ root, facts, selected, onSelect }: MapCanvasProps): 
 
 function titleOf({ node }: TreemapCell, { holders, isCollision, isStale }: Holding): string {
   const who = holders.length === 0 ? 'free' : `held by ${holders.join(', ')}${isStale ? ', stale' : ''}`
-  return `${node.path}${node.isFile ? '' : `/, ${node.files} files`}: ${who}${isCollision ? ', collision' : ''}`
+  return `${node.path}${node.isFile ? '' : `/, ${plural(node.files, 'file')}`}: ${who}${isCollision ? ', collision' : ''}`
 }
 
 function draw(

@@ -7,7 +7,7 @@ import { onLog } from '../live/watch.ts'
 import { AgentName } from '../parts/agent-mark.tsx'
 import { Button, Chip } from '../parts/controls.tsx'
 import { Broken, Empty, Loading } from '../parts/days.tsx'
-import { argumentsLine, clock, clockWithSeconds, shortRun, whole } from '../parts/format.ts'
+import { argumentsLine, clock, clockWithSeconds, plural, shortRun, whole } from '../parts/format.ts'
 import { Icon } from '../parts/icons.tsx'
 import { type Column, LongTable, neighbour } from '../parts/long-table.tsx'
 import { DecisionWord } from '../parts/state.tsx'
@@ -154,12 +154,12 @@ function Counts({
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
   return (
     <span className="second">
-      <b className="strong">{whole(all)}</b> calls{since !== null && ` since ${clock(since, now)}`}:{' '}
-      <b className="strong">{whole(of('allowed'))}</b> allowed,{' '}
+      <b className="strong">{whole(all)}</b> {all === 1 ? 'call' : 'calls'}
+      {since !== null && ` since ${clock(since, now)}`}: <b className="strong">{whole(of('allowed'))}</b> allowed,{' '}
       <b className={of('refused_with_hint') === 0 ? 'strong' : 'is-clash'}>
         {whole(of('refused_with_hint'))} refused with a hint
       </b>
-      , {whole(of('throttled'))} throttled, {whole(of('blocked'))} blocked, {whole(of('run_ended'))} runs ended.
+      , {whole(of('throttled'))} throttled, {whole(of('blocked'))} blocked, {plural(of('run_ended'), 'run')} ended.
     </span>
   )
 }

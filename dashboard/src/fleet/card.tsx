@@ -3,10 +3,10 @@ import type { ReactNode } from 'react'
 import type { AgentCard, CardState } from '../../../src/hub/contract.ts'
 import { useScreen, useWatch } from '../live/hooks.ts'
 import { AgentMark } from '../parts/agent-mark.tsx'
-import { clock, dollars, shortAge, sinceMs, tokenCount } from '../parts/format.ts'
+import { clock, dollars, plural, shortAge, sinceMs, tokenCount } from '../parts/format.ts'
 import { Icon } from '../parts/icons.tsx'
 import { ScreenText } from '../parts/screen-text.tsx'
-import { STATE, WAIT } from '../parts/words.ts'
+import { stateOf, WAIT } from '../parts/words.ts'
 import { placeLink } from '../shell/place.ts'
 
 /** What it asks, what is wrong with it, or its last line. */
@@ -51,7 +51,7 @@ export function Card({
   // Of one that has ended, the last that it showed.
   const screen = useScreen(agent.session_id ?? (agent.ended_at === null ? null : agent.agent_id))
   const { text, tone } = useSays(agent)
-  const { word, glyph, tone: stateTone } = STATE[agent.state]
+  const { word, glyph, tone: stateTone } = stateOf(agent)
   const since = sinceOf(agent)
   const evidence = `${agent.evidence.source}${agent.evidence.detail === null ? '' : `: ${agent.evidence.detail}`}`
   return (
@@ -78,7 +78,9 @@ export function Card({
       </span>
       <span className={`card-says cut ${tone}`}>{text}</span>
       <span className="card-foot">
-        <span title={`${agent.claims.length} claims: ${agent.claims.flatMap(({ scopes }) => scopes).join(', ')}`}>
+        <span
+          title={`${plural(agent.claims.length, 'claim')}: ${agent.claims.flatMap(({ scopes }) => scopes).join(', ')}`}
+        >
           <Icon name="lock" size={11} /> {agent.claims.length}
         </span>
         <span title={agent.tokens === null ? 'tokens not known' : `tokens: ${agent.tokens.source}`}>

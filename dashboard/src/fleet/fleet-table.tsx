@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import type { AgentCard } from '../../../src/hub/contract.ts'
 import { AgentName } from '../parts/agent-mark.tsx'
-import { dollars, shortAge, sinceMs, tokenCount } from '../parts/format.ts'
+import { dollars, plural, shortAge, sinceMs, tokenCount } from '../parts/format.ts'
 import { StateWord } from '../parts/state.tsx'
 import { placeLink } from '../shell/place.ts'
 import { sinceOf, useSays } from './card.tsx'
@@ -55,7 +55,7 @@ function Row({ agent, now }: { readonly agent: AgentCard; readonly now: number }
         </a>
       </td>
       <td title={agent.evidence.source}>
-        <StateWord state={agent.state} />
+        <StateWord state={agent.state} liveness={agent.liveness} />
       </td>
       <td className="number">{since === null ? '' : shortAge(sinceMs(since, now))}</td>
       <td className="second task cut wide-only" title={agent.task?.title}>
@@ -66,7 +66,7 @@ function Row({ agent, now }: { readonly agent: AgentCard; readonly now: number }
       </td>
       <td
         className="mono wide-only"
-        title={agent.uncommitted === null ? undefined : `${agent.uncommitted} files are not committed`}
+        title={agent.uncommitted === null ? undefined : `${plural(agent.uncommitted, 'file')} not committed`}
       >
         {agent.branch ?? '–'}
         {agent.uncommitted !== null && agent.uncommitted > 0 && <span className="quiet"> +{agent.uncommitted}</span>}

@@ -7,7 +7,7 @@ import { Answers } from '../needs-you/answers.tsx'
 import { AgentMark } from '../parts/agent-mark.tsx'
 import { Button } from '../parts/controls.tsx'
 import { Empty, Loading, Part } from '../parts/days.tsx'
-import { age, clock, clockWithSeconds, dollars, plural, shortRun, sinceMs, whole } from '../parts/format.ts'
+import { age, clock, clockWithSeconds, dollars, plural, shortRun, sinceMs } from '../parts/format.ts'
 import { Icon } from '../parts/icons.tsx'
 import { StateWord } from '../parts/state.tsx'
 import { seenBy } from '../parts/words.ts'
@@ -138,7 +138,7 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
     agent.machine === null ? null : `on ${agent.machine}`,
     agent.calls === null
       ? null
-      : `${whole(agent.calls)} calls${agent.tokens?.cost_usd == null ? '' : `, ${dollars(agent.tokens.cost_usd)}`}`,
+      : `${plural(agent.calls, 'call')}${agent.tokens?.cost_usd == null ? '' : `, ${dollars(agent.tokens.cost_usd)}`}`,
   ].filter((fact) => fact !== null)
   return (
     <header className="session-head">

@@ -42,7 +42,7 @@ export function Foot(): ReactNode {
         <>
           <span>
             {totals.policy === null
-              ? 'no policy yet: nothing is refused'
+              ? 'no run is under a policy now'
               : `policy ${totals.policy.name} · ${totals.policy.mode}`}
           </span>
           {totals.agents > 0 && (

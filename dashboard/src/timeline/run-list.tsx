@@ -17,6 +17,16 @@ function RunState({ run: { run_id, agent_id, ended_at, status } }: { readonly ru
   return <StateWord state={status === 'SUCCEEDED' ? 'done' : status === 'CANCELLED' ? 'cancelled' : 'failed'} />
 }
 
+/** For whom is said with it: what another agent holds is no question to a person. */
+function waitedFor({ count, ms, for_you_ms: forYouMs }: RunRow['waited']): string {
+  const forAgentsMs = ms - forYouMs
+  if (count === 0 || ms === 0) return '–'
+  return [
+    ...(forYouMs > 0 ? [`${age(forYouMs)} for you`] : []),
+    ...(forAgentsMs > 0 ? [`${age(forAgentsMs)} for an agent`] : []),
+  ].join(', ')
+}
+
 const COLUMNS = (now: number): readonly Column<RunRow>[] => [
   { head: 'Started', width: '92px', onPhone: '44px', cell: (run) => clock(run.started_at, now) },
   {
@@ -38,7 +48,7 @@ const COLUMNS = (now: number): readonly Column<RunRow>[] => [
     onPhone: '68px',
     cell: (run) => age((run.ended_at === null ? now : Date.parse(run.ended_at)) - Date.parse(run.started_at)),
   },
-  { head: 'Waited for you', width: '108px', cell: (run) => (run.waited.count === 0 ? '–' : age(run.waited.ms)) },
+  { head: 'Waited', width: '150px', cell: ({ waited }) => <span title={waitedFor(waited)}>{waitedFor(waited)}</span> },
   { head: 'Calls', width: '56px', isNumber: true, cell: (run) => whole(run.calls) },
   {
     head: 'Refused',

@@ -293,6 +293,12 @@ interface RunHeadProps {
 const waitedNow = ({ waited: { ms, is_open: isOpen } }: RunRow, at: string, now: number): number =>
   isOpen ? ms + sinceMs(at, now) : ms
 
+/** For a person, or for what another agent holds or was asked for. */
+function waitedLabel({ count, ms, for_you_ms: forYouMs }: RunRow['waited']): string {
+  if (count === 0 || forYouMs === ms) return 'Waited for you'
+  return forYouMs === 0 ? 'Waited for an agent' : 'Waited for you and agents'
+}
+
 function RunHead({ run, at, now }: RunHeadProps): ReactNode {
   const agent = useWatch((watch) => (run.agent_id === null ? undefined : watch.agents.get(run.agent_id)))
   const wallMs = (run.ended_at === null ? now : Date.parse(run.ended_at)) - Date.parse(run.started_at)
@@ -303,7 +309,7 @@ function RunHead({ run, at, now }: RunHeadProps): ReactNode {
   const sums: readonly (readonly [string, string, string])[] = [
     ['Wall time', age(wallMs), `since ${clock(run.started_at, now)}`],
     ['Worked', age(workedMs), `${Math.round((workedMs / Math.max(1, wallMs)) * 100)} % of it`],
-    ['Waited for you', count === 0 ? '–' : age(waitedMs), waits],
+    [waitedLabel(run.waited), count === 0 ? '–' : age(waitedMs), waits],
     ['Calls', whole(run.calls), `${run.decisions.refused_with_hint} refused, ${run.decisions.throttled} throttled`],
     ...(run.tokens === null
       ? []

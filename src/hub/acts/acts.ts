@@ -112,7 +112,7 @@ export class Acts {
       category: 'BLOCKED',
       task: task ?? 'none',
       subject: `Please pass ${collision.scope} on to ${from}`,
-      body: `${from} waits for ${collision.scope}, ${collision.attempts} attempts so far. Release it, or say when you will: heimdall claim release ${collision.scope}`,
+      body: `${from} waits for ${collision.scope}, ${collision.attempts === 1 ? '1 attempt' : `${collision.attempts} attempts`} so far. Release it, or say when you will: heimdall claim release ${collision.scope}`,
     })
   }
 

@@ -1,10 +1,10 @@
 // Agents as cards: what a look at the fleet says of each, in the words of the contract. Nothing is found out here.
 import { basename } from 'node:path'
 import { type Fleet, type FleetAgent, hasEnded, type HeldClaim, type ModelCost } from '../../spine/fleet/fleet.ts'
-import type { RunFacts } from '../../runs/run-facts.ts'
 import { costOf } from '../../spine/fleet/model-cost.ts'
 import type { AgentCard, CardState, CardEvidence, ClaimCard, AgentProblem, Tokens, FleetTotals } from '../contract.ts'
 import { cardState } from '../contract.ts'
+import type { LastRun } from './last-runs.ts'
 import type { SessionPlace } from '../terminals/screens.ts'
 
 /** Of what a look does not know. */
@@ -14,7 +14,7 @@ export interface Beside {
   /** Number of the last entry of coordination. */
   readonly seq: number
   /** Of agents that are over. */
-  readonly lastRuns: ReadonlyMap<string, RunFacts>
+  readonly lastRuns: ReadonlyMap<string, LastRun>
 }
 
 /** What a page asks for its terminal by: two machines may each have a session of one name. */
@@ -38,6 +38,7 @@ export function cardOf(agent: FleetAgent, fleet: Fleet, { uncommitted, lastRuns 
   const last = lastRuns.get(agent.agent_id)
   const cost = agent.cost ?? (last?.cost == null ? null : costOf(last.cost))
   const evidence = evidenceOf(agent.evidence, agent.since)
+  const task = agent.task ?? last?.task ?? null
   return {
     agent_id: agent.agent_id,
     haid: agent.haid,
@@ -48,7 +49,7 @@ export function cardOf(agent: FleetAgent, fleet: Fleet, { uncommitted, lastRuns 
     evidence,
     problems: problemsOf(agent, evidence),
     liveness: agent.liveness,
-    task: agent.task === null ? null : { task_id: agent.task.id, title: agent.task.title },
+    task: task === null ? null : { task_id: task.id, title: task.title },
     branch: agent.branch,
     uncommitted: agent.cwd === null ? null : (uncommitted.get(agent.cwd) ?? null),
     worktree: agent.cwd,

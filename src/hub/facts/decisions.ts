@@ -84,12 +84,13 @@ function countsOf(
   return { counts, sinceMs }
 }
 
-/** Of one that was allowed: whether its run has called anything since. */
+/** Of one that was allowed: whether its run has called anything since, or is over. */
 function wentOn({ index }: OpenBook, { runId: run, atMs }: IndexEntry, isKnown: boolean): Call['next'] {
   const isOn = isKnown || search(index, { run, sinceMs: atMs + 1, order: 'oldest', limit: 1 }).length > 0
-  return isOn
-    ? { text: 'went on', at: null, after_ms: null, call_id: null, source: 'later calls of the same run' }
-    : null
+  const said = { at: null, after_ms: null, call_id: null }
+  if (isOn) return { ...said, text: 'went on', source: 'later calls of the same run' }
+  const isOver = search(index, { run, type: 'run_end', order: 'newest', limit: 1 }).length > 0
+  return isOver ? { ...said, text: 'the run ended', source: 'the record of the run' } : null
 }
 
 /** From the calls that came after it in the same run. Of one that was allowed nobody asks. */

@@ -6,11 +6,19 @@ import { runFolders } from '../../runs/run-folder.ts'
 import { type FleetAgent, hasEnded } from '../../spine/fleet/fleet.ts'
 import { firstEvent, type RunsOfProject } from './run-project.ts'
 
+type Task = FleetAgent['task']
+type TaskOf = (runDir: string, facts: RunFacts) => Task
+
+/** With what it was for: an agent that is over has no task any more. */
+export interface LastRun extends RunFacts {
+  readonly task: Task
+}
+
 export class LastRuns {
   readonly #runsDir: string
   readonly #runs: RunsOfProject
   /** A run that has ended does not change: each is looked up once. */
-  readonly #known = new Map<string, RunFacts>()
+  readonly #known = new Map<string, LastRun>()
 
   constructor(runsDir: string, runs: RunsOfProject) {
     this.#runsDir = runsDir
@@ -18,7 +26,7 @@ export class LastRuns {
   }
 
   /** By agent, of those that are over and have no run. */
-  of(agents: readonly FleetAgent[]): ReadonlyMap<string, RunFacts> {
+  of(agents: readonly FleetAgent[], taskOf: TaskOf): ReadonlyMap<string, LastRun> {
     const over = agents.filter(({ run_id: run, state }) => run === null && hasEnded(state))
     const keyOf = ({ agent_id: id, since }: FleetAgent): string => `${id} ${since}`
     for (const known of this.#known.keys()) if (!over.some((agent) => keyOf(agent) === known)) this.#known.delete(known)
@@ -31,7 +39,7 @@ export class LastRuns {
         if (agent === undefined) continue
         missing.delete(agent.agent_id)
         const facts = factsOf(folder)
-        if (facts.state === 'ended') this.#known.set(keyOf(agent), facts)
+        if (facts.state === 'ended') this.#known.set(keyOf(agent), { ...facts, task: taskOf(folder.runDir, facts) })
       }
     return new Map(
       over.flatMap((agent) => {

@@ -1,4 +1,4 @@
-// How long a run waited for a person: what its keeper has booked, and what stands in the store alone.
+// How long a run waited, and for whom: for a person, as its keeper has booked it, and for another agent, as the store alone says.
 import { HUB_ROWS_MAX } from '../../limits.ts'
 import { numberIn, objectIn, textIn } from '../../runs/index/call-facts.ts'
 import { type IndexEntry, search } from '../../runs/index/search.ts'
@@ -11,11 +11,15 @@ export interface WaitSpan {
   readonly fromMs: number
   readonly toMs: number | null
   readonly text: string
+  /** What another agent holds or is asked for; otherwise a person. */
+  readonly isForAgent: boolean
 }
 
 export interface Waited {
   readonly count: number
   readonly ms: number
+  /** Of it, for a person. */
+  readonly for_you_ms: number
   readonly is_open: boolean
 }
 
@@ -35,7 +39,13 @@ export function waitsOf(
 ): WaitSpan[] {
   const stored = unbooked
     .filter((wait) => wait.agent === agent && wait.fromMs >= startMs && wait.fromMs <= endMs)
-    .map(({ id, fromMs, toMs, text }): WaitSpan => ({ id, fromMs, toMs: toMs === Infinity ? null : toMs, text }))
+    .map(({ id, fromMs, toMs, text }): WaitSpan => ({
+      id,
+      fromMs,
+      toMs: toMs === Infinity ? null : toMs,
+      text,
+      isForAgent: true,
+    }))
   return [...booked(book, run), ...stored]
     .map((wait) => ({ ...wait, toMs: isOver ? Math.min(wait.toMs ?? endMs, endMs) : wait.toMs }))
     .toSorted((one, other) => one.fromMs - other.fromMs)
@@ -58,6 +68,7 @@ function booked(book: OpenBook, run: string): WaitSpan[] {
       fromMs: entry.atMs,
       toMs: end === undefined ? null : waitedMs === null ? end.entry.atMs : entry.atMs + waitedMs,
       text: askedIn(textIn(body, 'evidence')),
+      isForAgent: false,
     }
   })
 }
@@ -79,5 +90,12 @@ export function apart(waits: readonly WaitSpan[]): WaitSpan[] {
 export const waitedIn = (waits: readonly WaitSpan[], nowMs: number): Waited => ({
   count: waits.length,
   is_open: waits.some(({ toMs }) => toMs === null),
-  ms: apart(waits).reduce((sum, { fromMs, toMs }) => sum + Math.max(0, (toMs ?? nowMs) - fromMs), 0),
+  ms: msOf(waits, nowMs),
+  for_you_ms: msOf(
+    waits.filter(({ isForAgent }) => !isForAgent),
+    nowMs,
+  ),
 })
+
+const msOf = (waits: readonly WaitSpan[], nowMs: number): number =>
+  apart(waits).reduce((sum, { fromMs, toMs }) => sum + Math.max(0, (toMs ?? nowMs) - fromMs), 0)

@@ -28,7 +28,12 @@ import { costOf } from '../../spine/fleet/model-cost.ts'
 import type { UnbookedWait } from '../../spine/fleet/unbooked-waits.ts'
 
 /** What a run is for, by what its agent has begun in it. */
-type TaskOf = (agent: string | null, startMs: number, endMs: number) => string | null
+type TaskOf = (agent: string | null, startMs: number, endMs: number) => RunTask | null
+
+interface RunTask {
+  readonly id: string
+  readonly title: string
+}
 
 export interface BesideRuns {
   readonly nowMs: number
@@ -73,7 +78,7 @@ function summaryOf(
   return {
     run_id: facts.run_id ?? '',
     agent_id: facts.agent_id,
-    task: start.task ?? more.taskOf(facts.agent_id, Date.parse(startedAt), endMs),
+    task: start.task ?? more.taskOf(facts.agent_id, Date.parse(startedAt), endMs)?.title ?? null,
     status: facts.state === 'ended' ? facts.status : facts.state,
     mode: start.mode,
     started_at: startedAt,
@@ -99,9 +104,18 @@ function tasksBegun(room: Coordination | undefined): TaskOf {
     const last = begun.findLast(
       ({ actor, wallMs }) => agent !== null && actor === agent && wallMs >= startMs && wallMs <= endMs,
     )
-    const title = last?.payload['title']
-    return typeof title === 'string' ? title : (last?.task ?? null)
+    if (last === undefined || last.task === null) return null
+    const title = last.payload['title']
+    return { id: last.task, title: typeof title === 'string' ? title : last.task }
   }
+}
+
+/** Of a run that is over, as its row among the runs says it. */
+export function taskOfRun(room: Coordination | undefined, runDir: string, facts: RunFacts): RunTask | null {
+  const { task } = startIn(runDir)
+  if (task !== null) return { id: task, title: task }
+  const startedAt = facts.started_at ?? facts.changed_at
+  return tasksBegun(room)(facts.agent_id, Date.parse(startedAt), Date.parse(facts.changed_at))
 }
 
 /** What the first line says that it is for, and under which rule. */

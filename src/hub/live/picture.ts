@@ -8,6 +8,7 @@ import { Banners } from '../facts/banners.ts'
 import { cardOf, totalsOf } from '../facts/cards.ts'
 import { changedPin } from '../facts/changed-pins.ts'
 import { LastRuns } from '../facts/last-runs.ts'
+import { taskOfRun } from '../facts/runs.ts'
 import type { RunsOfProject } from '../facts/run-project.ts'
 import { choicesOn } from '../facts/shown-choices.ts'
 import { Uncommitted } from '../facts/uncommitted.ts'
@@ -45,7 +46,16 @@ export class Pictures {
     const room = this.#room
     const fleet = await room.look()
     const folders = fleet.agents.flatMap(({ cwd, is_over: isOver }) => (cwd === null || isOver ? [] : [cwd]))
-    const lastRuns = this.#lastRuns.of(fleet.agents)
+    const lastRuns = this.#lastRuns.of(fleet.agents, (runDir, facts) =>
+      readable(
+        () =>
+          room.read(
+            (open) => taskOfRun(open, runDir, facts),
+            () => null,
+          ),
+        null,
+      ),
+    )
     const beside = { uncommitted: await this.#uncommitted.in(folders), seq: seqOf(room), lastRuns }
     const agents = fleet.agents.map((agent) => cardOf(agent, fleet, beside))
     const { env, project } = room.fleetOptions
