@@ -8,7 +8,7 @@ export interface OfferedTask {
   readonly contract: TaskDispatch
   readonly from: string
   readonly contextId: string
-  /** OfferedTask in the change itself. */
+  /** Asked in the change itself. */
   readonly isOpen?: (rows: Reader) => boolean
 }
 
