@@ -66,7 +66,7 @@ test('who waits is shown with its evidence, can be put off, and clears by itself
   await at.run('hm', ['kill', '--wait', 'amber-otter'])
   await until('the run to be closed', async () =>
     ((await status(at))['agents'] as Json[]).some(
-      ({ agent_id: id, state }) => id === 'amber-otter' && state === 'failed',
+      ({ agent_id: id, state }) => id === 'amber-otter' && state === 'cancelled',
     ),
   )
 })
