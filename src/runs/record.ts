@@ -171,7 +171,8 @@ async function join(joining: Joining, mayOpen: boolean): Promise<Record | undefi
         if (books.hasEnded) return NOTHING
         // What the run is about is over; that its process may yet be there keeps nothing open.
         if (role === 'owner') books.parent = null
-        books.status = worse(books.status, status)
+        // Hosts end their servers by a signal when they are done: what is said of a run that somebody keeps, that one says.
+        if (role === 'owner' || status !== 'CANCELLED' || !books.isOwned) books.status = worse(books.status, status)
         books.eventsLost += eventsLost
         log.saveBooks()
         return closeIfOver({ runsDir, folder, log, identity, clock }, books) ?? NOTHING

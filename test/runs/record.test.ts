@@ -158,6 +158,22 @@ test('what members report when they leave adds up: the worst status, and every l
   expect(events.at(-1)).toMatchObject({ type: 'run_end', run: { status: 'FAILED', summary: { events_lost: 7 } } })
 })
 
+test.each([
+  ['SUCCEEDED', 'CANCELLED', 'SUCCEEDED'],
+  ['SUCCEEDED', 'FAILED', 'FAILED'],
+  ['CANCELLED', 'SUCCEEDED', 'CANCELLED'],
+] as const)('a run whose owner says %s, and a shim %s, ended %s', async (owners, shims, status) => {
+  const runsDir = temporaryFolder()
+  const owner = await joinAs(runsDir, 'r', 'owner', 'owner')
+  const shim = await joinAs(runsDir, 'r', 'shim')
+  // A host that is done tells its servers to end, and then goes itself.
+  shim.record.leave(shims, 0)
+  owner.record.leave(owners, 0)
+  for (const { record } of [shim, owner]) record.close()
+  const events = parseLines(readFileSync(join(runsDir, 'r', 'events.jsonl'), 'utf8'))
+  expect(events.at(-1)).toMatchObject({ type: 'run_end', run: { status } })
+})
+
 test('a look reaches every abandoned run in the end, however many others are open', async () => {
   const runsDir = temporaryFolder()
   const living = await Promise.all(
