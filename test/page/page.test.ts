@@ -289,7 +289,10 @@ async function tasksAndRuns(visitor: Visitor): Promise<void> {
     .waitFor()
   for (const agent of ['amber-otter', 'teal-badger', 'slate-heron']) {
     const row = page.getByRole('row', { name: new RegExp(agent) })
-    expect([agent, await row.getByRole('cell').nth(5).innerText()]).toEqual([agent, expect.stringMatching(/ (s|min)$/)])
+    expect([agent, await row.getByRole('cell').nth(5).innerText()]).toEqual([
+      agent,
+      expect.stringMatching(/ (s|min) for (you|an agent)/),
+    ])
   }
 
   await visitor.go('#/decisions?agent=rust-marten')

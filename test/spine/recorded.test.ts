@@ -103,7 +103,7 @@ test('a budget that refuses is a wait like any other: booked from the refusal to
   const events = project.events(String(started['run_id']))
   const refused = ofType(events, 'tool_call_decision')[0]?.['ts'] as string
   expect(ofType(events, 'wait_end')).toMatchObject([
-    { wait: { started_at: refused, answer: 'the session ended', answered_by: null } },
+    { wait: { started_at: refused, answer: 'the session was killed', answered_by: null } },
   ])
   expect(ofType(events, 'session_end')[0]).toMatchObject({ session: { waits: 1 } })
 })
