@@ -1,5 +1,4 @@
 // Whether a folder takes more: known only by writing, since quotas and reserved blocks show in no count of free ones.
-import { randomBytes } from 'node:crypto'
 import { fsyncSync, writeSync } from 'node:fs'
 import { onDisk } from './faults.ts'
 import { closeFlushed, realFs } from './fs.ts'
@@ -10,8 +9,8 @@ export function tryRoom(folder: string, bytes: number): void {
   onDisk(folder, () => {
     const fd = openUnlinked(folder)
     try {
-      // Random: some file systems keep zeros for nothing.
-      const content = randomBytes(bytes)
+      // Random: some file systems keep zeros for nothing. Loaded here: a look at the fleet has no use for it.
+      const content = process.getBuiltinModule('node:crypto').randomBytes(bytes)
       for (let sent = 0; sent < bytes;) sent += writeSync(fd, content, sent)
       fsyncSync(fd)
     } finally {

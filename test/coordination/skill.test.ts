@@ -16,5 +16,5 @@ test('all commands of the skill succeed one after the other', async () => {
   const { code, stdout, stderr } = await runProgram(['sh', '-e', '-c', blocks.join('\n')], { cwd: project.root, env })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toContain('"mode": "adopt"')
-  expect(stdout).toContain('held by    amber-otter')
+  expect(stdout).toContain('held by    you, amber-otter')
 })
