@@ -67,7 +67,8 @@ export function hm(bin = 'hm'): Hm {
   return self
 }
 
-function endProcess(pid: number): void {
+/** Whoever has ended by itself in that moment is killed enough. */
+export function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch (error) {

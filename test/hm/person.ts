@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { openPty } from '../../src/supervisor/pty.ts'
 import { launcher } from '../support/programs.ts'
 import { until } from '../support/wait.ts'
-import type { Hm } from './hm.ts'
+import { endProcess, type Hm } from './hm.ts'
 
 export interface Person {
   readonly pid: number
@@ -90,7 +90,7 @@ export function atTerminal(
       return true
     })
   onTestFinished(async () => {
-    if (!hasEnded) process.kill(pty.child.pid, 'SIGKILL')
+    if (!hasEnded) endProcess(pty.child.pid)
     await ended
   })
   const screenRows = (): string[] => {
