@@ -14,7 +14,6 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Three more than the cores of the smallest machine: most tests wait for processes more than they compute.
     maxWorkers: 5,
-    reporters: ['default', './test/support/unsteady-reporter.ts'],
     projects: [
       {
         extends: true,
@@ -33,11 +32,8 @@ export default defineConfig({
           exclude: ['test/architecture.test.ts', 'test/docs.test.ts', 'test/live-hosts/**', 'node_modules/**'],
           globalSetup: ['test/support/global-setup.ts'],
           pool: 'forks',
-          // A process for each of 300 files took a tenth of the whole time. What a test changes in its own process, it puts back.
+          // One process per worker, not per file: starting them took a tenth of the whole time. A test that changes its own process puts it back.
           isolate: false,
-          // Thousands of real processes on two cores: one test in such a run meets a scheduler that nobody foresaw, and is
-          // tried a second time and named at the end. What a random input found is never tried again, and soak tries nothing twice.
-          ...(isSoak ? {} : { retry: { count: 1, condition: /^(?!Property failed)/ } }),
         },
       },
       // The real hosts, where `npm run hosts:install` has brought them: only by `npm run test:hosts`.

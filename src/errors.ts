@@ -585,6 +585,11 @@ export function isErrno(error: unknown, ...codes: readonly string[]): error is N
   return error instanceof Error && 'code' in error && codes.includes(String(error.code))
 }
 
+/** The program is not on PATH. A PATH folder that may not be searched is reported as EACCES, although the program is in no other folder. */
+export function isProgramMissing(error: unknown): boolean {
+  return isErrno(error, 'ENOENT', 'EACCES')
+}
+
 /** True for whatever the system refuses: the disk, a descriptor, a process that cannot be started. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error

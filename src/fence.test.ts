@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { scaled } from '../test/support/scale.ts'
 import { fence, label } from './fence.ts'
 
 const options = { from: 'amber-otter', charsMax: 400, randomBytes }
@@ -34,7 +35,7 @@ test('text that tries to close the fence stays inside (trust A3 row 23)', () => 
       expect(outside(fenced)).toEqual({ before: '', after: '' })
       expect(fenced).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e]/)
     }),
-    { numRuns: 500 },
+    { numRuns: scaled(150, 5_000) },
   )
 })
 

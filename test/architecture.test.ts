@@ -368,8 +368,8 @@ describe('planted faults', () => {
     readonly tests: readonly string[]
   }[]
 
-  test('there are sixteen, each can still be planted, and the tests that should find it are there', () => {
-    expect(new Set(faults.map(({ name }) => name)).size).toBe(16)
+  test('each can still be planted, and the tests that should find it are there', () => {
+    expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length)
     const gone = faults.filter(
       ({ file, from, to }) => readFileSync(file, 'utf8').split(from).length !== 2 || from === to,
     )

@@ -139,12 +139,6 @@ function asRuns(comparison: Comparison | Runs<string>): Runs<string> {
   }
 }
 
-export async function compare(comparison: Comparison): Promise<ComparisonResult> {
-  const [result] = await compareRuns(asRuns(comparison))
-  if (result === undefined) throw new Error(`nothing was measured of ${comparison.what}`)
-  return result
-}
-
 /** All sides once per round, each round starting with another one, so that drift of the machine falls on all alike. */
 export async function compareRuns<F extends string>(runs: Runs<F>): Promise<ComparisonResult[]> {
   const sides: readonly Runner<F>[] = [runs.ours, ...runs.peers]

@@ -11,13 +11,14 @@ export function checkCommand(options: Pick<SessionOptions, 'cwd' | 'command'>, e
   if (statSync(options.cwd, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new HeimdallError('SESSION_OPTIONS_INVALID', `the working folder ${printable(options.cwd)} is not there`)
   const [program = ''] = options.command
-  const candidates = program.includes('/')
+  const isSearched = !program.includes('/')
+  const candidates = !isSearched
     ? [resolve(options.cwd, program)]
     : (env['PATH'] ?? '/usr/bin:/bin').split(delimiter).map((folder) => join(resolve(options.cwd, folder), program))
   const problems = candidates.map(problemOf)
   if (problems.includes(undefined)) return
   // A file of the name that cannot be run says more than the folders of PATH that have none.
-  const problem = problems.find((one) => one !== NOT_THERE) ?? NOT_THERE
+  const problem = problems.find((one) => one !== NOT_THERE && !(isSearched && one === CLOSED)) ?? NOT_THERE
   throw new HeimdallError('SESSION_COMMAND_NOT_FOUND', `cannot run ${printable(program)}: ${problem}`, {
     hint: hintFor(problem, program),
   })
@@ -33,6 +34,8 @@ export function checkLogFile(path: string | null): void {
 
 const NOT_THERE = 'no such program'
 const NOT_EXECUTABLE = 'it is not executable'
+/** Not a problem of the program: PATH of an ordinary user may name folders of root. */
+const CLOSED = 'its folder may not be searched'
 
 /** Nothing for what can be run. */
 function problemOf(path: string): string | undefined {
@@ -43,7 +46,7 @@ function problemOf(path: string): string | undefined {
     accessSync(path, constants.X_OK)
     return undefined
   } catch (error) {
-    if (isErrno(error, 'EACCES')) return NOT_EXECUTABLE
+    if (isErrno(error, 'EACCES')) return error.syscall === 'stat' ? CLOSED : NOT_EXECUTABLE
     if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG')) return NOT_THERE
     throw error
   }

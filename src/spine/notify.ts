@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { basename } from 'node:path'
 import type { Clock, Timer } from '../clock.ts'
-import { isSystemError } from '../errors.ts'
+import { isProgramMissing } from '../errors.ts'
 import { NOTIFY_AFTER_MS, NOTIFY_SENDING_MS } from '../limits.ts'
 import type { NotifySetting } from '../notify-setting.ts'
 import type { Env } from '../paths.ts'
@@ -98,7 +98,7 @@ async function onDesktop({ title, text }: Message, env: Env): Promise<void> {
   const [program, ...args] = isMac
     ? (['osascript', '-e', script, title, text] as const)
     : (['notify-send', '--app-name=heimdall', '--', title, text] as const)
-  await ended(spawn(program, args, { env: { ...env }, stdio: 'ignore', timeout: NOTIFY_SENDING_MS }), ['ENOENT'])
+  await ended(spawn(program, args, { env: { ...env }, stdio: 'ignore', timeout: NOTIFY_SENDING_MS }), isProgramMissing)
 }
 
 /** The words come as variables: nothing that an agent says becomes part of the command line. */
@@ -109,13 +109,13 @@ async function byCommand(line: string, { title, text, fields }: Message, env: En
     stdio: 'ignore',
     timeout: NOTIFY_SENDING_MS,
   })
-  await ended(child, [])
+  await ended(child)
 }
 
-function ended(child: ChildProcess, ignored: readonly string[]): Promise<void> {
+function ended(child: ChildProcess, isIgnored: (error: Error) => boolean = () => false): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once('error', (error) => {
-      if (isSystemError(error) && ignored.includes(error.code ?? '')) resolve()
+      if (isIgnored(error)) resolve()
       else reject(error)
     })
     child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`it ended with ${code}`))))

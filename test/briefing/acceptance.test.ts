@@ -27,25 +27,25 @@ const outcome = (name: string): Outcome => {
 }
 const lines = (text: string): number => text.split('\n').length - 1
 
-beforeAll(() => {
+beforeAll(async () => {
   island = makeIsland()
-  const run = (name: string, bin: string, args: readonly string[], stdin?: string): void =>
-    void outcomes.set(name, island.run(bin, args, stdin === undefined ? {} : { stdin }))
-  for (const bin of LAUNCHERS) run(`${bin} help`, bin, ['--help'])
-  run('init', 'heimdall-protocol', ['init'])
-  run('set F12', 'heimdall-resolve', ['set', 'F12', 'src/matching/engine.ts'])
-  run('set C3', 'heimdall-resolve', ['set', 'C3', 'balances sum to zero'])
-  run('F12', 'heimdall-resolve', ['F12'])
-  run('C3', 'heimdall-resolve', ['C3'])
-  run('reverse', 'heimdall-resolve', ['--reverse', 'src/matching/engine.ts'])
-  run('unknown symbol', 'heimdall-resolve', ['NOPE'])
-  run('set dev_port', 'heimdall-blackboard', ['set', 'dev_port', '5173'])
-  run('set node_version', 'heimdall-blackboard', ['set', 'node_version', '20.11.0'])
-  run('dev_port', 'heimdall-blackboard', ['get', 'dev_port'])
-  run('node_version', 'heimdall-blackboard', ['get', 'node_version'])
-  run('missing fact', 'heimdall-blackboard', ['get', 'missing_key'])
-  const capsule = (id: string, ...rest: string[]): void => run(id, 'heimdall-capsule', ['write', id, ...rest])
-  capsule(
+  const run = async (name: string, bin: string, args: readonly string[], stdin?: string): Promise<void> =>
+    void outcomes.set(name, await island.run(bin, args, stdin === undefined ? {} : { stdin }))
+  for (const bin of LAUNCHERS) await run(`${bin} help`, bin, ['--help'])
+  await run('init', 'heimdall-protocol', ['init'])
+  await run('set F12', 'heimdall-resolve', ['set', 'F12', 'src/matching/engine.ts'])
+  await run('set C3', 'heimdall-resolve', ['set', 'C3', 'balances sum to zero'])
+  await run('F12', 'heimdall-resolve', ['F12'])
+  await run('C3', 'heimdall-resolve', ['C3'])
+  await run('reverse', 'heimdall-resolve', ['--reverse', 'src/matching/engine.ts'])
+  await run('unknown symbol', 'heimdall-resolve', ['NOPE'])
+  await run('set dev_port', 'heimdall-blackboard', ['set', 'dev_port', '5173'])
+  await run('set node_version', 'heimdall-blackboard', ['set', 'node_version', '20.11.0'])
+  await run('dev_port', 'heimdall-blackboard', ['get', 'dev_port'])
+  await run('node_version', 'heimdall-blackboard', ['get', 'node_version'])
+  await run('missing fact', 'heimdall-blackboard', ['get', 'missing_key'])
+  const capsule = (id: string, ...rest: string[]): Promise<void> => run(id, 'heimdall-capsule', ['write', id, ...rest])
+  await capsule(
     'wave1',
     '--what',
     'added LOB engine',
@@ -56,7 +56,7 @@ beforeAll(() => {
     '--gotcha',
     'seed must be fixed',
   )
-  capsule(
+  await capsule(
     'wave2',
     '--what',
     'added book diff',
@@ -67,17 +67,17 @@ beforeAll(() => {
     '--depends',
     'wave1',
   )
-  capsule('wave3', '--what', 'unrelated docs', '--where', 'README')
-  run('hydrate', 'heimdall-capsule', ['hydrate', 'wave2'])
-  run('good', 'heimdall-validate', [], GOOD)
-  run('banana', 'heimdall-validate', [], '{"type":"task_result","from":"coder","msg_id":"m2","status":"banana"}')
-  run('truncated', 'heimdall-validate', [], TRUNCATED)
-  run('unknown type', 'heimdall-validate', [], '{"type":"frobnicate","from":"x","msg_id":"m3"}')
-  run('retry', 'heimdall-validate', ['--on-receipt'], `${TRUNCATED}\n${GOOD}\n`)
-  run('escalate', 'heimdall-validate', ['--on-receipt'], `${TRUNCATED}\n${TRUNCATED}\n`)
+  await capsule('wave3', '--what', 'unrelated docs', '--where', 'README')
+  await run('hydrate', 'heimdall-capsule', ['hydrate', 'wave2'])
+  await run('good', 'heimdall-validate', [], GOOD)
+  await run('banana', 'heimdall-validate', [], '{"type":"task_result","from":"coder","msg_id":"m2","status":"banana"}')
+  await run('truncated', 'heimdall-validate', [], TRUNCATED)
+  await run('unknown type', 'heimdall-validate', [], '{"type":"frobnicate","from":"x","msg_id":"m3"}')
+  await run('retry', 'heimdall-validate', ['--on-receipt'], `${TRUNCATED}\n${GOOD}\n`)
+  await run('escalate', 'heimdall-validate', ['--on-receipt'], `${TRUNCATED}\n${TRUNCATED}\n`)
   island.write('PLAN-alpha.md', 'THE WHOLE PLAN, which no brief may carry\n')
   writeFileSync(join(island.root, 'INVARIANTS.md'), '# Invariants\n')
-  run('brief', 'heimdall-brief', [
+  await run('brief', 'heimdall-brief', [
     'build',
     '--task',
     '3.2',
@@ -90,11 +90,11 @@ beforeAll(() => {
     '--invariants',
     'INVARIANTS.md',
   ])
-  run('log 1', 'heimdall-ledger', ['log', '--role', 'orchestration', '--kind', 'brief', '--tokens', '12000'])
-  run('log 2', 'heimdall-ledger', ['log', '--role', 'coder', '--kind', 'task_result', '--tokens', '800'])
-  run('report', 'heimdall-ledger', ['report'])
-  run('baseline', 'heimdall-ledger', ['baseline', '--role', 'orchestration', '--tokens', '41000'])
-  run('delta', 'heimdall-ledger', ['delta', '--role', 'orchestration'])
+  await run('log 1', 'heimdall-ledger', ['log', '--role', 'orchestration', '--kind', 'brief', '--tokens', '12000'])
+  await run('log 2', 'heimdall-ledger', ['log', '--role', 'coder', '--kind', 'task_result', '--tokens', '800'])
+  await run('report', 'heimdall-ledger', ['report'])
+  await run('baseline', 'heimdall-ledger', ['baseline', '--role', 'orchestration', '--tokens', '41000'])
+  await run('delta', 'heimdall-ledger', ['delta', '--role', 'orchestration'])
   const report = {
     gate_id: 'exchange-lob',
     status: 'pass',
@@ -106,8 +106,8 @@ beforeAll(() => {
     ts: '2026-06-11T00:00:00Z',
   }
   const path = island.write('sample-report.json', JSON.stringify(report))
-  run('gate', 'heimdall-gate', ['to-message', '--report', path, '--from', 'sentinel-bloat', '--msg-id', 'g1'])
-  run('gate message', 'heimdall-validate', [], outcome('gate').stdout)
+  await run('gate', 'heimdall-gate', ['to-message', '--report', path, '--from', 'sentinel-bloat', '--msg-id', 'g1'])
+  await run('gate message', 'heimdall-validate', [], outcome('gate').stdout)
 })
 
 afterAll(() => island.remove())

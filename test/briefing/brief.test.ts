@@ -102,24 +102,26 @@ test.each([
   expect(() => build({ invariants })).toThrow(why)
 })
 
-test('seed 000, exit codes: 1 for what is not there, 3 for a store that could not be read, nothing on stdout', () => {
+test('seed 000, exit codes: 1 for what is not there, 3 for a store that could not be read, nothing on stdout', async () => {
   const island = temporaryIsland()
   const build = ['build', '--task', '3.2', '--spec', 'x', '--symbols', 'F12']
   island.write('PLAN.md', '')
-  const absent = island.run('heimdall-brief', build)
+  const absent = await island.run('heimdall-brief', build)
   expect(absent).toMatchObject({ code: 1, stdout: '' })
   expect(absent.stderr).toContain('1 unresolved: symbol "F12"')
   island.write('protocol/symbols.json', '{"version":"2.0.0","symb')
-  expect(island.run('heimdall-brief', build)).toMatchObject({ code: 3, stdout: '' })
-  expect(island.run('heimdall-protocol', ['brief', ...build])).toMatchObject({ code: 3, stdout: '' })
-  expect(island.run('heimdall-brief', ['build', '--task', '3.2', '--spec', 'needs no store']).code).toBe(0)
+  expect(await island.run('heimdall-brief', build)).toMatchObject({ code: 3, stdout: '' })
+  expect(await island.run('heimdall-protocol', ['brief', ...build])).toMatchObject({ code: 3, stdout: '' })
+  expect((await island.run('heimdall-brief', ['build', '--task', '3.2', '--spec', 'needs no store'])).code).toBe(0)
   island.write('protocol/capsules/w1.md', 'no front matter')
-  expect(island.run('heimdall-brief', ['build', '--task', '3', '--spec', 'x', '--capsules', 'w1'])).toMatchObject({
-    code: 3,
-    stdout: '',
-  })
-  expect(island.run('heimdall-brief', ['build', '--task', '3.2'])).toMatchObject({ code: 2, stdout: '' })
-  expect(island.run('heimdall-brief', ['build', '--task', '3.2', '--spec']).code).toBe(2)
+  expect(await island.run('heimdall-brief', ['build', '--task', '3', '--spec', 'x', '--capsules', 'w1'])).toMatchObject(
+    {
+      code: 3,
+      stdout: '',
+    },
+  )
+  expect(await island.run('heimdall-brief', ['build', '--task', '3.2'])).toMatchObject({ code: 2, stdout: '' })
+  expect((await island.run('heimdall-brief', ['build', '--task', '3.2', '--spec'])).code).toBe(2)
   expect(island.read('protocol.log')).toMatch(/\tbrief\trefused\ttask=3\.2 symbols=F12 capsules= unresolved=1\n/)
 })
 

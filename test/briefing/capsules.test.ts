@@ -31,24 +31,24 @@ test('seed 000, capsules: hydration is the closure, dependencies first, a blank 
   expect(listCapsules(planning)).toEqual(['w1', 'w2', 'w3'])
 })
 
-test('missing capsules and circles are errors before anything is printed', () => {
+test('missing capsules and circles are errors before anything is printed', async () => {
   const island = temporaryIsland()
-  const write = (id: string, depends: string): unknown =>
+  const write = (id: string, depends: string): Promise<unknown> =>
     island.run('heimdall-capsule', ['write', id, '--what', 'x', '--depends', depends])
-  write('a', 'b')
-  write('b', 'c')
-  const missing = island.run('heimdall-capsule', ['hydrate', 'a'])
+  await write('a', 'b')
+  await write('b', 'c')
+  const missing = await island.run('heimdall-capsule', ['hydrate', 'a'])
   expect(missing).toMatchObject({ code: 1, stdout: '' })
   expect(missing.stderr).toContain('unknown capsule: c')
-  expect(island.run('heimdall-capsule', ['deps', 'a'])).toMatchObject({ code: 1, stdout: '' })
-  write('c', 'a')
-  const circle = island.run('heimdall-capsule', ['hydrate', 'b'])
+  expect(await island.run('heimdall-capsule', ['deps', 'a'])).toMatchObject({ code: 1, stdout: '' })
+  await write('c', 'a')
+  const circle = await island.run('heimdall-capsule', ['hydrate', 'b'])
   expect(circle).toMatchObject({ code: 1, stdout: '' })
   expect(circle.stderr).toMatch(/circle: a -> b -> c -> a/)
 })
 
-test('a dependency that is not written yet is allowed, with a note', () => {
-  const { code: exit, stderr } = temporaryIsland().run('heimdall-capsule', [
+test('a dependency that is not written yet is allowed, with a note', async () => {
+  const { code: exit, stderr } = await temporaryIsland().run('heimdall-capsule', [
     'write',
     'w2',
     '--what',

@@ -27,10 +27,10 @@ function writtenByHand(task: string): string {
   return `${[invariants, ...reports].join('\n')}\n${section}\n\n${own.join('\n')}\n`
 }
 
-test("seed 000, demo: the four lines carry the figures that a recount of the texts gives, and the project's ledger is not touched", () => {
+test("seed 000, demo: the four lines carry the figures that a recount of the texts gives, and the project's ledger is not touched", async () => {
   const island = temporaryIsland()
-  const { code, stdout } = island.run('heimdall-protocol', ['demo'])
-  const { data } = JSON.parse(island.run('heimdall', ['protocol', 'demo', '--json']).stdout) as {
+  const { code, stdout } = await island.run('heimdall-protocol', ['demo'])
+  const { data } = JSON.parse((await island.run('heimdall', ['protocol', 'demo', '--json'])).stdout) as {
     data: Demo & { briefs: { text: string }[] }
   }
   expect(code).toBe(0)
@@ -98,8 +98,8 @@ test('what acceptance needs is in the plan, and the rule finds what an independe
   expect(byHand.fidelity.lost).toContainEqual({ task: '3.2', source: 'contract', fact: 'Idempotency-Key' })
 })
 
-test('the README shows what the command prints', () => {
-  const { stdout } = temporaryIsland().run('heimdall-protocol', ['demo'])
+test('the README shows what the command prints', async () => {
+  const { stdout } = await temporaryIsland().run('heimdall-protocol', ['demo'])
   expect(readFileSync('README.md', 'utf8')).toContain(`$ heimdall-protocol demo\n${stdout}\`\`\``)
 })
 

@@ -1,10 +1,10 @@
-// A planning folder of its own, as the seed's suite uses one, with the real launchers run against it.
-import { spawnSync } from 'node:child_process'
+// A planning folder of its own, as the seed's suite uses one, and launchers run against it.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { launcher } from '../support/programs.ts'
+import { runLauncher } from '../support/in-process.ts'
+import { launcher, type ProgramOptions, runProgram } from '../support/programs.ts'
 
 export interface Outcome {
   readonly code: number | null
@@ -12,15 +12,15 @@ export interface Outcome {
   readonly stderr: string
 }
 
+type Options = Pick<ProgramOptions, 'stdin' | 'env'>
+
 export interface Island {
   /** The project folder; `.planning` lies in it. */
   readonly root: string
   /** `heimdall-resolve`, then its words. */
-  run(
-    bin: string,
-    args?: readonly string[],
-    options?: { readonly stdin?: string | Uint8Array; readonly env?: Readonly<Record<string, string>> },
-  ): Outcome
+  run(bin: string, args?: readonly string[], options?: Options): Promise<Outcome>
+  /** The same in a process of its own. */
+  spawn(bin: string, args?: readonly string[], options?: Options): Promise<Outcome>
   path(file: string): string
   /** A file below `.planning`. */
   read(file: string): string
@@ -30,23 +30,22 @@ export interface Island {
   remove(): void
 }
 
+const outcomeOf = ({ code, stdout, stderr }: Outcome): Outcome => ({ code, stdout, stderr })
+
 export function makeIsland(): Island {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'hm-')))
   const path = (file: string): string => join(root, '.planning', file)
+  const given = ({ stdin = '', env = {} }: Options): ProgramOptions => ({
+    cwd: root,
+    env: { HEIMDALL_PLANNING_DIR: join(root, '.planning'), ...env },
+    stdin,
+  })
   return {
     root,
     path,
-    run(bin, args = [], { stdin = '', env = {} } = {}) {
-      const [node, script] = launcher(bin)
-      const { status, stdout, stderr } = spawnSync(node, [script, ...args], {
-        cwd: root,
-        env: { PATH: process.env['PATH'], HEIMDALL_PLANNING_DIR: join(root, '.planning'), ...env },
-        input: stdin,
-        encoding: 'utf8',
-        maxBuffer: 64 << 20,
-      })
-      return { code: status, stdout, stderr }
-    },
+    run: async (bin, args = [], options = {}) => outcomeOf(await runLauncher(bin, args, given(options))),
+    spawn: async (bin, args = [], options = {}) =>
+      outcomeOf(await runProgram([...launcher(bin), ...args], given(options))),
     read: (file) => readFileSync(path(file), 'utf8'),
     write(file, text) {
       mkdirSync(dirname(path(file)), { recursive: true })

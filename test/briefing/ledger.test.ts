@@ -16,20 +16,26 @@ const rowsOf = (island: Island): LedgerRow[] =>
     .map((line) => JSON.parse(line) as LedgerRow)
 const count = (text: string): number => encode(text).length
 
-test('commands that put text on the wire log its measured cost, once for each message, when a role is known', () => {
+test('commands that put text on the wire log its measured cost, once for each message, when a role is known', async () => {
   const island = temporaryIsland()
-  island.run('heimdall-capsule', ['write', 'w1', '--what', 'added LOB engine'])
+  await island.run('heimdall-capsule', ['write', 'w1', '--what', 'added LOB engine'])
   const build = ['build', '--task', '3.2', '--spec', 'do it', '--capsules', 'w1', '--msg-id', 'b1']
-  island.run('heimdall-brief', build)
+  await island.run('heimdall-brief', build)
   expect(island.has('protocol/ledger.jsonl')).toBe(false)
-  const brief = island.run('heimdall-brief', [...build, '--role', 'orchestration'])
-  island.run('heimdall-brief', [...build, '--role', 'orchestration'])
-  const hydration = island.run('heimdall-capsule', ['hydrate', 'w1'], { env: { HEIMDALL_ROLE: 'coder' } })
+  const brief = await island.run('heimdall-brief', [...build, '--role', 'orchestration'])
+  await island.run('heimdall-brief', [...build, '--role', 'orchestration'])
+  const hydration = await island.run('heimdall-capsule', ['hydrate', 'w1'], { env: { HEIMDALL_ROLE: 'coder' } })
   writeFileSync(join(island.root, 'report.json'), '{"gate_id":"lob","status":"fail","wave":3,"metrics":{"a":1}}')
   const gate = ['to-message', '--report', 'report.json', '--from', 'sentinel', '--msg-id', 'g1']
-  const message = island.run('heimdall-gate', gate, { env: { HEIMDALL_ROLE: 'sentinel', SUB_RUN_ID: 'run-1' } })
-  island.run('heimdall-validate', ['--role', 'orchestration'], { stdin: message.stdout, env: { SUB_RUN_ID: 'run-1' } })
-  island.run('heimdall-validate', ['--role', 'orchestration'], { stdin: message.stdout, env: { SUB_RUN_ID: 'run-2' } })
+  const message = await island.run('heimdall-gate', gate, { env: { HEIMDALL_ROLE: 'sentinel', SUB_RUN_ID: 'run-1' } })
+  await island.run('heimdall-validate', ['--role', 'orchestration'], {
+    stdin: message.stdout,
+    env: { SUB_RUN_ID: 'run-1' },
+  })
+  await island.run('heimdall-validate', ['--role', 'orchestration'], {
+    stdin: message.stdout,
+    env: { SUB_RUN_ID: 'run-2' },
+  })
   expect(JSON.parse(message.stdout)).toMatchObject({
     gate_id: 'lob',
     status: 'fail',
@@ -98,12 +104,12 @@ test("seed 000, ledger: what the seed's tool wrote is read as declared, and a to
   expect(unreadable).toBe(3)
 })
 
-test('a text given to the ledger is counted, a number is declared, and both or neither is a mistake', () => {
+test('a text given to the ledger is counted, a number is declared, and both or neither is a mistake', async () => {
   const island = temporaryIsland()
   const log = (...rest: string[]) =>
     island.run('heimdall-ledger', ['log', '--role', 'a', '--kind', 'k', ...rest], { stdin: 'one two three' })
-  expect(log('--file', '-')).toMatchObject({ code: 0, stdout: `logged a/k=${count('one two three')}\n` })
-  expect(log('--tokens', '007', '--cached', '3')).toMatchObject({ code: 0, stdout: 'logged a/k=7\n' })
+  expect(await log('--file', '-')).toMatchObject({ code: 0, stdout: `logged a/k=${count('one two three')}\n` })
+  expect(await log('--tokens', '007', '--cached', '3')).toMatchObject({ code: 0, stdout: 'logged a/k=7\n' })
   for (const bad of [
     [],
     ['--tokens', '1', '--file', '-'],
@@ -113,18 +119,21 @@ test('a text given to the ledger is counted, a number is declared, and both or n
     ['--tokens', '1', '--cached', '2'],
     ['--tokens'],
   ])
-    expect(log(...bad)).toMatchObject({ code: 2, stdout: '' })
+    expect(await log(...bad)).toMatchObject({ code: 2, stdout: '' })
   expect(
     rowsOf(island).map(({ source, tokenizer, tokens, cached_tokens }) => [source, tokenizer, tokens, cached_tokens]),
   ).toEqual([
     ['measured', 'o200k_base', 3, undefined],
     ['declared', null, 7, 3],
   ])
-  expect(island.run('heimdall', ['tokens', 'report']).stdout).toContain('measured 3, declared 7; cached 3, uncached 7')
+  expect((await island.run('heimdall', ['tokens', 'report'])).stdout).toContain(
+    'measured 3, declared 7; cached 3, uncached 7',
+  )
   expect(
-    island.run('heimdall-ledger', ['baseline', '--role', 'a', '--file', '-'], { stdin: 'word '.repeat(4) }).stdout,
+    (await island.run('heimdall-ledger', ['baseline', '--role', 'a', '--file', '-'], { stdin: 'word '.repeat(4) }))
+      .stdout,
   ).toBe(`baseline a = ${count('word '.repeat(4))} (v1)\n`)
-  expect(island.run('heimdall-ledger', ['delta']).stdout).toMatch(
+  expect((await island.run('heimdall-ledger', ['delta'])).stdout).toMatch(
     / {2}a: 5 -> 10 tokens \(v1 baseline -> measured; \+100%\)\n/,
   )
 })
@@ -136,16 +145,16 @@ test.each([
   ['an undecided status', '{"gate_id":"g","status":"skipped"}'],
   ['a report that is a list', '[]'],
   ['a gate_id with a newline', '{"gate_id":"g\\nforged","status":"pass"}'],
-])('seed 000, gate: %s is exit 1', (_, text) => {
+])('seed 000, gate: %s is exit 1', async (_, text) => {
   const island = temporaryIsland()
   if (text !== undefined) writeFileSync(join(island.root, 'r.json'), text)
   expect(
-    island.run('heimdall-gate', ['to-message', '--report', 'r.json', '--from', 's', '--msg-id', 'g1']),
+    await island.run('heimdall-gate', ['to-message', '--report', 'r.json', '--from', 's', '--msg-id', 'g1']),
   ).toMatchObject({ code: 1, stdout: '' })
 })
 
-test('seed 000, gate: a report outside the project has no path that a message could carry', () => {
-  const { code, stderr } = temporaryIsland().run('heimdall-gate', [
+test('seed 000, gate: a report outside the project has no path that a message could carry', async () => {
+  const { code, stderr } = await temporaryIsland().run('heimdall-gate', [
     'to-message',
     '--report',
     '/etc/hostname',
@@ -155,14 +164,14 @@ test('seed 000, gate: a report outside the project has no path that a message co
     'g1',
   ])
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('outside the project') })
-  expect(temporaryIsland().run('heimdall-gate', ['to-message', '--from', 's', '--msg-id', 'g1']).code).toBe(2)
+  expect((await temporaryIsland().run('heimdall-gate', ['to-message', '--from', 's', '--msg-id', 'g1'])).code).toBe(2)
 })
 
-test('the end of a task is a capsule and a valid message in one step; when either is refused there is neither', () => {
+test('the end of a task is a capsule and a valid message in one step; when either is refused there is neither', async () => {
   const island = temporaryIsland()
   const done = (...rest: string[]) =>
     island.run('heimdall-task-result', ['done', '--task', '3.2', '--from', 'coder', ...rest])
-  const { code, stdout } = done(
+  const { code, stdout } = await done(
     '--status',
     'pass',
     '--what',
@@ -182,15 +191,15 @@ test('the end of a task is a capsule and a valid message in one step; when eithe
     capsule: '3.2',
     msg_id: expect.stringMatching(/^tr-\d+-\d+$/),
   })
-  expect(island.run('heimdall-validate', [], { stdin: stdout }).code).toBe(0)
+  expect((await island.run('heimdall-validate', [], { stdin: stdout })).code).toBe(0)
   const capsule = island.read('protocol/capsules/3.2.md')
   expect(capsule).toContain('WHAT: added book diff')
-  expect(done('--status', 'pass', '--what', 'a\nb\nc\nd\ne\nf\ng')).toMatchObject({ code: 1, stdout: '' })
-  expect(done('--status', 'pass', '--what', 'other', '--commit', 'x'.repeat(300))).toMatchObject({
+  expect(await done('--status', 'pass', '--what', 'a\nb\nc\nd\ne\nf\ng')).toMatchObject({ code: 1, stdout: '' })
+  expect(await done('--status', 'pass', '--what', 'other', '--commit', 'x'.repeat(300))).toMatchObject({
     code: 1,
     stdout: '',
   })
-  expect(done('--status', 'banana', '--what', 'x')).toMatchObject({ code: 2, stdout: '' })
-  expect(done('--status', 'pass')).toMatchObject({ code: 2, stdout: '' })
+  expect(await done('--status', 'banana', '--what', 'x')).toMatchObject({ code: 2, stdout: '' })
+  expect(await done('--status', 'pass')).toMatchObject({ code: 2, stdout: '' })
   expect(island.read('protocol/capsules/3.2.md')).toBe(capsule)
 })

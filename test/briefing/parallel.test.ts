@@ -83,7 +83,7 @@ test('writers killed at random moments lose nothing that was acknowledged, and l
 
 test('a folder that may not be entered is one clear line and exit 3, and its content is untouched', async () => {
   const island = temporaryIsland()
-  island.run('heimdall-resolve', ['set', 'F12', 'a.ts'])
+  await island.run('heimdall-resolve', ['set', 'F12', 'a.ts'])
   const before = island.read('protocol/symbols.json')
   chmodSync(island.root, 0o755)
   chmodSync(island.path(''), 0o755)

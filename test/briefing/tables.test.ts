@@ -214,21 +214,21 @@ test('a state file keeps the mode that its owner gave it', async () => {
   expect(statSync(path('protocol/symbols.json')).mode & 0o777).toBe(0o640)
 })
 
-test('an id called like a sub-command can be set, and asked for by either name', () => {
+test('an id called like a sub-command can be set, and asked for by either name', async () => {
   const island = temporaryIsland()
-  expect(island.run('heimdall-resolve', ['set', 'set', 'x']).code).toBe(0)
-  expect(island.run('heimdall', ['symbol', 'get', 'set']).stdout).toBe('x\n')
-  expect(island.run('heimdall-resolve', ['--', 'set']).stdout).toBe('x\n')
-  expect(island.run('heimdall-protocol', ['resolve', 'set', 'F1', '--flag-like', '--json']).stdout).toContain(
+  expect((await island.run('heimdall-resolve', ['set', 'set', 'x'])).code).toBe(0)
+  expect((await island.run('heimdall', ['symbol', 'get', 'set'])).stdout).toBe('x\n')
+  expect((await island.run('heimdall-resolve', ['--', 'set'])).stdout).toBe('x\n')
+  expect((await island.run('heimdall-protocol', ['resolve', 'set', 'F1', '--flag-like', '--json'])).stdout).toContain(
     '--flag-like',
   )
-  expect(island.run('heimdall-resolve', ['set', 'onlyid']).code).toBe(2)
+  expect((await island.run('heimdall-resolve', ['set', 'onlyid'])).code).toBe(2)
 })
 
-test('reading in a folder without a planning folder makes none', () => {
+test('reading in a folder without a planning folder makes none', async () => {
   const island = temporaryIsland()
-  expect(island.run('heimdall-resolve', ['F12']).code).toBe(1)
-  expect(island.run('heimdall-blackboard', ['list'])).toMatchObject({ code: 0, stdout: '' })
+  expect((await island.run('heimdall-resolve', ['F12'])).code).toBe(1)
+  expect(await island.run('heimdall-blackboard', ['list'])).toMatchObject({ code: 0, stdout: '' })
   expect(existsSync(island.path(''))).toBe(false)
 })
 
@@ -243,43 +243,49 @@ test.each([
   ['no key', 'heimdall-blackboard', ['get'], 2],
   ['an unknown sub-command', 'heimdall-blackboard', ['frobnicate'], 2],
   ['an unknown symbol, asked for by our name', 'heimdall', ['symbol', 'get', 'NOPE'], 3],
-])('%s is one clear line and its exit code, and nothing is written', (_, bin, args, code) => {
+])('%s is one clear line and its exit code, and nothing is written', async (_, bin, args, code) => {
   const island = temporaryIsland()
-  const outcome = island.run(bin, args)
+  const outcome = await island.run(bin, args)
   expect(outcome).toMatchObject({ code, stdout: '' })
   expect(outcome.stderr).toMatch(/^error: [^\u0000-\u0008\u000b-\u001f]+\n(hint: .+\n)?$/)
   expect(existsSync(island.path(''))).toBe(false)
 })
 
-test('ten megabytes on stdin are refused, and the table stays as it was', () => {
+test('ten megabytes on stdin are refused, and the table stays as it was', async () => {
   const island = temporaryIsland()
-  expect(island.run('heimdall-resolve', ['set', 'A', '1']).code).toBe(0)
-  const { code, stderr } = island.run('heimdall-resolve', ['import'], { stdin: `B\t${'x'.repeat(10 << 20)}\n` })
+  expect((await island.run('heimdall-resolve', ['set', 'A', '1'])).code).toBe(0)
+  const { code, stderr } = await island.run('heimdall-resolve', ['import'], { stdin: `B\t${'x'.repeat(10 << 20)}\n` })
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr: expect.stringMatching(/^error: the input has more than \d+ bytes\n/),
   })
-  expect(island.run('heimdall-resolve', ['list']).stdout).toBe('A\t1\n')
+  expect((await island.run('heimdall-resolve', ['list'])).stdout).toBe('A\t1\n')
 })
 
-test("on the seed's names a corrupt or unreadable store is exit 3", () => {
+test("on the seed's names a corrupt or unreadable store is exit 3", async () => {
   const island = temporaryIsland()
   island.write('protocol/symbols.json', '{')
-  expect(island.run('heimdall-resolve', ['A']).code).toBe(3)
-  expect(island.run('heimdall', ['symbol', 'get', 'A']).code).toBe(8)
+  expect((await island.run('heimdall-resolve', ['A'])).code).toBe(3)
+  expect((await island.run('heimdall', ['symbol', 'get', 'A'])).code).toBe(8)
   mkdirSync(island.path('blackboard.json'))
-  expect(island.run('heimdall-blackboard', ['get', 'a'])).toMatchObject({ code: 3, stdout: '' })
+  expect(await island.run('heimdall-blackboard', ['get', 'a'])).toMatchObject({ code: 3, stdout: '' })
 })
 
-test('a value is the same bytes by the short way and by the frame, and both leave the same row in the log', () => {
+test('a value is the same bytes by the short way and by the frame, and both leave the same row in the log', async () => {
   const island = temporaryIsland()
   const value = 'two\nlines\tand a tab'
-  island.run('heimdall-resolve', ['set', 'F12', value])
-  island.run('heimdall-blackboard', ['set', 'k', value])
+  await island.run('heimdall-resolve', ['set', 'F12', value])
+  await island.run('heimdall-blackboard', ['set', 'k', value])
   for (const [short, framed] of [
-    [island.run('heimdall-resolve', ['F12']), island.run('heimdall-resolve', ['--', 'F12'])],
-    [island.run('heimdall', ['symbol', 'get', 'F12']), island.run('heimdall', ['symbol', 'get', '--no-color', 'F12'])],
-    [island.run('heimdall-blackboard', ['get', 'k']), island.run('heimdall-blackboard', ['get', '--', 'k'])],
+    [await island.spawn('heimdall-resolve', ['F12']), await island.run('heimdall-resolve', ['--', 'F12'])],
+    [
+      await island.spawn('heimdall', ['symbol', 'get', 'F12']),
+      await island.run('heimdall', ['symbol', 'get', '--no-color', 'F12']),
+    ],
+    [
+      await island.spawn('heimdall-blackboard', ['get', 'k']),
+      await island.run('heimdall-blackboard', ['get', '--', 'k']),
+    ],
   ] as const) {
     expect(short).toEqual({ code: 0, stdout: `${value}\n`, stderr: '' })
     expect(short).toEqual(framed)

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { HOOK_HOSTS, type HookHost } from '../../src/hosts/hooks/hook-table.ts'
 import { playHost } from '../support/played-host.ts'
-import { startProgram } from '../support/programs.ts'
+import { launcher, runProgram, startProgram } from '../support/programs.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
 
 interface Row {
@@ -35,7 +35,10 @@ async function doctor(
   project: TemporaryProject,
   env: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number | null; rows: Map<string, Row> }> {
-  const { code, stdout, stderr } = await project.run('heimdall', ['doctor', '--json', '--security'], { env })
+  const { code, stdout, stderr } = await runProgram([...launcher('heimdall'), 'doctor', '--json', '--security'], {
+    cwd: project.root,
+    env: { ...project.env, ...env },
+  })
   if (!stdout.startsWith('{')) throw new Error(stdout + stderr)
   const { data } = JSON.parse(stdout) as { data: { checks: Row[] } }
   return { code, rows: new Map(data.checks.map((row) => [row.check, row])) }
@@ -188,7 +191,11 @@ const WRECKS: readonly Wreck[] = [
         fix: /^heimdall runs reindex$/,
       },
       coordination: {
-        breaks: (project) => project.write('.git/heimdall/coordination.db', 'no database'.repeat(1_000)),
+        breaks: (project) => {
+          // Its log would mend what is written over here.
+          rmSync(project.path('.git/heimdall/coordination.db-wal'), { force: true })
+          project.write('.git/heimdall/coordination.db', 'no database'.repeat(1_000))
+        },
         state: 'fail',
         found: /^corrupt: .*coordination\.db/,
         fix: /./,

@@ -1,59 +1,61 @@
 // The command frame from outside: what a person, a pipe and a script see.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
+import { launcher, runProgram } from '../support/programs.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'heimdall-cli-'))
 
-function heimdall(
-  words: string[],
-  options: { cwd?: string; env?: Record<string, string>; input?: string; bin?: string } = {},
-): { code: number | null; out: string; err: string } {
-  const { status, stdout, stderr } = spawnSync(resolve('bin', options.bin ?? 'heimdall'), words, {
+async function heimdall(
+  words: readonly string[],
+  options: { cwd?: string; env?: Record<string, string>; bin?: string } = {},
+): Promise<{ code: number | null; out: string; err: string }> {
+  const { code, stdout, stderr } = await runLauncher(options.bin ?? 'heimdall', words, {
     cwd: options.cwd ?? home,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...options.env },
-    input: options.input ?? '',
-    encoding: 'utf8',
+    env: { HOME: home, ...options.env },
+    stdin: '',
   })
-  return { code: status, out: stdout, err: stderr }
+  return { code, out: stdout, err: stderr }
 }
 
 describe('answers', () => {
-  test('--version is the version of the package', () => {
-    expect(heimdall(['--version'])).toMatchObject({
+  test('--version is the version of the package', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+    expect(await runProgram([...launcher('heimdall'), '--version'])).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
-      err: '',
+      stdout: `${version}\n`,
+      stderr: '',
     })
   })
 
-  test('no command shows the overview; --help too; a group alone is a usage error that shows the group', () => {
-    expect(heimdall([])).toMatchObject({ code: 0, out: expect.stringContaining('heimdall config') as string })
-    expect(heimdall(['--help']).out).toBe(heimdall([]).out)
-    expect(heimdall(['config'])).toMatchObject({
+  test('no command shows the overview; --help too; a group alone is a usage error that shows the group', async () => {
+    expect(await heimdall([])).toMatchObject({ code: 0, out: expect.stringContaining('heimdall config') as string })
+    expect((await heimdall(['--help'])).out).toBe((await heimdall([])).out)
+    expect(await heimdall(['config'])).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringContaining('heimdall config get') as string,
     })
-    expect(heimdall(['config', '--help']).code).toBe(0)
+    expect((await heimdall(['config', '--help'])).code).toBe(0)
   })
 
-  test('help begins with what the command does and examples', () => {
-    const { out } = heimdall(['config', 'list', '--help'])
+  test('help begins with what the command does and examples', async () => {
+    const { out } = await heimdall(['config', 'list', '--help'])
     expect(out.split('\n').slice(0, 3)).toEqual(['Every setting with its value', '', 'Examples:'])
-    expect(heimdall(['help', 'config', 'list']).out).toBe(out)
-    for (const topic of ['exit-codes', 'environment', 'errors']) expect(heimdall(['help', topic]).code).toBe(0)
+    expect((await heimdall(['help', 'config', 'list'])).out).toBe(out)
+    for (const topic of ['exit-codes', 'environment', 'errors']) expect((await heimdall(['help', topic])).code).toBe(0)
   })
 
-  test('--json is one envelope, for answers and for errors', () => {
-    expect(JSON.parse(heimdall(['version', '--json']).out)).toMatchObject({
+  test('--json is one envelope, for answers and for errors', async () => {
+    expect(JSON.parse((await heimdall(['version', '--json'])).out)).toMatchObject({
       ok: true,
       command: 'heimdall version',
       error: null,
     })
-    const failed = heimdall(['config', 'get', 'nothing', '--json'])
+    const failed = await heimdall(['config', 'get', 'nothing', '--json'])
     expect(failed).toMatchObject({ code: 2, err: '' })
     expect(JSON.parse(failed.out)).toMatchObject({
       ok: false,
@@ -63,54 +65,54 @@ describe('answers', () => {
     })
   })
 
-  test('an error is one line on stderr and a hint, nothing on stdout', () => {
-    expect(heimdall(['verson'])).toEqual({
+  test('an error is one line on stderr and a hint, nothing on stdout', async () => {
+    expect(await heimdall(['verson'])).toEqual({
       code: 2,
       out: '',
       err: 'error: unknown command: heimdall verson\nhint: did you mean heimdall version?\n',
     })
-    expect(heimdall(['version', '--jsno'])).toMatchObject({
+    expect(await heimdall(['version', '--jsno'])).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringContaining('did you mean --json?') as string,
     })
   })
 
-  test('colour only on request when stdout is a pipe, and never with NO_COLOR', () => {
+  test('colour only on request when stdout is a pipe, and never with NO_COLOR', async () => {
     const escape = '\u001b['
-    expect(heimdall(['doctor']).out).not.toContain(escape)
-    expect(heimdall(['doctor', '--color']).out).toContain(escape)
-    expect(heimdall(['doctor'], { env: { CLICOLOR_FORCE: '1' } }).out).toContain(escape)
-    expect(heimdall(['doctor'], { env: { CLICOLOR_FORCE: '1', NO_COLOR: '1' } }).out).not.toContain(escape)
+    expect((await heimdall(['doctor'])).out).not.toContain(escape)
+    expect((await heimdall(['doctor', '--color'])).out).toContain(escape)
+    expect((await heimdall(['doctor'], { env: { CLICOLOR_FORCE: '1' } })).out).toContain(escape)
+    expect((await heimdall(['doctor'], { env: { CLICOLOR_FORCE: '1', NO_COLOR: '1' } })).out).not.toContain(escape)
   })
 })
 
 describe('config', () => {
-  test('says where each value comes from', () => {
+  test('says where each value comes from', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'heimdall-cli-'))
     writeFileSync(join(dir, 'heimdall.toml'), 'detach_key = 29\n')
-    expect(heimdall(['config', 'list', '--show-origin'], { cwd: dir }).out).toContain(
+    expect((await heimdall(['config', 'list', '--show-origin'], { cwd: dir })).out).toContain(
       `detach_key\t29\t${join(dir, 'heimdall.toml')}\n`,
     )
-    expect(heimdall(['config', 'get', 'detach_key'], { cwd: dir }).out).toBe('29\n')
+    expect((await heimdall(['config', 'get', 'detach_key'], { cwd: dir })).out).toBe('29\n')
   })
 
-  test('a corrupt file stops every reader with its place and line', () => {
+  test('a corrupt file stops every reader with its place and line', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'heimdall-cli-'))
     writeFileSync(join(dir, 'heimdall.toml'), 'log_level = \n')
-    expect(heimdall(['config', 'list'], { cwd: dir })).toMatchObject({
+    expect(await heimdall(['config', 'list'], { cwd: dir })).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringContaining('heimdall.toml:1:') as string,
     })
-    expect(heimdall(['doctor'], { cwd: dir }).out).toMatch(/fail +configuration/)
+    expect((await heimdall(['doctor'], { cwd: dir })).out).toMatch(/fail +configuration/)
   })
 })
 
 describe('doctor', () => {
-  test('every check of this machine is fine or says what to do', () => {
+  test('every check of this machine is fine or says what to do', async () => {
     const { checks } = (
-      JSON.parse(heimdall(['doctor', '--json']).out) as {
+      JSON.parse((await heimdall(['doctor', '--json'])).out) as {
         data: { checks: { check: string; state: string; fix: string | null }[] }
       }
     ).data
@@ -121,8 +123,8 @@ describe('doctor', () => {
 })
 
 describe('completion', () => {
-  test('bash offers commands, then sub-commands, then flags', () => {
-    const { out: script } = heimdall(['completion', 'bash'])
+  test('bash offers commands, then sub-commands, then flags', async () => {
+    const { out: script } = await heimdall(['completion', 'bash'])
     const complete = (...words: string[]): string[] =>
       spawnSync(
         'bash',
@@ -139,20 +141,20 @@ describe('completion', () => {
     expect(complete('heimdall', 'config', 'list', '--sh')).toContain('--show-origin')
   })
 
-  test.each(['zsh', 'fish'])('%s has a script', (shell) => {
-    expect(heimdall(['completion', shell]).out).toContain('heimdall')
+  test.each(['zsh', 'fish'])('%s has a script', async (shell) => {
+    expect((await heimdall(['completion', shell])).out).toContain('heimdall')
   })
 
-  test('another shell is refused with the list of known ones', () => {
-    expect(heimdall(['completion', 'ksh'])).toMatchObject({
+  test('another shell is refused with the list of known ones', async () => {
+    expect(await heimdall(['completion', 'ksh'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('bash, zsh, fish') as string,
     })
   })
 })
 
-test('the manual page has every command and its exit codes', () => {
-  const { out } = heimdall(['man'])
+test('the manual page has every command and its exit codes', async () => {
+  const { out } = await heimdall(['man'])
   expect(out).toMatch(/^\.TH HEIMDALL 1/)
   expect(out).toContain('heimdall config list')
   expect(out).toContain('.SH EXIT STATUS')

@@ -1,4 +1,5 @@
 // bb agent … and bb-init as seed 002 §4.2, §6 and §7 call them, with the codes of coordination-origin §1.2.
+import { chmodSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
@@ -221,19 +222,18 @@ const init = async (
   args: readonly string[],
   env = {},
 ): Promise<Record<string, unknown> & { code: number | null }> => {
-  const script = resolve(import.meta.dirname, '../../scripts/bb-init.mjs')
-  const { code, stdout } = await runProgram([process.execPath, script, ...args], {
-    cwd: project.root,
-    env: { ...project.env, ...env },
-    stdin: '',
-  })
-  return { code, ...(JSON.parse(stdout) as Record<string, unknown>) }
+  const { code, stdout, stderr } = await project.run('bb-init', args, { env })
+  return { code, stderr, ...(JSON.parse(stdout) as Record<string, unknown>) }
 }
 
 test('seed 002 §7: bb-init registers, refuses what cannot be decided safely, and gives the same reason each time', async () => {
   const project = temporaryProject()
-  expect(await init(project, ['--register', 'amber-otter', '--json'])).toMatchObject({
-    code: 0,
+  const script = resolve(import.meta.dirname, '../../scripts/bb-init.mjs')
+  const { stdout } = await runProgram([process.execPath, script, '--register', 'amber-otter', '--json'], {
+    cwd: project.root,
+    env: project.env,
+  })
+  expect(JSON.parse(stdout)).toMatchObject({
     ok: true,
     agent_id: 'amber-otter',
     mode: 'register',
@@ -313,9 +313,11 @@ test('a bead in progress that `bd` reports is evidence, too', async () => {
   const project = await team()
   const folder = project.path('tools')
   project.write('tools/bd', '#!/bin/sh\necho \'[{"id":"bb-9","status":"in_progress","assignee":"amber-otter"}]\'\n')
-  await runProgram(['chmod', '+x', project.path('tools/bd')])
   const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}` }
   await silenceAll(project)
+  // The system reports EACCES, as for a folder of PATH that may not be searched: there is no bd to run, and no warning about it.
+  expect(await init(project, ['--adopt', 'amber-otter', '--json'], env)).toMatchObject({ code: 1, stderr: '' })
+  chmodSync(project.path('tools/bd'), 0o755)
   expect(await init(project, ['--adopt', 'amber-otter', '--json'], env)).toMatchObject({ code: 0, tasks: ['bb-9'] })
   expect(await init(project, ['--adopt', 'cobalt-harbor', '--json'], env)).toMatchObject({
     code: 1,

@@ -142,6 +142,12 @@ test('a state that was changed on its way is refused, and the same one makes the
   const path = join(temporaryFolder(), 'a.db')
   makeStore(path, { state: whole, membership: undefined, now: NOW })
   expect(wholeState(path).text.split('\n').slice(1, -2)).toEqual(lines.slice(1))
+  // Every byte of the last line, which no digest covers.
+  for (let i = whole.lastIndexOf('\n', whole.length - 2) + 1; i < whole.length; i += 1)
+    expect([i, await outcomeOf(`${whole.slice(0, i)}${whole[i] === '1' ? 2 : 1}${whole.slice(i + 1)}`)]).toEqual([
+      i,
+      'refused',
+    ])
   await fc.assert(
     fc.asyncProperty(at, fc.nat(255), async (place, byte) => {
       const bytes = Buffer.from(whole)

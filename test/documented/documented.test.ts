@@ -1,4 +1,4 @@
-// Every command line that the README and the pages for people show is run, in the order of the page. The two lines that set up everything are tried by test/documented/two-lines.test.ts.
+// Every command line that the README and the user pages show is typed once, in the order of the page. The two lines that set up everything are in two-lines.test.ts.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'vitest'
@@ -20,10 +20,10 @@ const ASKED = [
   .map((one) => `${JSON.stringify({ jsonrpc: '2.0', ...one })}\n`)
   .join('')
 
-/** Any port will do where several tests, or a person's own hub, run at once. */
+/** Any port, since several tests or the user's own hub may run at once. */
 const UP: Way = { behind: '--port 0', see: 'Ctrl-C stops it' }
 
-/** What a person does with a line besides typing it. */
+/** What a user does with a line besides typing it. */
 const WAYS: Ways = {
   'heimdall run --agent amber-otter -- ': { see: 'stand-in>', type: DETACH },
   'heimdall run --agent amber-otter --policy': { see: 'stand-in>', type: 'exit\r' },
@@ -31,6 +31,8 @@ const WAYS: Ways = {
   'heimdall run --agent nightly': {},
   'heimdall run ': { see: 'stand-in>', type: 'exit\r' },
   'hm attach': { see: 'stand-in>', type: DETACH },
+  // Ends the session: the name is free for the next run of this agent.
+  'hm attach amber-otter': { see: 'stand-in>', type: 'exit\r' },
   'hm --host box attach': { before: ['hm run --id api --detach -- claude'], see: 'stand-in>', type: DETACH },
   'hm run --id agent -- claude': { see: 'stand-in>', type: 'exit\r' },
   'hm logs agent -f': { see: 'stand-in>', type: CTRL_C, ends: 130 },
@@ -52,28 +54,38 @@ const WAYS: Ways = {
 /** Lines that take several machines: fleet-lines.test.ts. The demo's are played by test/demo. */
 const ELSEWHERE = /^heimdall fleet /
 
-/** Pages that list ways to call one command, each for itself. */
-const LISTS = new Set(['docs/run.md', 'docs/hub.md'])
-
 const PAGES = [
   'README.md',
   ...['run', 'sessions', 'worktrees', 'dispatch', 'hub'].map((name) => `docs/${name}.md`),
   ...['claude-code', 'codex', 'gemini-cli'].map((name) => `docs/hosts/${name}.md`),
 ]
 
-const BLOCKS = PAGES.flatMap((page) =>
-  blocksOf(page)
-    .map((block) => block.filter((line) => !ELSEWHERE.test(line)))
-    .flatMap((block) => (LISTS.has(page) ? block.map((line) => [line]) : [block]))
-    .filter((block) => block.length > 0)
-    .map((block) => ({ page, block })),
-)
+const seen = new Set<string>()
 
-test.each(BLOCKS)('$page, from $block.0 on', async ({ block }) => {
-  const person = reader()
+/** A line that an earlier page has shown is not typed again. */
+const LINES = PAGES.map((page) => ({
+  page,
+  lines: blocksOf(page)
+    .flat()
+    .filter((line) => !ELSEWHERE.test(line) && !seen.has(line) && seen.add(line)),
+})).filter(({ lines }) => lines.length > 0)
+
+/** Starts another project: it registers an agent that the page has run before. */
+const IN_NEW_PROJECT = 'bb agent register'
+
+test.each(LINES)('$page: each line does what it says', async ({ lines }) => {
+  let user = newcomer()
+  for (const line of lines) {
+    if (line.startsWith(IN_NEW_PROJECT)) user = newcomer()
+    await user.type(line, wayOf(line, WAYS))
+  }
+})
+
+function newcomer(): ReturnType<typeof reader> {
+  const user = reader()
   writeFileSync(
-    join(person.home, '.claude.json'),
+    join(user.home, '.claude.json'),
     JSON.stringify({ mcpServers: { git: { command: 'npx', args: ['-y', 'some-mcp-server'] } } }),
   )
-  for (const line of block) await person.type(line, wayOf(line, WAYS))
-})
+  return user
+}

@@ -1,9 +1,9 @@
-// A person who types what a page shows, line after line, at a terminal below init, in a fresh project with stand-ins for hosts and servers.
+// A user who types what a page shows, line after line, into one shell at a terminal below init, in a fresh project with stand-ins for hosts and servers.
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
+import { expect } from 'vitest'
 import { type Spine, spine } from '../spine/spine.ts'
-import { type OwnTerminal, ownTerminal } from '../support/own-terminal.ts'
+import { ownTerminal } from '../support/own-terminal.ts'
 import { fixture, launcher } from '../support/programs.ts'
 import { standInSsh } from '../support/stand-in-ssh.ts'
 import { until } from '../support/wait.ts'
@@ -16,7 +16,7 @@ export interface Way {
   readonly see?: string
   /** Then typed. */
   readonly type?: string
-  /** What the line ends with; 0 where nothing is said. `stays` goes on beside the lines below it until the page ends. */
+  /** Exit code of the line, 0 by default. A line that `stays` gets a terminal of its own and runs until the page ends. */
   readonly ends?: number | 'stays'
   /** Put behind the line: what a page leaves out, such as the input of a server. */
   readonly behind?: string
@@ -43,6 +43,10 @@ export function blocksOf(page: string): string[][] {
       .filter((line) => bins.has(line.split(' ')[0] ?? '')),
   )
 }
+
+/** Marks the end of each line with its exit code. Ctrl-C ends the command and not the shell. */
+const SHELL = `stty -echo; trap : INT; while IFS= read -r line; do eval "$line"; printf '\\036%s\\036' "$?"; done`
+const ENDED = /\u001e(\d+)\u001e/
 
 interface Reader extends Spine {
   type(line: string, way?: Way): Promise<void>
@@ -78,36 +82,30 @@ export function reader(): Reader {
   project.git('commit', '--quiet', '--message=a project')
   // The machine `box` is this one.
   const PATH = `${bin}:${standInSsh(project.home).env.PATH}`
-  const open: OwnTerminal[] = []
-  onTestFinished(() => {
-    for (const terminal of open) terminal.type('\u0003')
-  })
-  let last: OwnTerminal | undefined
+  const start = { cwd: project.root, env: { ...project.env, PATH, TERM: 'xterm-256color', NO_COLOR: '1' } }
+  const shell = ownTerminal(['sh', '-c', SHELL], start)
+  let before = 0
+  const said = (): string => shell.written().slice(before)
   const self: Reader = {
     ...project,
-    said: () => last?.written() ?? '',
-    async type(line, { first = '', see, type = '', ends = 0, behind = '', before } = {}) {
-      if (before !== undefined) await self.type(...before)
-      const terminal = ownTerminal(['sh', '-c', `exec ${line} ${behind}`], {
-        cwd: project.root,
-        env: { ...project.env, PATH, TERM: 'xterm-256color', NO_COLOR: '1' },
-      })
-      last = terminal
-      terminal.type(first)
-      if (see !== undefined) await terminal.see(see)
-      terminal.type(type)
-      if (ends === 'stays') open.push(terminal)
-      else await endOf(terminal, line, ends)
+    said,
+    async type(line, { first = '', see, type = '', ends = 0, behind = '', before: earlier } = {}) {
+      if (earlier !== undefined) await self.type(...earlier)
+      if (ends === 'stays') {
+        const own = ownTerminal(['sh', '-c', `exec ${line} ${behind}`], start)
+        if (see !== undefined) await own.see(see)
+        return
+      }
+      before = shell.written().length
+      const context = (): string => said().slice(-2_000)
+      shell.type(`${line} ${behind}\r${first}`)
+      if (see !== undefined) await until(`${line} to show ${see}`, () => said().includes(see), { context })
+      shell.type(type)
+      const code = await until(`${line} to end`, () => ENDED.exec(said())?.[1], { context })
+      expect([line, Number(code)], context()).toEqual([line, ends])
     },
   }
   return self
-}
-
-async function endOf(terminal: OwnTerminal, line: string, ends: number): Promise<void> {
-  let ended: number | undefined
-  void terminal.ended.then((code) => (ended = code))
-  const wrote = (): string => terminal.written().slice(-2_000)
-  expect([line, await until(`${line} to end`, () => ended, { context: wrote })], wrote()).toEqual([line, ends])
 }
 
 export function wayOf(line: string, ways: Ways): Way | undefined {

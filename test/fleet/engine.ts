@@ -1,5 +1,5 @@
-// A PostgreSQL for one test file, projects on it, and replicas as machines.
-import { afterAll, beforeAll } from 'vitest'
+// A PostgreSQL for a test file, projects on it, and replicas as machines.
+import { beforeAll } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import type { OpenLog } from '../../src/coordination/shared-log.ts'
 import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
@@ -7,7 +7,7 @@ import { type EngineOptions, openEngineLog } from '../../src/fleet/engine-log.ts
 import { asOwner } from '../../src/fleet/owner.ts'
 import { makeProject, memberUrl, newProjectId } from '../../src/fleet/project.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
-import { type PostgresServer, startPostgres } from '../support/postgres.ts'
+import { type PostgresServer, sharedPostgres } from '../support/postgres.ts'
 
 export interface TestEngine {
   readonly server: PostgresServer
@@ -15,14 +15,13 @@ export interface TestEngine {
   project(): Promise<{ readonly project: string; readonly url: string }>
 }
 
-export function testEngine(bin?: string): TestEngine {
+export function testEngine(): TestEngine {
   let server: PostgresServer | undefined
   let url: string | undefined
   beforeAll(async () => {
-    server = await startPostgres(bin)
+    server = await sharedPostgres()
     url = await server.database()
   })
-  afterAll(() => server?.stop())
   return {
     get server() {
       if (server === undefined) throw new Error('the engine is not running yet')

@@ -3,8 +3,8 @@ import { cpSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { hm } from '../hm/hm.ts'
-import { launcher, runProgram } from '../support/programs.ts'
 import { shellIn } from '../support/shell.ts'
 import { testEngine } from './engine.ts'
 import { type Machine, machine, type Said } from './machines.ts'
@@ -95,7 +95,7 @@ test('another machine that is called what this one was before is another', async
   await agree(alone.heimdall('claim take docs --task T-1'))
   alone.project.git('worktree', 'add', '--quiet', '../linked')
   const linked = { cwd: join(alone.project.root, '../linked'), env: { ...alone.project.env, USER: 'ana' } }
-  const heimdall = (...args: string[]) => runProgram([...launcher('heimdall'), ...args], { ...linked, stdin: '' })
+  const heimdall = (...args: string[]) => runLauncher('heimdall', [...args], { ...linked, stdin: '' })
   expect(await heimdall('claim', 'take', 'web', '--task', 'T-2')).toMatchObject({ code: 0 })
   const made = await agree(alone.heimdall('fleet create --machine alpha', await engine.server.database()))
   const two = machine('ana')

@@ -1,7 +1,7 @@
 // Machines of a fleet from outside: each with its own home, state, clone and store, and commands as people type them.
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { type Ending, launcher, type Program, startProgram } from '../support/programs.ts'
+import { type Ending, launcher, type Program, runProgram, startProgram } from '../support/programs.ts'
 import { temporaryProject } from '../support/project.ts'
 import { until } from '../support/wait.ts'
 
@@ -22,7 +22,16 @@ export function machine(name: string) {
   const env = { USER: name }
   const heimdall = async (args: string, stdin?: string): Promise<Said> =>
     said(await project.run('heimdall', [...args.split(' '), '--json'], { env, stdin: stdin ?? '' }))
-  return { name, project, heimdall, store: join(project.root, '.git/heimdall/coordination.db') }
+  /** In a process of its own: one that has used a store keeps it open until its statements are collected. */
+  const spawned = async (args: string, stdin = ''): Promise<Said> =>
+    said(
+      await runProgram([...launcher('heimdall'), ...args.split(' '), '--json'], {
+        cwd: project.root,
+        env: { ...project.env, ...env },
+        stdin,
+      }),
+    )
+  return { name, project, heimdall, spawned, store: join(project.root, '.git/heimdall/coordination.db') }
 }
 
 export type Machine = ReturnType<typeof machine>

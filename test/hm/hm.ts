@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { isErrno } from '../../src/errors.ts'
 import { listSessions } from '../../src/sessions/session-files.ts'
+import { runInProcess, runLauncher } from '../support/in-process.ts'
 import {
   type Ending,
   launcher,
   type Program,
   type ProgramOptions,
-  runProgram,
   startProgram,
   waitForDeath,
 } from '../support/programs.ts'
@@ -51,7 +51,10 @@ export function hm(bin = 'hm'): Hm {
     dir,
     env,
     socket: (id) => join(dir, `${id}.sock`),
-    run: (args, options = {}) => runProgram(command(args), withHome(options)),
+    run: (args, options = {}) =>
+      bin === 'hm'
+        ? runLauncher('hm', args, withHome(options))
+        : runLauncher('heimdall', ['session', ...args], withHome(options)),
     start: (args, options = {}) => startProgram(command(args), withHome(options)),
     async json(args) {
       const { stdout, stderr, code } = await self.run([...args.slice(0, 1), '--json', ...args.slice(1)])
@@ -60,7 +63,11 @@ export function hm(bin = 'hm'): Hm {
       return envelope.data
     },
     async session(id, program, flags = []) {
-      const { code, stderr } = await self.run(['run', '--id', id, '--detach', ...flags, '--', ...program])
+      const { code, stderr } = await runInProcess(
+        'hm',
+        ['run', '--id', id, '--detach', ...flags, '--', ...program],
+        withHome({}),
+      )
       if (code !== 0) throw new Error(`hm run ended with ${code}: ${stderr}`)
     },
   }

@@ -234,9 +234,9 @@ test('status loads neither the database nor the terminal library', async () => {
   await home.session('light', ['sleep', '1000'])
   const maps = join(home.home, 'maps')
   const hook = `import fs from 'node:fs'; process.on('exit', () => fs.writeFileSync(${JSON.stringify(maps)}, fs.readFileSync('/proc/self/maps')))`
-  const { code } = await home.run(['status', 'light'], {
+  const { code } = await home.start(['status', 'light'], {
     env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` },
-  })
+  }).ended
   expect(code).toBe(0)
   const loaded = readFileSync(maps, 'utf8')
   expect(loaded).toContain('node')

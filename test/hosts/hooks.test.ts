@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { countTokens } from 'gpt-tokenizer'
 import { describe, expect, test } from 'vitest'
+import type { HookHost } from '../../src/hosts/hooks/hook-table.ts'
 import { playHost, type PlayedHost } from '../support/played-host.ts'
 import { launcher } from '../support/programs.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
@@ -82,7 +83,7 @@ test('a host session is one agent: hooks, shim, ledger server and commits', asyn
   const project = await withHolder()
   await project.run('heimdall', ['guard', 'install'])
   const host = playHost(project)
-  const { said } = await host.hook('SessionStart', { source: 'startup' })
+  const { said } = await host.spawnHook('SessionStart', { source: 'startup' })
   expect(JSON.stringify(said)).toContain('You are claude-code')
   const me = JSON.parse((await host.run('heimdall', ['whoami', '--json'])).stdout) as { data: Record<string, unknown> }
   expect(me.data).toMatchObject({ agent_id: 'claude-code', proof: 'process', registered: true })
@@ -168,7 +169,7 @@ test('a host session is one agent: hooks, shim, ledger server and commits', asyn
   expect(JSON.stringify((await other.hook('SessionStart')).said)).toMatch(/You are claude-code-[0-9a-f]{4}/)
   expect(await refusal(other, edit(project.path('docs/a.md')))).toContain('held by claude-code (active)')
 
-  await host.hook('SessionEnd', { reason: 'other' })
+  await host.spawnHook('SessionEnd', { reason: 'other' })
   expect((await claims(project)).map(({ agent_id: id }) => id)).toEqual(['amber-otter'])
 })
 
@@ -177,7 +178,7 @@ describe('what a hook answers', () => {
     const project = await withHolder()
     const held = project.path('src/held.ts')
     const patch = `*** Begin Patch\n*** Update File: src/held.ts\n@@\n-held\n+mine\n*** End Patch`
-    const cases: readonly [string, string, string, object][] = [
+    const cases: readonly [HookHost, string, string, object][] = [
       ['claude', 'claude', 'PreToolUse', { tool_name: 'Write', tool_input: { file_path: held, content: 'x' } }],
       ['claude', 'claude', 'PreToolUse', { tool_name: 'NotebookEdit', tool_input: { notebook_path: held } }],
       ['codex', 'codex', 'PreToolUse', { tool_name: 'apply_patch', tool_input: { command: patch } }],
@@ -239,6 +240,81 @@ describe('what a hook answers', () => {
     for (const command of beside) expect([command, await refusal(host, shell(command))]).toEqual([command, undefined])
     const own = ['git add src && git commit -m x', 'git add -A; git commit -m x', 'git commit -m x src/held.ts']
     for (const command of own) expect(await refusal(host, shell(command))).toContain('held by amber-otter')
+  })
+
+  test('a command that would throw away uncommitted work of another is refused, and only while there is such work', async () => {
+    const project = await withHolder()
+    project.write('src/own.ts', 'one\n')
+    project.git('add', '.')
+    project.git('commit', '-qm', 'own')
+    await json(project, 'agent', 'reserve', '--agent', 'amber-otter', '--scope', 'src/new.ts')
+    const host = playHost(project)
+    const isDenied = async (command: string): Promise<boolean> => (await refusal(host, shell(command))) !== undefined
+    const taking = [
+      'git reset --hard',
+      'git reset --har HEAD',
+      'git checkout -f',
+      'git checkout .',
+      'git checkout src',
+      'git restore src',
+      'git stash',
+      'git stash -u',
+      'cd src && git stash push',
+    ]
+    project.write('src/own.ts', 'two\n')
+    for (const command of [...taking, 'git clean -fd'])
+      expect({ command, denied: await isDenied(command) }).toEqual({ command, denied: false })
+    project.write('src/held.ts', 'work of amber-otter\n')
+    for (const command of taking)
+      expect({ command, denied: await isDenied(command) }).toEqual({ command, denied: true })
+    expect(await isDenied('git clean -fd')).toBe(false)
+    project.write('src/new.ts', 'work of amber-otter\n')
+    expect(await isDenied('git clean -fd')).toBe(true)
+    for (const command of [
+      'sort -o src/held.ts src/own.ts',
+      'sort --outp=src/held.ts src/own.ts',
+      'F=src/held.ts; echo x > "$F"',
+      'env -S "rm src/held.ts"',
+      'npx prettier --write src/held.ts',
+      'echo "rm src/held.ts" | sh',
+      'rm src/{held,own}.ts',
+    ])
+      expect({ command, denied: await isDenied(command) }).toEqual({ command, denied: true })
+  })
+
+  test('an agent may write in its own worktree, which lies in the state folder, and nowhere else there', async () => {
+    const project = temporaryProject()
+    const script = join(project.home, 'asks')
+    const tools = [
+      { tool_name: 'Write', tool_input: { file_path: 'own.ts' } },
+      { tool_name: 'Bash', tool_input: { command: 'mkdir -p src; echo x > src/a.ts; rm -rf src/* *.tmp' } },
+      { tool_name: 'Write', tool_input: { file_path: '../other/theirs.ts' } },
+      { tool_name: 'Bash', tool_input: { command: 'rm -rf ../../../runs' } },
+    ]
+    const calls = tools.map((tool) => JSON.stringify({ hook_event_name: 'PreToolUse', session_id: 's', ...tool }))
+    const hook = `${launcher('heimdall').join(' ')} hook claude`
+    const lines = calls.map((call) => `echo "answer $(printf %s '${call}' | ${hook})"`)
+    writeFileSync(script, ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 })
+    const { stdout } = await project.run('heimdall', ['run', '--agent', 'amber-otter', '--worktree', '--', script])
+    const answers = stdout.split(/\r?\n/).filter((one) => one.startsWith('answer'))
+    expect(
+      answers.map((one) => (one.includes('"deny"') ? 'deny' : 'pass')),
+      stdout,
+    ).toEqual(['pass', 'pass', 'deny', 'deny'])
+  })
+
+  test('a store that cannot be read opens no way past the guards', async () => {
+    const project = temporaryProject()
+    const host = playHost(project)
+    await host.hook('SessionStart')
+    project.write('.git/heimdall/coordination.db', 'no database at all, and longer than the head of one'.repeat(100))
+    expect(await refusal(host, shell('echo x > free.txt'))).toBeUndefined()
+    for (const command of [
+      'git commit --no-verif -m x',
+      'rm .git/hooks/pre-commit',
+      'echo "[core] hooksPath = x" >> .git/config',
+    ])
+      expect(await refusal(host, shell(command))).toBeDefined()
   })
 
   test('a shell command that wrote where nobody could tell is on record when it has run', async () => {

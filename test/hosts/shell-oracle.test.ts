@@ -1,41 +1,90 @@
 // Bash is the judge of where a command line writes: what it changes has to be among what was said before it ran, and nothing else may be said.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readHook } from '../../src/hosts/hooks/hook-call.ts'
 import { contains } from '../../src/paths.ts'
 import { writtenPaths } from '../../src/spine/hooks/hook-place.ts'
 import { pathsByGit } from '../../src/spine/hooks/paths-by-git.ts'
-import { temporaryFolder } from '../support/project.ts'
 
 const FILES = ['a', 'b', 'src/a', 'src/b', 'src/lib/c', 'lib/old', 'spaced name/x']
 const DIFF = '--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+patched\n'
 /** Of `src/a`, by a path from the top on. */
 const GIT_DIFF = `diff --git a/src/a b/src/a\n${DIFF.replaceAll('/a', '/src/a').replace('-a', '-src/a')}`
 
-function projectDir(): string {
-  const root = temporaryFolder()
-  for (const folder of ['src/lib', 'lib', 'spaced name', 'empty']) mkdirSync(join(root, folder), { recursive: true })
-  for (const path of FILES) writeFileSync(join(root, path), `${path}\n`)
-  writeFileSync(join(root, 'fix.diff'), DIFF)
-  writeFileSync(join(root, 'src/fix.diff'), DIFF.replace('-a', '-src/a'))
-  writeFileSync(join(root, 'git.diff'), GIT_DIFF)
-  const git = (...args: string[]): void => void execFileSync('git', args, { cwd: root, stdio: 'ignore' })
-  git('init', '-q')
-  git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'add', '-A')
-  git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '-qm', 'x')
-  return root
+/** Nothing of the machine's own configuration of git takes part. */
+const env = {
+  ...process.env,
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_COMMITTER_NAME: 'x',
+  GIT_COMMITTER_EMAIL: 'x@example.org',
+  GIT_AUTHOR_NAME: 'x',
+  GIT_AUTHOR_EMAIL: 'x@example.org',
+}
+
+// Each row runs in a fresh copy of a repository that is made once.
+const place = realpathSync(mkdtempSync(join(tmpdir(), 'hm-')))
+const root = join(place, 'row')
+const [clean, dirty] = [join(place, 'clean'), join(place, 'dirty')]
+beforeAll(() => {
+  makeClean(clean)
+  cpSync(clean, dirty, { recursive: true })
+  makeDirty(dirty)
+})
+afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+function makeClean(at: string): void {
+  for (const folder of ['src/lib', 'lib', 'spaced name', 'empty']) mkdirSync(join(at, folder), { recursive: true })
+  for (const path of FILES) writeFileSync(join(at, path), `${path}\n`)
+  writeFileSync(join(at, 'fix.diff'), DIFF)
+  writeFileSync(join(at, 'src/fix.diff'), DIFF.replace('-a', '-src/a'))
+  writeFileSync(join(at, 'git.diff'), GIT_DIFF)
+  const git = (...args: string[]): void => void execFileSync('git', args, { cwd: at, env, stdio: 'ignore' })
+  git('init', '-q', '--template=')
+  git('add', '-A')
+  git('commit', '-qm', 'x')
+}
+
+/** With work that is not committed: changed, staged, new, ignored, put away. */
+function makeDirty(at: string): void {
+  const git = (...args: string[]): void => void execFileSync('git', args, { cwd: at, env, stdio: 'ignore' })
+  git('branch', 'before')
+  writeFileSync(join(at, 'lib/later'), 'later\n')
+  git('add', 'lib/later')
+  git('commit', '-qm', 'later')
+  writeFileSync(join(at, 'src/lib/c'), 'put away\n')
+  git('stash')
+  writeFileSync(join(at, '.gitignore'), 'ignored\n')
+  git('add', '.gitignore')
+  git('commit', '-qm', 'ignore')
+  writeFileSync(join(at, 'a'), 'changed\n')
+  writeFileSync(join(at, 'src/b'), 'staged\n')
+  git('add', 'src/b')
+  for (const path of ['new', 'ignored', 'empty/n\t"e\\w', 'empty/né']) writeFileSync(join(at, path), 'new\n')
 }
 
 /** Every file and link, with what it holds; folders by their names alone. */
-function contentOf(root: string, below = ''): Map<string, string> {
+function contentOf(below = ''): Map<string, string> {
   const found = new Map<string, string>()
   for (const name of readdirSync(join(root, below))) {
     if (name === '.git') continue
     const path = below === '' ? name : `${below}/${name}`
     const stats = lstatSync(join(root, path))
-    if (stats.isDirectory()) for (const [inner, held] of contentOf(root, path)) found.set(inner, held)
+    if (stats.isDirectory()) for (const [inner, held] of contentOf(path)) found.set(inner, held)
     else
       found.set(
         path,
@@ -156,32 +205,8 @@ test.each([
   'command rm a',
   'git checkout HEAD~0 a 2>&1; echo x > a',
 ])('%s', (command) => {
-  expectForeseen(projectDir(), command)
+  expectForeseen(clean, command)
 })
-
-/** With work that is not committed: changed, staged, new, ignored, put away. */
-function dirtyProject(): string {
-  const root = projectDir()
-  const git = (...args: string[]): void =>
-    void execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.org', ...args], {
-      cwd: root,
-      stdio: 'ignore',
-    })
-  git('branch', 'before')
-  writeFileSync(join(root, 'lib/later'), 'later\n')
-  git('add', 'lib/later')
-  git('commit', '-qm', 'later')
-  writeFileSync(join(root, 'src/lib/c'), 'put away\n')
-  git('stash')
-  writeFileSync(join(root, '.gitignore'), 'ignored\n')
-  git('add', '.gitignore')
-  git('commit', '-qm', 'ignore')
-  writeFileSync(join(root, 'a'), 'changed\n')
-  writeFileSync(join(root, 'src/b'), 'staged\n')
-  git('add', 'src/b')
-  for (const path of ['new', 'ignored', 'empty/n\t"e\\w', 'empty/né']) writeFileSync(join(root, path), 'new\n')
-  return root
-}
 
 test.each([
   'git reset -q --hard',
@@ -207,30 +232,23 @@ test.each([
   'git restore .',
   'git checkout .',
 ])('with work that is not committed, %s', (command) => {
-  expectForeseen(dirtyProject(), command)
+  expectForeseen(dirty, command)
 })
 
-function expectForeseen(root: string, command: string): void {
+function expectForeseen(template: string, command: string): void {
+  rmSync(root, { recursive: true, force: true })
+  cpSync(template, root, { recursive: true })
   const payload = { hook_event_name: 'PreToolUse', cwd: root, tool_name: 'Bash', tool_input: { command } }
   const read = readHook('claude', JSON.stringify(payload))
   const tool = 'call' in read ? read.call.tool : undefined
   if (tool === undefined) throw new Error('no tool was read')
-  const said = [...writtenPaths(tool, root, process.env), ...pathsByGit(tool, root, process.env)].map(
-    ({ path, isPattern }) => ({
-      path: path.slice(root.length + 1),
-      isPattern,
-    }),
-  )
-  const before = contentOf(root)
-  const env = {
-    ...process.env,
-    GIT_COMMITTER_NAME: 'x',
-    GIT_COMMITTER_EMAIL: 'x',
-    GIT_AUTHOR_NAME: 'x',
-    GIT_AUTHOR_EMAIL: 'x',
-  }
+  const said = [...writtenPaths(tool, root, env), ...pathsByGit(tool, root, env)].map(({ path, isPattern }) => ({
+    path: path.slice(root.length + 1),
+    isPattern,
+  }))
+  const before = contentOf()
   const { status, stderr } = spawnSync('bash', ['-c', command], { cwd: root, encoding: 'utf8', env })
-  const after = contentOf(root)
+  const after = contentOf()
   const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
     (path) => before.get(path) !== after.get(path),
   )

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { fleetReply, hubReply, liveEvents } from '../../src/hub/contract.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
 import { spine } from '../spine/spine.ts'
 import { ask, startHub } from '../support/hub.ts'
-import { launcher, runProgram } from '../support/programs.ts'
 import { temporaryProject } from '../support/project.ts'
 import { until } from '../support/wait.ts'
 
@@ -20,10 +20,10 @@ test('started twice, from elsewhere, on a taken port; killed, and begun anew wit
   await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'backend'])
   const hub = await startHub(project)
   const browser = await hub.browser()
-  const twice = await runProgram([...launcher('heimdall'), 'up', '--json'], { cwd: project.root, env: project.env })
+  const twice = await runLauncher('heimdall', ['up', '--json'], { cwd: project.root, env: project.env })
   expect(twice.code).toBe(5)
   expect(JSON.parse(twice.stdout)).toMatchObject({ error: { code: 'HUB_RUNNING' } })
-  const joined = await runProgram([...launcher('heimdall'), 'up', '--json'], { cwd: other.root, env: project.env })
+  const joined = await runLauncher('heimdall', ['up', '--json'], { cwd: other.root, env: project.env })
   expect(JSON.parse(joined.stdout)).toMatchObject({ ok: true, data: { port: hub.port, added: ['project'] } })
   const { projects } = hubReply.parse(await browser.get('/api/hub'))
   expect(projects.map(({ root }) => root)).toEqual([project.root, other.root])
@@ -47,7 +47,7 @@ test('started twice, from elsewhere, on a taken port; killed, and begun anew wit
   onTestFinished(() => void taken.close())
   await until('a port', () => taken.listening)
   const { port } = taken.address() as { readonly port: number }
-  const refused = await runProgram([...launcher('heimdall'), 'up', '--json', '--port', String(port)], {
+  const refused = await runLauncher('heimdall', ['up', '--json', '--port', String(port)], {
     cwd: project.root,
     env: project.env,
   })

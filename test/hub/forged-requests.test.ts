@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { refusalReply } from '../../src/hub/contract.ts'
 import { spine } from '../spine/spine.ts'
 import { ask, type Ask, openBrowser, startHub } from '../support/hub.ts'
 import { ownTerminal } from '../support/own-terminal.ts'
-import { launcher, runProgram } from '../support/programs.ts'
+import { launcher } from '../support/programs.ts'
 
 test('the matrix: names, origins, tokens, methods and paths', async () => {
   const project = spine()
@@ -234,7 +235,7 @@ test('a header that came twice is a forgery, an upgrade is judged like a request
   await expect(openBrowser(port, `${link.split('#')[0]}#key=guess`)).rejects.toThrow(/HUB_LINK_SPENT/)
   // The cookie is the browser's alone.
   expect(cookie).toMatch(/^heimdall_\d+=[\w-]{43}$/)
-  const { code, stderr } = await runProgram([...launcher('heimdall'), 'open'], { cwd: project.root, env: project.env })
+  const { code, stderr } = await runLauncher('heimdall', ['open'], { cwd: project.root, env: project.env })
   expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining('takes a person at a terminal') })
   // Who can read the file of the hub, as every agent of this user can, gets no link by its secret: the process that asks is looked at.
   const { secret } = JSON.parse(readFileSync(join(project.home, '.local/state/heimdall/hub.json'), 'utf8')) as {

@@ -5,7 +5,7 @@ import { calls } from '../support/sample-agents.ts'
 import { ofType } from '../support/shim-client.ts'
 import { parcelworks, startHub } from '../support/sample-fleet.ts'
 import { until } from '../support/wait.ts'
-import { browser, visit } from './look.ts'
+import { visit } from './look.ts'
 
 test('runs that are over: killed, done after a collision, and what is said of them', async () => {
   const project = parcelworks()
@@ -33,7 +33,7 @@ test('runs that are over: killed, done after a collision, and what is said of th
   await project.run('hm', ['kill', 'ivory-lynx'])
   await until('all to be over', () => project.sheets().length === 0)
 
-  const visitor = await visit(await browser(), await startHub(project, project.more))
+  const visitor = await visit(await startHub(project, project.more))
   const { page } = visitor
   // The records are read into the index meanwhile; whoever opens a screen afterwards has all of it.
   await visitor.go('#/tokens')

@@ -1,9 +1,10 @@
-// Text of agents is text: two hundred strings that would be script elsewhere, on every part of the page that shows such text. And a hub with nobody at work.
+// Text of agents stays text and stays in its place: two hundred strings that would be script, names in every script, at every window size. And a hub without agents.
 import { expect, test } from 'vitest'
 import { asks } from '../support/sample-agents.ts'
+import { perFile } from '../support/cleanup.ts'
 import { parcelworks, startHub } from '../support/sample-fleet.ts'
 import { until } from '../support/wait.ts'
-import { browser, visit } from './look.ts'
+import { visit } from './look.ts'
 
 const ACTS = ['window.__ran=1', 'fetch(`//x.example`)', 'document.body.innerHTML=1', 'top.__ran=1', 'alert`1`'] as const
 const FORMS: readonly ((act: string) => string)[] = [
@@ -50,14 +51,40 @@ const FORMS: readonly ((act: string) => string)[] = [
 ]
 const HOSTILE = FORMS.flatMap((form) => ACTS.map(form))
 
-test('two hundred hostile strings are shown as they are, and none runs', { timeout: 600_000 }, async () => {
-  expect(HOSTILE).toHaveLength(200)
-  const fleet = parcelworks()
-  const hub = await startHub(fleet, fleet.more)
-  const chromium = await browser()
+const TITLES = {
+  'right-owl': 'إصلاح الفاتورة תיקון החשבונית',
+  'wide-owl': 'แก้ไขใบแจ้งหนี้ 👩‍👩‍👧‍👦 请修复发票 Исправить',
+  'sly-owl': 'safe\u202egnp.exe\u200b\u200c\u2066hidden',
+  'long-owl': 'x'.repeat(10_000),
+} as const
 
-  // Nobody is there yet: the first page, and who comes is there by itself.
-  const visitor = await visit(chromium, hub)
+const PLACES = ['#/needs-you', '#/fleet', '#/claims', '#/decisions', '#/timeline', '#/tasks', '#/tokens'] as const
+const SIZES = {
+  phone: { width: 390, height: 844 },
+  // 1280 by 800 at 200 %.
+  zoomed: { width: 640, height: 400 },
+  laptop: { width: 1440, height: 900 },
+  wall: { width: 3840, height: 2160 },
+} as const
+
+/** What reaches beyond the window to the right, by class, unless it may be scrolled there. */
+const WIDER = `[...document.querySelectorAll('#main *, .top *, .tabs *')].filter((e) => {
+  const box = e.getBoundingClientRect()
+  if (box.width === 0 || box.height === 0 || box.right <= innerWidth + 1) return false
+  for (let up = e; up !== null && up.id !== 'root'; up = up.parentElement)
+    if (/auto|scroll|hidden/.test(getComputedStyle(up).overflowX) && up.getBoundingClientRect().right <= innerWidth + 1 && up.id !== 'main') return false
+  return true
+}).map((e) => e.className || e.tagName).slice(0, 5)`
+
+const shared = perFile(async () => {
+  const fleet = parcelworks()
+  return { fleet, visitor: await visit(await startHub(fleet, fleet.more)) }
+})
+
+test('two hundred hostile strings are shown as they are, and none runs', async () => {
+  expect(HOSTILE).toHaveLength(200)
+  const { fleet, visitor } = shared()
+  // The first page without agents; the first agent appears on it without a reload.
   const { page } = visitor
   await page.getByRole('heading', { name: 'Nobody is at work yet' }).waitFor()
   await visitor.picture('09-first-run')
@@ -139,5 +166,39 @@ test('two hundred hostile strings are shown as they are, and none runs', { timeo
   expect(
     await page.evaluate("[...document.scripts].every((s) => s.src.startsWith(location.origin + '/assets/'))"),
   ).toBe(true)
+  expect(visitor.complaints).toEqual([])
+})
+
+test('names in every script, with control characters and without end fit every window', async () => {
+  const { fleet, visitor } = shared()
+  const { page } = visitor
+  await visitor.go('#/needs-you')
+  await Promise.all(
+    Object.entries(TITLES).map(([id, title]) =>
+      fleet.start({
+        id,
+        task: [`T-${id}`, title],
+        claims: [`src/${id}.ts`],
+        screen: `${title.slice(0, 200)}\n1. ${title.slice(0, 30)}\n2. no`,
+        // A terminal limits the bytes of a status; a note may be longer.
+        does: [asks('question', title.slice(0, 500))],
+      }),
+    ),
+  )
+  await page.locator('h1', { hasText: '5 wait for you' }).waitFor()
+  for (const title of [TITLES['right-owl'], TITLES['wide-owl'].slice(0, 15), '请修复发票 Исправить'])
+    await page.locator('.inbox-row .title', { hasText: title }).first().waitFor()
+
+  for (const [size, box] of Object.entries(SIZES)) {
+    await page.setViewportSize(box)
+    for (const place of [...PLACES, '#/session/wide-owl', '#/session/long-owl']) {
+      await visitor.go(place)
+      await until('the screen to be drawn', async () => (await page.locator('#main').innerText()).length > 20)
+      expect(await page.locator('#main').innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
+      expect({ size, place, wider: await page.evaluate(WIDER) }).toEqual({ size, place, wider: [] })
+    }
+    await visitor.go('#/fleet')
+    await visitor.picture(`fleet-${size}`)
+  }
   expect(visitor.complaints).toEqual([])
 })

@@ -1,17 +1,42 @@
-// Links as they come: unknown, cut, broken, endless, of another script; used twice; and more tabs than a browser has connections for.
+// The page of a small fleet: links of every kind, wrong clocks, many tabs, another server on this machine, Tab keys, and a hub that stops and starts.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { perFile } from '../support/cleanup.ts'
+import { ask } from '../support/hub.ts'
 import { asks } from '../support/sample-agents.ts'
 import { parcelworks, startHub } from '../support/sample-fleet.ts'
 import { scaled } from '../support/scale.ts'
 import { until } from '../support/wait.ts'
-import { browser, SEEN_MS, visit } from './look.ts'
+import { profile, SEEN_MS, visit } from './look.ts'
 
-/** Those that are about something first. */
+/** Screens about one thing come first. */
 const SCREENS = ['session', 'claims', 'decisions', 'timeline', 'needs-you', 'tasks', 'fleet', 'tokens', 'agents']
-/** A page that hangs is told from a slow one by this. */
 
-/** What stands there once nothing is being loaded; by looks, since the page's policy lets nothing be evaluated in it. */
+/** One run that has ended after a commit, and one agent that asks; tests that change this or restart the hub come last. */
+const shared = perFile(async () => {
+  const fleet = parcelworks()
+  const first = ["sed -i 1d src/auth/mfa.ts; git commit --quiet --message 'one line less' src/auth/mfa.ts"]
+  await fleet.start({ id: 'onyx-raven', screen: 'all done', first, ends: 0 })
+  await until('the run to be closed', () => fleet.runs().length === 1 && fleet.sheets().length === 0)
+  const [ended = ''] = fleet.runs()
+  await fleet.start({
+    id: 'amber-otter',
+    task: ['T-1', 'safe\u202egnp.exe'],
+    screen: 'Which?',
+    does: [asks('question', 'Which?')],
+  })
+  const live = fleet.runs().find((run) => run !== ended) ?? ''
+  const hub = await startHub(fleet, fleet.more)
+  return { fleet, hub, ended, live }
+}, 300_000)
+
+/** Resolves when the part shows the text. */
+const sees = (page: Page, part: string, text: string | RegExp): Promise<void> =>
+  page.locator(part).filter({ hasText: text }).first().waitFor()
+
+/** The text of the screen once nothing is loading; polled, since the content policy of the page allows no `waitForFunction`. */
 function drawn(page: Page, where: string): Promise<string> {
   return until(
     `${where} to be drawn`,
@@ -24,18 +49,11 @@ function drawn(page: Page, where: string): Promise<string> {
   )
 }
 
-test('every screen says what it does not know, and the next one works', { timeout: 300_000 }, async () => {
-  const fleet = parcelworks()
-  const question = asks('question', 'Which?')
-  await fleet.start({ id: 'amber-otter', task: ['T-1', 'Sort'], screen: 'Which?', does: [question] })
-  const hub = await startHub(fleet, fleet.more)
-  const chromium = await browser()
-  const visitor = await visit(chromium, hub)
+test('every screen says what it does not know, and the next one works', async () => {
+  const { hub, live: run } = shared()
+  const visitor = await visit(hub)
   const { page } = visitor
   await page.locator('.inbox-row').first().waitFor()
-  const { runs } = await visitor.get<{ runs: { run_id: string }[] }>('/api/runs')
-  const run = runs[0]?.run_id ?? ''
-
   const ids = ['nobody', run.slice(0, 10), '%E0%A4%A', '%E2%80%AE', 'x'.repeat(40_000), `${run}/nope`]
   const more = ['%', '%2F..%2F', '..', '%00', 'إصلاح', '__proto__', 'a%2Fb', '%0a', '<b>x']
   for (const screen of SCREENS.slice(0, scaled(6, SCREENS.length)))
@@ -79,64 +97,173 @@ test('every screen says what it does not know, and the next one works', { timeou
   await page.locator('.inbox-row').first().waitFor()
 })
 
-test(
-  'a link that was used or cut says so, and the next one in the same tab lets in',
-  { timeout: 120_000 },
-  async () => {
-    const fleet = parcelworks()
-    const hub = await startHub(fleet, fleet.more)
-    const chromium = await browser()
-    const used = await hub.link()
-    await (await chromium.newPage()).goto(used)
-    const links = [used, `${hub.url}/#key=%E0%A4%A`, `${hub.url}/#key=`, used.slice(0, -5)]
-    for (const link of links.slice(0, scaled(2, links.length))) {
-      const context = await chromium.newContext()
-      context.setDefaultTimeout(SEEN_MS)
-      const page = await context.newPage()
-      const failures: string[] = []
-      page.on('pageerror', (error) => failures.push(String(error)))
-      await page.goto(link)
-      await page.getByRole('alert').waitFor()
-      expect(page.url()).not.toContain('key=')
-      // Only what stands after the # changes: nothing is loaded anew.
-      await page.goto(await hub.link())
-      await page.locator('.foot .live-dot:not(.off)').waitFor()
-      expect(page.url()).not.toContain('key=')
-      expect(failures).toEqual([])
-      await context.close()
-    }
-  },
-)
-
-test('more tabs than connections are live at once, and each hears of what happens', { timeout: 180_000 }, async () => {
-  const fleet = parcelworks()
-  await fleet.start({ id: 'ivory-lynx', screen: 'at work' })
-  let hub = await startHub(fleet, fleet.more)
-  const chromium = await browser()
-  const { page } = await visit(chromium, hub)
-  const tabs = [page]
-  // A browser keeps six connections to one host.
-  while (tabs.length < scaled(8, 20)) {
-    const tab = await page.context().newPage()
-    await tab.goto(`${hub.url}/#/${tabs.length % 2 === 0 ? 'fleet' : 'needs-you'}`)
-    await tab.locator('.foot .live-dot:not(.off)').waitFor()
-    tabs.push(tab)
+test('a link that was used or cut says so, and the next one in the same tab works', async () => {
+  const { hub } = shared()
+  const used = await hub.link()
+  await (await (await profile()).newPage()).goto(used)
+  const links = [used, `${hub.url}/#key=%E0%A4%A`, `${hub.url}/#key=`, used.slice(0, -5)]
+  for (const link of links.slice(0, scaled(2, links.length))) {
+    const page = await (await profile()).newPage()
+    const failures: string[] = []
+    page.on('pageerror', (error) => failures.push(String(error)))
+    await page.goto(link)
+    await page.getByRole('alert').waitFor()
+    expect(page.url()).not.toContain('key=')
+    // Only what stands after the # changes: the page is not loaded again.
+    await page.goto(await hub.link())
+    await page.locator('.foot .live-dot:not(.off)').waitFor()
+    expect(page.url()).not.toContain('key=')
+    expect(failures).toEqual([])
   }
-  for (const tab of tabs) await tab.locator('.top .sums', { hasText: '1 agent' }).waitFor()
-  // The first leaves, and with it nothing of the others.
-  await page.close()
-  const left = tabs.slice(1)
-  await fleet.start({ id: 'amber-otter', screen: 'Which?', does: [asks('question', 'Which?')] })
-  for (const tab of left) await tab.locator('.top .sums', { hasText: '1 waits for you' }).waitFor()
-  for (const tab of left.slice(1, 4))
-    if (tab.url().includes('fleet')) await tab.locator('.thumb', { hasText: 'at work' }).waitFor()
+})
 
-  // The hub is restarted under all of them.
-  const port = new URL(hub.url).port
+test('a browser with a wrong clock and an invalid locale shows times by the hub’s clock', async () => {
+  const visitor = await visit(
+    shared().hub,
+    {},
+    `
+    Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix', configurable: true })
+    const Real = Date
+    const off = 3_600_000
+    class Wrong extends Real {
+      constructor(...of) { of.length === 0 ? super(Real.now() - off) : super(...of) }
+      static now() { return Real.now() - off }
+    }
+    window.Date = Wrong`,
+  )
+  const { page } = visitor
+  await sees(page, 'h1', '1 waits for you')
+  // Ages are by the hub's clock: seconds or a few minutes, not an hour; and the difference is said.
+  expect(await page.locator('.inbox-row .age').first().innerText()).toMatch(/^\d+ (s|min)$/)
+  await sees(page, '.foot', /this browser is 3,?[56]\d\d\.\d s behind|times are the hub’s/)
+  await visitor.go(`#/timeline/${shared().live}`)
+  await sees(page, '.run-head', 'Run of amber-otter')
+  await page.locator('canvas.lanes').waitFor()
+  await sees(page, '.timeline-legend', 'behind')
+  // A mark that reverses letters is shown as what cannot be shown, and reverses nothing.
+  await visitor.go('#/fleet')
+  await sees(page, '.card-task', 'safe\ufffdgnp.exe')
+  await visitor.go('#/tokens')
+  await sees(page, '#main', 'Tokens per hour')
+
+  // At sunset the system turns dark, or light: what is drawn by hand turns with it.
+  await visitor.go('#/claims')
+  await page.locator('.map canvas').waitFor()
+  const brightest = (): Promise<number> =>
+    page.evaluate<number>(`(() => {
+      const map = document.querySelector('.map canvas')
+      return Math.max(...map.getContext('2d').getImageData(0, 40, map.width, 1).data.filter((_, i) => i % 4 === 1))
+    })()`)
+  await until('the map to be dark', async () => (await brightest()) < 200)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await until('the map to be light', async () => (await brightest()) > 220)
+  expect(visitor.complaints).toEqual([])
+})
+
+// A browser sends a cookie to every port of its host, so also to a server of another user of this machine.
+test('the cookie alone, as a server on another port receives it, gives no access', async () => {
+  const { page } = await visit(shared().hub)
+  const host = new URL(page.url()).host
+
+  let stolen = ''
+  const elsewhere = createServer((request, response) => {
+    stolen = request.headers.cookie ?? ''
+    response.end('hello')
+  })
+  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void elsewhere.close())
+  const tab = await page.context().newPage()
+  await tab.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`)
+  expect(stolen).toMatch(/^heimdall_\d+=/)
+  expect(await tab.evaluate('Object.keys(localStorage)')).toEqual([])
+
+  const port = Number(host.split(':')[1])
+  const headers = { Host: host, Origin: `http://${host}`, Cookie: stolen, 'Content-Type': 'application/json' }
+  const body = JSON.stringify({ text: 'echo typed by another' })
+  for (const path of ['/api/fleet', '/api/events', '/api/screens'])
+    expect([path, (await ask(port, path, { headers })).status]).toEqual([path, 401])
+  expect((await ask(port, '/api/agents/any/input', { method: 'POST', headers, body })).status).toBe(401)
+
+  // The owner’s page goes on, in this tab, loaded anew and in another one.
+  await page.reload()
+  await page.waitForSelector('.foot .live-dot:not(.off)')
+  await tab.goto(`http://${host}/#/fleet`)
+  await tab.waitForSelector('.foot .live-dot:not(.off)')
+})
+
+/** The elements that Tab focuses, in order. */
+async function tabbed(page: Page): Promise<string[]> {
+  const passed: string[] = []
+  for (let steps = 0; steps < 12; steps += 1) {
+    await page.keyboard.press('Tab')
+    const at = "document.activeElement.getAttribute('aria-label') || document.activeElement.innerText"
+    passed.push(await page.evaluate<string>(at))
+  }
+  return passed
+}
+
+test('Tab leads past a recording, and past a terminal that is only watched', async () => {
+  const { hub, ended } = shared()
+  const visitor = await visit(hub)
+  const { page } = visitor
+  await visitor.go(`#/timeline/${ended}`)
+  await page.locator('.run-changes .diff').getByText('// mfa').first().waitFor()
+  await page.getByRole('button', { name: 'Play its terminal' }).focus()
+  await page.keyboard.press('Enter')
+  await page.locator('.player').getByText('all done').waitFor()
+  const passed = await tabbed(page)
+  expect(passed).toContain('Place in the recording')
+  expect(passed.join('\n')).toContain('src/auth/mfa.ts')
+
+  await visitor.go('#/session/amber-otter')
+  await page.locator('.terminal-body[data-live=true]').waitFor()
+  await page.getByRole('button', { name: /Take the keyboard/ }).focus()
+  expect((await tabbed(page)).join('\n')).toContain('Changes')
+  expect(visitor.complaints).toEqual([])
+})
+
+test('more tabs than connections are live at once, also after the hub was stopped and started', async () => {
+  const { fleet, ended } = shared()
+  let { hub } = shared()
+  const { page: first } = await visit(hub)
+  const visitor = await visit(hub)
+  const { page } = visitor
+  const left = [page]
+  // A browser keeps six connections to one host.
+  while (left.length < scaled(7, 19)) {
+    const tab = await first.context().newPage()
+    await tab.goto(`${hub.url}/#/${left.length % 2 === 0 ? 'fleet' : 'needs-you'}`)
+    await tab.locator('.foot .live-dot:not(.off)').waitFor()
+    left.push(tab)
+  }
+  for (const tab of [first, ...left]) await sees(tab, '.top .sums', '1 waits for you')
+  // The first tab is closed, and the others stay live.
+  await first.close()
+  await fleet.start({ id: 'ivory-lynx', screen: 'Which currency?', does: [asks('question', 'Which currency?')] })
+  for (const tab of left) await sees(tab, '.top .sums', '2 wait for you')
+  for (const tab of left.filter((one) => one.url().includes('fleet')).slice(0, 2))
+    await sees(tab, '.thumb', 'Which currency?')
+
+  // What one of them requests while the hub is stopped is loaded when it is back.
+  await visitor.go('#/timeline')
+  await page.getByRole('row', { name: /onyx-raven/ }).waitFor()
   await hub.stop()
-  for (const tab of left) await tab.locator('.foot', { hasText: 'Not live' }).waitFor()
-  hub = await startHub(fleet, fleet.more, ['--port', port])
+  for (const tab of left) await sees(tab, '.foot', 'Not live')
+  await visitor.go(`#/timeline/${ended}`)
+  await sees(page, '#main', 'HUB_NOT_REACHED')
+  const port = ['--port', new URL(hub.url).port]
+  hub = await startHub(fleet, fleet.more, port)
   for (const tab of left) await tab.locator('.foot .live-dot:not(.off)').waitFor()
-  await fleet.run('hm', ['send', 'amber-otter', 'EUR', '--enter'], { env: fleet.more })
-  for (const tab of left) await tab.locator('.top .sums', { hasText: 'Nobody waits for you' }).waitFor()
+  await sees(page, '.run-head', 'Run of onyx-raven')
+  await fleet.run('hm', ['send', 'ivory-lynx', 'EUR', '--enter'], { env: fleet.more })
+  for (const tab of left) await sees(tab, '.top .sums', '1 waits for you')
+
+  // So is a screen whose code was not loaded before.
+  await hub.stop()
+  await page.locator('.foot .live-dot.off').waitFor()
+  await visitor.go('#/claims')
+  await sees(page, '#main', 'Loading this screen')
+  await startHub(fleet, fleet.more, port)
+  await page.locator('.map canvas').waitFor()
+  expect(visitor.complaints).toEqual([])
 })

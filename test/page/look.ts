@@ -1,12 +1,13 @@
 // A browser on the page of a real hub, and what tests do with it again and again.
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { onTestFinished } from 'vitest'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { startBrowser } from '../support/browser.ts'
+import { onTestFinished } from '../support/cleanup.ts'
 import type { RunningHub } from '../support/sample-fleet.ts'
+import { isSoak } from '../support/scale.ts'
 
-/** Looked at by people, kept by nobody: ignored by git. */
+/** For people to look at, written by the soak run; ignored by git. */
 const PICTURES = resolve(import.meta.dirname, '../../.build/screens')
 
 const LAPTOP = { width: 1440, height: 900 }
@@ -24,27 +25,26 @@ export interface Visitor {
   picture(name: string): Promise<void>
 }
 
-export async function browser(): Promise<Browser> {
-  const started = await startBrowser()
-  onTestFinished(() => started.close())
-  return started
-}
+let shared: Promise<Browser> | undefined
 
-/** Signs in with a link of its own; `before` runs in the browser before anything of ours. */
-export async function visit(
-  by: Browser,
-  hub: RunningHub,
-  options: BrowserContextOptions = {},
-  before = '',
-): Promise<Visitor> {
-  const context = await by.newContext({
+/** Cookies and storage of its own in the one browser that serves all tests of a worker and ends with it. */
+export async function profile(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const browser = await (shared ??= startBrowser())
+  const context = await browser.newContext({
     viewport: LAPTOP,
     colorScheme: 'dark',
     reducedMotion: 'reduce',
     locale: 'en-GB',
     ...options,
   })
+  onTestFinished(() => context.close())
   context.setDefaultTimeout(SEEN_MS)
+  return context
+}
+
+/** Signs in with a link of its own; `before` runs in the browser before anything of ours. */
+export async function visit(hub: RunningHub, options: BrowserContextOptions = {}, before = ''): Promise<Visitor> {
+  const context = await profile(options)
   if (before !== '') await context.addInitScript(before)
   const page = await context.newPage()
   const complaints: string[] = []
@@ -54,7 +54,8 @@ export async function visit(
       complaints.push(message.text())
   })
   await page.goto(await hub.link())
-  await page.waitForSelector('.foot .live-dot:not(.off)')
+  // On a phone it is not shown.
+  await page.waitForSelector('.foot .live-dot:not(.off)', { state: 'attached' })
   return {
     page,
     complaints,
@@ -67,6 +68,7 @@ export async function visit(
       return page.evaluate<T>(`${asked}.then((reply) => reply.json())`)
     },
     async picture(name) {
+      if (!isSoak) return
       mkdirSync(PICTURES, { recursive: true })
       await page.screenshot({ path: join(PICTURES, `${name}.png`), timeout: 120_000 })
     },

@@ -1,13 +1,33 @@
-// The dashboard in a real browser, on a real hub with a fleet like that of the design's pictures: each screen, each act, live, by keyboard, in both themes.
+// The dashboard in a real browser, on a real hub with a fleet like that of the design's pictures: each screen, each action, live, by keyboard, on a phone, in both themes.
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
-import { parcelworks, type SampleFleet, startHub, startSampleFleet } from '../support/sample-fleet.ts'
+import { afterEach, expect, test } from 'vitest'
+import { perFile } from '../support/cleanup.ts'
+import { parcelworks, startHub, startSampleFleet } from '../support/sample-fleet.ts'
 import { asks } from '../support/sample-agents.ts'
 import { QUEUED_TASK, startSampleWorkers } from '../support/sample-workers.ts'
 import { scaled } from '../support/scale.ts'
 import { until } from '../support/wait.ts'
-import { browser, SEEN_MS, visit, type Visitor } from './look.ts'
+import { SEEN_MS, visit, type Visitor } from './look.ts'
+
+const TABS_PX = 66
+const PHONE = { width: 390, height: 844 }
+
+/** The tests of this file run in order on one fleet: those that answer and change come last. */
+const shared = perFile(async () => {
+  const fleet = parcelworks()
+  await startSampleFleet(fleet, scaled(10, 24))
+  await startSampleWorkers(fleet)
+  const hub = await startHub(fleet, fleet.more)
+  const desk = await visit(hub)
+  const phone = await visit(hub, { hasTouch: true, viewport: PHONE })
+  return { fleet, desk, phone, page: desk.page }
+}, 600_000)
+
+afterEach(() => {
+  const { desk, phone } = shared()
+  expect([...desk.complaints, ...phone.complaints]).toEqual([])
+})
 
 /** Resolves when the page shows the text in the part; it is never loaded anew for it. */
 async function sees(page: Page, part: string, text: string | RegExp): Promise<void> {
@@ -33,72 +53,66 @@ async function axe({ page }: Visitor, where: string): Promise<void> {
   }
 }
 
-test('who waits, what each one does, and what can be done about it', { timeout: 900_000 }, async () => {
-  const fleet = parcelworks()
-  await startSampleFleet(fleet, scaled(10, 24))
-  await startSampleWorkers(fleet)
-  const hub = await startHub(fleet, fleet.more)
-  const chromium = await browser()
-  const visitor = await visit(chromium, hub)
-  const { page } = visitor
+/** Nothing scrolls but what is inside the frame: the tabs stay where the thumb is. */
+const overhang = (page: Page): Promise<number> =>
+  page.evaluate<number>('document.documentElement.scrollHeight - document.documentElement.clientHeight')
+
+test('Needs you lists every kind of wait', async () => {
+  const { desk, page } = shared()
   await sees(page, 'h1', '6 wait for you')
   for (const word of ['Permission', 'Question', 'Needs input', 'Collision', 'Budget', 'Tool changed'])
     await sees(page, '.inbox-row', word)
   await sees(page, '.screen-now', /[a-z]/)
-  await visitor.picture('01-needs-you')
-  await axe(visitor, 'needs you')
-
-  await changesByThemselves(fleet, page)
-  await eachScreen(visitor)
-  await answers(fleet, visitor)
-  await takesTheKeyboard(fleet, visitor)
-  await tasksAndRuns(visitor)
-  await yesterday(visitor)
-  await axe(visitor, 'a run that is over')
-
-  expect(visitor.complaints).toEqual([])
+  await desk.picture('01-needs-you')
+  await axe(desk, 'needs you')
 })
 
-/** What commands do elsewhere is on the page without a word to it. */
-async function changesByThemselves(fleet: SampleFleet, page: Page): Promise<void> {
+test('a wait appears and goes without a reload', async () => {
+  const { fleet, page } = shared()
   await fleet.start({ id: 'late-comer', screen: 'Which currency?', does: [asks('question', 'Which currency?')] })
   await sees(page, 'h1', '7 wait for you')
   await sees(page, '.inbox-row', 'Which currency?')
   expect(await page.title()).toBe('(7) Heimdall')
   await fleet.run('hm', ['send', 'late-comer', 'EUR', '--enter'], { env: fleet.more })
   await sees(page, 'h1', '6 wait for you')
-}
+})
 
-async function eachScreen(visitor: Visitor): Promise<void> {
-  const { page } = visitor
+test('Fleet, opened by keys, shows who collides and who repeats a call', async () => {
+  const { desk, page } = shared()
   // By keys alone, from here to there.
   await page.keyboard.press('g')
   await page.keyboard.press('f')
   await sees(page, '.card.collision', 'teal-badger')
   await sees(page, '.card.looping', /Same call 9 times/)
   await sees(page, '.thumb', 'read_file src/queue/drain.ts')
-  await visitor.picture('02-fleet')
-  await axe(visitor, 'fleet')
+  await desk.picture('02-fleet')
+  await axe(desk, 'fleet')
   await page.getByRole('button', { name: 'Table' }).click()
   await sees(page, '.table', 'cobalt-harbor')
+})
 
+test('Claims shows who wants a path that another holds', async () => {
+  const { desk, page } = shared()
   await page.keyboard.press('g')
   await page.keyboard.press('c')
   await sees(page, '.path-detail', 'Two agents want one path')
   await sees(page, '.tree', 'invoice.ts')
   await page.locator('.map canvas').waitFor()
-  await visitor.picture('04-claims')
-  await axe(visitor, 'claims')
+  await desk.picture('04-claims')
+  await axe(desk, 'claims')
+})
 
+test('Decisions leads from a refused call to its place on the timeline', async () => {
+  const { desk, page } = shared()
   await page.keyboard.press('g')
   await page.keyboard.press('d')
   await sees(page, 'h1', 'Decisions')
   // Of one of those that were refused something.
-  await visitor.go('#/decisions?agent=rust-marten')
+  await desk.go('#/decisions?agent=rust-marten')
   await page.getByRole('button', { name: /^Refused/ }).click()
   await sees(page, '.call-detail', 'say what is left and stop')
-  await visitor.picture('05-decisions')
-  await axe(visitor, 'decisions')
+  await desk.picture('05-decisions')
+  await axe(desk, 'decisions')
   await page.getByRole('link', { name: 'Show on timeline' }).click()
   await sees(page, '.run-head', 'Run of rust-marten')
   await page.keyboard.press('+')
@@ -106,49 +120,12 @@ async function eachScreen(visitor: Visitor): Promise<void> {
   await page.keyboard.press('0')
   await page.waitForFunction("!location.hash.includes('from=')")
   await byTheStrip(page)
-  await visitor.picture('06-timeline')
-  await axe(visitor, 'timeline')
+  await desk.picture('06-timeline')
+  await axe(desk, 'timeline')
+})
 
-  await costAndWaits(page)
-  await changedSince(visitor)
-  // Which worker gets the next task, and why not another.
-  const routing = [
-    `Why hazel-mole gets ${QUEUED_TASK.id}`,
-    '2 of 3 workers can do it: cheapest tier first',
-    'nobody brings tasks now: heimdall dispatch serve',
-    'Gets it: cheaper tier',
-    'Could: dearer tier',
-    'Cannot: tier too low',
-  ]
-  for (const [key, name, part, texts] of [
-    ['k', '07-tasks', '.page-head', [/1 queued, \d+ running, 2 left open/]],
-    ['k', '07-tasks', '.routing', routing],
-    ['o', '14-tokens', '.tokens-sums', [/\$0\.\d\d/]],
-    // One that has ended has cost something, too.
-    ['o', '14-tokens', '#main', [/onyx-raven\s*40,160/]],
-  ] as const) {
-    await page.keyboard.press('g')
-    await page.keyboard.press(key)
-    for (const text of texts) await sees(page, part, text)
-    await visitor.picture(name)
-    await axe(visitor, name)
-  }
-
-  await page.keyboard.press('/')
-  await page.keyboard.type('invoice')
-  await sees(page, '.search-row', 'teal-badger')
-  await sees(page, '.search-row', 'src/billing/invoice.ts')
-  await visitor.picture('08-search')
-  await axe(visitor, 'search')
-  await page.keyboard.press('Enter')
-  await page.waitForFunction("location.hash.includes('badger')")
-  await page.keyboard.press('?')
-  await page.getByRole('dialog', { name: 'Keys' }).waitFor()
-  await page.keyboard.press('Escape')
-}
-
-/** What a run cost, from the transcript of its host, and how long it waited for somebody. */
-async function costAndWaits(page: Page): Promise<void> {
+test('a run shows its cost, from the transcript of its host, and how long it waited', async () => {
+  const { page } = shared()
   await page.keyboard.press('g')
   await page.keyboard.press('t')
   await page
@@ -162,12 +139,11 @@ async function costAndWaits(page: Page): Promise<void> {
   await sees(page, '.run-sums', /Cost\$0\.0\d/)
   await sees(page, '.run-sums', /Waited for you.*1 wait/)
   await sees(page, '.timeline-tokens', 'transcripts of its host')
-}
+})
 
-/** Since when is in the address, chosen by keys; what the list rests on is said below it. */
-async function changedSince(visitor: Visitor): Promise<void> {
-  const { page } = visitor
-  await visitor.go('#/session/amber-otter')
+test('changes are shown since a time or a commit, and the basis of the list is named', async () => {
+  const { desk, page } = shared()
+  await desk.go('#/session/amber-otter')
   const files = page.locator('.changes-files')
   await files.getByText('src/auth/family.ts').waitFor()
   await files.getByText('src/auth/refresh.ts').waitFor()
@@ -185,9 +161,301 @@ async function changedSince(visitor: Visitor): Promise<void> {
   await page.keyboard.type('nowhere')
   await page.keyboard.press('Enter')
   await sees(page, '.lower', 'neither a time nor a commit')
-  await visitor.go('#/session/amber-otter?since=2001-01-01T00:00:00Z')
+  await desk.go('#/session/amber-otter?since=2001-01-01T00:00:00Z')
   await sees(page, '.changes-basis', 'no reflog reaches back so far')
-}
+})
+
+test('Tasks explains which worker gets the next task; Tokens counts ended runs too', async () => {
+  const { desk, page } = shared()
+  // Which worker gets the next task, and why not another.
+  const routing = [
+    `Why hazel-mole gets ${QUEUED_TASK.id}`,
+    '2 of 3 workers can do it: cheapest tier first',
+    'nobody brings tasks now: heimdall dispatch serve',
+    'Gets it: cheaper tier',
+    'Could: dearer tier',
+    'Cannot: tier too low',
+  ]
+  for (const [key, name, texts] of [
+    ['k', '07-tasks', [/1 queued, \d+ running, 2 left open/, ...routing]],
+    // An ended run has cost something, too.
+    ['o', '14-tokens', [/\$0\.\d\d/, /onyx-raven\s*40,160/]],
+  ] as const) {
+    await page.keyboard.press('g')
+    await page.keyboard.press(key)
+    for (const text of texts) await sees(page, '#main', text)
+    await desk.picture(name)
+    await axe(desk, name)
+  }
+})
+
+test('search finds agents and paths, and ? lists the keys', async () => {
+  const { desk, page } = shared()
+  await page.keyboard.press('/')
+  await page.keyboard.type('invoice')
+  await sees(page, '.search-row', 'teal-badger')
+  await sees(page, '.search-row', 'src/billing/invoice.ts')
+  await desk.picture('08-search')
+  await axe(desk, 'search')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction("location.hash.includes('badger')")
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  await page.keyboard.press('Escape')
+})
+
+test('a call on a phone fits between the top and the tabs', async () => {
+  const { phone } = shared()
+  const { page } = phone
+  await phone.go('#/decisions')
+  await page.locator('.long-row a').nth(2).tap()
+  const detail = page.locator('.call-detail')
+  await detail.getByText('It asked').waitFor()
+  await detail.getByText('What it did next').scrollIntoViewIfNeeded()
+  const at = await detail.getByText('What it did next').boundingBox()
+  expect(at?.y).toBeLessThan(PHONE.height - TABS_PX)
+  expect(await overhang(page)).toBe(0)
+  await page.getByRole('link', { name: 'All calls' }).tap()
+  await page.locator('.long-row a').nth(2).waitFor()
+  await detail.waitFor({ state: 'hidden' })
+  expect(await overhang(page)).toBe(0)
+})
+
+test('a terminal takes keys only while it has the keyboard', async () => {
+  const { desk, page } = shared()
+  const screen = page.locator('.terminal .xterm-screen')
+  const help = page.getByRole('dialog', { name: 'Keys' })
+  await desk.go('#/fleet')
+  await desk.go('#/session/plum-weasel')
+  await page.locator('.terminal-body[data-live=true]').waitFor()
+  // One that is only watched has no use for keys, and leaves them to the page.
+  await screen.click()
+  await page.keyboard.press('?')
+  await help.waitFor()
+  await page.keyboard.press('Escape')
+  await help.waitFor({ state: 'detached' })
+  await screen.click()
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate("document.activeElement.closest('.xterm') === null")).toBe(true)
+  // Taken, it says how it is left, and is.
+  await screen.click()
+  await page.keyboard.press('i')
+  const giveBack = page.getByRole('button', { name: 'Give it back' }).filter({ hasText: 'Esc Esc' })
+  await giveBack.waitFor()
+  await page.keyboard.press('?')
+  expect(await help.count()).toBe(0)
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  await giveBack.waitFor({ state: 'detached' })
+  await page.keyboard.press('?')
+  await help.waitFor()
+  await page.keyboard.press('Escape')
+  await screen.click()
+  await page.keyboard.press('Escape')
+  await page.waitForFunction("location.hash === '#/fleet'")
+})
+
+test('the state of an agent stands beside the state of its task', async () => {
+  const { desk, phone, page } = shared()
+  await desk.go('#/tasks')
+  for (const [task, state] of [
+    ['BILL-80', 'Running, collision'],
+    ['CARR-17', 'Running, needs you'],
+    ['HTTP-12', 'Left open, its agent is done'],
+    ['RATE-55', 'Left open, its agent failed'],
+  ] as const)
+    await page
+      .getByRole('row', { name: new RegExp(task) })
+      .getByText(state)
+      .waitFor()
+  expect(await page.locator('.tasks .page-head').innerText()).not.toContain('0 done')
+  await phone.go('#/tasks')
+  const answer = phone.page.locator('.routing').getByText('Gets it: cheaper tier')
+  await answer.waitFor()
+  const at = await answer.boundingBox()
+  expect((at?.x ?? PHONE.width) + (at?.width ?? 0)).toBeLessThan(PHONE.width)
+})
+
+test('the events of a run are worded once, and repeated calls are one entry', async () => {
+  const { desk, page } = shared()
+  for (const [agent, text] of [
+    ['teal-badger', /Incursion\s*teal-badger wanted src\/billing\/invoice.ts, which ivory-lynx holds/],
+    ['slate-heron', /Needs input\s*to ivory-lynx: DHL sandbox key expired/],
+    ['plum-weasel', /Called\s*fs · read_file, 9 times/],
+  ] as const) {
+    await desk.go('#/timeline')
+    await page
+      .getByRole('row', { name: new RegExp(agent) })
+      .getByRole('link')
+      .first()
+      .click()
+    await page.locator('.happened-list li').filter({ hasText: text }).waitFor()
+  }
+})
+
+test('in a shared working tree an agent’s own changes come first', async () => {
+  const { desk, page } = shared()
+  // It holds src/auth; what others changed stands in the same list, after that.
+  await desk.go('#/session/amber-otter')
+  await page.getByText(/Shared working tree: \d+ agents work here/).waitFor()
+  const paths = await page.locator('.changes-files li .mono').allInnerTexts()
+  expect(paths.slice(0, 2).every((path) => path.startsWith('src/auth/'))).toBe(true)
+  expect(paths).toContain('src/webhooks/retry.ts')
+})
+
+test('Past says that it is chosen, Now leads back, and the tabs of the phone work', async () => {
+  const { desk, phone, page } = shared()
+  await desk.go('#/session/rust-marten')
+  await page.getByRole('button', { name: 'Past…' }).click()
+  await page.getByRole('button', { name: 'Past…', pressed: true }).waitFor()
+  await page.getByRole('button', { name: 'Now', exact: true }).click()
+  await page.waitForFunction("location.hash === '#/session/rust-marten'")
+  await page.getByRole('button', { name: /Density/ }).click()
+  const foot = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.rail-foot'))"
+  expect(await page.evaluate(foot)).toBe(0)
+  const tabs = phone.page.getByRole('navigation', { name: 'Screens, at the thumb' })
+  for (const screen of ['Timeline', 'Tasks', 'Tokens']) {
+    await tabs.getByRole('link', { name: screen }).tap()
+    await phone.page.waitForFunction(`location.hash === '#/${screen.toLowerCase()}'`)
+  }
+})
+
+test('Escape leaves a field and not the screen; a changed tool can be left refused', async () => {
+  const { desk, page } = shared()
+  await desk.go('#/needs-you')
+  // One escape leaves the field, and not the screen.
+  await page.getByLabel('Project').focus()
+  await page.keyboard.press('Escape')
+  expect(await page.evaluate('[location.hash, document.activeElement.tagName]')).toEqual(['#/needs-you', 'BODY'])
+  await page.locator('.inbox-row', { hasText: 'Tool changed' }).click()
+  await page.getByRole('button', { name: /Leave it refused/ }).click()
+  await page.locator('.inbox-row', { hasText: 'Tool changed' }).getByText(/later/).waitFor()
+})
+
+test('each kind of answer is given once, and its wait goes by itself', async () => {
+  const { fleet, desk, page } = shared()
+  const open = async (agent: string): Promise<void> => {
+    await desk.go('#/needs-you')
+    await page.locator('.inbox-row', { hasText: agent }).click()
+    await page.locator('.inbox-row[aria-current]', { hasText: agent }).waitFor()
+  }
+  const leaves = (agent: string): Promise<void> =>
+    page.locator('.inbox-row', { hasText: agent }).waitFor({ state: 'detached', timeout: SEEN_MS })
+
+  await open('amber-otter')
+  // In the words of its host, as they stand on its screen.
+  await page.locator('.wait-pane').getByRole('button', { name: 'Keep it, answer with a Sunset header' }).waitFor()
+  expect(await page.locator('.wait-pane .answer-buttons .button').count()).toBe(3)
+  await sees(page, '.wait-foot', 'types that choice into the session; no record names who typed')
+  await page.keyboard.press('1')
+  await leaves('amber-otter')
+  await open('slate-heron')
+  await page.getByRole('button', { name: /Accept/ }).click()
+  await leaves('slate-heron')
+  await desk.go('#/session/slate-heron')
+  await sees(page, '.note-state', /Accepted .* by a human/)
+  await desk.picture('03-session')
+  await axe(desk, 'session')
+
+  await open('Tool changed')
+  await page.getByRole('button', { name: /Approve/ }).click()
+  await page.getByRole('group', { name: 'Sure?' }).getByRole('button').first().click()
+  await leaves('Tool changed')
+
+  await open('teal-badger')
+  await sees(page, '.wait-foot', 'Answers are recorded as human, with the time')
+  await page.keyboard.press('1')
+  await sees(page, '.answer-outcome', 'whom no record names')
+
+  await open('rust-marten')
+  await page.keyboard.press('z')
+  await sees(page, '.inbox-row', 'later')
+  const { stdout } = await fleet.run('heimdall', ['status', '--json'], { env: fleet.more })
+  expect(stdout).toContain('"later_until":"2')
+})
+
+test('a terminal is typed into after the keyboard is taken', async () => {
+  const { fleet, desk, page } = shared()
+  await desk.go('#/session/cobalt-harbor')
+  await sees(page, '.terminal', 'Read only')
+  await page.locator('.terminal-body[data-live=true]').waitFor()
+  await page.keyboard.press('i')
+  await sees(page, '.terminal', 'You type')
+  await page.keyboard.press('y')
+  const said = async (): Promise<boolean> =>
+    (await fleet.run('hm', ['logs', 'cobalt-harbor'])).stdout.includes('you said: y')
+  await expect.poll(said, { timeout: SEEN_MS, interval: 300 }).toBe(true)
+  await page.getByRole('button', { name: 'Give it back' }).click()
+  await sees(page, '.terminal', 'Read only')
+})
+
+test('a task is cancelled, and another is sent and done', async () => {
+  const { desk, page } = shared()
+  await desk.go(`#/tasks/${QUEUED_TASK.id}`)
+  await page.locator('.routing').getByRole('button', { name: 'Cancel' }).click()
+  await sees(page, '.table', 'Cancelled')
+  await page.keyboard.press('n')
+  const dialog = page.getByRole('dialog', { name: 'Dispatch a task' })
+  await dialog.getByLabel('Title').fill('Sort the parcels')
+  await dialog.getByLabel(/What is to be done/).fill('by weight')
+  await dialog.getByRole('button', { name: 'Dispatch', exact: true }).click()
+  // From now on the hub brings tasks to workers.
+  await page
+    .getByRole('row', { name: /Sort the parcels/ })
+    .getByText('Done')
+    .waitFor()
+})
+
+test('Timeline says what a run was for and for whom it waited', async () => {
+  const { desk, page } = shared()
+  // A run says what it was for, and how long it waited for somebody: at a question, at a collision, at a note.
+  await desk.go('#/timeline')
+  await page
+    .getByRole('row', { name: /amber-otter/ })
+    .filter({ hasText: 'Rotate refresh tokens' })
+    .waitFor()
+  for (const agent of ['amber-otter', 'teal-badger', 'slate-heron']) {
+    const row = page.getByRole('row', { name: new RegExp(agent) })
+    expect([agent, await row.getByRole('cell').nth(5).innerText()]).toEqual([
+      agent,
+      expect.stringMatching(/ (s|min) for (you|an agent)/),
+    ])
+  }
+})
+
+test('a run is decided again under another policy, and its terminal plays beside its events', async () => {
+  const { desk, page } = shared()
+  await desk.go('#/decisions?agent=rust-marten')
+  await page.getByRole('button', { name: /^Refused/ }).click()
+  await sees(page, '.call-detail', 'say what is left and stop')
+  await page.getByRole('button', { name: /Replay/ }).click()
+  const replay = page.getByRole('dialog', { name: /Replay/ })
+  await replay.getByLabel(/Policy/).fill(LENIENT)
+  await replay.getByRole('button', { name: 'Decide again' }).click()
+  await sees(page, '[role=dialog] [role=status]', '1 passed now')
+  await page.keyboard.press('Escape')
+  await page.getByRole('link', { name: 'Show on timeline' }).click()
+  await page.getByRole('button', { name: 'Play its terminal' }).click()
+  await sees(page, '.player', 'apply_patch')
+})
+
+test('an ended run keeps its terminal, timeline and changes, by keys alone', async () => {
+  const { desk, page } = shared()
+  await desk.go('#/session/onyx-raven')
+  await sees(page, '.recorded', 'recorded; its session ended')
+  await sees(page, '.recorded .player', '118 tests passed')
+  await page.getByRole('link', { name: 'Timeline' }).last().focus()
+  await page.keyboard.press('Enter')
+  await sees(page, '.run-head', 'Run of onyx-raven')
+  await sees(page, '.banner', 'You look at the past')
+  await page.getByRole('button', { name: /src\/webhooks\/retry.ts/ }).focus()
+  await page.keyboard.press('Enter')
+  await sees(page, '.run-changes .diff', '// retry')
+  await page.getByRole('button', { name: 'Play its terminal' }).focus()
+  await page.keyboard.press('Enter')
+  await sees(page, '.player', '118 tests passed')
+  await axe(desk, 'a run that is over')
+})
 
 /** The strip above the lanes shows the whole run: its frame is drawn in by an end, moved by its middle, and pressed twice for all of it. */
 async function byTheStrip(page: Page): Promise<void> {
@@ -221,112 +489,6 @@ async function byTheStrip(page: Page): Promise<void> {
   await reach(0, 1)
 }
 
-/** Each kind of answer, once; the wait goes by itself. */
-async function answers(fleet: SampleFleet, visitor: Visitor): Promise<void> {
-  const { page } = visitor
-  const open = async (agent: string): Promise<void> => {
-    await visitor.go('#/needs-you')
-    await page.locator('.inbox-row', { hasText: agent }).click()
-    await page.locator('.inbox-row[aria-current]', { hasText: agent }).waitFor()
-  }
-  const leaves = (agent: string): Promise<void> =>
-    page.locator('.inbox-row', { hasText: agent }).waitFor({ state: 'detached', timeout: SEEN_MS })
-
-  await open('amber-otter')
-  // In the words of its host, as they stand on its screen.
-  await page.locator('.wait-pane').getByRole('button', { name: 'Keep it, answer with a Sunset header' }).waitFor()
-  expect(await page.locator('.wait-pane .answer-buttons .button').count()).toBe(3)
-  await sees(page, '.wait-foot', 'types that choice into the session; no record names who typed')
-  await page.keyboard.press('1')
-  await leaves('amber-otter')
-  await open('slate-heron')
-  await page.getByRole('button', { name: /Accept/ }).click()
-  await leaves('slate-heron')
-  await visitor.go('#/session/slate-heron')
-  await sees(page, '.note-state', /Accepted .* by a human/)
-  await visitor.picture('03-session')
-  await axe(visitor, 'session')
-
-  await open('Tool changed')
-  await page.getByRole('button', { name: /Approve/ }).click()
-  await page.getByRole('group', { name: 'Sure?' }).getByRole('button').first().click()
-  await leaves('Tool changed')
-
-  await open('teal-badger')
-  await sees(page, '.wait-foot', 'Answers are recorded as human, with the time')
-  await page.keyboard.press('1')
-  await sees(page, '.answer-outcome', 'whom no record names')
-
-  await open('rust-marten')
-  await page.keyboard.press('z')
-  await sees(page, '.inbox-row', 'later')
-  const { stdout } = await fleet.run('heimdall', ['status', '--json'], { env: fleet.more })
-  expect(stdout).toContain('"later_until":"2')
-}
-
-/** A task is taken back, and another sent and done; a run is decided again, and its terminal plays beside its events. */
-async function tasksAndRuns(visitor: Visitor): Promise<void> {
-  const { page } = visitor
-  await visitor.go(`#/tasks/${QUEUED_TASK.id}`)
-  await page.locator('.routing').getByRole('button', { name: 'Cancel' }).click()
-  await sees(page, '.table', 'Cancelled')
-  await page.keyboard.press('n')
-  const dialog = page.getByRole('dialog', { name: 'Dispatch a task' })
-  await dialog.getByLabel('Title').fill('Sort the parcels')
-  await dialog.getByLabel(/What is to be done/).fill('by weight')
-  await dialog.getByRole('button', { name: 'Dispatch', exact: true }).click()
-  // From now on the hub brings tasks to workers.
-  await page
-    .getByRole('row', { name: /Sort the parcels/ })
-    .getByText('Done')
-    .waitFor()
-
-  // A run says what it was for, and how long it waited for somebody: at a question, at a collision, at a note.
-  await visitor.go('#/timeline')
-  await page
-    .getByRole('row', { name: /amber-otter/ })
-    .filter({ hasText: 'Rotate refresh tokens' })
-    .waitFor()
-  for (const agent of ['amber-otter', 'teal-badger', 'slate-heron']) {
-    const row = page.getByRole('row', { name: new RegExp(agent) })
-    expect([agent, await row.getByRole('cell').nth(5).innerText()]).toEqual([
-      agent,
-      expect.stringMatching(/ (s|min) for (you|an agent)/),
-    ])
-  }
-
-  await visitor.go('#/decisions?agent=rust-marten')
-  await page.getByRole('button', { name: /^Refused/ }).click()
-  await sees(page, '.call-detail', 'say what is left and stop')
-  await page.getByRole('button', { name: /Replay/ }).click()
-  const replay = page.getByRole('dialog', { name: /Replay/ })
-  await replay.getByLabel(/Policy/).fill(LENIENT)
-  await replay.getByRole('button', { name: 'Decide again' }).click()
-  await sees(page, '[role=dialog] [role=status]', '1 passed now')
-  await page.keyboard.press('Escape')
-  await page.getByRole('link', { name: 'Show on timeline' }).click()
-  await page.getByRole('button', { name: 'Play its terminal' }).click()
-  await sees(page, '.player', 'apply_patch')
-}
-
-/** A run that is over: its terminal plays, its timeline and decisions are there, and what it had changed; by keys alone. */
-async function yesterday(visitor: Visitor): Promise<void> {
-  const { page } = visitor
-  await visitor.go('#/session/onyx-raven')
-  await sees(page, '.recorded', 'recorded; its session ended')
-  await sees(page, '.recorded .player', '118 tests passed')
-  await page.getByRole('link', { name: 'Timeline' }).last().focus()
-  await page.keyboard.press('Enter')
-  await sees(page, '.run-head', 'Run of onyx-raven')
-  await sees(page, '.banner', 'You look at the past')
-  await page.getByRole('button', { name: /src\/webhooks\/retry.ts/ }).focus()
-  await page.keyboard.press('Enter')
-  await sees(page, '.run-changes .diff', '// retry')
-  await page.getByRole('button', { name: 'Play its terminal' }).focus()
-  await page.keyboard.press('Enter')
-  await sees(page, '.player', '118 tests passed')
-}
-
 const LENIENT = JSON.stringify({
   policy_id: 'lenient',
   version: '1',
@@ -335,18 +497,3 @@ const LENIENT = JSON.stringify({
   selectors: {},
   rules: [],
 })
-
-async function takesTheKeyboard(fleet: SampleFleet, visitor: Visitor): Promise<void> {
-  const { page } = visitor
-  await visitor.go('#/session/cobalt-harbor')
-  await sees(page, '.terminal', 'Read only')
-  await page.locator('.terminal-body[data-live=true]').waitFor()
-  await page.keyboard.press('i')
-  await sees(page, '.terminal', 'You type')
-  await page.keyboard.press('y')
-  const said = async (): Promise<boolean> =>
-    (await fleet.run('hm', ['logs', 'cobalt-harbor'])).stdout.includes('you said: y')
-  await expect.poll(said, { timeout: SEEN_MS, interval: 300 }).toBe(true)
-  await page.getByRole('button', { name: 'Give it back' }).click()
-  await sees(page, '.terminal', 'Read only')
-}

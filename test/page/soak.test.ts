@@ -10,11 +10,11 @@ import { spine, type Spine } from '../spine/spine.ts'
 import { type Browser, type Feed, openBrowser } from '../support/hub.ts'
 import { startHub } from '../support/sample-fleet.ts'
 import { isSoak, scaled } from '../support/scale.ts'
-import { browser, SEEN_MS, visit } from './look.ts'
+import { SEEN_MS, visit } from './look.ts'
 
-const SESSIONS = scaled(6, 50)
+const SESSIONS = scaled(3, 50)
 const SOAK_MS = 120_000
-const ROUNDS = 6
+const ROUNDS = 4
 /** Of a hub or a page that forgets nothing, two minutes with fifty sessions would take several times this. */
 const GROWTH_BYTES_MAX = 96 << 20
 
@@ -85,7 +85,7 @@ test(`${SESSIONS} sessions that write, for as long as somebody looks`, { timeout
   await startSessions(project)
   const hub = await startHub(project)
   const told = await openBrowser(Number(new URL(hub.url).port), await hub.link())
-  const { page, complaints } = await visit(await browser(), hub, {}, WATCH_ROWS)
+  const { page, complaints } = await visit(hub, {}, WATCH_ROWS)
   const tools = await page.context().newCDPSession(page)
   const session = await openConnection(
     sessionPaths(join(project.home, '.local/share/heimdall/sessions'), 'asker').socket,

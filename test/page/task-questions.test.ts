@@ -7,7 +7,7 @@ import { Asking } from '../dispatch/asking-peer.ts'
 import { stockServer } from '../dispatch/stock-server.ts'
 import { spine } from '../spine/spine.ts'
 import { startHub } from '../support/sample-fleet.ts'
-import { browser, visit } from './look.ts'
+import { visit } from './look.ts'
 
 test('what the worker of a task asks is answered where it is seen, and the task ends with that', async () => {
   const project = spine()
@@ -18,7 +18,7 @@ test('what the worker of a task asks is answered where it is seen, and the task 
   const peer = `[[peers]]\nname = "stock"\nurl = "${url}"\ntoken_file = "${token}"\nrole = "worker"\n`
   project.write('../home/.config/heimdall/heimdall.toml', peer)
   const hub = await startHub(project)
-  const visitor = await visit(await browser(), hub)
+  const visitor = await visit(hub)
   const { page } = visitor
 
   await visitor.go('#/tasks')

@@ -1,9 +1,9 @@
 // heimdall policy … from outside: files in, decisions and exit codes out.
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'heimdall-policy-'))
 
@@ -12,13 +12,13 @@ function file(name: string, text: string | Buffer): string {
   return name
 }
 
-function heimdall(
+async function heimdall(
   words: readonly string[],
   bin = 'heimdall',
-  input = '',
-): { code: number | null; out: string; err: string } {
-  const { status, stdout, stderr } = spawnSync(resolve('bin', bin), words, { cwd: dir, input, encoding: 'utf8' })
-  return { code: status, out: stdout, err: stderr }
+  stdin = '',
+): Promise<{ code: number | null; out: string; err: string }> {
+  const { code, stdout, stderr } = await runLauncher(bin, words, { cwd: dir, stdin })
+  return { code, out: stdout, err: stderr }
 }
 
 const team = file(
@@ -42,22 +42,22 @@ rules:
 )
 
 describe('policy lint', () => {
-  test('a valid bundle with a dead rule: exit 0, and 1 with --strict', () => {
-    const { code, out } = heimdall(['policy', 'lint', team])
+  test('a valid bundle with a dead rule: exit 0, and 1 with --strict', async () => {
+    const { code, out } = await heimdall(['policy', 'lint', team])
     expect({ code, out }).toMatchObject({
       code: 0,
       out: expect.stringContaining('team.yaml: dead: late is never reached: rest above') as string,
     })
-    expect(heimdall(['policy', 'lint', '--strict', team]).code).toBe(1)
-    expect(heimdall(['policy', 'lint', team], 'sub').out).toBe(out)
+    expect((await heimdall(['policy', 'lint', '--strict', team])).code).toBe(1)
+    expect((await heimdall(['policy', 'lint', team], 'sub')).out).toBe(out)
   })
 
-  test('every problem with file, line and path: exit 1', () => {
+  test('every problem with file, line and path: exit 1', async () => {
     const broken = file(
       'broken.yaml',
       'policy_id: x\nversion: "1"\nmode: enforce\nrules:\n  - {rule_id: a, kind: forbid, effect: {}}\n',
     )
-    expect(heimdall(['policy', 'lint', broken])).toMatchObject({
+    expect(await heimdall(['policy', 'lint', broken])).toMatchObject({
       code: 1,
       out: [
         'broken.yaml:3:1: mode: "enforce" is not one of observe, guardrails, control',
@@ -65,7 +65,7 @@ describe('policy lint', () => {
         '',
       ].join('\n'),
     })
-    expect(JSON.parse(heimdall(['policy', 'lint', '--json', broken]).out)).toMatchObject({
+    expect(JSON.parse((await heimdall(['policy', 'lint', '--json', broken])).out)).toMatchObject({
       ok: false,
       data: {
         valid: false,
@@ -77,16 +77,16 @@ describe('policy lint', () => {
     })
   })
 
-  test('a missing file, a folder, bytes that are no text, and a bundle that would kill a careless reader', () => {
-    expect(heimdall(['policy', 'lint', 'none.yaml'])).toMatchObject({
+  test('a missing file, a folder, bytes that are no text, and a bundle that would kill a careless reader', async () => {
+    expect(await heimdall(['policy', 'lint', 'none.yaml'])).toMatchObject({
       code: 8,
       err: 'error: none.yaml cannot be read (ENOENT)\nhint: heimdall policy init --from careful writes one to begin with\n',
     })
-    expect(heimdall(['policy', 'lint', '.']).code).toBe(8)
-    expect(heimdall(['policy', 'compile', file('binary.yaml', Buffer.from([0xff, 0xfe]))]).err).toContain(
+    expect((await heimdall(['policy', 'lint', '.'])).code).toBe(8)
+    expect((await heimdall(['policy', 'compile', file('binary.yaml', Buffer.from([0xff, 0xfe]))])).err).toContain(
       'is not UTF-8',
     )
-    expect(heimdall(['policy', 'lint', file('dashes.yaml', '- '.repeat(100_000))])).toMatchObject({
+    expect(await heimdall(['policy', 'lint', file('dashes.yaml', '- '.repeat(100_000))])).toMatchObject({
       code: 1,
       out: 'dashes.yaml:1:129: nested deeper than 32 levels\n',
     })
@@ -94,13 +94,13 @@ describe('policy lint', () => {
 })
 
 describe('policy compile', () => {
-  test('prints a snapshot that compiles to itself; --hash prints what events name', () => {
-    const { out } = heimdall(['policy', 'compile', team])
-    const hash = heimdall(['policy', 'compile', '--hash', team]).out
+  test('prints a snapshot that compiles to itself; --hash prints what events name', async () => {
+    const { out } = await heimdall(['policy', 'compile', team])
+    const hash = (await heimdall(['policy', 'compile', '--hash', team])).out
     expect((JSON.parse(out) as { policy_hash: string }).policy_hash).toBe(hash.trim())
-    expect(heimdall(['policy', 'compile', '-'], 'heimdall', out).out).toBe(out)
+    expect((await heimdall(['policy', 'compile', '-'], 'heimdall', out)).out).toBe(out)
     const forged = out.replace('no-force', 'no-farce')
-    expect(heimdall(['policy', 'compile', '-'], 'heimdall', forged)).toMatchObject({
+    expect(await heimdall(['policy', 'compile', '-'], 'heimdall', forged)).toMatchObject({
       code: 2,
       err: expect.stringContaining('but the content hashes to') as string,
     })
@@ -108,9 +108,9 @@ describe('policy compile', () => {
 })
 
 describe('policy explain', () => {
-  test('which rule decides and why, rule by rule; flags may follow the file', () => {
+  test('which rule decides and why, rule by rule; flags may follow the file', async () => {
     const call = ['policy', 'explain', team, '--server', 'git', '--tool', 'push', '--at', '2026-01-01T12:00:00Z']
-    expect(heimdall([...call, '--args', '{"force":true,"branch":"main"}']).out.split('\n')).toEqual([
+    expect((await heimdall([...call, '--args', '{"force":true,"branch":"main"}'])).out.split('\n')).toEqual([
       'REJECT_WITH_HINT by no-force: NO_FORCE, force is off',
       'hint: push without force',
       'suggested arguments: {"force":false,"branch":"main"}',
@@ -122,16 +122,17 @@ describe('policy explain', () => {
       '-\tlate\tdeny\tnames other tools',
       '',
     ])
-    expect(heimdall([...call, '--exit-code']).code).toBe(0)
-    expect(heimdall([...call, '--exit-code', '--args', '{"force":true}']).code).toBe(7)
-    expect(heimdall([...call, '--exit-code', '--args', 'uninspectable']).out).toContain('ARGS_UNINSPECTABLE')
-    expect(JSON.parse(heimdall([...call, '--json']).out)).toMatchObject({
+    expect((await heimdall([...call, '--exit-code'])).code).toBe(0)
+    expect((await heimdall([...call, '--exit-code', '--args', '{"force":true}'])).code).toBe(7)
+    expect((await heimdall([...call, '--exit-code', '--args', 'uninspectable'])).out).toContain('ARGS_UNINSPECTABLE')
+    expect(JSON.parse((await heimdall([...call, '--json'])).out)).toMatchObject({
       data: { decision: { action: 'ALLOW', rule_id: 'rest' }, mode: 'guardrails' },
     })
     expect(
-      heimdall(['policy', 'explain', team, '--server', 'git', '--tool', 'x', '--at', '2026-01-01T23:00:00Z']).out,
+      (await heimdall(['policy', 'explain', team, '--server', 'git', '--tool', 'x', '--at', '2026-01-01T23:00:00Z']))
+        .out,
     ).toMatch(/^BLOCK by nights/)
-    expect(heimdall([...call, '--args', '[1]']).code).toBe(2)
+    expect((await heimdall([...call, '--args', '[1]'])).code).toBe(2)
   })
 })
 
@@ -173,49 +174,62 @@ describe('policy explain has words for all that a rule can look at', () => {
       ],
     }),
   )
-  const explain = (...words: string[]) => {
-    const { code, out } = heimdall(['policy', 'explain', all, '--server', 'fs', '--json', ...words])
+  const explain = async (...words: string[]) => {
+    const { code, out } = await heimdall(['policy', 'explain', all, '--server', 'fs', '--json', ...words])
     return {
       code,
       ...(JSON.parse(out) as { data: { decision: Record<string, unknown>; rules: { note: string }[] } }).data,
     }
   }
 
-  test('another request than a tool call, by its params', () => {
+  test('another request than a tool call, by its params', async () => {
     const of = (uri: string) => explain('--method', 'resources/read', '--args', JSON.stringify({ uri }))
-    expect(of('file:///etc/passwd').decision).toMatchObject({ action: 'BLOCK', rule_id: 'no-secrets' })
-    expect(of('file:///srv/a').decision).toMatchObject({ action: 'ALLOW', rule_id: null })
-    expect(of('file:///srv/a').rules.map(({ note }) => note)).toContain('names other requests')
+    expect((await of('file:///etc/passwd')).decision).toMatchObject({ action: 'BLOCK', rule_id: 'no-secrets' })
+    expect((await of('file:///srv/a')).decision).toMatchObject({ action: 'ALLOW', rule_id: null })
+    expect((await of('file:///srv/a')).rules.map(({ note }) => note)).toContain('names other requests')
   })
 
-  test('what a server says of its tool, and whether it is believed', () => {
+  test('what a server says of its tool, and whether it is believed', async () => {
     const said = ['--tool', 'peek', '--annotations', '{"read_only":true}']
-    expect(explain(...said).decision).toMatchObject({ action: 'ALLOW', rule_id: 'reads' })
-    expect(explain('--tool', 'peek').rules[0]?.note).toContain('nothing is known')
-    expect(explain('--tool', 'peek', '--annotations', '{"read_only":false}').rules[0]?.note).toContain('says otherwise')
-    expect(heimdall(['policy', 'explain', all, '--server', 'other', ...said]).out).toContain(
+    expect((await explain(...said)).decision).toMatchObject({ action: 'ALLOW', rule_id: 'reads' })
+    expect((await explain('--tool', 'peek')).rules[0]?.note).toContain('nothing is known')
+    expect((await explain('--tool', 'peek', '--annotations', '{"read_only":false}')).rules[0]?.note).toContain(
+      'says otherwise',
+    )
+    expect((await heimdall(['policy', 'explain', all, '--server', 'other', ...said])).out).toContain(
       'trust_annotations does not',
     )
   })
 
-  test('what a person has said, of all rules that ask or of one', () => {
+  test('what a person has said, of all rules that ask or of one', async () => {
     const write = ['--tool', 'write']
-    expect(explain(...write).decision).toMatchObject({ reason_code: 'APPROVAL_REQUIRED', rule_id: 'ask-writes' })
-    expect(explain(...write, '--approved', 'allow').decision).toMatchObject({ reason_code: 'APPROVED' })
-    expect(explain(...write, '--approved', 'ask-writes=deny').decision).toMatchObject({
+    expect((await explain(...write)).decision).toMatchObject({
+      reason_code: 'APPROVAL_REQUIRED',
+      rule_id: 'ask-writes',
+    })
+    expect((await explain(...write, '--approved', 'allow')).decision).toMatchObject({ reason_code: 'APPROVED' })
+    expect((await explain(...write, '--approved', 'ask-writes=deny')).decision).toMatchObject({
       reason_code: 'APPROVAL_DENIED',
     })
-    expect(explain(...write, '--approved', 'ask-mail=allow').decision).toMatchObject({
+    expect((await explain(...write, '--approved', 'ask-mail=allow')).decision).toMatchObject({
       reason_code: 'APPROVAL_REQUIRED',
     })
   })
 
-  test('what the run has seen before', () => {
-    expect(explain('--tool', 'write', '--approved', 'allow', '--nth', '2').decision).toMatchObject({ action: 'ALLOW' })
-    expect(explain('--tool', 'write', '--approved', 'allow', '--nth', '3').decision).toMatchObject({ rule_id: 'few' })
-    expect(explain('--tool', 'fetch', '--nth', '4').decision).toMatchObject({ action: 'ALLOW' })
-    expect(explain('--tool', 'fetch', '--nth', '4', '--after-errors').decision).toMatchObject({ rule_id: 'flaky' })
-    expect(explain('--tool', 'mail', '--args', 'ambiguous').decision).toMatchObject({ reason_code: 'ARGS_AMBIGUOUS' })
+  test('what the run has seen before', async () => {
+    expect((await explain('--tool', 'write', '--approved', 'allow', '--nth', '2')).decision).toMatchObject({
+      action: 'ALLOW',
+    })
+    expect((await explain('--tool', 'write', '--approved', 'allow', '--nth', '3')).decision).toMatchObject({
+      rule_id: 'few',
+    })
+    expect((await explain('--tool', 'fetch', '--nth', '4')).decision).toMatchObject({ action: 'ALLOW' })
+    expect((await explain('--tool', 'fetch', '--nth', '4', '--after-errors')).decision).toMatchObject({
+      rule_id: 'flaky',
+    })
+    expect((await explain('--tool', 'mail', '--args', 'ambiguous')).decision).toMatchObject({
+      reason_code: 'ARGS_AMBIGUOUS',
+    })
   })
 
   test.each([
@@ -226,21 +240,24 @@ describe('policy explain has words for all that a rule can look at', () => {
     [['--tool', 'a', '--approved', 'perhaps']],
     [['--tool', 'a', '--approved', 'nobody=allow']],
     [['--tool', 'a', '--nth', '0']],
-  ])('wrong usage: %j', (words) => {
-    expect(heimdall(['policy', 'explain', all, '--server', 'fs', ...words]).code).toBe(2)
+  ])('wrong usage: %j', async (words) => {
+    expect((await heimdall(['policy', 'explain', all, '--server', 'fs', ...words])).code).toBe(2)
   })
 })
 
 describe('policy test', () => {
-  test('runs the cases against the bundle that the file names', () => {
+  test('runs the cases against the bundle that the file names', async () => {
     const good = file(
       'good.yaml',
       'policy: team.yaml\ncases:\n  - {name: no force, server: git, tool: push, args: {force: true}, expect: {action: REJECT_WITH_HINT, rule_id: no-force}}\n',
     )
-    expect(heimdall(['policy', 'test', good])).toMatchObject({ code: 0, out: 'ok no force\n1 of 1 cases passed\n' })
+    expect(await heimdall(['policy', 'test', good])).toMatchObject({
+      code: 0,
+      out: 'ok no force\n1 of 1 cases passed\n',
+    })
     const bad = file('bad.yaml', 'cases: [{name: x, server: git, tool: push, expect: BLOCK}]')
-    expect(heimdall(['policy', 'test', bad]).code).toBe(2)
-    expect(heimdall(['policy', 'test', bad, '--policy', team])).toMatchObject({
+    expect((await heimdall(['policy', 'test', bad])).code).toBe(2)
+    expect(await heimdall(['policy', 'test', bad, '--policy', team])).toMatchObject({
       code: 1,
       out: expect.stringContaining('FAILED x\n    call 1: action is "ALLOW", not "BLOCK"') as string,
     })

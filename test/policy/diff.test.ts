@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { launcher, runProgram } from '../support/programs.ts'
+import { runLauncher } from '../support/in-process.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { bundle, deny, type Json, rule, startShim, tool } from '../support/shim-client.ts'
 
@@ -12,10 +12,10 @@ async function diff(before: object, after: object, ...words: string[]): Promise<
   const dir = folder()
   writeFileSync(join(dir, 'a.json'), JSON.stringify(before))
   writeFileSync(join(dir, 'b.json'), JSON.stringify(after))
-  const { code, stdout } = await runProgram(
-    [...launcher('heimdall'), 'policy', 'diff', 'a.json', 'b.json', '--json', ...words],
-    { cwd: dir, env: { HOME: dir } },
-  )
+  const { code, stdout } = await runLauncher('heimdall', ['policy', 'diff', 'a.json', 'b.json', '--json', ...words], {
+    cwd: dir,
+    env: { HOME: dir },
+  })
   return { code, data: (JSON.parse(stdout) as Json)['data'] as Json }
 }
 
@@ -164,7 +164,7 @@ test('recorded calls are tried, and as text the gravest comes first', async () =
   const forced = deny('no-force', { args: { at: { '*.force': { equals: true } } } })
   writeFileSync(join(dir, 'a.json'), JSON.stringify(bundle([forced, no])))
   writeFileSync(join(dir, 'b.json'), JSON.stringify(bundle([no])))
-  const { stdout } = await runProgram([...launcher('sub'), 'policy', 'diff', 'a.json', 'b.json', '--run', 'tried'], {
+  const { stdout } = await runLauncher('sub', ['policy', 'diff', 'a.json', 'b.json', '--run', 'tried'], {
     cwd: dir,
     env: { HOME: shim.home },
   })

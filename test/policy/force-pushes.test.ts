@@ -2,7 +2,8 @@
 import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { launcher, runProgram } from '../support/programs.ts'
+import { runLauncher } from '../support/in-process.ts'
+import { runProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 
 /** Each is a command line as a tool is given it, in a clone whose `main` has gone another way than the remote's. */
@@ -83,8 +84,7 @@ async function decisions(commands: readonly string[]): Promise<readonly string[]
   const cases = join(temporaryFolder(), 'cases.json')
   const calls = commands.map((command) => ({ server: 'sh', tool: 'run', args: { command }, expect: 'TERMINATE_RUN' }))
   writeFileSync(cases, JSON.stringify({ cases: calls.map((call, i) => ({ name: String(i), calls: [call] })) }))
-  const { stdout } = await runProgram([
-    ...launcher('heimdall'),
+  const { stdout } = await runLauncher('heimdall', [
     'policy',
     'test',
     cases,

@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { ownTerminal } from '../support/own-terminal.ts'
 import { launcher, runProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
@@ -28,7 +29,7 @@ const HOUR_MS = 3_600_000
 async function replay(home: string, policy: object, ...words: string[]): Promise<Json> {
   const path = join(temporaryFolder(), 'policy.json')
   writeFileSync(path, JSON.stringify(policy))
-  const { stdout, stderr } = await runProgram([...launcher('heimdall'), 'policy', 'replay', path, '--json', ...words], {
+  const { stdout, stderr } = await runLauncher('heimdall', ['policy', 'replay', path, '--json', ...words], {
     env: { HOME: home },
   })
   const answer = JSON.parse(stdout === '' ? stderr : stdout) as Json
@@ -173,7 +174,7 @@ describe('the policy that recorded a run decides it the same', () => {
     const shim = startShim({ policy, bin: 'heimdall', env: { SUB_RUN_ID: 'asked' } })
     const answered = async (args: object, ...words: string[]): Promise<void> => {
       await shim.call('write', args)
-      const { stdout } = await runProgram([...launcher('heimdall'), 'approvals', 'list', '--json'], {
+      const { stdout } = await runLauncher('heimdall', ['approvals', 'list', '--json'], {
         env: { HOME: shim.home },
       })
       const asked = (JSON.parse(stdout) as Json)['data'].requests as Json[]
@@ -358,7 +359,7 @@ describe('records that are not whole', () => {
     const path = join(home, 'p.json')
     const said = async (policy: object, ...words: string[]): Promise<[number | null, string]> => {
       writeFileSync(path, JSON.stringify(policy))
-      const { code, stderr } = await runProgram([...launcher('heimdall'), 'policy', 'replay', path, ...words], {
+      const { code, stderr } = await runLauncher('heimdall', ['policy', 'replay', path, ...words], {
         env: { HOME: home },
       })
       return [code, stderr]

@@ -2,6 +2,7 @@
 import { closeSync, constants, openSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { ASK_OPEN_MAX } from '../../src/limits.ts'
 import { hm } from '../hm/hm.ts'
 import { ownTerminal } from '../support/own-terminal.ts'
@@ -24,7 +25,7 @@ const ask = (wait_ms: number, message = 'writes are asked about'): object =>
   rule('ask-writes', 'deny', tool('write*'), { action: 'ASK', message, ask: { question: 'May it write?', wait_ms } })
 
 async function listed(home: string, ...flags: string[]): Promise<Json[]> {
-  const { stdout } = await runProgram([...launcher('heimdall'), 'approvals', 'list', '--json', ...flags], {
+  const { stdout } = await runLauncher('heimdall', ['approvals', 'list', '--json', ...flags], {
     env: { HOME: home },
   })
   return (JSON.parse(stdout) as { data: { requests: Json[] } }).data.requests
@@ -94,7 +95,7 @@ test('what a shim alone has asked goes with it; what a killed one leaves behind 
   expect(await listed(home)).toMatchObject([{ args_preview: expect.stringContaining('alive') }])
   expect(readdirSync(solo).length).toBe(2)
   for (const name of readdirSync(solo)) utimesSync(join(solo, name), 0, 0)
-  await runProgram([...launcher('heimdall'), 'doctor'], { env: { HOME: home }, cwd: home })
+  await runLauncher('heimdall', ['doctor'], { env: { HOME: home }, cwd: home })
   expect(readdirSync(solo).length).toBe(1)
   expect(await listed(home)).toMatchObject([{ args_preview: expect.stringContaining('alive') }])
   await alive.end()

@@ -1,10 +1,10 @@
 // Small words that led nowhere: a command without --, a number without a unit, groups that were described by their own name.
 import { expect, test } from 'vitest'
-import { launcher, runProgram } from '../support/programs.ts'
+import { runLauncher } from '../support/in-process.ts'
 import { temporaryFolder } from '../support/project.ts'
 
 const run = async (bin: string, ...words: string[]) =>
-  await runProgram([...launcher(bin), ...words], { env: { HOME: temporaryFolder() } })
+  await runLauncher(bin, [...words], { env: { HOME: temporaryFolder() } })
 
 test('a command line without -- is told where it goes', async () => {
   const { code, stderr } = await run('hm', 'run', 'bash')

@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { launcher, runProgram } from '../support/programs.ts'
+import { runLauncher } from '../support/in-process.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { type Json, runFolders, runsDir, startShim } from '../support/shim-client.ts'
 import { until } from '../support/wait.ts'
@@ -25,7 +25,7 @@ import { until } from '../support/wait.ts'
 const LONG_AGO = '2020-01-01T00:00:00.000Z'
 
 const command = async (home: string, ...words: string[]) =>
-  await runProgram([...launcher('heimdall'), 'runs', ...words], { env: { HOME: home }, cwd: home })
+  await runLauncher('heimdall', ['runs', ...words], { env: { HOME: home }, cwd: home })
 
 async function runs(home: string, ...words: string[]): Promise<Json> {
   const { stdout, code } = await command(home, ...words, '--json')

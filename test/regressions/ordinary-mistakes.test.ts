@@ -1,6 +1,6 @@
 // Stack traces and bare names of system errors for what people mistype: a port that is none, a folder that is not there, a policy that nobody has written yet.
 import { expect, test } from 'vitest'
-import { launcher, runProgram } from '../support/programs.ts'
+import { runLauncher } from '../support/in-process.ts'
 import { temporaryProject } from '../support/project.ts'
 
 const NO_FOLDER = /^error: there is no folder \/no\/such to write to\nhint: /
@@ -20,7 +20,7 @@ test.each([
 ] as const)('%s: one line of what was seen, and one of what to do', async (line, code, words) => {
   const project = temporaryProject()
   const [name = '', ...args] = line.split(' ')
-  const ended = await runProgram([...launcher(name), ...args], { cwd: project.root, env: project.env })
+  const ended = await runLauncher(name, [...args], { cwd: project.root, env: project.env })
   expect(ended).toMatchObject({ code, stdout: '' })
   expect(ended.stderr).toMatch(words)
   expect(ended.stderr).not.toMatch(/^ {4}at /m)

@@ -3,8 +3,9 @@
 import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { tryLock } from '../../src/storage/kernel-lock.ts'
-import { launcher, runProgram, startProgram } from '../support/programs.ts'
+import { launcher, startProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import {
   bundle,
@@ -65,7 +66,7 @@ test('without an owner a run stays open while its host lives, and is one segment
     await shim.call('echo')
     await shim.end()
   }
-  await runProgram([...launcher('heimdall'), 'doctor'], { env: { HOME: home } })
+  await runLauncher('heimdall', ['doctor'], { env: { HOME: home } })
   const events = eventsOfRun(home, 'r')
   expect(ofType(events, 'run_start')).toHaveLength(1)
   expect(ofType(events, 'run_end')).toHaveLength(0)
@@ -79,7 +80,7 @@ test('after a quiet time the next command that looks closes it', async () => {
   await shim.end()
   expect(ofType(eventsOfRun(home, 'r'), 'run_end')).toHaveLength(0)
   await until('the run to be closed', async () => {
-    await runProgram([...launcher('heimdall'), 'doctor'], { env: { HOME: home } })
+    await runLauncher('heimdall', ['doctor'], { env: { HOME: home } })
     return ofType(eventsOfRun(home, 'r'), 'run_end').length === 1
   })
   expect(checkBooks(eventsOfRun(home, 'r'))).toEqual([])
@@ -92,7 +93,7 @@ test('a run whose host is gone is closed at once by whoever looks, also in the m
     env: { HOME: home, SUB_RUN_ID: 'r', HEIMDALL_RUN_QUIET_SECONDS: '300' },
   })
   await host.ended
-  await runProgram([...launcher('heimdall'), 'doctor'], { env: { HOME: home } })
+  await runLauncher('heimdall', ['doctor'], { env: { HOME: home } })
   expect(ofType(eventsOfRun(home, 'r'), 'run_end')).toHaveLength(1)
 })
 

@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { launcher, runProgram } from '../support/programs.ts'
+import { runLauncher } from '../support/in-process.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { runsDir } from '../support/shim-client.ts'
 
@@ -30,7 +30,7 @@ function stateFolder(): string {
 }
 
 const heimdall = async (home: string, words: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-  await runProgram([...launcher('heimdall'), ...words], { env: { HOME: home, ...env }, cwd: home })
+  await runLauncher('heimdall', [...words], { env: { HOME: home, ...env }, cwd: home })
 
 /** A shim that ends by itself: `true` is no server, and its input is empty. */
 const SHIM = ['shim', '--server-name=s', '--', 'true']

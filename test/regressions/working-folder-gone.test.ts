@@ -1,5 +1,6 @@
 // A working folder that was removed under a shell: what needs no folder works, what needs one says so in a line.
 import { expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { hm } from '../hm/hm.ts'
 import { type Ending, launcher, runProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
@@ -79,7 +80,7 @@ test('what needs a folder says so in a line, with a stable code', async () => {
 
 test('a folder that is none is named, before anything is started', async () => {
   const root = temporaryFolder()
-  const up = await runProgram([...launcher('heimdall'), 'up', '--port', '0', 'nowhere'], {
+  const up = await runLauncher('heimdall', ['up', '--port', '0', 'nowhere'], {
     cwd: root,
     env: { HOME: root },
   })

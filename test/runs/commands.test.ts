@@ -12,7 +12,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { launcher, runProgram, startProgram } from '../support/programs.ts'
+import { runLauncher } from '../support/in-process.ts'
+import { launcher, startProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import {
   bundle,
@@ -48,7 +49,7 @@ async function ended(home: string, id: string, env: Record<string, string> = {})
 }
 
 async function runs(home: string, ...words: string[]): Promise<Json> {
-  const { stdout, code } = await runProgram([...launcher('heimdall'), 'runs', ...words, '--json'], {
+  const { stdout, code } = await runLauncher('heimdall', ['runs', ...words, '--json'], {
     env: { HOME: home },
     cwd: home,
   })

@@ -4,8 +4,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { hostHome, type Server, serversIn } from '../support/host-configs.ts'
-import { launcher, runProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import {
   bundle,
@@ -108,8 +108,9 @@ async function runsAtOnce(
 }
 
 async function queried(home: string, ...words: string[]): Promise<Json[]> {
-  const { stdout } = await runProgram(
-    [...launcher('heimdall'), 'events', 'query', '--wait', '--limit', '0', '--order', 'oldest', '--json', ...words],
+  const { stdout } = await runLauncher(
+    'heimdall',
+    ['events', 'query', '--wait', '--limit', '0', '--order', 'oldest', '--json', ...words],
     { env: { HOME: home }, cwd: home },
   )
   return (JSON.parse(stdout) as Json)['data'].calls as Json[]

@@ -1,8 +1,9 @@
 // heimdall events, from outside: shims write, commands ask.
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { withFileLock } from '../../src/storage/file-lock.ts'
 import { callEvents, eventsIn, linesOf, runStart, writeRecord } from '../support/event-records.ts'
 import { type Ending, launcher, runProgram, startProgram } from '../support/programs.ts'
@@ -22,7 +23,7 @@ import {
 import { until } from '../support/wait.ts'
 
 const heimdall = (home: string, ...words: string[]): Promise<Ending> =>
-  runProgram([...launcher('heimdall'), ...words], { env: { HOME: home }, cwd: home })
+  runLauncher('heimdall', [...words], { env: { HOME: home }, cwd: home })
 
 async function data(home: string, ...words: string[]): Promise<Json> {
   const { stdout, stderr, code } = await heimdall(home, ...words, '--json')
@@ -126,9 +127,9 @@ test('query prints a table, and the columns of the field as TSV, also under the 
   expect(table.stdout.split('\n')[0]).toBe('TIME\tAGENT\tRUN\tTOOL\tDECISION\tRULE\tSTATUS\tMS\tCALL')
   const wanted = `ts\trun_id\tserver\ttool\tdecision\tstatus\tlatency_ms\tbytes_in\tbytes_out\tcall_id\n${[call?.['ts'], 'r', 'fake', 'mail', 'BLOCK', 'ERROR', call?.['latency_ms'], call?.['bytes_in'], call?.['bytes_out'], call?.['call_id']].join('\t')}\n`
   expect((await heimdall(home, 'events', 'query', '--tsv')).stdout).toBe(wanted)
-  const sub = await runProgram(
+  const sub = await runLauncher(
+    'sub',
     [
-      ...launcher('sub'),
       'query',
       '--run',
       'r',
@@ -396,6 +397,8 @@ test('while another process indexes, a query answers from what is there and says
     })
   })
   expect((await data(home, 'events', 'query'))['calls']).toHaveLength(2)
+  // The log would mend what is written over here.
+  rmSync(`${index}-wal`, { force: true })
   writeFileSync(index, 'rubbish '.repeat(9_000))
   expect(await heimdall(home, 'events', 'query', '--tsv')).toMatchObject({
     code: 0,
@@ -417,7 +420,7 @@ test('reindex reads all records again and counts what is no event; pruned runs l
     newer_events: 0,
     behind: { bytes: 0 },
   })
-  const checks = (await runProgram([...launcher('sub'), 'doctor', '--json'], { env: { HOME: home }, cwd: home })).stdout
+  const checks = (await runLauncher('sub', ['doctor', '--json'], { env: { HOME: home }, cwd: home })).stdout
   expect((JSON.parse(checks) as Json)['data'].checks.find(({ check }: Json) => check === 'run index')).toMatchObject({
     state: 'warn',
     found: expect.stringContaining('8 events of 2 runs'),

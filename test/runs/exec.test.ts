@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { fixture, launcher, runProgram, startProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { bundle, eventsOfRun, type Json, rule, runsDir, tool } from '../support/shim-client.ts'
@@ -29,9 +30,9 @@ test('sub run: one run with the identity that was given, around all shims below 
     '--principal',
     'ana',
   ]
-  const ended = await runProgram(
+  const ended = await runLauncher(
+    'sub',
     [
-      ...launcher('sub'),
       ...words,
       '--print-run-id',
       '--',
@@ -88,7 +89,7 @@ test('it ends with what its caller or a policy says, and starts nothing that can
   expect((JSON.parse(ended.stdout) as Json)['data']).toMatchObject({ status: 'TERMINATED' })
   expect(eventsOfRun(home, 'over').at(-1)).toMatchObject({ type: 'run_end', run: { status: 'TERMINATED' } })
   expect(
-    await runProgram([...launcher('sub'), 'run', '--run', 'none', '--', 'no-such-program'], {
+    await runLauncher('sub', ['run', '--run', 'none', '--', 'no-such-program'], {
       env: { HOME: home },
       cwd: home,
     }),
@@ -98,7 +99,7 @@ test('it ends with what its caller or a policy says, and starts nothing that can
 
 test.each(['--run', '--agent'])('%s of a variable that is not set is no name', async (flag) => {
   const home = temporaryFolder()
-  const ended = await runProgram([...launcher('heimdall'), 'runs', 'exec', flag, '', '--', 'true'], {
+  const ended = await runLauncher('heimdall', ['runs', 'exec', flag, '', '--', 'true'], {
     env: { HOME: home },
     cwd: home,
   })

@@ -3,6 +3,7 @@ import * as conventions from '@opentelemetry/semantic-conventions/incubating'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { BASE_MS, callEvents, envelope, linesOf, runStart, writeRecord } from '../support/event-records.ts'
 import { type ReadSpan, spansOfJson, startCollector, type TestCollector } from '../support/otlp-collector.ts'
 import { type Ending, launcher, runProgram, startProgram } from '../support/programs.ts'
@@ -11,7 +12,7 @@ import { bundle, deny, type Json, rule, runsDir, startShim, tool } from '../supp
 import { until } from '../support/wait.ts'
 
 const exporting = (home: string, words: readonly string[], env: Record<string, string> = {}): Promise<Ending> =>
-  runProgram([...launcher('heimdall'), 'events', 'export', ...words], { env: { HOME: home, ...env }, cwd: home })
+  runLauncher('heimdall', ['events', 'export', ...words], { env: { HOME: home, ...env }, cwd: home })
 
 const named = (spans: readonly ReadSpan[], name: string): ReadSpan => {
   const found = spans.find((span) => span.name === name)

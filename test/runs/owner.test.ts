@@ -2,8 +2,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { eachSource } from '../support/process-sources.ts'
-import { fixture, launcher, type Program, runProgram, startProgram } from '../support/programs.ts'
+import { fixture, type Program, startProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import {
   checkBooks,
@@ -39,8 +40,7 @@ async function leave(owner: Program, status = 'SUCCEEDED'): Promise<string> {
 const startMember = (home: string, name: string): ShimClient =>
   startShim({ home, name, env: { SUB_RUN_ID: RUN, SUB_AGENT_ID: 'amber-otter' }, bin: 'heimdall' })
 
-const doctor = (home: string): Promise<unknown> =>
-  runProgram([...launcher('heimdall'), 'doctor'], { env: { HOME: home } })
+const doctor = (home: string): Promise<unknown> => runLauncher('heimdall', ['doctor'], { env: { HOME: home } })
 
 const runEnd = (events: readonly Json[]): Json => ofType(events, 'run_end')[0]?.['run'] as Json
 

@@ -2,8 +2,9 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { ownTerminal } from '../support/own-terminal.ts'
-import { launcher, runProgram } from '../support/programs.ts'
+import { type Ending, launcher } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 
 const storeOf = (home: string): string => join(home, '.local/state/heimdall/secrets/secrets.json')
@@ -47,7 +48,7 @@ test('or read from stdin, quotes and newlines and all, but for the last one; lis
   expect(stored(storeOf(home))).toMatchObject({ 'deploy/key': { value }, b: { value: 'other-value' } })
   const env = { HOME: home }
   for (const flags of [[], ['--json']]) {
-    const { code, stdout } = await runProgram([...launcher('sub'), 'secrets', 'list', ...flags], { env })
+    const { code, stdout } = await runLauncher('sub', ['secrets', 'list', ...flags], { env })
     expect(code).toBe(0)
     expect(stdout).toContain('deploy/key')
     expect(stdout).not.toMatch(/BEGIN|quoted|other-value/)
@@ -64,7 +65,7 @@ test('an agent can neither add nor remove', async () => {
     ['add', 'a'],
     ['remove', 'a'],
   ]) {
-    const { code, stderr } = await runProgram([...launcher('heimdall'), 'secrets', ...words], {
+    const { code, stderr } = await runLauncher('heimdall', ['secrets', ...words], {
       env: { HOME: home },
       stdin: 'a value of an agent',
     })
@@ -79,7 +80,7 @@ test.each([
   ['a name', ['-w'], ''],
   ['a keychain', ['a', '--source', 'keychain'], 'secret-tool store'],
 ])('%s is refused with words, and nothing is shown', async (_, words, said) => {
-  const { code, stderr } = await runProgram([...launcher('heimdall'), 'secrets', 'add', ...words], {
+  const { code, stderr } = await runLauncher('heimdall', ['secrets', 'add', ...words], {
     env: { HOME: temporaryFolder() },
     stdin: '',
   })
@@ -101,8 +102,8 @@ test.each([
 test('a store that others can read, or that is no store, is refused without a word of it', async () => {
   const home = temporaryFolder()
   const path = join(home, 'theirs.json')
-  const list = (): ReturnType<typeof runProgram> =>
-    runProgram([...launcher('heimdall'), 'secrets', 'list'], { env: { HOME: home, SUB_SECRETS_PATH: path } })
+  const list = (): Promise<Ending> =>
+    runLauncher('heimdall', ['secrets', 'list'], { env: { HOME: home, SUB_SECRETS_PATH: path } })
   writeFileSync(path, '{"a":{"value":"of-the-origin"}}', { mode: 0o644 })
   chmodSync(path, 0o644)
   expect(await list()).toMatchObject({ code: 4, stderr: expect.stringContaining('chmod 600') as string })

@@ -1,8 +1,9 @@
 // A person is asked before a call: held for a moment, answered as a hint, allowed or denied by a person alone (seed 004 §7.4: no new kind of decision).
 import { expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { hm } from '../hm/hm.ts'
 import { ownTerminal } from '../support/own-terminal.ts'
-import { launcher, runProgram } from '../support/programs.ts'
+import { launcher } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import {
   bundle,
@@ -28,7 +29,7 @@ const ask = (wait_ms: number, more: object = {}): object =>
   })
 
 async function listed(home: string): Promise<Json[]> {
-  const { stdout } = await runProgram([...launcher('heimdall'), 'approvals', 'list', '--all', '--json'], {
+  const { stdout } = await runLauncher('heimdall', ['approvals', 'list', '--all', '--json'], {
     env: { HOME: home },
   })
   return (JSON.parse(stdout) as { data: { requests: Json[] } }).data.requests
@@ -172,7 +173,7 @@ test('only a person answers, and only what was asked', async () => {
   await shim.call('write', { path: 'a' })
   const id = await openId(shim.home)
   const env = { HOME: shim.home }
-  const agent = await runProgram([...launcher('heimdall'), 'approvals', 'allow', id], { env })
+  const agent = await runLauncher('heimdall', ['approvals', 'allow', id], { env })
   expect(agent).toMatchObject({ code: 4, stderr: expect.stringContaining('takes a person at a terminal') })
   const inSession = ownTerminal([...launcher('heimdall'), 'approvals', 'allow', id, '--run'], {
     cwd: shim.home,

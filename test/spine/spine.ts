@@ -1,7 +1,7 @@
 // A project in which `heimdall run` is tried, with a home of its own; whatever a test leaves running is ended with it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { onTestFinished } from '../support/cleanup.ts'
 import { isErrno } from '../../src/errors.ts'
 import { isRunning, launcher, type Program, type ProgramOptions, startProgram } from '../support/programs.ts'
 import { temporaryProject, type TemporaryProject } from '../support/project.ts'

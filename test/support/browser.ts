@@ -22,21 +22,18 @@ const ARGUMENTS = [
   '--disable-sync',
   '--no-first-run',
   '--font-render-hinting=none',
+  // An emulated graphics card takes more of the processor than all the rest of a test. The page's terminal draws without.
+  '--disable-gpu',
+  '--disable-software-rasterizer',
 ]
 
-// An emulated graphics card takes more of the processor than all the rest of a test. The page's terminal draws without.
-const GRAPHICS = {
-  none: ['--disable-gpu', '--disable-software-rasterizer'],
-  emulated: ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
-} as const
-
 /** Starts the browser. One that is missing or does not start is a failure. */
-export async function startBrowser(graphics: keyof typeof GRAPHICS = 'none'): Promise<Browser> {
+export async function startBrowser(): Promise<Browser> {
   const chosen = process.env[CHOSEN]
   const unpacked = chosen === undefined ? await unpack() : undefined
   return chromium.launch({
     executablePath: chosen ?? join(unpacked ?? '', 'chromium'),
-    args: [...ARGUMENTS, ...GRAPHICS[graphics]],
+    args: ARGUMENTS,
     env: {
       PATH: process.env['PATH'] ?? '/usr/bin:/bin',
       LANG: 'C.UTF-8',

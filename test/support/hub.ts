@@ -1,6 +1,6 @@
 // A real hub on a free port, started by a person at a terminal, and a browser without a screen: its cookie, its feed, its terminals.
 import { request } from 'node:http'
-import { onTestFinished } from 'vitest'
+import { onTestFinished } from './cleanup.ts'
 import { WebSocket } from 'ws'
 import { type LiveEvents, loginReply, type TerminalFromHub } from '../../src/hub/contract.ts'
 import { type OwnTerminal, ownTerminal } from './own-terminal.ts'

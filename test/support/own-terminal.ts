@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
+import { onTestFinished } from './cleanup.ts'
 import { fixture } from './programs.ts'
 import { until } from './wait.ts'
 

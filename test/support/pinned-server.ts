@@ -2,8 +2,9 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { runLauncher } from './in-process.ts'
 import { ownTerminal } from './own-terminal.ts'
-import { type Ending, fixture, launcher, runProgram } from './programs.ts'
+import { type Ending, fixture, launcher } from './programs.ts'
 import { temporaryFolder } from './project.ts'
 import { bundle, type Json, type ShimClient, type ShimSetup, startShim } from './shim-client.ts'
 
@@ -46,7 +47,7 @@ export function pinnedServer(): PinnedServer {
         ...setup,
         env: { LIST_FILE: listFile, ...setup.env },
       }),
-    pin: (...words) => runProgram([...launcher('heimdall'), 'pin', ...words], { cwd: project, env: { HOME: home } }),
+    pin: (...words) => runLauncher('heimdall', ['pin', ...words], { cwd: project, env: { HOME: home } }),
     async pinData(...words) {
       const { stdout, stderr } = await server.pin(...words, '--json')
       const { data } = JSON.parse(stdout) as { data: Json | null }

@@ -1,11 +1,16 @@
 // A host that a test plays: a process that is called like one, and hooks, servers and commands as its children.
-import { type Ending, fixture, launcher, startProgram } from './programs.ts'
+import { systemClock as clock } from '../../src/clock.ts'
+import type { HookHost } from '../../src/hosts/hooks/hook-table.ts'
+import { answerHook } from '../../src/spine/hooks/answer-hook.ts'
+import { bareEnv, type Ending, fixture, launcher, startProgram } from './programs.ts'
 import type { TemporaryProject } from './project.ts'
 
 export interface PlayedHost {
   readonly pid: number
-  /** Calls the hook of the host with this payload. */
-  hook(event: string, payload?: object, flags?: readonly string[]): Promise<Answered>
+  /** Calls the hook of the host with this payload; it is answered in the test's own process, as a hub answers for a host. */
+  hook(event: string, payload?: object, flags?: readonly '--strict'[]): Promise<Answered>
+  /** The same by a process of its own, as hosts do. */
+  spawnHook(event: string, payload?: object): Promise<Answered>
   /** Runs a launcher of `bin/` as the host's child. */
   run(bin: string, args: readonly string[], options?: RunOptions): Promise<Ran>
   /** Runs any program. */
@@ -36,21 +41,31 @@ export interface Server {
 export interface HostOptions {
   /** As it is called in the process table. */
   readonly program?: string
-  readonly host?: string
+  readonly host?: HookHost
   readonly session?: string
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
 }
 
+const answered = (ran: Ran): Answered => ({
+  ...ran,
+  said: ran.stdout === '' ? undefined : (JSON.parse(ran.stdout) as unknown),
+})
+
 /** Ends with the test. */
 export function playHost(project: TemporaryProject, options: HostOptions = {}): PlayedHost {
   const { program: name = 'claude', host = 'claude', session = 'session-1', cwd = project.root } = options
+  // As Claude Code marks what it starts.
+  const own = { ...project.env, CLAUDECODE: '1', ...options.env }
   const program = startProgram(['bash', '-c', 'exec -a "$0" "$@"', name, ...fixture('played-host')], {
     cwd,
-    // As Claude Code marks what it starts.
-    env: { ...project.env, CLAUDECODE: '1', ...options.env },
+    env: own,
   })
-  let last: Promise<unknown> = Promise.resolve()
+  const env = { ...bareEnv(), ...own }
+  const textOf = (event: string, payload: object): string =>
+    JSON.stringify({ session_id: session, cwd, hook_event_name: event, ...payload })
+  // Until then it has the name of a shell. One that ends before that fails whoever asks it next.
+  let last: Promise<unknown> = program.waitForLine('up').catch(() => undefined)
   const ordered = <T>(act: () => Promise<T>): Promise<T> => {
     const next = last.then(act)
     last = next.catch(() => undefined)
@@ -65,11 +80,15 @@ export function playHost(project: TemporaryProject, options: HostOptions = {}): 
     pid: program.pid,
     program: run,
     run: (bin, args, more) => run([...launcher(bin), ...args], more),
-    async hook(event, payload = {}, flags = []) {
-      const stdin = JSON.stringify({ session_id: session, cwd, hook_event_name: event, ...payload })
-      const ran = await run([...launcher('heimdall'), 'hook', host, ...flags], { stdin })
-      return { ...ran, said: ran.stdout === '' ? undefined : (JSON.parse(ran.stdout) as unknown) }
-    },
+    hook: (event, payload = {}, flags = []) =>
+      ordered(async () => {
+        const text = textOf(event, payload)
+        const isStrict = flags.length > 0
+        const { stdout, stderr, exit } = await answerHook({ host, isStrict, text, env, cwd, clock, pid: program.pid })
+        return answered({ code: exit, stdout, stderr })
+      }),
+    spawnHook: async (event, payload = {}) =>
+      answered(await run([...launcher('heimdall'), 'hook', host], { stdin: textOf(event, payload) })),
     serve(server, command) {
       program.send(JSON.stringify({ command, keep: server }))
       let id = 0

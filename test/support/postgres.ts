@@ -1,4 +1,4 @@
-// A real PostgreSQL for tests: from the registry, or the system's. Started once per test file, on a port of its own, gone when the file ends.
+// A real PostgreSQL for tests: from the registry, or the system's. On a port of its own, shared by the test files of a worker or started for one.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import {
   chmodSync,
@@ -83,6 +83,26 @@ function fill(data: string, bin: string, env: NodeJS.ProcessEnv): void {
   }
 }
 
+const shared = globalThis as { heimdallPostgres?: Promise<PostgresServer> }
+
+/** One server for all test files of a worker: a test that stops it starts it again. It ends with the worker. */
+export function sharedPostgres(): Promise<PostgresServer> {
+  // Workers share modules between files, but not under every setting of Vitest.
+  return (shared.heimdallPostgres ??= startPostgres())
+}
+
+/** A worker is ended by a signal, so nothing runs at its exit: a shell waits for the end of its pipe instead. */
+function endWithUs(folder: string): void {
+  const script = 'read -r _; kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")"; rm -rf "$1"'
+  const guardian = spawn('/bin/sh', ['-c', script, 'sh', folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  guardian.unref()
+  const pipe = guardian.stdin as unknown as { unref(): void }
+  pipe.unref()
+}
+
 export async function startPostgres(bin = postgresFolders()[0] ?? ''): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'hm-pg-'))
   chmodSync(folder, 0o755)
@@ -138,6 +158,7 @@ export async function startPostgres(bin = postgresFolders()[0] ?? ''): Promise<P
     }
   }
   await start()
+  endWithUs(folder)
   return {
     version: versionOf(bin, env),
     get port() {

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { onTestFinished } from './cleanup.ts'
 import { isErrno } from '../../src/errors.ts'
 import { sourceEnv } from './process-sources.ts'
 import { until, waitForEvent, type WaitOptions } from './wait.ts'
@@ -132,7 +132,7 @@ export function runProgram(command: readonly [string, ...string[]], options: Pro
   return startProgram(command, { stdin: '', ...options }).ended
 }
 
-function bareEnv(): Record<string, string> {
+export function bareEnv(): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...sourceEnv() }
 }
 

@@ -3,8 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { onTestFinished } from 'vitest'
-import { type Ending, launcher, type ProgramOptions, runProgram } from './programs.ts'
+import { onTestFinished } from './cleanup.ts'
+import { runLauncher } from './in-process.ts'
+import type { Ending, ProgramOptions } from './programs.ts'
 
 /** A fresh folder (real path, short enough for unix sockets), removed when the test ends. */
 export function temporaryFolder(): string {
@@ -69,7 +70,7 @@ export function temporaryProject(
         stdio: 'pipe',
       }),
     run: (bin, args, runOptions = {}) =>
-      runProgram([...launcher(bin), ...args], { cwd: root, ...runOptions, env: { ...env, ...runOptions.env } }),
+      runLauncher(bin, args, { cwd: root, ...runOptions, env: { ...env, ...runOptions.env } }),
   }
   if (options.git !== false) {
     project.git('init', '--quiet', '--initial-branch=main')

@@ -214,13 +214,22 @@ export async function startHub(
     [...launcher('heimdall'), 'up', ...(flags.includes('--port') ? [] : ['--port', '0']), ...flags],
     start,
   )
-  const address = /(http:\/\/127\.0\.0\.1:\d+)\/?#key=\S+/
-  const url = await until('the hub to say where it is', () => address.exec(terminal.written())?.[1], {
-    context: () => terminal.written(),
-  })
+  // Up to a character that is none of the key: what a terminal has shown may end in the middle of it.
+  const address = /(http:\/\/127\.0\.0\.1:\d+)\/?#key=[\w-]+(?=[^\w-])/
+  const [printed, url = ''] = await until(
+    'the hub to say where it is',
+    () => address.exec(terminal.written()) ?? undefined,
+    { context: () => terminal.written() },
+  )
+  let unused: string | undefined = printed
   return {
     url,
     async link() {
+      if (unused !== undefined) {
+        const first = unused
+        unused = undefined
+        return first
+      }
       const opener = ownTerminal([...launcher('heimdall'), 'open'], start)
       await opener.ended
       const link = /http:\/\/\S+#key=[\w-]+/.exec(opener.written())?.[0]

@@ -1,5 +1,6 @@
 // A pane of tmux: a terminal that is not ours, to draw in and to look at. Each on a server of its own.
 import { onTestFinished } from 'vitest'
+import { needs } from './needs.ts'
 import { type Ending, runProgram } from './programs.ts'
 import { temporaryFolder } from './project.ts'
 import { until } from './wait.ts'
@@ -27,6 +28,7 @@ let panes = 0
 
 /** Starts `command` in a pane of this size; what is left on its screen stays when it has ended. */
 export async function openPane(command: readonly string[], { cols, rows, env = {}, cwd }: PaneOptions): Promise<Pane> {
+  needs('tmux')
   const folder = temporaryFolder()
   panes += 1
   const server = `hm-${process.pid}-${panes}`

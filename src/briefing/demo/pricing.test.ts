@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { scaled } from '../../../test/support/scale.ts'
 import { breakEven, cachedCost, rawCost, type Spend } from './pricing.ts'
 
 test('a shared prefix of 13,000 tokens over three spawns costs 18,850, not 39,000', () => {
@@ -32,6 +33,6 @@ test('break-even agrees with counting up to ten thousand spawns', () => {
         if (Math.abs(cachedCost(ours, spawns) - cachedCost(theirs, spawns)) > 1e-3) expect(ahead(spawns)).toBe(isInside)
       }
     }),
-    { numRuns: 3_000 },
+    { numRuns: scaled(600, 30_000) },
   )
 })

@@ -185,8 +185,8 @@ function checkWhole(state: string, at: EntryPlace | undefined): void {
   const end = state.lastIndexOf('\n', state.length - 2) + 1
   const head = headOf(state.slice(0, state.indexOf('\n')))
   if (at !== undefined && (head.at.seq !== at.seq || head.at.id !== at.id)) throw unfit('another place in the log')
-  const last = parsedLine(state.slice(end))
-  if (state.endsWith('\n') && isObject(last) && last['sha256'] === hashOf(state.slice(0, end))) return
+  const lines = state.slice(0, end)
+  if (state.slice(end) === lastLine(lines.split('\n').length - 2, hashOf(lines))) return
   throw new HeimdallError(
     'STORE_CORRUPT',
     'the state of a project was cut off or changed: its last line does not fit',

@@ -13,6 +13,14 @@ test('an element at the end of a list on one line', () => {
   expect(withoutOurs(text, 'hooks.json')).toBe('{"hooks": {"Stop": [{"command": "theirs"}]}}')
 })
 
+test('a TOML server of the user under our name stays, with all that belongs to it', () => {
+  const theirs =
+    '[mcp_servers.heimdall-ledger]\ncommand = "their-program"\n\n[mcp_servers.heimdall-ledger.env]\nA = "1"\n'
+  expect(withoutOurs(theirs, 'config.toml')).toBe(theirs)
+  const ours = '[mcp_servers.heimdall-ledger]\ncommand = "node"\nargs = ["/opt/bin/heimdall-ledger-mcp"]\n'
+  expect(withoutOurs(`model = "x"\n\n${ours}`, 'config.toml')).toBe('model = "x"\n')
+})
+
 test('comments, blank lines and commas of others stay as they are', () => {
   const ours = JSON.stringify(OURS, null, 2).replaceAll('\n', '\r\n')
   const text = `{\r\n  // first\r\n  "hooks": {\r\n    "Stop": [\r\n      "theirs", // why\r\n      ${ours},\r\n    ],\r\n    "Start": [${ours}] // last\r\n  },\r\n}\r\n`

@@ -236,7 +236,7 @@ test.each<[string, (i: number) => object]>([
   ['arguments', (i) => deny({ ...tools('push'), args: { key_equals: { id: i } } })],
   ['ranges', (i) => deny({ args: { numeric_range: { n: { min: i, max: i } } } })],
   ['regexes among names', (i) => deny({ tool_name: i % 5 === 0 ? { regex: [`^s${i}_(g|p)$`] } : { glob: [`t${i}`] } })],
-])('10,000 rules about %s are looked through in one go', (_, ruleOf) => {
-  const found = findings(Array.from({ length: 10_000 }, (_unused, i) => ruleOf(i)))
+])('thousands of rules about %s are compared in one pass', (_, ruleOf) => {
+  const found = findings(Array.from({ length: scaled(3_000, 10_000) }, (_unused, i) => ruleOf(i)))
   expect(found.filter((line) => !line.startsWith('note'))).toEqual([])
 })

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { RE2JS } from 're2js'
 import { expect, test } from 'vitest'
+import { scaled } from '../../../test/support/scale.ts'
 import { fold } from '../bundle/likeness.ts'
 import { requiredLiteral } from './regex-literal.ts'
 
@@ -59,6 +60,6 @@ test('whatever matches has the letters', () => {
         if (compiled.test(text)) expect(fold(text)).toContain(requiredLiteral(regex))
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: scaled(800, 30_000) },
   )
 })

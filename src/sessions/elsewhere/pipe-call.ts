@@ -1,7 +1,7 @@
 // One `ssh box hm pipe …`: started, listened to until the other end has said what it is, and then a line like a socket.
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { Duplex, type Readable, type Writable } from 'node:stream'
-import { HeimdallError, isErrno } from '../../errors.ts'
+import { HeimdallError, isProgramMissing } from '../../errors.ts'
 import { escapeControls } from '../../ids.ts'
 import { PIPE_GREETING_BYTES_MAX, PIPE_GREETING_MS, SSH_WORDS_BYTES_MAX } from '../../limits.ts'
 import { findGreeting, type PipeGreeting } from '../../wire/pipe-greeting.ts'
@@ -48,7 +48,7 @@ export function callPipe(call: SshCall): Promise<Piped> {
     }
     const onExit = (code: number | null): void => fail(whyNot(call, code, said()))
     child.on('error', (error) =>
-      fail(unreachable(call, isErrno(error, 'ENOENT') ? 'there is no ssh program here' : error.message)),
+      fail(unreachable(call, isProgramMissing(error) ? 'there is no ssh program here' : error.message)),
     )
     child.on('exit', onExit)
     // The command that is gone takes no input; its exit says why.

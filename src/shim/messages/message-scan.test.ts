@@ -1,6 +1,7 @@
 // The scan against JSON.parse as its oracle, whole and in pieces, and the members that mislead other parsers.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { scaled } from '../../../test/support/scale.ts'
 import { MessageScan } from './message-scan.ts'
 
 function scan(text: string | Buffer, cuts: readonly number[] = []) {
@@ -56,7 +57,7 @@ test('accepts exactly what JSON.parse accepts, also after a mutation and in any 
         expect(scan(text, cuts).valid).toBe(isJson(text))
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: scaled(1_000, 30_000) },
   )
 })
 
@@ -77,7 +78,7 @@ test('finds the members wherever they stand and however the bytes are cut', () =
       if (value.result !== undefined)
         expect(bytes.subarray(seen.result.from, seen.result.to).toString()).toBe(JSON.stringify(value.result))
     }),
-    { numRuns: 1_000 },
+    { numRuns: scaled(400, 10_000) },
   )
 })
 

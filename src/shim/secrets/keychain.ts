@@ -1,7 +1,7 @@
 // Secrets that the system keeps: asked for with the system's own program, which prints the value on its stdout and never takes it as an argument.
 import { spawn } from 'node:child_process'
 import type { Clock } from '../../clock.ts'
-import { isErrno } from '../../errors.ts'
+import { isProgramMissing } from '../../errors.ts'
 import { printable } from '../../ids.ts'
 import { KEYCHAIN_WAIT_MS, SECRET_BYTES_MAX } from '../../limits.ts'
 import type { Env } from '../../paths.ts'
@@ -55,7 +55,7 @@ export async function lookInKeychain(ref: string, { platform, env, clock }: Keyc
   const { program, words, endsLine, install } = keychain
   const ended = await runProgram(program, words(ref), env, clock)
   if ('error' in ended) {
-    if (isErrno(ended.error, 'ENOENT')) return { problem: `${program} is not on PATH: ${install}` }
+    if (isProgramMissing(ended.error)) return { problem: `${program} is not on PATH: ${install}` }
     return { problem: `${program} could not be started: ${ended.error.message}` }
   }
   if (ended.isLate) return { problem: `${program} did not answer within ${KEYCHAIN_WAIT_MS} ms` }

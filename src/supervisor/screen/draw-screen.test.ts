@@ -1,6 +1,7 @@
 // Drawing a screen: on any other terminal it gives the same screen, cursor and modes, and asks that terminal nothing.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { scaled } from '../../../test/support/scale.ts'
 import { linkOf, underlineColorOf, underlineStyleOf } from '../../cells/cell.ts'
 import { drawScreen } from './draw-screen.ts'
 import { type ScreenCell, createEmulator, currentAttributes, type Emulator, marginsOf } from './emulator.ts'
@@ -181,6 +182,6 @@ test('any screen comes out the same on a fresh terminal', async () => {
       await source.write(pieces.join(''))
       expect(picture(await redrawn(source))).toEqual(picture(source))
     }),
-    { numRuns: 150 },
+    { numRuns: scaled(60, 2_000) },
   )
 })

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runLauncher } from '../../support/in-process.ts'
 import { echo, playServer, sendJson, startProxy } from '../../support/http-proxy.ts'
-import { launcher, runProgram } from '../../support/programs.ts'
 import { temporaryFolder } from '../../support/project.ts'
 import { checkBooks, type Json, ofType, parseLines, toolCall } from '../../support/shim-client.ts'
 
@@ -74,8 +74,9 @@ test.each<[string, Json, string, RegExp]>([
   ['a network in the clear', { inject_as: 'bearer', secret_ref: 'token' }, 'http://far.example/', /in the clear/],
 ])('%s: nothing listens, and the run has failed', async (_, binding, url, words) => {
   const folder = temporaryFolder()
-  const { code, stdout, stderr } = await runProgram(
-    [...launcher('sub'), 'shim', '--server-name=far', `--url=${url}`, '--listen=0'],
+  const { code, stdout, stderr } = await runLauncher(
+    'sub',
+    ['shim', '--server-name=far', `--url=${url}`, '--listen=0'],
     { env: { HOME: folder, HEIMDALL_RUN_QUIET_SECONDS: '0', ...boundTo(binding) }, cwd: folder },
   )
   expect([code, stdout]).toEqual([127, ''])
@@ -93,7 +94,7 @@ test.each([
   [['--url=https://far.example/mcp', '--listen=0', '--', 'cat'], /not both/],
   [['--listen=0', '--', 'cat'], /for a server with --url/],
 ])('%j is refused', async (flags, words) => {
-  const { code, stderr } = await runProgram([...launcher('heimdall'), 'shim', '--server-name=far', ...flags])
+  const { code, stderr } = await runLauncher('heimdall', ['shim', '--server-name=far', ...flags])
   expect(code).toBe(2)
   expect(stderr).toMatch(words)
   expect(stderr).not.toContain('pass@')

@@ -11,7 +11,7 @@ import { register } from '../../../coordination/who/registration.ts'
 import { iso } from '../../../coordination/moment.ts'
 import type { ProcessRef } from '../../../coordination/who/process-ref.ts'
 import type { Agent } from '../../../coordination/store.ts'
-import { HeimdallError, isErrno } from '../../../errors.ts'
+import { HeimdallError, isProgramMissing } from '../../../errors.ts'
 import type { Answer, Context, Run } from '../../command.ts'
 import type { agentInit } from '../../table/coordination.ts'
 import { callerOf, personIn, sessionTree, withRoom } from '../../coordination-door.ts'
@@ -151,7 +151,7 @@ async function beadsInProgress(context: Context, agent: string): Promise<string[
     output = stdout
   } catch (error) {
     // No `bd` here: our own tasks are the evidence that is left.
-    if (isErrno(error, 'ENOENT')) return []
+    if (isProgramMissing(error)) return []
     context.note(
       `warning: bd list failed and counts as no evidence: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
     )
