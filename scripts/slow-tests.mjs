@@ -1,6 +1,6 @@
 // Runs the tests once and prints what they spend their time on: `npm run test:slow [-- FILTER…]`.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join, relative, resolve } from 'node:path'
 
@@ -14,7 +14,10 @@ const LAUNCHERS = readdirSync('bin')
 const folder = mkdtempSync(join(tmpdir(), 'heimdall-slow-'))
 const counts = join(folder, 'counts')
 const report = join(folder, 'report.json')
+// Tests start programs as other users too.
+chmodSync(folder, 0o755)
 writeFileSync(counts, '')
+chmodSync(counts, 0o666)
 
 const uptimeAtStart = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0])
 const before = busySeconds()
@@ -124,7 +127,7 @@ function sample() {
 function kindOf(program, line) {
   if (/chrom|headless_shell/.test(program)) return 'Chromium'
   if (program === 'postgres' || program === 'git') return program
-  if (!/^node/.test(program)) return 'other programs'
+  if (!program.startsWith('node')) return 'other programs'
   return /vitest/.test(line) ? 'Vitest and its workers' : 'Node.js programs'
 }
 

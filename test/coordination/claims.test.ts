@@ -1,7 +1,8 @@
 // The claim engine: what is granted, refused, fenced, taken over and recorded.
+import { mkdirSync, rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { checkScopes, isFenced } from '../../src/coordination/claims/check-scopes.ts'
-import { claimScopes, type ClaimResult, listClaims, reap } from '../../src/coordination/claims/claims.ts'
+import { type ClaimResult, claimScopes, listClaims, reap } from '../../src/coordination/claims/claims.ts'
 import { releaseClaims, renewClaims } from '../../src/coordination/claims/held.ts'
 import type { Coordination } from '../../src/coordination/coordination.ts'
 import { heartbeat, setRevoked } from '../../src/coordination/who/registration.ts'
@@ -258,4 +259,104 @@ test.each([
     claimScopes(room, amber, wants(room, ['docs', ...scopes].slice(scopes.length > 0 ? 0 : 1))),
   ).rejects.toThrow(expect.objectContaining({ code }))
   expect(room.store.read((rows) => rows.lastSeq())).toBe(before)
+})
+
+// A COLLISION says what to do; an unwritable ledger does not replace the answer to a committed change.
+test('every door that reports a collision says what can be done', async () => {
+  const project = temporaryProject()
+  for (const name of ['amber-otter', 'cobalt-harbor'])
+    await project.run('bb', ['agent', 'register', '--name', name, '--role', 'x'])
+  await project.run('heimdall', ['claim', 'take', 'src', '--agent', 'amber-otter'])
+  const hint = 'hint: ask amber-otter for a handoff, wait for it, or work elsewhere'
+  for (const [bin, ...args] of [
+    ['heimdall', 'claim', 'take', 'src/a.ts', '--agent', 'cobalt-harbor'],
+    ['heimdall', 'claim', 'check', 'src/a.ts', '--agent', 'cobalt-harbor'],
+    ['heimdall', 'claim', 'takeover', 'src/a.ts', '--agent', 'cobalt-harbor'],
+    ['heimdall-claim', 'check', 'src/a.ts'],
+  ] as const) {
+    const { stderr } = await project.run(bin, args)
+    expect(stderr).toMatch(/^COLLISION: /)
+    expect(stderr).toContain(hint)
+  }
+  const waited = await project.run('heimdall', [
+    'claim',
+    'wait',
+    'src/a.ts',
+    '--agent',
+    'cobalt-harbor',
+    '--timeout',
+    '1s',
+  ])
+  expect(waited.stderr).toContain('ask amber-otter for a handoff')
+  const reserved = await project.run('bb', ['agent', 'reserve', '--agent', 'cobalt-harbor', '--scope', 'src/a.ts'])
+  expect(reserved.stderr + reserved.stdout).toMatch(/ask for a handoff/)
+  const json = await project.run('heimdall', ['claim', 'check', 'src/a.ts', '--agent', 'cobalt-harbor', '--json'])
+  expect(JSON.parse(json.stdout)).toMatchObject({ data: { conflicts: [{ hint: hint.slice('hint: '.length) }] } })
+})
+
+test('whatever becomes of the ledger’s files, the answer to a committed change is given', async () => {
+  const project = temporaryProject()
+  await project.run('bb', ['agent', 'register', '--name', 'amber-otter', '--role', 'x'])
+  const dir = project.path('.planning/ledger')
+  rmSync(dir, { recursive: true })
+  project.write('.planning/ledger', 'a file where the folder belongs')
+  const taken = await project.run('heimdall', ['claim', 'take', 'src', '--agent', 'amber-otter', '--json'])
+  expect(taken).toMatchObject({ code: 0, stderr: expect.stringContaining('the ledger files are behind') })
+  expect(JSON.parse(taken.stdout)).toMatchObject({ ok: true, data: { granted: true } })
+  rmSync(dir)
+  mkdirSync(dir)
+  await project.run('heimdall', ['claim', 'release', '--agent', 'amber-otter'])
+  expect(project.read('.planning/ledger/events.jsonl').match(/"event_type":"CLAIM"/g)).toHaveLength(1)
+})
+
+// A renew after a takeover is refused with the claim, its successor and the next step (seed 002 §4.4).
+test('whoever lost everything hears it each time; whoever lost a part hears it once', async () => {
+  const clock = fakeClock()
+  const room = openRoom({ clock })
+  const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+  const cwd = room.project.root
+  const renew = async (): Promise<unknown> =>
+    (await renewClaims(room, amber, { cwd })).map(({ scopes }) => scopes.map(({ raw }) => raw))
+  for (const scope of ['src', 'docs']) await claimScopes(room, amber, wants(room, scope))
+  clock.advance(15 * MINUTE)
+  const taken = await claimScopes(room, cobalt, wants(room, 'src/x.ts', { takeover: 'stale' }))
+  expect(taken.granted).toBe(true)
+  await expect(renew()).rejects.toThrow(
+    expect.objectContaining({
+      code: 'CLAIM_FENCED',
+      message: expect.stringContaining('now held by cobalt-harbor'),
+      hint: expect.stringContaining('ask cobalt-harbor for a handoff'),
+      details: {
+        lost: [
+          expect.objectContaining({
+            scopes: ['src'],
+            state: 'expired',
+            successor: expect.objectContaining({ agent_id: 'cobalt-harbor', scopes: ['src/x.ts'], state: 'active' }),
+          }),
+        ],
+      },
+    }),
+  )
+  expect(await renew()).toEqual([['docs']])
+  clock.advance(15 * MINUTE)
+  await claimScopes(room, cobalt, wants(room, 'docs', { takeover: 'stale' }))
+  for (let time = 0; time < 3; time += 1)
+    await expect(renew()).rejects.toThrow(expect.objectContaining({ code: 'CLAIM_FENCED' }))
+  expect(room.store.read((rows) => rows.events({ types: ['REFUSED'], agent: 'amber-otter' }))).toHaveLength(4)
+})
+
+test('nothing to renew is an answer of its own, and what was claimed again is no loss', async () => {
+  const clock = fakeClock()
+  const room = openRoom({ clock })
+  const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+  const cwd = room.project.root
+  await expect(async () => renewClaims(room, amber, { cwd })).rejects.toThrow(
+    expect.objectContaining({ code: 'RESERVATION_NOT_FOUND' }),
+  )
+  await claimScopes(room, amber, wants(room, 'src'))
+  clock.advance(15 * MINUTE)
+  await claimScopes(room, cobalt, wants(room, 'src', { takeover: 'stale' }))
+  await releaseClaims(room, cobalt, { cwd })
+  await claimScopes(room, amber, wants(room, 'src'))
+  expect(await renewClaims(room, amber, { cwd })).toHaveLength(1)
 })

@@ -1,16 +1,33 @@
 // The SQLite store: the conformance suite, and what is its own (append-only by trigger, opening to read, earlier versions, trimming).
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
+import { claimScopes } from '../../src/coordination/claims/claims.ts'
+import { waitForClaim } from '../../src/coordination/claims/queue.ts'
 import { openSqliteStore } from '../../src/coordination/sqlite/open-store.ts'
+import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
+import { storePath } from '../../src/coordination/store-path.ts'
 import type { Store } from '../../src/coordination/store.ts'
 import { createIdSource } from '../../src/id-source.ts'
 import { ENTRIES_KEPT_MIN, ENTRIES_KEPT_MS, ENTRIES_TRIM_EVERY } from '../../src/limits.ts'
 import { type Database, openDatabase } from '../../src/storage/sqlite.ts'
+import { join as joinMcp } from '../mcp/session.ts'
 import { fakeClock } from '../support/fake-clock.ts'
-import { temporaryFolder } from '../support/project.ts'
+import { launcher, type Program, startProgram } from '../support/programs.ts'
+import { temporaryFolder, temporaryProject, type TemporaryProject } from '../support/project.ts'
+import { until } from '../support/wait.ts'
+import { enter, openRoom, wants } from './room.ts'
 import { conformsToStore, entriesOf, someAgent } from './store-conformance.ts'
 
 const writable = { clock: systemClock, newId: createIdSource(systemClock) }
@@ -210,3 +227,156 @@ function fill(path: string, count: number, wallMs: number): number {
   db.close()
   return count
 }
+
+// A running process stops using a store that was migrated by a newer version or replaced.
+/** As a version would that has a hundred migrations. */
+function migrateAway(project: TemporaryProject): void {
+  const db = openDatabase(project.path('.git/heimdall/coordination.db'), {
+    migrations: Array.from({ length: 100 }, () => 'DROP TABLE IF EXISTS entries'),
+  })
+  db.close()
+}
+
+const start = (project: TemporaryProject, ...words: string[]): Program =>
+  startProgram([...launcher('heimdall'), ...words], { cwd: project.root, env: project.env })
+
+test('a server that runs changes nothing and answers nothing in a store that has become newer than it', async () => {
+  const project = temporaryProject()
+  const cursor = await joinMcp(project, 'cursor')
+  expect((await cursor.call('make_claim', { surfaces: ['src/a'], task: 'T-1' })).isError).toBe(false)
+  migrateAway(project)
+  for (const [tool, args] of [
+    ['make_claim', { surfaces: ['src/b'], task: 'T-2' }],
+    ['check_claim', { surfaces: ['src/a'] }],
+    ['release_claim', {}],
+  ] as const)
+    expect(JSON.stringify(await cursor.call(tool, args))).toContain('this program knows')
+})
+
+test('whoever follows or waits ends with one clear line when the store becomes newer', async () => {
+  const project = temporaryProject()
+  for (const name of ['amber-otter', 'cobalt-harbor'])
+    await project.run('bb', ['agent', 'register', '--name', name, '--role', 'ui'])
+  await project.run('heimdall', ['claim', 'take', 'src', '--agent', 'amber-otter'])
+  const watch = start(project, 'watch')
+  const wait = start(project, 'claim', 'wait', 'src', '--agent', 'cobalt-harbor', '--timeout', '10m')
+  await until('the watch', () => watch.stderr().includes('following from'))
+  await until('the wait', () => wait.stderr().includes('waiting for amber-otter'))
+  migrateAway(project)
+  for (const program of [watch, wait]) {
+    expect((await program.ended).code, program.stderr()).toBe(8)
+    expect(program.stderr()).toMatch(/^error: .* has schema version 100, this program knows \d+$/m)
+    expect(program.stderr()).not.toMatch(/^ +at /m)
+  }
+})
+
+test('watch follows the store that took the place of the one that it followed', async () => {
+  const project = temporaryProject()
+  await project.run('bb', ['agent', 'register', '--name', 'amber-otter', '--role', 'ui'])
+  const watch = start(project, 'watch', '--json')
+  await watch.nextLine(/"following"/)
+  renameSync(project.path('.git/heimdall'), project.path('.git/aside'))
+  await project.run('bb', ['agent', 'register', '--name', 'cobalt-harbor', '--role', 'ui'])
+  await watch.nextLine(/^\{"type":"entry".*"from_agent":"cobalt-harbor"/)
+  expect(watch.stderr()).toContain('the store was removed or replaced')
+})
+
+test('nothing is granted in a store that has left its place, and whoever waits there is told', async () => {
+  const clock = fakeClock()
+  const room = openRoom({ clock })
+  const [owner, waiter] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+  await claimScopes(room, owner, wants(room, 'src'))
+  const wait = waitForClaim(room, waiter, wants(room, 'src'), { timeoutMs: 600_000 })
+  const refused = expect(wait).rejects.toMatchObject({ code: 'STORE_REPLACED' })
+  await clock.advanceAsync(0)
+  renameSync(storePath(room.project), `${storePath(room.project)}.aside`)
+  await clock.advanceAsync(10_000)
+  await refused
+  await expect(claimScopes(room, owner, wants(room, 'docs'))).rejects.toMatchObject({ code: 'STORE_REPLACED' })
+})
+
+test('whoever follows a fleet without waiting for it is told of a newer store, and not ended by it', async () => {
+  const room = openRoom({ clock: fakeClock() })
+  openDatabase(storePath(room.project), { migrations: Array.from({ length: 100 }, () => '') }).close()
+  const told: string[] = []
+  await room.store.link(new AbortController().signal, ({ code }) => told.push(code))
+  expect(told).toEqual(['STORE_NEWER'])
+})
+
+// An emptied store, or a dangling link, is an error and not an empty repository.
+async function withClaim(): Promise<{ project: TemporaryProject; store: string }> {
+  const project = temporaryProject()
+  await project.run('bb', ['agent', 'register', '--name', 'amber-otter', '--role', 'ui'])
+  const taken = await project.run('heimdall', ['claim', 'take', 'src', '--agent', 'amber-otter'])
+  expect(taken).toMatchObject({ code: 0 })
+  return { project, store: project.path('.git/heimdall/coordination.db') }
+}
+
+const QUESTIONS = [
+  ['claim', 'check', 'src/x'],
+  ['claim', 'list'],
+  ['claim', 'take', 'docs', '--agent', 'amber-otter'],
+]
+
+test('an empty store beside the keys of its agents is corrupt, and never clear', async () => {
+  const { project, store } = await withClaim()
+  truncateSync(store)
+  for (const words of QUESTIONS)
+    expect([words, await project.run('heimdall', words)]).toMatchObject([
+      words,
+      { code: 8, stdout: '', stderr: expect.stringMatching(/coordination\.db is empty[^]*hint: .*move it aside/) },
+    ])
+  renameSync(store, `${store}.aside`)
+  expect(await project.run('heimdall', ['claim', 'check', 'src/x'])).toMatchObject({ code: 0 })
+})
+
+test('a link in the place of the store is refused by who reads as by who writes', async () => {
+  const { project, store } = await withClaim()
+  renameSync(store, `${store}.aside`)
+  symlinkSync(`${store}.nowhere`, store)
+  for (const words of QUESTIONS)
+    expect([words, await project.run('heimdall', words)]).toMatchObject([
+      words,
+      { code: 8, stdout: '', stderr: expect.stringContaining('is a symbolic link') },
+    ])
+})
+
+test('a claim that stands in for an earlier one of the same agent says which it released', async () => {
+  const { project } = await withClaim()
+  const docs = await project.run('heimdall', ['claim', 'take', 'docs', '--agent', 'amber-otter'])
+  expect(docs).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('released: src, your earlier claim for no task'),
+  })
+  const lib = await project.run('heimdall', ['claim', 'take', 'lib', '--agent', 'amber-otter', '--json'])
+  expect(JSON.parse(lib.stdout)).toMatchObject({ data: { released: [{ task: null, scopes: ['docs'] }] } })
+})
+
+// A store that the caller may not read does not make a held path look free.
+const NOBODY = 65_534
+
+test('seed 002 §5: who cannot look into the store is told so, and never that a path is free', async () => {
+  const project = temporaryProject()
+  const room = openRoom({ project })
+  await claimScopes(room, await enter(room, 'amber-otter'), wants(room, 'src'))
+  // Root steps down; others lose the right to enter.
+  const isRoot = process.getuid?.() === 0
+  const folder = room.project.coordinationDir
+  spawnSync('chmod', ['-R', 'a+rX', dirname(project.root)])
+  chmodSync(folder, isRoot ? 0o700 : 0o000)
+  try {
+    for (const words of [['claim', 'check', 'src/x'], ['why', 'src/x'], ['claim', 'list'], ['doctor']]) {
+      const [node, ...args] = [...launcher('heimdall'), ...words] as [string, ...string[]]
+      const { status, stdout, stderr } = spawnSync(node, args, {
+        cwd: project.root,
+        env: { PATH: process.env['PATH'], ...project.env },
+        encoding: 'utf8',
+        ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+      })
+      expect([words, status, stdout + stderr]).toEqual([words, expect.any(Number), expect.stringMatching(/EACCES/)])
+      expect([words, status]).not.toEqual([words, 0])
+    }
+  } finally {
+    chmodSync(folder, 0o700)
+  }
+})

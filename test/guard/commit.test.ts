@@ -192,3 +192,36 @@ test('a store that cannot be read lets the commit through and says so', async ()
   const done = repo.commit(repo.cobalt, 'src/api/users.ts')
   expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining('pre-commit was not checked') })
 })
+
+// A name without its secret is not signed into a commit: a signed commit counts as the holder's own.
+test('a commit under another’s name, past the guard, is neither signed with it nor overlooked', async () => {
+  const repo = await guardedRepository()
+  const forged = { HEIMDALL_HAID: repo.amber.HEIMDALL_HAID, HEIMDALL_SECRET: 'guess' }
+  const past = repo.commit(forged, 'src/api/users.ts', '--no-verify')
+  expect(repo.git({}, ['log', '-1', '--format=%(trailers:key=Heimdall-Agent,valueonly)']).stdout.trim()).toBe('')
+  expect(past.stderr).toContain('went past the guard')
+  expect(repo.incursions()).toHaveLength(1)
+})
+
+// The trailer does not turn an empty message into one that git accepts.
+test('an empty message is still refused by git', async () => {
+  const repo = await guardedRepository()
+  repo.project.write('docs/a.md', 'x\n')
+  repo.git({}, ['add', '.'])
+  const ended = repo.git(repo.cobalt, ['commit', '--message', ''])
+  expect(ended.code).not.toBe(0)
+  expect(ended.stderr).toContain('empty commit message')
+  expect(repo.git({}, ['log', '--format=%s']).stdout).toBe('start\n')
+})
+
+// A new commit made during a rebase is checked; only replayed commits are not.
+test('a new commit past the guard in the middle of a rebase is noticed', async () => {
+  const repo = await guardedRepository()
+  repo.commit({}, 'a.txt')
+  repo.commit({}, 'b.txt')
+  repo.git({}, ['-c', 'sequence.editor=sed -i 1s/pick/edit/', 'rebase', '--quiet', '--interactive', 'HEAD~1'])
+  expect(repo.project.git('status')).toContain('rebase in progress')
+  const past = repo.commit(repo.cobalt, 'src/api/users.ts', '--no-verify')
+  expect(past.stderr).toContain('went past the guard')
+  expect(repo.incursions()).toHaveLength(1)
+})

@@ -2,8 +2,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { EXIT_LINGER_MS } from '../../src/limits.ts'
 import { readHolder } from '../../src/sessions/session-files.ts'
-import { until } from '../support/wait.ts'
+import { sessionPaths } from '../../src/wire/session-paths.ts'
+import { sh, start } from '../supervisor/support/session.ts'
+import { until, waitForFile } from '../support/wait.ts'
 import { hm } from './hm.ts'
 import { atTerminal } from './person.ts'
 
@@ -225,4 +228,61 @@ test('output that floods the viewer does not make it lose the last screen', asyn
   await person.see('ready')
   writeFileSync(go, '')
   await person.see(/^400000\nthe-end$/m)
+})
+
+// `hm attach --json` prints one envelope and no session output.
+test('attach and run with --json print one object into a pipe; the output stays in the session', async () => {
+  const home = hm()
+  await home.session('s', ['sh', '-c', 'echo before; read line; echo after; exit 5'])
+  const attached = home.start(['attach', 's', '--json', '--read-only'])
+  await until('the viewer to be there', async () => ((await home.json(['status', 's']))['clients'] as number) >= 2)
+  await home.run(['send', 's', '--key', 'enter'])
+  const { stdout, code } = await attached.ended
+  expect(code).toBe(5)
+  expect(JSON.parse(stdout)).toEqual({
+    ok: false,
+    command: 'hm attach',
+    data: { id: 's', reason: 'exited', exit_code: 5 },
+    error: null,
+  })
+  expect((await home.run(['logs', 's'])).stdout).toMatch(/^before\n[^]*after\n$/)
+
+  const run = await home.run(['run', '--json', '--id', 'r', '--', 'sh', '-c', 'echo out; exit 4'], { stdin: '' })
+  expect(run.code).toBe(4)
+  expect(JSON.parse(run.stdout)).toMatchObject({ data: { id: 'r', reason: 'exited', exit_code: 4 } })
+})
+
+// `hm attach ID </dev/null` (cron, CI, ssh -n) must not type Ctrl-D into the session.
+test('input that ends lets attach leave, and nothing is typed; what was piped before arrives', async () => {
+  const home = hm()
+  await home.session('s', ['sh', '-c', 'read line || exit 9; [ "$line" = "a line" ] && exit 4; exit 5'])
+  expect((await home.run(['attach', 's'], { stdin: '' })).code).toBe(0)
+  // The program may be quicker than the end of input.
+  expect([0, 4]).toContain((await home.run(['attach', 's'], { stdin: 'a line\n' })).code)
+  expect(await home.json(['wait', 's'])).toMatchObject({ exit_code: 4 })
+})
+
+test('run hands the end of its input on, also of none at all', async () => {
+  const { code, stdout } = await hm().run(['run', '--', 'sh', '-c', 'cat; echo over; exit 3'], { stdin: '' })
+  expect([code, stdout]).toEqual([3, expect.stringContaining('over')])
+})
+
+// `hm run -- true` on a busy machine: a viewer that connects while the session stops still gets its output and exit code.
+test('who is connected when a session ends may take a second to say what it wants, and still gets output and exit', async () => {
+  const session = await start(sh('read go; echo last words; exit 6'), { stallMs: 60_000 })
+  const late = await session.connect()
+  await late.status()
+  const other = await session.connect()
+  other.type('\n')
+  await waitForFile(sessionPaths(session.dir, 't').exit)
+  // The time in which a session answers anybody goes by.
+  const endMs = performance.now() + EXIT_LINGER_MS + 500
+  while (performance.now() < endMs) await late.status()
+  let text = ''
+  late.onOutput = (bytes) => {
+    text += bytes.toString('utf8')
+  }
+  late.subscribe()
+  expect(await late.exit()).toBe(6)
+  expect(text).toContain('last words')
 })

@@ -1,14 +1,19 @@
 // Identity over MCP: who is who, who collides with whom, and that a name opens nothing.
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { openCoordination, type Coordination } from '../../src/coordination/coordination.ts'
-import type { Enrolled } from '../../src/coordination/who/enrol.ts'
-import { register } from '../../src/coordination/who/registration.ts'
-import { keysOf } from '../../src/coordination/who/key-files.ts'
+import { type Coordination, openCoordination } from '../../src/coordination/coordination.ts'
 import { listEvents } from '../../src/coordination/protocol.ts'
+import { startTask } from '../../src/coordination/tasks.ts'
+import { joinAsClient } from '../../src/coordination/who/clients.ts'
+import type { Enrolled } from '../../src/coordination/who/enrol.ts'
+import { keysOf } from '../../src/coordination/who/key-files.ts'
+import { register, registerHaid } from '../../src/coordination/who/registration.ts'
 import { findProject } from '../../src/paths.ts'
-import { type TemporaryProject, temporaryProject } from '../support/project.ts'
-import { join } from './session.ts'
+import { MINUTE, openRoom } from '../coordination/room.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { launcher } from '../support/programs.ts'
+import { temporaryProject, type TemporaryProject } from '../support/project.ts'
+import { join, RawSession } from './session.ts'
 
 async function inRoom<T>(project: TemporaryProject, act: (room: Coordination) => T | Promise<T>): Promise<T> {
   const { env } = project
@@ -200,4 +205,134 @@ test('a forged environment opens no tool, in no combination, and a name in clien
   expect(await named.call('make_claim', { ...calls[0]?.[1], client_identity: 'victim-one' })).toMatchObject({
     data: { haid: thief.agent.haid },
   })
+})
+
+// An MCP server that is gone is evicted at once; its client takes over with HAID and proof (seed 000 T-4, seed 002 §4.4).
+const CLAIM = { surfaces: ['src/**'], task: 'T-1' }
+
+async function standing(project: TemporaryProject): Promise<unknown> {
+  const { stdout } = await project.run('heimdall', ['claim', 'list', '--all', '--json'])
+  const { data } = JSON.parse(stdout) as { data: Record<string, unknown>[] }
+  return data.map((claim) => [claim['agent_id'], claim['liveness']])
+}
+
+async function history(project: TemporaryProject, type: string): Promise<unknown> {
+  const { stdout } = await project.run('heimdall', ['claim', 'history', '--type', type, '--json'])
+  return (JSON.parse(stdout) as { data: unknown }).data
+}
+
+test('a killed server is evicted at once; its leases are free to take with the usual flag, not without', async () => {
+  const project = temporaryProject()
+  const [cursor, copilot] = [await join(project, 'cursor'), await join(project, 'copilot')]
+  await cursor.call('make_claim', CLAIM)
+  expect(await copilot.call('make_claim', { ...CLAIM, takeover_stale: true })).toMatchObject({ isError: true })
+  cursor.program.kill('SIGKILL')
+  await cursor.program.ended
+  expect(await standing(project)).toEqual([['cursor', 'evicted']])
+  expect(await copilot.call('make_claim', CLAIM)).toMatchObject({ isError: true })
+  expect(await copilot.call('make_claim', { ...CLAIM, takeover_stale: true })).toMatchObject({
+    isError: false,
+    data: { displaced: [{ surface: 'src/**' }] },
+  })
+})
+
+test('a server that ends says so, whether its client leaves or it is asked to', async () => {
+  const project = temporaryProject()
+  const [left, asked] = [await join(project, 'cursor'), await join(project, 'copilot')]
+  await left.call('make_claim', CLAIM)
+  await asked.call('read_claims')
+  expect(await left.end()).toBe(0)
+  asked.program.kill('SIGTERM')
+  await asked.program.ended
+  expect(await history(project, 'SESSION_END')).toMatchObject([
+    { from_agent: 'cursor', payload: { left: [expect.stringMatching(/^res_/)] } },
+    { from_agent: 'copilot', payload: { left: [] } },
+  ])
+  expect(await standing(project)).toEqual([['cursor', 'evicted']])
+})
+
+test('started again by the same program, a client goes on with what it held; started by another, it does not', async () => {
+  const project = temporaryProject()
+  const first = await join(project, 'cursor')
+  const { haid } = (await first.call('make_claim', CLAIM)).data
+  first.program.kill('SIGKILL')
+  await first.program.ended
+  // Below a program of its own, as another editor's server is.
+  const [file, ...args] = launcher('heimdall-ledger-mcp')
+  const other = new RawSession(project, { command: ['/bin/sh', '-c', '"$@"; exit', 'sh', file, ...args] })
+  await other.initialize('cursor')
+  expect(await other.call('make_claim', CLAIM)).toMatchObject({ isError: true, data: { error: 'collision' } })
+  const again = await join(project, 'cursor')
+  expect(await again.call('make_claim', CLAIM)).toMatchObject({
+    isError: false,
+    data: { haid, result: expect.stringContaining('renewed') },
+  })
+  expect(await standing(project)).toEqual([['cursor', 'active']])
+})
+
+test('a HAID and its key prove a client wherever it is started, once nobody runs under that name', async () => {
+  const project = temporaryProject()
+  const first = await join(project, 'cursor')
+  const { haid } = (await first.call('make_claim', CLAIM)).data
+  const env = { HEIMDALL_HAID: String(haid) }
+  const early = await join(project, 'cursor', { env })
+  expect(await early.call('release_claim')).toMatchObject({ isError: true, data: { error: 'IDENTITY_HELD' } })
+  await first.end()
+  const again = await join(project, 'other-name', { env })
+  expect(await again.call('release_claim')).toMatchObject({ isError: false, data: { haid, released: 1 } })
+})
+
+test('a label that another session has is refused, on record under the connection’s own name', async () => {
+  const project = temporaryProject()
+  const [cursor, copilot] = [await join(project, 'cursor'), await join(project, 'copilot')]
+  await cursor.call('make_claim', CLAIM)
+  expect(await copilot.call('release_claim', { client_identity: 'cursor' })).toMatchObject({
+    isError: true,
+    data: { error: 'IDENTITY_HELD' },
+  })
+  expect(await history(project, 'REFUSED')).toMatchObject([
+    { from_agent: 'copilot', to_agent: 'cursor', payload: { code: 'IDENTITY_HELD' } },
+  ])
+  expect(await standing(project)).toEqual([['cursor', 'active']])
+})
+
+// A name is adopted over MCP only after its connection ended and left nothing (seed 002 §4.4, §6).
+test('an agent that a command registered is not taken over, however long it is silent', async () => {
+  const clock = fakeClock()
+  const room = openRoom({ clock, fateOf: () => 'alive' })
+  const haid = `${room.rootHaid}/cursor`
+  await registerHaid(room, haid)
+  clock.advance(24 * 60 * MINUTE)
+  const connection = { client: 'cursor', process: 'here 1 1', startedBy: 'here 2 2' }
+  await expect(joinAsClient(room, { ...connection, client: 'copilot', label: 'cursor' })).rejects.toThrow(
+    /IDENTITY_HELD|belongs/,
+  )
+  expect((await joinAsClient(room, connection)).agent.haid).toMatch(/\/cursor-[0-9a-f]{4}$/)
+})
+
+test('a connection that is over and has a task in progress keeps its name', async () => {
+  let fate: 'alive' | 'gone' = 'alive'
+  const room = openRoom({ fateOf: () => fate })
+  const first = await joinAsClient(room, { client: 'cursor', process: 'here 1 1' })
+  const actor = { kind: 'agent' as const, haid: first.agent.haid, secret: first.secret }
+  await startTask(room, actor, { taskId: 'T-1', title: 'x' })
+  fate = 'gone'
+  expect((await joinAsClient(room, { client: 'cursor', process: 'here 3 3' })).agent.haid).toMatch(
+    /\/cursor-[0-9a-f]{4}$/,
+  )
+})
+
+test('a label does not open what a killed neighbour of another name has left, under the same parent', async () => {
+  const project = temporaryProject()
+  const cursor = await join(project, 'cursor')
+  await cursor.call('make_claim', { surfaces: ['src/**'], task: 'T-1' })
+  cursor.program.kill('SIGKILL')
+  await cursor.program.ended
+  const copilot = await join(project, 'copilot')
+  expect(await copilot.call('release_claim', { client_identity: 'cursor' })).toMatchObject({
+    isError: true,
+    data: { error: 'IDENTITY_HELD' },
+  })
+  // The same client, started again, goes on with it.
+  expect(await (await join(project, 'cursor')).call('release_claim')).toMatchObject({ data: { released: 1 } })
 })

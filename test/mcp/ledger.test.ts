@@ -1,7 +1,8 @@
 // What the tools do to the ledger: decisions, conflicts with the displaced work kept, capsules, briefs, facts, notes.
+import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { type TemporaryProject, temporaryProject } from '../support/project.ts'
-import { join, type RawSession } from './session.ts'
+import { temporaryProject, type TemporaryProject } from '../support/project.ts'
+import { join, RawSession } from './session.ts'
 
 const today = (): string => new Date().toISOString().slice(0, 10)
 
@@ -198,4 +199,61 @@ test('notes: references first, one body on request, fenced and bounded, acknowle
   expect(read['body']).not.toContain('\u202e')
   expect((await session.call('inbox', { note, ack: true })).data).toMatchObject({ state: 'acked', requires_ack: false })
   expect((await session.call('inbox')).data['unread']).toBe(0)
+})
+
+// A claim of 250 long scopes is cut to the reader's budget.
+const HIDDEN = /[\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]/u
+
+test('the scopes of others are cut, counted and cleaned wherever they are shown', async () => {
+  const project = temporaryProject()
+  const [cursor, copilot] = [await join(project, 'cursor'), await join(project, 'copilot')]
+  const surfaces = Array.from({ length: 250 }, (_, i) => `src/${'a-long-name/'.repeat(35)}${i}`)
+  const hidden = 'src/\u202e\u{e0152}\u{e0100}x'
+  const made = await cursor.call('make_claim', { surfaces: [hidden, ...surfaces], task: 'T-1' })
+  expect(made.data).toMatchObject({ result: 'claimed 251 surface(s) for 90 min', more_surfaces: 227 })
+  const read = await copilot.call('read_claims', { max_tokens: 500 })
+  const [claim] = read.data['active_claims'] as { claimed_surfaces: string[]; more_surfaces: number }[]
+  expect(claim).toMatchObject({ more_surfaces: 227 })
+  expect(claim?.claimed_surfaces).toHaveLength(24)
+  const refused = await copilot.call('make_claim', { surfaces: ['src/**'], task: 'T-2' })
+  const checked = await copilot.call('check_claim', { surfaces: [`${surfaces[249]}`] })
+  expect([refused.isError, checked.data['clear']]).toEqual([true, false])
+  for (const { data } of [read, refused, checked]) {
+    expect(JSON.stringify(data).length).toBeLessThan(8_000)
+    expect(JSON.stringify(data)).not.toMatch(HIDDEN)
+  }
+})
+
+// A server whose store was removed grants nothing.
+test('after its store is removed a server works in the one that everybody else has', async () => {
+  const project = temporaryProject()
+  const cursor = await join(project, 'cursor')
+  await cursor.call('make_claim', { surfaces: ['src/**'], task: 'T-1' })
+  rmSync(project.path('.git/heimdall'), { recursive: true })
+  rmSync(project.path('.planning'), { recursive: true })
+  const copilot = await join(project, 'copilot')
+  expect((await copilot.call('make_claim', { surfaces: ['src/**'], task: 'T-2' })).isError).toBe(false)
+  expect((await cursor.call('check_claim', { surfaces: ['src/a.ts'] })).data).toMatchObject({ clear: false })
+  expect((await cursor.call('make_claim', { surfaces: ['src/a.ts'], task: 'T-1' })).data).toMatchObject({
+    error: 'collision',
+  })
+  await copilot.call('release_claim')
+  expect((await cursor.call('make_claim', { surfaces: ['src/a.ts'], task: 'T-1' })).isError).toBe(false)
+  expect((await copilot.call('check_claim', { surfaces: ['src/a.ts'] })).data).toMatchObject({ clear: false })
+  expect(cursor.program.stderr()).toContain('the store was removed or replaced')
+})
+
+// The removed worktree of a displaced holder is not an internal error.
+test('a conflict with a holder whose worktree is gone is an answer that the agent can act on', async () => {
+  const project = temporaryProject()
+  project.git('worktree', 'add', '--quiet', '../linked')
+  const linked = project.path('../linked')
+  const cursor = new RawSession(project, { cwd: linked })
+  await cursor.initialize('cursor')
+  await cursor.call('make_claim', { surfaces: ['src/**'], task: 'T-1' })
+  rmSync(linked, { recursive: true })
+  const copilot = await join(project, 'copilot')
+  const raised = await copilot.call('raise_conflict_pr', { id: 'c1', title: 'two ways', surfaces: ['src/**'] })
+  expect(raised).toMatchObject({ isError: true, data: { error: 'GIT_FAILED', detail: expect.stringContaining('git') } })
+  expect((await copilot.call('check_claim', { surfaces: ['src/a.ts'] })).data).toMatchObject({ clear: false })
 })

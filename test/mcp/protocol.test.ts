@@ -1,7 +1,9 @@
 // The protocol side of the ledger server: framings, versions, malformed input, and the seed's own round trip.
 import { describe, expect, test } from 'vitest'
+import { MCP_MESSAGE_BYTES_MAX } from '../../src/limits.ts'
+import { launcher, runProgram } from '../support/programs.ts'
 import { temporaryFolder, temporaryProject } from '../support/project.ts'
-import { RawSession } from './session.ts'
+import { join, RawSession } from './session.ts'
 
 const framed = (message: object): Buffer => {
   const body = Buffer.from(JSON.stringify(message))
@@ -199,4 +201,70 @@ test('what it cannot be started with', async () => {
   expect(code).toBe(2)
   expect(stderr).toContain('--nope')
   expect(stdout).toBe('')
+})
+
+// Calls sent without waiting are answered in order.
+test('calls of one client are done in the order in which they were sent', async () => {
+  const project = temporaryProject()
+  const session = await join(project, 'cursor')
+  const rounds = 8
+  const call = (id: string, name: string, args: object): string =>
+    `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } })}\n`
+  const bytes = Array.from(
+    { length: rounds },
+    (_, i) =>
+      call(`w${i}`, 'blackboard_set', { key: 'round', value: String(i) }) +
+      call(`r${i}`, 'blackboard_get', { key: 'round' }) +
+      call(`x${i}`, 'no_such_tool', {}),
+  )
+  session.write(bytes.join(''))
+  for (let i = 0; i < rounds; i += 1)
+    expect((await session.answerTo(`r${i}`)).result).toMatchObject({ structuredContent: { value: String(i) } })
+  expect((await session.answerTo(`x${rounds - 1}`)).error).toMatchObject({ code: -32602 })
+})
+
+// Refusals carry the id of the request, also for oversized messages.
+async function exchange(stdin: string): Promise<{ code: number | null; stderr: string; answers: unknown[] }> {
+  const project = temporaryProject()
+  const { code, stdout, stderr } = await runProgram(launcher('heimdall-ledger-mcp'), {
+    cwd: project.root,
+    env: project.env,
+    stdin,
+  })
+  return {
+    code,
+    stderr,
+    answers: stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown),
+  }
+}
+
+const ping = (id: string | number): string => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":"ping"}\n`
+
+test('a message above the limit and one with a broken id are answered under their ids, and the next one is served', async () => {
+  const long = `{"jsonrpc":"2.0","id":"long","method":"tools/call","params":{"x":"${'x'.repeat(MCP_MESSAGE_BYTES_MAX)}"}}\n`
+  const { answers } = await exchange(`${long}${ping(1.5)}${ping(7)}`)
+  expect(answers).toEqual([
+    {
+      jsonrpc: '2.0',
+      id: 'long',
+      error: { code: -32600, message: expect.stringContaining('more than 4194304 bytes') },
+    },
+    { jsonrpc: '2.0', id: 1.5, error: { code: -32600, message: expect.stringContaining('whole number') } },
+    expect.objectContaining({ id: 7 }),
+  ])
+})
+
+test('an absurd Content-Length is an error and the end of the connection; what came before is answered', async () => {
+  const { code, answers, stderr } = await exchange(`${ping(1)}Content-Length: 999999999999\r\n\r\n${ping(2)}`)
+  expect(answers).toHaveLength(2)
+  expect(answers).toContainEqual(expect.objectContaining({ id: 1 }))
+  expect(answers).toContainEqual({
+    jsonrpc: '2.0',
+    id: null,
+    error: { code: -32600, message: expect.stringContaining('the connection is closed') },
+  })
+  expect([code, stderr]).toEqual([0, expect.stringContaining('Content-Length 999999999999')])
 })

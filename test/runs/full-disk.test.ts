@@ -1,5 +1,5 @@
 // A record on a disk with no room: whole lines or none, calls go on, what is lost is counted, control mode blocks.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -20,6 +20,7 @@ import {
   toolCall,
 } from '../support/shim-client.ts'
 import { until } from '../support/wait.ts'
+import { needs } from '../support/needs.ts'
 
 const BLOCK = 512
 
@@ -253,42 +254,38 @@ test('a pipe that nobody reads from stops no call', async () => {
   expect((await shim.program.ended).code).toBe(0)
 })
 
-const canMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0
-
-test.runIf(canMount)(
-  'a memory disk that is really full: whole lines, and the run ends with its true books',
-  async () => {
-    const home = temporaryFolder()
-    const state = join(home, '.local/state')
-    const saved = temporaryFolder()
-    mkdirSync(state, { recursive: true, mode: 0o700 })
-    // The ballast goes when the file `room` appears outside; the disk is copied out when the shim has ended.
-    const script =
-      `mount -t tmpfs -o size=192k none "$0" && head -c 65536 /dev/zero > "$0/ballast" && ` +
-      `(until [ -e "$SAVED/room" ]; do sleep 0.05; done; rm "$0/ballast") & sleep 0; wait_pid=$!; ` +
-      `until [ -e "$0/ballast" ]; do sleep 0.01; done; "$@"; code=$?; kill $wait_pid 2>/dev/null; cp -r "$0" "$SAVED/state"; exit $code`
-    const shim = startShim({
-      home,
-      bin: 'heimdall',
-      wrap: ['unshare', '--map-root-user', '--mount', 'sh', '-c', script, state],
-      env: { SUB_RUN_ID: 'r', SAVED: saved },
-      policy: bundle([]),
-    })
-    let calls = 0
-    await until('the disk to be full', async () => {
-      expect(await shim.call('echo', { text: 'x'.repeat(300) })).toHaveProperty('result')
-      calls += 1
-      return shim.program.stderr().includes('events cannot be written')
-    })
-    writeFileSync(join(saved, 'room'), '')
-    await until('the events to be written again', () => shim.program.stderr().includes('events are written again'))
-    const { code } = await shim.end()
-    expect(code).toBe(0)
-    const copy = temporaryFolder()
-    cpSync(join(saved, 'state'), join(copy, '.local/state'), { recursive: true })
-    expect(isWhole(recordOf(copy, 'r'))).toBe(true)
-    const events = eventsOfRun(copy, 'r')
-    expect(missingOf(events, calls)).toBe(0)
-    expect(ofType(events, 'run_end')[0]?.['run'].summary).toMatchObject({ calls_total: calls })
-  },
-)
+test('a memory disk that is really full: whole lines, and the run ends with its true books', async () => {
+  needs('right to mount')
+  const home = temporaryFolder()
+  const state = join(home, '.local/state')
+  const saved = temporaryFolder()
+  mkdirSync(state, { recursive: true, mode: 0o700 })
+  // The ballast goes when the file `room` appears outside; the disk is copied out when the shim has ended.
+  const script =
+    `mount -t tmpfs -o size=192k none "$0" && head -c 65536 /dev/zero > "$0/ballast" && ` +
+    `(until [ -e "$SAVED/room" ]; do sleep 0.05; done; rm "$0/ballast") & sleep 0; wait_pid=$!; ` +
+    `until [ -e "$0/ballast" ]; do sleep 0.01; done; "$@"; code=$?; kill $wait_pid 2>/dev/null; cp -r "$0" "$SAVED/state"; exit $code`
+  const shim = startShim({
+    home,
+    bin: 'heimdall',
+    wrap: ['unshare', '--map-root-user', '--mount', 'sh', '-c', script, state],
+    env: { SUB_RUN_ID: 'r', SAVED: saved },
+    policy: bundle([]),
+  })
+  let calls = 0
+  await until('the disk to be full', async () => {
+    expect(await shim.call('echo', { text: 'x'.repeat(300) })).toHaveProperty('result')
+    calls += 1
+    return shim.program.stderr().includes('events cannot be written')
+  })
+  writeFileSync(join(saved, 'room'), '')
+  await until('the events to be written again', () => shim.program.stderr().includes('events are written again'))
+  const { code } = await shim.end()
+  expect(code).toBe(0)
+  const copy = temporaryFolder()
+  cpSync(join(saved, 'state'), join(copy, '.local/state'), { recursive: true })
+  expect(isWhole(recordOf(copy, 'r'))).toBe(true)
+  const events = eventsOfRun(copy, 'r')
+  expect(missingOf(events, calls)).toBe(0)
+  expect(ofType(events, 'run_end')[0]?.['run'].summary).toMatchObject({ calls_total: calls })
+})

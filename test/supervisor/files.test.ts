@@ -14,6 +14,7 @@ import { eachSource } from '../support/process-sources.ts'
 import { isRunning, startProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { scaled } from '../support/scale.ts'
+import { needs } from '../support/needs.ts'
 import { sh, start, type TestSession } from './support/session.ts'
 
 function sessionsFolder(): string {
@@ -164,18 +165,16 @@ test('the child sees the session id, what was added, and the terminal; not the s
   expect(out).not.toMatch(/HEIMDALL_SUPERVISOR|^COLUMNS=/m)
 })
 
-test.runIf(process.getuid?.() === 0)(
-  'another user cannot connect, and a folder of another user is refused',
-  async () => {
-    const folder = temporaryFolder()
-    chmodSync(folder, 0o755)
-    const dir = join(folder, 's')
-    const session = await start(['cat'], { socketDir: dir })
-    const script = `require('net').connect(${JSON.stringify(session.socket)}).on('error', e => console.log(e.code)).on('connect', () => console.log('in'))`
-    expect(execFileSync(process.execPath, ['-e', script], { uid: 65_534, encoding: 'utf8' }).trim()).toBe('EACCES')
-    const foreign = join(folder, 'foreign')
-    mkdirSync(foreign, { mode: 0o700 })
-    execFileSync('chown', ['65534', foreign])
-    await expect(start(['cat'], { socketDir: foreign })).rejects.toThrow(/belongs to user 65534/)
-  },
-)
+test('another user cannot connect, and a folder of another user is refused', async () => {
+  needs('root')
+  const folder = temporaryFolder()
+  chmodSync(folder, 0o755)
+  const dir = join(folder, 's')
+  const session = await start(['cat'], { socketDir: dir })
+  const script = `require('net').connect(${JSON.stringify(session.socket)}).on('error', e => console.log(e.code)).on('connect', () => console.log('in'))`
+  expect(execFileSync(process.execPath, ['-e', script], { uid: 65_534, encoding: 'utf8' }).trim()).toBe('EACCES')
+  const foreign = join(folder, 'foreign')
+  mkdirSync(foreign, { mode: 0o700 })
+  execFileSync('chown', ['65534', foreign])
+  await expect(start(['cat'], { socketDir: foreign })).rejects.toThrow(/belongs to user 65534/)
+})

@@ -1,9 +1,6 @@
 // A disk with no room left: a small one in memory, seen by one command and its children alone.
-import { spawnSync } from 'node:child_process'
+import { needs } from './needs.ts'
 import { type Ending, launcher, type ProgramOptions, runProgram } from './programs.ts'
-
-/** Mounting needs a user namespace, or root. */
-export const canMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0
 
 /** Mounted over the folder with what lies in it, and filled up; `read-only` leaves the room and takes the right to write. */
 const MOUNT = {
@@ -17,6 +14,7 @@ export function runOnDisk(
   args: readonly string[],
   { cwd = folder, ...options }: ProgramOptions = {},
 ): Promise<Ending> {
+  needs('right to mount')
   const script =
     'kept=$(mktemp -d) && cp -a "$0/." "$kept" && mount -t tmpfs -o size=4m none "$0" && cp -a "$kept/." "$0" && ' +
     `rm -r "$kept" && { ${MOUNT[kind]}; cd "$CWD"; exec "$@"; }`

@@ -1,8 +1,10 @@
-// Before the integration tests: build the launchers they run, and the fixture programs that import our source.
+// Before the integration tests: build the launchers and fixture programs that they run, and the repository that their projects are copies of.
 import { execFileSync } from 'node:child_process'
 import { bundlePrograms } from '../../scripts/programs.mjs'
+import { makeEmptyRepository } from './repository.ts'
 
 export async function setup(): Promise<void> {
+  makeEmptyRepository()
   execFileSync(process.execPath, ['scripts/build.mjs', '--if-changed'], { stdio: 'inherit' })
   await bundlePrograms('test/fixtures', '.build/fixtures')
 }

@@ -2,6 +2,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { main } from '../../src/cli/main.ts'
 import { bareEnv, type Ending, launcher, type ProgramOptions, runProgram } from './programs.ts'
 
@@ -11,6 +14,10 @@ import { bareEnv, type Ending, launcher, type ProgramOptions, runProgram } from 
  */
 const OWN_PROCESS =
   /^(?:heimdall (?:attach|claim wait|demo|guard run|hook|mcp|next|open|run|runs exec|session (?:attach|run)|shim|top|up|watch|worker start|worktree diff)|heimdall-ledger-mcp|hm (?:attach|pipe|run)|sub run)\b/
+
+// The SQLite driver keeps a closed database open until its statements are collected: a process that ends need not care, a worker must.
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as (options: { readonly type: 'minor' }) => void
 
 // Commands that write their launcher into hooks and configurations of hosts find it here.
 process.argv[1] = join(process.cwd(), 'bin/heimdall')
@@ -32,6 +39,8 @@ export async function runInProcess(bin: string, args: readonly string[], options
     stdout: stdout.stream,
     stderr: stderr.stream,
   })
+  collect({ type: 'minor' })
+  await nextTurn()
   return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() }
 }
 

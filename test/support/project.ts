@@ -1,11 +1,12 @@
 // A temporary project with git and a home folder of its own, gone when the test ends.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from './cleanup.ts'
 import { runLauncher } from './in-process.ts'
 import type { Ending, ProgramOptions } from './programs.ts'
+import { EMPTY_REPOSITORY, GIT_ENV } from './repository.ts'
 
 /** A fresh folder (real path, short enough for unix sockets), removed when the test ends. */
 export function temporaryFolder(): string {
@@ -42,14 +43,8 @@ export function temporaryProject(
     XDG_STATE_HOME: join(home, '.local/state'),
     XDG_DATA_HOME: join(home, '.local/share'),
     XDG_RUNTIME_DIR: home,
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_AUTHOR_NAME: 'Ana',
-    GIT_AUTHOR_EMAIL: 'ana@example.org',
-    GIT_COMMITTER_NAME: 'Ana',
-    GIT_COMMITTER_EMAIL: 'ana@example.org',
+    ...GIT_ENV,
   }
-  let dates = {}
   const project: TemporaryProject = {
     root,
     home,
@@ -65,7 +60,7 @@ export function temporaryProject(
     git: (...args) =>
       execFileSync('git', args, {
         cwd: root,
-        env: { PATH: process.env['PATH'], ...env, ...dates },
+        env: { PATH: process.env['PATH'], ...env },
         encoding: 'utf8',
         stdio: 'pipe',
       }),
@@ -73,11 +68,17 @@ export function temporaryProject(
       runLauncher(bin, args, { cwd: root, ...runOptions, env: { ...env, ...runOptions.env } }),
   }
   if (options.git !== false) {
-    project.git('init', '--quiet', '--initial-branch=main')
+    cpSync(EMPTY_REPOSITORY, project.path('.git'), { recursive: true })
     const { startedAt } = options
-    if (startedAt !== undefined) dates = { GIT_AUTHOR_DATE: startedAt, GIT_COMMITTER_DATE: startedAt }
-    project.git('commit', '--quiet', '--allow-empty', '--message=start')
-    dates = {}
+    if (startedAt !== undefined) startAt(project, startedAt)
   }
   return project
+}
+
+/** The start commit again, with this date. */
+function startAt({ root, env }: TemporaryProject, date: string): void {
+  execFileSync('git', ['commit', '--quiet', '--amend', '--allow-empty', '--no-edit', `--date=${date}`], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], ...env, GIT_COMMITTER_DATE: date },
+  })
 }
