@@ -1,7 +1,7 @@
 // The repository that every temporary project starts as a copy of.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 
 /** A `.git` with one commit, made before the tests: copying it takes a fraction of the time of two git processes. */
 export const EMPTY_REPOSITORY = resolve('.build/repository/.git')
@@ -21,7 +21,9 @@ export function makeEmptyRepository(): void {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const options = { cwd: folder, env: { PATH: process.env['PATH'], ...GIT_ENV } }
-  // Without the samples of hooks, which no test reads.
-  execFileSync('git', ['init', '--quiet', '--initial-branch=main', '--template='], options)
+  execFileSync('git', ['init', '--quiet', '--initial-branch=main'], options)
   execFileSync('git', ['commit', '--quiet', '--allow-empty', '--message=start'], options)
+  // The samples are two thirds of what would be copied.
+  const hooks = join(EMPTY_REPOSITORY, 'hooks')
+  for (const sample of readdirSync(hooks)) rmSync(join(hooks, sample))
 }
