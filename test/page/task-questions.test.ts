@@ -12,6 +12,14 @@ import { visit } from './look.ts'
 test('what the worker of a task asks is answered where it is seen, and the task ends with that', async () => {
   const project = spine()
   const executor = new Asking(TaskState.TASK_STATE_INPUT_REQUIRED, ['which branch?', 'really?'])
+  // The worker takes the first answer only after the page has shown a moment in which nothing waits.
+  let take = (): void => undefined
+  const taken = new Promise<void>((resolve) => (take = resolve))
+  const turn = executor.execute
+  executor.execute = async (...of) => {
+    if (executor.heard.length === 1) await taken
+    return turn(...of)
+  }
   const { url } = await stockServer('1.0', false, executor)
   const token = project.write('../home/stock.token', 'shown-to-nobody')
   chmodSync(token, 0o600)
@@ -35,7 +43,12 @@ test('what the worker of a task asks is answered where it is seen, and the task 
   await page.keyboard.press('1')
   await pane.getByPlaceholder('Answer it').fill('main')
   await pane.getByRole('button', { name: 'Send' }).click()
-  // It stays in sight also when the next question is there: nothing takes its place that the next key would answer.
+  // The outcome stays visible while nothing waits and no agent is there, and when the next question arrives: nothing
+  // takes its place that the next key would answer.
+  await pane.getByText(/by .*, recorded as human/).waitFor()
+  await page.getByRole('heading', { name: 'Nobody waits for you' }).waitFor()
+  await pane.getByText(/by .*, recorded as human/).waitFor()
+  take()
   await page.locator('.inbox-row', { hasText: 'really?' }).waitFor()
   await pane.getByText(/by .*, recorded as human/).waitFor()
   await pane.getByText('which branch?').waitFor()

@@ -32,6 +32,8 @@ export interface KnownFleet {
   readonly waits: readonly WaitCard[]
   readonly totals: FleetTotals | null
   readonly banners: readonly Banner[]
+  /** An agent or a wait was there at some time since the page was loaded. */
+  readonly hasHadWork: boolean
   /** Counts how often the hub's stores were others than before. */
   readonly generation: number
 }
@@ -46,6 +48,7 @@ const EMPTY: KnownFleet = {
   waits: [],
   totals: null,
   banners: [],
+  hasHadWork: false,
   generation: 0,
 }
 
@@ -71,11 +74,13 @@ export function takeState(state: LiveEvents['state']): void {
   for (const agent of state.agents) agents.set(agent.agent_id, agent)
   const changed = new Set([...state.waits_gone, ...state.waits.map(({ wait_id }) => wait_id)])
   const kept = state.whole ? [] : current.waits.filter(({ wait_id }) => !changed.has(wait_id))
+  const totals = state.totals ?? current.totals
   change({
     agents,
     order: state.order ?? (state.whole ? [...agents.keys()] : current.order),
     waits: [...kept, ...state.waits].sort(byAge),
-    totals: state.totals ?? current.totals,
+    totals,
+    hasHadWork: current.hasHadWork || (totals !== null && totals.agents + totals.waits > 0),
     banners: state.banners ?? current.banners,
     shownAt: state.at,
     skewMs: Date.parse(state.at) - Date.now(),

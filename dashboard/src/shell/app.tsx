@@ -84,7 +84,8 @@ export function App(): ReactNode {
 }
 
 function ScreenOf({ screen, of }: { readonly screen: string; readonly of: string | null }): ReactNode {
-  const isNobodyThere = useWatch(({ totals }) => totals !== null && totals.agents === 0 && totals.waits === 0)
+  // Not between two questions of a task either: Needs you still shows what became of the answer to the first.
+  const isFirstRun = useWatch(({ totals, hasHadWork }) => totals !== null && !hasHadWork)
   const { toured } = useTaste()
   switch (screen) {
     case 'fleet':
@@ -101,6 +102,6 @@ function ScreenOf({ screen, of }: { readonly screen: string; readonly of: string
       return <TokensScreen />
     default:
       if (screen === 'session' && of !== null) return <SessionScreen agent={of} />
-      return isNobodyThere && !toured ? <FirstRunScreen /> : <NeedsYouScreen selected={of} />
+      return isFirstRun && !toured ? <FirstRunScreen /> : <NeedsYouScreen selected={of} />
   }
 }
