@@ -42,9 +42,15 @@ export async function profile(options: BrowserContextOptions = {}): Promise<Brow
   return context
 }
 
-/** Signs in with a link of its own; `before` runs in the browser before anything of ours. */
+type SignedIn = Awaited<ReturnType<BrowserContext['storageState']>>
+
+/** Each link takes two starts of Node.js: the first visitor of a hub signs in, and the others get its cookie and pass. */
+const signedIn = new WeakMap<RunningHub, SignedIn>()
+
+/** A browser that is signed in; `before` runs in it before anything of ours. */
 export async function visit(hub: RunningHub, options: BrowserContextOptions = {}, before = ''): Promise<Visitor> {
-  const context = await profile(options)
+  const known = signedIn.get(hub)
+  const context = await profile({ ...options, ...(known !== undefined && { storageState: known }) })
   if (before !== '') await context.addInitScript(before)
   const page = await context.newPage()
   const complaints: string[] = []
@@ -53,9 +59,10 @@ export async function visit(hub: RunningHub, options: BrowserContextOptions = {}
     if (message.type() === 'error' && !/Failed to load resource|WebSocket connection/.test(message.text()))
       complaints.push(message.text())
   })
-  await page.goto(await hub.link())
+  await page.goto(known === undefined ? await hub.link() : hub.url)
   // On a phone it is not shown.
   await page.waitForSelector('.foot .live-dot:not(.off)', { state: 'attached' })
+  if (known === undefined) signedIn.set(hub, await context.storageState())
   return {
     page,
     complaints,

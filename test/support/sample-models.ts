@@ -20,7 +20,7 @@ export function modelOf({ root, home }: TemporaryProject, agent: string, index: 
   for (const each of [folder, place, join(home, '.claude/sessions')]) mkdirSync(each, { recursive: true })
   const template = join(folder, `${agent}.said.jsonl`)
   writeFileSync(template, `${said.join('\n')}\n`)
-  const again = `-e "s/${NOW}/$(date -u +%FT%T.000Z)/" -e "s/msg_/msg_\${said}_/"`
+  const again = `-e "s/${NOW}/$(date -u +%FT%T.%3NZ)/" -e "s/msg_/msg_\${said}_/"`
   return [
     `printf '{"sessionId":"${session}"}' > "$HOME/.claude/sessions/$$.json"`,
     `said=0; says() { said=$((said + 1)); sed ${again} '${template}' >> '${join(place, `${session}.jsonl`)}'; }`,
