@@ -59,11 +59,23 @@ function realFolder(path: string): string {
   }
 }
 
-interface Git {
+interface Git extends GitFolders {
   readonly root: string
-  readonly commonDir: string
   /** Of a worktree that was made for an agent. */
   readonly planningDir?: string | undefined
+}
+
+export interface GitFolders {
+  /** Of the checkout itself: its HEAD, its index, and what is under way there. */
+  readonly gitDir: string
+  /** Shared with all linked worktrees: objects and branches. */
+  readonly commonDir: string
+}
+
+/** The git folders of a checkout, whose top level is `root`. */
+export function gitFoldersOf(root: string): GitFolders | undefined {
+  const git = gitAt(root)
+  return git === undefined ? undefined : { gitDir: git.gitDir, commonDir: git.commonDir }
 }
 
 /** In the git folder of a linked worktree: names the planning root of the checkout that it was made from. */
@@ -71,16 +83,19 @@ export const PLANNING_MARK = 'heimdall-planning'
 
 function findGit(start: string): Git | undefined {
   for (let dir = start; ; dir = dirname(dir)) {
-    const dotGit = join(dir, '.git')
-    const kind = kindOf(dotGit)
-    if (kind === 'dir') return { root: dir, commonDir: commonDirOf(dotGit) }
-    if (kind === 'file') {
-      // To the end of the text, as git reads it: a folder may have a line feed in its name.
-      const gitDir = /^gitdir: ([^]+?)[\r\n]*$/.exec(readFileSync(dotGit, 'utf8'))?.[1]
-      if (gitDir !== undefined) return linked(dir, resolve(dir, gitDir))
-    }
-    if (dirname(dir) === dir) return undefined
+    const git = gitAt(dir)
+    if (git !== undefined || dirname(dir) === dir) return git
   }
+}
+
+function gitAt(dir: string): Git | undefined {
+  const dotGit = join(dir, '.git')
+  const kind = kindOf(dotGit)
+  if (kind === 'dir') return { root: dir, gitDir: dotGit, commonDir: commonDirOf(dotGit) }
+  if (kind === undefined) return undefined
+  // To the end of the text, as git reads it: a folder may have a line feed in its name.
+  const gitDir = /^gitdir: ([^]+?)[\r\n]*$/.exec(readFileSync(dotGit, 'utf8'))?.[1]
+  return gitDir === undefined ? undefined : linked(dir, resolve(dir, gitDir))
 }
 
 function linked(root: string, gitDir: string): Git {
@@ -88,10 +103,12 @@ function linked(root: string, gitDir: string): Git {
   try {
     const planningDir = readFileSync(join(gitDir, PLANNING_MARK), 'utf8').replace(/\n$/, '')
     // The checkout may have been removed since.
-    return kindOf(dirname(planningDir)) === 'dir' ? { root, commonDir, planningDir } : { root, commonDir }
+    return kindOf(dirname(planningDir)) === 'dir'
+      ? { root, gitDir, commonDir, planningDir }
+      : { root, gitDir, commonDir }
   } catch (error) {
     if (!isErrno(error, 'ENOENT')) throw error
-    return { root, commonDir }
+    return { root, gitDir, commonDir }
   }
 }
 

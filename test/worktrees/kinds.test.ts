@@ -1,5 +1,5 @@
 // Kinds of repositories: bare ones with worktrees, sparse ones, submodules, hooks that fail, filters.
-import { chmodSync, existsSync, readdirSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../support/project.ts'
@@ -21,6 +21,17 @@ test('a worktree of a bare repository is a place to begin at, and its branch one
   expect(await heimdall(linked, 'worktree', 'merge', 'amber-otter', '--remove')).toMatchObject({ code: 0 })
   expect(git(bare, 'rev-parse', 'main')).toBe(tip)
   expect(git(linked, 'status', '--porcelain')).toBe('')
+})
+
+test('a repository whose git folder is elsewhere has worktrees like any other', async () => {
+  const { project, heimdall, give, commit, git } = agentsAt()
+  const elsewhere = join(temporaryFolder(), 'repo')
+  renameSync(project.path('.git'), elsewhere)
+  project.write('.git', `gitdir: ${elsewhere}\n`)
+  const tip = commit(await give('amber-otter'), 'a.txt', 'a\n')
+  expect(listed(await heimdall('worktree', 'list', '--json'))).toMatchObject([{ against: 'main', ahead: 1, tip }])
+  expect(await heimdall('worktree', 'merge', 'amber-otter', '--remove')).toMatchObject({ code: 0 })
+  expect(git(project.root, 'rev-parse', 'main')).toBe(tip)
 })
 
 test('a sparse checkout stays sparse, and what is outside of it is not taken for deleted', async () => {

@@ -1,5 +1,5 @@
 // What an agent has changed since its work forked off, committed or not, as `git diff` tells it.
-import { uncommitted, withIndexCopy, withScratchObjects } from './condition.ts'
+import { withIndexCopy, withScratchObjects } from './condition.ts'
 import { git, type Git } from './git.ts'
 import type { WorktreeStanding } from './standing.ts'
 
@@ -9,16 +9,12 @@ import type { WorktreeStanding } from './standing.ts'
  */
 export async function withWholeDiff<T>(
   at: Git,
-  { worktree, presence, fork, tip, copies }: WorktreeStanding,
+  { worktree, presence, fork, tip, untracked }: WorktreeStanding,
   act: (where: Git, range: readonly string[]) => Promise<T>,
 ): Promise<T | undefined> {
   if (fork === undefined || tip === undefined) return undefined
   if (presence !== 'ready') return act(at, [fork, tip])
   const here = { ...at, cwd: worktree.path }
-  const brought = new Set(copies.map(({ path }) => path))
-  const untracked = (await uncommitted(here))
-    .filter(({ letters, path }) => letters === '??' && !brought.has(path))
-    .map(({ path }) => path)
   return withScratchObjects(here, (scratch) =>
     withIndexCopy(scratch, async (copy) => {
       if (untracked.length > 0)

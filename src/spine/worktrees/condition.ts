@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isErrno } from '../../errors.ts'
 import { entryAt } from './entry-at.ts'
-import { ask, askIfThere, commitOf, fieldsOf, git, type Git, withIndex } from './git.ts'
+import { ask, askIfThere, commitOf, fieldsOf, foldersOf, git, type Git, withIndex } from './git.ts'
 
 export interface Head {
   /** Nothing in a repository without commits. */
@@ -14,11 +14,13 @@ export interface Head {
 }
 
 export async function headOf(at: Git): Promise<Head> {
-  const [commit, branch] = await Promise.all([
-    commitOf(at, 'HEAD'),
-    askIfThere(at, ['symbolic-ref', '--quiet', '--short', 'HEAD']),
-  ])
+  const [commit, branch] = await Promise.all([commitOf(at, 'HEAD'), branchOf(at)])
   return { commit, branch }
+}
+
+/** Nothing when HEAD is detached. */
+export function branchOf(at: Git): Promise<string | undefined> {
+  return askIfThere(at, ['symbolic-ref', '--quiet', '--short', 'HEAD'])
 }
 
 interface Change {
@@ -67,9 +69,8 @@ async function hiddenFiles(at: Git): Promise<string[]> {
 export async function withScratchObjects<T>(at: Git, act: (scratch: Git) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'heimdall-objects-'))
   try {
-    const objects = await ask(at, ['rev-parse', '--path-format=absolute', '--git-path', 'objects'])
     // Quoted, because a colon or a line feed would end the path.
-    const quoted = `"${objects.replaceAll(/["\\]/g, '\\$&')}"`
+    const quoted = `"${join(foldersOf(at).commonDir, 'objects').replaceAll(/["\\]/g, '\\$&')}"`
     return await act({
       ...at,
       env: { ...at.env, GIT_OBJECT_DIRECTORY: folder, GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted },
@@ -85,7 +86,7 @@ export async function withIndexCopy<T>(at: Git, act: (copy: Git) => Promise<T>):
   try {
     const copy = join(folder, 'index')
     try {
-      copyFileSync(await ask(at, ['rev-parse', '--path-format=absolute', '--git-path', 'index']), copy)
+      copyFileSync(join(foldersOf(at).gitDir, 'index'), copy)
     } catch (error) {
       // A checkout that nothing was ever checked out or added in has none.
       if (!isErrno(error, 'ENOENT')) throw error
@@ -107,7 +108,7 @@ const OPERATIONS: readonly (readonly [file: string, what: string])[] = [
 ]
 
 /** The merge, rebase or other operation that somebody has begun there and not ended. */
-export async function unfinished(at: Git): Promise<string | undefined> {
-  const dir = await ask(at, ['rev-parse', '--absolute-git-dir'])
-  return OPERATIONS.find(([file]) => existsSync(join(dir, file)))?.[1]
+export function unfinished(at: Git): string | undefined {
+  const { gitDir } = foldersOf(at)
+  return OPERATIONS.find(([file]) => existsSync(join(gitDir, file)))?.[1]
 }

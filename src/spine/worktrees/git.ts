@@ -1,9 +1,11 @@
 // Git as the user has it: the real program, with argument lists, in a named folder, and free of what a hook above us has in its environment.
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { HeimdallError, isErrno } from '../../errors.ts'
 import { escapeControls } from '../../ids.ts'
 import { GIT_ANSWER_BYTES_MAX } from '../../limits.ts'
-import type { Env } from '../../paths.ts'
+import { type Env, gitFoldersOf, type GitFolders } from '../../paths.ts'
 
 export interface Git {
   readonly cwd: string
@@ -43,6 +45,22 @@ export async function askIfThere(at: Git, args: readonly string[]): Promise<stri
 /** The commit that a revision names, if it names one. */
 export function commitOf(at: Git, revision: string): Promise<string | undefined> {
   return askIfThere(at, ['rev-parse', '--quiet', '--verify', '--end-of-options', `${revision}^{commit}`])
+}
+
+/** The commits of those of the branches that exist, by their names. */
+export async function tipsOf(at: Git, branches: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const refs = branches.map((name) => `refs/heads/${name}`)
+  const text = await ask(at, ['for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', ...refs])
+  return new Map(text.split('\n').map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]))
+}
+
+/** The git folders of the checkout that is asked about, read and not asked for. */
+export function foldersOf({ cwd }: Git): GitFolders {
+  const found = gitFoldersOf(cwd)
+  if (found !== undefined) return found
+  // Of a repository whose git folder is elsewhere, git lists that folder as the main checkout.
+  if (existsSync(join(cwd, 'HEAD'))) return { gitDir: cwd, commonDir: cwd }
+  throw new HeimdallError('GIT_FAILED', `${escapeControls(cwd)} is not a git checkout`)
 }
 
 export async function isAncestor(at: Git, ancestor: string, of: string): Promise<boolean> {

@@ -7,8 +7,8 @@ import { escapeControls, printable } from '../../ids.ts'
 import { type Env, PLANNING_MARK, type Project } from '../../paths.ts'
 import { ensureFolder, readFileIfThere, replaceFile } from '../../storage/atomic-file.ts'
 import { copyFiles, filesToCopy, notThere, type WantedPath } from './carry-over.ts'
-import { headOf } from './condition.ts'
-import { ask, askIfThere, commitOf, git, type Git, gitIn, lastWords } from './git.ts'
+import { branchOf } from './condition.ts'
+import { ask, askIfThere, commitOf, foldersOf, git, type Git, gitIn, lastWords } from './git.ts'
 import { freeBranch, freePath, refuseInside } from './new-place.ts'
 import { type AgentWorktree, readRecord, removeRecord, withWorktrees, writeRecord } from './owner-record.ts'
 import { presenceOf, registeredWorktrees } from './registered.ts'
@@ -87,7 +87,7 @@ async function planned(wish: WorktreeWish, at: Git, gitCommonDir: string): Promi
   if (base === undefined) throw noBase(wish)
   const checkouts = (await registeredWorktrees(at)).filter(({ isBare }) => !isBare).map(({ path }) => path)
   refuseInside([...checkouts, gitCommonDir], dir)
-  const { branch } = await headOf(at)
+  const branch = await branchOf(at)
   const isBranch = wish.base !== undefined && (await commitOf(at, `refs/heads/${wish.base}`)) === base
   return {
     v: 1,
@@ -142,7 +142,7 @@ async function finish(
   files: readonly string[],
 ): Promise<AgentWorktree> {
   const here = { ...at, cwd: record.path }
-  const mark = join(await ask(here, ['rev-parse', '--absolute-git-dir']), PLANNING_MARK)
+  const mark = join(foldersOf(here).gitDir, PLANNING_MARK)
   // One blackboard for all: the briefs of an agent are those of the checkout that it was started from.
   if (readFileIfThere(mark) === undefined) replaceFile(mark, `${project.planningDir}\n`)
   const isFirst = record.copied.length === 0

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { HeimdallError } from '../../errors.ts'
 import { escapeControls, printable } from '../../ids.ts'
 import { entryAt } from './entry-at.ts'
-import { headOf, uncommitted, unfinished } from './condition.ts'
-import { ask, commitOf, fieldsOf, type Git } from './git.ts'
+import { branchOf, uncommitted, unfinished } from './condition.ts'
+import { ask, fieldsOf, type Git, tipsOf } from './git.ts'
 import { isUnfinished, named } from './refusals.ts'
 import type { Registered } from './registered.ts'
 
@@ -21,13 +21,13 @@ export async function targetOf(
   into: string | undefined,
   registered: readonly Registered[],
 ): Promise<MergeTarget> {
-  const here = await headOf(at)
-  const branch = into ?? here.branch
+  const own = await branchOf(at)
+  const branch = into ?? own
   if (branch === undefined)
     throw unfit(`no branch is checked out in ${printable(at.cwd)}`, 'git switch BRANCH, or name one with --into')
-  const commit = await commitOf(at, `refs/heads/${branch}`)
+  const commit = (await tipsOf(at, [branch])).get(branch)
   if (commit === undefined) throw unfit(`${printable(branch)} is not a branch with commits`, 'git branch lists them')
-  if (branch === here.branch) return { branch, commit, checkout: at }
+  if (branch === own) return { branch, commit, checkout: at }
   const elsewhere = registered.find((one) => one.branch === branch && !one.isBare)
   return { branch, commit, checkout: elsewhere === undefined ? undefined : { ...at, cwd: elsewhere.path } }
 }
@@ -47,8 +47,8 @@ export function refuseItself(
     )
 }
 
-export async function refuseUnfinished(checkout: Git): Promise<void> {
-  const operation = await unfinished(checkout)
+export function refuseUnfinished(checkout: Git): void {
+  const operation = unfinished(checkout)
   if (operation !== undefined) throw isUnfinished(checkout.cwd, operation)
 }
 
@@ -57,15 +57,19 @@ export async function refuseLosses({ commit }: MergeTarget, checkout: Git, tree:
   const changes = await uncommitted(checkout)
   const staged = changes.filter(({ letters }) => !/^[ ?]/.test(letters)).map(({ path }) => path)
   if (staged.length > 0) throw dirty(checkout, 'staged and not committed', staged)
-  const touched = fieldsOf(await ask(checkout, ['diff-tree', '-r', '-z', '--name-only', '--no-renames', commit, tree]))
+  const { touched, added } = await changesOf(checkout, commit, tree)
   const own = changes.map(({ path }) => path).filter((path) => touched.some((other) => isOneInOther(path, other)))
   if (own.length > 0) throw dirty(checkout, 'not committed, and the merge would change', own)
-  const added = fieldsOf(
-    await ask(checkout, ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=A', commit, tree]),
-  )
   const ways = new Set(touched)
   const ignored = [...new Set(added.flatMap((path) => inTheWay(checkout.cwd, path, ways)))]
   if (ignored.length > 0) throw dirty(checkout, 'not in git, and the merge would overwrite', ignored)
+}
+
+/** Files that differ between the two, and those of them that only the second has. */
+async function changesOf(at: Git, from: string, to: string): Promise<Record<'touched' | 'added', readonly string[]>> {
+  const fields = fieldsOf(await ask(at, ['diff-tree', '-r', '-z', '--name-status', '--no-renames', from, to]))
+  const touched = fields.filter((_, index) => index % 2 === 1)
+  return { touched, added: touched.filter((_, index) => fields[2 * index] === 'A') }
 }
 
 function dirty({ cwd }: Git, what: string, paths: readonly string[]): HeimdallError {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { HeimdallError } from '../../errors.ts'
 import { escapeControls } from '../../ids.ts'
 import type { Env, Project } from '../../paths.ts'
-import { ask, askIfThere, fieldsOf, git, type Git, gitIn, isAncestor, lastWords } from './git.ts'
+import { ask, askIfThere, fieldsOf, foldersOf, git, type Git, gitIn, lastWords } from './git.ts'
 import { halfMade, requireGit } from './give.ts'
 import { sessionIn } from './in-use.ts'
 import { killedMerges, refuseKilled, whileMerging } from './merging.ts'
@@ -13,7 +13,7 @@ import { refuseItself, refuseLosses, refuseUnfinished, type MergeTarget, targetO
 import { readRecord, readRecords, withWorktrees } from './owner-record.ts'
 import { hasRepositories, hasUncommitted, isUnfinished, named, notFound } from './refusals.ts'
 import { registeredWorktrees } from './registered.ts'
-import { type WorktreeStanding, standingOf } from './standing.ts'
+import { distance, type WorktreeStanding, standingOf } from './standing.ts'
 
 export interface MergeWish {
   readonly project: Project
@@ -59,14 +59,15 @@ export async function mergeWorktree(wish: MergeWish): Promise<Merged> {
     refuseAtWork(wish, before)
     if (target.checkout !== undefined) refuseKilled(await killedMerges(project, at), target.checkout.cwd)
     if (before.unfinished !== undefined) throw isUnfinished(record.path, before.unfinished)
-    const committed = await commitWhatIsNot(wish, at, before)
-    const standing = committed === null ? before : await standingOf(at, record, registered)
+    const hasCommitted = await commitWhatIsNot(wish, at, before)
+    const standing = hasCommitted ? await standingOf(at, record, await registeredWorktrees(at)) : before
     if (standing.dirty.length > 0) throw hasUncommitted(record, standing.dirty)
     if (standing.tip === undefined)
       throw new HeimdallError('WORKTREE_NOT_FOUND', `${agent} has neither a folder nor a branch any more`, {
         hint: `heimdall worktree remove ${agent} forgets it`,
       })
-    return { ...(await bring(wish, at, standing.tip, standing, target)), committed, leftBehind: standing.leftBehind }
+    const brought = await bring(wish, at, standing.tip, standing, target)
+    return { ...brought, committed: hasCommitted ? standing.tip : null, leftBehind: standing.leftBehind }
   })
 }
 
@@ -79,19 +80,15 @@ function refuseAtWork({ mayRun, env }: MergeWish, { worktree: { agent, path } }:
 }
 
 /** As the person would: their hooks run, and may refuse. Copied files stay what they are. */
-async function commitWhatIsNot(
-  wish: MergeWish,
-  at: Git,
-  { worktree, dirty }: WorktreeStanding,
-): Promise<string | null> {
-  if (dirty.length === 0 || wish.commitMessage === undefined) return null
+async function commitWhatIsNot(wish: MergeWish, at: Git, { worktree, dirty }: WorktreeStanding): Promise<boolean> {
+  if (dirty.length === 0 || wish.commitMessage === undefined) return false
   // Git lists a repository inside of another as one folder, and would commit a link to it: none of its files.
   const repositories = dirty.filter((path) => path.endsWith('/'))
   if (repositories.length > 0) throw hasRepositories(worktree, repositories)
   const here = { cwd: worktree.path, env: { ...at.env, GIT_LITERAL_PATHSPECS: '1' } }
   await git(here, ['add', '--all', '--pathspec-from-file=-', '--pathspec-file-nul'], { input: `${dirty.join('\0')}\0` })
   await git(here, ['commit', '--quiet', `--message=${wish.commitMessage}`])
-  return ask(here, ['rev-parse', 'HEAD'])
+  return true
 }
 
 type Brought = Omit<Merged, 'committed' | 'leftBehind'>
@@ -105,13 +102,13 @@ async function bring(
 ): Promise<Brought> {
   const { commit, branch, checkout } = target
   const facts = { into: branch, from: tip, before: commit, checkout: checkout?.cwd ?? null }
-  const commits = Number(await ask(at, ['rev-list', '--count', tip, `^${commit}`]))
+  const { ahead: commits, behind } = await distance(at, commit, tip)
   if (commits === 0) return { ...facts, how: 'nothing new', commits, after: commit }
-  if (checkout !== undefined) await refuseUnfinished(checkout)
+  if (checkout !== undefined) refuseUnfinished(checkout)
   const tree = await mergedTree(checkout ?? at, standing, target, tip)
   if (checkout !== undefined) await refuseLosses(target, checkout, tree)
   const name = standing.branch ?? standing.worktree.branch
-  const isForward = !wish.isSquash && wish.message === undefined && (await isAncestor(at, commit, tip))
+  const isForward = !wish.isSquash && wish.message === undefined && behind === 0
   const merging = { commit, tip, tree, name, message: wish.message }
   const moved = async (): Promise<string> =>
     wish.isSquash
@@ -177,8 +174,7 @@ async function mergedIn(checkout: Git, { tip, name, message }: Merging): Promise
     { answers: [1, 2, 128] },
   )
   if (said.code !== 0) {
-    const dir = await ask(checkout, ['rev-parse', '--absolute-git-dir'])
-    if (existsSync(join(dir, 'MERGE_HEAD'))) await git(checkout, ['merge', '--abort'])
+    if (existsSync(join(foldersOf(checkout).gitDir, 'MERGE_HEAD'))) await git(checkout, ['merge', '--abort'])
     throw new HeimdallError('GIT_FAILED', `git merge: ${lastWords(said)}; nothing was merged`)
   }
   return ask(checkout, ['rev-parse', 'HEAD'])

@@ -52,7 +52,7 @@ export async function killedMerges(project: Project, at: Git): Promise<KilledMer
   for (const { agent, checkout, before, by } of recorded(project)) {
     if (isStillAlive(by)) continue
     const here = { ...at, cwd: checkout }
-    const isBegun = (await unfinished(here)) === 'merge'
+    const isBegun = unfinished(here) === 'merge'
     const isChanged = (await uncommitted(here)).some(({ letters }) => !/^[ ?]/.test(letters))
     const undo = `git -C ${escapeControls(checkout)} ${isBegun ? 'merge --abort' : `reset --merge ${before}`}`
     if (isBegun || isChanged) found.push({ agent, path: checkout, undo })

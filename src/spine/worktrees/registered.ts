@@ -4,6 +4,8 @@ import { ask, type Git } from './git.ts'
 
 export interface Registered {
   readonly path: string
+  /** Where HEAD is; nothing in a checkout without commits. */
+  readonly commit: string | undefined
   /** Short name; nothing when HEAD is detached. */
   readonly branch: string | undefined
   readonly isBare: boolean
@@ -23,6 +25,7 @@ export async function registeredWorktrees(at: Git): Promise<Registered[]> {
       return [
         {
           path,
+          commit: commitIn(lines.get('HEAD')),
           branch: lines.get('branch')?.replace(/^refs\/heads\//, ''),
           isBare: lines.has('bare'),
           lockedFor: lines.get('locked'),
@@ -30,6 +33,9 @@ export async function registeredWorktrees(at: Git): Promise<Registered[]> {
       ]
     })
 }
+
+/** Git prints zeros for a branch without commits. */
+const commitIn = (id: string | undefined): string | undefined => (id === undefined || /^0+$/.test(id) ? undefined : id)
 
 function splitLine(line: string): [string, string] {
   const at = line.indexOf(' ')

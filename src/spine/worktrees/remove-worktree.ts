@@ -6,14 +6,14 @@ import { escapeControls, printable } from '../../ids.ts'
 import type { Env, Project } from '../../paths.ts'
 import { removeIfThere } from '../../storage/atomic-file.ts'
 import { headOf, withIndexCopy } from './condition.ts'
-import { ask, commitOf, fieldsOf, git, type Git, gitIn } from './git.ts'
+import { ask, fieldsOf, foldersOf, git, type Git, gitIn } from './git.ts'
 import { requireGit } from './give.ts'
 import { atWorkIn, sessionIn } from './in-use.ts'
 import { type AgentWorktree, readRecord, readRecords, removeRecord, withWorktrees } from './owner-record.ts'
 import { hasUncommitted, isUnfinished, named, notFound } from './refusals.ts'
 import { registeredWorktrees } from './registered.ts'
-import { submodulesIn } from './submodules.ts'
-import { mergedInto, type WorktreeStanding, standingOf } from './standing.ts'
+import { type Submodules, submodulesIn } from './submodules.ts'
+import { isMergedInto, type WorktreeStanding, standingOf } from './standing.ts'
 
 export interface RemoveWish {
   readonly project: Project
@@ -42,13 +42,13 @@ export async function removeWorktree(wish: RemoveWish): Promise<Removed> {
     if (record === undefined) throw notFound(wish.agent, readRecords(wish.project))
     const registered = await registeredWorktrees(at)
     const standing = await standingOf(at, record, registered)
-    await refuseLosses(wish, at, standing)
-    const tips = await tipsOf(at, record, standing)
-    const lost = wish.keepsBranch ? tips.filter(({ ref }) => ref === undefined) : tips
+    const submodules = await submodulesOf(at, standing)
+    await refuseLosses(wish, at, standing, submodules)
+    const lost = await lostTips(wish, at, standing)
     await refuseUnmerged(wish, at, standing, lost)
     const keptUnder = await keepTips(at, record, lost)
-    await takeAway(at, standing)
-    const own = await commitOf(at, `refs/heads/${record.branch}`)
+    await takeAway(at, standing, submodules)
+    const { own } = standing
     // Somebody may have checked it out elsewhere, to look at it.
     const isOthers = registered.some(({ path, branch }) => branch === record.branch && path !== record.path)
     const deletes = own !== undefined && !wish.keepsBranch && !isOthers
@@ -60,7 +60,16 @@ export async function removeWorktree(wish: RemoveWish): Promise<Removed> {
   })
 }
 
-async function refuseLosses({ env }: RemoveWish, at: Git, standing: WorktreeStanding): Promise<void> {
+async function submodulesOf(at: Git, { presence, worktree }: WorktreeStanding): Promise<Submodules> {
+  return presence === 'ready' ? submodulesIn({ ...at, cwd: worktree.path }) : { areThere: false, checkedOut: [] }
+}
+
+async function refuseLosses(
+  { env }: RemoveWish,
+  at: Git,
+  standing: WorktreeStanding,
+  { checkedOut }: Submodules,
+): Promise<void> {
   const { worktree, presence, lockedFor, dirty, copiesChanged } = standing
   const { agent, path } = worktree
   const session = sessionIn(path, env)
@@ -84,7 +93,6 @@ async function refuseLosses({ env }: RemoveWish, at: Git, standing: WorktreeStan
     )
   if (standing.unfinished !== undefined) throw isUnfinished(path, standing.unfinished)
   if (dirty.length > 0) throw hasUncommitted(worktree, dirty)
-  const { checkedOut } = presence === 'ready' ? await submodulesIn({ ...at, cwd: path }) : { checkedOut: [] }
   if (checkedOut.length > 0)
     throw new HeimdallError(
       'WORKTREE_UNCOMMITTED',
@@ -110,7 +118,7 @@ async function refuseForeignFiles(at: Git, worktree: AgentWorktree): Promise<voi
   if (!existsSync(worktree.path)) return
   const files = await withIndexCopy(at, async ({ env }) => {
     // Not asked of the worktree itself: what git knows of that may be as half made as its files.
-    const outside = { cwd: at.cwd, env: { ...env, GIT_WORK_TREE: worktree.path, GIT_DIR: await gitDirOf(at) } }
+    const outside = { cwd: at.cwd, env: { ...env, GIT_WORK_TREE: worktree.path, GIT_DIR: foldersOf(at).gitDir } }
     await git(outside, ['read-tree', worktree.base])
     return (await git(outside, ['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all'])).stdout
   })
@@ -120,36 +128,29 @@ async function refuseForeignFiles(at: Git, worktree: AgentWorktree): Promise<voi
   if (foreign.length > 0) throw hasUncommitted(worktree, foreign)
 }
 
-const gitDirOf = (at: Git): Promise<string> => ask(at, ['rev-parse', '--absolute-git-dir'])
-
-interface Tip {
-  readonly commit: string
-  /** The branch that has it, when that is the one which would be deleted. */
-  readonly ref: string | undefined
-}
-
-/** What the worktree and its branch end with. A branch that the agent made itself stays, so it needs no keeping. */
-async function tipsOf(at: Git, { branch }: AgentWorktree, standing: WorktreeStanding): Promise<Tip[]> {
-  const own = await commitOf(at, `refs/heads/${branch}`)
-  const head = standing.branch === undefined ? standing.tip : undefined
-  return [
-    ...(own === undefined ? [] : [{ commit: own, ref: `refs/heads/${branch}` }]),
-    ...(head === undefined || head === own ? [] : [{ commit: head, ref: undefined }]),
-  ]
+/**
+ * What the worktree and the branch that goes with it end with, where nothing else has it. A branch that the agent made
+ * itself stays, so it needs no keeping.
+ */
+async function lostTips({ keepsBranch }: RemoveWish, at: Git, standing: WorktreeStanding): Promise<string[]> {
+  const { worktree, own, tip } = standing
+  const head = standing.branch === undefined && tip !== own ? tip : undefined
+  const lost: string[] = []
+  for (const commit of [keepsBranch ? undefined : own, head])
+    if (commit !== undefined && !(await isElsewhere(at, worktree, commit))) lost.push(commit)
+  return lost
 }
 
 async function refuseUnmerged(
   wish: RemoveWish,
   at: Git,
   standing: WorktreeStanding,
-  tips: readonly Tip[],
+  tips: readonly string[],
 ): Promise<void> {
-  if (wish.isForced) return
-  const here = (await headOf(at)).commit
-  for (const { commit } of tips) {
-    if (await isElsewhere(at, standing.worktree, commit)) continue
-    const merged = [await mergedInto(at, commit, standing.against.commit), await mergedInto(at, commit, here)]
-    if (merged.some((how) => how !== 'no')) continue
+  if (wish.isForced || tips.length === 0) return
+  const targets = new Set([standing.against.commit, (await headOf(at)).commit])
+  for (const commit of tips) {
+    if (await isMergedIntoOne(at, commit, targets)) continue
     const { agent } = wish
     throw new HeimdallError(
       'WORKTREE_UNMERGED',
@@ -160,6 +161,11 @@ async function refuseUnmerged(
       },
     )
   }
+}
+
+async function isMergedIntoOne(at: Git, commit: string, targets: Iterable<string | undefined>): Promise<boolean> {
+  for (const target of targets) if (target !== undefined && (await isMergedInto(at, commit, target))) return true
+  return false
 }
 
 /** On another branch, a remote's branch, a tag, or kept from an earlier removal. */
@@ -178,10 +184,11 @@ async function isElsewhere(at: Git, { branch }: AgentWorktree, commit: string): 
 
 const REMOVED = 'refs/heimdall/removed'
 
-async function keepTips(at: Git, record: AgentWorktree, tips: readonly Tip[]): Promise<string[]> {
+async function keepTips(at: Git, record: AgentWorktree, tips: readonly string[]): Promise<string[]> {
   const kept: string[] = []
-  for (const { commit } of tips) {
-    if (await isElsewhere(at, record, commit)) continue
+  for (const commit of tips) {
+    // What was kept before may lead to it.
+    if (kept.length > 0 && (await isElsewhere(at, record, commit))) continue
     const ref = `${REMOVED}/${record.agent}/${commit.slice(0, 12)}`
     await git(at, ['update-ref', '-m', `worktree of ${record.agent} removed`, ref, commit])
     kept.push(ref)
@@ -199,13 +206,16 @@ function removeFolderIfEmpty(path: string): void {
 }
 
 /** Without force: git looks itself once more at what is uncommitted, in the moment before it deletes. */
-async function takeAway(at: Git, { presence, worktree: { path }, copies }: WorktreeStanding): Promise<void> {
+async function takeAway(
+  at: Git,
+  { presence, worktree: { path }, copies }: WorktreeStanding,
+  { areThere: hasSubmodules }: Submodules,
+): Promise<void> {
   if (presence === 'absent') return
   // Each is as it came: the checkout that it came from has it.
   for (const copy of copies) removeIfThere(join(path, copy.path))
   if (presence === 'half made') await git(at, ['worktree', 'unlock', '--', path])
   // Of empty submodules git asks for force; that they are empty, and the rest is clean, was looked at just now.
-  const needsForce =
-    presence === 'half made' || (presence === 'ready' && (await submodulesIn({ ...at, cwd: path })).areThere)
+  const needsForce = presence === 'half made' || hasSubmodules
   await git(at, ['worktree', 'remove', ...(needsForce ? ['--force'] : []), '--', path])
 }

@@ -3,7 +3,7 @@ import type { HeimdallError } from '../../errors.ts'
 import type { Env, Project } from '../../paths.ts'
 import { changedCopies } from './carry-over.ts'
 import { headOf, uncommitted, unfinished, withScratchObjects } from './condition.ts'
-import { ask, commitOf, fieldsOf, git, type Git, gitIn, isAncestor } from './git.ts'
+import { ask, commitOf, fieldsOf, git, type Git, gitIn, isAncestor, tipsOf } from './git.ts'
 import { type AgentWorktree, type Copied, readRecords } from './owner-record.ts'
 import { killedMerges, wasKilled } from './merging.ts'
 import { isUnfinished } from './refusals.ts'
@@ -17,6 +17,8 @@ export interface WorktreeStanding {
   readonly branch: string | undefined
   /** Where the agent's work ends: HEAD there, or its branch when the folder is gone. */
   readonly tip: string | undefined
+  /** The tip of the branch that it was made with; nothing when that is gone. */
+  readonly own: string | undefined
   /** The branch or commit that ahead, behind and merged are told against. */
   readonly against: Against
   /** The last commit that both have: what the agent has done begins there. */
@@ -27,6 +29,8 @@ export interface WorktreeStanding {
   readonly merged: 'history' | 'content' | 'no'
   /** Paths that are not committed; copied files are none of them. */
   readonly dirty: readonly string[]
+  /** Those of them that git has never seen. */
+  readonly untracked: readonly string[]
   /** Files that were brought along and that git does not have; and those of them that are no longer as they came. */
   readonly copies: readonly Copied[]
   readonly copiesChanged: readonly string[]
@@ -69,7 +73,7 @@ export async function unfinishedElsewhere(project: Project, env: Env): Promise<U
   const found: Unfinished[] = []
   for (const one of await registeredWorktrees(at)) {
     if (one.isBare || known.has(one.path) || presenceOf(one) !== 'ready') continue
-    const operation = await unfinished({ ...at, cwd: one.path })
+    const operation = unfinished({ ...at, cwd: one.path })
     if (operation !== undefined) found.push({ path: one.path, said: worded(isUnfinished(one.path, operation)) })
   }
   return [...killed, ...found]
@@ -85,26 +89,26 @@ export async function standingOf(
   const known = registered.find(({ path }) => path === worktree.path)
   const presence = presenceOf(known)
   const here = presence === 'ready' ? { ...at, cwd: worktree.path } : undefined
-  const [head, own, against, files, operation] = await Promise.all([
-    here === undefined ? undefined : headOf(here),
-    commitOf(at, `refs/heads/${worktree.branch}`),
-    againstOf(at, worktree),
-    here === undefined ? { copies: [], dirty: [] } : filesOf(here, worktree),
-    here === undefined ? undefined : unfinished(here),
+  const [tips, files] = await Promise.all([
+    tipsOf(at, [worktree.branch, ...(worktree.baseBranch === null ? [] : [worktree.baseBranch])]),
+    here === undefined ? { copies: [], dirty: [], untracked: [] } : filesOf(here, worktree),
   ])
-  const tip = head?.commit ?? own
-  const [fork, far, merged, left] = await Promise.all([
+  const own = tips.get(worktree.branch)
+  const against = await againstOf(at, worktree, tips)
+  const tip = (here === undefined ? undefined : known?.commit) ?? own
+  const far = await distance(at, against.commit, tip)
+  const [fork, merged, left] = await Promise.all([
     forkOf(at, worktree, tip, against.commit),
-    distance(at, against.commit, tip),
-    mergedInto(at, tip, against.commit),
+    mergedInto(at, tip, against.commit, far),
     leftBehind(at, own, tip),
   ])
   return {
     worktree,
     presence,
     lockedFor: known?.lockedFor,
-    branch: head?.branch,
+    branch: here === undefined ? undefined : known?.branch,
     tip,
+    own,
     against,
     fork,
     ...far,
@@ -112,15 +116,23 @@ export async function standingOf(
     ...files,
     copiesChanged: changedCopies(worktree.path, files.copies),
     leftBehind: left,
-    unfinished: operation,
+    unfinished: here === undefined ? undefined : unfinished(here),
     changed: [...new Set([...(await changedBetween(at, fork, tip)), ...files.dirty])].sort(),
   }
 }
 
-async function filesOf(here: Git, { copied }: AgentWorktree): Promise<Pick<WorktreeStanding, 'copies' | 'dirty'>> {
-  const [copies, changes] = await Promise.all([untrackedOf(here, copied), uncommitted(here)])
+async function filesOf(
+  here: Git,
+  { copied }: AgentWorktree,
+): Promise<Pick<WorktreeStanding, 'copies' | 'dirty' | 'untracked'>> {
+  const [copies, all] = await Promise.all([untrackedOf(here, copied), uncommitted(here)])
   const brought = new Set(copies.map(({ path }) => path))
-  return { copies, dirty: changes.map(({ path }) => path).filter((path) => !brought.has(path)) }
+  const changes = all.filter(({ path }) => !brought.has(path))
+  return {
+    copies,
+    dirty: changes.map(({ path }) => path),
+    untracked: changes.filter(({ letters }) => letters === '??').map(({ path }) => path),
+  }
 }
 
 /** A copy that has come to be tracked is like any other file. */
@@ -136,8 +148,8 @@ async function leftBehind(at: Git, own: string | undefined, tip: string | undefi
 }
 
 /** The branch that it was begun from; without one, or when that is gone, the checkout of whoever asks. */
-async function againstOf(at: Git, { baseBranch }: AgentWorktree): Promise<Against> {
-  const tip = baseBranch === null ? undefined : await commitOf(at, `refs/heads/${baseBranch}`)
+async function againstOf(at: Git, { baseBranch }: AgentWorktree, tips: ReadonlyMap<string, string>): Promise<Against> {
+  const tip = baseBranch === null ? undefined : tips.get(baseBranch)
   if (baseBranch !== null && tip !== undefined) return { name: baseBranch, commit: tip }
   const { branch, commit } = await headOf(at)
   return { name: branch ?? 'HEAD', commit }
@@ -149,24 +161,39 @@ async function forkOf(at: Git, { base }: AgentWorktree, tip: string | undefined,
   return code === 0 ? stdout.trim() : ((await commitOf(at, base)) ?? tip)
 }
 
-async function distance(at: Git, against: string | undefined, tip: string | undefined) {
+interface Distance {
+  readonly ahead: number
+  readonly behind: number
+}
+
+export async function distance(at: Git, against: string | undefined, tip: string | undefined): Promise<Distance> {
   if (against === undefined || tip === undefined) return { ahead: 0, behind: 0 }
   const [behind, ahead] = (await ask(at, ['rev-list', '--left-right', '--count', `${against}...${tip}`])).split('\t')
   return { ahead: Number(ahead), behind: Number(behind) }
 }
 
-export async function mergedInto(
+async function mergedInto(
   at: Git,
   tip: string | undefined,
   target: string | undefined,
+  { ahead }: Distance,
 ): Promise<WorktreeStanding['merged']> {
   if (tip === undefined || target === undefined) return 'no'
-  if (await isAncestor(at, tip, target)) return 'history'
+  if (ahead === 0) return 'history'
+  return (await hasContentOf(at, target, tip)) ? 'content' : 'no'
+}
+
+/** Whether the target has the commits, or others with the same effect. */
+export async function isMergedInto(at: Git, tip: string, target: string): Promise<boolean> {
+  return (await isAncestor(at, tip, target)) || (await hasContentOf(at, target, tip))
+}
+
+/** Whether a merge of the tip would change nothing in the target. */
+async function hasContentOf(at: Git, target: string, tip: string): Promise<boolean> {
   const { code, stdout } = await withScratchObjects(at, (scratch) =>
     git(scratch, ['merge-tree', '--write-tree', '--no-messages', target, tip], { answers: [1] }),
   )
-  const isNothingNew = code === 0 && stdout.trim() === (await ask(at, ['rev-parse', `${target}^{tree}`]))
-  return isNothingNew ? 'content' : 'no'
+  return code === 0 && stdout.trim() === (await ask(at, ['rev-parse', `${target}^{tree}`]))
 }
 
 async function changedBetween(at: Git, from: string | undefined, to: string | undefined): Promise<string[]> {

@@ -1,7 +1,7 @@
 // Submodules of a worktree: repositories inside of it, whose commits may be nowhere else.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { ask, fieldsOf, type Git } from './git.ts'
+import { ask, fieldsOf, foldersOf, type Git } from './git.ts'
 import { entryAt } from './entry-at.ts'
 
 export interface Submodules {
@@ -15,7 +15,7 @@ export async function submodulesIn(here: Git): Promise<Submodules> {
   const paths = fieldsOf(await ask(here, ['ls-files', '--stage', '-z']))
     .filter((entry) => entry.startsWith('160000 '))
     .map((entry) => entry.slice(entry.indexOf('\t') + 1))
-  const modules = join(await ask(here, ['rev-parse', '--absolute-git-dir']), 'modules')
+  const modules = join(foldersOf(here).gitDir, 'modules')
   const full = paths.filter((path) => {
     const folder = join(here.cwd, path)
     return entryAt(folder)?.isDirectory() === true && readdirSync(folder).length > 0
