@@ -37,10 +37,10 @@ test('ahead, behind, uncommitted and merged are as git counts them', async () =>
 })
 
 test('two agents with the same file are told before the second is merged, and a claim in one worktree counts in the other', async () => {
-  const { heimdall, agent, refused, write, commit } = agentsAt()
+  const { heimdall, agent, give, refused, write, commit } = agentsAt()
   const bin = launcher('heimdall').join(' ')
-  const amber = await agent('amber-otter')
-  const cobalt = await agent('cobalt-harbor')
+  const amber = await give('amber-otter')
+  const cobalt = await give('cobalt-harbor')
   commit(amber, 'f.txt', lines({ 2: 'amber' }))
   write(amber, 'only-amber.txt', 'x\n')
   write(cobalt, 'f.txt', lines({ 2: 'cobalt' }))

@@ -1,7 +1,7 @@
 // A repository with agents in worktrees of their own, and plain git as the witness.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
@@ -10,6 +10,9 @@ import { giveWorktree, type WorktreeWish } from '../../src/spine/worktrees/give.
 import { worktreesDir } from '../../src/spine/worktrees/new-place.ts'
 import { type Ending } from '../support/programs.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
+import { TEN_LINES } from '../support/repository.ts'
+
+export { lines } from '../support/repository.ts'
 
 export interface Agents {
   readonly project: TemporaryProject
@@ -32,7 +35,8 @@ export interface Agents {
 vi.setConfig({ testTimeout: 600_000 })
 
 /** `main` with f.txt of ten lines; .env, out/ and *.local are ignored. */
-export function agentsAt(project: TemporaryProject = temporaryProject()): Agents {
+export function agentsAt(project: TemporaryProject = temporaryProject({ git: false })): Agents {
+  cpSync(TEN_LINES, project.root, { recursive: true })
   const git = (cwd: string, ...args: string[]): string =>
     execFileSync('git', args, {
       cwd,
@@ -48,13 +52,10 @@ export function agentsAt(project: TemporaryProject = temporaryProject()): Agents
   const commit: Agents['commit'] = (folder, path, text, message = `change ${path}`) => {
     write(folder, path, text)
     git(folder, 'add', '--all', '--', path)
-    git(folder, 'commit', '--quiet', '--message', message)
-    return git(folder, 'rev-parse', 'HEAD')
+    // What it says of itself has the whole name of the commit in it.
+    const said = git(folder, '-c', 'core.abbrev=40', 'commit', '--message', message)
+    return / ([0-9a-f]{40})\] /.exec(said)?.[1] ?? ''
   }
-  write(project.root, '.gitignore', '.env\nout/\n*.local\n.planning/\n')
-  commit(project.root, 'f.txt', lines(), 'ten lines')
-  git(project.root, 'add', '--all')
-  git(project.root, 'commit', '--quiet', '--message', 'what is ignored')
   return {
     project,
     heimdall,
@@ -87,7 +88,7 @@ export function agentsAt(project: TemporaryProject = temporaryProject()): Agents
     },
     picture(...checkouts) {
       return JSON.stringify([
-        git(project.root, 'for-each-ref'),
+        filesOf(join(project.root, '.git'), 'refs'),
         ...[project.root, ...checkouts].map((folder) => [
           folder,
           // With the commit of HEAD, and the blobs of index entries that differ from it.
@@ -97,11 +98,6 @@ export function agentsAt(project: TemporaryProject = temporaryProject()): Agents
       ])
     },
   }
-}
-
-/** Ten lines, some of them others. */
-export function lines(changed: Readonly<Record<number, string>> = {}): string {
-  return Array.from({ length: 10 }, (_, index) => `${changed[index + 1] ?? `line ${index + 1}`}\n`).join('')
 }
 
 interface Listed {
@@ -121,7 +117,7 @@ function whereIs(ending: Ending, agent: string): string {
 /** Every file of a checkout but git's own, with a digest of its content. */
 function filesOf(root: string, below = ''): Record<string, string> {
   const found: Record<string, string> = {}
-  for (const name of readdirSync(join(root, below))) {
+  for (const name of readdirSync(join(root, below)).sort()) {
     const path = join(below, name)
     if (path === '.git') continue
     const stats = lstatSync(join(root, path))

@@ -93,7 +93,7 @@ test('--base, a detached HEAD and a linked worktree are places to begin at', asy
 test('blanks, line feeds and letters of all kinds in names', async () => {
   const folder = join(temporaryFolder(), 'ein Projekt\nmit Ümlaut 雪')
   mkdirSync(folder)
-  const base = temporaryProject()
+  const base = temporaryProject({ git: false })
   const root = realpathSync(folder)
   const agents = agentsAt({ ...base, root, path: (...segments) => join(root, ...segments), ...within(base, root) })
   const odd = 'src/a b\n"c" é.txt'
@@ -112,9 +112,7 @@ function within(
   root: string,
 ): Partial<typeof base> & Pick<typeof base, 'run' | 'git'> {
   const run: typeof base.run = (bin, args, options) => base.run(bin, args, { cwd: root, ...options })
-  const agents = { git: (...args: string[]) => base.git('-C', root, ...args), run }
-  agents.git('init', '--quiet', '--initial-branch=main')
-  return agents
+  return { git: (...args: string[]) => base.git('-C', root, ...args), run }
 }
 
 test('nothing is begun where nothing can be: no git, no commit, no such base, a place inside of a checkout', async () => {
