@@ -1,17 +1,21 @@
 // Git is the judge of what goes past its hooks: in a repository whose hooks refuse everything, whatever commits or pushes all the same has to be known as a way past them.
-import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readHook } from '../../src/hosts/hooks/hook-call.ts'
 import { findProject } from '../../src/paths.ts'
 import { withAliases } from '../../src/spine/hooks/git-aliases.ts'
 import { refusedAnyway } from '../../src/spine/hooks/guarded-places.ts'
 import { writtenPaths } from '../../src/spine/hooks/hook-place.ts'
+import { perFile } from '../support/cleanup.ts'
+import { bareEnv } from '../support/programs.ts'
+import { temporaryFolder } from '../support/project.ts'
+import { copyTo, runRows, shareObjects } from './oracle-rows.ts'
 
 const env = {
-  ...process.env,
+  ...bareEnv(),
+  HOME: '/nonexistent',
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_AUTHOR_NAME: 'Ana',
@@ -19,13 +23,6 @@ const env = {
   GIT_COMMITTER_NAME: 'Ana',
   GIT_COMMITTER_EMAIL: 'ana@example.org',
 }
-
-// Each row runs in a fresh copy of a repository that is made once.
-const place = realpathSync(mkdtempSync(join(tmpdir(), 'hm-')))
-const template = join(place, 'template')
-const root = join(place, 'row/project')
-beforeAll(() => makeStrict(join(template, 'project')))
-afterAll(() => rmSync(place, { recursive: true, force: true }))
 
 /** Something is staged, and every hook refuses. */
 function makeStrict(at: string): void {
@@ -54,30 +51,7 @@ interface Verdict {
   readonly past: boolean
 }
 
-function tried(command: string): Verdict {
-  rmSync(join(place, 'row'), { recursive: true, force: true })
-  cpSync(template, join(place, 'row'), { recursive: true })
-  const known = isKnown(command)
-  const before = headCommit()
-  spawnSync('bash', ['-c', command], { cwd: root, env, input: 'x\n' })
-  return { known, past: headCommit() !== before || readdirSync(join(root, '../remote.git/refs/heads')).length > 0 }
-}
-
-function isKnown(command: string): boolean {
-  const payload = { hook_event_name: 'PreToolUse', cwd: root, tool_name: 'Bash', tool_input: { command } }
-  const read = readHook('claude', JSON.stringify(payload))
-  if (!('call' in read) || read.call.tool === undefined) throw new Error('no tool was read')
-  const tool = withAliases(read.call.tool, root, env)
-  return refusedAnyway(tool, writtenPaths(tool, root, env), findProject(root, env), env) !== undefined
-}
-
-/** Read from the files: nothing here packs references. */
-function headCommit(): string {
-  const head = readFileSync(join(root, '.git/HEAD'), 'utf8')
-  return head.startsWith('ref: ') ? readFileSync(join(root, '.git', head.slice(5).trim()), 'utf8') : head
-}
-
-test.each([
+const PAST_HOOKS = [
   // Every spelling of the option.
   'git commit -qm x --no-verify',
   'git commit -qm x --no-verif',
@@ -154,12 +128,9 @@ test.each([
   'find .git/hooks -type f -delete && git commit -qm x',
   'find .git/hooks -type f -exec rm {} + && git commit -qm x',
   'mv .git/hooks .git/was && git commit -qm x',
-])('%s', (command) => {
-  // A command that git stops by itself proves nothing here.
-  expect({ command, ...tried(command) }).toEqual({ command, known: true, past: true })
-})
+]
 
-test.each([
+const NONE = [
   'git commit -qm x',
   'git commit -m --no-verify',
   'git commit -qm x -- --no-verify',
@@ -184,6 +155,47 @@ test.each([
   'rm -f .git/index.lock .git/MERGE_MSG',
   'find . -name "*.tmp" -delete',
   'git merge --no-ff --no-verify-signatures main',
-])('%s is none', (command) => {
-  expect(tried(command)).toEqual({ known: false, past: false })
+]
+
+const verdicts = perFile(async () => {
+  const place = temporaryFolder()
+  const template = join(place, 'template')
+  makeStrict(join(template, 'project'))
+  shareObjects(join(template, 'project'), join(place, 'objects'))
+  const rows = [...PAST_HOOKS, ...NONE].map((command, index) => ({
+    command,
+    cwd: join(copyTo(join(place, String(index)), template), 'project'),
+  }))
+  const known = rows.map(({ command, cwd }) => isKnown(command, cwd))
+  const before = headCommit(join(template, 'project'))
+  await runRows(rows, env)
+  return new Map(
+    rows.map(({ command, cwd }, index): [string, Verdict] => {
+      const isPushed = readdirSync(join(cwd, '../remote.git/refs/heads')).length > 0
+      return [command, { known: known[index] === true, past: headCommit(cwd) !== before || isPushed }]
+    }),
+  )
+})
+
+function isKnown(command: string, root: string): boolean {
+  const payload = { hook_event_name: 'PreToolUse', cwd: root, tool_name: 'Bash', tool_input: { command } }
+  const read = readHook('claude', JSON.stringify(payload))
+  if (!('call' in read) || read.call.tool === undefined) throw new Error('no tool was read')
+  const tool = withAliases(read.call.tool, root, env)
+  return refusedAnyway(tool, writtenPaths(tool, root, env), findProject(root, env), env) !== undefined
+}
+
+/** Read from the files: nothing here packs references. */
+function headCommit(root: string): string {
+  const head = readFileSync(join(root, '.git/HEAD'), 'utf8')
+  return head.startsWith('ref: ') ? readFileSync(join(root, '.git', head.slice(5).trim()), 'utf8') : head
+}
+
+test.each(PAST_HOOKS)('%s', (command) => {
+  // A command that git stops by itself proves nothing here.
+  expect(verdicts().get(command)).toEqual({ known: true, past: true })
+})
+
+test.each(NONE)('%s is none', (command) => {
+  expect(verdicts().get(command)).toEqual({ known: false, past: false })
 })

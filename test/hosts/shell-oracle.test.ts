@@ -1,24 +1,16 @@
 // Bash is the judge of where a command line writes: what it changes has to be among what was said before it ran, and nothing else may be said.
-import { execFileSync, spawnSync } from 'node:child_process'
-import {
-  cpSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFileSync } from 'node:child_process'
+import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readHook } from '../../src/hosts/hooks/hook-call.ts'
 import { contains } from '../../src/paths.ts'
 import { writtenPaths } from '../../src/spine/hooks/hook-place.ts'
 import { pathsByGit } from '../../src/spine/hooks/paths-by-git.ts'
+import { perFile } from '../support/cleanup.ts'
+import { bareEnv } from '../support/programs.ts'
+import { temporaryFolder } from '../support/project.ts'
+import { copyTo, type OracleEnding, type OracleRow, runRows, shareObjects } from './oracle-rows.ts'
 
 const FILES = ['a', 'b', 'src/a', 'src/b', 'src/lib/c', 'lib/old', 'spaced name/x']
 const DIFF = '--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+patched\n'
@@ -27,7 +19,8 @@ const GIT_DIFF = `diff --git a/src/a b/src/a\n${DIFF.replaceAll('/a', '/src/a').
 
 /** Nothing of the machine's own configuration of git takes part. */
 const env = {
-  ...process.env,
+  ...bareEnv(),
+  HOME: '/nonexistent',
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_COMMITTER_NAME: 'x',
@@ -35,17 +28,6 @@ const env = {
   GIT_AUTHOR_NAME: 'x',
   GIT_AUTHOR_EMAIL: 'x@example.org',
 }
-
-// Each row runs in a fresh copy of a repository that is made once.
-const place = realpathSync(mkdtempSync(join(tmpdir(), 'hm-')))
-const root = join(place, 'row')
-const [clean, dirty] = [join(place, 'clean'), join(place, 'dirty')]
-beforeAll(() => {
-  makeClean(clean)
-  cpSync(clean, dirty, { recursive: true })
-  makeDirty(dirty)
-})
-afterAll(() => rmSync(place, { recursive: true, force: true }))
 
 function makeClean(at: string): void {
   for (const folder of ['src/lib', 'lib', 'spaced name', 'empty']) mkdirSync(join(at, folder), { recursive: true })
@@ -78,13 +60,13 @@ function makeDirty(at: string): void {
 }
 
 /** Every file and link, with what it holds; folders by their names alone. */
-function contentOf(below = ''): Map<string, string> {
+function contentOf(root: string, below = ''): Map<string, string> {
   const found = new Map<string, string>()
   for (const name of readdirSync(join(root, below))) {
     if (name === '.git') continue
     const path = below === '' ? name : `${below}/${name}`
     const stats = lstatSync(join(root, path))
-    if (stats.isDirectory()) for (const [inner, held] of contentOf(path)) found.set(inner, held)
+    if (stats.isDirectory()) for (const [inner, held] of contentOf(root, path)) found.set(inner, held)
     else
       found.set(
         path,
@@ -94,7 +76,7 @@ function contentOf(below = ''): Map<string, string> {
   return found
 }
 
-test.each([
+const COMMANDS = [
   '(cd src; rm a)',
   '(cd src && rm a) && rm b',
   'cd src && rm a & wait; echo x > b',
@@ -204,11 +186,10 @@ test.each([
   'flock b rm a',
   'command rm a',
   'git checkout HEAD~0 a 2>&1; echo x > a',
-])('%s', (command) => {
-  expectForeseen(clean, command)
-})
+]
 
-test.each([
+/** Where there is work that is not committed. */
+const COMMANDS_ON_WORK = [
   'git reset -q --hard',
   'git reset --har -q before',
   'git -C src reset -q --hard HEAD~1',
@@ -231,27 +212,72 @@ test.each([
   'git clean -fd -e new',
   'git restore .',
   'git checkout .',
-])('with work that is not committed, %s', (command) => {
-  expectForeseen(dirty, command)
+]
+
+interface Outcome extends OracleEnding {
+  /** Paths that were named before the command ran, and those that it changed. */
+  readonly said: readonly Said[]
+  readonly changed: readonly string[]
+}
+
+const outcomes = perFile(async () => {
+  const place = temporaryFolder()
+  const [clean, dirty] = [join(place, 'clean'), join(place, 'dirty')]
+  makeClean(clean)
+  cpSync(clean, dirty, { recursive: true })
+  makeDirty(dirty)
+  return {
+    clean: await outcomesOf(COMMANDS, clean, join(place, 'clean-rows')),
+    dirty: await outcomesOf(COMMANDS_ON_WORK, dirty, join(place, 'dirty-rows')),
+  }
 })
 
-function expectForeseen(template: string, command: string): void {
-  rmSync(root, { recursive: true, force: true })
-  cpSync(template, root, { recursive: true })
-  const payload = { hook_event_name: 'PreToolUse', cwd: root, tool_name: 'Bash', tool_input: { command } }
+async function outcomesOf(
+  commands: readonly string[],
+  template: string,
+  folder: string,
+): Promise<ReadonlyMap<string, Outcome>> {
+  shareObjects(template, `${template}-objects`)
+  const rows = commands.map((command, index) => ({ command, cwd: copyTo(join(folder, String(index)), template) }))
+  const said = rows.map(foreseen)
+  const before = contentOf(template)
+  const endings = await runRows(rows, env)
+  return new Map(
+    rows.map(({ command, cwd }, index) => {
+      const after = contentOf(cwd)
+      const paths = [...new Set([...before.keys(), ...after.keys()])]
+      const changed = paths.filter((path) => before.get(path) !== after.get(path))
+      return [command, { ...(endings[index] as OracleEnding), said: said[index] ?? [], changed }]
+    }),
+  )
+}
+
+test.each(COMMANDS)('%s', (command) => {
+  expectForeseen(outcomes().clean.get(command))
+})
+
+test.each(COMMANDS_ON_WORK)('with work that is not committed, %s', (command) => {
+  expectForeseen(outcomes().dirty.get(command))
+})
+
+interface Said {
+  readonly path: string
+  readonly isPattern: boolean
+}
+
+function foreseen({ command, cwd }: OracleRow): Said[] {
+  const payload = { hook_event_name: 'PreToolUse', cwd, tool_name: 'Bash', tool_input: { command } }
   const read = readHook('claude', JSON.stringify(payload))
   const tool = 'call' in read ? read.call.tool : undefined
   if (tool === undefined) throw new Error('no tool was read')
-  const said = [...writtenPaths(tool, root, env), ...pathsByGit(tool, root, env)].map(({ path, isPattern }) => ({
-    path: path.slice(root.length + 1),
+  return [...writtenPaths(tool, cwd, env), ...pathsByGit(tool, cwd, env)].map(({ path, isPattern }) => ({
+    path: path.slice(cwd.length + 1),
     isPattern,
   }))
-  const before = contentOf()
-  const { status, stderr } = spawnSync('bash', ['-c', command], { cwd: root, encoding: 'utf8', env })
-  const after = contentOf()
-  const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
-    (path) => before.get(path) !== after.get(path),
-  )
+}
+
+function expectForeseen(outcome: Outcome | undefined): void {
+  const { said = [], changed = [], status, stderr } = outcome ?? {}
   expect(changed, stderr).not.toEqual([])
   // A backup that `sed` keeps and a failed hunk's rejects are nobody's work.
   const unsaid = changed.filter((path) => !/\.(?:bak|rej|orig)$/.test(path) && !said.some((one) => covers(one, path)))
@@ -259,5 +285,5 @@ function expectForeseen(template: string, command: string): void {
   expect(said.filter((one) => !changed.some((path) => covers(one, path)))).toEqual([])
 }
 
-const covers = ({ path, isPattern }: { path: string; isPattern: boolean }, changed: string): boolean =>
+const covers = ({ path, isPattern }: Said, changed: string): boolean =>
   isPattern ? changed.startsWith(path.slice(0, path.indexOf('?'))) : contains(`/${path}`, `/${changed}`)
