@@ -125,7 +125,7 @@ test('a shim that starts with no room at all works without a record, keeps its c
   const answers: Json[] = []
   for (let n = 0; n < 5; n += 1) answers.push(await shim.call('echo', { n }))
   expect(answers.map((answer) => answer['result'] !== undefined)).toEqual([true, true, true, false, false])
-  shim.program.child.stdin?.end()
+  shim.program.stdin.end()
   const { code, stderr } = await shim.program.ended
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('cannot be written') })
 })
@@ -166,7 +166,7 @@ test.each([
     if (what === 'its run') rmSync(state)
     mkdirSync(folder, { mode: 0o700 })
     await until('calls to pass', async () => (await shim.call('echo'))['result'] !== undefined)
-    shim.program.child.stdin?.end()
+    shim.program.stdin.end()
     expect((await shim.program.ended).code).toBe(0)
     expect(checkBooks(parseLines(read(home, path)))).toEqual([])
   },
@@ -250,7 +250,7 @@ test('a pipe that nobody reads from stops no call', async () => {
     flags: [`--events=${path}`],
   })
   for (let n = 0; n < 200; n += 1) expect(await shim.call('echo', { n, t: 'x'.repeat(1_000) })).toHaveProperty('result')
-  shim.program.child.stdin?.end()
+  shim.program.stdin.end()
   expect((await shim.program.ended).code).toBe(0)
 })
 

@@ -37,8 +37,8 @@ async function leave(owner: Program, status = 'SUCCEEDED'): Promise<string> {
   }
 }
 
-const startMember = (home: string, name: string): ShimClient =>
-  startShim({ home, name, env: { SUB_RUN_ID: RUN, SUB_AGENT_ID: 'amber-otter' }, bin: 'heimdall' })
+const startMember = (home: string, name: string, ownProcess = false): ShimClient =>
+  startShim({ home, name, ownProcess, env: { SUB_RUN_ID: RUN, SUB_AGENT_ID: 'amber-otter' }, bin: 'heimdall' })
 
 const doctor = (home: string): Promise<unknown> => runLauncher('heimdall', ['doctor'], { env: { HOME: home } })
 
@@ -106,7 +106,7 @@ eachSource(() => {
   test('owner and shim killed together: the next command that looks ends the open call and closes the run, once', async () => {
     const home = temporaryFolder()
     const owner = await startOwner(home)
-    const shim = startMember(home, 'a')
+    const shim = startMember(home, 'a', true)
     await shim.call('echo')
     shim.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'never' } })
     await until('the call to be recorded', () => ofType(eventsOfRun(home, RUN), 'tool_call_decision').length === 2)
@@ -127,7 +127,7 @@ eachSource(() => {
   test('a look leaves a run alone whose owner lives, whatever else has died', async () => {
     const home = temporaryFolder()
     const owner = await startOwner(home)
-    const shim = startMember(home, 'a')
+    const shim = startMember(home, 'a', true)
     await shim.call('echo')
     shim.program.kill('SIGKILL')
     await shim.program.ended

@@ -177,8 +177,9 @@ test('a record that is removed, or cut below the reader, is gone', () => {
 test('a follower has what shims write while they are killed, each event once', async () => {
   const home = temporaryFolder()
   const runDir = `${runsDir(home)}/r`
-  const start = () => startShim({ policy: bundle([]), bin: 'heimdall', home, env: { SUB_RUN_ID: 'r' } })
-  const last = start()
+  const start = (ownProcess: boolean) =>
+    startShim({ policy: bundle([]), bin: 'heimdall', home, ownProcess, env: { SUB_RUN_ID: 'r' } })
+  const last = start(false)
   await last.call('echo')
   const stop = new AbortController()
   const seen: string[] = []
@@ -194,10 +195,10 @@ test('a follower has what shims write while they are killed, each event once', a
     }
   })()
   for (let round = 0; round < scaled(3, 20); round += 1) {
-    const shim = start()
+    const shim = start(true)
     for (let i = 0; i < 20; i += 1) shim.send(toolCall(i, 'echo'))
     await shim.answer(10)
-    shim.program.child.kill('SIGKILL')
+    shim.program.kill('SIGKILL')
     await shim.program.ended
     await last.call('echo')
   }

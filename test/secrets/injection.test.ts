@@ -152,6 +152,7 @@ test('a server with secrets is started when the policy is there, not before', as
   execFileSync('mkfifo', [policy])
   const shim = startWithSecrets([{ value: 'long-enough-a-secret' }], {
     flags: [`--policy=${policy}`],
+    ownProcess: true,
     server: ['/bin/sh', '-c', `: > '${started}'; cat > /dev/null`],
   })
   // Opens once somebody reads it: the shim is at its policy now.

@@ -1,7 +1,7 @@
 // What a refused call is answered: words for the model, codes for each generation of MCP, and what the record says of counters and clients (seed 004 §3).
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { bundle, checkBooks, deny, type Json, ofType, rule, startShim, tool, toolCall } from '../support/shim-client.ts'
+import { bundle, checkBooks, deny, type Json, ofType, rule, startShim, tool } from '../support/shim-client.ts'
 
 const POLICY = bundle([
   deny('no-rm', tool('rm'), { message: 'nothing is removed here' }),
@@ -12,7 +12,7 @@ const POLICY = bundle([
   }),
   rule('pace', 'rate_limit', tool('search'), {
     message: 'too many searches',
-    rate_limit: { capacity: 1, refill_tokens: 1, refill_period_ms: 1, on_limit: 'THROTTLE', backoff_ms: 900_000 },
+    rate_limit: { capacity: 1, refill_tokens: 1, refill_period_ms: 600_000, on_limit: 'THROTTLE', backoff_ms: 900_000 },
   }),
   rule('few', 'budget', tool('mail'), {
     message: 'no more mail',
@@ -30,13 +30,8 @@ test('the message reads as sentences: what was refused, why, what to do instead,
   const shim = startShim({ policy: POLICY, name: 'git' })
   expect((await shim.call('rm'))['error'].message).toBe(TEXTS.rm)
   expect((await shim.call('push', { branch: 'main', force: true }))['error'].message).toBe(TEXTS.push)
-  let throttled: Json = {}
-  for (let i = 0; i < 100 && throttled['error'] === undefined; i += 1) {
-    shim.send(toolCall(`a${i}`, 'search'))
-    shim.send(toolCall(`b${i}`, 'search'))
-    throttled = await shim.answer(`b${i}`)
-  }
-  expect(throttled['error'].message).toBe(
+  expect(await shim.call('search')).toHaveProperty('result')
+  expect((await shim.call('search'))['error'].message).toBe(
     'The call of search on git was held back: too many searches. Wait 900000 ms, then send the same call again. (THROTTLE POLICY_THROTTLED, rule pace)',
   )
   expect((await shim.call('mail'))['error'].message).toBe(TEXTS.mail)

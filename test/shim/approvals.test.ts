@@ -328,16 +328,16 @@ describe('bounds of approvals', () => {
 
   test('the questions of a run end with it, also when it was killed', async () => {
     const home = temporaryFolder()
-    const start = (id: string): ReturnType<typeof startShim> =>
-      startShim({ policy: bundle([ask(0)]), bin: 'heimdall', home, env: { SUB_RUN_ID: id } })
+    const start = (id: string, ownProcess = false): ReturnType<typeof startShim> =>
+      startShim({ policy: bundle([ask(0)]), bin: 'heimdall', home, ownProcess, env: { SUB_RUN_ID: id } })
     const ended = start('ended')
     await ended.call('write', { path: 'a' })
-    const killed = start('killed')
+    const killed = start('killed', true)
     await killed.call('write', { path: 'a' })
     expect((await listed(home)).map(({ run_id }) => run_id as string).toSorted()).toEqual(['ended', 'killed'])
     await ended.end()
     expect((await listed(home)).map(({ run_id }) => run_id as string)).toEqual(['killed'])
-    killed.program.child.kill('SIGKILL')
+    killed.program.kill('SIGKILL')
     await killed.program.ended
     expect(await listed(home)).toEqual([])
     expect(await listed(home, '--all')).toMatchObject([
@@ -354,12 +354,13 @@ describe('bounds of approvals', () => {
   test('what a shim alone has asked goes with it; what a killed one leaves behind is not listed, and swept', async () => {
     const home = temporaryFolder()
     const solo = join(runsDir(home), '.solo')
-    const start = (): ReturnType<typeof startShim> => startShim({ policy: bundle([ask(0)]), home })
-    const alive = start()
-    const killed = start()
+    const start = (ownProcess: boolean): ReturnType<typeof startShim> =>
+      startShim({ policy: bundle([ask(0)]), home, ownProcess })
+    const alive = start(false)
+    const killed = start(true)
     await alive.call('write', { path: 'alive' })
     await killed.call('write', { path: 'killed' })
-    killed.program.child.kill('SIGKILL')
+    killed.program.kill('SIGKILL')
     await killed.program.ended
     expect(await listed(home)).toMatchObject([{ args_preview: expect.stringContaining('alive') }])
     expect(readdirSync(solo).length).toBe(2)

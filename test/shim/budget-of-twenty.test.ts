@@ -56,6 +56,7 @@ test('a budget over restarts, crashes, reloads and clock steps, by twenty shims 
       home,
       name: `server-${n}`,
       bin: 'heimdall',
+      ownProcess: true,
       server: ['tee', '-a', join(folder, `book-${n}`)],
       flags: [`--policy=${policyPath}`],
       env: { SUB_RUN_ID: 'r', HEIMDALL_RUN_QUIET_SECONDS: '300', ...wall.env },
@@ -82,7 +83,7 @@ test('a budget over restarts, crashes, reloads and clock steps, by twenty shims 
     const leave = async (seat: Seat, n: number): Promise<void> => {
       if (n % 3 === 2) return
       if (n % 3 === 0) seat.shim.program.kill('SIGKILL')
-      else seat.shim.program.child.stdin?.end()
+      else seat.shim.program.stdin.end()
       await seat.shim.program.ended
       seat.shim = start(n)
     }

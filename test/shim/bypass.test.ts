@@ -20,7 +20,7 @@ test('planted bypass: invalid UTF-8 in a name', async () => {
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_all\u00ff"}}\n',
     'latin1',
   )
-  shim.program.child.stdin?.write(line)
+  shim.program.stdin.write(line)
   expect(await shim.answer(null)).toMatchObject({ error: { code: -32_700 } })
   await shim.end()
   expect(shim.received()).toBe('')
@@ -202,7 +202,7 @@ test('planted bypass: invalid UTF-8 in the name of a call that is too large to b
     const head = Buffer.from(
       `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"arguments":{"f":"${filler}"},"name":"`,
     )
-    shim.program.child.stdin?.write(Buffer.concat([head, name, Buffer.from('"}}\n')]))
+    shim.program.stdin.write(Buffer.concat([head, name, Buffer.from('"}}\n')]))
   }
   // A reader that passes over what it cannot decode would call delete_all.
   send(Buffer.from('delete\u00ff_all', 'latin1'), 1)

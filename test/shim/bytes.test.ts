@@ -117,8 +117,8 @@ test('framing holds for any bytes in any pieces: nothing crashes, the next good 
     for (let edits = Math.floor(random() * 4); edits > 0; edits -= 1)
       base[Math.floor(random() * base.length)] = Math.floor(random() * 256)
     const cut = Math.floor(random() * base.length)
-    shim.program.child.stdin?.write(base.subarray(0, cut))
-    shim.program.child.stdin?.write(Buffer.concat([base.subarray(cut), Buffer.of(10)]))
+    shim.program.stdin.write(base.subarray(0, cut))
+    shim.program.stdin.write(Buffer.concat([base.subarray(cut), Buffer.of(10)]))
   }
   expect(await shim.call('echo', { seed }, 'last')).toHaveProperty('result')
   const { code, events } = await shim.end()

@@ -32,7 +32,12 @@ interface Booked {
 
 function startBooked(setup: ShimSetup): Booked {
   const book = join(temporaryFolder(), 'book')
-  const shim = startShim({ server: fixture('shim-book'), ...setup, env: { BOOK: book, ...setup.env } })
+  const shim = startShim({
+    server: fixture('shim-book'),
+    ownProcess: true,
+    ...setup,
+    env: { BOOK: book, ...setup.env },
+  })
   const received = (): number[] =>
     existsSync(book) ? readFileSync(book, 'utf8').split('\n').slice(0, -1).map(Number) : []
   return { shim, received }
@@ -136,18 +141,18 @@ test.each(['guardrails', 'control'])(
   'a reader of stderr that is slow makes the agent wait in mode %s; nothing is lost',
   async (mode) => {
     const { shim, received } = startBooked({ policy: bundle(RULES, { mode }) })
-    const { stderr } = shim.program.child
-    stderr?.pause()
+    const { stderrStream: stderr } = shim.program
+    stderr.pause()
     const calls = scaled(2_500, 50_000)
     flood(shim, calls, 2)
     // A little at a time, with a pause after each: slower than events are made.
     const slow = setInterval(() => {
-      stderr?.resume()
-      setImmediate(() => stderr?.pause())
+      stderr.resume()
+      setImmediate(() => stderr.pause())
     }, 5)
     await until('all calls to arrive', () => received().length === calls / 2)
     clearInterval(slow)
-    stderr?.resume()
+    stderr.resume()
     const { events } = await shim.end()
     expect(allowed(events)).toEqual(received())
     expect(checkBooks(events)).toEqual([])
@@ -194,7 +199,7 @@ describe('message shapes', () => {
 
   test('not one of the raw lines reaches the server, each is answered and stands in the record', async () => {
     const shim = startShim({ policy: POLICY })
-    for (const { bytes } of LINES) shim.program.child.stdin?.write(bytes)
+    for (const { bytes } of LINES) shim.program.stdin.write(bytes)
     const last = toolCall('last', 'push', { force: false, path: 'a', Branch: 'main' })
     shim.send(last)
     expect(await shim.answer('last')).toHaveProperty('result')
@@ -209,7 +214,7 @@ describe('message shapes', () => {
   test('in mode observe they go on as they came, and the record says what would have been done', async () => {
     const lines = LINES.filter(({ name }) => !name.startsWith('arguments-'))
     const shim = startShim({ policy: { ...POLICY, mode: 'observe' } })
-    for (const { bytes } of lines) shim.program.child.stdin?.write(bytes)
+    for (const { bytes } of lines) shim.program.stdin.write(bytes)
     // One that is still starting when the input ends is ended with it.
     await until('the server to read', () => shim.received() !== '')
     const { events } = await shim.end()

@@ -131,7 +131,7 @@ describe('ends', () => {
     // Ten minutes of answers.
     const shim = startShim({ server: everySoOften(600) })
     for (let id = 0; id < 1_000; id += 1) shim.send(toolCall(id, 'echo'))
-    shim.program.child.stdin?.end()
+    shim.program.stdin.end()
     await shim.answer(2)
     shim.program.kill('SIGTERM')
     await shim.program.ended
@@ -150,7 +150,10 @@ describe('ends', () => {
     async (name) => {
       // The server is started first, and tells its parent at once.
       const [node, ...args] = fixture('shim-upstream')
-      const shim = startShim({ server: ['sh', '-c', `kill -${name.slice(3)} $PPID; exec "$0" "$@"`, node, ...args] })
+      const shim = startShim({
+        ownProcess: true,
+        server: ['sh', '-c', `kill -${name.slice(3)} $PPID; exec "$0" "$@"`, node, ...args],
+      })
       if (name === 'SIGUSR2') {
         expect(await shim.call('echo')).toMatchObject({ result: {} })
         expect((await shim.end()).code).toBe(0)
@@ -181,7 +184,7 @@ describe('ends', () => {
     const endWith = async (line: object): Promise<{ shim: ShimClient; events: Json[] }> => {
       const shim = startShim({ policy: bundle([deny('no', tool('denied'))]) })
       await shim.call('echo')
-      shim.program.child.stdin?.end(JSON.stringify(line))
+      shim.program.stdin.end(JSON.stringify(line))
       await shim.program.ended
       return { shim, events: shim.events() }
     }
@@ -248,6 +251,7 @@ describe('ends', () => {
       // The parent of the daemon stays long enough to be seen with its child, then leaves it to init.
       const script = `env -i setsid sh -c 'echo $$ > ${pidFile}; exec sleep 600' </dev/null >/dev/null 2>&1 & sleep 2.5`
       const shim = startShim({
+        ownProcess: true,
         server: ['sh', '-c', `setsid sh -c "$0" & exec "$@"`, script, ...fixture('shim-upstream')],
       })
       await shim.call('echo')
@@ -258,7 +262,7 @@ describe('ends', () => {
       await until('its parent to be gone', () => parentOf(pid) === 1 || !isRunning(pid))
       expect(isRunning(pid)).toBe(true)
       if (how === 'SIGKILL') shim.program.kill('SIGKILL')
-      else shim.program.child.stdin?.end()
+      else shim.program.stdin.end()
       await shim.program.ended
       await waitForTreeDeath(shim.program.pid, [pid])
     },
@@ -330,6 +334,7 @@ describe('stderr', () => {
     const warn = "data:text/javascript,process.on('SIGWINCH',()=>process.emitWarning('look-here'))"
     const shim = startShim({
       flags: ['--policy=/no/such/policy'],
+      ownProcess: true,
       env: { NODE_OPTIONS: `--import=${warn}` },
       server: server('process.stdin.resume()'),
     })

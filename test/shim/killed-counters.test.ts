@@ -40,7 +40,14 @@ const budget = (limit_calls: number): object =>
   ])
 
 const start = (home: string, name: string, limit: number): ShimClient =>
-  startShim({ home, name, env: { SUB_RUN_ID: RUN }, policy: budget(limit), bin: 'heimdall' })
+  startShim({
+    home,
+    name,
+    env: { SUB_RUN_ID: RUN },
+    policy: budget(limit),
+    bin: 'heimdall',
+    ownProcess: name.startsWith('victim'),
+  })
 
 /** What the counters of the run say: calls of the budget, tokens taken from the bucket. */
 function counted(home: string): { calls: number; tokens: number } {
@@ -71,7 +78,7 @@ test.each([1, 24])('a kill neither loses nor doubles a count: %i calls in flight
     }
     // The moment is anywhere: after some answers, and some turns of the loop later.
     const moment = 3 + Math.floor(Math.random() * 60)
-    victim.program.child.stdout?.on('data', feed)
+    victim.program.stdoutStream.on('data', feed)
     feed()
     await until(`${moment} answers`, () => answered() >= moment)
     for (let turns = Math.floor(Math.random() * 20); turns > 0; turns -= 1) await new Promise(setImmediate)

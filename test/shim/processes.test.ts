@@ -21,7 +21,7 @@ eachSource(() => {
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'PROC-001: %s ends shim, server and its children, also a server that ignores it',
     async (signal) => {
-      const shim = startShim({ env: { FAKE_STUBBORN: '1' } })
+      const shim = startShim({ ownProcess: true, env: { FAKE_STUBBORN: '1' } })
       const tree = await treeOf(shim)
       shim.program.kill(signal)
       await expectAllGone(shim, tree)
@@ -34,7 +34,7 @@ eachSource(() => {
   )
 
   test('PROC-002: the end of input ends both, also a server that ignores it', async () => {
-    const shim = startShim({ env: { FAKE_STUBBORN: '1' } })
+    const shim = startShim({ ownProcess: true, env: { FAKE_STUBBORN: '1' } })
     const tree = await treeOf(shim)
     const { code, events } = await shim.end()
     await expectAllGone(shim, tree)
@@ -73,7 +73,7 @@ eachSource(() => {
   })
 
   test('a shim killed with SIGKILL leaves no orphan', async () => {
-    const shim = startShim({ env: { FAKE_STUBBORN: '1' } })
+    const shim = startShim({ ownProcess: true, env: { FAKE_STUBBORN: '1' } })
     const tree = await treeOf(shim)
     expect(tree.length).toBeGreaterThanOrEqual(4)
     shim.program.kill('SIGKILL')

@@ -44,7 +44,7 @@ test('a shim with --events and no run id is a run of its own, in a file as on st
 test('shims that share SUB_RUN_ID are one run, opened by the first and closed by the last to leave', async () => {
   const home = temporaryFolder()
   const env = { SUB_RUN_ID: 'shared-1' }
-  const start = (name: string): ShimClient => startShim({ home, env, name, bin: 'heimdall' })
+  const start = (name: string): ShimClient => startShim({ home, env, name, bin: 'heimdall', ownProcess: true })
   const shims = ['a', 'b', 'c'].map(start)
   await Promise.all(
     shims.map((shim, i) => Promise.all(Array.from({ length: 40 }, (_, n) => shim.call('echo', { i, n })))),
@@ -114,7 +114,9 @@ test('two sessions of one host program are two runs', async () => {
 test('a budget of scope run holds over all shims of the run (seed 004 §2.5)', async () => {
   const home = temporaryFolder()
   const env = { SUB_RUN_ID: 'budget' }
-  const shims = ['a', 'b', 'c', 'd'].map((name) => startShim({ home, env, name, policy: budget(50), bin: 'heimdall' }))
+  const shims = ['a', 'b', 'c', 'd'].map((name) =>
+    startShim({ home, env, name, policy: budget(50), bin: 'heimdall', ownProcess: name < 'c' }),
+  )
   const answers = await Promise.all(
     shims.flatMap((shim) => Array.from({ length: 30 }, (_, n) => shim.call('echo', { n }))),
   )
@@ -149,7 +151,8 @@ test('shims killed at any moment leave no gap, no repeat, no open call, and no c
   for (let round = 0; round < scaled(2, 60); round += 1) {
     const home = temporaryFolder()
     const env = { SUB_RUN_ID: 'killed' }
-    const start = (name: string): ShimClient => startShim({ home, env, name, policy: budget(100_000), bin: 'heimdall' })
+    const start = (name: string): ShimClient =>
+      startShim({ home, env, name, policy: budget(100_000), bin: 'heimdall', ownProcess: name === 'victim' })
     const [survivor, victim] = [start('survivor'), start('victim')]
     await survivor.call('echo')
     for (let id = 1; id <= 300; id += 1)

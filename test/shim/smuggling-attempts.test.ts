@@ -39,7 +39,7 @@ test('the vectors are all there', () => {
 test('of the refused ones not a byte reaches the server, and each has its decision', { timeout: 120_000 }, async () => {
   const shim = startShim({ policy: POLICY })
   for (const [i, attempt] of REFUSED.entries()) {
-    shim.program.child.stdin?.write(bytesOf(attempt))
+    shim.program.stdin.write(bytesOf(attempt))
     shim.send(mark(i))
   }
   // A server that is still starting when the input ends is ended with it.
@@ -54,7 +54,7 @@ test('of the refused ones not a byte reaches the server, and each has its decisi
 test('of those that go on nothing can be read as a denied call', { timeout: 120_000 }, async () => {
   const shim = startShim({ policy: POLICY })
   for (const [i, attempt] of HARMLESS.entries()) {
-    shim.program.child.stdin?.write(bytesOf(attempt))
+    shim.program.stdin.write(bytesOf(attempt))
     shim.send(mark(i))
     // They all bear the same id: the one before has to be answered, or this one is refused for that.
     await shim.answer(`mark-${i}`)
@@ -75,7 +75,7 @@ test('a line that the end of the input cuts off is no way through', { timeout: 1
   await Promise.all(
     OPEN_ENDED.map(async (attempt) => {
       const shim = startShim({ policy: POLICY })
-      shim.program.child.stdin?.write(bytesOf(attempt))
+      shim.program.stdin.write(bytesOf(attempt))
       const { events } = await shim.end()
       expect(deniedIn(shim), attempt.name).toEqual([])
       if (attempt.verdict === 'refused') expect(shim.received(), attempt.name).toBe('')

@@ -16,7 +16,7 @@ function fullDevice(): string {
 test('a full disk stops no call in guardrails; the shim says so once', async () => {
   const shim = startShim({ bin: 'heimdall', flags: [`--events=${fullDevice()}`], policy: bundle([]) })
   for (let n = 0; n < 20; n += 1) expect(await shim.call('echo', { n })).toHaveProperty('result')
-  shim.program.child.stdin?.end()
+  shim.program.stdin.end()
   const { code, stderr } = await shim.program.ended
   expect(code).toBe(0)
   expect(stderr.match(/events cannot be written/g)?.length).toBeGreaterThanOrEqual(1)
@@ -29,7 +29,7 @@ test('in control mode calls take decision_on_error while decisions cannot be wri
     policy: bundle([], { mode: 'control' }),
   })
   await until('calls to be refused', async () => (await shim.call('echo'))['error']?.code === -32_081)
-  shim.program.child.stdin?.end()
+  shim.program.stdin.end()
   await shim.program.ended
 })
 
@@ -38,7 +38,7 @@ test('a run folder that cannot be made: the shim works without a record', async 
   writeFileSync(join(home, '.local'), 'a file where a folder should be')
   const shim = startShim({ home, bin: 'heimdall', policy: bundle([]) })
   expect(await shim.call('echo')).toHaveProperty('result')
-  shim.program.child.stdin?.end()
+  shim.program.stdin.end()
   const { stderr, code } = await shim.program.ended
   expect(code).toBe(0)
   expect(stderr).toContain('events of this run cannot be written')

@@ -38,7 +38,7 @@ describe('clock steps', () => {
     ['of a shared run', 'heimdall', { SUB_RUN_ID: 'r' }],
   ] as const)('no step frees a window or freezes a bucket, in a shim %s', async (_, bin, env) => {
     const wall = steppedWall()
-    const shim: ShimClient = startShim({ bin, env: { ...env, ...wall.env }, policy: bundle(RULES) })
+    const shim: ShimClient = startShim({ bin, ownProcess: true, env: { ...env, ...wall.env }, policy: bundle(RULES) })
     expect(isRefused(await shim.call('write', { a: 1 }))).toBe(false)
     for (let n = 0; n < 2; n += 1) await shim.call('fail', { n })
     await until('the bucket to be empty', async () => isRefused(await shim.call('read')))
@@ -61,7 +61,7 @@ describe('clock steps', () => {
       { time: { utc_hours: [(hour + 12) % 24] } },
       { action: 'BLOCK', reason_code: 'CLOSED', message: 'closed' },
     )
-    const shim = startShim({ env: wall.env, policy: bundle([deny]) })
+    const shim = startShim({ ownProcess: true, env: wall.env, policy: bundle([deny]) })
     expect(isRefused(await shim.call('echo'))).toBe(false)
     wall.step(12 * HOUR)
     expect(isRefused(await shim.call('echo'))).toBe(true)

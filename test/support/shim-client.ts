@@ -1,7 +1,9 @@
 // A client of one shim in tests: sends raw lines, waits for answers by id, and reads the events that the shim wrote.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fixture, launcher, type Program, startProgram } from './programs.ts'
+import type { Clock } from '../../src/clock.ts'
+import { type ShimProgram, startInProcess } from './in-process-shim.ts'
+import { fixture, launcher, type ProgramOptions, startProgram } from './programs.ts'
 import { temporaryFolder } from './project.ts'
 import { until } from './wait.ts'
 
@@ -25,12 +27,16 @@ export interface ShimSetup {
   readonly cwd?: string
   /** `sub` writes events to stderr, `heimdall` into the run's record. */
   readonly bin?: 'sub' | 'heimdall'
-  /** Goes before the command line: a program that ends in `exec "$@"`. */
+  /** For a test that kills the shim, looks at its process or reads its pipes; the others share the test's process. */
+  readonly ownProcess?: boolean
+  /** Goes before the command line of a process of its own: a program that ends in `exec "$@"`. */
   readonly wrap?: readonly string[]
+  /** The clock of a shim in the test's process. */
+  readonly clock?: Clock
 }
 
 export interface ShimClient {
-  readonly program: Program
+  readonly program: ShimProgram
   readonly home: string
   readonly policyPath: string
   /** What the server was sent, byte for byte. */
@@ -56,22 +62,19 @@ export function startShim(setup: ShimSetup = {}): ShimClient {
   const logPath = join(folder, 'received')
   if (setup.policy !== undefined) writeFileSync(policyPath, JSON.stringify(setup.policy))
   const bin = setup.bin ?? 'sub'
-  const over = setup.adapter === 'mcp_http' ? fixture('shim-over-http') : []
-  const [first = '', ...rest] = [...(setup.wrap ?? []), ...over, ...launcher(bin)]
-  const program = startProgram(
-    [
-      first,
-      ...rest,
-      'shim',
-      `--server-name=${setup.name ?? 'fake'}`,
-      ...(setup.policy === undefined ? [] : [`--policy=${policyPath}`]),
-      ...(setup.flags ?? []),
-      '--',
-      ...(setup.server ?? fixture('shim-upstream')),
-    ],
-    // The test is the host of every shim and goes on: without a quiet time the last one to leave ends the run.
-    { env: { HOME: home, FAKE_LOG: logPath, HEIMDALL_RUN_QUIET_SECONDS: '0', ...setup.env }, cwd: setup.cwd ?? folder },
-  )
+  const words = [
+    `--server-name=${setup.name ?? 'fake'}`,
+    ...(setup.policy === undefined ? [] : [`--policy=${policyPath}`]),
+    ...(setup.flags ?? []),
+  ]
+  const server = setup.server ?? fixture('shim-upstream')
+  // The test is the host of every shim and goes on: without a quiet time the last one to leave ends the run.
+  const env = { HOME: home, FAKE_LOG: logPath, HEIMDALL_RUN_QUIET_SECONDS: '0', ...setup.env }
+  const cwd = setup.cwd ?? folder
+  const program =
+    setup.ownProcess === true || setup.wrap !== undefined
+      ? startInOwnProcess([...(setup.wrap ?? []), ...launcher(bin), 'shim', ...words, '--', ...server], { env, cwd })
+      : startInProcess({ bin, words, server, isHttp: setup.adapter === 'mcp_http', env, cwd, clock: setup.clock })
   let nextId = 1_000
   // Each line is read once: whoever makes hundreds of calls asks for an answer thousands of times.
   const answers = new Map<unknown, Json>()
@@ -98,7 +101,7 @@ export function startShim(setup: ShimSetup = {}): ShimClient {
     home,
     policyPath,
     received: () => (existsSync(logPath) ? readFileSync(logPath, 'utf8') : ''),
-    send: (message) => program.send(typeof message === 'string' ? message : JSON.stringify(message)),
+    send: (message) => void program.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`),
     call(name, args = {}, id = (nextId += 1)) {
       client.send(toolCall(id, name, args))
       return client.answer(id)
@@ -109,7 +112,7 @@ export function startShim(setup: ShimSetup = {}): ShimClient {
       }),
     events: () => (bin === 'sub' ? parseLines(program.stderr()) : eventsOfOnlyRun(home)),
     async end() {
-      program.child.stdin?.end()
+      program.stdin.end()
       const { code, stderr, stdout } = await program.ended
       return {
         code,
@@ -122,6 +125,13 @@ export function startShim(setup: ShimSetup = {}): ShimClient {
     },
   }
   return client
+}
+
+function startInOwnProcess([file = '', ...args]: readonly string[], options: ProgramOptions): ShimProgram {
+  const program = startProgram([file, ...args], options)
+  const { stdin, stdout, stderr } = program.child
+  if (stdin === null || stdout === null || stderr === null) throw new Error('a shim without pipes')
+  return { ...program, stdin, stdoutStream: stdout, stderrStream: stderr }
 }
 
 /** Starts shims of one adapter. */

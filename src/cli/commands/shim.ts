@@ -1,7 +1,7 @@
 // `heimdall shim` and `sub shim`: an MCP server behind policy, started here or reached by HTTP.
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Context, Run } from '../command.ts'
+import type { Context, InputOf, Run } from '../command.ts'
 import type { shim } from '../table/policy.ts'
 import { CONFIG_KEYS, loadConfig } from '../../config.ts'
 import { HeimdallError } from '../../errors.ts'
@@ -10,34 +10,36 @@ import { retentionOf } from '../../runs/retention.ts'
 import { runShim, type ShimOptions } from '../../shim/shim.ts'
 import { shimOptions } from '../../shim/options.ts'
 
-export const run: Run<typeof shim> = async (context, { flags, rest }) => {
+export const run: Run<typeof shim> = async (context, input) => {
   // Node prints warnings to stderr, where events may be expected and nothing else; the shim says them as its own.
   process.removeAllListeners('warning')
   const signals = new EarlySignals(process)
-  const { stdin, stdout, stderr } = context
-  const exit = await runShim({
-    ...shimOptions(
-      flags,
-      { command: rest, ledgerServer: ledgerServer(process.argv[1]) },
-      context.env,
-      context.isSeedName,
-    ),
+  const exit = await shimOf(context, input, { signals, parent: process.ppid, parentPid: () => process.ppid })
+  // All that somebody reads has been taken by now. What nobody reads would keep the process alive for ever, and the
+  // streams of a process cannot be destroyed.
+  process.exit(exit)
+}
+
+/** Runs the shim that the command line describes and returns its exit code; what belongs to the process comes from the caller. */
+export async function shimOf(
+  context: Context,
+  { flags, rest }: InputOf<typeof shim>,
+  around: Pick<ShimOptions, 'signals' | 'parent' | 'parentPid'>,
+): Promise<number> {
+  const { env, cwd, clock, stdin, stdout, stderr } = context
+  return runShim({
+    ...shimOptions(flags, { command: rest, ledgerServer: ledgerServer(process.argv[1]) }, env, context.isSeedName),
     sessionSocket: () => sessionSocket(context),
     ...(await runSettings(context)),
-    env: context.env,
+    ...around,
+    env,
     platform: process.platform,
-    cwd: context.cwd,
-    clock: context.clock,
-    parent: process.ppid,
-    parentPid: () => process.ppid,
-    signals,
+    cwd,
+    clock,
     stdin,
     stdout,
     stderr,
   })
-  // All that somebody reads has been taken by now. What nobody reads would keep the process alive for ever, and the
-  // streams of a process cannot be destroyed.
-  process.exit(exit)
 }
 
 /** Beside the launcher that runs now. */
