@@ -1,17 +1,26 @@
 // A denied tool, asked for in every way that got past the origin's shim: none may reach the server, none may break the books.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DELETE, ROADS } from '../support/bypass-roads.ts'
+import { perFile } from '../support/cleanup.ts'
 import { bundle, checkBooks, deny, ofType, rule, startShim, tool, toolCall } from '../support/shim-client.ts'
 
 const POLICY = bundle([deny('no-delete', tool('delete_*'))])
-test.each(ROADS)('planted bypass: %s', async (_, line) => {
-  const shim = startShim({ policy: POLICY })
-  shim.send(line)
-  expect(await shim.call('echo', { still: 'alive' }, 'last')).toHaveProperty('result')
-  const { code, events } = await shim.end()
-  expect(shim.received()).not.toMatch(/delete_all|u0064elete/)
-  expect(code).toBe(0)
-  expect(checkBooks(events)).toEqual([])
+describe('planted bypass', () => {
+  const shared = perFile(() => startShim({ policy: POLICY }))
+
+  test.each(ROADS)('%s', async (_, line) => {
+    const shim = shared()
+    const before = shim.received().length
+    shim.send(line)
+    expect(await shim.call('echo', { still: 'alive' })).toHaveProperty('result')
+    expect(shim.received().slice(before)).not.toMatch(/delete_all|u0064elete/)
+  })
+
+  test('the books of all of them are right', async () => {
+    const { code, events } = await shared().end()
+    expect(code).toBe(0)
+    expect(checkBooks(events)).toEqual([])
+  })
 })
 
 test('planted bypass: invalid UTF-8 in a name', async () => {

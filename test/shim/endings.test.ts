@@ -12,7 +12,8 @@ import { UPSTREAM_DRAIN_MS } from '../../src/limits.ts'
 import { openEventFile } from '../../src/runs/event-file.ts'
 import { EventWriter } from '../../src/runs/event-writer.ts'
 import { soloRecord } from '../../src/runs/record.ts'
-import { fixture, isRunning, waitForTreeDeath } from '../support/programs.ts'
+import { fastClock } from '../support/fake-clock.ts'
+import { fixture, isRunning, waitForDeath } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import {
   bundle,
@@ -46,7 +47,11 @@ describe('ends', () => {
   ])(
     'the end of input behind %s that the server does not read waits for the grace time, not for the server (seed 004 §6.3)',
     async (_, calls) => {
-      const shim = startShim({ server: fixture('shim-book'), env: { READS_NOTHING: '1', BOOK: '/dev/null' } })
+      const shim = startShim({
+        server: fixture('shim-book'),
+        env: { READS_NOTHING: '1', BOOK: '/dev/null' },
+        clock: fastClock(20),
+      })
       for (const one of calls) shim.send(one)
       // The server never ends: whoever waited for it would take the time-out of the test.
       const { code, events } = await shim.end()
@@ -128,8 +133,8 @@ describe('ends', () => {
   })
 
   test('a signal ends a shim also while it waits for the last answers', async () => {
-    // Ten minutes of answers.
-    const shim = startShim({ server: everySoOften(600) })
+    // Minutes of answers.
+    const shim = startShim({ server: everySoOften(200) })
     for (let id = 0; id < 1_000; id += 1) shim.send(toolCall(id, 'echo'))
     shim.program.stdin.end()
     await shim.answer(2)
@@ -169,9 +174,9 @@ describe('ends', () => {
     ['output', `require("fs").closeSync(1);${LIVES}process.stdin.resume()`],
     ['input', `require("fs").closeSync(0);${LIVES}`],
     // The call lies in it by then, and nothing is written any more.
-    ['input later', `setTimeout(() => require("fs").closeSync(0), 1000);${LIVES}`],
+    ['input later', `setTimeout(() => require("fs").closeSync(0), 300);${LIVES}`],
   ])('a server that closes its %s and lives on ends the run as failed, with every call answered', async (_, script) => {
-    const shim = startShim({ server: server(script) })
+    const shim = startShim({ server: server(script), clock: fastClock(10) })
     shim.send(toolCall(1, 'echo'))
     expect(await shim.answer(1)).toMatchObject({ error: { code: -32_603 } })
     const { code } = await shim.program.ended
@@ -251,7 +256,8 @@ describe('ends', () => {
       // The parent of the daemon stays long enough to be seen with its child, then leaves it to init.
       const script = `env -i setsid sh -c 'echo $$ > ${pidFile}; exec sleep 600' </dev/null >/dev/null 2>&1 & sleep 2.5`
       const shim = startShim({
-        ownProcess: true,
+        // In the test's process a clock can run fast: the tree is then looked at more often while the parent stays.
+        ...(how === 'SIGKILL' ? { ownProcess: true } : { clock: fastClock(5) }),
         server: ['sh', '-c', `setsid sh -c "$0" & exec "$@"`, script, ...fixture('shim-upstream')],
       })
       await shim.call('echo')
@@ -264,7 +270,7 @@ describe('ends', () => {
       if (how === 'SIGKILL') shim.program.kill('SIGKILL')
       else shim.program.stdin.end()
       await shim.program.ended
-      await waitForTreeDeath(shim.program.pid, [pid])
+      await waitForDeath(pid)
     },
   )
 
