@@ -66,7 +66,8 @@ function parseStat(text: string): ProcessStat | undefined {
   const number = (index: number): number => Number(fields[index])
   return {
     pid: Number.parseInt(text, 10),
-    isZombie: fields[0] === 'Z' || fields[0] === 'X',
+    // The state is that of the first thread: while others of the process run, its files stay open and its locks held.
+    isZombie: (fields[0] === 'Z' || fields[0] === 'X') && number(17) <= 1,
     isStopped: fields[0] === 'T',
     ppid: number(1),
     pgrp: number(2),

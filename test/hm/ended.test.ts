@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { HeimdallError } from '../../src/errors.ts'
+import { readStat } from '../../src/processes.ts'
 import { takeId } from '../../src/sessions/hold-id.ts'
 import { findSession, readExitRecord, readHolder } from '../../src/sessions/session-files.ts'
 import { settle } from '../../src/sessions/settle.ts'
@@ -260,6 +261,7 @@ test('kill ends a session whose supervisor is stopped', async () => {
   await home.session('x', ['sleep', '1000'])
   const { supervisorPid = 0, childPid = 0 } = readHolder(home.dir, 'x') ?? {}
   process.kill(supervisorPid, 'SIGSTOP')
+  await until('the supervisor to be stopped', () => readStat(supervisorPid)?.isStopped)
   const { code, stdout, stderr } = await home.run(['kill', 'x', '--wait'])
   expect([code, stdout]).toEqual([0, 'Session x ended with exit code 143\n'])
   expect(stderr).toContain('was stopped')

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { openPty } from '../../src/supervisor/pty.ts'
 import { encodeResize } from '../../src/wire/encode.ts'
 import { type Client, start } from '../supervisor/support/session.ts'
+import { needs } from '../support/needs.ts'
 import { fixture, launcher } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { openPane } from '../support/tmux.ts'
@@ -187,10 +188,13 @@ test('the colours are those of the terminal that looks on, from the first questi
 })
 
 test('prompt_toolkit finds a terminal that says where the cursor is', async () => {
+  needs('prompt_toolkit for python3')
+  // Its own limit of two seconds for the answer is too short on a busy machine.
   const program = `
 import asyncio
 from prompt_toolkit import PromptSession
-from prompt_toolkit.renderer import CPR_Support
+from prompt_toolkit.renderer import CPR_Support, Renderer
+Renderer.CPR_TIMEOUT = 60
 async def main():
     session = PromptSession()
     async def watch():

@@ -7,6 +7,7 @@ import { bootId } from '../../src/boot-id.ts'
 import { commandLine, isSame, lookAside, lookAtProcesses, readStat } from '../../src/processes.ts'
 import { readExitRecord } from '../../src/sessions/session-files.ts'
 import { settle } from '../../src/sessions/settle.ts'
+import { needs } from '../support/needs.ts'
 import { eachSource } from '../support/process-sources.ts'
 import { isRunning, startProgram, waitForDeath } from '../support/programs.ts'
 import { until } from '../support/wait.ts'
@@ -46,6 +47,24 @@ eachSource(
       await waitForDeath(parent.pid)
       await parent.ended
       expect([readStat(parent.pid), commandLine(parent.pid)]).toEqual([undefined, ''])
+    })
+
+    test.runIf(source === 'proc')('a process whose first thread has ended runs until the last one has', async () => {
+      needs('python3')
+      const program = startProgram([
+        'python3',
+        '-c',
+        [
+          'import ctypes, sys, threading',
+          'threading.Thread(target=sys.stdin.readline).start()',
+          'ctypes.CDLL(None).pthread_exit(None)',
+        ].join('\n'),
+      ])
+      await until('the end of the first thread', () => / Z /.test(readFileSync(`/proc/${program.pid}/stat`, 'latin1')))
+      expect([readStat(program.pid)?.isZombie, isRunning(program.pid)]).toEqual([false, true])
+      program.send('')
+      await program.ended
+      expect([readStat(program.pid), isRunning(program.pid)]).toEqual([undefined, false])
     })
 
     test('who acts in a session is the session', async () => {

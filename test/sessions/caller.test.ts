@@ -242,10 +242,7 @@ test.each(['no process', 'one of the session'])(
     const claimed = who === 'no process' ? '' : String(readHolder(home.dir, 'quiet')?.childPid)
     const answers = join(home.home, 'answers')
     await type(`${fixture('secret-teller').join(' ')} ${home.socket('quiet')} ${VALUE} ${claimed} >${answers}`)
-    const answered = await until('an answer', () => {
-      const text = readFileSync(answers, 'utf8')
-      return text.includes('statusResp') ? text : undefined
-    })
+    const answered = await waitForFile(answers, (text) => text.includes('statusResp'))
     expect(answered).toMatch(/"code":"SESSION_REFUSED","message":"only programs of session quiet /)
     expect(await showsWhatItSays(home, 'quiet')).toContain(VALUE)
     expect(await acts(home, 'quiet')).toMatchObject([

@@ -2,9 +2,8 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isStillAlive, readStat } from '../../src/processes.ts'
 import { hm } from '../hm/hm.ts'
-import { launcher, runProgram, startProgram } from '../support/programs.ts'
+import { launcher, runProgram, startProgram, waitForDeath } from '../support/programs.ts'
 import { temporaryProject } from '../support/project.ts'
 import { shellIn } from '../support/shell.ts'
 import { until } from '../support/wait.ts'
@@ -126,9 +125,8 @@ test('runs list and runs show say lost, doctor closes, and only then it has ende
       return [name, stats.mtimeMs, stats.isFile() ? readFileSync(join(folder, name), 'hex') : '']
     })
   expect(await stateOf()).toEqual([['open', 'SUCCEEDED']])
-  const { startTicks } = readStat(program.pid) ?? {}
   process.kill(program.pid, 'SIGKILL')
-  await until('it to be gone', () => !isStillAlive({ pid: program.pid, startTicks, boot: undefined }))
+  await waitForDeath(program.pid)
   const before = all()
   expect(await stateOf()).toEqual([['lost', 'SUCCEEDED']])
   expect((await project.run('heimdall', ['runs', 'show', 'ci-1'])).stdout).toContain('lost: its processes are gone')

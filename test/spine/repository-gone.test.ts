@@ -1,7 +1,8 @@
 // A repository that is removed or moved away under a run: nobody makes it anew, and the run is closed all the same.
-import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { isErrno } from '../../src/errors.ts'
 import { ofType } from '../support/shim-client.ts'
 import { until } from '../support/wait.ts'
 import { isClosedOnce, spine, type Spine } from './spine.ts'
@@ -11,11 +12,27 @@ const PATH = `${resolve('bin')}:${process.env['PATH'] ?? ''}`
 const HOLDS =
   'heimdall claim take src/api --task T-1 >/dev/null; echo ready; cd /; read line; echo more; read line; exit 0'
 
+const openIn = (pid: number): string[] =>
+  readdirSync(`/proc/${pid}/fd`).flatMap((fd) => readlinkIfOpen(`/proc/${pid}/fd/${fd}`))
+
+function readlinkIfOpen(path: string): string[] {
+  try {
+    return [readlinkSync(path)]
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
 async function started(project: Spine): Promise<string> {
   const { run_id: run } = await project.json(['run', '--agent', 'amber-otter', '--detach', '--', 'sh', '-c', HOLDS], {
     env: { PATH },
   })
   await until('the claim', async () => (await project.run('hm', ['logs', 'amber-otter'])).stdout.includes('ready'))
+  // Before, the keeper has no folder open by which it could tell where the repository went.
+  const keeper = await project.keeperOf(String(run))
+  const store = project.path('.git/heimdall/coordination.db-wal')
+  await until('its keeper to have the store open', () => openIn(keeper).includes(store))
   return String(run)
 }
 
@@ -34,7 +51,10 @@ async function isClosed(project: Spine, run: string, noted = 'was removed under 
 test.each(['its keeper sees it', 'its keeper was killed as well'])('removed: %s', async (way) => {
   const project = spine()
   const run = await started(project)
-  rmSync(project.root, { recursive: true })
+  // Out of the way of those who write to it first, so that nothing is added while it is removed.
+  const removed = join(project.home, 'removed')
+  renameSync(project.root, removed)
+  rmSync(removed, { recursive: true })
   await send(project)
   if (way !== 'its keeper sees it') process.kill(await project.keeperOf(run), 'SIGKILL')
   await send(project)

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from '../support/cleanup.ts'
 import { isErrno } from '../../src/errors.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { isRunning, launcher, type Program, type ProgramOptions, startProgram } from '../support/programs.ts'
 import { temporaryProject, type TemporaryProject } from '../support/project.ts'
 import { eventsOfRun, type Json, ofType, runFolders } from '../support/shim-client.ts'
@@ -48,11 +49,11 @@ export function spine(options: { readonly git?: boolean } = {}): Spine {
     start: (args, how = {}) =>
       startProgram(heimdall(['run', ...args]), { cwd: project.root, ...how, env: { ...env, ...how.env } }),
     async json(args, how = {}) {
-      const { stdout, stderr, code } = await project.run(
-        'heimdall',
-        [...args.slice(0, 1), '--json', ...args.slice(1)],
-        how,
-      )
+      const words = [...args.slice(0, 1), '--json', ...args.slice(1)]
+      // A start that returns at once needs no process of its own.
+      const { stdout, stderr, code } = await (words.includes('--detach')
+        ? runInProcess('heimdall', words, { cwd: project.root, ...how, env: { ...env, ...how.env } })
+        : project.run('heimdall', words, how))
       if (!stdout.startsWith('{')) throw new Error(`${args.join(' ')} ended with ${code}: ${stdout}${stderr}`)
       const envelope = JSON.parse(stdout) as Json
       if (envelope['data'] === null) throw new Error(`${args.join(' ')} ended with ${code}: ${stdout}${stderr}`)

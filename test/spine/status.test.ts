@@ -1,7 +1,7 @@
 // heimdall status, next and later from outside: who waits, who works, and what a person is taken to; each wait told once.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { ownTerminal } from '../support/own-terminal.ts'
@@ -115,7 +115,10 @@ test('a damaged store takes nothing away from what else is known', async () => {
   const at = spine()
   await at.detached('amber-otter', ASKS)
   await until('the wait to be booked', async () => (await waiting(at)) === 1)
-  writeFileSync(at.path('.git/heimdall/coordination.db'), 'no database at all, not any more')
+  const store = at.path('.git/heimdall/coordination.db')
+  // Whoever has it open, as its keeper does, goes on with the log of the old one: it is another file, without a log.
+  for (const file of [store, `${store}-wal`, `${store}-shm`]) rmSync(file, { force: true })
+  writeFileSync(store, 'no database at all, not any more')
   const fleet = await status(at)
   expect(fleet['waits']).toHaveLength(1)
   expect(fleet['missing']).toMatchObject([{ what: 'coordination' }])

@@ -47,13 +47,12 @@ test('a collision and a note that wants an answer wait for a person until they a
   // Whoever is blocked and goes, is blocked no more.
   await at.run('hm', ['send', 'brisk-heron', 'go\n'])
   await until('nobody to wait', async () => (await waits()).length === 0)
-  await at.run('hm', ['clean', '--older-than', '0s', '--force'])
-  const ended = await until('the run to be closed', async () =>
-    ((await at.json(['status']))['agents'] as Json[]).find(
-      ({ agent_id: id, is_over: isOver }) => id === 'brisk-heron' && isOver === true,
-    ),
+  await until('the run to be closed', () =>
+    at.sheets().every((sheet) => (sheet['agent'] as Json)['agent_id'] !== 'brisk-heron'),
   )
-  expect(ended).toMatchObject({ state: 'failed', exit_code: 9 })
+  await at.run('hm', ['clean', '--older-than', '0s', '--force'])
+  const ended = ((await at.json(['status']))['agents'] as Json[]).find(({ agent_id: id }) => id === 'brisk-heron')
+  expect(ended).toMatchObject({ state: 'failed', exit_code: 9, is_over: true })
   // Its task was in progress, and passes on to whoever starts it next.
   expect((await at.run('heimdall', ['run', '--agent', 'first-try', '--task', 'T-7', '--', 'false'])).code).toBe(1)
   expect((await at.run('heimdall', ['run', '--agent', 'next-try', '--task', 'T-7', '--', 'true'])).code).toBe(0)

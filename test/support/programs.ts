@@ -147,7 +147,7 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** True while the process runs; a zombie counts as dead. */
+/** True while a thread of the process runs; a zombie counts as dead. */
 export function isRunning(pid: number): boolean {
   return statOf(pid) !== undefined
 }
@@ -188,6 +188,9 @@ function statOf(pid: number): { parent: number } | undefined {
     throw error
   }
   // The name in parentheses may hold anything, so fields are counted from its end.
-  const [state, parent] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return state === 'Z' || state === 'X' ? undefined : { parent: Number(parent) }
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const [state, parent] = fields
+  // The state is that of the first thread; others may still hold the files and locks of the process.
+  const hasEnded = (state === 'Z' || state === 'X') && Number(fields[17]) <= 1
+  return hasEnded ? undefined : { parent: Number(parent) }
 }
