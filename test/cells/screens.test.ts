@@ -40,7 +40,8 @@ interface Look {
 }
 
 async function look(pane: Pane, cols: number, rows: number): Promise<Look> {
-  return { cursor: await pane.cursor(), grid: gridOf((await pane.capture('-e', '-N')).slice(0, rows), cols) }
+  const { cursor, rows: lines } = await pane.look('-e', '-N')
+  return { cursor, grid: gridOf(lines.slice(0, rows), cols) }
 }
 
 /**
@@ -84,8 +85,9 @@ test.each(CASTS)('%s', async (path) => {
     if (n > 0) await Promise.all([plain.type('\r'), attached.type('\r')])
     let found = 'nothing was seen'
     const isSame = async (): Promise<boolean> => {
-      const ours = await look(attached, cols, rows)
-      const tmux = withErased(await look(plain, cols, rows), await look(drawn, cols, rows), ours)
+      const [ours, alone, copy] = await Promise.all([attached, plain, drawn].map((pane) => look(pane, cols, rows)))
+      if (ours === undefined || alone === undefined || copy === undefined) return false
+      const tmux = withErased(alone, copy, ours)
       found = `step ${n}: ${differences(tmux, ours)}`
       return JSON.stringify(tmux) === JSON.stringify(ours)
     }

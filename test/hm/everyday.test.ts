@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSy
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { launcher, runProgram } from '../support/programs.ts'
-import { until, waitForNoFile } from '../support/wait.ts'
+import { until } from '../support/wait.ts'
 import { needs } from '../support/needs.ts'
 import { hm } from './hm.ts'
 
@@ -50,7 +50,7 @@ test.each([
 test('run -d starts and returns; clean says why what has just ended is still there, and what removes it', async () => {
   const home = hm()
   expect((await home.run(['run', '-d', '--id', 'short', '--', 'true'])).code).toBe(0)
-  await waitForNoFile(home.socket('short'))
+  await home.ended('short')
   expect((await home.run(['clean', '--force'])).stdout).toMatch(
     /^Nothing to clean: \d files of ended sessions are younger than 1d00h; --older-than 0s takes them too\n$/,
   )
@@ -149,7 +149,7 @@ test('a key alone is a key alone: no empty paste before it', async () => {
 test('ls --all heads ended sessions as what they are', async () => {
   const home = hm()
   await home.session('dead', ['sh', '-c', 'exit 4'])
-  await waitForNoFile(home.socket('dead'))
+  await home.ended('dead')
   expect((await home.run(['ls', '--all'])).stdout).toMatch(
     /^No active sessions\nEnded sessions:\n {2}dead +dead .*exit 4/,
   )
@@ -164,7 +164,7 @@ test('already running; would remove; Cleaned N log file(s)', async () => {
   await home.session('living', ['sleep', '1000'])
   expect((await home.run(['run', '--id', 'living', '--detach', '--', 'true'])).stderr).toContain('already running')
   await home.session('old', ['true'])
-  await waitForNoFile(home.socket('old'))
+  await home.ended('old')
   const past = new Date(Date.now() - 48 * 3_600_000)
   for (const ending of ['log', 'exit.json', 'kept']) utimesSync(join(home.dir, `old.${ending}`), past, past)
   expect((await home.run(['clean'])).stdout).toContain(`would remove ${join(home.dir, 'old.log')}`)

@@ -1,8 +1,8 @@
 // Runs the real `hm` in a home of its own, and ends every session that a test started.
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
 import { isErrno } from '../../src/errors.ts'
 import { listSessions } from '../../src/sessions/session-files.ts'
+import { onTestFinished } from '../support/cleanup.ts'
 import { runInProcess, runLauncher } from '../support/in-process.ts'
 import {
   type Ending,
@@ -13,6 +13,7 @@ import {
   waitForDeath,
 } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
+import { waitForNoFile } from '../support/wait.ts'
 
 export interface Hm {
   readonly home: string
@@ -26,6 +27,8 @@ export interface Hm {
   json(args: readonly string[]): Promise<Record<string, unknown>>
   /** `hm run --detach`; the session is ended when the test is. */
   session(id: string, command: readonly string[], flags?: readonly string[]): Promise<void>
+  /** Resolves when the session has ended and has removed the last of its files that say otherwise. */
+  ended(id: string): Promise<void>
 }
 
 export function hm(bin = 'hm'): Hm {
@@ -51,10 +54,11 @@ export function hm(bin = 'hm'): Hm {
     dir,
     env,
     socket: (id) => join(dir, `${id}.sock`),
-    run: (args, options = {}) =>
-      bin === 'hm'
-        ? runLauncher('hm', args, withHome(options))
-        : runLauncher('heimdall', ['session', ...args], withHome(options)),
+    run(args, options = {}) {
+      const [name, words] = bin === 'hm' ? ['hm', args] : ['heimdall', ['session', ...args]]
+      // A start that returns at once needs no process of its own.
+      return (isDetached(args) ? runInProcess : runLauncher)(name, words, withHome(options))
+    },
     start: (args, options = {}) => startProgram(command(args), withHome(options)),
     async json(args) {
       const { stdout, stderr, code } = await self.run([...args.slice(0, 1), '--json', ...args.slice(1)])
@@ -63,15 +67,20 @@ export function hm(bin = 'hm'): Hm {
       return envelope.data
     },
     async session(id, program, flags = []) {
-      const { code, stderr } = await runInProcess(
-        'hm',
-        ['run', '--id', id, '--detach', ...flags, '--', ...program],
-        withHome({}),
-      )
+      const { code, stderr } = await self.run(['run', '--id', id, '--detach', ...flags, '--', ...program])
       if (code !== 0) throw new Error(`hm run ended with ${code}: ${stderr}`)
+    },
+    async ended(id) {
+      await waitForNoFile(self.socket(id))
+      await waitForNoFile(join(dir, `${id}.pid`))
     },
   }
   return self
+}
+
+const isDetached = (args: readonly string[]): boolean => {
+  const end = args.indexOf('--')
+  return args[0] === 'run' && args.slice(0, end === -1 ? undefined : end).includes('--detach')
 }
 
 /** Whoever has ended by itself in that moment is killed enough. */

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { commandLine } from '../../src/processes.ts'
 import { readHolder } from '../../src/sessions/session-files.ts'
 import { isRunning, waitForDeath } from '../support/programs.ts'
-import { until, waitForNoFile } from '../support/wait.ts'
+import { until } from '../support/wait.ts'
 import { hm } from './hm.ts'
 
 /** Commands that take the id of a session. */
@@ -129,7 +129,7 @@ test('status: the five lines of the field first; unknown sessions are exit 1 und
 test('status and wait answer after the end, from the record', async () => {
   const home = hm()
   await home.session('gone', ['sh', '-c', 'exit 11'])
-  await waitForNoFile(home.socket('gone'))
+  await home.ended('gone')
   expect(await home.json(['status', 'gone'])).toMatchObject({ alive: false, state: 'dead', exit_code: 11 })
   expect(await home.json(['wait', 'gone'])).toMatchObject({ exit_code: 11 })
   const attach = await home.run(['attach', 'gone'])
@@ -185,7 +185,7 @@ test('kill without --wait returns at once, and the session ends (supervisor-orig
   const pid = (await home.json(['status', 'bash']))['pid'] as number
   expect((await home.run(['kill', 'bash'])).stdout).toBe('Kill signal sent to session bash\n')
   await waitForDeath(pid)
-  await waitForNoFile(home.socket('bash'))
+  await home.ended('bash')
   expect((await home.run(['kill', 'bash'])).stdout).toBe('Session bash had ended already\n')
 })
 
@@ -199,7 +199,7 @@ test('clean shows what it would remove, removes with --force, and leaves the liv
   const home = hm()
   await home.session('old', ['true'])
   await home.session('living', ['sleep', '1000'])
-  await waitForNoFile(home.socket('old'))
+  await home.ended('old')
   const old = join(home.dir, 'old.log')
   const past = new Date(Date.now() - 48 * 3_600_000)
   utimesSync(old, past, past)

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { openPty } from '../../src/supervisor/pty.ts'
 import { encodeResize } from '../../src/wire/encode.ts'
 import { type Client, start } from '../supervisor/support/session.ts'
+import { perFile } from '../support/cleanup.ts'
 import { needs } from '../support/needs.ts'
 import { fixture, launcher } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
@@ -216,11 +217,16 @@ asyncio.run(main())
 // Ctrl-\\ detaches in every keyboard protocol that a program can switch on.
 const FORMS = ['\u001c', '\u001b[27;5;92~', '\u001b[92;5u']
 
+const detachable = perFile(async () => {
+  const home = hm()
+  await home.session('s', ['sh', '-c', 'echo here; cat'])
+  return home
+})
+
 test.each(FORMS.flatMap((key) => [[], ['--inline']].map((flags) => ({ key, flags }))))(
   '$key detaches, attached $flags',
   async ({ key, flags }) => {
-    const home = hm()
-    await home.session('s', ['sh', '-c', 'echo here; cat'])
+    const home = detachable()
     const person = atTerminal(home, ['attach', 's', ...flags])
     await person.see('here')
     person.type(key)

@@ -3,14 +3,26 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, test } from 'vitest'
+import { runInProcess } from '../support/in-process.ts'
 import { type Ending, launcher, runProgram } from '../support/programs.ts'
 import { until } from '../support/wait.ts'
 import { isClosedOnce, spine, type Spine } from './spine.ts'
 
 const AGENT = ['--agent', 'amber-otter']
 
-const start = (project: Spine, flags: readonly string[] = [], command: readonly string[] = ['true']): Promise<Ending> =>
-  project.run('heimdall', ['run', ...(flags.includes('--agent') ? [] : AGENT), ...flags, '--', ...command])
+/** To its end, unless it is detached. */
+const start = (
+  project: Spine,
+  flags: readonly string[] = [],
+  command: readonly string[] = ['true'],
+): Promise<Ending> => {
+  const agent = flags.includes('--agent') ? [] : AGENT
+  const waits = flags.includes('--detach') ? [] : ['--detach', '--wait']
+  return runInProcess('heimdall', ['run', ...agent, ...waits, ...flags, '--', ...command], {
+    cwd: project.root,
+    env: project.env,
+  })
+}
 
 async function isNothingLeft(project: Spine): Promise<void> {
   expect(project.runs()).toEqual([])

@@ -3,9 +3,11 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
 import type { HeimdallError } from '../../src/errors.ts'
 import { bootId } from '../../src/boot-id.ts'
 import { readStat } from '../../src/processes.ts'
+import { takeId } from '../../src/sessions/hold-id.ts'
 import { findSession, listSessions, readHolder } from '../../src/sessions/session-files.ts'
 import { encodeHolder, type Holder, parseHolder } from '../../src/wire/pid-file.ts'
 import { sessionPaths } from '../../src/wire/session-paths.ts'
@@ -38,26 +40,6 @@ eachSource(() => {
       expect(parseHolder(garbage)).toBeUndefined()
   })
 
-  test('many starts with one id: one wins, the others are told who holds it', async () => {
-    const dir = sessionsFolder()
-    const attempts = await Promise.allSettled(
-      Array.from({ length: scaled(4, 12) }, () => start(['sleep', '1000'], { socketDir: dir })),
-    )
-    const won = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []))
-    const [winner] = won as [TestSession]
-    expect(won.length).toBe(1)
-    for (const attempt of attempts) {
-      if (attempt.status === 'fulfilled') continue
-      const error = attempt.reason as HeimdallError
-      expect([error.code, error.entry.seedExit]).toEqual(['SESSION_ID_IN_USE', 1])
-      expect(error.message).toContain(`supervisor ${winner.supervisor_pid}`)
-    }
-    await expect(start(['cat'], { socketDir: dir })).rejects.toThrow(
-      new RegExp(`supervisor ${winner.supervisor_pid}, child ${winner.pid}, since .*Z, running sleep 1000`),
-    )
-    expect((await (await winner.connect()).status()).alive).toBe(true)
-  })
-
   const stale: Holder = {
     supervisorPid: process.pid,
     childPid: process.pid,
@@ -85,9 +67,9 @@ eachSource(() => {
     const paths = sessionPaths(dir, 't')
     writeFileSync(paths.pid, text)
     writeFileSync(paths.socket, '')
-    const session = await start(['cat'], { socketDir: dir })
-    expect((await (await session.connect()).status()).alive).toBe(true)
-    expect(isRunning(process.pid)).toBe(true)
+    const { key } = await takeId(dir, 't', process.pid, systemClock)
+    expect(readHolder(dir, 't')).toMatchObject({ supervisorPid: process.pid, key })
+    expect(existsSync(paths.socket)).toBe(false)
   })
 
   test('children of a process that has got the number of an old session’s child are left alone', async () => {
@@ -124,6 +106,32 @@ eachSource(() => {
     expect(findSession(dir, 'lost')).toMatchObject({ state: 'ended', exit: { reason: 'lost', exit_code: 137 } })
     expect((await (await running.connect()).status()).alive).toBe(true)
   })
+})
+
+test('many starts with one id: one wins, the others are told who holds it; also over what a killed one has left', async () => {
+  const dir = sessionsFolder()
+  for (let round = 0; round < scaled(1, 60); round += 1) {
+    const attempts = await Promise.allSettled(
+      Array.from({ length: scaled(4, 12) }, () => start(['sleep', '1000'], { socketDir: dir })),
+    )
+    const won = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []))
+    const [winner] = won as [TestSession]
+    expect(won.length).toBe(1)
+    for (const attempt of attempts) {
+      if (attempt.status === 'fulfilled') continue
+      const error = attempt.reason as HeimdallError
+      expect([error.code, error.entry.seedExit]).toEqual(['SESSION_ID_IN_USE', 1])
+      expect(error.message).toContain(`supervisor ${winner.supervisor_pid}`)
+    }
+    await expect(start(['cat'], { socketDir: dir })).rejects.toThrow(
+      new RegExp(`supervisor ${winner.supervisor_pid}, child ${winner.pid}, since .*Z, running sleep 1000`),
+    )
+    expect((await (await winner.connect()).status()).alive).toBe(true)
+    process.kill(winner.supervisor_pid, 'SIGKILL')
+    await winner.gone()
+  }
+  // The first over what is left has the id again.
+  expect((await start(['cat'], { socketDir: dir })).id).toBe('t')
 })
 
 test('an id is free again as soon as its session has ended, though that still answers', async () => {
@@ -172,7 +180,9 @@ test('another user cannot connect, and a folder of another user is refused', asy
   const dir = join(folder, 's')
   const session = await start(['cat'], { socketDir: dir })
   const script = `require('net').connect(${JSON.stringify(session.socket)}).on('error', e => console.log(e.code)).on('connect', () => console.log('in'))`
-  expect(execFileSync(process.execPath, ['-e', script], { uid: 65_534, encoding: 'utf8' }).trim()).toBe('EACCES')
+  // In a folder and with settings that the other user can read.
+  const options = { uid: 65_534, cwd: '/', env: { PATH: process.env['PATH'] }, encoding: 'utf8' } as const
+  expect(execFileSync(process.execPath, ['-e', script], options).trim()).toBe('EACCES')
   const foreign = join(folder, 'foreign')
   mkdirSync(foreign, { mode: 0o700 })
   execFileSync('chown', ['65534', foreign])

@@ -45,30 +45,33 @@ eachSource(
         expect(processesOf(session)).toEqual([])
       }
     })
-
-    test('a session started inside a session is not part of its tree', async () => {
-      const folder = temporaryFolder()
-      const inner = join(folder, 'in')
-      const script = `"${process.execPath}" bin/hm run --detach --id inner --socket-dir "${inner}" -- sleep 926; echo up; sleep 927`
-      const outer = await start(sh(script), { cwd: process.cwd(), graceMs: 200 })
-      const pids = await until('the inner session', () => {
-        try {
-          const [supervisor, child] = readFileSync(join(inner, 'inner.pid'), 'utf8').split('\n').map(Number)
-          return supervisor !== undefined && child !== undefined && child > 0 && [supervisor, child]
-        } catch {
-          return undefined
-        }
-      })
-      const client = await outer.connect()
-      client.send('kill')
-      await outer.gone()
-      expect(pids.map(isRunning)).toEqual([true, true])
-      process.kill(pids[0] as number, 'SIGTERM')
-      await until('the inner session to end', () => !pids.some(isRunning))
-    })
   },
   HAS_FUSER ? ['proc', 'ps', 'ps-without-environment'] : ['proc', 'ps'],
 )
+
+// By the marks in their environment, and by their places in the tree where no environment is shown.
+eachSource(() => {
+  test('a session started inside a session is not part of its tree', async () => {
+    const folder = temporaryFolder()
+    const inner = join(folder, 'in')
+    const script = `"${process.execPath}" bin/hm run --detach --id inner --socket-dir "${inner}" -- sleep 926; echo up; sleep 927`
+    const outer = await start(sh(script), { cwd: process.cwd(), graceMs: 200 })
+    const pids = await until('the inner session', () => {
+      try {
+        const [supervisor, child] = readFileSync(join(inner, 'inner.pid'), 'utf8').split('\n').map(Number)
+        return supervisor !== undefined && child !== undefined && child > 0 && [supervisor, child]
+      } catch {
+        return undefined
+      }
+    })
+    const client = await outer.connect()
+    client.send('kill')
+    await outer.gone()
+    expect(pids.map(isRunning)).toEqual([true, true])
+    process.kill(pids[0] as number, 'SIGTERM')
+    await until('the inner session to end', () => !pids.some(isRunning))
+  })
+}, ['proc', HAS_FUSER ? 'ps-without-environment' : 'ps'])
 
 eachSource((source) => {
   test('a child that ends by itself leaves nothing behind either', async () => {

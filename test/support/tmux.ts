@@ -9,12 +9,19 @@ export interface Pane {
   /** What is on the screen, row by row; with `-e` as escape sequences where attributes change. */
   capture(...flags: readonly string[]): Promise<string[]>
   /** Where the cursor is; nothing while it is hidden. */
-  cursor(): Promise<{ x: number; y: number } | undefined>
+  cursor(): Promise<Cursor | undefined>
+  /** Both, from one moment. */
+  look(...flags: readonly string[]): Promise<{ readonly cursor: Cursor | undefined; readonly rows: string[] }>
   type(text: string): Promise<void>
   /** What shows this pane in another terminal. */
   readonly attach: readonly string[]
   /** Resolves when the screen matches; a timeout shows the screen. */
   see(what: RegExp | string): Promise<void>
+}
+
+export interface Cursor {
+  readonly x: number
+  readonly y: number
 }
 
 export interface PaneOptions {
@@ -56,13 +63,14 @@ export async function openPane(command: readonly string[], { cols, rows, env = {
   await must(...settings, 'new-session', '-d', ...size, ...folderFlag, ...variables, ...command)
   const capture = async (...flags: readonly string[]): Promise<string[]> =>
     (await must('capture-pane', '-p', ...flags)).split('\n').slice(0, rows)
+  const asksCursor = ['display-message', '-p', '#{cursor_flag} #{cursor_x} #{cursor_y}'] as const
   return {
     attach: ['env', '-u', 'TMUX', `TMUX_TMPDIR=${folder}`, 'tmux', '-L', server, 'attach'],
     capture,
-    async cursor() {
-      const said = await must('display-message', '-p', '#{cursor_flag} #{cursor_x} #{cursor_y}')
-      const [isShown, x = -1, y = -1] = said.trim().split(' ').map(Number)
-      return isShown === 1 ? { x, y } : undefined
+    cursor: async () => readCursor(await must(...asksCursor)),
+    async look(...flags) {
+      const [said = '', ...lines] = (await must(...asksCursor, ';', 'capture-pane', '-p', ...flags)).split('\n')
+      return { cursor: readCursor(said), rows: lines.slice(0, rows) }
     },
     async type(text) {
       const bytes = [...Buffer.from(text)].map((byte) => byte.toString(16).padStart(2, '0'))
@@ -77,4 +85,9 @@ export async function openPane(command: readonly string[], { cols, rows, env = {
       await until(`the pane to show ${String(what)}`, matches, { context: () => screen })
     },
   }
+}
+
+function readCursor(said: string): Cursor | undefined {
+  const [isShown, x = -1, y = -1] = said.trim().split(' ').map(Number)
+  return isShown === 1 ? { x, y } : undefined
 }
