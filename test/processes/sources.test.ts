@@ -37,8 +37,10 @@ eachSource(
 
     test('a process without a terminal, one that has ended and is not waited for, one that is gone', async () => {
       // By the time its child ends, the shell is replaced by a program that never asks for that.
-      const parent = startProgram(['sh', '-c', 'sleep 0.5 & echo $!; exec sleep 1000'])
+      const parent = startProgram(['sh', '-c', 'exec 3<&0; cat <&3 >/dev/null & echo $!; exec sleep 1000'])
       const zombie = Number(await parent.waitForLine(/^\d+$/))
+      await until('the shell to be replaced', () => commandLine(parent.pid) === 'sleep 1000')
+      parent.child.stdin?.end()
       expect(readStat(parent.pid)).toMatchObject({ ttyNr: 0, pgrp: parent.pid, session: parent.pid })
       await until('a zombie', () => readStat(zombie)?.isZombie)
       const { startTicks } = readStat(zombie) ?? { startTicks: 0 }

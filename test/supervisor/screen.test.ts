@@ -7,6 +7,7 @@ import { encodeJson, encodeResize } from '../../src/wire/encode.ts'
 import { decodeReplayEnd, decodeSnapshot } from '../../src/wire/decode.ts'
 import { parseErrorMessage, parseState, type StateEvent } from '../../src/wire/payloads.ts'
 import { temporaryFolder } from '../support/project.ts'
+import { waitForFile } from '../support/wait.ts'
 import { type Client, sh, start } from './support/session.ts'
 import { writer } from './support/lines.ts'
 
@@ -243,11 +244,14 @@ test('INFO tells modes, command, offsets and clients', async () => {
 })
 
 test('a child that closes its terminal and lives on is still there, and its end is still seen', async () => {
-  const session = await start(sh('echo closing; exec </dev/null >/dev/null 2>&1; sleep 0.3; exit 9'))
+  const cwd = temporaryFolder()
+  const script = 'exec </dev/null >/dev/null 2>&1; >closed; until [ -e go ]; do sleep 0.05; done; exit 9'
+  const session = await start(sh(script), { cwd })
   const client = await session.connect()
   client.subscribe()
-  await client.waitForOutput('closing')
+  await waitForFile(join(cwd, 'closed'))
   expect((await client.status()).alive).toBe(true)
+  writeFileSync(join(cwd, 'go'), '')
   expect(await client.exit()).toBe(9)
 })
 
