@@ -84,7 +84,7 @@ const messages = fc
   })
 
 test('seed 000, messages: validator and published schema agree on generated messages', () => {
-  const count = scaled(2_000, 10_000)
+  const count = scaled(600, 10_000)
   let accepted = 0
   fc.assert(
     fc.property(fc.oneof({ weight: 9, arbitrary: messages }, { weight: 1, arbitrary: fc.anything() }), (value) => {
@@ -97,7 +97,7 @@ test('seed 000, messages: validator and published schema agree on generated mess
   )
   // A generator whose messages are all alike would agree about nothing.
   expect(accepted).toBeGreaterThan(count / 5)
-  expect(accepted).toBeLessThan(8_000)
+  expect(accepted).toBeLessThan((4 * count) / 5)
 })
 
 test('seed 000, messages: the published schema is draft-07 with the version in its id', () => {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { anyCharacter } from '../../test/support/any-character.ts'
 import { scaled } from '../../test/support/scale.ts'
 import { Refused, slowCanonical } from '../../test/support/slow-canonical.ts'
 import { HeimdallError } from '../errors.ts'
@@ -93,7 +94,7 @@ const { json: jsonText } = fc.letrec<{ json: string; leaf: string }>((tie) => ({
   ),
 }))
 
-const runs = { numRuns: scaled(250, 100_000) }
+const runs = { numRuns: scaled(100, 100_000) }
 
 function slowOutcome(text: string): string | undefined {
   try {
@@ -135,13 +136,13 @@ test('whatever stands where one block of a large text ends and the next begins',
       const large = `["${'x'.repeat(block - back)}", ${text}, {"b":${text},"a":1}]`
       expect(quickOutcome(() => canonicalBytes(large))).toBe(slowOutcome(large))
     }),
-    { numRuns: scaled(40, 10_000) },
+    { numRuns: scaled(20, 10_000) },
   )
 })
 
 test('numbers that become longer push what is still to be read before them', () => {
   const row = '{"b":1e20,"a":[-1E+20,12e19, 5e-1],"c":"\\u00e9"}'
-  for (const rows of [1, 40, 3_000]) {
+  for (const rows of [1, 40, 1_500]) {
     const text = `[${`${row},`.repeat(rows)}0]`
     expect(quickOutcome(() => canonicalBytes(text))).toBe(slowOutcome(text))
     const cuts = Array.from({ length: 6 }, (_, i) => Math.floor((text.length * (i + 1)) / 7))
@@ -164,7 +165,7 @@ test('objects with many keys, in any order and with a key twice now and then', (
       const text = `{${names.map((name, i) => `${name}:{"b":${i},"a":0}`).join(',')}}`
       expect(quickOutcome(() => canonicalBytes(text))).toBe(slowOutcome(text))
     }),
-    { numRuns: scaled(200, 20_000) },
+    { numRuns: scaled(80, 20_000) },
   )
 })
 
@@ -206,7 +207,7 @@ test('agrees with the library `canonicalize` wherever UTF-16 order is code point
 
 test('a value in memory and its text have one canonical form', () => {
   fc.assert(
-    fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
+    fc.property(fc.jsonValue({ stringUnit: anyCharacter }), (value) => {
       expect(canonicalJson(value)).toBe(canonicalBytes(JSON.stringify(value)).toString())
     }),
     runs,
@@ -243,7 +244,7 @@ test('a failed text leaves nothing behind for the next one', () => {
 })
 
 test('large input in pieces hashes like the whole', () => {
-  const rows = Array.from({ length: scaled(5_000, 500_000) }, (_, i) => ({
+  const rows = Array.from({ length: scaled(2_000, 500_000) }, (_, i) => ({
     path: `src/${i}.ts`,
     line: i,
     body: 'x\n'.repeat(i % 7),

@@ -24,7 +24,7 @@ test('what is written next goes on where it would have without any change of siz
       await written(terminal, '!')
       expect(textOf(terminal)).toBe(`${parts.join('')}!`.replaceAll('\r', ''))
     }),
-    { numRuns: scaled(80, 5_000) },
+    { numRuns: scaled(30, 5_000) },
   )
 })
 

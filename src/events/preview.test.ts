@@ -1,6 +1,7 @@
 // Previews: redacted first, cut afterwards, where a character ends (seed 004 §1.10).
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { anyCharacter } from '../../test/support/any-character.ts'
 import { LOG_LINE_BYTES_MAX, MAX_PREVIEW_BYTES } from '../limits.ts'
 import { KnownSecrets } from '../known-secrets/known-secrets.ts'
 import { LineBytes } from './line-bytes.ts'
@@ -37,7 +38,7 @@ test.each(['é', '€', '😀', 'e\u0301', '👩‍👩‍👧'])('a cut never g
 
 test('the longest beginning that fits, for any text and any length', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.nat(200), (text, max) => {
+    fc.property(fc.string({ unit: anyCharacter, maxLength: 60 }), fc.nat(200), (text, max) => {
       const cut = cutAtBytes(text, max)
       expect(text.startsWith(cut)).toBe(true)
       expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(max)
@@ -88,7 +89,7 @@ test('a result that is nothing but escapes still fits into a line of a log', () 
 
 test('one line, and nothing in it that a terminal would obey', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
+    fc.property(fc.string({ unit: anyCharacter }), (text) => {
       const line = textOf('args_preview', Buffer.from(text), asItIs)
       expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/)
       expect(JSON.parse(line)).toEqual({ truncated: false, args_preview: Buffer.from(text).toString() })

@@ -1,6 +1,7 @@
 // What looks like a secret never comes out, whatever stands around it, and no text is too clever to be read once.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { anyCharacter } from '../../test/support/any-character.ts'
 import { scaled } from '../../test/support/scale.ts'
 import { KnownSecrets } from '../known-secrets/known-secrets.ts'
 import { createRedact } from './redact.ts'
@@ -65,16 +66,21 @@ test.each([
 })
 
 test('whatever stands around a value known by heart, it never comes out (seed 004 §4)', () => {
-  const secret = fc.string({ minLength: 4, maxLength: 20, unit: 'binary' })
+  const secret = fc.string({ minLength: 4, maxLength: 20, unit: anyCharacter })
   fc.assert(
-    fc.property(secret, fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (value, before, after) => {
-      fc.pre(!REDACTED.includes(value) && Buffer.from(value).toString() === value)
-      const text = JSON.stringify({ [before]: value + after })
-      const shown = createRedact(new KnownSecrets([value]))
-      expect(shown(text)).not.toContain(JSON.stringify(value).slice(1, -1))
-      expect(shown(JSON.stringify(text))).not.toContain(JSON.stringify(JSON.stringify(value)).slice(3, -3))
-    }),
-    { numRuns: scaled(40, 1_000) },
+    fc.property(
+      secret,
+      fc.string({ unit: anyCharacter }),
+      fc.string({ unit: anyCharacter }),
+      (value, before, after) => {
+        fc.pre(!REDACTED.includes(value) && Buffer.from(value).toString() === value)
+        const text = JSON.stringify({ [before]: value + after })
+        const shown = createRedact(new KnownSecrets([value]))
+        expect(shown(text)).not.toContain(JSON.stringify(value).slice(1, -1))
+        expect(shown(JSON.stringify(text))).not.toContain(JSON.stringify(JSON.stringify(value)).slice(3, -3))
+      },
+    ),
+    { numRuns: scaled(15, 1_000) },
   )
 })
 
@@ -86,7 +92,7 @@ test('text that goes on behind its end does not show what a secret may have begu
 })
 
 // An expression that went back over it would take minutes, and the test its timeout.
-const ROW_CHARS = scaled(1 << 19, 1 << 20)
+const ROW_CHARS = scaled(1 << 18, 1 << 20)
 
 test.each([
   'eyJ',

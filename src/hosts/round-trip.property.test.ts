@@ -13,7 +13,7 @@ import { readTomlConfig } from './toml-config.ts'
 type Values = Record<string, any> // oxlint-disable-line typescript/no-explicit-any -- configurations of any shape
 
 const OWN = { node: '/usr/bin/node', launcher: '/opt/our bin/heimdall' }
-const RUNS = { numRuns: scaled(60, 5_000) }
+const RUNS = { numRuns: scaled(25, 5_000) }
 
 const word = fc.oneof(
   fc.constantFrom('npx', '-y', '--', 'shim', '/a b/c', '${HOME}/x', "it's", 'say "hi"', 'back\\slash', 'ünï😀', ''),

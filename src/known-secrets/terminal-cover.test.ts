@@ -22,6 +22,9 @@ function coverOf(...values: string[]): TerminalCover {
 const inPieces = (cover: TerminalCover, pieces: readonly Buffer[]): Buffer =>
   Buffer.concat([...pieces.map((piece) => Buffer.from(cover.push(piece))), cover.end()])
 
+/** Every cut in the soak; in the tests every third, a different one for each place of the secret. */
+const CUT_STEP = scaled(3, 1)
+
 const BETWEEN = {
   nothing: '',
   'a colour': '\x1b[1;32m',
@@ -36,7 +39,7 @@ test.each(Object.entries(BETWEEN))('with %s between its letters, cut anywhere', 
   const cover = coverOf(SECRET)
   for (let at = 1; at < SECRET.length; at += 1) {
     const said = Buffer.from(`token: ${SECRET.slice(0, at)}${between}${SECRET.slice(at)} ok`)
-    for (let cut = 0; cut <= said.length; cut += 1) {
+    for (let cut = at % CUT_STEP; cut <= said.length; cut += CUT_STEP) {
       const covered = inPieces(cover, [said.subarray(0, cut), said.subarray(cut)])
       expect(read(covered)).toBe('token: [REDACTED]********** ok')
       // Whatever moves the cursor is still there.
@@ -60,7 +63,7 @@ test('byte by byte, and with a sequence before every letter', () => {
 })
 
 test.each(Object.entries(SECRET_FORMS))('%s: no letter of it is left', (_, encode) => {
-  for (const secret of HARD_SECRETS.slice(0, scaled(6, 50))) {
+  for (const secret of HARD_SECRETS.slice(0, scaled(3, 50))) {
     const written = encode(secret)
     const said = Buffer.from(`a ${written} b`)
     const cover = coverOf(secret)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { anyCharacter } from '../../test/support/any-character.ts'
 import { scaled } from '../../test/support/scale.ts'
 import { escapeColumn, row, unescapeColumn } from './columns.ts'
 
@@ -24,7 +25,7 @@ const hostile = fc
         '\ud800',
         '😀',
       ),
-      fc.string({ unit: 'binary', maxLength: 8 }),
+      fc.string({ unit: anyCharacter, maxLength: 8 }),
     ),
     { maxLength: 12 },
   )
@@ -37,7 +38,7 @@ test('any text survives the way into a column and back, and leaves no control ch
       expect(unescapeColumn(column)).toBe(text)
       expect(column).not.toMatch(/[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/u)
     }),
-    { numRuns: scaled(5_000, 100_000) },
+    { numRuns: scaled(1_000, 100_000) },
   )
 })
 

@@ -229,7 +229,7 @@ describe('reader', () => {
         expect(seen).toEqual(whole)
         expect(whole).toHaveLength(frames.length)
       }),
-      { numRuns: scaled(300, 20_000) },
+      { numRuns: scaled(100, 20_000) },
     )
   })
 
@@ -250,7 +250,7 @@ describe('reader', () => {
           }
         },
       ),
-      { numRuns: scaled(1_000, 100_000) },
+      { numRuns: scaled(300, 100_000) },
     )
   })
 

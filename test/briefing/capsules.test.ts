@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { anyCharacter } from '../support/any-character.ts'
 import { hydrate, listCapsules, readClosure, showCapsule, writeCapsule } from '../../src/briefing/capsules.ts'
 import { HeimdallError } from '../../src/errors.ts'
 import { temporaryFolder } from '../support/project.ts'
@@ -79,7 +80,7 @@ test('no id leads out of the folder of capsules', () => {
       'x'.repeat(65),
       'ａ',
     ),
-    fc.string({ unit: 'binary', maxLength: 12 }),
+    fc.string({ unit: anyCharacter, maxLength: 12 }),
   )
   fc.assert(
     fc.property(ids, (id) => {

@@ -53,7 +53,7 @@ test('seed 004 §2.3: every decision is what the history of the run says it must
       }
     }
   })
-  const numRuns = scaled(120, 80_000)
+  const numRuns = scaled(50, 80_000)
   fc.assert(property, { numRuns })
   // The property is empty unless each way to decide was taken; the rarest may want more policies than one round has.
   const missing = (): string[] => {

@@ -1,5 +1,4 @@
 // Decisions by example: the acceptance ids of the contract, modes, hints, errors of evaluation, time.
-import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { canonicalHash, canonicalJson } from '../../canonical/canonical.ts'
 import { HeimdallError } from '../../errors.ts'
@@ -424,7 +423,7 @@ describe('accumulators', () => {
 
   test('memory is bounded: old windows are forgotten, budgets never, and one too many is an error', () => {
     const counters = new MemoryCounters()
-    const hash = (i: number) => createHash('sha256').update(String(i)).digest('hex')
+    const hash = (i: number) => (Math.imul(i, 0x9e37_79b1) >>> 0).toString(16).padStart(8, '0').repeat(8)
     const window = (i: number) => ({ key: 'dedupe', args: hash(i), cell: [1], expiresMs: 10 })
     const errors = (i: number) => ({ key: `errors ${i}`, args: '', cell: [1], expiresMs: 10 })
     for (let i = 0; i < 3 * POLICY_WINDOWS_MAX; i += 1) counters.apply([window(i), errors(i)], 0)

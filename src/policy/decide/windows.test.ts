@@ -30,7 +30,7 @@ test('the same as a map, for any writes', () => {
       }
       for (const { key, args } of steps) expect(windows.get(key, args)).toEqual(model.get(key + args))
     }),
-    { numRuns: scaled(30, 1_000) },
+    { numRuns: scaled(12, 1_000) },
   )
 })
 

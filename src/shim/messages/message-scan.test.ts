@@ -57,7 +57,7 @@ test('accepts exactly what JSON.parse accepts, also after a mutation and in any 
         expect(scan(text, cuts).valid).toBe(isJson(text))
       },
     ),
-    { numRuns: scaled(1_000, 30_000) },
+    { numRuns: scaled(400, 30_000) },
   )
 })
 
@@ -78,7 +78,7 @@ test('finds the members wherever they stand and however the bytes are cut', () =
       if (value.result !== undefined)
         expect(bytes.subarray(seen.result.from, seen.result.to).toString()).toBe(JSON.stringify(value.result))
     }),
-    { numRuns: scaled(400, 10_000) },
+    { numRuns: scaled(150, 10_000) },
   )
 })
 

@@ -14,7 +14,7 @@ test('cut anywhere, each secret is told once, up to the end of its line', () => 
     for (const write of Object.values(SECRET_FORMS)) {
       const known = new KnownSecrets([secret])
       const text = Buffer.from(`{"text":"say ${write(secret)} twice"}\n`)
-      const step = Math.max(1, Math.floor(text.length / scaled(12, 400)))
+      const step = Math.max(1, Math.floor(text.length / scaled(6, 400)))
       for (let cut = 1; cut < text.length; cut += step) {
         const exposure = new Exposure(known, (bytes) => (known.isIn(bytes) ? [name] : []))
         exposure.push(text.subarray(0, cut))

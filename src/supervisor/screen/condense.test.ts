@@ -1,6 +1,7 @@
 // What is kept of output that is passed over: everything that outlasts the text.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { scaled } from '../../../test/support/scale.ts'
 import { condense } from './condense.ts'
 
 test('modes, margins, resets and the last colours are kept in order; text, positions and other commands are not', () => {
@@ -57,7 +58,7 @@ test('where the output is cut into slices makes no difference', () => {
       const slices = at.slice(1).map((to, n) => whole.subarray(at[n], to))
       expect(condense(slices).toString('latin1')).toBe(condense([whole]).toString('latin1'))
     }),
-    { numRuns: 500 },
+    { numRuns: scaled(150, 5_000) },
   )
 })
 
@@ -74,7 +75,7 @@ test('what is kept is what a search for each kind of sequence finds', () => {
         expect(condense([Buffer.from(text, 'latin1')]).toString('latin1')).toBe(expected)
       },
     ),
-    { numRuns: 500 },
+    { numRuns: scaled(150, 5_000) },
   )
 })
 

@@ -182,6 +182,6 @@ test('any screen comes out the same on a fresh terminal', async () => {
       await source.write(pieces.join(''))
       expect(picture(await redrawn(source))).toEqual(picture(source))
     }),
-    { numRuns: scaled(60, 2_000) },
+    { numRuns: scaled(25, 2_000) },
   )
 })

@@ -336,28 +336,27 @@ async function play(steps: readonly Step[]): Promise<{ world: World; pairs: [Fak
 
 test('each subscriber gets a gap-free run of the stream or is told each gap; EXIT is last; nobody waits longer than the bound', async () => {
   let losses = 0
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 120 }), async (steps) => {
-      const { world, pairs } = await play(steps)
-      expect(world.longestPauseMs).toBeLessThanOrEqual(STALL_MS)
-      expect(world.fanOut.isDelivered).toBe(true)
-      for (const [told, plain] of pairs) {
-        expect([told.exitCode, plain.exitCode, told.isEnded]).toEqual([7, 7, true])
-        expect(told.at ?? world.log.end).toBe(world.log.end)
-        expect(told.replayEnd !== undefined).toBe(told.options.replayEnd)
-        losses += told.gaps.length
-        for (const offset of told.gaps.flatMap(({ from, to }) => [from, to]))
-          expect([offset, world.isCut(offset)]).toEqual([offset, true])
-        if (!told.hasStalled) expect(told.gaps).toEqual([])
-        if (plain.places === undefined) continue
-        expect([...plain.places.keys()]).toContain(world.log.end)
-        losses += plain.places.get(world.log.end) ?? 0
-      }
-    }),
-    { numRuns: scaled(60, 2_000) },
-  )
-  // A schedule generator that never makes anyone lose output proves nothing.
-  expect(losses).toBeGreaterThan(30)
+  const property = fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 120 }), async (steps) => {
+    const { world, pairs } = await play(steps)
+    expect(world.longestPauseMs).toBeLessThanOrEqual(STALL_MS)
+    expect(world.fanOut.isDelivered).toBe(true)
+    for (const [told, plain] of pairs) {
+      expect([told.exitCode, plain.exitCode, told.isEnded]).toEqual([7, 7, true])
+      expect(told.at ?? world.log.end).toBe(world.log.end)
+      expect(told.replayEnd !== undefined).toBe(told.options.replayEnd)
+      losses += told.gaps.length
+      for (const offset of told.gaps.flatMap(({ from, to }) => [from, to]))
+        expect([offset, world.isCut(offset)]).toEqual([offset, true])
+      if (!told.hasStalled) expect(told.gaps).toEqual([])
+      if (plain.places === undefined) continue
+      expect([...plain.places.keys()]).toContain(world.log.end)
+      losses += plain.places.get(world.log.end) ?? 0
+    }
+  })
+  // Schedules under which no client loses output prove nothing: generate more until enough of them do.
+  const isEnough = (): boolean => losses > 30
+  for (let round = 0; round < 20 && !isEnough(); round += 1) await fc.assert(property, { numRuns: scaled(25, 2_000) })
+  expect(isEnough()).toBe(true)
 })
 
 test.each([

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { scaled } from '../../../test/support/scale.ts'
 import { FrameReader } from '../../wire/reader.ts'
 import { PLAIN_SUBSCRIBE } from '../../wire/payloads.ts'
 import { FanOut } from './fan-out.ts'
@@ -119,7 +120,7 @@ test('a client never sees bytes of memory that was read into again, however long
       expect(Buffer.concat(log.slices(log.start, log.end)).equals(expected(log.start, log.end - log.start))).toBe(true)
       reused += Math.max(0, Math.floor(log.end / SLAB_BYTES) - slabs.size)
     }),
-    { numRuns: 40 },
+    { numRuns: scaled(15, 400) },
   )
   // A schedule that never comes to memory that was used before proves nothing.
   expect(reused).toBeGreaterThan(10)

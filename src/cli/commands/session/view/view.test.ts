@@ -202,7 +202,7 @@ describe('drawing', () => {
       }),
       // Half a wide character, written over: a blank that is underlined and struck through, which is still to be drawn.
       {
-        numRuns: scaled(60, 5_000),
+        numRuns: scaled(30, 5_000),
         examples: [[[[`${ESC}[4:1;58:5:0m`, `${ESC}[9;38;5;0m`, 'a🙂', '\r❤️']]]],
       },
     )
@@ -239,7 +239,7 @@ describe('drawing', () => {
           expect(columnAt(drawn?.shifts ?? [], column)).toBe(x)
         }
       }),
-      { numRuns: scaled(200, 5_000) },
+      { numRuns: scaled(60, 5_000) },
     )
   })
 
