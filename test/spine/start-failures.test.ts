@@ -189,7 +189,8 @@ test('the folder that it is called in is gone: said before anything is started',
 
 test('a disk that takes no more, at each step of the start: said, and undone; what had begun is settled later', async () => {
   const project = spine()
-  expect((await start(project)).code).toBe(0)
+  // In a process of its own, which closes the store: with the log of one that is open, each start would fail at its first step.
+  expect((await project.run('heimdall', ['run', ...AGENT, '--', 'true'])).code).toBe(0)
   const before = project.runs()
   // The limit on the size of files stands for the disk; the signal that comes with it is ignored, as Node does not handle it.
   for (const blocks of [0, 1, 2, 8, 40]) {
@@ -198,7 +199,7 @@ test('a disk that takes no more, at each step of the start: said, and undone; wh
     const { code, stderr } = await runProgram(words, { cwd: project.root, env: project.env })
     if (code !== 0) {
       expect({ blocks, stderr }).toMatchObject({ stderr: expect.stringMatching(/^error: [^\n]+\n/m) })
-      expect({ blocks, stderr }).not.toMatchObject({ stderr: expect.stringMatching(/ {4}at /) })
+      expect(stderr, `${blocks} blocks`).not.toMatch(/ {4}at /)
       expect({ blocks, sheets: project.sheets() }).toEqual({ blocks, sheets: [] })
     }
     await until('nothing to run', () => project.processes().length === 0)
