@@ -111,12 +111,14 @@ const written = (terminal: Terminal, text: string): Promise<void> =>
     terminal.write(text, resolve)
   })
 
-/** What stands in each column: half of a wide character without the other is a blank, as terminals show it. */
+/** What stands in each column: half of a wide character without the other, and a mark without a character, are blanks, as terminals show them. */
 function columnsOf(line: IBufferLine | undefined, cols: number): { readonly chars: string; readonly width: number }[] {
   const widths = Array.from({ length: cols }, (_, x) => line?.getCell(x)?.getWidth() ?? 1)
   return widths.map((width, x) => {
-    const isAlone = width === 2 ? widths[x + 1] !== 0 : width === 0 && widths[x - 1] !== 2
-    const chars = isAlone ? '' : (line?.getCell(x)?.getChars() ?? '')
+    const own = line?.getCell(x)?.getChars() ?? ''
+    const isHalf = width === 2 ? widths[x + 1] !== 0 : width === 0 && widths[x - 1] !== 2
+    const isAlone = isHalf || (width === 1 && own !== '' && widthOf(own.codePointAt(0) ?? 0) === 0)
+    const chars = isAlone ? '' : own
     return { chars: chars === '' ? ' ' : chars, width: isAlone ? 1 : width }
   })
 }
@@ -266,6 +268,8 @@ describe('drawing', () => {
     expect(await text(`${ESC}[18G${ESC}[7m日日日${ESC}[19G${ESC}[4@`)).toBe('')
     expect(await text(`${ESC}[?7l${ESC}[23G日a`)).toBe(`${' '.repeat(23)}a`)
     expect(await text('\u0301')).toBe('')
+    // The second half of the last one is deleted, and a mark written there.
+    expect(await text(`${'a'.repeat(22)}日${ESC}[P\u0301`)).toBe('a'.repeat(22))
   })
 
   test('a terminal narrower than the session never wraps, also where the edge cuts a wide character', async () => {
