@@ -68,17 +68,26 @@ export function temporaryProject(
       runLauncher(bin, args, { cwd: root, ...runOptions, env: { ...env, ...runOptions.env } }),
   }
   if (options.git !== false) {
-    cpSync(EMPTY_REPOSITORY, project.path('.git'), { recursive: true })
     const { startedAt } = options
-    if (startedAt !== undefined) startAt(project, startedAt)
+    const repository = startedAt === undefined ? EMPTY_REPOSITORY : repositoryOf(startedAt)
+    cpSync(repository, project.path('.git'), { recursive: true })
   }
   return project
 }
 
-/** The start commit again, with this date. */
-function startAt({ root, env }: TemporaryProject, date: string): void {
+const dated = new Map<string, string>()
+
+/** A copy of the empty repository whose start commit has this date, made once in each worker; the next run of the tests removes it. */
+function repositoryOf(date: string): string {
+  const known = dated.get(date)
+  if (known !== undefined) return known
+  const folder = mkdtempSync(join(dirname(EMPTY_REPOSITORY), 'dated-'))
+  const repository = join(folder, '.git')
+  cpSync(EMPTY_REPOSITORY, repository, { recursive: true })
   execFileSync('git', ['commit', '--quiet', '--amend', '--allow-empty', '--no-edit', `--date=${date}`], {
-    cwd: root,
-    env: { PATH: process.env['PATH'], ...env, GIT_COMMITTER_DATE: date },
+    cwd: folder,
+    env: { PATH: process.env['PATH'], ...GIT_ENV, GIT_COMMITTER_DATE: date },
   })
+  dated.set(date, repository)
+  return repository
 }
