@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/storage/sqlite.ts'
 import { playHost } from '../support/played-host.ts'
-import { startProgram } from '../support/programs.ts'
+import { launcher, runProgram, startProgram } from '../support/programs.ts'
 import { temporaryProject, type TemporaryProject } from '../support/project.ts'
 
 interface Row {
@@ -164,10 +164,16 @@ describe('stores', () => {
     }
   }
 
-  async function used(): Promise<TemporaryProject> {
+  type Run = (project: TemporaryProject, ...args: string[]) => Promise<unknown>
+  const inProcess: Run = (project, ...args) => project.run('heimdall', args)
+  /** The driver may keep a store open after a command in this process: what is damaged then is a file in use. */
+  const inOwnProcess: Run = ({ root, env }, ...args) =>
+    runProgram([...launcher('heimdall'), ...args], { cwd: root, env })
+
+  async function used(run = inProcess): Promise<TemporaryProject> {
     const project = temporaryProject()
-    await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'x'])
-    await project.run('heimdall', ['symbol', 'set', 'API', 'src/api.ts'])
+    await run(project, 'agent', 'register', '--name', 'amber-otter', '--role', 'x')
+    await run(project, 'symbol', 'set', 'API', 'src/api.ts')
     return project
   }
 
@@ -183,7 +189,7 @@ describe('stores', () => {
   })
 
   test('a corrupt store', async () => {
-    const project = await used()
+    const project = await used(inOwnProcess)
     writeFileSync(project.path(STORE), 'not a database, and longer than a header'.repeat(100))
     project.write('.planning/protocol/symbols.json', '{"version":')
     const { code, rows } = await doctor(project)

@@ -73,6 +73,7 @@ test.runIf(process.platform === 'linux').each([
     cwd: project.root,
     env: project.env,
   })
-  expect(await program.nextLine(/^over:/)).toBe('over: 0')
-  expect(program.stderr()).toContain('read: ')
+  const { stdout, stderr } = await program.ended
+  expect(stdout).toBe('over: 0\n')
+  expect(stderr).toContain('read: ')
 })

@@ -278,7 +278,8 @@ test('watch follows the store that took the place of the one that it followed', 
   renameSync(project.path('.git/heimdall'), project.path('.git/aside'))
   await project.run('bb', ['agent', 'register', '--name', 'cobalt-harbor', '--role', 'ui'])
   await watch.nextLine(/^\{"type":"entry".*"from_agent":"cobalt-harbor"/)
-  expect(watch.stderr()).toContain('the store was removed or replaced')
+  // Said before that line, on another pipe, which may be read later.
+  await until('the note', () => watch.stderr().includes('the store was removed or replaced'))
 })
 
 test('nothing is granted in a store that has left its place, and whoever waits there is told', async () => {
