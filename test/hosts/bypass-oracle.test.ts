@@ -11,7 +11,7 @@ import { writtenPaths } from '../../src/spine/hooks/hook-place.ts'
 import { perFile } from '../support/cleanup.ts'
 import { bareEnv } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
-import { copyTo, runRows, shareObjects } from './oracle-rows.ts'
+import { copyTo, runRows, shareObjects } from '../support/oracle-rows.ts'
 
 const env = {
   ...bareEnv(),

@@ -10,7 +10,7 @@ import { pathsByGit } from '../../src/spine/hooks/paths-by-git.ts'
 import { perFile } from '../support/cleanup.ts'
 import { bareEnv } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
-import { copyTo, type OracleEnding, type OracleRow, runRows, shareObjects } from './oracle-rows.ts'
+import { copyTo, type OracleEnding, type OracleRow, runRows, shareObjects } from '../support/oracle-rows.ts'
 
 const FILES = ['a', 'b', 'src/a', 'src/b', 'src/lib/c', 'lib/old', 'spaced name/x']
 const DIFF = '--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+patched\n'

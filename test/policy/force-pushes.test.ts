@@ -1,8 +1,10 @@
 // The recipe against force pushes, tried with spellings that git itself proves: each rewrites the history of a remote, or the case says nothing.
-import { cpSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { perFile } from '../support/cleanup.ts'
 import { runLauncher } from '../support/in-process.ts'
+import { copyTo, runRows } from '../support/oracle-rows.ts'
 import { runProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 
@@ -53,31 +55,49 @@ const env = {
   GIT_COMMITTER_NAME: 'a',
   GIT_COMMITTER_EMAIL: 'a@b',
 }
-async function shell(cwd: string, command: string): Promise<string> {
-  const { stdout } = await runProgram(['sh', '-c', command], { cwd, env })
-  return stdout.trim()
-}
 
 /** A remote whose `main` is *one, theirs*, and a clone of it whose own is *one, ours*. */
-async function diverged(): Promise<string> {
+const diverged = perFile(async () => {
   const place = temporaryFolder()
-  await shell(
-    place,
-    `git init -q --bare -b main remote.git && git -C remote.git config receive.denyDeleteCurrent ignore &&
-     git clone -q remote.git clone 2>/dev/null; cd clone && git checkout -q -B main && git commit -q --allow-empty -m one &&
-     git push -q origin main && git commit -q --allow-empty -m theirs && git push -q origin main &&
-     git reset -q --hard HEAD~1 && git commit -q --allow-empty -m ours && git branch other HEAD~1 &&
-     git remote set-url origin ../remote.git && git branch -q --set-upstream-to=origin/main main`,
+  const made = await runProgram(
+    [
+      'sh',
+      '-ec',
+      `git init -q --bare -b main --template= remote.git
+       git -C remote.git config receive.denyDeleteCurrent ignore
+       git clone -q --template= remote.git clone 2>/dev/null
+       cd clone
+       git checkout -q -B main
+       git commit -q --allow-empty -m one
+       git push -q origin main
+       git commit -q --allow-empty -m theirs
+       git push -q origin main
+       git reset -q --hard HEAD~1
+       git commit -q --allow-empty -m ours
+       git branch other HEAD~1
+       git remote set-url origin ../remote.git
+       git branch -q --set-upstream-to=origin/main main`,
+    ],
+    { cwd: place, env },
   )
+  expect(made).toMatchObject({ code: 0 })
   return place
-}
+})
 
-/** The last commits on the remote's branch, after the command was run there. */
-async function afterwards(template: string, command: string, before = ''): Promise<string> {
-  const place = temporaryFolder()
-  cpSync(template, place, { recursive: true })
-  await shell(join(place, 'clone'), `${before === '' ? ':' : before}\n${command}`)
-  return shell(place, 'git -C remote.git log --format=%s main')
+/** The last commits on the remote's branch, after each command was run in a copy of its own. */
+async function afterwards(commands: readonly string[]): Promise<string[]> {
+  const folder = temporaryFolder()
+  const places = commands.map((_, index) => copyTo(join(folder, String(index)), diverged()))
+  const inClones = places.map((place) => join(place, 'clone'))
+  await runRows(
+    commands.map((command, index) => ({ command, cwd: inClones[index] ?? '' })),
+    env,
+  )
+  await runRows(
+    inClones.map((cwd) => ({ command: 'git -C ../remote.git log --format=%s main >../found', cwd })),
+    env,
+  )
+  return places.map((place) => readFileSync(join(place, 'found'), 'utf8').trim())
 }
 
 async function decisions(commands: readonly string[]): Promise<readonly string[]> {
@@ -97,28 +117,21 @@ async function decisions(commands: readonly string[]): Promise<readonly string[]
 }
 
 test('every spelling that rewrites the remote is refused or asked about', async () => {
-  const template = await diverged()
-  const found: string[] = []
-  for (const command of FORCED) found.push(await afterwards(template, command))
+  const found = await afterwards(FORCED)
   expect(FORCED.filter((_, i) => found[i] !== 'ours\none')).toEqual([])
   const got = await decisions(FORCED)
   expect(FORCED.filter((_, i) => got[i] !== 'REJECT_WITH_HINT')).toEqual([])
 })
 
 test('what passes rewrites nothing', async () => {
-  const template = await diverged()
-  for (const command of PLAIN) expect(await afterwards(template, command)).toBe('theirs\none')
+  expect(await afterwards(PLAIN)).toEqual(PLAIN.map(() => 'theirs\none'))
   expect(await decisions(PLAIN)).toEqual(PLAIN.map(() => 'ALLOW'))
 })
 
 test('what the page says that it cannot catch: a hook that forces behind a plain push', async () => {
   const hook =
     'mkdir -p .git/hooks && printf "#!/bin/sh\\ngit push --no-verify -qf origin main\\n" > .git/hooks/pre-push'
-  const rewritten = await afterwards(
-    await diverged(),
-    'git push origin main',
-    `${hook} && chmod +x .git/hooks/pre-push`,
-  )
-  expect(rewritten).toBe('ours\none')
+  const rewritten = await afterwards([`${hook} && chmod +x .git/hooks/pre-push\ngit push origin main`])
+  expect(rewritten).toEqual(['ours\none'])
   expect(await decisions(['git push origin main'])).toEqual(['ALLOW'])
 })

@@ -3,12 +3,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runLauncher } from '../support/in-process.ts'
 import { ownTerminal } from '../support/own-terminal.ts'
-import { fixture, launcher, runProgram } from '../support/programs.ts'
+import { fixture, launcher } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import type { Json } from '../support/shim-client.ts'
-
-const heimdall = launcher('heimdall')
 
 interface Place {
   readonly home: string
@@ -25,7 +24,7 @@ function place(userServers: object, projectServers: object = {}): Place {
 }
 
 async function init({ home, project }: Place, ...words: string[]): Promise<{ code: number | null; answer: Json }> {
-  const { code, stdout, stderr } = await runProgram([...heimdall, 'policy', 'init', '--json', ...words], {
+  const { code, stdout, stderr } = await runLauncher('heimdall', ['policy', 'init', '--json', ...words], {
     cwd: project,
     env: { HOME: home },
   })
@@ -71,8 +70,8 @@ test('tools are sorted by what their servers and names say, and the policy passe
   const text = readFileSync(policy, 'utf8')
   expect(text).toContain('- read_text_file # its server says that it only reads')
   expect(text).toContain('# broken is not in it: it ended without an answer')
-  const run = (...words: string[]): ReturnType<typeof runProgram> =>
-    runProgram([...heimdall, 'policy', ...words], { cwd: at.project, env: { HOME: at.home } })
+  const run = (...words: string[]): ReturnType<typeof runLauncher> =>
+    runLauncher('heimdall', ['policy', ...words], { cwd: at.project, env: { HOME: at.home } })
   expect(await run('lint', '--strict', policy)).toMatchObject({ code: 0 })
   expect(await run('test', 'heimdall-policy.cases.yaml')).toMatchObject({ code: 0 })
   const said = async (server: string, tool: string): Promise<string> => {
@@ -91,7 +90,7 @@ test('tools are sorted by what their servers and names say, and the policy passe
   // Never overwrites, and starts nothing only to find that out.
   expect(await init(at)).toMatchObject({ code: 5, answer: { error: { code: 'FILE_EXISTS' } } })
   expect(readFileSync(policy, 'utf8')).toBe(text)
-}, 90_000)
+})
 
 test('what a project names is not started unasked, nor by an agent, nor without a yes', async () => {
   const marker = join(temporaryFolder(), 'started')
@@ -105,7 +104,7 @@ test('what a project names is not started unasked, nor by an agent, nor without 
     code: 4,
     answer: { error: { code: 'PERSON_REQUIRED' } },
   })
-  const terminal = ownTerminal([...heimdall, 'policy', 'init', '--shared', '--out', 'c.yaml'], {
+  const terminal = ownTerminal([...launcher('heimdall'), 'policy', 'init', '--shared', '--out', 'c.yaml'], {
     cwd: at.project,
     env: { HOME: at.home },
   })
@@ -119,17 +118,17 @@ test('what a project names is not started unasked, nor by an agent, nor without 
     answer: { data: { servers: [{ outcome: 'would_ask' }, { outcome: 'would_ask' }], dry_run: true, policy: null } },
   })
   expect(existsSync(marker)).toBe(false)
-}, 60_000)
+})
 
 test('--from copies a ready policy with its cases, which pass under their new name', async () => {
   const at = place({})
   for (const name of ['careful', 'no-force-push', 'observe', 'safe-defaults', 'strict-ci']) {
     expect(await init(at, '--from', name, '--out', `${name}-mine.yaml`)).toMatchObject({ code: 0 })
-    const { code, stdout } = await runProgram([...heimdall, 'policy', 'test', `${name}-mine.cases.yaml`], {
+    const { code, stdout } = await runLauncher('heimdall', ['policy', 'test', `${name}-mine.cases.yaml`], {
       cwd: at.project,
     })
     expect(code, stdout).toBe(0)
   }
   expect(await init(at, '--from', 'observe', '--out', 'observe-mine.yaml')).toMatchObject({ code: 5 })
   expect(await init(at)).toMatchObject({ code: 3, answer: { error: { code: 'HOST_NOT_FOUND' } } })
-}, 60_000)
+})

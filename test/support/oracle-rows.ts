@@ -1,7 +1,7 @@
 // Rows of a table that bash and git judge: each command runs in a fresh copy of one repository, all of them from one shell.
 import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runProgram } from '../support/programs.ts'
+import { runProgram } from './programs.ts'
 
 export interface OracleRow {
   readonly cwd: string
