@@ -40,6 +40,9 @@ export interface GuardedRepository {
  */
 const BELOW_INIT = '{ while kill -0 $$ 2>/dev/null; do :; done; "$@" 3>&-; echo $? >&3; } &'
 
+/** These start no hook of ours, so it does not matter whose they are. */
+const WITHOUT_HOOKS: ReadonlySet<string> = new Set(['add', 'init', 'log', 'mv', 'reset', 'rev-parse', 'rm', 'switch'])
+
 /** amber-otter holds `src/api/**`, cobalt-harbor holds nothing. */
 export async function guardedRepository(
   prepare: (project: TemporaryProject) => void = () => undefined,
@@ -66,10 +69,13 @@ export async function guardedRepository(
   const [amber, cobalt] = [await enter('amber-otter'), await enter('cobalt-harbor')]
   await inRoom(async (room) => hold(room, amber, ['src/api/**']))
   const run = (env: Partial<AgentEnv>, args: readonly string[], cwd = project.root): GitEnding => {
+    const options = { cwd, env: { PATH: process.env['PATH'], ...project.env, ...env }, encoding: 'utf8' } as const
+    if (WITHOUT_HOOKS.has(args[0] ?? '')) {
+      const { status, stdout, stderr } = spawnSync('git', args, options)
+      return { code: status, stdout, stderr }
+    }
     const { output } = spawnSync('sh', ['-c', BELOW_INIT, 'sh', 'git', ...args], {
-      cwd,
-      env: { PATH: process.env['PATH'], ...project.env, ...env },
-      encoding: 'utf8',
+      ...options,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     })
     const [, stdout, stderr, code] = output

@@ -1,7 +1,7 @@
 // What the guard asks git. Paths come NUL-separated and without rename detection, so that both names of a rename are there.
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { HeimdallError, isErrno } from '../../../errors.ts'
 import { GUARD_PUSH_COMMITS_MAX } from '../../../limits.ts'
 import type { Env } from '../../../paths.ts'
@@ -56,17 +56,8 @@ function mergeHeads(at: HookGit): string[] {
 
 /** True while git replays commits that exist already. */
 export function isReplaying(at: HookGit): boolean {
-  return ['rebase-merge', 'rebase-apply'].some((name) => {
-    const path = resolve(at.cwd, git(at, ['rev-parse', '--git-path', name]).trim())
-    try {
-      readFileSync(path)
-      return true
-    } catch (error) {
-      if (isErrno(error, 'EISDIR')) return true
-      if (isErrno(error, 'ENOENT')) return false
-      throw error
-    }
-  })
+  const dir = git(at, ['rev-parse', '--absolute-git-dir']).replace(/\n$/, '')
+  return ['rebase-merge', 'rebase-apply'].some((name) => existsSync(join(dir, name)))
 }
 
 export interface Commit {
