@@ -1,5 +1,5 @@
 // What a run keeps of its terminal: a secret that a shim of the run was given stands nowhere in it.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { fixture } from '../support/programs.ts'
@@ -94,11 +94,23 @@ test('hm export writes the recording of the run, with its timing, and covers wha
   const store = join(project.root, 'store.json')
   writeFileSync(store, JSON.stringify({ token: { value: SECRET } }), { mode: 0o600 })
   const env = { PATH, SUB_SECRETS_PATH: store }
-  const script = `printf 'é got ${SECRET.slice(0, 8)}'; sleep 0.3; echo '${SECRET.slice(8)}#'`
+  const script = `printf 'é got ${SECRET.slice(0, 8)}'; until [ -e go ]; do sleep 0.02; done; sleep 0.3; echo '${SECRET.slice(8)}#'`
   project.write('agent.sh', script)
   const exported = async (): Promise<{ source: string; cast: string }> =>
     JSON.parse((await project.run('hm', ['export', 'talker', '--json'], { env })).stdout).data
-  await project.run('heimdall', ['run', '--agent', 'talker', '--', 'bash', 'agent.sh'])
+  const running = project.run('heimdall', ['run', '--agent', 'talker', '--', 'bash', 'agent.sh'])
+  // A busy machine may read the first part late: the pause begins once it is recorded.
+  const runs = join(project.home, '.local/state/heimdall/runs')
+  await until('the first part to be recorded', () =>
+    existsSync(runs)
+      ? readdirSync(runs).some((id) => {
+          const path = join(runs, id, 'terminal.cast')
+          return existsSync(path) && readFileSync(path, 'utf8').includes('é got')
+        })
+      : undefined,
+  )
+  project.write('go', '')
+  await running
   await until('the run to be closed', () => project.sheets().length === 0)
   const { source, cast } = await exported()
   const events = cast
