@@ -11,7 +11,8 @@ import { EMPTY_REPOSITORY, GIT_ENV } from './repository.ts'
 /** A fresh folder (real path, short enough for unix sockets), removed when the test ends. */
 export function temporaryFolder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'hm-')))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  // A session that was told to end may still write there for a moment.
+  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }))
   return path
 }
 

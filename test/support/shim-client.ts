@@ -55,6 +55,9 @@ export interface ShimClient {
   }>
 }
 
+/** Homes with a shim in the test's process. A second one gets a process: locks do not keep two shims of one process apart. */
+const homesInProcess = new Set<string>()
+
 export function startShim(setup: ShimSetup = {}): ShimClient {
   const home = setup.home ?? temporaryFolder()
   const folder = temporaryFolder()
@@ -71,10 +74,17 @@ export function startShim(setup: ShimSetup = {}): ShimClient {
   // The test is the host of every shim and goes on: without a quiet time the last one to leave ends the run.
   const env = { HOME: home, FAKE_LOG: logPath, HEIMDALL_RUN_QUIET_SECONDS: '0', ...setup.env }
   const cwd = setup.cwd ?? folder
+  const isHttp = setup.adapter === 'mcp_http'
+  const isAlone = isHttp || !homesInProcess.has(home)
   const program =
-    setup.ownProcess === true || setup.wrap !== undefined
+    setup.ownProcess === true || setup.wrap !== undefined || !isAlone
       ? startInOwnProcess([...(setup.wrap ?? []), ...launcher(bin), 'shim', ...words, '--', ...server], { env, cwd })
-      : startInProcess({ bin, words, server, isHttp: setup.adapter === 'mcp_http', env, cwd, clock: setup.clock })
+      : startInProcess({ bin, words, server, isHttp, env, cwd, clock: setup.clock })
+  if (isAlone) {
+    homesInProcess.add(home)
+    const leave = (): void => void homesInProcess.delete(home)
+    program.ended.then(leave, leave)
+  }
   let nextId = 1_000
   // Each line is read once: whoever makes hundreds of calls asks for an answer thousands of times.
   const answers = new Map<unknown, Json>()
