@@ -4,6 +4,7 @@ import { type CounterReadings, putCounters } from './counter-bytes.ts'
 import { jsonString, jsonValue } from './json-text.ts'
 import type { LineBytes } from './line-bytes.ts'
 import { type Preview, putPreview } from './preview.ts'
+import { redactValue } from './redact.ts'
 import {
   type CallError,
   type CallStatus,
@@ -319,7 +320,19 @@ const TIME_CHARS = 24
 /** Without the brace that opens it and with that of the whole event still open. */
 function identityText(identity: RunIdentity): string {
   const { run_id, agent_id, client, env, source, principal, workload, haid, session_id } = identity
-  return jsonValue({ run_id, agent_id, client, env, source, principal, workload, haid, session_id }).slice(1, -1)
+  // Set by whoever starts the run: an environment may hold anything.
+  const [agent, by, around] = [agent_id, principal, workload].map(redactValue)
+  return jsonValue({
+    run_id,
+    agent_id: agent,
+    client,
+    env,
+    source,
+    principal: by,
+    workload: around,
+    haid,
+    session_id,
+  }).slice(1, -1)
 }
 
 const NO_BYTES = Buffer.alloc(0)

@@ -24,6 +24,8 @@ interface Frame {
   /** Of a pair: it is named like a secret, and where its values stand. */
   isNamed: boolean
   readonly values: Span[]
+  /** As a value of the pair around it: its end is known when it closes. */
+  readonly span: Span | undefined
   readonly isList: boolean
   /** Of a list: its first string, and the one before. */
   first: string | null
@@ -37,6 +39,7 @@ export function withoutJsonSecrets(text: string, mark: string, clean: (text: str
   const quoted = JSON.stringify(mark)
   const frames: Frame[] = [newFrame(true)]
   let depth = 0
+  let opening: Span | undefined
   const close = ({ isNamed, values }: Frame): void => {
     if (isNamed) for (const span of values) masks.push({ ...span, shown: quoted })
   }
@@ -46,10 +49,14 @@ export function withoutJsonSecrets(text: string, mark: string, clean: (text: str
     if (char !== '"') {
       if (char === '{' || char === '[') {
         depth += 1
-        if (frames.length <= DEPTH_MAX) frames.push(newFrame(char === '['))
+        if (frames.length <= DEPTH_MAX)
+          frames.push(newFrame(char === '[', opening?.from === at.from ? opening : undefined))
       } else if (depth > 0) {
         depth -= 1
-        if (depth < frames.length - 1) close(frames.pop() as Frame)
+        if (depth < frames.length - 1) {
+          if (frame.span !== undefined) frame.span.to = at.to
+          close(frames.pop() as Frame)
+        }
       }
       continue
     }
@@ -57,13 +64,18 @@ export function withoutJsonSecrets(text: string, mark: string, clean: (text: str
     const valueAt = after(COLON, text, at.to)
     if (valueAt !== null) {
       const kind = secretKind(content)
-      const to = kind === null && !VALUE_KEYS.test(content) ? valueAt : endOfValue(text, valueAt, kind)
       if (kind !== null) {
+        const to = endOfValue(text, valueAt, kind)
         if (to > valueAt) masks.push({ from: valueAt, to, shown: quoted })
         at.to = Math.max(at.to, to)
         continue
       }
-      if (to > valueAt) frame.values.push({ from: valueAt, to })
+      if (VALUE_KEYS.test(content)) {
+        const isOpened = text[valueAt] === '[' || text[valueAt] === '{'
+        const span = { from: valueAt, to: isOpened ? text.length : endOfValue(text, valueAt, null) }
+        if (isOpened) opening = span
+        if (span.to > valueAt) frame.values.push(span)
+      }
       if (NAME_KEYS.test(content) && text[valueAt] === '"' && isNameOfSecret(contentOf(stringAt(text, valueAt))))
         frame.isNamed = true
     }
@@ -80,8 +92,8 @@ export function withoutJsonSecrets(text: string, mark: string, clean: (text: str
   return masked(text, masks)
 }
 
-function newFrame(isList: boolean): Frame {
-  return { isNamed: false, values: [], isList, first: null, before: null }
+function newFrame(isList: boolean, span?: Span): Frame {
+  return { isNamed: false, values: [], span, isList, first: null, before: null }
 }
 
 /** Puts the masks in; one that lies in another is part of it. */

@@ -1,5 +1,4 @@
 // Where lines of events are put together as bytes: most of a line is copied from parts that are made once, and no string is made of it.
-import { suspects } from './suspects.ts'
 
 const FIRST_BYTES = 16 << 10
 /** A burst may need more; memory past this is given back when the burst is over. */
@@ -85,31 +84,6 @@ export class LineBytes {
     this.#reserve(to - from)
     this.#bytes.copyWithin(this.#at, from, to)
     this.#at += to - from
-  }
-
-  /** The bytes as the inside of a JSON string; false, with nothing put, when they hold more than printable ASCII or may hold a secret. */
-  escaped({ buffer, from, to }: Piece): boolean {
-    this.#reserve((to - from) * 2)
-    const bytes = this.#bytes
-    const { pairs, firsts } = suspects()
-    let at = this.#at
-    let before = 0
-    let last = 0
-    for (let i = from; i < to; i += 1) {
-      const byte = buffer[i] as number
-      const becomes = IN_STRING[byte]
-      if (becomes !== 0) {
-        if (becomes === 2) return false
-        bytes[at++] = 0x5c
-      }
-      bytes[at++] = byte
-      const row = pairs[(last << 7) | byte] as number
-      if (row !== 0 && firsts[(row << 7) | before] === 1) return false
-      before = last
-      last = byte
-    }
-    this.#at = at
-    return true
   }
 
   /** Moves a part to a place before it. */

@@ -7,7 +7,7 @@ import { KnownSecrets } from '../known-secrets/known-secrets.ts'
 import { LineBytes } from './line-bytes.ts'
 import { cutAtBytes, putPreview } from './preview.ts'
 import { createRedact, type Redact } from './redact.ts'
-import { REDACTED } from './secret-hint.ts'
+import { REDACTED } from './redact.ts'
 
 const redact = createRedact(new KnownSecrets(['the-known-secret']))
 const asItIs: Redact = Object.assign((text: string) => text, { known: null, beginning: String })

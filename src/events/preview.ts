@@ -2,8 +2,7 @@
 import { MAX_PREVIEW_BYTES } from '../limits.ts'
 import { jsonString } from './json-text.ts'
 import type { LineBytes, Piece } from './line-bytes.ts'
-import type { Redact } from './redact.ts'
-import { REDACTED } from './secret-hint.ts'
+import { type Redact, REDACTED } from './redact.ts'
 
 /** What is read past the cut, so that a secret that lies across it is seen whole and taken out. */
 const MARGIN_BYTES = 4_096
@@ -32,12 +31,6 @@ export interface Shown {
   readonly redact: Redact
 }
 
-const BEGINNINGS = {
-  args_preview: Buffer.from('{"truncated":false,"args_preview":"'),
-  result_preview: Buffer.from('{"truncated":false,"result_preview":"'),
-} as const
-const END = Buffer.from('"}')
-
 /** Writes the JSON text of an event's `preview` object. */
 export function putPreview(line: LineBytes, preview: Preview): void {
   if (isAbsent(preview)) {
@@ -47,16 +40,6 @@ export function putPreview(line: LineBytes, preview: Preview): void {
   const { field, piece, redact } = preview
   const { buffer, from, to } = piece
   const isWhole = to - from <= MAX_PREVIEW_BYTES
-  // Most values are short, printable and far from any secret, and go over byte by byte.
-  if (isWhole && redact.known?.isIn(buffer.subarray(from, to)) !== true) {
-    const before = line.length
-    line.put(BEGINNINGS[field])
-    if (line.escaped(piece)) {
-      line.put(END)
-      return
-    }
-    line.cutBack(before)
-  }
   // Never past the value: behind it in the buffer stands what another call was answered.
   const end = Math.min(to, from + MAX_PREVIEW_BYTES + MARGIN_BYTES)
   const redacted =

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest'
 import { anyCharacter } from '../../test/support/any-character.ts'
 import { scaled } from '../../test/support/scale.ts'
 import { KnownSecrets } from '../known-secrets/known-secrets.ts'
-import { createRedact } from './redact.ts'
-import { REDACTED } from './secret-hint.ts'
+import { createRedact, REDACTED, redactValue } from './redact.ts'
 
 const redact = createRedact()
 
@@ -114,4 +113,86 @@ test.each([
   const text = piece.repeat(Math.ceil(ROW_CHARS / piece.length))
   expect(redact(text).length).toBeLessThanOrEqual(2 * text.length)
   expect(redact(`${piece}${' '.repeat(ROW_CHARS)}`)).toMatch(/[^ ]/)
+})
+
+/** Names of secrets, as words; and what may stand between the words, or hide them. */
+const NAMES = [
+  'password',
+  'passphrase',
+  'api key',
+  'access key',
+  'private key',
+  'signing key',
+  'encryption key',
+  'session key',
+  'ssh key',
+  'account key',
+  'session id',
+  'connection string',
+  'client secret',
+  'auth token',
+  'dd api key',
+  'db pass',
+  'x api key',
+  'jwt',
+  'credential',
+].map((name) => name.split(' '))
+const SEPARATORS = ['_', '-', '.', ' ', '/', '+', '~', '__', '\u00a0', '. ', '']
+const CASES: readonly ((word: string, index: number) => string)[] = [
+  (word) => word,
+  (word) => word.toUpperCase(),
+  (word) => word.charAt(0).toUpperCase() + word.slice(1),
+  (word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)),
+]
+const html = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+const escapedUnits = (text: string): string =>
+  text.replace(/[a-z]/i, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const member = (key: string, value: string): string => JSON.stringify({ [key]: value })
+const POSITIONS: readonly ((key: string, value: string) => string)[] = [
+  member,
+  (key, value) => JSON.stringify({ n: 1, deep: [{ [key]: value }], last: true }),
+  (key, value) => JSON.stringify({ [key]: { inner: [value] } }),
+  (key, value) => JSON.stringify(member(key, value)),
+  (key, value) => `{"${escapedUnits(key)}":"${value}"}`,
+  (key, value) => JSON.stringify({ text: `${key}=${value}` }),
+  (key, value) => JSON.stringify({ html: html(member(key, value)) }),
+  (key, value) => html(member(key, value)),
+  (key, value) => `error: ${key}: ${value} was refused`,
+  (key, value) => `${key}=${value}`,
+  (key, value) => `${key} = "${value}"`,
+  (key, value) => member(key, value).slice(0, -2),
+]
+
+test('a value under the name of a secret never comes out: every separator, case, escape and position (seed 004 §4.1)', () => {
+  const key = fc
+    .tuple(fc.constantFrom(...NAMES), fc.constantFrom(...SEPARATORS), fc.constantFrom(...CASES))
+    .map(([words, separator, cased]) => words.map((word, index) => cased(word, index)).join(separator))
+    // `dbpass` is like `bypass` and `compass`: no name of a secret by itself.
+    .filter((name) => name.toLowerCase() !== 'dbpass')
+  fc.assert(
+    fc.property(
+      key,
+      fc.stringMatching(/^[a-z0-9]{6}Q7[a-z0-9]{6}$/),
+      fc.constantFrom(...POSITIONS),
+      (name, value, at) => {
+        expect(redact(at(name, value))).not.toContain(value)
+      },
+    ),
+    { numRuns: scaled(2_000, 100_000) },
+  )
+})
+
+test('a value with HTML entities is taken out whole', () => {
+  expect(redact('password=a&amp;b&lt;c next')).toBe(`password=${REDACTED}`)
+  expect(redact('token=ab12&amp;cd34 next')).toBe(`token=${REDACTED} next`)
+})
+
+test('members of a value are redacted by their keys and by their shape', () => {
+  expect(
+    redactValue({ repo: 'a/b', labels: { 'api.key': 'abc', note: 'sk-abc123def' }, list: [1, 'ghp_abcdef123456'] }),
+  ).toEqual({
+    repo: 'a/b',
+    labels: { 'api.key': REDACTED, note: REDACTED },
+    list: [1, REDACTED],
+  })
 })

@@ -1,34 +1,45 @@
-// What looks like a secret is taken out before anything is written.
+// Redacts secrets from every text before it is written. There is no fast path around it: a pre-check that disagreed let secrets through.
 import { withoutJsonSecrets } from './json-secrets.ts'
 import type { KnownSecrets } from '../known-secrets/known-secrets.ts'
 import { StreamRedactor, withoutSecrets } from '../known-secrets/stream-redactor.ts'
+import { isObject } from '../plain-object.ts'
 import { withoutCarried } from './secret-carriers.ts'
-import { REDACTED, SIGNS } from './secret-hint.ts'
+import { secretKind } from './secret-words.ts'
 
-// Cheap test for most texts: no sign of a secret, nothing that hides letters.
-const HINT = new RegExp([...SIGNS, String.raw`\p{Cf}`].join('|'), 'iu')
+/** Written in place of a secret. */
+export const REDACTED = '[REDACTED]'
 
-/** Secrets that show by their shape or by the word before them. */
-function clean(text: string): string {
-  return withoutCarried(text, REDACTED)
+const redactCarried = (text: string): string => withoutCarried(text, REDACTED)
+
+/** Secrets that show by their shape, or by the name next to them. */
+const redactShapes = (text: string): string => redactCarried(withoutJsonSecrets(text, REDACTED, redactCarried))
+
+/** A value with every string in it redacted, and everything under a key that names a secret. */
+export function redactValue(value: unknown): unknown {
+  if (typeof value === 'string') return redactShapes(value)
+  if (Array.isArray(value)) return value.map(redactValue)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, secretKind(key) === null ? redactValue(member) : REDACTED]),
+  )
 }
 
 export interface Redact {
   (text: string): string
   /** The same of bytes that go on behind their end: what a secret may have begun with is not shown. */
   readonly beginning: (bytes: Buffer) => string
-  /** Looked for first in bytes of which no text is made; the rest shows at a glance. */
-  readonly known: KnownSecrets | null
 }
 
 /** Takes out secrets that are known by their values, in any form, then everything that has the shape of a secret. */
 export function createRedact(known: KnownSecrets | null = null): Redact {
-  const byShape = (text: string): string => (HINT.test(text) ? clean(withoutJsonSecrets(text, REDACTED, clean)) : text)
-  if (known === null) return Object.assign(byShape, { known, beginning: (bytes: Buffer) => byShape(bytes.toString()) })
+  if (known === null) {
+    const redact = (text: string): string => redactShapes(text)
+    return Object.assign(redact, { beginning: (bytes: Buffer) => redactShapes(bytes.toString()) })
+  }
   const redact = (text: string): string => {
     const bytes = Buffer.from(text)
-    return byShape(known.isIn(bytes) ? withoutSecrets(bytes, known, REDACTED).toString() : text)
+    return redactShapes(known.isIn(bytes) ? withoutSecrets(bytes, known, REDACTED).toString() : text)
   }
-  const beginning = (bytes: Buffer): string => byShape(new StreamRedactor(known, REDACTED).push(bytes).toString())
-  return Object.assign(redact, { known, beginning })
+  const beginning = (bytes: Buffer): string => redactShapes(new StreamRedactor(known, REDACTED).push(bytes).toString())
+  return Object.assign(redact, { beginning })
 }

@@ -41,7 +41,7 @@ export function withoutCarried(text: string, mark: string): string {
 
 /** A name, the quote that ends it, and what assigns: `name = `, `"name": `, `--name `, `name[...] =>`. */
 const ASSIGNED =
-  /(?<![\w.\u200b-\u200d\u2060\ufeff\u00ad-])(--)?([A-Za-z_$@][\w.$\u200b-\u200d\u2060\ufeff\u00ad-]{0,127})(\\{0,3}["'`]\]?)?(?:\s{0,4}(=>|:=|=(?![=~>])|:(?![:/]))\s{0,4}|(?<=[\w"'])\s{1,4})/g
+  /(?<![\w.\u200b-\u200d\u2060\ufeff\u00ad-])(--)?([A-Za-z_$@][\w.$\u200b-\u200d\u2060\ufeff\u00ad-]{0,127})(\\{0,3}["'`]\]?|&(?:quot|apos|#0*3[49]|#x0*2[27]);)?(?:\s{0,4}(=>|:=|=(?![=~>])|:(?![:/]))\s{0,4}|(?<=[\w"'])\s{1,4})/g
 
 function withoutAssigned(text: string, mark: string): string {
   let out = ''
@@ -54,7 +54,7 @@ function withoutAssigned(text: string, mark: string): string {
       ASSIGNED.lastIndex = found.index + (dashes?.length ?? 0) + name.length
       continue
     }
-    const named = secretKind(name)
+    const named = secretKind(name) ?? (operator === undefined ? null : kindWithWordBefore(text, found.index, name))
     // Behind a flag stands one word.
     const kind = operator === undefined && named !== null ? 'word' : named
     const at = found.index + whole.length
@@ -70,16 +70,24 @@ function withoutAssigned(text: string, mark: string): string {
   return from === 0 ? text : out + text.slice(from)
 }
 
+const WORD_BEFORE = /([A-Za-z]{2,16})[^A-Za-z\r\n]{1,3}$/
+
+/** Names of two words in running text, whatever separates them: `api key: …`, `session/id=…`. */
+function kindWithWordBefore(text: string, at: number, name: string): SecretKind | null {
+  const word = WORD_BEFORE.exec(text.slice(Math.max(0, at - 20), at))?.[1]
+  return word === undefined ? null : secretKind(`${word}_${name}`)
+}
+
 interface Span {
   readonly from: number
   readonly to: number
 }
 
-const QUOTED = /(\\{0,3})(["'`])/y
+const QUOTED = /\\{0,3}["'`]|&(?:quot|apos|#0*3[49]|#x0*2[27]);/y
 const LIST = /[[{]/y
 /** Bounded: whoever goes on from a value must not have read all that follows it. */
-const WORD_RUN = /[^\s"'`\\,;&|<>(){}[\]]+/y
-const PHRASE_RUN = /[^\r\n"'`\\,;&|<>(){}[\]]{1,1024}/y
+const WORD_RUN = /(?:[^\s"'`\\,;&|<>(){}[\]]|&(?:amp|lt|gt);)+/y
+const PHRASE_RUN = /(?:[^\r\n"'`\\,;&|<>(){}[\]]|&(?:amp|lt|gt);){1,1024}/y
 const LINE_RUN = /[^\r\n]{1,8192}/y
 /** Where the next assignment on the line begins. */
 const NEXT_NAME = /\s+[\w.-]{1,64}\s?[=:]/

@@ -9,7 +9,7 @@ export type SecretKind = 'word' | 'words' | 'phrase' | 'line'
 /** Inside a name, whatever stands around it. */
 const PHRASE = /passw(?:or)?d|passphrase|passcode/
 const LINE = /authorization|cookies?$/
-const CONNECTION = /(?:^|_)conn(?:ection)?_str(?:ing)?$/
+const CONNECTION = /(?:^|_)conn(?:ection)?_?str(?:ing)?$/
 const WORD = /credential|(?:secret|bearer|jwt)s?$/
 /** Words of their own at the end of a name, or before a part of `OF_VALUE`: `DB_PASS` is one, `bypass` and `spinner` are not. */
 const LAST: Readonly<Record<string, SecretKind>> = {
@@ -29,6 +29,8 @@ const LAST: Readonly<Record<string, SecretKind>> = {
 }
 const KEY_OF =
   /(?:^|_)(?:(?:api|private|secret|access|signing|encryption|ssh|account|session)_?|(?:signature|decryption|auth|shared|master|deploy|hmac|aes|rsa|gpg|pgp|host|webhook|service)_)keys?(?:$|_)/
+/** Without anything between the words, also behind a prefix: `ddapikey`. */
+const GLUED_KEY = /(?:api|private|secret|access|signing|encryption|ssh|account|session)keys?$/
 const TOKEN_OF = /(?:auth|access|refresh|api|session|csrf|xsrf|bearer|user|bot|device|client|id)tokens?$/
 /** Said of a secret, not the secret: `password_length`, `token_count`, `secretName`, `access_key_id`. */
 const ABOUT = new Set(
@@ -85,7 +87,8 @@ function kindOf(name: string): SecretKind | null {
   if (named !== null) return named
   if (isAbout && !/^session_?id$/.test(parts.slice(-2).join('_'))) return null
   if (LINE.test(joined) || CONNECTION.test(parts.join('_'))) return 'line'
-  if (WORD.test(joined) || KEY_OF.test(parts.join('_')) || TOKEN_OF.test(joined)) return 'word'
+  if (WORD.test(joined) || KEY_OF.test(parts.join('_')) || GLUED_KEY.test(joined) || TOKEN_OF.test(joined))
+    return 'word'
   return parts.slice(-2).join('_') === 'session_id' ? 'word' : null
 }
 

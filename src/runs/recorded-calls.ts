@@ -1,7 +1,7 @@
 // Calls as a record tells of them: beginning and decision put together, with arguments only where the record proves that it shows them whole.
 import { canonicalHash } from '../canonical/canonical.ts'
 import { HeimdallError } from '../errors.ts'
-import { REDACTED } from '../events/secret-hint.ts'
+import { REDACTED } from '../events/redact.ts'
 import type { Workload } from '../events/types.ts'
 import { MAX_INSPECT_BYTES, REPLAY_OPEN_MAX } from '../limits.ts'
 

@@ -1,16 +1,13 @@
-// Texts of people that go on record with a run, without what looks like a secret in them.
-import { mayHoldSecret } from '../events/secret-hint.ts'
+// Text of people that goes into a record with a run, without what looks like a secret.
+import { createRedact } from '../events/redact.ts'
 
-/** What looks closely is loaded for a text that may have one: every start of a session asks. */
-export async function redacted(text: string): Promise<string> {
-  if (!mayHoldSecret(text)) return text
-  const { createRedact } = await import('../events/redact.ts')
-  return createRedact()(text)
-}
+const redact = createRedact()
 
-/** A flag and its value are two words, so they are looked at together; nothing where there is nothing to hide. */
-export async function redactedWords(words: readonly string[]): Promise<readonly string[] | null> {
+export const redacted = (text: string): string => redact(text)
+
+/** A flag and its value are two words, so they are redacted together; null if there is nothing to hide. */
+export function redactedWords(words: readonly string[]): readonly string[] | null {
   const line = words.join(' ')
-  const shown = await redacted(line)
+  const shown = redact(line)
   return shown === line ? null : shown.split(' ')
 }

@@ -48,8 +48,8 @@ async function metaOf({ session, task }: RunWish, project: Project, before: Work
   return {
     project: project.root,
     cwd: session.cwd,
-    program: await redacted(session.command[0] ?? ''),
-    ...(task === undefined ? {} : { task: await redacted(task) }),
+    program: redacted(session.command[0] ?? ''),
+    ...(task === undefined ? {} : { task: redacted(task) }),
     commit: before?.commit ?? null,
     branch: before?.branch ?? null,
     dirty: before?.dirty.map(([path]) => path) ?? null,

@@ -8,7 +8,7 @@ import type { KeptRun } from './kept-run.ts'
 export async function lastLineOf({ session }: KeptRun, note: (line: string) => void): Promise<string | undefined> {
   try {
     const line = (await askInfo(session.dir, session.id, STATUS_ANSWER_MS))?.last_line
-    return line === undefined ? undefined : await redacted(line)
+    return line === undefined ? undefined : redacted(line)
   } catch (error) {
     note(`the screen cannot be seen: ${String(error)}`)
     return undefined

@@ -122,14 +122,14 @@ async function start(
   undo.push(() => undoOpening(run))
   await openOwnedRun(run, clock)
   if (wish.task !== undefined) {
-    const task = await redacted(wish.task)
+    const task = redacted(wish.task)
     const { startTask } = await import('../coordination/tasks.ts')
     await startTask(room, { kind: 'agent', haid, secret }, { taskId: task, title: task })
   }
   const options: SessionOptions = {
     ...session,
     id,
-    shownCommand: await redactedWords(session.command),
+    shownCommand: redactedWords(session.command),
     env: [...session.env, ...variables],
     recordPath: wish.records ? join(runDir, 'terminal.cast') : null,
     keeper: [process.execPath, wish.keeper, sheet],

@@ -2,9 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { LineBytes } from '../../src/events/line-bytes.ts'
-import { createRedact } from '../../src/events/redact.ts'
-import { REDACTED } from '../../src/events/secret-hint.ts'
+import { createRedact, REDACTED } from '../../src/events/redact.ts'
 import { scaled } from '../support/scale.ts'
 import { bundle, checkBooks, deny, ofType, startShim, tool } from '../support/shim-client.ts'
 
@@ -27,6 +25,18 @@ describe('one redaction', () => {
     { command: 'curl -u ana:hunter https://example.test' },
     { args: ['-u', 'ana:hunter'] },
     { body: JSON.stringify({ auth: { code: 'hunter' } }) },
+    { text: 'dd.api.key=hunter-api' },
+    ...[
+      'access.key',
+      'api key',
+      'session.id',
+      'signing.key',
+      'connection string',
+      'ssh key',
+      'API/KEY',
+      'x.Session.Id',
+    ].map((name) => ({ [name]: 'hunter' })),
+    { html: '{&quot;password&quot;:&quot;hunter&quot;}' },
   ]
 
   const POLICY = bundle([
@@ -79,8 +89,14 @@ describe('one redaction', () => {
   })
 
   test('the record on disk has none of it either', async () => {
-    const shim = startShim({ policy: POLICY, bin: 'heimdall', env: { SUB_RUN_ID: 'run-1' } })
-    for (const args of FORMS) await shim.call('push', { ...args, force: true })
+    const workload = { labels: { 'api.key': 'hunter' }, note: 'sk-hunter0123', deep: [{ 'access key': 'hunter' }] }
+    const env = { SUB_RUN_ID: 'run-1', SUB_WORKLOAD: JSON.stringify(workload), SUB_PRINCIPAL: 'ghp_hunter0123' }
+    const shim = startShim({ policy: POLICY, bin: 'heimdall', env })
+    for (const args of FORMS) {
+      await shim.call('push', { ...args, force: true })
+      await shim.call('echo', args)
+      await shim.call('fail', args)
+    }
     await shim.end()
     const record = readFileSync(join(shim.home, '.local/state/heimdall/runs/run-1/events.jsonl'), 'utf8')
     expect(record).toContain('tool_call_end')
@@ -91,12 +107,6 @@ describe('one redaction', () => {
 // Secrets in the forms that people and programs use, and text that must stay readable.
 describe('forms of secrets', () => {
   const redact = createRedact()
-
-  /** As an event shows it: only what the glance suspects is looked at. */
-  function shown(text: string): string {
-    const buffer = Buffer.from(text)
-    return new LineBytes().escaped({ buffer, from: 0, to: buffer.length }) ? text : redact(text)
-  }
 
   const basic = Buffer.from('ana:hunter').toString('base64')
   const LONG = 'hunter0123456789ABCDEFhunter'
@@ -207,7 +217,7 @@ describe('forms of secrets', () => {
 
   test.each(FORMS)('taken out: %s', (text) => {
     for (const form of [text, JSON.stringify({ text }), JSON.stringify(JSON.stringify({ text }))]) {
-      const out = shown(form)
+      const out = redact(form)
       expect(out).toContain(REDACTED)
       expect(out).not.toMatch(/hunter|HUNTER/)
       expect(out).not.toContain(basic)

@@ -10,8 +10,7 @@ import type { EventText } from '../../events/event-text.ts'
 import type { KnownSecrets } from '../../known-secrets/known-secrets.ts'
 import { StreamRedactor } from '../../known-secrets/stream-redactor.ts'
 import { cutAtBytes } from '../../events/preview.ts'
-import { createRedact } from '../../events/redact.ts'
-import { REDACTED } from '../../events/secret-hint.ts'
+import { createRedact, REDACTED } from '../../events/redact.ts'
 
 const NEWLINE = 0x0a
 

@@ -58,7 +58,7 @@ async function optionsFrom(context: Context, { flags, rest }: InputOf<typeof row
   const { socketDir, ...options } = await startOptions(context, flags, rest)
   return resolveOptions({
     ...options,
-    shownCommand: await redactedWords(rest),
+    shownCommand: redactedWords(rest),
     socketDir,
     id: flags.id ?? freeId(socketDir, rest[0] ?? ''),
     recordPath: flags.record === undefined ? null : outputPath(context.resolve(flags.record)),

@@ -10,9 +10,9 @@ export const run: Run<typeof taskDone> = (context, { flags, args }) =>
   withRoom(context, async (room) => {
     const state = flags.failed === true ? 'failed' : 'done'
     const task = await endTask(room, await actorFor(context, room, flags.agent), {
-      taskId: await redacted(args.task),
+      taskId: redacted(args.task),
       state,
-      summary: await redacted(flags.summary),
+      summary: redacted(flags.summary),
     })
     return { data: record(task), text: `${task.taskId} is ${task.state}` }
   })

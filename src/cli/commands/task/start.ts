@@ -9,8 +9,8 @@ import { record } from './task-record.ts'
 export const run: Run<typeof taskStart> = (context, { flags, args }) =>
   withRoom(context, async (room) => {
     const task = await startTask(room, await actorFor(context, room, flags.agent), {
-      taskId: await redacted(args.task),
-      title: await redacted(flags.title ?? args.task),
+      taskId: redacted(args.task),
+      title: redacted(flags.title ?? args.task),
     })
     return { data: record(task), text: `${task.taskId} is in progress` }
   })
