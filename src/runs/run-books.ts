@@ -1,6 +1,7 @@
 // The books of a run: what its events add up to, kept beside the record so that nobody has to read it all to go on.
 import type { CallCounts } from '../events/event-lines.ts'
 import type { RunStatus, RunSummary } from '../events/types.ts'
+import { isObject } from '../plain-object.ts'
 
 /** Whoever is the parent of the shims of a host session, or the supervisor of an owned run's: the run goes on while it lives. */
 export interface ParentProcess {
@@ -89,7 +90,7 @@ export interface RecordedEvent {
   readonly [field: string]: unknown
   readonly type?: unknown
   readonly ts?: unknown
-  readonly call?: { readonly seq?: unknown }
+  readonly call?: { readonly seq?: unknown; readonly call_id?: unknown }
   readonly decision?: { readonly action?: unknown; readonly enforced?: unknown }
   readonly status?: unknown
   readonly run?: { readonly status?: unknown }
@@ -127,9 +128,17 @@ export function enterStored(books: RunBooks, text: string): void {
   }
 }
 
-/** One line of a record as an event, or nothing when it is torn or foreign. */
+/** One line of a record as an event; undefined when it is torn, foreign, or lacks what its type must have. */
 export function parseEvent(text: string): RecordedEvent | undefined {
-  return parseObject(text) as RecordedEvent | undefined
+  const event = parseObject(text) as RecordedEvent | undefined
+  return event === undefined || isWhole(event) ? event : undefined
+}
+
+const OF_CALLS: ReadonlySet<unknown> = new Set(['tool_call_start', 'tool_call_decision', 'tool_call_end'])
+
+/** Any process of the user can append to a record: an event of a call that names no call is not one. */
+function isWhole({ type, call }: RecordedEvent): boolean {
+  return !OF_CALLS.has(type) || (isObject(call) && typeof call.call_id === 'string')
 }
 
 export function parseObject(text: string): object | undefined {

@@ -163,23 +163,32 @@ function removeMark(path: string): void {
 
 type StoredCall = RecordedEvent & RunIdentity & { readonly call: CallNames }
 
+const CALL_NAMES = ['call_id', 'server_name', 'tool_name', 'args_hash'] as const satisfies readonly (keyof CallNames)[]
+
+/** Whether the end of a call can be written from its start. */
+const isStoredCall = (event: RecordedEvent): event is StoredCall =>
+  typeof event['run_id'] === 'string' &&
+  CALL_NAMES.every((name) => typeof (event.call as Partial<CallNames> | undefined)?.[name] === 'string')
+
 /** Calls that began and never ended: their shim was killed. Each is ended in the name of that shim. */
 function endsOfOpenCalls(log: RunLog, nowMs: number): EventLines {
   const open = new Map<string, StoredCall>()
   log.read((text) => {
-    const event = parseEvent(text) as StoredCall | undefined
-    if (event?.type === 'tool_call_start') open.set(event.call.call_id, event)
-    else if (event?.type === 'tool_call_end') open.delete(event.call.call_id)
+    const event = parseEvent(text)
+    if (event === undefined || !isStoredCall(event)) return true
+    if (event.type === 'tool_call_start') open.set(event.call.call_id, event)
+    else if (event.type === 'tool_call_end') open.delete(event.call.call_id)
     return true
   })
   const lines = new EventLines()
   for (const start of open.values()) {
+    const startedMs = Date.parse(String(start.ts))
     const text = new EventText(start, () => nowMs, lines)
     text.callEnd(
       start.call,
       {
         status: 'ERROR',
-        latencyMs: Math.max(0, Math.floor(nowMs - Date.parse(String(start.ts)))),
+        latencyMs: Number.isNaN(startedMs) ? 0 : Math.max(0, Math.floor(nowMs - startedMs)),
         bytesOut: 0,
         error: { class: 'transport', message: 'the shim ended before the answer came', retryable: false },
       },
@@ -193,7 +202,7 @@ function identityOfRun(log: RunLog): RunIdentity | undefined {
   let found: (RecordedEvent & RunIdentity) | undefined
   log.read((text) => {
     const event = parseEvent(text)
-    if (event?.type === 'run_start') found = event as RecordedEvent & RunIdentity
+    if (event?.type === 'run_start' && typeof event['run_id'] === 'string') found = event as RecordedEvent & RunIdentity
     return true
   })
   return found

@@ -386,3 +386,59 @@ test('a record that another process holds at the start: control takes decision_o
   await shim.end()
   expect(checkBooks(eventsOfRun(home, 'r'))).toEqual([])
 })
+
+// Any process of the user can append to a record.
+const FORGED = [
+  { type: 'tool_call_start' },
+  { type: 'tool_call_start', call: null },
+  { type: 'tool_call_start', call: { call_id: 7 } },
+  { type: 'tool_call_start', call: { call_id: 'x', server_name: 's', tool_name: 't', args_hash: 'h' } },
+  { type: 'tool_call_decision' },
+  { type: 'tool_call_decision', call: {}, decision: 'no' },
+  { type: 'tool_call_end', call: [] },
+  { type: 'run_start' },
+  { type: 'run_end', run: 1 },
+  { type: 'approval_requested', approval: null },
+  { type: 'approval_decided' },
+  { type: 'wait_start' },
+  { type: 'wait_end', wait: 'x' },
+  { type: 'model_usage', usage: null },
+  { type: 'session_end' },
+  { type: 'files_changed', changes: [] },
+  { type: 'tools_changed' },
+  { type: 'never_heard_of' },
+  { type: null },
+  { type: ['tool_call_start'] },
+]
+
+test.each([{ events: FORGED.slice(0, 1) }, { events: FORGED }])(
+  '$events.length forged lines in an unended record stop no reader and no shim',
+  async ({ events }) => {
+    const home = temporaryFolder()
+    const first = startShim({ bin: 'heimdall', home, env: { SUB_RUN_ID: 'forged' } })
+    await first.call('echo')
+    first.program.kill('SIGKILL')
+    await first.program.ended
+    appendFileSync(recordOf(home, 'forged'), events.map((event) => `${JSON.stringify(event)}\n`).join(''))
+    for (const words of [
+      ['runs', 'list'],
+      ['runs', 'show', 'forged'],
+      ['runs', 'prune', '--older-than', '1d'],
+      ['events', 'query'],
+      ['approvals', 'list'],
+      ['doctor'],
+    ]) {
+      const { code, stderr } = await runLauncher('heimdall', words, { env: { HOME: home }, cwd: home })
+      expect([words.join(' '), stderr.includes('TypeError'), [0, 1].includes(code ?? 9)]).toEqual([
+        words.join(' '),
+        false,
+        true,
+      ])
+    }
+    const next = startShim({ bin: 'heimdall', home, env: { SUB_RUN_ID: 'after' } })
+    expect(await next.call('echo')).toHaveProperty('result')
+    expect((await next.end()).code).toBe(0)
+    const lines = readFileSync(recordOf(home, 'forged'), 'utf8').trimEnd().split('\n')
+    expect(() => lines.map((text) => JSON.parse(text) as unknown)).not.toThrow()
+  },
+)
