@@ -74,6 +74,40 @@ describe.each(ADAPTERS)('over %s', (adapter) => {
     await shim.end()
   })
 
+  test.each(['BLOCK', 'ALLOW'])(
+    'a policy that does not compile decides every request by decision_on_error %s (seed 004 §2.1)',
+    async (onError) => {
+      const shim = startShim({
+        policy: { policy_id: 'broken', defaults: { decision_on_error: onError }, rules: [{ rule_id: 7 }] },
+      })
+      const asked = [
+        ['resources/read', { uri: 'file:///etc/passwd' }],
+        ['resources/subscribe', { uri: 'file:///etc/passwd' }],
+        ['prompts/get', { name: 'x' }],
+        ['completion/complete', {}],
+        ['Resources/Read', { uri: 'file:///etc/passwd' }],
+        ['tools/call', { name: 'echo', arguments: {} }],
+      ] as const
+      for (const [method, params] of asked) {
+        shim.send({ jsonrpc: '2.0', id: method, method, params })
+        expect([method, Object.hasOwn(await shim.answer(method), 'error')]).toEqual([method, onError === 'BLOCK'])
+      }
+      // What sets up a connection works: a client has to be told.
+      for (const method of ['ping', 'tools/list', 'resources/list', 'prompts/list']) {
+        shim.send({ jsonrpc: '2.0', id: method, method })
+        expect(await shim.answer(method)).toHaveProperty('result')
+      }
+      const { events } = await shim.end()
+      expect(shim.received().includes('etc/passwd')).toBe(onError === 'ALLOW')
+      const decided = ofType(events, 'tool_call_decision').map(({ decision }) => [
+        decision.action,
+        decision.explain.reason_code,
+      ])
+      expect(decided).toEqual(asked.map(() => [onError, 'POLICY_ERROR']))
+      expect(checkBooks(events)).toEqual([])
+    },
+  )
+
   test('requests that rules name are judged and recorded with their params as arguments; others pass unseen', async () => {
     const shim = startShim({
       policy: bundle([

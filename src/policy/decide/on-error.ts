@@ -3,7 +3,7 @@ import { isObject } from '../../plain-object.ts'
 import { NO_READINGS } from './readings.ts'
 import { readPolicyText } from '../bundle/text.ts'
 import { HeimdallError } from '../../errors.ts'
-import { type Policy, openPolicy } from './plan.ts'
+import { type Plan, type Policy, openPolicy } from './plan.ts'
 import { type Decision, type Defaults, type Subject, MODES, type Mode, type Snapshot } from '../types.ts'
 
 interface Stated {
@@ -30,9 +30,22 @@ async function readStated(text: string): Promise<Stated> {
   }
 }
 
+/** Requests that set up a connection or list what a server has: without them a client cannot even show the error. */
+const SETS_UP: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'server/discover',
+  'logging/setLevel',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+])
+
 /**
- * The policy of a shim that was told to use a bundle and cannot: every call takes the `decision_on_error` that the
- * text still states, in the mode that it still states. `text` is null when there was nothing to read.
+ * The policy of a shim that was told to use a bundle and cannot: every call, and every other request that does more than
+ * set up the connection, takes the `decision_on_error` that the text still states, in the mode that it still states.
+ * `text` is null when there was nothing to read.
  */
 export async function openPolicyOnError(text: string | null, identity: Subject): Promise<Policy> {
   const { mode, decisionOnError } = text === null ? NOTHING_STATED : await readStated(text)
@@ -51,16 +64,16 @@ export async function openPolicyOnError(text: string | null, identity: Subject):
   }
   const policy = openPolicy(snapshot, identity)
   const decision = decideOnError(policy, [], 'the policy could not be loaded')
+  const always = (plan: Plan): Plan => ({
+    ...plan,
+    fallback: decision,
+    fixed: { decision, counters: NO_READINGS, writes: [], end: null, tags: [], tripped: [] },
+  })
   return {
     ...policy,
-    planFor(serverName, toolName) {
-      const plan = policy.planFor(serverName, toolName)
-      return {
-        ...plan,
-        fallback: decision,
-        fixed: { decision, counters: NO_READINGS, writes: [], end: null, tags: [], tripped: [] },
-      }
-    },
+    planFor: (server, tool, annotations) => always(policy.planFor(server, tool, annotations)),
+    planForMethod: (server, method) => always(policy.planForMethod(server, method)),
+    governs: (method) => !SETS_UP.has(method),
   }
 }
 
