@@ -415,7 +415,7 @@ test.each([{ events: FORGED.slice(0, 1) }, { events: FORGED }])(
   '$events.length forged lines in an unended record stop no reader and no shim',
   async ({ events }) => {
     const home = temporaryFolder()
-    const first = startShim({ bin: 'heimdall', home, env: { SUB_RUN_ID: 'forged' } })
+    const first = startShim({ bin: 'heimdall', home, env: { SUB_RUN_ID: 'forged' }, ownProcess: true })
     await first.call('echo')
     first.program.kill('SIGKILL')
     await first.program.ended
