@@ -59,13 +59,18 @@ const TITLES = {
 } as const
 
 const PLACES = ['#/needs-you', '#/fleet', '#/claims', '#/decisions', '#/timeline', '#/tasks', '#/tokens'] as const
-const SIZES = {
-  phone: { width: 390, height: 844 },
-  // 1280 by 800 at 200 %.
-  zoomed: { width: 640, height: 400 },
-  laptop: { width: 1440, height: 900 },
-  wall: { width: 3840, height: 2160 },
-} as const
+/** Phones, 1280 by 800 at 200 %, tablets, laptops and a wall; the layout changes at 640 and 1180. */
+const SIZES = [
+  [360, 740],
+  [390, 844],
+  [640, 400],
+  [768, 1024],
+  [820, 1180],
+  [1024, 768],
+  [1180, 820],
+  [1440, 900],
+  [2560, 1440],
+] as const
 
 /** What reaches beyond the window to the right, by class, unless it may be scrolled there. */
 const WIDER = `[...document.querySelectorAll('#main *, .top *, .tabs *')].filter((e) => {
@@ -75,6 +80,33 @@ const WIDER = `[...document.querySelectorAll('#main *, .top *, .tabs *')].filter
     if (/auto|scroll|hidden/.test(getComputedStyle(up).overflowX) && up.getBoundingClientRect().right <= innerWidth + 1 && up.id !== 'main') return false
   return true
 }).map((e) => e.className || e.tagName).slice(0, 5)`
+
+/** Text whose middle another element covers, as far as it is scrolled into sight. */
+const COVERED = `(() => {
+  const found = []
+  const texts = document.createTreeWalker(document.querySelector('#main'), NodeFilter.SHOW_TEXT)
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    if (text.data.trim() === '') continue
+    const range = document.createRange()
+    range.selectNodeContents(text)
+    const box = range.getClientRects()[0]
+    if (box === undefined || box.width < 2 || box.height < 2) continue
+    const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2]
+    let isInSight = x >= 0 && x < innerWidth && y >= 0 && y < innerHeight
+    for (let up = text.parentElement; up !== null && isInSight; up = up.parentElement) {
+      const style = getComputedStyle(up)
+      if (style.visibility === 'hidden' || style.opacity === '0') isInSight = false
+      if (!/auto|scroll|hidden|clip/.test(style.overflow)) continue
+      const clip = up.getBoundingClientRect()
+      isInSight &&= x >= clip.left && x <= clip.right && y >= clip.top && y <= clip.bottom
+    }
+    if (!isInSight) continue
+    const top = document.elementFromPoint(x, y)
+    if (top !== null && !top.contains(text) && !text.parentElement.contains(top) && top.closest('.foot, .tabs, .top') === null)
+      found.push(text.data.slice(0, 40) + ' under ' + (top.className || top.tagName))
+  }
+  return found.slice(0, 5)
+})()`
 
 const shared = perFile(async () => {
   const fleet = parcelworks()
@@ -189,16 +221,16 @@ test('names in every script, with control characters and without end fit every w
   for (const title of [TITLES['right-owl'], TITLES['wide-owl'].slice(0, 15), '请修复发票 Исправить'])
     await page.locator('.inbox-row .title', { hasText: title }).first().waitFor()
 
-  for (const [size, box] of Object.entries(SIZES)) {
-    await page.setViewportSize(box)
+  for (const [width, height] of SIZES) {
+    await page.setViewportSize({ width, height })
     for (const place of [...PLACES, '#/session/wide-owl', '#/session/long-owl']) {
       await visitor.go(place)
       await until('the screen to be drawn', async () => (await page.locator('#main').innerText()).length > 20)
       expect(await page.locator('#main').innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
-      expect({ size, place, wider: await page.evaluate(WIDER) }).toEqual({ size, place, wider: [] })
+      const seen = { width, place, wider: await page.evaluate(WIDER), covered: await page.evaluate(COVERED) }
+      expect(seen).toEqual({ width, place, wider: [], covered: [] })
     }
-    await visitor.go('#/fleet')
-    await visitor.picture(`fleet-${size}`)
+    await visitor.picture(`session-${width}`)
   }
   expect(visitor.complaints).toEqual([])
 })

@@ -258,6 +258,16 @@ test('a terminal takes keys only while it has the keyboard', async () => {
   await page.waitForFunction("location.hash === '#/fleet'")
 })
 
+test('a draft for one agent does not move into the field of the next', async () => {
+  const { desk, page } = shared()
+  await desk.go('#/session/plum-weasel')
+  await page.getByPlaceholder(/plum-weasel/).fill('rm -r build')
+  await page.evaluate("location.hash = '#/session/cobalt-harbor'")
+  const next = page.getByPlaceholder(/cobalt-harbor/)
+  await next.waitFor()
+  expect(await next.inputValue()).toBe('')
+})
+
 test('the state of an agent stands beside the state of its task', async () => {
   const { desk, phone, page } = shared()
   await desk.go('#/tasks')

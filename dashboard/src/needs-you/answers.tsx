@@ -1,5 +1,5 @@
 // Answering a wait in place: the host's own choices in its order, the amber one first, and what became of it.
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { ActReply, WaitCard, WaitChoice } from '../../../src/hub/contract.ts'
 import { HubError, post, segment } from '../live/api.ts'
 import { useWatch } from '../live/hooks.ts'
@@ -47,14 +47,11 @@ interface AnswersProps {
   readonly withKeys?: boolean
 }
 
+/** Its parent keys it by the wait, so that neither a draft nor an outcome moves on to another one. */
 export function Answers({ wait, isOver = false, onAnswer, isShort = false, withKeys = true }: AnswersProps): ReactNode {
   const [step, setStep] = useState<Step>({ at: 'choose' })
   const [text, setText] = useState('')
   const whyOff = useWhyOff()
-  useEffect(() => {
-    setStep({ at: 'choose' })
-    setText('')
-  }, [wait.wait_id])
 
   const send = async (answer: WaitChoice, words?: string): Promise<void> => {
     setStep({ at: 'sending', answer })

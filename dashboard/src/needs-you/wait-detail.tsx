@@ -94,6 +94,7 @@ export function WaitDetail({ wait, next, isGone = false, onAnswer, isPhone = fal
           </p>
         )}
         <Answers
+          key={wait.wait_id}
           wait={wait}
           isOver={isGone}
           isShort={isPhone}

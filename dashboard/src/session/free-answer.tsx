@@ -1,4 +1,4 @@
-// Words of one's own, typed into the session as a careful person would.
+// A line typed into one agent's session. Its parent keys it by agent, so that a draft never reaches another one.
 import { type ReactNode, useState } from 'react'
 import type { ActReply } from '../../../src/hub/contract.ts'
 import { HubError, post, segment } from '../live/api.ts'
@@ -19,7 +19,7 @@ export function FreeAnswer({ agent, isAsked }: { readonly agent: string; readonl
       setSaid(`✕ ${error.code}: ${error.message}`)
     }
   }
-  const prompt = isAsked ? 'Answer in your own words' : 'Type into the session'
+  const prompt = isAsked ? `Answer ${agent} in your own words` : `Type into the session of ${agent}`
   return (
     <form
       onSubmit={(event) => {

@@ -45,7 +45,7 @@ function Session({ agent }: { readonly agent: AgentCard }): ReactNode {
   sameInTerminal(agent.command)
   return (
     <div className="session" data-part={phoneTab}>
-      <Head agent={agent} wait={wait} />
+      <Head key={agent.agent_id} agent={agent} wait={wait} />
       <nav className="phone-tabs" aria-label="Parts">
         {PHONE_TABS.map((part) => (
           <button
@@ -110,13 +110,14 @@ function Reply({ agent, wait }: { readonly agent: AgentCard; readonly wait: Wait
             <span className="second">asked of you at {clockWithSeconds(wait.since)}</span>
           </p>
           <Answers
+            key={wait.wait_id}
             wait={{ ...wait, answers: wait.answers.filter(({ needs_text, act }) => !needs_text || act !== 'type') }}
             isShort
           />
         </>
       )}
       {agent.session_id !== null && agent.ended_at === null && (
-        <FreeAnswer agent={agent.agent_id} isAsked={wait !== undefined} />
+        <FreeAnswer key={agent.agent_id} agent={agent.agent_id} isAsked={wait !== undefined} />
       )}
     </div>
   )

@@ -33,7 +33,7 @@ export function Banners(): ReactNode {
       )}
       {connection.status === 'live' && connection.backSince !== null && now - connection.backSince < BACK_SHOWN_MS && (
         <Banner icon="check" title="Back.">
-          Caught up {plural(connection.caughtUp ?? 0, 'event')}, 0 missed.
+          Caught up {plural(connection.caughtUp ?? 0, 'event')}.
         </Banner>
       )}
       {banners.map((banner) => (

@@ -35,7 +35,7 @@ export function Foot(): ReactNode {
       <span>
         <i className={isLive ? 'live-dot' : 'live-dot off'} />
         {isLive ? 'Live' : connection.status === 'connecting' ? 'Connecting' : 'Not live'}
-        {totals !== null && ` · event ${whole(totals.seq)} · 0 missed`}
+        {totals !== null && ` · event ${whole(totals.seq)}`}
         {!isLive && shownAt !== null && ` · shown: ${clockWithSeconds(shownAt)}`}
       </span>
       {totals !== null && (

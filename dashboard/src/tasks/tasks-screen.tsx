@@ -119,7 +119,7 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
             <p className="asked" dir="auto">
               {asks.asked}
             </p>
-            <Answers wait={asks} />
+            <Answers key={asks.wait_id} wait={asks} />
           </div>
         </section>
       )}
