@@ -729,6 +729,8 @@ export const SETUP_LOCK_WAIT_MS = 60_000
 export const HOOK_BYTES_MAX = 64 << 20
 /** How long a hook waits for whoever writes to the store: well within the ten seconds after which hosts go on without an answer, also where the answer is a no. */
 export const HOOK_BUSY_MS = 4_000
+/** How long a hook that has its answer from reading waits to record it: a lost record costs less than a host that waits. */
+export const HOOK_RECORD_MS = 1_000
 /** Read at a time: what a pipe holds, and mostly the whole of it. */
 export const HOOK_READ_BYTES = 64 << 10
 /** A diff that a shell command applies, looked into for the files it names. */

@@ -200,7 +200,7 @@ test('nothing is granted without the engine, reads go on, and everything goes on
       stdin: JSON.stringify({ ...edit, tool_input: { file_path: two.project.path(path), content: 'x' } }),
     })
   expect((await hook('src/a.ts')).stdout).toContain('held by amber-otter')
-  expect((await hook('free.ts')).stdout).toContain('nobody is known to hold this')
+  expect((await hook('free.ts')).stdout).toContain('no other agent is known to hold this')
   expect(await two.heimdall('fleet status')).toMatchObject({ ok: true, data: { reachable: false, seq: 3 } })
   await engine.server.start()
   expect(await two.heimdall('agent reserve --agent cobalt-harbor --scope docs')).toMatchObject({ ok: true })

@@ -6,6 +6,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, test } from 'vitest'
 import { HOOK_BUSY_MS, HOOK_BYTES_MAX } from '../../src/limits.ts'
 import { playHost } from '../support/played-host.ts'
+import { runOnDisk } from '../support/full-disk.ts'
 import { launcher } from '../support/programs.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
 import { holdFor } from '../support/held-path.ts'
@@ -82,21 +83,59 @@ test('an event or a tool whose name means something to JavaScript is none of our
   }
 })
 
-test('a store that somebody holds: the answer comes before the host goes on without one', async () => {
+/** The store with a write transaction of another connection open. */
+function lockedStore(project: TemporaryProject): { free: () => void } {
+  const holder = new DatabaseSync(project.path('.git/heimdall/coordination.db'))
+  holder.exec('BEGIN IMMEDIATE')
+  return { free: () => holder.close() }
+}
+
+test('a locked store: what another agent holds is refused by reading, and the rest passes with a warning', async () => {
   const project = await withHolder()
   const { stdout } = await project.run('heimdall', ['init', 'claude', '--yes', '--no-guard', '--dry-run'])
   const waits = [...stdout.matchAll(/"timeout": (\d+)/g)].map(([, seconds]) => Number(seconds) * 1_000)
   expect(Math.min(...waits)).toBeGreaterThanOrEqual(2 * HOOK_BUSY_MS)
   const host = playHost(project)
   await host.hook('SessionStart')
-  const holder = new DatabaseSync(project.path('.git/heimdall/coordination.db'))
-  holder.exec('BEGIN IMMEDIATE')
+  const own = project.write('src/own.ts', 'x\n')
+  const free = project.write('src/free.ts', 'x\n')
+  const asked = (path: string, flags: readonly '--strict'[] = []) =>
+    host.hook('PreToolUse', { tool_name: 'Write', tool_input: { file_path: path }, tool_use_id: 'use-1' }, flags)
+  expect((await asked(own)).stdout).toBe('')
+  const store = lockedStore(project)
   try {
-    const stdin = edit(project, 'src/free.ts')
-    const { stdout: said } = await host.run('heimdall', ['hook', 'claude', '--strict'], { stdin })
-    expect(said).toContain('"permissionDecision":"deny"')
-    expect(said).toContain('is locked by another process')
+    const held = await asked(project.path('src/held.ts'))
+    expect(held.stdout).toContain('"permissionDecision":"deny"')
+    expect(held.stdout).toContain('src/held.ts is held by amber-otter')
+    expect(held.stderr).toMatch(/^heimdall: this refusal is not recorded: .* is locked by another process$/m)
+    // Its own path, for which nothing has to be written.
+    expect((await asked(own)).stdout).toBe('')
+    expect((await asked(free)).said).toEqual({
+      systemMessage: expect.stringMatching(
+        /^heimdall: no other agent is known to hold this, and nothing was claimed: .* is locked/,
+      ) as string,
+    })
+    const strict = await asked(free, ['--strict'])
+    expect(strict.stdout).toContain('"permissionDecision":"deny"')
+    expect(strict.stdout).toContain('is locked by another process')
   } finally {
-    holder.close()
+    store.free()
   }
+  expect((await asked(project.path('src/held.ts'))).stderr).not.toContain('not recorded')
+})
+
+test('a store on a read-only disk: what another agent holds is refused by reading', async () => {
+  const project = await withHolder()
+  const hook = (path: string, ...flags: string[]) =>
+    runOnDisk('read-only', project.path('.git/heimdall'), ['hook', 'claude', ...flags], {
+      cwd: project.root,
+      env: project.env,
+      stdin: edit(project, path),
+    })
+  const held = await hook('src/held.ts')
+  expect(held.stdout).toContain('src/held.ts is held by amber-otter')
+  expect(held.stdout).toContain('"permissionDecision":"deny"')
+  expect(held.stderr).toContain('this refusal is not recorded')
+  expect((await hook('src/free.ts')).stdout).toContain('nothing was claimed')
+  expect((await hook('src/free.ts', '--strict')).stdout).toContain('"permissionDecision":"deny"')
 })

@@ -3,6 +3,7 @@ import { HeimdallError } from '../../errors.ts'
 import { blindOutput, type HookOutput, hookOutput, type HookVerdict } from '../../hosts/hooks/hook-answer.ts'
 import { type HookCall, readHook } from '../../hosts/hooks/hook-call.ts'
 import type { HookHost } from '../../hosts/hooks/hook-table.ts'
+import { HOOK_BUSY_MS, HOOK_RECORD_MS } from '../../limits.ts'
 import { type HookSurroundings, passesBySlip } from './pass-slip.ts'
 
 const SILENT: HookOutput = { stdout: '', stderr: '', exit: 0 }
@@ -36,19 +37,29 @@ async function passesByStore(call: HookCall, request: HookRequest): Promise<bool
   return mayPass(call, request)
 }
 
+/** What is known by reading is the answer; the store may refuse to record it. */
 async function decided(call: HookCall, request: HookRequest, note: (line: string) => void): Promise<HookVerdict> {
+  const { knownVerdict, plannedWrite } = await import('./known-verdict.ts')
+  const planned = plannedWrite(call, request)
+  const known = planned === undefined ? undefined : await knownVerdict(call, request, planned, note)
+  const busyMs = known?.kind === 'deny' ? HOOK_RECORD_MS : HOOK_BUSY_MS
   try {
     const { onEvent } = await import('./on-event.ts')
-    const verdict = await onEvent(call, request, note)
+    const verdict = await onEvent(call, request, { planned, busyMs, note })
     return isUnchecked(call, request) && verdict.kind === 'pass' ? unchecked(call) : verdict
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
-    const never = (await import('./without-store.ts')).refusedWithoutStore(call, request)
-    if (never !== undefined) return never
-    const known = AWAY.has(error.code) ? (await import('./from-copy.ts')).judgeFromCopy(call, request) : undefined
-    // A strict hook is not content with a copy that may be old.
-    if (known !== undefined && (known.kind === 'deny' || !request.isStrict)) return known
-    return outage(call, error, request.isStrict)
+    if (known?.kind === 'deny') {
+      note(`this refusal is not recorded: ${error.message}`)
+      return known
+    }
+    const { isUnwritable } = await import('../../coordination/coordination.ts')
+    // A strict hook lets nothing pass that could not be claimed.
+    if (known === undefined || request.isStrict || !isUnwritable(error)) return outage(call, error, request.isStrict)
+    return {
+      kind: 'pass',
+      warning: `heimdall: no other agent is known to hold this, and nothing was claimed: ${error.message}`,
+    }
   }
 }
 
@@ -59,9 +70,6 @@ const unchecked = ({ host, tool }: HookCall): HookVerdict => ({
   kind: 'deny',
   reason: `${host} did not say where ${tool?.name ?? 'it'} writes in a way that is known here, so no claim could be checked. This hook is strict, so nothing is written.`,
 })
-
-/** A fleet's engine is away: what others hold is known all the same. */
-const AWAY: ReadonlySet<string> = new Set(['ENGINE_UNREACHABLE', 'OUTCOME_UNKNOWN'])
 
 /** The documented fail mode: open, with words for the person; closed with `--strict`, and only where something was to be written. */
 function outage({ event, tool }: HookCall, error: HeimdallError, isStrict: boolean): HookVerdict {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { AgentActor } from '../../coordination/change.ts'
-import type { Coordination } from '../../coordination/coordination.ts'
+import type { Coordination, CoordinationOptions } from '../../coordination/coordination.ts'
 import { withRoom } from '../../coordination/frame.ts'
 import { storePath } from '../../coordination/store-path.ts'
 import { roomOptions } from '../../coordination/room-options.ts'
@@ -12,13 +12,15 @@ import type { ProcessRef } from '../../coordination/who/process-ref.ts'
 import { HeimdallError } from '../../errors.ts'
 import { fleetDoor } from '../../fleet/door.ts'
 import type { HookCall } from '../../hosts/hooks/hook-call.ts'
-import { HOOK_BUSY_MS } from '../../limits.ts'
 import { placeOf } from '../../coordination/who/place.ts'
 import { folderOf } from './hook-place.ts'
+import type { PlannedWrite } from './known-verdict.ts'
 import type { HookSurroundings } from './pass-slip.ts'
 
 export interface HookRoom {
   readonly call: HookCall
+  /** Of the tool that is about to run; nothing for other events. */
+  readonly planned: PlannedWrite | undefined
   readonly around: HookSurroundings
   /** The folder that the host works in. */
   readonly folder: string
@@ -31,17 +33,27 @@ export interface HookRoom {
   readonly note: (line: string) => void
 }
 
-/** Acts as whoever the host session is, registered by then. What changed is in the ledger when this returns. `otherwise` where nothing is coordinated. */
+export interface HookOptions {
+  readonly planned: PlannedWrite | undefined
+  /** How long to wait for another process that writes to the store. */
+  readonly busyMs: number
+  readonly note: (line: string) => void
+}
+
+export async function hookOptions(call: HookCall, { cwd, env, clock }: HookSurroundings): Promise<CoordinationOptions> {
+  return await roomOptions({ cwd: folderOf(call, cwd), env, clock, fleet: fleetDoor })
+}
+
+/** Acts as the agent of the host session, registered by then. What changed is in the ledger when this returns. `otherwise` where nothing is coordinated. */
 export async function inRoom<T>(
   call: HookCall,
   around: HookSurroundings,
-  note: (line: string) => void,
+  { planned, busyMs, note }: HookOptions,
   act: (room: HookRoom) => Promise<T>,
   otherwise: T,
 ): Promise<T> {
   const folder = folderOf(call, around.cwd)
-  const where = { cwd: folder, env: around.env, clock: around.clock, fleet: fleetDoor }
-  const options = { ...(await roomOptions(where)), busyMs: HOOK_BUSY_MS }
+  const options = { ...(await hookOptions(call, around)), busyMs }
   // A folder that is no repository does not become a place of coordination because a host was started in it.
   if (options.project.gitCommonDir === undefined && !existsSync(storePath(options.project))) return otherwise
   const asking = askingFor(call, around)
@@ -50,7 +62,7 @@ export async function inRoom<T>(
     const actor = await actAs(room, asking, found)
     const agent = room.store.read((rows) => rows.agent(actor.haid))
     if (agent === undefined) throw new HeimdallError('INTERNAL', `${actor.haid} acts and is not registered`)
-    return await act({ call, around, folder, room, found, actor, agent, tree: treeOf(call, asking), note })
+    return await act({ call, planned, around, folder, room, found, actor, agent, tree: treeOf(call, asking), note })
   })
 }
 
@@ -58,7 +70,7 @@ export async function inRoom<T>(
  * Processes say whose hook this is. Inside an editor they do not: there the host's own id of the session is a name like
  * any other, with a key file of its own.
  */
-function askingFor(call: HookCall, { env, pid }: HookSurroundings): CallOrigin {
+export function askingFor(call: HookCall, { env, pid }: HookSurroundings): CallOrigin {
   const here = pid === undefined ? askingHere(env) : { env, place: placeOf(pid) }
   if (isPlaced(here) || call.sessionId === undefined) return here
   return { ...here, role: `${call.host}-${hash4(call.sessionId)}` }

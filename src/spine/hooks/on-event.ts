@@ -2,7 +2,7 @@
 import type { HookVerdict } from '../../hosts/hooks/hook-answer.ts'
 import type { HookCall } from '../../hosts/hooks/hook-call.ts'
 import type { HookEvent } from '../../hosts/hooks/hook-table.ts'
-import { type HookRoom, inRoom } from './hook-room.ts'
+import { type HookOptions, type HookRoom, inRoom } from './hook-room.ts'
 import { beginWait, endWait } from './person-waits.ts'
 import type { HookSurroundings } from './pass-slip.ts'
 import { beforeCompact, prompt, sessionEnd, sessionStart, subagentEnd, turnEnd } from './session-hooks.ts'
@@ -32,11 +32,11 @@ const ANSWERS: Readonly<Partial<Record<HookEvent, string>>> = {
   'session-end': 'session ended',
 }
 
-export function onEvent(call: HookCall, around: HookSurroundings, note: (line: string) => void): Promise<HookVerdict> {
+export function onEvent(call: HookCall, around: HookSurroundings, options: HookOptions): Promise<HookVerdict> {
   return inRoom(
     call,
     around,
-    note,
+    options,
     async (hook): Promise<HookVerdict> => {
       const answer = ANSWERS[call.event]
       if (answer !== undefined) await endWait(hook, answer)

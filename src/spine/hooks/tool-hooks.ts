@@ -7,19 +7,17 @@ import { strayWrites } from '../../coordination/claims/stray-writes.ts'
 import { heartbeat } from '../../coordination/who/registration.ts'
 import type { HookVerdict } from '../../hosts/hooks/hook-answer.ts'
 import type { HookTool } from '../../hosts/hooks/hook-call.ts'
-import { withAliases } from './git-aliases.ts'
-import { refusedAnyway } from './guarded-places.ts'
-import { namedPaths, writtenPaths } from './hook-place.ts'
-import { pathsByGit } from './paths-by-git.ts'
 import type { HookRoom } from './hook-room.ts'
+import type { PlannedWrite } from './known-verdict.ts'
 import { leaveTrail, readTrail, type TrailLine } from '../../coordination/trail.ts'
 
 const PASS: HookVerdict = { kind: 'pass' }
 
 export async function beforeTool(hook: HookRoom): Promise<HookVerdict> {
+  const { planned } = hook
   const { tool } = hook.call
-  if (tool === undefined) return PASS
-  const verdict = await judge(hook, tool)
+  if (tool === undefined || planned === undefined) return PASS
+  const verdict = await judge(hook, planned)
   leaveTrail(hook.room.project, hook.tree, {
     ...lineOf(hook, tool),
     ...(verdict.kind === 'deny' ? { denied: true as const } : {}),
@@ -32,19 +30,15 @@ function lineOf({ call, around }: HookRoom, tool: HookTool): TrailLine {
   return { at: around.clock.wallMs(), event, host, session, tool: tool.name, use: tool.useId }
 }
 
-async function judge({ room, actor, folder, around, call }: HookRoom, asked: HookTool): Promise<HookVerdict> {
-  const { env } = around
-  const tool = withAliases(asked, folder, env)
-  const paths = writtenPaths(tool, folder, env)
-  const never = refusedAnyway(tool, paths, room.project, env)
+async function judge({ room, actor, folder, around, call }: HookRoom, planned: PlannedWrite): Promise<HookVerdict> {
+  const { tool, named, byGit, never } = planned
   if (never !== undefined) return deny(never)
-  const byGit = pathsByGit(tool, folder, env)
   if (byGit.length > 0) {
     const settled = await settleWrite(room, actor, writeScopes(room, byGit), { claims: false })
     if (!settled.allowed) return deny(refusalText(settled.held, oldCopyText(room.store, room.now())))
   }
-  const { claim_on_write: claims } = await loadConfig({ cwd: folder, env })
-  const outcome = await settleWrite(room, actor, writeScopes(room, namedPaths(paths)), {
+  const { claim_on_write: claims } = await loadConfig({ cwd: folder, env: around.env })
+  const outcome = await settleWrite(room, actor, writeScopes(room, named), {
     claims: claims.value === true,
   })
   if (!outcome.allowed) return deny(refusalText(outcome.held, oldCopyText(room.store, room.now())))
