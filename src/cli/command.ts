@@ -41,6 +41,8 @@ export interface CommandSpec {
   readonly summary: string
   readonly about?: string
   readonly args?: readonly ArgSpec[]
+  /** Changes what agents share without acting as an agent of the ledger: refused for a revoked agent before it runs. */
+  readonly changes?: true
   /** Words that look like flags and are none of this command's are arguments: `fact set offset -5`. */
   readonly literal?: true
   /** Placeholder for what follows `--`, where the command takes a command line. */

@@ -54,6 +54,7 @@ export async function main(
       cwd,
       streams,
     })
+    if (command.spec.changes === true) await (await import('./refuse-revoked.ts')).refuseRevoked(context)
     const { run } = await command.load()
     // The row and the function are a pair in the table, and `parseCommandLine` made the input from that row.
     const answer = await (run as (context: Context, input: Input) => Promise<Answer>)(context, parsed)

@@ -32,7 +32,7 @@ export async function isCommitClear(env: Env, cwd: string): Promise<boolean> {
 
 /** Who commits may be known by its processes alone, and those are not looked at here. */
 function isAnybodyRevoked(view: View): boolean {
-  return view.store.read((rows) => rows.agents()).some(({ revokedMs }) => revokedMs !== null)
+  return view.store.read((rows) => rows.revokedAgents()).length > 0
 }
 
 async function isNothingHeld(view: View, env: Env, cwd: string): Promise<boolean> {

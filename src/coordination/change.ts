@@ -8,6 +8,7 @@ import type { Coordination } from './coordination.ts'
 import { sight } from './who/liveness.ts'
 import type { Moment } from './moment.ts'
 import type { ProcessRef } from './who/process-ref.ts'
+import { revokedError } from './who/revoked.ts'
 import { isSecretHash } from './who/secret-hash.ts'
 import { checkPayload } from './protocol.ts'
 import type { ActorKind, Agent, NewEvent, Reader, Writer } from './store.ts'
@@ -144,10 +145,7 @@ function beginChange(room: Coordination, rows: Writer): Change {
 
 function refusal(agent: Agent, actor: AgentActor): HeimdallError | undefined {
   if (!mayBe(agent, actor)) return unproven(agent)
-  if (agent.revokedMs !== null)
-    return new HeimdallError('AGENT_REVOKED', `${agent.haid} is revoked and may change nothing`, {
-      hint: `heimdall haid reinstate ${agent.haid} lifts it`,
-    })
+  if (agent.revokedMs !== null) return revokedError(agent)
   if (agent.runtime.endedMs !== null)
     return new HeimdallError('IDENTITY_ENDED', `the session of ${agent.agentId} has ended`, {
       hint: 'register under a name of your own, or adopt this one with evidence',

@@ -42,7 +42,7 @@ export function committerOf(room: Coordination, asking: CallOrigin, person: () =
     agentId: agent?.agentId ?? haid,
     tree: asking.place?.tree,
     isProven: found.proof !== 'none' && agent?.runtime.endedMs === null && found.refused === undefined,
-    isRevoked: (agent?.revokedMs ?? null) !== null,
+    isRevoked: found.refused?.error.code === 'AGENT_REVOKED',
   }
 }
 

@@ -179,6 +179,7 @@ export interface Reader extends DispatchReader {
   agentsUnseen(boot: string): Agent[]
   /** Agents for whom the descendants of this process may speak, in order of agent id. */
   agentsOfTree(tree: ProcessRef): Agent[]
+  revokedAgents(): Agent[]
   claim(claimId: string): Claim | undefined
   /** In order of epoch. */
   claims(query: { holder?: string; state?: ClaimState; task?: string }): Claim[]

@@ -8,6 +8,7 @@ import type { AgentActor } from '../coordination/change.ts'
 import { slug } from '../coordination/who/haid.ts'
 import { heartbeat } from '../coordination/who/registration.ts'
 import { keysOf } from '../coordination/who/key-files.ts'
+import { revokedAbove, revokedError } from '../coordination/who/revoked.ts'
 import type { Place } from '../coordination/who/place.ts'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
@@ -32,6 +33,7 @@ export interface IdentifyOptions extends ConnectedClient {
 }
 
 export async function identify(room: Coordination, options: IdentifyOptions): Promise<ClientIdentity> {
+  await refuseRevoked(room, options)
   const identity = await identityOf(room, options)
   const nowMs = room.clock.monoMs()
   // Reading is activity too, but a beat is a write: one now and then says as much as one for each call.
@@ -40,6 +42,18 @@ export async function identify(room: Coordination, options: IdentifyOptions): Pr
     identity.beatMs = nowMs
   }
   return identity
+}
+
+/** One connection is one agent, whatever it calls itself: a revoked name ends all of them. */
+async function refuseRevoked(room: Coordination, { owned, place }: IdentifyOptions): Promise<void> {
+  const names = new Set([...owned.values()].map(({ haid }) => haid))
+  const revoked = room.store.read(
+    (rows) => rows.revokedAgents().find(({ haid }) => names.has(haid)) ?? revokedAbove(rows, place),
+  )
+  if (revoked === undefined) return
+  const error = revokedError(revoked)
+  await recordRefusal(room, error, { by: revoked.agentId, to: revoked.agentId })
+  throw error
 }
 
 /** Whether the environment or a session names somebody does not change while the server runs; it is asked until there is an answer. */
@@ -95,14 +109,16 @@ async function ofClient(room: Coordination, options: IdentifyOptions): Promise<C
   return keep(room, owned, key, await joined(room, options), true)
 }
 
-/** A label that another has is an attempt, and on record under the connection's own name. */
+/** A label that another has is an attempt, and on record under the connection's own name; so is the attempt of a revoked client. */
 async function joined(room: Coordination, options: IdentifyOptions): Promise<Enrolled> {
   try {
     return await joinAsClient(room, options, keysOf(room))
   } catch (error) {
-    if (!(error instanceof HeimdallError) || error.code !== 'IDENTITY_HELD') throw error
-    const own = await ofClient(room, { ...options, label: undefined })
+    if (!(error instanceof HeimdallError)) throw error
     const held = room.store.read((rows) => rows.agent(String(error.details?.['haid']))?.agentId) ?? null
+    if (error.code === 'AGENT_REVOKED') await recordRefusal(room, error, { by: held, to: held })
+    if (error.code !== 'IDENTITY_HELD') throw error
+    const own = await ofClient(room, { ...options, label: undefined })
     await recordRefusal(room, error, { by: own.agentId, to: held })
     throw error
   }

@@ -107,7 +107,8 @@ export function cliPage(): string {
         .join('; ')}.`,
       '',
     )
-    if (spec.errors !== undefined) lines.push(`Errors: ${spec.errors.map((code) => `\`${code}\``).join(', ')}.`, '')
+    const errors = new Set([...(spec.errors ?? []), ...(spec.changes === true ? ['AGENT_REVOKED'] : [])])
+    if (errors.size > 0) lines.push(`Errors: ${[...errors].map((code) => `\`${code}\``).join(', ')}.`, '')
   }
   return lines.join('\n')
 }

@@ -96,6 +96,7 @@ export const symbolReverse = spec({
 
 export const symbolSet = spec({
   names: named('symbol set', 'resolve set'),
+  changes: true,
   summary: 'Give a path, criterion or invariant a short id',
   literal: true,
   args: [
@@ -118,6 +119,7 @@ export const symbolList = spec({
 
 export const symbolRm = spec({
   names: named('symbol rm', 'resolve rm'),
+  changes: true,
   summary: 'Take a symbol out of the table',
   args: [{ name: 'id', help: 'the symbol' }],
   examples: [{ run: 'heimdall symbol rm F12', does: 'prints removed F12' }],
@@ -127,6 +129,7 @@ export const symbolRm = spec({
 
 export const symbolImport = spec({
   names: named('symbol import', 'resolve import'),
+  changes: true,
   summary: 'Add many symbols at once, all of them or none',
   about: 'Takes rows as symbol list prints them, a JSON object {"id":"value"}, or a symbols.json.',
   args: [{ name: 'file', help: 'the file; stdin without it or with -', optional: true }],
@@ -137,6 +140,7 @@ export const symbolImport = spec({
 
 export const capsuleWrite = spec({
   names: named('capsule write', 'capsule write'),
+  changes: true,
   summary: 'Write what a finished piece of work leaves behind, in ten lines at most',
   about: 'More than ten lines are refused, and the capsule that was there stays as it was.',
   args: [{ name: 'id', help: 'names the capsule: a wave or a task' }],
@@ -203,6 +207,7 @@ export const capsuleHydrate = spec({
 
 export const briefBuild = spec({
   names: named('brief build', 'brief build'),
+  changes: true,
   summary: 'Build the brief of a task: its specification and what it refers to, resolved',
   about:
     'What several briefs share comes first and is the same byte for byte, so that a prompt cache can hold it; the task comes last.\n' +
@@ -239,6 +244,7 @@ export const briefBuild = spec({
 
 export const factSet = spec({
   names: named('fact set', 'blackboard set'),
+  changes: true,
   summary: 'Write a fact on the blackboard',
   literal: true,
   args: [
@@ -281,6 +287,7 @@ export const factList = spec({
 
 export const factDel = spec({
   names: named('fact del', 'blackboard del'),
+  changes: true,
   summary: 'Wipe a fact off the blackboard',
   args: [{ name: 'key', help: 'the key; one that is not there is no error' }],
   examples: [{ run: 'heimdall fact del dev_port', does: 'prints deleted dev_port' }],
@@ -290,6 +297,7 @@ export const factDel = spec({
 
 export const tokensLog = spec({
   names: named('tokens log', 'ledger log'),
+  changes: true,
   summary: 'Write down what a message or spawn cost',
   about:
     'A text given with --file is counted and logged as measured, once for each message id of a run. A number given with --tokens is logged as declared.',
@@ -341,6 +349,7 @@ export const tokensReport = spec({
 
 export const tokensBaseline = spec({
   names: named('tokens baseline', 'ledger baseline'),
+  changes: true,
   summary: 'Record the cost of a role without this protocol, the number to beat',
   flags: {
     role: { type: 'string', value: 'ROLE', required: true, help: 'who pays' },
@@ -371,6 +380,7 @@ export const tokensDelta = spec({
 
 export const gateToMessage = spec({
   names: named('gate to-message', 'gate to-message'),
+  changes: true,
   summary: "Turn a gate's report into a message that refers to it",
   about: 'Of the report only gate_id, status and wave are read. The message names it by its path in the project.',
   flags: {
@@ -397,6 +407,7 @@ export const gateToMessage = spec({
 
 export const taskResultDone = spec({
   names: named('task-result done', 'task-result done'),
+  changes: true,
   summary: 'Finish a task: write its capsule and print its task_result message',
   about:
     'The capsule is named like the task. When the capsule or the message is refused, neither is written and the exit code is 1.',
@@ -426,6 +437,7 @@ export const taskResultDone = spec({
 
 export const protocolInit = spec({
   names: ['heimdall protocol init', 'heimdall-protocol init'],
+  changes: true,
   summary: 'Make or repair the planning folder, and publish the message schema in it',
   examples: [{ run: 'heimdall protocol init', does: 'makes .planning with its files and prints where they are' }],
   errors: WRITE_ERRORS,

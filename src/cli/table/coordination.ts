@@ -104,6 +104,7 @@ const CONFLICTS = {
 
 export const agentRegister = spec({
   names: ['heimdall agent register', 'bb agent register'],
+  changes: true,
   summary: 'Register an agent under a name of its own',
   flags: {
     name: { type: 'string', value: 'ID', help: 'agent id such as amber-otter; one is made up when absent' },
@@ -157,6 +158,7 @@ export const agentEnd = spec({
 })
 export const agentInit = spec({
   names: ['heimdall agent init', 'bb-init'],
+  changes: true,
   summary: 'Begin a session: register a name, or adopt a prior identity with evidence',
   about:
     'Evidence is uncommitted changes in the scopes of the identity, or a task in progress that it owns. Without evidence, or when the identity is alive, a person at the terminal is asked; with --non-interactive, or without a terminal, the answer is no and a recommendation.',
@@ -507,6 +509,7 @@ export const claimHeartbeat = spec({
 })
 export const claimReap = spec({
   names: ['heimdall claim reap', 'heimdall-claim reap'],
+  changes: true,
   summary: 'Archive lapsed claims of silent owners',
   examples: [{ run: 'heimdall claim reap', does: 'archives them and says how many' }],
   errors: STORE,
@@ -597,6 +600,7 @@ export const haidSpawn = spec({
 })
 export const haidRegister = spec({
   names: ['heimdall haid register', 'heimdall-haid register'],
+  changes: true,
   summary: 'Register a HAID, or update it; a revocation stays',
   flags: {
     haid: { type: 'string', value: 'HAID', help: 'default your own' },

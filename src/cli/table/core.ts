@@ -82,6 +82,7 @@ export const configGet = spec({
 
 export const configSet = spec({
   names: ['heimdall config set'],
+  changes: true,
   summary: 'Change a setting that belongs to the repository',
   about:
     'Takes a person at a terminal. Only agent_stale_minutes belongs to the repository: it is stored with its first change, and a variable or a file can make a caller more patient than that, never less. Everything else is set in heimdall.toml.',

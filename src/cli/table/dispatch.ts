@@ -48,6 +48,7 @@ const needsFlags = {
 
 export const dispatchSend = spec({
   names: ['heimdall dispatch send'],
+  changes: true,
   summary: 'Send a task to a worker that can do it',
   about:
     'Puts the task into the queue. Whoever orchestrates sends it: heimdall dispatch serve, the hub, or with --wait ' +
@@ -103,6 +104,7 @@ export const dispatchSend = spec({
 })
 export const dispatchServe = spec({
   names: ['heimdall dispatch serve'],
+  changes: true,
   summary: 'Orchestrate: take announces, send what is queued, follow it to its end',
   flags: listenFlags,
   examples: [{ run: 'heimdall dispatch serve', does: 'runs until it is stopped; tasks go on at their workers' }],
@@ -139,6 +141,7 @@ export const dispatchShow = spec({
 })
 export const dispatchCancel = spec({
   names: ['heimdall dispatch cancel'],
+  changes: true,
   summary: 'Cancel a task; at its worker, the whole process tree ends',
   args: [taskArg],
   flags: { reason: { type: 'string', value: 'TEXT', default: 'cancelled', help: 'for the record' } },
@@ -148,6 +151,7 @@ export const dispatchCancel = spec({
 })
 export const dispatchRetry = spec({
   names: ['heimdall dispatch retry'],
+  changes: true,
   summary: 'Put a task that is parked or waits for a person back into the queue',
   args: [taskArg],
   flags: {
@@ -159,6 +163,7 @@ export const dispatchRetry = spec({
 })
 export const dispatchAnswer = spec({
   names: ['heimdall dispatch answer'],
+  changes: true,
   summary: 'Answer what the worker of a task asks; the task goes on where it stands',
   about:
     'A worker that cannot go on without a person says so: heimdall status shows its question. What it wants allowed is ' +
@@ -170,6 +175,7 @@ export const dispatchAnswer = spec({
 })
 export const workerStart = spec({
   names: ['heimdall worker start'],
+  changes: true,
   summary: 'Take dispatched tasks, and run each as heimdall run does',
   about:
     'The command is what a task is run with: claude, codex, or any program. Claude Code and Codex are read by their ' +
@@ -219,6 +225,7 @@ export const workerStart = spec({
 })
 export const workerAnnounce = spec({
   names: ['heimdall worker announce'],
+  changes: true,
   summary: 'What workers announce of themselves at this moment',
   args: [{ name: 'worker', help: 'name of a worker; all of them when absent', optional: true }],
   examples: [{ run: 'heimdall worker announce', does: 'asks each worker of this machine, and takes the answer in' }],
@@ -227,6 +234,7 @@ export const workerAnnounce = spec({
 })
 export const workerDrain = spec({
   names: ['heimdall worker drain'],
+  changes: true,
   summary: 'Let a worker take no more tasks; what it has goes on',
   args: [{ name: 'worker', help: 'name of the worker' }],
   examples: [{ run: 'heimdall worker drain claude', does: 'claude finishes what it has' }],

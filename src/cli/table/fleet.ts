@@ -31,6 +31,7 @@ const PROJECT_FLAG = {
 
 export const fleetCreate = spec({
   names: ['heimdall fleet create'],
+  changes: true,
   summary: 'Puts this repository’s coordination on a PostgreSQL that several machines share',
   about:
     'Reads an owner’s URL from standard input, or asks for it: a role that may create a schema and roles. Makes tables, ' +
@@ -55,6 +56,7 @@ export const fleetCreate = spec({
 
 export const fleetJoin = spec({
   names: ['heimdall fleet join'],
+  changes: true,
   summary: 'Makes this machine a member of a fleet',
   about:
     'Reads the URL of the join line from standard input, or asks for it, keeps it in a file that only its owner can ' +
@@ -93,6 +95,7 @@ export const fleetJoin = spec({
 
 export const fleetLeave = spec({
   names: ['heimdall fleet leave'],
+  changes: true,
   summary: 'Goes on alone with everything that the fleet knows',
   about:
     'The copy catches up first and becomes this machine’s own store. Other members are not touched: what agents of this ' +
@@ -108,6 +111,7 @@ export const fleetLeave = spec({
 
 export const fleetInvite = spec({
   names: ['heimdall fleet invite'],
+  changes: true,
   summary: 'Prints a new join line, and makes the one before it worthless',
   about:
     'Reads an owner’s URL as heimdall fleet create does. Members get in by a new role with a new password from then on; ' +
@@ -128,6 +132,7 @@ export const fleetInvite = spec({
 
 export const fleetExpel = spec({
   names: ['heimdall fleet expel'],
+  changes: true,
   summary: 'Takes a machine that will not come back out of the members',
   about:
     'Its name is free for another. It changes nothing in the fleet any more, its agents are over and what they held is free, ' +
@@ -158,6 +163,7 @@ export const fleetExpel = spec({
 
 export const fleetDelete = spec({
   names: ['heimdall fleet delete'],
+  changes: true,
   summary: 'Deletes a project from its engine, with its role',
   about:
     'Reads an owner’s URL as heimdall fleet create does, and asks for the project’s name before it deletes anything. A ' +
@@ -229,6 +235,7 @@ export const fleetExport = spec({
 
 export const fleetImport = spec({
   names: ['heimdall fleet import'],
+  changes: true,
   summary: 'Makes this repository’s store from such a file',
   about:
     'For a machine alone; heimdall fleet create then takes it to an engine. A store that is here is kept beside its place.',

@@ -3,6 +3,7 @@ import { type Command, spec } from '../command.ts'
 
 export const guardInstall = spec({
   names: ['heimdall guard install'],
+  changes: true,
   summary: 'make git ask about claims before commits and pushes',
   about:
     'Puts pre-commit, pre-push, prepare-commit-msg and post-commit hooks into the folder that git runs hooks from, for all worktrees of the repository. Hooks that are there already keep running, before the guard. An agent may then not commit paths that another live agent holds; a person without an identity is warned. Installing again changes nothing.',
@@ -16,6 +17,7 @@ export const guardInstall = spec({
 
 export const guardUninstall = spec({
   names: ['heimdall guard uninstall'],
+  changes: true,
   summary: 'take the guard out of git and put earlier hooks back',
   about: 'Not for agents: inside a session or a host it is refused.',
   examples: [{ run: 'heimdall guard uninstall', does: 'leave the hooks as they were before' }],

@@ -51,6 +51,7 @@ const EDITED = 'array of {host, path, what: array of text, changed, made, diff}'
 
 export const init = spec({
   names: ['heimdall init'],
+  changes: true,
   summary: 'Put the hosts on this machine behind the watch: hooks, ledger server, shim, git guard',
   about:
     'Finds the hosts, shows every file and line that it would change, and asks once. MCP servers go behind the shim ' +
@@ -91,6 +92,7 @@ export const init = spec({
 
 export const uninstall = spec({
   names: ['heimdall uninstall'],
+  changes: true,
   summary: 'Take out of the hosts exactly what heimdall init put in',
   about:
     'A file that nobody has touched since is byte for byte what it was; one that was made is removed. From a file that ' +

@@ -28,6 +28,7 @@ const EDITING = [
 
 export const importHosts = spec({
   names: ['heimdall import', 'sub import'],
+  changes: true,
   summary: 'Puts the MCP servers of a host behind the shim, in the host’s own configuration',
   about:
     'Each server that the host starts as a program is started by heimdall shim from then on, under its own name, with ' +
@@ -64,6 +65,7 @@ export const importHosts = spec({
 
 export const restoreHosts = spec({
   names: ['heimdall restore', 'sub restore'],
+  changes: true,
   summary: 'Takes the MCP servers of a host out of the shim again',
   about:
     'Undoes heimdall import in every file that it changed for the host. What was changed in them since stays; a file ' +

@@ -205,6 +205,7 @@ export const policyTest = spec({
 
 export const policyInit = spec({
   names: ['heimdall policy init', 'sub policy init'],
+  changes: true,
   summary: 'Writes a first policy for the servers that a host really has, or copies a ready one',
   about:
     'Starts each server that the hosts of the user are set up with, asks it for its tools, ends it, and sorts the tools ' +

@@ -8,6 +8,7 @@ const RUN_FIELDS =
 
 export const runsExec = spec({
   names: ['heimdall runs exec', 'sub run'],
+  changes: true,
   summary: 'A plain command as one run: all shims below it share its record and its counters',
   about:
     'For scripts and CI: the command gets the variables that name the run, has stdin, stdout and stderr for itself, and ends with its own exit code; then the run is closed. Signals are passed on, and a policy that ends the run ends the command. heimdall run gives an agent a terminal, an identity and claims as well.',
@@ -76,6 +77,7 @@ export const runsShow = spec({
 
 export const runsPrune = spec({
   names: ['heimdall runs prune'],
+  changes: true,
   summary: 'Removes the records of runs that are too old or take too much room',
   about:
     'Bounds are the settings runs_keep_days and runs_keep_mib unless flags say otherwise. Shims do the same once an hour. A run that goes on is never removed, nor anything that is no run; one that never ended and that nobody takes part in goes like the others. Age is that of the last event. With a run go its counters and what persons have answered: an id that is used again begins anew. Not for agents: inside a session or a host it is refused.',

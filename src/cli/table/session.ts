@@ -12,6 +12,7 @@ const host = {
 
 export const run = spec({
   names: ['heimdall session run', 'hm run'],
+  changes: true,
   summary: 'Run a command in a supervised terminal and attach to it',
   about:
     'The session outlives its viewers: detach with Ctrl-\\ and come back with attach. Without a terminal on stdin and ' +
@@ -98,6 +99,7 @@ export const detach = spec({
 
 export const rename = spec({
   names: ['heimdall session rename', 'hm rename'],
+  changes: true,
   summary: 'Give a running session another id',
   about:
     'Socket, pid file, log and the record of its end go by the new id; who is attached stays so. The command keeps the ' +
@@ -165,6 +167,7 @@ export const ls = spec({
 
 export const kill = spec({
   names: ['heimdall session kill', 'hm kill'],
+  changes: true,
   summary: 'End sessions with all their processes',
   about:
     'SIGTERM, and then the whole grace time (5 s) to end well; a hang-up for shells and others that ignore SIGTERM; SIGKILL at the end.\n' +
@@ -192,6 +195,7 @@ export const kill = spec({
 
 export const send = spec({
   names: ['heimdall session send', 'hm send'],
+  changes: true,
   summary: 'Type a text into a session and see that it was taken',
   about:
     'The text is pasted (bracketed where the program asked for it); keys follow one by one, each after the program has ' +
@@ -236,6 +240,7 @@ export const send = spec({
 
 export const report = spec({
   names: ['heimdall session report', 'hm report'],
+  changes: true,
   summary: 'Tell a session, from a hook of the agent in it, whether it waits for a person',
   about:
     'A hook knows for certain what the screen only suggests. Outside of any session it does nothing and succeeds, so that ' +
@@ -306,6 +311,7 @@ export const peek = spec({
 
 export const pipe = spec({
   names: ['heimdall session pipe', 'hm pipe'],
+  changes: true,
   summary: 'Join standard input and output to a session, for `hm --host` on another machine',
   about:
     'Says in one line what there is, and then passes the bytes of the session’s protocol both ways. Without an id, or for ' +
@@ -342,6 +348,7 @@ export const wait = spec({
 
 export const clean = spec({
   names: ['heimdall session clean', 'hm clean'],
+  changes: true,
   summary: 'Remove what ended sessions have left behind',
   about:
     'Logs and exit records of sessions that do not run, and processes of sessions whose supervisor was killed. Shows what ' +
@@ -365,6 +372,7 @@ export const clean = spec({
 
 export const record = spec({
   names: ['heimdall session record', 'hm record'],
+  changes: true,
   summary: 'Record a session from now on as asciicast v2',
   about:
     'Runs until the session ends or Ctrl-C; the file is valid at any moment. `run --record` records from the first byte.',

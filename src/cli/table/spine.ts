@@ -4,6 +4,7 @@ import { socketDir, startErrors, startFlags } from './start-flags.ts'
 
 export const run = spec({
   names: ['heimdall run'],
+  changes: true,
   summary: 'Run an agent: identity, terminal, heartbeat, policy, claims and record in one',
   about:
     'Registers or adopts the agent, opens its run, starts the command in a supervised terminal and attaches to it. ' +
@@ -163,6 +164,7 @@ export const next = spec({
 
 export const later = spec({
   names: ['heimdall later'],
+  changes: true,
   summary: 'Put a wait off; it comes back by itself',
   args: [{ name: 'wait', help: 'id of a wait, or the agent whose waits are meant' }],
   flags: {

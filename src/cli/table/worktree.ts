@@ -48,6 +48,7 @@ export const worktreeDiff = spec({
 
 export const worktreeMerge = spec({
   names: ['heimdall worktree merge'],
+  changes: true,
   summary: 'Bring an agent’s commits into your branch',
   about:
     'Tried in memory first: where both sides have changed the same lines, or a file of your checkout that is not committed would be overwritten, nothing is changed and the files are named. It is your git merge, with your hooks and settings.',
@@ -101,6 +102,7 @@ export const worktreeMerge = spec({
 
 export const worktreeRemove = spec({
   names: ['heimdall worktree remove'],
+  changes: true,
   summary: 'Remove an agent’s worktree when nothing is lost with it',
   about:
     'What is not committed is never removed, whatever is said. Commits that no other branch has are refused; a person may say --force, and then they stay under refs/heimdall/removed/. Files that git ignores go with the folder.',

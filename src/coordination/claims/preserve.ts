@@ -9,6 +9,8 @@ import type { Env } from '../../paths.ts'
 export interface Preserved {
   readonly branch: string
   readonly commit: string
+  /** False where an earlier conflict has kept the very same work. */
+  readonly isNew: boolean
 }
 
 /**
@@ -36,10 +38,15 @@ export function preserveOnBranch(
     const commit = isUnchanged
       ? head
       : git(['commit-tree', tree, ...(head === '' ? [] : ['-p', head]), '-m', request.message])
-    return { branch: createBranch(git, request.branch, commit), commit }
+    return { ...createBranch(git, request.branch, commit), commit }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Undoes `preserveOnBranch`, unless the branch was there before or has moved since. */
+export function dropBranch(worktree: string, env: Env, { branch, commit, isNew }: Preserved): void {
+  if (isNew) gitIn(worktree, env)(['update-ref', '-d', `refs/heads/${branch}`, commit])
 }
 
 const HINT = 'displaced work can only be kept in a git repository with a working tree'
@@ -47,14 +54,14 @@ const HINT = 'displaced work can only be kept in a git repository with a working
 type Git = (args: readonly string[], options?: { input?: string; otherwise?: string }) => string
 
 /** A branch is only ever created: work that was preserved before stays where it is. */
-function createBranch(git: Git, wanted: string, commit: string): string {
+function createBranch(git: Git, wanted: string, commit: string): Pick<Preserved, 'branch' | 'isNew'> {
   for (let number = 1; ; number += 1) {
     const branch = number === 1 ? wanted : `${wanted}-${number}`
     const known = git(['rev-parse', '--quiet', '--verify', `refs/heads/${branch}`], { otherwise: '' })
-    if (known === commit) return branch
+    if (known === commit) return { branch, isNew: false }
     if (known === '') {
       git(['update-ref', `refs/heads/${branch}`, commit, ''])
-      return branch
+      return { branch, isNew: true }
     }
   }
 }

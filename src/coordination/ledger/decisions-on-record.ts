@@ -9,7 +9,8 @@ import type { Coordination } from '../coordination.ts'
 import { dirtyPaths, pathsWithin } from '../claims/dirty.ts'
 import { type AgentActor, changeAs } from '../change.ts'
 import { parseHaid, slug } from '../who/haid.ts'
-import { type Preserved, preserveOnBranch } from '../claims/preserve.ts'
+import { dropBranch, type Preserved, preserveOnBranch } from '../claims/preserve.ts'
+import { heartbeat } from '../who/registration.ts'
 
 export interface DecisionRequest {
   readonly title: string
@@ -47,7 +48,7 @@ export interface RaisedConflict {
   readonly displacedHaid: string | null
 }
 
-/** Keeps the displaced work on a branch, then records the conflict. Nothing is recorded when the work cannot be kept. */
+/** Keeps the displaced work on a branch, then records the conflict. Nothing is recorded when the work cannot be kept, and no branch is left when it cannot be recorded. */
 export async function raiseConflict(
   room: Coordination,
   actor: AgentActor,
@@ -72,6 +73,8 @@ export async function raiseConflict(
   const worktree = claim?.worktree ?? room.project.root
   const paths = pathsWithin(dirtyPaths({ ...room.project, root: worktree }), scopes, caseSensitive(room))
   const task = slug(claim?.task ?? '') || slug(id) || 'work'
+  // An agent that may change nothing makes no branch either.
+  await heartbeat(room, actor)
   const preserved = preserveOnBranch(worktree, env, {
     branch: `displaced/${slug(displacedHaid ?? 'unknown') || 'unknown'}-${task}`,
     paths,
@@ -95,7 +98,11 @@ export async function raiseConflict(
         paths: paths.slice(0, PATHS_RECORDED),
       },
     }),
-  )
+  ).catch((error: unknown) => {
+    const isInDoubt = error instanceof HeimdallError && error.code === 'OUTCOME_UNKNOWN'
+    if (!isInDoubt) dropBranch(worktree, env, preserved)
+    throw error
+  })
   return { page, preserved, paths, displacedHaid }
 }
 

@@ -114,6 +114,7 @@ export class KeptReads {
   #keeping(rows: Reader): Reader {
     return {
       agent: (haid) => this.#kept('agents', haid, () => rows.agent(haid)),
+      revokedAgents: () => this.#kept('agents', 'revoked', () => rows.revokedAgents()),
       claims: (query) => this.#kept('claims', JSON.stringify(query), () => rows.claims(query)),
       candidates: (bases) => this.#kept('claims', JSON.stringify(bases), () => rows.candidates(bases)),
       setting: (key) => this.#kept('settings', key, () => rows.setting(key)),

@@ -19,6 +19,7 @@ export function createReader(sql: Statements): Reader {
     agent: (haid) => map(sql.one(`${AGENTS} WHERE haid = ?`, haid), agentFrom),
     agentById: (agentId) => map(sql.one(`${AGENTS} WHERE agent_id = ?`, agentId), agentFrom),
     agents: () => sql.all(`${AGENTS} ORDER BY agent_id`).map(agentFrom),
+    revokedAgents: () => sql.all(`${AGENTS} WHERE revoked_ms IS NOT NULL ORDER BY agent_id`).map(agentFrom),
     agentsUnseen: (boot) =>
       sql
         .all(

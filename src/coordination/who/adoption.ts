@@ -11,6 +11,7 @@ import { type Enrolled, newSession, withSecret } from './enrol.ts'
 import type { SecretKeeper } from './key-files.ts'
 import { freeName } from './names.ts'
 import type { ProcessRef } from './process-ref.ts'
+import { revokedError } from './revoked.ts'
 import type { Agent, Reader } from '../store.ts'
 
 type Evidence =
@@ -87,10 +88,7 @@ export async function adopt(
       const agent = findAgent(change.rows, name)
       if (agent === undefined) throw unknownAgent(name, change.rows)
       if (agent.origin === 'remote') throw rejected(change.rows, name, 'it belongs to another machine')
-      if (agent.revokedMs !== null)
-        throw new HeimdallError('AGENT_REVOKED', `${agent.agentId} is revoked`, {
-          hint: `heimdall haid reinstate ${agent.haid} lifts it`,
-        })
+      if (agent.revokedMs !== null) throw revokedError(agent)
       // No evidence helps while it is alive: that would be two heads on one body.
       const sign = options.confirmedBy === undefined ? signOfLife(room, change.rows, agent, options.tree) : undefined
       if (sign !== undefined) throw rejected(change.rows, name, sign)

@@ -10,6 +10,7 @@ import { haidHere } from './former-names.ts'
 import { registerHaid } from './registration.ts'
 import { keysOf, readKey } from './key-files.ts'
 import { type Place, placeOf } from './place.ts'
+import { revokedAbove, revokedError } from './revoked.ts'
 import type { Agent, Reader } from '../store.ts'
 import { agentMadeFor, enrolTree, haidOfTree, hostRole, sessionRole } from './tree-identity.ts'
 import { NAME_VARIABLES, SECRET_VARIABLE, SESSION_VARIABLE, TRACKER_VARIABLE } from './variables.ts'
@@ -154,7 +155,16 @@ class Resolution {
     this.#asked = asking.named ?? (asking.role === undefined ? undefined : haidHere(room, rows, asking.role))
   }
 
+  /** Whoever it is: not one that is revoked, nor another name of one. */
   caller(): Caller {
+    const found = this.#found()
+    if (found.refused !== undefined) return found
+    const revoked = (found.agent?.revokedMs ?? null) !== null ? found.agent : revokedAbove(this.#rows, this.#place)
+    if (revoked === undefined) return found
+    return { ...found, refused: { error: revokedError(revoked), by: revoked.agentId, to: revoked.agentId } }
+  }
+
+  #found(): Caller {
     const secret = textOf(this.#asking.env, SECRET_VARIABLE)
     const asked = this.#asked ?? this.#labels[0]
     if (secret !== undefined) return this.#bySecret(secret, asked)

@@ -8,6 +8,7 @@ import { rootOf, slug } from './haid.ts'
 import { aliasOf } from './registration.ts'
 import type { SecretKeeper } from './key-files.ts'
 import type { ProcessRef } from './process-ref.ts'
+import { revokedClient, revokedError } from './revoked.ts'
 import type { Agent } from '../store.ts'
 
 export interface ConnectedClient {
@@ -35,6 +36,9 @@ export async function joinAsClient(
   return withSecret(room, keys, (secret) =>
     changeAsOther(room, { kind: 'system' }, (change) => {
       const name = slug(label ?? client) || 'client'
+      const own = `${rootOf(room.rootHaid)}/${slug(client) || 'client'}`
+      const revoked = revokedClient(change.rows, { haid: own, client, startedBy })
+      if (revoked !== undefined) throw revokedError(revoked)
       const left = change.rows
         .agentsOfTree(startedBy ?? '')
         .find((agent) => agent.runtime.client === client && isLeftBehind(room, change, agent, name))

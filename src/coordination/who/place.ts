@@ -9,6 +9,8 @@ import { NAME_VARIABLES, SECRET_VARIABLE, SESSION_KEY_VARIABLE, SESSION_VARIABLE
 export interface Place {
   /** The process that the tree descends from. */
   readonly tree: ProcessRef
+  /** The process that calls and all that it descends from. */
+  readonly above: readonly ProcessRef[]
   /** The session that this process was started in, and the agent that was named when the session was started. */
   readonly session: { readonly id: string; readonly startedFor: string | undefined } | undefined
   /** The program in the tree in which a model decides what runs. */
@@ -31,7 +33,8 @@ export function placeOf(pid = process.pid): Place | undefined {
   const root = session === undefined ? leader : (supervised?.first ?? terminal?.leader)
   const tree = processRef(root ?? pid, table)
   if (tree === undefined) return undefined
-  return { tree, session, host: host === undefined ? undefined : hostOf(table, host) }
+  const above = line.flatMap((one) => processRef(one, table) ?? [])
+  return { tree, above, session, host: host === undefined ? undefined : hostOf(table, host) }
 }
 
 /**

@@ -4,6 +4,7 @@ import { blindOutput, type HookOutput, hookOutput, type HookVerdict } from '../.
 import { type HookCall, readHook } from '../../hosts/hooks/hook-call.ts'
 import type { HookHost } from '../../hosts/hooks/hook-table.ts'
 import { HOOK_BUSY_MS, HOOK_RECORD_MS } from '../../limits.ts'
+import { isWriting } from './hook-place.ts'
 import { type HookSurroundings, passesBySlip } from './pass-slip.ts'
 
 const SILENT: HookOutput = { stdout: '', stderr: '', exit: 0 }
@@ -74,8 +75,8 @@ const unchecked = ({ host, tool }: HookCall): HookVerdict => ({
 /** The documented fail mode: open, with words for the person; closed with `--strict`, and only where something was to be written. */
 function outage({ event, tool }: HookCall, error: HeimdallError, isStrict: boolean): HookVerdict {
   const why = `claims could not be checked: ${error.message}`
-  const writes = tool !== undefined && (tool.targets.length > 0 || tool.isShell || tool.isUnread)
-  if (isStrict && event === 'before-tool' && writes)
+  if (error.code === 'AGENT_REVOKED') return { kind: 'pass', warning: `heimdall: ${error.message}` }
+  if (isStrict && event === 'before-tool' && tool !== undefined && isWriting(tool))
     return { kind: 'deny', reason: `${why}. This hook is strict, so nothing is written until they can.` }
   return { kind: 'pass', warning: `heimdall: ${why}; this call was let through` }
 }

@@ -74,6 +74,10 @@ function topOf(folder: string): string {
   }
 }
 
+/** A tool that writes, or may. */
+export const isWriting = ({ targets, diffs, isShell, isUnread }: HookTool): boolean =>
+  targets.length + diffs.length > 0 || isShell || isUnread
+
 /** Those that are known by name; of the others only the disk knows. */
 export const namedPaths = (paths: readonly HookPath[]): HookPath[] =>
   paths.filter(({ isSomewhere }) => isSomewhere !== true)

@@ -10,7 +10,7 @@ import { HOOK_RECORD_MS } from '../../limits.ts'
 import { findProject } from '../../paths.ts'
 import { withAliases } from './git-aliases.ts'
 import { refusedAnyway } from './guarded-places.ts'
-import { folderOf, type HookPath, namedPaths, writtenPaths } from './hook-place.ts'
+import { folderOf, type HookPath, isWriting, namedPaths, writtenPaths } from './hook-place.ts'
 import { askingFor, hookOptions } from './hook-room.ts'
 import type { HookSurroundings } from './pass-slip.ts'
 import { pathsByGit } from './paths-by-git.ts'
@@ -46,7 +46,7 @@ export function plannedWrite(call: HookCall, { cwd, env }: HookSurroundings): Pl
 export async function knownVerdict(
   call: HookCall,
   around: HookSurroundings,
-  { named, byGit, never }: PlannedWrite,
+  { tool, named, byGit, never }: PlannedWrite,
   note: (line: string) => void,
 ): Promise<HookVerdict | undefined> {
   if (never !== undefined) return { kind: 'deny', reason: never }
@@ -57,6 +57,8 @@ export async function knownVerdict(
       { options, note },
       (room): HookVerdict => {
         const { haid, refused } = caller(room, asking)
+        if (refused?.error.code === 'AGENT_REVOKED' && isWriting(tool))
+          return { kind: 'deny', reason: refused.error.message }
         const writer = { haid: refused === undefined ? haid : undefined, tree: asking.place?.tree }
         const { held } = writeStanding(room, writeScopes(room, [...byGit, ...named]), writer)
         if (held.length === 0) return { kind: 'pass' }

@@ -3,7 +3,7 @@ import { writeScopes, writeStanding } from '../../coordination/claims/writes.ts'
 import { hasNews, ledgerSignature } from '../../coordination/ledger/ledger-files.ts'
 import { openView, type View } from '../../coordination/view.ts'
 import type { Agent } from '../../coordination/store.ts'
-import type { ProcessRef } from '../../coordination/who/process-ref.ts'
+import { fateOf, type ProcessRef } from '../../coordination/who/process-ref.ts'
 import { HeimdallError } from '../../errors.ts'
 import type { HookCall } from '../../hosts/hooks/hook-call.ts'
 import { HOOK_BEAT_MS } from '../../limits.ts'
@@ -32,7 +32,7 @@ function passes(asked: Asked): boolean {
   try {
     if (hasNews(view, ledgerSignature(project))) return false
     const agent = beatingAgent(view, tree)
-    if (agent === undefined) return false
+    if (agent === undefined || isAnyRevokedAtWork(view)) return false
     const isNothingHeld = !isAnythingHeld(view, agent)
     // After a shell command somebody has to look whether it wrote where others are at work.
     if (call.event === 'after-tool' && tool.isShell && !isNothingHeld) return false
@@ -64,6 +64,14 @@ function beatingAgent(view: View, tree: ProcessRef): Agent | undefined {
         now.monoMs - beat.at.monoMs < HOOK_BEAT_MS,
     )
 }
+
+/** Whether this host descends from one of them takes a look at processes. */
+const isAnyRevokedAtWork = (view: View): boolean =>
+  view.store
+    .read((rows) => rows.revokedAgents())
+    .some(({ runtime }) =>
+      [runtime.process, runtime.tree].some((process) => process !== null && fateOf(process) !== 'gone'),
+    )
 
 const isAnythingHeld = (view: View, agent: Agent): boolean =>
   view.store.read((rows) => rows.claims({ state: 'active' })).some(({ holder }) => holder !== agent.haid)

@@ -1,4 +1,4 @@
-// heimdall haid register, heimdall-haid register: register a HAID, or update it; a revocation stays.
+// heimdall haid register, heimdall-haid register: register a HAID, or update it.
 import { keysOf } from '../../../coordination/who/key-files.ts'
 import { heartbeat as beat, registerHaid, updateAgent } from '../../../coordination/who/registration.ts'
 import type { Run } from '../../command.ts'
@@ -16,10 +16,8 @@ export const run: Run<typeof haidRegister> = (context, { flags }) =>
       : await registerHaid(room, haid, { role: flags.role, tree: sessionTree(context) }, keysOf(room))
     if (made === undefined) {
       const actor = await ledgerActor(context, room, flags.haid)
-      const isRevoked = room.store.read((rows) => rows.agent(haid)?.revokedMs ?? null) !== null
-      // Registering again never lifts a revocation.
-      if (!isRevoked && flags.role !== undefined) await updateAgent(room, actor, { role: flags.role })
-      else if (!isRevoked) await beat(room, actor)
+      if (flags.role === undefined) await beat(room, actor)
+      else await updateAgent(room, actor, { role: flags.role })
     }
     return one(room, haid, haid)
   })
