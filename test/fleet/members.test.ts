@@ -6,6 +6,8 @@ import { systemClock } from '../../src/clock.ts'
 import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
 import { FLEET_COPIES_KEPT } from '../../src/limits.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
+import { ownTerminal } from '../support/own-terminal.ts'
+import { runProgram } from '../support/programs.ts'
 import type { TemporaryProject } from '../support/project.ts'
 import { testEngine } from './engine.ts'
 import { fleetAt, type Machine, machine } from './machines.ts'
@@ -275,4 +277,42 @@ test('of copies that were made anew the newest few are kept, and a store of the 
     false,
     ...Array.from({ length: FLEET_COPIES_KEPT }, () => true),
   ])
+})
+
+test('the guard without the engine: a human’s commit and push pass with a warning, an agent’s are refused', async () => {
+  const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
+  await one.heimdall('agent register --name amber-otter --role backend')
+  await one.heimdall('agent reserve --agent amber-otter --scope src')
+  await two.heimdall('agent register --name cobalt-harbor --role backend')
+  const { project } = two
+  expect(await two.heimdall('guard install')).toMatchObject({ ok: true })
+  const remote = project.path('../remote.git')
+  project.git('init', '--quiet', '--bare', remote)
+  project.git('remote', 'add', 'origin', remote)
+  const env = { ...project.env, USER: 'two' }
+  const byHuman = async (...words: string[]): Promise<[number, string]> => {
+    const terminal = ownTerminal(['git', ...words], { cwd: project.root, env })
+    return [await terminal.ended, terminal.written()]
+  }
+  const byAgent = async (...words: string[]) =>
+    runProgram(['git', ...words], { cwd: project.root, env: { ...env, BB_AGENT: 'cobalt-harbor' } })
+  await engine.server.kill()
+  try {
+    project.write('src/a.ts', 'x\n')
+    project.git('add', '.')
+    const refused = { code: 1, stderr: expect.stringContaining('held by amber-otter') as string }
+    expect(await byAgent('commit', '-m', 'x')).toMatchObject(refused)
+    const passed = [0, expect.stringMatching(/amber-otter[^]*the collision is not recorded: .*cannot be reached/)]
+    expect(await byHuman('commit', '-m', 'x')).toEqual(passed)
+    expect(await byAgent('push', 'origin', 'HEAD:x')).toMatchObject(refused)
+    expect(await byHuman('push', 'origin', 'HEAD:x')).toEqual(passed)
+    // The copy is gone as well: nothing is known of what others hold.
+    for (const ending of ['', '-wal', '-shm']) rmSync(`${two.store}${ending}`, { force: true })
+    project.write('docs/b.md', 'x\n')
+    project.git('add', '.')
+    expect(await byAgent('commit', '-m', 'y')).toMatchObject({ code: 1, stderr: expect.stringContaining('is gone') })
+    expect(await byHuman('commit', '-m', 'y')).toEqual([0, expect.stringContaining('pre-commit was not checked')])
+  } finally {
+    await engine.server.start()
+  }
 })

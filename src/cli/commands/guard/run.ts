@@ -40,16 +40,18 @@ export const run: Run<typeof guardRun> = async (context, { args }) => {
   try {
     return await runHook(context, hook, args.words)
   } catch (error) {
-    if (!isOutage(error)) throw error
+    if (!(error instanceof HeimdallError)) throw error
+    if (!isOutage(error) && !(isFleetOutage(error) && whoActs().person)) throw error
     context.note(`heimdall guard: ${hook} was not checked: ${error.message}`)
     return { data: { hook, outcome: 'unchecked', collisions: [] }, text: 'unchecked' }
   }
 }
 
 /** The guard stands in the way of commits that collide, not of a store that cannot be read. */
-function isOutage(error: unknown): error is HeimdallError {
-  return error instanceof HeimdallError && /^(STORE|CONFIG|GIT)_/.test(error.code)
-}
+const isOutage = ({ code }: HeimdallError): boolean => /^(STORE|CONFIG|GIT)_/.test(code)
+
+/** What other machines hold is not known: a human is warned, an agent is refused. */
+const isFleetOutage = ({ code }: HeimdallError): boolean => /^(ENGINE|FLEET|OUTCOME)_/.test(code)
 
 function runHook(context: Context, hook: Hook, words: readonly string[]): Promise<Answer> {
   const at: HookGit = { cwd: context.cwd, env: context.env }
@@ -109,8 +111,8 @@ async function putOnRecord(context: Context, committer: Committer, verdict: Guar
   try {
     await withRoom(context, async (room) => recordCollisions(room, committer, verdict))
   } catch (error) {
-    if (!isOutage(error)) throw error
-    context.note(`heimdall guard: the collision is not on record: ${error.message}`)
+    if (!(error instanceof HeimdallError) || !(isOutage(error) || isFleetOutage(error))) throw error
+    context.note(`heimdall guard: the collision is not recorded: ${error.message}`)
   }
 }
 
