@@ -1,5 +1,7 @@
 // A question at a terminal whose answer is not shown while it is typed.
+import { StringDecoder } from 'node:string_decoder'
 import { HeimdallError } from '../errors.ts'
+import { takeInput } from './stdin.ts'
 
 const ENTER = new Set(['\r', '\n'])
 const ERASE = new Set(['\u0008', '\u007f'])
@@ -11,21 +13,19 @@ const ERASE_ALL = '\u0015'
 export function askHidden(stdin: NodeJS.ReadStream, stderr: NodeJS.WriteStream, question: string): Promise<string> {
   // First of all, so that nobody who sees the question is too quick for it.
   stdin.setRawMode(true)
-  stdin.setEncoding('utf8')
+  const decoder = new StringDecoder('utf8')
   stderr.write(question)
   return new Promise((resolve, reject) => {
     let typed: string[] = []
     const done = (settle: () => void): void => {
-      stdin.off('data', take)
-      stdin.off('end', ended)
+      release()
       stdin.setRawMode(false)
-      stdin.pause()
       stderr.write('\n')
       settle()
     }
     const ended = (): void => done(() => resolve(typed.join('')))
-    const take = (text: string): void => {
-      for (const char of text) {
+    const take = (chunk: Buffer): void => {
+      for (const char of decoder.write(chunk)) {
         if (ENTER.has(char) || char === END_OF_INPUT) {
           ended()
           return
@@ -39,7 +39,6 @@ export function askHidden(stdin: NodeJS.ReadStream, stderr: NodeJS.WriteStream, 
         else typed.push(char)
       }
     }
-    stdin.on('data', take)
-    stdin.once('end', ended)
+    const release = takeInput(stdin, take, ended)
   })
 }

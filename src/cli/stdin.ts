@@ -1,4 +1,22 @@
-// Standard input as bytes or as lines, both with a bound.
+// Standard input: who reads it now, and all of it as bytes or as lines, both with a bound.
+
+/**
+ * Reads standard input until the returned function is called. Whoever reads a terminal does so through this: a stream
+ * that was paused by the previous reader is not resumed by a new listener alone, so each reader resumes it and leaves it
+ * paused. A terminal that is gone counts as the end of input, also one that ended before.
+ */
+export function takeInput(stdin: NodeJS.ReadStream, onData: (chunk: Buffer) => void, onEnd: () => void): () => void {
+  let isReleased = false
+  stdin.on('data', onData).on('end', onEnd)
+  if (stdin.isTTY) stdin.on('error', onEnd)
+  if (stdin.readableEnded || stdin.destroyed) queueMicrotask(() => (isReleased ? undefined : onEnd()))
+  stdin.resume()
+  return () => {
+    isReleased = true
+    stdin.off('data', onData).off('end', onEnd).off('error', onEnd)
+    stdin.pause()
+  }
+}
 
 /** All of it. Past `bytesMax` reading stops, and what is returned is longer than that, so that the caller can tell. */
 export async function readAll(stdin: NodeJS.ReadStream, bytesMax = Number.POSITIVE_INFINITY): Promise<Buffer> {
@@ -38,15 +56,20 @@ export async function* readLines(stdin: AsyncIterable<Buffer | string>, bytesMax
   if (length > 0) yield Buffer.concat(parts)
 }
 
-/** One line as the terminal hands it over; nothing at the end of input. Not by readline, which keeps what comes after it. */
-export function readTypedLine(stdin: NodeJS.ReadStream): Promise<string | undefined> {
+/**
+ * One line as the terminal hands it over; nothing at the end of input, or when `signal` aborts. Not by readline, which
+ * keeps what comes after it.
+ */
+export function readTypedLine(stdin: NodeJS.ReadStream, signal?: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve) => {
     const settle = (line: string | undefined): void => {
-      stdin.off('data', onData).off('end', onEnd)
+      release()
+      signal?.removeEventListener('abort', onEnd)
       resolve(line)
     }
-    const onData = (chunk: Buffer): void => settle(chunk.toString('utf8').trim())
     const onEnd = (): void => settle(undefined)
-    stdin.on('data', onData).on('end', onEnd)
+    const release = takeInput(stdin, (chunk) => settle(chunk.toString('utf8').trim()), onEnd)
+    signal?.addEventListener('abort', onEnd)
+    if (signal?.aborted === true) onEnd()
   })
 }

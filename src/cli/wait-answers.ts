@@ -10,7 +10,6 @@ export async function askAnswer(context: Context, { answers }: Wait): Promise<'a
     context.note([...choices, '  s  the next one', '  q  quit'].join('\n'))
     context.stdout.write('? ')
     const word = await readTypedLine(context.stdin)
-    context.stdin.pause()
     if (word === undefined || word === 'q') return 'quit'
     if (word === 's' || word === '') return 'skipped'
     const answer = answers[Number(word) - 1]

@@ -1,7 +1,9 @@
 // heimdall top in a real terminal: who waits stands first, is answered by a key, attached to and come back from, and the terminal is as it was.
 import { expect, test } from 'vitest'
-import { ownTerminal } from '../support/own-terminal.ts'
+import { TOP_KEYS } from '../../src/cli/table/spine.ts'
+import { type OwnTerminal, ownTerminal } from '../support/own-terminal.ts'
 import { launcher } from '../support/programs.ts'
+import { temporaryProject, type TemporaryProject } from '../support/project.ts'
 import { calls } from '../support/sample-agents.ts'
 import { parcelworks } from '../support/sample-fleet.ts'
 import { openPane } from '../support/tmux.ts'
@@ -59,7 +61,7 @@ test('waits are answered from top, one by a command and one by hand; a pipe gets
   await pane.type('\u001b')
   await pane.see('/ filter   s sort')
   await pane.type('?')
-  await pane.see('puts its wait off for a quarter of an hour')
+  await pane.see('snooze its wait for 15 minutes')
   await pane.type('?g')
   await pane.see(/> ◆ needs you +amber-otter .*question: Keep it/)
   await pane.type('/otter\r')
@@ -77,4 +79,69 @@ test('waits are answered from top, one by a command and one by hand; a pipe gets
     const screen = (await pane.capture()).join('\n')
     return screen.includes('[answered; hm attach amber-otter') && !screen.includes('nobody waits')
   })
+})
+
+/** Two agents, each blocked by a note: waits that a command answers, without a session to attach to. */
+async function twoNotes(): Promise<TemporaryProject> {
+  const project = temporaryProject()
+  for (const name of ['amber-otter', 'brisk-heron'])
+    await project.run('heimdall', ['agent', 'register', '--name', name, '--role', 'backend'])
+  const note = (from: string, to: string): string[] =>
+    `note send --from ${from} --to ${to} --category BLOCKED --subject from-${from} --body held`.split(' ')
+  await project.run('heimdall', note('amber-otter', 'brisk-heron'))
+  await project.run('heimdall', note('brisk-heron', 'amber-otter'))
+  return project
+}
+
+const sitDown = ({ root, env }: TemporaryProject, ...args: string[]): OwnTerminal =>
+  ownTerminal([...launcher('heimdall'), ...args], { cwd: root, env: { ...env, USER: 'ana' } })
+
+const seenTimes = (person: OwnTerminal, text: string, times: number): Promise<true> =>
+  until(`${times} times ${text}`, () => person.written().split(text).length > times, {
+    context: () => person.written(),
+  })
+
+test('top takes keys again after a command that it ran, whatever leaves the prompt', async () => {
+  const project = await twoNotes()
+  const help = await project.run('heimdall', ['top', '--help'])
+  for (const [keys, does] of TOP_KEYS) expect(help.stdout).toContain(`${keys}: ${does}`)
+
+  const person = sitDown(project, 'top')
+  await person.see('2 wait for you')
+  let prompts = 0
+  for (const [key, command] of [
+    ['c', 'heimdall claim list'],
+    ['d', 'heimdall events query --agent'],
+    ['c', 'heimdall claim list'],
+  ] as const) {
+    person.type(key)
+    await seenTimes(person, 'Enter goes back.', ++prompts)
+    expect(person.written()).toContain(`$ ${command}`)
+    person.type('\r')
+    await seenTimes(person, '\u001b[?1049h', prompts + 1)
+  }
+  person.type('q')
+  expect(await person.ended).toBe(0)
+
+  // Ctrl-C and the end of input at the prompt end it: no key could be read afterwards.
+  for (const typed of ['\u0003', '\u0004']) {
+    const leaving = sitDown(project, 'top')
+    await leaving.see('2 wait for you')
+    leaving.type('c')
+    await leaving.see('Enter goes back.')
+    leaving.type(typed)
+    expect([typed, await leaving.ended]).toEqual([typed, 0])
+  }
+})
+
+test('next asks about every wait, not only the first', async () => {
+  const project = await twoNotes()
+  const person = sitDown(project, 'next')
+  await seenTimes(person, '? ', 1)
+  person.type('1\r')
+  await seenTimes(person, 'q  quit', 2)
+  person.type('1\r')
+  expect(await person.ended).toBe(0)
+  expect(person.written()).toContain('Nobody waits for you.')
+  expect((await project.run('heimdall', ['status', '-q'])).stdout.trim()).toBe('0')
 })

@@ -123,13 +123,24 @@ export const status = spec({
   output: FLEET_OUTPUT,
 })
 
+/** Explained by `?` in `heimdall top`, and by its help. */
+export const TOP_KEYS: readonly (readonly [keys: string, does: string])[] = [
+  ['j k g G', 'move, as the arrow keys, Home and End do'],
+  ['1-9', 'answer what the selected agent asks, with the choice of that number'],
+  ['t Enter', 'attach to its terminal; Ctrl-\\ comes back'],
+  ['z', 'snooze its wait for 15 minutes'],
+  ['p w', 'show its screen; show who holds what it claims'],
+  ['c d', 'list all claims; list decisions on its calls'],
+  ['/ s', 'filter by words; sort by who needs you, name or cost'],
+  ['? q', 'explain the keys; quit'],
+]
+
 export const top = spec({
   names: ['heimdall top'],
   summary: 'The fleet, live in this terminal, and waits answered from here',
   about:
-    'Whoever needs you stands first, with what it asks and the keys that answer it. Arrows or j and k move, Enter ' +
-    'attaches (Ctrl-\\ comes back), a and d allow or deny what a policy asks, 1 to 9 choose an answer, l puts a wait ' +
-    'off, p shows a screen, w says who holds what it holds, / filters, q leaves. Without a terminal it prints one frame.',
+    'Agents that need you come first, with what they ask and the keys that answer it. Without a terminal it prints one ' +
+    `frame. Keys: ${TOP_KEYS.map(([keys, does]) => `${keys}: ${does}`).join('. ')}.`,
   flags: {
     once: { type: 'boolean', help: 'print one frame and end' },
     'socket-dir': socketDir,

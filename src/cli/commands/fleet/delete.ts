@@ -42,8 +42,6 @@ async function confirm(context: Context, { project, name, seq, members }: Projec
       hint: `${context.calledAs} --project ${project} --yes deletes it`,
     })
   stderr.write(`${what}. Its name deletes it: `)
-  stdin.resume()
   const typed = await readTypedLine(stdin)
-  stdin.pause()
   if (typed !== name) throw new HeimdallError('INTERRUPTED', 'nothing was deleted')
 }

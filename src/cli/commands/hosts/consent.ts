@@ -21,6 +21,5 @@ export async function consent(
   context.note(plan)
   stderr.write(`${question} [y/N] `)
   const answer = await readTypedLine(stdin)
-  stdin.pause()
   return /^y(es)?$/i.test(answer ?? '')
 }

@@ -43,9 +43,6 @@ async function pick(context: Context, sessions: readonly Listed[]): Promise<stri
     const word = await readTypedLine(context.stdin)
     const found = sessions.find(({ id }) => id === word) ?? sessions[Number(word) - 1]
     if (found !== undefined) return found.id
-    if (word === undefined || word === 'q') {
-      context.stdin.pause()
-      throw new HeimdallError('USAGE', 'no session was chosen')
-    }
+    if (word === undefined || word === 'q') throw new HeimdallError('USAGE', 'no session was chosen')
   }
 }

@@ -25,7 +25,8 @@ import {
   signOf,
 } from '../../render/fleet-text.ts'
 import { SIGNS } from '../../render/glyphs.ts'
-import { HELP, keysText } from './board-keys.ts'
+import { TOP_KEYS } from '../../table/spine.ts'
+import { keysText } from './board-keys.ts'
 
 /** An agent, or what waits for a person and is of nobody at work. */
 export interface BoardRow {
@@ -356,7 +357,7 @@ function keysFor(row: BoardRow): string[] {
 /** As many lines as the selected one has, so that nothing moves. */
 function helpLines({ look, cols }: BoardView): string[] {
   const rule = paint(look, 'dim', (look.hasGlyphs ? '─' : '-').repeat(cols))
-  return [rule, ...HELP.map(([keys, does]) => fit(`  ${keys.padEnd(9)} ${does}`, cols - 2, markOf(look)))]
+  return [rule, ...TOP_KEYS.map(([keys, does]) => fit(`  ${keys.padEnd(9)} ${does}`, cols - 2, markOf(look)))]
 }
 
 function totals({ since, calls, cost, agents }: Fleet): string {

@@ -9,7 +9,7 @@ import { putOff } from '../../../spine/fleet/later.ts'
 import type { FleetOptions } from '../../../spine/fleet/look.ts'
 import type { Context } from '../../command.ts'
 import type { Look } from '../../render/fleet-text.ts'
-import { readTypedLine } from '../../stdin.ts'
+import { readTypedLine, takeInput } from '../../stdin.ts'
 import { attachUntilAnswered } from '../session/visit-session.ts'
 import { runAnswer } from '../../wait-answers.ts'
 import { surviveItsEnd } from '../session/view/dead-terminal.ts'
@@ -41,6 +41,7 @@ export class TopScreen {
   #said = ''
   /** Something else has the terminal. */
   #isAway = false
+  #releaseInput = (): void => undefined
   #failure: unknown
 
   constructor(parts: ScreenParts) {
@@ -259,8 +260,7 @@ export class TopScreen {
       this.#said = code === 0 ? `done: ${argv.join(' ')}` : `exit ${code}: ${argv.join(' ')}`
       if (code === 0 && !isRead) return
       context.stdout.write('\nEnter goes back. ')
-      await readTypedLine(context.stdin)
-      context.stdin.pause()
+      await readTypedLine(context.stdin, this.#over.signal)
     })
   }
 
@@ -281,18 +281,14 @@ export class TopScreen {
   }
 
   #takeTerminal(): void {
-    const { stdin } = this.#parts.context
     this.#terminal.enter()
-    stdin.on('data', this.#onData).once('end', this.#onEnd)
-    stdin.resume()
+    this.#releaseInput = takeInput(this.#parts.context.stdin, this.#onData, () => this.#over.abort())
   }
 
   #leaveTerminal(): void {
-    this.#parts.context.stdin.off('data', this.#onData).off('end', this.#onEnd)
+    this.#releaseInput()
     this.#terminal.leave()
   }
-
-  readonly #onEnd = (): void => this.#over.abort()
 }
 
 const PAGE = 10

@@ -3,6 +3,7 @@ import type { SessionConnection } from '../../../../client/connection.ts'
 import type { Timer } from '../../../../clock.ts'
 import { QueryFilter } from '../../../../cells/query-stream.ts'
 import type { Context } from '../../../command.ts'
+import { takeInput } from '../../../stdin.ts'
 import type { AttachTarget } from '../attach.ts'
 import { terminalSize } from '../terminal-size.ts'
 import { TextOut } from '../text-out.ts'
@@ -34,7 +35,6 @@ export async function inlineView(
       stdout.write(RESTORE)
       stdin.setRawMode(false)
     }
-    stdin.pause()
   }
   process.once('exit', restore)
   if (isTerminal) makeRaw(stdin)
@@ -61,6 +61,7 @@ function typeInto(
   const fail = (error: Error): void => wayOut.fail(error)
   const key = new DetachKey(detachKey)
   let isLineOpen = false
+  let isReleased = false
   const onData = (chunk: Buffer): void => {
     const { bytes, isDetach } = key.take(chunk)
     if (isDetach) wayOut.leave({ reason: 'detached' })
@@ -71,7 +72,7 @@ function typeInto(
     if (!stdin.isTTY) stdin.pause()
     connection
       .input(bytes)
-      .then(() => stdin.resume())
+      .then(() => (isReleased ? undefined : stdin.resume()))
       .catch(fail)
   }
   const onEnd = (): void => {
@@ -86,8 +87,7 @@ function typeInto(
   const onResize = (): void => {
     if (!isReadOnly) connection.resize(terminalSize(stdout)).catch(fail)
   }
-  stdin.on('data', onData).on('end', onEnd)
-  if (stdin.isTTY) stdin.on('error', onEnd)
+  const release = takeInput(stdin, onData, onEnd)
   if (stdout.isTTY) stdout.on('resize', onResize)
   wayOut.onSignal('SIGTERM', () => wayOut.leave({ reason: 'SIGTERM' }))
   wayOut.onSignal('SIGHUP', () => wayOut.leave({ reason: 'SIGHUP' }))
@@ -99,7 +99,8 @@ function typeInto(
     isInterrupted = true
   })
   return () => {
-    stdin.off('data', onData).off('end', onEnd).off('error', onEnd)
+    isReleased = true
+    release()
     stdout.off('resize', onResize)
   }
 }

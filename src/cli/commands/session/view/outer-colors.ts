@@ -4,6 +4,7 @@ import type { Clock } from '../../../../clock.ts'
 import { OUTER_COLORS_MS } from '../../../../limits.ts'
 import type { Env } from '../../../../paths.ts'
 import type { TerminalColors } from '../../../../wire/payloads.ts'
+import { takeInput } from '../../../stdin.ts'
 
 const ASK = '\u001b]10;?\u001b\\\u001b]11;?\u001b\\'
 const ANSWER =
@@ -63,14 +64,14 @@ export async function colorsOf(
     }
     const finish = (): void => {
       timer.cancel()
-      stdin.off('data', onData).pause()
+      release()
       resolve()
     }
-    stdin.on('data', onData)
+    const release = takeInput(stdin, onData, () => finish())
     stdout.write(ask)
   })
   // Typed ahead: for the session.
   const ahead = Buffer.concat(typed)
-  if (ahead.length > 0) stdin.unshift(ahead)
+  if (ahead.length > 0 && !stdin.readableEnded) stdin.unshift(ahead)
   return outer.colors
 }

@@ -61,7 +61,6 @@ export class OuterTerminal {
     process.off('exit', this.leave)
     this.write(RESTORE)
     this.#stdin.setRawMode(false)
-    this.#stdin.pause()
   }
 
   write(text: string): void {

@@ -7,6 +7,7 @@ import { OUTER_WIDTHS_MS } from '../../../../limits.ts'
 import { sessionPaths } from '../../../../wire/session-paths.ts'
 import type { Info } from '../../../../wire/payloads.ts'
 import type { Context } from '../../../command.ts'
+import { takeInput } from '../../../stdin.ts'
 import type { AttachTarget } from '../attach.ts'
 import { clipboardSequence, clipboardWords } from './clipboard.ts'
 import { ViewEmulator, type Wishes } from './emulator.ts'
@@ -171,13 +172,8 @@ class ScreenView {
       if (!target.isReadOnly) this.#fit().catch((error: Error) => wayOut.fail(error))
       this.#pacer.ask()
     }
-    // It was paused when its colours were asked for before the session was started.
-    stdin.on('data', onData).on('end', onEnd).on('error', onEnd).resume()
     stdout.on('resize', onResize)
-    this.#undo.push(() => {
-      stdin.off('data', onData).off('end', onEnd).off('error', onEnd)
-      stdout.off('resize', onResize)
-    })
+    this.#undo.push(takeInput(stdin, onData, onEnd), () => stdout.off('resize', onResize))
     wayOut.onSignal('SIGTERM', () => wayOut.leave({ reason: 'SIGTERM' }))
     wayOut.onSignal('SIGHUP', () => wayOut.leave({ reason: 'SIGHUP' }))
     wayOut.onSignal('SIGINT', () => this.#keys.type(Buffer.from([3])))
