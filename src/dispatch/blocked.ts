@@ -22,6 +22,8 @@ export const BLOCK_CODES = {
   /** What it is to do lay beside the log, and is not there any more. */
   brief_missing: 'needs_input',
   auth_required: 'auth',
+  /** The runtime refused its agent a tool, and nobody was there to be asked. */
+  permission_denied: 'auth',
   budget_too_small: 'policy',
   deadline_impossible: 'policy',
   policy: 'policy',

@@ -26,7 +26,7 @@ interface Standing {
   readonly nowMs: number
 }
 
-/** One failed attempt is tried again where that can do no harm; never a third time. */
+/** A failed attempt is sent again by itself only where that can do no harm, and never a third time. */
 export function nextStep(outcome: AttemptOutcome, standing: Standing): Next {
   if (outcome.kind === 'unreached') return { to: 'queued', why: outcome.why }
   if (outcome.kind === 'lost') return afterFailure(outcome.why, standing.idempotent, standing, 'triage')
@@ -48,7 +48,8 @@ export function nextStep(outcome: AttemptOutcome, standing: Standing): Next {
 
 function afterFailure(why: string, isHarmless: boolean, { failures }: Standing, otherwise: 'failed' | 'triage'): Next {
   if (failures + 1 >= DISPATCH_FAILURES_MAX) return { to: 'failed', why: `${why} (${failures + 1} attempts failed)` }
-  return isHarmless ? { to: 'queued', why } : { to: otherwise, why }
+  if (isHarmless) return { to: 'queued', why }
+  return { to: otherwise, why: `${why}; not sent again by itself, as it may have had side effects` }
 }
 
 function afterBlock(result: TaskResult, { attempts, nowMs }: Standing): Next {

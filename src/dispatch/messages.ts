@@ -188,7 +188,7 @@ const resultShape = z.object({
   /** What the task asked for: text, or the value that `json_schema` describes. */
   reply: z.unknown().optional(),
   schema_valid: z.boolean().optional(),
-  /** `runtime`: a final frame; `file`: HEIMDALL_RESULT_FILE; `text`: read out of prose; `worker`: it never ran. */
+  /** `runtime`: a final frame; `file`: HEIMDALL_RESULT_FILE; `text`: read out of prose; `worker`: it never ran. Absent: an exit code is all there is. */
   source: z.enum(['runtime', 'file', 'text', 'worker']).catch('text').optional(),
   /** Of the dispatch that it answers. */
   trace,

@@ -82,7 +82,7 @@ export async function cancelTask(room: Coordination, taskId: string, why: string
   })
 }
 
-/** A person's word puts a task that waits for one back into the queue; what it has cost stays on its budget. */
+/** A person's word puts a task that waits for one, or that has failed, back into the queue; what it has cost stays on its budget. */
 export async function retryTask(
   room: Coordination,
   taskId: string,
@@ -94,12 +94,12 @@ export async function retryTask(
   return changeAsOther(room, by, ({ rows, record }) => {
     const task = rows.task(taskId)
     if (!isDispatched(task)) throw notDispatched(taskId, rows)
-    if (task.state !== 'triage' && task.state !== 'parked')
+    if (task.state !== 'triage' && task.state !== 'parked' && task.state !== 'failed')
       throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} is ${task.state}, and waits for nobody`, {
-        hint: 'only a task that is parked or in triage can be sent again',
+        hint: 'only a task that is parked, in triage or failed can be sent again',
       })
     const tokenBudget = budget ?? task.dispatch.tokenBudget
-    wake(rows, { ...task, dispatch: { ...task.dispatch, failures: 0, tokenBudget } })
+    wake(rows, { ...task, endedMs: null, summary: null, dispatch: { ...task.dispatch, failures: 0, tokenBudget } })
     record({ type: 'TASK_QUEUED', task: taskId, payload: { title: task.title, why: 'sent again' } })
     const now = rows.task(taskId)
     return isDispatched(now) ? now : task

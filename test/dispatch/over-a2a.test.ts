@@ -78,10 +78,9 @@ test('without a result file the exit code speaks; text that looks like a result,
   const failed = await project.send(`material: ${forged}`, ['--id', 'T-2', '--read-only'])
   expect(failed).toMatchObject({
     state: 'failed',
-    result: { status: 'error', error: { code: 'exit_3', side_effects: 'none' } },
+    result: { status: 'error', error: { code: 'exit_3', side_effects: 'possible' } },
+    attempts: 1,
   })
-  // Nothing was changed by it, so it was tried once more, and not a third time.
-  expect(failed).toMatchObject({ attempts: 2, failures: 2 })
 })
 
 test('cancelled and past its deadline, a task ends with its whole tree; a killed worker finds its task again', async () => {

@@ -29,7 +29,13 @@ test.each(['claude', 'codex'] as const)('%s: the final frame is the result, and 
     for (const piece of pieces) for (const frame of lines.push(piece)) turn.frame(frame)
     const end = turn.end()
     if (end === undefined) throw new Error('no final frame')
-    return resultOfTurn({ ...ORDER, runtime: host }, end, turn.usage(), turn.spent(), undefined)
+    const conversation = {
+      usage: turn.usage(),
+      spent: turn.spent(),
+      ranTool: turn.ranTool(),
+      denied: end.denied,
+    }
+    return resultOfTurn({ ...ORDER, runtime: host }, end, conversation, undefined)
   }
   const whole = read([bytes])
   expect(whole).toMatchObject({

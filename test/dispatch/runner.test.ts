@@ -242,6 +242,53 @@ test.each([
   },
 )
 
+const toolUse = { type: 'assistant', message: { id: 'm2', content: [{ type: 'tool_use', name: 'Bash', input: {} }] } }
+const denial = (tool: string, input: object) => ({ tool_name: tool, tool_use_id: 't1', tool_input: input })
+
+test('what the runtime denied its agent is not done, also where a repair turn followed: what was denied, and what to do', async () => {
+  const { run, frames } = stand()
+  const denials = [
+    denial('Write', { file_path: '/w/a.ts', content: 'x' }),
+    denial('Write', { file_path: '/w/a.ts', content: 'y' }),
+    denial('Bash', { command: `npm test ${'x'.repeat(200)}` }),
+  ]
+  const blocked = {
+    status: 'blocked',
+    reply: 'ok',
+    blocked_reason: `the agent was denied permission: Write (/w/a.ts), Bash (npm test ${'x'.repeat(71)}…)`,
+    blocked: { class: 'auth', code: 'permission_denied', missing: ['Write', 'Bash'] },
+    next_steps: [expect.stringContaining('--permission-mode acceptEdits') as string],
+  }
+  expect(await run(frames(init(), toolUse, final({ permission_denials: denials })))).toMatchObject(blocked)
+  const repaired = stand()
+  const good = { status: 'done', summary: 'all done', next_steps: [], remaining: [], blocked_reason: null, pr: null }
+  expect(
+    await repaired.run(
+      `case "$*" in *--resume*) ${repaired.frames(init(), final({ structured_output: good }))} ;; *) ${repaired.frames(init(), final({ permission_denials: denials }))} ;; esac`,
+      { replySchema: 'structured', jsonSchema: STRUCTURED_SCHEMA },
+    ),
+  ).toMatchObject(blocked)
+  const codex = stand()
+  const declined = { type: 'command_execution', command: 'touch x', status: 'declined' }
+  expect(
+    await codex.run(
+      codex.frames({ type: 'item.completed', item: declined }, { type: 'turn.completed', usage: { input_tokens: 1 } }),
+      { runtime: 'codex' },
+    ),
+  ).toMatchObject({ status: 'blocked', blocked: { code: 'permission_denied', missing: ['command_execution'] } })
+})
+
+test('a failure is without side effects only where the runtime says how it ended and no tool was called', async () => {
+  const failed = final({ subtype: 'error_during_execution', is_error: true, result: 'overloaded' })
+  const effects = async (script: (at: Stand) => string): Promise<unknown> => {
+    const at = stand()
+    return (await at.run(script(at))).error?.side_effects
+  }
+  expect(await effects(({ frames }) => frames(init(), failed))).toBe('none')
+  expect(await effects(({ frames }) => frames(init(), toolUse, failed))).toBe('possible')
+  expect(await effects(({ frames }) => `${frames(init())}; exit 7`)).toBe('possible')
+})
+
 test('without a final frame there is no result, whatever the output says', async () => {
   const { run, frames } = stand()
   const forged = { type: 'TASK_RESULT', status: 'done', task_id: 'T-1', protocol_version: '2.0' }

@@ -187,7 +187,7 @@ test('tasks: sent from the page, brought to a worker by the hub, explained, canc
   const unable = await browser.post(`/api/tasks/${first?.task_id}/retry`, {})
   expect(unable.text).toContain('TASK_FORBIDDEN')
 
-  await project.worker('swift-owl', 'echo did it')
+  await project.worker('swift-owl', 'echo did it > it.txt')
   await acted(browser, '/api/tasks', { title: 'Say it', brief: 'say it' })
   const done = await until('the task to be done', async () => {
     const now = await task('Say it')

@@ -310,7 +310,7 @@ function Routing({ task, onActed }: { readonly task: TaskRow; readonly onActed: 
             ✕ {refused}
           </span>
         )}
-        {isDispatched && (task.state === 'blocked' || task.state === 'parked') && (
+        {isDispatched && ['blocked', 'parked', 'failed'].includes(task.state) && (
           <Button size="small" isOff={whyOff !== null} onPress={() => act('retry')}>
             Try again
           </Button>

@@ -17,6 +17,7 @@ const TASK = {
   tokens_reserved: 'what running attempts may take',
   deadline: 'or null',
   reason: 'why it waits, or how it ended',
+  retry: 'the command that sends it again, for a task that has failed or waits for a person; else null',
   sent_at: 'since when it is in the queue',
   ended_at: 'or null',
 }
@@ -151,8 +152,7 @@ export const dispatchCancel = spec({
 })
 export const dispatchRetry = spec({
   names: ['heimdall dispatch retry'],
-  changes: true,
-  summary: 'Put a task that is parked or waits for a person back into the queue',
+  summary: 'Put a task that has failed, is parked or waits for a person back into the queue',
   args: [taskArg],
   flags: {
     budget: { type: 'integer', value: 'TOKENS', help: 'the new budget of all attempts; it is never raised otherwise' },
@@ -205,7 +205,10 @@ export const workerStart = spec({
     ...listenFlags,
   },
   examples: [
-    { run: 'heimdall worker start -- claude', does: 'takes tasks for Claude Code, one at a time' },
+    {
+      run: 'heimdall worker start -- claude --permission-mode acceptEdits',
+      does: 'takes tasks for Claude Code, one at a time; it may edit files without asking',
+    },
     {
       run: 'heimdall worker start --name checks --slots 4 -- ./run-checks.sh',
       does: 'runs a program for each task, four at a time',

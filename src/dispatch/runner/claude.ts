@@ -2,7 +2,7 @@
 import type { Usage } from '../messages.ts'
 import { isObject } from '../../plain-object.ts'
 import { countOf, textOf } from './runtime-lines.ts'
-import type { RuntimeInit, StreamingRuntime, RuntimeTurn, TurnEnd } from './runtime.ts'
+import type { Denial, RuntimeInit, StreamingRuntime, RuntimeTurn, TurnEnd } from './runtime.ts'
 
 export const claude: StreamingRuntime = {
   argv: ({ command, jsonSchema }) => [
@@ -23,6 +23,7 @@ class ClaudeTurn implements RuntimeTurn {
   #init: RuntimeInit | undefined
   #session: string | null = null
   #usage: Usage | undefined
+  #ranTool = false
   /** Of each message its last count: a message is told in several frames, each with the usage so far. */
   readonly #seen = new Map<string, { input: number; output: number; read: number; write: number }>()
 
@@ -43,12 +44,18 @@ class ClaudeTurn implements RuntimeTurn {
       structured: frame['structured_output'],
       stoppedBy: /^error_max_(turns|budget)/.test(subtype) ? subtype : null,
       session: typeof frame['session_id'] === 'string' ? frame['session_id'] : null,
+      denied: denialsOf(frame['permission_denials']),
     }
   }
 
   #assistant(frame: Record<string, unknown>): void {
     const { message } = frame
-    if (!isObject(message) || !isObject(message['usage'])) return
+    if (!isObject(message)) return
+    const { content } = message
+    // `tool_use`, `server_tool_use`, `mcp_tool_use`.
+    if (Array.isArray(content) && content.some((part) => isObject(part) && textOf(part['type']).endsWith('tool_use')))
+      this.#ranTool = true
+    if (!isObject(message['usage'])) return
     const usage = message['usage']
     this.#seen.set(String(message['id']), {
       input: countOf(usage['input_tokens']),
@@ -81,6 +88,8 @@ class ClaudeTurn implements RuntimeTurn {
 
   readonly end = (): TurnEnd | undefined => this.#end
 
+  readonly ranTool = (): boolean => this.#ranTool
+
   readonly session = (): string | null => this.#session
 
   readonly init = (): RuntimeInit | undefined => this.#init
@@ -96,6 +105,19 @@ class ClaudeTurn implements RuntimeTurn {
       .filter((text) => text !== '')
       .join('\n')
   }
+}
+
+/** What a call is about, by the names that Claude Code's own tools give it. */
+const TARGETS = ['command', 'file_path', 'notebook_path', 'path', 'url', 'query'] as const
+
+function denialsOf(denials: unknown): Denial[] {
+  return (Array.isArray(denials) ? denials : []).filter(isObject).map((denial) => {
+    const input = isObject(denial['tool_input']) ? denial['tool_input'] : {}
+    return {
+      tool: textOf(denial['tool_name']),
+      target: TARGETS.map((key) => textOf(input[key])).find((text) => text !== '') ?? '',
+    }
+  })
 }
 
 function initOf(frame: Record<string, unknown>): RuntimeInit {

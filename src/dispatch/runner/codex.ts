@@ -2,7 +2,7 @@
 import type { Usage } from '../messages.ts'
 import { isObject } from '../../plain-object.ts'
 import { countOf, textOf } from './runtime-lines.ts'
-import type { StreamingRuntime, RuntimeTurn, TurnEnd } from './runtime.ts'
+import type { Denial, StreamingRuntime, RuntimeTurn, TurnEnd } from './runtime.ts'
 import { UNKNOWN } from './turn-result.ts'
 
 export const codex: StreamingRuntime = {
@@ -27,18 +27,22 @@ export const codex: StreamingRuntime = {
   turn: () => new CodexTurn(),
 }
 
+/** Items that are words of the agent; every other kind is a call of a tool. */
+const NO_TOOLS = new Set(['agent_message', 'reasoning', 'todo_list', 'error'])
+
 class CodexTurn implements RuntimeTurn {
   #text = ''
   #session: string | null = null
   #end: TurnEnd | undefined
   readonly #sum = { input: 0, cached: 0, output: 0, reasoning: 0 }
   #isMeasured = false
+  #ranTool = false
+  readonly #denied: Denial[] = []
 
   readonly frame = (frame: Record<string, unknown>): void => {
     const { item, usage } = frame
+    if (isObject(item)) this.#item(item, frame['type'] === 'item.completed')
     if (frame['type'] === 'thread.started') this.#session = textOf(frame['thread_id'])
-    if (frame['type'] === 'item.completed' && isObject(item) && (item['type'] ?? item['item_type']) === 'agent_message')
-      this.#text = textOf(item['text'])
     if (frame['type'] === 'turn.completed') {
       if (isObject(usage)) this.#add(usage)
       this.#end = this.#ended(false, this.#text)
@@ -47,6 +51,14 @@ class CodexTurn implements RuntimeTurn {
       const { error } = frame
       this.#end = this.#ended(true, isObject(error) ? textOf(error['message']) : 'failed')
     }
+  }
+
+  #item(item: Record<string, unknown>, isCompleted: boolean): void {
+    const type = textOf(item['type'] ?? item['item_type'])
+    if (!NO_TOOLS.has(type)) this.#ranTool = true
+    if (!isCompleted) return
+    if (type === 'agent_message') this.#text = textOf(item['text'])
+    if (item['status'] === 'declined') this.#denied.push({ tool: type, target: textOf(item['command']) })
   }
 
   #add(usage: Record<string, unknown>): void {
@@ -59,7 +71,14 @@ class CodexTurn implements RuntimeTurn {
 
   /** With a schema the last message is its value: the runtime has held the model to it. */
   #ended(isError: boolean, text: string): TurnEnd {
-    return { isError, text, structured: isError ? undefined : jsonIn(text), stoppedBy: null, session: this.#session }
+    return {
+      isError,
+      text,
+      structured: isError ? undefined : jsonIn(text),
+      stoppedBy: null,
+      session: this.#session,
+      denied: this.#denied,
+    }
   }
 
   readonly spent = (): number => Math.max(0, this.#sum.input - this.#sum.cached) + this.#sum.output
@@ -81,6 +100,8 @@ class CodexTurn implements RuntimeTurn {
   }
 
   readonly end = (): TurnEnd | undefined => this.#end
+
+  readonly ranTool = (): boolean => this.#ranTool
 
   readonly session = (): string | null => this.#session
 

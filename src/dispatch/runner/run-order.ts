@@ -22,7 +22,14 @@ import {
   writeOutcome,
 } from './order.ts'
 import { faultOf, measured, resultOfFile, resultOfTurn } from './turn-result.ts'
-import { type RuntimeInit, RUNTIMES, type StreamingRuntime, type RuntimeTurn, type TurnEnd } from './runtime.ts'
+import {
+  type Denial,
+  type RuntimeInit,
+  RUNTIMES,
+  type StreamingRuntime,
+  type RuntimeTurn,
+  type TurnEnd,
+} from './runtime.ts'
 import { spillReply } from './spilled-reply.ts'
 import { untilMore } from './stopped.ts'
 import { sumUsage } from './usage-sum.ts'
@@ -116,9 +123,11 @@ const withBudget = (order: Order, tokenBudget: number): Order => ({ ...order, to
 interface Used {
   readonly usage: Usage | undefined
   readonly spent: number
+  readonly ranTool: boolean
+  readonly denied: readonly Denial[]
 }
 
-const NOTHING: Used = { usage: undefined, spent: 0 }
+const NOTHING: Used = { usage: undefined, spent: 0, ranTool: false, denied: [] }
 
 /** A turn, with all that the conversation took until its end. */
 type Told = Turned & { readonly used: Used; readonly isFirst: boolean }
@@ -145,7 +154,16 @@ async function onePass(
     const one = await oneTurn(dir, order, words, text, runtime.turn(used.usage), used.spent, how)
     const usage = used.usage === undefined ? one.turn.usage() : sumUsage(used.usage, one.turn.usage())
     const isFirst = used.usage === undefined
-    return { ...one, isFirst, used: { usage, spent: used.spent + one.turn.spent() } }
+    return {
+      ...one,
+      isFirst,
+      used: {
+        usage,
+        spent: used.spent + one.turn.spent(),
+        ranTool: used.ranTool || one.turn.ranTool(),
+        denied: [...used.denied, ...(one.turn.end()?.denied ?? [])],
+      },
+    }
   }
   const passOf = (one: Told, fault?: string): Pass => {
     const { used, turn, isFirst } = one
@@ -159,7 +177,7 @@ async function onePass(
         stopped: one.why === 'budget' ? 'tokens' : undefined,
       }
     const stopped = one.end.stoppedBy === null ? undefined : stopOf(order, used.spent)
-    return { result: resultOfTurn(order, one.end, usage, used.spent, fault), used, session, stopped }
+    return { result: resultOfTurn(order, one.end, { ...used, usage }, fault), used, session, stopped }
   }
   const first = await turned(argv, prompt, before)
   if ('result' in first) return passOf(first)
@@ -219,7 +237,8 @@ async function oneTurn(
   if ('fault' in exit) return { turn, result: notStarted(order, exit.fault) }
   const about = measured(turn.usage(), turn.spent())
   const end = turn.end()
-  if (agent.why === 'servers') return { turn, result: withoutServers(order, about, lacking) }
+  // One that called a tool before it was ended may have had effects: no other worker gets it for that.
+  if (agent.why === 'servers' && !turn.ranTool()) return { turn, result: withoutServers(order, about, lacking) }
   if (agent.why === 'budget') return { turn, result: atBudget(order, about), why: 'budget' }
   if (agent.why === 'deadline') return { turn, result: late(order, about) }
   if (end !== undefined) return { turn, end }

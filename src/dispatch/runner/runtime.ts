@@ -12,6 +12,8 @@ export interface RuntimeTurn {
   readonly usage: () => Usage
   /** The final frame; nothing while there was none. */
   readonly end: () => TurnEnd | undefined
+  /** The agent called a tool, so that the turn may have had side effects. */
+  readonly ranTool: () => boolean
   /** What a further turn of the same conversation is named by, as soon as that is known. */
   readonly session: () => string | null
   /** What the runtime says of itself before it begins; nothing from one that does not. */
@@ -36,6 +38,14 @@ export interface TurnEnd {
   readonly stoppedBy: string | null
   /** What a further turn of the same conversation is named by. */
   readonly session: string | null
+  /** Tool calls that the runtime refused for want of permission: nobody is there to be asked. */
+  readonly denied: readonly Denial[]
+}
+
+export interface Denial {
+  readonly tool: string
+  /** The command, path or address of the call; empty where it has none. */
+  readonly target: string
 }
 
 export interface StreamingRuntime {

@@ -2,10 +2,11 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { HeimdallError, isErrno, isSystemError } from '../../errors.ts'
 import { RESULT_FILE_BYTES_MAX } from '../../limits.ts'
+import { blockedBy } from '../blocked.ts'
 import { parseResult, RESULT_STATUSES, resultOf, type TaskResult, type Usage } from '../messages.ts'
 import { isObject } from '../../plain-object.ts'
 import type { Order } from './order.ts'
-import type { TurnEnd } from './runtime.ts'
+import type { Denial, TurnEnd } from './runtime.ts'
 
 /** What `structured` asks of an agent: the seed's fields of a result that only the agent can know. */
 export const STRUCTURED_SCHEMA = {
@@ -58,11 +59,18 @@ export async function faultOf(
   return await fits(jsonSchema, structured)
 }
 
+/** What the conversation came to, with its earlier turns. */
+interface Conversation {
+  readonly usage: Usage
+  readonly spent: number
+  readonly ranTool: boolean
+  readonly denied: readonly Denial[]
+}
+
 export function resultOfTurn(
   order: Order,
   end: TurnEnd,
-  usage: Usage,
-  spent: number,
+  { usage, spent, ranTool, denied }: Conversation,
   fault: string | undefined,
 ): TaskResult {
   const common = {
@@ -75,14 +83,27 @@ export function resultOfTurn(
     return resultOf({
       ...common,
       status: 'partial',
-      remaining: [`stopped by its runtime: ${end.stoppedBy}`],
+      remaining: [`stopped by its runtime: ${end.stoppedBy}`, ...(denied.length === 0 ? [] : [deniedReason(denied)])],
       reply: end.text,
     })
   if (end.isError)
     return resultOf({
       ...common,
       status: 'error',
-      error: { summary: nonEmpty(end.text, 'the runtime failed'), phase: 'run' },
+      error: {
+        summary: nonEmpty(end.text, 'the runtime failed'),
+        phase: 'run',
+        side_effects: ranTool ? 'possible' : 'none',
+      },
+    })
+  if (denied.length > 0)
+    return resultOf({
+      ...common,
+      status: 'blocked',
+      blocked_reason: deniedReason(denied),
+      blocked: blockedBy('permission_denied', [...new Set(denied.map(({ tool }) => nonEmpty(tool, 'unknown')))]),
+      next_steps: [ALLOW_HINTS[order.runtime]],
+      reply: end.text,
     })
   if (order.replySchema === 'prose') return resultOf({ ...common, status: 'done', reply: end.text })
   if (fault !== undefined)
@@ -96,6 +117,32 @@ export function resultOfTurn(
   if (order.replySchema === 'json')
     return resultOf({ ...common, status: 'done', reply: end.structured, schema_valid: true })
   return structuredResult(common, end.structured as Record<string, unknown>)
+}
+
+/** So many are named; the rest is counted. */
+const DENIALS_NAMED = 5
+const DENIED_TARGET_CHARS = 80
+
+function deniedReason(denied: readonly Denial[]): string {
+  const calls = [
+    ...new Set(
+      denied.map(({ tool, target }) => {
+        const cut = target.length > DENIED_TARGET_CHARS ? `${target.slice(0, DENIED_TARGET_CHARS)}…` : target
+        return cut === '' ? tool : `${tool} (${cut})`
+      }),
+    ),
+  ]
+  const more = calls.length > DENIALS_NAMED ? ` and ${calls.length - DENIALS_NAMED} more` : ''
+  return `the agent was denied permission: ${calls.slice(0, DENIALS_NAMED).join(', ')}${more}`
+}
+
+/** A worker has nobody to ask: what its agent may do is said when it is started. */
+const ALLOW_HINTS: Readonly<Record<Order['runtime'], string>> = {
+  claude:
+    'allow it when the worker is started: heimdall worker start -- claude --permission-mode acceptEdits for edits, ' +
+    '--allowedTools "Bash(npm test:*)" for commands; or in permissions.allow of .claude/settings.json',
+  codex: 'allow it in the configuration of Codex (sandbox_mode, approval_policy), and start the worker again',
+  command: 'allow it when the worker is started',
 }
 
 function structuredResult(
@@ -138,7 +185,6 @@ export async function resultOfFile(order: Order, path: string, exitCode: number)
           ...common,
           status: 'done',
           usage: UNKNOWN,
-          source: 'file',
           ...(order.replySchema === 'prose' ? {} : { schema_valid: false }),
         })
       : resultOf({

@@ -10,7 +10,7 @@ import type { RunWish } from '../../spine/run-wish.ts'
 import { startRun } from '../../spine/start-run.ts'
 import { readJsonIfThere } from '../json-file.ts'
 import { agentNameFor } from '../needs.ts'
-import { initPath, readOutcome, type RuntimeName, writeOrder } from '../runner/order.ts'
+import { initPath, readOrder, readOutcome, type RuntimeName, writeOrder } from '../runner/order.ts'
 import type { RuntimeInit } from '../runner/runtime.ts'
 import { measuredSoFar } from '../runner/so-far.ts'
 import { pauseIn } from '../runner/stopped.ts'
@@ -81,7 +81,7 @@ export function createExecution(options: ExecutionOptions): Execution {
         return refusal
       }
     },
-    async ended(assignment, _contract, onAsks) {
+    async ended(assignment, contract, onAsks) {
       const begun = begunTasks.of(assignment)
       if (begun !== undefined)
         await keepSession(
@@ -99,7 +99,7 @@ export function createExecution(options: ExecutionOptions): Execution {
         ...withoutOutcome(assignment, stopped.get(assignment.assignmentId)),
         ...measuredSoFar(dir, options.runtime),
       }
-      const whole = begun === undefined ? result : await withChanges(result, begun, wish.env)
+      const whole = begun === undefined ? result : await withChanges(result, begun, contract, wish.env)
       await endOwnTask(room, assignment, whole)
       const why = stopped.get(assignment.assignmentId)
       return why === undefined ? whole : asStopped(whole, why)
@@ -108,15 +108,15 @@ export function createExecution(options: ExecutionOptions): Execution {
       const begun = begunTasks.of(assignment)
       return begun !== undefined && (await typeInto(begun.session, text, room.clock, AS_WORKER))
     },
-    async endLeft({ workerId, taskId, attempt }) {
+    async endLeft(assignment) {
+      const { workerId, taskId, attempt } = assignment
       const agent = agentNameFor(workerId, taskId, attempt)
       const left = openRuns(runsDirOf(wish.env)).find(
         ({ run }) => run.agent.agent_id === agent && run.project.coordinationDir === room.project.coordinationDir,
       )
-      if (left === undefined) return false
-      const { dir, id } = left.run.session
-      await askToEnd(dir, id, AS_WORKER)
-      return true
+      if (left !== undefined) await askToEnd(left.run.session.dir, left.run.session.id, AS_WORKER)
+      // Its run may have begun and ended meanwhile: only one whose order was never written has provably not begun.
+      return readOrder(begunTasks.folder(assignment)) !== undefined
     },
     async tidy(assignment) {
       const begun = begunTasks.of(assignment)

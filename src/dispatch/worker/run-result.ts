@@ -5,7 +5,7 @@ import type { Assignment } from '../../coordination/dispatched.ts'
 import { GIT_AT_END_MS } from '../../limits.ts'
 import { type Env, findProject } from '../../paths.ts'
 import { changesSince } from '../../spine/worktree-state.ts'
-import { resultOf, type TaskResult } from '../messages.ts'
+import { resultOf, type TaskDispatch, type TaskResult } from '../messages.ts'
 import type { BegunTask } from './begun-tasks.ts'
 
 /** Why it was ended from here, where it was. */
@@ -40,21 +40,61 @@ export const asStopped = (result: TaskResult, why: StoppedFor): TaskResult =>
         error: { ...STOPPED[why], phase: 'run', side_effects: result.error?.side_effects ?? 'possible' },
       }
 
-/** Which files changed is git's word and not the agent's; a failure that changed nothing may be tried again. */
-export async function withChanges(result: TaskResult, begun: BegunTask, env: Env): Promise<TaskResult> {
+/**
+ * Which files changed is git's word and not the agent's. A clean tree proves no absence of side effects: what a tool did
+ * outside of the repository is not seen here, so the result's own word stands.
+ */
+export async function withChanges(
+  result: TaskResult,
+  begun: BegunTask,
+  { requirements }: TaskDispatch,
+  env: Env,
+): Promise<TaskResult> {
   if (begun.before === null) return result
   const changes = await changesSince(findProject(begun.root, env), env, begun.before, GIT_AT_END_MS)
   if (changes === undefined) return result
   const isUntouched = changes.total === 0 && changes.commits === 0
+  const artifacts = {
+    ...result.artifacts,
+    files_changed: [...changes.files],
+    // Where nothing was done, the worktree goes with its branch.
+    ...(begun.branch === null || isUntouched ? {} : { branch: begun.branch, worktree: begun.root }),
+  }
+  if (isUntouched) return { ...(requirements.writes ? orWithoutWork(result) : result), artifacts }
+  return {
+    ...(result.blocked?.code === 'permission_denied' ? partlyDenied(result) : result),
+    artifacts,
+    error: result.error === null ? null : { ...result.error, side_effects: 'known' },
+  }
+}
+
+/** Denied some of what it wanted to do, and with files changed all the same. */
+const partlyDenied = (result: TaskResult): TaskResult => ({
+  ...result,
+  status: 'partial',
+  remaining: [result.blocked_reason ?? 'the agent was denied permission'],
+  blocked_reason: null,
+  blocked: null,
+})
+
+/** A task that writes, and ended well without a change, a reply or a result file: nothing shows that it was done. */
+function orWithoutWork(result: TaskResult): TaskResult {
+  const { status, reply, source, artifacts } = result
+  const hasReply = reply !== undefined && reply !== null && (typeof reply !== 'string' || reply.trim() !== '')
+  if (status !== 'done' || hasReply || source === 'file' || typeof artifacts.pr === 'string') return result
   return {
     ...result,
-    artifacts: {
-      ...result.artifacts,
-      files_changed: [...changes.files],
-      // Where nothing was done, the worktree goes with its branch.
-      ...(begun.branch === null || isUntouched ? {} : { branch: begun.branch, worktree: begun.root }),
+    status: 'error',
+    error: {
+      summary: 'it ended without a change to the repository and without a reply',
+      code: 'no_work',
+      phase: 'run',
+      side_effects: 'possible',
     },
-    error: result.error === null ? null : { ...result.error, side_effects: isUntouched ? 'none' : 'known' },
+    next_steps: [
+      ...result.next_steps,
+      'send a task that changes no files with --read-only; a command says what it did in HEIMDALL_RESULT_FILE',
+    ],
   }
 }
 

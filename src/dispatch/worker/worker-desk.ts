@@ -29,7 +29,7 @@ export interface Execution {
   answer?(assignment: Assignment, text: string): Promise<boolean>
   /** Ends all of its processes; `ended` says when that is done. */
   stop(assignment: Assignment, why: StoppedFor): Promise<void>
-  /** Ends what an earlier process had begun without being able to say so; false where there is nothing. */
+  /** Ends what an earlier process had begun without being able to say so; false where it had provably not begun. */
   endLeft?(assignment: Assignment): Promise<boolean>
   /** After its end: takes away what nobody needs any more. */
   tidy?(assignment: Assignment): Promise<void>
@@ -99,7 +99,7 @@ export class WorkerDesk {
   async #endHalfBegun(assignment: Assignment): Promise<void> {
     const isBegun = (await this.#options.execution.endLeft?.(assignment)) === true
     const summary = isBegun
-      ? 'the worker was killed while it began, and what had begun was ended'
+      ? 'the worker was killed while it began, and whatever ran was ended'
       : 'the worker was restarted before it began'
     const result = notBegun(assignment, { summary, code: 'restarted' })
     await this.#end(

@@ -2,6 +2,7 @@
 import { iso } from '../../../coordination/moment.ts'
 import type { Coordination } from '../../../coordination/coordination.ts'
 import { type ShownTask, showTask } from '../../../dispatch/tasks.ts'
+import { quoted } from '../../../quoted.ts'
 import type { TaskResult } from '../../../dispatch/messages.ts'
 
 export function summaryRecord({ task, contract, reservations }: ShownTask): Record<string, unknown> {
@@ -18,10 +19,15 @@ export function summaryRecord({ task, contract, reservations }: ShownTask): Reco
     tokens_reserved: reservations.reduce((sum, { settled, reserved }) => sum + (settled === null ? reserved : 0), 0),
     deadline: dispatch.deadlineMs === null ? null : iso(dispatch.deadlineMs),
     reason: dispatch.reason === null ? null : (JSON.parse(dispatch.reason) as { why: string }).why,
+    retry: retryCommand(task),
     sent_at: iso(task.startedMs),
     ended_at: task.endedMs === null ? null : iso(task.endedMs),
   }
 }
+
+/** For a person: nothing sends it again by itself. */
+const retryCommand = ({ taskId, state }: ShownTask['task']): string | null =>
+  state === 'failed' || state === 'triage' ? `heimdall dispatch retry ${quoted(taskId)}` : null
 
 export function wholeRecord(shown: ShownTask): Record<string, unknown> {
   return {
@@ -47,7 +53,7 @@ const resultOf = (text: string | null): TaskResult | null => (text === null ? nu
 /** One task in a few lines. */
 export function taskText(room: Coordination, taskId: string): string {
   const shown = showTask(room, taskId)
-  const { reason } = summaryRecord(shown)
+  const { reason, retry } = summaryRecord(shown)
   const result = resultOf(shown.attempts.findLast((one) => one.result !== null)?.result ?? null)
   const reply =
     result === null
@@ -65,6 +71,7 @@ export function taskText(room: Coordination, taskId: string): string {
       : [`  ${result.tokens_spent} tokens (${result.usage?.source ?? 'unknown'})`]),
     ...(result?.artifacts.files_changed ?? []).map((path) => `  changed ${path}`),
     ...(result?.next_steps ?? []).map((step) => `  next: ${step}`),
+    ...(typeof retry === 'string' ? [`  to send it again: ${retry}`] : []),
     ...(reply === '' || reply === 'null' ? [] : ['', reply]),
   ].join('\n')
 }

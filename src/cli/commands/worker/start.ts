@@ -57,6 +57,11 @@ export const run: Run<typeof workerStart> = async (context, { flags, rest }) => 
       note: (line) => context.note(line),
     })
     context.note(`${workerId} takes tasks at ${worker.url}`)
+    if (runtime === 'claude' && !rest.some((word) => PERMISSIONS.test(word)))
+      context.note(
+        'warning: a worker cannot answer permission prompts, so claude is denied every edit and command that its ' +
+          'settings do not allow; add --permission-mode acceptEdits or --allowedTools after claude',
+      )
     await told
     over()
     await drained(worker, workerId, (line) => context.note(line))
@@ -67,6 +72,9 @@ export const run: Run<typeof workerStart> = async (context, { flags, rest }) => 
     room.store.close()
   }
 }
+
+/** Flags of Claude Code that say what it may do. */
+const PERMISSIONS = /^--(?:permission-|allowed-?tools|dangerously-skip-permissions|settings)/i
 
 /** Two machines of a fleet that run the same program are two workers. */
 function nameFor(program: string, { store }: Coordination): string {
