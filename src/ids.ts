@@ -30,3 +30,12 @@ export function escapeControls(text: string): string {
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }
+
+/** The same for a text of several lines: line feeds and tabs stay. */
+export function escapeText(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .split(/([\n\t])/)
+    .map((part) => (part === '\n' || part === '\t' ? part : escapeControls(part)))
+    .join('')
+}

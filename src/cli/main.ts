@@ -1,6 +1,6 @@
 // From the words of a command line to an exit code: find the row, parse, load, run, print, report errors once.
 import { EXIT, HeimdallError, isSystemError } from '../errors.ts'
-import { escapeControls, printable } from '../ids.ts'
+import { escapeControls, escapeText, printable } from '../ids.ts'
 import type { Env } from '../paths.ts'
 import type { Answer, Command, Context, Input } from './command.ts'
 import { contextFor } from './context.ts'
@@ -172,9 +172,6 @@ async function knownError(error: unknown): Promise<HeimdallError> {
   return new HeimdallError('INTERNAL', told instanceof Error ? told.message : String(told), { cause: told })
 }
 
-/** Names of files and folders are other people's text; where one line ends and the next begins is ours. */
-const shownLines = (text: string): string => text.split('\n').map(escapeControls).join('\n')
-
 export async function report(
   error: unknown,
   calledAs: string,
@@ -200,9 +197,9 @@ export async function report(
       ),
     )
   } else {
-    const message = shownLines(known.message)
+    const message = escapeText(known.message)
     const lines = [manners.errorLine?.(code, message) ?? `error: ${message}`]
-    if (known.hint !== undefined) lines.push(`hint: ${shownLines(known.hint)}`)
+    if (known.hint !== undefined) lines.push(`hint: ${escapeText(known.hint)}`)
     if (known.code === 'INTERNAL' && error instanceof Error && error.stack !== undefined) lines.push(error.stack)
     await print(streams.stderr, lines.join('\n'))
   }

@@ -150,3 +150,39 @@ test('a worker that is drained in the middle ends what it has and takes nothing 
     return result?.status?.state === 'TASK_STATE_COMPLETED'
   })
 })
+
+test('escapes in a reply, an error, a step or a path reach no terminal; --json has them as they were', async () => {
+  const project = fleet()
+  const evil = '\u001b]0;owned\u0007\u001b[2J\u202e\u009b31m'
+  const result = { reply: `first ${evil}\n\tsecond`, next_steps: [`step ${evil}`] }
+  const failure = { ...result, status: 'error', error: { summary: `no ${evil}`, side_effects: 'possible' } }
+  writeFileSync(join(project.home, 'done.json'), JSON.stringify({ ...result, status: 'done' }))
+  writeFileSync(join(project.home, 'failed.json'), JSON.stringify(failure))
+  await project.worker(
+    'w',
+    `touch "$(printf 'a\\033[2J.txt')"; cp "$HOME/$HEIMDALL_TASK_ID.json" "$HEIMDALL_RESULT_FILE"`,
+  )
+  const typed = { done: 0, failed: 1 }
+  for (const [id, code] of Object.entries(typed)) {
+    const sent = await project.run('heimdall', ['dispatch', 'send', 'do it', '--id', id, '--wait'])
+    expect(sent.code).toBe(code)
+    expect(sent.stdout).toContain('first \\u001b]0;owned\\u0007\\u001b[2J\\u202e\\u009b31m\n\tsecond')
+    expect(sent.stdout).toContain('changed a\\u001b[2J.txt')
+    const shown = [
+      sent,
+      await project.run('heimdall', ['dispatch', 'show', id]),
+      await project.run('heimdall', ['dispatch', 'list', '--all']),
+      await project.run('heimdall', ['task', 'list', '--all']),
+      await project.run('heimdall', ['dispatch', 'explain', id]),
+      await project.run('heimdall', ['worker', 'announce']),
+    ]
+    for (const { stdout, stderr } of shown) expect(stdout + stderr).not.toMatch(HOSTILE)
+    const { stdout: json } = await project.run('heimdall', ['dispatch', 'show', id, '--json'])
+    expect(json).not.toMatch(HOSTILE)
+    expect(JSON.parse(json)).toMatchObject({ data: { result: { reply: result.reply } } })
+  }
+})
+
+/** Whatever a terminal obeys, line feeds and tabs apart. */
+// oxlint-disable-next-line no-control-regex -- they are what it is about
+const HOSTILE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/

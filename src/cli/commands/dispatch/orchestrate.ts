@@ -1,6 +1,7 @@
 // Orchestrating from a command line: with an address for announces, or only for as long as somebody waits for a task.
 import type { Coordination } from '../../../coordination/coordination.ts'
 import { type RunningOrchestrator, startOrchestrator } from '../../../dispatch/a2a/start-orchestrator.ts'
+import { escapeText } from '../../../ids.ts'
 import type { Context } from '../../command.ts'
 import { planningOf } from '../../planning-of.ts'
 import { VERSION } from '../../version.ts'
@@ -20,6 +21,7 @@ export async function orchestrate(
     listen,
     version: VERSION,
     planning: planningOf(context),
-    note: (line) => context.note(line),
+    // What workers and peers say of a task is passed on by it.
+    note: (line) => context.note(escapeText(line)),
   })
 }

@@ -6,7 +6,7 @@ import { sendTask } from '../../../dispatch/send-task.ts'
 import { explainTask, showTask, waitsForPerson } from '../../../dispatch/tasks.ts'
 import { buildBrief } from '../../../briefing/brief.ts'
 import { EXIT, HeimdallError } from '../../../errors.ts'
-import { printable } from '../../../ids.ts'
+import { escapeControls, printable } from '../../../ids.ts'
 import { FLEET_BRIEF_BYTES_MAX, SPEC_BYTES_MAX } from '../../../limits.ts'
 import { commitOf, gitIn } from '../../../spine/worktrees/git.ts'
 import { isOpenTask } from '../../../coordination/tasks.ts'
@@ -217,7 +217,7 @@ async function settled(context: Context, room: Coordination, taskId: string, sig
       at === undefined || task.state !== 'in_progress'
         ? task.state
         : `${at.state} ${at.state === 'sent' ? 'to' : 'by'} ${at.workerId}`
-    if (line !== told) context.note(`${taskId}: ${line}`)
+    if (line !== told) context.note(escapeControls(`${taskId}: ${line}`))
     told = line
     return false
   }

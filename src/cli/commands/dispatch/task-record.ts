@@ -2,6 +2,7 @@
 import { iso } from '../../../coordination/moment.ts'
 import type { Coordination } from '../../../coordination/coordination.ts'
 import { type ShownTask, showTask } from '../../../dispatch/tasks.ts'
+import { escapeText } from '../../../ids.ts'
 import { quoted } from '../../../quoted.ts'
 import type { TaskResult } from '../../../dispatch/messages.ts'
 
@@ -61,7 +62,8 @@ export function taskText(room: Coordination, taskId: string): string {
       : typeof result.reply === 'string'
         ? result.reply
         : JSON.stringify(result.reply ?? null, null, 2)
-  return [
+  // Titles, names, paths, reasons and the reply are a worker's or a peer's words.
+  const lines = [
     `${taskId} is ${shown.task.state}${typeof reason === 'string' && reason !== shown.task.state ? `: ${reason}` : ''}`,
     ...shown.attempts.map(
       (one) => `  attempt ${one.number} at ${one.workerId}: ${one.state}${one.isLate ? ', too late' : ''}`,
@@ -73,5 +75,6 @@ export function taskText(room: Coordination, taskId: string): string {
     ...(result?.next_steps ?? []).map((step) => `  next: ${step}`),
     ...(typeof retry === 'string' ? [`  to send it again: ${retry}`] : []),
     ...(reply === '' || reply === 'null' ? [] : ['', reply]),
-  ].join('\n')
+  ]
+  return escapeText(lines.join('\n'))
 }

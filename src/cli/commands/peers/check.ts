@@ -1,7 +1,7 @@
 // heimdall peers check: ask each peer for its card, and say what it speaks.
 import { A2aPeer } from '../../../dispatch/a2a/a2a-peer.ts'
 import { EXIT, HeimdallError } from '../../../errors.ts'
-import { printable } from '../../../ids.ts'
+import { escapeText, printable } from '../../../ids.ts'
 import { findProject } from '../../../paths.ts'
 import { didYouMean } from '../../../suggest.ts'
 import type { Run } from '../../command.ts'
@@ -23,7 +23,13 @@ export const run: Run<typeof peersCheck> = async (context, { args }) => {
     })
   const found = await Promise.all(
     all.map(async ({ name, url, token }) => {
-      const peer = new A2aPeer({ name, url, token, clock: context.clock, note: context.note })
+      const peer = new A2aPeer({
+        name,
+        url,
+        token,
+        clock: context.clock,
+        note: (line) => context.note(escapeText(line)),
+      })
       const { protocol, isExtended, why } = await peer.check(new AbortController().signal)
       return {
         name,

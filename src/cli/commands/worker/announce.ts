@@ -2,7 +2,7 @@
 import { peersOf } from '../../../dispatch/a2a/start-orchestrator.ts'
 import { takeAnnounce } from '../../../dispatch/workers.ts'
 import { HeimdallError } from '../../../errors.ts'
-import { printable } from '../../../ids.ts'
+import { escapeText, printable } from '../../../ids.ts'
 import { didYouMean } from '../../../suggest.ts'
 import type { Run } from '../../command.ts'
 import { withRoom } from '../../coordination-door.ts'
@@ -12,7 +12,7 @@ import type { workerAnnounce } from '../../table/dispatch.ts'
 export const run: Run<typeof workerAnnounce> = (context, { args }) =>
   withRoom(context, async (room) => {
     const { peers } = await knownPeers(context, room.project)
-    const all = [...peersOf({ room, workers: () => peers('worker'), note: context.note })()]
+    const all = [...peersOf({ room, workers: () => peers('worker'), note: (line) => context.note(escapeText(line)) })()]
     const asked = all.filter(([name]) => args.worker === undefined || name === args.worker)
     if (args.worker !== undefined && asked.length === 0)
       throw new HeimdallError('WORKER_NOT_FOUND', `no worker ${printable(args.worker)} is known here`, {
@@ -39,5 +39,5 @@ export const run: Run<typeof workerAnnounce> = (context, { args }) =>
             .map(([name, state]) => `${name} ${state}`)
             .join(', ')}`,
     )
-    return { data: said, text: lines.length === 0 ? 'no worker is known' : lines.join('\n') }
+    return { data: said, text: lines.length === 0 ? 'no worker is known' : escapeText(lines.join('\n')) }
   })

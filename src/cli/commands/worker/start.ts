@@ -10,7 +10,7 @@ import { createExecution } from '../../../dispatch/worker/execution.ts'
 import { Learned } from '../../../dispatch/worker/learned.ts'
 import type { PeerEntry } from '../../../config.ts'
 import { HeimdallError } from '../../../errors.ts'
-import { parseId } from '../../../ids.ts'
+import { escapeText, parseId } from '../../../ids.ts'
 import type { Run } from '../../command.ts'
 import { knownPeers } from '../dispatch/known-peers.ts'
 import { drained } from './drained.ts'
@@ -32,6 +32,8 @@ export const run: Run<typeof workerStart> = async (context, { flags, rest }) => 
   const room = openCoordination(await changingOptions(context))
   const workerId = parseId('worker', flags.name ?? nameFor(program, room))
   const { told, over } = untilSignal()
+  // Names and reasons in it are those of peers.
+  const note = (line: string): void => context.note(escapeText(line))
   try {
     const entries = (await context.settings()).peers.value as readonly PeerEntry[]
     const orchestrators = settingsPeers(entries, 'orchestrator', context.cwd)
@@ -54,7 +56,7 @@ export const run: Run<typeof workerStart> = async (context, { flags, rest }) => 
       },
       profile: (url) =>
         profileFrom(context, flags, room, { runtime, command: rest, workerId, instanceId, learned, url }),
-      note: (line) => context.note(line),
+      note,
     })
     context.note(`${workerId} takes tasks at ${worker.url}`)
     if (runtime === 'claude' && !rest.some((word) => PERMISSIONS.test(word)))
@@ -64,7 +66,7 @@ export const run: Run<typeof workerStart> = async (context, { flags, rest }) => 
       )
     await told
     over()
-    await drained(worker, workerId, (line) => context.note(line))
+    await drained(worker, workerId, note)
     await worker.stop()
     return { data: { worker: workerId, url: worker.url, instance_id: instanceId }, text: '' }
   } finally {
