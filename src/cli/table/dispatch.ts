@@ -152,6 +152,7 @@ export const dispatchCancel = spec({
 })
 export const dispatchRetry = spec({
   names: ['heimdall dispatch retry'],
+  changes: true,
   summary: 'Put a task that has failed, is parked or waits for a person back into the queue',
   args: [taskArg],
   flags: {
