@@ -268,6 +268,14 @@ test('what the runtime denied its agent is not done, also where a repair turn fo
       { replySchema: 'structured', jsonSchema: STRUCTURED_SCHEMA },
     ),
   ).toMatchObject(blocked)
+  const many = stand()
+  const flood = Array.from({ length: 200 }, (_, i) =>
+    denial(`${i}${'x'.repeat(20_000)}`, { command: 'y'.repeat(20_000) }),
+  )
+  expect(await many.run(many.frames(init(), final({ permission_denials: [...flood, 'none', {}] })))).toMatchObject({
+    status: 'blocked',
+    blocked_reason: expect.stringMatching(/^.{0,1100} and 196 more$/) as string,
+  })
   const codex = stand()
   const declined = { type: 'command_execution', command: 'touch x', status: 'declined' }
   expect(

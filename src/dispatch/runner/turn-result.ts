@@ -1,7 +1,7 @@
 // What came of a turn as a result: only a final structured frame or the result file counts, and only as far as it fits the schema.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { HeimdallError, isErrno, isSystemError } from '../../errors.ts'
-import { RESULT_FILE_BYTES_MAX } from '../../limits.ts'
+import { DISPATCH_NAMES_MAX, RESULT_FILE_BYTES_MAX } from '../../limits.ts'
 import { blockedBy } from '../blocked.ts'
 import { parseResult, RESULT_STATUSES, resultOf, type TaskResult, type Usage } from '../messages.ts'
 import { isObject } from '../../plain-object.ts'
@@ -101,7 +101,7 @@ export function resultOfTurn(
       ...common,
       status: 'blocked',
       blocked_reason: deniedReason(denied),
-      blocked: blockedBy('permission_denied', [...new Set(denied.map(({ tool }) => nonEmpty(tool, 'unknown')))]),
+      blocked: blockedBy('permission_denied', deniedTools(denied)),
       next_steps: [ALLOW_HINTS[order.runtime]],
       reply: end.text,
     })
@@ -119,17 +119,19 @@ export function resultOfTurn(
   return structuredResult(common, end.structured as Record<string, unknown>)
 }
 
-/** So many are named; the rest is counted. */
+/** So many calls are named; the rest is counted. Names and targets are the agent's words, and a result has bounds. */
 const DENIALS_NAMED = 5
-const DENIED_TARGET_CHARS = 80
+const DENIED_CHARS = 80
+
+const cut = (text: string): string => (text.length > DENIED_CHARS ? `${text.slice(0, DENIED_CHARS)}…` : text)
+
+const deniedTools = (denied: readonly Denial[]): string[] =>
+  [...new Set(denied.map(({ tool }) => nonEmpty(cut(tool), 'unknown')))].slice(0, DISPATCH_NAMES_MAX)
 
 function deniedReason(denied: readonly Denial[]): string {
   const calls = [
     ...new Set(
-      denied.map(({ tool, target }) => {
-        const cut = target.length > DENIED_TARGET_CHARS ? `${target.slice(0, DENIED_TARGET_CHARS)}…` : target
-        return cut === '' ? tool : `${tool} (${cut})`
-      }),
+      denied.map(({ tool, target }) => `${nonEmpty(cut(tool), 'unknown')}${target === '' ? '' : ` (${cut(target)})`}`),
     ),
   ]
   const more = calls.length > DENIALS_NAMED ? ` and ${calls.length - DENIALS_NAMED} more` : ''
