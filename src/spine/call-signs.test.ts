@@ -11,7 +11,7 @@ const at = (minute: number): string => `2026-11-01T08:${String(minute).padStart(
 function decided(minute: number, rule: string, after: number, limit: number, counter = 'calls'): void {
   const counters = [{ rule_id: rule, counter, before: after - 1, after, limit }]
   const decision = { action: 'ALLOW', rule_id: null, enforced: true, counters }
-  const event = { v: '0.1.0', type: 'tool_call_decision', ts: at(minute), decision }
+  const event = { v: '0.1.0', type: 'tool_call_decision', ts: at(minute), call: { call_id: 'c' }, decision }
   appendFileSync(join(runDir, 'events.jsonl'), `${JSON.stringify(event)}\n`)
 }
 
