@@ -1,10 +1,11 @@
 // The servers that a host starts, as command lines; and of the others, why they cannot be started here.
+import { basename } from 'node:path'
 import { findProject } from '../paths.ts'
 import { isObject } from '../plain-object.ts'
 import { configFiles, type ConfigFile, type Whereabouts } from './config-files.ts'
 import { readHostConfig } from './host-config.ts'
 import type { HostName } from './host-table.ts'
-import { shimLineOf, wordsOf } from './shim-line.ts'
+import { isOwnLedger, shimLineOf, wordsOf } from './shim-line.ts'
 
 export interface HostServer {
   readonly name: string
@@ -39,9 +40,33 @@ export function hostServers(host: HostName, where: Whereabouts): HostServer[] {
   )
 }
 
+/** Enabled servers of a host that runs in a terminal whose calls pass no shim. A remote one on this machine may be the shim itself. */
+export function serversPastShim(host: HostName, where: Whereabouts): { readonly all: number; readonly past: string[] } {
+  const root = where.cwd === undefined ? undefined : findProject(where.cwd, where.env).root
+  const servers = configFiles(host, where)
+    // Of the desktop program, which no terminal runs.
+    .filter(({ path }) => basename(path) !== 'claude_desktop_config.json')
+    .flatMap((file) => readHostConfig(file)?.config.servers ?? [])
+    .filter(({ at, value }) => (at[0] !== 'projects' || at[1] === root) && !isDisabled(value) && !isOwnLedger(value))
+  const past = servers.filter(({ value }) => {
+    const address = ['url', 'httpUrl', 'serverUrl'].map((key) => value[key]).find((url) => url !== undefined)
+    if (address !== undefined) return !isOnThisMachine(address)
+    return typeof shimLineOf(value) !== 'object'
+  })
+  return { all: servers.length, past: [...new Set(past.map(({ at }) => at.at(-1) ?? ''))] }
+}
+
+const isOnThisMachine = (address: unknown): boolean =>
+  typeof address === 'string' &&
+  URL.canParse(address) &&
+  ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(address).hostname)
+
+const isDisabled = (value: Readonly<Record<string, unknown>>): boolean =>
+  value['disabled'] === true || value['enabled'] === false
+
 /** One that is behind the shim is started as it was before. */
 function startOf(value: Readonly<Record<string, unknown>>): HostServer['start'] | string {
-  if (value['disabled'] === true || value['enabled'] === false) return 'it is disabled'
+  if (isDisabled(value)) return 'it is disabled'
   const args = wordsOf(value['args'])
   const { command, cwd } = value
   if (typeof command !== 'string' || command === '')

@@ -1,6 +1,6 @@
 // What an import makes of one configuration: which servers go behind the shim, which stay and why, and the text that comes of it.
 import { applyEdits, type ConfigText, type Edit, type ServerAt } from './config-text.ts'
-import { isForeignShim, shimLineOf, unpassedNames, wordsOf } from './shim-line.ts'
+import { isForeignShim, isOwnLedger, shimLineOf, unpassedNames, wordsOf } from './shim-line.ts'
 import { renewEdits, type Undo, type Wrapping, wrapEdits } from './wrap.ts'
 
 /**
@@ -59,8 +59,7 @@ function importServer(
   const { envList } = wrapping
   if (envList !== undefined && value[envList] !== undefined && server.list(envList) === undefined)
     return left(`its ${envList} are not a list`)
-  // It is the agent's way to us, and asks nobody else.
-  if (wordsOf(value['args'])?.[0]?.endsWith('/heimdall-ledger-mcp') === true) return left('it is Heimdall’s own ledger')
+  if (isOwnLedger(value)) return left('it is Heimdall’s own ledger')
   if (isForeignShim(value)) return left(`it is behind another shim, ${command}; unwrap it there first`)
   if (line === 'no command') return left('it starts a shim without a server behind --')
   if (line !== undefined && !line.isImported) return left('it is behind a shim that was written by hand')

@@ -52,6 +52,10 @@ export function isForeignShim({ command, args }: Readonly<Record<string, unknown
   )
 }
 
+/** The agent's way to us, which asks nobody else. */
+export const isOwnLedger = ({ args }: Readonly<Record<string, unknown>>): boolean =>
+  wordsOf(args)?.[0]?.endsWith('/heimdall-ledger-mcp') === true
+
 export function headWords({ launcher }: OwnCommand, name: string, passed: readonly string[]): string[] {
   return [launcher, 'shim', SERVER_NAME + name, passEnvWord(passed), '--']
 }

@@ -136,6 +136,41 @@ describe('policy explain', () => {
   })
 })
 
+describe('policy explain of tools that hosts have themselves', () => {
+  const explain = async (...words: string[]) => {
+    const { code, out } = await heimdall(['policy', 'explain', team, ...words, '--json'])
+    return { code, data: (JSON.parse(out) as { data: Record<string, unknown> | null }).data }
+  }
+
+  test.each([
+    ['Bash', []],
+    ['Write', ['--server', 'claude']],
+    ['Read', ['--server', 'claude-code']],
+    ['WebFetch', []],
+    ['apply_patch', ['--server', 'codex']],
+    ['run_shell_command', ['--server', 'gemini']],
+  ] as const)('%s %j: not governed, and no rule is said to decide it', async (tool, server) => {
+    const { code, data } = await explain('--tool', tool, ...server, '--exit-code', '--args', '{"command":"rm -rf /"}')
+    expect(code).toBe(0)
+    expect(data).toMatchObject({ decision: null, rules: [], host_tool: { tool, governed: false } })
+    const { out } = await heimdall(['policy', 'explain', team, '--tool', tool, ...server])
+    expect(out).toMatch(new RegExp(`^not governed: ${tool} is a tool of .* itself. Policy decides MCP calls`))
+  })
+
+  test('an MCP server may have a tool of that name: both are said; names that servers use too are the server’s', async () => {
+    const at = ['--at', '2026-01-01T12:00:00Z']
+    const both = await explain('--server', 'files', '--tool', 'Write', ...at)
+    expect(both.data).toMatchObject({ decision: { action: 'ALLOW' }, host_tool: { hosts: ['claude', 'cursor'] } })
+    const { out } = await heimdall(['policy', 'explain', team, '--server', 'files', '--tool', 'Write', ...at])
+    expect(out).toMatch(/^not governed: Write is .*\nas a tool of the MCP server "files":\nALLOW by rest/)
+    const file = await explain('--server', 'files', '--tool', 'write_file', ...at)
+    expect(file.data).toMatchObject({ decision: { action: 'ALLOW' }, host_tool: null })
+    expect((await heimdall(['policy', 'explain', team, '--tool', 'push'])).err).toContain(
+      'say which --server is called',
+    )
+  })
+})
+
 describe('policy explain has words for all that a rule can look at', () => {
   const all = file(
     'all.yaml',

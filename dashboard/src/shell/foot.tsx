@@ -40,10 +40,10 @@ export function Foot(): ReactNode {
       </span>
       {totals !== null && (
         <>
-          <span>
+          <span title="governs MCP calls that go through the shim; a host’s own tools (shell, editor) are not governed">
             {totals.policy === null
               ? 'no run is under a policy now'
-              : `policy ${totals.policy.name} · ${totals.policy.mode}`}
+              : `policy ${totals.policy.name} · ${totals.policy.mode} · MCP calls`}
           </span>
           {totals.agents > 0 && (
             <span title="guarded: its hooks are asked before it writes; advisory: it is told who holds what, and nothing asks">

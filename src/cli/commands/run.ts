@@ -65,7 +65,7 @@ async function wishFrom(
     agent: flags.agent,
     role: flags.role,
     task: flags.task,
-    policy: await policyFrom(context, flags.policy),
+    policy: await policyFrom(context, flags.policy, session),
     sessionId: flags.id,
     session,
     records: flags['no-record'] !== true,

@@ -80,3 +80,10 @@ test('where nobody is known, it says how to begin', () => {
   const style = styleFor({ isTTY: true, columns: 80 }, {}, false)
   expect(fleetText(nobody, { style, hasGlyphs: true })).toContain('heimdall run -- claude starts one')
 })
+
+test('a policy is said to govern what it governs: MCP calls through the shim', () => {
+  const policies = [{ policy_id: 'team', version: '1', mode: 'control', agents: 1 }] as unknown as Fleet['policies']
+  const style = styleFor({ isTTY: true, columns: 80 }, {}, false)
+  const [first] = fleetText({ ...fleet({}), policies }, { style, hasGlyphs: true }).split('\n')
+  expect(first).toBe('parcelworks  3 agents, policy team 1 in control for MCP calls through the shim')
+})

@@ -41,7 +41,9 @@ function headline({ project, counts, policies, since }: Fleet, { style }: Look):
     plural(counts.agents, 'agent'),
     ...(policy === undefined || policy.mode === 'observe'
       ? []
-      : [`policy ${policy.policy_id} ${policy.version} in ${policy.mode}${others.length > 0 ? ' and others' : ''}`]),
+      : [
+          `policy ${policy.policy_id} ${policy.version} in ${policy.mode}${others.length > 0 ? ' and others' : ''} for MCP calls through the shim`,
+        ]),
     ...(since === null ? [] : [`since ${clockText(since)}`]),
   ]
   return `${style.color.bold(project.name)}  ${words.join(', ')}`

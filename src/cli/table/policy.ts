@@ -3,7 +3,7 @@ import { type Command, spec } from '../command.ts'
 
 export const shim = spec({
   names: ['heimdall shim', 'sub shim'],
-  summary: 'Runs an MCP server behind policy: every tool call is judged, answered or passed on, and recorded',
+  summary: 'Run an MCP server behind policy: each call to it is judged, answered or passed on, and recorded',
   about:
     'Stands between an MCP client and a server that speak over stdin and stdout; with --url, between clients on this ' +
     'machine and a remote server that speak Streamable HTTP. Bytes that pass are never changed. ' +
@@ -124,11 +124,13 @@ export const policyExplain = spec({
   names: ['heimdall policy explain', 'sub policy explain'],
   summary: 'Which rule decides a call, and why',
   about:
+    'Policy decides MCP calls that go through the shim; of a tool of the host itself (Bash, Edit, Write, Read, ' +
+    'WebFetch, …) it says that it is not governed, and why. ' +
     'The call is taken as the first of its run unless --nth says otherwise: budgets are unspent and nothing has failed or repeated yet. ' +
     'Paths in arguments are taken as written, from a folder in which nothing is a link.',
   args: [bundleArg],
   flags: {
-    server: { type: 'string', value: 'NAME', help: 'name of the MCP server', required: true },
+    server: { type: 'string', value: 'NAME', help: 'name of the MCP server; left out for a tool of the host itself' },
     tool: { type: 'string', value: 'NAME', help: 'name of the tool; left out with another --method' },
     method: { type: 'string', value: 'NAME', help: 'another request than tools/call, for instance resources/read' },
     args: {
@@ -171,13 +173,19 @@ export const policyExplain = spec({
       does: 'a request that is no tool call, by its params',
     },
     {
+      run: 'heimdall policy explain team.yaml --tool Bash',
+      does: 'a tool of the host itself, which no policy governs',
+    },
+    {
       run: 'heimdall policy explain team.yaml --server git --tool push --approved allow --nth 21',
       does: 'the 21st such call, when a person has allowed them all',
     },
   ],
   errors: ['POLICY_INVALID', 'POLICY_UNREADABLE', 'JSON_DUPLICATE_KEY'],
   output: {
-    decision: 'action, rule_id, severity, reason_code, summary, enforced and what goes with the action',
+    decision:
+      'action, rule_id, severity, reason_code, summary, enforced and what goes with the action; null for a tool of the host itself',
+    host_tool: '{tool, hosts, governed: false, why} where hosts have a tool of this name themselves, else null',
     tags: 'risk classes that the call was given',
     rules: 'array of {rule_id, kind, took_part, note} in the order of the bundle',
     policy: 'policy_id, policy_version and policy_hash',

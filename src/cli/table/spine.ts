@@ -40,7 +40,7 @@ export const run = spec({
     { run: 'heimdall run -- claude', does: 'runs Claude Code under a name that is made up' },
     {
       run: 'heimdall run --agent amber-otter --policy policy.yaml -- claude',
-      does: 'runs it as amber-otter, and every tool call behind the policy',
+      does: 'runs it as amber-otter; the policy governs its MCP calls that go through the shim',
     },
     {
       run: 'heimdall run --agent amber-otter --worktree --copy .env -- claude',
@@ -98,7 +98,8 @@ const FLEET_OUTPUT = {
   cost: 'what models of the runs that go on have spent, from transcripts of hosts; null where none told',
   tokens: 'from the token ledger: in all, cached, measured, declared; null where it has none',
   since: 'when the first of the runs that go on began',
-  policies: 'policies of the runs that go on',
+  policies:
+    'policies of the runs that go on; each governs MCP calls that go through the shim, and no tool of a host itself',
   missing: 'what could not be read, with its code; the rest stands',
 } as const
 

@@ -9,6 +9,8 @@ import { Fields } from '../../../policy/bundle/fields.ts'
 import { CALL_METHOD, openPolicy } from '../../../policy/decide/plan.ts'
 import { Problems } from '../../../policy/bundle/problems.ts'
 import type { Annotations, Subject, Snapshot } from '../../../policy/types.ts'
+import { HOSTS } from '../../../hosts/host-table.ts'
+import { hostOf, hostsWithTool } from '../../../hosts/own-tools.ts'
 import type { Run } from '../../command.ts'
 import { renderTable } from '../../render/style.ts'
 import type { policyExplain } from '../../table/policy.ts'
@@ -16,6 +18,14 @@ import { loadSnapshot } from './file.ts'
 
 export const run: Run<typeof policyExplain> = async (context, { args, flags }) => {
   const snapshot = await loadSnapshot(context, args.file)
+  const { policy_id, version, policy_hash, mode } = snapshot
+  const about = { policy: { policy_id, policy_version: version, policy_hash }, mode }
+  const hostTool = flags.tool === undefined ? undefined : hostToolOf(flags.tool, flags.server)
+  if (hostTool !== undefined && (flags.server === undefined || hostOf(flags.server) !== undefined))
+    return {
+      data: { decision: null, tags: [], rules: [], ...about, host_tool: hostTool },
+      text: `not governed: ${hostTool.why}`,
+    }
   const identity: Subject = {
     env: flags.env,
     agent_id: flags['agent-id'],
@@ -24,6 +34,7 @@ export const run: Run<typeof policyExplain> = async (context, { args, flags }) =
   }
   const wallMs = flags.at === undefined ? context.clock.wallMs() : readTime(flags.at)
   const { server, method, tool = method } = flags
+  if (server === undefined) throw new HeimdallError('USAGE', 'say which --server is called')
   if (tool === undefined) throw new HeimdallError('USAGE', 'say which --tool is called, or which --method is asked')
   if (method !== undefined && method !== CALL_METHOD && flags.tool !== undefined)
     throw new HeimdallError('USAGE', `${printable(method)} calls no tool; leave --tool out`)
@@ -38,12 +49,35 @@ export const run: Run<typeof policyExplain> = async (context, { args, flags }) =
     ...readArgs(flags.args),
   }
   const explanation = explainCall(openPolicy(snapshot, identity), call, wallMs)
-  const { policy_id, version, policy_hash, mode } = snapshot
+  // An MCP server may have a tool of the same name; only names that hosts alone write so are worth a word.
+  const alsoHost = hostTool !== undefined && /^[A-Z]/.test(tool) ? hostTool : undefined
+  const decided = textOf(snapshot, explanation, context.style)
   return {
-    data: { ...explanation, policy: { policy_id, policy_version: version, policy_hash }, mode },
-    text: textOf(snapshot, explanation, context.style),
+    data: { ...explanation, ...about, host_tool: alsoHost ?? null },
+    text:
+      alsoHost === undefined
+        ? decided
+        : `not governed: ${alsoHost.why}\nas a tool of the MCP server ${printable(server)}:\n${decided}`,
     ...(flags['exit-code'] === true && explanation.decision.action !== 'ALLOW' ? { exit: EXIT.denied } : {}),
   }
+}
+
+interface HostTool {
+  readonly tool: string
+  readonly hosts: readonly string[]
+  readonly governed: false
+  readonly why: string
+}
+
+/** A call that no shim sees: whatever the rules say, it is not decided by them. */
+function hostToolOf(tool: string, server: string | undefined): HostTool | undefined {
+  const hosts = hostsWithTool(tool, server)
+  if (hosts.length === 0) return undefined
+  const titles = hosts.map((host) => HOSTS[host].title).join(' and ')
+  const why =
+    `${tool} is a tool of ${titles} itself. Policy decides MCP calls that go through the shim, and a host’s own tools ` +
+    'do not; what they write is held to claims where heimdall init has put hooks'
+  return { tool, hosts, governed: false, why }
 }
 
 function textOf(

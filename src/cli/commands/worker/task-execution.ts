@@ -56,7 +56,7 @@ export async function executionOf(
             copy: (copy.value as readonly string[]).map((path) => ({ path, isRequired: false })),
           },
     wish: {
-      policy: await policyFrom(context, flags.policy),
+      policy: await policyFrom(context, flags.policy, { command, cwd: context.cwd }),
       session,
       records: true,
       launcher: join(dist, 'session.cjs'),
