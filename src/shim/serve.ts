@@ -35,9 +35,9 @@ export async function serve(options: ShimOptions, started: Started): Promise<num
   const startMs = clock.monoMs()
   const { openClaimCheck } = await import('./call/claim-check.ts')
   const { env, cwd } = options
-  // Made when a claim or a rule first asks.
-  let paths: PathLocations | undefined
-  const locate = (texts: readonly string[]): Locations => (paths ??= new PathLocations(cwd, env['HOME'])).locate(texts)
+  // Made now: the folder may be removed while the shim runs.
+  const paths = new PathLocations(cwd, env['HOME'])
+  const locate = (texts: readonly string[]): Locations => paths.locate(texts)
   const claims = await openClaimCheck({ env, cwd, clock, locate, note })
   // A host that nobody has told who it is goes by what its processes say, as its hooks do.
   const agent = given.agent_id === 'unknown' ? await claims?.agent() : undefined

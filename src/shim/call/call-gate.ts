@@ -15,7 +15,14 @@ import type { Asking } from './asking.ts'
 import { CallArguments } from './call-arguments.ts'
 import type { CallWords } from './call-words.ts'
 import type { ClaimCheck } from './claim-check.ts'
-import type { CallOutcome, JudgedCall, ToolCall } from './judged-call.ts'
+import {
+  type CallOutcome,
+  type ClaimAnswer,
+  type FirstWrite,
+  type JudgedCall,
+  NOTHING_CLAIMED,
+  type ToolCall,
+} from './judged-call.ts'
 import type { ToolAnnotations } from './tool-annotations.ts'
 
 export interface GateOptions {
@@ -89,7 +96,9 @@ export class CallGate {
     if (this.#terminated !== null) return this.#judged(call, args, plainVerdict(this.#terminated), nowMs)
     let verdict: Verdict
     const plan = this.#planOf(call)
-    const refused = this.#unpinned(call, plan) ?? this.#claimed(call, plan, args)
+    const unpinned = this.#unpinned(call, plan)
+    const claims = unpinned === null ? this.#claimed(call, plan, args) : NOTHING_CLAIMED
+    const refused = unpinned ?? claims.refused
     if (this.isRecordRequired && this.#options.events.isFailing) verdict = this.#unwritten(call)
     else if (refused !== null) verdict = plainVerdict(refused)
     else {
@@ -111,8 +120,12 @@ export class CallGate {
       this.#terminated = decision
       this.#options.onTerminate(decision)
     }
-    if (isForwarded(decision)) this.#options.claims?.sent()
-    return this.#judged(call, args, verdict, nowMs)
+    return this.#judged(call, args, verdict, nowMs, claims.firstWrite)
+  }
+
+  /** The call goes to its server: from here on it may write. */
+  sent({ firstWrite }: JudgedCall): void {
+    if (firstWrite !== null) this.#options.claims?.claim(firstWrite)
   }
 
   #decided(plan: Plan, call: ToolCall, args: CallArguments, nowMs: number): Verdict {
@@ -142,10 +155,10 @@ export class CallGate {
   }
 
   /** Whatever the mode: a claim is no rule. Such a call counts nowhere either, since it will be made again. */
-  #claimed({ toolName, method }: ToolCall, { tags }: Plan, args: CallArguments): Decision | null {
+  #claimed({ toolName, method }: ToolCall, { tags }: Plan, args: CallArguments): ClaimAnswer {
     const annotations = this.#options.annotations.of(toolName)
     const call = { toolName, tags, annotations, args: () => args.args }
-    return method === undefined ? (this.#options.claims?.refusal(call) ?? null) : null
+    return (method === undefined ? this.#options.claims?.judge(call) : undefined) ?? NOTHING_CLAIMED
   }
 
   #planOf({ toolName, method }: ToolCall): Plan {
@@ -205,7 +218,13 @@ export class CallGate {
     return this.#judged(call, args, plainVerdict(decision), this.#options.clock.monoMs())
   }
 
-  #judged(call: ToolCall, args: CallArguments, verdict: Verdict, startMs: number): JudgedCall {
+  #judged(
+    call: ToolCall,
+    args: CallArguments,
+    verdict: Verdict,
+    startMs: number,
+    firstWrite: FirstWrite | null = null,
+  ): JudgedCall {
     const { decision } = verdict
     return {
       callId: this.#options.newId(),
@@ -219,6 +238,7 @@ export class CallGate {
       tripped: verdict.tripped,
       counters: verdict.counters,
       args,
+      firstWrite,
       names: null,
     }
   }

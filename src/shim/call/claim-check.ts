@@ -1,4 +1,5 @@
 // Claims in the path of a call: a write into what another live agent holds is refused, and the first write to a free path claims it.
+import { existsSync } from 'node:fs'
 import type { Clock } from '../../clock.ts'
 import type { Conflict } from '../../coordination/claims/conflicts.ts'
 import {
@@ -13,13 +14,14 @@ import { type Coordination, openCoordination, openCoordinationToRead } from '../
 import type { CoordinationOptions } from '../../coordination/coordination.ts'
 import { oldCopyText } from '../../coordination/membership.ts'
 import { roomOptions } from '../../coordination/room-options.ts'
-import { actAs, askingHere, caller, type CallOrigin } from '../../coordination/who/caller.ts'
+import { actAs, askingHere, type Caller, caller, type CallOrigin } from '../../coordination/who/caller.ts'
 import { loadConfig } from '../../config.ts'
 import { HeimdallError } from '../../errors.ts'
 import { fleetDoor } from '../../fleet/door.ts'
 import { CLEAR_PLACES_MAX, CLEAR_PLACES_MS, TOOLS_ANNOTATED_MAX } from '../../limits.ts'
 import type { Env } from '../../paths.ts'
 import type { Annotations, Decision, Locations } from '../../policy/types.ts'
+import { type ClaimAnswer, type FirstWrite, NOTHING_CLAIMED } from './judged-call.ts'
 import { type WritingTool, writingTool, writtenTexts } from './written-paths.ts'
 
 export interface ClaimedCall {
@@ -68,9 +70,6 @@ export class ClaimCheck {
   /** There is no store, and so no claim: that holds for all that was read before we looked. */
   #isUnclaimed = false
   #hasFailed = false
-  #free:
-    | { readonly room: Coordination; readonly asking: CallOrigin; readonly scopes: readonly WriteScope[] }
-    | undefined
   /** Places where nothing stood in the writer's way and nothing was left to claim, as of a mark of the store. */
   #clear: { readonly mark: number; readonly untilMs: number; readonly places: Set<string> } | undefined
   /** The same, until what runs now is done. */
@@ -93,7 +92,9 @@ export class ClaimCheck {
     try {
       const room = this.#opened(asking)
       if (room === undefined) return undefined
-      const { haid } = await actAs(room, asking, caller(room, asking))
+      const found = caller(room, asking)
+      // A revoked agent has a name, though it may not act under it.
+      const { haid } = found.agent !== undefined && isRevoked(found) ? found.agent : await actAs(room, asking, found)
       const agent = room.store.read((rows) => rows.agent(haid))
       return agent === undefined ? undefined : { agent_id: agent.agentId, haid }
     } catch (error) {
@@ -103,36 +104,30 @@ export class ClaimCheck {
     }
   }
 
-  /**
-   * The decision on a write that somebody's claim stands in the way of; null for all others. What is free is the
-   * writer's as soon as the call is `sent`: one that the policy refuses writes nothing.
-   */
-  refusal(call: ClaimedCall): Decision | null {
-    this.#free = undefined
-    if (this.#isUnclaimed) return null
+  /** Changes nothing that is free: a call that the policy refuses writes nothing, so it claims nothing. */
+  judge(call: ClaimedCall): ClaimAnswer {
+    if (this.#isUnclaimed) return NOTHING_CLAIMED
     const tool = this.#toolOf(call)
-    if (tool === undefined) return null
+    if (tool === undefined) return NOTHING_CLAIMED
     try {
       const asking = (this.#asking ??= askingHere(this.#options.env))
       // Before the arguments are read: in most folders nobody holds anything.
       this.#isSomebody ??= isSomebody(asking)
-      if (!this.#isSomebody && this.#opened(asking) === undefined) return null
+      if (!this.#isSomebody && this.#opened(asking) === undefined) return NOTHING_CLAIMED
       const args = call.args()
-      if (typeof args !== 'object' || args === null) return null
+      if (typeof args !== 'object' || args === null) return NOTHING_CLAIMED
       const texts = writtenTexts(tool, args as Readonly<Record<string, unknown>>)
-      return texts.length === 0 ? null : this.#judged(texts, asking)
+      return texts.length === 0 ? NOTHING_CLAIMED : this.#judged(texts, asking)
     } catch (error) {
       if (!(error instanceof HeimdallError)) throw error
       this.#failed(error)
-      return null
+      return NOTHING_CLAIMED
     }
   }
 
-  /** The call that was asked about last goes to its server. */
-  sent(): void {
-    const free = this.#free
-    this.#free = undefined
-    if (free !== undefined) this.#settle(free.room, free.asking, free.scopes)
+  /** The call goes to its server. */
+  claim({ asking, scopes }: FirstWrite): void {
+    this.#settle(asking, scopes)
   }
 
   #toolOf({ toolName, tags, annotations }: ClaimedCall): WritingTool | undefined {
@@ -143,25 +138,26 @@ export class ClaimCheck {
     return tool
   }
 
-  #judged(texts: readonly string[], asking: CallOrigin): Decision | null {
+  #judged(texts: readonly string[], asking: CallOrigin): ClaimAnswer {
     const room = this.#opened(asking)
-    if (room === undefined) return null
+    if (room === undefined) return NOTHING_CLAIMED
     const places = [...this.#options.locate(texts).values()].flat()
     const known = this.#known(room)
-    if (places.every(({ absolute }) => known.has(absolute))) return null
+    if (places.every(({ absolute }) => known.has(absolute))) return NOTHING_CLAIMED
+    const found = caller(room, asking)
+    if (isRevoked(found)) return { refused: revokedDecision(found), firstWrite: null }
     const scopes = writeScopes(
       room,
       places.map(({ absolute }) => ({ path: absolute, isPattern: false })),
     )
     const { held, free } =
-      scopes.length === 0
-        ? NOBODY
-        : writeStanding(room, scopes, { haid: caller(room, asking).haid, tree: asking.place?.tree })
+      scopes.length === 0 ? NOBODY : writeStanding(room, scopes, { haid: found.haid, tree: asking.place?.tree })
     if (held.length === 0 && free.length === 0 && known.size < CLEAR_PLACES_MAX)
       for (const { absolute } of places) known.add(absolute)
-    if (held.length > 0) this.#settle(room, asking, scopes)
-    else if (this.#claims && free.length > 0) this.#free = { room, asking, scopes }
-    return held.length === 0 ? null : claimDecision(held, oldCopyText(room.store, room.now()))
+    if (held.length === 0)
+      return { refused: null, firstWrite: this.#claims && free.length > 0 ? { asking, scopes } : null }
+    this.#settle(asking, scopes)
+    return { refused: claimDecision(held, oldCopyText(room.store, room.now())), firstWrite: null }
   }
 
   /**
@@ -185,6 +181,10 @@ export class ClaimCheck {
   /** Whoever is nobody in particular claims nothing, and makes no store where there is none. */
   #opened(asking: CallOrigin): Coordination | undefined {
     if (this.#room !== undefined) return this.#room
+    const { gitCommonDir } = this.#roomOptions.project
+    // Opening a store makes its folder: a repository that was removed must not come back as one with nothing else in it.
+    if (gitCommonDir !== undefined && !existsSync(gitCommonDir))
+      throw new HeimdallError('FOLDER_GONE', `${gitCommonDir} was removed`)
     this.#room = isSomebody(asking) ? openCoordination(this.#roomOptions) : openCoordinationToRead(this.#roomOptions)
     if (this.#room === undefined) this.#unclaimed()
     // In a fleet the copy that calls are answered from follows the log behind them. What fails is tried again.
@@ -201,10 +201,12 @@ export class ClaimCheck {
   }
 
   /** On record behind the answer: what is decided stands by what was read. */
-  #settle(room: Coordination, asking: CallOrigin, scopes: readonly WriteScope[]): void {
+  #settle(asking: CallOrigin, scopes: readonly WriteScope[]): void {
     if (!isSomebody(asking)) return
     this.#last = this.#last.then(async () => {
       try {
+        const room = this.#opened(asking)
+        if (room === undefined) return
         const actor = await actAs(room, asking, caller(room, asking))
         await settleWrite(room, actor, scopes, { claims: this.#claims })
       } catch (error) {
@@ -229,6 +231,19 @@ export class ClaimCheck {
     await this.#last
     this.#room?.store.close()
     this.#room = undefined
+  }
+}
+
+const isRevoked = ({ refused }: Caller): boolean => refused?.error.code === 'AGENT_REVOKED'
+
+function revokedDecision({ refused }: Caller): Decision {
+  return {
+    action: 'BLOCK',
+    rule_id: null,
+    severity: 'warn',
+    reason_code: 'AGENT_REVOKED',
+    summary: refused?.error.message ?? 'this agent is revoked',
+    enforced: true,
   }
 }
 

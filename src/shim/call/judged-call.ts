@@ -1,4 +1,6 @@
 // A call from the moment that an adapter hands it over to its end.
+import type { WriteScope } from '../../coordination/claims/writes.ts'
+import type { CallOrigin } from '../../coordination/who/caller.ts'
 import type { CallNames } from '../../events/event-text.ts'
 import type { Piece } from '../../events/line-bytes.ts'
 import type { Absent } from '../../events/preview.ts'
@@ -23,6 +25,20 @@ export interface ToolCall {
   readonly argsStreamHash?: string
 }
 
+/** Free paths that are the writer's as soon as the call is sent on. */
+export interface FirstWrite {
+  readonly asking: CallOrigin
+  readonly scopes: readonly WriteScope[]
+}
+
+/** What claims say of a call: refused, or free to be judged by the policy. */
+export interface ClaimAnswer {
+  readonly refused: Decision | null
+  readonly firstWrite: FirstWrite | null
+}
+
+export const NOTHING_CLAIMED: ClaimAnswer = { refused: null, firstWrite: null }
+
 /** A call that was judged, from then until its end. */
 export interface JudgedCall {
   readonly callId: string
@@ -37,6 +53,8 @@ export interface JudgedCall {
   readonly startMs: number
   readonly counters: Readings
   readonly args: CallArguments
+  /** What it claims when it is sent on. */
+  readonly firstWrite: FirstWrite | null
   /** As the record names it; made when it is announced. */
   names: CallNames | null
 }

@@ -15,7 +15,7 @@ export class PathLocations {
 
   /** `cwd` is where the server runs. */
   constructor(cwd: string, home: string | undefined) {
-    this.#cwd = realpathSync(cwd)
+    this.#cwd = realFolder(cwd)
     this.#home = home
   }
 
@@ -92,6 +92,16 @@ export class PathLocations {
     if (/%(?:2e|2f|5c)/i.test(text))
       readings.push(text.replace(/%2e/gi, '.').replace(/%2f/gi, '/').replace(/%5c/gi, '\\'))
     return [...readings, ...readings.filter((one) => one.includes('\\')).map((one) => one.replaceAll('\\', '/'))]
+  }
+}
+
+/** A folder that is gone is where its name says: nothing can be a link in it. */
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return resolve(path)
+    throw error
   }
 }
 

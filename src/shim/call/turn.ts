@@ -49,6 +49,7 @@ export class Turn {
     const to = events.mark()
     const settle = (outcome: 'written' | 'failing'): void => {
       if (outcome === 'failing' && isRecordRequired) this.#decideAnew(noted, events.takeBack(from, to))
+      for (const { what, judged } of noted) if (what === 'forwarded' && judged.isForwarded) this.#gate.sent(judged)
     }
     const outcome = events.commit()
     if (outcome === 'waiting') return events.committed().then(settle)
