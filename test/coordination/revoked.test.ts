@@ -1,6 +1,6 @@
 // A revoked agent at every entry point that changes something: refused, and nothing has changed, no file and no branch either.
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join as joinPath } from 'node:path'
 import { expect, test } from 'vitest'
 import type { CommandSpec } from '../../src/cli/command.ts'
@@ -17,6 +17,7 @@ import { join, RawSession } from '../mcp/session.ts'
 import { playHost } from '../support/played-host.ts'
 import { fixture, launcher, startProgram } from '../support/programs.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
+import { until, waitForFile } from '../support/wait.ts'
 import { openRoom } from './room.ts'
 
 /** Commands that act as an agent of the ledger and prove it there, with words that reach that point. */
@@ -244,4 +245,32 @@ test('a label of a connection that is revoked ends the connection, also after it
   await cursor.end()
   const again = await join(project, 'cursor')
   expect(await again.call('append_decision', { title: 't', body: 'b' })).toMatchObject(refused)
+})
+
+test('a revoked agent of a run that drops its variables is still that agent', async () => {
+  const project = temporaryProject()
+  const room = openStore(project)
+  const [begun, go, done] = ['begun', 'go', 'done'].map((name) => joinPath(project.home, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const heimdall = launcher('heimdall').join(' ')
+  const script = `touch ${begun}; while [ ! -e ${go} ]; do sleep 0.05; done
+    { env -u HEIMDALL_SECRET -u HEIMDALL_HAID -u HEIMDALL_AGENT_ID -u BB_AGENT -u HEIMDALL_SESSION_ID ${heimdall} claim take docs
+      env -i HOME="$HOME" PATH="$PATH" ${heimdall} fact set port 1
+      setsid --wait env -i HOME="$HOME" PATH="$PATH" ${heimdall} agent register --role agent
+    } > ${done}.part 2>&1; mv ${done}.part ${done}`
+  const running = project.run('heimdall', ['run', '--agent', 'amber-otter', '--', 'sh', '-c', script])
+  await waitForFile(begun)
+  await until('the session to hold its agent', () =>
+    room.store.read((rows) => (rows.agentById('amber-otter')?.runtime.tree ?? null) !== null),
+  )
+  await revoke(room, 'amber-otter')
+  const before = room.store.read((rows) => [rows.agents().map(({ haid }) => haid), rows.claims({})])
+  writeFileSync(go, '')
+  await waitForFile(done)
+  expect(readFileSync(done, 'utf8').match(/amber-otter is revoked and may change nothing/g)).toHaveLength(3)
+  expect(room.store.read((rows) => [rows.agents().map(({ haid }) => haid), rows.claims({})])).toEqual(before)
+  await running
 })

@@ -98,6 +98,7 @@ export function conformsToStore(open: OpenStore): void {
       [agent],
     ])
     expect(two.read((rows) => [rows.agentsOfTree('p3'), rows.agentsOfTree('p7')])).toEqual([[agent], []])
+    expect(two.read((rows) => rows.revokedAgents())).toEqual([agent])
   })
 
   test('a change that throws leaves nothing behind', async () => {
