@@ -110,7 +110,8 @@ test('a store that cannot be written, at each step of the start: said, and undon
   }
 })
 
-const storeOf = (project: Spine) => new DatabaseSync(project.path('.git/heimdall/coordination.db'))
+/** The run that has ended may still be writing. */
+const storeOf = (project: Spine) => new DatabaseSync(project.path('.git/heimdall/coordination.db'), { timeout: 30_000 })
 
 test('a store that another process has locked, and one of a newer version: said, and what was there is as it was', async () => {
   const cases = [
