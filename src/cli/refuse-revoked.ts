@@ -1,7 +1,12 @@
 // Refuses a command of a revoked agent before it changes anything, for commands that do not act as an agent of the ledger.
-import { openCoordination, openCoordinationToRead, isUnwritable } from '../coordination/coordination.ts'
+import {
+  type CoordinationOptions,
+  isUnwritable,
+  openCoordination,
+  openCoordinationToRead,
+} from '../coordination/coordination.ts'
 import { roomOptions } from '../coordination/room-options.ts'
-import { askingHere, caller, recordRefusal } from '../coordination/who/caller.ts'
+import { askingHere, type Caller, caller, recordRefusal } from '../coordination/who/caller.ts'
 import { HeimdallError } from '../errors.ts'
 import { fleetDoor } from '../fleet/door.ts'
 import { whoActs } from '../person.ts'
@@ -9,33 +14,40 @@ import type { Context } from './command.ts'
 
 export async function refuseRevoked(context: Context): Promise<void> {
   const options = await optionsOf(context)
-  const room = options === undefined ? undefined : readable(() => openCoordinationToRead(options))
-  if (options === undefined || room === undefined) return
+  const refused = options === undefined ? undefined : readable(() => refusalIn(options, context))
+  if (options === undefined || refused === undefined) return
+  const writable = openCoordination(options)
   try {
-    // Processes are looked at only where there is somebody to find.
-    if (room.store.read((rows) => rows.revokedAgents()).length === 0) return
-    const { refused } = caller(room, askingHere(context.env))
+    await recordRefusal(writable, refused.error, refused)
+  } catch (error) {
+    if (!isUnwritable(error)) throw error
+    context.note(`warning: this refusal is not recorded: ${error.message}`)
+  } finally {
+    writable.store.close()
+  }
+  throw refused.error
+}
+
+function refusalIn(options: CoordinationOptions, { env }: Context): Caller['refused'] {
+  const room = openCoordinationToRead(options)
+  if (room === undefined) return undefined
+  try {
+    // Processes are inspected only where an agent is revoked.
+    if (room.store.read((rows) => rows.revokedAgents()).length === 0) return undefined
+    const { refused } = caller(room, askingHere(env))
     // A human who uses a command is not an agent, whatever name scripts of theirs have.
-    if (refused?.error.code !== 'AGENT_REVOKED' || whoActs().person) return
-    const writable = openCoordination(options)
-    try {
-      await recordRefusal(writable, refused.error, refused)
-    } catch (error) {
-      if (!isUnwritable(error)) throw error
-      context.note(`warning: this refusal is not recorded: ${error.message}`)
-    } finally {
-      writable.store.close()
-    }
-    throw refused.error
+    return refused?.error.code === 'AGENT_REVOKED' && !whoActs().person ? refused : undefined
   } finally {
     room.store.close()
   }
 }
 
 /** Nothing where the command is used without a folder. */
-async function optionsOf({ env, clock, configFile, ...context }: Context) {
+async function optionsOf(context: Context): Promise<CoordinationOptions | undefined> {
   try {
-    return await roomOptions({ cwd: context.cwd, env, clock, configFile, fleet: fleetDoor })
+    // The getter of `cwd` throws where the folder is gone.
+    const { cwd, env, clock, configFile } = context
+    return await roomOptions({ cwd, env, clock, configFile, fleet: fleetDoor })
   } catch (error) {
     if (error instanceof HeimdallError) return undefined
     throw error

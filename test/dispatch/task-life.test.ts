@@ -371,6 +371,8 @@ const ENDS = ['done', 'partial', 'failed', 'canceled']
 /** What was promised, kept apart from how it is done. */
 class Model {
   readonly ended = new Map<string, string>()
+  /** Ends of tasks that were put back into the queue by hand since. */
+  readonly earlierEnds = new Map<string, number>()
   readonly profiles = new Map<string, { health: Record<string, string>; slots: number; isAlive: boolean }>()
   seq = 0
   instance = 0
@@ -386,7 +388,9 @@ class Model {
       // What has ended stays as it ended, and has ended once.
       if (before !== undefined) expect([taskId, state]).toEqual([taskId, before])
       if (ENDS.includes(state)) this.ended.set(taskId, state)
-      expect(ends.filter(({ task }) => task === taskId)).toHaveLength(ENDS.includes(state) ? 1 : 0)
+      expect(ends.filter(({ task }) => task === taskId)).toHaveLength(
+        (this.earlierEnds.get(taskId) ?? 0) + (ENDS.includes(state) ? 1 : 0),
+      )
       expect(dispatch?.failures).toBeLessThanOrEqual(2)
       const own = open.filter((attempt) => attempt.taskId === taskId)
       expect(own.length).toBe(state === 'in_progress' ? 1 : 0)
@@ -446,7 +450,20 @@ async function take(room: Coordination, clock: FakeClock, model: Model, one: Ste
   }
   if (one.do === 'cancel')
     await cancelTask(room, `T${one.task}`, 'x').catch(expected('TASK_NOT_FOUND', 'TASK_FORBIDDEN'))
-  if (one.do === 'retry') await retryTask(room, `T${one.task}`).catch(expected('TASK_NOT_FOUND', 'TASK_FORBIDDEN'))
+  if (one.do === 'retry') await retry(room, model, `T${one.task}`)
+}
+
+/** A human may put a failed task back; what has ended otherwise stays ended. */
+async function retry(room: Coordination, model: Model, id: string): Promise<void> {
+  try {
+    await retryTask(room, id)
+  } catch (error) {
+    expected('TASK_NOT_FOUND', 'TASK_FORBIDDEN')(error)
+    return
+  }
+  if (model.ended.get(id) !== 'failed') return
+  model.ended.delete(id)
+  model.earlierEnds.set(id, (model.earlierEnds.get(id) ?? 0) + 1)
 }
 
 const expected =
