@@ -102,7 +102,9 @@ const COVERED = `(() => {
     }
     if (!isInSight) continue
     const top = document.elementFromPoint(x, y)
-    if (top !== null && !top.contains(text) && !text.parentElement.contains(top) && top.closest('.foot, .tabs, .top') === null)
+    if (top !== null && !top.contains(text) && !text.parentElement.contains(top) && top.closest('.foot, .tabs, .top') === null &&
+      // The whole row is the area of its link, which shows what is below it.
+      getComputedStyle(top, '::after').position !== 'absolute')
       found.push(text.data.slice(0, 40) + ' under ' + (top.className || top.tagName))
   }
   return found.slice(0, 5)
