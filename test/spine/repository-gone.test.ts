@@ -1,5 +1,5 @@
 // A repository that is removed or moved away under a run: nobody makes it anew, and the run is closed all the same.
-import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { isErrno } from '../../src/errors.ts'
@@ -8,9 +8,10 @@ import { until } from '../support/wait.ts'
 import { isClosedOnce, spine, type Spine } from './spine.ts'
 
 const PATH = `${resolve('bin')}:${process.env['PATH'] ?? ''}`
-/** Holds a claim, says something now and then, and ends when it is told to. */
+/** Holds a claim, prints something, and ends, each when a file appears: a command that was used instead might close the run itself. */
 const HOLDS =
-  'heimdall claim take src/api --task T-1 >/dev/null; echo ready; cd /; read line; echo more; read line; exit 0'
+  'heimdall claim take src/api --task T-1 >/dev/null; echo ready; cd /; ' +
+  'until [ -e "$HOME/print" ]; do sleep 0.05; done; echo more; until [ -e "$HOME/end" ]; do sleep 0.05; done; exit 0'
 
 const openIn = (pid: number): string[] =>
   readdirSync(`/proc/${pid}/fd`).flatMap((fd) => readlinkIfOpen(`/proc/${pid}/fd/${fd}`))
@@ -36,8 +37,7 @@ async function started(project: Spine): Promise<string> {
   return String(run)
 }
 
-const elsewhere = (project: Spine) => ({ cwd: project.home })
-const send = (project: Spine) => project.run('hm', ['send', 'amber-otter', 'go', '--enter'], elsewhere(project))
+const tell = (project: Spine, what: 'print' | 'end'): void => writeFileSync(join(project.home, what), '')
 
 async function isClosed(project: Spine, run: string, noted?: string): Promise<void> {
   await until('the run to be closed', () => project.sheets().length === 0)
@@ -57,11 +57,10 @@ test.each(['its keeper sees it', 'its keeper was killed as well'])('removed: %s'
   const removed = join(project.home, 'removed')
   renameSync(project.root, removed)
   rmSync(removed, { recursive: true })
-  await send(project)
+  tell(project, 'print')
   const isKilled = way !== 'its keeper sees it'
   if (isKilled) process.kill(await project.keeperOf(run), 'SIGKILL')
-  await send(project)
-  // One that was killed has no log, and the next command to look at the run closes it.
+  tell(project, 'end')
   await isClosed(project, run, isKilled ? undefined : 'was removed under the run')
   expect(existsSync(project.root)).toBe(false)
 })
@@ -73,8 +72,8 @@ test('moved away: nothing appears in the old place, and in the new one nothing i
   renameSync(project.root, moved)
   const check = () => project.run('heimdall', ['claim', 'check', 'src/api'], { cwd: moved })
   expect((await check()).code).toBe(5)
-  await send(project)
-  await send(project)
+  tell(project, 'print')
+  tell(project, 'end')
   await isClosed(project, run, `was moved to ${moved} under the run`)
   expect(existsSync(project.root)).toBe(false)
   expect(await check()).toMatchObject({ code: 0, stdout: expect.stringContaining('clear') })

@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import { onTestFinished } from '../support/cleanup.ts'
 import { isErrno } from '../../src/errors.ts'
 import { runInProcess } from '../support/in-process.ts'
-import { isRunning, launcher, type Program, type ProgramOptions, startProgram } from '../support/programs.ts'
+import {
+  killIfRunning,
+  launcher,
+  procFile,
+  processesOf,
+  type Program,
+  type ProgramOptions,
+  startProgram,
+} from '../support/programs.ts'
 import { temporaryProject, type TemporaryProject } from '../support/project.ts'
 import { eventsOfRun, type Json, ofType, runFolders } from '../support/shim-client.ts'
 import { until } from '../support/wait.ts'
@@ -40,7 +48,7 @@ export function spine(options: { readonly git?: boolean } = {}): Spine {
   onTestFinished(async () => {
     await until('everything of the test to end', () => {
       const left = processesOf(home)
-      for (const pid of left) kill(pid)
+      for (const pid of left) killIfRunning(pid)
       return left.length === 0
     })
   })
@@ -93,32 +101,8 @@ export function isClosedOnce(events: readonly Json[]): boolean {
 }
 
 function isKeeper(pid: number, run: string): boolean {
-  const line = read(pid, 'cmdline')
+  const line = procFile(pid, 'cmdline')
   return line.includes('keeper.cjs') && line.includes(run)
-}
-
-function processesOf(home: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .map(Number)
-    .filter((pid) => `${read(pid, 'environ')}\0${read(pid, 'cmdline')}`.includes(home) && isRunning(pid))
-}
-
-function read(pid: number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1')
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM')) return ''
-    throw error
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch (error) {
-    if (!isErrno(error, 'ESRCH')) throw error
-  }
 }
 
 export const isUpstream = (pid: number): boolean =>
@@ -129,4 +113,4 @@ export const isShim = (pid: number): boolean =>
 export const isOurs = (pid: number): boolean =>
   words(pid).some((word) => /(session|keeper)\.cjs$/.test(word)) || isShim(pid)
 
-const words = (pid: number): string[] => read(pid, 'cmdline').split('\0')
+const words = (pid: number): string[] => procFile(pid, 'cmdline').split('\0')

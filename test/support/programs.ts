@@ -194,3 +194,29 @@ function statOf(pid: number): { parent: number } | undefined {
   const hasEnded = (state === 'Z' || state === 'X') && Number(fields[17]) <= 1
   return hasEnded ? undefined : { parent: Number(parent) }
 }
+
+/** Processes that have this path in their environment or command line. */
+export function processesOf(path: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map(Number)
+    .filter((pid) => `${procFile(pid, 'environ')}\0${procFile(pid, 'cmdline')}`.includes(path) && isRunning(pid))
+}
+
+/** Empty for a process that has ended, or is another user's. */
+export function procFile(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1')
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM')) return ''
+    throw error
+  }
+}
+
+export function killIfRunning(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if (!isErrno(error, 'ESRCH')) throw error
+  }
+}

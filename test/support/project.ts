@@ -3,17 +3,28 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { isErrno } from '../../src/errors.ts'
 import { onTestFinished } from './cleanup.ts'
 import { runLauncher } from './in-process.ts'
-import type { Ending, ProgramOptions } from './programs.ts'
+import { type Ending, killIfRunning, processesOf, type ProgramOptions } from './programs.ts'
 import { EMPTY_REPOSITORY, GIT_ENV } from './repository.ts'
 
 /** A fresh folder (real path, short enough for unix sockets), removed when the test ends. */
 export function temporaryFolder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'hm-')))
-  // A session that was told to end may still write there for a moment.
-  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }))
+  onTestFinished(() => removeFolder(path))
   return path
+}
+
+/** What a test has left running writes there until it is ended. */
+function removeFolder(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch (error) {
+    if (!isErrno(error, 'ENOTEMPTY', 'EBUSY')) throw error
+    for (const pid of processesOf(path)) killIfRunning(pid)
+    rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+  }
 }
 
 export interface TemporaryProject {

@@ -1,5 +1,8 @@
 // `.planning/ledger/`: what people and other machines see of coordination. Written after the commit, never the only copy.
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { HeimdallError } from '../../errors.ts'
+import { escapeControls } from '../../ids.ts'
 import { LEDGER_BATCH_BYTES, LEDGER_BATCH_EVENTS } from '../../limits.ts'
 import { ensureFolder } from '../../storage/atomic-file.ts'
 import { withFileLock } from '../../storage/file-lock.ts'
@@ -30,6 +33,9 @@ export async function exportLedger(
       (touched !== undefined && isFileStale(rows, dir, touched)),
   )
   if (!isBehind) return
+  const { root } = room.project
+  // A repository that was removed or moved away meanwhile is not made again.
+  if (!existsSync(root)) throw new HeimdallError('FOLDER_GONE', `${escapeControls(root)} was removed or moved away`)
   ensureFolder(join(dir, 'claims'))
   const toldOf = new ToldOf(dir)
   // A lock for each: others have something to export as well, and take up from where this one is.
