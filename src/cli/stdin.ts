@@ -1,7 +1,7 @@
 // Standard input: who reads it now, and all of it as bytes or as lines, both with a bound.
 
 /**
- * Reads standard input until the returned function is called. Whoever reads a terminal does so through this: a stream
+ * Reads standard input until the returned function is called. Every reader of a terminal uses it: a stream
  * that was paused by the previous reader is not resumed by a new listener alone, so each reader resumes it and leaves it
  * paused. A terminal that is gone counts as the end of input, also one that ended before.
  */

@@ -22,7 +22,7 @@ export const BLOCK_CODES = {
   /** What it is to do lay beside the log, and is not there any more. */
   brief_missing: 'needs_input',
   auth_required: 'auth',
-  /** The runtime refused its agent a tool, and nobody was there to be asked. */
+  /** The runtime refused its agent a tool, and no human was there to approve it. */
   permission_denied: 'auth',
   budget_too_small: 'policy',
   deadline_impossible: 'policy',

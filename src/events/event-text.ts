@@ -320,7 +320,7 @@ const TIME_CHARS = 24
 /** Without the brace that opens it and with that of the whole event still open. */
 function identityText(identity: RunIdentity): string {
   const { run_id, agent_id, client, env, source, principal, workload, haid, session_id } = identity
-  // Set by whoever starts the run: an environment may hold anything.
+  // These come from the environment of the run, which may hold anything.
   const [agent, by, around] = [agent_id, principal, workload].map(redactValue)
   return jsonValue({
     run_id,

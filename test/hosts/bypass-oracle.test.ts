@@ -12,16 +12,12 @@ import { perFile } from '../support/cleanup.ts'
 import { bareEnv } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { copyTo, runRows, shareObjects } from '../support/oracle-rows.ts'
+import { GIT_ENV } from '../support/repository.ts'
 
 const env = {
   ...bareEnv(),
   HOME: '/nonexistent',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_AUTHOR_NAME: 'Ana',
-  GIT_AUTHOR_EMAIL: 'ana@example.org',
-  GIT_COMMITTER_NAME: 'Ana',
-  GIT_COMMITTER_EMAIL: 'ana@example.org',
+  ...GIT_ENV,
 }
 
 /** Something is staged, and every hook refuses. */

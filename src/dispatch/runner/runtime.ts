@@ -38,7 +38,7 @@ export interface TurnEnd {
   readonly stoppedBy: string | null
   /** What a further turn of the same conversation is named by. */
   readonly session: string | null
-  /** Tool calls that the runtime refused for want of permission: nobody is there to be asked. */
+  /** Tool calls that the runtime refused for want of permission: no human is there to approve them. */
   readonly denied: readonly Denial[]
 }
 

@@ -138,7 +138,7 @@ function deniedReason(denied: readonly Denial[]): string {
   return `the agent was denied permission: ${calls.slice(0, DENIALS_NAMED).join(', ')}${more}`
 }
 
-/** A worker has nobody to ask: what its agent may do is said when it is started. */
+/** A worker has no human to ask: its agent's permissions are set when it is started. */
 const ALLOW_HINTS: Readonly<Record<Order['runtime'], string>> = {
   claude:
     'allow it when the worker is started: heimdall worker start -- claude --permission-mode acceptEdits for edits, ' +

@@ -21,7 +21,7 @@ export interface PlannedWrite {
   readonly named: readonly HookPath[]
   /** Only git knows them: what goes into a commit, what a command would throw away. */
   readonly byGit: readonly HookPath[]
-  /** Why it is refused whoever holds what. */
+  /** Why it is refused, whichever agent holds the path. */
   readonly never: string | undefined
 }
 
