@@ -33,8 +33,8 @@ function run(args: readonly string[]): void {
 
 spawnSync('git', ['init', '--quiet'], { cwd: folder, env })
 writeFileSync(join(folder, 'held.ts'), '')
-run(['agent', 'register', '--name', 'amber-otter', '--role', 'bench'])
-run(['agent', 'reserve', '--agent', 'amber-otter', '--scope', 'held.ts'])
+run(['agent', 'add', 'amber-otter', '--role', 'bench'])
+run(['claim', 'held.ts', '--agent', 'amber-otter'])
 const host = spawn(process.execPath, ['-e', HOST], {
   argv0: 'claude',
   cwd: folder,
@@ -79,7 +79,7 @@ const SDK = 'SDK client + server'
 const upstream = [process.execPath, resolve('bench/peers/shim-upstream.mjs')] as const
 
 function somebody(): Record<string, string> {
-  run(['agent', 'register', '--name', 'moss-plover', '--role', 'bench'])
+  run(['agent', 'add', 'moss-plover', '--role', 'bench'])
   const keys = join(folder, '.git/heimdall/keys')
   const key = readdirSync(keys).find((name) => name.includes('moss-plover')) ?? ''
   return { HEIMDALL_AGENT_ID: 'moss-plover', HEIMDALL_SECRET: readFileSync(join(keys, key), 'utf8').trim() }
@@ -94,6 +94,7 @@ const shimIn = (cwd: string, name: string): [string, ...string[]] => [
   cwd,
   process.execPath,
   heimdall,
+  'mcp',
   'shim',
   '--server-name=bench',
   `--policy=${join(folder, 'policy/policy.json')}`,
@@ -122,7 +123,7 @@ async function warmShim(cwd: string, name: string, ...as: [Record<string, string
 async function shims(): Promise<{ runs: Runs<'perSecond' | 'cpuUs'>; close(): Promise<void> }> {
   mkdirSync(join(folder, 'policy'))
   writeFileSync(join(folder, 'policy/policy.json'), JSON.stringify(POLICY))
-  for (let n = 0; n < 10; n += 1) run(['agent', 'reserve', '--agent', 'amber-otter', '--scope', `other/part-${n}/**`])
+  for (let n = 0; n < 10; n += 1) run(['claim', `other/part-${n}/**`, '--agent', 'amber-otter', '--task', `T-${n}`])
   const identity = { ...env, ...somebody() }
   const loads = new Map<string, Load>([
     [CHECKED, await warmShim(folder, 'checked', identity, folder)],

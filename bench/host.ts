@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { openConnection } from '../src/client/connection.ts'
 import { systemClock } from '../src/clock.ts'
-import { SessionElsewhere } from '../src/sessions/elsewhere/session-elsewhere.ts'
+import { RemoteSession } from '../src/sessions/remote/remote-session.ts'
 import { startSshd } from '../test/support/sshd.ts'
 import { runBench } from './support/bench.ts'
 
@@ -56,7 +56,7 @@ await runBench({
       void execFileSync(hm[0], [hm[1], ...args], { env: { PATH: process.env['PATH'], HOME: home, TERM: 'xterm' } })
     there('run', '--id', 'echo', '--detach', '--', ...ECHO)
     const env = { PATH: sshd.env.PATH, HOME: here }
-    const session = await SessionElsewhere.find({ host: 'box', env, clock: systemClock }, 'echo')
+    const session = await RemoteSession.find({ host: 'box', env, clock: systemClock }, 'echo')
     const connection = await openConnection(session)
     const events = connection.subscribe({ from: 'live' })
     const shown = async (): Promise<void> => {

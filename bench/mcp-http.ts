@@ -103,7 +103,15 @@ await runBench({
     )
     const url = await start(['bench/peers/http-upstream.mjs'])
     const bare = await start(['bench/peers/http-proxy.mjs', url])
-    const shim = ['bin/heimdall', 'shim', '--server-name=bench', `--policy=${policyPath}`, `--url=${url}`, '--listen=0']
+    const shim = [
+      'bin/heimdall',
+      'mcp',
+      'shim',
+      '--server-name=bench',
+      `--policy=${policyPath}`,
+      `--url=${url}`,
+      '--listen=0',
+    ]
     const ours = await start(shim)
     const sides = (measure: (address: string) => Promise<number>, goal: { atMost: number } | { atLeast: number }) => ({
       ours: { name: 'heimdall shim', measure: () => measure(ours) },

@@ -15,6 +15,7 @@ const peer = (name: string): [string, ...string[]] => [process.execPath, `bench/
 const shim: [string, ...string[]] = [
   process.execPath,
   resolve('bin/heimdall'),
+  'mcp',
   'shim',
   '--server-name=bench',
   `--policy=${policyPath}`,

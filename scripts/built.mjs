@@ -1,4 +1,4 @@
-// Whether dist/ is what a build would make now: of these files, by this Node.js (the bytecode in it is for no other).
+// Whether dist/ is what a build would make now.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ const NOTE = '.build/built-from'
 
 /** Taken before a build: what is changed while it goes on is not in it for certain. */
 export function inputs() {
-  const hash = createHash('sha256').update(`${process.version} ${process.platform} ${process.arch}`)
+  const hash = createHash('sha256')
   const paths = FOLDERS.flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && !/\.test\.tsx?$/.test(entry.name))

@@ -31,14 +31,15 @@ try {
   const first = await dark.newPage()
   await first.goto(link)
   await first.waitForSelector('.foot .live-dot:not(.off)')
-  // The link is for one visit; the second browser has its cookie.
-  const light = await browser.newContext({ ...looks, colorScheme: 'light', storageState: await dark.storageState() })
+  // A link is for one visit.
+  const another = terminal([process.execPath, resolve('bin/heimdall'), 'open'])
+  const light = await browser.newContext({ ...looks, colorScheme: 'light' })
   const second = await light.newPage()
-  await second.goto(link.replace(/#.*/, ''))
+  await second.goto(await another.until(/http:\/\/\S+#key=[\w-]+/))
   const pages = { dark: first, light: second }
   await demo.until(/runs into amber-otter/)
   await both(pages, '#/fleet', 'fleet')
-  await demo.until(/The page stays at/)
+  await demo.until(/The dashboard stays at/)
   writeFileSync(join(INTO, 'demo.svg'), svg(demo.lines()))
 } finally {
   await browser.close()

@@ -12,6 +12,8 @@ export async function bundlePrograms(from, to) {
   const build = await rolldown({
     input: Object.fromEntries(names.map((name) => [name, `${from}/${name}.ts`])),
     platform: 'node',
+    // As in build.mjs: what its `main` names requires its parts in a way that no bundler sees.
+    resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     external: /^(node:|@lydell|@photostructure|fs-native-extensions|gpt-tokenizer|playwright-core|rolldown)/,
     checks: { pluginTimings: false },
   })

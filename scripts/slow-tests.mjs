@@ -7,7 +7,7 @@ import { basename, join, relative, resolve } from 'node:path'
 const ROWS = 40
 const SAMPLE_MS = 250
 const TICKS_PER_SECOND = 100
-const NONE = { node: 0, cpuMs: 0, git: 0, other: 0 }
+const NONE = { node: 0, cpuMs: 0, workerMs: 0, git: 0, other: 0 }
 /** Started by their names, these are Node.js programs. */
 const LAUNCHERS = readdirSync('bin')
 
@@ -55,10 +55,11 @@ const failed = files.flatMap(({ name, tests }) =>
 for (const line of failed) console.log(line)
 
 const row = (name, cells) => `${name.padEnd(48)}${cells.map((cell) => String(cell).padStart(9)).join('')}`
-console.log(`\n${row(`slowest ${ROWS} files`, ['seconds', 'tests', 'node', 'node CPU', 'git', 'other'])}`)
+console.log(`\n${row(`slowest ${ROWS} files`, ['seconds', 'tests', 'own CPU', 'node', 'node CPU', 'git', 'other'])}`)
 for (const { name, seconds, tests } of files.toSorted((a, b) => b.seconds - a.seconds).slice(0, ROWS)) {
-  const { node, cpuMs, git, other } = started.get(name) ?? NONE
-  console.log(row(name, [seconds.toFixed(1), tests.length, node, (cpuMs / 1_000).toFixed(1), git, other]))
+  const { node, cpuMs, workerMs, git, other } = started.get(name) ?? NONE
+  const cpu = [workerMs, cpuMs].map((ms) => (ms / 1_000).toFixed(1))
+  console.log(row(name, [seconds.toFixed(1), tests.length, cpu[0], node, cpu[1], git, other]))
 }
 console.log(`\nslowest ${ROWS} tests`)
 const tests = files.flatMap(({ name, tests: own }) =>
@@ -71,6 +72,7 @@ const total = [...started.values()].reduce(
   (sum, one) => ({
     node: sum.node + one.node,
     cpuMs: sum.cpuMs + one.cpuMs,
+    workerMs: sum.workerMs + one.workerMs,
     git: sum.git + one.git,
     other: sum.other + one.other,
   }),
@@ -141,6 +143,7 @@ function startsByFile() {
     by.set(name, counts)
     if (what === 'node') counts.node += 1
     else if (what === 'cpu') counts.cpuMs += Number(program)
+    else if (what === 'worker') counts.workerMs += Number(program)
     else if (program === 'git') counts.git += 1
     // A start of Node.js is noted by itself.
     else if (program !== 'node' && !LAUNCHERS.includes(program)) counts.other += 1

@@ -28,12 +28,7 @@ function runSuite(version, args) {
   const node = install(version)
   const report = join(CACHE, `${version}.json`)
   rmSync(report, { force: true })
-  const reporters = [
-    '--reporter=default',
-    '--reporter=./test/support/unsteady-reporter.ts',
-    '--reporter=json',
-    `--outputFile.json=${report}`,
-  ]
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const startedMs = Date.now()
   const { status } = spawnSync(node, [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...args], {
     cwd: ROOT,

@@ -92,7 +92,7 @@ export function checkValue(path: string, key: string, type: KeyType, value: unkn
   throw wrongType(path, key, type, value)
 }
 
-function wrongType(path: string, key: string, expected: string, value: unknown): HeimdallError {
+export function wrongType(path: string, key: string, expected: string, value: unknown): HeimdallError {
   return new HeimdallError(
     'CONFIG_INVALID',
     `${path}: ${key} must be ${expected}, got ${printable(JSON.stringify(value))}`,

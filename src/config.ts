@@ -2,7 +2,14 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type EnvEntry, type MachineEntry, type PeerEntry } from './config-lists.ts'
-import { checkValue, type ConfigValue, DEFAULT_CLASSIFIER, type KeyType, unknownKey } from './config-values.ts'
+import {
+  checkValue,
+  type ConfigValue,
+  DEFAULT_CLASSIFIER,
+  type KeyType,
+  unknownKey,
+  wrongType,
+} from './config-values.ts'
 import { HeimdallError, isErrno } from './errors.ts'
 import { printable } from './ids.ts'
 import { CONFIG_BYTES_MAX } from './limits.ts'
@@ -12,6 +19,7 @@ import { isTrusted } from './trust.ts'
 
 interface KeySpec {
   readonly type: KeyType
+  readonly choices?: readonly string[]
   readonly env?: string
   readonly default: ConfigValue
   /**
@@ -58,7 +66,13 @@ export const CONFIG_KEYS = {
     from: 'trusted file',
     help: 'supervisor log; default <socket_dir>/<id>.log, /dev/null for none',
   },
-  log_level: { type: 'string', default: 'info', from: 'trusted file', help: 'error, warn, info or debug' },
+  log_level: {
+    type: 'string',
+    choices: ['error', 'warn', 'info', 'debug'],
+    default: 'info',
+    from: 'trusted file',
+    help: 'error, warn, info or debug',
+  },
   log_filter: {
     type: 'string',
     default: null,
@@ -230,7 +244,10 @@ function pick(key: ConfigKey, sources: ConfigSources, layers: readonly Layer[]):
   if (flag !== undefined) return { value: flag, origin: 'flag' }
   const variable = spec.env === undefined ? undefined : sources.env[spec.env]
   if (spec.env !== undefined && variable !== undefined && variable !== '')
-    return { value: fromText(spec, variable, `environment variable ${spec.env}`), origin: `env ${spec.env}` }
+    return {
+      value: settingFromText(spec.type, variable, `environment variable ${spec.env}`),
+      origin: `env ${spec.env}`,
+    }
   const said = layers.flatMap(({ origin, values, isOwn, isTrusted: isBelieved }) => {
     const value = values[key]
     const counts = isOwn || spec.from === 'any file' || (spec.from === 'trusted file' && isBelieved)
@@ -285,7 +302,9 @@ export async function parseConfig(text: string, path: string): Promise<Partial<R
   const values: Partial<Record<ConfigKey, ConfigValue>> = {}
   for (const [key, value] of Object.entries(raw)) {
     if (!isConfigKey(key)) throw unknownKey(path, key, Object.keys(CONFIG_KEYS))
-    values[key] = checkValue(path, key, CONFIG_KEYS[key].type, value)
+    const { type, choices }: KeySpec = CONFIG_KEYS[key]
+    if (choices?.includes(value as string) === false) throw wrongType(path, key, `one of ${choices.join(', ')}`, value)
+    values[key] = checkValue(path, key, type, value)
   }
   refuseOurVariables(path, values)
   return values
@@ -312,16 +331,17 @@ function refuseOurVariables(path: string, values: Partial<Record<ConfigKey, Conf
     )
 }
 
-function isConfigKey(key: string): key is ConfigKey {
+export function isConfigKey(key: string): key is ConfigKey {
   return Object.hasOwn(CONFIG_KEYS, key)
 }
 
-function fromText(spec: KeySpec, text: string, where: string): ConfigValue {
-  if (spec.type === 'integer') {
+/** A value that stands in a variable or on a command line. */
+export function settingFromText(type: KeyType, text: string, where: string): string | number | boolean {
+  if (type === 'integer') {
     if (/^\d{1,9}$/.test(text)) return Number(text)
     throw new HeimdallError('CONFIG_INVALID', `${where} must be a whole number, got ${printable(text)}`)
   }
-  if (spec.type === 'boolean') {
+  if (type === 'boolean') {
     if (text === 'true' || text === 'false') return text === 'true'
     throw new HeimdallError('CONFIG_INVALID', `${where} must be true or false, got ${printable(text)}`)
   }

@@ -71,6 +71,7 @@ export const ERRORS = table({
   CALL_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no call on record has this id, or its run was pruned' },
   APPROVAL_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no question to a person has this id' },
   WAIT_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'nothing that waits for a person has this id' },
+  WHY_UNKNOWN: { kind: 'user', exit: 3, http: 404, means: 'no path, agent, run or call has this name or id' },
   PROCESSES_UNREADABLE: {
     kind: 'config',
     exit: 8,
@@ -97,7 +98,7 @@ export const ERRORS = table({
     http: 403,
     means: 'a request comes from another page, or does not say from which',
   },
-  HUB_TOKEN_REQUIRED: { kind: 'peer', exit: 4, http: 401, means: 'a request carries no token that the hub knows' },
+  HUB_TOKEN_REQUIRED: { kind: 'peer', exit: 4, http: 401, means: 'a request carries no pass that the hub knows' },
   HUB_LINK_SPENT: { kind: 'peer', exit: 4, http: 401, means: 'a link was used already, or is too old' },
   HUB_READ_ONLY: { kind: 'user', exit: 4, http: 403, means: 'the hub was started to show and change nothing' },
   HUB_METHOD_REFUSED: { kind: 'peer', exit: 2, http: 405, means: 'a request uses a method that means nothing there' },
@@ -141,7 +142,7 @@ export const ERRORS = table({
     kind: 'user',
     exit: 2,
     http: 403,
-    means: 'files would be changed, and there is nobody to ask and no --yes',
+    means: 'files would be changed, and there is no terminal to ask at and no --yes',
   },
   // canonical
   JSON_MALFORMED: { kind: 'user', exit: 1, http: 400, means: 'a text is not JSON' },
@@ -283,7 +284,7 @@ export const ERRORS = table({
     exit: 2,
     seedExit: 1,
     http: 400,
-    means: 'the path of a session socket is longer than the system allows',
+    means: 'the path of a unix socket (of a session, of the hub) is longer than the system allows',
   },
   SESSION_COMMAND_NOT_FOUND: { kind: 'user', exit: 127, http: 404, means: 'the command of a session cannot be run' },
   SESSION_START_FAILED: {

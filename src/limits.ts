@@ -342,9 +342,10 @@ export const STATUS_NEWS_MS = 200
 export const STATUS_LOOK_MS = 2_000
 /** Where sessions are asked as well: fifty connections a second are nothing, and a person reads no faster. */
 export const STATUS_ASKED_MS = 1_000
-/** `heimdall top` draws at least this often, so that ages are true; `l` puts a wait off for as long as `heimdall later` does. */
+/** `heimdall top` draws at least this often, so that ages are true. */
 export const TOP_DRAW_MS = 1_000
-export const TOP_LATER_MS = 15 * 60_000
+/** `heimdall snooze`, and `z` in `heimdall top`. */
+export const SNOOZE_MS = 15 * 60_000
 /** A collision that is let wait comes back after this, from the page and from `heimdall top` alike. */
 export const LET_WAIT_MS = 30 * 60_000
 /** An answer counts for `heimdall next` when the agent has gone on for so long and nobody types any more. */
@@ -352,8 +353,8 @@ export const NEXT_SETTLE_MS = 2_000
 /** A wait that is answered at once is not worth a message; and how long telling somebody may take. */
 export const NOTIFY_AFTER_MS = 3_000
 export const NOTIFY_SENDING_MS = 10_000
-/** Waits that were put off; more than a person can remember. */
-export const LATER_MAX = 1_000
+/** Snoozed waits of one user. */
+export const SNOOZED_MAX = 1_000
 /** What git may take to say how the worktree stands before a start goes on without knowing. */
 export const GIT_AT_START_MS = 1_000
 export const GIT_AT_END_MS = 10_000
@@ -868,6 +869,9 @@ export const KEYS_EARLIER_MAX = 256
 // hub
 /** The port of `heimdall up` unless it is told another. */
 export const HUB_PORT = 7_717
+/** How long `heimdall open` waits for the hub that it starts, and `heimdall up --stop` for its end. */
+export const HUB_START_MS = 30_000
+export const HUB_STOP_MS = 10_000
 /** A link is followed at once or not at all. */
 export const HUB_LINK_MS = 300_000
 /** Links that are good at the same time; the oldest goes. */
@@ -878,6 +882,8 @@ export const HUB_VISITOR_IDLE_MS = 7 * 86_400_000
 export const HUB_VISITORS_MAX = 64
 /** Connections of all browsers and hooks together; further ones are refused. */
 export const HUB_CONNECTIONS_MAX = 512
+/** Connections to the unix socket of the hub: commands ask one thing each; further ones are refused. */
+export const HUB_CONTROL_CONNECTIONS_MAX = 32
 /** Processes that have asked the hub before and are looked at first when a new connection asks; past it the one that has not asked for longest. */
 export const HUB_PEERS_MAX = 64
 /** Body of one request. */

@@ -23,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   supervisor: ['known-secrets', 'wire', 'cells', 'storage'],
   client: ['wire'],
   hosts: ['storage'],
-  sessions: ['client', 'wire', 'storage'],
+  sessions: ['known-secrets', 'cells', 'client', 'wire', 'storage'],
   spine: ['hosts', 'sessions', 'runs', 'coordination', 'fleet', 'briefing', 'policy', 'pins', 'scopes', 'storage'],
   shim: [
     'known-secrets',
@@ -95,7 +95,7 @@ const ONLY_IN: Readonly<Record<string, RegExp>> = {
   '@photostructure/sqlite': /^src\/storage\//,
   'fs-native-extensions': /^src\/storage\//,
   '@modelcontextprotocol/server': /^src\/mcp\//,
-  '@opentelemetry': /^src\/cli\/commands\/events\/otlp\//,
+  '@opentelemetry': /^src\/runs\/otlp\//,
   postgres: /^src\/fleet\//,
   '@a2a-js/sdk': /^src\/dispatch\/a2a\//,
 }

@@ -63,6 +63,8 @@ export function startBenchHub({ root, env }: BenchProject): Promise<BenchHub> {
 
 export interface BenchPage {
   readonly page: Page
+  /** What the page shows with its requests. */
+  readonly pass: string
   /** Compressed bytes that came over the line until the first screen was live. */
   readonly bytes: number
   /** The longest task while `act` runs, in ms; what the browser does not count as long, below 50 ms, is 50. */
@@ -87,11 +89,13 @@ export async function visitBench(browser: Browser, link: string): Promise<BenchP
   await lines.send('Network.enable')
   lines.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength))
   await page.addInitScript(COUNT_TASKS)
+  const shown = page.waitForRequest((request) => request.headers()['x-heimdall-pass'] !== undefined)
   await page.goto(link)
   await page.waitForSelector('.foot .live-dot:not(.off)')
   await page.waitForSelector('h1')
   return {
     page,
+    pass: (await shown).headers()['x-heimdall-pass'] ?? '',
     bytes,
     async longestTask(act) {
       await page.evaluate('window.longest = 0')

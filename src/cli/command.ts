@@ -1,7 +1,6 @@
-// What a command is: a row of data that help, parsing, completion, man page and docs are made from, and a function loaded on demand.
+// A command: its spec, from which help, parsing, completion, man page and docs are made, and the function that runs it.
 import type { Clock } from '../clock.ts'
 import type { Config, ConfigSources } from '../config.ts'
-import type { ErrorCode } from '../errors.ts'
 import type { Env } from '../paths.ts'
 import type { Style } from './render/style.ts'
 
@@ -30,13 +29,11 @@ export interface ArgSpec {
   readonly variadic?: true
 }
 
-export interface Example {
-  readonly run: string
-  readonly does: string
-}
+/** A command line, and what it does. */
+export type Example = readonly [run: string, does: string]
 
 export interface CommandSpec {
-  /** Full command lines. The first is ours; the rest are names that a seed contract gives the same command. */
+  /** Full command lines: our name first if there is one, then the names of a seed's launcher for the same command. */
   readonly names: readonly [string, ...string[]]
   readonly summary: string
   readonly about?: string
@@ -47,16 +44,16 @@ export interface CommandSpec {
   readonly literal?: true
   /** Placeholder for what follows `--`, where the command takes a command line. */
   readonly rest?: string
+  /** The first argument begins the command line too, as in `docker run`: everything after it belongs to it. */
+  readonly restFromFirst?: true
   readonly flags?: Readonly<Record<string, FlagSpec>>
   /** The first examples of help; there is at least one. */
   readonly examples: readonly [Example, ...Example[]]
-  /** Codes that this command answers with, beyond USAGE and INTERNAL. */
-  readonly errors?: readonly ErrorCode[]
   /** What `--json` prints, where it is not one envelope for the whole answer. */
   readonly json?: string
-  /** What `data` holds in the `--json` envelope: field to one line of explanation. */
-  readonly output: Readonly<Record<string, string>>
-  /** Kept out of the overview of commands. */
+  /** What `data` holds in the `--json` envelope: its fields, with a word on those whose names do not explain them. */
+  readonly output: string
+  /** Listed by `help --all` only. */
   readonly hidden?: true
 }
 
@@ -150,4 +147,9 @@ export interface Command {
   readonly spec: CommandSpec
   // A method, so that a run function with the narrower input of its own row is assignable.
   load(): Promise<{ run(this: void, context: Context, input: never): Promise<Answer> }>
+}
+
+/** A command as the files in `commands/` declare it. */
+export function command<const S extends CommandSpec>(row: S, run: Run<S>): Command {
+  return { spec: row, load: () => Promise.resolve({ run }) }
 }

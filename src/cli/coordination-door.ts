@@ -1,4 +1,4 @@
-// What the commands of coordination share: the door that a command line is, and who stands at it.
+// Opens the coordination store for a command, and resolves the agent that the command acts as.
 import { type Coordination, type CoordinationOptions, lostCopy } from '../coordination/coordination.ts'
 import { actAs, askingHere, caller, type Caller, nameToRecord, recordRefusal } from '../coordination/who/caller.ts'
 import { type Door, withRoom as within, withRoomToRead as withinToRead } from '../coordination/frame.ts'
@@ -13,15 +13,15 @@ import { type Person, requirePerson } from '../person.ts'
 import type { Context } from './command.ts'
 import { settleRuns } from './settle-runs.ts'
 
-/** For commands that may change something. */
+/** For commands that may change the store. */
 export async function withRoom<T>(context: Context, act: (room: Coordination) => T | Promise<T>): Promise<T> {
   await settleRuns(context)
   return within(await doorOf(context), act)
 }
 
 /**
- * For commands that change nothing: the answer is `otherwise` where nobody has coordinated anything yet. Of a fleet's copy
- * it is said how old it is, past `oldMs`: "nobody" is no answer of a machine that has not listened.
+ * For commands that only read: the answer is `otherwise` where there is no store yet. A fleet copy older than `oldMs` is
+ * noted, because it may lack claims of other machines.
  */
 export async function withRoomToRead<T>(
   context: Context,
@@ -37,7 +37,7 @@ export async function withRoomToRead<T>(
     return answer
   }
   return withinToRead(await doorOf(context), actAndTell, (options) => {
-    // Not the same as nobody: others may hold what is asked about.
+    // Other machines may hold claims that a lost copy does not show.
     if (fleetDoor.isJoined(options)) throw lostCopy(true)
     return otherwise(options)
   })
@@ -45,7 +45,7 @@ export async function withRoomToRead<T>(
 
 const surroundingsOf = ({ cwd, env, clock, configFile }: Context): Surroundings => ({ cwd, env, clock, configFile })
 
-/** For whoever opens the store itself, and may change something in it. */
+/** For commands that open the store themselves to change it. */
 export const changingOptions = (context: Context): Promise<CoordinationOptions> =>
   roomOptions({ ...surroundingsOf(context), fleet: fleetDoor })
 
@@ -68,30 +68,30 @@ export async function actorFor(
   const found = caller(room, asking)
   if (found.as === 'everybody')
     throw new HeimdallError('USAGE', `${flag} is required`, { hint: `pass ${flag} ID, or set BB_AGENT` })
-  // Seed 002's agents are registered by name before they act; a session is somebody by itself.
+  // Seed 002's agents are registered by name before they act; a session has an identity of its own.
   if (found.agent === undefined && found.proof !== 'process' && found.refused === undefined)
     throw room.store.read((rows) => unknownAgent(named ?? found.haid, rows))
   return actAs(room, asking, found)
 }
 
-/** For seed 000's commands: the current HAID acts, and is registered when it acts for the first time. */
+/** For seed 000's commands: the current HAID acts, and is registered at its first change. */
 export async function ledgerActor(context: Context, room: Coordination, named?: string): Promise<AgentActor> {
   const asking = askingHere(context.env, named)
   return actAs(room, asking, caller(room, asking))
 }
 
-/** Who calls, for commands that change nothing. Asking about another is no borrowing. */
+/** The caller, for commands that only read. */
 export function callerOf(context: Context, room: Coordination): Caller {
   return caller(room, askingHere(context.env))
 }
 
-/** Where a command is run, for what it registers: a session, and a host that runs by itself, hold what is registered in them. */
+/** The process tree that holds what a command registers: that of a session, or of a host outside one. */
 export function sessionTree(context: Context): ProcessRef | undefined {
   const { place: here } = askingHere(context.env)
   return here?.session === undefined && here?.host === undefined ? undefined : here.tree
 }
 
-/** What only a person may do: an agent's attempt is on record under its own name. */
+/** For what needs a human: an agent's attempt is recorded under its own name. */
 export async function personIn(context: Context, room: Coordination, what: string, to: string | null): Promise<Person> {
   try {
     return requirePerson(what)

@@ -1,4 +1,4 @@
-// Which command a command line means: the longest name that it begins with, whatever global flags stand before or between its words.
+// Finds the command that a command line names: the longest name that it begins with, with global flags before or between its words.
 import type { Command } from './command.ts'
 import { globalFlagWords } from './parse.ts'
 
@@ -38,13 +38,19 @@ export function findCommand(
       globals.push(...words.slice(at, at + count))
       at += count
     }
-    const next = words[at]
-    if (next === undefined || !names.some((one) => isPrefix([...path, next], one.words))) break
+    const typed = words[at]
+    const next = [typed, SHORT_VERBS[typed ?? '']].find(
+      (word) => word !== undefined && names.some((one) => isPrefix([...path, word], one.words)),
+    )
+    if (next === undefined) break
     path.push(next)
     at += 1
   }
   return found === undefined ? { found, lost: { path, globals, rest: words.slice(at) } } : { found }
 }
+
+/** Understood wherever there is no command of that name. */
+const SHORT_VERBS: Readonly<Record<string, string>> = { ls: 'list', rm: 'remove' }
 
 function isPrefix(words: readonly string[], of: readonly string[]): boolean {
   return words.every((word, i) => of[i] === word)

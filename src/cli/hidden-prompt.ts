@@ -1,7 +1,7 @@
 // A question at a terminal whose answer is not shown while it is typed.
 import { StringDecoder } from 'node:string_decoder'
 import { HeimdallError } from '../errors.ts'
-import { takeInput } from './stdin.ts'
+import { takeInput } from '../user-terminal.ts'
 
 const ENTER = new Set(['\r', '\n'])
 const ERASE = new Set(['\u0008', '\u007f'])

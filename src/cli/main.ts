@@ -1,13 +1,14 @@
-// From the words of a command line to an exit code: find the row, parse, load, run, print, report errors once.
+// Runs one command line: find the command, parse, run, print, report errors once.
 import { EXIT, HeimdallError, isSystemError } from '../errors.ts'
 import { escapeControls, escapeText, printable } from '../ids.ts'
 import type { Env } from '../paths.ts'
 import type { Answer, Command, Context, Input } from './command.ts'
 import { contextFor } from './context.ts'
-import { findCommand, type NotFound } from './find-command.ts'
-import { commandsOf } from './launchers.ts'
+import { findCommand, type FoundCommand, type NotFound } from './find-command.ts'
 import { exitOf, mannersOf } from './manners.ts'
-import { GLOBAL_FLAGS, parseCommandLine } from './parse.ts'
+import { allCommands, commandsFor } from './nouns.ts'
+import { GLOBAL_FLAGS, globalFlagWords, parseCommandLine } from './parse.ts'
+import { renamed } from './renames.ts'
 import { safeJson } from './render/json.ts'
 import { print } from './stdout.ts'
 
@@ -15,39 +16,40 @@ export interface Streams {
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream
-  /** Prints to stdout in a cheaper way than through its stream. */
+  /** Prints to stdout without its stream, which is slow to make. */
   readonly print?: (text: string) => Promise<void>
-  /** No terminal is at the end of stdout, as far as that can be told without making the stream. */
+  /** Stdout is known not to be a terminal, without making the stream. */
   readonly isPiped?: () => boolean
 }
 
-/** Runs one command line; `--version` alone is answered before this is loaded. `bin` is the launcher's name, `typed` what followed it. */
+/** Runs one command line; `--version` alone is answered before this is loaded. `bin` is the launcher's name, `words` what followed it. */
 export async function main(
   bin: string,
-  typed: readonly string[],
+  words: readonly string[],
   env: Env,
   cwd: string | undefined,
   streams: Streams,
 ): Promise<number> {
-  const commands = await commandsOf(bin, typed)
-  const words = asHelpFlag(commands, bin, typed)
-  const search = findCommand(commands, bin, words)
+  // `heimdall` alone is `heimdall status`.
+  const typed = bin === 'heimdall' && wordIn(words) === undefined && !asksHelp(words) ? ['status', ...words] : words
+  const commands = await commandsFor(bin, wordIn(typed))
+  const line = asHelpFlag(commands, bin, typed)
+  const search = findCommand(commands, bin, line)
   const { found } = search
-  const wantsJson =
-    mannersOf(bin).alwaysJson === true ||
-    words.slice(0, words.includes('--') ? words.indexOf('--') : undefined).includes('--json')
+  const wantsJson = mannersOf(bin).alwaysJson === true || beforeDashes(line).includes('--json')
   try {
+    if (bin === 'heimdall') refuseRenamed(line, found)
     if (search.found === undefined)
-      return await overviewOrUnknown(commands, search.lost, { json: wantsJson, isHelp: words !== typed }, streams)
+      return await overviewOrUnknown(commands, search.lost, { json: wantsJson, isHelp: line !== typed }, streams)
     const { command, calledAs, rest } = search.found
     const parsed = parseCommandLine(command.spec, calledAs, rest)
     if (parsed.globals.help) {
-      const { commandHelp } = await import('./render/help.ts')
-      return await sayHelp(streams, calledAs, commandHelp(command.spec, calledAs), parsed.globals.json)
+      const { helpFor } = await import('./render/help.ts')
+      return await sayHelp(streams, calledAs, helpFor(commands, calledAs), parsed.globals.json)
     }
     const context = contextFor({
       calledAs,
-      isSeedName: calledAs !== command.spec.names[0],
+      isSeedName: isSeedName(calledAs),
       json: parsed.globals.json || mannersOf(bin).alwaysJson === true,
       globals: parsed.globals,
       env,
@@ -56,22 +58,40 @@ export async function main(
     })
     if (command.spec.changes === true) await (await import('./refuse-revoked.ts')).refuseRevoked(context)
     const { run } = await command.load()
-    // The row and the function are a pair in the table, and `parseCommandLine` made the input from that row.
+    // `command()` paired the function with the spec, and `parseCommandLine` made the input from that spec.
     const answer = await (run as (context: Context, input: Input) => Promise<Answer>)(context, parsed)
     await printAnswer(context, streams, answer)
     return answer.exit ?? EXIT.ok
   } catch (error) {
-    return await report(
-      error,
-      found?.calledAs ?? bin,
-      found !== undefined && found.calledAs !== found.command.spec.names[0],
-      wantsJson,
-      streams,
-    )
+    return await report(error, found?.calledAs ?? bin, isSeedName(found?.calledAs ?? bin), wantsJson, streams)
   }
 }
 
-/** `hm help run` is `hm run --help`, where `help` is no command of its own. */
+/** A name of a seed's launcher, whose output and exit codes are the seed's. */
+const isSeedName = (calledAs: string): boolean => calledAs !== 'heimdall' && !calledAs.startsWith('heimdall ')
+
+const beforeDashes = (words: readonly string[]): readonly string[] =>
+  words.includes('--') ? words.slice(0, words.indexOf('--')) : words
+
+const asksHelp = (words: readonly string[]): boolean => words.some((word) => word === '--help' || word === '-h')
+
+/** A word of an earlier version or of another tool, where no command of that name is. */
+function refuseRenamed(line: readonly string[], found: FoundCommand | undefined): void {
+  const right = renamed(line, found === undefined ? 0 : found.calledAs.split(' ').length - 1)
+  if (right === undefined) return
+  throw new HeimdallError('USAGE', `unknown command: ${escapeControls(['heimdall', ...line].join(' '))}`, {
+    hint: escapeControls(right),
+  })
+}
+
+/** The first word that is not a global flag or its value. */
+function wordIn(typed: readonly string[]): string | undefined {
+  let at = 0
+  for (let count = globalFlagWords(typed, at); count > 0; count = globalFlagWords(typed, at)) at += count
+  return typed[at]
+}
+
+/** `hm help run` is `hm run --help`, where the launcher has no command `help`. */
 function asHelpFlag(commands: readonly Command[], bin: string, typed: readonly string[]): readonly string[] {
   const own = `${bin} help`
   const isCommand = commands.some(({ spec }) => spec.names.some((name) => name === own || name.startsWith(`${own} `)))
@@ -82,7 +102,7 @@ function say(streams: Streams, text: string): Promise<void> {
   return streams.print === undefined ? print(streams.stdout, text) : streams.print(text)
 }
 
-/** Where no command is named: the overview for whoever asks, a refusal with an offer for whoever is mistaken. */
+/** No command was named: prints the overview if it was asked for, else reports the mistake with a suggestion. */
 async function overviewOrUnknown(
   commands: readonly Command[],
   { path, globals, rest }: NotFound,
@@ -93,18 +113,13 @@ async function overviewOrUnknown(
   const prefix = path.join(' ')
   const [next] = rest
   if (next === undefined) {
-    // `heimdall` and `hm` alone are a question; any other name without its verb is a mistake.
-    const isAsked =
-      globals.some((word) => word === '--help' || word === '-h') ||
-      (path.length === 1 && globals.length === 0 && ['heimdall', 'hm'].includes(bin))
-    const [{ overviewHelp }, { ABOUT }] = await Promise.all([import('./render/help.ts'), import('./table.ts')])
-    const overview = overviewHelp(commands, prefix, ABOUT)
-    if (isAsked) return await sayHelp(streams, prefix, overview, json)
-    if (json) throw new HeimdallError('USAGE', `a command is missing after ${prefix}`, { hint: `${prefix} --help` })
-    await print(
-      streams.stderr,
-      await folded(streams.stderr, `error: a command is missing after ${prefix}\n\n${overview}`),
-    )
+    const { helpFor } = await import('./render/help.ts')
+    const overview = helpFor(commands, prefix)
+    if (asksHelp(globals) || (prefix === 'hm' && globals.length === 0))
+      return await sayHelp(streams, prefix, overview, json)
+    const missing = `a command is missing after ${prefix}`
+    if (json) throw new HeimdallError('USAGE', missing, { hint: `${prefix} --help` })
+    await print(streams.stderr, await folded(streams.stderr, `error: ${missing}\n\n${overview}`))
     return EXIT.usage
   }
   if (next.startsWith('-'))
@@ -115,16 +130,16 @@ async function overviewOrUnknown(
     })
   const end = rest.findIndex((word) => word.startsWith('-'))
   const typed = end < 0 ? rest : rest.slice(0, end)
-  const [{ suggestCommands }, { COMMANDS }] = await Promise.all([import('./suggest-command.ts'), import('./table.ts')])
-  const offers = suggestCommands(COMMANDS, path, typed)
+  const { suggestCommand } = await import('./suggest-command.ts')
+  const close = suggestCommand(await allCommands(), path, typed)
   const isTopic = isHelp && (await import('./commands/help.ts')).isTopic(typed.join(' '))
   const asTyped = isHelp ? [bin, 'help', ...path.slice(1), ...typed] : [...path, ...typed]
   throw new HeimdallError('USAGE', `unknown command: ${escapeControls(asTyped.join(' '))}`, {
     hint: isTopic
       ? `heimdall help ${typed.join(' ')} shows it`
-      : offers.length === 0
+      : close === undefined
         ? `${prefix} --help lists the commands`
-        : `did you mean ${offers.join(', ').replace(/, ([^,]*)$/, ' or $1')}?`,
+        : `did you mean ${close}?`,
   })
 }
 
@@ -138,7 +153,7 @@ async function sayHelp(streams: Streams, topic: string, text: string, json: bool
   return EXIT.ok
 }
 
-/** Help as this terminal has room for it; whole lines for a pipe. */
+/** Folds help at the width of the terminal; a pipe gets whole lines. */
 async function folded({ isTTY, columns }: NodeJS.WriteStream, text: string): Promise<string> {
   return isTTY && columns > 0 ? (await import('./render/fold.ts')).foldText(text, columns) : text
 }
@@ -162,7 +177,7 @@ function commandName(calledAs: string): string {
   return mannersOf(calledAs).dropsLauncherName === true && words.length > 1 ? words.slice(1).join(' ') : calledAs
 }
 
-/** What the system refuses of a file is the user's affair and no bug, wherever it rose from; the room of files is loaded only then. */
+/** An error of the file system is the user's to solve, not a bug of ours; `storage` is loaded only then. */
 async function knownError(error: unknown): Promise<HeimdallError> {
   const told =
     isSystemError(error) && error.path !== undefined

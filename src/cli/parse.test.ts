@@ -17,8 +17,8 @@ const row = spec({
     group: { type: 'boolean', help: 'on or off', default: true },
   },
   rest: 'CMD…',
-  examples: [{ run: 'heimdall try x', does: 'tries' }],
-  output: {},
+  examples: [['heimdall try x', 'tries']],
+  output: '',
 })
 
 const parse = (...words: string[]): ReturnType<typeof parseCommandLine> => parseCommandLine(row, 'heimdall try', words)

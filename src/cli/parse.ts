@@ -1,10 +1,11 @@
-// Words of a command line against the row of a command: typed flags and arguments, or one USAGE error that says what is allowed.
+// Parses the words of a command line by the spec of its command: typed flags and arguments, or one USAGE error that says what is allowed.
 import { parseArgs } from 'node:util'
 import { HeimdallError } from '../errors.ts'
 import { escapeControls, printable } from '../ids.ts'
 import { quoted } from '../quoted.ts'
 import { nearest } from '../suggest.ts'
 import type { CommandSpec, FlagSpec, Input } from './command.ts'
+import { FLAG_MEANINGS } from './renames.ts'
 
 /** Flags that every command has. */
 export const GLOBAL_FLAGS = {
@@ -55,6 +56,10 @@ export function parseCommandLine(spec: CommandSpec, calledAs: string, words: rea
     if (token.index === literalAt) continue
     if (token.kind === 'option-terminator') {
       rest = words.slice(token.index + 1)
+      break
+    }
+    if (token.kind === 'positional' && spec.restFromFirst === true) {
+      rest = words.slice(token.index)
       break
     }
     if (token.kind === 'option' && spec.rest !== undefined && !isFlag(flags, token.rawName, token.name))
@@ -133,10 +138,16 @@ function setFlag(
   const key = negated ? name.slice(3) : name
   const flag = Object.hasOwn(flags, key) ? flags[key] : undefined
   if (flag === undefined) {
-    const close = nearest(
-      rawName,
-      Object.keys(flags).map((known) => `--${known}`),
+    const meant = (Object.hasOwn(FLAG_MEANINGS, name) ? FLAG_MEANINGS[name] : undefined)?.find((other) =>
+      Object.hasOwn(flags, other),
     )
+    const close =
+      meant === undefined
+        ? nearest(
+            rawName,
+            Object.keys(flags).map((known) => `--${known}`),
+          )
+        : `--${meant}`
     throw usage(
       calledAs,
       `unknown flag ${printable(rawName)}`,

@@ -1,11 +1,11 @@
-// What `kill -9` or a reboot has left of runs is settled by the next command that looks at sessions, claims or runs.
+// Closes runs that `kill -9` or a reboot left open, before a command that shows sessions, claims or runs.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isErrno } from '../errors.ts'
 import { runsDirOf } from '../paths.ts'
 import type { Context } from './command.ts'
 
-/** One look at a folder where no run is open, and one at each supervisor where some are. */
+/** Lists one folder where no run is open, and checks each supervisor where some are. */
 export async function settleRuns({ env, clock, calledAs, note }: Context): Promise<void> {
   const runsDir = runsDirOf(env)
   if (!isAnyKept(join(runsDir, '.kept'))) return
@@ -18,7 +18,7 @@ function isAnyKept(dir: string): boolean {
   try {
     return readdirSync(dir).length > 0
   } catch (error) {
-    // Nobody has run anything here, or it is nothing that we could settle.
+    // No run was started here, or its files are not ours to read.
     if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return false
     throw error
   }

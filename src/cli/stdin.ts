@@ -1,22 +1,5 @@
-// Standard input: who reads it now, and all of it as bytes or as lines, both with a bound.
-
-/**
- * Reads standard input until the returned function is called. Every reader of a terminal uses it: a stream
- * that was paused by the previous reader is not resumed by a new listener alone, so each reader resumes it and leaves it
- * paused. A terminal that is gone counts as the end of input, also one that ended before.
- */
-export function takeInput(stdin: NodeJS.ReadStream, onData: (chunk: Buffer) => void, onEnd: () => void): () => void {
-  let isReleased = false
-  stdin.on('data', onData).on('end', onEnd)
-  if (stdin.isTTY) stdin.on('error', onEnd)
-  if (stdin.readableEnded || stdin.destroyed) queueMicrotask(() => (isReleased ? undefined : onEnd()))
-  stdin.resume()
-  return () => {
-    isReleased = true
-    stdin.off('data', onData).off('end', onEnd).off('error', onEnd)
-    stdin.pause()
-  }
-}
+// Standard input of a command: all of it, its lines, or one typed line, each with a bound.
+import { takeInput } from '../user-terminal.ts'
 
 /** All of it. Past `bytesMax` reading stops, and what is returned is longer than that, so that the caller can tell. */
 export async function readAll(stdin: NodeJS.ReadStream, bytesMax = Number.POSITIVE_INFINITY): Promise<Buffer> {

@@ -1,43 +1,77 @@
 import { expect, test } from 'vitest'
-import { suggestCommands } from './suggest-command.ts'
-import { MEANINGS } from './table/meanings.ts'
-import { COMMANDS } from './table.ts'
+import { allCommands, GROUPS, NOUNS } from './nouns.ts'
+import { FLAG_MEANINGS, renamed, RENAMES } from './renames.ts'
+import { suggestCommand } from './suggest-command.ts'
 
-const NAMES = COMMANDS.map(({ spec }) => spec.names[0])
-const offers = (line: string, path = 1): readonly string[] => {
+const COMMANDS = await allCommands()
+const NAMES = COMMANDS.flatMap(({ spec }) => spec.names)
+
+const offer = (line: string, path = 1): string | undefined => {
   const words = line.split(' ')
-  return suggestCommands(COMMANDS, words.slice(0, path), words.slice(path))
+  return suggestCommand(COMMANDS, words.slice(0, path), words.slice(path))
 }
 
 test.each([
-  ['heimdall jobs', ['heimdall session ls', 'heimdall task list']],
-  ['heimdall events', ['heimdall runs show', 'heimdall claim history']],
-  ['heimdall launch', ['heimdall run', 'heimdall session run']],
-  ['heimdall ps', ['heimdall session ls']],
-  ['heimdall kill', ['heimdall session kill']],
-  ['heimdall UNLOCK', ['heimdall claim release']],
-  ['heimdall verson', ['heimdall version']],
-  ['heimdall clam list', ['heimdall claim list']],
-  ['hm ps', ['hm ls']],
-  ['hm runs', ['hm ls', 'hm run']],
-  ['hm stop build', ['hm kill']],
-  ['hm claim take src', ['heimdall claim take']],
-  ['hm rm build', ['hm kill', 'hm clean']],
-  ['heimdall dashboard', ['heimdall up', 'heimdall open']],
-  ['heimdall web', ['heimdall up', 'heimdall open']],
-  ['heimdall down', ['heimdall up', 'heimdall session kill']],
-  ['heimdall nope', []],
-  ['heimdall qqqqqq', []],
+  ['heimdall verson', 'heimdall version'],
+  ['heimdall clam list', 'heimdall claim list'],
+  ['heimdall statsu', 'heimdall status'],
+  ['heimdall nope', undefined],
+  ['heimdall qqqqqq', undefined],
 ])('%s', (line, expected) => {
-  expect(offers(line)).toEqual(expected)
+  expect(offer(line)).toBe(expected)
 })
 
-test('within a group, its own commands come first', () => {
-  expect(offers('heimdall session list', 2)).toEqual(['heimdall session ls'])
-  expect(offers('heimdall claim lst', 2)).toEqual(['heimdall claim list'])
+test('the commands of the same noun come first', () => {
+  expect(offer('heimdall claim lst', 2)).toBe('heimdall claim list')
+  expect(offer('heimdall config lsit', 2)).toBe('heimdall config list')
 })
 
-test('every word means commands that exist, and is no command itself', () => {
-  expect([...new Set(Object.values(MEANINGS).flat())].filter((name) => !NAMES.includes(name))).toEqual([])
-  expect(Object.keys(MEANINGS).filter((word) => NAMES.includes(`heimdall ${word}`))).toEqual([])
+test('a slip of the fingers never leads to a command that destroys something', () => {
+  for (const name of NAMES) {
+    const words = name.split(' ')
+    const last = words.at(-1) ?? ''
+    if (!['kill', 'clean', 'remove', 'prune', 'uninstall', 'revoke', 'cancel'].includes(last)) continue
+    const typed = [...words.slice(1, -1), `${last}e`]
+    expect(suggestCommand(COMMANDS, [words[0] ?? ''], typed) ?? '', typed.join(' ')).not.toMatch(
+      /(kill|clean|remove|prune|uninstall|revoke|cancel)$/,
+    )
+  }
+})
+
+test('words after a renamed command carry over, quoted for a shell', () => {
+  expect(renamed(['stop', 'amber-otter'], 0)).toBe('heimdall kill amber-otter')
+  expect(renamed(['session', 'send', 'amber-otter', 'run the tests'], 0)).toBe(
+    "heimdall send amber-otter 'run the tests'",
+  )
+  expect(renamed(['claim', 'take', 'src/x'], 1)).toBe('heimdall claim src/x')
+  expect(renamed(['claim', 'src/x'], 1)).toBeUndefined()
+})
+
+test('every renamed line leads to a command that exists, and is no command itself', () => {
+  const isCommand = (line: string): boolean => NAMES.some((name) => name === line || name.startsWith(`${line} `))
+  const right = Object.keys(RENAMES).map((words) => renamed(words.split(' '), 0) ?? '')
+  expect(right.filter((line) => !isCommand(line.replace(/ --.*$/, '')))).toEqual([])
+  expect(Object.keys(RENAMES).filter((words) => NAMES.includes(`heimdall ${words}`))).toEqual([])
+})
+
+test('every flag that another one is meant by exists', () => {
+  const flags = new Set(['json', ...COMMANDS.flatMap(({ spec }) => Object.keys(spec.flags ?? {}))])
+  expect([...new Set(Object.values(FLAG_MEANINGS).flat())].filter((flag) => !flags.has(flag))).toEqual([])
+})
+
+test('every word of the index is the first word of its commands, and the other way round', async () => {
+  for (const { words, launchers = [], sub = [], load } of NOUNS) {
+    const names = (await load()).flatMap(({ spec }) => spec.names)
+    const ours = names.filter((name) => name.startsWith('heimdall ')).map((name) => name.split(' ')[1] ?? '')
+    const seeds = names.map((name) => name.split(' ')[0] ?? '').filter((bin) => bin !== 'heimdall')
+    expect([new Set(ours), new Set(seeds)]).toEqual([new Set(words), new Set(launchers)])
+    const subWords = names.filter((name) => name.startsWith('sub ')).map((name) => name.split(' ')[1] ?? '')
+    expect(new Set(subWords)).toEqual(new Set(sub))
+  }
+  const known = NOUNS.flatMap(({ words }) => words)
+  expect(
+    Object.values(GROUPS)
+      .flat()
+      .filter((word) => !known.includes(word)),
+  ).toEqual([])
 })

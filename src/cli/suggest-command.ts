@@ -1,40 +1,41 @@
-// "Did you mean" for commands: by meaning, then by a word in another place, then by letters.
+// "Did you mean" for an unknown command: by likeness of letters, first among the commands of the same noun, and never one that destroys something.
 import { nearest } from '../suggest.ts'
 import type { Command } from './command.ts'
-import { MEANINGS } from './table/meanings.ts'
+import { renamed } from './renames.ts'
 
-const SUGGESTIONS_MAX = 3
+/** Last words of commands that end, delete or undo something: a slip of the finger must not lead there. */
+const DESTRUCTIVE: ReadonlySet<string> = new Set([
+  'cancel',
+  'clean',
+  'end',
+  'expel',
+  'kill',
+  'leave',
+  'merge',
+  'prune',
+  'remove',
+  'restore',
+  'revoke',
+  'takeover',
+  'uninstall',
+])
 
-/** Names to offer for words that lead to no command below `path`, which is at least the launcher; the likeliest first. */
-export function suggestCommands(
+/** The likeliest command for words that lead to none below `path`, which is at least the launcher. */
+export function suggestCommand(
   commands: readonly Command[],
   path: readonly string[],
   typed: readonly string[],
-): readonly string[] {
+): string | undefined {
   const [bin = ''] = path
-  const [word = ''] = typed
-  const shown = commands.filter(({ spec }) => spec.hidden !== true)
-  const nameFor = ({ spec }: Command): string => spec.names.find((name) => isBelow(name, bin)) ?? spec.names[0]
-  const group = path.join(' ')
-  const meant = (MEANINGS[word.toLowerCase()] ?? []).flatMap(
-    (name) => shown.find(({ spec }) => spec.names[0] === name) ?? [],
-  )
-  const line = `heimdall ${typed.join(' ')} `
-  const elsewhere = shown.filter(
-    ({ spec: { names } }) => line.startsWith(`${names[0]} `) || names[0].split(' ').at(-1) === word,
-  )
-  const names = [...meant, ...elsewhere].map(nameFor)
-  const inGroup = names.filter((name) => isBelow(name, group))
-  const own = shown.flatMap(({ spec }) => spec.names.filter((name) => isBelow(name, bin)))
-  const alike = nearestBelow(own, group, typed) ?? nearestBelow(own, bin, [...path.slice(1), ...typed])
-  // Letters say less than a meaning in the same group, and more than one elsewhere.
-  const offered = [...inGroup, ...(alike === undefined ? [] : [alike]), ...(inGroup.length > 0 ? [] : names)]
-  return [...new Set(offered)].slice(0, SUGGESTIONS_MAX)
+  const all = commands.flatMap(({ spec }) => (spec.hidden === true ? [] : spec.names))
+  // Habits from tmux, such as `hm kill-session`. For `heimdall` they are answered before this.
+  const habit = bin === 'hm' ? renamed(typed.slice(0, 1), 0)?.replace(/^heimdall /, 'hm ') : undefined
+  if (habit !== undefined && all.includes(habit)) return habit
+  const names = all.filter((name) => name.startsWith(`${bin} `) && !DESTRUCTIVE.has(name.split(' ').at(-1) ?? ''))
+  return nearestBelow(names, path.join(' '), typed) ?? nearestBelow(names, bin, [...path.slice(1), ...typed])
 }
 
-const isBelow = (name: string, prefix: string): boolean => name === prefix || name.startsWith(`${prefix} `)
-
-/** The launcher and the group are right already: counted in, they would make everything look alike. */
+/** The launcher and the noun are right already: counted in, they would make everything look alike. */
 function nearestBelow(names: readonly string[], prefix: string, typed: readonly string[]): string | undefined {
   const below = names.filter((name) => name.startsWith(`${prefix} `)).map((name) => name.slice(prefix.length + 1))
   const [word = ''] = typed

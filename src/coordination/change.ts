@@ -182,7 +182,7 @@ export function hashSecret(secret: string): string {
 export function unknownAgent(name: string, rows?: Reader): HeimdallError {
   const known = (rows?.agents() ?? []).map(({ agentId, haid }) => (name.startsWith('haid:') ? haid : agentId))
   return new HeimdallError('AGENT_NOT_FOUND', `no agent ${printable(name)} is registered here`, {
-    hint: didYouMean(name, known, 'heimdall agent list shows who is; heimdall agent register adds one'),
+    hint: didYouMean(name, known, 'heimdall agent list shows agents; heimdall agent add registers one'),
   })
 }
 

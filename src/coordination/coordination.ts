@@ -1,8 +1,10 @@
 // One repository's coordination, opened: its store, its clocks, and what every operation on it needs to know.
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { createIdSource } from '../id-source.ts'
+import { printable } from '../ids.ts'
 import type { Env, Project } from '../paths.ts'
 import type { Author } from './log-entry.ts'
 import { rootHaid } from './who/haid.ts'
@@ -50,6 +52,7 @@ export interface FleetDoor {
 
 export function openCoordination(options: CoordinationOptions): Coordination {
   const { fleet } = options
+  refuseGone(options.project)
   const surroundings = around(options)
   const { clock, newId, now } = surroundings
   const member = fleet === undefined ? undefined : { now, openLog: () => fleet.openLog(options, membershipIn(store)) }
@@ -61,6 +64,12 @@ export function openCoordination(options: CoordinationOptions): Coordination {
     refuseLost(store, isJoined)
   }
   return inFleet(options, { ...surroundings, store })
+}
+
+/** Opening a store creates its folder: a repository that was removed must not come back with nothing else in it. */
+function refuseGone({ root, gitCommonDir }: Project): void {
+  const folder = gitCommonDir ?? root
+  if (!existsSync(folder)) throw new HeimdallError('FOLDER_GONE', `${printable(folder)} was removed or moved away`)
 }
 
 /** A new store, or an old one, in the place of a member's copy: whatever it granted, the fleet would not know of. */

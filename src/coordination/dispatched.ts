@@ -1,7 +1,7 @@
 // What dispatch keeps in the coordination store: how a task stands in the queue, the workers, the attempts at a task, tokens set aside for them, and what a worker has taken on.
 import type { Moment } from './moment.ts'
 
-/** How a task that was sent by `heimdall dispatch` stands. Other tasks have none of this. */
+/** The dispatch state of a task added with `heimdall task add`; tasks that agents start have none. */
 export interface Dispatch {
   /** Canonical text of what a worker must have. Tasks of the same needs are served by the same workers, so the queue is asked once for each. */
   readonly needs: string

@@ -198,7 +198,7 @@ function find(rows: Reader, messageId: string): Note {
   const note = rows.note(messageId)
   if (note !== undefined) return note
   throw new HeimdallError('MESSAGE_NOT_FOUND', `no note ${printable(messageId)}`, {
-    hint: 'heimdall note inbox lists them',
+    hint: 'heimdall note list shows them',
   })
 }
 

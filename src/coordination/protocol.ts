@@ -53,6 +53,13 @@ export function listEvents(room: Coordination, query: EventQuery = {}): Envelope
   })
 }
 
+/** Types of events besides those of tasks, which begin with TASK_. */
+export const EVENT_TYPES: readonly string[] = (
+  'CLAIM RENEW RELEASE EXPIRE TAKEOVER INCURSION STRAY_WRITE CONFLICT_RAISED REFUSED HANDOFF BLOCKED DECISION INFO READ ' +
+  'ACK DECISION_RECORDED REGISTER SESSION SESSION_END RESUME UPDATE HEARTBEAT REVOKE REINSTATE SETTING REMOTE_CLAIM ' +
+  'REMOTE_RELEASE REPORTED WORKER SESSION_ANNOUNCE ANNOUNCE_ACK'
+).split(' ')
+
 type Check = 'text' | 'flag' | readonly string[]
 
 const PAYLOADS: Readonly<Record<string, Readonly<Record<string, Check>>>> = {

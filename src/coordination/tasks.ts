@@ -30,8 +30,8 @@ export async function startTask(
     const isLeft = owner !== undefined && owner.haid !== agent.haid && isOver(room, owner)
     if (isOpen && known.owner !== null && !isLeft) return own(change.rows, agent, known)
     if (isOpen && !isLeft && known.state !== 'in_progress')
-      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(task.taskId)} is dispatched and ${known.state}`, {
-        hint: `heimdall dispatch cancel ${printable(task.taskId)} takes it out of the queue`,
+      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(task.taskId)} was dispatched and is ${known.state}`, {
+        hint: `heimdall task cancel ${printable(task.taskId)} takes it out of the queue`,
       })
     const started: Task = isOpen
       ? { ...known, owner: agent.haid }
@@ -112,6 +112,26 @@ export function listTasks(
   query: { readonly owner?: string; readonly state?: Task['state'] } = {},
 ): Task[] {
   return room.store.read((rows) => rows.tasks(query))
+}
+
+/** The task of this id, or the only one whose id starts with `name`. */
+export function taskNamed(rows: Reader, name: string): Task {
+  const exact = rows.task(name)
+  if (exact !== undefined) return exact
+  const all = rows.tasks({})
+  const found = name === '' ? [] : all.filter(({ taskId }) => taskId.startsWith(name))
+  const [task] = found
+  if (task === undefined) throw unknownTask(name, all)
+  if (found.length === 1) return task
+  throw new HeimdallError('TASK_NOT_FOUND', `${printable(name)} is the prefix of ${found.length} task ids`, {
+    hint: `name one: ${namesOf(found).slice(0, 5).join(', ')}${found.length > 5 ? ', …' : ''}`,
+  })
+}
+
+export function unknownTask(name: string, known: readonly Task[] = []): HeimdallError {
+  return new HeimdallError('TASK_NOT_FOUND', `no task ${printable(name)}`, {
+    hint: didYouMean(name, namesOf(known), 'heimdall task list --all shows all tasks'),
+  })
 }
 
 const namesOf = (tasks: readonly Task[]): string[] => tasks.map(({ taskId }) => taskId)

@@ -49,8 +49,7 @@ const WAITS = '.waits'
 
 /** One write, so that hooks that are called at once do not mix. */
 export function leaveTrail(project: Project, tree: ProcessRef, line: TrailLine): void {
-  const path = trailPath(project, tree)
-  const fd = opened(path, trailsDir(project))
+  const fd = opened(project, trailPath(project, tree))
   try {
     writeSync(fd, `${JSON.stringify(line)}\n`)
   } finally {
@@ -58,13 +57,22 @@ export function leaveTrail(project: Project, tree: ProcessRef, line: TrailLine):
   }
 }
 
-function opened(path: string, dir: string): number {
+function opened(project: Project, path: string): number {
   try {
     return openSync(path, 'a', 0o600)
   } catch (error) {
     if (!isErrno(error, 'ENOENT')) throw error
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makeTrailsDir(project)
     return openSync(path, 'a', 0o600)
+  }
+}
+
+/** Not recursive: the store made the parent folder, and a repository that was removed meanwhile must not be created again. */
+export function makeTrailsDir(project: Project): void {
+  try {
+    mkdirSync(trailsDir(project), { mode: 0o700 })
+  } catch (error) {
+    ignore('EEXIST')(error)
   }
 }
 
@@ -117,8 +125,13 @@ function linesIn(path: string): TrailLine[] {
 const watchPath = (project: Project, tree: ProcessRef): string => `${trailPath(project, tree)}.watched`
 
 export function markWatched(project: Project, tree: ProcessRef, by: ProcessRef): void {
-  mkdirSync(trailsDir(project), { recursive: true, mode: 0o700 })
-  writeFileSync(watchPath(project, tree), by, { mode: 0o600 })
+  try {
+    makeTrailsDir(project)
+    writeFileSync(watchPath(project, tree), by, { mode: 0o600 })
+  } catch (error) {
+    // The repository was removed: no reader of the mark is left.
+    ignore('ENOENT')(error)
+  }
 }
 
 export const unmarkWatched = (project: Project, tree: ProcessRef): void => remove(watchPath(project, tree))
@@ -206,7 +219,7 @@ const waitPath = (project: Project, tree: ProcessRef): string => `${trailPath(pr
 export const isWaiting = (project: Project, tree: ProcessRef): boolean => existsSync(waitPath(project, tree))
 
 export function markWait(project: Project, tree: ProcessRef, wait: string): void {
-  mkdirSync(trailsDir(project), { recursive: true, mode: 0o700 })
+  makeTrailsDir(project)
   const fd = openSync(waitPath(project, tree), 'w', 0o600)
   try {
     writeSync(fd, wait)

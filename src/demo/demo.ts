@@ -23,7 +23,7 @@ export interface DemoOptions {
   readonly onHappening: (happening: Happening) => void
   /** The summary, while the hub is still there; the demo ends when it resolves. */
   readonly onEnd: (summary: Summary, hub: DemoHub | null, root: string) => Promise<void>
-  /** Aborts when a person has had enough. */
+  /** Aborts when the user stops the demo. */
   readonly signal: AbortSignal
 }
 
@@ -33,9 +33,10 @@ export interface DemoHub {
   readonly link: string | null
 }
 
-export async function playDemo(options: DemoOptions): Promise<void> {
+export async function playDemo(options: DemoOptions): Promise<'played' | 'stopped'> {
   const { clock, launcher, program, pace, signal } = options
   const stage = await setStage(options)
+  if (signal.aborted) return 'stopped'
   const { root } = stage
   const env = { ...stage.env, [PACE_VARIABLE]: String(pace) }
   const processes = new Processes({ launcher, cwd: root, env, clock })
@@ -44,7 +45,10 @@ export async function playDemo(options: DemoOptions): Promise<void> {
   const cutShort = new Promise<never>((_, reject) => {
     cut = reject
   })
-  const stop = (): void => cut(new HeimdallError('INTERRUPTED', 'the demo was stopped'))
+  const stop = (): void => {
+    processes.stop()
+    cut(new HeimdallError('INTERRUPTED', 'the demo was stopped'))
+  }
   signal.addEventListener('abort', stop)
   const tooLong = clock.after(DEMO_MS_MAX, () =>
     cut(new HeimdallError('DEMO_STUCK', 'the demo did not come to its end')),
@@ -62,6 +66,10 @@ export async function playDemo(options: DemoOptions): Promise<void> {
   const working = work()
   try {
     await Promise.race([cutShort, working])
+    return 'played'
+  } catch (error) {
+    if (error instanceof HeimdallError && error.code === 'INTERRUPTED') return 'stopped'
+    throw error
   } finally {
     tooLong.cancel()
     signal.removeEventListener('abort', stop)

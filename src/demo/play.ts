@@ -36,7 +36,8 @@ export async function perform(play: Play): Promise<void> {
 /** Under a run of its own, with the policy. */
 async function run({ stage, processes, program }: Play, agent: string, task?: string): Promise<string> {
   const flags = { agent, role: 'coder', policy: stage.policy, ...DETACHED, ...(task !== undefined && { task }) }
-  const { id } = await processes.must(commandLine(['run'], flags, [process.execPath, program, agent]))
+  const { id, pid } = await processes.must(commandLine(['run'], flags, [process.execPath, program, agent]))
+  processes.addAgent(Number(pid))
   return String(id)
 }
 
@@ -49,7 +50,7 @@ async function handover(play: Play): Promise<void> {
   await story.until('teal-badger collided', () => story.has('INCURSION', 'teal-badger'))
   // What a person would say to the one in the way.
   const words = 'teal-badger waits for rows.ts; finish, hand over, release'
-  await processes.must(['session', 'send', session, words, '--enter'])
+  await processes.must(['send', session, words, '--enter'])
   await story.until('the handoff was accepted', () => story.has('ACK', 'teal-badger'))
 }
 
@@ -57,8 +58,9 @@ async function handover(play: Play): Promise<void> {
 async function takeover(play: Play): Promise<void> {
   const { story, processes, program } = play
   const flags = { id: 'grey-heron', ...DETACHED }
-  const { id } = await processes.must(commandLine(['session', 'run'], flags, [process.execPath, program, 'grey-heron']))
-  await processes.ask(['session', 'wait', String(id), '--for', 'exit'])
+  const { id, pid } = await processes.must(commandLine(['hm', 'run'], flags, [process.execPath, program, 'grey-heron']))
+  processes.addAgent(Number(pid))
+  await processes.ask(['hm', 'wait', String(id), '--for', 'exit'])
   await run(play, 'cobalt-fox', '3.3')
   await story.until('cobalt-fox had taken over', () => story.has('TAKEOVER', 'cobalt-fox'))
 }
@@ -73,12 +75,12 @@ async function question(play: Play): Promise<void> {
   const session = await run(play, 'plum-vole')
   await story.until('plum-vole asked', () => story.has('wait_start', 'plum-vole'))
   await pause(clock, DEMO_ANSWER_MS * pace)
-  if (!story.has('wait_end', 'plum-vole')) await processes.ask(['session', 'send', session, 'even', '--enter'])
+  if (!story.has('wait_end', 'plum-vole')) await processes.ask(['send', session, 'even', '--enter'])
 }
 
 /** Resolves when whoever sends tasks knows both workers, and both say that their tracker answers; with when they last asked it. */
 async function startWorkers({ stage, story, processes, program, clock }: Play): Promise<number> {
-  await processes.reside(['dispatch', 'serve'], /announce themselves to .*\n/).said
+  await processes.reside(['worker', 'serve'], /announce themselves to .*\n/).said
   const worker = (name: 'north' | 'south', tier: string): Promise<string> =>
     processes.reside(
       commandLine(['worker', 'start'], { name, tier, servers: 'claude', runtime: 'command' }, [
@@ -115,5 +117,5 @@ async function dispatch({ stage, processes, clock }: Play, workers: Promise<numb
   await pause(clock, Math.max(0, checkedMs + MCP_PROBE_KEPT_MS - clock.wallMs()))
   writeFileSync(stage.trackerDown, 'north: the tracker is down\n')
   const flags = { id: DISPATCHED, mcp: TRACKER, 'read-only': true, wait: true, timeout: '60s' } as const
-  await processes.must(commandLine(['dispatch', 'send', 'Say which tasks this wave has'], flags))
+  await processes.must(commandLine(['task', 'add', 'Say which tasks this wave has'], flags))
 }

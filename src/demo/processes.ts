@@ -1,7 +1,8 @@
 // Every process that the demo starts, and the end of each of them, whichever way the demo ends.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { dirname, join } from 'node:path'
 import { type Clock, within } from '../clock.ts'
-import { HeimdallError } from '../errors.ts'
+import { HeimdallError, isErrno } from '../errors.ts'
 import { DEMO_END_MS } from '../limits.ts'
 import { mustSucceed, type CommandReply, replyOf, withJson } from './command-reply.ts'
 
@@ -26,14 +27,20 @@ export interface Resident {
 export class Processes {
   readonly #options: ProcessOptions
   readonly #running = new Set<Running>()
-  #isEnding = false
+  readonly #agents: number[] = []
+  #isOpen = true
 
   constructor(options: ProcessOptions) {
     this.#options = options
   }
 
-  /** A command of ours to its end. */
+  /** Runs a command of `heimdall`, or of `hm` where that is the first word, to its end. */
   async ask(args: readonly string[]): Promise<CommandReply> {
+    this.#checkOpen()
+    return await this.#ask(args)
+  }
+
+  async #ask(args: readonly string[]): Promise<CommandReply> {
     let stdout = ''
     let stderr = ''
     const { child, ended } = this.#start(withJson(args), {})
@@ -49,6 +56,7 @@ export class Processes {
 
   /** One that stays until the demo ends it. */
   reside(args: readonly string[], line: RegExp, env: Readonly<Record<string, string>> = {}): Resident {
+    this.#checkOpen()
     const { child, ended } = this.#start(args, env)
     let text = ''
     const said = new Promise<string>((resolve, reject) => {
@@ -68,15 +76,24 @@ export class Processes {
     return { said, ended }
   }
 
-  /** Asks all of them to end, kills what does not, and with them every session of the stage. */
+  /** The command of a session, which outlives the command that started it. */
+  addAgent(pid: number): void {
+    this.#agents.push(pid)
+    if (!this.#isOpen) endGroup(pid)
+  }
+
+  /** Ends commands and agents now, without waiting: the caller may be killed next. */
+  stop(): void {
+    this.#isOpen = false
+    for (const pid of this.#agents) endGroup(pid)
+    for (const { child } of this.#running) child.kill('SIGTERM')
+  }
+
+  /** Ends everything, kills what does not end, and then the sessions whose start was cut off. */
   async end(): Promise<void> {
+    this.#isOpen = false
     await this.#endAll()
-    const { sessions } = (await this.must(['session', 'ls'])) as unknown as {
-      readonly sessions: readonly { readonly id: string; readonly project: string | null }[]
-    }
-    const ours = sessions.filter(({ project }) => project === this.#options.cwd)
-    await Promise.all(ours.map(({ id }) => this.ask(['session', 'kill', id, '--wait'])))
-    this.#isEnding = true
+    await this.#ask(['kill', '--all', '--yes', '--wait'])
     await this.#endAll()
   }
 
@@ -89,18 +106,35 @@ export class Processes {
     await Promise.all(all.map(({ ended }) => ended))
   }
 
+  #checkOpen(): void {
+    if (!this.#isOpen) throw new HeimdallError('INTERRUPTED', 'the demo is ending')
+  }
+
   #start(args: readonly string[], env: Readonly<Record<string, string>>): Running {
-    if (this.#isEnding) throw new HeimdallError('INTERRUPTED', 'the demo is ending')
     const { launcher, cwd } = this.#options
-    const child = spawn(process.execPath, [launcher, ...args], {
+    const [first, ...rest] = args
+    const words = first === 'hm' ? [join(dirname(launcher), 'hm'), ...rest] : [launcher, ...args]
+    const child = spawn(process.execPath, words, {
       cwd,
       env: { ...this.#options.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
+      // Out of reach of Ctrl-C and a closed terminal, which would kill the commands that end the agents. The hub stays: only a terminal gets a link.
+      detached: args[0] !== 'up',
     })
     const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
     const running = { child, ended }
     this.#running.add(running)
     void ended.then(() => this.#running.delete(running))
     return running
+  }
+}
+
+/** SIGTERM to the agent and everything that it has started in its session. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGTERM')
+  } catch (error) {
+    // It has ended by itself.
+    if (!isErrno(error, 'ESRCH')) throw error
   }
 }

@@ -30,7 +30,7 @@ export async function summarize(
     Promise.all([...runs.keys()].map((id) => processes.must(['runs', 'show', id]))),
     processes.must(['claim', 'history', '--last', '1000']),
     processes.must(['tokens', 'delta', '--all']),
-    processes.must(['dispatch', 'show', DISPATCHED]),
+    processes.must(['task', 'show', DISPATCHED]),
   ])
   return {
     runs: shown.map(({ run }) => runOf(run as Fields)),

@@ -1,7 +1,7 @@
 // One attempt on its way: sent to its worker, followed, its questions passed on, to its end.
 import { pause } from '../clock.ts'
 import type { Coordination } from '../coordination/coordination.ts'
-import type { Attempt, Why } from '../coordination/dispatched.ts'
+import type { Attempt, Why, Worker } from '../coordination/dispatched.ts'
 import { DISPATCH_LOOK_MS, DISPATCH_LOST_AFTER_MS } from '../limits.ts'
 import { acceptAttempt } from './attempts.ts'
 import { blockedBy } from './blocked.ts'
@@ -40,6 +40,8 @@ export class Errand {
     let isSure = isNew
     let at: At
     let told = ''
+    // As it was when the attempt began: what answers at its address later cannot change it.
+    const isExtended = this.#speaks() === 'extension'
     const isOver = (): boolean => signal.aborted
     for (;;) {
       if (isOver()) return undefined
@@ -47,7 +49,7 @@ export class Errand {
         const why = this.#isUnwanted()
         if (why !== undefined) return { kind: isSure ? 'unreached' : 'lost', why }
         // Whoever does not have the extension takes the same message for another task.
-        if (!isSure && this.#isPlain()) return { kind: 'lost', why: `${attempt.workerId} may have begun it` }
+        if (!isSure && this.#speaks() === 'plain') return { kind: 'lost', why: `${attempt.workerId} may have begun it` }
       }
       const peer = this.#errand.peers().get(attempt.workerId)?.peer
       // Only one that asks at this moment is answered: whether it has an answer that went unanswered is looked at first.
@@ -71,7 +73,10 @@ export class Errand {
         }
       }
       if (reply.kind === 'later') return await this.#answered(signal)
-      if (reply.kind === 'ended') return { kind: 'result', result: checked(reply.result, attempt) }
+      if (reply.kind === 'ended') {
+        const result = reply.isProse === true && isExtended ? withoutResult(attempt) : checked(reply.result, attempt)
+        return { kind: 'result', result }
+      }
       // Nothing was asked for by its id: peers in the manner of Hermes say by this that they are busy.
       if (reply.kind === 'unknown' && remoteId === null)
         return { kind: 'result', result: refusal(contract, attempt, reply.why, 'busy') }
@@ -130,9 +135,9 @@ export class Errand {
     return this.#reason()?.cancel
   }
 
-  #isPlain(): boolean {
+  #speaks(): Worker['speaks'] | undefined {
     const { room, attempt } = this.#errand
-    return room.store.read((rows) => rows.worker(attempt.workerId))?.speaks === 'plain'
+    return room.store.read((rows) => rows.worker(attempt.workerId))?.speaks
   }
 
   /** Waits for an answer that comes by itself; whoever takes it ends the attempt. */
@@ -249,6 +254,21 @@ function checked(result: TaskResult, attempt: Attempt): TaskResult {
     error: { summary: `the worker sent a result of ${result.task_id}#${result.attempt ?? '?'}`, code: 'wrong_result' },
   })
 }
+
+/** A worker that speaks the extension ends a task with a TASK_RESULT. Text in its place is not read: it may come from another program. */
+const withoutResult = ({ taskId, number, workerId }: Attempt): TaskResult =>
+  resultOf({
+    task_id: taskId,
+    attempt: number,
+    status: 'error',
+    usage: { source: 'unknown' },
+    error: {
+      summary: `${workerId} ended the task without a TASK_RESULT`,
+      code: 'wrong_result',
+      phase: 'reply',
+      side_effects: 'possible',
+    },
+  })
 
 /** What a peer made of the message itself: another may have it, or it may be had later; where something went wrong, it may have begun. */
 function refusal(

@@ -210,7 +210,7 @@ export function parseDispatch(raw: unknown, briefBytesMax = DISPATCH_BRIEF_BYTES
   const dispatch = parsed(dispatchSchema, 'TASK_DISPATCH', raw)
   const bytes = Buffer.byteLength(dispatch.brief)
   if (bytes > briefBytesMax)
-    throw new HeimdallError('DISPATCH_INVALID', `a brief of ${bytes} bytes, limit ${briefBytesMax}`, {
+    throw new HeimdallError('DISPATCH_INVALID', `the brief has ${bytes} bytes, limit ${briefBytesMax}`, {
       hint: 'refer to capsules, symbols and files instead of repeating them: heimdall brief build',
     })
   return dispatch

@@ -7,4 +7,4 @@ export function tokensIn(text: string): number | undefined {
   return tokens > 0 ? tokens : undefined
 }
 
-export const TOKENS_WANTED = 'answer with how many more tokens it may take, such as 4000'
+export const TOKENS_WANTED = 'answer with the number of additional tokens, such as 4000'

@@ -7,8 +7,8 @@ export type PeerReply =
   | { readonly kind: 'working'; readonly remoteId: string }
   /** It has the task, cannot be asked for it, and will answer in a message of its own. */
   | { readonly kind: 'later'; readonly remoteId: string }
-  /** It is over, or was never begun. */
-  | { readonly kind: 'ended'; readonly remoteId: string; readonly result: TaskResult }
+  /** It is over, or was never begun. `isProse`: the result was made from the peer's text, because it sent no TASK_RESULT. */
+  | { readonly kind: 'ended'; readonly remoteId: string; readonly result: TaskResult; readonly isProse?: boolean }
   /** It wants something of a person before it goes on. */
   | ({ readonly kind: 'asks'; readonly remoteId: string } & TaskQuestion)
   /** It provably has not begun: the connection was refused, or the peer would not hear of it. */

@@ -4,6 +4,7 @@ import { lstatSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { PeerEntry } from '../config.ts'
+import { fateOf, type ProcessRef, processRef } from '../coordination/who/process-ref.ts'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { isId } from '../ids.ts'
 import { PEER_TOKEN_BYTES_MAX } from '../limits.ts'
@@ -19,8 +20,7 @@ export interface KnownPeer {
   readonly role: PeerEntry['role']
   /** Nothing where it cannot be read: then nobody is this peer. */
   readonly token: () => string | undefined
-  /** `settings`, or the process that put it here. */
-  readonly origin: 'settings' | number
+  readonly origin: 'settings' | 'local'
 }
 
 /** Of this repository, below the user's own state: nothing that arrives with a repository is in here. */
@@ -31,7 +31,8 @@ interface Address {
   readonly name: string
   readonly url: string
   readonly token: string
-  readonly pid: number
+  /** Null where the system does not tell. */
+  readonly process: ProcessRef | null
 }
 
 /** Whoever can read the address of a process is its user on its machine; no id of a peer is spelt like this. */
@@ -43,20 +44,37 @@ const addressPath = (dir: string, role: PeerEntry['role'], name: string): string
   join(dir, `${role}s`, `${name}.json`)
 
 /** For the commands of this user on this machine: where it is, and what to show it. Only its owner can read it. */
-export function publishAddress(dir: string, role: PeerEntry['role'], address: Address): void {
-  writePrivate(addressPath(dir, role, address.name), JSON.stringify(address))
+export function publishAddress(dir: string, role: PeerEntry['role'], own: Omit<Address, 'process'>): void {
+  const address: Address = { ...own, process: processRef(process.pid) ?? null }
+  writePrivate(addressPath(dir, role, own.name), JSON.stringify(address))
 }
 
 export const withdrawAddress = (dir: string, role: PeerEntry['role'], name: string): boolean =>
   removeIfThere(addressPath(dir, role, name))
 
+/** Without those whose process has ended: any program may have their port now. */
 export function localPeers(dir: string, role: PeerEntry['role']): KnownPeer[] {
   return namesIn(join(dir, `${role}s`)).flatMap((name) => {
     const path = addressPath(dir, role, name)
     const address = isPrivate(path) ? (readJsonIfThere(path) as Address | undefined) : undefined
-    if (address === undefined) return []
-    return [{ name, url: address.url, role, token: () => address.token, origin: address.pid }]
+    if (address === undefined || (address.process !== null && fateOf(address.process) === 'gone')) return []
+    return [{ name, url: address.url, role, token: () => address.token, origin: 'local' }]
   })
+}
+
+/** Peers of the settings and of this machine; read at each use, so that a worker that starts later is found. */
+export interface KnownPeers {
+  readonly dir: string
+  readonly peers: (role: PeerEntry['role']) => readonly KnownPeer[]
+}
+
+export function knownPeers(env: Env, project: Project, entries: readonly PeerEntry[], cwd: string): KnownPeers {
+  const dir = dispatchDir(env, project)
+  const configured = {
+    worker: settingsPeers(entries, 'worker', cwd),
+    orchestrator: settingsPeers(entries, 'orchestrator', cwd),
+  }
+  return { dir, peers: (role) => [...configured[role], ...localPeers(dir, role)] }
 }
 
 /** Refuses what would be sent in the open, or to nobody. */
@@ -64,8 +82,8 @@ export function settingsPeers(entries: readonly PeerEntry[], role: PeerEntry['ro
   return entries
     .filter((entry) => entry.role === role)
     .map((entry) => {
-      if (!isId(entry.name)) throw invalid(entry, 'its name is no id')
-      if (!isUrl(entry.url)) throw invalid(entry, 'its url is neither http nor https')
+      if (!isId(entry.name)) throw invalid(entry, 'invalid name')
+      if (!isUrl(entry.url)) throw invalid(entry, 'the url is neither http nor https')
       const path = resolve(cwd, entry.token_file.replace(/^~(?=\/)/, homedir()))
       return { name: entry.name, url: entry.url, role, token: () => readToken(path), origin: 'settings' as const }
     })
@@ -87,7 +105,7 @@ function isPrivate(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (stats === undefined) return false
   if (!stats.isFile() || (stats.mode & 0o077) !== 0 || (process.getuid !== undefined && stats.uid !== process.getuid()))
-    throw new HeimdallError('PEER_INVALID', `${path} can be read by others, or is not your own`, {
+    throw new HeimdallError('PEER_INVALID', `${path} is readable by other users, or owned by one`, {
       hint: `chmod 600 ${path}`,
     })
   return true

@@ -77,7 +77,7 @@ export interface AnswerDetails {
 }
 
 /**
- * A person's word to what the worker of a task asks (`readReason(task)?.asks`): what `heimdall dispatch answer` and the
+ * A person's word to what the worker of a task asks (`readReason(task)?.asks`): what `heimdall task answer` and the
  * page call. Kept until the worker has it, so that it may be given while nobody orchestrates. Refused with
  * TASK_NOT_FOUND, with TASK_FORBIDDEN where nothing is asked, an answer is on its way or another question is asked, and
  * with DISPATCH_INVALID for what is no answer or looks like a secret.
@@ -95,19 +95,19 @@ export async function answerTask(
     if (!isDispatched(task)) throw notDispatched(taskId, rows)
     const reason = readReason(task)
     if (task.state !== 'in_progress' || reason?.asks === undefined)
-      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} is ${task.state}, and asks nothing`, {
-        hint:
-          task.state === 'triage'
-            ? `heimdall dispatch retry ${taskId} sends it again`
-            : `heimdall dispatch show ${taskId}`,
+      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} is ${task.state} and has no open question`, {
+        hint: task.state === 'triage' ? `heimdall task retry ${taskId} sends it again` : `heimdall task show ${taskId}`,
       })
     if (reason.cancel !== undefined)
       throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} is being ended: ${reason.cancel}`)
     if (reason.answer !== undefined)
-      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} has an answer that is on its way`)
+      throw new HeimdallError(
+        'TASK_FORBIDDEN',
+        `task ${printable(taskId)} already has an answer that its worker has not received yet`,
+      )
     if (since !== undefined && since !== reason.asks.since)
-      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} asks something else by now`, {
-        hint: `heimdall dispatch show ${taskId}`,
+      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} has another question by now`, {
+        hint: `heimdall task show ${taskId}`,
       })
     const given = reason.asks.partial?.needs === 'tokens' ? toppedUp(rows, task, text) : task
     const answered = say(rows, given, { ...reason, answer: { text, id: room.newId() } })
@@ -125,7 +125,7 @@ export async function answerTask(
 function toppedUp(rows: Writer, task: DispatchedTask, text: string): DispatchedTask {
   const tokens = tokensIn(text)
   if (tokens === undefined)
-    throw new HeimdallError('DISPATCH_INVALID', `${printable(text.slice(0, 80))} is no number of tokens`, {
+    throw new HeimdallError('DISPATCH_INVALID', `${printable(text.slice(0, 80))} is not a number of tokens`, {
       hint: TOKENS_WANTED,
     })
   return raised(rows, task, tokens)
@@ -140,16 +140,16 @@ function raised(rows: Writer, task: DispatchedTask, tokens: number): DispatchedT
   return { ...task, dispatch: { ...dispatch, tokenBudget: dispatch.tokenBudget + tokens } }
 }
 
-/** Answers are kept in the store, and in a fleet by every member: nothing that opens a door belongs there. */
+/** Answers are stored, in a fleet by every member, so they must not contain secrets. */
 function checkAnswer(text: string): void {
   if (text.trim() === '' || text.length > DISPATCH_TEXT_CHARS_MAX)
     throw new HeimdallError(
       'DISPATCH_INVALID',
-      `an answer of ${text.length} characters, between 1 and ${DISPATCH_TEXT_CHARS_MAX} are taken`,
+      `the answer has ${text.length} characters, 1 to ${DISPATCH_TEXT_CHARS_MAX} are allowed`,
     )
   if (redactText(text) !== text)
-    throw new HeimdallError('DISPATCH_INVALID', 'the answer looks like a secret, and answers are kept', {
-      hint: 'give it to the worker where it runs, and answer that it is there',
+    throw new HeimdallError('DISPATCH_INVALID', 'the answer looks like a secret, and answers are stored', {
+      hint: 'set the secret where the worker runs, then answer that it is set',
     })
 }
 

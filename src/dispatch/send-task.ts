@@ -2,7 +2,6 @@
 import { changeAsOther } from '../coordination/change.ts'
 import type { Coordination } from '../coordination/coordination.ts'
 import type { Task } from '../coordination/store.ts'
-import { isOpenTask } from '../coordination/tasks.ts'
 import { HeimdallError } from '../errors.ts'
 import { isId, printable } from '../ids.ts'
 import { DISPATCH_BYTES_PER_TOKEN } from '../limits.ts'
@@ -27,12 +26,12 @@ export async function sendTask(room: Coordination, { contract: asked, only, ...s
   // It stands in lists and in the ledger, which is committed; the worker reads the brief.
   const title = redactText(sending.title)
   if (!isId(task.task_id))
-    throw new HeimdallError('DISPATCH_INVALID', `${printable(task.task_id)} is no id of a task`, {
+    throw new HeimdallError('DISPATCH_INVALID', `${printable(task.task_id)} is not a valid task id`, {
       hint: 'letters, digits, dots, hyphens and underscores, at most 64',
     })
   if (task.token_budget === 0)
-    throw new HeimdallError('DISPATCH_INVALID', 'a budget of 0 tokens: nothing could be done with it', {
-      hint: 'leave the budget out for none',
+    throw new HeimdallError('DISPATCH_INVALID', 'the budget is 0 tokens, at least 1 is needed', {
+      hint: 'leave the budget out for no limit',
     })
   holdersNear(room, task.scopes)
   const contract = await layBeside(room, asked)
@@ -43,8 +42,8 @@ export async function sendTask(room: Coordination, { contract: asked, only, ...s
     const known = rows.task(task.task_id)
     if (known !== undefined) {
       if (rows.contract(task.task_id) === text && known.dispatch !== null) return known
-      throw new HeimdallError('DISPATCH_DUPLICATE', `task ${task.task_id} is there already, and ${known.state}`, {
-        hint: isOpenTask(known) ? 'send it under another id' : 'a task that has ended keeps its id: take another',
+      throw new HeimdallError('DISPATCH_DUPLICATE', `task ${task.task_id} already exists and is ${known.state}`, {
+        hint: 'use another --id; a task keeps its id after it has ended',
       })
     }
     if (deadlineMs !== null && deadlineMs <= now.wallMs)

@@ -3,10 +3,9 @@ import { changeAsOther } from '../coordination/change.ts'
 import type { Coordination } from '../coordination/coordination.ts'
 import type { Attempt, TokenReservation } from '../coordination/dispatched.ts'
 import type { Reader, TaskState } from '../coordination/store.ts'
-import { isOpenTask } from '../coordination/tasks.ts'
+import { isOpenTask, unknownTask } from '../coordination/tasks.ts'
 import { HeimdallError } from '../errors.ts'
 import { printable } from '../ids.ts'
-import { didYouMean } from '../suggest.ts'
 import { contractOf, finish } from './attempts.ts'
 import type { TaskDispatch } from './messages.ts'
 import { holdersNear, nearOf } from './nearness.ts'
@@ -90,13 +89,13 @@ export async function retryTask(
   by: Parameters<typeof changeAsOther>[1] = { kind: 'system' },
 ): Promise<DispatchedTask> {
   if (budget !== undefined && budget <= 0)
-    throw new HeimdallError('DISPATCH_INVALID', `a budget of ${budget} tokens: nothing could be done with it`)
+    throw new HeimdallError('DISPATCH_INVALID', `the budget is ${budget} tokens, at least 1 is needed`)
   return changeAsOther(room, by, ({ rows, record }) => {
     const task = rows.task(taskId)
     if (!isDispatched(task)) throw notDispatched(taskId, rows)
     if (task.state !== 'triage' && task.state !== 'parked' && task.state !== 'failed')
-      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} is ${task.state}, and waits for nobody`, {
-        hint: 'only a task that is parked, in triage or failed can be sent again',
+      throw new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} is ${task.state} and cannot be sent again`, {
+        hint: 'only tasks that are parked, in triage or failed can be',
       })
     const tokenBudget = budget ?? task.dispatch.tokenBudget
     wake(rows, { ...task, endedMs: null, summary: null, dispatch: { ...task.dispatch, failures: 0, tokenBudget } })
@@ -133,10 +132,30 @@ export async function passDeadline(room: Coordination, taskId: string): Promise<
   })
 }
 
-/** `rows`: nothing where there is no store yet. */
-export function notDispatched(taskId: string, rows?: Reader): HeimdallError {
-  const known = (rows?.tasks({ dispatched: true }) ?? []).map((task) => task.taskId)
-  return new HeimdallError('TASK_NOT_FOUND', `no task ${printable(taskId)} was dispatched here`, {
-    hint: didYouMean(taskId, known, 'heimdall dispatch list shows all of them'),
+/** An agent started the task by itself, or there is none of this id. */
+export function notDispatched(taskId: string, rows: Reader): HeimdallError {
+  if (rows.task(taskId) === undefined) return unknownTask(taskId, rows.tasks({ dispatched: true }))
+  return new HeimdallError('TASK_FORBIDDEN', `task ${printable(taskId)} was started by an agent, not dispatched`, {
+    hint: `its agent ends it: heimdall task done ${printable(taskId)} --summary TEXT`,
   })
+}
+
+/**
+ * Why a queued task has to wait for a worker that is not there: `none` known at all, or all `unable`. Nothing while a
+ * worker of `known` was not asked yet, or is only busy.
+ */
+export function lackOfWorkers(
+  room: Coordination,
+  taskId: string,
+  known: readonly string[],
+): 'none' | 'unable' | undefined {
+  if (showTask(room, taskId).task.state !== 'queued') return undefined
+  const { verdicts } = explainTask(room, taskId)
+  const asked = new Set(verdicts.map(({ workerId }) => workerId))
+  if (known.some((name) => !asked.has(name))) return undefined
+  // A worker that runs counts as gone while nobody orchestrates; the next orchestrator asks it.
+  const mayHelp = (workerId: string, code: string): boolean =>
+    code === 'max_concurrent' || (code === 'gone' && known.includes(workerId))
+  if (verdicts.some(({ workerId, lacks }) => lacks.every(({ code }) => mayHelp(workerId, code)))) return undefined
+  return verdicts.length === 0 ? 'none' : 'unable'
 }

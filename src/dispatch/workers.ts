@@ -37,7 +37,7 @@ export async function takeAnnounce(
     throw new HeimdallError(
       'PEER_FORBIDDEN',
       `${printable(from.name)} announces itself as ${printable(announce.worker.agent_id)}`,
-      { hint: 'a worker is known by the token that it shows, and announces itself under that name' },
+      { hint: 'a worker must announce itself under the name that its token belongs to' },
     )
   const { instance_id: instanceId, seq, issued_at: _, running, session, ...lasting } = announce
   return changeAsOther(room, { kind: 'system' }, ({ rows, now, record }) => {

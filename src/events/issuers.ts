@@ -38,7 +38,7 @@ export const ISSUERS: readonly Issued[] = [
   { begins: ['hvs.', 'hvb.', 'hvr.'], rest: `${WORD}{8,}` },
   { begins: ['lin_api_', 'lin_oauth_'], rest: '[A-Za-z0-9]{8,}' },
   { begins: ['HRKU-'], rest: `${WORD}{10,}` },
-  { begins: ['AGE-SECRET-KEY-'], rest: '[0-9A-Z]{8,}' },
+  { begins: ['AGE-SECRET-KEY-', 'age-secret-key-'], rest: '[0-9A-Za-z]{8,}' },
   { begins: ['shpat_', 'shpca_', 'shppa_', 'shpss_'], rest: '[A-Za-z0-9]{8,}' },
   { begins: ['sntrys_', 'sntryu_'], rest: '[A-Za-z0-9_=+/-]{10,}' },
   {

@@ -11,10 +11,12 @@ const COLON = /\s*:\s*/y
 const COMMA = /\s*,\s*/y
 const NUMBER = /-?[0-9][0-9.eE+-]*/y
 /** Keys of pairs: `{"name": "DB_PASSWORD", "value": "…"}`, in either order. */
-const NAME_KEYS = /^(?:name|key|header|field|variable|var|param|parameter|property|k|n)$/i
-const VALUE_KEYS = /^(?:value|values|val|content|data|default|v)$/i
+export const NAME_KEYS = /^(?:name|key|id|label|header|field|variable|var|param|parameter|property|k|n)$/i
+const VALUE_KEYS = /^(?:value|values|val|content|text|data|default|v)$/i
+/** `Authorization`, `X-Api-Key`, `x-api-key`: also in a list of more than two, where other names are a list of names. */
+const HEADER = /^(?:[A-Z][a-z]*(?:-[A-Z][A-Za-z]*)*|[a-z]+(?:-[a-z]+)+|authorization|cookie)$/
 
-interface Span {
+export interface SecretSpan {
   readonly from: number
   to: number
 }
@@ -23,9 +25,9 @@ interface Span {
 interface Frame {
   /** Of a pair: it is named like a secret, and where its values stand. */
   isNamed: boolean
-  readonly values: Span[]
+  readonly values: SecretSpan[]
   /** As a value of the pair around it: its end is known when it closes. */
-  readonly span: Span | undefined
+  readonly span: SecretSpan | undefined
   readonly isList: boolean
   /** Of a list: its first string, and the one before. */
   first: string | null
@@ -35,11 +37,11 @@ interface Frame {
 /** The text with `mark` in place of secrets; `clean` takes out those that show by their own shape. The text may be cut anywhere. */
 export function withoutJsonSecrets(text: string, mark: string, clean: (text: string) => string, nested = 0): string {
   if (!text.includes('"')) return text
-  const masks: (Span & { readonly shown: string })[] = []
+  const masks: (SecretSpan & { readonly shown: string })[] = []
   const quoted = JSON.stringify(mark)
   const frames: Frame[] = [newFrame(true)]
   let depth = 0
-  let opening: Span | undefined
+  let opening: SecretSpan | undefined
   const close = ({ isNamed, values }: Frame): void => {
     if (isNamed) for (const span of values) masks.push({ ...span, shown: quoted })
   }
@@ -92,18 +94,21 @@ export function withoutJsonSecrets(text: string, mark: string, clean: (text: str
   return masked(text, masks)
 }
 
-function newFrame(isList: boolean, span?: Span): Frame {
+function newFrame(isList: boolean, span?: SecretSpan): Frame {
   return { isNamed: false, values: [], span, isList, first: null, before: null }
 }
 
-/** Puts the masks in; one that lies in another is part of it. */
-function masked(text: string, masks: (Span & { readonly shown: string })[]): string {
+/** Replaces the masked spans; one that overlaps another extends it. */
+export function masked(text: string, masks: (SecretSpan & { readonly shown: string })[]): string {
   if (masks.length === 0) return text
   masks.sort((a, b) => a.from - b.from || b.to - a.to)
   let out = ''
   let from = 0
   for (const mask of masks) {
-    if (mask.from < from) continue
+    if (mask.from < from) {
+      from = Math.max(from, mask.to)
+      continue
+    }
     out += text.slice(from, mask.from) + mask.shown
     from = mask.to
   }
@@ -111,7 +116,7 @@ function masked(text: string, masks: (Span & { readonly shown: string })[]): str
 }
 
 /** A name alone, no sentence that has one in it. */
-function isNameOfSecret(text: string): boolean {
+export function isNameOfSecret(text: string): boolean {
   return !/\s/.test(text) && secretKind(text) !== null
 }
 
@@ -119,17 +124,16 @@ function isNameOfSecret(text: string): boolean {
 function isBesideName({ first, before }: Frame, content: string, isLast: boolean): boolean {
   if (before === null || content === '') return false
   if (isSecretFlag(before)) return true
-  if ((before === '-u' || before === '--user') && content.includes(':')) return true
+  if (/^(?:-[uU]|--(?:proxy-)?user)$/.test(before) && content.includes(':')) return true
   const program = /[^/]*$/.exec(first ?? '')?.[0] ?? ''
   if (program === 'sshpass' && (before === '-p' || /^-p./.test(content))) return true
   if (/^(?:mysql|mariadb)/.test(program) && /^-p./.test(content)) return true
   if (program === 'redis-cli' && before === '-a') return true
   if (!isNameOfSecret(before)) return false
-  // A pair of two; in longer lists only what is written as the name of a header, for others are lists of names.
-  return (before === first && isLast) || /^[A-Z][a-z]+(?:-[A-Z][A-Za-z]*)*$/.test(before)
+  return (before === first && isLast) || HEADER.test(before)
 }
 
-function nextToken(text: string, from: number): Span | null {
+function nextToken(text: string, from: number): SecretSpan | null {
   NEXT.lastIndex = from
   const found = NEXT.exec(text)
   if (found === null) return null

@@ -53,6 +53,104 @@ test.each([
   expect(redact(text)).toBe(shown)
 })
 
+/** Each holds `hunter`; `⏎` stands for a line end. */
+const SPELLINGS = String.raw`
+p\u0061ssword=hunter
+password\u003dhunter
+x {\"p\\u0061ssword\": \"hunter\"}
+https://hunter@github.com/x
+https:\/\/bob:hunter@h\/x
+https://bob:a@hunter@h/x
+https://bob:a/hunter@h/x
+https%3A%2F%2Fbob%3Ahunter%40h
+https://h/?api%5Fkey=hunter
+https://h/?access%5ftoken=hunter&n=1
+https://h/?user[password]=hunter
+https://h/?user%5Bpassword%5D=hunter
+https://h/?sig%3Dhunter
+java -Dpassword=hunter -jar a.jar
+java -Dspring.datasource.password=hunter
+gradle -PapiKey=hunter
+data[user][password]=hunter
+password[0]=hunter
+password+=hunter
+password?=hunter
+password==hunter
+let password: string = "hunter"
+password: str = "hunter"
+password = """hunter"""
+password=b"hunter"
+password=f"hunter"
+password = r'hunter'
+password=$'hunter'
+password = "a" "hunter"
+password = "a" + "hunter"
+char password[] = "hunter"
+password => "hunter"
+password <- "hunter"
+if (password == "hunter")
+define('DB_PASSWORD', 'hunter')
+('password', 'hunter')
+user.setPassword("hunter")
+#define PASSWORD "hunter"
+#define API_KEY "hunter"
+password: |⏎  hunter⏎n: 1
+password: >-⏎ hunter
+password: &a hunter
+passwords: [a, hunter]
+passwords:⏎- a⏎- hunter
+secrets:⏎ a: hunter
+[secrets]⏎a = "hunter"⏎⏎[server]⏎port = 1
+userPassword:: hunter
+&lt;password&gt;hunter&lt;/password&gt;
+<entry key="password">hunter</entry>
+<key>password</key><string>hunter</string>
+password&#61;hunter
+["Host","x","X-Api-Key","hunter"]
+["host","x","x-api-key","hunter","accept","y"]
+{"label": "Password", "text": "hunter"}
+{"id": "password", "n": 1, "default": "hunter"}
+**password**: hunter
+license_key: hunter
+encKey=hunter
+privkey: hunter
+ssh-privkey=hunter
+passkey = hunter
+Ocp-Apim-Subscription-Key: hunter
+%22password%22%3A%22hunter%22
+%22password%22%3A%20%22hunter%22
+password%3Dhunter
+CREATE USER a IDENTIFIED BY 'hunter'
+CREATE ROLE a WITH PASSWORD 'hunter'
+requirepass hunter
+docker login -u ana -p hunter registry.test
+curl -U u:hunter http://h
+keytool -storepass hunter -list
+npm config set //registry.test/:_authToken hunter
+aws configure set aws_secret_access_key hunter
+creds: hunter
+PHPSESSID=hunter
+JSESSIONID=hunter
+GH_PAT=hunter
+AGE-SECRET-KEY-1hunter0123
+`
+  .trim()
+  .split('\n')
+
+test.each(SPELLINGS)('in every spelling: %s', (row) => {
+  const text = row.replaceAll('⏎', '\n')
+  for (const form of [text, JSON.stringify({ text }), JSON.stringify(JSON.stringify({ text }))])
+    expect(redact(form)).not.toContain('hunter')
+})
+
+test('a mask covers the value alone, escapes included', () => {
+  expect(redact('p%61ss=a%26b%20c&n=1')).toBe(`p%61ss=${REDACTED}&n=1`)
+  expect(redact('https://bob:a%40b%22c@h/x')).toBe(`https://bob:${REDACTED}@h/x`)
+  expect(redact('password: |\n  a\n\n  b\nn: 1')).toBe(`password: |\n  ${REDACTED}\nn: 1`)
+  expect(redact('[secrets]\na = 1\n[server]\nport = 2')).toBe(`[secrets]\na = ${REDACTED}\n[server]\nport = 2`)
+  expect(redact('<password>a&lt;b</password>')).toBe(`<password>${REDACTED}</password>`)
+})
+
 test.each([
   '{"max_tokens":4096,"tokens":[1,2]}',
   '{"path":"src/tokenizer.ts","text":"the secret of good prose"}',
@@ -60,6 +158,14 @@ test.each([
   'a basic understanding of risk-free rates',
   '{"author":"ana","bypass":true,"auth":null,"compass":"north","password":""}',
   '{"command":"sort -u a.txt","text":"\\u003cb\\u003e"}',
+  "if (typeof token === 'string' && token !== '[') nextToken('identifier')",
+  "SyntaxError: Unexpected token 'export'",
+  'if token:\n    return readonly(token)',
+  "fc.constantFrom('pass', 'fail', 'partial')",
+  'grep -rn password "src dir" --include "*.ts"',
+  'http://localhost:8080/@scope/a@1.2.3 and http://[::1]:80/a@b',
+  '["- rotate the password","next item"]',
+  'tokens -= cost_tokens; 50%25 of %d &amp; &copy;',
 ])('no secret, nothing taken out: %s', (text) => {
   expect(redact(text)).toBe(text)
 })
@@ -109,6 +215,22 @@ test.each([
   '"-u",',
   ' -u a:',
   '--password ',
+  'password:\n ',
+  'password: |\n  process.env\n',
+  'password: [a',
+  'password = "a" ',
+  "('token', '",
+  '&lt;a>',
+  '<key>password</key>',
+  '[secrets]\na=1\r',
+  'https://a:b@',
+  'https%3A%2F%2Fa%3A',
+  '%22password%22%3A',
+  '\\\\u0061',
+  '&amp;',
+  'docker login ',
+  'WITH PASSWORD ',
+  '#define token ',
 ])('a row of %j is read in one go', (piece) => {
   const text = piece.repeat(Math.ceil(ROW_CHARS / piece.length))
   expect(redact(text).length).toBeLessThanOrEqual(2 * text.length)

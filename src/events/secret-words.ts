@@ -7,10 +7,10 @@
 export type SecretKind = 'word' | 'words' | 'phrase' | 'line'
 
 /** Inside a name, whatever stands around it. */
-const PHRASE = /passw(?:or)?d|passphrase|passcode/
+const PHRASE = /passw(?:or)?d|passphrase|passcode|(?:store|key|require)pass$/
 const LINE = /authorization|cookies?$/
 const CONNECTION = /(?:^|_)conn(?:ection)?_?str(?:ing)?$/
-const WORD = /credential|(?:secret|bearer|jwt)s?$/
+const WORD = /credential|(?:secret|bearer|jwt)s?$|sess(?:ion)?id$/
 /** Words of their own at the end of a name, or before a part of `OF_VALUE`: `DB_PASS` is one, `bypass` and `spinner` are not. */
 const LAST: Readonly<Record<string, SecretKind>> = {
   pass: 'phrase',
@@ -21,16 +21,16 @@ const LAST: Readonly<Record<string, SecretKind>> = {
   otp: 'word',
   pin: 'word',
   dsn: 'word',
-  sessionid: 'word',
+  creds: 'word',
   secret: 'word',
   secrets: 'word',
   bearer: 'word',
   jwt: 'word',
 }
 const KEY_OF =
-  /(?:^|_)(?:(?:api|private|secret|access|signing|encryption|ssh|account|session)_?|(?:signature|decryption|auth|shared|master|deploy|hmac|aes|rsa|gpg|pgp|host|webhook|service)_)keys?(?:$|_)/
+  /(?:^|_)(?:(?:api|priv(?:ate)?|secret|access|signing|enc(?:ryption)?|ssh|account|session|pass|license|subscription)_?|(?:signature|decryption|auth|shared|master|deploy|hmac|aes|rsa|gpg|pgp|host|webhook|service)_)keys?(?:$|_)|(?:^|_)(?:gh|github|gitlab|ado|azure|devops)_pat$/
 /** Without anything between the words, also behind a prefix: `ddapikey`. */
-const GLUED_KEY = /(?:api|private|secret|access|signing|encryption|ssh|account|session)keys?$/
+const GLUED_KEY = /(?:api|priv(?:ate)?|secret|access|signing|encryption|ssh|account|session|license|subscription)keys?$/
 const TOKEN_OF = /(?:auth|access|refresh|api|session|csrf|xsrf|bearer|user|bot|device|client|id)tokens?$/
 /** Said of a secret, not the secret: `password_length`, `token_count`, `secretName`, `access_key_id`. */
 const ABOUT = new Set(
@@ -89,7 +89,7 @@ function kindOf(name: string): SecretKind | null {
   if (LINE.test(joined) || CONNECTION.test(parts.join('_'))) return 'line'
   if (WORD.test(joined) || KEY_OF.test(parts.join('_')) || GLUED_KEY.test(joined) || TOKEN_OF.test(joined))
     return 'word'
-  return parts.slice(-2).join('_') === 'session_id' ? 'word' : null
+  return null
 }
 
 function nameOf(parts: readonly string[], last: string): SecretKind | null {
@@ -100,7 +100,7 @@ function nameOf(parts: readonly string[], last: string): SecretKind | null {
   return kind === 'words' && COUNTED.has(parts[at - 1] ?? '') ? null : kind
 }
 
-/** `--password`, `--api-key`, and the like: what follows is the secret. */
+/** `--password`, `--api-key`, `-storepass` and the like: what follows is the secret. */
 export function isSecretFlag(text: string): boolean {
-  return text.startsWith('--') && !text.includes('=') && secretKind(text.slice(2)) !== null
+  return /^--?\w[^\s=]*$/.test(text) && secretKind(text) !== null
 }

@@ -156,3 +156,27 @@ export function memberUrl(ownerUrl: string, { role, password }: MemberRole): str
   url.password = password
   return url.href
 }
+
+/** The project that is named, else this machine's own, else the only one of the database. */
+export function meantProject(
+  projects: readonly ProjectFacts[],
+  name: string | undefined,
+  own: string | undefined,
+): ProjectFacts {
+  const asked = name ?? own
+  const found = projects.filter(({ project, name }) => asked === undefined || [project, name].includes(asked))
+  const [one] = found
+  if (one !== undefined && found.length === 1) return one
+  const problem = asked === undefined ? 'this database has no fleet' : `this database has no fleet ${printable(asked)}`
+  throw new HeimdallError(
+    'FLEET_UNKNOWN',
+    found.length > 1 ? `${found.length} fleets of this database match` : problem,
+    {
+      hint:
+        projects.length === 0
+          ? 'heimdall fleet create makes one; check the database in the URL'
+          : `name one with --project ID: ${projects.map(({ project, name }) => `${project} (${printable(name)})`).join(', ')}`,
+      details: { projects },
+    },
+  )
+}

@@ -123,7 +123,16 @@ function expected(key: string, before: Values, envList: string | undefined): Val
   return {
     ...before,
     command: OWN.node,
-    args: [OWN.launcher, 'shim', `--server-name=${key}`, `--pass-env=${names.join(',')}`, '--', command, ...args],
+    args: [
+      OWN.launcher,
+      'mcp',
+      'shim',
+      `--server-name=${key}`,
+      `--pass-env=${names.join(',')}`,
+      '--',
+      command,
+      ...args,
+    ],
   }
 }
 

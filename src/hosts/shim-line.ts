@@ -1,5 +1,5 @@
 // The command line by which a host starts a server behind the shim: how an import writes it, and how it is known again.
-import { basename } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { isObject } from '../plain-object.ts'
 
 /** What starts our shim: Node.js and the launcher, both by absolute path, because hosts have a PATH of their own. */
@@ -10,8 +10,10 @@ export interface OwnCommand {
 
 /** A line that starts our shim, taken apart. */
 export interface ShimLine {
-  /** How many words of the arguments come before the flags: `LAUNCHER shim`, or `shim` alone. */
-  readonly head: number
+  /** Name of the launcher: `heimdall` or `sub`. */
+  readonly launcher: string
+  /** The launcher is the first argument of Node.js, not the command itself. */
+  readonly isByNode: boolean
   /** Place of `--` in the arguments; the server's own command is the word behind it. */
   readonly dashes: number
   /** What it calls the server. */
@@ -20,7 +22,8 @@ export interface ShimLine {
   readonly isImported: boolean
 }
 
-const LAUNCHER = /^(heimdall|sub)$/
+/** The words that start the shim, by launcher. */
+const SHIM_WORDS: Readonly<Record<string, readonly string[]>> = { heimdall: ['mcp', 'shim'], sub: ['shim'] }
 const PASS_ENV = '--pass-env='
 const SERVER_NAME = '--server-name='
 
@@ -32,13 +35,15 @@ export function shimLineOf(value: Readonly<Record<string, unknown>>): ShimLine |
   const { command } = value
   const args = wordsOf(value['args'])
   if (typeof command !== 'string' || args === undefined) return undefined
-  const head = LAUNCHER.test(basename(command)) ? 1 : LAUNCHER.test(basename(args[0] ?? '')) ? 2 : 0
-  if (head === 0 || args[head - 1] !== 'shim') return undefined
+  const isByNode = !Object.hasOwn(SHIM_WORDS, basename(command))
+  const launcher = basename(isByNode ? (args[0] ?? '') : command)
+  const words = Object.hasOwn(SHIM_WORDS, launcher) ? SHIM_WORDS[launcher] : undefined
+  if (words?.every((word, i) => args[i + (isByNode ? 1 : 0)] === word) !== true) return undefined
   const dashes = args.indexOf('--')
   if (dashes < 0 || args[dashes + 1] === undefined) return 'no command'
   const flags = args.slice(0, dashes)
   const name = flags.find((word) => word.startsWith(SERVER_NAME))?.slice(SERVER_NAME.length)
-  return { head, dashes, name, isImported: flags.some((word) => word.startsWith(PASS_ENV)) }
+  return { launcher, isByNode, dashes, name, isImported: flags.some((word) => word.startsWith(PASS_ENV)) }
 }
 
 /** The shim of the system that the seed comes from, which takes its flags directly. */
@@ -57,19 +62,22 @@ export const isOwnLedger = ({ args }: Readonly<Record<string, unknown>>): boolea
   wordsOf(args)?.[0]?.endsWith('/heimdall-ledger-mcp') === true
 
 export function headWords({ launcher }: OwnCommand, name: string, passed: readonly string[]): string[] {
-  return [launcher, 'shim', SERVER_NAME + name, passEnvWord(passed), '--']
+  return [launcher, ...(SHIM_WORDS['heimdall'] ?? []), SERVER_NAME + name, passEnvWord(passed), '--']
 }
+
+/** Our launcher under the name that the line uses. */
+export const launcherOf = ({ launcher }: ShimLine, own: OwnCommand): string => join(dirname(own.launcher), launcher)
 
 /** The words before `--` of a line that stands already, as they should be: flags that a person added stay. */
 export function renewedWords(
   words: readonly string[],
-  { head }: ShimLine,
+  line: ShimLine,
   own: OwnCommand,
   name: string,
   passed: readonly string[],
 ): string[] {
   return words.map((word, index) => {
-    if (index === 0 && head === 2) return own.launcher
+    if (index === 0 && line.isByNode) return launcherOf(line, own)
     if (word.startsWith(SERVER_NAME)) return SERVER_NAME + name
     return word.startsWith(PASS_ENV) ? passEnvWord([...namesIn(word), ...passed]) : word
   })

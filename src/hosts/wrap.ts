@@ -1,7 +1,15 @@
 // Edits that put one server behind the shim, renew its line there, and take it out again.
 import { CARRIED, foundIn, type ListUndo, missingIn, outOfFront } from './env-list.ts'
 import { type ConfigText, type Edit, type ListAt, literal, type NewList, type ServerAt } from './config-text.ts'
-import { headWords, type OwnCommand, passedNames, renewedWords, type ShimLine, wordsOf } from './shim-line.ts'
+import {
+  headWords,
+  launcherOf,
+  type OwnCommand,
+  passedNames,
+  renewedWords,
+  type ShimLine,
+  wordsOf,
+} from './shim-line.ts'
 
 /** What stood in the places that an import changed. */
 export interface Undo {
@@ -80,7 +88,7 @@ export function renewEdits(
   const words = wordsOf(server.value['args']) ?? []
   const now = renewedWords(words.slice(0, line.dashes), line, own, server.at.at(-1) ?? '', namesFor(server, wrapping))
   const elements = server.list('args')?.elements ?? []
-  const first = line.head === 2 ? own.node : own.launcher
+  const first = line.isByNode ? own.node : launcherOf(line, own)
   const edits = [
     ...(server.command === undefined || server.value['command'] === first
       ? []

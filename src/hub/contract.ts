@@ -33,7 +33,7 @@ export const banner = z.object({
   mend: z.string().nullable(),
 })
 
-// ---- the hub itself: GET /api/hub, POST /api/login, POST /api/logout
+// ---- the hub itself: GET /api/hub; signing in: POST /api/login, GET /api/hello, POST /api/pass, POST /api/logout
 
 export const project = z.object({ project: z.string(), name: z.string(), root: z.string() })
 
@@ -50,11 +50,22 @@ export const hubReply = z.object({
   banners: z.array(banner),
 })
 
-/** `key` is what follows `#key=` in the one-time link; the page posts it and removes it from the address. */
-export const loginRequest = z.strictObject({ key: z.string().min(1).max(200) })
+/** Bytes as base64url: keys are SPKI, proofs are signatures (P-256, SHA-256) or HMAC-SHA-256. */
+const bytes = z.string().regex(/^[\w-]{20,400}$/)
+const hash = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** A cookie comes with it. The page keeps the pass and shows it with every request: in `x-heimdall-pass`, or as `?pass=` where a browser sends no headers of a page (the feed, terminals). */
-export const loginReply = z.object({ done: z.literal(true), pass: z.string() })
+/** What follows `#key=` in the one-time link stays in the browser: `link` is its hash, and `proof` is made with it. */
+export const loginRequest = z.strictObject({ link: hash, visitor: bytes, proof: bytes })
+/** The public key of the hub, which the browser keeps, with a proof by the link that it is the hub's. */
+export const loginReply = z.object({ hub: bytes, proof: bytes })
+
+/** The hub signs the nonce before the browser sends anything else. `instance` is new with each start of the hub. */
+export const helloRequest = z.object({ nonce: bytes })
+export const helloReply = z.object({ instance: bytes, proof: bytes })
+
+/** The browser signs the instance, and gets a pass that is valid until the hub stops: in `x-heimdall-pass`, or as `?pass=` where a browser sends no headers of a page (the feed, terminals). */
+export const passRequest = z.strictObject({ visitor: hash, proof: bytes })
+export const passReply = z.object({ pass: z.string() })
 
 // ---- agents: GET /api/fleet, GET /api/agents/:agent
 
@@ -163,7 +174,7 @@ export const fleetTotals = z.object({
 export const fleetReply = z.object({ at: time, agents: z.array(agentCard), totals: fleetTotals })
 export const agentReply = z.object({ at: time, agent: agentCard })
 
-// ---- waits: GET /api/waits, POST /api/waits/:wait/answer, POST /api/waits/:wait/later
+// ---- waits: GET /api/waits, POST /api/waits/:wait/answer, POST /api/waits/:wait/snooze
 
 export const waitCardKind = z.enum(['permission', 'question', 'needs_input', 'collision', 'budget', 'tool_changed'])
 
@@ -213,7 +224,7 @@ export const waitCard = z.object({
   evidence: cardEvidence,
   answers: z.array(waitChoice),
   /** Put off until then; it comes back by itself. */
-  later_until: time.nullable(),
+  snoozed_until: time.nullable(),
   /** "What it touches" and "Why you are asked", as far as it is known. */
   touches: z.array(fact),
   why: z.array(fact),
@@ -255,7 +266,7 @@ export const answeredWait = z.object({
 
 export const waitsReply = z.object({
   at: time,
-  /** Oldest first; those that were put off come last. */
+  /** Oldest first; snoozed ones come last. */
   waits: z.array(waitCard),
   /** What is over, the newest first. */
   answered: z.array(answeredWait),
@@ -267,12 +278,12 @@ export const waitsReply = z.object({
 })
 
 export const answerRequest = z.strictObject({ answer_id: z.string().max(64), text: z.string().max(16_384).optional() })
-export const laterRequest = z.strictObject({ minutes: z.int().min(1).max(1_440) })
+export const snoozeRequest = z.strictObject({ minutes: z.int().min(1).max(1_440) })
 
 /** Of every act: what was done, and in whose name it is on record. `gone`: it was answered otherwise in the meantime. */
 export const actReply = z.object({
   done: z.boolean(),
-  outcome: z.enum(['sent', 'recorded', 'put_off', 'gone']),
+  outcome: z.enum(['sent', 'recorded', 'snoozed', 'gone']),
   text: z.string(),
   by: z.object({ kind: z.literal('human'), name: z.string() }),
   at: time,
@@ -801,7 +812,11 @@ export type RefusalReply = z.infer<typeof refusalReply>
 export type CardEvidence = z.infer<typeof cardEvidence>
 export type Banner = z.infer<typeof banner>
 export type HubReply = z.infer<typeof hubReply>
+export type LoginRequest = z.infer<typeof loginRequest>
 export type LoginReply = z.infer<typeof loginReply>
+export type HelloReply = z.infer<typeof helloReply>
+export type PassRequest = z.infer<typeof passRequest>
+export type PassReply = z.infer<typeof passReply>
 export type CardState = z.infer<typeof cardState>
 export type AgentCard = z.infer<typeof agentCard>
 export type ClaimCard = z.infer<typeof claimCard>

@@ -4,21 +4,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { Clock } from '../clock.ts'
 import { type Env, runsDirOf, stateDir } from '../paths.ts'
-import { passIn, tokenIn } from './door/cookies.ts'
+import { openControl, type ControlSocket } from './door/control-socket.ts'
 import type { Area } from './door/gate.ts'
-import { type OpenDoor, openDoor, pathOf } from './door/http-door.ts'
-import { type HubFile, type HubPlace, visitorsPath } from './door/hub-file.ts'
+import { HookSecret } from './door/hook-secret.ts'
+import { type OpenDoor, openDoor, passIn, pathOf } from './door/http-door.ts'
+import { controlPath, type HubFile, hubFilePath, type HubPlace, visitorsPath } from './door/hub-file.ts'
 import { servePage } from './door/page-files.ts'
-import { ProgramSecret } from './door/program-secret.ts'
 import { Visitors } from './door/visitors.ts'
 import { CallBook } from './facts/call-book.ts'
 import { Feeds } from './live/feeds.ts'
 import type { ProjectOptions } from './project-room.ts'
 import { Projects } from './projects.ts'
 import { api } from './routes/api.ts'
+import { controlRoutes } from './routes/control.ts'
 import { Hooks } from './routes/hook.ts'
 import { loginRoutes } from './routes/login.ts'
-import { programRoutes } from './routes/program.ts'
 import { Screens } from './terminals/screens.ts'
 import { TerminalDoor } from './terminals/terminal-door.ts'
 
@@ -66,11 +66,12 @@ class Hub implements RunningHub {
   readonly #screens: Screens
   readonly #book: CallBook
   readonly #hooks: Hooks
-  readonly #secret = new ProgramSecret()
+  readonly #secret = new HookSecret()
   readonly #startedAt: string
   readonly #feeds: Feeds
   readonly #terminals: TerminalDoor
   #door: OpenDoor | undefined
+  #control: ControlSocket | undefined
 
   constructor(options: HubOptions) {
     const { clock, env, note, person, version, isReadOnly } = options
@@ -82,7 +83,7 @@ class Hub implements RunningHub {
     for (const fleet of options.projects) this.#projects.add({ fleet, note })
     this.#visitors = new Visitors({ path: visitorsPath(stateDir(env)), clock, randomBytes })
     this.#book = new CallBook({ runsDir: runsDirOf(env), clock, note })
-    this.#hooks = new Hooks({ port: () => this.port, env, clock, note, onBug })
+    this.#hooks = new Hooks({ env, clock, note, onBug })
     const [projects, screens, book] = [this.#projects, this.#screens, this.#book]
     this.#feeds = new Feeds({ projects, screens, book, clock, version, onBug })
     this.#terminals = new TerminalDoor({ projects, isReadOnly, clock, onBug })
@@ -114,31 +115,37 @@ class Hub implements RunningHub {
       env,
       onBug: this.#onBug,
     })
-    loginRoutes(app, this.#visitors, () => this.port)
-    const program = programRoutes({
-      port: () => this.port,
-      link: () => this.#visitors.link(),
-      add: (folder) => this.#add(folder),
-      onBug: this.#onBug,
-    })
-    const answers = { api: getRequestListener(app.fetch), program: getRequestListener(program.fetch) }
+    loginRoutes(app, this.#visitors)
+    const answerApi = getRequestListener(app.fetch)
     this.#door = await openDoor(this.#options.port, (port) => ({
       clock,
       house: (request) => ({
         port,
         allowedHosts,
         isReadOnly,
-        hasToken: () =>
-          this.#visitors.knows({ token: tokenIn(request.headers.cookie, port) ?? '', pass: passIn(request) ?? '' }),
-        hasProgramSecret: () => this.#secret.isIn(request.headers.authorization),
+        hasPass: () => this.#visitors.knows(passIn(request) ?? ''),
+        hasHookSecret: () => this.#secret.isIn(request.headers.authorization),
       }),
-      answer: (area, request, response) => this.#answer(answers, area, request, response),
+      answer: (area, request, response) => this.#answer(answerApi, area, request, response),
       upgrade: (request, socket, head) => void this.#terminals.upgrade(request, socket, head).catch(this.#onBug),
     }))
+    const control = controlRoutes({
+      hubFile: hubFilePath(stateDir(env)),
+      link: () => this.link(),
+      add: (folder) => this.#add(folder),
+      onBug: this.#onBug,
+    })
+    const answerControl = getRequestListener(control.fetch)
+    this.#control = await openControl(
+      controlPath(stateDir(env)),
+      (request, response) => void answerControl(request, response),
+    )
     this.#writeFile()
   }
 
   async close(): Promise<void> {
+    this.#visitors.end()
+    await this.#control?.close()
     this.#options.place.leave()
     this.#feeds.end()
     this.#terminals.close()
@@ -176,15 +183,14 @@ class Hub implements RunningHub {
   }
 
   #answer(
-    answers: Readonly<Record<'api' | 'program', ReturnType<typeof getRequestListener>>>,
+    answerApi: ReturnType<typeof getRequestListener>,
     area: Area,
     request: IncomingMessage,
     response: ServerResponse,
   ): void {
     if (area === 'page') servePage(this.#options.pageDir, request, response)
-    else if (pathOf(request).startsWith('/hook/')) void this.#hooks.serve(request, response)
-    else if (area === 'program') void answers.program(request, response)
+    else if (area === 'hook') void this.#hooks.serve(request, response)
     else if (area === 'api' && pathOf(request) === '/api/events') this.#feeds.serve(request, response)
-    else void answers.api(request, response)
+    else void answerApi(request, response)
   }
 }

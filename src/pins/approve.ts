@@ -74,11 +74,11 @@ export function toolOf({ server_name: server, tools }: ServerPins, name: string)
   const tool = tools.get(name)
   if (tool !== undefined) return tool
   throw new HeimdallError('PIN_NOT_FOUND', `nothing is known of a tool of that name on ${server}`, {
-    hint: `heimdall pin list ${server} shows its tools`,
+    hint: `heimdall mcp pins list ${server} shows its tools`,
   })
 }
 
 const changed = (what: string): HeimdallError =>
   new HeimdallError('PIN_CHANGED', `${what} is not what this hash was shown for`, {
-    hint: 'look at it again with heimdall pin show, and approve what it shows then',
+    hint: 'look at it again with heimdall mcp pins show, and approve what it shows then',
   })

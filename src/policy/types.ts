@@ -261,6 +261,9 @@ export interface Location {
 /** By the text of a path: every place that some reading of it leads to; none, or no entry, where nobody can tell. */
 export type Locations = ReadonlyMap<string, readonly Location[]>
 
+/** What a human answered to a rule that asks; with a reason where one was given for the denial. */
+export type HumanAnswer = 'allow' | 'deny' | { readonly denial: string }
+
 /** One call as the policy sees it. Server and tool name are in the plan. */
 export interface CallFacts {
   /** The time of day, for `utc_hours` alone. */
@@ -270,7 +273,7 @@ export interface CallFacts {
   /** May be a getter: it is read only where `plan.needsArgsHash`, and never when there is no object of arguments. */
   readonly args_hash: string
   /** By rule id: what a person has said of this call; needed only where `plan.asks` names rules. */
-  readonly approvals?: ReadonlyMap<string, 'allow' | 'deny'>
+  readonly approvals?: ReadonlyMap<string, HumanAnswer>
   /** Of the texts that `plan.pathsOf` names; needed only where it is not null. */
   readonly locations?: Locations
 }

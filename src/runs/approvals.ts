@@ -1,4 +1,4 @@
-// What persons are asked and have answered in one run: a small database in its folder, shared by its shims and by `heimdall approvals`.
+// What persons are asked and have answered in one run: a small database in its folder, shared by its shims and by `heimdall approve`.
 import { createHash } from 'node:crypto'
 import { HeimdallError } from '../errors.ts'
 import { ASK_ANSWERED_KEPT, ASK_OPEN_MAX } from '../limits.ts'
@@ -6,20 +6,17 @@ import type { Database, Statement } from '../storage/sqlite.ts'
 
 export const APPROVAL_MIGRATIONS = [
   `CREATE TABLE requests (
-     id TEXT PRIMARY KEY, run_id TEXT NOT NULL, rule_id TEXT NOT NULL, server_name TEXT NOT NULL, tool_name TEXT NOT NULL,
-     args_hash TEXT NOT NULL, args_preview TEXT NOT NULL, question TEXT NOT NULL, agent_id TEXT NOT NULL,
-     asked_at TEXT NOT NULL, times INTEGER NOT NULL,
-     answer TEXT, answered_by TEXT, answered_at TEXT, lasts TEXT, of_rule INTEGER, is_told INTEGER NOT NULL DEFAULT 0
+     id TEXT PRIMARY KEY, run_id TEXT NOT NULL, rule_id TEXT NOT NULL, rule_hash TEXT NOT NULL,
+     server_name TEXT NOT NULL, tool_name TEXT NOT NULL, args_hash TEXT NOT NULL, args_preview TEXT NOT NULL,
+     question TEXT NOT NULL, agent_id TEXT NOT NULL, asked_at TEXT NOT NULL, times INTEGER NOT NULL,
+     answer TEXT, answered_by TEXT, answered_at TEXT, lasts TEXT, of_rule INTEGER, closed_at TEXT,
+     is_told INTEGER NOT NULL DEFAULT 0
    ) WITHOUT ROWID;
    CREATE TABLE answers (
-     id INTEGER PRIMARY KEY, rule_id TEXT NOT NULL, call TEXT, answer TEXT NOT NULL, is_once INTEGER NOT NULL,
-     boot_id TEXT, until_mono_ms REAL
+     id INTEGER PRIMARY KEY, rule_id TEXT NOT NULL, rule_hash TEXT NOT NULL, call TEXT, answer TEXT NOT NULL,
+     message TEXT, is_once INTEGER NOT NULL, boot_id TEXT, until_mono_ms REAL
    );
    CREATE INDEX answers_of_rule ON answers (rule_id)`,
-  // Answers from before have no hash, and so hold for no rule: whoever gave them did not say which text of it was read.
-  `ALTER TABLE requests ADD COLUMN rule_hash TEXT NOT NULL DEFAULT '';
-   ALTER TABLE requests ADD COLUMN closed_at TEXT;
-   ALTER TABLE answers ADD COLUMN rule_hash TEXT NOT NULL DEFAULT ''`,
 ] as const
 
 export type PersonAnswer = 'allow' | 'deny'
@@ -82,12 +79,13 @@ interface Standing {
   readonly id: number
   readonly rule_id: string
   readonly answer: PersonAnswer
+  readonly message: string | null
   readonly is_once: number
 }
 
 /** Answers that a call may use, and whether one of them goes with its first use. */
 export interface FoundAnswers {
-  readonly byRule: ReadonlyMap<string, PersonAnswer>
+  readonly byRule: ReadonlyMap<string, PersonAnswer | { readonly denial: string }>
   readonly onceIds: ReadonlyMap<string, number>
 }
 
@@ -102,7 +100,7 @@ export class Approvals {
   constructor(db: Database) {
     this.#db = db
     this.#standing = db.prepare(
-      `SELECT id, rule_id, answer, is_once FROM answers
+      `SELECT id, rule_id, answer, message, is_once FROM answers
        WHERE rule_id = ? AND rule_hash = ? AND (call IS NULL OR (call = ? AND ? <> ''))
          AND (until_mono_ms IS NULL OR (boot_id = ? AND until_mono_ms > ?)) ORDER BY id DESC LIMIT 1`,
     )
@@ -110,14 +108,14 @@ export class Approvals {
 
   /** The newest answer for each of the rules; it is read, not used up. */
   find(rules: readonly AskingRule[], call: AskedCall, { bootId, monoMs }: BootMoment): FoundAnswers {
-    const byRule = new Map<string, PersonAnswer>()
+    const byRule = new Map<string, PersonAnswer | { readonly denial: string }>()
     const onceIds = new Map<string, number>()
     for (const { ruleId, ruleHash } of rules) {
       const row = this.#standing.get(ruleId, ruleHash, callKey(call), call.argsHash, bootId, monoMs) as
         | Standing
         | undefined
       if (row === undefined) continue
-      byRule.set(ruleId, row.answer)
+      byRule.set(ruleId, row.answer === 'deny' && row.message !== null ? { denial: row.message } : row.answer)
       if (row.is_once === 1) onceIds.set(ruleId, row.id)
     }
     return { byRule, onceIds }
@@ -201,9 +199,11 @@ export class Approvals {
       readonly lasts: Lasts
       readonly ofRule: boolean
       readonly now: BootMoment
+      /** Why, for the agent. */
+      readonly message?: string | null
     },
   ): void {
-    const { by, at, lasts, ofRule, now } = given
+    const { by, at, lasts, ofRule, now, message = null } = given
     if (!ofRule && request.args_hash === '')
       throw new HeimdallError('USAGE', `the arguments of ${request.id} were too large to be read`, {
         hint: 'look at the call itself; --rule answers for every call of the rule',
@@ -217,9 +217,9 @@ export class Approvals {
         .run(now.bootId, now.monoMs)
       this.#db
         .prepare(
-          'INSERT INTO answers (rule_id, rule_hash, call, answer, is_once, boot_id, until_mono_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
+          'INSERT INTO answers (rule_id, rule_hash, call, answer, message, is_once, boot_id, until_mono_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
         )
-        .run(ruleId, ruleHash, call, answer, lasts.kind === 'once' ? 1 : 0, now.bootId, until)
+        .run(ruleId, ruleHash, call, answer, message, lasts.kind === 'once' ? 1 : 0, now.bootId, until)
       const [which, ...whose] =
         ofRule && lasts.kind !== 'once' ? ['rule_id = ? AND rule_hash = ?', ruleId, ruleHash] : ['id = ?', request.id]
       this.#db

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { PACK_VERSION } from '../events/types.ts'
 import { RECORD_LINE_BYTES_MAX } from '../limits.ts'
+import { knownRun } from './known-run.ts'
 import { RecordReader } from './record-reader.ts'
 import { parseObject, type TypedEvent } from './run-books.ts'
 
@@ -15,6 +16,26 @@ export interface SetAside {
 }
 
 const NEWLINE = 0x0a
+
+export interface RecordedSource {
+  readonly runsDir: string
+  readonly run: string | undefined
+  /** A file outside of the runs, and its name in errors. */
+  readonly file: { readonly path: string; readonly shown: string } | undefined
+}
+
+/** The events of a run or of a file, whichever is named. */
+export function recordedEvents(
+  { runsDir, run, file }: RecordedSource,
+  aside: SetAside,
+): Iterable<TypedEvent> | AsyncIterable<TypedEvent> {
+  if (file !== undefined && run === undefined) return eventsOfFile(file.path, file.shown, aside)
+  if (run === undefined || file !== undefined)
+    throw new HeimdallError('USAGE', 'name either a --run or a file with --events', {
+      hint: 'heimdall runs list shows the runs',
+    })
+  return eventsOfRecord(knownRun(runsDir, run).runDir, aside)
+}
 
 /** What the record of a run holds now. */
 export function* eventsOfRecord(runDir: string, aside: SetAside): Generator<TypedEvent> {
@@ -30,7 +51,7 @@ export function* eventsOfRecord(runDir: string, aside: SetAside): Generator<Type
   }
 }
 
-export async function* eventsOfFile(path: string, shownPath: string, aside: SetAside): AsyncGenerator<TypedEvent> {
+async function* eventsOfFile(path: string, shownPath: string, aside: SetAside): AsyncGenerator<TypedEvent> {
   try {
     for await (const line of linesOf(createReadStream(path), aside)) {
       const event = parseObject(line) as TypedEvent | undefined

@@ -6,6 +6,7 @@ import { folderOf } from './open-run.ts'
 import { recordOnDisk } from './record-on-disk.ts'
 import { type RecordLine, RecordReader } from './record-reader.ts'
 import { isRun, runFolders } from './run-folder.ts'
+import { firstEvent, originOf, type RunOrigin } from './run-project.ts'
 import { recordPath } from './run-log.ts'
 import { WatchedFolders } from './watch-folders.ts'
 import { namesInIfFolder } from '../storage/folder-names.ts'
@@ -14,6 +15,8 @@ export interface FollowingRuns {
   readonly runsDir: string
   /** Only this one, which need not be there yet. */
   readonly run?: string | undefined
+  /** Of runs that it says yes to, unless `run` names one. */
+  readonly ofOrigin?: ((origin: RunOrigin) => boolean) | undefined
   /** How many of the events that are there come first. */
   readonly last: number
   /** Runs that go on, and the one that was asked for, from their beginning. */
@@ -42,6 +45,7 @@ class FollowedRuns {
   readonly #seen = new Map<string, number>()
   /** Of those that grow. */
   readonly #readers = new Map<string, RecordReader>()
+  readonly #wanted = new Map<string, boolean>()
   readonly #changes = new WatchedFolders()
   #sweptMs = -Infinity
 
@@ -103,8 +107,17 @@ class FollowedRuns {
   }
 
   #isWanted(name: string): boolean {
-    const { run } = this.#options
-    return run === undefined || name === folderOf(run)
+    const { run, runsDir, ofOrigin } = this.#options
+    if (run !== undefined) return name === folderOf(run)
+    if (ofOrigin === undefined) return true
+    const known = this.#wanted.get(name)
+    if (known !== undefined) return known
+    const first = firstEvent(join(runsDir, name))
+    // Nothing is written yet: it is read again at the next sweep.
+    if (first === undefined) return false
+    const isWanted = ofOrigin(originOf(first))
+    this.#wanted.set(name, isWanted)
+    return isWanted
   }
 
   /** Whoever writes has the mark of an open run made first; the rest is looked at now and then. */

@@ -66,6 +66,13 @@ export function withApprovals<T>(folder: string, act: (approvals: Approvals) => 
   }
 }
 
+/** The requests of all runs. */
+export function requestsIn(runsDir: string): { readonly folder: string; readonly request: Request }[] {
+  return askingFolders(runsDir).flatMap((folder) =>
+    withApprovals(folder, (approvals) => approvals.list()).map((request) => ({ folder, request })),
+  )
+}
+
 /** For those who only look: nothing is written, and nobody's transaction is waited for. */
 export function readApprovals(folder: string): Request[] {
   const db = openDatabase(questionsPath(folder), { migrations: APPROVAL_MIGRATIONS, readOnly: true })

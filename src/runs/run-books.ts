@@ -136,8 +136,9 @@ export function parseEvent(text: string): RecordedEvent | undefined {
 
 const OF_CALLS: ReadonlySet<unknown> = new Set(['tool_call_start', 'tool_call_decision', 'tool_call_end'])
 
-/** Any process of the user can append to a record: an event of a call that names no call is not one. */
-function isWhole({ type, call }: RecordedEvent): boolean {
+/** Any process of the user can append to a record: an event of a call without a call id is not one, nor a start of a run without a time. */
+function isWhole({ type, ts, call }: RecordedEvent): boolean {
+  if (type === 'run_start') return typeof ts === 'string' && !Number.isNaN(Date.parse(ts))
   return !OF_CALLS.has(type) || (isObject(call) && typeof call.call_id === 'string')
 }
 

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import { isErrno } from '../errors.ts'
 import type { ModelUsage, UsageTotal } from '../events/types.ts'
 import { RECORD_LINE_BYTES_MAX } from '../limits.ts'
+import type { TokenCounts } from '../token-counts.ts'
 import { RecordReader } from './record-reader.ts'
 import { parseObject } from './run-books.ts'
 import { recordPath } from './run-log.ts'
@@ -10,9 +11,43 @@ import { recordPath } from './run-log.ts'
 const NEWLINE = 0x0a
 const MARK = '"type":"model_usage"'
 
-/** All bookings, for whoever goes on with them. */
+/** All bookings of a run, in their order. */
 export function bookedUsage(runDir: string): ModelUsage[] {
-  const found: ModelUsage[] = []
+  return bookings(runDir).map(({ usage }) => usage)
+}
+
+/** The sum of what was booked since then; undefined where nothing was. Titles and summaries have no time of their own and count when they were booked. */
+export function usedSince(runDir: string, sinceMs: number): UsageTotal | undefined {
+  let sum: UsageTotal | undefined
+  for (const { usage, atMs } of bookings(runDir)) {
+    const saidMs = usage.said_at === null ? atMs : Date.parse(usage.said_at)
+    if (!(saidMs >= sinceMs)) continue
+    const { tokens, usd, model, is_correction: isCorrection, total } = usage
+    const had = sum ?? { messages: 0, tokens: NO_TOKENS, usd: 0, unpriced: [] }
+    sum = {
+      messages: had.messages + (isCorrection || isNone(tokens) ? 0 : 1),
+      tokens: plus(had.tokens, tokens),
+      usd: had.usd + (usd ?? 0),
+      unpriced: usd !== null || isNone(tokens) ? had.unpriced : [...new Set([...had.unpriced, model ?? 'unknown'])],
+      unread: total.unread,
+      prices: total.prices,
+    }
+  }
+  return sum
+}
+
+const NO_TOKENS: TokenCounts = { input: 0, cached: 0, cache_write: 0, cache_write_1h: 0, output: 0, reasoning: 0 }
+
+const isNone = ({ input, cached, cache_write: written, output }: TokenCounts): boolean =>
+  input + cached + written + output === 0
+
+function plus(a: TokenCounts, b: TokenCounts): TokenCounts {
+  const names = Object.keys(NO_TOKENS) as (keyof TokenCounts)[]
+  return Object.fromEntries(names.map((name) => [name, a[name] + b[name]])) as unknown as TokenCounts
+}
+
+function bookings(runDir: string): { readonly usage: ModelUsage; readonly atMs: number }[] {
+  const found: { usage: ModelUsage; atMs: number }[] = []
   const reader = new RecordReader(runDir)
   try {
     for (;;) {
@@ -21,7 +56,7 @@ export function bookedUsage(runDir: string): ModelUsage[] {
       for (const { event, text } of lines) {
         if (event.type !== 'model_usage') continue
         const usage = usageIn(text)
-        if (usage !== undefined) found.push(usage)
+        if (usage !== undefined) found.push({ usage, atMs: Date.parse(String(event.ts)) })
       }
     }
   } finally {

@@ -63,7 +63,7 @@ function serverOf(
     if (!hasCommand)
       throw usage(
         'no server to start: give its command line after --',
-        'heimdall shim --server-name=git -- mcp-server-git',
+        'heimdall mcp shim --server-name=git -- mcp-server-git',
       )
     if (listen !== undefined || header.length > 0) throw usage('--listen and --header are for a server with --url')
     return { kind: 'program', ...program, passEnv: namesOf(passEnv) }

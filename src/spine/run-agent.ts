@@ -20,7 +20,6 @@ export interface RunAgent {
 export async function takeAgent(room: Coordination, wish: RunWish, undo: (() => unknown)[]): Promise<RunAgent> {
   const { agent, secret } = await enlist(room, {
     name: wish.agent,
-    proposed: wish.early?.agent,
     role: wish.role,
     process: ownProcess(),
     env: wish.env,

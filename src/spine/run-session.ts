@@ -18,11 +18,8 @@ export function sessionIdFor({ sessionId, session }: RunWish, agentId: string, p
   return sessionElsewhere(agentId, project)
 }
 
-export function launchedAs({ early, launcher, env }: RunWish, id: string): LaunchedSession {
-  if (early?.id === id) return early.launched
-  early?.launched.kill()
-  return launchSession(id, { launcher, env: environmentOfNobody(env) })
-}
+export const launchedAs = ({ launcher, env }: RunWish, id: string): LaunchedSession =>
+  launchSession(id, { launcher, env: environmentOfNobody(env) })
 
 export async function processOf(launched: LaunchedSession): Promise<KeptRun['session']['supervisor']> {
   const stat = launched.pid === undefined ? undefined : readStat(launched.pid)

@@ -2,7 +2,6 @@
 import type { Clock } from '../clock.ts'
 import type { Env } from '../paths.ts'
 import type { RunStart } from '../runs/owned-run.ts'
-import type { LaunchedSession } from '../sessions/launch.ts'
 import type { SessionOptions, StartedSession } from '../sessions/start.ts'
 import type { WorktreeWish } from './worktrees/give.ts'
 import type { AgentWorktree } from './worktrees/owner-record.ts'
@@ -33,19 +32,10 @@ export interface RunWish {
   /** Paths of `session.cjs` and `keeper.cjs`. */
   readonly launcher: string
   readonly keeper: string
-  /** A session's process that was launched for this run before its command line was understood. */
-  readonly early: EarlyRun | undefined
   readonly staleMinutes: number | undefined
   readonly env: Env
   readonly clock: Clock
   readonly note: (line: string) => void
-}
-
-export interface EarlyRun {
-  readonly id: string
-  /** The name that was made up for the agent, where none was given. */
-  readonly agent: string | undefined
-  readonly launched: LaunchedSession
 }
 
 export interface StartedRun {

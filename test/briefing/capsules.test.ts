@@ -57,7 +57,7 @@ test('a dependency that is not written yet is allowed, with a note', async () =>
     '--depends',
     'w1',
   ])
-  expect({ exit, stderr }).toEqual({ exit: 0, stderr: 'note: w2 depends on what is not written yet: w1\n' })
+  expect({ exit, stderr }).toEqual({ exit: 0, stderr: 'note: w2 depends on capsules that do not exist yet: w1\n' })
 })
 
 test('no id leads out of the folder of capsules', () => {

@@ -94,7 +94,7 @@ const HOOK_FILES: Readonly<Record<HookHost, string>> = {
 const forHosts = (rowOf: (host: HookHost) => Broken): Record<string, Broken> =>
   Object.fromEntries(HOOK_HOSTS.map((host) => [`${host} hooks`, rowOf(host)]))
 
-/** Every host is here, and behind the watch. */
+/** Every host is installed and set up. */
 async function withHosts(project: TemporaryProject): Promise<void> {
   for (const host of HOOK_HOSTS) put(inHome(project, HOOK_FILES[host]), '{}\n')
   const { code, stdout, stderr } = await project.run('heimdall', ['init', ...HOOK_HOSTS, '--yes'])
@@ -107,11 +107,11 @@ const WRECKS: readonly Wreck[] = [
     git: false,
     env: (project) => ({ NODE_OPTIONS: `--require=${inHome(project, 'break.cjs')}` }),
     rows: {
-      node: { ...missing('Node.js'), fix: /^install one that is tested/ },
+      node: { ...missing('Node.js'), fix: /^install a supported version/ },
       pty: missing('node-pty does not load: broken on purpose'),
       'file locks': missing('fs-native-extensions does not load: broken on purpose'),
       sqlite: missing('@photostructure/sqlite does not load: broken on purpose'),
-      project: { breaks: () => undefined, state: 'warn', found: /not in a git repository/, fix: /^git init/ },
+      project: { breaks: () => undefined, state: 'warn', found: /not in a git repository/, fix: /^git init$/ },
     },
   },
   {
@@ -121,7 +121,7 @@ const WRECKS: readonly Wreck[] = [
         breaks: (project) => project.write('heimdall.toml', 'nonsense = ['),
         state: 'fail',
         found: /heimdall\.toml:1:12: /,
-        fix: /^mend the file/,
+        fix: /^correct the file/,
       },
       'state folder': { breaks: isFile('.local/state'), state: 'fail', found: /not writable/, fix: /ls -ld/ },
       'config folder': { breaks: isFile('.config'), state: 'fail', found: /not writable/, fix: /ls -ld/ },
@@ -130,10 +130,10 @@ const WRECKS: readonly Wreck[] = [
   {
     title: 'what is ours is open to others, and what is on disk is not what was written',
     async lived(project) {
-      await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'x'])
+      await project.run('heimdall', ['agent', 'add', 'amber-otter', '--role', 'x'])
       await project.run('heimdall', ['symbol', 'set', 'API', 'src/api.ts'])
       put(inHome(project, '.claude.json'), '{ "mcpServers": { "git": { "command": "mcp-server-git" } } }')
-      await project.run('heimdall', ['import', 'claude', '--yes'])
+      await project.run('heimdall', ['mcp', 'import', 'claude', '--yes'])
       mkdirSync(inHome(project, '.local/share/heimdall/sessions'), { recursive: true })
       put(inState(project, 'secrets/secrets.json'), '{}')
     },
@@ -177,7 +177,10 @@ const WRECKS: readonly Wreck[] = [
       },
       counters: {
         breaks(project) {
-          put(inState(project, 'runs/r1/events.jsonl'), `${JSON.stringify({ type: 'run_start', run_id: 'r1' })}\n`)
+          put(
+            inState(project, 'runs/r1/events.jsonl'),
+            `${JSON.stringify({ type: 'run_start', run_id: 'r1', ts: '2026-11-01T00:00:00Z' })}\n`,
+          )
           put(inState(project, 'runs/r1/counters.db'), 'x'.repeat(5_000))
         },
         state: 'fail',
@@ -187,7 +190,7 @@ const WRECKS: readonly Wreck[] = [
       'run index': {
         breaks: (project) => put(inState(project, 'runs.db'), 'no database'.repeat(1_000)),
         state: 'warn',
-        found: /runs\.db is of no use/,
+        found: /runs\.db cannot be used/,
         fix: /^heimdall runs reindex$/,
       },
       coordination: {
@@ -214,8 +217,8 @@ const WRECKS: readonly Wreck[] = [
           )
         },
         state: 'fail',
-        found: /starts its servers by \/gone\/bin\/heimdall, which is gone/,
-        fix: /^heimdall import claude, or heimdall restore claude$/,
+        found: /starts its MCP servers with \/gone\/bin\/heimdall, which does not exist/,
+        fix: /^heimdall mcp import claude$/,
       },
     },
   },
@@ -225,27 +228,27 @@ const WRECKS: readonly Wreck[] = [
       ...forHosts((host) => ({
         breaks: (project) => put(inHome(project, HOOK_FILES[host]), '{}\n'),
         state: 'warn',
-        found: /has no hooks of ours/,
+        found: /has no Heimdall hooks/,
         fix: new RegExp(`^heimdall init ${host}$`),
       })),
       'git guard': { breaks: () => undefined, state: 'warn', found: /not guarded/, fix: /^heimdall guard install$/ },
       'ledger servers': {
         breaks: () => undefined,
         state: 'warn',
-        found: /Claude Code.*cannot ask the ledger/,
+        found: /the ledger server is not set up in Claude Code/,
         fix: /^heimdall init claude codex cursor gemini$/,
       },
       'unseen servers': {
         breaks: (project) =>
           put(inHome(project, '.cursor/mcp.json'), '{ "mcpServers": { "git": { "command": "x" } } }'),
         state: 'warn',
-        found: /calls of x \(Claude Code\), git \(Cursor\) pass no shim/,
-        fix: /^heimdall import cursor; heimdall import claude --shared; remote servers/,
+        found: /calls to x \(Claude Code\), git \(Cursor\) bypass the shim/,
+        fix: /^heimdall mcp import cursor && heimdall mcp import claude --shared$/,
       },
       'project files': {
         breaks: (project) => project.write('.mcp.json', '{ "mcpServers": { "x": { "command": "evil" } } }'),
         state: 'warn',
-        found: /\.mcp\.json of this project/,
+        found: /\.mcp\.json in this project/,
         fix: /^read them/,
       },
       'codex server': {
@@ -260,7 +263,7 @@ const WRECKS: readonly Wreck[] = [
           await server.waitForLine('up')
         },
         state: 'warn',
-        found: /they count as the agent that started it/,
+        found: /so they count as one agent/,
         fix: /--no-daemon/,
       },
     },
@@ -272,7 +275,7 @@ const WRECKS: readonly Wreck[] = [
       breaks: (project) => change(inHome(project, HOOK_FILES[host]), (text) => text.slice(0, text.length / 2)),
       state: 'fail',
       found: new RegExp(HOOK_FILES[host].replaceAll('.', '\\.')),
-      fix: new RegExp(`^mend the file, then: heimdall init ${host}$`),
+      fix: new RegExp(`^correct the file, then run: heimdall init ${host}$`),
     })),
   },
   {
@@ -285,13 +288,13 @@ const WRECKS: readonly Wreck[] = [
             text.replace(/[^ "]*\/bin\/heimdall hook/, '/old/heimdall hook'),
           ),
         state: 'fail',
-        found: /does not have all hooks of this version/,
+        found: /are incomplete or of another version/,
         fix: new RegExp(`^heimdall init ${host}$`),
       })),
       'git guard': {
         breaks: (project) => rmSync(project.path('.git/hooks/post-commit')),
         state: 'fail',
-        found: /^3 of 4 hooks/,
+        found: /^only 3 of 4 git hooks/,
         fix: /^heimdall guard install$/,
       },
     },
@@ -304,19 +307,19 @@ const WRECKS: readonly Wreck[] = [
         breaks: (project) => project.write('.claude/settings.local.json', '{ "disableAllHooks": true }'),
         state: 'fail',
         found: /disableAllHooks is true in .*project\/\.claude\/settings\.local\.json/,
-        fix: /^take disableAllHooks out of /,
+        fix: /^remove disableAllHooks from /,
       },
       'codex hooks': {
         breaks: (project) => project.write('.codex/config.toml', 'features = { hooks = false }\n'),
         state: 'fail',
         found: /features\.hooks is false in .*project\/\.codex\/config\.toml/,
-        fix: /^take features\.hooks out of /,
+        fix: /^remove features\.hooks from /,
       },
       'gemini hooks': {
         breaks: (project) => project.write('.gemini/settings.json', '{ "hooksConfig": { "disabled": ["heimdall"] } }'),
         state: 'fail',
         found: /hooksConfig\.disabled is \["heimdall"\] in .*project\/\.gemini\/settings\.json/,
-        fix: /^take hooksConfig\.disabled out of /,
+        fix: /^remove hooksConfig\.disabled from /,
       },
     },
   },
@@ -331,7 +334,7 @@ const WRECKS: readonly Wreck[] = [
         )
       },
       state: 'fail',
-      found: /does not have all hooks of this version, or calls another one/,
+      found: /are incomplete or of another version/,
       fix: new RegExp(`^heimdall init ${host}$`),
     })),
   },
@@ -347,7 +350,7 @@ const WRECKS: readonly Wreck[] = [
         change(file ?? '', (text) => text.replace(/"launcher":"[^"]*"/, '"launcher":"/gone/bin/heimdall"'))
       },
       state: 'fail',
-      found: /starts hooks by \/gone\/bin\/heimdall, which is gone/,
+      found: /runs hooks with \/gone\/bin\/heimdall, which does not exist/,
       fix: new RegExp(`^heimdall init ${host}$`),
     })),
   },
@@ -358,7 +361,7 @@ const WRECKS: readonly Wreck[] = [
       ...forHosts((host) => ({
         breaks: () => undefined,
         state: 'warn',
-        found: /none was ever called/,
+        found: /were never called/,
         fix: host === 'codex' ? /trust the hooks/ : new RegExp(`^start ${host}(-agent)? here$`),
       })),
       'strict hooks': {
@@ -378,7 +381,7 @@ const WRECKS: readonly Wreck[] = [
           change(inHome(project, '.codex/config.toml'), (text) => `${text}\n[features]\nhooks = false\n`),
         state: 'fail',
         found: /features\.hooks is false/,
-        fix: /^take features\.hooks out/,
+        fix: /^remove features\.hooks from/,
       },
       'gemini hooks': {
         breaks: (project) =>
@@ -387,7 +390,7 @@ const WRECKS: readonly Wreck[] = [
           ),
         state: 'fail',
         found: /hooksConfig\.enabled is false/,
-        fix: /^take hooksConfig\.enabled out/,
+        fix: /^remove hooksConfig\.enabled from/,
       },
       'host sessions': {
         async breaks(project) {
@@ -398,14 +401,14 @@ const WRECKS: readonly Wreck[] = [
           await host.hook('Stop', { transcript_path: project.write('../t.jsonl', `${line}\n`) })
         },
         state: 'fail',
-        found: /^1 of 1 host sessions are advisory/,
-        fix: /^heimdall hosts says which/,
+        found: /^1 of 1 active host sessions are not guarded/,
+        fix: /: heimdall hosts$/,
       },
       'claude hooks': {
         breaks: () => undefined,
         state: 'fail',
         found: /^last called/,
-        fix: /then: heimdall init claude/,
+        fix: /then run: heimdall init claude$/,
       },
     },
   },

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/storage/sqlite.ts'
+import { ownTerminal } from '../support/own-terminal.ts'
 import { playHost } from '../support/played-host.ts'
 import { launcher, runProgram, startProgram } from '../support/programs.ts'
 import { temporaryProject, type TemporaryProject } from '../support/project.ts'
@@ -33,7 +34,7 @@ const put = (path: string, text: string): void => {
 
 test('folders and keys that are open to others are closed by --fix', async () => {
   const project = temporaryProject()
-  await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'x'])
+  await project.run('heimdall', ['agent', 'add', 'amber-otter', '--role', 'x'])
   const sessions = join(project.home, '.local/share/heimdall/sessions')
   mkdirSync(sessions, { recursive: true })
   chmodSync(sessions, 0o755)
@@ -49,6 +50,29 @@ test('folders and keys that are open to others are closed by --fix', async () =>
     expect(before[check]).toMatchObject({ state: 'fail', fix: expect.stringMatching(/^chmod [67]00 /) as string })
   const after = await doctor(project, ['--security', '--fix'])
   for (const check of open) expect([check, after[check]]).toMatchObject([check, { state: 'ok', fixed: true }])
+})
+
+test('the text shows problems with commands to paste, folded between words, and --all what passed', async () => {
+  const project = temporaryProject()
+  const at = async (columns: number, ...flags: string[]): Promise<string> => {
+    const terminal = ownTerminal(
+      ['sh', '-c', `stty cols ${columns}; exec "$@"`, 'sh', ...launcher('heimdall'), 'doctor', '--no-color', ...flags],
+      { cwd: project.root, env: project.env },
+    )
+    expect(await terminal.ended, terminal.written()).toBe(0)
+    return terminal.written().replaceAll('\r', '')
+  }
+  const wide = await at(200)
+  expect(wide).toMatch(
+    /^warn  git guard: commits in .* are not guarded\n {6}heimdall guard install\n1 warning, \d+ ok\n$/,
+  )
+  const narrow = await at(40)
+  expect(narrow.split(/\s+/)).toEqual(wide.split(/\s+/))
+  // A path is one word, and may be longer than the line.
+  for (const line of narrow.split('\n')) expect(line.length <= 40 || /^ *\S+$/.test(line), line).toBe(true)
+  const all = await at(80, '--all')
+  expect(all).toMatch(/^ok    node: Node\.js v/m)
+  expect(all).toMatch(/^ok    claude hooks: Claude Code is not installed$/m)
 })
 
 test('a server of Codex in the background is named, of this home alone', async () => {
@@ -83,8 +107,11 @@ test('hosts: no hooks, broken files, lost programs, switched off, never called, 
   project.write('.mcp.json', '{ "mcpServers": { "x": { "command": "evil" } } }')
   const bare = await doctor(project, ['--security'])
   expect(bare['claude hooks']).toMatchObject({ state: 'warn', fix: 'heimdall init claude' })
-  expect(bare['codex hooks']).toMatchObject({ state: 'fail', fix: expect.stringContaining('mend the file') as string })
-  expect(bare['gemini hooks']).toMatchObject({ state: 'ok', found: 'Gemini CLI is not on this machine' })
+  expect(bare['codex hooks']).toMatchObject({
+    state: 'fail',
+    fix: expect.stringContaining('correct the file') as string,
+  })
+  expect(bare['gemini hooks']).toMatchObject({ state: 'ok', found: 'Gemini CLI is not installed' })
   expect(bare['cursor hooks']).toMatchObject({ state: 'ok' })
   expect(bare['git guard']).toMatchObject({ state: 'warn', fix: 'heimdall guard install' })
   expect(bare['ledger servers']).toMatchObject({ state: 'warn', fix: 'heimdall init claude codex' })
@@ -128,7 +155,7 @@ test('hosts: no hooks, broken files, lost programs, switched off, never called, 
   rmSync(project.path('.git/hooks/post-commit'))
   const lost = await doctor(project)
   expect(lost['claude hooks']).toMatchObject({ state: 'fail', fix: 'heimdall init claude' })
-  expect(lost['git guard']).toMatchObject({ state: 'fail', found: '3 of 4 hooks of the guard are there' })
+  expect(lost['git guard']).toMatchObject({ state: 'fail', found: 'only 3 of 4 git hooks are installed' })
   const mended = await doctor(project, ['--fix'])
   expect(mended['git guard']).toMatchObject({ state: 'ok', fixed: true })
   expect(mended['claude hooks']).toMatchObject({ state: 'warn', fix: 'start claude here' })
@@ -137,7 +164,7 @@ test('hosts: no hooks, broken files, lost programs, switched off, never called, 
   await host.hook('SessionStart')
   const called = await doctor(project)
   expect(called['claude hooks']).toMatchObject({ state: 'ok', found: expect.stringContaining('last called') as string })
-  expect(called['host sessions']).toMatchObject({ state: 'ok', found: '1 host sessions at work, all guarded' })
+  expect(called['host sessions']).toMatchObject({ state: 'ok', found: '1 active host sessions, all guarded' })
   const transcript = project.write(
     '../t.jsonl',
     `${JSON.stringify({ type: 'assistant', message: { content: [{ type: 'tool_use', id: 'x', name: 'Edit' }] } })}\n`,
@@ -172,7 +199,7 @@ describe('stores', () => {
 
   async function used(run = inProcess): Promise<TemporaryProject> {
     const project = temporaryProject()
-    await run(project, 'agent', 'register', '--name', 'amber-otter', '--role', 'x')
+    await run(project, 'agent', 'add', 'amber-otter', '--role', 'x')
     await run(project, 'symbol', 'set', 'API', 'src/api.ts')
     return project
   }
@@ -230,7 +257,10 @@ describe('stores', () => {
     const run = join(project.env['XDG_STATE_HOME'] ?? '', 'heimdall/runs/r1')
     mkdirSync(run, { recursive: true })
     // Only a folder with a record of its own is a run.
-    writeFileSync(join(run, 'events.jsonl'), `${JSON.stringify({ type: 'run_start', run_id: 'r1' })}\n`)
+    writeFileSync(
+      join(run, 'events.jsonl'),
+      `${JSON.stringify({ type: 'run_start', run_id: 'r1', ts: '2026-11-01T00:00:00Z' })}\n`,
+    )
     writeFileSync(join(run, 'counters.db'), 'x'.repeat(5_000))
     const holder = openDatabase(project.path(STORE), {
       migrations: Array.from(

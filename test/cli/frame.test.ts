@@ -31,20 +31,24 @@ describe('answers', () => {
     })
   })
 
-  test('no command shows the overview; --help too; a group alone is a usage error that shows the group', async () => {
-    expect(await heimdall([])).toMatchObject({ code: 0, out: expect.stringContaining('heimdall config') as string })
-    expect((await heimdall(['--help'])).out).toBe((await heimdall([])).out)
+  test('--help groups the everyday commands; a noun alone is a usage error that shows its commands', async () => {
+    const { out } = await heimdall(['--help'])
+    expect(out.match(/^\w+$/gm)).toEqual(['Agents', 'Attention', 'Work', 'Rules', 'History', 'Setup'])
+    expect(out.split('\n').length).toBeLessThan(60)
+    expect(out).toMatch(/^ {2}config +Show/m)
+    expect((await heimdall(['help'])).out).toBe(out)
+    expect((await heimdall(['help', '--all'])).out).toMatch(/^ {2}brief +Build/m)
     expect(await heimdall(['config'])).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringContaining('heimdall config get') as string,
+      err: expect.stringMatching(/^ {2}get +/m) as string,
     })
     expect((await heimdall(['config', '--help'])).code).toBe(0)
   })
 
   test('help begins with what the command does and examples', async () => {
     const { out } = await heimdall(['config', 'list', '--help'])
-    expect(out.split('\n').slice(0, 3)).toEqual(['Every setting with its value', '', 'Examples:'])
+    expect(out.split('\n').slice(0, 3)).toEqual(['List all settings and their values', '', 'Examples:'])
     expect((await heimdall(['help', 'config', 'list'])).out).toBe(out)
     for (const topic of ['exit-codes', 'environment', 'errors']) expect((await heimdall(['help', topic])).code).toBe(0)
   })

@@ -1,10 +1,12 @@
 // Mistakes at the command line: global flags, mistyped values, hints, and uncaught errors.
 import { expect, test } from 'vitest'
 import { GLOBAL_FLAGS } from '../../src/cli/parse.ts'
-import { COMMANDS } from '../../src/cli/table.ts'
+import { allCommands } from '../../src/cli/nouns.ts'
 import { runLauncher } from '../support/in-process.ts'
 import { startProgram } from '../support/programs.ts'
 import { temporaryFolder, temporaryProject } from '../support/project.ts'
+
+const COMMANDS = await allCommands()
 
 // Global flags work before, between and after the words of a command, for every launcher.
 test('--json before, between and after the words of a command is one envelope', async () => {
@@ -115,18 +117,18 @@ test.each(['sub', 'heimdall', 'hm', 'bb'])(
 )
 
 test('help of what there is not offers what was meant, and nothing that only has as many letters', async () => {
-  expect((await run('heimdall', 'help', 'dashboard')).stderr).toContain('hint: did you mean heimdall up?')
+  expect((await run('heimdall', 'help', 'dashboard')).stderr).toContain('hint: heimdall open')
   expect((await run('heimdall', 'help', 'nope')).stderr).toContain('hint: topics: exit-codes')
 })
 
 test('the exit codes of contract names are told beside ours', async () => {
   const { stdout } = await run('heimdall', 'help', 'exit-codes')
-  expect(stdout).toMatch(/such as hm[^\n]*\n[^]*SESSION_NOT_FOUND +1 in place of 3: /)
+  expect(stdout).toMatch(/\(hm, [^\n]*\n[^]*SESSION_NOT_FOUND +1 in place of 3: /)
 })
 
 test.each(['events tail', 'watch'])('help of %s says one thing of --json: that it prints lines', async (command) => {
   const { stdout } = await run('heimdall', ...command.split(' '), '--help')
-  expect(stdout).toMatch(/^ +--json +print one [^\n]* a line on stdout/m)
+  expect(stdout).toMatch(/^ +--json +print one [^\n]* (a|per) line on stdout/m)
   expect(stdout).not.toContain('{ok, command, data, error}')
 })
 
@@ -144,7 +146,7 @@ test.each([
     8,
     /careful\.yaml cannot be read \(ENOENT\)\nhint: heimdall policy init --from careful /,
   ],
-  ['heimdall claim tkae x', 2, /^error: .*\nhint: did you mean heimdall claim take/],
+  ['heimdall claim relase x', 2, /^error: .*\nhint: did you mean heimdall claim release\? /],
 ] as const)('%s: one line of what was seen, and one of what to do', async (line, code, words) => {
   const project = temporaryProject()
   const [name = '', ...args] = line.split(' ')
@@ -158,11 +160,13 @@ test('a policy in place of its cases is told from broken cases, and the cases ar
   const project = temporaryProject()
   await project.run('heimdall', ['policy', 'init', '--from', 'careful', '--out', 'careful.yaml'])
   const tried = () => project.run('heimdall', ['policy', 'test', 'careful.yaml'])
-  const words = 'error: careful.yaml is a policy: its cases are in a file of their own\nhint: '
+  const words = 'error: careful.yaml is a policy, not a file of cases\nhint: '
   expect((await tried()).stderr).toBe(`${words}heimdall policy test careful.cases.yaml\n`)
   expect((await project.run('heimdall', ['policy', 'test', 'careful.cases.yaml'])).code).toBe(0)
   project.git('clean', '--quiet', '--force', 'careful.cases.yaml')
-  expect((await tried()).stderr).toContain(`${words}write them to careful.cases.yaml, with a line policy: careful.yaml`)
+  expect((await tried()).stderr).toContain(
+    `${words}write cases to careful.cases.yaml, with a line policy: careful.yaml`,
+  )
 })
 
 // An uncaught error prints no built source.

@@ -1,5 +1,14 @@
 // heimdall.toml of a cloned repository: what it may set, what needs trust, and what no file may set.
-import { appendFileSync, chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -104,7 +113,7 @@ test('a person trusts exactly this content, in this project and its worktrees; a
   expect((await childSees(project))[0]).toBe('<||>')
 
   const granted = await trustByPerson(project)
-  expect(granted).toContain(`Trusted ${file} as it is now`)
+  expect(granted).toContain(`Trusted ${file} with its current content`)
   expect(granted).toContain('env = [{"name":"SHOWN","value":"yes"}]')
   expect(await childSees(project)).toEqual(['<||yes>', expect.not.stringContaining('warning')])
   expect((await settings(project))['env']).toMatchObject({ origin: file })
@@ -120,7 +129,7 @@ test('a person trusts exactly this content, in this project and its worktrees; a
   const records = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)
   expect([records, statSync(folder).mode & 0o777]).toEqual([[0o600], 0o700])
   const list = async (): Promise<unknown> =>
-    (JSON.parse((await project.run('heimdall', ['trust', '--list', '--json'])).stdout) as { data: unknown }).data
+    (JSON.parse((await project.run('heimdall', ['trust', 'list', '--json'])).stdout) as { data: unknown }).data
   const by = userInfo().username
   expect(await list()).toMatchObject({ trusted: [{ path: file, by, state: 'trusted' }] })
   appendFileSync(file, '# one more byte\n')
@@ -129,7 +138,7 @@ test('a person trusts exactly this content, in this project and its worktrees; a
 
   project.write('heimdall.toml', safe)
   expect(ignoredIn(await settings(project))).toEqual([])
-  expect((await project.run('heimdall', ['trust', '--remove'])).stdout).toContain('no longer trusted')
+  expect((await project.run('heimdall', ['trust', 'remove'])).stdout).toContain('no longer trusted')
   expect(ignoredIn(await settings(project))).toEqual(['env'])
 })
 
@@ -142,7 +151,7 @@ test('the list of what was trusted says what counts, and bears a record that is 
   const torn = join(folder, `${'0'.repeat(64)}.json`)
   writeFileSync(torn, '{"path":', { mode: 0o600 })
   const list = async (): Promise<unknown> =>
-    (JSON.parse((await project.run('heimdall', ['trust', '--list', '--json'])).stdout) as { data: unknown }).data
+    (JSON.parse((await project.run('heimdall', ['trust', 'list', '--json'])).stdout) as { data: unknown }).data
   const unreadable = { path: torn, state: 'unreadable' }
   expect(await list()).toMatchObject({ trusted: [unreadable, { path: file, state: 'trusted' }] })
   chmodSync(record, 0o622)
@@ -193,4 +202,30 @@ test('a file that is a link to a device is refused, and one that draws is shown 
   drawing.write('heimdall.toml', 'socket_dir = "\\u001b[2J\\u009b1A\\u202e"')
   const granted = await trustByPerson(drawing)
   expect(granted).toContain('socket_dir = \\u001b[2J\\u009b1A\\u202e')
+})
+
+test('config set: a human changes the user’s own file; unknown keys and values are answered with the known ones', async () => {
+  const project = temporaryProject({ git: false })
+  const file = join(project.home, '.config/heimdall/heimdall.toml')
+  const set = async (...args: string[]): Promise<[number, string]> => {
+    const terminal = ownTerminal([...launcher('heimdall'), 'config', 'set', ...args], {
+      cwd: project.root,
+      env: project.env,
+    })
+    return [await terminal.ended, terminal.written()]
+  }
+  expect(await set('detach_key', '29')).toEqual([0, expect.stringContaining(`detach_key is 29 in ${file}`)])
+  expect((await settings(project))['detach_key']).toMatchObject({ value: 29, origin: file })
+  expect(await set('log_level', 'loud')).toEqual([2, expect.stringContaining('one of error, warn, info, debug')])
+  expect(await set('kill_process_group', 'yes')).toEqual([2, expect.stringContaining('must be true or false')])
+  expect(await set('env', 'A=1')).toEqual([2, expect.stringMatching(/hint: edit .*\[\[env\]\]/)])
+  expect(await set('port', '8080')).toEqual([
+    2,
+    expect.stringMatching(/unknown setting "port"[^]*heimdall config list/),
+  ])
+  expect(readFileSync(file, 'utf8')).toBe('detach_key = 29\n')
+  const near = await project.run('heimdall', ['config', 'set', 'stale', '30'])
+  expect(near.stderr).toContain('did you mean agent_stale_minutes? heimdall config list shows all settings')
+  const byAgent = await project.run('heimdall', ['config', 'set', 'detach_key', '30'])
+  expect([byAgent.code, byAgent.stderr]).toEqual([4, expect.stringContaining('takes a person at a terminal')])
 })

@@ -266,10 +266,10 @@ test('every door that reports a collision says what can be done', async () => {
   const project = temporaryProject()
   for (const name of ['amber-otter', 'cobalt-harbor'])
     await project.run('bb', ['agent', 'register', '--name', name, '--role', 'x'])
-  await project.run('heimdall', ['claim', 'take', 'src', '--agent', 'amber-otter'])
+  await project.run('heimdall', ['claim', 'src', '--agent', 'amber-otter'])
   const hint = 'hint: ask amber-otter for a handoff, wait for it, or work elsewhere'
   for (const [bin, ...args] of [
-    ['heimdall', 'claim', 'take', 'src/a.ts', '--agent', 'cobalt-harbor'],
+    ['heimdall', 'claim', 'src/a.ts', '--agent', 'cobalt-harbor'],
     ['heimdall', 'claim', 'check', 'src/a.ts', '--agent', 'cobalt-harbor'],
     ['heimdall', 'claim', 'takeover', 'src/a.ts', '--agent', 'cobalt-harbor'],
     ['heimdall-claim', 'check', 'src/a.ts'],
@@ -300,7 +300,7 @@ test('whatever becomes of the ledger’s files, the answer to a committed change
   const dir = project.path('.planning/ledger')
   rmSync(dir, { recursive: true })
   project.write('.planning/ledger', 'a file where the folder belongs')
-  const taken = await project.run('heimdall', ['claim', 'take', 'src', '--agent', 'amber-otter', '--json'])
+  const taken = await project.run('heimdall', ['claim', 'src', '--agent', 'amber-otter', '--json'])
   expect(taken).toMatchObject({ code: 0, stderr: expect.stringContaining('the ledger files are behind') })
   expect(JSON.parse(taken.stdout)).toMatchObject({ ok: true, data: { granted: true } })
   rmSync(dir)

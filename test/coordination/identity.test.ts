@@ -179,7 +179,7 @@ test('a claim is named by its id, and another’s is refused as another’s', as
   const project = temporaryProject()
   for (const name of ['amber-otter', 'cobalt-harbor'])
     await project.run('bb', ['agent', 'register', '--name', name, '--role', 'ui'])
-  await project.run('heimdall', ['claim', 'take', 'src', '--agent', 'amber-otter'])
+  await project.run('heimdall', ['claim', 'src', '--agent', 'amber-otter'])
   const list = await project.run('heimdall', ['claim', 'list', '--json'])
   const [{ claim_id: id }] = (JSON.parse(list.stdout) as { data: [{ claim_id: string }] }).data
   for (const verb of ['release', 'renew'])
@@ -194,7 +194,7 @@ test('a claim is named by its id, and another’s is refused as another’s', as
 test('an agent is revoked by its id as by its HAID', async () => {
   const project = temporaryProject()
   await project.run('bb', ['agent', 'register', '--name', 'amber-otter', '--role', 'ui'])
-  const revoke = ownTerminal([...launcher('heimdall'), 'haid', 'revoke', 'amber-otter'], {
+  const revoke = ownTerminal([...launcher('heimdall'), 'agent', 'revoke', 'amber-otter'], {
     cwd: project.root,
     env: project.env,
   })
@@ -204,7 +204,7 @@ test('an agent is revoked by its id as by its HAID', async () => {
 test('a baseline of no tokens is refused', async () => {
   const project = temporaryProject()
   const refused = await project.run('heimdall', ['tokens', 'baseline', '--role', 'x', '--tokens', '0'])
-  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('a baseline of 0 tokens') })
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('a baseline must be more than 0 tokens') })
 })
 
 test('whoever holds a path that another has claimed as well is told so by a check', async () => {
@@ -214,12 +214,12 @@ test('whoever holds a path that another has claimed as well is told so by a chec
     ['cobalt-harbor', 'src/**/*.test.ts'],
   ] as const) {
     await project.run('bb', ['agent', 'register', '--name', name, '--role', 'ui'])
-    expect(await project.run('heimdall', ['claim', 'take', scope, '--agent', name])).toMatchObject({ code: 0 })
+    expect(await project.run('heimdall', ['claim', scope, '--agent', name])).toMatchObject({ code: 0 })
   }
   const path = 'src/api.ts/x.test.ts'
   expect(await project.run('heimdall', ['claim', 'check', path, '--agent', 'amber-otter'])).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining(`cobalt-harbor has claimed ${path} as well`),
+    stderr: expect.stringContaining(`cobalt-harbor also claimed ${path}`),
   })
 })
 
@@ -242,7 +242,7 @@ test('two terminals share a HAID until they meet; then the second has a name of 
 
   expect(await second.run('heimdall-claim check docs/x')).toMatchObject({ code: 3 })
   const met = await second.run('heimdall-claim claim docs/x --task T-2')
-  expect(met).toMatchObject({ code: 3, text: expect.stringMatching(/^note: another process tree of .* is at work/m) })
+  expect(met).toMatchObject({ code: 3, text: expect.stringMatching(/^note: another process tree already works as /m) })
   expect(met.text).toContain(`COLLISION: docs/x overlaps docs/**`)
   const own = await second.whoami()
   expect(own).toMatchObject({ proof: 'process', holds: [{ claimed_surfaces: ['lib'] }] })
@@ -324,9 +324,8 @@ async function withSilentOwner(
   minutes: number,
 ): Promise<{ project: TemporaryProject; fallSilent: () => Promise<void> }> {
   const project = temporaryProject()
-  for (const name of ['amber-otter', 'cobalt-harbor'])
-    await heimdall(project, `agent register --name ${name} --role ui`)
-  await heimdall(project, 'agent reserve --agent amber-otter --scope src')
+  for (const name of ['amber-otter', 'cobalt-harbor']) await heimdall(project, `agent add ${name} --role ui`)
+  await heimdall(project, 'claim src --agent amber-otter')
   const fallSilent = async (): Promise<void> => {
     const room = openRoom({ project, clock: systemClock, boot: readMachine().boot })
     await silence(room, room.store.read((rows) => rows.agentById('amber-otter')?.haid) ?? '', minutes)
@@ -335,7 +334,7 @@ async function withSilentOwner(
   return { project, fallSilent }
 }
 
-const TAKE = 'agent reserve --agent cobalt-harbor --scope src --takeover-stale'
+const TAKE = 'claim takeover src --agent cobalt-harbor'
 const value = async (project: TemporaryProject, env: Record<string, string> = {}): Promise<unknown> => {
   const { stdout } = await heimdall(project, 'config get agent_stale_minutes', env)
   return (JSON.parse(stdout) as { data: unknown }).data
@@ -346,7 +345,7 @@ test('a short threshold of one’s own frees nothing, in a variable or in a file
   const impatient = { BB_AGENT_STALE_MINUTES: '1' }
   expect(await heimdall(project, TAKE, impatient)).toMatchObject({
     code: 5,
-    stdout: expect.stringContaining('RESERVATION_CONFLICT'),
+    stdout: expect.stringContaining('"granted":false'),
   })
   project.write('heimdall.toml', 'agent_stale_minutes = 1\n')
   expect(await heimdall(project, TAKE)).toMatchObject({ code: 5 })
@@ -363,7 +362,7 @@ test('a long one makes the caller more patient, and nobody else', async () => {
 
 test('the first change settles it, and only a person changes it', async () => {
   const project = temporaryProject()
-  await heimdall(project, 'agent register --name amber-otter --role ui', { BB_AGENT_STALE_MINUTES: '40' })
+  await heimdall(project, 'agent add amber-otter --role ui', { BB_AGENT_STALE_MINUTES: '40' })
   expect(await value(project)).toMatchObject({ value: 40, origin: 'repository' })
   expect(await heimdall(project, 'config set agent_stale_minutes 5', { BB_AGENT: 'amber-otter' })).toMatchObject({
     code: 4,

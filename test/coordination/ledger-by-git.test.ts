@@ -58,8 +58,8 @@ function pullFromEve(project: TemporaryProject, add: (file: string) => void): st
 async function withLedger(): Promise<TemporaryProject> {
   const project = temporaryProject()
   for (const args of [
-    ['agent', 'register', '--name', 'amber-otter', '--role', 'agent'],
-    ['claim', 'take', 'src', '--agent', 'amber-otter'],
+    ['agent', 'add', 'amber-otter', '--role', 'agent'],
+    ['claim', 'src', '--agent', 'amber-otter'],
   ])
     expect(await project.run('heimdall', args)).toMatchObject({ code: 0 })
   return project
@@ -133,7 +133,7 @@ test.each([
   const listed = await project.run('heimdall', ['claim', 'list'])
   expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining('src') })
   if (_ !== 'lines of anything') expect(listed.stderr).toContain('warning: events.jsonl is passed over')
-  expect(await project.run('heimdall', ['claim', 'take', 'docs', '--agent', 'amber-otter'])).toMatchObject({
+  expect(await project.run('heimdall', ['claim', 'docs', '--agent', 'amber-otter'])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('claimed: docs'),
   })

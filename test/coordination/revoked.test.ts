@@ -4,11 +4,14 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join as joinPath } from 'node:path'
 import { expect, test } from 'vitest'
 import type { CommandSpec } from '../../src/cli/command.ts'
-import { COMMANDS } from '../../src/cli/table.ts'
+import { exitOf } from '../../src/cli/manners.ts'
+import { allCommands } from '../../src/cli/nouns.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { Coordination } from '../../src/coordination/coordination.ts'
 import { readMachine } from '../../src/coordination/moment.ts'
 import { listEvents } from '../../src/coordination/protocol.ts'
+import { HeimdallError } from '../../src/errors.ts'
+import { beatFor } from '../../src/coordination/who/kept.ts'
 import { keysOf } from '../../src/coordination/who/key-files.ts'
 import { fateOf } from '../../src/coordination/who/process-ref.ts'
 import { register, setRevoked } from '../../src/coordination/who/registration.ts'
@@ -20,22 +23,27 @@ import { type TemporaryProject, temporaryProject } from '../support/project.ts'
 import { until, waitForFile } from '../support/wait.ts'
 import { openRoom } from './room.ts'
 
+const COMMANDS = await allCommands()
+
 /** Commands that act as an agent of the ledger and prove it there, with words that reach that point. */
 const ACTS: Readonly<Record<string, readonly string[]>> = {
-  'heimdall agent heartbeat': [],
-  'heimdall agent reserve': ['--scope', 'docs'],
-  'heimdall agent release': ['--scope', 'src'],
+  'bb agent heartbeat': [],
+  'bb agent reserve': ['--scope', 'docs'],
+  'bb agent release': ['--scope', 'src'],
+  'bb agent send': ['--to', 'broadcast', '--category', 'INFO', '--subject', 's', '--body', 'b'],
+  'bb agent read': ['--message', 'x'],
+  'bb agent ack': ['--message', 'x'],
   'heimdall agent end': [],
   'heimdall note send': ['--to', 'broadcast', '--category', 'INFO', '--subject', 's', '--body', 'b'],
-  'heimdall note read': ['--message', 'x'],
-  'heimdall note ack': ['--message', 'x'],
-  'heimdall claim take': ['docs'],
+  'heimdall note read': ['x'],
+  'heimdall note ack': ['x'],
+  'heimdall claim': ['docs'],
   'heimdall claim renew': [],
   'heimdall claim release': [],
   'heimdall claim takeover': ['docs'],
   'heimdall claim wait': ['docs', '--timeout', '1s'],
-  'heimdall claim heartbeat': [],
-  'heimdall haid heartbeat': [],
+  'heimdall-claim heartbeat': [],
+  'heimdall-haid heartbeat': [],
   'heimdall task start': ['T-2'],
   'heimdall task done': ['T-1', '--summary', 's'],
 }
@@ -43,21 +51,23 @@ const ACTS: Readonly<Record<string, readonly string[]>> = {
 /** Takes a human, or changes nothing that agents share. */
 const OTHERS = new Set(
   `
-  approvals_allow approvals_deny haid_revoke haid_reinstate open pin_approve pin_forget secrets_add
-  secrets_remove trust up next session_attach session_detach agent_list agent_show agent_status approvals_list
-  capsule_deps capsule_hydrate capsule_list capsule_show claim_check claim_history claim_list claim_show
-  completion config_get config_list demo dispatch_explain dispatch_list dispatch_show doctor events_export
-  events_query events_show events_tail fact_get fact_list fleet_doctor fleet_export fleet_link fleet_status
-  guard_run haid_check haid_current haid_get haid_list haid_spawn haid_trailer hash help hook hosts man
-  message_schema message_validate note_inbox peers_check peers_list pin_list pin_show policy_compile
-  policy_diff policy_explain policy_lint policy_replay policy_test protocol_demo protocol_log runs_list
-  runs_reindex runs_show secrets_list session_export session_logs session_ls session_peek session_status
-  session_wait shim status symbol_get symbol_list symbol_reverse task_list tokens_delta tokens_report top
-  version watch whoami why worktree_diff worktree_list
+  agent_list agent_reinstate agent_revoke agent_show approve attach bb_agent_inbox bb_agent_list
+  bb_agent_show bb_agent_status capsule_deps capsule_hydrate capsule_list capsule_show claim_check
+  claim_history claim_list completion config_get config_list cost demo deny diff doctor events events_export
+  events_show events_tail fact_get fact_list fleet_doctor fleet_export fleet_link fleet_status guard_run hash
+  heimdall-claim_show heimdall-haid_check heimdall-haid_current heimdall-haid_get heimdall-haid_list
+  heimdall-haid_reinstate heimdall-haid_revoke heimdall-haid_spawn heimdall-haid_trailer help
+  hm_export hm_peek hm_status hm_wait hook hosts logs ls man mcp_pins_approve mcp_pins_list mcp_pins_remove
+  mcp_pins_show mcp_secrets_add mcp_secrets_list mcp_secrets_remove mcp_shim message_schema message_validate
+  next note_list open peers_check peers_list policy_compile policy_diff policy_explain policy_lint
+  policy_replay policy_test protocol_demo protocol_log runs_list runs_reindex runs_show status
+  sub_approvals_allow sub_approvals_deny sub_approvals_list symbol_get symbol_list symbol_reverse
+  task_explain task_list task_show tokens_delta tokens_report top trust trust_list trust_remove up version
+  watch whoami why worktree_list
 `
     .trim()
     .split(/\s+/)
-    .map((name) => name.replace('_', ' ')),
+    .map((name) => name.replaceAll('_', ' ')),
 )
 
 const own = ({ names: [name] }: CommandSpec): string => name
@@ -124,12 +134,12 @@ test('every command of a revoked agent is refused, on record, and nothing has ch
   for (const spec of COMMANDS.map((command): CommandSpec => command.spec)) {
     const words = spec.changes === true ? wordsFor(spec) : ACTS[own(spec)]
     if (words === undefined) continue
-    const line = [...own(spec).split(' ').slice(1), ...words]
+    const line = [...own(spec).split(' '), ...words]
     const seq = room.store.read((rows) => rows.lastSeq())
     commands.send(JSON.stringify({ words: line, env: { ...project.env, ...env }, cwd: project.root }))
     expect([line.join(' '), JSON.parse(await commands.nextLine(/^\{/))]).toEqual([
       line.join(' '),
-      { exit: 4, code: 'AGENT_REVOKED' },
+      { exit: exitOf(new HeimdallError('AGENT_REVOKED', ''), own(spec), true), code: 'AGENT_REVOKED' },
     ])
     expect(listEvents(room, { afterSeq: seq }), line.join(' ')).toMatchObject([
       { event_type: 'REFUSED', from_agent: 'amber-otter', payload: { code: 'AGENT_REVOKED' } },
@@ -138,6 +148,21 @@ test('every command of a revoked agent is refused, on record, and nothing has ch
   }
   await revoke(room, agent.haid, false)
   expect(await project.run('heimdall-blackboard', ['set', 'port', '4000'], { env })).toMatchObject({ code: 0 })
+})
+
+test('the keeper of a revoked agent’s run does not renew its leases', async () => {
+  const project = temporaryProject()
+  const room = openStore(project)
+  const { agent } = await register(room, { name: 'amber-otter', role: 'agent' }, keysOf(room))
+  const seen = (): unknown => room.store.read((rows) => rows.agent(agent.haid)?.beat)
+  const kept = { haid: agent.haid, epoch: agent.runtime.epoch }
+  await revoke(room, agent.haid)
+  const before = seen()
+  await beatFor(room, kept)
+  expect(seen()).toEqual(before)
+  await revoke(room, agent.haid, false)
+  await beatFor(room, kept)
+  expect(seen()).not.toEqual(before)
 })
 
 const EDIT = (path: string): object => ({
@@ -153,7 +178,7 @@ test('a revoked host session: its hooks refuse what writes, and no other name, e
   await host.hook('SessionStart')
   const path = project.write('src/own.ts', 'x\n')
   expect((await host.hook('PreToolUse', EDIT(path))).stdout).toBe('')
-  expect(await host.run('heimdall', ['agent', 'register', '--name', 'jade-heron', '--role', 'agent'])).toMatchObject({
+  expect(await host.run('heimdall', ['agent', 'add', 'jade-heron', '--role', 'agent'])).toMatchObject({
     code: 0,
   })
   const [claude] = room.store.read((rows) => rows.agents().filter(({ runtime }) => runtime.process !== null))
@@ -164,10 +189,10 @@ test('a revoked host session: its hooks refuse what writes, and no other name, e
     for (const event of ['SessionStart', 'UserPromptSubmit', 'Stop', 'SessionEnd', 'SessionStart'])
       expect((await host.hook(event)).stderr).toContain('is revoked')
     const refused = { code: 4, stderr: expect.stringContaining('is revoked') as string }
-    const take = ['claim', 'take', 'docs']
+    const take = ['claim', 'docs']
     expect(await host.run('heimdall', take)).toMatchObject(refused)
     expect(await host.run('heimdall', [...take, '--agent', 'jade-heron'])).toMatchObject(refused)
-    expect(await host.run('heimdall', ['agent', 'register', '--role', 'agent'])).toMatchObject(refused)
+    expect(await host.run('heimdall', ['agent', 'add', '--role', 'agent'])).toMatchObject(refused)
     expect(await host.run('heimdall', ['run', '--', 'true'])).toMatchObject(refused)
     expect(await host.run('heimdall-blackboard', ['set', 'port', '1'])).toMatchObject(refused)
     // Another host that it starts is no way out.
@@ -257,9 +282,9 @@ test('a revoked agent of a run that drops its variables is still that agent', as
   ]
   const heimdall = launcher('heimdall').join(' ')
   const script = `touch ${begun}; while [ ! -e ${go} ]; do sleep 0.05; done
-    { env -u HEIMDALL_SECRET -u HEIMDALL_HAID -u HEIMDALL_AGENT_ID -u BB_AGENT -u HEIMDALL_SESSION_ID ${heimdall} claim take docs
+    { env -u HEIMDALL_SECRET -u HEIMDALL_HAID -u HEIMDALL_AGENT_ID -u BB_AGENT -u HEIMDALL_SESSION_ID ${heimdall} claim docs
       env -i HOME="$HOME" PATH="$PATH" ${heimdall} fact set port 1
-      setsid --wait env -i HOME="$HOME" PATH="$PATH" ${heimdall} agent register --role agent
+      setsid --wait env -i HOME="$HOME" PATH="$PATH" ${heimdall} agent add --role agent
     } > ${done}.part 2>&1; mv ${done}.part ${done}`
   const running = project.run('heimdall', ['run', '--agent', 'amber-otter', '--', 'sh', '-c', script])
   await waitForFile(begun)

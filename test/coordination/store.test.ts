@@ -257,7 +257,7 @@ test('whoever follows or waits ends with one clear line when the store becomes n
   const project = temporaryProject()
   for (const name of ['amber-otter', 'cobalt-harbor'])
     await project.run('bb', ['agent', 'register', '--name', name, '--role', 'ui'])
-  await project.run('heimdall', ['claim', 'take', 'src', '--agent', 'amber-otter'])
+  await project.run('heimdall', ['claim', 'src', '--agent', 'amber-otter'])
   const watch = start(project, 'watch')
   const wait = start(project, 'claim', 'wait', 'src', '--agent', 'cobalt-harbor', '--timeout', '10m')
   await until('the watch', () => watch.stderr().includes('following from'))
@@ -279,7 +279,7 @@ test('watch follows the store that took the place of the one that it followed', 
   await project.run('bb', ['agent', 'register', '--name', 'cobalt-harbor', '--role', 'ui'])
   await watch.nextLine(/^\{"type":"entry".*"from_agent":"cobalt-harbor"/)
   // Said before that line, on another pipe, which may be read later.
-  await until('the note', () => watch.stderr().includes('the store was removed or replaced'))
+  await until('the note', () => watch.stderr().includes('store was removed or replaced'))
 })
 
 test('nothing is granted in a store that has left its place, and whoever waits there is told', async () => {
@@ -308,7 +308,7 @@ test('whoever follows a fleet without waiting for it is told of a newer store, a
 async function withClaim(): Promise<{ project: TemporaryProject; store: string }> {
   const project = temporaryProject()
   await project.run('bb', ['agent', 'register', '--name', 'amber-otter', '--role', 'ui'])
-  const taken = await project.run('heimdall', ['claim', 'take', 'src', '--agent', 'amber-otter'])
+  const taken = await project.run('heimdall', ['claim', 'src', '--agent', 'amber-otter'])
   expect(taken).toMatchObject({ code: 0 })
   return { project, store: project.path('.git/heimdall/coordination.db') }
 }
@@ -316,7 +316,7 @@ async function withClaim(): Promise<{ project: TemporaryProject; store: string }
 const QUESTIONS = [
   ['claim', 'check', 'src/x'],
   ['claim', 'list'],
-  ['claim', 'take', 'docs', '--agent', 'amber-otter'],
+  ['claim', 'docs', '--agent', 'amber-otter'],
 ]
 
 test('an empty store beside the keys of its agents is corrupt, and never clear', async () => {
@@ -344,12 +344,12 @@ test('a link in the place of the store is refused by who reads as by who writes'
 
 test('a claim that stands in for an earlier one of the same agent says which it released', async () => {
   const { project } = await withClaim()
-  const docs = await project.run('heimdall', ['claim', 'take', 'docs', '--agent', 'amber-otter'])
+  const docs = await project.run('heimdall', ['claim', 'docs', '--agent', 'amber-otter'])
   expect(docs).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('released: src, your earlier claim for no task'),
   })
-  const lib = await project.run('heimdall', ['claim', 'take', 'lib', '--agent', 'amber-otter', '--json'])
+  const lib = await project.run('heimdall', ['claim', 'lib', '--agent', 'amber-otter', '--json'])
   expect(JSON.parse(lib.stdout)).toMatchObject({ data: { released: [{ task: null, scopes: ['docs'] }] } })
 })
 

@@ -24,21 +24,21 @@ async function history(project: TemporaryProject, type: string): Promise<{ paylo
 
 async function withAgent(): Promise<TemporaryProject> {
   const project = temporaryProject()
-  await json(project, 'agent', 'register', '--name', 'amber-otter', '--role', 'backend')
+  await json(project, 'agent', 'add', 'amber-otter', '--role', 'backend')
   return project
 }
 
 test('seed 002 §7: adopting without evidence asks the person, and no is the answer unless they say yes', async () => {
   const project = await withAgent()
-  const adopt = ['agent', 'init', '--adopt', 'amber-otter']
+  const adopt = ['--adopt', 'amber-otter']
   for (const reply of ['\r', 'n\r', 'nein\r', 'yes please\r']) {
-    const person = sitDown(project, 'heimdall', adopt)
+    const person = sitDown(project, 'bb-init', adopt)
     await person.see('Adopt it all the same? [y/N]')
     person.type(reply)
     expect([reply, await person.ended]).not.toEqual([reply, 0])
     expect(person.written()).toContain('amber-otter cannot be adopted')
   }
-  const person = sitDown(project, 'heimdall', adopt)
+  const person = sitDown(project, 'bb-init', adopt)
   await person.see('Adopt it all the same? [y/N]')
   person.type('y\r')
   expect(await person.ended).toBe(0)
@@ -48,21 +48,21 @@ test('seed 002 §7: adopting without evidence asks the person, and no is the ans
 
 test('nobody is asked in an agent’s session, with --non-interactive, or without a terminal', async () => {
   const project = await withAgent()
-  const adopt = ['agent', 'init', '--adopt', 'amber-otter']
-  const inSession = sitDown(project, 'heimdall', adopt, { BB_AGENT: 'amber-otter' })
+  const adopt = ['--adopt', 'amber-otter']
+  const inSession = sitDown(project, 'bb-init', adopt, { BB_AGENT: 'amber-otter' })
   expect(await inSession.ended).not.toBe(0)
   expect(inSession.written()).toContain('BB_AGENT is set')
-  const quiet = sitDown(project, 'heimdall', [...adopt, '--non-interactive'])
+  const quiet = sitDown(project, 'bb-init', [...adopt, '--non-interactive'])
   expect(await quiet.ended).not.toBe(0)
-  const piped = await project.run('heimdall', adopt, { env: USER, stdin: 'y\n' })
+  const piped = await project.run('bb-init', adopt, { env: USER, stdin: 'y\n' })
   expect(piped.code).not.toBe(0)
   for (const shown of [inSession.written(), quiet.written(), piped.stderr]) expect(shown).not.toContain('[y/N]')
 })
 
 test('seed 002 §4.4: a person takes from an active owner with a reason, on record; an agent and a pipe cannot', async () => {
   const project = await withAgent()
-  await json(project, 'agent', 'register', '--name', 'cobalt-harbor', '--role', 'backend')
-  await json(project, 'claim', 'take', 'src/**', '--agent', 'amber-otter')
+  await json(project, 'agent', 'add', 'cobalt-harbor', '--role', 'backend')
+  await json(project, 'claim', 'src/**', '--agent', 'amber-otter')
   const takeover = ['claim', 'takeover', 'src/**', '--agent', 'cobalt-harbor', '--force']
   const withReason = [...takeover, '--reason', 'amber is on leave']
 
@@ -97,15 +97,15 @@ test('seed 002 §4.4: a person takes from an active owner with a reason, on reco
 
 test('a person accepts a note in an agent’s place, and it is recorded as such', async () => {
   const project = await withAgent()
-  await json(project, 'agent', 'register', '--name', 'cobalt-harbor', '--role', 'backend')
-  const note = '--from cobalt-harbor --to amber-otter --bead T-1 --category HANDOFF --subject done --body passes'
+  await json(project, 'agent', 'add', 'cobalt-harbor', '--role', 'backend')
+  const note = '--from cobalt-harbor --to amber-otter --task T-1 --category HANDOFF --subject done --body passes'
   const sent = await json<Record<string, unknown>>(project, 'note', 'send', ...note.split(' '))
-  const ack = ['note', 'ack', '--human', '--message', String(sent['message_id'])]
+  const ack = ['note', 'ack', '--human', String(sent['message_id'])]
   const piped = await project.run('heimdall', ack, { env: USER })
   expect(piped.stderr).toContain('takes a person at a terminal')
   const person = sitDown(project, 'heimdall', ack)
   expect(await person.ended).toBe(0)
   expect(person.written()).toContain('Accepted')
-  const notes = await json(project, 'note', 'inbox', '--agent', 'amber-otter')
+  const notes = await json(project, 'note', 'list', '--agent', 'amber-otter')
   expect(notes).toMatchObject([{ state: 'acked', acked_by: 'human' }])
 })

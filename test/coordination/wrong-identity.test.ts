@@ -1,6 +1,6 @@
 // Every command that changes something, by everybody who is not who it names: refused, nothing changed, on record under the right name.
 import { expect, test } from 'vitest'
-import { coordinationCommands } from '../../src/cli/table/coordination.ts'
+import { allCommands } from '../../src/cli/nouns.ts'
 import { systemClock } from '../../src/clock.ts'
 import { claimScopes } from '../../src/coordination/claims/claims.ts'
 import type { Coordination } from '../../src/coordination/coordination.ts'
@@ -23,24 +23,35 @@ interface Victim {
 
 /** By the first name of each row. A new command has to be filed here or below. */
 const CHANGES: Readonly<Record<string, (victim: Victim) => string[][]>> = {
-  'heimdall agent register': ({ id }) => [['--name', id, '--role', 'stolen', '--force-update']],
-  'heimdall agent init': ({ id }) => [['--adopt', id, '--non-interactive']],
-  'heimdall agent heartbeat': ({ id, haid }) => [
+  'heimdall agent add': ({ id }) => [[id, '--role', 'stolen', '--update']],
+  'heimdall agent end': ({ id }) => [[id]],
+  'heimdall agent revoke': ({ id, haid }) => [[id], [haid]],
+  'heimdall agent reinstate': ({ id }) => [[id]],
+  'bb-init': ({ id }) => [['--adopt', id, '--non-interactive']],
+  'bb agent register': ({ id }) => [['--name', id, '--role', 'stolen', '--force-update']],
+  'bb agent heartbeat': ({ id, haid }) => [
     ['--agent', id],
     ['--agent', haid],
   ],
-  'heimdall agent reserve': ({ id }) => [['--agent', id, '--scope', 'docs']],
-  'heimdall agent release': ({ id }) => [['--agent', id, '--scope', 'src']],
-  'heimdall agent end': ({ id }) => [['--agent', id]],
-  'heimdall note send': ({ id }) => [
+  'bb agent reserve': ({ id }) => [['--agent', id, '--scope', 'docs']],
+  'bb agent release': ({ id }) => [['--agent', id, '--scope', 'src']],
+  'bb agent send': ({ id }) => [
     ['--from', id, '--to', 'broadcast', '--category', 'INFO', '--subject', 's', '--body', 'b'],
   ],
-  'heimdall note read': ({ id, note }) => [['--agent', id, '--message', note]],
-  'heimdall note ack': ({ id, note }) => [
+  'bb agent read': ({ id, note }) => [['--agent', id, '--message', note]],
+  'bb agent ack': ({ id, note }) => [
     ['--agent', id, '--message', note],
     ['--human', '--message', note],
   ],
-  'heimdall claim take': ({ id }) => [['docs', '--agent', id]],
+  'heimdall note send': ({ id }) => [
+    ['--from', id, '--to', 'broadcast', '--category', 'INFO', '--subject', 's', '--body', 'b'],
+  ],
+  'heimdall note read': ({ id, note }) => [['--agent', id, note]],
+  'heimdall note ack': ({ id, note }) => [
+    ['--agent', id, note],
+    ['--human', note],
+  ],
+  'heimdall claim': ({ id }) => [['docs', '--agent', id]],
   'heimdall claim renew': ({ id }) => [['--agent', id]],
   'heimdall claim release': ({ id, haid }) => [
     ['--agent', id],
@@ -51,11 +62,11 @@ const CHANGES: Readonly<Record<string, (victim: Victim) => string[][]>> = {
     ['src', '--force', '--reason', 'mine'],
   ],
   'heimdall claim wait': ({ id }) => [['docs', '--agent', id, '--timeout', '1s']],
-  'heimdall claim heartbeat': ({ haid }) => [['--haid', haid]],
-  'heimdall haid register': ({ haid }) => [['--haid', haid, '--role', 'stolen']],
-  'heimdall haid heartbeat': ({ haid }) => [[haid]],
-  'heimdall haid revoke': ({ haid }) => [[haid]],
-  'heimdall haid reinstate': ({ haid }) => [[haid]],
+  'heimdall-claim heartbeat': ({ haid }) => [['--haid', haid]],
+  'heimdall-haid register': ({ haid }) => [['--haid', haid, '--role', 'stolen']],
+  'heimdall-haid heartbeat': ({ haid }) => [[haid]],
+  'heimdall-haid revoke': ({ haid }) => [[haid]],
+  'heimdall-haid reinstate': ({ haid }) => [[haid]],
   'heimdall task start': ({ id }) => [['T-2', '--agent', id]],
   'heimdall task done': ({ id }) => [['T-1', '--agent', id, '--summary', 'stolen']],
 }
@@ -64,27 +75,34 @@ const CHANGES: Readonly<Record<string, (victim: Victim) => string[][]>> = {
 const OTHERS = [
   'heimdall agent list',
   'heimdall agent show',
-  'heimdall agent status',
-  'heimdall note inbox',
+  'bb agent list',
+  'bb agent show',
+  'bb agent status',
+  'bb agent inbox',
+  'heimdall note list',
   'heimdall claim check',
   'heimdall claim list',
-  'heimdall claim show',
+  'heimdall-claim show',
   'heimdall claim reap',
   'heimdall claim history',
   'heimdall why',
   'heimdall watch',
   'heimdall whoami',
   'heimdall task list',
-  'heimdall haid current',
-  'heimdall haid spawn',
-  'heimdall haid check',
-  'heimdall haid list',
-  'heimdall haid get',
-  'heimdall haid trailer',
+  'heimdall-haid current',
+  'heimdall-haid spawn',
+  'heimdall-haid check',
+  'heimdall-haid list',
+  'heimdall-haid get',
+  'heimdall-haid trailer',
 ]
 
+const COMMANDS = await allCommands()
+const OF_COORDINATION =
+  /^(heimdall (agent|note|claim|why|watch|whoami|task (start|done|list))|bb|bb-init|heimdall-(haid|claim))( |$)/
+
 test('every command of coordination is either tried below or known to change nothing', () => {
-  const names = coordinationCommands.map(({ spec }) => spec.names[0])
+  const names = COMMANDS.map(({ spec }): string => spec.names[0]).filter((name) => OF_COORDINATION.test(name))
   expect(names.toSorted()).toEqual([...Object.keys(CHANGES), ...OTHERS].toSorted())
 })
 
@@ -199,9 +217,11 @@ const WRONG: Readonly<Record<string, Wrong>> = {
 }
 
 const CODES: Readonly<Record<string, string>> = {
-  'heimdall agent init': 'ADOPTION_REJECTED',
-  'heimdall haid revoke': 'PERSON_REQUIRED',
-  'heimdall haid reinstate': 'PERSON_REQUIRED',
+  'bb-init': 'ADOPTION_REJECTED',
+  'heimdall agent revoke': 'PERSON_REQUIRED',
+  'heimdall agent reinstate': 'PERSON_REQUIRED',
+  'heimdall-haid revoke': 'PERSON_REQUIRED',
+  'heimdall-haid reinstate': 'PERSON_REQUIRED',
 }
 
 async function expectRefusals(made: Scene, wrong: Wrong, who: string): Promise<void> {
@@ -210,7 +230,7 @@ async function expectRefusals(made: Scene, wrong: Wrong, who: string): Promise<v
     for (const args of lines(made.victim)) {
       const said = [who, name, ...args].join(' ')
       const seq = made.room.store.read((rows) => rows.lastSeq())
-      const answered = await run(made, [...name.split(' ').slice(1), ...args], wrong.env(made))
+      const answered = await run(made, [...name.split(' '), ...args], wrong.env(made))
       const takesPerson = args.includes('--human') || args.includes('--force')
       const code = CODES[name] ?? (takesPerson ? 'PERSON_REQUIRED' : wrong.code)
       expect([said, answered.code, answered.exit !== 0]).toEqual([said, code, true])
@@ -239,14 +259,17 @@ test('the same commands, without a name and with variables that contradict each 
   const env = { HEIMDALL_HAID: made.victim.haid, BB_AGENT: 'thief-one' }
   const before = state(made)
   for (const words of [
-    'claim release',
-    'claim renew',
-    'agent heartbeat',
-    'agent end',
-    'haid heartbeat',
-    'claim take x',
+    'heimdall claim release',
+    'heimdall claim renew',
+    'bb agent heartbeat',
+    'heimdall agent end',
+    'heimdall-haid heartbeat',
+    'heimdall claim x',
   ])
-    expect([words, await run(made, words.split(' '), env)]).toEqual([words, { exit: 4, code: 'IDENTITY_BORROWED' }])
+    expect([words, await run(made, words.split(' '), env)]).toEqual([
+      words,
+      { exit: words.startsWith('bb ') ? 1 : 4, code: 'IDENTITY_BORROWED' },
+    ])
   expect(state(made)).toEqual(before)
 })
 
@@ -255,7 +278,7 @@ test('whoever proves the other’s secret may act as it, and a script that is no
   const { victim, secrets } = made
   for (const env of [{ BB_AGENT: 'thief-one', HEIMDALL_SECRET: secrets.victim }, {}])
     for (const name of [victim.id, victim.haid])
-      expect(await run(made, ['claim', 'renew', '--agent', name], env)).toMatchObject({ exit: 0 })
+      expect(await run(made, ['heimdall', 'claim', 'renew', '--agent', name], env)).toMatchObject({ exit: 0 })
   expect(listEvents(made.room, { types: ['REFUSED'] })).toEqual([])
   expect(listEvents(made.room, { types: ['RENEW'] })).toHaveLength(4)
 })

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { Summary } from '../../src/demo/summary.ts'
 import { DEMO_MS_MAX } from '../../src/limits.ts'
 import { spine } from '../spine/spine.ts'
-import { profile } from '../page/look.ts'
+import { keepIdentity, profile } from '../page/look.ts'
 import { openBrowser } from '../support/hub.ts'
 import { ownTerminal } from '../support/own-terminal.ts'
 import { isSoak } from '../support/scale.ts'
@@ -20,7 +20,7 @@ function printed(
   text: string,
 ): Pick<Summary, 'runs' | 'tokens' | 'dispatch'> & { root: string; url: string; link: string } {
   const found = (pattern: RegExp): string[] => pattern.exec(text)?.slice(1) ?? []
-  const [url = '', key = ''] = found(/Look at it: (http:\/\/[\d.:]+)(\/?#key=[\w-]+)/)
+  const [url = '', key = ''] = found(/Dashboard: (http:\/\/[\d.:]+)(\/?#key=[\w-]+)/)
   const rows = [...text.matchAll(/^(\S+) +([A-Z]+) +(\d+) +(\d+) +(\S+) *$/gm)]
   const [byReference, verbatim, saved] = found(/Briefs: (\d+) tokens by reference, (\d+) verbatim \((\d+) % less/).map(
     Number,
@@ -31,7 +31,7 @@ function printed(
     return { worker, state, reason }
   })
   return {
-    root: found(/The fleet works in (\S+)/)[0] ?? '',
+    root: found(/The agents work in (\S+)/)[0] ?? '',
     url,
     link: url + key,
     runs: rows.map(([, agent = '', status = '', calls, refused, run = '']) => ({
@@ -56,7 +56,7 @@ test(
       env: { ...project.env, NO_COLOR: '1' },
     })
     const shown = (): string => terminal.written().replaceAll('\r', '')
-    await until('the end of the play', () => /The page stays at .*\n/.test(shown()), {
+    await until('the end of the play', () => /The dashboard stays at .*\n/.test(shown()), {
       context: shown,
       waitMs: DEMO_MS_MAX,
     })
@@ -143,10 +143,8 @@ test(
 
     // At last what a person sees: the page in Chromium, with the same agents, calls, task and tokens.
     const context = await profile()
-    const [name = '', value = ''] = browser.cookie.split(/=(.*)/s)
-    await context.addCookies([{ name, value, url }])
-    await context.addInitScript(`localStorage.setItem('heimdall.pass', ${JSON.stringify(browser.pass)})`)
     const page = await context.newPage()
+    await keepIdentity(page, url, browser.identity)
     const whole = (count: number): string => count.toLocaleString('en-GB')
     await page.goto(`${url}/#/fleet`)
     for (const agent of AGENTS) await page.locator(`[data-agent="${agent}"][aria-label^="${agent}, Done"]`).waitFor()
@@ -210,7 +208,27 @@ test.runIf(isSoak)('stopped half-way it leaves no process, and what is not empty
   await program.waitForLine(/amber-otter {5}claims src\/read/)
   program.kill('SIGINT')
   const { code, stderr } = await program.ended
-  expect([code, stderr]).toEqual([130, expect.stringContaining('the demo was stopped')])
+  expect([code, stderr]).toEqual([130, 'Stopping; this takes a few seconds\n'])
   await until('every process to end', () => project.processes().length === 0)
+  expect(project.sheets()).toEqual([])
+})
+
+test.each([
+  ['a second Ctrl-C', '\u0003\u0003', false],
+  ['a closed terminal', '\u0003', true],
+])('Ctrl-C and then %s end the agents at once and leave no process', async (_, keys, closes) => {
+  const project = spine()
+  const terminal = ownTerminal([...launcher('heimdall'), 'demo', '--no-hub', '--dir', 'stage'], {
+    cwd: project.root,
+    env: { ...project.env, NO_COLOR: '1' },
+  })
+  await terminal.see('claims src/read')
+  terminal.type(keys)
+  await terminal.see('Stopping')
+  if (closes) terminal.close()
+  const code = await terminal.ended
+  if (!closes) expect(code).toBe(130)
+  expect(terminal.written()).not.toContain('error:')
+  await until('every process to end', () => project.processes().length === 0, { waitMs: 45_000 })
   expect(project.sheets()).toEqual([])
 })

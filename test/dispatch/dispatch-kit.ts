@@ -20,7 +20,7 @@ export interface Fleet extends Spine {
   frames(): string[]
   /** One folder for each assignment. */
   tasks(): string
-  /** `heimdall dispatch send --wait`. */
+  /** `heimdall task add --wait`. */
   send(brief: string, flags?: readonly string[]): Promise<Json>
 }
 
@@ -59,14 +59,14 @@ export function fleet(): Fleet {
     },
     tasks: () => join(dispatchDir(project.home), 'tasks'),
     async serve() {
-      const program = start(['dispatch', 'serve'])
+      const program = start(['worker', 'serve'])
       await until('the orchestrator to listen', () => program.stderr().includes('announce themselves to'))
       return program
     },
     async send(brief, flags = []) {
       const { stdout, stderr, code } = await project.run('heimdall', [
-        'dispatch',
-        'send',
+        'task',
+        'add',
         brief,
         '--json',
         '--wait',
@@ -81,12 +81,12 @@ export function fleet(): Fleet {
   }
 }
 
-function addressOf(home: string, role: string, name: string): { url: string; token: string } {
-  return JSON.parse(readFileSync(join(dispatchDir(home), role, `${name}.json`), 'utf8')) as {
-    url: string
-    token: string
-  }
-}
+const addressOf = (home: string, role: string, name: string): { url: string; token: string } =>
+  JSON.parse(readFileSync(addressFile(home, role, name), 'utf8')) as { url: string; token: string }
+
+/** Where a worker or an orchestrator of the only project has put its address and token. */
+export const addressFile = (home: string, role: string, name: string): string =>
+  join(dispatchDir(home), role, `${name}.json`)
 
 /** Of the only project. */
 function dispatchDir(home: string): string {

@@ -138,7 +138,7 @@ test('a worker that is drained in the middle ends what it has and takes nothing 
   const worker = await project.worker('w', `while [ ! -e "$HOME/go" ]; do sleep 0.1; done; ${DONE}`)
   const id = (await send(worker, 'D-1', 1, 'd1')).result?.task?.id ?? ''
   const twice = await project.run('heimdall', ['worker', 'start', '--name', 'w', '--', 'true'])
-  expect([twice.code === 0, twice.stderr]).toEqual([false, expect.stringContaining('runs already')])
+  expect([twice.code === 0, twice.stderr]).toEqual([false, expect.stringContaining('is already running')])
   await project.json(['worker', 'drain', 'w'])
   await until('it to take nothing more', async () => {
     const { result } = await send(worker, `D-${Math.random()}`, 1, 'd2')
@@ -164,20 +164,20 @@ test('escapes in a reply, an error, a step or a path reach no terminal; --json h
   )
   const typed = { done: 0, failed: 1 }
   for (const [id, code] of Object.entries(typed)) {
-    const sent = await project.run('heimdall', ['dispatch', 'send', 'do it', '--id', id, '--wait'])
+    const sent = await project.run('heimdall', ['task', 'add', 'do it', '--id', id, '--wait'])
     expect(sent.code).toBe(code)
     expect(sent.stdout).toContain('first \\u001b]0;owned\\u0007\\u001b[2J\\u202e\\u009b31m\n\tsecond')
     expect(sent.stdout).toContain('changed a\\u001b[2J.txt')
     const shown = [
       sent,
-      await project.run('heimdall', ['dispatch', 'show', id]),
-      await project.run('heimdall', ['dispatch', 'list', '--all']),
+      await project.run('heimdall', ['task', 'show', id]),
       await project.run('heimdall', ['task', 'list', '--all']),
-      await project.run('heimdall', ['dispatch', 'explain', id]),
+      await project.run('heimdall', ['task', 'list', '--all']),
+      await project.run('heimdall', ['task', 'explain', id]),
       await project.run('heimdall', ['worker', 'announce']),
     ]
     for (const { stdout, stderr } of shown) expect(stdout + stderr).not.toMatch(HOSTILE)
-    const { stdout: json } = await project.run('heimdall', ['dispatch', 'show', id, '--json'])
+    const { stdout: json } = await project.run('heimdall', ['task', 'show', id, '--json'])
     expect(json).not.toMatch(HOSTILE)
     expect(JSON.parse(json)).toMatchObject({ data: { result: { reply: result.reply } } })
   }

@@ -36,7 +36,7 @@ test('whoever is killed at random, each task ends once', { timeout: TIMEOUT_MS }
     let orchestrator = await project.serve()
     const workers = [await project.worker('w0', SCRIPT, ['--slots', '2']), await project.worker('w1', SCRIPT)]
     for (let i = 0; i < TASKS; i += 1)
-      await project.json(['dispatch', 'send', 'do it', '--id', `K-${i}`, '--read-only', '--idempotent'])
+      await project.json(['task', 'add', 'do it', '--id', `K-${i}`, '--read-only', '--idempotent'])
     const begun = (): string[][] =>
       existsSync(join(project.home, 'begun'))
         ? readFileSync(join(project.home, 'begun'), 'utf8')

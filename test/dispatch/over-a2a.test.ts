@@ -56,7 +56,7 @@ test('a task runs as heimdall run does, and its result is what the result file s
     expect(terminal).toContain(words)
   // Nobody has a browser and an MCP server.
   const { data } = JSON.parse(
-    (await project.run('heimdall', ['dispatch', 'explain', '--mcp', 'trek', '--json'])).stdout,
+    (await project.run('heimdall', ['task', 'explain', '--mcp', 'trek', '--json'])).stdout,
   ) as { data: Json }
   expect(data).toMatchObject({
     chosen: null,
@@ -88,7 +88,7 @@ test('cancelled and past its deadline, a task ends with its whole tree; a killed
   const orchestrator = await project.serve()
   const script = 'echo $$ > "$HOME/pid"; (sleep 600 & echo $! > "$HOME/child"; wait) ; true'
   const first = await project.worker('w', script)
-  await project.run('heimdall', ['dispatch', 'send', 'wait for me', '--id', 'C-1', '--read-only'])
+  await project.run('heimdall', ['task', 'add', 'wait for me', '--id', 'C-1', '--read-only'])
   const pidOf = (name: string): number => Number(readFileSync(join(project.home, name), 'utf8').trim())
   await until('the task to run', () => existsSync(join(project.home, 'child')) && pidOf('child') > 0)
   const child = pidOf('child')
@@ -97,10 +97,10 @@ test('cancelled and past its deadline, a task ends with its whole tree; a killed
   await first.program.ended
   expect(isAlive(child)).toBe(true)
   await project.worker('w', script)
-  expect((await project.run('heimdall', ['dispatch', 'cancel', 'C-1'])).code).toBe(0)
+  expect((await project.run('heimdall', ['task', 'cancel', 'C-1'])).code).toBe(0)
   await until(
     'the task to be cancelled',
-    async () => (await project.json(['dispatch', 'show', 'C-1']))['state'] === 'canceled',
+    async () => (await project.json(['task', 'show', 'C-1']))['state'] === 'canceled',
   )
   await until('its processes to end', () => !isAlive(child))
   const late = await project.send('again', ['--id', 'C-2', '--read-only', '--within', '3s'])

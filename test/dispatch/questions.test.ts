@@ -63,7 +63,7 @@ test.each(['1.0', '0.3'] as const)(
     // To a question that has been answered since, as somebody sends it who still looks at that.
     await expect(answerTask(room, 'Q-1', 'main', { since: `${shown}` })).rejects.toMatchObject({
       code: 'TASK_FORBIDDEN',
-      message: expect.stringContaining('something else') as string,
+      message: expect.stringContaining('another question') as string,
     })
     const since = readReason(showTask(room, 'Q-1').task)?.asks?.since
     await answerTask(room, 'Q-1', 'yes', { by: 'ann', ...(since === undefined ? {} : { since }) })
@@ -128,7 +128,7 @@ test('our worker: a session that waits for a person is INPUT_REQUIRED, and an an
   const worker = await project.worker('w', script, ['--slots', '2'])
   const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
   // What is asked here stands once in the list, as the question of the session.
-  const sent = await project.run('heimdall', ['dispatch', 'send', 'choose', '--id', 'T-1', '--wait', '--json'], {
+  const sent = await project.run('heimdall', ['task', 'add', 'choose', '--id', 'T-1', '--wait', '--json'], {
     env: { ...project.env, TRACEPARENT: trace },
   })
   expect(sent.code).not.toBe(0)
@@ -145,11 +145,11 @@ test('our worker: a session that waits for a person is INPUT_REQUIRED, and an an
     return found.some(([, command]) => command === 'hm attach w-') ? found : undefined
   })
   expect(seen).toEqual([['question', 'hm attach w-']])
-  const answered = await project.json(['dispatch', 'answer', 'T-1', 'the second'])
+  const answered = await project.json(['task', 'answer', 'T-1', 'the second'])
   expect(answered).toMatchObject({ task_id: 'T-1' })
   const serve = await project.serve()
-  await until('it to end', async () => (await project.json(['dispatch', 'show', 'T-1']))['state'] === 'done')
-  expect(await project.json(['dispatch', 'show', 'T-1'])).toMatchObject({
+  await until('it to end', async () => (await project.json(['task', 'show', 'T-1']))['state'] === 'done')
+  expect(await project.json(['task', 'show', 'T-1'])).toMatchObject({
     contract: { trace },
     result: { reply: `the second ${trace}`, trace },
   })
@@ -214,7 +214,7 @@ test('what a policy asks is allowed where the worker runs: AUTH_REQUIRED, and no
   const sent = await client.send(contractOf('P-1'), [], never)
   const remoteId = 'remoteId' in sent ? sent.remoteId : ''
   await until('it to run', () => desk.assignment(remoteId)?.state === 'running')
-  await ask('P-1', { question: 'may it push? (heimdall approvals allow 0123456789abcdef)', isAuth: true })
+  await ask('P-1', { question: 'may it push? (heimdall approve 0123456789abcdef)', isAuth: true })
   const reply = await client.follow(remoteId, contractOf('P-1'), 'working', () => undefined, never)
   expect(reply).toMatchObject({
     kind: 'asks',
@@ -264,12 +264,12 @@ test('stopped at its budget, a task of ours is INPUT_REQUIRED with a part done; 
     metadata: { [EXTENSION]: { substate: 'partial', resume_by: expect.any(String) as string } },
     artifacts: [{ artifactId: 'task-result', parts: [{ data: { status: 'partial', tokens_spent: 510 } }, {}] }],
   })
-  const wrong = await project.run('heimdall', ['dispatch', 'answer', 'M-1', 'more'])
-  expect([wrong.code === 0, wrong.stderr]).toEqual([false, expect.stringContaining('no number of tokens')])
+  const wrong = await project.run('heimdall', ['task', 'answer', 'M-1', 'more'])
+  expect([wrong.code === 0, wrong.stderr]).toEqual([false, expect.stringContaining('not a number of tokens')])
   const serve = await project.serve()
-  expect(await project.json(['dispatch', 'answer', 'M-1', '4000'])).toMatchObject({ token_budget: 4_100 })
-  await until('it to end', async () => (await project.json(['dispatch', 'show', 'M-1']))['state'] === 'done')
-  expect(await project.json(['dispatch', 'show', 'M-1'])).toMatchObject({
+  expect(await project.json(['task', 'answer', 'M-1', '4000'])).toMatchObject({ token_budget: 4_100 })
+  await until('it to end', async () => (await project.json(['task', 'show', 'M-1']))['state'] === 'done')
+  expect(await project.json(['task', 'show', 'M-1'])).toMatchObject({
     attempts: 1,
     tokens_settled: 513,
     tokens_reserved: 0,

@@ -329,6 +329,16 @@ test('a reply that is too large for a row is in a file, and the result says wher
   ])
 })
 
+test.each([
+  [`echo '{"status":"done"}' > "$HEIMDALL_RESULT_FILE"; exit 7`, { code: 'exit_7' }],
+  [`echo '{"status":"done"}' > "$HEIMDALL_RESULT_FILE"; kill -9 $$`, { code: 'exit_137' }],
+  ['kill -9 $$', { code: 'exit_137' }],
+])('a command that reports done and then fails has not done it: %s', async (script, error) => {
+  const { run, dir } = stand()
+  writeFileSync(join(dir, 'own.sh'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  expect(await run('', { command: ['./own.sh'], runtime: 'command' })).toMatchObject({ status: 'error', error })
+})
+
 test('a file that an agent names in the place of its reply is named by no result: the worker would hand it out', async () => {
   const { run, dir } = stand()
   const reply = { bytes: 1, sha256: '', media_type: 'text/plain', file: '/etc/hostname' }

@@ -13,6 +13,7 @@ import { showTask } from '../../src/dispatch/tasks.ts'
 import { openRoom } from '../coordination/room.ts'
 import { until } from '../support/wait.ts'
 import { stockServer } from './stock-server.ts'
+import { ownWorker } from './worker-in-process.ts'
 
 /** Says back what it was told, and shows the extension only if it is asked to. */
 class Echo implements AgentExecutor {
@@ -129,6 +130,51 @@ test('a peer that shows the extension and does not answer under it is plain from
   expect(reply).toMatchObject({ kind: 'ended', result: { status: 'blocked', blocked: { class: 'capability' } } })
   expect(notes.join()).toContain('taken as plain')
   expect(await peer.pull(signal)).toMatchObject({ speaks: 'plain' })
+})
+
+test('text is no result of a worker that speaks the extension', async () => {
+  const { serve, end } = ownWorker()
+  const real = await serve()
+  // Passes everything on to the worker, but answers itself how the task stands.
+  const server = createServer((request, response) => {
+    void (async () => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+      const body = Buffer.concat(chunks).toString()
+      const rpc = (body === '' ? {} : JSON.parse(body)) as { method?: string; id?: number }
+      if (rpc.method === 'GetTask') {
+        const artifacts = [{ artifactId: 'a', parts: [{ text: 'all done' }] }]
+        const result = { id: 'x', status: { state: 'TASK_STATE_COMPLETED' }, artifacts }
+        return response.end(JSON.stringify({ jsonrpc: '2.0', id: rpc.id, result }))
+      }
+      const { connection: _, host: __, 'content-length': ___, ...headers } = request.headers
+      const answer = await fetch(`${real}${request.url}`, {
+        method: request.method ?? 'GET',
+        headers: headers as Record<string, string>,
+        ...(body === '' ? {} : { body }),
+      })
+      response.writeHead(answer.status, Object.fromEntries(answer.headers))
+      return response.end((await answer.text()).replaceAll(real, url))
+    })()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const room = openRoom({ clock: systemClock })
+  const peer = new A2aPeer({ name: 'w', url, token: () => 'boss', clock: systemClock, note: () => undefined })
+  const orchestrator = new Orchestrator({ room, peers: () => new Map([['w', { peer, url }]]), note: () => undefined })
+  const running = orchestrator.run()
+  await sendTask(room, { contract: contract('T'), title: 'T' })
+  await until('the task to end', () => showTask(room, 'T').task.endedMs !== null)
+  const { task, attempts } = showTask(room, 'T')
+  expect(task.state).toBe('failed')
+  expect(JSON.parse(attempts[0]?.result ?? '{}')).toMatchObject({
+    status: 'error',
+    error: { code: 'wrong_result', side_effects: 'possible' },
+  })
+  end('T')
+  orchestrator.stop()
+  await running
 })
 
 test('a peer that hangs is let go, one that refuses is said to', async () => {

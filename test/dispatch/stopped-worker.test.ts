@@ -12,9 +12,7 @@ const linked = (project: Fleet): number => project.git('worktree', 'list').trim(
 
 async function told(worker: RunningWorker, signal: NodeJS.Signals): Promise<void> {
   worker.program.kill(signal)
-  await until('it to say that it drains', () =>
-    worker.program.stderr().includes('w takes no more tasks, and ends with'),
-  )
+  await until('it to say that it drains', () => worker.program.stderr().includes('w takes no more tasks and finishes'))
 }
 
 test.each([
@@ -24,7 +22,7 @@ test.each([
   const project = fleet()
   if (isServed) await project.serve()
   const worker = await project.worker('w', SCRIPT)
-  const sender = startProgram([...launcher('heimdall'), 'dispatch', 'send', 'x', '--id', 'S-1', '--wait'], {
+  const sender = startProgram([...launcher('heimdall'), 'task', 'add', 'x', '--id', 'S-1', '--wait'], {
     cwd: project.root,
     env: project.env,
   })
@@ -47,7 +45,7 @@ test.each([
 test('told again it ends the task and says so; nobody is sent what a stopped worker left', async () => {
   const project = fleet()
   const worker = await project.worker('w', SCRIPT)
-  const sender = startProgram([...launcher('heimdall'), 'dispatch', 'send', 'x', '--id', 'S-2', '--wait'], {
+  const sender = startProgram([...launcher('heimdall'), 'task', 'add', 'x', '--id', 'S-2', '--wait'], {
     cwd: project.root,
     env: project.env,
   })
@@ -58,7 +56,7 @@ test('told again it ends the task and says so; nobody is sent what a stopped wor
     code: 0,
     stderr: expect.stringContaining('S-2: ended, for its worker is stopped') as string,
   })
-  const shown = async () => await project.json(['dispatch', 'show', 'S-2'])
+  const shown = async () => await project.json(['task', 'show', 'S-2'])
   await until('its end to be heard', async () => (await shown())['failures'] === 1)
   expect(await shown()).toMatchObject({ list: [{ state: 'error', result: { error: { code: 'worker_stopped' } } }] })
   expect(linked(project)).toBe(0)
@@ -70,10 +68,10 @@ test('what ended while nobody orchestrated is told to whoever does so next, thou
   const project = fleet()
   const first = await project.serve()
   const worker = await project.worker('w', SCRIPT)
-  await project.run('heimdall', ['dispatch', 'send', 'x', '--id', 'S-3'])
+  await project.run('heimdall', ['task', 'add', 'x', '--id', 'S-3'])
   await until('it to run', () => existsSync(join(project.home, 'runs')))
   await until('it to be accepted', async () =>
-    ((await project.json(['dispatch', 'show', 'S-3']))['list'] as { state: string }[]).some(
+    ((await project.json(['task', 'show', 'S-3']))['list'] as { state: string }[]).some(
       ({ state }) => state === 'accepted',
     ),
   )
@@ -83,6 +81,6 @@ test('what ended while nobody orchestrated is told to whoever does so next, thou
   writeFileSync(join(project.home, 'go'), '')
   expect((await worker.program.ended).code).toBe(0)
   await project.serve()
-  await until('its end', async () => (await project.json(['dispatch', 'show', 'S-3']))['state'] !== 'in_progress')
-  expect(await project.json(['dispatch', 'show', 'S-3'])).toMatchObject({ state: 'done', attempts: 1 })
+  await until('its end', async () => (await project.json(['task', 'show', 'S-3']))['state'] !== 'in_progress')
+  expect(await project.json(['task', 'show', 'S-3'])).toMatchObject({ state: 'done', attempts: 1 })
 })

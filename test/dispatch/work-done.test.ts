@@ -24,7 +24,7 @@ test('denied permissions, and no change without a reply, are not done', async ()
   await project.worker('claude', script, ['--runtime', 'claude', '--slots', '4'])
   await project.serve()
   const [refused, half, silent, answered, looked] = await Promise.all([
-    project.run('heimdall', ['dispatch', 'send', 'denied', '--id', 'T-1', '--wait']),
+    project.run('heimdall', ['task', 'add', 'denied', '--id', 'T-1', '--wait']),
     project.send('half'),
     project.send('silent'),
     project.send('a question'),
@@ -33,7 +33,7 @@ test('denied permissions, and no change without a reply, are not done', async ()
   expect(refused.code).toBe(1)
   expect(refused.stdout).toContain('T-1 is triage: the agent was denied permission: Write (a.txt)')
   expect(refused.stdout).toContain('next: allow it when the worker is started')
-  expect(refused.stdout).toContain('to send it again: heimdall dispatch retry T-1')
+  expect(refused.stdout).toContain('to send it again: heimdall task retry T-1')
   expect(half).toMatchObject({
     state: 'partial',
     result: {
@@ -52,8 +52,9 @@ test('a program that ends with 0 and leaves neither a change nor a result has do
   const project = fleet()
   await project.worker(
     'w',
-    `case "$(cat "$HEIMDALL_BRIEF_FILE")" in *commit*) echo x > x.txt ;; *told*) ${DONE} ;; esac`,
+    `case "$(cat "$HEIMDALL_BRIEF_FILE")" in *commit*) echo x > x.txt ;; *told*) ${DONE} ;; *empty*) echo {} > "$HEIMDALL_RESULT_FILE" ;; esac`,
   )
+  expect(await project.send('empty')).toMatchObject({ state: 'failed', result: { error: { code: 'no_work' } } })
   expect(await project.send('nothing')).toMatchObject({ state: 'failed', result: { error: { code: 'no_work' } } })
   expect(await project.send('commit')).toMatchObject({ state: 'done' })
   expect(await project.send('told')).toMatchObject({ state: 'done' })
@@ -100,10 +101,10 @@ test('what may have had side effects is not sent again by itself: exit code, kil
     attempts: 2,
   })
   const serving = await project.serve()
-  const retried = await project.json(['dispatch', 'retry', 'exits'])
+  const retried = await project.json(['task', 'retry', 'exits'])
   expect(retried).toMatchObject({ state: 'queued', ended_at: null, retry: null })
   await until('the second end', async () => {
-    const shown = await project.json(['dispatch', 'show', 'exits'])
+    const shown = await project.json(['task', 'show', 'exits'])
     return shown['state'] === 'failed' && shown['attempts'] === 2
   })
   serving.kill('SIGTERM')

@@ -25,30 +25,31 @@ const UP: Way = { behind: '--port 0', see: 'Ctrl-C stops it' }
 
 /** What a user does with a line besides typing it. */
 const WAYS: Ways = {
-  'heimdall run --agent amber-otter -- ': { see: 'stand-in>', type: DETACH },
+  'heimdall run --agent amber-otter ': { see: 'stand-in>', type: DETACH },
   'heimdall run --agent amber-otter --policy': { see: 'stand-in>', type: 'exit\r' },
   'heimdall run --agent amber-otter --worktree': { see: 'stand-in>', type: 'exit\r' },
   'heimdall run --agent nightly': {},
   'heimdall run ': { see: 'stand-in>', type: 'exit\r' },
   'hm attach': { see: 'stand-in>', type: DETACH },
   // Ends the session: the name is free for the next run of this agent.
-  'hm attach amber-otter': { see: 'stand-in>', type: 'exit\r' },
+  'heimdall attach amber-otter': { see: 'stand-in>', type: 'exit\r' },
   'hm --host box attach': { before: ['hm run --id api --detach -- claude'], see: 'stand-in>', type: DETACH },
   'hm run --id agent -- claude': { see: 'stand-in>', type: 'exit\r' },
   'hm logs agent -f': { see: 'stand-in>', type: CTRL_C, ends: 130 },
   'hm record agent': { see: 'agent.cast', type: CTRL_C },
   'heimdall up': { ...UP, type: CTRL_C },
+  'heimdall up --stop': {},
   'heimdall open': { before: ['heimdall up', { ...UP, ends: 'stays' }] },
   'heimdall worker start': { see: 'takes tasks', ends: 'stays' },
   'heimdall init': { see: '[y/N]', type: 'y\r' },
   'heimdall init --dry-run': {},
   'heimdall uninstall': { see: '[y/N]', type: 'y\r' },
-  'heimdall import': { see: '[y/N]', type: 'y\r' },
+  'heimdall mcp import': { see: '[y/N]', type: 'y\r' },
   // Its input ends when the server has answered, as a client's does: a server that is still starting is ended with the input.
-  'heimdall shim': { first: ASKED, see: '"inputSchema"', type: CTRL_D },
+  'heimdall mcp shim': { first: ASKED, see: '"inputSchema"', type: CTRL_D },
   // Somebody else holds it, as the page has shown before.
   'heimdall claim check': { ends: 5 },
-  'heimdall secrets add': { see: 'github_token', type: 'a-value-of-its-own\r' },
+  'heimdall mcp secrets add': { see: 'github_token', type: 'a-value-of-its-own\r' },
 }
 
 /** Lines that take several machines: fleet-lines.test.ts. The demo's are played by test/demo. */

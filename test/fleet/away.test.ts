@@ -16,16 +16,16 @@ test('a task that ends while the engine is away is done when it is back, and its
     `touch ${begun}; while [ ! -e ${go} ]; do sleep 0.1; done
      printf '{"status":"done","tokens_spent":7,"reply":"as it was"}' > "$HEIMDALL_RESULT_FILE"`,
   )
-  const serving = startProgram([...launcher('heimdall'), 'dispatch', 'serve'], {
+  const serving = startProgram([...launcher('heimdall'), 'worker', 'serve'], {
     cwd: one.project.root,
     env: one.project.env,
   })
   const said = { waitMs: 90_000, context: () => `${worker.stderr()}\n${serving.stderr()}` }
   const done = async (id: string) => {
-    const { data } = await one.heimdall(`dispatch show ${id}`)
+    const { data } = await one.heimdall(`task show ${id}`)
     return data['ended_at'] === null ? undefined : data
   }
-  expect(await one.heimdall('dispatch send --id first Greet --read-only')).toMatchObject({ ok: true })
+  expect(await one.heimdall('task add --id first Greet --read-only')).toMatchObject({ ok: true })
   await until('it to run', () => existsSync(begun), said)
   await engine.server.kill()
   writeFileSync(go, '')
@@ -43,6 +43,6 @@ test('a task that ends while the engine is away is done when it is back, and its
     .filter((line) => line.includes('it is written down when that is over'))
   expect(reports.length).toBeGreaterThan(0)
   expect(reports.length).toBeLessThan(4)
-  expect(await one.heimdall('dispatch send --id second Greet --read-only')).toMatchObject({ ok: true })
+  expect(await one.heimdall('task add --id second Greet --read-only')).toMatchObject({ ok: true })
   expect(await until('the end of the second', () => done('second'), said)).toMatchObject({ state: 'done' })
 })

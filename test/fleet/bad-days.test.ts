@@ -79,7 +79,7 @@ async function cutAt(
   { made, change, before }: Cutting,
   { side, bytes, n }: { readonly side: 'questions' | 'answers'; readonly bytes: number; readonly n: number },
 ) {
-  const far = box(made, `far-${side}-${n}`, { port: proxy.port, answerMs: 2_000 })
+  const far = box(made, `far-${side}-${n}`, { port: proxy.port, answerMs: 20_000 })
   const actor = await enter(far.room, `cut-${side}-${n}`)
   await before(n)
   proxy.mend()

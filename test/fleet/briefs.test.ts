@@ -43,7 +43,7 @@ test('a brief of 5 MB is sent on one machine and read whole by a worker on anoth
   )
   const brief = longBrief(BYTES)
   const file = one.project.write('../brief.txt', brief)
-  const sent = await one.heimdall(`dispatch send --id big --brief-file ${file} --read-only --wait`)
+  const sent = await one.heimdall(`task add --id big --brief-file ${file} --read-only --wait`)
   expect(sent).toMatchObject({ ok: true, data: { state: 'done', result: { reply: hashOf(brief) } } })
   expect(JSON.stringify(sent.data).length).toBeLessThan(20_000)
   const { largest } = await inDatabase<{ largest: number }>(
@@ -52,7 +52,7 @@ test('a brief of 5 MB is sent on one machine and read whole by a worker on anoth
   )
   expect(largest).toBeLessThan(20_000)
   // The orchestrator has ended with the command; what it may have left, the next one clears.
-  await one.heimdall('dispatch send --id small Greet --read-only --wait')
+  await one.heimdall('task add --id small Greet --read-only --wait')
   expect(await laidAt(url)).toBe(0)
 })
 
@@ -61,7 +61,7 @@ test('with its project a brief moves to a file, to one machine and to another en
   const brief = longBrief(1_000_000)
   const file = one.project.write('../brief.txt', brief)
   for (const id of ['big', 'lost', 'forged'])
-    expect(await one.heimdall(`dispatch send --id ${id} --brief-file ${file} --read-only`)).toMatchObject({ ok: true })
+    expect(await one.heimdall(`task add --id ${id} --brief-file ${file} --read-only`)).toMatchObject({ ok: true })
   const state = one.project.path('../state')
   expect(await two.heimdall(`fleet export ${state}`)).toMatchObject({ ok: true })
   expect(one.project.read('../state')).toContain(brief)
@@ -88,13 +88,13 @@ test('with its project a brief moves to a file, to one machine and to another en
     two,
     `printf '{"status":"done","tokens_spent":7,"reply":"%s"}' "$(tail -c 10 "$HEIMDALL_BRIEF_FILE")" > "$HEIMDALL_RESULT_FILE"`,
   )
-  const serving = startProgram([...launcher('heimdall'), 'dispatch', 'serve'], {
+  const serving = startProgram([...launcher('heimdall'), 'worker', 'serve'], {
     cwd: two.project.root,
     env: two.project.env,
   })
   const seen = async (id: string, wanted: string): Promise<string> => {
     for (;;) {
-      const { data } = await two.heimdall(`dispatch show ${id}`)
+      const { data } = await two.heimdall(`task show ${id}`)
       if (data['state'] === wanted) return JSON.stringify(data)
       expect(serving.child.exitCode).toBeNull()
     }

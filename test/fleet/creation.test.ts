@@ -80,7 +80,7 @@ test('a pooler that does not know the role of members: it is said so, nothing is
       },
     })
   expect(await leftIn(url)).toEqual(before)
-  expect(await box.heimdall('agent register --name amber-otter --role backend')).toMatchObject({ ok: true })
+  expect(await box.bb('agent register --name amber-otter --role backend')).toMatchObject({ ok: true })
   expect(await box.heimdall('fleet create', url)).toMatchObject({ ok: true })
   expect(await leftIn(url)).toEqual({ projects: 1, roles: before.roles + 1 })
 })

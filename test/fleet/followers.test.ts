@@ -41,10 +41,10 @@ test('a certificate that is gone for a while ends nobody who follows, and when i
   renameSync(ca, `${ca}.away`)
   const watch = started(one, 'watch', '--json')
   await until('the watch to begin', () => watch.stdout().includes('following'), { context: () => watch.stderr() })
-  expect(await one.heimdall('agent register --name amber-otter --role backend')).toMatchObject({
+  expect(await one.bb('agent register --name amber-otter --role backend')).toMatchObject({
     error: { code: 'CONFIG_INVALID', message: expect.stringContaining('ca.crt') as string },
   })
-  await two.heimdall('agent register --name jade-heron --role backend')
+  await two.bb('agent register --name jade-heron --role backend')
   renameSync(`${ca}.away`, ca)
   await until('the watch to hear of it', () => watch.stdout().includes('jade-heron'), { context: () => watch.stderr() })
   watch.child.kill('SIGTERM')

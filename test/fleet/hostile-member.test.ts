@@ -302,8 +302,8 @@ test('a snapshot that is none is passed over while the entries are there, and na
   const one = machine('ana')
   const made = await one.heimdall('fleet create --machine one', await engine.server.database())
   const line = String(made.data['join'])
-  await one.heimdall('agent register --name amber-otter --role backend')
-  await one.heimdall('agent reserve --agent amber-otter --scope src')
+  await one.bb('agent register --name amber-otter --role backend')
+  await one.bb('agent reserve --agent amber-otter --scope src')
   const evil = await connect({ url: line, isPooled: false })
   onTestFinished(() => evil.end())
   const owner = new URL(line)
@@ -361,5 +361,5 @@ test('a snapshot that is none is passed over while the entries are there, and na
     },
   })
   // Whoever has everything goes on.
-  expect(await one.heimdall('agent reserve --agent amber-otter --scope lib')).toMatchObject({ ok: true })
+  expect(await one.bb('agent reserve --agent amber-otter --scope lib')).toMatchObject({ ok: true })
 })

@@ -29,9 +29,9 @@ const rejoin = (at: Machine, line: string, more = ''): Promise<Record<string, un
 
 test('a machine that a fleet calls otherwise goes on as who it was, and after leaving too', async () => {
   const alone = machine('ana')
-  await agree(alone.heimdall('agent register --name amber-otter --role backend'))
-  await agree(alone.heimdall('agent reserve --agent amber-otter --scope src'))
-  await agree(alone.heimdall('claim take docs --task T-1'))
+  await agree(alone.bb('agent register --name amber-otter --role backend'))
+  await agree(alone.bb('agent reserve --agent amber-otter --scope src'))
+  await agree(alone.heimdall('claim docs --task T-1'))
   const before = (await alone.heimdall('whoami')).data['haid']
   const made = await agree(alone.heimdall('fleet create --machine other', await engine.server.database()))
   expect((await alone.heimdall('whoami')).data).toMatchObject({
@@ -39,16 +39,16 @@ test('a machine that a fleet calls otherwise goes on as who it was, and after le
     proof: 'key',
     holds: [{ claimed_surfaces: ['docs'] }],
   })
-  await agree(alone.heimdall('claim take docs/a.md --task T-1'))
-  await agree(alone.heimdall('agent release --agent amber-otter --scope src'))
+  await agree(alone.heimdall('claim docs/a.md --task T-1'))
+  await agree(alone.bb('agent release --agent amber-otter --scope src'))
   // Its own agents are on no other machine.
   expect(JSON.stringify((await alone.heimdall('why docs')).data)).not.toContain(`on ${hostname()}`)
 
   const two = machine('ben')
   await agree(two.heimdall('fleet join --machine two', String(made['join'])))
-  await agree(two.heimdall('agent register --name jade-heron --role backend'))
-  await agree(two.heimdall('agent reserve --agent jade-heron --scope j'))
-  await agree(two.heimdall('claim take lib --task T-2'))
+  await agree(two.bb('agent register --name jade-heron --role backend'))
+  await agree(two.bb('agent reserve --agent jade-heron --scope j'))
+  await agree(two.heimdall('claim lib --task T-2'))
   const inFleet = (await two.heimdall('whoami')).data['haid']
   expect(inFleet).toContain('.two-')
   await agree(two.heimdall('fleet leave'))
@@ -57,12 +57,12 @@ test('a machine that a fleet calls otherwise goes on as who it was, and after le
     holds: [{ claimed_surfaces: ['lib'] }],
   })
   await agree(two.heimdall('claim release lib'))
-  await agree(two.heimdall('agent release --agent jade-heron --scope j'))
+  await agree(two.bb('agent release --agent jade-heron --scope j'))
   // Back under another name, it is still the one that the fleet knows.
   expect(await rejoin(two, String(made['join']), ' --machine three')).toMatchObject({ machine: 'three' })
   expect((await two.heimdall('whoami')).data).toMatchObject({ haid: inFleet, holds: [{ claimed_surfaces: ['lib'] }] })
-  await agree(two.heimdall('claim take lib/x --task T-2'))
-  await agree(two.heimdall('agent release --agent jade-heron --scope j'))
+  await agree(two.heimdall('claim lib/x --task T-2'))
+  await agree(two.bb('agent release --agent jade-heron --scope j'))
 })
 
 test('a hook of an editor, where no process says whose it is, belongs to the machine as the fleet calls it', async () => {
@@ -92,16 +92,16 @@ test('a hook of an editor, where no process says whose it is, belongs to the mac
 
 test('another machine that is called what this one was before is another', async () => {
   const alone = machine('ana')
-  await agree(alone.heimdall('claim take docs --task T-1'))
+  await agree(alone.heimdall('claim docs --task T-1'))
   alone.project.git('worktree', 'add', '--quiet', '../linked')
   const linked = { cwd: join(alone.project.root, '../linked'), env: { ...alone.project.env, USER: 'ana' } }
   const heimdall = (...args: string[]) => runLauncher('heimdall', [...args], { ...linked, stdin: '' })
-  expect(await heimdall('claim', 'take', 'web', '--task', 'T-2')).toMatchObject({ code: 0 })
+  expect(await heimdall('claim', 'web', '--task', 'T-2')).toMatchObject({ code: 0 })
   const made = await agree(alone.heimdall('fleet create --machine alpha', await engine.server.database()))
   const two = machine('ana')
   const { machine: name } = await agree(two.heimdall('fleet join', String(made['join'])))
-  await agree(two.heimdall('claim take lib --task T-3'))
-  await agree(alone.heimdall('claim take src --task T-4'))
+  await agree(two.heimdall('claim lib --task T-3'))
+  await agree(alone.heimdall('claim src --task T-4'))
   const why = async (path: string): Promise<string> => (await heimdall('why', path)).stdout
   expect(await why('lib')).toContain(`on ${String(name)}`)
   expect(await why('docs')).not.toContain(`on ${String(name)}`)
@@ -114,29 +114,29 @@ test('whoever acted alone in between, under the same name, is known to the fleet
   const two = machine('ben')
   // The name of the host: alone and in the fleet the HAID is the same.
   await agree(two.heimdall('fleet join', line))
-  await agree(two.heimdall('agent register --name jade-heron --role backend'))
-  await agree(two.heimdall('claim take lib --task T-2'))
+  await agree(two.bb('agent register --name jade-heron --role backend'))
+  await agree(two.heimdall('claim lib --task T-2'))
   await agree(two.heimdall('fleet leave'))
   for (const end of ['', '-wal', '-shm']) rmSync(`${two.store}${end}`, { force: true })
-  await agree(two.heimdall('agent register --name jade-heron --role backend'))
-  await agree(two.heimdall('claim take lib --task T-3'))
+  await agree(two.bb('agent register --name jade-heron --role backend'))
+  await agree(two.heimdall('claim lib --task T-3'))
   const alone = (await two.heimdall('whoami')).data['haid']
   await rejoin(two, line)
   expect((await two.heimdall('whoami')).data).toMatchObject({ haid: alone, proof: 'key' })
   await agree(two.heimdall('claim release lib'))
-  await agree(two.heimdall('agent reserve --agent jade-heron --scope j'))
+  await agree(two.bb('agent reserve --agent jade-heron --scope j'))
 })
 
 test('another clone in the same folder gets a name of its own where the first has left no key', async () => {
   const { one, line } = await fleetToJoin()
   const two = machine('ben')
   expect(await agree(two.heimdall('fleet join --machine runner', line))).toMatchObject({ machine: 'runner' })
-  await agree(two.heimdall('claim take lib --task T-2'))
+  await agree(two.heimdall('claim lib --task T-2'))
   await agree(two.heimdall('fleet leave'))
   rmSync(join(two.store, '..'), { recursive: true })
   expect(await agree(two.heimdall('fleet join --machine runner', line))).toMatchObject({ machine: 'runner-2' })
-  await agree(two.heimdall('claim take docs --task T-3'))
-  expect(await two.heimdall('claim take lib/x --task T-3')).toMatchObject({ ok: false })
+  await agree(two.heimdall('claim docs --task T-3'))
+  expect(await two.heimdall('claim lib/x --task T-3')).toMatchObject({ ok: false })
   expect((await one.heimdall('fleet status')).data['members']).toMatchObject([
     { machine: 'one', is_gone: false },
     { machine: 'runner', is_gone: true },
@@ -149,7 +149,7 @@ test('a session goes on as itself when its machine leaves, joins again and makes
   const two = machine('ben')
   await agree(two.heimdall('fleet join --machine two', line))
   const shell = await shellIn(hm(), two.project, 'api')
-  expect(await shell.run('heimdall claim take lib --task T-2')).toMatchObject({ code: 0 })
+  expect(await shell.run('heimdall claim lib --task T-2')).toMatchObject({ code: 0 })
   const { haid } = await shell.whoami()
   const same = { haid, proof: 'process', holds: [{ claimed_surfaces: ['lib'] }] }
   await agree(two.heimdall('fleet join --rebuild'))
@@ -158,7 +158,7 @@ test('a session goes on as itself when its machine leaves, joins again and makes
   expect(await shell.whoami()).toMatchObject(same)
   await rejoin(two, line, ' --machine two')
   expect(await shell.whoami()).toMatchObject(same)
-  expect(await shell.run('heimdall claim take lib/x --task T-2')).toMatchObject({ code: 0 })
+  expect(await shell.run('heimdall claim lib/x --task T-2')).toMatchObject({ code: 0 })
 
   // What another member knows of its own processes is nobody's here.
   const three = machine('cleo')

@@ -58,13 +58,13 @@ const membersAt = async (ownerUrl: string): Promise<{ projects: number; machines
   }
 }
 
-const claim = (one: Machine, scope: string) => one.heimdall(`agent reserve --agent amber-otter --scope ${scope}`)
+const claim = (one: Machine, scope: string) => one.bb(`agent reserve --agent amber-otter --scope ${scope}`)
 
 test('create killed before any step: changes go on, and the next create makes one fleet with all of it', async () => {
   const count = await atEachStep(async (kill) => {
     const url = await engine.server.database()
     const one = machine('ana')
-    await one.heimdall('agent register --name amber-otter --role backend')
+    await one.bb('agent register --name amber-otter --role backend')
     const isKilled = await killed(one, kill, 'fleet create --machine one', url)
     // Nobody has to know of it: whoever works here goes on, alone or in the fleet.
     const isAtOnce = kill.before % 2 === 0
@@ -91,7 +91,7 @@ test('create killed before any step: changes go on, and the next create makes on
 test('a project that others were invited to before its making was finished is theirs, and no create takes it away', async () => {
   const url = await engine.server.database()
   const one = machine('ana')
-  await one.heimdall('agent register --name amber-otter --role backend')
+  await one.bb('agent register --name amber-otter --role backend')
   // Everything is on the engine, and the file with the way to it has no name yet.
   expect(await killed(one, { at: 'commits and names', before: 2 }, 'fleet create --machine one', url)).toBe(true)
   const two = machine('ben')
@@ -103,7 +103,7 @@ test('a project that others were invited to before its making was finished is th
   expect(await claim(one, 'src')).toMatchObject({ ok: true })
   expect(await two.heimdall('fleet status')).toMatchObject({ ok: true, data: { reachable: true } })
   expect(await one.heimdall('fleet create --machine one', url)).toMatchObject({ ok: true })
-  expect(await two.heimdall('agent register --name jade-heron --role backend')).toMatchObject({ ok: true })
+  expect(await two.bb('agent register --name jade-heron --role backend')).toMatchObject({ ok: true })
   expect((await membersAt(url)).projects).toBe(2)
 })
 
@@ -117,7 +117,7 @@ test('join killed before any step: joining again finishes it, under a name of it
     const command = `fleet join --machine ${name}`
     // Somebody in the same folder was called so, and has taken its keys along.
     expect(await two.heimdall(command, line)).toMatchObject({ data: { machine: name } })
-    expect([kill, await two.heimdall(`claim take l${name} --task T-1`)]).toMatchObject([kill, { ok: true }])
+    expect([kill, await two.heimdall(`claim l${name} --task T-1`)]).toMatchObject([kill, { ok: true }])
     expect(await two.heimdall('fleet leave')).toMatchObject({ ok: true })
     rmSync(dirname(two.store), { recursive: true })
     const isKilled = await killed(two, kill, command, line)
@@ -126,7 +126,7 @@ test('join killed before any step: joining again finishes it, under a name of it
       kill,
       { ok: true, data: { machine: `${name}-2` } },
     ])
-    expect([kill, await two.heimdall(`claim take d${name} --task T-2`)]).toMatchObject([kill, { ok: true }])
+    expect([kill, await two.heimdall(`claim d${name} --task T-2`)]).toMatchObject([kill, { ok: true }])
     // Once it is finished, nothing of that is left to do.
     expect([kill, await two.heimdall(command, line)]).toMatchObject([
       kill,
@@ -145,7 +145,7 @@ test('a copy that is made anew and killed before any step: whoever runs there is
   const two = machine('ben')
   expect(await two.heimdall('fleet join --machine two', String(join))).toMatchObject({ ok: true })
   const shell = await shellIn(hm(), two.project, 'api')
-  expect(await shell.run('heimdall claim take lib --task T-2')).toMatchObject({ code: 0 })
+  expect(await shell.run('heimdall claim lib --task T-2')).toMatchObject({ code: 0 })
   const { haid } = await shell.whoami()
   const count = await atEachStep(async (kill) => {
     const isKilled = await killed(two, kill, 'fleet join --rebuild', '')

@@ -20,8 +20,11 @@ const said = ({ stdout, stderr }: Ending): Said => {
 export function machine(name: string) {
   const project = temporaryProject({ startedAt: '2026-01-01T00:00:00Z' })
   const env = { USER: name }
-  const heimdall = async (args: string, stdin?: string): Promise<Said> =>
-    said(await project.run('heimdall', [...args.split(' '), '--json'], { env, stdin: stdin ?? '' }))
+  const by =
+    (bin: string) =>
+    async (args: string, stdin?: string): Promise<Said> =>
+      said(await project.run(bin, [...args.split(' '), '--json'], { env, stdin: stdin ?? '' }))
+  const [heimdall, bb] = [by('heimdall'), by('bb')]
   /** In a process of its own: one that has used a store keeps it open until its statements are collected. */
   const spawned = async (args: string, stdin = ''): Promise<Said> =>
     said(
@@ -31,7 +34,7 @@ export function machine(name: string) {
         stdin,
       }),
     )
-  return { name, project, heimdall, spawned, store: join(project.root, '.git/heimdall/coordination.db') }
+  return { name, project, heimdall, bb, spawned, store: join(project.root, '.git/heimdall/coordination.db') }
 }
 
 export type Machine = ReturnType<typeof machine>

@@ -53,8 +53,8 @@ const textOf = async ({ project }: Machine, ...args: string[]): Promise<string> 
 test('a new line: the old one is worth nothing at once, and a member runs the new one and goes on where it was', async () => {
   const { owner, line, machines } = await fleet('two')
   const [one, two] = machines as [Machine, Machine]
-  await two.heimdall('agent register --name jade-heron --role backend')
-  await two.heimdall('agent reserve --agent jade-heron --scope lib')
+  await two.bb('agent register --name jade-heron --role backend')
+  await two.bb('agent reserve --agent jade-heron --scope lib')
   const connected = await connect({ url: line, isPooled: false })
   onTestFinished(() => connected.end())
   expect(await connected`SELECT name FROM heimdall.projects`).toMatchObject([{ name: 'shop' }])
@@ -66,17 +66,17 @@ test('a new line: the old one is worth nothing at once, and a member runs the ne
   const shut = {
     error: { code: 'ENGINE_REFUSED', hint: expect.stringContaining('heimdall fleet invite') as string },
   }
-  expect(await two.heimdall('agent reserve --agent jade-heron --scope docs')).toMatchObject(shut)
+  expect(await two.bb('agent reserve --agent jade-heron --scope docs')).toMatchObject(shut)
   expect(await machine('three').heimdall('fleet join', line)).toMatchObject(shut)
   // Who has made it has it already.
-  expect(await one.heimdall('agent register --name amber-otter --role backend')).toMatchObject({ ok: true })
+  expect(await one.bb('agent register --name amber-otter --role backend')).toMatchObject({ ok: true })
 
   expect(await two.heimdall('fleet join', fresh)).toMatchObject({
     ok: true,
     data: { machine: 'two', set_aside: null, seq: 3 },
   })
-  expect(await two.heimdall('agent reserve --agent jade-heron --scope docs')).toMatchObject({ ok: true })
-  expect(await one.heimdall('agent reserve --agent amber-otter --scope lib')).toMatchObject({ ok: false })
+  expect(await two.bb('agent reserve --agent jade-heron --scope docs')).toMatchObject({ ok: true })
+  expect(await one.bb('agent reserve --agent amber-otter --scope lib')).toMatchObject({ ok: false })
   expect(membersIn(await one.heimdall('fleet status'))).toEqual([
     ['one', false],
     ['two', false],
@@ -93,7 +93,7 @@ test('a program that runs goes on with the new line of its machine', async () =>
   const two = machine('two')
   const invited = await one.heimdall('fleet invite', owner)
   await two.heimdall('fleet join', String(invited.data['join']))
-  await two.heimdall('agent register --name jade-heron --role backend')
+  await two.bb('agent register --name jade-heron --role backend')
   const seq = async (): Promise<unknown> => (await one.heimdall('fleet status')).data['seq']
   await expect.poll(seq, { timeout: 60_000 }).toBe(1)
   link.child.kill('SIGTERM')
@@ -117,7 +117,7 @@ test('a machine that was expelled counts no more, its name is free, and it comes
   expect(await machine('new').heimdall('fleet join --machine two', line)).toMatchObject({ data: { machine: 'two' } })
   expect(await two.heimdall('fleet join', line)).toMatchObject({ ok: true, data: { machine: 'two-2' } })
   expect(await two.heimdall('fleet status')).toMatchObject({ data: { machine: 'two-2' } })
-  expect(await two.heimdall('agent register --name jade-heron --role backend')).toMatchObject({ ok: true })
+  expect(await two.bb('agent register --name jade-heron --role backend')).toMatchObject({ ok: true })
 })
 
 test('what agents of an expelled machine held is free, unless they are active, and it changes nothing any more', async () => {
@@ -169,18 +169,18 @@ test('what agents of an expelled machine held is free, unless they are active, a
 test('active agents of an expelled machine lose what they hold by the word of a person at a terminal', async () => {
   const { machines } = await fleet('two')
   const [one, two] = machines as [Machine, Machine]
-  await one.heimdall('agent register --name amber-otter --role backend')
-  await two.heimdall('agent register --name jade-heron --role backend')
-  await two.heimdall('agent reserve --agent jade-heron --scope lib')
+  await one.bb('agent register --name amber-otter --role backend')
+  await two.bb('agent register --name jade-heron --role backend')
+  await two.bb('agent reserve --agent jade-heron --scope lib')
   expect(await one.heimdall('fleet expel two --force')).toMatchObject({ error: { code: 'PERSON_REQUIRED' } })
   const terminal = ownTerminal([...launcher('heimdall'), 'fleet', 'expel', 'two', '--force'], {
     cwd: one.project.root,
     env: one.project.env,
   })
-  await terminal.see('1 claim of its agents is free')
+  await terminal.see('1 claim of its agents was released')
   expect(await terminal.ended).toBe(0)
-  expect(await one.heimdall('agent reserve --agent amber-otter --scope lib')).toMatchObject({ ok: true })
-  expect(await two.heimdall('agent reserve --agent jade-heron --scope docs')).toMatchObject({
+  expect(await one.bb('agent reserve --agent amber-otter --scope lib')).toMatchObject({ ok: true })
+  expect(await two.bb('agent reserve --agent jade-heron --scope docs')).toMatchObject({
     error: { code: 'FLEET_EXPELLED' },
   })
 })
@@ -188,29 +188,29 @@ test('active agents of an expelled machine lose what they hold by the word of a 
 test('a project is deleted once it was named, and everybody goes on alone with what they have', async () => {
   const { owner, machines } = await fleet('two')
   const [one, two] = machines as [Machine, Machine]
-  await two.heimdall('agent register --name jade-heron --role backend')
-  await two.heimdall('agent reserve --agent jade-heron --scope lib')
+  await two.bb('agent register --name jade-heron --role backend')
+  await two.bb('agent reserve --agent jade-heron --scope lib')
   const stranger = machine('ben')
   await stranger.heimdall('fleet create --name other', owner)
   const outside = machine('cem')
-  expect(await outside.heimdall('fleet delete --yes', owner)).toMatchObject({
+  expect(await outside.heimdall('fleet remove --yes', owner)).toMatchObject({
     error: { code: 'FLEET_UNKNOWN', hint: expect.stringMatching(/"shop".*"other"/) as string },
   })
-  expect(await outside.heimdall('fleet delete --project other', owner)).toMatchObject({
+  expect(await outside.heimdall('fleet remove --project other', owner)).toMatchObject({
     error: { code: 'USAGE', hint: expect.stringContaining('--yes') as string },
   })
-  expect(await outside.heimdall('fleet delete --project other --yes', owner)).toMatchObject({
+  expect(await outside.heimdall('fleet remove --project other --yes', owner)).toMatchObject({
     ok: true,
     data: { name: 'other', left: false },
   })
-  expect(await stranger.heimdall('agent register --name amber-otter --role backend')).toMatchObject({
+  expect(await stranger.bb('agent register --name amber-otter --role backend')).toMatchObject({
     error: { code: 'ENGINE_REFUSED' },
   })
   expect(await stranger.heimdall('fleet leave --offline')).toMatchObject({ ok: true })
 
-  expect(await one.heimdall('fleet delete --yes', owner)).toMatchObject({ data: { name: 'shop', left: true } })
-  expect(await one.heimdall('agent register --name dusky-lynx --role backend')).toMatchObject({ ok: true })
-  expect(await one.heimdall('agent reserve --agent dusky-lynx --scope lib')).toMatchObject({ ok: false })
+  expect(await one.heimdall('fleet remove --yes', owner)).toMatchObject({ data: { name: 'shop', left: true } })
+  expect(await one.bb('agent register --name dusky-lynx --role backend')).toMatchObject({ ok: true })
+  expect(await one.bb('agent reserve --agent dusky-lynx --scope lib')).toMatchObject({ ok: false })
   const sql = await connect({ url: owner, isPooled: false })
   onTestFinished(() => sql.end())
   expect(await sql`SELECT FROM pg_namespace WHERE nspname = 'heimdall'`).toHaveLength(0)
@@ -243,8 +243,8 @@ test('status says the project’s name and when the engine was heard, also where
   expect(status).toContain('"shop"')
   expect(status).toContain('0 entries behind')
   expect(status).not.toContain('never')
-  await two.heimdall('agent register --name jade-heron --role backend')
+  await two.bb('agent register --name jade-heron --role backend')
   expect(await textOf(one, 'fleet', 'status')).toContain('1 entry behind')
-  await two.heimdall('agent reserve --agent jade-heron --scope lib')
+  await two.bb('agent reserve --agent jade-heron --scope lib')
   expect(await textOf(two, 'fleet', 'leave')).toContain('1 claim of its agents stays in the fleet')
 })

@@ -28,7 +28,7 @@ test('a name that a worker on another machine has is refused with the machine, a
   const refused = await startWorkerOn(two, 'cat', named).ended
   expect(refused).toMatchObject({
     code: 5,
-    stderr: expect.stringContaining('builder runs already, on "one"') as string,
+    stderr: expect.stringContaining('builder is already running on "one"') as string,
   })
   // Under the name of its own machine it is another.
   const other = await workerOn(two, 'cat')
@@ -62,13 +62,15 @@ test('a worker that could not listen has left the log, and its name with it', as
 
 test('whoever sends a task and waits sees its end, though another machine orchestrates', async () => {
   const [one, two] = (await fleetOf('one', 'two')) as [Machine, Machine]
-  const serving = startProgram([...launcher('heimdall'), 'dispatch', 'serve'], {
+  const serving = startProgram([...launcher('heimdall'), 'worker', 'serve'], {
     cwd: two.project.root,
     env: { ...two.project.env, USER: 'two' },
   })
-  await until('it to orchestrate', () => serving.stderr().includes('orchestrat'), { context: () => serving.stderr() })
+  await until('it to orchestrate', () => serving.stderr().includes('announce themselves to'), {
+    context: () => serving.stderr(),
+  })
   const worker = await workerOn(two, 'echo "done here"')
-  expect(await one.heimdall('dispatch send --id T-1 Greet --read-only --wait --timeout 30s')).toMatchObject({
+  expect(await one.heimdall('task add --id T-1 Greet --read-only --wait --timeout 30s')).toMatchObject({
     ok: true,
     data: { task_id: 'T-1', state: 'done' },
   })

@@ -59,7 +59,7 @@ test('a person without an identity is warned, recorded, and not stopped', async 
   expect(repo.git({}, ['commit', '--message', 'x']).code).toBe(1)
   expect(await repo.gitByPerson(['commit', '--message', 'x'])).toEqual({
     code: 0,
-    shown: expect.stringContaining('warning, others hold what this commit touches'),
+    shown: expect.stringContaining('warning, other agents hold paths in this commit'),
   })
   expect(repo.git({}, ['log', '-1', '--format=%(trailers)']).stdout.trim()).toBe('')
   expect(repo.incursions().at(-1)).toMatchObject({
@@ -86,7 +86,7 @@ test('--no-verify is noticed after the commit and put on record', async () => {
   const repo = await guardedRepository()
   const past = repo.commit(repo.cobalt, 'src/api/users.ts', '--no-verify')
   expect(past.code).toBe(0)
-  expect(past.stderr).toContain('went past the guard')
+  expect(past.stderr).toContain('bypassed the guard')
   expect(repo.incursions()).toMatchObject([
     { scope: 'src/api/users.ts', payload: { owner_agent: 'amber-otter', incoming_agent: 'cobalt-harbor' } },
   ])
@@ -199,7 +199,7 @@ test('a commit under another’s name, past the guard, is neither signed with it
   const forged = { HEIMDALL_HAID: repo.amber.HEIMDALL_HAID, HEIMDALL_SECRET: 'guess' }
   const past = repo.commit(forged, 'src/api/users.ts', '--no-verify')
   expect(repo.git({}, ['log', '-1', '--format=%(trailers:key=Heimdall-Agent,valueonly)']).stdout.trim()).toBe('')
-  expect(past.stderr).toContain('went past the guard')
+  expect(past.stderr).toContain('bypassed the guard')
   expect(repo.incursions()).toHaveLength(1)
 })
 
@@ -222,6 +222,6 @@ test('a new commit past the guard in the middle of a rebase is noticed', async (
   repo.git({}, ['-c', 'sequence.editor=sed -i 1s/pick/edit/', 'rebase', '--quiet', '--interactive', 'HEAD~1'])
   expect(repo.project.git('status')).toContain('rebase in progress')
   const past = repo.commit(repo.cobalt, 'src/api/users.ts', '--no-verify')
-  expect(past.stderr).toContain('went past the guard')
+  expect(past.stderr).toContain('bypassed the guard')
   expect(repo.incursions()).toHaveLength(1)
 })

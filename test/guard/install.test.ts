@@ -71,7 +71,7 @@ test('install twice, uninstall once: everything is as it was', async () => {
   expect(project.read('.git/hooks/pre-commit')).toBe(before)
   for (const hook of HOOKS.slice(1)) expect(existsSync(project.path('.git/hooks', hook))).toBe(false)
   const again = await project.run('heimdall', ['guard', 'uninstall'])
-  expect(again.stdout).toContain('pre-commit: is not ours any more and was left alone')
+  expect(again.stdout).toContain('pre-commit: belongs to another program now and was left alone')
 })
 
 test('a hook that replaced ours is neither overwritten nor removed', async () => {
@@ -203,17 +203,17 @@ test('a person who was warned is not told of having gone past the guard; one who
   repo.project.write('src/api/users.ts', 'x\n')
   repo.git({}, ['add', '--all'])
   const warned = await repo.gitByPerson(['commit', '--message', 'x'])
-  expect(warned).toEqual({ code: 0, shown: expect.stringContaining('warning, others hold') })
+  expect(warned).toEqual({ code: 0, shown: expect.stringContaining('warning, other agents hold') })
   expect(warned.shown).not.toContain('went past')
   expect(repo.incursions()).toHaveLength(1)
-  expect(repo.commit({}, 'src/api/more.ts', '--no-verify').stderr).toContain('went past the guard')
+  expect(repo.commit({}, 'src/api/more.ts', '--no-verify').stderr).toContain('bypassed the guard')
 })
 
 test('git does not ask before a revert: it is noticed after it', async () => {
   const repo = await guardedRepository()
   repo.commit(repo.amber, 'src/api/users.ts')
   const reverted = repo.git(repo.cobalt, ['revert', '--no-edit', 'HEAD'])
-  expect(reverted).toMatchObject({ code: 0, stderr: expect.stringContaining('went past the guard') })
+  expect(reverted).toMatchObject({ code: 0, stderr: expect.stringContaining('bypassed the guard') })
   expect(repo.incursions()).toMatchObject([{ payload: { incoming_agent: 'cobalt-harbor' } }])
 })
 
@@ -229,7 +229,7 @@ test('uninstall, restore, guard uninstall and a looser init are refused inside a
   const refused = [
     ['heimdall', 'uninstall', '--yes'],
     ['heimdall', '--config', '/dev/null', 'uninstall', '--yes'],
-    ['heimdall', 'restore', 'claude', '--yes'],
+    ['heimdall', 'mcp', 'restore', 'claude', '--yes'],
     ['sub', 'restore', 'claude'],
     ['heimdall', 'guard', 'uninstall'],
     ['heimdall', 'init', 'claude', '--yes'],

@@ -51,7 +51,7 @@ test('a commit into nobody’s paths starts one program, an agent’s own two, a
 test('what is claimed while the message is written is noticed', async () => {
   const repo = await guardedRepository()
   const { HEIMDALL_HAID, HEIMDALL_SECRET } = repo.amber
-  const claim = `HEIMDALL_HAID='${HEIMDALL_HAID}' HEIMDALL_SECRET=${HEIMDALL_SECRET} ${process.execPath} ${process.cwd()}/bin/heimdall claim take 'docs/**' --agent amber-otter >/dev/null`
+  const claim = `HEIMDALL_HAID='${HEIMDALL_HAID}' HEIMDALL_SECRET=${HEIMDALL_SECRET} ${process.execPath} ${process.cwd()}/bin/heimdall claim 'docs/**' --agent amber-otter >/dev/null`
   // Only the store tells: the files of the ledger look as old as can be.
   const hide = 'touch -d 2001-01-01 .planning/ledger/claims .planning/ledger/events.jsonl'
   duringCommit(repo, repo.cobalt, 'docs/a.md', `${claim}\n${hide}`)
@@ -80,7 +80,7 @@ test('the mark of a commit that was given up does not cover a later one past the
   const later = new Date(Date.now() + 60_000)
   utimesSync(repo.project.path('.git/heimdall-clear'), later, later)
   const past = repo.git(repo.cobalt, ['commit', '--no-verify', '--message', 'past'])
-  expect(past.stderr).toContain('went past the guard')
+  expect(past.stderr).toContain('bypassed the guard')
   expect(repo.incursions()).toHaveLength(1)
 })
 
@@ -128,5 +128,5 @@ test('a linked worktree has a mark of its own, and its commits past the guard ar
   expect(starts()).toBe(1)
   await repo.inRoom(async (room) => hold(room, repo.amber, ['note.md']))
   writeFileSync(`${linked}/note.md`, 'y\n')
-  expect(repo.git(repo.cobalt, ['commit', '--no-verify', '-am', 'y'], linked).stderr).toContain('went past the guard')
+  expect(repo.git(repo.cobalt, ['commit', '--no-verify', '-am', 'y'], linked).stderr).toContain('bypassed the guard')
 })

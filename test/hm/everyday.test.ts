@@ -124,7 +124,9 @@ test('run whose reader has gone says that the session goes on, and how to end it
     cwd: home.home,
   })
   await until('the word', () => existsSync(said) && readFileSync(said, 'utf8').includes('\n'))
-  expect(readFileSync(said, 'utf8')).toMatch(/^\[nobody reads .*; session x goes on .*: hm kill x ends it\]\n$/)
+  expect(readFileSync(said, 'utf8')).toMatch(
+    /^\[the reader of the output has gone; session x goes on .*: hm kill x ends it\]\n$/,
+  )
   expect((await home.run(['kill', 'x'])).code).toBe(0)
   expect((await ended).stderr).toMatch(/code 1\d\d/)
   expect(readFileSync(said, 'utf8').match(/\n/g)).toHaveLength(1)
@@ -171,11 +173,14 @@ test('already running; would remove; Cleaned N log file(s)', async () => {
   expect((await home.run(['clean', '--force'])).stdout).toMatch(/^Cleaned 1 log file\(s\), 2 other file\(s\):/)
 })
 
-test.each(['hm', 'heimdall'])('a folder of sessions that %s cannot read is one clear line and exit 8', async (bin) => {
+test.each([
+  ['hm', [['ls'], ['status', 'x'], ['clean'], ['attach'], ['run', '--', 'true']]],
+  ['heimdall', [['ls'], ['logs', 'x'], ['clean'], ['attach'], ['run', '--', 'true']]],
+])('a folder of sessions that %s cannot read is one clear line and exit 8', async (bin, commands) => {
   const home = hm(bin)
   const file = join(home.home, 'file')
   writeFileSync(file, '')
-  for (const command of [['ls'], ['status', 'x'], ['clean'], ['attach'], ['run', '--', 'true']]) {
+  for (const command of commands) {
     const [verb = '', ...rest] = command
     const { code, stderr } = await home.run([verb, '--socket-dir', file, ...rest])
     // Not 3, which says that what was named does not exist.

@@ -35,8 +35,7 @@ export function hm(bin = 'hm'): Hm {
   const home = temporaryFolder()
   const dir = join(home, '.local/share/heimdall/sessions')
   const env = { HOME: home, TERM: 'xterm-256color', PS1: '$ ' }
-  const words = bin === 'hm' ? launcher('hm') : [...launcher('heimdall'), 'session']
-  const command = (args: readonly string[]): [string, ...string[]] => [words[0] ?? '', ...words.slice(1), ...args]
+  const command = (args: readonly string[]): [string, ...string[]] => [...launcher(bin), ...args]
   const withHome = (options: ProgramOptions): ProgramOptions => ({
     cwd: home,
     ...options,
@@ -55,9 +54,8 @@ export function hm(bin = 'hm'): Hm {
     env,
     socket: (id) => join(dir, `${id}.sock`),
     run(args, options = {}) {
-      const [name, words] = bin === 'hm' ? ['hm', args] : ['heimdall', ['session', ...args]]
       // A start that returns at once needs no process of its own.
-      return (isDetached(args) ? runInProcess : runLauncher)(name, words, withHome(options))
+      return (isDetached(args) ? runInProcess : runLauncher)(bin, args, withHome(options))
     },
     start: (args, options = {}) => startProgram(command(args), withHome(options)),
     async json(args) {

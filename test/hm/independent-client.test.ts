@@ -1,7 +1,8 @@
-// A client that knows only the text of seed 001 works against a real session. Without Python these tests fail.
+// A client that knows only the text of seed 001 works against a real session.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { needs } from '../support/needs.ts'
 import { startProgram } from '../support/programs.ts'
 import { waitForFile } from '../support/wait.ts'
 import { hm } from './hm.ts'
@@ -9,6 +10,7 @@ import { hm } from './hm.ts'
 const CLIENT = join(import.meta.dirname, 'independent_client.py')
 
 test('the seed’s example client: all output, in order, then the exit code (seed 001, example)', async () => {
+  needs('python3')
   const home = hm()
   const go = join(home.home, 'go')
   await home.session('count', ['sh', '-c', `echo ready; until [ -e ${go} ]; do sleep 0.02; done; seq 1 20000; exit 7`])
@@ -24,6 +26,7 @@ test('the seed’s example client: all output, in order, then the exit code (see
 })
 
 test('status is 15 bytes with the states of the seed (seed 001, status payload)', async () => {
+  needs('python3')
   const home = hm()
   await home.session('s', ['sleep', '1000'])
   const { pid } = await home.json(['status', 's'])
@@ -33,6 +36,7 @@ test('status is 15 bytes with the states of the seed (seed 001, status payload)'
 })
 
 test('INPUT, RESIZE, STATUS, an unknown frame and KILL while subscribed (seed 001, subscriber mode)', async () => {
+  needs('python3')
   const home = hm()
   await home.session('all', ['bash', '--norc', '--noprofile', '-i'])
   const { stdout, stderr, code } = await startProgram(['python3', CLIENT, 'everything', home.socket('all')]).ended

@@ -121,7 +121,7 @@ test('status: the five lines of the field first; unknown sessions are exit 1 und
   const unknown = await home.run(['status', 'nope'])
   expect(unknown.code).toBe(1)
   expect(unknown.stderr).toContain('No session found: nope')
-  expect((await hm('heimdall').run(['status', 'nope'])).code).toBe(3)
+  expect((await hm('heimdall').run(['logs', 'nope'])).code).toBe(3)
   expect((await home.run(['status', 's', '--config', '/no/such/file'])).code).not.toBe(0)
   expect((await home.run(['status'])).code).toBe(2)
 })

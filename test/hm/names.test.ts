@@ -72,7 +72,7 @@ test('a session that is started from outside for an agent is that agent, also wh
 test('a variable that names another source of processes makes no session look dead', async () => {
   const project = temporaryProject()
   const shell = await shellIn(hm(), project, 'alive')
-  expect(await shell.run('heimdall claim take docs')).toMatchObject({ code: 0 })
+  expect(await shell.run('heimdall claim docs')).toMatchObject({ code: 0 })
   for (const source of ['ps', 'ps-without-environment']) {
     const taken = await project.run('heimdall', ['claim', 'takeover', 'docs', '--task', 'T-2', '--json'], {
       env: { HEIMDALL_PROCESSES: source },
@@ -103,7 +103,7 @@ test('a key file that is not the agent’s secret proves nothing, and binds no s
 test('an agent that tries to adopt without evidence at a terminal is refused, on record under its own name', async () => {
   const project = await withVictim()
   const shell = await shellIn(hm(), project, 'box')
-  expect(await shell.run('heimdall claim take docs')).toMatchObject({ code: 0 })
+  expect(await shell.run('heimdall claim docs')).toMatchObject({ code: 0 })
   const tried = await shell.run(`script -qec 'bb-init --adopt amber-otter' /dev/null`)
   expect(tried.text).toContain('PERSON_REQUIRED')
   const { stdout } = await project.run('heimdall', ['claim', 'history', '--type', 'REFUSED', '--json'])

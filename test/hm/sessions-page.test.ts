@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parseCommandLine } from '../../src/cli/parse.ts'
-import { sessionCommands } from '../../src/cli/table/session.ts'
+import { commandsFor } from '../../src/cli/nouns.ts'
 
 const page = readFileSync('docs/sessions.md', 'utf8')
 
@@ -12,7 +12,8 @@ function wordsOf(line: string): string[] {
   return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '')
 }
 
-test('the commands of the page are real, and complete', () => {
+test('the commands of the page are real, and complete', async () => {
+  const sessionCommands = await commandsFor('hm', undefined)
   const lines = [...page.matchAll(/^(?:hm .*)$/gm)].map(([line]) => line)
   expect(lines.length).toBeGreaterThan(8)
   for (const line of lines) {

@@ -75,7 +75,7 @@ test('detach sends the viewers away, read-only ones too; the session and those w
   for (const person of people) {
     expect(await person.ended).toBe(0)
     expect(person.isAlternate()).toBe(false)
-    await person.see('[sent away by another client; hm attach s returns]')
+    await person.see('[disconnected by another client; hm attach s returns]')
   }
   await home.run(['send', 's', 'echo still-$((1+1))', '--enter'])
   await follower.waitForLine('still-2')

@@ -21,8 +21,8 @@ async function withHolder(): Promise<TemporaryProject> {
   project.write('src/free.ts', 'free\n')
   project.git('add', '.')
   project.git('commit', '--quiet', '--message=files')
-  await json(project, 'agent', 'register', '--name', 'amber-otter', '--role', 'backend')
-  await json(project, 'agent', 'reserve', '--agent', 'amber-otter', '--scope', 'src/held.ts', '--bead', 'T-9')
+  await json(project, 'agent', 'add', 'amber-otter', '--role', 'backend')
+  await json(project, 'claim', 'src/held.ts', '--agent', 'amber-otter', '--task', 'T-9')
   return project
 }
 
@@ -110,6 +110,7 @@ test('a host session is one agent: hooks, shim, ledger server and commits', asyn
     'fs',
     [
       ...launcher('heimdall'),
+      'mcp',
       'shim',
       '--server-name=fs',
       `--policy=${policy}`,
@@ -247,7 +248,7 @@ describe('what a hook answers', () => {
     project.write('src/own.ts', 'one\n')
     project.git('add', '.')
     project.git('commit', '-qm', 'own')
-    await json(project, 'agent', 'reserve', '--agent', 'amber-otter', '--scope', 'src/new.ts')
+    await json(project, 'claim', 'src/new.ts', '--agent', 'amber-otter', '--task', 'T-10')
     const host = playHost(project)
     const isDenied = async (command: string): Promise<boolean> => (await refusal(host, shell(command))) !== undefined
     const taking = [
@@ -459,8 +460,8 @@ test('while its ledger server runs, what a session writes unasked is on record b
   })
   expect(incursion).toMatchObject({ to_agent: 'claude-code', scope: 'src/api.ts' })
   expect(incursion.from_agent).toMatch(/^claude-code-/)
-  const { sessions } = await json<{ sessions: { session: string; state: string; rung: number }[] }>(project, 'hosts')
-  const known = Object.fromEntries(sessions.map(({ session, state, rung }) => [session, `${state} ${rung}`]))
+  const { sessions } = await json<{ sessions: { session: string; state: string; level: number }[] }>(project, 'hosts')
+  const known = Object.fromEntries(sessions.map(({ session, state, level }) => [session, `${state} ${level}`]))
   expect(known).toEqual({ 'session-1': 'guarded 2', 'session-2': 'guarded 3' })
 })
 
@@ -469,18 +470,8 @@ test('the brief stays under 400 tokens, whatever others have written', async () 
   const long = '界'.repeat(180)
   for (let number = 0; number < 8; number += 1) {
     const name = `agent-with-a-long-name-${number}`
-    await json(project, 'agent', 'register', '--name', name, '--role', 'backend')
-    await json(
-      project,
-      'agent',
-      'reserve',
-      '--agent',
-      name,
-      '--scope',
-      `src/${'deep/'.repeat(40)}${number}/**`,
-      '--bead',
-      long,
-    )
+    await json(project, 'agent', 'add', name, '--role', 'backend')
+    await json(project, 'claim', `src/${'deep/'.repeat(40)}${number}/**`, '--agent', name, '--task', long)
   }
   const host = playHost(project)
   await host.hook('SessionStart')
@@ -495,7 +486,7 @@ test('the brief stays under 400 tokens, whatever others have written', async () 
       'claude-code',
       '--category',
       'HANDOFF',
-      '--bead',
+      '--task',
       'T-1',
       '--subject',
       subject,

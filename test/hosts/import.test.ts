@@ -1,4 +1,4 @@
-// `heimdall import` and `restore` on configurations of five hosts: what changes, what does not, and the way back.
+// `heimdall mcp import` and `restore` on configurations of five hosts: what changes, what does not, and the way back.
 import { execFileSync } from 'node:child_process'
 import {
   existsSync,
@@ -42,7 +42,7 @@ describe.each(HOSTS)('%s', (host) => {
     const path = home.put(host)
     const before = home.textOf(host)
     chmodSync(path, 0o640)
-    const { code, stdout, stderr } = await home.heimdall('import', host, '--yes')
+    const { code, stdout, stderr } = await home.heimdall('mcp', 'import', host, '--yes')
     expect(stderr).toBe('')
     expect(code).toBe(0)
     const [was, now] = [serversIn(host, before), serversIn(host, home.textOf(host))]
@@ -61,20 +61,20 @@ describe.each(HOSTS)('%s', (host) => {
       expect(rest).toEqual({
         ...untouched,
         command: process.execPath,
-        args: [LAUNCHER, 'shim', ...flags, '--', command, ...args],
+        args: [LAUNCHER, 'mcp', 'shim', ...flags, '--', command, ...args],
       })
       // Codex hands its servers a list of variables, and the shim needs those of the run.
       if (host === 'codex')
         expect(listed).toEqual(expect.arrayContaining(['SUB_RUN_ID', 'HEIMDALL_SECRET', ...listedBefore]))
     }
-    const again = await home.heimdall('import', host, '--yes')
+    const again = await home.heimdall('mcp', 'import', host, '--yes')
     expect(again.stdout).toContain('nothing had to be changed')
-    const restored = await home.heimdall('restore', host, '--yes')
+    const restored = await home.heimdall('mcp', 'restore', host, '--yes')
     expect(restored.code).toBe(0)
     expect(home.textOf(host)).toBe(before)
     expect(statSync(path).mode & 0o777).toBe(0o640)
     expect(readdirSync(join(home.home, '.local/state/heimdall/imports'))).toEqual([])
-    const twice = await home.heimdall('restore', host, '--yes')
+    const twice = await home.heimdall('mcp', 'restore', host, '--yes')
     expect(twice).toMatchObject({ code: 0, stdout: expect.stringContaining('No server of') })
   })
 })
@@ -82,7 +82,7 @@ describe.each(HOSTS)('%s', (host) => {
 test('IMP-001: after a second edit an import refreshes what restore gives back', async () => {
   const home = hostHome()
   home.put('claude')
-  await home.heimdall('import', 'claude', '--yes')
+  await home.heimdall('mcp', 'import', 'claude', '--yes')
   const edited = home.textOf('claude').replace('"bare": {', '"added": { "command": "new-one" },\n    "bare": {')
   home.put('claude', edited)
   const { stdout } = await home.run('sub', ['import', 'claude'])
@@ -98,7 +98,7 @@ test.each(HOSTS)(
     const home = hostHome()
     const path = home.put(host)
     const before = home.textOf(host)
-    const { stdout, code } = await home.heimdall('import', host, '--dry-run', '--json')
+    const { stdout, code } = await home.heimdall('mcp', 'import', host, '--dry-run', '--json')
     expect(code).toBe(0)
     expect(home.textOf(host)).toBe(before)
     expect(existsSync(join(home.home, '.local/state/heimdall/imports'))).toBe(false)
@@ -111,7 +111,7 @@ test.each(HOSTS)(
     writeFileSync(home.path('config'), before)
     writeFileSync(home.path('patch'), `${diff}\n`)
     execFileSync('git', ['apply', '--unidiff-zero', 'patch'], { cwd: home.root })
-    await home.heimdall('import', host, '--yes')
+    await home.heimdall('mcp', 'import', host, '--yes')
     expect(home.read('config')).toBe(readFileSync(path, 'utf8'))
   },
 )
@@ -120,16 +120,16 @@ test('without --yes a terminal is asked once, and anybody else is refused', asyn
   const home = hostHome()
   home.put('gemini')
   const before = home.textOf('gemini')
-  const refused = await home.heimdall('import', 'gemini')
+  const refused = await home.heimdall('mcp', 'import', 'gemini')
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })
   expect(home.textOf('gemini')).toBe(before)
   const start = { cwd: home.root, env: home.env }
-  const doubtful = ownTerminal([...launcher('heimdall'), 'import', 'gemini'], start)
+  const doubtful = ownTerminal([...launcher('heimdall'), 'mcp', 'import', 'gemini'], start)
   await doubtful.see('Change this file? [y/N]')
   doubtful.type('\r')
   expect(await doubtful.ended).toBe(1)
   expect(home.textOf('gemini')).toBe(before)
-  const sure = ownTerminal([...launcher('heimdall'), 'import', 'gemini'], start)
+  const sure = ownTerminal([...launcher('heimdall'), 'mcp', 'import', 'gemini'], start)
   await sure.see('Change this file? [y/N]')
   sure.type('y\r')
   expect(await sure.ended).toBe(0)
@@ -141,10 +141,10 @@ test('the project’s own files are named and left, unless they are asked for', 
   home.put('claude')
   const shared = fixtureText('claude-project.json')
   const path = home.write('.mcp.json', shared)
-  const { stdout } = await home.heimdall('import', 'claude', '--yes')
+  const { stdout } = await home.heimdall('mcp', 'import', 'claude', '--yes')
   expect(stdout).toContain(`${path}: left, with team-docs`)
   expect(home.read('.mcp.json')).toBe(shared)
-  const asked = await home.heimdall('import', 'claude', '--shared', '--yes')
+  const asked = await home.heimdall('mcp', 'import', 'claude', '--shared', '--yes')
   expect(asked.stdout).toContain('paths of this machine')
   expect(serversIn('claude', home.read('.mcp.json'))['team-docs']?.args?.slice(-3)).toEqual([
     'npx',
@@ -152,7 +152,7 @@ test('the project’s own files are named and left, unless they are asked for', 
     'docs-mcp@2.1.0',
   ])
   // On record, so that it comes out wherever restore is called from.
-  await home.heimdall('restore', 'claude', '--yes')
+  await home.heimdall('mcp', 'restore', 'claude', '--yes')
   expect(home.read('.mcp.json')).toBe(shared)
   expect(home.textOf('claude')).toBe(fixtureText('claude.json'))
 })
@@ -165,13 +165,13 @@ test('byte order mark, CRLF, no last newline, a link and the mode of its file st
   mkdirSync(join(home.home, '.config/Code/User'), { recursive: true })
   writeFileSync(real, text, { mode: 0o600 })
   symlinkSync('../../../dotfiles/mcp.json', home.file('vscode'))
-  await home.heimdall('import', 'vscode', '--yes')
+  await home.heimdall('mcp', 'import', 'vscode', '--yes')
   const wrapped = readFileSync(real, 'utf8')
   expect(wrapped).toContain('--server-name=memory')
   expect(wrapped.startsWith('\uFEFF{\r\n')).toBe(true)
   expect(wrapped.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
   expect(lstatSync(home.file('vscode')).isSymbolicLink()).toBe(true)
-  await home.heimdall('restore', 'vscode', '--yes')
+  await home.heimdall('mcp', 'restore', 'vscode', '--yes')
   expect(readFileSync(real, 'utf8')).toBe(text)
   expect(statSync(real).mode & 0o777).toBe(0o600)
 })
@@ -179,7 +179,7 @@ test('byte order mark, CRLF, no last newline, a link and the mode of its file st
 test('the record is the user’s alone', async () => {
   const home = hostHome()
   home.put('cursor')
-  await home.heimdall('import', 'cursor', '--yes')
+  await home.heimdall('mcp', 'import', 'cursor', '--yes')
   const folder = join(home.home, '.local/state/heimdall/imports')
   expect(statSync(folder).mode & 0o777).toBe(0o700)
   for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
@@ -195,7 +195,7 @@ test('variables move the files as they do for the hosts, and one of the origin n
     codex: home.write('x/config.toml', toml),
     gemini: home.write('g/.gemini/settings.json', server),
   }
-  const done = await home.run('heimdall', ['import', ...Object.keys(files), '--yes'], { env: moved })
+  const done = await home.run('heimdall', ['mcp', 'import', ...Object.keys(files), '--yes'], { env: moved })
   expect(done.code).toBe(0)
   for (const path of Object.values(files)) expect(readFileSync(path, 'utf8')).toContain('--server-name=a')
   const named = home.write('elsewhere.json', server)
@@ -214,26 +214,26 @@ test('two hosts on one file are one import, and there is one way out of it', asy
   const path = home.write('both.json', text)
   const env = { SUBLUMINAL_CURSOR_CONFIG: path, SUBLUMINAL_GEMINI_CONFIG: path, SUBLUMINAL_VSCODE_CONFIG: path }
   const run = (...args: string[]): ReturnType<typeof home.run> => home.run('heimdall', [...args, '--yes'], { env })
-  await run('import', 'cursor')
+  await run('mcp', 'import', 'cursor')
   const wrapped = readFileSync(path, 'utf8')
-  expect((await run('import', 'gemini')).stdout).toMatch(/behind +a/)
+  expect((await run('mcp', 'import', 'gemini')).stdout).toMatch(/behind +a/)
   expect(readFileSync(path, 'utf8')).toBe(wrapped)
-  await run('import', 'vscode')
-  const { stdout } = await run('restore', 'cursor')
-  expect(stdout).toContain('is also that of Gemini CLI, VS Code')
+  await run('mcp', 'import', 'vscode')
+  const { stdout } = await run('mcp', 'restore', 'cursor')
+  expect(stdout).toContain('is also used by Gemini CLI, VS Code')
   // What VS Code reads stands under another key, and stays.
   expect(parsed('vscode', readFileSync(path, 'utf8'))).toMatchObject({
     mcpServers: { a: { command: 'b' } },
     servers: { v: { command: process.execPath } },
   })
-  await run('restore', 'vscode')
+  await run('mcp', 'restore', 'vscode')
   expect(readFileSync(path, 'utf8')).toBe(text)
 })
 
 test('a host without a file, a host that is none', async () => {
   const home = hostHome()
-  const absent = await home.heimdall('import', 'codex', '--yes')
+  const absent = await home.heimdall('mcp', 'import', 'codex', '--yes')
   expect(absent).toMatchObject({ code: 3, stderr: expect.stringContaining(HOST_FILES.codex.at) })
-  const unknown = await home.heimdall('import', 'claud', '--yes')
+  const unknown = await home.heimdall('mcp', 'import', 'claud', '--yes')
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean claude?') })
 })

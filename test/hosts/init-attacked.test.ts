@@ -78,7 +78,7 @@ test('two at once: one of each line, and all of it comes out', async () => {
   const before = contentOf(home)
   const both = [start(home, 'init', '--yes'), start(home, 'init', '--yes')]
   await Promise.all(both.map((program) => program.ended))
-  expect((await home.heimdall('init', '--yes')).stdout).toContain('Nothing has to be changed.')
+  expect((await home.heimdall('init', '--yes')).stdout).toContain('Nothing to change.')
   const hooks = JSON.parse(readFileSync(join(home.home, '.cursor/hooks.json'), 'utf8')) as { hooks: object }
   for (const list of Object.values(hooks.hooks)) expect(list).toHaveLength(1)
   expect((await home.heimdall('uninstall', '--yes')).code).toBe(0)
@@ -116,7 +116,7 @@ test('something else in the place of one host’s file stops neither the others 
     make()
     const { code, stdout } = await home.heimdall('init', 'claude', 'gemini', '--yes', '--no-guard')
     expect({ name, code }).toEqual({ name, code: 1 })
-    expect(stdout).toContain('Claude Code is left alone')
+    expect(stdout).toContain('Claude Code is not changed')
     expect(stdout).toContain(words)
     expect(readFileSync(join(home.home, '.gemini/settings.json'), 'utf8')).toContain('hook gemini')
     expect(await home.heimdall('uninstall', '--yes')).toMatchObject({ code: 0, stderr: '' })
@@ -134,9 +134,9 @@ test.runIf(process.platform === 'linux')(
     symlinkSync('/sys/kernel', join(home.home, '.codex'))
     const { code, stdout } = await home.heimdall('init', 'codex', 'gemini', '--yes', '--no-guard')
     expect(code).toBe(1)
-    expect(stdout).toMatch(/^Codex is left alone: .*\/sys\/kernel/m)
+    expect(stdout).toMatch(/^Codex is not changed: .*\/sys\/kernel/m)
     expect(stdout).not.toContain('Codex asks once')
-    expect(stdout).toMatch(/^Gemini CLI is behind the watch/m)
+    expect(stdout).toMatch(/^Set up Gemini CLI\./m)
     expect((await home.heimdall('uninstall', '--yes')).code).toBe(0)
     expect(readFileSync(join(home.home, '.gemini/settings.json'), 'utf8')).toBe('{}\n')
   },

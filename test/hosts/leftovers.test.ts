@@ -19,7 +19,7 @@ const OURS = /HEIMDALL_|SUB_|BB_AGENT/
 async function imported(text = TEXT): Promise<HostHome> {
   const home = hostHome()
   home.put('codex', text)
-  await home.heimdall('import', 'codex', '--yes')
+  await home.heimdall('mcp', 'import', 'codex', '--yes')
   expect(home.textOf('codex')).toContain('HEIMDALL_SECRET')
   return home
 }
@@ -40,9 +40,9 @@ const byHand = (home: HostHome, command: string): void => {
 test('the record is lost: our names go with the shim, and a list that held nothing else', async () => {
   const home = await imported()
   forget(home)
-  const { stdout, code } = await home.heimdall('restore', 'codex', '--yes')
+  const { stdout, code } = await home.heimdall('mcp', 'restore', 'codex', '--yes')
   expect(code).toBe(0)
-  expect(stdout).toMatch(/restore +a: it is no longer handed SUB_RUN_ID.*HEIMDALL_SECRET/)
+  expect(stdout).toMatch(/restore +a: it no longer receives SUB_RUN_ID.*HEIMDALL_SECRET/)
   expect(serversIn('codex', home.textOf('codex'))).toEqual({
     a: { command: 'node', args: ['x'] },
     b: { command: 'n', args: ['y'], env_vars: ['MINE'] },
@@ -55,7 +55,7 @@ test.each([true, false])(
     const home = await imported()
     if (!isKnown) forget(home)
     byHand(home, '')
-    const { stdout, code } = await home.heimdall('restore', 'codex', '--yes', '--json')
+    const { stdout, code } = await home.heimdall('mcp', 'restore', 'codex', '--yes', '--json')
     expect(code).toBe(0)
     const { files } = (JSON.parse(stdout) as Json)['data'] as Json
     expect(files[0].servers[0]).toMatchObject({
@@ -71,8 +71,8 @@ test.each([true, false])(
 test('another command by hand: it stays, our names do not', async () => {
   const home = await imported()
   byHand(home, '-new')
-  const { stdout } = await home.heimdall('restore', 'codex', '--yes')
-  expect(stdout).toMatch(/changed +a: it has another command by now, which stays; it is no longer handed SUB_RUN_ID/)
+  const { stdout } = await home.heimdall('mcp', 'restore', 'codex', '--yes')
+  expect(stdout).toMatch(/changed +a: its command was changed since, and stays; it no longer receives SUB_RUN_ID/)
   expect(home.textOf('codex')).toBe(TEXT.replace('"node"', '"node-new"').replace('"n"', '"n-new"'))
 })
 
@@ -80,8 +80,8 @@ test('left over from an import that nobody remembers, then imported and restored
   const home = await imported()
   forget(home)
   byHand(home, '')
-  expect((await home.heimdall('import', 'codex', '--yes')).stdout).toMatch(/wrap +a[^]*wrap +b/)
-  expect((await home.heimdall('restore', 'codex', '--yes')).code).toBe(0)
+  expect((await home.heimdall('mcp', 'import', 'codex', '--yes')).stdout).toMatch(/wrap +a[^]*wrap +b/)
+  expect((await home.heimdall('mcp', 'restore', 'codex', '--yes')).code).toBe(0)
   expect(home.textOf('codex')).not.toMatch(OURS)
   expect(serversIn('codex', home.textOf('codex'))['a']).toEqual({ command: 'node', args: ['x'] })
 })
@@ -89,11 +89,11 @@ test('left over from an import that nobody remembers, then imported and restored
 test('behind a shim that is not an import’s the names stay: it needs them', async () => {
   const home = hostHome()
   const text = [
-    '[mcp_servers.hand]\ncommand = "heimdall"\nargs = ["shim", "--", "x"]\nenv_vars = ["HEIMDALL_SECRET"]\n',
+    '[mcp_servers.hand]\ncommand = "heimdall"\nargs = ["mcp", "shim", "--", "x"]\nenv_vars = ["HEIMDALL_SECRET"]\n',
     '[mcp_servers.origin]\ncommand = "/bin/shim"\nargs = ["--server-name=o", "--", "x"]\nenv_vars = ["SUB_RUN_ID"]\n',
   ].join('\n')
   home.put('codex', text)
-  expect((await home.heimdall('restore', 'codex', '--yes')).code).toBe(0)
+  expect((await home.heimdall('mcp', 'restore', 'codex', '--yes')).code).toBe(0)
   expect(home.textOf('codex')).toBe(text)
 })
 
@@ -105,8 +105,8 @@ test.each([
 ])('a server may be called __proto__: %j', async (text) => {
   const home = hostHome()
   home.put('codex', text)
-  expect((await home.heimdall('import', 'codex', '--yes')).stdout).toMatch(/wrap +__proto__/)
+  expect((await home.heimdall('mcp', 'import', 'codex', '--yes')).stdout).toMatch(/wrap +__proto__/)
   expect(home.textOf('codex')).toContain('"--server-name=__proto__"')
-  await home.heimdall('restore', 'codex', '--yes')
+  await home.heimdall('mcp', 'restore', 'codex', '--yes')
   expect(home.textOf('codex')).toBe(text)
 })

@@ -56,7 +56,7 @@ test.each(HOSTS)(
   async (host) => {
     const home = hostHome()
     home.put(host, textFor(host))
-    await home.heimdall('import', host, '--yes')
+    await home.heimdall('mcp', 'import', host, '--yes')
     const imported = serversIn(host, home.textOf(host))['my tools'] ?? {}
     const env = await callThrough(home, host, imported)
     // Its own variables and a base set, and nothing of the host's or ours.
@@ -71,7 +71,7 @@ test.each(HOSTS)(
       ['my tools', 'get-env'],
     ])
     expect(events.every(({ agent_id: agent }) => agent === 'amber-otter')).toBe(true)
-    await home.heimdall('restore', host, '--yes')
+    await home.heimdall('mcp', 'restore', host, '--yes')
     const restored = serversIn(host, home.textOf(host))['my tools'] ?? {}
     expect([restored.command, ...(restored.args ?? [])]).toEqual([NODE, PROGRAM])
     await callThrough(home, host, restored)

@@ -32,11 +32,11 @@ async function slipped(project: TemporaryProject, host: PlayedHost, path: string
 test('what another process has changed counts for the very next hook', async () => {
   const project = temporaryProject()
   const path = project.write('src/own.ts', 'x\n')
-  await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'backend'])
+  await project.run('heimdall', ['agent', 'add', 'amber-otter', '--role', 'backend'])
   const host = playHost(project)
   await host.hook('SessionStart')
   const change = async (...args: string[]): Promise<void> => {
-    const { code, stderr } = await project.run('heimdall', [
+    const { code, stderr } = await project.run('bb', [
       'agent',
       ...args,
       '--agent',
@@ -73,8 +73,8 @@ test('a slip that is cut, or of another machine’s start, says nothing', async 
   const name = readdirSync(dir).find((one) => one.endsWith('.slip')) ?? ''
   const slip = readFileSync(join(dir, name), 'utf8')
   const free = project.write('src/free.ts', 'x\n')
-  await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'backend'])
-  await project.run('heimdall', ['agent', 'reserve', '--agent', 'amber-otter', '--scope', 'src/free.ts'])
+  await project.run('heimdall', ['agent', 'add', 'amber-otter', '--role', 'backend'])
+  await project.run('heimdall', ['claim', 'src/free.ts', '--agent', 'amber-otter'])
   // Whoever forges one has the paths, and not the state that it was made from.
   for (const text of [
     slip.slice(0, 40),

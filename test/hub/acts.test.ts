@@ -47,7 +47,7 @@ test('answers: a choice by its key, what a policy asks, a holder that is asked; 
     project.start({
       id: 'teal-badger',
       screen: '',
-      does: ['heimdall claim take src/billing/tax.ts >/dev/null 2>&1'],
+      does: ['heimdall claim src/billing/tax.ts >/dev/null 2>&1'],
     }),
   ])
   const hub = await startHub(project)
@@ -82,7 +82,7 @@ test('answers: a choice by its key, what a policy asks, a holder that is asked; 
   expect(fleetReply.parse(await browser.get('/api/fleet')).totals.policy?.name).toBe('team 2026-11-01')
   await gone((await answer('careful-crow', 'allow_once')).id)
   await gone((await answer('hasty-hare', 'deny')).id)
-  const listed = await project.run('heimdall', ['approvals', 'list', '--all', '--json'])
+  const listed = await project.run('heimdall', ['approve', '--all', '--json'])
   expect(JSON.parse(listed.stdout)).toMatchObject({
     data: { requests: expect.arrayContaining([expect.objectContaining({ answer: 'allow' })]) },
   })

@@ -7,17 +7,17 @@ import { runLauncher } from '../support/in-process.ts'
 import { fleetReply, hubReply, liveEvents } from '../../src/hub/contract.ts'
 import { openDatabase } from '../../src/storage/sqlite.ts'
 import { spine } from '../spine/spine.ts'
-import { ask, startHub } from '../support/hub.ts'
+import { ask, comeBack, startHub } from '../support/hub.ts'
 import { temporaryProject } from '../support/project.ts'
 import { until } from '../support/wait.ts'
 
 const PATH = `${process.cwd()}/bin:${process.env['PATH'] ?? ''}`
 const hubFile = (home: string): string => join(home, '.local/state/heimdall/hub.json')
 
-test('started twice, from elsewhere, on a taken port; killed, and begun anew with the same cookie and the same place in the feed', async () => {
+test('started twice, from elsewhere, on a taken port; killed, and started again, where the same browser comes back to its place in the feed', async () => {
   const project = spine()
   const other = temporaryProject()
-  await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'backend'])
+  await project.run('heimdall', ['agent', 'add', 'amber-otter', '--role', 'backend'])
   const hub = await startHub(project)
   const browser = await hub.browser()
   const twice = await runLauncher('heimdall', ['up', '--json'], { cwd: project.root, env: project.env })
@@ -34,10 +34,10 @@ test('started twice, from elsewhere, on a taken port; killed, and begun anew wit
   const { pid } = JSON.parse(readFileSync(hubFile(project.home), 'utf8')) as { readonly pid: number }
   process.kill(pid, 'SIGKILL')
   await until('the feed to end', () => feed.isOver)
-  await project.run('heimdall', ['agent', 'register', '--name', 'cobalt-harbor', '--role', 'backend'])
+  await project.run('heimdall', ['agent', 'add', 'cobalt-harbor', '--role', 'backend'])
   const again = await startHub(project, ['--port', String(hub.port)])
   expect(again.port).toBe(hub.port)
-  const back = browser.feed('', feed.lastId)
+  const back = (await comeBack(again.port, browser.identity)).feed('', feed.lastId)
   expect(liveEvents.hello.parse(await back.see('hello'))).toMatchObject({ reset: false, caught_up: expect.any(Number) })
   await back.see('log', ({ rows }) => rows.some(({ actor }) => actor === 'cobalt-harbor'))
   expect(back.of('log').flatMap(({ rows }) => rows.map(({ actor }) => actor))).not.toContain('amber-otter')
@@ -64,7 +64,7 @@ test('a store of a newer version is one banner and the rest is served; read-only
   await feed.see('state', ({ agents }) => agents.length === 1)
   for (const [path, body] of [
     ['/api/agents/amber-otter/input', { text: 'x' }],
-    ['/api/waits/x/later', { minutes: 5 }],
+    ['/api/waits/x/snooze', { minutes: 5 }],
     ['/api/notes/x/ack', {}],
     ['/api/approvals/x', { answer: 'allow' }],
     ['/api/pins', { server: 's', tool: 't', hash: 'x'.repeat(16) }],
@@ -96,7 +96,7 @@ test('a host’s hook that calls the hub is answered as the spawned one is, in t
     `PATH=${PATH}`,
     'bash',
     '-c',
-    'heimdall claim take src/api.ts --task T-1; read x',
+    'heimdall claim src/api.ts --task T-1; read x',
   ])
   await until('the claim', async () => (await project.claims()).length === 1)
   const hub = await startHub(project)

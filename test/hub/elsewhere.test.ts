@@ -24,7 +24,7 @@ test('an agent on another machine is shown with it, its terminal opens over ssh,
   const [here, box] = [spine(), spine()]
   await fleet(here, box)
   const ssh = standInSsh(box.home)
-  const claim = [...launcher('heimdall'), 'claim', 'take', 'src/api'].map((word) => `'${word}'`).join(' ')
+  const claim = [...launcher('heimdall'), 'claim', 'src/api'].map((word) => `'${word}'`).join(' ')
   await box.detached('api-otter', ['sh', '-c', `${claim} >/dev/null; echo ready; exec cat`], ['--id', 'api'])
   const settings = join(here.home, '.config/heimdall/heimdall.toml')
   const hub = await startHub({ ...here, env: { ...here.env, ...ssh.env } })

@@ -17,8 +17,8 @@ async function project(): Promise<Spine> {
   one.git('add', '.')
   one.git('commit', '-qm', 'files')
   const agent = ['--agent', 'ivory-lynx']
-  await one.run('heimdall', ['agent', 'register', '--name', 'ivory-lynx', '--role', 'backend'])
-  const { code, stderr } = await one.run('heimdall', ['agent', 'reserve', ...agent, '--scope', 'b.txt'])
+  await one.run('heimdall', ['agent', 'add', 'ivory-lynx', '--role', 'backend'])
+  const { code, stderr } = await one.run('heimdall', ['claim', 'b.txt', ...agent])
   expect([code, stderr]).toEqual([0, ''])
   return one
 }

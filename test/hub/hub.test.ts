@@ -11,7 +11,9 @@ import {
   terminalFromHub,
   waitsReply,
 } from '../../src/hub/contract.ts'
-import { startHub } from '../support/hub.ts'
+import { openBrowser, startHub } from '../support/hub.ts'
+import { ownTerminal } from '../support/own-terminal.ts'
+import { launcher } from '../support/programs.ts'
 import { spine } from '../spine/spine.ts'
 import { until } from '../support/wait.ts'
 
@@ -79,4 +81,33 @@ test('an agent that asks is shown, looked at, answered in place, and leaves the 
 
   expect(await hub.stop()).toBe(0)
   expect(existsSync(join(project.home, '.local/state/heimdall/hub.json'))).toBe(false)
+})
+
+test('open starts the hub in the background once, and up --stop ends it', async () => {
+  const project = spine()
+  const at = { cwd: project.root, env: project.env }
+  const state = join(project.home, '.local/state/heimdall')
+  const typed = async (...words: string[]): Promise<string> => {
+    const terminal = ownTerminal([...launcher('heimdall'), ...words], at)
+    expect(await terminal.ended, terminal.written()).toBe(0)
+    return terminal.written()
+  }
+  // Only a human gets a link, and nothing is started for others.
+  expect(await project.run('heimdall', ['open'])).toMatchObject({ code: 4 })
+  expect(existsSync(join(state, 'hub.json'))).toBe(false)
+
+  const first = await typed('open')
+  expect(first).toMatch(/runs in the background \(pid \d+, log \S+hub\.log\); heimdall up --stop stops it/)
+  const [link = '', port = ''] = /http:\/\/127\.0\.0\.1:(\d+)\/#key=[\w-]+/.exec(first) ?? []
+  const browser = await openBrowser(Number(port), link)
+  expect(hubReply.parse(await browser.get('/api/hub'))).toMatchObject({ projects: [{ root: project.root }] })
+
+  const second = await typed('open')
+  expect(second).toContain(`http://127.0.0.1:${port}/#key=`)
+  expect(second).not.toContain('in the background')
+  expect(await typed('up', '--stop')).toContain(`Stopped the hub at http://127.0.0.1:${port}`)
+  expect(existsSync(join(state, 'hub.json'))).toBe(false)
+  await until('the hub to end', () => project.processes().length === 0)
+  const again = ownTerminal([...launcher('heimdall'), 'up', '--stop'], at)
+  expect([await again.ended, again.written()]).toEqual([8, expect.stringContaining('no hub is running')])
 })

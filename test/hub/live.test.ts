@@ -48,13 +48,13 @@ test('claims, incursions, handoffs and their acknowledgement are rows in the see
   const feed = browser.feed()
   await feed.see('state', ({ agents }) => agents.length === 2)
 
-  await tell(browser, 'ivory-lynx', 'heimdall claim take src/billing --task BILL-77')
+  await tell(browser, 'ivory-lynx', 'heimdall claim src/billing --task BILL-77')
   const rowOf = async (type: string) => {
     const { rows } = await feed.see('log', ({ rows: some }) => some.some((row) => row.event_type === type))
     return rows.find((row) => row.event_type === type)
   }
   expect(await rowOf('CLAIM')).toMatchObject({ label: 'Claimed', actor: 'ivory-lynx', scope: 'src/billing' })
-  await tell(browser, 'teal-badger', 'heimdall claim take src/billing/invoice.ts --task BILL-78')
+  await tell(browser, 'teal-badger', 'heimdall claim src/billing/invoice.ts --task BILL-78')
   expect(await rowOf('INCURSION')).toMatchObject({ kind: 'incursion', label: 'Incursion', liveness: 'active' })
   const { waits } = await feed.see('state', (state) => state.waits.some(({ kind }) => kind === 'collision'))
   expect(waits.find(({ kind }) => kind === 'collision')).toMatchObject({
@@ -77,7 +77,7 @@ test('claims, incursions, handoffs and their acknowledgement are rows in the see
   await tell(
     browser,
     'teal-badger',
-    'heimdall note send --to ivory-lynx --bead BILL-78 --category HANDOFF --subject "Invoice totals" --body "use Money"',
+    'heimdall note send --to ivory-lynx --task BILL-78 --category HANDOFF --subject "Invoice totals" --body "use Money"',
   )
   const note = await until('the note', async () => {
     const { rows } = conversationReply.parse(await browser.get('/api/agents/ivory-lynx/conversation'))

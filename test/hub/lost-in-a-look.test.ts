@@ -14,7 +14,7 @@ import { until } from '../support/wait.ts'
 
 test('a newer store, between what a look reads first and what it reads last', async () => {
   const project = spine()
-  await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'backend'])
+  await project.run('heimdall', ['agent', 'add', 'amber-otter', '--role', 'backend'])
   /** The moment comes when the first look has read all but what is read last. */
   class Overtaken extends ProjectRoom {
     override async look(): Promise<Fleet> {

@@ -40,7 +40,7 @@ test.each(installedHosts())('%s: an approval is asked, given and used', async (n
     ]),
   )
   const policy = project.write('../policy.json', JSON.stringify(POLICY))
-  const shim = [...launcher('heimdall'), 'shim', '--server-name=fs', `--policy=${policy}`, '--'] as const
+  const shim = [...launcher('heimdall'), 'mcp', 'shim', '--server-name=fs', `--policy=${policy}`, '--'] as const
   const host = prepareHost(name, {
     project,
     model,
@@ -55,11 +55,11 @@ test.each(installedHosts())('%s: an approval is asked, given and used', async (n
   const running = project.start(['--agent', 'amber-otter', '--', ...host.headless('make a folder')], { env: host.env })
   running.child.stdin?.end()
   const id = await until('a question', async () => {
-    const { requests } = (await project.json(['approvals', 'list'])) as { requests: Json[] }
+    const { requests } = (await project.json(['approve'])) as { requests: Json[] }
     return requests.find(({ answer }) => answer === null)?.['id'] as string | undefined
   })
   expect(existsSync(folder)).toBe(false)
-  const person = ownTerminal([...launcher('heimdall'), 'approvals', 'allow', id], {
+  const person = ownTerminal([...launcher('heimdall'), 'approve', id], {
     cwd: project.root,
     env: project.env,
   })

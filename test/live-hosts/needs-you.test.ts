@@ -103,7 +103,7 @@ test.each(installedHosts())(
     expect((await project.run('heimdall', ['init', name, '--yes'])).code).toBe(0)
     expect(await hooksIn(project, name)).toMatchObject({
       state: 'warn',
-      found: expect.stringContaining('none was ever called') as string,
+      found: expect.stringContaining('were never called') as string,
     })
     const pane = await inPane(host, { trusts: name === 'codex' })
     const following = follow(project)

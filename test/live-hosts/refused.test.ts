@@ -57,7 +57,7 @@ function shimmed(project: Spine, denyAs: 'error' | 'tool_result'): HomeServer {
   const flags = ['--server-name=fs', `--policy=${policy}`, `--deny-as=${denyAs}`]
   return {
     name: 'fs',
-    command: [...launcher('heimdall'), 'shim', ...flags, '--', process.execPath, SERVER, project.root],
+    command: [...launcher('heimdall'), 'mcp', 'shim', ...flags, '--', process.execPath, SERVER, project.root],
     envNames: OURS,
   }
 }

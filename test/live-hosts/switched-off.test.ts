@@ -40,7 +40,7 @@ test.each(installedHosts())(
     await works()
     expect(await hooks()).toMatchObject({ state: 'fail', found: says(project.path(OFF[name].path)) })
     project.write(OFF[name].path, name === 'codex' ? '' : '{}')
-    expect(await hooks()).toMatchObject({ state: 'warn', found: says('none was ever called') })
+    expect(await hooks()).toMatchObject({ state: 'warn', found: says('were never called') })
     // It was that file alone.
     await works()
     expect(await hooks()).toMatchObject({ state: 'ok', found: says('last called') })

@@ -55,9 +55,11 @@ test('every launcher of the packed package starts; a session, a claim, a brief a
     runProgram([join(bins, name), ...args], { cwd: project.root, env: project.env })
   const helped = await Promise.all(Object.keys(bin).map(async (name) => [name, (await run(name, '--help')).code]))
   expect(helped).toEqual(Object.keys(bin).map((name) => [name, 0]))
+  // `npx heimdall-agents` runs the bin that has the name of the package.
+  expect((await run('heimdall-agents', 'version')).stdout).toBe((await run('heimdall', 'version')).stdout)
   const session = await run('hm', 'run', '--id', 'packed', '--detach', '--wait', '--', 'sh', '-c', 'exit 7')
   expect(session.code).toBe(7)
-  const claim = await run('heimdall', 'claim', 'take', 'src/**', '--json')
+  const claim = await run('heimdall', 'claim', 'src/**', '--json')
   expect(JSON.parse(claim.stdout)).toMatchObject({ ok: true, data: { granted: true } })
   // The corpus and the tokenizer come along.
   expect((await run('heimdall-protocol', 'demo')).stdout).toMatch(/measured delta: orchestration: 26697 -> /)

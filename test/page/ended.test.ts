@@ -17,7 +17,7 @@ test('runs that are over: killed, done after a collision, and what is said of th
     task: ['T-2', 'Tax rules'],
     screen: '',
     does: [
-      'heimdall claim take src/billing/tax.ts >/dev/null 2>&1',
+      'heimdall claim src/billing/tax.ts >/dev/null 2>&1',
       calls('files', [['read_file', { path: 'docs/api.md' }]]),
       'heimdall task done T-2 --summary done >/dev/null',
     ],

@@ -150,7 +150,7 @@ test('two hundred hostile strings are shown as they are, and none runs', async (
   const sent = await fleet.run('heimdall', note, { env: fleet.more })
   // A session is itself alone: who is nobody sends in its own name.
   if (sent.code !== 0) {
-    await fleet.run('heimdall', ['agent', 'register', '--name', 'march-hare', '--role', 'guest'], { env: fleet.more })
+    await fleet.run('heimdall', ['agent', 'add', 'march-hare', '--role', 'guest'], { env: fleet.more })
     const other = note.map((word, index) => (index === 3 ? 'march-hare' : word))
     expect((await fleet.run('heimdall', other, { env: fleet.more })).stderr).toBe('')
   }
@@ -184,6 +184,8 @@ test('two hundred hostile strings are shown as they are, and none runs', async (
   await fleet.start({ id: 'sly-fox', screen: 'ready', does: [offer] })
   await page.evaluate("navigator.clipboard.writeText = () => { window.__ran = 'copied' }")
   await visitor.go('#/session/sly-fox')
+  // The session before has such a button too.
+  await page.locator('.session-name', { hasText: 'sly-fox' }).waitFor()
   await page.getByRole('button', { name: 'Take the keyboard' }).click()
   await page.getByText('You type', { exact: true }).waitFor()
   await page.keyboard.press('l')

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { startBrowser } from '../support/browser.ts'
 import { onTestFinished } from '../support/cleanup.ts'
+import { comeBack, type Browser as HubBrowser, type Identity, signIn } from '../support/hub.ts'
 import type { RunningHub } from '../support/sample-fleet.ts'
 import { isSoak } from '../support/scale.ts'
 
@@ -27,7 +28,7 @@ export interface Visitor {
 
 let shared: Promise<Browser> | undefined
 
-/** Cookies and storage of its own in the one browser that serves all tests of a worker and ends with it. */
+/** Storage of its own in the one browser that serves all tests of a worker and ends with it. */
 export async function profile(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const browser = await (shared ??= startBrowser())
   const context = await browser.newContext({
@@ -42,15 +43,49 @@ export async function profile(options: BrowserContextOptions = {}): Promise<Brow
   return context
 }
 
-type SignedIn = Awaited<ReturnType<BrowserContext['storageState']>>
+/** Each link takes two starts of Node.js: the first visit of a hub signs in, and the others get the same key. */
+const signedIn = new WeakMap<RunningHub, Promise<Identity>>()
 
-/** Each link takes two starts of Node.js: the first visitor of a hub signs in, and the others get its cookie and pass. */
-const signedIn = new WeakMap<RunningHub, SignedIn>()
+async function identityAt(hub: RunningHub): Promise<Identity> {
+  const key = /#key=(.+)$/.exec(await hub.link())?.[1] ?? ''
+  return await signIn(Number(new URL(hub.url).port), key)
+}
+
+/** Puts a sign-in where the page keeps its own. */
+export async function keepIdentity(page: Page, url: string, { id, key, hub }: Identity): Promise<void> {
+  // Any file of the hub, so that nothing of the page runs before.
+  await page.goto(`${url}/favicon.svg`)
+  await page.evaluate(`(async () => {
+    const curve = { name: 'ECDSA', namedCurve: 'P-256' }
+    const spki = Uint8Array.from(atob(${JSON.stringify(Buffer.from(hub, 'base64url').toString('base64'))}), (c) => c.charCodeAt(0))
+    const identity = {
+      id: ${JSON.stringify(id)},
+      key: await crypto.subtle.importKey('jwk', ${JSON.stringify(key)}, curve, false, ['sign']),
+      hub: await crypto.subtle.importKey('spki', spki, curve, true, ['verify']),
+    }
+    const done = (request) => new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result)
+      request.onerror = () => reject(request.error)
+    })
+    const opening = indexedDB.open('heimdall', 1)
+    opening.onupgradeneeded = () => opening.result.createObjectStore('sign-in')
+    const db = await done(opening)
+    // Committed, not only done: the page is left right after this.
+    const transaction = db.transaction('sign-in', 'readwrite')
+    transaction.objectStore('sign-in').put(identity, 'identity')
+    await new Promise((resolve, reject) => {
+      transaction.oncomplete = resolve
+      transaction.onabort = () => reject(transaction.error)
+    })
+    db.close()
+  })()`)
+}
 
 /** A browser that is signed in; `before` runs in it before anything of ours. */
 export async function visit(hub: RunningHub, options: BrowserContextOptions = {}, before = ''): Promise<Visitor> {
-  const known = signedIn.get(hub)
-  const context = await profile({ ...options, ...(known !== undefined && { storageState: known }) })
+  const identity = signedIn.get(hub) ?? identityAt(hub)
+  signedIn.set(hub, identity)
+  const context = await profile(options)
   if (before !== '') await context.addInitScript(before)
   const page = await context.newPage()
   const complaints: string[] = []
@@ -59,10 +94,11 @@ export async function visit(hub: RunningHub, options: BrowserContextOptions = {}
     if (message.type() === 'error' && !/Failed to load resource|WebSocket connection/.test(message.text()))
       complaints.push(message.text())
   })
-  await page.goto(known === undefined ? await hub.link() : hub.url)
+  await keepIdentity(page, hub.url, await identity)
+  await page.goto(hub.url)
   // On a phone it is not shown.
   await page.waitForSelector('.foot .live-dot:not(.off)', { state: 'attached' })
-  if (known === undefined) signedIn.set(hub, await context.storageState())
+  let browser: Promise<HubBrowser> | undefined
   return {
     page,
     complaints,
@@ -70,9 +106,9 @@ export async function visit(hub: RunningHub, options: BrowserContextOptions = {}
       // As a link on the page does it: without loading anything anew.
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
     },
-    get<T>(path: string) {
-      const asked = `fetch(${JSON.stringify(path)}, { headers: { 'x-heimdall-pass': localStorage.getItem('heimdall.pass') } })`
-      return page.evaluate<T>(`${asked}.then((reply) => reply.json())`)
+    async get<T>(path: string) {
+      browser ??= comeBack(Number(new URL(hub.url).port), await identity)
+      return (await browser).get<T>(path)
     },
     async picture(name) {
       if (!isSoak) return

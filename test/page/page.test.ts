@@ -174,7 +174,7 @@ test('Tasks explains which worker gets the next task; Tokens counts ended runs t
   const routing = [
     `Why hazel-mole gets ${QUEUED_TASK.id}`,
     '2 of 3 workers can do it: cheapest tier first',
-    'nobody brings tasks now: heimdall dispatch serve',
+    'no orchestrator is running: heimdall worker serve',
     'Gets it: cheaper tier',
     'Could: dearer tier',
     'Cannot: tier too low',
@@ -342,7 +342,10 @@ test('Escape leaves a field and not the screen; a changed tool can be left refus
   expect(await page.evaluate('[location.hash, document.activeElement.tagName]')).toEqual(['#/needs-you', 'BODY'])
   await page.locator('.inbox-row', { hasText: 'Tool changed' }).click()
   await page.getByRole('button', { name: /Leave it refused/ }).click()
-  await page.locator('.inbox-row', { hasText: 'Tool changed' }).getByText(/later/).waitFor()
+  await page
+    .locator('.inbox-row', { hasText: 'Tool changed' })
+    .getByText(/snoozed/)
+    .waitFor()
 })
 
 test('each kind of answer is given once, and its wait goes by itself', async () => {
@@ -378,13 +381,13 @@ test('each kind of answer is given once, and its wait goes by itself', async () 
   await open('teal-badger')
   await sees(page, '.wait-foot', 'Answers are recorded as human, with the time')
   await page.keyboard.press('1')
-  await sees(page, '.answer-outcome', 'whom no record names')
+  await sees(page, '.answer-outcome', 'snoozed by')
 
   await open('rust-marten')
   await page.keyboard.press('z')
-  await sees(page, '.inbox-row', 'later')
+  await sees(page, '.inbox-row', 'snoozed')
   const { stdout } = await fleet.run('heimdall', ['status', '--json'], { env: fleet.more })
-  expect(stdout).toContain('"later_until":"2')
+  expect(stdout).toContain('"snoozed_until":"2')
 })
 
 test('a terminal is typed into after the keyboard is taken', async () => {

@@ -42,7 +42,7 @@ const WATCH_ROWS = `
       const here = [...document.querySelectorAll('.talk-row[data-row]')].map((row) => [row.dataset.row, row.innerText])
       if (new Set(here.map(([id]) => id)).size !== here.length) window.rowsTwice.push(here.map(([id]) => id))
       for (const [id, text] of here) window.rowsSeen.set(id, text)
-    }).observe(document.body, { subtree: true, childList: true, characterData: true })
+    }).observe(document, { subtree: true, childList: true, characterData: true })
   })`
 
 interface Size {
@@ -77,7 +77,7 @@ async function round({ page, told, session }: Watched, n: number): Promise<void>
   await page.locator('.talk-row.waits', { hasText: question }).waitFor()
   expect(await page.locator('.talk-row.waits').count()).toBe(1)
   await session.report({ source: 'hook', needs_input: false })
-  await page.locator('.top .sums', { hasText: 'Nobody waits for you' }).waitFor()
+  await page.locator('.top .sums', { hasText: 'Nothing waits for you' }).waitFor()
 }
 
 test(`${SESSIONS} sessions that write, for as long as somebody looks`, { timeout: 900_000 }, async () => {

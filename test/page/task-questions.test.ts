@@ -46,7 +46,7 @@ test('what the worker of a task asks is answered where it is seen, and the task 
   // The outcome stays visible while nothing waits and no agent is there, and when the next question arrives: nothing
   // takes its place that the next key would answer.
   await pane.getByText(/by .*, recorded as human/).waitFor()
-  await page.getByRole('heading', { name: 'Nobody waits for you' }).waitFor()
+  await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor()
   await pane.getByText(/by .*, recorded as human/).waitFor()
   take()
   await page.locator('.inbox-row', { hasText: 'really?' }).waitFor()

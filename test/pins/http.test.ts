@@ -47,7 +47,7 @@ test.for(['in place', 'on another stream'])('a changed tool is refused behind --
   const remote = await remoteServer()
   const pins = pinnedServer()
   const program = startProgram(
-    [...launcher('heimdall'), 'shim', '--server-name=far', `--url=${remote.url}`, '--listen=0'],
+    [...launcher('heimdall'), 'mcp', 'shim', '--server-name=far', `--url=${remote.url}`, '--listen=0'],
     {
       cwd: pins.project,
       env: {

@@ -33,7 +33,7 @@ test('a change is refused with a hint that has nothing of the server’s words, 
       },
     },
   })
-  expect(refused['error'].message).toContain('heimdall pin show fake')
+  expect(refused['error'].message).toContain('heimdall mcp pins show fake')
   expect(JSON.stringify(refused)).not.toContain('ssh')
   expect(await fate(shim, 'read')).toBe('passed')
 
@@ -315,7 +315,7 @@ test('a policy that judges tools/list itself does not keep it from being read; o
   await elsewhere.end()
 })
 
-test('what is forgotten begins anew', async () => {
+test('removed pins begin anew', async () => {
   const server = pinnedServer()
   server.lists(tool('add'))
   const shim = server.shim()
@@ -323,13 +323,13 @@ test('what is forgotten begins anew', async () => {
   server.lists(tool('add', 'anew'))
   await listTools(shim)
   expect(await fate(shim, 'add')).toBe('TOOL_CHANGED')
-  expect((await server.pin('forget', 'fake')).code).toBe(4)
-  expect((await server.person('forget', 'fake')).code).toBe(0)
+  expect((await server.pin('remove', 'fake')).code).toBe(4)
+  expect((await server.person('remove', 'fake')).code).toBe(0)
   expect((await server.pin('show', 'fake')).code).toBe(3)
   const next = server.shim()
   await listTools(next)
   expect(await fate(next, 'add')).toBe('passed')
-  expect((await server.person('forget', 'fake', 'add')).code).toBe(0)
+  expect((await server.person('remove', 'fake', 'add')).code).toBe(0)
   const last = server.shim()
   await listTools(last)
   expect(await fate(last, 'add')).toBe('TOOL_NOT_PINNED')

@@ -170,7 +170,7 @@ test('the stock client: lists, hears of a change, lists again, is refused with t
   await client.connect(
     new StdioClientTransport({
       command,
-      args: [bin, 'shim', '--server-name=fake', `--policy=${policy}`, '--', ...fixture('listing-server')],
+      args: [bin, 'mcp', 'shim', '--server-name=fake', `--policy=${policy}`, '--', ...fixture('listing-server')],
       env: { PATH: process.env['PATH'] ?? '', ...server.env },
       cwd: server.project,
     }),
@@ -183,7 +183,7 @@ test('the stock client: lists, hears of a change, lists again, is refused with t
   expect((await client.listTools()).tools[0]?.description).toBe('poisoned')
   await expect(client.callTool({ name: 'add', arguments: {} })).rejects.toMatchObject({
     code: -32_083,
-    message: expect.stringContaining('heimdall pin show fake'),
+    message: expect.stringContaining('heimdall mcp pins show fake'),
   })
   const { review_hash: review } = await server.pinData('show', 'fake')
   expect((await server.person('approve', 'fake', '--hash', review as string)).code).toBe(0)
@@ -193,7 +193,13 @@ test('the stock client: lists, hears of a change, lists again, is refused with t
 
 test('a project that is not there is said to be none', async () => {
   const project = temporaryProject()
-  const { code, stderr } = await project.run('heimdall', ['pin', 'list', '--project', join(project.root, 'gone')])
+  const { code, stderr } = await project.run('heimdall', [
+    'mcp',
+    'pins',
+    'list',
+    '--project',
+    join(project.root, 'gone'),
+  ])
   expect(code).toBe(2)
-  expect(stderr).toMatch(/^error: --project takes the folder of a project; .*\/gone is none\nhint: .*\n$/)
+  expect(stderr).toMatch(/^error: --project takes the folder of a project; there is no folder .*\/gone\nhint: .*\n$/)
 })

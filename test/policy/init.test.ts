@@ -61,15 +61,15 @@ test('tools are sorted by what their servers and names say, and the policy passe
   expect(rows).toEqual([
     ['files', 'asked', null],
     ['odd "name"', 'asked', null],
-    ['broken', 'silent', expect.stringContaining('ended without an answer')],
-    ['missing', 'silent', expect.stringContaining('ended without an answer')],
+    ['broken', 'silent', expect.stringContaining('exited without a response')],
+    ['missing', 'silent', expect.stringContaining('exited without a response')],
     ['remote', 'skipped', expect.stringContaining('remote')],
     ['filled', 'skipped', expect.stringContaining('placeholders')],
   ])
   const policy = join(at.project, 'heimdall-policy.yaml')
   const text = readFileSync(policy, 'utf8')
   expect(text).toContain('- read_text_file # its server says that it only reads')
-  expect(text).toContain('# broken is not in it: it ended without an answer')
+  expect(text).toContain('# broken is not in it: it exited without a response')
   const run = (...words: string[]): ReturnType<typeof runLauncher> =>
     runLauncher('heimdall', ['policy', ...words], { cwd: at.project, env: { HOME: at.home } })
   expect(await run('lint', '--strict', policy)).toMatchObject({ code: 0 })

@@ -20,7 +20,7 @@ test('servers that are not behind the shim are named, none at all is said, and n
   }
   const policy = ['--policy', 'team.yaml']
   const servers = (mcpServers: object): string => at.write('.mcp.json', JSON.stringify({ mcpServers }))
-  const shim = { command: 'heimdall', args: ['shim', '--server-name=git', '--', 'git-server'] }
+  const shim = { command: 'heimdall', args: ['mcp', 'shim', '--server-name=git', '--', 'git-server'] }
 
   expect(await warnings('claude', ...policy)).toEqual([
     'warning: policy team governs nothing: Claude Code has no MCP server behind the shim, and its own tools (shell, editor) are not governed',
@@ -31,7 +31,7 @@ test('servers that are not behind the shim are named, none at all is said, and n
     'e\u001b[2Jvil': { url: 'http://localhost:1@a.example/' },
   })
   expect(await warnings('claude', ...policy)).toEqual([
-    'warning: policy team does not govern git, e\\u001b[2Jvil: heimdall import claude puts MCP servers of Claude Code behind the shim; its own tools (shell, editor) are not governed',
+    'warning: policy team does not govern git, e\\u001b[2Jvil: heimdall mcp import claude puts MCP servers of Claude Code behind the shim; its own tools (shell, editor) are not governed',
   ])
   servers({ git: shim, local: { url: 'http://127.0.0.1:4321/mcp' } })
   expect(await warnings('claude', ...policy)).toEqual([])

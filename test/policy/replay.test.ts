@@ -174,21 +174,21 @@ describe('the policy that recorded a run decides it the same', () => {
     const shim = startShim({ policy, bin: 'heimdall', env: { SUB_RUN_ID: 'asked' } })
     const answered = async (args: object, ...words: string[]): Promise<void> => {
       await shim.call('write', args)
-      const { stdout } = await runLauncher('heimdall', ['approvals', 'list', '--json'], {
+      const { stdout } = await runLauncher('heimdall', ['approve', '--json'], {
         env: { HOME: shim.home },
       })
       const asked = (JSON.parse(stdout) as Json)['data'].requests as Json[]
       const request = asked.find((one) => one['args_preview'] === JSON.stringify(args))
-      const command = [...launcher('heimdall'), 'approvals', words[0] ?? '', String(request?.['id']), ...words.slice(1)]
+      const command = [...launcher('heimdall'), words[0] ?? '', String(request?.['id']), ...words.slice(1)]
       const terminal = ownTerminal(command, { cwd: shim.home, env: { HOME: shim.home } })
       expect(await terminal.ended, terminal.written()).toBe(0)
     }
-    await answered({ a: 1 }, 'allow')
+    await answered({ a: 1 }, 'approve')
     await shim.call('write', { a: 1 })
     await shim.call('write', { a: 1 })
     await answered({ a: 2 }, 'deny')
     await shim.call('write', { a: 2 })
-    await answered({ a: 3 }, 'allow', '--rule', '--run')
+    await answered({ a: 3 }, 'approve', '--rule', '--run')
     for (let i = 0; i < 6; i += 1) await shim.call('write', { i })
     await shim.end()
     const data = await replay(shim.home, policy, '--run', 'asked', '--all')
@@ -294,7 +294,7 @@ describe('another policy', () => {
     const { code, stdout } = await runProgram(words, { env: { HOME: shim.home } })
     expect(code).toBe(1)
     expect(stdout).toContain('4\tfake\twrite\tstricter\tALLOW DEFAULT_ALLOW\tREJECT_WITH_HINT few')
-    expect(stdout).toContain('7 calls under test 1.0.0: 4 the same, 2 refused now, 0 passed now, 0 by another rule')
+    expect(stdout).toContain('7 calls under test 1.0.0: 4 the same, 2 refused now, 0 allowed now, 0 by another rule')
   })
 
   test('what an undecidable call may have counted makes later ones undecidable only where it matters', async () => {

@@ -26,12 +26,17 @@ const SERVER = join(
 )
 
 /** As a host does: starts what its file says. */
-async function callThrough(server: Server, env: Record<string, string>, names: readonly string[]): Promise<Json[]> {
+async function callThrough(
+  server: Server,
+  { env, cwd }: { readonly env: Record<string, string>; readonly cwd: string },
+  names: readonly string[],
+): Promise<Json[]> {
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(
     new StdioClientTransport({
       command: server.command ?? '',
       args: [...(server.args ?? [])],
+      cwd,
       env: { ...env, ...server.env, PATH: process.env['PATH'] ?? '', HEIMDALL_RUN_QUIET_SECONDS: '0' },
     }),
   )
@@ -58,16 +63,16 @@ test.each([
   async ({ policy, decision, status, rule: ruleId }) => {
     const home = hostHome()
     home.put('claude', JSON.stringify({ mcpServers: { everything: { command: process.execPath, args: [SERVER] } } }))
-    expect(await home.heimdall('import', 'claude', '--yes')).toMatchObject({ code: 0 })
+    expect(await home.heimdall('mcp', 'import', 'claude', '--yes')).toMatchObject({ code: 0 })
     const server = serversIn('claude', home.textOf('claude'))['everything'] ?? {}
     const env: Record<string, string> = {
       ...home.env,
       SUB_AGENT_ID: 'amber-otter',
       ...(policy === undefined ? {} : { SUB_POLICY_JSON: JSON.stringify(policy) }),
     }
-    const [answer] = await callThrough(server, env, ['echo'])
+    const [answer] = await callThrough(server, { env, cwd: home.root }, ['echo'])
     expect(answer?.['error'] === undefined).toBe(decision === 'ALLOW')
-    const { stdout } = await home.heimdall('events', 'query', '--agent', 'amber-otter', '--json')
+    const { stdout } = await home.heimdall('events', '--agent', 'amber-otter', '--json')
     expect((JSON.parse(stdout) as Json)['data'].calls).toMatchObject([
       {
         server_name: 'everything',
@@ -110,7 +115,7 @@ async function runsAtOnce(
 async function queried(home: string, ...words: string[]): Promise<Json[]> {
   const { stdout } = await runLauncher(
     'heimdall',
-    ['events', 'query', '--wait', '--limit', '0', '--order', 'oldest', '--json', ...words],
+    ['events', '--wait', '--limit', '0', '--order', 'oldest', '--json', ...words],
     { env: { HOME: home }, cwd: home },
   )
   return (JSON.parse(stdout) as Json)['data'].calls as Json[]

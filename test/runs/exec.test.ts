@@ -1,4 +1,4 @@
-// heimdall runs exec, and the field's name for it, `sub run`: a plain command that owns a run (seed 004 §5).
+// sub run, and the field's name for it, `sub run`: a plain command that owns a run (seed 004 §5).
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -13,7 +13,7 @@ const call = (name: string): string =>
 
 /** A command that calls through a shim, as a host below `sub run` would. */
 const shimCall = (name: string): string =>
-  `printf '%s\\n' '${call(name)}' | ${[...launcher('heimdall'), 'shim', '--server-name=fake', '--', ...fixture('shim-upstream')].join(' ')}`
+  `printf '%s\\n' '${call(name)}' | ${[...launcher('heimdall'), 'mcp', 'shim', '--server-name=fake', '--', ...fixture('shim-upstream')].join(' ')}`
 
 test('sub run: one run with the identity that was given, around all shims below it, and the exit code of the command', async () => {
   const home = temporaryFolder()
@@ -61,9 +61,8 @@ test('it ends with what its caller or a policy says, and starts nothing that can
     rule('once', 'budget', tool('echo'), { budget: { scope: 'run', limit_calls: 1, on_exceed: 'TERMINATE_RUN' } }),
   ])
   const exec = (id: string, script: string): [string, ...string[]] => [
-    ...launcher('heimdall'),
-    'runs',
-    'exec',
+    ...launcher('sub'),
+    'run',
     '--json',
     '--run',
     id,
@@ -99,7 +98,7 @@ test('it ends with what its caller or a policy says, and starts nothing that can
 
 test.each(['--run', '--agent'])('%s of a variable that is not set is no name', async (flag) => {
   const home = temporaryFolder()
-  const ended = await runLauncher('heimdall', ['runs', 'exec', flag, '', '--', 'true'], {
+  const ended = await runLauncher('sub', ['run', flag, '', '--', 'true'], {
     env: { HOME: home },
     cwd: home,
   })

@@ -192,10 +192,13 @@ async function byAgent(
   lines: readonly string[],
 ): Promise<{ codes: number[]; said: string }> {
   const script = join(project.home, 'agent.sh')
-  const heimdall = launcher('heimdall')
-    .map((word) => `'${word}'`)
-    .join(' ')
-  const text = lines.map((line) => `${line.replace('%h', heimdall)} </dev/null; echo "code $?"`)
+  const started = (bin: string): string =>
+    launcher(bin)
+      .map((word) => `'${word}'`)
+      .join(' ')
+  const text = lines.map(
+    (line) => `${line.replace('%h', started('heimdall')).replace('%s', started('sub'))} </dev/null; echo "code $?"`,
+  )
   writeFileSync(script, `${text.join('\n')}\n`)
   const { stdout } = await project.run('heimdall', ['run', '--agent', 'evil-otter', '--', 'bash', script])
   return { codes: [...stdout.matchAll(/^code (\d+)/gm)].map(([, code]) => Number(code)), said: stdout }
@@ -216,19 +219,19 @@ test('a run that is over stays as it was: neither another nor its name goes on w
   const record = (): string => readFileSync(join(runsIn(project), victim, 'events.jsonl'), 'utf8')
   const before = record()
   const { codes, said } = await byAgent(project, [
-    `%h runs exec --run ${victim} -- true`,
-    `%h runs exec --run ${victim} --agent victim-otter -- true`,
-    '%h runs exec --agent victim-otter -- true',
-    `SUB_RUN_ID=${victim} %h shim --server-name s -- true`,
-    `env -u HEIMDALL_SESSION_ID -u HEIMDALL_SESSION_KEY -u HEIMDALL_SECRET SUB_RUN_ID=${victim} SUB_AGENT_ID=victim-otter %h shim --server-name s -- true`,
+    `%s run --run ${victim} -- true`,
+    `%s run --run ${victim} --agent victim-otter -- true`,
+    '%s run --agent victim-otter -- true',
+    `SUB_RUN_ID=${victim} %h mcp shim --server-name s -- true`,
+    `env -u HEIMDALL_SESSION_ID -u HEIMDALL_SESSION_KEY -u HEIMDALL_SECRET SUB_RUN_ID=${victim} SUB_AGENT_ID=victim-otter %h mcp shim --server-name s -- true`,
     '%h runs prune --older-than 0s',
     '%h fleet import /dev/null',
     '%h fleet leave',
     '%h fleet invite < /dev/null',
     '%h fleet expel box',
-    '%h fleet delete --yes < /dev/null',
+    '%h fleet remove --yes < /dev/null',
     // What is its own stays its own.
-    '%h runs exec --agent evil-otter -- true',
+    '%s run --agent evil-otter -- true',
     '%h runs prune --dry-run',
   ])
   expect(codes, said).toEqual([4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 0, 0])
@@ -240,25 +243,25 @@ test('a run that is over stays as it was: neither another nor its name goes on w
 test('a run that goes on has one owner, and another agent’s policy does not end it', async () => {
   const project = temporaryProject()
   const wait = 'echo began; exec sleep 1000'
-  const program = startProgram([...launcher('heimdall'), 'runs', 'exec', '--run', 'ci-1', '--', 'sh', '-c', wait], {
+  const program = startProgram([...launcher('sub'), 'run', '--run', 'ci-1', '--', 'sh', '-c', wait], {
     cwd: project.root,
     env: project.env,
   })
   await program.nextLine(/began/)
-  const second = await project.run('heimdall', ['runs', 'exec', '--run', 'ci-1', '--', 'false'])
+  const second = await project.run('sub', ['run', '--run', 'ci-1', '--', 'false'])
   expect(second.code, second.stderr).toBe(5)
   expect(second.stderr).toContain('run "ci-1" goes on already: process')
   const { codes, said } = await byAgent(project, [
-    '%h runs exec --run ci-1 -- true',
-    '%h runs exec --run $SUB_RUN_ID -- false',
-    'SUB_RUN_ID=ci-1 %h shim --server-name s -- true',
+    '%s run --run ci-1 -- true',
+    '%s run --run $SUB_RUN_ID -- false',
+    'SUB_RUN_ID=ci-1 %h mcp shim --server-name s -- true',
   ])
   expect(codes, said).toEqual([4, 5, 4])
   expect(await listed(project)).toEqual(['evil-otter SUCCEEDED', 'unknown SUCCEEDED'])
   program.child.kill('SIGTERM')
   await program.ended
   // A script without an agent above it may go on with a run that is over.
-  expect(await project.run('heimdall', ['runs', 'exec', '--run', 'ci-1', '--', 'true'])).toMatchObject({ code: 0 })
+  expect(await project.run('sub', ['run', '--run', 'ci-1', '--', 'true'])).toMatchObject({ code: 0 })
 })
 
 // A run id keeps its run and budgets when the last shim leaves and the next one starts.
@@ -331,7 +334,7 @@ test('after a quiet time the next command that looks closes it', async () => {
 
 test('a run whose host is gone is closed at once by whoever looks, also in the middle of its quiet time', async () => {
   const home = temporaryFolder()
-  const command = [...launcher('heimdall'), 'shim', '--server-name=x', '--', 'cat']
+  const command = [...launcher('heimdall'), 'mcp', 'shim', '--server-name=x', '--', 'cat']
   const host = startProgram(['sh', '-c', '"$@" </dev/null & wait', 'sh', ...command], {
     env: { HOME: home, SUB_RUN_ID: 'r', HEIMDALL_RUN_QUIET_SECONDS: '300' },
   })
@@ -397,6 +400,7 @@ const FORGED = [
   { type: 'tool_call_decision', call: {}, decision: 'no' },
   { type: 'tool_call_end', call: [] },
   { type: 'run_start' },
+  { type: 'run_start', ts: 'not a time', run_id: 'forged' },
   { type: 'run_end', run: 1 },
   { type: 'approval_requested', approval: null },
   { type: 'approval_decided' },
@@ -411,9 +415,12 @@ const FORGED = [
   { type: ['tool_call_start'] },
 ]
 
-test.each([{ events: FORGED.slice(0, 1) }, { events: FORGED }])(
-  '$events.length forged lines in an unended record stop no reader and no shim',
-  async ({ events }) => {
+test.each([
+  { events: FORGED.slice(0, 1), counted: 1 },
+  { events: FORGED, counted: 10 },
+])(
+  '$events.length forged lines in an unended record stop no reader and no shim, and those that are no events are counted',
+  async ({ events, counted }) => {
     const home = temporaryFolder()
     const first = startShim({ bin: 'heimdall', home, env: { SUB_RUN_ID: 'forged' }, ownProcess: true })
     await first.call('echo')
@@ -424,17 +431,19 @@ test.each([{ events: FORGED.slice(0, 1) }, { events: FORGED }])(
       ['runs', 'list'],
       ['runs', 'show', 'forged'],
       ['runs', 'prune', '--older-than', '1d'],
-      ['events', 'query'],
-      ['approvals', 'list'],
+      ['events', '--limit', '5'],
+      ['approve'],
       ['doctor'],
     ]) {
       const { code, stderr } = await runLauncher('heimdall', words, { env: { HOME: home }, cwd: home })
-      expect([words.join(' '), stderr.includes('TypeError'), [0, 1].includes(code ?? 9)]).toEqual([
+      expect([words.join(' '), /(Type|Range)Error/.test(stderr), [0, 1].includes(code ?? 9)]).toEqual([
         words.join(' '),
         false,
         true,
       ])
     }
+    const { stdout } = await runLauncher('heimdall', ['runs', 'reindex', '--json'], { env: { HOME: home }, cwd: home })
+    expect(JSON.parse(stdout)).toMatchObject({ data: { bad_lines: counted } })
     const next = startShim({ bin: 'heimdall', home, env: { SUB_RUN_ID: 'after' } })
     expect(await next.call('echo')).toHaveProperty('result')
     expect((await next.end()).code).toBe(0)

@@ -132,13 +132,10 @@ test('a shim that starts with no room at all works without a record, keeps its c
 
 test('a run that cannot be begun has never been, and leaves nothing behind', async () => {
   const home = temporaryFolder()
-  const ended = await runProgram(
-    ['env', ...limited(0), ...launcher('heimdall'), 'runs', 'exec', '--run=r', '--', 'true'],
-    {
-      env: { HOME: home },
-      cwd: home,
-    },
-  )
+  const ended = await runProgram(['env', ...limited(0), ...launcher('sub'), 'run', '--run=r', '--', 'true'], {
+    env: { HOME: home },
+    cwd: home,
+  })
   expect(ended).toMatchObject({ code: 8, stderr: expect.stringContaining('no space left') })
   const left = readdirSync(join(home, '.local/state/heimdall'), { recursive: true }).map(String)
   expect(left.filter((name) => /host-id|(^|\/)r(\/|$)|leaving/.test(name))).toEqual([])

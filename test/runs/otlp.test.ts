@@ -156,7 +156,7 @@ test('turns lie between waits for a person, segments are traces that lead back, 
   ])
   const file = join(home, 'traces.jsonl')
   const { code, stderr, stdout } = await exporting(home, ['--otlp', file, '--json'])
-  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('1 run goes on') })
+  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('1 run is still active') })
   expect((JSON.parse(stdout) as Json)['data']).toMatchObject({ open: 1, traces: 1 })
   const spans = spansOfJson(readFileSync(file, 'utf8'))
   const [first, next] = spans
@@ -250,7 +250,7 @@ test('a collector that hangs, breaks off, refuses, leads elsewhere or answers no
   const partly = await exporting(home, ['--otlp', collector.url, '--json'], {
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
   })
-  expect(partly.stderr).toContain('did not take 2 spans: quota')
+  expect(partly.stderr).toContain('rejected 2 spans: quota')
   expect((JSON.parse(partly.stdout) as Json)['data']).toMatchObject({ rejected: 2 })
   // And what is wrong with the question is told before anything is sent.
   const before = collector.paths.length
@@ -302,7 +302,7 @@ test('a record that holds anything makes spans that a collector takes, and no ca
       [startNs, endNs].map(BigInt).every((ns) => ns >= 0n && ns < 1n << 63n),
       `${startNs} ${endNs}`,
     ).toBe(true)
-  const query = [...launcher('heimdall'), 'events', 'query', '--file', file, '--tsv'] as const
+  const query = [...launcher('heimdall'), 'events', '--file', file, '--tsv'] as const
   const { stdout } = await runProgram([...query], { env: { HOME: home }, cwd: home })
   expect(
     stdout

@@ -397,29 +397,6 @@ test('words that many calls have, few or none, alone or with another question, g
   })
 })
 
-test('an index of the first version is brought up to ours with what is in it; until then nobody reads it', async () => {
-  const runsDir = runsFolder()
-  writeRecord(runsDir, 'r', [
-    runStart('r'),
-    ...callEvents('r', { callId: 'a', action: 'BLOCK', rule: 'no', args: '{"q":"needle"}' }),
-  ])
-  await update(runsDir)
-  const path = indexPath(runsDir)
-  const db = openDatabase(path, { migrations: INDEX_MIGRATIONS })
-  for (const name of ['type', 'decision', 'rule', 'reason', 'status']) db.exec(`DROP INDEX entries_by_run_and_${name}`)
-  for (const column of ['first_entry', 'last_entry']) db.exec(`ALTER TABLE runs DROP COLUMN ${column}`)
-  db.exec('PRAGMA user_version = 1')
-  db.close()
-  expect(openIndexToRead(path)).toBe(undefined)
-  const read: number[] = []
-  const found = await asking(
-    runsDir,
-    (index) => search(index, { run: 'r', rule: 'no', text: 'needle', order: 'newest' }).map(({ callId }) => callId),
-    { onProgress: ({ bytes }: { readonly bytes: number }) => read.push(bytes) },
-  )
-  expect([found, read]).toEqual([['a'], []])
-})
-
 test('bad lines are set aside and counted, events of a newer version go in as far as they are known', async () => {
   const runsDir = runsFolder()
   const path = writeRecord(runsDir, 'r', [runStart('r'), ...callEvents('r', { callId: 'a' })])

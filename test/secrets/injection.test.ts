@@ -85,7 +85,7 @@ test.each([
   ['missing', [{ inject_as: 'A', secret_ref: 'nowhere' }], {}, 'none of the variables nowhere, NOWHERE'],
   ['empty', [{ inject_as: 'A', secret_ref: 'a' }], { A: '' }, 'none of the variables'],
   ['of three letters', [{ inject_as: 'A', secret_ref: 'a' }], { A: 'abc' }, 'too short'],
-  ['not in the store', [{ inject_as: 'A', secret_ref: 'a', source: 'file' }], {}, 'heimdall secrets add a'],
+  ['not in the store', [{ inject_as: 'A', secret_ref: 'a', source: 'file' }], {}, 'heimdall mcp secrets add a'],
   ['in a keychain without its program', [{ inject_as: 'A', secret_ref: 'a', source: 'keychain' }], {}, 'not on PATH'],
 ])('one that is %s: the server is not started, and why is said', async (_, bindings, env, said) => {
   const started = join(temporaryFolder(), 'started')

@@ -1,4 +1,4 @@
-// heimdall secrets: a person puts values into a store that only its user can read, and nobody is shown them again.
+// heimdall mcp secrets: a person puts values into a store that only its user can read, and nobody is shown them again.
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -26,7 +26,7 @@ async function done(terminal: ReturnType<typeof ownTerminal>): Promise<string> {
 
 test('a value is asked for, not shown, and kept for its user alone', async () => {
   const home = temporaryFolder()
-  const terminal = person(home, 'heimdall secrets add github_token')
+  const terminal = person(home, 'heimdall mcp secrets add github_token')
   await terminal.see('Value of github_token: ')
   terminal.type('pas☃x\u007f-quiet\r')
   expect(await done(terminal)).not.toMatch(/pas|quiet/)
@@ -42,7 +42,7 @@ test('or read from stdin, quotes and newlines and all, but for the last one; lis
   await done(
     person(
       home,
-      'heimdall secrets add deploy/key < key && heimdall secrets add deploy/key < key && echo other-value | heimdall secrets add b',
+      'heimdall mcp secrets add deploy/key < key && heimdall mcp secrets add deploy/key < key && echo other-value | heimdall mcp secrets add b',
     ),
   )
   expect(stored(storeOf(home))).toMatchObject({ 'deploy/key': { value }, b: { value: 'other-value' } })
@@ -53,9 +53,9 @@ test('or read from stdin, quotes and newlines and all, but for the last one; lis
     expect(stdout).toContain('deploy/key')
     expect(stdout).not.toMatch(/BEGIN|quoted|other-value/)
   }
-  const gone = person(home, 'heimdall secrets remove b missing')
+  const gone = person(home, 'heimdall mcp secrets remove b missing')
   expect(await gone.ended).toBe(3)
-  await done(person(home, 'heimdall secrets remove b'))
+  await done(person(home, 'heimdall mcp secrets remove b'))
   expect(Object.keys(stored(storeOf(home)) as object)).toEqual(['deploy/key'])
 })
 
@@ -65,7 +65,7 @@ test('an agent can neither add nor remove', async () => {
     ['add', 'a'],
     ['remove', 'a'],
   ]) {
-    const { code, stderr } = await runLauncher('heimdall', ['secrets', ...words], {
+    const { code, stderr } = await runLauncher('heimdall', ['mcp', 'secrets', ...words], {
       env: { HOME: home },
       stdin: 'a value of an agent',
     })
@@ -76,11 +76,11 @@ test('an agent can neither add nor remove', async () => {
 })
 
 test.each([
-  ['a flag', ['a', '--value', 'typed-on-the-line'], 'not taken from the command line'],
+  ['a flag', ['a', '--value', 'typed-on-the-line'], '--value is not accepted'],
   ['a name', ['-w'], ''],
   ['a keychain', ['a', '--source', 'keychain'], 'secret-tool store'],
 ])('%s is refused with words, and nothing is shown', async (_, words, said) => {
-  const { code, stderr } = await runLauncher('heimdall', ['secrets', 'add', ...words], {
+  const { code, stderr } = await runLauncher('heimdall', ['mcp', 'secrets', 'add', ...words], {
     env: { HOME: temporaryFolder() },
     stdin: '',
   })
@@ -96,14 +96,14 @@ test.each([
   ['too much', "head -c 70000 /dev/zero | tr '\\0' x"],
 ])('%s is no value', async (_, from) => {
   const home = temporaryFolder()
-  expect(await person(home, `${from} | heimdall secrets add a`).ended).toBe(2)
+  expect(await person(home, `${from} | heimdall mcp secrets add a`).ended).toBe(2)
 })
 
 test('a store that others can read, or that is no store, is refused without a word of it', async () => {
   const home = temporaryFolder()
   const path = join(home, 'theirs.json')
   const list = (): Promise<Ending> =>
-    runLauncher('heimdall', ['secrets', 'list'], { env: { HOME: home, SUB_SECRETS_PATH: path } })
+    runLauncher('heimdall', ['mcp', 'secrets', 'list'], { env: { HOME: home, SUB_SECRETS_PATH: path } })
   writeFileSync(path, '{"a":{"value":"of-the-origin"}}', { mode: 0o644 })
   chmodSync(path, 0o644)
   expect(await list()).toMatchObject({ code: 4, stderr: expect.stringContaining('chmod 600') as string })

@@ -28,7 +28,7 @@ test('in the recording, what is kept of the screen, the sheet, the waits: covere
     'agent.sh',
     [
       // The server gives its secret away, and the agent shows what it was told.
-      `heimdall shim --server-name=fake --secret-bindings=bindings.json -- ${fixture('shim-upstream').join(' ')} < call.json`,
+      `heimdall mcp shim --server-name=fake --secret-bindings=bindings.json -- ${fixture('shim-upstream').join(' ')} < call.json`,
       's=$(sed -n \'s/.*"value":"\\([^"]*\\)".*/\\1/p\' store.json)',
       'printf "plain %s\\n" "$s"',
       'printf "coloured %s\\033[32m%s\\033[0m\\n" "${s:0:7}" "${s:7}"',

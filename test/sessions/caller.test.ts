@@ -9,6 +9,7 @@ import { readExitRecord, readHolder } from '../../src/sessions/session-files.ts'
 import { hm, type Hm } from '../hm/hm.ts'
 import { atTerminal } from '../hm/person.ts'
 import { spine } from '../spine/spine.ts'
+import { needs } from '../support/needs.ts'
 import { leavingTerminal, ownTerminal } from '../support/own-terminal.ts'
 import { fixture, launcher, runProgram } from '../support/programs.ts'
 import { temporaryFolder, temporaryProject } from '../support/project.ts'
@@ -107,15 +108,15 @@ test('whoever opens a terminal in a session is the session, with its environment
   await project.run('bb', ['agent', 'register', '--name', 'amber-otter', '--role', 'ui'])
   await project.run('bb', ['agent', 'reserve', '--agent', 'amber-otter', '--scope', 'web'])
   const shell = await shellIn(hm(), project, 'box')
-  expect(await shell.run('heimdall claim take docs')).toMatchObject({ code: 0 })
+  expect(await shell.run('heimdall claim docs')).toMatchObject({ code: 0 })
   const home = Object.entries(project.env).map(([name, value]) => `${name}='${value}'`)
   const bare = `env -i PATH="$PATH" ${home.join(' ')}`
 
   for (const env of ['env', bare]) {
     const inside = (line: string): Promise<{ text: string; code: number }> =>
       shell.run(`${env} script -qec '${line}' /dev/null`)
-    expect([env, await inside('heimdall claim take docs/x')]).toMatchObject([env, { code: 0 }])
-    expect([env, (await inside('heimdall haid current')).text]).toEqual([env, expect.stringMatching(/\/box\s*$/)])
+    expect([env, await inside('heimdall claim docs/x')]).toMatchObject([env, { code: 0 }])
+    expect([env, (await inside('heimdall-haid current')).text]).toEqual([env, expect.stringMatching(/\/box\s*$/)])
     expect([env, await inside('heimdall claim release --agent amber-otter --json')]).toEqual([
       env,
       { code: 4, text: expect.stringContaining('IDENTITY_BORROWED') },
@@ -132,7 +133,7 @@ test('whoever opens a terminal in a session is the session, with its environment
 test('a session whose first program has thrown its environment away is a session all the same', async () => {
   const project = temporaryProject()
   const shell = await shellIn(hm(), project, 'bare', {}, ['env', '-i', '/bin/sh'])
-  expect(await shell.run('heimdall claim take docs')).toMatchObject({ code: 0 })
+  expect(await shell.run('heimdall claim docs')).toMatchObject({ code: 0 })
   expect(await shell.whoami()).toMatchObject({ proof: 'process', session: 'bare', holds: [{}] })
 })
 
@@ -145,6 +146,7 @@ describe('tmux panes', () => {
 
   /** Words that speak to a tmux server of this test alone. */
   function server(): string {
+    needs('tmux')
     const folder = temporaryFolder()
     const words = ['tmux', '-S', join(folder, 'socket'), '-f', '/dev/null']
     onTestFinished(async () => void (await runProgram([words[0] ?? '', ...words.slice(1), 'kill-server'])))
@@ -159,9 +161,9 @@ describe('tmux panes', () => {
   test('a pane of a server that was started in a session is the session, and no person', async () => {
     const project = temporaryProject()
     const shell = await shellIn(hm(), project, 'box')
-    expect(await shell.run('heimdall claim take docs')).toMatchObject({ code: 0 })
+    expect(await shell.run('heimdall claim docs')).toMatchObject({ code: 0 })
     const file = project.path('../pane')
-    const line = `heimdall haid current >${file}.haid; heimdall claim take docs/x >${file}.claim; ${WHO} ${file}.who; cat`
+    const line = `heimdall-haid current >${file}.haid; heimdall claim docs/x >${file}.claim; ${WHO} ${file}.who; cat`
     expect(await shell.run(`${server()} new-session -d '${line}'`)).toMatchObject({ code: 0 })
     expect(await written(`${file}.haid`)).toMatch(/\/box\n$/)
     expect(await written(`${file}.claim`)).toContain('docs/x')

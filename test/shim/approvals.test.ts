@@ -1,8 +1,10 @@
 // A person is asked before a call: held for a moment, answered as a hint, allowed or denied by a person alone (seed 004 §7.4: no new kind of decision).
-import { closeSync, constants, openSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, test } from 'vitest'
 import { ASK_OPEN_MAX } from '../../src/limits.ts'
+import { withApprovals } from '../../src/runs/open-questions.ts'
 import { hm } from '../hm/hm.ts'
 import { runLauncher } from '../support/in-process.ts'
 import { ownTerminal } from '../support/own-terminal.ts'
@@ -33,7 +35,7 @@ const ask = (wait_ms: number, more: object = {}): object =>
   })
 
 async function listed(home: string): Promise<Json[]> {
-  const { stdout } = await runLauncher('heimdall', ['approvals', 'list', '--all', '--json'], {
+  const { stdout } = await runLauncher('heimdall', ['approve', '--all', '--json'], {
     env: { HOME: home },
   })
   return (JSON.parse(stdout) as { data: { requests: Json[] } }).data.requests
@@ -47,7 +49,7 @@ const openId = (home: string): Promise<string> =>
 
 /** What a person types, at a terminal of their own. */
 async function person(home: string, ...words: string[]): Promise<string> {
-  const terminal = ownTerminal([...launcher('heimdall'), 'approvals', ...words], { cwd: home, env: { HOME: home } })
+  const terminal = ownTerminal([...launcher('heimdall'), ...words], { cwd: home, env: { HOME: home } })
   expect(await terminal.ended, terminal.written()).toBe(0)
   return terminal.written()
 }
@@ -70,7 +72,7 @@ test('a call is held until a person allows it, and then it passes; it stands in 
     args_preview: expect.stringContaining('REDACTED'),
   })
   expect(shim.received()).not.toContain('write')
-  expect(await person(shim.home, 'allow', id)).toContain(`Allowed ${id}: this call of write, once`)
+  expect(await person(shim.home, 'approve', id)).toContain(`Allowed ${id}: this call of write, once`)
   expect(await shim.answer(1)).toHaveProperty('result')
   const { events } = await shim.end()
   expect(ofType(events, 'approval_requested')).toMatchObject([
@@ -135,7 +137,7 @@ test('without an answer in time it is a hint that says so; repeats count nowhere
   }
   const id = await openId(shim.home)
   expect((await listed(shim.home))[0]).toMatchObject({ times: 10 })
-  await person(shim.home, 'allow', id)
+  await person(shim.home, 'approve', id)
   expect(await shim.call('write', { path: 'a' })).toHaveProperty('result')
   // For once: the same call is a repetition now, and another one is asked about again.
   expect(reason(await shim.call('write', { path: 'a' }))).toBe('DEDUPE_DUPLICATE')
@@ -152,7 +154,7 @@ test('without an answer in time it is a hint that says so; repeats count nowhere
 test('a yes for once is used up by one call, also of those that come together', async () => {
   const shim = startShim({ policy: bundle([ask(0)]) })
   await shim.call('write', { path: 'a' })
-  await person(shim.home, 'allow', await openId(shim.home))
+  await person(shim.home, 'approve', await openId(shim.home))
   for (const id of [11, 12, 13]) shim.send(toolCall(id, 'write', { path: 'a' }))
   const together = await Promise.all([11, 12, 13].map((id) => shim.answer(id)))
   expect(together.map(reason).toSorted()).toEqual(['APPROVAL_REQUIRED', 'APPROVAL_REQUIRED', 'passed'])
@@ -167,7 +169,7 @@ test('a no holds for the run; a yes for the rule is one for all its calls', asyn
   expect(denied['error']).toMatchObject({ code: -32_081, data: { subluminal: { reason_code: 'APPROVAL_DENIED' } } })
   expect(reason(await shim.call('write', { path: 'a' }))).toBe('APPROVAL_DENIED')
   expect(reason(await shim.call('write', { path: 'b' }))).toBe('APPROVAL_REQUIRED')
-  expect(await person(shim.home, 'allow', await openId(shim.home), '--rule', '--for', '10m')).toContain('for 600 s')
+  expect(await person(shim.home, 'approve', await openId(shim.home), '--rule', '--for', '10m')).toContain('for 600 s')
   for (const path of ['b', 'c', 'd']) expect(reason(await shim.call('write_file', { path }))).toBe('passed')
   await shim.end()
 })
@@ -177,17 +179,40 @@ test('only a person answers, and only what was asked', async () => {
   await shim.call('write', { path: 'a' })
   const id = await openId(shim.home)
   const env = { HOME: shim.home }
-  const agent = await runLauncher('heimdall', ['approvals', 'allow', id], { env })
+  const agent = await runLauncher('heimdall', ['approve', id], { env })
   expect(agent).toMatchObject({ code: 4, stderr: expect.stringContaining('takes a person at a terminal') })
-  const inSession = ownTerminal([...launcher('heimdall'), 'approvals', 'allow', id, '--run'], {
+  const inSession = ownTerminal([...launcher('heimdall'), 'approve', id, '--run'], {
     cwd: shim.home,
     env: { ...env, HEIMDALL_SESSION_ID: 'x' },
   })
   expect(await inSession.ended).toBe(4)
-  const unknown = ownTerminal([...launcher('heimdall'), 'approvals', 'allow', 'nothing'], { cwd: shim.home, env })
+  const unknown = ownTerminal([...launcher('heimdall'), 'approve', 'nothing'], { cwd: shim.home, env })
   expect(await unknown.ended).toBe(3)
   expect(reason(await shim.call('write', { path: 'a' }))).toBe('APPROVAL_REQUIRED')
   await shim.end()
+})
+
+test('the first characters of an id are enough where they name one call, and a denial says why', async () => {
+  const shim = startShim({ policy: bundle([ask(0)]) })
+  // Ids are hashes of the call: enough calls for two that start alike.
+  for (let i = 0; i < 40; i += 1) shim.send(toolCall(i, 'write', { i }))
+  await shim.answer(39)
+  const ids = (await listed(shim.home)).map(({ id }) => String(id))
+  expect(ids).toHaveLength(40)
+  const id = ids.find((one) => ids.every((other) => other === one || !other.startsWith(one.slice(0, 4)))) ?? ''
+  const denied = await person(shim.home, 'deny', id.slice(0, 4), '-m', 'use the test database')
+  expect(denied).toContain(`Denied ${id}: this call of write, for the whole run`)
+  const { args_preview: args } = (await listed(shim.home)).find((one) => one['id'] === id) ?? {}
+  const refused = await shim.call('write', JSON.parse(String(args)) as object)
+  expect(reason(refused)).toBe('APPROVAL_DENIED')
+  expect(refused['error'].message).toContain('denied by a human: use the test database')
+  const tooShort = ownTerminal([...launcher('heimdall'), 'approve', ids[0]?.slice(0, 3) ?? ''], {
+    cwd: shim.home,
+    env: { HOME: shim.home },
+  })
+  expect([await tooShort.ended, tooShort.written()]).toEqual([3, expect.stringContaining('no waiting call has the id')])
+  const { events } = await shim.end()
+  expect(checkBooks(events)).toEqual([])
 })
 
 test('answers belong to the run: all its shims go by them, also one that starts later', async () => {
@@ -199,7 +224,7 @@ test('answers belong to the run: all its shims go by them, also one that starts 
   expect((await listed(home))[0]).toMatchObject({ run_id: 'shared', agent_id: 'amber' })
   const id = await openId(home)
   await first.end()
-  await person(home, 'allow', id, '--run')
+  await person(home, 'approve', id, '--run')
   const second = start()
   const third = start()
   for (const shim of [second, third, second]) expect(reason(await shim.call('write', { path: 'a' }))).toBe('passed')
@@ -265,9 +290,9 @@ test('the session of the agent shows that a person is waited for, with the quest
   expect(await needs()).toEqual({
     value: true,
     source: 'hook',
-    evidence: `May it write? (heimdall approvals allow ${id})`,
+    evidence: `May it write? (heimdall approve ${id})`,
   })
-  await person(home, 'allow', id)
+  await person(home, 'approve', id)
   await until('nobody waited for', async () => ((await needs())['value'] === false ? true : undefined))
   // That somebody has answered says nothing of what the agent does now.
   expect(await needs()).toEqual({ value: false, source: 'none', evidence: null })
@@ -280,7 +305,7 @@ test('a yes for arguments without a canonical form is one for these bytes alone'
     `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"write","arguments":${args}}}`
   shim.send(call(1, '{"path":"a","path":"a"}'))
   expect(reason(await shim.answer(1))).toBe('APPROVAL_REQUIRED')
-  await person(shim.home, 'allow', await openId(shim.home))
+  await person(shim.home, 'approve', await openId(shim.home))
   shim.send(call(2, '{"path":"/etc/passwd","path":"a"}'))
   expect(reason(await shim.answer(2))).toBe('APPROVAL_REQUIRED')
   shim.send(call(3, '{"path":"a","path":"a"}'))
@@ -294,7 +319,7 @@ describe('bounds of approvals', () => {
     rule('ask-writes', 'deny', tool('write*'), { action: 'ASK', message, ask: { question: 'May it write?', wait_ms } })
 
   async function listed(home: string, ...flags: string[]): Promise<Json[]> {
-    const { stdout } = await runLauncher('heimdall', ['approvals', 'list', '--json', ...flags], {
+    const { stdout } = await runLauncher('heimdall', ['approve', '--json', ...flags], {
       env: { HOME: home },
     })
     return (JSON.parse(stdout) as { data: { requests: Json[] } }).data.requests
@@ -302,7 +327,7 @@ describe('bounds of approvals', () => {
 
   /** What a person types, at a terminal of their own. */
   async function person(home: string, ...words: string[]): Promise<void> {
-    const terminal = ownTerminal([...launcher('heimdall'), 'approvals', ...words], { cwd: home, env: { HOME: home } })
+    const terminal = ownTerminal([...launcher('heimdall'), ...words], { cwd: home, env: { HOME: home } })
     expect(await terminal.ended, terminal.written()).toBe(0)
   }
 
@@ -382,7 +407,7 @@ describe('bounds of approvals', () => {
     }
     await shim.call('write', { path: 'a' })
     const [first] = await listed(shim.home)
-    await person(shim.home, 'allow', String(first?.['id']), '--rule', '--run')
+    await person(shim.home, 'approve', String(first?.['id']), '--rule', '--run')
     expect(reason(await shim.call('write', { path: 'b' }))).toBe('passed')
     await load('writes are asked about, and meant differently', 1)
     expect(reason(await shim.call('write', { path: 'b' }))).toBe('APPROVAL_REQUIRED')
@@ -426,4 +451,33 @@ describe('bounds of approvals', () => {
       await until('nobody waited for', async () => ((await needs())['value'] === false ? true : undefined))
     }
   })
+})
+
+test('an id that several waiting calls start with is an error that lists them', async () => {
+  const home = temporaryFolder()
+  const folder = join(runsDir(home), 'two')
+  mkdirSync(folder, { recursive: true })
+  const ids = ['abcd000000000001', 'abcd000000000002']
+  withApprovals(folder, (approvals) =>
+    ids.map((path) =>
+      approvals.ask({
+        runId: 'two',
+        agentId: 'amber',
+        ruleId: 'ask',
+        ruleHash: 'h',
+        serverName: 's',
+        toolName: 'write',
+        argsHash: path,
+        argsPreview: '{}',
+        question: 'May it?',
+        askedAt: new Date().toISOString(),
+      }),
+    ),
+  )
+  const db = new DatabaseSync(join(folder, 'approvals.db'))
+  for (const id of ids) db.prepare('UPDATE requests SET id = ? WHERE args_hash = ?').run(id, id)
+  db.close()
+  const terminal = ownTerminal([...launcher('heimdall'), 'approve', 'abcd'], { cwd: home, env: { HOME: home } })
+  expect(await terminal.ended).toBe(2)
+  expect(terminal.written()).toContain(`abcd matches several waiting calls: ${ids[0]} (write), ${ids[1]} (write)`)
 })

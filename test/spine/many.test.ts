@@ -33,7 +33,7 @@ test(`${RUNS} runs at once: status never shows one that has not begun or has bee
       names.map(async (name, i) => {
         const held = join(at.home, `${name}.held`)
         // Taken by the agent itself: nobody else may act under its name.
-        const script = `heimdall claim take src/${name} >/dev/null && touch ${held}; read x`
+        const script = `heimdall claim src/${name} >/dev/null && touch ${held}; read x`
         await at.detached(name, ['sh', '-c', script], [], { env: { PATH } })
         isRunning.add(name)
         await waitForFile(held)

@@ -17,13 +17,13 @@ function filesWith(folder: string, text: string): string[] {
 test('a token in the command line of a run is in no file of it, while it runs and afterwards', async () => {
   const project = spine()
   await project.detached('amber-otter', ['sh', '-c', 'read line; exit ${#2}', 'sh', '--token', TOKEN])
-  const { sessions } = (await project.json(['session', 'ls'])) as { sessions: { command: string[] }[] }
+  const { sessions } = (await project.json(['hm', 'ls'])) as { sessions: { command: string[] }[] }
   expect(sessions[0]?.command.join(' ')).toMatch(/--token \[REDACTED\]$/)
   expect(filesWith(project.home, TOKEN)).toEqual([])
   await project.run('hm', ['send', 'amber-otter', 'go', '--enter'])
   await until('the run to be closed', () => project.sheets().length === 0)
   // It was told the whole of it.
-  const { exit_code: code } = await project.json(['session', 'status', 'amber-otter'])
+  const { exit_code: code } = await project.json(['hm', 'status', 'amber-otter'])
   expect(code).toBe(TOKEN.length)
   expect(filesWith(project.home, TOKEN)).toEqual([])
   expect(filesWith(project.root, TOKEN)).toEqual([])
@@ -33,7 +33,7 @@ test('words without a secret stand as they were typed, spaces and all', async ()
   const project = spine()
   const words = ['sh', '-c', 'read line', 'two  words', '']
   await project.detached('amber-otter', words)
-  const { sessions } = (await project.json(['session', 'ls'])) as { sessions: { command: string[] }[] }
+  const { sessions } = (await project.json(['hm', 'ls'])) as { sessions: { command: string[] }[] }
   expect(sessions[0]?.command).toEqual(words)
 })
 
@@ -80,17 +80,17 @@ test('a token in what a task is called, or in how it ended, is in no file and in
 
 test('a token in what a task is asked to do is in no list and in no event of its dispatch; its worker reads it in the brief', async () => {
   const project = spine()
-  const { code } = await project.run('heimdall', ['dispatch', 'send', `log in with ${TOKEN}`, '--id', 'T-1'])
+  const { code } = await project.run('heimdall', ['task', 'add', `log in with ${TOKEN}`, '--id', 'T-1'])
   expect(code).toBe(0)
   for (const args of [
-    ['dispatch', 'list'],
-    ['dispatch', 'list', '--json'],
+    ['task', 'list'],
+    ['task', 'list', '--json'],
     ['task', 'list', '--json'],
     ['events', 'tail', '--json'],
   ]) {
     const { stdout, stderr } = await project.run('heimdall', args)
     expect(stdout + stderr, args.join(' ')).not.toContain(TOKEN)
   }
-  expect(JSON.stringify(await project.json(['dispatch', 'list']))).toContain('log in with [REDACTED]')
+  expect(JSON.stringify(await project.json(['task', 'list']))).toContain('log in with [REDACTED]')
   expect(filesWith(project.path('.planning'), TOKEN)).toEqual([])
 })

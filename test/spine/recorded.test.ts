@@ -87,7 +87,7 @@ test('a budget that refuses is a wait like any other: booked from the refusal to
   const project = spine()
   const effect = { budget: { limit_calls: 0, on_exceed: 'BLOCK' } }
   project.write('policy.json', JSON.stringify(bundle([rule('none', 'budget', tool('mail'), effect)])))
-  const shim = `heimdall shim --server-name=fake -- ${fixture('shim-upstream').join(' ')}`
+  const shim = `heimdall mcp shim --server-name=fake -- ${fixture('shim-upstream').join(' ')}`
   const script = `(echo '${JSON.stringify(toolCall(1, 'mail'))}'; sleep 1000) | ${shim}`
   const started = await project.json(
     ['run', '--agent', 'amber-otter', '--policy', 'policy.json', '--detach', '--', 'bash', '-c', script],
@@ -112,7 +112,7 @@ test('TERMINATE_RUN ends the session with its whole tree, and the run is TERMINA
   const project = spine()
   const effect = { budget: { limit_calls: 0, on_exceed: 'TERMINATE_RUN' } }
   project.write('policy.json', JSON.stringify(bundle([rule('none', 'budget', tool('mail'), effect)])))
-  const shim = `heimdall shim --server-name=fake -- ${fixture('shim-upstream').join(' ')}`
+  const shim = `heimdall mcp shim --server-name=fake -- ${fixture('shim-upstream').join(' ')}`
   // Goes on by itself, whatever the shim says.
   const script = `trap '' HUP; (echo '${JSON.stringify(toolCall(1, 'mail'))}'; sleep 1000) | ${shim}; while :; do sleep 1; done`
   const started = await project.json(

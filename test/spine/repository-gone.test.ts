@@ -2,7 +2,11 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { openCoordination } from '../../src/coordination/coordination.ts'
+import { leaveTrail, markWait, markWatched } from '../../src/coordination/trail.ts'
 import { isErrno } from '../../src/errors.ts'
+import { findProject, type Project } from '../../src/paths.ts'
 import { ofType } from '../support/shim-client.ts'
 import { until } from '../support/wait.ts'
 import { isClosedOnce, spine, type Spine } from './spine.ts'
@@ -10,7 +14,7 @@ import { isClosedOnce, spine, type Spine } from './spine.ts'
 const PATH = `${resolve('bin')}:${process.env['PATH'] ?? ''}`
 /** Holds a claim, prints something, and ends, each when a file appears: a command that was used instead might close the run itself. */
 const HOLDS =
-  'heimdall claim take src/api --task T-1 >/dev/null; echo ready; cd /; ' +
+  'heimdall claim src/api --task T-1 >/dev/null; echo ready; cd /; ' +
   'until [ -e "$HOME/print" ]; do sleep 0.05; done; echo more; until [ -e "$HOME/end" ]; do sleep 0.05; done; exit 0'
 
 const openIn = (pid: number): string[] =>
@@ -62,8 +66,28 @@ test.each(['its keeper sees it', 'its keeper was killed as well'])('removed: %s'
   if (isKilled) process.kill(await project.keeperOf(run), 'SIGKILL')
   tell(project, 'end')
   await isClosed(project, run, isKilled ? undefined : 'was removed under the run')
-  // Open defect: after a kill of the keeper the folder is sometimes made again, by a process that is not known yet.
-  if (!isKilled) expect(existsSync(project.root)).toBe(false)
+  expect(existsSync(project.root)).toBe(false)
+})
+
+/** Everything that a process of ours creates in the store's folder, by a process that found the repository before it was removed. */
+const CREATES: Readonly<Record<string, (project: Project) => unknown>> = {
+  'the mark of a write watch': (project) => markWatched(project, TREE, TREE),
+  'a line of a hook': (project) => leaveTrail(project, TREE, { at: 0, event: 'stop', host: 'claude' }),
+  'the mark of a wait': (project) => markWait(project, TREE, '{}'),
+  'the store': (project) => openCoordination({ project, env: {}, clock: systemClock }),
+}
+const TREE = 'boot/1 1'
+
+test.each(Object.keys(CREATES))('removed: %s does not create it again', (what) => {
+  const project = spine()
+  const found = findProject(project.root, {})
+  rmSync(project.root, { recursive: true })
+  try {
+    CREATES[what]?.(found)
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) expect(error).toMatchObject({ code: 'FOLDER_GONE' })
+  }
+  expect(existsSync(project.root)).toBe(false)
 })
 
 test('moved away: nothing appears in the old place, and in the new one nothing is held', async () => {

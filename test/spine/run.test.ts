@@ -48,9 +48,25 @@ test('without a terminal the output is streamed and the exit code is the command
   expect(project.sheets()).toEqual([])
 })
 
+test('the first word that is not a flag starts the command, and what follows it is the command’s', async () => {
+  const project = spine()
+  const flags = ['--agent', 'amber-otter', '--worktree']
+  const { code, stdout } = await project.run('heimdall', [
+    'run',
+    ...flags,
+    'sh',
+    '-c',
+    'echo "$0 $1"; pwd',
+    '--agent',
+    '-x',
+  ])
+  expect(code).toBe(0)
+  expect(stdout.replaceAll('\r', '')).toMatch(/^--agent -x\n\S+amber-otter\S*\n$/)
+})
+
 test('claims of the agent are released when its command ends, and the name is free for the next run', async () => {
   const project = spine()
-  const script = 'heimdall claim take src/api --task T-1 && heimdall claim list --json'
+  const script = 'heimdall claim src/api --task T-1 && heimdall claim list --json'
   for (const turn of [1, 2]) {
     const { code, stdout } = await project.run(
       'heimdall',
@@ -105,7 +121,7 @@ test('a second run of an agent that is at work is refused, and names its process
 test('detached, it outlives its starter and is closed all the same; hm ls shows the project', async () => {
   const project = spine()
   const started = await project.detached('amber-otter', ['sh', '-c', 'read line; exit 0'])
-  const { sessions } = (await project.json(['session', 'ls'])) as { sessions: { id: string; project: string }[] }
+  const { sessions } = (await project.json(['hm', 'ls'])) as { sessions: { id: string; project: string }[] }
   expect(sessions).toMatchObject([{ id: 'amber-otter', project: project.root }])
   await project.run('hm', ['send', 'amber-otter', 'go', '--enter'])
   await until('the run to be closed', () => project.sheets().length === 0)

@@ -20,7 +20,7 @@ import { until } from '../support/wait.ts'
 export interface Spine extends TemporaryProject {
   /** `heimdall run …` with its stdin open. */
   start(args: readonly string[], options?: ProgramOptions): Program
-  /** `data` of the envelope of a command. */
+  /** `data` of the envelope of a command; of `hm` where that is the first word. */
   json(args: readonly string[], options?: ProgramOptions): Promise<Json>
   /** `heimdall run --detach`. */
   detached(
@@ -57,11 +57,12 @@ export function spine(options: { readonly git?: boolean } = {}): Spine {
     start: (args, how = {}) =>
       startProgram(heimdall(['run', ...args]), { cwd: project.root, ...how, env: { ...env, ...how.env } }),
     async json(args, how = {}) {
-      const words = [...args.slice(0, 1), '--json', ...args.slice(1)]
+      const [bin, command] = args[0] === 'hm' ? ['hm', args.slice(1)] : ['heimdall', args]
+      const words = [...command.slice(0, 1), '--json', ...command.slice(1)]
       // A start that returns at once needs no process of its own.
       const { stdout, stderr, code } = await (words.includes('--detach')
-        ? runInProcess('heimdall', words, { cwd: project.root, ...how, env: { ...env, ...how.env } })
-        : project.run('heimdall', words, how))
+        ? runInProcess(bin, words, { cwd: project.root, ...how, env: { ...env, ...how.env } })
+        : project.run(bin, words, how))
       if (!stdout.startsWith('{')) throw new Error(`${args.join(' ')} ended with ${code}: ${stdout}${stderr}`)
       const envelope = JSON.parse(stdout) as Json
       if (envelope['data'] === null) throw new Error(`${args.join(' ')} ended with ${code}: ${stdout}${stderr}`)

@@ -1,4 +1,4 @@
-// heimdall status, next and later from outside: who waits, who works, and what a person is taken to; each wait told once.
+// heimdall status, next and snooze from outside: who waits, who works, and what a person is taken to; each wait told once.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ const WORKS = ['sh', '-c', 'while :; do echo work; sleep 0.2; done']
 const status = async (at: Spine): Promise<Json> => await at.json(['status'])
 const waiting = async (at: Spine): Promise<number> => Number((await at.run('heimdall', ['status', '-q'])).stdout)
 
-test('who waits is shown with its evidence, can be put off, and clears by itself when it is answered', async () => {
+test('who waits is shown with its evidence, can be snoozed, and clears by itself when it is answered', async () => {
   const at = spine()
   await at.detached('amber-otter', ASKS, ['--task', 'T-9'])
   await at.detached('teal-badger', WORKS)
@@ -48,13 +48,13 @@ test('who waits is shown with its evidence, can be put off, and clears by itself
   expect((await at.run('heimdall', ['status'])).stdout).toMatch(
     /^needs-you\t\d+\tamber-otter\tpermission\tmigrate\nagent\t/,
   )
-  // An agent, or whoever is nobody, puts off nothing that is asked of a person.
-  const later = ['later', 'amber-otter', '--for', '1h']
-  expect(await at.run('heimdall', later)).toMatchObject({ code: 4 })
+  // An agent, or a caller without a terminal, snoozes nothing that is asked of a human.
+  const snooze = ['snooze', 'amber-otter', '--for', '1h']
+  expect(await at.run('heimdall', snooze)).toMatchObject({ code: 4 })
   expect(await waiting(at)).toBe(1)
-  expect(await ownTerminal([...launcher('heimdall'), ...later], { cwd: at.root, env: at.env }).ended).toBe(0)
+  expect(await ownTerminal([...launcher('heimdall'), ...snooze], { cwd: at.root, env: at.env }).ended).toBe(0)
   expect(await waiting(at)).toBe(0)
-  await at.run('heimdall', ['later', 'amber-otter', '--back'])
+  await at.run('heimdall', ['snooze', 'amber-otter', '--back'])
   expect(await waiting(at)).toBe(1)
   await at.run('hm', ['send', 'amber-otter', 'yes\n'])
   await until('the wait to be over', async () => (await waiting(at)) === 0)
@@ -108,7 +108,7 @@ test('next takes a person to whoever waits, goes on when it is answered, and end
   const pane = await openPane([...launcher('heimdall'), 'next'], { cols: 100, rows: 20, env: at.env, cwd: at.root })
   await pane.see('[hm] amber-otter')
   await pane.type('yes\r')
-  await pane.see('Nobody waits for you.')
+  await pane.see('Nothing waits for you.')
 })
 
 test('a damaged store takes nothing away from what else is known', async () => {

@@ -46,7 +46,7 @@ test('two agents collide on a file: over MCP, at the command line and at the com
       '--',
       'sh',
       '-c',
-      'heimdall claim take src/api.ts --task T-1; exec sleep 1000',
+      'heimdall claim src/api.ts --task T-1; exec sleep 1000',
     ],
     { env: { PATH } },
   )
@@ -76,7 +76,7 @@ test('many runs at once, started and ended at random: every run is closed once, 
   const runs = await Promise.all(
     endings.map(async (way, i) => {
       const agent = `agent-${i}`
-      const script = `heimdall claim take src/${i} >/dev/null; echo ready; read line; exit ${way === 'fail' ? 3 : 0}`
+      const script = `heimdall claim src/${i} >/dev/null; echo ready; read line; exit ${way === 'fail' ? 3 : 0}`
       const started = await project.json(['run', '--agent', agent, '--detach', '--', 'sh', '-c', script], {
         env: { PATH },
       })

@@ -1,6 +1,6 @@
 // heimdall top in a real terminal: who waits stands first, is answered by a key, attached to and come back from, and the terminal is as it was.
 import { expect, test } from 'vitest'
-import { TOP_KEYS } from '../../src/cli/table/spine.ts'
+import { TOP_KEYS } from '../../src/cli/commands/top-board.ts'
 import { type OwnTerminal, ownTerminal } from '../support/own-terminal.ts'
 import { launcher } from '../support/programs.ts'
 import { temporaryProject, type TemporaryProject } from '../support/project.ts'
@@ -41,12 +41,12 @@ test('waits are answered from top, one by a command and one by hand; a pipe gets
   const person = ownTerminal([...launcher('heimdall'), 'top'], { cwd: fleet.root, env })
   await person.see('[1] Allow once   [2] Allow for this run   [3] Deny for this run')
   person.type('1')
-  await person.see('done: heimdall approvals allow')
+  await person.see('done: heimdall approve')
   person.type('q')
   expect(await person.ended).toBe(0)
   // The record of the wait has who answered, and what.
   const ends = async (): Promise<string> =>
-    (await fleet.run('heimdall', ['events', 'query', '--type', 'wait_end', '--json'], { env })).stdout
+    (await fleet.run('heimdall', ['events', '--type', 'wait_end', '--json'], { env })).stdout
   await until('the end of the wait', async () => /"answer":"allowed, once","answered_by":"[^"]+"/.test(await ends()))
 
   const pane = await openPane([...launcher('heimdall'), 'top'], { cols: 150, rows: 20, env, cwd: fleet.root })
@@ -68,16 +68,16 @@ test('waits are answered from top, one by a command and one by hand; a pipe gets
   await pane.see('/ filter (otter)')
   // Nobody is seen to sit at this terminal.
   await pane.type('z')
-  await pane.see('putting off takes a person')
+  await pane.see('snoozing needs a human')
   await pane.type('\r')
   await pane.see('[hm] amber-otter')
   await pane.type('yes\r')
-  await pane.see('✓ nobody waits for you')
+  await pane.see('✓ nothing waits for you')
   expect((await fleet.run('hm', ['logs', 'amber-otter'], { env })).stdout).toContain('you said: yes')
   await pane.type('q')
   await until('the screen as it was', async () => {
     const screen = (await pane.capture()).join('\n')
-    return screen.includes('[answered; hm attach amber-otter') && !screen.includes('nobody waits')
+    return screen.includes('[answered; heimdall attach amber-otter') && !screen.includes('nothing waits')
   })
 })
 
@@ -85,7 +85,7 @@ test('waits are answered from top, one by a command and one by hand; a pipe gets
 async function twoNotes(): Promise<TemporaryProject> {
   const project = temporaryProject()
   for (const name of ['amber-otter', 'brisk-heron'])
-    await project.run('heimdall', ['agent', 'register', '--name', name, '--role', 'backend'])
+    await project.run('heimdall', ['agent', 'add', name, '--role', 'backend'])
   const note = (from: string, to: string): string[] =>
     `note send --from ${from} --to ${to} --category BLOCKED --subject from-${from} --body held`.split(' ')
   await project.run('heimdall', note('amber-otter', 'brisk-heron'))
@@ -111,7 +111,7 @@ test('top takes keys again after a command that it ran, whatever leaves the prom
   let prompts = 0
   for (const [key, command] of [
     ['c', 'heimdall claim list'],
-    ['d', 'heimdall events query --agent'],
+    ['d', 'heimdall events --agent'],
     ['c', 'heimdall claim list'],
   ] as const) {
     person.type(key)
@@ -142,6 +142,6 @@ test('next asks about every wait, not only the first', async () => {
   await seenTimes(person, 'q  quit', 2)
   person.type('1\r')
   expect(await person.ended).toBe(0)
-  expect(person.written()).toContain('Nobody waits for you.')
+  expect(person.written()).toContain('Nothing waits for you.')
   expect((await project.run('heimdall', ['status', '-q'])).stdout.trim()).toBe('0')
 })

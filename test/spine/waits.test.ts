@@ -14,12 +14,12 @@ test('a collision and a note that wants an answer wait for a person until they a
   const waits = async (): Promise<Json[]> => (await at.json(['status']))['waits'] as Json[]
   const start = async (agent: string, script: string): Promise<Json> =>
     await at.json(['run', '--agent', agent, '--detach', '--', 'sh', '-c', script], { env: { PATH } })
-  await start('amber-otter', 'heimdall claim take src/api.ts --task T-1; read x; heimdall claim release; read x')
+  await start('amber-otter', 'heimdall claim src/api.ts --task T-1; read x; heimdall claim release; read x')
   await until('the first to hold it', async () => (await at.claims()).length === 1)
   await start(
     'brisk-heron',
     [
-      'heimdall claim take src/api.ts --task T-2',
+      'heimdall claim src/api.ts --task T-2',
       'heimdall note send --to amber-otter --category BLOCKED --subject "need src/api.ts" --body "it is held"',
       'read x; exit 9',
     ].join('; '),

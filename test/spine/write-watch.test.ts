@@ -43,7 +43,7 @@ test('a run that writes what another holds has made an incursion, by what the ke
   project.git('add', '-A')
   project.git('commit', '-qm', 'files')
   const [holder, writer] = await Promise.all([obedient(project, 'amber-otter'), obedient(project, 'brisk-heron')])
-  await holder('heimdall claim take src --task T-1 >/dev/null')
+  await holder('heimdall claim src --task T-1 >/dev/null')
   let count = 0
   const next = (): string => String((count += 1))
   // No hook and no shim: a variable in the path, which nobody could have read before.
@@ -69,7 +69,7 @@ test('two that are at work at once cannot be told apart, and neither is blamed',
   project.git('add', '-A')
   project.git('commit', '-qm', 'files')
   const [holder, writer] = await Promise.all([obedient(project, 'amber-otter'), obedient(project, 'brisk-heron')])
-  await holder('heimdall claim take src --task T-1 >/dev/null')
+  await holder('heimdall claim src --task T-1 >/dev/null')
   let count = 0
   const next = (): string => String((count += 1))
   const third = await obedient(project, 'calm-vole')
@@ -83,7 +83,7 @@ test('two that are at work at once cannot be told apart, and neither is blamed',
   })
   // Not even by a write that the watchers hear of while they count.
   for (let turn = 0; turn < scaled(30, 300); turn += 1) await writer(`f=src/both.ts; echo ${next()} > $f`)
-  await writer('heimdall claim take docs --task T-2 >/dev/null')
+  await writer('heimdall claim docs --task T-2 >/dev/null')
   await onRecord(project, 'docs/last.md', () => third(`mkdir -p docs; f=docs/last.md; echo ${next()} > $f`))
   const blamed = (await project.json(['claim', 'history', '--type', 'INCURSION'])) as unknown as Json[]
   expect(blamed.filter(({ scope }) => scope !== 'docs/last.md')).toEqual([])

@@ -27,7 +27,7 @@ import { runsDir } from '../support/shim-client.ts'
 test('what we make below a home is for its user alone, whatever the umask says', async () => {
   const project = spine()
   const commands = [
-    [...launcher('heimdall'), 'shim', '--server-name=x', '--', ...fixture('shim-upstream')],
+    [...launcher('heimdall'), 'mcp', 'shim', '--server-name=x', '--', ...fixture('shim-upstream')],
     [...launcher('heimdall'), 'run', '--agent', 'amber-otter', '--', 'true'],
     [...launcher('heimdall'), 'runs', 'reindex'],
     [...launcher('hm'), 'run', '--id', 'zz', '--', 'true'],
@@ -55,24 +55,20 @@ test('what we make below a home is for its user alone, whatever the umask says',
 // An unusable HOME is one error line.
 const REFUSED = /^(?:warning: .*\n)*error: cannot (?:use|read) .*\nhint: .*\n$/
 
-test.each([
-  ['approvals list'],
-  ['pin list'],
-  ['demo --no-hub'],
-  ['init claude --yes'],
-  ['session ls'],
-  ['runs reindex'],
-])('a home that is a file: heimdall %s', async (words) => {
-  const { root } = temporaryProject()
-  const HOME = join(temporaryFolder(), 'file')
-  writeFileSync(HOME, '')
-  const command = [...launcher('heimdall'), ...words.split(' ')] as const
-  const { code, stdout, stderr } = await runProgram(command, {
-    cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', HOME },
-  })
-  expect([code, stdout, stderr]).toEqual([8, '', expect.stringMatching(REFUSED)])
-})
+test.each([['approve'], ['mcp pins list'], ['demo --no-hub'], ['init claude --yes'], ['ls'], ['runs reindex']])(
+  'a home that is a file: heimdall %s',
+  async (words) => {
+    const { root } = temporaryProject()
+    const HOME = join(temporaryFolder(), 'file')
+    writeFileSync(HOME, '')
+    const command = [...launcher('heimdall'), ...words.split(' ')] as const
+    const { code, stdout, stderr } = await runProgram(command, {
+      cwd: root,
+      env: { PATH: process.env['PATH'] ?? '', HOME },
+    })
+    expect([code, stdout, stderr]).toEqual([8, '', expect.stringMatching(REFUSED)])
+  },
+)
 
 test('a folder that cannot be made although the one above is there is told in the same way', () => {
   let caught: unknown
@@ -109,16 +105,16 @@ const heimdall = async (home: string, words: readonly string[], env: Readonly<Re
   await runLauncher('heimdall', [...words], { env: { HOME: home, ...env }, cwd: home })
 
 /** A shim that ends by itself: `true` is no server, and its input is empty. */
-const SHIM = ['shim', '--server-name=s', '--', 'true']
+const SHIM = ['mcp', 'shim', '--server-name=s', '--', 'true']
 
 const DOORS: readonly (readonly string[])[] = [
   SHIM,
   ['run', '--agent', 'ana', '--', 'true'],
   ['runs', 'list'],
   ['runs', 'prune'],
-  ['events', 'query'],
-  ['approvals', 'list'],
-  ['secrets', 'list'],
+  ['events', '--limit', '5'],
+  ['approve'],
+  ['mcp', 'secrets', 'list'],
 ]
 
 async function refusals(home: string, doors = DOORS): Promise<string[]> {
@@ -145,7 +141,7 @@ test.each([
   // Whoever writes asks for more.
   expect(found.map((line) => line.replace('entered', 'written'))).toEqual(refused(why))
   expect((await heimdall(home, ['doctor'])).stdout).toMatch(
-    /fail {2}state folder .*(can be entered by others|belongs to user)/,
+    /fail {2}state folder: .*(can be entered by others|belongs to user)/,
   )
 })
 
@@ -153,14 +149,14 @@ test('a folder of ours that others can only read goes on, and doctor names it an
   const home = stateFolder()
   chmodSync(stateOf(home), 0o755)
   expect((await heimdall(home, ['runs', 'list'])).code).toBe(0)
-  expect((await heimdall(home, ['doctor'])).stdout).toMatch(/fail {2}state folder .*can be entered by others/)
+  expect((await heimdall(home, ['doctor'])).stdout).toMatch(/fail {2}state folder: .*can be entered by others/)
   await heimdall(home, ['doctor', '--fix'])
   expect(statSync(stateOf(home)).mode & 0o777).toBe(0o700)
 })
 
 test.each([
   ['runs', [['runs', 'list'], SHIM]],
-  ['secrets', [['secrets', 'list']]],
+  ['secrets', [['mcp', 'secrets', 'list']]],
 ])('of the folders below, %s is looked at as well', async (name, doors) => {
   const home = stateFolder()
   chmodSync(join(stateOf(home), name), 0o777)
@@ -239,7 +235,7 @@ test('what needs no folder works: help, lists, sessions by id, settings, absolut
     ['hm', 'peek', 'box'],
     ['hm', 'send', 'box', 'x', '--enter'],
     ['heimdall', 'config', 'list'],
-    ['heimdall', 'trust', '--list'],
+    ['heimdall', 'trust', 'list'],
     ['hm', 'run', '--id', 'other', '--detach', '--workdir', home, '--', 'true'],
     ['hm', 'clean'],
   ]
@@ -284,5 +280,5 @@ test('a folder that is none is named, before anything is started', async () => {
     cwd: root,
     env: { HOME: root },
   })
-  expect([up.code, up.stderr]).toEqual([3, expect.stringMatching(/^error: there is no folder "nowhere"\nhint: .*\n$/)])
+  expect([up.code, up.stderr]).toEqual([3, expect.stringMatching(/^error: no folder "nowhere"\nhint: .*\n$/)])
 })

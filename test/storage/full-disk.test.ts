@@ -72,7 +72,7 @@ describe('errors on a full disk', () => {
   test('doctor sees that a disk is full, whichever it is', async () => {
     const project = temporaryProject()
     const { root, home, env } = project
-    await project.run('heimdall', ['agent', 'register', '--name', 'amber-otter', '--role', 'x'])
+    await project.run('heimdall', ['agent', 'add', 'amber-otter', '--role', 'x'])
     const failed = async (folder: string): Promise<Record<string, string>> => {
       const { code, stdout } = await runOnDisk('full', folder, ['doctor', '--json'], { cwd: root, env })
       expect(code).toBe(1)
@@ -103,7 +103,7 @@ describe('errors on a full disk', () => {
   test('a read-only disk is not taken for a matter of permissions', async () => {
     const { root, home, env } = temporaryProject()
     for (const [folder, args] of [
-      [root, ['claim', 'take', 'src']],
+      [root, ['claim', 'src']],
       [home, ['run', '--', 'true']],
     ] as const) {
       const { code, stderr } = await runOnDisk('read-only', folder, args, { cwd: root, env })

@@ -1,5 +1,5 @@
 // Read commands on a read-only file system.
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -12,33 +12,40 @@ import { temporaryProject, type TemporaryProject } from '../support/project.ts'
 const NOBODY = 65_534
 
 /** Nothing in the project or its home can be written by whoever runs `act`: root steps down for it, others lose the bits. */
-function asReader<T>(
+async function asReader<T>(
   project: TemporaryProject,
-  act: (run: (...args: string[]) => string, speak: (lines: readonly object[]) => string) => T,
-): T {
+  act: (
+    run: (...args: string[]) => Promise<string>,
+    speak: (lines: readonly object[]) => Promise<string>,
+  ) => Promise<T>,
+): Promise<T> {
   const folder = dirname(project.root)
   const chmod = (mode: string): void => void spawnSync('chmod', ['-R', mode, folder])
   chmod('a+rX,a-w')
   const isRoot = process.getuid?.() === 0
-  const start = ([file, ...words]: [string, ...string[]], input = '') =>
-    spawnSync(file, words, {
-      cwd: project.root,
-      env: { PATH: process.env['PATH'], ...project.env },
-      encoding: 'utf8',
-      input,
-      ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+  const start = ([file = '', ...words]: readonly string[], input = '') =>
+    new Promise<{ readonly code: number | string; readonly stdout: string; readonly stderr: string }>((resolve) => {
+      const options = {
+        cwd: project.root,
+        env: { PATH: process.env['PATH'], ...project.env },
+        ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+      }
+      const child = execFile(file, words, options, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : (error.code ?? ''), stdout, stderr }),
+      )
+      child.stdin?.end(input)
     })
-  const run = (...args: string[]): string => {
-    const { status, stdout, stderr } = start([...launcher('heimdall'), ...args] as [string, ...string[]])
-    return `${args.join(' ')}: ${status}\n${stdout}${stderr}`
+  const run = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await start([...launcher('heimdall'), ...args])
+    return `${args.join(' ')}: ${code}\n${stdout}${stderr}`
   }
-  const speak = (lines: readonly object[]): string =>
-    start(launcher('heimdall-ledger-mcp'), lines.map((line) => `${JSON.stringify(line)}\n`).join('')).stdout
+  const speak = async (lines: readonly object[]): Promise<string> =>
+    (await start(launcher('heimdall-ledger-mcp'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))).stdout
   try {
     // The folder is what it is meant to be.
     const probe = spawnSync('touch', ['x'], { cwd: project.root, ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}) })
     expect(probe.status).toBe(1)
-    return act(run, speak)
+    return await act(run, speak)
   } finally {
     chmod('u+w')
   }
@@ -47,8 +54,8 @@ function asReader<T>(
 async function prepared(): Promise<TemporaryProject> {
   const project = temporaryProject()
   for (const args of [
-    ['agent', 'register', '--name', 'amber-otter', '--role', 'backend'],
-    ['claim', 'take', 'src', '--agent', 'amber-otter', '--task', 'T-1'],
+    ['agent', 'add', 'amber-otter', '--role', 'backend'],
+    ['claim', 'src', '--agent', 'amber-otter', '--task', 'T-1'],
     ['task', 'start', 'T-1', '--agent', 'amber-otter'],
     ['symbol', 'set', 'API', 'src/api.ts'],
     ['fact', 'set', 'port', '3000'],
@@ -62,14 +69,12 @@ async function prepared(): Promise<TemporaryProject> {
 const READERS = [
   ['claim list', 'amber-otter'],
   ['claim check docs', 'clear: docs'],
-  ['claim show --haid amber-otter', 'src'],
   ['claim history', 'CLAIM'],
   ['why src/a.ts', 'held by    amber-otter'],
   ['agent list', 'amber-otter'],
-  ['agent show --agent amber-otter', 'amber-otter'],
-  ['note inbox --agent amber-otter', ''],
+  ['agent show amber-otter', 'amber-otter'],
+  ['note list --agent amber-otter', ''],
   ['task list', ''],
-  ['haid list', 'amber-otter'],
   ['symbol list', 'src/api.ts'],
   ['symbol get API', 'src/api.ts'],
   ['fact list', '3000'],
@@ -78,19 +83,21 @@ const READERS = [
   ['tokens report', 'TOTAL'],
   ['protocol log', 'set'],
   ['config list', 'scrollback_bytes'],
-  ['session ls', 'ID'],
+  ['ls', 'AGENT'],
 ] as const
 
 test('every reading command answers in a folder where nothing can be written', async () => {
   const project = await prepared()
-  asReader(project, (run) => {
-    for (const [words, part] of READERS) {
-      const answer = run(...words.split(' '))
-      expect(answer).toContain(`${words}: 0\n`)
-      expect(answer).toContain(part)
-    }
-    expect(run('claim', 'check', 'src/a.ts')).toContain('claim check src/a.ts: 5')
-    expect(run('claim', 'take', 'docs', '--agent', 'amber-otter')).toMatch(/: [1-9]\d*\n/)
+  await asReader(project, async (run) => {
+    await Promise.all(
+      READERS.map(async ([words, part]) => {
+        const answer = await run(...words.split(' '))
+        expect(answer).toContain(`${words}: 0\n`)
+        expect(answer).toContain(part)
+      }),
+    )
+    expect(await run('claim', 'check', 'src/a.ts')).toContain('claim check src/a.ts: 5')
+    expect(await run('claim', 'docs', '--agent', 'amber-otter')).toMatch(/: [1-9]\d*\n/)
   })
 })
 
@@ -103,7 +110,7 @@ test('the tools that read answer over MCP too; the others are refused and say wh
     params: { name, arguments: args },
   })
   const clientInfo = { name: 'cursor', version: '1' }
-  const said = asReader(project, (_, speak) =>
+  const said = await asReader(project, (_, speak) =>
     speak([
       {
         jsonrpc: '2.0',
@@ -128,11 +135,11 @@ test('the tools that read answer over MCP too; the others are refused and say wh
 test('what arrived by git meanwhile is mentioned, and the rest is answered', async () => {
   const project = await prepared()
   project.write('.planning/ledger/events.jsonl', `${project.read('.planning/ledger/events.jsonl')}{}\n`)
-  asReader(project, (run) => {
-    const answer = run('claim', 'list')
+  await asReader(project, async (run) => {
+    const answer = await run('claim', 'list')
     expect(answer).toContain('amber-otter')
     expect(answer).toContain('warning: what arrived by git is not taken in')
-    expect(run('doctor')).toMatch(/warn {2}coordination +\S+ can be read and not be written to/)
+    expect(await run('doctor')).toMatch(/warn {2}coordination: +\S+ is not writable/)
   })
 })
 
@@ -145,5 +152,5 @@ test('commits in a log that a crash left beside the database are read too', asyn
   mkdirSync(folder)
   for (const name of ['coordination.db', 'coordination.db-wal'])
     copyFileSync(join(room.project.coordinationDir, name), join(folder, name))
-  asReader(project, (run) => expect(run('claim', 'history')).toContain('CLAIM\tamber-otter\t\tsrc'))
+  await asReader(project, async (run) => expect(await run('claim', 'history')).toContain('CLAIM\tamber-otter\t\tsrc'))
 })

@@ -23,6 +23,7 @@ import { resolveOptions } from '../../src/wire/session-options.ts'
 import { sessionPaths } from '../../src/wire/session-paths.ts'
 import { hm } from '../hm/hm.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { needs } from '../support/needs.ts'
 import { descendants, isRunning, runProgram, startProgram, waitForDeath } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { until, waitForSocket } from '../support/wait.ts'
@@ -248,6 +249,7 @@ describe('request frames', () => {
   })
 
   test('seed 001: the numbers behind 0x05 are the seed’s, and unknown to a session', async () => {
+    needs('python3')
     const added = Object.values(FRAMES).filter((frame) => frame.sender === 'client' && 'added' in frame)
     expect(added.every(({ tag }) => tag >= 0x40)).toBe(true)
     const session = await start(['sleep', '1000'])

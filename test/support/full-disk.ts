@@ -5,7 +5,8 @@ import { type Ending, launcher, type ProgramOptions, runProgram } from './progra
 /** Mounted over the folder with what lies in it, and filled up; `read-only` leaves the room and takes the right to write. */
 const MOUNT = {
   full: `head -c 67108864 /dev/zero > "$0/ballast" 2>/dev/null`,
-  'read-only': `mount -o remount,ro "$0"`,
+  // `bind` makes the mount read-only, not the file system: a user namespace may do no more.
+  'read-only': `mount -o remount,bind,ro "$0"`,
 } as const
 
 export function runOnDisk(

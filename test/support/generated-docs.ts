@@ -1,10 +1,12 @@
 // Text of the pages in docs/ that are made from tables.
 import { readdirSync, readFileSync } from 'node:fs'
 import type { FlagSpec } from '../../src/cli/command.ts'
-import { ABOUT, COMMANDS } from '../../src/cli/table.ts'
+import { ABOUT, allCommands } from '../../src/cli/nouns.ts'
+
+const COMMANDS = await allCommands()
 import { MANNERS } from '../../src/cli/manners.ts'
 import { exitCodeRows } from '../../src/cli/render/exit-codes.ts'
-import { flagLabel, synopsis } from '../../src/cli/render/help.ts'
+import { flagHelp, flagLabel, synopsis } from '../../src/cli/render/help.ts'
 import { GLOBAL_FLAGS } from '../../src/cli/parse.ts'
 import { CONFIG_KEYS } from '../../src/config.ts'
 import { ERRORS } from '../../src/errors.ts'
@@ -50,7 +52,7 @@ export function cliPage(): string {
   const lines = [
     '# Commands',
     '',
-    'Made from `src/cli/table.ts` by `npm run docs`; a test keeps the two equal.',
+    'Made from the specs in `src/cli/commands/` by `npm run docs`; a test keeps the two equal.',
     '',
     ABOUT['heimdall'] ?? '',
     '',
@@ -84,7 +86,7 @@ export function cliPage(): string {
       `${spec.summary}.`,
       '',
       '```',
-      ...spec.examples.flatMap(({ run, does }) => [run, `    # ${does}`]),
+      ...spec.examples.flatMap(([run, does]) => [run, `    # ${does}`]),
       '```',
       '',
     )
@@ -100,21 +102,13 @@ export function cliPage(): string {
     if (spec.about !== undefined) lines.push(spec.about, '')
     for (const arg of spec.args ?? []) lines.push(`- \`${arg.name.toUpperCase()}\`: ${arg.help}`)
     lines.push(...flagList(spec.flags ?? {}))
-    lines.push(
-      '',
-      `\`--json\` data: ${Object.entries(spec.output)
-        .map(([field, what]) => `\`${field}\` ${what}`)
-        .join('; ')}.`,
-      '',
-    )
-    const errors = new Set([...(spec.errors ?? []), ...(spec.changes === true ? ['AGENT_REVOKED'] : [])])
-    if (errors.size > 0) lines.push(`Errors: ${[...errors].map((code) => `\`${code}\``).join(', ')}.`, '')
+    lines.push('', `\`--json\` data: ${spec.output}.`, '')
   }
   return lines.join('\n')
 }
 
 function flagList(flags: Readonly<Record<string, FlagSpec>>): string[] {
-  return Object.entries(flags).map(([name, flag]) => `- \`${flagLabel(name, flag)}\`: ${flag.help}`)
+  return Object.entries(flags).map(([name, flag]) => `- \`${flagLabel(name, flag)}\`: ${flagHelp(flag)}`)
 }
 
 /** What notes are about, by the first number of each part. */

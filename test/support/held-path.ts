@@ -5,5 +5,5 @@ import type { TemporaryProject } from './project.ts'
 export async function holdFor(project: TemporaryProject, agent: string, path: string): Promise<void> {
   const register = ['agent', 'register', '--name', agent, '--role', 'backend']
   const reserve = ['agent', 'reserve', '--agent', agent, '--scope', path, '--bead', 'T-9']
-  for (const args of [register, reserve]) expect(await project.run('heimdall', args)).toMatchObject({ code: 0 })
+  for (const args of [register, reserve]) expect(await project.run('bb', args)).toMatchObject({ code: 0 })
 }

@@ -59,6 +59,8 @@ export interface ProxySetup {
   readonly env?: Readonly<Record<string, string>>
   readonly flags?: readonly string[]
   readonly home?: string
+  /** Any port that is free, unless given. */
+  readonly listen?: string
 }
 
 export interface Answer {
@@ -96,7 +98,7 @@ export async function startProxy(url: string, setup: ProxySetup = {}): Promise<P
       'shim',
       '--server-name=far',
       `--url=${url}`,
-      '--listen=0',
+      `--listen=${setup.listen ?? '0'}`,
       ...(setup.policy === undefined ? [] : [`--policy=${policyPath}`]),
       ...(setup.flags ?? []),
     ],

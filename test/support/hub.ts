@@ -1,8 +1,20 @@
-// A real hub on a free port, started by a person at a terminal, and a browser without a screen: its cookie, its feed, its terminals.
+// A real hub on a free port, started by a person at a terminal, and a browser without a screen: its sign-in, its feed, its terminals.
+import {
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type JsonWebKey,
+  randomBytes,
+  sign,
+  verify,
+} from 'node:crypto'
 import { request } from 'node:http'
-import { onTestFinished } from './cleanup.ts'
+import { expect } from 'vitest'
 import { WebSocket } from 'ws'
-import { type LiveEvents, loginReply, type TerminalFromHub } from '../../src/hub/contract.ts'
+import { helloReply, type LiveEvents, loginReply, passReply, type TerminalFromHub } from '../../src/hub/contract.ts'
+import { onTestFinished } from './cleanup.ts'
 import { type OwnTerminal, ownTerminal } from './own-terminal.ts'
 import { launcher } from './programs.ts'
 import type { TemporaryProject } from './project.ts'
@@ -88,9 +100,16 @@ export async function startHub(project: TemporaryProject, args: readonly string[
   }
 }
 
+/** What a browser keeps of its sign-in; here the key can be read, so that tests can give it to Chromium. */
+export interface Identity {
+  readonly id: string
+  readonly key: JsonWebKey
+  /** Public key of the hub, SPKI in base64url. */
+  readonly hub: string
+}
+
 export interface Browser {
-  readonly cookie: string
-  /** What the page keeps in its storage beside the cookie. */
+  readonly identity: Identity
   readonly pass: string
   get<T>(path: string): Promise<T>
   text(path: string): Promise<string>
@@ -101,36 +120,86 @@ export interface Browser {
 
 /** Follows the one-time link, as the page does. */
 export async function openBrowser(port: number, link: string): Promise<Browser> {
-  const origin = `http://127.0.0.1:${port}`
+  return await comeBack(port, await signIn(port, /#key=(.+)$/.exec(link)?.[1] ?? ''))
+}
+
+const mac = (key: string, text: string): string => createHmac('sha256', key).update(text).digest('base64url')
+
+/** As the page does it: the key of the link stays here. */
+export async function signIn(port: number, key: string): Promise<Identity> {
   const host = `127.0.0.1:${port}`
-  const key = /#key=(.+)$/.exec(link)?.[1] ?? ''
-  const json = { Host: host, Origin: origin, 'Content-Type': 'application/json' }
-  const login = await ask(port, '/api/login', { method: 'POST', headers: json, body: JSON.stringify({ key }) })
+  // Encoded: exporting the key objects deadlocks Node.js when it collects garbage at that moment.
+  const { privateKey, publicKey } = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    privateKeyEncoding: { format: 'der', type: 'pkcs8' },
+    publicKeyEncoding: { format: 'der', type: 'spki' },
+  })
+  const visitor = publicKey.toString('base64url')
+  const own = createPrivateKey({ key: privateKey, format: 'der', type: 'pkcs8' })
+  const link = createHash('sha256').update(key).digest('hex')
+  const proof = mac(key, `heimdall login\n${host}\n${visitor}`)
+  const login = await postTo(port, '/api/login', { link, visitor, proof })
   if (login.status !== 200) throw new Error(`the link did not let anybody in: ${login.text}`)
-  const cookie = String(login.headers['set-cookie']).split(';')[0] ?? ''
-  const { pass } = loginReply.parse(login.json())
-  const shown = { Cookie: cookie, 'X-Heimdall-Pass': pass }
+  const reply = loginReply.parse(login.json())
+  expect(reply.proof).toBe(mac(key, `heimdall welcome\n${host}\n${visitor}\n${reply.hub}`))
+  const id = createHash('sha256').update(visitor).digest('hex')
+  return { id, key: own.export({ format: 'jwk' }), hub: reply.hub }
+}
+
+/** The hub proves itself, then the browser does; `host` is what the browser has in its address bar. */
+export async function passProof(port: number, { id, key, hub }: Identity, host = `127.0.0.1:${port}`): Promise<object> {
+  const nonce = randomBytes(32).toString('base64url')
+  const hello = await ask(port, `/api/hello?nonce=${nonce}`, { headers: { Host: `127.0.0.1:${port}` } })
+  const { instance, proof } = helloReply.parse(hello.json())
+  const hubKey = createPublicKey({ key: Buffer.from(hub, 'base64url'), format: 'der', type: 'spki' })
+  const text = `heimdall hub\n127.0.0.1:${port}\n${nonce}\n${instance}`
+  const isHub = verify('sha256', Buffer.from(text), { key: hubKey, ...P1363 }, Buffer.from(proof, 'base64url'))
+  if (!isHub) throw new Error('this is not the hub')
+  const signed = Buffer.from(`heimdall visitor\n${host}\n${instance}`)
+  const signature = sign('sha256', signed, { key: createPrivateKey({ key, format: 'jwk' }), ...P1363 })
+  return { visitor: id, proof: signature.toString('base64url') }
+}
+
+const P1363 = { dsaEncoding: 'ieee-p1363' } as const
+
+const postTo = (
+  port: number,
+  path: string,
+  body: unknown,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Reply> => {
+  const host = `127.0.0.1:${port}`
+  const headers = { Host: host, Origin: `http://${host}`, 'Content-Type': 'application/json', ...more }
+  return ask(port, path, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+/** A browser that has signed in before, also at a hub that was started since. */
+export async function comeBack(port: number, identity: Identity): Promise<Browser> {
+  const host = `127.0.0.1:${port}`
+  const given = await postTo(port, '/api/pass', await passProof(port, identity))
+  if (given.status !== 200) throw new Error(`no pass: ${given.text}`)
+  const { pass } = passReply.parse(given.json())
+  const shown = { 'X-Heimdall-Pass': pass }
   const got = async (path: string): Promise<Reply> => {
     const reply = await ask(port, path, { headers: { Host: host, ...shown } })
     if (reply.status !== 200) throw new Error(`GET ${path}: ${reply.status} ${reply.text}`)
     return reply
   }
   return {
-    cookie,
+    identity,
     pass,
     async get<T>(path: string) {
       return (await got(path)).json() as T
     },
     text: async (path) => (await got(path)).text,
-    post: (path, body) =>
-      ask(port, path, { method: 'POST', headers: { ...json, ...shown }, body: JSON.stringify(body) }),
+    post: (path, body) => postTo(port, path, body, shown),
     feed: (query = '', lastEventId) =>
       new Feed(port, `/api/events${query}`, {
         Host: host,
         ...shown,
         ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }),
       }),
-    terminal: (path) => BrowserTerminal.open(`ws://${host}${path}`, { Origin: origin, ...shown }),
+    terminal: (path) => BrowserTerminal.open(`ws://${host}${path}`, { Origin: `http://${host}`, ...shown }),
   }
 }
 

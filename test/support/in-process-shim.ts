@@ -1,11 +1,11 @@
-// `sub shim` and `heimdall shim` in the test's own process: the same command as in `bin/`, with streams and signals of its own.
+// `sub shim` and `heimdall mcp shim` in the test's own process: the same command as in `bin/`, with streams and signals of its own.
 import { EventEmitter } from 'node:events'
 import { PassThrough, type Readable, Transform, type Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { contextFor } from '../../src/cli/context.ts'
 import { shimOf } from '../../src/cli/commands/shim.ts'
 import { findCommand } from '../../src/cli/find-command.ts'
-import { commandsOf } from '../../src/cli/launchers.ts'
+import { commandsFor } from '../../src/cli/nouns.ts'
 import { parseCommandLine } from '../../src/cli/parse.ts'
 import { type Clock, systemClock } from '../../src/clock.ts'
 import { READ_BYTES_MAX } from '../../src/limits.ts'
@@ -93,8 +93,8 @@ async function runCommand(
   streams: { stdin: NodeJS.ReadableStream; stdout: NodeJS.WritableStream; stderr: NodeJS.WritableStream },
   signals: EventEmitter,
 ): Promise<number> {
-  const typed = ['shim', ...words]
-  const { found } = findCommand(await commandsOf(bin, typed), bin, typed)
+  const typed = [...(bin === 'heimdall' ? ['mcp'] : []), 'shim', ...words]
+  const { found } = findCommand(await commandsFor(bin, typed[0]), bin, typed)
   if (found === undefined) throw new Error(`no command: ${bin} ${typed.join(' ')}`)
   const { command, calledAs, rest } = found
   const parsed = parseCommandLine(command.spec, calledAs, rest)

@@ -8,7 +8,6 @@ const HAS = {
   tmux: () => runs('tmux', '-V'),
   python3: () => runs('python3', '-c', ''),
   'prompt_toolkit for python3': () => runs('python3', '-c', 'import prompt_toolkit'),
-  man: () => runs('man', '--version'),
   // A new mount namespace takes root or a user namespace, and a mount in it may still be refused.
   'right to mount': () => runs('unshare', '--map-root-user', '--mount', 'sh', '-c', 'mount -t tmpfs none /mnt'),
   root: () => process.getuid?.() === 0,
@@ -17,7 +16,7 @@ const HAS = {
 type Need = keyof typeof HAS
 
 /** Continuous integration has all of them, so that no test is left out for good. */
-const IN_CI: ReadonlySet<Need> = new Set(['tmux', 'python3', 'man'])
+const IN_CI: ReadonlySet<Need> = new Set(['tmux', 'python3'])
 
 const known = new Map<Need, boolean>()
 

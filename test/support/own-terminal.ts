@@ -11,6 +11,8 @@ export interface OwnTerminal {
   written(): string
   see(what: string): Promise<void>
   type(text: string): void
+  /** As closing its window. */
+  close(): void
   /** Resolves with the exit code, 128 + n after signal n. */
   readonly ended: Promise<number>
 }
@@ -55,6 +57,7 @@ export function ownTerminal(command: readonly string[], start: Start): OwnTermin
     see: async (what) =>
       void (await until(`the terminal to show ${what}`, () => written.includes(what), { context: () => written })),
     type: (typed) => void keyboard.write(typed),
+    close: () => void keyboard.destroy(),
     ended,
   }
 }

@@ -17,7 +17,7 @@ export interface PinnedServer {
   /** The same in all its ways; see the fixture. */
   answers(lists: object): void
   shim(setup?: ShimSetup, mode?: 'observe' | 'guardrails' | 'control'): ShimClient
-  /** `heimdall pin WORDS`, as a program. */
+  /** `heimdall mcp pins WORDS`, as a program. */
   pin(...words: string[]): Promise<Ending>
   /** `data` of the same with --json. */
   pinData(...words: string[]): Promise<Json>
@@ -47,7 +47,7 @@ export function pinnedServer(): PinnedServer {
         ...setup,
         env: { LIST_FILE: listFile, ...setup.env },
       }),
-    pin: (...words) => runLauncher('heimdall', ['pin', ...words], { cwd: project, env: { HOME: home } }),
+    pin: (...words) => runLauncher('heimdall', ['mcp', 'pins', ...words], { cwd: project, env: { HOME: home } }),
     async pinData(...words) {
       const { stdout, stderr } = await server.pin(...words, '--json')
       const { data } = JSON.parse(stdout) as { data: Json | null }
@@ -55,7 +55,10 @@ export function pinnedServer(): PinnedServer {
       return data as Json
     },
     async person(...words) {
-      const terminal = ownTerminal([...launcher('heimdall'), 'pin', ...words], { cwd: project, env: { HOME: home } })
+      const terminal = ownTerminal([...launcher('heimdall'), 'mcp', 'pins', ...words], {
+        cwd: project,
+        env: { HOME: home },
+      })
       const code = await terminal.ended
       return { code, text: terminal.written() }
     },

@@ -59,7 +59,7 @@ export const calls = (server: string, messages: readonly (readonly [tool: string
   // Calls come after the list was read and each after the answer to the one before; the host stays connected after its last one, as hosts do.
   const inTurn = asked.map((message, index) => `printf '%s\\n' ${message}; ${answered(index + 2)}`).join('; ')
   const host = `{ printf '%s\\n' ${hello.join(' ')}; ${answered(1)}; ${inTurn}; exec sleep 100000; }`
-  return `rm -f ${answers}; ${host} | heimdall shim --server-name=${server} -- $SAMPLE_SERVER > ${answers} 2>/dev/null & ${answered(messages.length + 1)}`
+  return `rm -f ${answers}; ${host} | heimdall mcp shim --server-name=${server} -- $SAMPLE_SERVER > ${answers} 2>/dev/null & ${answered(messages.length + 1)}`
 }
 
 /** One at a time: others commit in the same checkout. */
@@ -117,7 +117,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
     screen:
       'GET /rates  401 Unauthorized\n  key id dhl-sbx-…  expired 2 days ago\n\n● I cannot renew this key.\n{blue}  note sent BLOCKED\n  high: sandbox key expired\n  waiting for an answer',
     does: [
-      "heimdall note send --to ivory-lynx --bead CARR-17 --category BLOCKED --urgency high --subject 'DHL sandbox key expired; rate tests cannot run' --body 'The sandbox answers 401 since Monday. I need a new key, or leave to record the answers.' >/dev/null",
+      "heimdall note send --to ivory-lynx --task CARR-17 --category BLOCKED --urgency high --subject 'DHL sandbox key expired; rate tests cannot run' --body 'The sandbox answers 401 since Monday. I need a new key, or leave to record the answers.' >/dev/null",
     ],
   },
   {
@@ -125,7 +125,7 @@ export const SAMPLE_AGENTS: readonly SampleAgent[] = [
     task: ['BILL-80', 'Invoice rounding'],
     says: 2,
     screen: '● Edit src/billing/invoice.ts\n{red}× held by ivory-lynx\n  hint: wait, or ask for a handoff',
-    does: Array.from({ length: 3 }, () => 'heimdall claim take src/billing/invoice.ts >/dev/null 2>&1'),
+    does: Array.from({ length: 3 }, () => 'heimdall claim src/billing/invoice.ts >/dev/null 2>&1'),
   },
   {
     id: 'rust-marten',

@@ -155,7 +155,7 @@ function scriptOf(project: Spine, agent: SampleAgent, pauseSeconds: number): str
     ...(agent.task === undefined ? [] : [`heimdall task start ${agent.task[0]} --title '${agent.task[1]}' >/dev/null`]),
     ...(agent.claims === undefined
       ? []
-      : [`heimdall claim take ${agent.claims.map((scope) => `'${scope}'`).join(' ')} >/dev/null`]),
+      : [`heimdall claim ${agent.claims.map((scope) => `'${scope}'`).join(' ')} >/dev/null`]),
     ...(agent.says === undefined
       ? ['says() { :; }']
       : [

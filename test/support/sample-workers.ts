@@ -36,8 +36,7 @@ export async function startSampleWorkers(fleet: SampleFleet): Promise<void> {
   // Nobody brings it to a worker until somebody sends one from the page: it stays in the queue, and says who would get it.
   const needs = ['--priority', 'high', '--tier', 'sonnet', '--mcp', 'tracker', '--scope', 'src/rates/quote.ts']
   const brief = `${QUEUED_TASK.title}\n\nTotals differ by a cent from what the carrier bills.`
-  await fleet.json(
-    ['dispatch', 'send', brief, '--id', QUEUED_TASK.id, ...needs, '--budget', '40000', '--within', '6h'],
-    { env: fleet.more },
-  )
+  await fleet.json(['task', 'add', brief, '--id', QUEUED_TASK.id, ...needs, '--budget', '40000', '--within', '6h'], {
+    env: fleet.more,
+  })
 }

@@ -78,7 +78,18 @@ export function startShim(setup: ShimSetup = {}): ShimClient {
   const isAlone = isHttp || !homesInProcess.has(home)
   const program =
     setup.ownProcess === true || setup.wrap !== undefined || !isAlone
-      ? startInOwnProcess([...(setup.wrap ?? []), ...launcher(bin), 'shim', ...words, '--', ...server], { env, cwd })
+      ? startInOwnProcess(
+          [
+            ...(setup.wrap ?? []),
+            ...launcher(bin),
+            ...(bin === 'heimdall' ? ['mcp'] : []),
+            'shim',
+            ...words,
+            '--',
+            ...server,
+          ],
+          { env, cwd },
+        )
       : startInProcess({ bin, words, server, isHttp, env, cwd, clock: setup.clock })
   if (isAlone) {
     homesInProcess.add(home)

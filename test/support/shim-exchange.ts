@@ -84,8 +84,9 @@ export function startExchange(server: readonly string[] = fixture('shim-upstream
     answerText: (id) => until(`answer ${id}`, () => new RegExp(`^.*"id":${id},.*$`, 'm').exec(small)?.[0]),
     lastLineHash: () => lastHash,
     async settledMemory() {
+      const answered = lines
       child.stdin.write('{"jsonrpc":"2.0","id":0,"method":"ping"}\n')
-      await until('the first answer', () => lines >= 1)
+      await until('the answer', () => lines > answered)
       lines = 0
       return status('VmRSS')
     },

@@ -33,8 +33,8 @@ test('git and heimdall killed in the middle of the checkout: the worktree is kno
   expect(half).toMatchObject({ agent: 'amber-otter', state: 'half made' })
   for (const command of [
     ['run', '--worktree', '--agent', 'amber-otter', '--', 'true'],
-    ['worktree', 'merge', 'amber-otter'],
-    ['worktree', 'diff'],
+    ['merge', 'amber-otter'],
+    ['diff'],
   ])
     expect(await refused(...command)).toMatchObject({ code: 'WORKTREE_HALF_MADE' })
   // What is nobody's checkout is somebody's: it stays.
@@ -72,7 +72,7 @@ test('several agents are given worktrees, merged and removed at once, and none g
   const paths = await Promise.all([...names, ...names].map((name) => give(name)))
   expect(paths.slice(names.length)).toEqual(paths.slice(0, names.length))
   paths.slice(0, names.length).forEach((path, index) => commit(path, `${names[index]}.txt`, 'x\n'))
-  const endings = await Promise.all(names.map((name) => heimdall('worktree', 'merge', name, '--remove')))
+  const endings = await Promise.all(names.map((name) => heimdall('merge', name, '--remove')))
   expect(endings.map(({ code }) => code)).toEqual(names.map(() => 0))
   expect(git(project.root, 'ls-files', '*-*.txt').split('\n')).toEqual(names.map((name) => `${name}.txt`))
   expect(git(project.root, 'status', '--porcelain')).toBe('')
@@ -87,7 +87,7 @@ test('a merge that was killed is named by list, with what gives it up', async ()
   const [started, go] = [join(project.home, 'merging'), join(project.home, 'go')]
   const hook = join(project.root, '.git/hooks/pre-merge-commit')
   writeFileSync(hook, `#!/bin/sh\necho $$ >${started}\nuntil [ -e ${go} ]; do sleep 0.05; done\n`, { mode: 0o755 })
-  const program = startProgram([...launcher('heimdall'), 'worktree', 'merge', 'amber-otter'], {
+  const program = startProgram([...launcher('heimdall'), 'merge', 'amber-otter'], {
     cwd: project.root,
     env: project.env,
   })
@@ -100,10 +100,10 @@ test('a merge that was killed is named by list, with what gives it up', async ()
   const undo = /a merge of amber-otter into .* was killed half way: git (-C .* reset --merge \w+) puts back/.exec(
     said.stdout,
   )
-  expect(await refused('worktree', 'merge', 'amber-otter')).toMatchObject({ code: 'WORKTREE_UNFINISHED' })
+  expect(await refused('merge', 'amber-otter')).toMatchObject({ code: 'WORKTREE_UNFINISHED' })
   // What it says to type is enough.
   git(project.root, ...(undo?.[1] ?? '').split(' '))
   expect(git(project.root, 'status', '--porcelain', '--untracked-files=no')).toBe('')
   expect((await heimdall('worktree', 'list')).stdout).not.toContain('killed')
-  expect(await heimdall('worktree', 'merge', 'amber-otter')).toMatchObject({ code: 0 })
+  expect(await heimdall('merge', 'amber-otter')).toMatchObject({ code: 0 })
 })

@@ -18,7 +18,7 @@ test('a worktree of a bare repository is a place to begin at, and its branch one
   const [mine] = listed(await heimdall(linked, 'worktree', 'list', '--json'))
   expect(mine).toMatchObject({ against: 'main', merged: 'history' })
   const tip = commit(mine?.path ?? '', 'a.txt', 'a\n')
-  expect(await heimdall(linked, 'worktree', 'merge', 'amber-otter', '--remove')).toMatchObject({ code: 0 })
+  expect(await heimdall(linked, 'merge', 'amber-otter', '--remove')).toMatchObject({ code: 0 })
   expect(git(bare, 'rev-parse', 'main')).toBe(tip)
   expect(git(linked, 'status', '--porcelain')).toBe('')
 })
@@ -30,7 +30,7 @@ test('a repository whose git folder is elsewhere has worktrees like any other', 
   project.write('.git', `gitdir: ${elsewhere}\n`)
   const tip = commit(await give('amber-otter'), 'a.txt', 'a\n')
   expect(listed(await heimdall('worktree', 'list', '--json'))).toMatchObject([{ against: 'main', ahead: 1, tip }])
-  expect(await heimdall('worktree', 'merge', 'amber-otter', '--remove')).toMatchObject({ code: 0 })
+  expect(await heimdall('merge', 'amber-otter', '--remove')).toMatchObject({ code: 0 })
   expect(git(project.root, 'rev-parse', 'main')).toBe(tip)
 })
 
@@ -42,7 +42,7 @@ test('a sparse checkout stays sparse, and what is outside of it is not taken for
   const path = await give('amber-otter')
   expect(existsSync(join(path, 'out-of-it'))).toBe(existsSync(project.path('out-of-it')))
   commit(path, 'in/a.txt', 'more\n')
-  expect(await heimdall('worktree', 'merge', 'amber-otter', '--remove')).toMatchObject({ code: 0 })
+  expect(await heimdall('merge', 'amber-otter', '--remove')).toMatchObject({ code: 0 })
   expect(git(project.root, 'ls-tree', '-r', '--name-only', 'HEAD', 'out-of-it')).toBe('out-of-it/b.txt')
   expect(git(project.root, 'status', '--porcelain')).toBe('')
 })
@@ -103,7 +103,7 @@ test('an environment that a hook above has set names another repository, and is 
     GIT_WORK_TREE: other.project.root,
   }
   const before = other.picture()
-  expect(await project.run('heimdall', ['worktree', 'merge', 'amber-otter', '--remove'], { env })).toMatchObject({
+  expect(await project.run('heimdall', ['merge', 'amber-otter', '--remove'], { env })).toMatchObject({
     code: 0,
   })
   expect(git(project.root, 'ls-files', 'a.txt')).toBe('a.txt')

@@ -46,18 +46,18 @@ test('two agents with the same file are told before the second is merged, and a 
   write(cobalt, 'f.txt', lines({ 2: 'cobalt' }))
   const list = await heimdall('worktree', 'list')
   expect(list.stdout).toContain('amber-otter and cobalt-harbor have both changed f.txt')
-  expect(await heimdall('worktree', 'merge', 'amber-otter', '--commit', 'rest')).toMatchObject({ code: 0 })
-  expect(await refused('worktree', 'merge', 'cobalt-harbor', '--commit', 'mine')).toMatchObject({
+  expect(await heimdall('merge', 'amber-otter', '--commit', 'rest')).toMatchObject({ code: 0 })
+  expect(await refused('merge', 'cobalt-harbor', '--commit', 'mine')).toMatchObject({
     code: 'WORKTREE_CONFLICT',
     conflicts: ['f.txt'],
   })
   // Scopes are relative to the top of each worktree: one path is one scope.
   const told = join(amber, '../told')
-  const held = agent('amber-otter', `${bin} claim take f.txt; until [ -e ${told} ]; do sleep 0.05; done`)
+  const held = agent('amber-otter', `${bin} claim f.txt; until [ -e ${told} ]; do sleep 0.05; done`)
   await until('the claim to be there', async () => (await heimdall('claim', 'list')).stdout.includes('amber-otter'))
   await agent(
     'cobalt-harbor',
-    `${bin} claim take f.txt >${told}.2 2>&1; ${bin} claim check f.txt >>${told}.2 2>&1; mv ${told}.2 ${told}`,
+    `${bin} claim f.txt >${told}.2 2>&1; ${bin} claim check f.txt >>${told}.2 2>&1; mv ${told}.2 ${told}`,
   )
   expect(readFileSync(told, 'utf8')).toContain('amber-otter')
   await held
@@ -84,11 +84,11 @@ test('an agent that is at work is shown with its session; merge and remove wait 
   expect(listed(await heimdall('worktree', 'list', '--json'))).toMatchObject([
     { path: data.project, session: 'amber-otter' },
   ])
-  expect(await refused('worktree', 'merge', 'amber-otter')).toMatchObject({ code: 'WORKTREE_IN_USE' })
+  expect(await refused('merge', 'amber-otter')).toMatchObject({ code: 'WORKTREE_IN_USE' })
   expect(await refused('worktree', 'remove', 'amber-otter')).toMatchObject({ code: 'WORKTREE_IN_USE' })
-  expect(await heimdall('worktree', 'merge', 'amber-otter', '--while-running')).toMatchObject({ code: 0 })
+  expect(await heimdall('merge', 'amber-otter', '--while-running')).toMatchObject({ code: 0 })
   expect(git(project.root, 'log', '-1', '--format=%s')).toBe('a')
-  expect(await heimdall('session', 'kill', 'amber-otter', '--wait')).toMatchObject({ code: 0 })
+  expect(await heimdall('kill', 'amber-otter', '--wait')).toMatchObject({ code: 0 })
   expect(await heimdall('worktree', 'remove', 'amber-otter')).toMatchObject({ code: 0 })
 })
 
@@ -103,14 +103,14 @@ test('diff shows what is committed, changed, deleted and untracked since the for
   commit(project.root, 'main.txt', 'm\n')
   const before = picture(path)
   const objects = git(path, 'count-objects')
-  const names = await heimdall('worktree', 'diff', 'amber-otter', '--name-only')
+  const names = await heimdall('diff', 'amber-otter', '--name-only')
   expect(names.stdout).toBe('committed.txt\ndeep/untracked.txt\nf.txt\n')
-  const patch = await heimdall('worktree', 'diff')
+  const patch = await heimdall('diff')
   expect(patch.stdout).toContain('-line 5\n+five\n')
   expect(patch.stdout).not.toContain('\u001b')
-  expect((await heimdall('--color', 'worktree', 'diff')).stdout).toContain('\u001b[')
-  expect((await heimdall('worktree', 'diff', '--stat')).stdout).toContain('3 files changed')
-  const json = await heimdall('worktree', 'diff', '--json')
+  expect((await heimdall('--color', 'diff')).stdout).toContain('\u001b[')
+  expect((await heimdall('diff', '--stat')).stdout).toContain('3 files changed')
+  const json = await heimdall('diff', '--json')
   expect(JSON.parse(json.stdout)).toMatchObject({
     data: {
       files: [
@@ -121,21 +121,20 @@ test('diff shows what is committed, changed, deleted and untracked since the for
     },
   })
   // Since a commit, and since a time at which all of it was there already.
-  const since = async (then: string): Promise<string> =>
-    (await heimdall('worktree', 'diff', '--name-only', '--since', then)).stdout
+  const since = async (then: string): Promise<string> => (await heimdall('diff', '--name-only', '--since', then)).stdout
   expect(await since(git(path, 'rev-parse', 'HEAD').trim())).toBe('deep/untracked.txt\nf.txt\n')
   expect(await since('1h')).toBe('committed.txt\ndeep/untracked.txt\nf.txt\n')
   expect(await since(new Date(Date.now() + 60_000).toISOString())).toBe('')
-  expect(await heimdall('worktree', 'diff', '--since', 'nowhere')).toMatchObject({
+  expect(await heimdall('diff', '--since', 'nowhere')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('neither a time nor a commit'),
   })
   expect(picture(path)).toBe(before)
   expect(git(path, 'count-objects')).toBe(objects)
   // In the worktree itself no name is needed; from outside, of several, one is.
-  expect((await project.run('heimdall', ['worktree', 'diff', '--name-only'], { cwd: path })).stdout).toBe(names.stdout)
+  expect((await project.run('heimdall', ['diff', '--name-only'], { cwd: path })).stdout).toBe(names.stdout)
   await give('cobalt-harbor')
-  expect(await heimdall('worktree', 'diff')).toMatchObject({
+  expect(await heimdall('diff')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('cobalt-harbor'),
   })
@@ -145,14 +144,10 @@ test('diff into a reader that has seen enough ends quietly', async () => {
   const { project, give, write } = agentsAt()
   const path = await give('amber-otter')
   write(path, 'large.txt', 'a long line of text\n'.repeat(200_000))
-  const shell = spawnSync(
-    'bash',
-    ['-c', `set -o pipefail; ${launcher('heimdall').join(' ')} worktree diff | head -1`],
-    {
-      cwd: project.root,
-      env: { PATH: process.env['PATH'], ...project.env },
-      encoding: 'utf8',
-    },
-  )
+  const shell = spawnSync('bash', ['-c', `set -o pipefail; ${launcher('heimdall').join(' ')} diff | head -1`], {
+    cwd: project.root,
+    env: { PATH: process.env['PATH'], ...project.env },
+    encoding: 'utf8',
+  })
   expect(shell).toMatchObject({ status: 0, stdout: 'diff --git a/large.txt b/large.txt\n', stderr: '' })
 })

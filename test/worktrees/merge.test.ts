@@ -1,4 +1,4 @@
-// heimdall worktree merge: the work comes back whole, or nothing at all is changed; plain git is the witness.
+// heimdall merge: the work comes back whole, or nothing at all is changed; plain git is the witness.
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -14,7 +14,7 @@ async function withWork(): Promise<Agents & { readonly path: string; readonly ro
   return { ...agents, path, root: agents.project.root, tip }
 }
 
-const merge = ['worktree', 'merge', 'amber-otter']
+const merge = ['merge', 'amber-otter']
 
 test('what a plain git merge would make: a fast-forward, and a merge when both went on', async () => {
   const { heimdall, git, commit, root, path, tip } = await withWork()
@@ -208,13 +208,13 @@ test('a repository inside of the worktree is not committed as a bare link: refus
   git(join(path, 'vendor/tool'), 'add', '--all')
   git(join(path, 'vendor/tool'), 'commit', '--quiet', '-m', 'the tool')
   const before = picture(project.root, path)
-  expect(await refused('worktree', 'merge', 'amber-otter', '--commit', 'all of it')).toMatchObject({
+  expect(await refused('merge', 'amber-otter', '--commit', 'all of it')).toMatchObject({
     code: 'WORKTREE_UNCOMMITTED',
     message: expect.stringMatching(/^vendor\/tool\/: a repository of its own/),
     uncommitted: ['vendor/tool/'],
   })
   expect(picture(project.root, path)).toBe(before)
   rmSync(join(path, 'vendor/tool/.git'), { recursive: true })
-  expect(await heimdall('worktree', 'merge', 'amber-otter', '--commit', 'all of it')).toMatchObject({ code: 0 })
+  expect(await heimdall('merge', 'amber-otter', '--commit', 'all of it')).toMatchObject({ code: 0 })
   expect(git(project.root, 'show', 'main:vendor/tool/a.txt')).toBe('of the tool')
 })

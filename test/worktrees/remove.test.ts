@@ -171,7 +171,7 @@ test('a folder that somebody removed by hand: its commits can be merged, put bac
   rmSync(path, { recursive: true })
   git(root, 'worktree', 'prune')
   expect(listed(await heimdall('worktree', 'list', '--json'))).toMatchObject([{ state: 'absent', ahead: 1 }])
-  expect(await heimdall('worktree', 'merge', 'amber-otter', '--remove')).toMatchObject({ code: 0 })
+  expect(await heimdall('merge', 'amber-otter', '--remove')).toMatchObject({ code: 0 })
   expect(git(root, 'rev-parse', 'HEAD')).toBe(tip)
   expect(git(root, 'worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1)
   expect(listed(await heimdall('worktree', 'list', '--json'))).toEqual([])

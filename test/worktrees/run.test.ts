@@ -50,10 +50,7 @@ test('what an agent writes down in its worktree is on the one blackboard, and do
   git(project.root, 'rm', '--quiet', '--cached', '.gitignore')
   git(project.root, 'commit', '--quiet', '-m', 'nothing is ignored')
   const [node, bin] = [process.execPath, join(import.meta.dirname, '../../bin/heimdall')]
-  const path = await agent(
-    'amber-otter',
-    `${node} ${bin} fact set api.port 4000 && ${node} ${bin} claim take src/api.ts`,
-  )
+  const path = await agent('amber-otter', `${node} ${bin} fact set api.port 4000 && ${node} ${bin} claim src/api.ts`)
   expect(await heimdall('fact', 'get', 'api.port')).toMatchObject({ code: 0, stdout: expect.stringContaining('4000') })
   expect(git(path, 'status', '--porcelain', '--untracked-files=all')).toBe('')
   expect(existsSync(join(path, '.planning'))).toBe(false)
@@ -100,9 +97,9 @@ test('blanks, line feeds and letters of all kinds in names', async () => {
   agents.commit(root, odd, lines())
   const path = await agents.agent('amber-otter', 'echo more >>"$(ls -d src/*)"')
   expect(readFileSync(join(path, odd), 'utf8')).toBe(`${lines()}more\n`)
-  const diff = await agents.heimdall('worktree', 'diff', '--json')
+  const diff = await agents.heimdall('diff', '--json')
   expect(JSON.parse(diff.stdout)).toMatchObject({ data: { files: [{ path: odd, status: 'M', added: 1, deleted: 0 }] } })
-  expect(await agents.heimdall('worktree', 'merge', 'amber-otter', '--commit', 'more')).toMatchObject({ code: 0 })
+  expect(await agents.heimdall('merge', 'amber-otter', '--commit', 'more')).toMatchObject({ code: 0 })
   expect(readFileSync(join(root, odd), 'utf8')).toBe(`${lines()}more\n`)
   expect(await agents.heimdall('worktree', 'remove', 'amber-otter')).toMatchObject({ code: 0 })
 })
@@ -146,9 +143,9 @@ test('hm ls names the project that an agent in a worktree works for', async () =
   const { project, heimdall } = agentsAt()
   const start = ['run', '--worktree', '--agent', 'amber-otter', '--detach', '--', 'sh', '-c', 'read line']
   expect(await heimdall(...start)).toMatchObject({ code: 0 })
-  const { data } = JSON.parse((await heimdall('session', 'ls', '--json')).stdout) as {
+  const { data } = JSON.parse((await project.run('hm', ['ls', '--json'])).stdout) as {
     data: { sessions: { id: string; project: string }[] }
   }
   expect(data.sessions).toMatchObject([{ id: 'amber-otter', project: project.root }])
-  expect(await heimdall('session', 'kill', '--wait', 'amber-otter')).toMatchObject({ code: 0 })
+  expect(await heimdall('kill', '--wait', 'amber-otter')).toMatchObject({ code: 0 })
 })

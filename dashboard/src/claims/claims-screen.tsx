@@ -81,8 +81,8 @@ function NothingClaimed(): ReactNode {
   return (
     <section className="pane path-detail" aria-label="This path">
       <Empty title="Nothing is claimed">
-        An agent that writes claims the paths first, by hooks or by <code>heimdall claim take src/api</code>. Choose a
-        path for its history.
+        An agent that writes claims the paths first, by hooks or by <code>heimdall claim src/api</code>. Choose a path
+        for its history.
       </Empty>
     </section>
   )

@@ -93,7 +93,7 @@ export default function DecisionsScreen({ selected }: { readonly selected: strin
     if (next !== undefined) go(link(next))
   }
   useKeys({ j: () => move(1), k: () => move(-1) })
-  sameInTerminal(`heimdall events query${asked['agent'] === undefined ? '' : ` --agent ${String(asked['agent'])}`}`)
+  sameInTerminal(`heimdall events${asked['agent'] === undefined ? '' : ` --agent ${String(asked['agent'])}`}`)
   return (
     <div className={selected === null ? 'decisions' : 'decisions of-one'}>
       <a className="button all-calls" href={placeLink('decisions', null, Object.fromEntries(query))}>
@@ -119,7 +119,7 @@ export default function DecisionsScreen({ selected }: { readonly selected: strin
         ) : list.calls.length === 0 ? (
           <Empty title="No calls here">
             Each tool call would be here with the rule that decided it. Put an agent’s servers behind the shim:{' '}
-            <code>heimdall import</code>
+            <code>heimdall mcp import</code>
           </Empty>
         ) : (
           <LongTable

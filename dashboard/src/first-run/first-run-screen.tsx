@@ -12,7 +12,7 @@ const stepsWith = (program: string, host: string) => [
   {
     title: 'Run an agent',
     text: 'Any command works. It gets a terminal, a name and a record.',
-    command: `heimdall run --agent amber-otter -- ${program}`,
+    command: `heimdall run --agent amber-otter ${program}`,
   },
   {
     title: 'Put the agents you already use under watch',
@@ -65,7 +65,7 @@ const ROOMS: readonly {
 
 const TOUR = [
   'The line at the top has one tick for each agent. Tall amber waits for you, tall rose collides, blue works.',
-  'Needs you lists every wait, oldest first. Press 1 to answer, z for later.',
+  'Needs you lists every wait, oldest first. Press 1 to answer, z to snooze.',
   'Fleet shows what each one does. Enter opens its terminal; nothing is typed until you take the keyboard with i.',
   'Claims, Decisions, Timeline and Tokens say who holds what, what was allowed, what happened and what it cost. / finds all of it.',
 ] as const

@@ -96,7 +96,7 @@ export function FleetScreen(): ReactNode {
       </div>
       {all.length === 0 && (
         <Empty title="No agents yet">
-          Start one and it appears here by itself: <code>heimdall run --agent amber-otter -- claude</code>
+          Start one and it appears here by itself: <code>heimdall run --agent amber-otter claude</code>
         </Empty>
       )}
       {steady.news > 0 && (

@@ -1,6 +1,6 @@
 // The live feed: one line for all tabs, opened again where it stopped, however it stopped.
 import type { HubReply, LiveEvents } from '../../../src/hub/contract.ts'
-import { chosenProject, get, HubError, readReply, streamAddress } from './api.ts'
+import { chosenProject, dropPass, get, hubAddress, HubError, passNow, readReply } from './api.ts'
 import { Line, type LineNews } from './line.ts'
 import type { LineAsk } from './line-worker.ts'
 import { change, takeLog, takeScreens, takeState, watchNow } from './watch.ts'
@@ -37,16 +37,25 @@ export async function startFeed(): Promise<void> {
     if (wanted !== null && !hub.projects.some(({ project }) => project === wanted))
       return change({ connection: { status: 'no-project', hub } })
   } catch (error) {
-    if (error instanceof HubError && /AUTH|TOKEN|SIGNED|FORBIDDEN|401|403/.test(error.code))
-      return change({ connection: { status: 'signed-out' } })
-    return lost()
+    const code = error instanceof HubError ? error.code : ''
+    // A page that shows nothing yet has nothing to wait with: it says what to type.
+    const isOut = code === 'HUB_TOKEN_REQUIRED' || (code === 'HUB_NOT_PROVED' && watchNow().hub === null)
+    const isTaken = code === 'HUB_NOT_PROVED'
+    return isOut ? change({ connection: { status: 'signed-out', isTaken } }) : lost(isTaken)
   }
-  open()
+  await open()
 }
 
-function open(isAnew = false): void {
-  const wish = { address: streamAddress('events'), after: lastId, screens: screenLines, isAnew }
+async function open(isAnew = false): Promise<void> {
+  let pass: string
+  try {
+    pass = await passNow()
+  } catch {
+    // Whatever failed, the hub or the browser's storage: it is tried again.
+    return lost()
+  }
   isListening = true
+  const wish = { address: hubAddress('events'), pass, after: lastId, screens: screenLines, isAnew }
   if (shared === null) own.join(own, wish, take)
   else shared.postMessage(wish satisfies LineAsk)
 }
@@ -87,12 +96,14 @@ const TAKE: { readonly [Name in keyof LiveEvents]: (data: LiveEvents[Name]) => v
   screens: ({ screens }) => takeScreens(screens),
 }
 
-function lost(): void {
+/** `isTaken`: another program answers at the address. */
+function lost(isTaken = false): void {
+  dropPass()
   const { connection } = watchNow()
   const waitMs = RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 15_000
   failures += 1
   const lostAt = connection.status === 'lost' ? connection.lostAt : Date.now()
-  change({ connection: { status: 'lost', lostAt, retryAt: Date.now() + waitMs } })
+  change({ connection: { status: 'lost', lostAt, retryAt: Date.now() + waitMs, isTaken } })
   clearTimeout(retry)
   retry = setTimeout(() => void startFeed(), waitMs)
 }
@@ -109,7 +120,7 @@ export function wantScreens(lines: number): void {
   screenLines = lines
   if (watchNow().connection.status !== 'live') return
   isPlanned = true
-  open()
+  void open()
 }
 
 /** After this long out of sight the line may be dead without having said so: it is opened anew where it stopped. */
@@ -120,7 +131,7 @@ export function wakeWithBrowser(): void {
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'hidden') hiddenAt = Date.now()
     else if (watchNow().connection.status === 'lost') tryNow()
-    else if (isListening && Date.now() - hiddenAt > ASLEEP_MS) open(true)
+    else if (isListening && Date.now() - hiddenAt > ASLEEP_MS) void open(true)
   })
   // A page that the browser keeps for the way back holds no line meanwhile.
   window.addEventListener('pagehide', leave)

@@ -1,5 +1,6 @@
 // Parts of the page that are loaded when they are wanted. One that could not be while the hub was away comes when it is back.
 import { type ComponentType, lazy, type LazyExoticComponent } from 'react'
+import { hubIsProved } from './api.ts'
 import { onWatchChange, watchNow } from './watch.ts'
 
 /** How long it may take until a lost hub is noticed. */
@@ -11,15 +12,17 @@ interface Loading<Props> {
 
 export function later<Props>(load: () => Promise<Loading<Props>>): LazyExoticComponent<ComponentType<Props>> {
   return lazy(() =>
-    load().catch(async (error: unknown) => {
-      const isAway = await became((isLive) => !isLive, NOTICED_MS)
-      // The hub answers, and has not what this page wants: it is of another version.
-      if (!isAway) throw error
-      await became((isLive) => isLive, Infinity)
-      // A browser that could not fetch a module does not try it twice. Where the page is stands in the address.
-      location.reload()
-      return new Promise<never>(() => undefined)
-    }),
+    hubIsProved()
+      .then(load)
+      .catch(async (error: unknown) => {
+        const isAway = await became((isLive) => !isLive, NOTICED_MS)
+        // The hub answers, and has not what this page wants: it is of another version.
+        if (!isAway) throw error
+        await became((isLive) => isLive, Infinity)
+        // A browser that could not fetch a module does not try it twice. Where the page is stands in the address.
+        location.reload()
+        return new Promise<never>(() => undefined)
+      }),
   )
 }
 

@@ -2,8 +2,9 @@
 import type { LiveEvents, Thumbnail } from '../../../src/hub/contract.ts'
 
 export interface LineWish {
-  /** `/api/events` with project and pass, and nothing else. */
+  /** `/api/events` with the project, and nothing else. */
   readonly address: string
+  readonly pass: string
   /** The last place that the page knows of; '' on a first visit. */
   readonly after: string
   /** Thumbnails of so many lines; 0 for none. */
@@ -28,6 +29,7 @@ interface Tab {
 /** The line of one project, and who listens to it. */
 export class Line {
   #address = ''
+  #pass = ''
   readonly #tabs = new Map<object, Tab>()
   #source: EventSource | undefined
   #lastId = ''
@@ -37,8 +39,9 @@ export class Line {
   #state: LiveEvents['state'] | undefined
   readonly #screens = new Map<string, Thumbnail>()
 
-  join(who: object, { address, after, screens, isAnew }: LineWish, take: TakeNews): void {
+  join(who: object, { address, pass, after, screens, isAnew }: LineWish, take: TakeNews): void {
     this.#address = address
+    this.#pass = pass
     const known = this.#tabs.get(who)
     this.#tabs.set(who, { take, screens })
     if (this.#source === undefined && this.#lastId === '') this.#lastId = after
@@ -74,6 +77,7 @@ export class Line {
     this.#source?.close()
     this.#lines = this.#wanted()
     const address = new URL(this.#address, location.href)
+    address.searchParams.set('pass', this.#pass)
     if (this.#lastId !== '') address.searchParams.set('after', this.#lastId)
     if (this.#lines > 0) address.searchParams.set('screens', String(this.#lines))
     const source = new EventSource(address)

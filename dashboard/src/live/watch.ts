@@ -14,8 +14,9 @@ import type {
 type Connection =
   | { readonly status: 'connecting' }
   | { readonly status: 'live'; readonly caughtUp: number | null; readonly backSince: number | null }
-  | { readonly status: 'lost'; readonly lostAt: number; readonly retryAt: number }
-  | { readonly status: 'signed-out' }
+  /** `isTaken`: another program answers at the address of the hub. */
+  | { readonly status: 'lost'; readonly lostAt: number; readonly retryAt: number; readonly isTaken: boolean }
+  | { readonly status: 'signed-out'; readonly isTaken: boolean }
   /** The address names a project that the hub does not show. */
   | { readonly status: 'no-project'; readonly hub: HubReply }
 
@@ -87,9 +88,9 @@ export function takeState(state: LiveEvents['state']): void {
   })
 }
 
-/** Oldest first; those that were put off come last. */
+/** Oldest first; snoozed ones come last. */
 function byAge(one: WaitCard, other: WaitCard): number {
-  if ((one.later_until === null) !== (other.later_until === null)) return one.later_until === null ? -1 : 1
+  if ((one.snoozed_until === null) !== (other.snoozed_until === null)) return one.snoozed_until === null ? -1 : 1
   return one.since < other.since ? -1 : one.since > other.since ? 1 : one.wait_id < other.wait_id ? -1 : 1
 }
 

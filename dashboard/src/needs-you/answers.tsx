@@ -29,8 +29,8 @@ function onRecord({ outcome, by }: ActReply): string {
       return `by ${by.name}, recorded as human`
     case 'sent':
       return `typed by ${by.name}, whom no record names`
-    case 'put_off':
-      return `put off by ${by.name}, whom no record names`
+    case 'snoozed':
+      return `snoozed by ${by.name}, not recorded`
     case 'gone':
       return 'nothing recorded'
   }

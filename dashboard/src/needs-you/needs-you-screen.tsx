@@ -17,7 +17,7 @@ import { go, placeLink } from '../shell/place.ts'
 import { NotOpen } from './not-open.tsx'
 import { WaitDetail } from './wait-detail.tsx'
 
-const LATER_MINUTES = 15
+const SNOOZE_MINUTES = 15
 
 export function NeedsYouScreen({ selected }: { readonly selected: string | null }): ReactNode {
   const waits = useWatch((watch) => watch.waits)
@@ -56,7 +56,7 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
         Enter: () => go(placeLink('session', shown.agent_id)),
       }),
     ...(shown !== undefined && {
-      z: () => void post(`waits/${segment(shown.wait_id)}/later`, { minutes: LATER_MINUTES }),
+      z: () => void post(`waits/${segment(shown.wait_id)}/snooze`, { minutes: SNOOZE_MINUTES }),
     }),
   })
 
@@ -64,13 +64,13 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
   useEffect(reload, [reload, waits.length])
 
   if (!isKnown) return <Loading what="who waits" />
-  const count = waits.filter(({ later_until }) => later_until === null).length
+  const count = waits.filter(({ snoozed_until }) => snoozed_until === null).length
   return (
     <>
       <div className="needs-head">
         <div>
           <h1 className="large">
-            {count === 0 ? 'Nobody waits for you' : count === 1 ? '1 waits for you' : `${count} wait for you`}
+            {count === 0 ? 'Nothing waits for you' : count === 1 ? '1 waits for you' : `${count} wait for you`}
           </h1>
           {shown !== undefined && (
             <p className="second">Oldest first. Answer here; the item leaves by itself when the agent goes on.</p>
@@ -107,7 +107,7 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
           {shown !== undefined && (
             <p className="inbox-keys meta">
               <Key>j</Key> <Key>k</Key> move <AnswerKeys count={shown.answers.length} /> <Key>t</Key> open terminal{' '}
-              <Key>z</Key> later
+              <Key>z</Key> snooze
             </p>
           )}
         </section>
@@ -166,7 +166,9 @@ function Row({
       <span className="row">
         <WaitWord kind={wait.kind} />
         <span className={isOpen ? 'age is-lamp strong' : 'age'}>
-          {wait.later_until === null ? closeAge(sinceMs(wait.since, now)) : `later, ${clock(wait.later_until, now)}`}
+          {wait.snoozed_until === null
+            ? closeAge(sinceMs(wait.since, now))
+            : `snoozed until ${clock(wait.snoozed_until, now)}`}
         </span>
       </span>
       <span className="title cut">

@@ -47,7 +47,7 @@ export function commandsFor(words: string, { path, agents }: Found, onKeys: () =
     asked.push(
       {
         title: `Decisions of ${agent}`,
-        shown: `heimdall events query --agent ${agent}`,
+        shown: `heimdall events --agent ${agent}`,
         act: () => go(placeLink('decisions', null, { agent })),
       },
       { title: `Attach to ${agent}`, shown: `hm attach ${agent}`, act: copy(`hm attach ${agent}`) },

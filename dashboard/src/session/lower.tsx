@@ -70,7 +70,7 @@ function Claims({ agent }: { readonly agent: AgentCard }): ReactNode {
   if (agent.claims.length === 0)
     return (
       <Empty title="Holds nothing">
-        It would hold paths after <code>heimdall claim take PATH</code>.
+        It would hold paths after <code>heimdall claim PATH</code>.
       </Empty>
     )
   return (

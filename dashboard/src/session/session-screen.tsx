@@ -37,7 +37,7 @@ const PHONE_TABS = ['screen', 'talk', 'changes', 'claims'] as const
 
 function Session({ agent }: { readonly agent: AgentCard }): ReactNode {
   const waits = useWatch((watch) => watch.waits)
-  const wait = waits.find(({ agent_id, later_until }) => agent_id === agent.agent_id && later_until === null)
+  const wait = waits.find(({ agent_id, snoozed_until }) => agent_id === agent.agent_id && snoozed_until === null)
   const { query } = usePlace()
   const tab = (query.get('tab') ?? 'changes') as LowerTab
   const phoneTab = query.get('part') ?? 'screen'

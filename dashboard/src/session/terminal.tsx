@@ -5,7 +5,7 @@ import { WebglAddon } from '@xterm/addon-webgl'
 import { Terminal } from '@xterm/xterm'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { TerminalFromBrowser, TerminalFromHub } from '../../../src/hub/contract.ts'
-import { segment, streamAddress } from '../live/api.ts'
+import { hubAddress, passNow, segment } from '../live/api.ts'
 import { Button } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
@@ -94,8 +94,15 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
       if (message.type === 'keyboard') terminal.options.disableStdin = !message.yours
       setStatus((before) => after(before, message))
     }
+    const again = (): void => {
+      if (!isOver) retry = setTimeout(connect, RETRY_MS)
+    }
     const connect = (): void => {
-      const address = new URL(streamAddress(`terminals/${segment(session)}`), location.href)
+      passNow().then(open, again)
+    }
+    const open = (pass: string): void => {
+      if (isOver) return
+      const address = new URL(hubAddress(`terminals/${segment(session)}`, { pass }), location.href)
       address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:'
       const opened = new WebSocket(address)
       opened.binaryType = 'arraybuffer'
@@ -105,8 +112,9 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
       }
       opened.onclose = () => {
         terminal.options.disableStdin = true
-        setStatus((before) => ({ ...before, isLive: false, isYours: false }))
-        if (!isOver) retry = setTimeout(connect, RETRY_MS)
+        // The next connection says whether the keyboard may be taken; until then a request for it would be dropped.
+        setStatus((before) => ({ ...before, isLive: false, isYours: false, mayType: false }))
+        again()
       }
       socket = opened
     }

@@ -20,13 +20,19 @@ export function Banners(): ReactNode {
       {connection.status === 'lost' && now - connection.lostAt >= LOST_SHOWN_MS && (
         <Banner
           icon="offline"
-          title={`Hub not reached for ${age(now - connection.lostAt)}.`}
+          title={
+            connection.isTaken
+              ? `Another program answers at ${location.host}.`
+              : `Hub not reached for ${age(now - connection.lostAt)}.`
+          }
           action={
             <Button size="small" onPress={tryNow}>
               Try now
             </Button>
           }
         >
+          {connection.isTaken &&
+            'It did not prove that it is your hub, and was sent nothing. Do not reload this page before your hub is back; if it is, heimdall open prints a new link. '}
           Agents go on.{shownAt !== null && ` Shown: ${clockWithSeconds(shownAt)}.`} Trying again in{' '}
           {age(Math.max(0, connection.retryAt - now) + 999)}.
         </Banner>

@@ -27,7 +27,7 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]
     [
       ['1 … 4', 'answer'],
       ['t', 'open its terminal'],
-      ['z', 'later: comes back in 15 minutes'],
+      ['z', 'snooze for 15 minutes'],
     ],
   ],
   [

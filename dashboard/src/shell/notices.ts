@@ -17,7 +17,7 @@ export function onAnnouncement(listener: (text: string) => void): void {
 function follow(): void {
   const { waits, shownAt } = watchNow()
   if (shownAt === null) return
-  const open = waits.filter(({ later_until }) => later_until === null)
+  const open = waits.filter(({ snoozed_until }) => snoozed_until === null)
   document.title = open.length === 0 ? 'Heimdall' : `(${open.length}) Heimdall`
   const ids = new Set(open.map(({ wait_id }) => wait_id))
   for (const [id, notice] of shown)

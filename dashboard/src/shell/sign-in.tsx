@@ -1,9 +1,9 @@
-// Signing in: the one-time link carries a key behind #key=; it is posted once and taken out of the address at once.
+// Signing in: the one-time link carries a key behind #key=, which is used once and taken out of the address at once.
 import { type ReactNode, useState, useSyncExternalStore } from 'react'
-import type { HubReply, LoginReply } from '../../../src/hub/contract.ts'
-import { HubError, post } from '../live/api.ts'
+import type { HubReply } from '../../../src/hub/contract.ts'
+import { HubError, signInWith } from '../live/api.ts'
 import { startFeed } from '../live/feed.ts'
-import { keepPass } from '../live/pass.ts'
+import { useWatch } from '../live/hooks.ts'
 import { Button, Copy } from '../parts/controls.tsx'
 import { Empty } from '../parts/days.tsx'
 import { Brand } from '../parts/icons.tsx'
@@ -16,10 +16,10 @@ function onRefused(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** The key goes to the hub as it stands: one that was cut is no key, and that is for the hub to say. */
+/** The key is used as it stands: one that was cut is no key, and that is for the hub to say. */
 async function redeem(key: string): Promise<void> {
   try {
-    keepPass((await post<LoginReply>('login', { key })).pass)
+    await signInWith(key)
     refused = undefined
   } catch (error) {
     if (!(error instanceof HubError)) throw error
@@ -50,6 +50,7 @@ export function signInByLinks(): void {
 export function SignedOut(): ReactNode {
   const [text, setText] = useState('')
   const error = useSyncExternalStore(onRefused, () => refused)
+  const isTaken = useWatch(({ connection }) => connection.status === 'signed-out' && connection.isTaken)
   const enter = async (): Promise<void> => {
     await redeem(/#key=(.*)$/.exec(text.trim())?.[1] ?? text.trim())
     if (refused === undefined) await startFeed()
@@ -81,6 +82,12 @@ export function SignedOut(): ReactNode {
           </Button>
         </label>
       </form>
+      {isTaken && (
+        <p className="is-clash" role="alert">
+          The program at {location.host} did not prove that it is the hub that this browser has signed in to, and was
+          sent nothing. A link from your own terminal is safe to follow.
+        </p>
+      )}
       {error !== undefined && (
         <p className="is-clash" role="alert">
           ✕ {error.code}: {error.message}

@@ -55,7 +55,7 @@ function spoken(states: readonly CardState[]): string {
 }
 
 const waitText = (waits: number): string =>
-  waits === 0 ? 'Nobody waits for you' : waits === 1 ? '1 waits for you' : `${waits} wait for you`
+  waits === 0 ? 'Nothing waits for you' : waits === 1 ? '1 waits for you' : `${waits} wait for you`
 
 export function Top({ onSearch }: { readonly onSearch: () => void }): ReactNode {
   const totals = useWatch((watch) => watch.totals)
@@ -80,7 +80,7 @@ export function Top({ onSearch }: { readonly onSearch: () => void }): ReactNode 
                 )}
               </a>
             ) : (
-              <span className="second">Nobody waits for you</span>
+              <span className="second">Nothing waits for you</span>
             )}
             {totals.collisions > 0 && (
               <a href={placeLink('claims')} className="row is-clash">

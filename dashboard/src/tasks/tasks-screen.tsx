@@ -71,7 +71,7 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
     if (next !== undefined) go(placeLink('tasks', next.task_id))
   }
   useKeys({ n: () => setIsDispatching(true), j: () => move(1), k: () => move(-1) })
-  sameInTerminal(shown === undefined ? 'heimdall dispatch list' : `heimdall dispatch explain ${shown.task_id}`)
+  sameInTerminal(shown === undefined ? 'heimdall task list' : `heimdall task explain ${shown.task_id}`)
   return (
     <div className="tasks">
       <div className="page-head">
@@ -102,7 +102,7 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
           {({ tasks }) =>
             tasks.length === 0 ? (
               <Empty title="No tasks yet">
-                A task that is dispatched goes to a worker that can do it: <code>heimdall dispatch</code>
+                A task that is dispatched goes to a worker that can do it: <code>heimdall task add</code>
               </Empty>
             ) : (
               <TaskTable tasks={tasks} selected={shown?.task_id ?? null} />

@@ -74,7 +74,7 @@ export function RunList(): ReactNode {
   const loaded = useHub<RunsReply>('runs')
   const now = useHubNow()
   useEvery(5_000, loaded.reload)
-  sameInTerminal('heimdall events query')
+  sameInTerminal('heimdall events')
   return (
     <div className="run-list">
       <div className="page-head">
@@ -90,7 +90,7 @@ export function RunList(): ReactNode {
           {({ runs }) =>
             runs.length === 0 ? (
               <Empty title="No runs yet">
-                <code>heimdall run --agent amber-otter -- claude</code> makes one.
+                <code>heimdall run --agent amber-otter claude</code> makes one.
               </Empty>
             ) : (
               <LongTable

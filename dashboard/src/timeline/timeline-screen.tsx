@@ -41,7 +41,7 @@ function OneRun({ run }: { readonly run: string }): ReactNode {
   // While a new range is asked for, the old spans are shown in it.
   const [last, setLast] = useState<TimelineReply | undefined>()
   if (loaded.data !== undefined && loaded.data !== last) setLast(loaded.data)
-  sameInTerminal(`heimdall events query --run ${run}`)
+  sameInTerminal(`heimdall events --run ${run}`)
   const data = loaded.data ?? (last?.run.run_id === run ? last : undefined)
   return (
     <Part what={`run ${run}`} loaded={{ data, error: loaded.error }}>

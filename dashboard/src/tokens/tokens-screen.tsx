@@ -121,8 +121,8 @@ function Briefs({ reply: { briefs, tokenizer } }: { readonly reply: TokensReply 
       </div>
       {briefs.length === 0 ? (
         <Empty title="No brief was measured yet">
-          <code>heimdall brief</code> counts what it sends; <code>heimdall tokens baseline</code> what it would have
-          been.
+          <code>heimdall brief build</code> counts the tokens of a brief; <code>heimdall tokens baseline</code> those of
+          the full text.
         </Empty>
       ) : (
         <table className="table">

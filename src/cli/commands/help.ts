@@ -1,13 +1,13 @@
-// heimdall help: a command's page, the overview, or a topic.
+// heimdall help: the overview, the page of a command, or a topic.
 import { CONFIG_KEYS } from '../../config.ts'
 import { ERRORS, HeimdallError } from '../../errors.ts'
-import type { Run } from '../command.ts'
+import { command, type Command } from '../command.ts'
+import { allCommands } from '../nouns.ts'
 import { contractExitRows, exitCodeRows } from '../render/exit-codes.ts'
+import { renamed } from '../renames.ts'
 import { foldText } from '../render/fold.ts'
-import { columns, commandHelp, overviewHelp } from '../render/help.ts'
-import { suggestCommands } from '../suggest-command.ts'
-import type { help } from '../table/core.ts'
-import { ABOUT, COMMANDS } from '../table.ts'
+import { columns, helpFor } from '../render/help.ts'
+import { suggestCommand } from '../suggest-command.ts'
 
 const TOPICS: Readonly<Record<string, () => string>> = {
   'exit-codes': () =>
@@ -15,7 +15,7 @@ const TOPICS: Readonly<Record<string, () => string>> = {
       'Exit codes:',
       ...columns(exitCodeRows()),
       '',
-      'By the names of a contract, such as hm and bb, its own codes count. Of these errors they are others:',
+      'The launchers of the seed contracts (hm, bb, heimdall-*) have codes of their own for these errors:',
       ...columns(contractExitRows()),
     ].join('\n'),
   environment: () =>
@@ -40,28 +40,42 @@ const TOPICS: Readonly<Record<string, () => string>> = {
 
 export const isTopic = (word: string): boolean => Object.hasOwn(TOPICS, word)
 
-export const run: Run<typeof help> = ({ style }, { args }) => {
-  const topic = args.topic.join(' ')
-  const text = page(topic)
-  return Promise.resolve({
-    data: { topic, text },
-    text: style.isTty && style.columns > 0 ? foldText(text, style.columns) : text,
-  })
-}
+export const commands: readonly Command[] = [
+  command(
+    {
+      names: ['heimdall help'],
+      summary: 'Show help for a command or a topic',
+      args: [{ name: 'topic', help: 'a command, or exit-codes, environment, errors', optional: true, variadic: true }],
+      flags: { all: { type: 'boolean', help: 'list every command, also those for scripts and agents' } },
+      examples: [
+        ['heimdall help', 'lists the everyday commands'],
+        ['heimdall help --all', 'lists every command'],
+        ['heimdall help config list', 'shows one command'],
+        ['heimdall help exit-codes', 'explains the exit codes'],
+      ],
+      output: 'topic, text',
+    },
+    async ({ style }, { args, flags }) => {
+      const topic = args.topic.join(' ')
+      const text = page(await allCommands(), topic, flags.all === true)
+      const isFolded = style.isTty && style.columns > 0
+      return { data: { topic, text }, text: isFolded ? foldText(text, style.columns) : text }
+    },
+  ),
+]
 
-function page(topic: string): string {
-  if (topic === '')
-    return `${overviewHelp(COMMANDS, 'heimdall', ABOUT)}\nheimdall help ${Object.keys(TOPICS).join(' | ')}`
+function page(all: readonly Command[], topic: string, isAll: boolean): string {
+  if (topic === '') return helpFor(all, 'heimdall', isAll)
   const show = isTopic(topic) ? TOPICS[topic] : undefined
   if (show !== undefined) return show()
-  const names = COMMANDS.flatMap(({ spec }) => spec.names)
-  for (const name of [topic, `heimdall ${topic}`]) {
-    const command = COMMANDS.find(({ spec }) => (spec.names as readonly string[]).includes(name))
-    if (command !== undefined) return commandHelp(command.spec, name)
-    if (names.some((other) => other.startsWith(`${name} `))) return overviewHelp(COMMANDS, name, ABOUT)
-  }
-  const [close] = suggestCommands(COMMANDS, ['heimdall'], topic.split(' '))
+  const names = all.flatMap(({ spec }) => spec.names)
+  const name = [topic, `heimdall ${topic}`].find((one) =>
+    names.some((other) => other === one || other.startsWith(`${one} `)),
+  )
+  if (name !== undefined) return helpFor(all, name, isAll)
+  const close = suggestCommand(all, ['heimdall'], topic.split(' '))
+  const otherwise = close === undefined ? `topics: ${Object.keys(TOPICS).join(', ')}` : `did you mean ${close}?`
   throw new HeimdallError('USAGE', `no command or topic ${JSON.stringify(topic)}`, {
-    hint: close === undefined ? `topics: ${Object.keys(TOPICS).join(', ')}` : `did you mean ${close}?`,
+    hint: renamed(topic.split(' '), 0) ?? otherwise,
   })
 }

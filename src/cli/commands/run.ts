@@ -1,83 +1,129 @@
-// heimdall run: start a run; then attach to its terminal, return, or wait for its end.
+// heimdall run: start a run, then attach to its terminal, return, or wait for its end.
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pause } from '../../clock.ts'
-import type { Config } from '../../config.ts'
 import { HeimdallError } from '../../errors.ts'
 import { GIT_AT_START_MS, RUN_CLOSED_MS, RUN_RECORDING_BYTES_MAX } from '../../limits.ts'
 import { findProject } from '../../paths.ts'
 import { checkCommand } from '../../sessions/command.ts'
 import type { RunWish, StartedRun } from '../../spine/run-wish.ts'
 import { lookAtWorktree } from '../../spine/worktree-state.ts'
-import { resolveOptions, type SessionOptions } from '../../wire/session-options.ts'
-import type { Answer, Context, InputOf, Run } from '../command.ts'
-import { takeEarlyRun } from '../early-session.ts'
-import type { run as row } from '../table/spine.ts'
-import { policyFrom } from './policy/run-policy.ts'
-import { checkStart, colored, isDrawn, showStarted, waitForExit } from './session/show-start.ts'
-import { startOptions } from './session/start-options.ts'
+import { resolveOptions } from '../../wire/session-options.ts'
+import { type Answer, command, type Command, type Context } from '../command.ts'
+import { checkStart, startFlags, startOptions } from '../session-flags.ts'
+import { policyFrom } from '../run-policy.ts'
 
-export const run: Run<typeof row> = async (context, input) => {
-  const { flags, rest } = input
-  checkStart(flags, rest, 'heimdall run -- claude')
-  const { id: _, ...session } = resolveOptions({
-    ...(await startOptions(context, flags, rest)),
-    id: flags.id ?? 'run',
-    // With the command ends all that it has started, whatever plain sessions do.
-    killProcessGroup: true,
-    sessionEnvVar: 'HEIMDALL_SESSION_ID',
-    recordBytesMax: RUN_RECORDING_BYTES_MAX,
-  })
-  checkCommand(session, context.env)
-  // git looks while all that starts a run is loaded.
-  const before = lookAtWorktree(findProject(session.cwd, context.env), context.env, GIT_AT_START_MS)
-  const { startRun } = await import('../../spine/start-run.ts')
-  const wish = { ...(await wishFrom(context, input, session)), before }
-  const started = isDrawn(context, flags)
-    ? await colored(context, (colors) => startRun({ ...wish, session: { ...session, colors } }))
-    : await startRun(wish)
-  const { session: shown, sheet } = started
-  if (flags.detach === true && flags.wait !== true) return answer(started, null)
-  if (flags.detach === true) {
-    const code = await waitForExit(session.socketDir, shown)
-    await closed(context, sheet)
-    return answer(started, code)
-  }
-  const left = await showStarted(context, shown, session.socketDir, flags)
-  if (left.exit === undefined && !hasExited(left)) return { ...left, data: { ...dataOf(started), exit_code: null } }
-  await closed(context, sheet)
-  return answer(started, left.exit ?? 0)
-}
+export const commands: readonly Command[] = [
+  command(
+    {
+      names: ['heimdall run'],
+      changes: true,
+      summary: 'Run an agent in a supervised terminal',
+      about:
+        'Registers or adopts the agent, opens its run, starts the command in a supervised terminal and attaches to it. ' +
+        'When the command ends, its claims are released and its run is closed. The run outlives this terminal: Ctrl-\\ ' +
+        'detaches, heimdall attach returns. Without a terminal on stdin and stdout, output is passed through and the ' +
+        'exit code is that of the command. The first word that is not a flag starts the command; everything after it ' +
+        'belongs to the command.',
+      rest: 'COMMAND…',
+      restFromFirst: true,
+      flags: {
+        agent: { type: 'string', value: 'NAME', help: 'name of the agent; generated if absent' },
+        role: { type: 'string', value: 'ROLE', default: 'agent', help: 'role of a new agent' },
+        id: {
+          type: 'string',
+          value: 'ID',
+          help: 'id of the session; default: the agent’s name, with four digits if taken',
+        },
+        policy: { type: 'string', value: 'FILE', help: 'policy bundle for every shim of the run' },
+        task: { type: 'string', value: 'TASK', help: 'task of the run; the agent has it in progress from the start' },
+        worktree: {
+          type: 'boolean',
+          help: 'use a git worktree and branch of the agent’s own, its earlier one if it has one',
+        },
+        base: { type: 'string', value: 'REV', help: 'with --worktree: where the branch starts; default HEAD' },
+        copy: {
+          type: 'string',
+          value: 'PATH',
+          multiple: true,
+          help: 'with --worktree: copy a file or folder that git does not track, such as .env',
+        },
+        'no-record': { type: 'boolean', help: 'do not record the terminal' },
+        ...startFlags,
+      },
+      examples: [
+        ['heimdall run claude', 'runs Claude Code under a generated name'],
+        [
+          'heimdall run --agent amber-otter --policy policy.yaml claude',
+          'runs it as amber-otter; the policy governs its MCP calls that go through the shim',
+        ],
+        [
+          'heimdall run --agent amber-otter --worktree --copy .env claude',
+          'runs it in its own worktree; heimdall merge amber-otter merges its work',
+        ],
+        ['heimdall run --agent nightly --detach --wait ./nightly.sh', 'waits for the end and exits with its code'],
+      ],
+      output:
+        'run_id, agent_id, haid, project (root; with --worktree that of the worktree), branch (of the worktree, or null), id (of the session), socket, pid, supervisor_pid, record (path), exit_code (null while it runs)',
+    },
+    async (context, { flags, rest }) => {
+      checkStart(flags, rest, 'heimdall run claude')
+      const { id: _, ...session } = resolveOptions({
+        ...(await startOptions(context, flags, rest)),
+        id: flags.id ?? 'run',
+        // Everything that the command has started ends with it, whatever plain sessions do.
+        killProcessGroup: true,
+        sessionEnvVar: 'HEIMDALL_SESSION_ID',
+        recordBytesMax: RUN_RECORDING_BYTES_MAX,
+      })
+      const { env, clock, note } = context
+      checkCommand(session, env)
+      // git runs while the modules that start a run are loaded.
+      const before = lookAtWorktree(findProject(session.cwd, env), env, GIT_AT_START_MS)
+      const { startRun } = await import('../../spine/start-run.ts')
+      const { agent_stale_minutes: stale } = await context.settings()
+      const dist = distFolder()
+      const wish: RunWish = {
+        agent: flags.agent,
+        role: flags.role,
+        task: flags.task,
+        policy: await policyFrom(context, flags.policy, session),
+        sessionId: flags.id,
+        session,
+        records: flags['no-record'] !== true,
+        worktree: await worktreeFrom(context, flags),
+        launcher: join(dist, 'session.cjs'),
+        keeper: join(dist, 'keeper.cjs'),
+        staleMinutes: stale.origin === 'default' ? undefined : (stale.value as number),
+        before,
+        env,
+        clock,
+        note: (line) => note(`warning: ${line}`),
+      }
+      if (flags.detach === true)
+        return await detached(context, await startRun(wish), session.socketDir, flags.wait === true)
+      // Loaded here: a detached run shows nothing.
+      const { colored, isDrawn, showStarted } = await import('../attach.ts')
+      const started = isDrawn(context, flags)
+        ? await colored(context, (colors) => startRun({ ...wish, session: { ...session, colors } }))
+        : await startRun(wish)
+      const left = await showStarted(context, started.session, session.socketDir, flags)
+      if (left.exit === undefined && (left.data as { readonly reason?: unknown }).reason !== 'exited')
+        return { ...left, data: dataOf(started, null) }
+      await closed(context, started.sheet)
+      return answer(started, left.exit ?? 0)
+    },
+  ),
+]
 
-const hasExited = ({ data }: Answer): boolean => (data as { readonly reason?: unknown }).reason === 'exited'
-
-async function wishFrom(
-  context: Context,
-  { flags }: InputOf<typeof row>,
-  session: Omit<SessionOptions, 'id'>,
-): Promise<RunWish> {
-  const { env, clock, note } = context
-  const settings = await context.settings()
-  const { agent_stale_minutes: stale } = settings
-  const early = takeEarlyRun()
-  const dist = early === undefined ? distFolder() : dirname(early.launched.launcher)
-  return {
-    agent: flags.agent,
-    role: flags.role,
-    task: flags.task,
-    policy: await policyFrom(context, flags.policy, session),
-    sessionId: flags.id,
-    session,
-    records: flags['no-record'] !== true,
-    worktree: await worktreeFrom(context, flags, settings),
-    launcher: join(dist, 'session.cjs'),
-    keeper: join(dist, 'keeper.cjs'),
-    early,
-    staleMinutes: stale.origin === 'default' ? undefined : (stale.value as number),
-    env,
-    clock,
-    note: (line) => note(`warning: ${line}`),
-  }
+async function detached(context: Context, started: StartedRun, dir: string, waits: boolean): Promise<Answer> {
+  if (!waits) return answer(started, null)
+  if (context.stderr.isTTY)
+    context.note(`Waiting for ${started.agentId} to exit; Ctrl-C stops waiting and leaves it running`)
+  const { waitForExit } = await import('../attach.ts')
+  const code = await waitForExit(dir, started.session)
+  await closed(context, started.sheet)
+  return answer(started, code)
 }
 
 function distFolder(): string {
@@ -85,42 +131,43 @@ function distFolder(): string {
   return join(dirname(createRequire(import.meta.url).resolve('heimdall-agents/package.json')), 'dist')
 }
 
-async function worktreeFrom(
-  context: Context,
-  flags: InputOf<typeof row>['flags'],
-  { worktree_dir: dir, worktree_copy: usual }: Config,
-): Promise<RunWish['worktree']> {
-  const { base, copy } = flags
-  if (flags.worktree !== true) {
+interface WorktreeFlags {
+  readonly worktree: boolean | undefined
+  readonly base: string | undefined
+  readonly copy: readonly string[]
+}
+
+async function worktreeFrom(context: Context, { worktree, base, copy }: WorktreeFlags): Promise<RunWish['worktree']> {
+  if (worktree !== true) {
     if (base === undefined && copy.length === 0) return undefined
-    throw new HeimdallError('USAGE', `${base === undefined ? '--copy' : '--base'} goes with --worktree`)
+    throw new HeimdallError('USAGE', `${base === undefined ? '--copy' : '--base'} needs --worktree`)
   }
+  const { worktree_dir: dir, worktree_copy: usual } = await context.settings()
   const { worktreesDir } = await import('../../spine/worktrees/new-place.ts')
   const named = copy.map((path) => ({ path: context.resolve(path), isRequired: true }))
   const always = (usual.value as readonly string[]).map((path) => ({ path, isRequired: false }))
   return { base, dir: worktreesDir(context.env, dir.value as string | null, context.cwd), copy: [...named, ...always] }
 }
 
-/** Its keeper closes the run; whoever sees this command end finds it closed. */
+/** The watcher closes the run; a caller that sees this command end finds it closed. */
 async function closed({ clock, note }: Context, sheet: string): Promise<void> {
   const deadlineMs = clock.monoMs() + RUN_CLOSED_MS
   while (existsSync(sheet)) {
-    if (clock.monoMs() >= deadlineMs) {
-      note('warning: the run is not closed yet; its keeper, or the next command, will do so')
-      return
-    }
+    if (clock.monoMs() >= deadlineMs) return note('warning: the run is not closed yet; the next command closes it')
     await pause(clock, 5)
   }
 }
 
-function dataOf({ runId, agentId, haid, project, worktree, session, record }: StartedRun) {
-  return { run_id: runId, agent_id: agentId, haid, project, branch: worktree?.branch ?? null, ...session, record }
+function dataOf({ runId, agentId, haid, project, worktree, session, record }: StartedRun, code: number | null) {
+  const branch = worktree?.branch ?? null
+  return { run_id: runId, agent_id: agentId, haid, project, branch, ...session, record, exit_code: code }
 }
 
 function answer(started: StartedRun, code: number | null): Answer {
+  const { agentId, runId, session } = started
   return {
-    data: { ...dataOf(started), exit_code: code },
-    text: code === null ? `${started.agentId} runs as process ${started.session.pid}, run ${started.runId}` : '',
+    data: dataOf(started, code),
+    text: code === null ? `${agentId} runs as pid ${session.pid}, run ${runId}` : '',
     ...(code === null ? {} : { exit: code }),
   }
 }

@@ -1,8 +1,8 @@
-// `heimdall shim` and `sub shim`: an MCP server behind policy, started here or reached by HTTP.
+// heimdall mcp shim, sub shim: an MCP server behind policy, started here or reached over HTTP.
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Context, InputOf, Run } from '../command.ts'
-import type { shim } from '../table/policy.ts'
+import type { shim } from './mcp.ts'
 import { CONFIG_KEYS, loadConfig } from '../../config.ts'
 import { HeimdallError } from '../../errors.ts'
 import { EarlySignals } from '../../shim/early-signals.ts'
@@ -11,16 +11,16 @@ import { runShim, type ShimOptions } from '../../shim/shim.ts'
 import { shimOptions } from '../../shim/options.ts'
 
 export const run: Run<typeof shim> = async (context, input) => {
-  // Node prints warnings to stderr, where events may be expected and nothing else; the shim says them as its own.
+  // Node prints warnings to stderr, where clients may expect only events.
   process.removeAllListeners('warning')
   const signals = new EarlySignals(process)
   const exit = await shimOf(context, input, { signals, parent: process.ppid, parentPid: () => process.ppid })
-  // All that somebody reads has been taken by now. What nobody reads would keep the process alive for ever, and the
-  // streams of a process cannot be destroyed.
+  // All output that has a reader is flushed. A pipe without a reader would keep the process alive, and the standard
+  // streams cannot be destroyed.
   process.exit(exit)
 }
 
-/** Runs the shim that the command line describes and returns its exit code; what belongs to the process comes from the caller. */
+/** Runs the shim and returns its exit code; signals and the parent process are passed in, for tests. */
 export async function shimOf(
   context: Context,
   { flags, rest }: InputOf<typeof shim>,
@@ -42,12 +42,12 @@ export async function shimOf(
   })
 }
 
-/** Beside the launcher that runs now. */
+/** Next to the launcher that runs now. */
 function ledgerServer(launcher: string | undefined): string | undefined {
   return launcher === undefined ? undefined : join(dirname(realpathSync(launcher)), 'heimdall-ledger-mcp')
 }
 
-/** A file of settings that cannot be read is no reason to leave an agent without its server. */
+/** With an unreadable config file the defaults apply: the agent keeps its server. */
 async function runSettings({
   cwd,
   env,
@@ -58,16 +58,16 @@ async function runSettings({
     return { quietMs: Number(config.run_quiet_seconds.value) * 1_000, keepRuns: retentionOf(config), notes: [] }
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
-    // Nothing is removed while nobody knows what was to be kept.
+    // Nothing is pruned while the retention setting is unknown.
     const quietMs = CONFIG_KEYS.run_quiet_seconds.default * 1_000
-    return { quietMs, keepRuns: { ageMs: null, bytes: null }, notes: [`${error.message}; defaults hold`] }
+    return { quietMs, keepRuns: { ageMs: null, bytes: null }, notes: [`${error.message}; using defaults`] }
   }
 }
 
-/** Loaded when a person is first asked: most shims never do. */
+/** Loaded at the first question to a human, which most shims never have. */
 async function sessionSocket(context: Context): Promise<string | undefined> {
-  const { sessionAround } = await import('./session/locate.ts')
-  const { socketDirOf } = await import('./session/socket-dir.ts')
+  const { sessionAround } = await import('../session-flags.ts')
+  const { socketDirOf } = await import('../session-flags.ts')
   const { sessionPaths } = await import('../../wire/session-paths.ts')
   const dir = await socketDirOf(context, { 'socket-dir': undefined })
   const id = await sessionAround(context, dir)

@@ -1,4 +1,4 @@
-// heimdall watch: what happens in coordination and to sessions, one line each, as it happens.
+// heimdall watch: entries of the coordination log and changes of sessions as they happen, one line each.
 import { type Coordination, type CoordinationOptions, openCoordinationToRead } from '../../coordination/coordination.ts'
 import { type Entry, SHARED_TABLES } from '../../coordination/log-entry.ts'
 import { iso } from '../../coordination/moment.ts'
@@ -7,41 +7,62 @@ import { keepLinked } from '../../coordination/linked.ts'
 import { type Clock, pause } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
 import { FOLLOW_LOOK_MS } from '../../limits.ts'
-import type { Answer, Context, Run } from '../command.ts'
-import { inlineText } from '../render/plain-text.ts'
-import type { watch } from '../table/coordination.ts'
+import { type Answer, command, type Command, type Context } from '../command.ts'
+import { inlineText } from '../../cells/plain-text.ts'
 import { changingOptions } from '../coordination-door.ts'
 import { roomOptions } from '../../coordination/room-options.ts'
 import { type SessionChange, watchSessions } from '../../sessions/changes.ts'
 import { noticeReaderGone } from '../output-reader.ts'
-import { socketDirOf } from './session/socket-dir.ts'
-import { TextOut } from './session/text-out.ts'
+import { socketDir, socketDirOf } from '../session-flags.ts'
+import { TextOut } from '../text-out.ts'
 
-const STREAMED: Answer = { data: null, text: '', streamed: true }
-
-export const run: Run<typeof watch> = async (context, { flags }) => {
-  const over = new AbortController()
-  const printer = new Printer(context, over)
-  const stopOnFailure = (error: unknown): never => {
-    over.abort()
-    throw error
-  }
-  // First: a reader that wants one line is gone once it is printed.
-  const noticed = noticeReaderGone(context.clock, over.signal, () => over.abort()).catch(stopOnFailure)
-  await Promise.all([
-    followCoordination(context, flags.after, printer, over.signal).catch(stopOnFailure),
-    keepLinked(await changingOptions(context), over.signal).catch(stopOnFailure),
-    watchSessions({
-      dir: await socketDirOf(context, flags),
-      clock: context.clock,
-      signal: over.signal,
-      onChange: (change) => printer.session(change),
-    }).catch(stopOnFailure),
-    noticed,
-  ])
-  await printer.finished()
-  return STREAMED
-}
+export const commands: readonly Command[] = [
+  command(
+    {
+      names: ['heimdall watch'],
+      hidden: true,
+      summary: 'Print the entries of the coordination log, and changes of sessions, as they happen',
+      about:
+        'One line for each event, and for each session that appears, changes its state or ends; with --json one object ' +
+        'per line. Runs until Ctrl-C, or until its reader is gone. Active sessions come first. In a repository without a ' +
+        'coordination log it waits for one.',
+      flags: {
+        after: { type: 'integer', value: 'SEQ', help: 'start after this entry; default: entries from now on' },
+        'socket-dir': socketDir,
+      },
+      examples: [
+        ['heimdall watch', 'prints claims, notes and sessions as they happen'],
+        ['heimdall watch --json --after 120', 'prints entries from number 121 on, one JSON object per line'],
+      ],
+      json: 'print one JSON object a line on stdout, for each thing that happens',
+      output:
+        'type (following, entry or session), after (following: the last entry before), seq, id, at, author (haid where proved, session_id, run_id), events (as claim history has them), rows (table and key of each changed row), change (session: appeared, state or ended), state, needs_input, exit_code',
+    },
+    async (context, { flags }) => {
+      const over = new AbortController()
+      const printer = new Printer(context, over)
+      const stopOnFailure = (error: unknown): never => {
+        over.abort()
+        throw error
+      }
+      // First: a reader that wants one line is gone once it is printed.
+      const noticed = noticeReaderGone(context.clock, over.signal, () => over.abort()).catch(stopOnFailure)
+      await Promise.all([
+        followCoordination(context, flags.after, printer, over.signal).catch(stopOnFailure),
+        keepLinked(await changingOptions(context), over.signal).catch(stopOnFailure),
+        watchSessions({
+          dir: await socketDirOf(context, flags),
+          clock: context.clock,
+          signal: over.signal,
+          onChange: (change) => printer.session(change),
+        }).catch(stopOnFailure),
+        noticed,
+      ])
+      await printer.finished()
+      return { data: null, text: '', streamed: true } satisfies Answer
+    },
+  ),
+]
 
 async function followCoordination(
   context: Context,
@@ -50,10 +71,9 @@ async function followCoordination(
   signal: AbortSignal,
 ): Promise<void> {
   const options = await roomOptions(context)
-  // Of a store that took another's place, everything is news.
+  // All entries of a store that replaced another are new.
   for (let start = after; !signal.aborted; start = 0) {
     const there = openCoordinationToRead(options)
-    // Where nobody has acted yet, everything is too.
     const from = start ?? there?.store.read((rows) => rows.head()) ?? 0
     printer.following(from)
     const room = there ?? (await openWhenThere(options, context.clock, signal))
@@ -62,7 +82,7 @@ async function followCoordination(
       for await (const entry of room.store.follow(from, signal)) await printer.entry(room, entry)
     } catch (error) {
       if (!(error instanceof HeimdallError) || error.code !== 'STORE_REPLACED') throw error
-      context.note('the store was removed or replaced; the next one is followed')
+      context.note('the coordination store was removed or replaced; following the new one')
     } finally {
       room.store.close()
     }
@@ -81,7 +101,7 @@ async function openWhenThere(
   }
 }
 
-/** Lines in the order in which they are handed over; when the reader has gone, it is over. */
+/** Prints lines in order; stops when the reader is gone. */
 class Printer {
   readonly #context: Context
   readonly #out: TextOut
@@ -96,7 +116,7 @@ class Printer {
 
   following(seq: number): void {
     if (this.#context.json) void this.#print({ type: 'following', after: seq }, [])
-    else this.#context.note(`following from entry ${seq} on`)
+    else this.#context.note(`following from entry ${seq} on; Ctrl-C to stop`)
   }
 
   entry({ project }: Coordination, entry: Entry): Promise<void> {
@@ -130,7 +150,7 @@ class Printer {
         : await this.#out.write(lines.map((line) => `${inlineText(line).trimEnd()}\n`).join(''))
       if (!isTaken) this.#over.abort()
     })
-    // The reason goes to whoever waits for the line, and to the command's end.
+    // The error reaches the caller through the returned promise and `finished`.
     this.#printed.catch(() => this.#over.abort())
     return this.#printed
   }
@@ -140,7 +160,7 @@ class Printer {
   }
 }
 
-/** One line for each event; of a change without any, which tables it has changed. */
+/** One line for each event; for an entry without events, the tables that it changed. */
 function linesOf({ seq, wallMs, puts, events }: Entry): string[] {
   const head = `${seq}  ${iso(wallMs)}`
   if (events.length === 0) return [`${head}  ${[...new Set(puts.map(({ table }) => table))].join(' ')}`]

@@ -2,6 +2,7 @@
 import type { AgentState, CallTotals, Fleet, FleetAgent, ModelCost, Wait } from '../../spine/fleet/fleet.ts'
 import { cellsOf } from '../../cells/widths.ts'
 import { column, columnRight, fit, widest } from './columns.ts'
+import { fill } from './fold.ts'
 import { type Paint, SIGNS } from './glyphs.ts'
 import type { Style } from './style.ts'
 
@@ -11,31 +12,44 @@ export interface Look {
 }
 
 const NAME_MAX = 28
-/** Below this the commands are left out: what is asked comes first. */
+/** From this width on, commands are printed: what is asked comes first. */
 const COMMANDS_FROM = 100
-/** A longer command takes a line of its own, unless there is room: it is copied whole or not at all. */
+/** A longer command has a line of its own, unless there is space: it is copied whole or not at all. */
 const COMMAND_ASIDE = 44
+/** With less space for its text, an entry puts it on the lines below. */
+const TEXT_MIN = 20
+const TEXT_LINES_MAX = 3
 
-export const NOBODY_KNOWN = 'No agent is known here. heimdall run -- claude starts one.'
+export const NO_AGENTS = 'No agents yet. heimdall run claude starts one.'
 
 export function fleetText(fleet: Fleet, look: Look): string {
-  const counts = fleet.waits.filter(({ later_until: later }) => later === null)
-  const parts = [
-    [headline(fleet, look)],
-    waitLines(fleet, counts, look),
-    collisionLines(fleet, look),
-    lookAtLines(fleet, counts.length === 0 ? 0 : waitColumns(counts, look).commandsAt, look),
-    fleet.counts.agents === 0 && fleet.waits.length === 0 ? [paint(look, 'dim', NOBODY_KNOWN)] : [],
-    [restLine(fleet, look), totalsLine(fleet, look)].filter((line) => line !== ''),
-    fleet.missing.map(({ what, message }) => paint(look, 'magenta', `not read: ${what}: ${message}`)),
-  ]
-  return parts
+  const unread = fleet.missing.map(({ what, message }) => `not read: ${what}: ${message}`)
+  const parts =
+    fleet.counts.agents === 0 && fleet.waits.length === 0
+      ? [howToStart(fleet, look)]
+      : [
+          headline(fleet, look),
+          waitLines(fleet, look),
+          collisionLines(fleet, look),
+          checkLines(fleet, look),
+          [...restLines(fleet, look), ...totalsLines(fleet, look)],
+        ]
+  return [...parts, unread.flatMap((line) => folded(line, look)).map((line) => paint(look, 'magenta', line))]
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n')
 }
 
-function headline({ project, counts, policies, since }: Fleet, { style }: Look): string {
+function howToStart({ project }: Fleet, look: Look): string[] {
+  return [
+    fit(`No agents in ${project.name} yet.`, widthOf(look), markOf(look)),
+    '  heimdall run claude  start an agent',
+    '  heimdall init        set up your hosts',
+    '  heimdall demo        watch a demo',
+  ]
+}
+
+function headline({ project, counts, policies, since }: Fleet, look: Look): string[] {
   const [policy, ...others] = policies
   const words = [
     plural(counts.agents, 'agent'),
@@ -46,122 +60,157 @@ function headline({ project, counts, policies, since }: Fleet, { style }: Look):
         ]),
     ...(since === null ? [] : [`since ${clockText(since)}`]),
   ]
-  return `${style.color.bold(project.name)}  ${words.join(', ')}`
+  const name = fit(project.name, widthOf(look), markOf(look))
+  const [first = '', ...more] = folded(`${name}  ${words.join(', ')}`, look)
+  return [`${paint(look, 'bold', name)}${first.slice(name.length)}`, ...more]
 }
 
-function waitLines({ at, waits }: Fleet, counted: readonly Wait[], look: Look): string[] {
-  const later = waits.length - counted.length
-  const put = later === 0 ? [] : [paint(look, 'dim', `   ${later} put off for later`)]
-  if (counted.length === 0) return [`${signOf('done', look)} Nobody waits for you`, ...put]
-  const title = `${signOf('needs you', look)} ${counted.length} ${counted.length === 1 ? 'waits' : 'wait'} for you`
-  const { names, kinds, asks, asksAt, aside, commands, hasCommands } = waitColumns(counted, look)
-  const lines = counted.flatMap((wait, i) => {
-    const command = hasCommands ? (commands[i] ?? '') : ''
-    const isBeside = cellsOf(command) <= aside
-    const age = columnRight(shortSpan(Date.parse(at) - Date.parse(wait.since)), 6)
-    const cells = [
-      i === 0 ? paint(look, 'yellow', age) : age,
-      column(wait.agent_id ?? '-', names, markOf(look)),
-      column(wait.kind, kinds),
-      hasCommands ? column(wait.asks, asks, markOf(look)) : fit(wait.asks, asks, markOf(look)),
-      ...(isBeside ? [paint(look, 'dim', command)] : []),
-    ]
-    const below = isBeside || asksAt + cellsOf(command) > widthOf(look) ? [] : [command]
-    return [cells.join('  ').trimEnd(), ...below.map((line) => `${' '.repeat(asksAt)}${paint(look, 'dim', line)}`)]
-  })
-  return [paint(look, 'yellow', title), ...lines, ...put]
+/** One entry of a list: fixed cells, a text that is cut to what is left or put below, and a command. */
+interface Entry {
+  readonly age: string
+  readonly name: string
+  readonly kind: string
+  readonly text: string
+  readonly command: string
 }
 
-function waitColumns(counted: readonly Wait[], look: Look) {
-  const names = widest(
-    counted.map(({ agent_id: agent }) => agent ?? '-'),
-    NAME_MAX,
-  )
+/** In columns where the text has space, else the text below its entry; commands from COMMANDS_FROM on. */
+function entryLines(entries: readonly Entry[], look: Look, commandsFrom = 0): { lines: string[]; commandsAt: number } {
+  const [width, mark] = [widthOf(look), markOf(look)]
   const kinds = widest(
-    counted.map(({ kind }) => kind),
+    entries.map(({ kind }) => kind),
     12,
   )
-  const width = widthOf(look)
-  const commands = counted.map(({ answers }) => answers[0]?.command ?? '')
-  const hasCommands = width >= COMMANDS_FROM
-  const asksAt = 6 + 2 + names + 2 + kinds + 2
-  const texts = counted.map((wait) => wait.asks)
-  const aside = Math.max(COMMAND_ASIDE, width - asksAt - widest(texts, width) - 2)
-  const beside = commands.filter((command) => cellsOf(command) <= aside)
-  const room = width - asksAt - (hasCommands ? widest(beside, aside) + 2 : 0)
-  const asks = widest(texts, Math.max(20, room))
-  return { names, kinds, asks, asksAt, aside, commands, hasCommands, commandsAt: asksAt + asks + 2 }
+  const wanted = widest(
+    entries.map(({ name }) => name),
+    NAME_MAX,
+  )
+  const names = Math.min(wanted, Math.max(8, width - 8 - kinds - 2))
+  const textAt = 8 + names + 2 + kinds + 2
+  const head = ({ age, name, kind }: Entry): string =>
+    `${columnRight(age, 6)}  ${column(name, names, mark)}  ${column(kind, kinds)}`
+  if (width - textAt < TEXT_MIN) {
+    const lines = entries.flatMap((entry) => [head(entry).trimEnd(), ...below(entry.text, look)])
+    return { lines, commandsAt: 0 }
+  }
+  const texts = entries.map(({ text }) => text)
+  const isShown = width >= COMMANDS_FROM
+  const aside = Math.max(COMMAND_ASIDE, width - textAt - widest(texts, width) - 2)
+  const beside = entries.map(({ command }) => command).filter((command) => cellsOf(command) <= aside)
+  const most = width - textAt - (isShown ? widest(beside, aside) + 2 : 0)
+  const texted = Math.min(most, Math.max(widest(texts, most), commandsFrom - textAt - 2))
+  const lines = entries.flatMap((entry) => {
+    const start = `${head(entry)}  `
+    if (!isShown) return [`${start}${fit(entry.text, most, mark)}`]
+    const { command } = entry
+    const line = `${start}${column(entry.text, texted, mark)}`
+    if (cellsOf(command) <= aside) return [`${line}  ${paint(look, 'dim', command)}`.trimEnd()]
+    const own = textAt + cellsOf(command) > width ? [] : [`${' '.repeat(textAt)}${paint(look, 'dim', command)}`]
+    return [line.trimEnd(), ...own]
+  })
+  return { lines, commandsAt: textAt + texted + 2 }
+}
+
+/** At most so many lines, broken between words; the last one is cut where something is missing. */
+function below(text: string, look: Look): string[] {
+  const lines = fill(text, 8, 8, widthOf(look))
+  const shown = lines.slice(0, TEXT_LINES_MAX)
+  if (lines.length > shown.length) shown.push(`${shown.pop() ?? ''} ${lines.slice(TEXT_LINES_MAX).join(' ').trim()}`)
+  return shown.map((line) => fit(line, widthOf(look), markOf(look)))
+}
+
+const isCounted = ({ snoozed_until: until }: Wait): boolean => until === null
+
+const waitEntries = ({ at, waits }: Fleet): Entry[] =>
+  waits.filter(isCounted).map(({ since, agent_id: agent, kind, asks, answers }) => ({
+    age: shortSpan(Date.parse(at) - Date.parse(since)),
+    name: agent ?? '-',
+    kind,
+    text: asks,
+    command: answers[0]?.command ?? '',
+  }))
+
+function waitLines(fleet: Fleet, look: Look): string[] {
+  const entries = waitEntries(fleet)
+  const snoozed = fleet.waits.length - entries.length
+  const put = snoozed === 0 ? [] : [paint(look, 'dim', `   ${snoozed} snoozed`)]
+  if (entries.length === 0) return [`${signOf('done', look)} Nothing waits for you`, ...put]
+  const title = `${signOf('needs you', look)} ${entries.length} ${entries.length === 1 ? 'waits' : 'wait'} for you`
+  return [paint(look, 'yellow', title), ...entryLines(entries, look).lines, ...put]
 }
 
 function collisionLines({ at, collisions }: Fleet, look: Look): string[] {
   if (collisions.length === 0) return []
-  const lines = collisions.map((one) => {
+  const lines = collisions.flatMap((one) => {
     const leftMs = Date.parse(one.expires_at) - Date.parse(at)
-    const lease = leftMs > 0 ? `lease ${shortSpan(leftMs)}` : 'lease lapsed'
+    const lease = leftMs > 0 ? `lease ${shortSpan(leftMs)}` : 'lease expired'
     const place = one.place === null ? '' : `, place ${one.place} in the queue`
-    const tries = one.attempts === 1 ? '1 attempt' : `${one.attempts} attempts`
-    const words = `${one.wanted}   ${one.held_by} holds it (${one.holder_liveness}, ${lease})   ${one.wanted_by} waits, ${tries}${place}`
-    return `        ${fit(words, widthOf(look) - 8, markOf(look))}`
+    const words = `${one.wanted}: ${one.held_by} holds it (${one.holder_liveness}, ${lease}); ${one.wanted_by} waits, ${plural(one.attempts, 'attempt')}${place}`
+    return below(words, look)
   })
   return [paint(look, 'magenta', `${signOf('collision', look)} ${plural(collisions.length, 'collision')}`), ...lines]
 }
 
-const TO_LOOK_AT: readonly AgentState[] = ['looping', 'stuck', 'stale']
+const TO_CHECK: readonly AgentState[] = ['looping', 'stuck', 'stale']
 
-/** Its commands stand below those of the waits, where they have room there. */
-function lookAtLines({ agents }: Fleet, commandsAt: number, look: Look): string[] {
-  const found = agents.filter(({ state }) => TO_LOOK_AT.includes(state))
+/** Their commands are in the same column as those of the waits, where they fit. */
+function checkLines(fleet: Fleet, look: Look): string[] {
+  const found = fleet.agents.filter(({ state }) => TO_CHECK.includes(state))
   if (found.length === 0) return []
-  const names = widest(
-    found.map(({ agent_id: agent }) => agent),
-    NAME_MAX,
-  )
-  const width = widthOf(look)
-  const hasCommands = width >= COMMANDS_FROM
-  const fixed = 8 + names + 2 + 7 + 2
-  const room = Math.max(20, width - fixed - (hasCommands ? widest(found.map(commandFor), COMMAND_ASIDE) + 2 : 0))
-  const needed = widest(
-    found.map(({ evidence }) => evidence.seen),
-    room,
-  )
-  const seen = Math.min(room, Math.max(needed, commandsAt - fixed - 2))
-  const lines = found.map((agent) => {
-    const head = `        ${column(agent.agent_id, names, markOf(look))}  ${column(agent.state, 7)}  `
-    if (!hasCommands) return head + fit(agent.evidence.seen, room, markOf(look))
-    const command = commandFor(agent)
-    const isBeside = fixed + seen + 2 + cellsOf(command) <= width
-    return `${head}${column(agent.evidence.seen, seen, markOf(look))}  ${isBeside ? paint(look, 'dim', command) : ''}`.trimEnd()
-  })
-  return [paint(look, 'magenta', `${signOf('looping', look)} ${found.length} to look at`), ...lines]
+  const waits = waitEntries(fleet)
+  const commandsAt = waits.length === 0 ? 0 : entryLines(waits, look).commandsAt
+  const entries = found.map((agent) => ({
+    age: '',
+    name: agent.agent_id,
+    kind: agent.state,
+    text: agent.evidence.seen,
+    command: commandFor(agent),
+  }))
+  const { lines } = entryLines(entries, look, commandsAt)
+  return [paint(look, 'magenta', `${signOf('looping', look)} ${found.length} to check`), ...lines]
 }
 
 function commandFor({ session_id: session, claims, agent_id: agent }: FleetAgent): string {
   const [scope] = claims.flatMap(({ scopes }) => scopes)
   if (session !== null) return `hm peek ${session}`
-  return scope === undefined ? `heimdall agent show --agent ${agent}` : `heimdall why ${scope}`
+  return scope === undefined ? `heimdall agent show ${agent}` : `heimdall why ${scope}`
 }
 
-function restLine({ counts }: Fleet, look: Look): string {
-  const states = (['working', 'idle', 'done', 'cancelled', 'failed'] as const).filter((state) => counts[state] > 0)
-  return states
-    .map((state) => {
-      const words = `${signOf(state, look)} ${counts[state]} ${state}`
-      const { color } = SIGNS[state]
-      return color === null ? words : paint(look, color, words)
-    })
-    .join('  ')
+const REST = ['working', 'idle', 'done', 'cancelled', 'failed'] as const
+
+function restLines({ counts }: Fleet, look: Look): string[] {
+  const shown = REST.filter((state) => counts[state] > 0)
+  const parts = shown.map((state) => `${signOf(state, look)} ${counts[state]} ${state}`)
+  const painted = (part: string): string => {
+    const { color } = SIGNS[shown[parts.indexOf(part)] ?? 'done']
+    return color === null ? part : paint(look, color, part)
+  }
+  return linesOfParts(parts, '  ', look).map((line) => line.map(painted).join('  '))
 }
 
-function totalsLine({ calls, tokens, cost }: Fleet, { hasGlyphs }: Look): string {
+function totalsLines({ calls, tokens, cost }: Fleet, look: Look): string[] {
   const parts = [
     ...(calls.total === 0 ? [] : [callsText(calls)]),
     ...(cost === null ? [] : costWords(cost)),
     ...(tokens === null ? [] : [`${thousands(tokens.total)} tokens of briefs, ${thousands(tokens.measured)} measured`]),
   ]
-  return parts.join(hasGlyphs ? ' · ' : ' | ')
+  const gap = look.hasGlyphs ? ' · ' : ' | '
+  return linesOfParts(parts, gap, look).flatMap((line) => folded(line.join(gap), look))
 }
 
-/** Without a price there is no dollar. */
+/** As many parts per line as fit. */
+function linesOfParts(parts: readonly string[], gap: string, look: Look): string[][] {
+  const lines: string[][] = []
+  for (const part of parts) {
+    const last = lines.at(-1)
+    if (last !== undefined && cellsOf([...last, part].join(gap)) <= widthOf(look)) last.push(part)
+    else lines.push([part])
+  }
+  return lines
+}
+
+const folded = (text: string, look: Look): string[] => fill(text, 0, 2, widthOf(look))
+
 export function costWords({ tokens, cached_reads: cached, usd, unpriced, prices }: ModelCost): string[] {
   if (tokens === 0) return []
   const shown = tokens >= 1e6 ? `${(tokens / 1e6).toFixed(1)} M` : thousands(tokens)
@@ -172,7 +221,7 @@ export function costWords({ tokens, cached_reads: cached, usd, unpriced, prices 
   ]
 }
 
-/** `22 guarded, 2 advisory`; nothing where nobody has looked. */
+/** `22 guarded, 2 advisory`; empty where no guard is known. */
 export function guardWords(agents: readonly FleetAgent[]): string[] {
   const of = (kind: string): number => agents.filter(({ guard }) => guard?.kind === kind).length
   const [guarded, advisory] = [of('guarded'), of('advisory')]
@@ -187,13 +236,13 @@ export function callsText({ total, hinted, blocked }: CallTotals): string {
   ].join(', ')
 }
 
-/** One line for each wait, collision and agent: `what`, seconds, who, kind, words. */
+/** One line for each wait, collision and agent: what, seconds, agent, kind, text. */
 export function fleetColumns({ at, waits, collisions, agents, missing }: Fleet): string {
   const seconds = (since: string): string =>
     String(Math.max(0, Math.floor((Date.parse(at) - Date.parse(since)) / 1_000)))
   return [
     ...waits.map((wait) => [
-      wait.later_until === null ? 'needs-you' : 'later',
+      isCounted(wait) ? 'needs-you' : 'snoozed',
       seconds(wait.since),
       wait.agent_id ?? '-',
       wait.kind,
@@ -214,7 +263,6 @@ export const markOf = ({ hasGlyphs }: Look): string => (hasGlyphs ? '…' : '..'
 
 export const paint = ({ style }: Look, color: Paint, text: string): string => style.color[color](text)
 
-/** A terminal that says it has no columns is as good as one that says nothing. */
 const widthOf = ({ style }: Look): number => (style.columns > 0 ? style.columns : 80)
 
 /** `44s`, `14m`, `1h 12m`, `3d`. */

@@ -25,7 +25,7 @@ function foldLine(line: string, columns: number): string[] {
 }
 
 /** The first line begins with `start`, or with `first` blanks; the others with `rest`. */
-function fill(text: string, first: number, rest: number, columns: number, start = ''): string[] {
+export function fill(text: string, first: number, rest: number, columns: number, start = ''): string[] {
   const words = (start === '' ? text : text.slice(start.trimStart().length)).split(' ')
   const lines: string[] = []
   let line = start === '' ? ' '.repeat(first) : start

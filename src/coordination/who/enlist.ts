@@ -15,8 +15,6 @@ import type { Agent, Reader } from '../store.ts'
 export interface Enlisting {
   /** Made up when absent. */
   readonly name: string | undefined
-  /** A name that was made up by whoever asks, and is taken if it is free. */
-  readonly proposed?: string | undefined
   readonly role: string
   /** Starts the run, and holds the identity until the run has a process of its own. */
   readonly process: ProcessRef
@@ -26,11 +24,9 @@ export interface Enlisting {
 
 /** No file gets the secret: it is for the environment of the run, and nobody else sees it. */
 export async function enlist(room: Coordination, enlisting: Enlisting): Promise<Enrolled> {
-  const { name, proposed, role, process } = enlisting
-  if (name === undefined) {
-    const made = await registered(room, enlisting, proposed)
-    return made ?? (await register(room, { role, process, startedBy: (await starterSaid(room, enlisting))?.haid }))
-  }
+  const { name, role, process } = enlisting
+  if (name === undefined)
+    return await register(room, { role, process, startedBy: (await starterSaid(room, enlisting))?.haid })
   const find = (): Agent | undefined => room.store.read((rows) => findAgent(rows, parseAgentId(name)))
   const seen = find()
   const added = seen === undefined ? await registered(room, enlisting, name) : undefined
@@ -60,12 +56,7 @@ export async function enlist(room: Coordination, enlisting: Enlisting): Promise<
 }
 
 /** Nothing where the name is taken, perhaps since somebody looked: of several who start at once, one is the first. */
-async function registered(
-  room: Coordination,
-  enlisting: Enlisting,
-  name: string | undefined,
-): Promise<Enrolled | undefined> {
-  if (name === undefined) return undefined
+async function registered(room: Coordination, enlisting: Enlisting, name: string): Promise<Enrolled | undefined> {
   const { role, process } = enlisting
   try {
     return await register(room, { name, role, process, startedBy: (await starterSaid(room, enlisting))?.haid })
@@ -119,7 +110,7 @@ function atWork({ agentId, runtime }: Agent): HeimdallError {
     'AGENT_AT_WORK',
     `${agentId} is at work already${process === null ? '' : `: process ${pidOf(process)}`}`,
     {
-      hint: `heimdall session attach ${agentId} shows it, heimdall session kill ${agentId} ends it; or run under another name`,
+      hint: `heimdall attach ${agentId} shows it, heimdall kill ${agentId} ends it; or run under another name`,
       details: { agent_id: agentId },
     },
   )

@@ -29,10 +29,10 @@ export function heldBy(room: Coordination, kept: KeptIdentity, process: ProcessR
   })
 }
 
-/** A sign of life of the agent. Of one whose process is gone there is none. */
+/** Renews the leases of a running agent; not those of a revoked one, whose claims must lapse. */
 export function beatFor(room: Coordination, kept: KeptIdentity): Promise<boolean> {
   return asKept(room, kept, ({ rows, now }, agent) => {
-    if (!isOver(room, agent)) rows.beat(agent.haid, now)
+    if (agent.revokedMs === null && !isOver(room, agent)) rows.beat(agent.haid, now)
   })
 }
 

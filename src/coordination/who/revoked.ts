@@ -6,7 +6,7 @@ import type { Place } from './place.ts'
 
 export function revokedError({ haid }: Pick<Agent, 'haid'>): HeimdallError {
   return new HeimdallError('AGENT_REVOKED', `${haid} is revoked and may change nothing`, {
-    hint: `heimdall haid reinstate ${haid} lifts it`,
+    hint: `heimdall agent reinstate ${haid} lifts it`,
     details: { haid },
   })
 }

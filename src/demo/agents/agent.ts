@@ -1,5 +1,6 @@
 // What every agent of the demo can do, as a real one does it: print, run our commands, call tools, read what a person types.
 import { execFile, spawn } from 'node:child_process'
+import { dirname, join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { type Clock, pause, within } from '../../clock.ts'
 import { DEMO_AGENT_WAIT_MS, DEMO_OUTPUT_BYTES_MAX } from '../../limits.ts'
@@ -17,6 +18,8 @@ export interface DemoAgent {
   /** For whoever watches; nothing depends on it. */
   think(seconds: number): Promise<void>
   heimdall(args: readonly string[]): Promise<CommandReply>
+  /** Runs a launcher of a seed contract; fails unless it exits with 0. */
+  launch(name: string, args: readonly string[]): Promise<void>
   git(args: readonly string[]): Promise<string>
   /** An MCP server of the demo, behind the shim. */
   server(name: 'workshop' | 'tracker'): McpClient
@@ -55,6 +58,11 @@ export function createAgent({ name, env, clock, program, launcher }: AgentSetup)
       process.stdout.write(`\u001B[2m$ heimdall ${shown(args)}\u001B[0m\r\n`)
       return replyOf(args, await run(process.execPath, [launcher, ...withJson(args)]))
     },
+    async launch(name, args) {
+      process.stdout.write(`\u001B[2m$ ${name} ${shown(args)}\u001B[0m\r\n`)
+      const { code, stderr } = await run(process.execPath, [join(dirname(launcher), name), ...args])
+      if (code !== 0) throw new Error(`${name} ${args.slice(0, 1).join(' ')}: ${stderr.trim()}`)
+    },
     async git(args) {
       const { code, stdout, stderr } = await run('git', args)
       if (code !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`)
@@ -64,7 +72,7 @@ export function createAgent({ name, env, clock, program, launcher }: AgentSetup)
       new McpClient(
         spawn(
           process.execPath,
-          [launcher, 'shim', `--server-name=${server}`, '--', process.execPath, program, server],
+          [launcher, 'mcp', 'shim', `--server-name=${server}`, '--', process.execPath, program, server],
           {
             env,
             stdio: ['pipe', 'pipe', 'ignore'],

@@ -7,7 +7,7 @@ const FILE = 'src/read/statement.ts'
 
 export async function amberOtter(agent: DemoAgent): Promise<number> {
   await readBrief(agent, '3.1')
-  const claim = ['claim', 'take', 'src/read/**', '--task', '3.1', '--intent', 'stream statements']
+  const claim = ['claim', 'src/read/**', '--task', '3.1', '--intent', 'stream statements']
   mustSucceed(claim, await agent.heimdall(claim))
   await agent.think(3)
   const workshop = agent.server('workshop')
@@ -29,7 +29,7 @@ export async function amberOtter(agent: DemoAgent): Promise<number> {
   await finish(agent, '3.1', FILE)
   const note = commandLine(['note', 'send'], {
     to: 'teal-badger',
-    bead: '3.2',
+    task: '3.2',
     category: 'HANDOFF',
     subject: 'rows.ts is yours',
     body: 'Statements stream through readRows; rows.ts is untouched.',

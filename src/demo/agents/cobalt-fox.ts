@@ -8,7 +8,7 @@ const FILE = 'src/work/close-day.ts'
 export async function cobaltFox(agent: DemoAgent): Promise<number> {
   await readBrief(agent, '3.3')
   const scope = ['src/work/**', '--task', '3.3']
-  const { data } = await agent.heimdall(['claim', 'take', ...scope])
+  const { data } = await agent.heimdall(['claim', ...scope])
   const [conflict] = (data['conflicts'] ?? []) as readonly { readonly agent_id?: string; readonly liveness?: string }[]
   agent.say(`\n● held by ${conflict?.agent_id ?? '?'}, which is ${conflict?.liveness ?? '?'}: taking over`)
   await agent.think(3)

@@ -4,7 +4,7 @@ import { mustSucceed } from '../command-reply.ts'
 import type { DemoAgent } from './agent.ts'
 
 export async function greyHeron(agent: DemoAgent): Promise<number> {
-  const claim = ['claim', 'take', 'src/work/**', '--task', '3.3', '--intent', 'close a day']
+  const claim = ['claim', 'src/work/**', '--task', '3.3', '--intent', 'close a day']
   mustSucceed(claim, await agent.heimdall(claim))
   mkdirSync('src/work', { recursive: true })
   writeFileSync('src/work/close-day.ts', 'export const closeDay = (')

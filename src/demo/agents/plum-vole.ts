@@ -7,9 +7,9 @@ export async function plumVole(agent: DemoAgent): Promise<number> {
   agent.say('● reading src/money/round.ts\n')
   await agent.think(2)
   agent.say(QUESTION)
-  await agent.heimdall(['session', 'report', '--needs-input', QUESTION])
+  await agent.launch('hm', ['report', '--needs-input', QUESTION])
   const answer = (await agent.typed()) ?? ''
-  await agent.heimdall(['session', 'report', '--working'])
+  await agent.launch('hm', ['report', '--working'])
   if (answer === '') {
     agent.say('\n● nobody has answered; leaving it as it is')
     return 1

@@ -14,19 +14,18 @@ interface Note {
 export async function tealBadger(agent: DemoAgent): Promise<number> {
   await readBrief(agent, '3.2')
   const scopes = ['src/read/rows.ts', FILE, '--task', '3.2']
-  const { data, exit } = await agent.heimdall(['claim', 'take', ...scopes, '--intent', 'read rates'])
+  const { data, exit } = await agent.heimdall(['claim', ...scopes, '--intent', 'read rates'])
   const [conflict] = (data['conflicts'] ?? []) as readonly { readonly agent_id?: string }[]
   agent.say(`\n● refused (exit ${exit}): ${conflict?.agent_id ?? 'somebody'} holds src/read/**; waiting in line`)
   const wait = ['claim', 'wait', ...scopes, '--timeout', '90s']
   mustSucceed(wait, await agent.heimdall(wait))
   agent.say('● both paths are mine now\n')
   await agent.think(2)
-  const inbox = ['note', 'inbox', '--state', 'unread']
+  const inbox = ['note', 'list', '--state', 'unread']
   const notes = mustSucceed(inbox, await agent.heimdall(inbox)) as unknown as readonly Note[]
   // What everybody was told is read; what was handed over is accepted as well.
   for (const { message_id: message, category } of notes)
-    for (const act of category === 'HANDOFF' ? ['read', 'ack'] : ['read'])
-      await agent.heimdall(['note', act, '--message', message])
+    for (const act of category === 'HANDOFF' ? ['read', 'ack'] : ['read']) await agent.heimdall(['note', act, message])
   for (const { subject } of notes.filter(({ category }) => category === 'HANDOFF'))
     agent.say(`● accepted the handoff: ${subject}\n`)
   await agent.think(2)

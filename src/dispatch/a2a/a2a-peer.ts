@@ -21,6 +21,7 @@ import { answerMessage, configurationFor, dispatchMessage } from './dispatch-mes
 import { EXTENSION, textOf } from './extension.ts'
 import { announceIn, announceOf } from './first-reply.ts'
 import { failureOf, Unheard } from './peer-failure.ts'
+import { peerFetch } from './peer-fetch.ts'
 import { isLater, replyInWords } from './plain-reply.ts'
 import { isEnded, isInterrupted, resultFrom, stoppedOf } from './task-view.ts'
 
@@ -205,7 +206,7 @@ export class A2aPeer implements Peer {
   #replyOf(task: Task, contract: TaskDispatch): PeerReply {
     const state = task.status?.state
     const isOurs = task.metadata?.[EXTENSION] !== undefined
-    if (isEnded(state)) return { kind: 'ended', remoteId: task.id, result: resultFrom(task, contract, isOurs) }
+    if (isEnded(state)) return { kind: 'ended', remoteId: task.id, ...resultFrom(task, contract, isOurs) }
     if (isInterrupted(state)) {
       const isAuth = state === TaskState.TASK_STATE_AUTH_REQUIRED
       const partial = stoppedOf(task)
@@ -278,12 +279,12 @@ export class A2aPeer implements Peer {
     const shown: typeof fetch = async (input, init) => {
       const token = this.#options.token()
       const shows = token === undefined ? {} : { Authorization: `Bearer ${token}` }
-      const response = await fetch(input, { ...init, headers: { ...plainHeaders(init?.headers), ...shows } })
+      const response = await peerFetch(input, { ...init, headers: { ...plainHeaders(init?.headers), ...shows } })
       if (response.headers.get('a2a-extensions')?.includes(EXTENSION) === true) this.#echoed = true
       if (response.headers.get('x-a2a-extensions')?.includes(EXTENSION) === true) this.#echoed = true
       if (response.status === 413 || response.status === 429) throw new Unheard(this.#options.name, response.status)
       if (response.status === 401 || response.status === 403)
-        throw new HeimdallError('PEER_FORBIDDEN', `${this.#options.name} does not take our token (${response.status})`)
+        throw new HeimdallError('PEER_FORBIDDEN', `${this.#options.name} rejects our token (${response.status})`)
       return await boundedAnswer(this.#options.name, response)
     }
     const legacyCompat = { enabled: true }

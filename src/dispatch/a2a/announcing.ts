@@ -15,6 +15,7 @@ import type { Announce } from '../messages.ts'
 import type { KnownPeer } from '../peers.ts'
 import { boundedAnswer } from './bounded-answer.ts'
 import { dataOf, dataPart, EXTENSION, textPart } from './extension.ts'
+import { peerFetch } from './peer-fetch.ts'
 
 export interface AnnouncingOptions {
   readonly announce: () => Promise<Announce>
@@ -126,7 +127,7 @@ export async function tell(url: string, token: string | undefined, announce: Ann
     const headers = new Headers(init?.headers)
     if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
     const signal = init?.signal ?? AbortSignal.timeout(PEER_ANSWER_MS)
-    return await boundedAnswer(url, await fetch(input, { ...init, headers, signal }))
+    return await boundedAnswer(url, await peerFetch(input, { ...init, headers, signal }))
   }
   const legacyCompat = { enabled: true }
   const resolver = new DefaultAgentCardResolver({ fetchImpl: shown, legacyCompat })

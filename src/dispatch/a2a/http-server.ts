@@ -8,6 +8,7 @@ import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import type { A2ARequestHandler as Methods } from '@a2a-js/sdk/server'
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2a-js/sdk/server'
 import { systemClock, within } from '../../clock.ts'
+import { refuseOtherUsers } from '../../connection-owner.ts'
 import { HeimdallError, isErrno } from '../../errors.ts'
 import { A2A_BODY_BYTES_MAX, A2A_CONNECTIONS_MAX, A2A_LAST_ANSWERS_MS, A2A_REQUEST_MS } from '../../limits.ts'
 import { readFileIfThere } from '../../storage/atomic-file.ts'
@@ -15,10 +16,16 @@ import { isObject } from '../../plain-object.ts'
 import { EXTENSION } from './extension.ts'
 import { restAnswer, type RestStream } from './rest.ts'
 
-export interface A2aServerOptions {
+/** Where a server listens. */
+export interface Listen {
   readonly host: string
   /** 0 takes any that is free. */
   readonly port: number
+  /** Accepts connections of other users and machines; otherwise only those of our own user. */
+  readonly isOpen?: boolean
+}
+
+export interface A2aServerOptions extends Listen {
   /** Made once the address is known: the card names it. */
   readonly methods: (url: string) => Methods
   /** The 0.3 form of the card. */
@@ -38,6 +45,7 @@ export interface A2aServer {
 export async function serveA2a(options: A2aServerOptions): Promise<A2aServer> {
   const server = createServer({ requestTimeout: A2A_REQUEST_MS })
   server.maxConnections = A2A_CONNECTIONS_MAX
+  if (options.isOpen !== true) refuseOtherUsers(server, options.note)
   await listen(server, options)
   const { port, family } = server.address() as AddressInfo
   const host = family === 'IPv6' ? `[${options.host}]` : options.host
@@ -65,7 +73,23 @@ export async function serveA2a(options: A2aServerOptions): Promise<A2aServer> {
   }
 }
 
-function listen(server: Server, { host, port }: A2aServerOptions): Promise<void> {
+/** From the flags of a command: another address than the loopback needs `--open`. */
+export function listenAt({
+  host,
+  port,
+  open = false,
+}: {
+  host: string
+  port: number
+  open?: boolean | undefined
+}): Listen {
+  if (open || ['127.0.0.1', '::1', 'localhost'].includes(host)) return { host, port, isOpen: open }
+  throw new HeimdallError('ADDRESS_REFUSED', `${host} is reachable from other machines`, {
+    hint: 'tasks and briefs would be sent unencrypted: put TLS in front of it, and pass --open',
+  })
+}
+
+function listen(server: Server, { host, port }: Listen): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) =>
       reject(

@@ -20,7 +20,7 @@ export const isLater = (remoteId: string): boolean => remoteId.startsWith(LATER)
 export function replyInWords(text: string, contract: TaskDispatch): PeerReply {
   const remoteId = `${LATER}${contextOf(contract.task.task_id, contract.attempt)}`
   if (text.trim().startsWith('[queued]')) return { kind: 'later', remoteId }
-  return { kind: 'ended', remoteId, result: resultInWords(text, contract) }
+  return { kind: 'ended', remoteId, result: resultInWords(text, contract), isProse: true }
 }
 
 /** Its own vocabulary of ends, in brackets; anything else is what it has to say. */

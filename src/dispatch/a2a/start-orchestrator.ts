@@ -1,7 +1,6 @@
 // The orchestrator with its transport: peers over A2A, and where it is asked for, an address that workers announce themselves to.
 import type { Planning } from '../../briefing/planning.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
-import { HeimdallError } from '../../errors.ts'
 import { logAttempt } from '../ledger-rows.ts'
 import { takeAlone } from '../only-one.ts'
 import { Orchestrator } from '../orchestrator.ts'
@@ -14,7 +13,7 @@ import type { Peer } from '../peer.ts'
 import { takeAnnounce } from '../workers.ts'
 import { A2aPeer, type A2aPeerOptions } from './a2a-peer.ts'
 import { agentCard, type CardFacts, legacyCard } from './card.ts'
-import { type A2aServer, serveA2a } from './http-server.ts'
+import { type A2aServer, type Listen, serveA2a } from './http-server.ts'
 import { orchestratorMethods } from './orchestrator-methods.ts'
 
 export interface OrchestratorWish {
@@ -24,7 +23,7 @@ export interface OrchestratorWish {
   /** Looked up at each use. */
   readonly workers: () => readonly KnownPeer[]
   /** Nothing where nobody may announce itself: then workers are asked. */
-  readonly listen: { readonly host: string; readonly port: number } | undefined
+  readonly listen: Listen | undefined
   readonly version: string
   readonly planning: Planning | undefined
   readonly note: (line: string) => void
@@ -117,7 +116,7 @@ export function peersOf({
   }
 }
 
-async function listen(wish: OrchestratorWish, { host, port }: { host: string; port: number }): Promise<A2aServer> {
+async function listen(wish: OrchestratorWish, at: Listen): Promise<A2aServer> {
   const facts = (url: string): CardFacts => ({
     name: NAME,
     description: 'takes announces of workers, and sends them tasks',
@@ -129,8 +128,7 @@ async function listen(wish: OrchestratorWish, { host, port }: { host: string; po
   const epoch = wish.room.newId()
   const token = newToken()
   const server = await serveA2a({
-    host,
-    port,
+    ...at,
     methods: (url) =>
       orchestratorMethods({
         room: wish.room,
@@ -141,19 +139,11 @@ async function listen(wish: OrchestratorWish, { host, port }: { host: string; po
     legacyCard: (url) => legacyCard(facts(url)),
     authenticate: (shown) =>
       whoShows(shown, [
-        { name: LOCAL, url: '', role: 'orchestrator', token: () => token, origin: process.pid },
+        { name: LOCAL, url: '', role: 'orchestrator', token: () => token, origin: 'local' },
         ...wish.workers(),
       ]),
     note: wish.note,
   })
-  publishAddress(wish.dir, 'orchestrator', { name: NAME, url: server.url, token, pid: process.pid })
+  publishAddress(wish.dir, 'orchestrator', { name: NAME, url: server.url, token })
   return server
-}
-
-/** Only the loopback, unless somebody has said otherwise in so many words. */
-export function checkHost(host: string, isOpen: boolean): string {
-  if (isOpen || ['127.0.0.1', '::1', 'localhost'].includes(host)) return host
-  throw new HeimdallError('ADDRESS_REFUSED', `${host} can be reached from other machines`, {
-    hint: 'tasks and briefs would travel in the open: put TLS in front, and say --open',
-  })
 }

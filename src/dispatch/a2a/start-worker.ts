@@ -13,7 +13,7 @@ import { drainInstance, endInstance } from '../workers.ts'
 import { membershipIn } from '../../coordination/membership.ts'
 import { Announcing } from './announcing.ts'
 import { agentCard, legacyCard, liveCard, workerFacts } from './card.ts'
-import { serveA2a } from './http-server.ts'
+import { type Listen, serveA2a } from './http-server.ts'
 import { spilledReply } from './task-view.ts'
 import { workerMethods } from './worker-methods.ts'
 
@@ -21,7 +21,7 @@ export interface WorkerWish {
   readonly room: Coordination
   readonly dir: string
   readonly workerId: string
-  readonly listen: { readonly host: string; readonly port: number }
+  readonly listen: Listen
   readonly version: string
   /** What tasks run in: `claude`, `codex` or `command`. */
   readonly runtime: string
@@ -46,8 +46,8 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
   const { room, dir, workerId, note } = wish
   const release = takeAlone(join(dir, `worker-${workerId}.lock`))
   if (release === undefined)
-    throw new HeimdallError('WORKER_RUNNING', `a worker ${workerId} runs already for this repository`, {
-      hint: 'give this one another --name',
+    throw new HeimdallError('WORKER_RUNNING', `worker ${workerId} is already running for this repository`, {
+      hint: 'use another --name',
     })
   const over = new AbortController()
   /** How each step is undone, should a later one fail. */
@@ -87,7 +87,7 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
       },
       authenticate: (shown) =>
         whoShows(shown, [
-          { name: LOCAL, url: '', role: 'orchestrator', token: () => token, origin: process.pid },
+          { name: LOCAL, url: '', role: 'orchestrator', token: () => token, origin: 'local' },
           ...wish.orchestrators(),
         ]),
       note,
@@ -96,7 +96,7 @@ export async function startWorker(wish: WorkerWish): Promise<RunningWorker> {
       () => server.close(),
       () => withdrawAddress(dir, 'worker', workerId),
     )
-    publishAddress(dir, 'worker', { name: workerId, url: server.url, token, pid: process.pid })
+    publishAddress(dir, 'worker', { name: workerId, url: server.url, token })
     desk.recover()
     const announcing = new Announcing({
       announce: () => desk.announce(),

@@ -179,10 +179,14 @@ function resultArtifact(assignment: Assignment, result: TaskResult): Artifact {
 }
 
 /** What an ended task of a peer comes to. Only the artifact of the extension is a result; anything else is read as text. */
-export function resultFrom(task: Task, contract: TaskDispatch, isExtended: boolean): TaskResult {
+export function resultFrom(
+  task: Task,
+  contract: TaskDispatch,
+  isExtended: boolean,
+): { readonly result: TaskResult; readonly isProse: boolean } {
   const artifact = task.artifacts.find(({ artifactId }) => artifactId === RESULT_ARTIFACT)
   const data = artifact === undefined || !isExtended ? undefined : dataOf(artifact.parts, 'TASK_RESULT')
-  if (data !== undefined) return readResult(data, contract)
+  if (data !== undefined) return { result: readResult(data, contract), isProse: false }
   const state = task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED
   const words = [
     ...task.artifacts.map((one) => textOf(one)),
@@ -190,7 +194,7 @@ export function resultFrom(task: Task, contract: TaskDispatch, isExtended: boole
   ]
     .filter((text) => text !== '')
     .join('\n')
-  return resultFromText(words, contract, state)
+  return { result: resultFromText(words, contract, state), isProse: true }
 }
 
 function readResult(data: Record<string, unknown>, contract: TaskDispatch): TaskResult {

@@ -53,8 +53,8 @@ export class LogDesk {
     this.#hasEntered = true
     if (!this.#isReplaced) return
     const machine = room.store.read((rows) => machineOf(rows, workerId))
-    throw new HeimdallError('WORKER_RUNNING', `a worker ${workerId} runs already, on ${printable(machine)}`, {
-      hint: `give this one another --name, or stop that one; the name of one that has died is free after ${WORKER_TTL_S} seconds`,
+    throw new HeimdallError('WORKER_RUNNING', `worker ${workerId} is already running on ${printable(machine)}`, {
+      hint: `use another --name, or stop that one; the name of a dead worker is free after ${WORKER_TTL_S} seconds`,
     })
   }
 

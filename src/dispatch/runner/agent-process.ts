@@ -1,6 +1,7 @@
 // The agent as a child of the task's process: started, asked to end once, and waited for no longer than it takes.
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import type { Clock, Timer } from '../../clock.ts'
 import { TASK_ASKED_MS, TASK_DRAIN_MS } from '../../limits.ts'
@@ -49,7 +50,7 @@ export class AgentProcess {
   #ended(): Promise<Exit> {
     return new Promise((done) => {
       const of = (code: number | null, signal: NodeJS.Signals | null): Exit => ({
-        code: code ?? (signal === null ? 1 : 128),
+        code: code ?? (signal === null ? 1 : 128 + constants.signals[signal]),
       })
       this.child.once('error', (error) => done({ fault: error.message }))
       this.child.once('close', (code, signal) => done(of(code, signal)))

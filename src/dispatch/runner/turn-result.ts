@@ -202,12 +202,27 @@ export async function resultOfFile(order: Order, path: string, exitCode: number)
     const spent = said.tokens_spent
     const usage = said.usage ?? { ...UNKNOWN, source: spent === null ? ('unknown' as const) : ('estimate' as const) }
     const valid = await schemaValid(order, said.reply)
-    return { ...said, usage, source: 'file', ...valid }
+    // A file that says neither how the task ended nor what it did counts as none.
+    const isSaid = 'status' in value || said.reply !== undefined
+    const result: TaskResult = { ...said, usage, ...(isSaid ? { source: 'file' as const } : {}), ...valid }
+    return result.status === 'done' && exitCode !== 0 ? failedAfterDone(result, exitCode) : result
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
     return wrong(order, error.message)
   }
 }
+
+/** The command reported *done* and then failed or was killed: what it did is kept, the task is not done. */
+const failedAfterDone = (result: TaskResult, exitCode: number): TaskResult => ({
+  ...result,
+  status: 'error',
+  error: {
+    summary: `the command reported done, then ended with ${exitCode}`,
+    code: `exit_${exitCode}`,
+    phase: 'run',
+    side_effects: 'possible',
+  },
+})
 
 async function schemaValid({ replySchema, jsonSchema }: Order, reply: unknown): Promise<{ schema_valid?: boolean }> {
   if (replySchema === 'prose') return {}

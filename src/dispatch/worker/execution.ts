@@ -30,7 +30,7 @@ export interface ExecutionOptions {
   /** What a relative command is meant from. */
   readonly from: string
   /** Everything of a run but who, what for and where. */
-  readonly wish: Omit<RunWish, 'agent' | 'role' | 'task' | 'scopes' | 'worktree' | 'sessionId' | 'early'>
+  readonly wish: Omit<RunWish, 'agent' | 'role' | 'task' | 'scopes' | 'worktree' | 'sessionId'>
   readonly worktree: RunWish['worktree']
   /** `task.cjs`. */
   readonly launcher: string
@@ -56,7 +56,6 @@ export function createExecution(options: ExecutionOptions): Execution {
           task: assignment.taskId,
           scopes: task.scopes,
           sessionId: undefined,
-          early: undefined,
           worktree: requirements.writes ? worktreeFor(options, task.commit) : undefined,
           session: { ...wish.session, command: [process.execPath, options.launcher, dir] },
         })

@@ -54,7 +54,7 @@ export class Questions {
     if (endedMs !== null) return { why: `task ${assignmentId} has ended` }
     if (asks === null) return { why: `task ${assignmentId} asks nothing: send a new one` }
     if ((JSON.parse(asks) as TaskQuestion).isAuth)
-      return { why: 'a person allows it where the worker runs: heimdall approvals' }
+      return { why: 'a human approves it where the worker runs: heimdall approve' }
     if (text.trim() === '') return { why: 'an answer has some text' }
     if ((JSON.parse(asks) as TaskQuestion).partial?.needs === 'tokens' && tokensIn(text) === undefined)
       return { why: TOKENS_WANTED }

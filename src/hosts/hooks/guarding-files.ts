@@ -1,4 +1,4 @@
-// Files of hosts that hold hooks of ours, by the records of `heimdall init`.
+// Config files of hosts that contain our hooks, from the records of `heimdall init`.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Env, stateFolder } from '../../paths.ts'

@@ -122,7 +122,7 @@ describe('unambiguous write targets of shell commands', () => {
     ['timeout 3 git commit -qn', 'git commit -n'],
     ['heimdall uninstall --yes', 'heimdall uninstall'],
     ['cd / && /usr/local/bin/heimdall guard uninstall', 'heimdall guard uninstall'],
-    ['env X=1 heimdall restore claude --yes', 'heimdall restore'],
+    ['env X=1 heimdall mcp restore claude --yes', 'heimdall mcp restore'],
     [`cd "$DIR" && sh -c 'git commit --no-verify -m x'`, 'git commit --no-verify'],
     ['git commit --no-verif -m x', 'git commit --no-verif'],
     ["git bisect run sh -c 'git commit --no-verify -m x'", 'git commit --no-verify'],

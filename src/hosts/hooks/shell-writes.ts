@@ -296,7 +296,7 @@ function gitWrites({ simple, cwd: from, given, depth }: Bare, args: readonly Wor
 }
 
 /** Commands of ours that take a guard away: for a person, at a terminal of their own. */
-const WAYS_OUT = [['uninstall'], ['guard', 'uninstall'], ['restore']] as const
+const WAYS_OUT = [['uninstall'], ['guard', 'uninstall'], ['mcp', 'restore'], ['restore']] as const
 
 function wayOut(program: string, args: readonly Word[]): string | null {
   const plain = args.flatMap(({ text }) => (text === null || text.startsWith('-') ? [] : [text]))

@@ -75,8 +75,7 @@ export const SETUPS: Readonly<Record<HostName, HostSetup>> = {
   },
   codex: {
     programs: ['codex'],
-    byHand:
-      'Codex asks once whether these hooks are trusted: start codex in a terminal and say yes, or use /hooks; heimdall doctor says when they have fired',
+    byHand: 'Codex runs hooks only after you trust them: start codex in a terminal and say yes, or use /hooks',
     hooks: {
       path: '.codex/hooks.json',
       movedBy: 'CODEX_HOME',
@@ -93,7 +92,7 @@ export const SETUPS: Readonly<Record<HostName, HostSetup>> = {
   },
   cursor: {
     programs: ['cursor', 'cursor-agent'],
-    byHand: 'hooks of Cursor are made from its documentation and were never seen with Cursor itself',
+    byHand: 'Cursor: its hooks follow its documentation and are not tested with Cursor itself',
     hooks: {
       path: '.cursor/hooks.json',
       wanted: (options) => [
@@ -125,7 +124,7 @@ export const SETUPS: Readonly<Record<HostName, HostSetup>> = {
   },
   vscode: {
     programs: ['code', 'code-insiders', 'codium'],
-    byHand: 'VS Code has no hooks that are known here: its agents are advised, not guarded',
+    byHand: 'VS Code has no hooks: its agents are advised, not guarded',
   },
 }
 

@@ -2,7 +2,6 @@
 import { existsSync, mkdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { HeimdallError, ignore, isErrno, isSystemError } from '../../errors.ts'
-import { escapeControls } from '../../ids.ts'
 import type { Env } from '../../paths.ts'
 import { readFileIfThere, replaceFile } from '../../storage/atomic-file.ts'
 import { rewriteFile } from '../../storage/rewrite-file.ts'
@@ -88,7 +87,7 @@ function planFile(
   // What an earlier init put in makes way, so that a new one is the only one.
   const known = readSetup(env, realPath)
   const base = isCurrent(text, targets, options) ? text : takenOut(text, path, known).text
-  const edits = isCurrent(text, targets, options) ? [] : editsFor(base, path, targets)
+  const edits = isCurrent(text, targets, options) ? [] : editsFor(base, targets)
   if (typeof edits === 'string') return { ...plan, before: text, edits: [], after: text, problem: edits }
   return { ...plan, before: base, edits, hidden: hiddenOf(base, path), after: applyEdits(base, edits) }
 }
@@ -141,11 +140,11 @@ function isThere(text: string, path: readonly string[], element: unknown): boole
   return Array.isArray(list) && list.some((one) => JSON.stringify(one) === JSON.stringify(element))
 }
 
-function editsFor(text: string, path: string, targets: readonly Target[]): Edit[] | string {
+function editsFor(text: string, targets: readonly Target[]): Edit[] | string {
   const table = targets.find((target) => target.table !== undefined)?.table
   if (table !== undefined) return tableEdits(text, table)
   const json = readJson(text)
-  if (!('root' in json)) return `${escapeControls(path)}:${json.line}:${json.column}: ${json.problem}`
+  if (!('root' in json)) return `line ${json.line}, column ${json.column}: invalid JSON (${json.problem})`
   const foreign = targets.flatMap((target) => target.wanted ?? []).find((one) => isForeign(json.root, one))
   if (foreign !== undefined) return `has another server called ${LEDGER_NAME}: give that one another name`
   const wanted = targets.flatMap((target) => target.wanted ?? []).filter((one) => !isAlready(text, one))

@@ -1,4 +1,4 @@
-// Whether a host was told to run no hooks, or not ours: by settings of the user, or of the project that it is started in.
+// Whether the settings of a host, the user's or the project's, disable hooks or ours alone.
 import { join } from 'node:path'
 import { parse as parseToml, TomlError } from 'smol-toml'
 import { findProject } from '../../paths.ts'
@@ -16,14 +16,14 @@ export interface SwitchedOff {
   readonly fix: string
 }
 
-/** A setting that switches hooks off, and the values that do. */
+/** A setting that disables hooks, and the values that do. */
 interface Switch {
   readonly path: readonly string[]
   readonly isOff: (value: unknown) => boolean
 }
 
 interface Switches {
-  /** Below the root of the project; hosts go by these too, whoever has written them. */
+  /** Paths in the project; hosts read these too. */
   readonly project: readonly string[]
   readonly switches: readonly Switch[]
 }
@@ -56,7 +56,7 @@ export function switchedOff(host: HookHost, where: Whereabouts): SwitchedOff | u
       const value = settingIn(file, path)
       const name = path.join('.')
       if (isOff(value))
-        return { found: `${name} is ${JSON.stringify(value)} in ${file}`, fix: `take ${name} out of ${file}` }
+        return { found: `${name} is ${JSON.stringify(value)} in ${file}`, fix: `remove ${name} from ${file}` }
     }
   return undefined
 }
@@ -70,7 +70,7 @@ function filesOf(host: HookHost, where: Whereabouts): string[] {
   ]
 }
 
-/** Of a file that its host itself cannot read, nothing: another check finds that. */
+/** Undefined for an invalid file, which another check reports. */
 function settingIn(file: string, path: readonly string[]): unknown {
   const text = readFileIfThere(file)?.toString('utf8')
   if (text === undefined) return undefined

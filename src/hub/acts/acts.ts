@@ -12,7 +12,7 @@ import { changePins, pinsPlace } from '../../pins/pins-file.ts'
 import type { Lasts, PersonAnswer } from '../../runs/approvals.ts'
 import { askingFolders, withApprovals } from '../../runs/open-questions.ts'
 import { typedBy } from '../../spine/fleet/choices.ts'
-import { putOff } from '../../spine/fleet/later.ts'
+import { snooze } from '../../spine/fleet/snooze.ts'
 import type { ActReply, AnswerRequest, NoteRequest, WaitCard } from '../contract.ts'
 import type { Picture } from '../live/picture.ts'
 import type { ProjectRoom } from '../project-room.ts'
@@ -65,7 +65,7 @@ export class Acts {
       case 'type':
         return this.#typeInto(picture, wait, answerId, text)
       case 'wait':
-        return this.later(waitId, LET_WAIT_MS / 60_000)
+        return this.snooze(waitId, LET_WAIT_MS / 60_000)
       case 'ask_holder':
         return this.#askHolder(wait)
       case 'answer_task':
@@ -116,7 +116,7 @@ export class Acts {
     })
   }
 
-  /** As `heimdall approvals` does it, for a question of any run. */
+  /** As `heimdall approve` and `deny` do it, for a request of any run. */
   async approve(id: string, said: PersonAnswer, lasts: Lasts, ofRule: boolean): Promise<ActReply> {
     const { room, person, clock } = this.#options
     const at = new Date(clock.wallMs()).toISOString()
@@ -148,11 +148,11 @@ export class Acts {
     return this.#reply('recorded', `Approved ${toolName} of ${server} as it was shown`)
   }
 
-  async later(waitId: string, minutes: number): Promise<ActReply> {
+  async snooze(waitId: string, minutes: number): Promise<ActReply> {
     const { room, clock } = this.#options
     const nowMs = clock.wallMs()
-    putOff(room.fleetOptions.env, waitId, nowMs + minutes * 60_000, nowMs)
-    return this.#reply('put_off', `Comes back by itself in ${minutes} min`)
+    snooze(room.fleetOptions.env, waitId, nowMs + minutes * 60_000, nowMs)
+    return this.#reply('snoozed', `Snoozed for ${minutes} minutes`)
   }
 
   async type(picture: Picture, agentId: string, text: string, keys: readonly string[]): Promise<ActReply> {

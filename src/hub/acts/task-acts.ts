@@ -1,16 +1,14 @@
 // Tasks from the page: sent, cancelled, sent again, and a worker that takes no more. While the hub runs and nobody else does, it brings queued tasks to workers.
-import { buildBrief } from '../../briefing/brief.ts'
 import { openPlanning } from '../../briefing/planning.ts'
 import { loadConfig, type PeerEntry } from '../../config.ts'
-import { changeAsOther } from '../../coordination/change.ts'
 import { type Coordination, openCoordination } from '../../coordination/coordination.ts'
 import type { RunningOrchestrator } from '../../dispatch/a2a/start-orchestrator.ts'
-import { parseDispatch } from '../../dispatch/messages.ts'
-import { dispatchDir, type KnownPeer, localPeers, settingsPeers } from '../../dispatch/peers.ts'
+import { newContract } from '../../dispatch/new-contract.ts'
+import { dispatchDir, knownPeers, localPeers } from '../../dispatch/peers.ts'
 import { answerTask } from '../../dispatch/questions.ts'
 import { sendTask } from '../../dispatch/send-task.ts'
 import { cancelTask, retryTask } from '../../dispatch/tasks.ts'
-import { drainSetting } from '../../dispatch/worker/drain-setting.ts'
+import { drainWorker } from '../../dispatch/worker/drain-setting.ts'
 import { HeimdallError } from '../../errors.ts'
 import { printable } from '../../ids.ts'
 import type { DispatchRequest } from '../contract.ts'
@@ -33,28 +31,15 @@ export class TaskActs {
 
   async send({ title, brief, priority, tokens_budget: budget, deadline }: DispatchRequest): Promise<string> {
     const { room } = this.#options
-    const { project, clock } = room.fleetOptions
-    const taskId = await room.change(async (open) => {
-      const id = `t-${open.newId().toLowerCase()}`
-      const { text } = buildBrief(
-        openPlanning(project, clock, () => undefined),
-        {
-          task: id,
-          spec: `${title}\n\n${brief}`,
-          symbols: [],
-          capsules: [],
-          facts: [],
-        },
-      )
-      const contract = parseDispatch({
-        type: 'TASK_DISPATCH',
-        protocol_version: '2.0',
-        task: { task_id: id, priority, token_budget: budget ?? null, scopes: [] },
+    const { project, clock, env } = room.fleetOptions
+    const planning = openPlanning(project, clock, () => undefined)
+    const { taskId } = await room.change(async (open) => {
+      const contract = await newContract(open, planning, env, {
+        spec: `${title}\n\n${brief}`,
+        task: { priority, token_budget: budget ?? null, scopes: [] },
         deadline: deadline ?? null,
-        brief: text,
       })
-      await sendTask(open, { contract, title })
-      return id
+      return await sendTask(open, { contract, title })
     })
     await this.orchestrate()
     return taskId
@@ -67,7 +52,7 @@ export class TaskActs {
       answerTask(open, taskId, text, { by: person, ...(since === undefined ? {} : { since }) }),
     )
     await this.orchestrate()
-    return `${taskId} goes on with that`
+    return `${taskId} continues with that answer`
   }
 
   async cancel(taskId: string): Promise<string> {
@@ -89,14 +74,10 @@ export class TaskActs {
     const { room } = this.#options
     const { project, env } = room.fleetOptions
     if (!localPeers(dispatchDir(env, project), 'worker').some(({ name }) => name === worker))
-      throw new HeimdallError('WORKER_NOT_FOUND', `no worker ${printable(worker)} runs here`, {
-        hint: 'heimdall peers list shows who does',
+      throw new HeimdallError('WORKER_NOT_FOUND', `no worker ${printable(worker)} is known here`, {
+        hint: 'heimdall peers list shows known workers',
       })
-    await room.change((open) =>
-      changeAsOther(open, { kind: 'system' }, ({ rows, now }) =>
-        rows.putSetting(drainSetting(worker), String(now.wallMs)),
-      ),
-    )
+    await room.change((open) => drainWorker(open, worker))
     return `${worker} takes no more tasks`
   }
 
@@ -126,14 +107,12 @@ export class TaskActs {
     // Loaded here: most hubs never send a task.
     const { startOrchestrator } = await import('../../dispatch/a2a/start-orchestrator.ts')
     const entries = (await loadConfig({ cwd: room.root, env })).peers.value as readonly PeerEntry[]
-    const dir = dispatchDir(env, project)
-    const settled = settingsPeers(entries, 'worker', room.root)
-    const workers = (): readonly KnownPeer[] => [...settled, ...localPeers(dir, 'worker')]
+    const { dir, peers } = knownPeers(env, project, entries, room.root)
     const open = openCoordination(room.changing)
     const running = await startOrchestrator({
       room: open,
       dir,
-      workers,
+      workers: () => peers('worker'),
       // On this machine alone, so that a worker is heard of when it starts, and not when it is asked.
       listen: { host: '127.0.0.1', port: 0 },
       version,

@@ -1,4 +1,4 @@
-// Who may ask the hub for what: first the name it was called by, then where the request comes from, then the token. Pure, and the same for requests and for upgrades.
+// Who may ask the hub for what: first the name it was called by, then where the request comes from, then the pass. Pure, and the same for requests and for upgrades.
 import type { ErrorCode } from '../../errors.ts'
 
 /** What counts of a request. A header that came twice is there twice. */
@@ -19,27 +19,30 @@ export interface House {
   /** Names that the user's own tunnel calls the hub by. */
   readonly allowedHosts: readonly string[]
   readonly isReadOnly: boolean
-  /** Whether the request carries the token and the pass of a browser that was let in. */
-  readonly hasToken: () => boolean
-  /** Whether it carries the secret of a program on this machine, which is no browser. */
-  readonly hasProgramSecret: () => boolean
+  /** Whether the request carries a pass that this process has given to a browser. */
+  readonly hasPass: () => boolean
+  /** Whether it carries the secret for hooks. */
+  readonly hasHookSecret: () => boolean
 }
 
 type Verdict =
   | { readonly passes: true; readonly area: Area }
+  | { readonly passes: false; readonly movedTo: string }
   | { readonly passes: false; readonly code: ErrorCode; readonly why: string; readonly hint: string | null }
 
-/** `page`: files that are the same for everybody. `program`: for commands and hooks on this machine, never for a browser. */
-export type Area = 'page' | 'login' | 'api' | 'program'
+/** `page`: files that are the same for everybody. `login`: where a browser gets its pass. `hook`: for hosts on this machine, never for a browser. */
+export type Area = 'page' | 'login' | 'api' | 'hook'
+
+const LOGIN_PATHS: ReadonlySet<string> = new Set(['/api/login', '/api/hello', '/api/pass'])
 
 /** Nothing for a path that could be read in two ways: what the gate has judged is what is answered. */
 function areaOf(path: string): Area | undefined {
   const plain = decoded(path)
   if (plain === undefined || !plain.startsWith('/') || /\/\/|\\|(?:^|\/)\.{1,2}(?:\/|$)|\p{Cc}/u.test(plain))
     return undefined
-  if (plain === '/api/login') return 'login'
+  if (LOGIN_PATHS.has(plain)) return 'login'
   if (plain === '/api' || plain.startsWith('/api/')) return 'api'
-  if (plain.startsWith('/hook/') || plain.startsWith('/control/')) return 'program'
+  if (plain.startsWith('/hook/')) return 'hook'
   return 'page'
 }
 
@@ -56,6 +59,8 @@ const OPEN_LINK = 'run heimdall open in a terminal of your own, and follow its l
 
 /** One check after the other; the first that fails is the answer, and what comes after is not looked at. */
 export function judge(asked: RequestFacts, house: House): Verdict {
+  if (isOtherLoopback(asked, house) && areaOf(asked.path) === 'page' && asked.method === 'GET')
+    return { passes: false, movedTo: `http://127.0.0.1:${house.port}${asked.path}` }
   const host = hostOf(asked, house)
   if (host === undefined)
     return no('HUB_HOST_REFUSED', 'this name is not one that the hub answers to', 'heimdall up --allow-host NAME')
@@ -68,10 +73,10 @@ export function judge(asked: RequestFacts, house: House): Verdict {
   if (asked.method === 'POST' && area === 'page') return no('HUB_METHOD_REFUSED', 'nothing is posted there', null)
   if (asked.hasBody && !isJson(asked.contentType))
     return no('HUB_REQUEST_INVALID', 'the hub reads application/json and nothing else', null)
-  if (area === 'program' && !house.hasProgramSecret())
-    return no('HUB_TOKEN_REQUIRED', 'the secret of a program is missing or wrong', null)
-  if (area === 'api' && !house.hasToken())
-    return no('HUB_TOKEN_REQUIRED', 'the token or the pass is missing, wrong or no longer valid', OPEN_LINK)
+  if (area === 'hook' && !house.hasHookSecret())
+    return no('HUB_TOKEN_REQUIRED', 'the secret for hooks is missing or wrong', null)
+  if (area === 'api' && !house.hasPass())
+    return no('HUB_TOKEN_REQUIRED', 'the pass is missing, wrong or no longer valid', OPEN_LINK)
   if (area === 'api' && asked.method === 'POST' && house.isReadOnly && asked.path !== '/api/logout')
     return no('HUB_READ_ONLY', 'this hub shows and changes nothing', 'start it without --read-only')
   return { passes: true, area }
@@ -90,12 +95,20 @@ interface CalledBy {
   readonly isTunnel: boolean
 }
 
+/**
+ * Another user can listen on [::1] while the hub listens on 127.0.0.1, and a browser tries [::1] first for `localhost`:
+ * a page under these names would send its pass there. They only lead to the page at 127.0.0.1.
+ */
+const isOtherLoopback = ({ hosts }: RequestFacts, { port }: House): boolean =>
+  [`localhost:${port}`, `[::1]:${port}`].includes(hosts.join(' ').toLowerCase())
+
 /** Exactly one name, exactly as it is listed: no other spelling of an address is understood. */
-function hostOf({ hosts }: RequestFacts, { port, allowedHosts }: House): CalledBy | undefined {
-  const [name, ...more] = hosts
-  if (name === undefined || more.length > 0) return undefined
+function hostOf(asked: RequestFacts, house: House): CalledBy | undefined {
+  const { port, allowedHosts } = house
+  const [name, ...more] = asked.hosts
+  if (name === undefined || more.length > 0 || isOtherLoopback(asked, house)) return undefined
   const own = name.toLowerCase()
-  if ([`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`].includes(own)) return { name: own, isTunnel: false }
+  if (own === `127.0.0.1:${port}`) return { name: own, isTunnel: false }
   const bare = own.replace(/:\d{1,5}$/, '')
   return allowedHosts.includes(bare) ? { name: own, isTunnel: true } : undefined
 }
@@ -106,7 +119,7 @@ function hostOf({ hosts }: RequestFacts, { port, allowedHosts }: House): CalledB
  */
 function whyNotFrom(asked: RequestFacts, area: Area, host: CalledBy, { port }: House): string | undefined {
   const { origins, fetchSite, method, isUpgrade } = asked
-  if (area === 'program')
+  if (area === 'hook')
     return origins.length > 0 || fetchSite !== undefined
       ? 'this is for programs on this machine, not for pages'
       : undefined

@@ -42,10 +42,12 @@ export async function openDoor(port: number, doorway: (port: number) => Doorway)
   })
   server.on('request', (request, response) => {
     const verdict = judge(askedBy(request, false), house(request))
-    // They tell a browser what it may do. What a program is answered, no browser sees: the gate has refused those.
-    if (!verdict.passes || verdict.area !== 'program')
+    // They tell a browser what it may do. No browser sees the answer to a hook: the gate has refused those.
+    if (!verdict.passes || verdict.area !== 'hook')
       for (const [name, value] of BROWSER_HEADERS) response.setHeader(name, value)
     if (verdict.passes) answer(verdict.area, request, response)
+    else if ('movedTo' in verdict)
+      response.writeHead(307, { Location: verdict.movedTo, 'Cache-Control': 'no-store' }).end()
     else refuse(response, refused(verdict.code, verdict.why, verdict.hint))
   })
   server.on('upgrade', (request, socket, head) => {
@@ -53,6 +55,7 @@ export async function openDoor(port: number, doorway: (port: number) => Doorway)
     socket.on('error', () => socket.destroy())
     const verdict = judge(askedBy(request, true), house(request))
     if (verdict.passes) upgrade(request, socket, head)
+    else if ('movedTo' in verdict) socket.destroy()
     else refuseUpgrade(socket, refused(verdict.code, verdict.why, verdict.hint))
   })
   return {
@@ -105,6 +108,14 @@ function askedBy(request: IncomingMessage, isUpgrade: boolean): RequestFacts {
 
 /** As it was sent. A whole address in place of a path is for proxies, and this is none: it fits no area and finds nothing. */
 export const pathOf = ({ url = '' }: IncomingMessage): string => url.split(/[?#]/)[0] ?? ''
+
+/** The pass of a request: in a header, or in the address of what a browser opens without headers of a page. */
+export function passIn({ headers, url }: Pick<IncomingMessage, 'headers' | 'url'>): string | undefined {
+  const shown = headers['x-heimdall-pass']
+  if (shown !== undefined) return typeof shown === 'string' ? shown : undefined
+  const [first, ...more] = new URLSearchParams(/\?(.*)$/s.exec(url ?? '')?.[1]).getAll('pass')
+  return more.length === 0 ? first : undefined
+}
 
 function refuse(response: ServerResponse, { status, body }: Refused): void {
   response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', Connection: 'close' })

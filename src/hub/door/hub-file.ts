@@ -1,4 +1,4 @@
-// The file by which commands of the same user find the hub: where it listens and what proves to it that they could read this file. And the lock that says that there is one hub.
+// The files by which commands of the same user find the hub: where it listens, the unix socket that they talk to, and the lock that says that there is one hub. All are in the state folder, which other users cannot enter.
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { HeimdallError } from '../../errors.ts'
@@ -14,16 +14,17 @@ export interface HubFile {
   readonly started_at: string
   readonly read_only: boolean
   readonly projects: readonly string[]
-  /** Of programs on this machine. Who has it may ask for a link, and is then looked at; may answer hooks; may change nothing. */
+  /** For hooks of hosts, over HTTP, and for nothing else. */
   readonly secret: string
 }
 
-const pathIn = (stateDir: string): string => join(stateDir, 'hub.json')
+export const hubFilePath = (stateDir: string): string => join(stateDir, 'hub.json')
+export const controlPath = (stateDir: string): string => join(stateDir, 'hub.sock')
 export const visitorsPath = (stateDir: string): string => join(stateDir, 'hub-visitors.json')
 
 /** Nothing where there is none, or none of ours. */
 export function readHubFile(stateDir: string): HubFile | undefined {
-  const text = readFileIfThere(pathIn(stateDir))?.toString('utf8')
+  const text = readFileIfThere(hubFilePath(stateDir))?.toString('utf8')
   if (text === undefined) return undefined
   try {
     const value = JSON.parse(text) as Partial<HubFile>
@@ -45,21 +46,21 @@ export interface HubPlace {
 /** Nothing while another hub of this user runs. The kernel frees the lock of one that was killed. */
 export function takeHubPlace(stateDir: string): HubPlace | undefined {
   ensureFolder(stateDir)
-  const path = `${pathIn(stateDir)}.lock`
+  const path = `${hubFilePath(stateDir)}.lock`
   const fd = onDisk(path, () => fs.openSync(path, 'a+', 0o600))
   if (!tryLock(fd)) {
     fs.closeSync(fd)
     return undefined
   }
   return {
-    write: (file) => replaceFile(pathIn(stateDir), `${JSON.stringify(file)}\n`),
+    write: (file) => replaceFile(hubFilePath(stateDir), `${JSON.stringify(file)}\n`),
     leave() {
-      removeIfThere(pathIn(stateDir))
+      removeIfThere(hubFilePath(stateDir))
       fs.closeSync(fd)
     },
   }
 }
 
 export function notRunning(cause?: unknown): HeimdallError {
-  return new HeimdallError('HUB_NOT_RUNNING', 'no hub of yours runs', { hint: 'start one with heimdall up', cause })
+  return new HeimdallError('HUB_NOT_RUNNING', 'no hub is running', { hint: 'heimdall open starts one', cause })
 }

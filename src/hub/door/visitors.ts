@@ -1,124 +1,162 @@
-// Who was let in: links that are good for one visit, and browsers that came by one. Only hashes are kept, so that nothing on disk opens the door.
-import { createHash } from 'node:crypto'
+// Browsers that were let in, and the proofs that they and the hub exchange. The hub keeps public keys of browsers, a link's
+// key never crosses the port, and a pass is valid for this process alone: a program that listens on the port before or
+// after the hub receives nothing that it can use.
+import { createHash, createHmac, createPublicKey, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
+import { HeimdallError } from '../../errors.ts'
 import { HUB_LINK_MS, HUB_LINKS_MAX, HUB_VISITOR_IDLE_MS, HUB_VISITORS_MAX } from '../../limits.ts'
-import { readFileIfThere, replaceFile } from '../../storage/atomic-file.ts'
-
-interface Visitor {
-  readonly hash: string
-  readonly passHash: string
-  readonly seenMs: number
-}
-
-/**
- * What a browser that was let in shows from then on, both of it. The token is a cookie, which scripts do not see; but
- * browsers give cookies to every port of a host, and on 127.0.0.1 any port may be another user's or an agent's. The
- * pass lies in the page's own storage, which is for this port alone.
- */
-export interface VisitorKeys {
-  readonly token: string
-  readonly pass: string
-}
+import type { HelloReply, LoginReply, LoginRequest, PassRequest } from '../contract.ts'
+import { type KeptVisitor, keepVisitors, readVisitors } from './visitors-file.ts'
 
 export interface VisitorsOptions {
-  /** Where they outlive a restart of the hub. */
+  /** File that keeps browsers signed in over a restart of the hub. */
   readonly path: string
   readonly clock: Clock
   readonly randomBytes: (count: number) => Buffer
 }
 
-/** As many bytes as SHA-256 has: nobody guesses them. */
-const TOKEN_BYTES = 32
+const SECRET_BYTES = 32
+
+/**
+ * What is signed. Each text has its purpose, so that no proof passes for another, and the host that the browser has in
+ * its address bar, so that no program on another port can relay a proof to the hub.
+ */
+const TEXTS = {
+  login: (host: string, visitor: string) => `heimdall login\n${host}\n${visitor}`,
+  welcome: (host: string, visitor: string, hub: string) => `heimdall welcome\n${host}\n${visitor}\n${hub}`,
+  hello: (host: string, nonce: string, instance: string) => `heimdall hub\n${host}\n${nonce}\n${instance}`,
+  visitor: (host: string, instance: string) => `heimdall visitor\n${host}\n${instance}`,
+}
+
+interface Link {
+  readonly key: string
+  readonly untilMs: number
+}
 
 export class Visitors {
   readonly #options: VisitorsOptions
-  /** Until when each is good, by its hash. */
-  readonly #links = new Map<string, number>()
-  #visitors: Visitor[]
+  readonly #links = new Map<string, Link>()
+  /** Of this process: browsers sign it, and passes are made with its secret. Dropped when the hub closes. */
+  #instance: { readonly id: string; readonly secret: string } | undefined
+  readonly #hubKey: KeyObject
+  #visitors: readonly KeptVisitor[]
 
   constructor(options: VisitorsOptions) {
     this.#options = options
-    this.#visitors = readVisitors(options.path)
+    const { hubKey, visitors } = readVisitors(options.path)
+    this.#hubKey = hubKey
+    this.#visitors = visitors
+    this.#instance = { id: this.#random(), secret: this.#random() }
   }
 
   /** The key of a new one-time link. */
   link(): string {
     const { clock } = this.#options
-    for (const [hash, untilMs] of this.#links) if (untilMs < clock.monoMs()) this.#links.delete(hash)
+    for (const [id, { untilMs }] of this.#links) if (untilMs < clock.monoMs()) this.#links.delete(id)
     const [oldest] = this.#links.keys()
     if (oldest !== undefined && this.#links.size >= HUB_LINKS_MAX) this.#links.delete(oldest)
-    const key = this.#secret()
-    this.#links.set(sha256(key), clock.monoMs() + HUB_LINK_MS)
+    const key = this.#random()
+    this.#links.set(sha256(key), { key, untilMs: clock.monoMs() + HUB_LINK_MS })
     return key
   }
 
-  /** For a browser that brings the key of a link; nothing for one that is spent, too old or never was. */
-  admit(key: string): VisitorKeys | undefined {
-    const hash = sha256(key)
-    const untilMs = this.#links.get(hash)
-    this.#links.delete(hash)
-    if (untilMs === undefined || untilMs < this.#options.clock.monoMs()) return undefined
-    const token = this.#secret()
-    const pass = this.#secret()
+  /** Takes in a browser that proves that it has the key of a link; undefined for a link that was used or is too old. */
+  admit({ link: id, visitor, proof }: LoginRequest, host: string): LoginReply | undefined {
+    const link = this.#links.get(id)
+    if (link === undefined || link.untilMs < this.#options.clock.monoMs()) return undefined
+    if (!isSame(proof, mac(link.key, TEXTS.login(host, visitor)))) return undefined
+    this.#links.delete(id)
+    publicKeyIn(visitor)
     const seenMs = this.#options.clock.wallMs()
-    this.#keep([...this.#current(), { hash: sha256(token), passHash: sha256(pass), seenMs }])
-    return { token, pass }
+    this.#keep([...this.#current(), { id: sha256(visitor), key: visitor, seenMs }])
+    const hub = createPublicKey(this.#hubKey).export({ format: 'der', type: 'spki' }).toString('base64url')
+    return { hub, proof: mac(link.key, TEXTS.welcome(host, visitor, hub)) }
   }
 
-  /** By hash: whoever measures how long a look takes learns nothing of a token. */
-  knows({ token, pass }: VisitorKeys): boolean {
-    const hash = sha256(token)
-    const passHash = sha256(pass)
-    const visitor = this.#current().find((one) => one.hash === hash && one.passHash === passHash)
+  /** Proves to a browser, which sends nothing else before, that this is the hub. */
+  hello(nonce: string, host: string): HelloReply | undefined {
+    if (this.#instance === undefined) return undefined
+    const { id: instance } = this.#instance
+    const text = Buffer.from(TEXTS.hello(host, nonce, instance))
+    const proof = sign('sha256', text, { key: this.#hubKey, dsaEncoding: 'ieee-p1363' }).toString('base64url')
+    return { instance, proof }
+  }
+
+  /** The pass of a browser that has signed the instance; undefined for one that is not known, or not known any more. */
+  pass({ visitor: id, proof }: PassRequest, host: string): string | undefined {
+    const visitor = this.#current().find((one) => one.id === id)
+    if (visitor === undefined || this.#instance === undefined) return undefined
+    const key = publicKeyIn(visitor.key)
+    const text = Buffer.from(TEXTS.visitor(host, this.#instance.id))
+    const isProved = verify('sha256', text, { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(proof, 'base64url'))
+    return isProved ? this.#passOf(id) : undefined
+  }
+
+  knows(pass: string): boolean {
+    const visitor = this.#visitorOf(pass)
     if (visitor === undefined) return false
-    // Once an hour is often enough to know who has not been here for a week.
-    if (this.#options.clock.wallMs() - visitor.seenMs > SEEN_STEP_MS)
-      this.#keep([
-        ...this.#current().filter((one) => one !== visitor),
-        { ...visitor, seenMs: this.#options.clock.wallMs() },
-      ])
+    const nowMs = this.#options.clock.wallMs()
+    // Once an hour is enough to know who has not been here for a week.
+    if (nowMs - visitor.seenMs > SEEN_STEP_MS)
+      this.#keep([...this.#current().filter((one) => one !== visitor), { ...visitor, seenMs: nowMs }])
     return true
   }
 
-  forget(token: string): void {
-    const hash = sha256(token)
-    this.#keep(this.#current().filter((one) => one.hash !== hash))
+  forget(pass: string): void {
+    const visitor = this.#visitorOf(pass)
+    this.#keep(this.#current().filter((one) => one !== visitor))
   }
 
-  #current(): Visitor[] {
+  /**
+   * No pass is valid from here on. Before the port is free: a connection from before may outlive it, and who takes the
+   * port then is sent passes by open pages.
+   */
+  end(): void {
+    this.#instance = undefined
+    this.#links.clear()
+  }
+
+  #visitorOf(pass: string): KeptVisitor | undefined {
+    return this.#current().find(({ id }) => {
+      const valid = this.#passOf(id)
+      return valid !== undefined && isSame(pass, valid)
+    })
+  }
+
+  #passOf(id: string): string | undefined {
+    return this.#instance === undefined ? undefined : mac(this.#instance.secret, id)
+  }
+
+  #current(): KeptVisitor[] {
     const nowMs = this.#options.clock.wallMs()
     return this.#visitors.filter(({ seenMs }) => nowMs - seenMs < HUB_VISITOR_IDLE_MS)
   }
 
-  #keep(visitors: readonly Visitor[]): void {
+  #keep(visitors: readonly KeptVisitor[]): void {
     this.#visitors = visitors.slice(-HUB_VISITORS_MAX)
-    replaceFile(this.#options.path, `${JSON.stringify({ v: 1, visitors: this.#visitors })}\n`)
+    keepVisitors(this.#options.path, { hubKey: this.#hubKey, visitors: this.#visitors })
   }
 
-  #secret(): string {
-    return this.#options.randomBytes(TOKEN_BYTES).toString('base64url')
+  #random(): string {
+    return this.#options.randomBytes(SECRET_BYTES).toString('base64url')
   }
 }
 
 const SEEN_STEP_MS = 3_600_000
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+const mac = (key: string, text: string): string => createHmac('sha256', key).update(text).digest('base64url')
 
-/** Nobody, where the file is not there or is none of ours: then everybody comes by a new link. */
-function readVisitors(path: string): Visitor[] {
-  const text = readFileIfThere(path)?.toString('utf8')
-  if (text === undefined) return []
+/** By hash: how long it takes says nothing of where the two differ. */
+const isSame = (one: string, other: string): boolean =>
+  timingSafeEqual(createHash('sha256').update(one).digest(), createHash('sha256').update(other).digest())
+
+function publicKeyIn(text: string): KeyObject {
   try {
-    const { visitors } = JSON.parse(text) as { readonly visitors?: unknown }
-    return Array.isArray(visitors) ? visitors.filter(isVisitor) : []
+    const key = createPublicKey({ key: Buffer.from(text, 'base64url'), format: 'der', type: 'spki' })
+    if (key.asymmetricKeyDetails?.namedCurve === 'prime256v1') return key
   } catch (error) {
-    if (error instanceof SyntaxError) return []
-    throw error
+    throw new HeimdallError('HUB_REQUEST_INVALID', 'the key of the browser is not a public key', { cause: error })
   }
-}
-
-function isVisitor(value: unknown): value is Visitor {
-  if (typeof value !== 'object' || value === null) return false
-  const { hash, passHash, seenMs } = value as Partial<Visitor>
-  return typeof hash === 'string' && typeof passHash === 'string' && typeof seenMs === 'number'
+  throw new HeimdallError('HUB_REQUEST_INVALID', 'the key of the browser is not a P-256 key')
 }

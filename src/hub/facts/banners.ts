@@ -16,11 +16,11 @@ const PARTS: Readonly<Record<string, Words>> = {
   'token ledger': { missing: 'tokens', stillWorks: 'everything else' },
   approvals: {
     missing: 'calls that wait for your word',
-    stillWorks: 'everything else; heimdall approvals list may know more',
+    stillWorks: 'everything else; heimdall approve may list more',
   },
   pins: { missing: 'tools that have changed', stillWorks: 'everything else; changed tools stay refused' },
   sessions: { missing: 'how sessions ended', stillWorks: 'everything else' },
-  later: { missing: 'what you have put off, so all of it is shown', stillWorks: 'everything' },
+  snoozed: { missing: 'what you have snoozed, so all of it is shown', stillWorks: 'everything' },
   calls: { missing: 'calls and decisions', stillWorks: 'who waits, terminals, claims and notes' },
 }
 

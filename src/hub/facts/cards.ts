@@ -73,7 +73,7 @@ export function cardOf(agent: FleetAgent, fleet: Fleet, { uncommitted, lastRuns 
 function commandOf({ agent_id: id, session_id: session, elsewhere }: FleetAgent): string {
   if (session !== null) return `hm attach ${session} --read-only`
   if (elsewhere?.session_id != null) return `hm --host ${elsewhere.machine} attach ${elsewhere.session_id} --read-only`
-  return `heimdall agent show --agent ${id}`
+  return `heimdall agent show ${id}`
 }
 
 export const evidenceOf = ({ source, seen }: FleetAgent['evidence'], since: string | null): CardEvidence => ({
@@ -151,7 +151,7 @@ function tokensOf(tokens: FleetAgent['tokens'], since: string | null): Tokens | 
 }
 
 export function totalsOf(fleet: Fleet, cards: readonly AgentCard[], { seq }: Beside): FleetTotals {
-  const counted = fleet.waits.filter(({ later_until: until }) => until === null)
+  const counted = fleet.waits.filter(({ snoozed_until: until }) => until === null)
   const [policy, ...others] = fleet.policies
   const more = others.length === 0 ? '' : ` and ${others.length} more`
   return {

@@ -4,7 +4,8 @@ import { HUB_ROWS_MAX } from '../../limits.ts'
 import { factsOf, type RunFacts } from '../../runs/run-facts.ts'
 import { runFolders } from '../../runs/run-folder.ts'
 import { type FleetAgent, hasEnded } from '../../spine/fleet/fleet.ts'
-import { firstEvent, type RunsOfProject } from './run-project.ts'
+import { firstEvent } from '../../runs/run-project.ts'
+import type { RunsOfProject } from './run-project.ts'
 
 type Task = FleetAgent['task']
 type TaskOf = (runDir: string, facts: RunFacts) => Task

@@ -11,7 +11,8 @@ import { findRun, type RunFolder, runFolders } from '../../runs/run-folder.ts'
 import { readFileIfThere } from '../../storage/atomic-file.ts'
 import { replayEvents, replayNotes } from '../../spine/replay-run.ts'
 import type { ReplayReply } from '../contract.ts'
-import { firstEvent, type RunsOfProject } from './run-project.ts'
+import { firstEvent } from '../../runs/run-project.ts'
+import type { RunsOfProject } from './run-project.ts'
 
 export function folderOf(runsDir: string, runId: string): RunFolder {
   const folder = findRun(runsDir, runId)

@@ -126,7 +126,7 @@ export function noteHits(room: Coordination, words: readonly string[]): Hit[] {
       at: row.at,
       state: null,
       ref: row.note?.note_id ?? row.row_id,
-      command: `heimdall note inbox --agent ${row.to ?? ''}`,
+      command: `heimdall note list --agent ${row.to ?? ''}`,
     }))
 }
 

@@ -122,7 +122,7 @@ function summaryOf(able: number, known: number, isQueued: boolean, around: Dispa
       : `${around.workers === 1 ? 'a worker runs' : `${around.workers} workers run`} here and nobody has asked yet what they can do: heimdall worker announce`
   const order = able > 1 ? ': cheapest tier first, then nearest, then freest' : ''
   const held =
-    isQueued && able > 0 && !around.isOrchestrated ? '; nobody brings tasks now: heimdall dispatch serve' : ''
+    isQueued && able > 0 && !around.isOrchestrated ? '; no orchestrator is running: heimdall worker serve' : ''
   return `${able} of ${known} workers can do it${order}${held}`
 }
 

@@ -40,7 +40,7 @@ export function waitCardOf(wait: Wait, fleet: Fleet, about: AboutWaits): WaitCar
     since: wait.since,
     evidence: evidenceOf(wait.evidence, wait.since),
     answers: answersOf(wait, { session: agent?.session_id ?? null, showsPin: pin !== undefined, collision, about }),
-    later_until: wait.later_until,
+    snoozed_until: wait.snoozed_until,
     touches: touchesOf(agent, fleet, about),
     why: whyOf(wait, agent, fleet),
     collision:

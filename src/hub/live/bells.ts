@@ -49,7 +49,7 @@ function follow(folders: WatchedFolders, watched: Set<string>, wanted: readonly 
   }
 }
 
-/** Sockets, sheets, open runs with their questions and records, the store, what hooks have left, and what this user has put off. */
+/** Sockets, sheets, open runs with their questions and records, the store, what hooks have left, and what this user has snoozed. */
 function foldersOf({ env, project, socketDir }: FleetOptions): string[] {
   const runsDir = runsDirOf(env)
   return [

@@ -6,7 +6,7 @@ import {
   approvalRequest,
   dispatchRequest,
   inputRequest,
-  laterRequest,
+  snoozeRequest,
   noteRequest,
   pinRequest,
   taskAnswerRequest,
@@ -20,8 +20,8 @@ export function actRoutes(app: Hono, { shown, picture, person, nowIso }: ApiDesk
     const request = await bodyOf(c, answerRequest)
     return done(c, shown(c).acts.answer(await picture(c), c.req.param('wait'), request))
   })
-  app.post('/api/waits/:wait/later', async (c) =>
-    done(c, shown(c).acts.later(c.req.param('wait'), (await bodyOf(c, laterRequest)).minutes)),
+  app.post('/api/waits/:wait/snooze', async (c) =>
+    done(c, shown(c).acts.snooze(c.req.param('wait'), (await bodyOf(c, snoozeRequest)).minutes)),
   )
   app.post('/api/notes', async (c) => done(c, shown(c).acts.sendNote(await bodyOf(c, noteRequest))))
   app.post('/api/notes/:note/seen', (c) => done(c, shown(c).acts.seen(c.req.param('note'))))

@@ -13,7 +13,6 @@ import { Peers } from '../door/peer-process.ts'
 import { refusedBy } from '../door/reply.ts'
 
 export interface HookDesk {
-  readonly port: () => number
   readonly env: Env
   readonly clock: Clock
   readonly note: (line: string) => void
@@ -66,8 +65,7 @@ export class Hooks {
 
   /** A process does not move to another tree, so that is looked up once, for as long as the tree is there. */
   #callerOf({ socket }: IncomingMessage): Caller | undefined {
-    const theirs = socket.remotePort
-    const pid = theirs === undefined ? undefined : this.#peers.of(socket, { theirs, ours: this.#desk.port() })
+    const pid = this.#peers.of(socket)
     if (pid === undefined) return undefined
     const known = this.#callers.get(socket)
     if (known?.pid === pid && known.tree !== undefined && processRef(pidOf(known.tree)) === known.tree) return known

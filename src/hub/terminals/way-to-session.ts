@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts'
 import { loadConfig, type MachineEntry } from '../../config.ts'
 import { slug } from '../../coordination/who/haid.ts'
 import { HeimdallError } from '../../errors.ts'
-import { SessionElsewhere } from '../../sessions/elsewhere/session-elsewhere.ts'
+import { RemoteSession } from '../../sessions/remote/remote-session.ts'
 import type { FleetAgent } from '../../spine/fleet/fleet.ts'
 import { sessionPaths } from '../../wire/session-paths.ts'
 import type { ProjectRoom } from '../project-room.ts'
@@ -32,5 +32,5 @@ export async function wayToSession(agent: FleetAgent, { room, clock }: Reach): P
       hint: `in your own heimdall.toml: [[machines]] with name = "${machine}" and ssh = the name that ssh knows it by`,
     })
   // The hub has no terminal to ask for a password in.
-  return SessionElsewhere.find({ host: known.ssh, env, clock, isUnattended: true }, there)
+  return RemoteSession.find({ host: known.ssh, env, clock, isUnattended: true }, there)
 }

@@ -20,7 +20,7 @@ export const inbox = tool({
       const body = fence(seen.body, {
         from: seen.from,
         charsMax: MCP_BODY_CHARS_MAX,
-        more: 'heimdall note inbox shows all of it',
+        more: 'heimdall note list shows all of it',
         randomBytes: desk.randomBytes,
       })
       desk.planning.log('mcp', 'inbox', `${haid} ${note}`)

@@ -89,7 +89,9 @@ export function decide(plan: Plan, call: CallFacts, counters: Counters, nowMs: n
 /** A rule that asks a person says what was answered, once it was. */
 function saidOf({ decision, onAnswer, rule }: Step, { approvals }: CallFacts): Decision {
   const answer = onAnswer === null ? undefined : approvals?.get(rule.rule_id)
-  return onAnswer === null || answer === undefined ? decision : onAnswer[answer]
+  if (onAnswer === null || answer === undefined) return decision
+  if (typeof answer === 'string') return onAnswer[answer]
+  return { ...onAnswer.deny, summary: `${onAnswer.deny.summary}: ${answer.denial}` }
 }
 
 function outcomeOf({ action, ask, enforced }: Decision, isByMeter: boolean): CallFate {

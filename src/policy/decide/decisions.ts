@@ -86,7 +86,7 @@ export function answeredDecision(rule: Rule, mode: Mode, answer: 'allow' | 'deny
   return {
     ...base(rule, mode, isAllowed ? 'ALLOW' : 'BLOCK'),
     reason_code: isAllowed ? 'APPROVED' : 'APPROVAL_DENIED',
-    summary: isAllowed ? 'a person has allowed it' : 'a person has said no',
+    summary: isAllowed ? 'approved by a human' : 'denied by a human',
   }
 }
 

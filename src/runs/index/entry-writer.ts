@@ -1,6 +1,7 @@
 // Events of a record become rows: the three of a call one, any other its own.
 import type { Database, Statement } from '../../storage/sqlite.ts'
 import type { RecordLine } from '../record-reader.ts'
+import { originOf } from '../run-project.ts'
 import { type EventFields, fieldsOf } from './event-fields.ts'
 import { CALL_TYPE, TEXT_PARTS } from './index-schema.ts'
 import type { Words } from './name-numbers.ts'
@@ -88,7 +89,7 @@ export class EntryWriter {
       `SELECT ${names} FROM entries WHERE call_id = ? AND run = ? AND type = ${CALL_TYPE.id} ORDER BY id DESC LIMIT 1`,
     )
     this.#findRun = db.prepare('SELECT id FROM runs WHERE record = ? AND run_id = ?')
-    this.#addRun = db.prepare('INSERT INTO runs (record, run_id) VALUES (?, ?)')
+    this.#addRun = db.prepare('INSERT INTO runs (record, run_id, haid, repo_path) VALUES (?, ?, ?, ?)')
     this.#saveRun = db.prepare('UPDATE runs SET first_entry = coalesce(first_entry, ?), last_entry = ? WHERE id = ?')
     const { last } = db.prepare('SELECT max(id) AS last FROM entries').get() as { last: number | null }
     this.#nextId = (last ?? 0) + 1
@@ -101,7 +102,7 @@ export class EntryWriter {
     if (fields.isNewer) this.newerEvents += 1
     // One without a time happened when the one before it did.
     if (Number.isFinite(fields.atMs)) this.#atMs = fields.atMs
-    const run = this.#runOf(fields.runId ?? this.#ownRunId)
+    const run = this.#runOf(fields.runId ?? this.#ownRunId, event)
     const part = fields.callId === null ? undefined : PARTS.get(fields.type)
     const place = { at: end - bytes, bytes: bytes - 1 }
     if (part === undefined) this.#other(run, fields, place)
@@ -197,13 +198,18 @@ export class EntryWriter {
     return text === null ? null : this.#words.numberOf(text)
   }
 
-  #runOf(runId: string): number {
+  #runOf(runId: string, event: object): number {
     const known = this.#runs.get(runId)
     if (known !== undefined) return known
     const row = this.#findRun.get(this.#record, runId) as { id: number } | undefined
-    const id = row?.id ?? Number(this.#addRun.run(this.#record, runId).lastInsertRowid)
+    const id = row?.id ?? this.#newRun(runId, event)
     this.#runs.set(runId, id)
     return id
+  }
+
+  #newRun(runId: string, event: object): number {
+    const { haid, repoPath } = originOf(event)
+    return Number(this.#addRun.run(this.#record, runId, haid, repoPath).lastInsertRowid)
   }
 }
 

@@ -16,7 +16,10 @@ export const COMMON = {
 // Of FTS5: what one transaction adds is sorted in memory and written once, and pieces are put together sixteen at a time instead of
 // a little with every commit.
 
-/** An entry is a call, made from its three events, or any other event. What it says in full stands in the record, at these places. */
+/**
+ * An entry is a call, made from its three events, or any other event; its full text is in the record, at these places.
+ * The indexes by run and another column serve questions about one run; first_entry and last_entry bound a search for words.
+ */
 export const INDEX_MIGRATIONS = [
   `CREATE TABLE words (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
    INSERT INTO words VALUES ${[CALL_TYPE, ...Object.values(COMMON)].map(({ id, text }) => `(${id}, '${text}')`).join(', ')};
@@ -33,7 +36,16 @@ export const INDEX_MIGRATIONS = [
      newer_events INTEGER NOT NULL
    );
    CREATE TABLE bad_lines (record INTEGER NOT NULL, at INTEGER NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY (record, at)) WITHOUT ROWID;
-   CREATE TABLE runs (id INTEGER PRIMARY KEY, record INTEGER NOT NULL, run_id TEXT NOT NULL, UNIQUE (record, run_id));
+   CREATE TABLE runs (
+     id INTEGER PRIMARY KEY,
+     record INTEGER NOT NULL,
+     run_id TEXT NOT NULL,
+     haid TEXT,
+     repo_path TEXT,
+     first_entry INTEGER,
+     last_entry INTEGER,
+     UNIQUE (record, run_id)
+   );
    CREATE INDEX runs_by_id ON runs (run_id);
    CREATE TABLE entries (
      id INTEGER PRIMARY KEY,
@@ -69,17 +81,12 @@ export const INDEX_MIGRATIONS = [
    CREATE INDEX entries_by_reason ON entries (reason, at_ms) WHERE reason <> ${COMMON.reason.id};
    CREATE INDEX entries_by_status ON entries (status, at_ms) WHERE status <> ${COMMON.status.id};
    CREATE VIRTUAL TABLE texts USING fts5(text, content='', contentless_delete=1);
-   INSERT INTO texts (texts, rank) VALUES ('hashsize', 16777216), ('automerge', 0);`,
-  // What few entries have, of one run: such a question must not pass over all that other runs have of it. And where the entries of
-  // a run are, so that words are looked for among them alone.
-  `CREATE INDEX entries_by_run_and_type ON entries (run, type, at_ms) WHERE type <> ${CALL_TYPE.id};
+   INSERT INTO texts (texts, rank) VALUES ('hashsize', 16777216), ('automerge', 0);
+   CREATE INDEX entries_by_run_and_type ON entries (run, type, at_ms) WHERE type <> ${CALL_TYPE.id};
    CREATE INDEX entries_by_run_and_decision ON entries (run, decision, at_ms) WHERE decision <> ${COMMON.decision.id};
    CREATE INDEX entries_by_run_and_rule ON entries (run, rule, at_ms) WHERE rule IS NOT NULL;
    CREATE INDEX entries_by_run_and_reason ON entries (run, reason, at_ms) WHERE reason <> ${COMMON.reason.id};
-   CREATE INDEX entries_by_run_and_status ON entries (run, status, at_ms) WHERE status <> ${COMMON.status.id};
-   ALTER TABLE runs ADD COLUMN first_entry INTEGER;
-   ALTER TABLE runs ADD COLUMN last_entry INTEGER;
-   UPDATE runs SET (first_entry, last_entry) = (SELECT min(id), max(id) FROM entries WHERE run = runs.id);`,
+   CREATE INDEX entries_by_run_and_status ON entries (run, status, at_ms) WHERE status <> ${COMMON.status.id};`,
 ] as const
 
 /** Each event of a call has a row of its own in `texts`, because they come at different times: entry number times this, plus its part. */

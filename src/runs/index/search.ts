@@ -1,5 +1,6 @@
 // Questions to the index: which calls, or other events, by any of what is known of them.
 import { SEARCH_WALK_FIRST, SEARCH_WALK_MAX } from '../../limits.ts'
+import type { RunOrigin } from '../run-project.ts'
 import type { EventFields } from './event-fields.ts'
 import { leadOf, type Named, type Terms, termsOf } from './lead.ts'
 import type { RunIndex } from './run-index.ts'
@@ -9,6 +10,8 @@ import { type IdRange, Texts } from './texts.ts'
 /** All that is given must hold. Names may be patterns with `*`, `?` and `[…]`. */
 export interface Search {
   readonly run?: string | undefined
+  /** Of runs that it says yes to, unless `run` names one. */
+  readonly ofOrigin?: ((origin: RunOrigin) => boolean) | undefined
   readonly agent?: string | undefined
   readonly server?: string | undefined
   readonly tool?: string | undefined
@@ -39,6 +42,7 @@ export interface RecordPlace {
 export interface IndexEntry extends Omit<EventFields, 'runId' | 'text' | 'isNewer'> {
   readonly id: number
   readonly runId: string
+  readonly origin: RunOrigin
   /** Where its record is: the name of the run's folder. */
   readonly record: string
   /** Where its events stand; of another event than a call only the first. */
@@ -49,6 +53,8 @@ export interface IndexEntry extends Omit<EventFields, 'runId' | 'text' | 'isNewe
 
 type Row = Readonly<Record<string, number | null>> & {
   readonly run_id: string
+  readonly haid: string | null
+  readonly repo_path: string | null
   readonly name: string
   readonly call_id: string | null
 }
@@ -97,7 +103,7 @@ export function lastEntry(index: RunIndex): number {
 }
 
 function byNumber(index: RunIndex, term: string, value: string | number, limit: number): IndexEntry[] {
-  const sql = `SELECT e.*, r.run_id, c.name FROM entries e CROSS JOIN runs r ON r.id = e.run CROSS JOIN records c ON c.id = r.record
+  const sql = `SELECT e.*, r.run_id, r.haid, r.repo_path, c.name FROM entries e CROSS JOIN runs r ON r.id = e.run CROSS JOIN records c ON c.id = r.record
     WHERE ${term} AND e.type = ${CALL_TYPE.id} ORDER BY e.id LIMIT ?`
   return (index.db.prepare(sql).all(value, limit) as Row[]).map((row) => entryOf(index, row))
 }
@@ -124,7 +130,7 @@ interface Query extends Terms {
 /** Nothing when a name was never seen: then nothing has it. */
 function queryOf(index: RunIndex, wanted: Search): Query | undefined {
   const named = new Map<Named, readonly number[]>()
-  const runs = wanted.run === undefined ? undefined : runsNamed(index, wanted.run)
+  const runs = wanted.run === undefined ? runsOf(index, wanted.ofOrigin) : runsNamed(index, wanted.run)
   if (runs !== undefined) named.set('run', runs.ids)
   for (const name of NAMES) {
     const text = wanted[name]
@@ -179,7 +185,7 @@ function sqlOf(
   const direction = isNewest ? 'DESC' : 'ASC'
   const terms = [...query.terms, ...(after === undefined ? [] : [`(e.at_ms, e.id) ${isNewest ? '<' : '>'} (?, ?)`])]
   // CROSS JOIN: entries come first, in the order of one of their indexes, and the rest is looked up for the few that are shown.
-  const sql = `SELECT e.*, r.run_id, c.name FROM entries e ${query.lead}
+  const sql = `SELECT e.*, r.run_id, r.haid, r.repo_path, c.name FROM entries e ${query.lead}
     CROSS JOIN runs r ON r.id = e.run CROSS JOIN records c ON c.id = r.record
     ${terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`} ORDER BY e.at_ms ${direction}, e.id ${direction} LIMIT ?`
   return { sql, values: [...query.values, ...(after === undefined ? [] : [after.atMs, after.id]), limit] }
@@ -195,9 +201,24 @@ function wordsNamed(index: RunIndex, text: string): readonly number[] {
 
 function runsNamed(index: RunIndex, text: string): { readonly ids: readonly number[]; readonly span: IdRange } {
   const sql = `SELECT id, first_entry AS first, last_entry AS last FROM runs WHERE run_id = ?${isPattern(text) ? ' OR run_id GLOB ?' : ''}`
-  const rows = index.db.prepare(sql).all(...(isPattern(text) ? [text, text] : [text])) as ({
-    id: number
-  } & Partial<IdRange>)[]
+  return spanOf(index.db.prepare(sql).all(...(isPattern(text) ? [text, text] : [text])) as RunRow[])
+}
+
+type RunRow = { readonly id: number } & Partial<IdRange>
+
+/** Undefined where all runs are wanted, so that the question is answered by another index. */
+function runsOf(
+  index: RunIndex,
+  ofOrigin: Search['ofOrigin'],
+): { readonly ids: readonly number[]; readonly span: IdRange } | undefined {
+  if (ofOrigin === undefined) return undefined
+  const sql = 'SELECT id, first_entry AS first, last_entry AS last, haid, repo_path AS repoPath FROM runs'
+  const rows = index.db.prepare(sql).all() as (RunRow & RunOrigin)[]
+  const wanted = rows.filter(ofOrigin)
+  return wanted.length === rows.length ? undefined : spanOf(wanted)
+}
+
+function spanOf(rows: readonly RunRow[]): { readonly ids: readonly number[]; readonly span: IdRange } {
   const span = rows.reduce(
     ({ first, last }, row) => ({ first: Math.min(first, row.first ?? first), last: Math.max(last, row.last ?? last) }),
     { first: Infinity, last: 0 },
@@ -210,6 +231,7 @@ function entryOf(index: RunIndex, row: Row): IndexEntry {
   return {
     id: row['id'] as number,
     runId: row.run_id,
+    origin: { haid: row.haid, repoPath: row.repo_path },
     record: row.name,
     atMs: row['at_ms'] as number,
     type: text('type') ?? '',

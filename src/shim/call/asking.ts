@@ -107,7 +107,7 @@ export class Asking {
         }),
       )
     this.#isNoticed = true
-    notice.needsInput('approvals', `${question} (heimdall approvals allow ${id})`)
+    notice.needsInput('approvals', `${question} (heimdall approve ${id})`)
     this.#lookSoon()
     return null
   }

@@ -1,5 +1,4 @@
 // Claims in the path of a call: a write into what another live agent holds is refused, and the first write to a free path claims it.
-import { existsSync } from 'node:fs'
 import type { Clock } from '../../clock.ts'
 import type { Conflict } from '../../coordination/claims/conflicts.ts'
 import {
@@ -181,10 +180,6 @@ export class ClaimCheck {
   /** Whoever is nobody in particular claims nothing, and makes no store where there is none. */
   #opened(asking: CallOrigin): Coordination | undefined {
     if (this.#room !== undefined) return this.#room
-    const { gitCommonDir } = this.#roomOptions.project
-    // Opening a store makes its folder: a repository that was removed must not come back as one with nothing else in it.
-    if (gitCommonDir !== undefined && !existsSync(gitCommonDir))
-      throw new HeimdallError('FOLDER_GONE', `${gitCommonDir} was removed`)
     this.#room = isSomebody(asking) ? openCoordination(this.#roomOptions) : openCoordinationToRead(this.#roomOptions)
     if (this.#room === undefined) this.#unclaimed()
     // In a fleet the copy that calls are answered from follows the log behind them. What fails is tried again.

@@ -55,7 +55,7 @@ export class SessionNotice {
         }
       } catch (error) {
         if (!(error instanceof HeimdallError)) throw error
-        // The question stands in the record and in `heimdall approvals list` all the same.
+        // The question stands in the record and in `heimdall approve` all the same.
         if (!this.#hasFailed) this.#note(`the session cannot be told that a person is asked: ${error.message}`)
         this.#hasFailed = true
       }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { within } from '../../clock.ts'
+import { refuseOtherUsers } from '../../connection-owner.ts'
 import { EXIT } from '../../errors.ts'
 import {
   HTTP_BODY_MS,
@@ -92,6 +93,8 @@ class Proxied implements Traffic {
       (request, response) => this.#request(request, response),
     )
     this.#server.maxConnections = HTTP_CONNECTIONS_MAX
+    // The path alone does not keep other users out: while the proxy is stopped, clients send it to any program on the port.
+    refuseOtherUsers(this.#server, note)
     this.#server.once('error', (error) => {
       note(`cannot listen on ${server.listen.host}:${server.listen.port}: ${error.message}`)
       void this.#end({ exitCode: EXIT.unavailable, status: 'FAILED' })

@@ -34,7 +34,7 @@ export function pinNews({ serverName, redact, notice, say, note }: PinNewsOption
         }),
       )
       if (changes.length > 0)
-        note(`tools are not as they were pinned, ${countOf(changes)}: heimdall pin show ${serverName}`)
+        note(`tools are not as they were pinned, ${countOf(changes)}: heimdall mcp pins show ${serverName}`)
     },
     approved(name, { tools }) {
       const pin = tools.get(name)?.pinned.at(-1)
@@ -49,7 +49,7 @@ export function pinNews({ serverName, redact, notice, say, note }: PinNewsOption
     },
     waiting(isWaiting) {
       if (isWaiting)
-        notice.needsInput('pins', `${serverName} has tools to be approved (heimdall pin show ${serverName})`)
+        notice.needsInput('pins', `${serverName} has tools to be approved (heimdall mcp pins show ${serverName})`)
       else notice.settled('pins')
     },
   }

@@ -33,7 +33,7 @@ async function look({ source, secret_ref: ref }: Binding, options: ResolveOption
   try {
     const path = secretsPath(env, cwd)
     const entry = readSecrets(path).get(ref)
-    return entry ?? { problem: `${path} has no secret of this name (heimdall secrets add ${ref})` }
+    return entry ?? { problem: `${path} has no secret of this name (heimdall mcp secrets add ${ref})` }
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
     return { problem: error.message }

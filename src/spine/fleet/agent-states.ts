@@ -150,7 +150,7 @@ function elsewhereOf(agent: KnownAgent | undefined): FleetAgent['elsewhere'] {
 }
 
 const waitsOf = (waits: readonly Wait[], agent: string): readonly Wait[] =>
-  waits.filter(({ agent_id: id, later_until: later }) => id === agent && later === null)
+  waits.filter(({ agent_id: id, snoozed_until: until }) => id === agent && until === null)
 
 function shownDoing(
   { state, sinceMs, evidence, exitCode, repeats, isOver }: Doing,

@@ -13,7 +13,7 @@ const wait = (asks: string, source: string, kind: Wait['kind'] = 'question'): Wa
   session_id: 'amber-otter',
   run_id: null,
   answers: [],
-  later_until: null,
+  snoozed_until: null,
 })
 
 const offered = (asked: Wait, shown: readonly ShownChoice[] = []): unknown[] =>

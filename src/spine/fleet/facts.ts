@@ -60,7 +60,7 @@ export interface FleetFacts {
   /** By run. */
   readonly tokens: ReadonlyMap<string, TokenTotals>
   readonly tokensInAll: TokenTotals | null
-  /** Until when a wait was put off, by its id. */
-  readonly later: ReadonlyMap<string, number>
+  /** Until when a wait is snoozed, by its id. */
+  readonly snoozed: ReadonlyMap<string, number>
   readonly missing: Fleet['missing']
 }

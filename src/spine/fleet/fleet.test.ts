@@ -100,7 +100,7 @@ const fleet = (facts: Partial<FleetFacts>) =>
     endings: new Map(),
     tokens: new Map(),
     tokensInAll: null,
-    later: new Map(),
+    snoozed: new Map(),
     missing: [],
     ...facts,
   })
@@ -182,19 +182,19 @@ test('waits of every source are one list, oldest first, each with its evidence a
     ['tool changed', null, 'github create_pull_request, its definition differs'],
   ])
   expect(waits.map(({ answers }) => answers[0]?.command)).toEqual([
-    'heimdall approvals allow 0123456789abcdef',
+    'heimdall approve 0123456789abcdef',
     'hm attach amber-otter',
-    'heimdall note ack --message msg_0412 --human',
+    'heimdall note ack msg_0412 --human',
     'heimdall why src/billing/invoice.ts',
     'hm attach rust-marten',
     'hm attach moss-plover',
-    'heimdall pin show github',
+    'heimdall mcp pins show github',
   ])
   expect(counts.waiting).toBe(7)
 })
 
 test('a question of policy is one wait, though its session was told of it too', () => {
-  const told = wait('may it? (heimdall approvals allow 0123456789abcdef)', 2, 'hook')
+  const told = wait('may it? (heimdall approve 0123456789abcdef)', 2, 'hook')
   const request = { id: '0123456789abcdef', question: 'may it?', asked_at: ago(2) } as RunFact['approvals'][number]
   expect(fleet({ runs: [run('amber-otter', told, [request])] }).waits).toHaveLength(1)
   // Nobody asks any more under that id: it is answered, and the shim has not taken its word back yet.
@@ -224,31 +224,31 @@ test('a task that waits for a person is a wait; where its session says so itself
     },
   })
   expect(waits.map(({ kind, asks, answers }) => [kind, asks, answers[0]?.command])).toEqual([
-    ['question', 'T-1: which branch?', 'heimdall dispatch answer T-1'],
-    ['permission', 'T-2: may it push?', 'heimdall dispatch show T-2'],
-    ['needs input', 'T-3: no worker has a workspace', 'heimdall dispatch retry T-3'],
+    ['question', 'T-1: which branch?', 'heimdall task answer T-1'],
+    ['permission', 'T-2: may it push?', 'heimdall task show T-2'],
+    ['needs input', 'T-3: no worker has a workspace', 'heimdall task retry T-3'],
     ['question', 'which?', 'hm attach amber-otter'],
   ])
 })
 
 test('a tool that changed is the wait of the agent whose session was told', () => {
-  const told = wait('git has tools to be approved (heimdall pin show git)', 2, 'hook')
+  const told = wait('git has tools to be approved (heimdall mcp pins show git)', 2, 'hook')
   const tools = [{ server_name: 'git', since: ago(2), changed: ['push'], added: ['pull'] }]
   const { waits, agents } = fleet({ runs: [run('pearl-gannet', told)], tools })
   expect(waits).toMatchObject([{ kind: 'tool changed', agent_id: 'pearl-gannet' }])
   expect(agents).toMatchObject([{ state: 'needs you', wait_id: 'pins.git' }])
 })
 
-test('later: it is listed last, counts for nothing, and comes back by itself', () => {
+test('a snoozed wait is listed last, is not counted, and counts again when its time is over', () => {
   const runs = [run('amber-otter', wait('a?', 9)), run('teal-badger', wait('b?', 2))]
-  const put = fleet({ runs, later: new Map([['w-9', NOW + 60_000]]) })
-  expect(put.waits.map(({ id, later_until: until }) => [id, until])).toEqual([
+  const put = fleet({ runs, snoozed: new Map([['w-9', NOW + 60_000]]) })
+  expect(put.waits.map(({ id, snoozed_until: until }) => [id, until])).toEqual([
     ['w-2', null],
     ['w-9', new Date(NOW + 60_000).toISOString()],
   ])
   expect(put.counts.waiting).toBe(1)
   expect(put.agents.find(({ agent_id: id }) => id === 'amber-otter')?.state).toBe('working')
-  expect(fleet({ runs, later: new Map([['w-9', NOW]]) }).counts.waiting).toBe(2)
+  expect(fleet({ runs, snoozed: new Map([['w-9', NOW]]) }).counts.waiting).toBe(2)
 })
 
 test('states and their evidence: loop before stuck before stale before what the session does', () => {

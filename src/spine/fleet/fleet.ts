@@ -51,7 +51,7 @@ export interface Wait {
   /** The first is the one to offer. */
   readonly answers: readonly WaitAnswer[]
   /** A person wants to hear of it again at this time; until then it is not counted. */
-  readonly later_until: string | null
+  readonly snoozed_until: string | null
 }
 
 export interface HeldClaim {

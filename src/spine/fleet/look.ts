@@ -13,7 +13,7 @@ import type { FleetFacts } from './facts.ts'
 import type { Fleet, Guard } from './fleet.ts'
 import { changedTools, endingsOf, openApprovals } from './beside.ts'
 import { type KnownAgents, knownAgents, NOBODY_KNOWN } from './known-agents.ts'
-import { readLater } from './later.ts'
+import { readSnoozed } from './snooze.ts'
 import { fleetOf } from './picture.ts'
 import { NOTHING_SPENT, tokensOf } from './spent.ts'
 import { askSession, plainSessions, sessionIds } from './asked-sessions.ts'
@@ -94,7 +94,7 @@ async function gather(options: FleetOptions): Promise<FleetFacts> {
     guards: asksSessions ? await triedLater('hooks', () => guardsOf(project), new Map()) : undefined,
     tokens: tokens.byRun,
     tokensInAll: tokens.inAll,
-    later: tried('later', () => readLater(env), new Map()),
+    snoozed: tried('snoozed', () => readSnoozed(env), new Map()),
     missing,
   }
 }

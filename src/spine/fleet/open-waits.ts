@@ -6,9 +6,9 @@ import type { KnownAgent, OpenNote, OpenTask } from './known-agents.ts'
 import { BUDGET_SOURCE, kindOf, noticeIn } from './wait-kind.ts'
 import { inOrder, oneLine, shellWord } from './plain-words.ts'
 
-/** Oldest first; those that were put off come last. */
+/** Oldest first; snoozed ones come last. */
 export function openWaits(facts: FleetFacts): Wait[] {
-  const { runs, sessions, tools, known, nowMs, later } = facts
+  const { runs, sessions, tools, known, nowMs, snoozed } = facts
   const waits = [
     ...runs.flatMap(waitsOfRun),
     ...sessions.flatMap((session) => waitOfSession(session, nowMs)),
@@ -20,22 +20,22 @@ export function openWaits(facts: FleetFacts): Wait[] {
   // What the session of a task asks here is answered here, and stands in the list once.
   const asking = new Set(waits.flatMap(({ run_id: run }) => run ?? []))
   waits.push(...known.tasks.filter(({ run_id: run }) => run === null || !asking.has(run)).map(waitOfTask))
-  const withLater = waits.map((wait): Wait => {
-    const until = later.get(wait.id)
-    return until === undefined || until <= nowMs ? wait : { ...wait, later_until: new Date(until).toISOString() }
+  const withSnoozed = waits.map((wait): Wait => {
+    const until = snoozed.get(wait.id)
+    return until === undefined || until <= nowMs ? wait : { ...wait, snoozed_until: new Date(until).toISOString() }
   })
-  const isLater = ({ later_until: until }: Wait): number => (until === null ? 0 : 1)
-  return withLater.sort((a, b) => isLater(a) - isLater(b) || inOrder(a.since, b.since))
+  const isSnoozed = ({ snoozed_until: until }: Wait): number => (until === null ? 0 : 1)
+  return withSnoozed.sort((a, b) => isSnoozed(a) - isSnoozed(b) || inOrder(a.since, b.since))
 }
 
-type Stated = Omit<Wait, 'later_until' | 'asks' | 'evidence'> & { readonly asks: string; readonly evidence: Evidence }
+type Stated = Omit<Wait, 'snoozed_until' | 'asks' | 'evidence'> & { readonly asks: string; readonly evidence: Evidence }
 
 /** The words are those of agents and servers. */
 const stated = (wait: Stated): Wait => ({
   ...wait,
   asks: oneLine(wait.asks),
   evidence: { ...wait.evidence, seen: oneLine(wait.evidence.seen) },
-  later_until: null,
+  snoozed_until: null,
 })
 
 function waitsOfRun({ run, approvals }: RunFact): Wait[] {
@@ -146,9 +146,9 @@ function waitOfApproval(request: Request, place: Pick<Wait, 'agent_id' | 'sessio
     since,
     evidence: { source: 'policy', seen: `rule ${rule_id} asks` },
     answers: [
-      answer('allow', 'allow once', 'heimdall', 'approvals', 'allow', id),
-      answer('allow run', 'allow for the run', 'heimdall', 'approvals', 'allow', '--run', id),
-      answer('deny', 'deny', 'heimdall', 'approvals', 'deny', id),
+      answer('allow', 'allow once', 'heimdall', 'approve', id),
+      answer('allow run', 'allow for the run', 'heimdall', 'approve', '--run', id),
+      answer('deny', 'deny', 'heimdall', 'deny', id),
     ],
   })
 }
@@ -164,19 +164,19 @@ function waitOfNote({ message_id: id, category, from, to, subject, since, why }:
     since,
     evidence: { source: 'note', seen: `${category} to ${to}: ${why}` },
     answers: [
-      answer('ack', `accept it for ${to}`, 'heimdall', 'note', 'ack', '--message', id, '--human'),
-      look('read it', 'heimdall', 'note', 'inbox', '--agent', to),
+      answer('ack', `accept it for ${to}`, 'heimdall', 'note', 'ack', id, '--human'),
+      look('read it', 'heimdall', 'note', 'list', '--agent', to),
     ],
   })
 }
 
 function waitOfTask({ task_id: id, worker, asks, kind, since }: OpenTask): Wait {
-  const show = look('see it whole', 'heimdall', 'dispatch', 'show', id)
-  const cancel = look('give it up', 'heimdall', 'dispatch', 'cancel', id)
+  const show = look('see it whole', 'heimdall', 'task', 'show', id)
+  const cancel = look('give it up', 'heimdall', 'task', 'cancel', id)
   const answers = {
-    input: [look('answer it', 'heimdall', 'dispatch', 'answer', id), show, cancel],
+    input: [look('answer it', 'heimdall', 'task', 'answer', id), show, cancel],
     auth: [show, cancel],
-    triage: [look('send it again', 'heimdall', 'dispatch', 'retry', id), show, cancel],
+    triage: [look('send it again', 'heimdall', 'task', 'retry', id), show, cancel],
   }
   return stated({
     id: `task.${id}.${since}`,
@@ -224,7 +224,7 @@ function waitOfTools(server: ChangedTools, runs: readonly RunFact[]): Wait {
     asks: `${name} ${first}, ${changed.length > 0 ? 'its definition differs' : 'a tool that was not there'}${more > 0 ? `, and ${more} more` : ''}`,
     since,
     evidence: { source: 'pins', seen: `${changed.length} changed, ${added.length} new` },
-    answers: [look('see what differs, and approve it', 'heimdall', 'pin', 'show', name)],
+    answers: [look('see what differs, and approve it', 'heimdall', 'mcp', 'pins', 'show', name)],
   })
 }
 

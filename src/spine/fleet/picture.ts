@@ -34,7 +34,11 @@ export function fleetOf(facts: FleetFacts): Fleet {
 function countsOf(agents: readonly FleetAgent[], waits: readonly Wait[]): Fleet['counts'] {
   const of = (wanted: string): number => agents.filter(({ state }) => state === wanted).length
   const states = Object.fromEntries(AGENT_STATES.map((state) => [state, of(state)])) as Fleet['counts']
-  return { ...states, agents: agents.length, waiting: waits.filter(({ later_until: later }) => later === null).length }
+  return {
+    ...states,
+    agents: agents.length,
+    waiting: waits.filter(({ snoozed_until: until }) => until === null).length,
+  }
 }
 
 function policiesOf(runs: readonly RunFact[]): FleetPolicy[] {

@@ -17,7 +17,7 @@ export function kindOf(evidence: string | null): WaitKind {
 }
 
 /** The notice of a shim, which stands elsewhere too: as a question of policy, or as a tool that has changed. */
-const NOTICE = /\(heimdall (?:approvals allow ([0-9a-f]{16})|pin show (.+))\)$/
+const NOTICE = /\(heimdall (?:approve ([0-9a-f]{16})|mcp pins show (.+))\)$/
 
 export interface ShimNotice {
   readonly approval: string | undefined

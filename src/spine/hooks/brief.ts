@@ -27,7 +27,7 @@ export async function sessionBrief(room: Coordination, agent: Agent, { state, wh
     const text = brief.filter((line) => line !== '').join('\n')
     if (await isShort(text)) return text
   }
-  return [...head, `${others.length} claims of others: heimdall claim list; notes: heimdall note inbox.`].join('\n')
+  return [...head, `${others.length} claims of others: heimdall claim list; notes: heimdall note list.`].join('\n')
 }
 
 /** No token is shorter than a byte, so a text that short needs no tokenizer, which takes long to load. */
@@ -42,7 +42,7 @@ export function unreadNotes(room: Coordination, agent: Agent, lines = HOOK_BRIEF
   const notes = inbox(room, { agent: agent.haid, state: 'unread', limit: lines })
   if (notes.length === 0) return ''
   return fence(notes.map(noteText).join('\n'), {
-    from: 'other agents (heimdall note inbox has all of it)',
+    from: 'other agents (heimdall note list has all of it)',
     charsMax: HOOK_BRIEF_LINE_CHARS_MAX * lines,
     randomBytes: room.randomBytes,
   })

@@ -1,11 +1,10 @@
 // A slip beside the trail: what was let pass, and on which state of the store. While nobody has written to that, the same may pass again without a look into it.
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { bootId } from '../../boot-id.ts'
 import type { Clock } from '../../clock.ts'
 import { ledgerSignature } from '../../coordination/ledger/ledger-files.ts'
 import { storePath } from '../../coordination/store-path.ts'
-import { isWaiting, leaveTrail, slipPath } from '../../coordination/trail.ts'
+import { isWaiting, leaveTrail, makeTrailsDir, slipPath } from '../../coordination/trail.ts'
 import { treeByParents } from '../../coordination/who/place.ts'
 import type { ProcessRef } from '../../coordination/who/process-ref.ts'
 import { HeimdallError, isErrno } from '../../errors.ts'
@@ -114,7 +113,7 @@ export function putSlip(asked: Asked, on: string, found: { beatMs: number; isNot
   }
   const path = slipPath(project, tree)
   const draft = `${path}.${process.pid}`
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeTrailsDir(project)
   writeFileSync(draft, JSON.stringify(slip), { mode: 0o600 })
   renameSync(draft, path)
 }

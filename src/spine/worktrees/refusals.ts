@@ -22,7 +22,7 @@ export function notFound(agent: string, known: readonly AgentWorktree[]): Heimda
 
 export function hasUncommitted({ agent, path }: AgentWorktree, paths: readonly string[]): HeimdallError {
   return new HeimdallError('WORKTREE_UNCOMMITTED', `${agent} has not committed ${named(paths)}`, {
-    hint: `commit it (git -C ${escapeControls(path)} commit, or heimdall worktree merge ${agent} --commit MESSAGE); what is not wanted, take away there yourself`,
+    hint: `commit it (git -C ${escapeControls(path)} commit, or heimdall merge ${agent} --commit MESSAGE); what is not wanted, take away there yourself`,
     details: { agent, path, uncommitted: paths },
   })
 }

@@ -75,7 +75,7 @@ async function refuseLosses(
   const session = sessionIn(path, env)
   if (session !== undefined)
     throw new HeimdallError('WORKTREE_IN_USE', `${agent} is still at work there, in session ${session}`, {
-      hint: `heimdall session kill ${session} ends it`,
+      hint: `heimdall kill ${session} ends it`,
     })
   const someone = atWorkIn(path).find(({ pid }) => pid !== process.pid)
   if (someone !== undefined)
@@ -156,7 +156,7 @@ async function refuseUnmerged(
       'WORKTREE_UNMERGED',
       `${agent} has commits that no other branch has (${standing.ahead} ahead of ${escapeControls(standing.against.name)})`,
       {
-        hint: `heimdall worktree merge ${agent}, or keep them where they are with --keep-branch; a person may say --force`,
+        hint: `heimdall merge ${agent}, or keep them where they are with --keep-branch; a person may say --force`,
         details: { agent, tip: commit, ahead: standing.ahead },
       },
     )

@@ -94,7 +94,7 @@ test.each([
   [['--url=https://far.example/mcp', '--listen=0', '--', 'cat'], /not both/],
   [['--listen=0', '--', 'cat'], /for a server with --url/],
 ])('%j is refused', async (flags, words) => {
-  const { code, stderr } = await runLauncher('heimdall', ['shim', '--server-name=far', ...flags])
+  const { code, stderr } = await runLauncher('heimdall', ['mcp', 'shim', '--server-name=far', ...flags])
   expect(code).toBe(2)
   expect(stderr).toMatch(words)
   expect(stderr).not.toContain('pass@')

@@ -19,7 +19,7 @@ export interface HostTerminal {
   prompt(words: string): Promise<void>
   /** Presses a key by its name; Enter takes what a question proposes, and all three hosts propose to go on. */
   press(key: string): Promise<void>
-  /** `heimdall session status`. */
+  /** `hm status`. */
   status(): Promise<Json>
   end(): Promise<void>
 }
@@ -34,7 +34,7 @@ export async function inTerminal(
 ): Promise<HostTerminal> {
   const { env } = host
   const started = await project.json(['run', '--agent', agent, '--detach', '--', ...host.interactive(flags)], { env })
-  const ask = (...args: string[]): Promise<Json> => project.json(['session', ...args, '--json'], { env })
+  const ask = (...args: string[]): Promise<Json> => project.json(['hm', ...args], { env })
   const self: HostTerminal = {
     session: agent,
     runId: String(started['run_id']),

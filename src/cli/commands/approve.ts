@@ -1,0 +1,224 @@
+// heimdall approve and deny: list the calls that wait for a human, and answer them.
+import { bootId } from '../../boot-id.ts'
+import { HeimdallError } from '../../errors.ts'
+import { runsDirOf } from '../../paths.ts'
+import { requirePerson } from '../../person.ts'
+import type { Lasts, PersonAnswer, Request } from '../../runs/approvals.ts'
+import { knownRun } from '../../runs/known-run.ts'
+import { requestsIn, withApprovals } from '../../runs/open-questions.ts'
+import { closeAbandonedRuns } from '../../runs/run-close.ts'
+import { type Answer, command, type Command, type Context, type FlagSpec } from '../command.ts'
+import { renderTable } from '../render/style.ts'
+import { settleRuns } from '../settle-runs.ts'
+
+const FIELDS =
+  'id, run_id, rule_id, rule_hash, server_name, tool_name, args_hash, args_preview, question, agent_id, asked_at, times, answer, answered_by, answered_at, lasts, of_rule, closed_at'
+const LISTED = `requests (array of {${FIELDS}})`
+const ANSWERED = `answered (array of {${FIELDS}})`
+
+const ids = {
+  name: 'id',
+  help: 'id of a waiting call, or its first characters (four or more)',
+  variadic: true,
+} as const
+const all = { type: 'boolean', help: 'list answered and closed ones too' } as const satisfies FlagSpec
+const lastsFlags = {
+  once: { type: 'boolean', help: 'for the next such call only' },
+  for: { type: 'duration', value: 'TIME', help: 'for this long, for instance 10m' },
+  run: { type: 'boolean', help: 'for the whole run' },
+  rule: { type: 'boolean', help: 'for every call that the rule asks about, not only this tool with these arguments' },
+} as const satisfies Readonly<Record<string, FlagSpec>>
+const messageFlag = {
+  message: { type: 'string', short: 'm', value: 'TEXT', help: 'reason that the agent receives with the refusal' },
+} as const satisfies Readonly<Record<string, FlagSpec>>
+
+const aboutApprove =
+  'Allows one call unless a flag says otherwise. A call that is still held continues at once; otherwise the agent may ' +
+  'repeat it. Needs a human at a terminal outside sessions and agents.'
+const aboutDeny =
+  'Denies for the rest of the run unless a flag says otherwise, so that the agent does not ask again. Needs a human.'
+const aboutList =
+  'Calls stopped by rules with the action ASK, in all runs of this user. A run that ends closes its own.'
+
+export const commands: readonly Command[] = [
+  command(
+    {
+      names: ['heimdall approve'],
+      summary: 'List calls that wait for approval, or approve them',
+      about: `${aboutList} ${aboutApprove}`,
+      args: [{ ...ids, optional: true }],
+      flags: { all, ...lastsFlags },
+      examples: [
+        ['heimdall approve', 'lists what waits'],
+        ['heimdall approve 1f2e', 'allows the call whose id starts with 1f2e, once'],
+        ['heimdall approve 1f2e --rule --for 10m', 'allows every call that the rule asks about, for ten minutes'],
+      ],
+      output: `without an id ${LISTED}, else ${ANSWERED}`,
+    },
+    async (context, { args, flags }) => {
+      if (args.id.length > 0) return answer(context, args.id, 'allow', flags)
+      if (lastsOf(flags) !== undefined || flags.rule === true)
+        throw new HeimdallError('USAGE', 'no id given', { hint: 'heimdall approve lists the calls that wait' })
+      return await list(context, flags.all === true)
+    },
+  ),
+  command(
+    {
+      names: ['heimdall deny'],
+      summary: 'Deny calls that wait for approval',
+      about: aboutDeny,
+      args: [ids],
+      flags: { ...lastsFlags, ...messageFlag },
+      examples: [
+        ['heimdall deny 1f2e', 'denies that call for the rest of the run'],
+        ['heimdall deny 1f2e -m "do not touch production"', 'denies it, and tells the agent why'],
+      ],
+      output: ANSWERED,
+    },
+    async (context, { args, flags }) => answer(context, args.id, 'deny', flags),
+  ),
+  command(
+    {
+      names: ['sub approvals list'],
+      summary: 'List calls that wait for a human',
+      about: aboutList,
+      flags: { all, run: { type: 'string', value: 'ID', help: 'of one run' } },
+      examples: [['sub approvals list', 'lists what waits']],
+      output: LISTED,
+    },
+    async (context, { flags }) => await list(context, flags.all === true, flags.run),
+  ),
+  command(
+    {
+      names: ['sub approvals allow'],
+      summary: 'Allow calls that wait for a human',
+      about: aboutApprove,
+      args: [ids],
+      flags: lastsFlags,
+      examples: [['sub approvals allow 1f2e3d4c', 'allows that call, once']],
+      output: ANSWERED,
+    },
+    async (context, { args, flags }) => answer(context, args.id, 'allow', flags),
+  ),
+  command(
+    {
+      names: ['sub approvals deny'],
+      summary: 'Deny calls that wait for a human',
+      about: aboutDeny,
+      args: [ids],
+      flags: { ...lastsFlags, ...messageFlag },
+      examples: [['sub approvals deny 1f2e3d4c', 'denies that call for the rest of the run']],
+      output: ANSWERED,
+    },
+    async (context, { args, flags }) => answer(context, args.id, 'deny', flags),
+  ),
+]
+
+async function list(context: Context, showsAll: boolean, runId?: string): Promise<Answer> {
+  const runsDir = runsDirOf(context.env)
+  // Requests of a run whose processes are gone are closed, not shown as waiting.
+  await settleRuns(context)
+  closeAbandonedRuns(runsDir, context.clock)
+  if (runId !== undefined) knownRun(runsDir, runId)
+  const requests = requestsIn(runsDir)
+    .map(({ request }) => shown(request))
+    .filter((one) => (showsAll || isOpen(one)) && (runId ?? one.run_id) === one.run_id)
+    .sort((a, b) => a.asked_at.localeCompare(b.asked_at))
+  const rows = requests.map((one) => [
+    one.id,
+    one.answer ?? (one.closed_at === null ? 'open' : 'closed'),
+    one.agent_id,
+    `${one.server_name}/${one.tool_name}`,
+    one.question,
+    one.args_preview,
+  ])
+  return {
+    data: { requests },
+    text:
+      rows.length === 0
+        ? 'No call waits for approval.'
+        : renderTable(context.style, ['ID', 'STATE', 'AGENT', 'TOOL', 'QUESTION', 'ARGUMENTS'], rows),
+  }
+}
+
+interface AnswerFlags {
+  readonly once?: boolean | undefined
+  readonly for?: number | undefined
+  readonly run?: boolean | undefined
+  readonly rule?: boolean | undefined
+  readonly message?: string | undefined
+}
+
+function answer(context: Context, given: readonly string[], said: PersonAnswer, flags: AnswerFlags): Answer {
+  const lasts = lastsOf(flags) ?? { kind: said === 'deny' ? 'run' : 'once' }
+  const person = requirePerson(context.calledAs)
+  const at = new Date(context.clock.wallMs()).toISOString()
+  const now = { bootId: bootId(), monoMs: context.clock.monoMs() }
+  const all = requestsIn(runsDirOf(context.env))
+  const ofRule = flags.rule === true
+  const message = flags.message ?? null
+  const answered = given
+    // All ids are resolved before the first answer is written.
+    .map((id) => withId(id, all))
+    .map(({ folder, request }) => {
+      withApprovals(folder, (approvals) =>
+        approvals.answer(request, said, { by: person.name, at, lasts, ofRule, now, message }),
+      )
+      return { ...shown(request), answer: said, answered_by: person.name, answered_at: at }
+    })
+  return {
+    data: { answered },
+    text: answered
+      .map((one) => {
+        const what = ofRule ? `every call of the rule ${one.rule_id}` : `this call of ${one.tool_name}`
+        return `${said === 'allow' ? 'Allowed' : 'Denied'} ${one.id}: ${what}, ${lastsText(lasts)}`
+      })
+      .join('\n'),
+  }
+}
+
+function lastsOf({ once, for: ms, run }: AnswerFlags): Lasts | undefined {
+  const given: Lasts[] = [
+    ...(once === true ? [{ kind: 'once' } as const] : []),
+    ...(ms === undefined ? [] : [{ kind: 'for', ms } as const]),
+    ...(run === true ? [{ kind: 'run' } as const] : []),
+  ]
+  if (given.length > 1) throw new HeimdallError('USAGE', 'give only one of --once, --for and --run')
+  return given[0]
+}
+
+function lastsText(lasts: Lasts): string {
+  return lasts.kind === 'once' ? 'once' : lasts.kind === 'run' ? 'for the whole run' : `for ${lasts.ms / 1_000} s`
+}
+
+type Found = ReturnType<typeof requestsIn>[number]
+
+/** A shorter prefix could match a request that an agent has made to match it. */
+const PREFIX_MIN = 4
+
+/** The request with this id, or the only one whose id starts with it; open requests come first. */
+function withId(id: string, all: readonly Found[]): Found {
+  const matches = all.filter(
+    ({ request }) => request.id === id || (id.length >= PREFIX_MIN && request.id.startsWith(id)),
+  )
+  const open = matches.filter(({ request }) => isOpen(request))
+  const [found, ...more] = open.length > 0 ? open : matches
+  if (found === undefined)
+    throw new HeimdallError('APPROVAL_NOT_FOUND', `no waiting call has the id ${id}`, {
+      hint: 'heimdall approve lists the calls that wait',
+    })
+  if (more.length > 0)
+    throw new HeimdallError(
+      'USAGE',
+      `${id} matches several waiting calls: ${[found, ...more].map(({ request }) => `${request.id} (${request.tool_name})`).join(', ')}`,
+      {
+        hint: 'give more characters of the id',
+      },
+    )
+  return found
+}
+
+const isOpen = (one: Pick<Request, 'answer' | 'closed_at'>): boolean => one.answer === null && one.closed_at === null
+
+/** A request as commands print it. */
+const shown = ({ of_rule, ...request }: Request) => ({ ...request, of_rule: of_rule === null ? null : of_rule === 1 })

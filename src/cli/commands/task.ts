@@ -1,0 +1,314 @@
+// heimdall task: tasks for workers, from adding one to its result, and tasks that agents have started themselves.
+import { findAgent } from '../../coordination/change.ts'
+import type { Coordination } from '../../coordination/coordination.ts'
+import type { Task } from '../../coordination/store.ts'
+import { endTask, isOpenTask, listTasks, startTask, taskNamed, unknownTask } from '../../coordination/tasks.ts'
+import { MODEL_TIERS, PRIORITIES, REPLY_SCHEMAS, type TaskDispatch } from '../../dispatch/messages.ts'
+import { needsOf } from '../../dispatch/needs.ts'
+import { isDispatched } from '../../dispatch/parking.ts'
+import { answerTask } from '../../dispatch/questions.ts'
+import type { Route } from '../../dispatch/routing.ts'
+import { cancelTask, explainNeeds, explainTask, retryTask, showTask } from '../../dispatch/tasks.ts'
+import { escapeControls } from '../../ids.ts'
+import { redacted } from '../../runs/redacted.ts'
+import { agentFlag } from '../agent-flag.ts'
+import { type Answer, type Command, command, type Context, type FlagSpec, spec } from '../command.ts'
+import { actorFor, withRoom, withRoomToRead } from '../coordination-door.ts'
+import { readInput } from '../input-file.ts'
+import { listOf } from '../planning-of.ts'
+import { renderTable } from '../render/style.ts'
+import { AGENT_RECORD, agentRecord, RECORD, record, taskText, WHOLE_RECORD, wholeRecord } from './task-text.ts'
+
+const STATES = ['queued', 'parked', 'in_progress', 'triage', 'done', 'partial', 'failed', 'canceled'] as const
+const taskArg = { name: 'task', help: 'task id, or a unique prefix of it' } as const
+const needsFlags = {
+  mcp: { type: 'string', value: 'NAMES', help: 'MCP servers that must answer, separated by commas' },
+  needs: { type: 'string', value: 'NAMES', help: 'capabilities the worker must have: terminal, file, …' },
+  tier: { type: 'string', choices: MODEL_TIERS, help: 'lowest model tier' },
+  'read-only': { type: 'boolean', help: 'the task writes nothing: it needs neither a clean tree nor a worktree' },
+  worker: { type: 'string', value: 'NAME', help: 'only this worker' },
+  scope: {
+    type: 'string',
+    value: 'PATH',
+    multiple: true,
+    help: 'paths that the task claims; workers that hold paths nearby are preferred',
+  },
+} as const satisfies Record<string, FlagSpec>
+
+interface NeedsFlags {
+  readonly mcp?: string | undefined
+  readonly needs?: string | undefined
+  readonly tier?: (typeof MODEL_TIERS)[number] | undefined
+  readonly 'read-only'?: boolean | undefined
+}
+
+export const requirementsOf = (flags: NeedsFlags): TaskDispatch['requirements'] => ({
+  required_mcp: listOf(flags.mcp),
+  required_capabilities: listOf(flags.needs),
+  min_model_tier: flags.tier ?? null,
+  writes: flags['read-only'] !== true,
+})
+
+export const taskAdd = spec({
+  names: ['heimdall task add'],
+  changes: true,
+  summary: 'Add a task for a worker that can do it',
+  about:
+    'Puts the task into the queue. An orchestrator sends it to a worker that has what the task requires: the hub ' +
+    '(heimdall up), heimdall worker serve, or this command with --wait.',
+  args: [{ name: 'text', help: 'what is to be done; - reads it from stdin', optional: true }],
+  flags: {
+    id: { type: 'string', value: 'ID', help: 'id of the task; default: generated' },
+    'brief-file': { type: 'string', value: 'FILE', help: 'read the text from a file' },
+    symbols: { type: 'string', value: 'IDS', help: 'symbols that the text refers to' },
+    capsules: { type: 'string', value: 'IDS', help: 'capsules that the text refers to' },
+    facts: { type: 'string', value: 'KEYS', help: 'facts that the text refers to' },
+    priority: { type: 'string', choices: PRIORITIES, default: 'normal', help: 'priority in the queue' },
+    reply: { type: 'string', choices: REPLY_SCHEMAS, default: 'prose', help: 'format of the reply' },
+    schema: { type: 'string', value: 'FILE', help: 'with --reply json: JSON Schema of the reply' },
+    budget: { type: 'integer', value: 'TOKENS', help: 'output and uncached input tokens for all attempts' },
+    deadline: { type: 'string', value: 'TIME', help: 'when the task must have ended: ISO 8601 with a zone' },
+    within: { type: 'duration', value: 'TIME', help: 'deadline from now: 30m' },
+    idempotent: { type: 'boolean', help: 'the task may run again after an attempt of unknown outcome' },
+    'accept-partial': { type: 'boolean', help: 'a partial result completes the task' },
+    'resume-within': {
+      type: 'duration',
+      value: 'TIME',
+      help: 'how long a task stopped at its budget waits for more tokens: heimdall task answer TASK 4000',
+    },
+    ...needsFlags,
+    wait: { type: 'boolean', help: 'wait until the task has ended or needs a human' },
+    timeout: { type: 'duration', value: 'TIME', help: 'with --wait: give up waiting after this time' },
+  },
+  examples: [
+    ['heimdall task add "Fix the flaky login test" --wait', 'adds a task, and prints its result'],
+    [
+      'heimdall task add --brief-file task.md --mcp context_mode --budget 40000 --reply structured',
+      'requires a worker whose MCP server context_mode answers',
+    ],
+  ],
+  output: WHOLE_RECORD,
+})
+
+function routeAnswer({ style }: Context, { chosen, verdicts }: Route): Answer {
+  const rows = verdicts.map(({ workerId, lacks, score }) => [
+    workerId === chosen ? `* ${workerId}` : `  ${workerId}`,
+    score === null
+      ? lacks.map(({ text }) => text).join('; ')
+      : `can: tier ${score[0]}, ${score[1] === 0 ? 'near' : 'far'}, load ${score[2].toFixed(2)}`,
+  ])
+  return {
+    data: {
+      chosen: chosen ?? null,
+      workers: verdicts.map(({ workerId, lacks, score }) => ({ worker: workerId, lacks, score })),
+    },
+    text: rows.length === 0 ? 'no worker is known' : renderTable(style, ['  WORKER', 'WHY'], rows),
+  }
+}
+
+const idNamed = (room: Coordination, name: string): string => room.store.read((rows) => taskNamed(rows, name)).taskId
+
+function listed(context: Context, room: Coordination, tasks: readonly Task[]): Answer {
+  const ownerOf = ({ owner: haid }: Task): string =>
+    haid === null ? '-' : room.store.read((rows) => findAgent(rows, haid)?.agentId ?? haid)
+  const rows = tasks.map((task) => {
+    const one = isDispatched(task) ? record(showTask(room, task.taskId)) : agentRecord(task)
+    const by = typeof one['worker'] === 'string' ? one['worker'] : ownerOf(task)
+    return { one, cells: [task.taskId, one['kind'], task.state, by, one['reason'] ?? task.title].map(String) }
+  })
+  const header = ['TASK', 'KIND', 'STATE', 'OWNER', 'ABOUT']
+  return {
+    data: rows.map(({ one }) => one),
+    text:
+      rows.length === 0
+        ? 'no tasks'
+        : renderTable(
+            context.style,
+            header,
+            rows.map(({ cells }) => cells),
+          ),
+  }
+}
+
+export const commands: readonly Command[] = [
+  command(taskAdd, async (context, input) => (await import('./task-add.ts')).add(context, input)),
+  command(
+    {
+      names: ['heimdall task list'],
+      summary: 'List tasks that are queued, in progress or wait for a human',
+      flags: {
+        all: { type: 'boolean', help: 'include tasks that have ended' },
+        state: { type: 'string', choices: STATES, help: 'only tasks in this state' },
+      },
+      examples: [
+        ['heimdall task list', 'lists tasks of workers, and tasks that agents have started themselves'],
+        ['heimdall task list --state failed', 'lists tasks that have failed'],
+      ],
+      output: `array, each one of: ${RECORD}; or ${AGENT_RECORD}`,
+    },
+    (context, { flags }) =>
+      withRoomToRead<Answer>(
+        context,
+        (room) => {
+          const { state } = flags
+          const tasks = listTasks(room, state === undefined ? {} : { state })
+          return listed(
+            context,
+            room,
+            flags.all === true || state !== undefined ? tasks : tasks.filter((task) => isOpenTask(task)),
+          )
+        },
+        () => ({ data: [], text: 'no tasks' }),
+      ),
+  ),
+  command(
+    {
+      names: ['heimdall task show'],
+      summary: 'Show a task with its attempts and its result',
+      args: [taskArg],
+      examples: [['heimdall task show T-9 --json', 'prints everything about T-9']],
+      output: `${WHOLE_RECORD}; or ${AGENT_RECORD}`,
+    },
+    (context, { args }) =>
+      withRoomToRead(
+        context,
+        (room) => {
+          const task = room.store.read((rows) => taskNamed(rows, args.task))
+          const { taskId } = task
+          if (isDispatched(task)) return { data: wholeRecord(showTask(room, taskId)), text: taskText(room, taskId) }
+          const { text } = listed(context, room, [task])
+          return {
+            data: agentRecord(task),
+            text: task.summary === null ? text : `${text}\n\n${escapeControls(task.summary)}`,
+          }
+        },
+        () => {
+          throw unknownTask(args.task)
+        },
+      ),
+  ),
+  command(
+    {
+      names: ['heimdall task cancel'],
+      changes: true,
+      summary: 'Cancel a task, and end its process tree at the worker',
+      args: [taskArg],
+      flags: { reason: { type: 'string', value: 'TEXT', default: 'cancelled', help: 'reason to record' } },
+      examples: [['heimdall task cancel T-9', 'removes T-9 from the queue, or ends it']],
+      output: RECORD,
+    },
+    (context, { args, flags }) =>
+      withRoom(context, async (room) => {
+        const { taskId, state } = await cancelTask(room, idNamed(room, args.task), flags.reason)
+        const text = state === 'canceled' ? `${taskId} is cancelled` : `${taskId} is being ended at its worker`
+        return { data: record(showTask(room, taskId)), text }
+      }),
+  ),
+  command(
+    {
+      names: ['heimdall task retry'],
+      changes: true,
+      summary: 'Send a task again that has failed, is parked or waits for a human',
+      args: [taskArg],
+      flags: { budget: { type: 'integer', value: 'TOKENS', help: 'new token budget for all attempts' } },
+      examples: [['heimdall task retry T-9 --budget 80000', 'sends T-9 again with a larger budget']],
+      output: RECORD,
+    },
+    (context, { args, flags }) =>
+      withRoom(context, async (room) => {
+        const { taskId, state } = await retryTask(room, idNamed(room, args.task), flags.budget)
+        return { data: record(showTask(room, taskId)), text: `${taskId} is ${state}` }
+      }),
+  ),
+  command(
+    {
+      names: ['heimdall task answer'],
+      changes: true,
+      summary: 'Answer the question of the worker that runs a task',
+      about:
+        'heimdall status shows the question; the task continues with the answer. Permissions are granted where the ' +
+        'worker runs. Answers are stored, so an answer that looks like a secret is rejected.',
+      args: [taskArg, { name: 'text', help: 'the answer; without it, or with -, read from stdin', optional: true }],
+      examples: [['heimdall task answer T-9 "the second one"', 'passes the answer to the worker of T-9']],
+      output: RECORD,
+    },
+    (context, { args }) =>
+      withRoom(context, async (room) => {
+        const taskId = idNamed(room, args.task)
+        const isRead = args.text === undefined || args.text === '-'
+        if (isRead && context.stdin.isTTY) context.note(`type the answer to ${taskId}, then Ctrl-D; Ctrl-C leaves`)
+        const text = isRead ? (await readInput(context, '-')).toString('utf8').replace(/\n$/, '') : args.text
+        await answerTask(room, taskId, text)
+        return { data: record(showTask(room, taskId)), text: `${taskId} continues with that answer` }
+      }),
+  ),
+  command(
+    {
+      names: ['heimdall task explain'],
+      summary: 'Show which worker would get a task, and why',
+      args: [{ ...taskArg, optional: true }],
+      flags: needsFlags,
+      examples: [
+        ['heimdall task explain T-9', 'shows why T-9 waits, or which worker is next for it'],
+        ['heimdall task explain --mcp trek', 'checks a task before it is added'],
+      ],
+      output: 'chosen (worker, or null), workers (in order of preference: worker, lacks (code and text), score)',
+      hidden: true,
+    },
+    (context, { args, flags }) =>
+      withRoomToRead(
+        context,
+        (room) => {
+          if (args.task !== undefined) return routeAnswer(context, explainTask(room, idNamed(room, args.task)))
+          const contract = { requirements: requirementsOf(flags) }
+          const needs = needsOf(contract, { briefTokens: 1, not: [], only: flags.worker ?? null })
+          return routeAnswer(context, explainNeeds(room, needs, flags.scope))
+        },
+        () => {
+          if (args.task !== undefined) throw unknownTask(args.task)
+          return routeAnswer(context, { chosen: undefined, verdicts: [] })
+        },
+      ),
+  ),
+  command(
+    {
+      names: ['heimdall task start'],
+      summary: 'Record that an agent has started a task',
+      args: [{ name: 'task', help: 'task id' }],
+      flags: { agent: agentFlag, title: { type: 'string', value: 'TEXT', help: 'title; default: the task id' } },
+      examples: [['heimdall task start T-9 --agent amber-otter', 'makes amber-otter the owner of T-9']],
+      output: AGENT_RECORD,
+      hidden: true,
+    },
+    (context, { flags, args }) =>
+      withRoom(context, async (room) => {
+        const title = redacted(flags.title ?? args.task)
+        const actor = await actorFor(context, room, flags.agent)
+        const task = await startTask(room, actor, { taskId: redacted(args.task), title })
+        return { data: agentRecord(task), text: `${task.taskId} is in progress` }
+      }),
+  ),
+  command(
+    {
+      names: ['heimdall task done'],
+      summary: 'End a task that an agent has started, and write its page to the ledger',
+      args: [{ name: 'task', help: 'task id' }],
+      flags: {
+        agent: agentFlag,
+        summary: { type: 'string', value: 'TEXT', help: 'outcome in two to four sentences', required: true },
+        failed: { type: 'boolean', help: 'the task has failed' },
+      },
+      examples: [['heimdall task done T-9 --summary "Parser rewritten."', 'ends T-9']],
+      output: AGENT_RECORD,
+      hidden: true,
+    },
+    (context, { flags, args }) =>
+      withRoom(context, async (room) => {
+        const state = flags.failed === true ? 'failed' : 'done'
+        const actor = await actorFor(context, room, flags.agent)
+        const end = { taskId: redacted(args.task), state, summary: redacted(flags.summary) } as const
+        const task = await endTask(room, actor, end)
+        return { data: agentRecord(task), text: `${task.taskId} is ${task.state}` }
+      }),
+  ),
+]
