@@ -148,7 +148,8 @@ export async function startPostgres(bin = postgresFolders()[0] ?? ''): Promise<P
   // Each of its processes has a session of its own, so no signal to a group reaches them all.
   const signal = (name: NodeJS.Signals): void => {
     const pid = server?.pid
-    if (pid === undefined || server?.exitCode !== null || server.signalCode !== null) return
+    if (pid === undefined || server?.exitCode !== null || server.signalCode !== null)
+      throw new HeimdallError('INTERNAL', `${name}: PostgreSQL is not running`)
     for (const one of [pid, ...childrenOf(pid)]) {
       try {
         process.kill(one, name)
@@ -178,8 +179,7 @@ export async function startPostgres(bin = postgresFolders()[0] ?? ''): Promise<P
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
     async stop() {
-      signal('SIGCONT')
-      signal('SIGKILL')
+      if (server?.exitCode === null && server.signalCode === null) signal('SIGKILL')
       await ended()
       rmSync(folder, { recursive: true, force: true })
     },
@@ -194,7 +194,8 @@ async function isReady(
   ask: <T>(act: (sql: postgres.Sql) => Promise<T>) => Promise<T>,
   server: ChildProcess,
 ): Promise<boolean> {
-  for (let tries = 0; tries < 400 && server.exitCode === null; tries += 1)
+  // Not bounded by a count: a second server started next to a slow one would answer for it and die, and kill() would miss.
+  while (server.exitCode === null && server.signalCode === null)
     try {
       await ask((sql) => sql`SELECT 1`.execute())
       return true
