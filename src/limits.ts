@@ -752,8 +752,6 @@ export const HOOK_BRIEF_LINE_CHARS_MAX = 90
 export const HOOK_SLIP_PATHS_MAX = 64
 /** A store that was written to more recently is not remembered: the kernel counts the times of files in steps of up to 10 ms. */
 export const HOOK_SLIP_SETTLED_MS = 100
-/** Words that the braces of one word in a shell command may make; past it they are compared as a pattern. */
-export const SHELL_BRACES_MAX = 64
 /** Names of the user's choice for commands of git that one shell command is looked up for; git itself follows no more than that either. */
 export const HOOK_ALIASES_MAX = 16
 /** What a person is shown of a question. */

@@ -9,6 +9,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   canonical: [],
   wire: [],
   cells: [],
+  shell: [],
   scopes: [],
   'known-secrets': [],
   policy: ['canonical', 'scopes'],
@@ -22,9 +23,21 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Nobody imports it: a session's process is spawned.
   supervisor: ['known-secrets', 'wire', 'cells', 'storage'],
   client: ['wire'],
-  hosts: ['storage'],
+  hosts: ['shell', 'storage'],
   sessions: ['known-secrets', 'cells', 'client', 'wire', 'storage'],
-  spine: ['hosts', 'sessions', 'runs', 'coordination', 'fleet', 'briefing', 'policy', 'pins', 'scopes', 'storage'],
+  spine: [
+    'hosts',
+    'sessions',
+    'runs',
+    'coordination',
+    'fleet',
+    'briefing',
+    'policy',
+    'pins',
+    'scopes',
+    'shell',
+    'storage',
+  ],
   shim: [
     'known-secrets',
     'policy',
@@ -85,7 +98,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-const PURE = ['canonical', 'wire', 'cells', 'scopes', 'known-secrets', 'policy']
+const PURE = ['canonical', 'wire', 'cells', 'shell', 'scopes', 'known-secrets', 'policy']
 /** What a pure room may take from Node.js: nothing that reads or writes the world. */
 const PURE_BUILTINS = ['node:crypto', 'node:buffer', 'node:util', 'node:path', 'node:string_decoder']
 
@@ -96,6 +109,7 @@ const ONLY_IN: Readonly<Record<string, RegExp>> = {
   'fs-native-extensions': /^src\/storage\//,
   '@modelcontextprotocol/server': /^src\/mcp\//,
   '@opentelemetry': /^src\/runs\/otlp\//,
+  unbash: /^src\/shell\/parse\.ts$/,
   postgres: /^src\/fleet\//,
   '@a2a-js/sdk': /^src\/dispatch\/a2a\//,
 }

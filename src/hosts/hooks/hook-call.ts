@@ -1,8 +1,8 @@
 // What a host hands to a hook, read once: which event, of which session, and what a tool is about to write. What is not understood is said, never guessed.
 import { isObject } from '../../plain-object.ts'
 import { type HookEvent, type HookHost, HOOKS, type ToolWrites } from './hook-table.ts'
-import { patchPaths } from './patch-paths.ts'
-import { type ShellWrites, shellWrites } from './shell-writes.ts'
+import { patchPaths } from '../../shell/patch-paths.ts'
+import { type ShellWrites, shellWrites } from '../../shell/writes.ts'
 
 /** What a tool of any kind is about to write; where that is not said in a way that is known here, `isUnread`. */
 export interface HookTool extends ShellWrites {

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WritePath } from '../../coordination/claims/writes.ts'
-import type { CommitWords } from '../../hosts/hooks/shell-writes.ts'
+import type { CommitWords } from '../../shell/writes.ts'
 import { type Env, homeDir } from '../../paths.ts'
 import { askGit } from './ask-git.ts'
 import { absolute } from './hook-place.ts'

@@ -1,6 +1,6 @@
 // Commands of git with names of the user's choice: what they stand for is in git's configuration, and what that does is judged like any other command.
 import type { HookTool } from '../../hosts/hooks/hook-call.ts'
-import { aliasWrites, type GitAlias, type ShellWrites, together } from '../../hosts/hooks/shell-writes.ts'
+import { aliasWrites, type GitAlias, type ShellWrites, together } from '../../shell/writes.ts'
 import { HOOK_ALIASES_MAX } from '../../limits.ts'
 import { type Env, homeDir } from '../../paths.ts'
 import { askGit } from './ask-git.ts'

@@ -1,7 +1,7 @@
 // What only git knows of a command: what goes into a commit, and what would be taken away without being named. Git is asked before, since afterwards it is gone.
 import { resolve } from 'node:path'
 import type { HookTool } from '../../hosts/hooks/hook-call.ts'
-import type { GitLoss } from '../../hosts/hooks/shell-writes.ts'
+import type { GitLoss } from '../../shell/writes.ts'
 import { type Env, homeDir } from '../../paths.ts'
 import { askGit } from './ask-git.ts'
 import { commitPaths } from './commit-paths.ts'

@@ -1,10 +1,10 @@
 // What git does to the work tree, and whether it goes past its own hooks.
 import { COMMIT, gitBypass } from './git-bypass.ts'
 import { checkoutWords, gitLosses, type GitQuestion, restoreWords } from './git-losses.ts'
-import { hasOption, sortWords, valuesOf } from './shell-options.ts'
-import { destination, diffNames, gone, type DiffNames, type WrittenWord } from './shell-programs.ts'
-import { moved } from './shell-wrappers.ts'
-import type { Word } from './shell-words.ts'
+import { hasOption, sortWords, valuesOf } from './options.ts'
+import { destination, diffNames, gone, type DiffNames, type WrittenWord } from './programs.ts'
+import { moved } from './wrappers.ts'
+import type { Word } from './word.ts'
 
 export interface GitWords {
   /** Where it works; null where only the shell knows. */

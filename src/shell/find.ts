@@ -1,5 +1,5 @@
 // What `find` does with what it finds: programs that it runs, files that it writes, and whether it removes.
-import type { Word } from './shell-words.ts'
+import type { Word } from './word.ts'
 
 export interface FindWords {
   /** Folders that it goes through. */

@@ -1,8 +1,23 @@
-// A word of a shell command while it is read: what is known of it, which signs stand outside of quotes, and what the shell makes of its braces.
-import { SHELL_BRACES_MAX } from '../../limits.ts'
-import type { Word } from './shell-words.ts'
+// A word of a shell command while it is built: which characters are unquoted, which parts are unknown, and what brace expansion makes of it.
+import type { ShellValue } from './values.ts'
 
-/** A text, and for each of its characters whether it stands outside of quotes. */
+/** A word of a command. `text` is null where only the shell knows the value: variables, substitutions. */
+export interface Word {
+  readonly text: string | null
+  /** It has an unquoted `*`, `?`, `[` or `{`. */
+  readonly isPattern: boolean
+  /** Of a word whose text is null, the known part at its beginning: `A=` of `A=$B`. */
+  readonly head?: string
+  /** Of such a word, the whole, with unknown parts as they are in the source: a shell that receives it parses them again. */
+  readonly script?: string
+  /** Its `~` is the user's home: at its beginning, or after `NAME=`. */
+  readonly isHome?: true
+}
+
+/** Words that one word may become by brace expansion. */
+const BRACES_MAX = 64
+
+/** A text, and for each of its characters whether it is unquoted. */
 interface Piece {
   readonly text: string
   readonly isBare: readonly boolean[]
@@ -16,8 +31,8 @@ export class WordDraft {
   #isHome = false
   #isStarted = false
 
-  /** Whether a `~` here is the user's home: at the beginning, and behind `NAME=`. */
-  get takesHome(): boolean {
+  /** Whether a `~` here is the user's home: at the beginning, and after `NAME=`. */
+  get #takesHome(): boolean {
     return !this.#isStarted || (this.#head === undefined && /^[A-Za-z_]\w*=$/.test(this.#text))
   }
 
@@ -28,25 +43,39 @@ export class WordDraft {
     for (let index = 0; index < text.length; index += 1) this.#isBare.push(isBare)
   }
 
-  addHome(): void {
+  /** Unquoted source text. `isLast`: nothing follows it in the word. */
+  addBare(source: string, isLast: boolean): void {
+    const isHome = this.#takesHome && /^~(?:\/|$)/.test(source) && (isLast || source.length > 1)
+    if (isHome) this.#addHome()
+    for (const [text] of (isHome ? source.slice(1) : source).matchAll(/\\[^]|[^]/g))
+      if (text !== '\\\n') this.add(text.at(-1) ?? '', text.length === 1)
+  }
+
+  addValue({ text, isHome }: ShellValue): void {
+    if (isHome === true) this.#addHome()
+    this.add(isHome === true ? text.slice(1) : text)
+  }
+
+  #addHome(): void {
     this.#isHome = true
     this.add('~')
   }
 
-  /** A part that only the shell knows, as it is written. */
+  /** A part that only the shell knows, as it is in the source. */
   addUnknown(source: string): void {
     this.#isStarted = true
     this.#head ??= this.#text
     this.#script += source
   }
 
-  /** More than one where braces make several of it. */
+  /** Several where braces make several of it, none where an unquoted variable was empty. */
   words(): Word[] {
+    if (!this.#isStarted) return []
     const piece = { text: this.#text, isBare: this.#isBare }
     if (this.#head !== undefined)
       return [{ text: null, isPattern: hasSign(piece, '*?[{'), head: this.#head, script: this.#script }]
     const isHome = this.#isHome ? { isHome: true as const } : {}
-    const several = braced(piece, { left: SHELL_BRACES_MAX })
+    const several = braced(piece, { left: BRACES_MAX })
     if (several === undefined) return [{ text: this.#text, isPattern: true, ...isHome }]
     return several.map((one) => ({ text: one.text, isPattern: hasSign(one, '*?['), ...isHome }))
   }
@@ -112,7 +141,7 @@ function sequence({ text }: Piece): Piece[] | undefined {
   const isNumber = /\d/.test(from)
   const [first, last] = isNumber ? [Number(from), Number(to)] : [from.charCodeAt(0), to.charCodeAt(0)]
   // One more than the bound is enough to be past it.
-  const count = Math.min(Math.abs(last - first), SHELL_BRACES_MAX) + 1
+  const count = Math.min(Math.abs(last - first), BRACES_MAX) + 1
   return Array.from({ length: count }, (_, index) => {
     const value = first + (last < first ? -index : index)
     const one = isNumber ? String(value) : String.fromCharCode(value)

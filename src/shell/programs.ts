@@ -1,8 +1,9 @@
 // Where programs write, by their words: those whose words say it without a doubt.
 import { patchPaths, type Strip } from './patch-paths.ts'
-import { outputWords } from './shell-outputs.ts'
-import { hasOption, type OptionRules, type SortedWords, sortWords, valuesOf } from './shell-options.ts'
-import type { SimpleCommand, Word } from './shell-words.ts'
+import { outputWords } from './outputs.ts'
+import { hasOption, type OptionRules, type SortedWords, sortWords, valuesOf } from './options.ts'
+import type { SimpleCommand } from './parse.ts'
+import type { Word } from './word.ts'
 
 /** A word that is written; with `into`, a folder in which those names are written, where it is one. */
 export interface WrittenWord extends Word {

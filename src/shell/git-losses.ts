@@ -1,6 +1,6 @@
 // Commands of git that take away what is not committed, and do not name it: what they would write is for git to say, so here is how it is asked.
-import { hasOption, sortWords, valuesOf } from './shell-options.ts'
-import type { Word } from './shell-words.ts'
+import { hasOption, sortWords, valuesOf } from './options.ts'
+import type { Word } from './word.ts'
 
 /** A question to git whose answer are paths that a command would write. */
 export interface GitQuestion {

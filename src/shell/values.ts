@@ -1,5 +1,5 @@
-// Variables of a shell whose values the command line itself says: given once, in so many words, and by no choice or loop.
-import type { Word } from './shell-words.ts'
+// Variables of a shell whose values the command line itself gives: assigned once, literally, and outside of conditions and loops.
+import type { Word } from './word.ts'
 
 const ASSIGNMENT = /^([A-Za-z_]\w*)=/
 /** Programs that a variable may be given by as well. */
@@ -7,6 +7,13 @@ const GIVING: ReadonlySet<string | null> = new Set(['export', 'readonly', 'decla
 
 /** What a variable holds; `isHome` where its `~` is the user's home. */
 export type ShellValue = Pick<Word, 'isHome'> & { readonly text: string }
+
+/** What variables hold that no command has to set. */
+const DEFAULTS: Readonly<Record<string, ShellValue>> = {
+  HOME: { text: '~', isHome: true },
+  PWD: { text: '.' },
+  IFS: { text: ' ' },
+}
 
 export class ShellValues {
   /** Undefined for one that was given more than once, or in a way that is not known. */
@@ -22,7 +29,11 @@ export class ShellValues {
   }
 
   of(name: string): ShellValue | undefined {
-    return this.#known.get(name)
+    return this.#known.has(name) ? this.#known.get(name) : DEFAULTS[name]
+  }
+
+  set(name: string, value: ShellValue | undefined): void {
+    this.#known.set(name, value)
   }
 
   /** A command that has been read. `isSure`: it runs, once, before what follows. */

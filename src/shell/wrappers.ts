@@ -1,6 +1,7 @@
 // `FOO=1 sudo timeout 3 rm a` is `rm a`: what stands before the program that does the work, and where it takes it.
-import { type OptionRules, type SortedWords, sortWords, valuesOf } from './shell-options.ts'
-import { isKeyword, readShell, type Word } from './shell-words.ts'
+import { type OptionRules, type SortedWords, sortWords, valuesOf } from './options.ts'
+import { parseShell } from './parse.ts'
+import type { Word } from './word.ts'
 
 interface Wrapper extends OptionRules {
   /** Words of its own before the program. */
@@ -84,20 +85,16 @@ export function unwrap(all: readonly Word[], cwd: string | null): Unwrapped {
   let words = all
   let folder = cwd
   for (let count = 0; count < WRAPPERS_MAX; count += 1) {
-    const from = words.findIndex((word) => !isKeyword(word) && !isAssignment(word))
+    const from = words.findIndex((word) => !isAssignment(word))
     given.push(...words.slice(0, from === -1 ? undefined : from).filter(isAssignment))
     words = from === -1 ? [] : words.slice(from)
     const [first, ...rest] = words
-    // `function name { …`
-    if (first?.text === 'function') words = rest.slice(1)
-    else {
-      const name = first?.text?.split('/').at(-1) ?? ''
-      const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined
-      if (first === undefined || wrapper === undefined) break
-      const sorted = sortWords(rest, { ...wrapper, isWrapper: true })
-      folder = valuesOf(sorted, ...(wrapper.folder ?? [])).reduce<string | null>(moved, folder)
-      words = wrapped(wrapper, first, sorted)
-    }
+    const name = first?.text?.split('/').at(-1) ?? ''
+    const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined
+    if (first === undefined || wrapper === undefined) break
+    const sorted = sortWords(rest, { ...wrapper, isWrapper: true })
+    folder = valuesOf(sorted, ...(wrapper.folder ?? [])).reduce<string | null>(moved, folder)
+    words = wrapped(wrapper, first, sorted)
   }
   return { words, cwd: folder, given }
 }
@@ -112,7 +109,9 @@ function wrapped(wrapper: Wrapper, first: Word, sorted: SortedWords): readonly W
 }
 
 const splitOf = ({ split = [] }: Wrapper, sorted: SortedWords): Word[] =>
-  valuesOf(sorted, ...split).flatMap(({ text, script }) => [...(readShell(text ?? script ?? '')?.[0]?.words ?? [])])
+  valuesOf(sorted, ...split).flatMap(({ text, script }) => [
+    ...(parseShell(text ?? script ?? '').commands[0]?.words ?? []),
+  ])
 
 const SHELL: Word = { text: 'sh', isPattern: false }
 const UNKNOWN: Word = { text: null, isPattern: false }

@@ -1,7 +1,8 @@
 // What a shell is given to run by a command line: `bash -c '…'`, `eval …`, what it is handed on its input.
-import { handedOver } from './shell-programs.ts'
-import { sortWords, valuesOf } from './shell-options.ts'
-import type { SimpleCommand, Word } from './shell-words.ts'
+import { handedOver } from './programs.ts'
+import { sortWords, valuesOf } from './options.ts'
+import type { SimpleCommand } from './parse.ts'
+import type { Word } from './word.ts'
 
 const SHELLS: ReadonlySet<string> = new Set(['bash', 'sh', 'zsh', 'dash', 'ksh', 'mksh', 'ash', 'rbash'])
 /** Programs that hand the value of an option to a shell. */

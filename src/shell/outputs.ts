@@ -1,7 +1,7 @@
 // Programs that write what an option or a place on their command line names: compilers, formatters, packers.
-import { hasOption, type OptionRules, type SortedWords, sortWords, valuesOf } from './shell-options.ts'
-import type { WrittenWord } from './shell-programs.ts'
-import type { Word } from './shell-words.ts'
+import { hasOption, type OptionRules, type SortedWords, sortWords, valuesOf } from './options.ts'
+import type { WrittenWord } from './programs.ts'
+import type { Word } from './word.ts'
 
 /** With the options whose values are files that are written. */
 const BY_OPTION: Readonly<Record<string, OptionRules & { readonly to: readonly string[] }>> = {

@@ -1,5 +1,5 @@
 // The words behind a program, told apart: options, their values, and the rest, by the program's own rules.
-import type { Word } from './shell-words.ts'
+import type { Word } from './word.ts'
 
 export interface OptionRules {
   /** Letters whose value is the rest of the word, or the next one. */

@@ -1,5 +1,5 @@
 // Where a shell command surely writes. What cannot be told is not guessed: it is let through, and watched for.
-import { findWords } from './find-words.ts'
+import { findWords } from './find.ts'
 import type { GitQuestion } from './git-losses.ts'
 import { expandedAlias, gitWords } from './git-words.ts'
 import {
@@ -10,11 +10,12 @@ import {
   programWords,
   wordsOfPatch,
   type WrittenWord,
-} from './shell-programs.ts'
-import { sortWords } from './shell-options.ts'
-import { readShell, type SimpleCommand, type Word } from './shell-words.ts'
-import { scriptHanded } from './shell-scripts.ts'
-import { isAssignment, moved, unwrap } from './shell-wrappers.ts'
+} from './programs.ts'
+import { sortWords } from './options.ts'
+import { parseShell, type SimpleCommand } from './parse.ts'
+import type { Word } from './word.ts'
+import { scriptHanded } from './scripts.ts'
+import { isAssignment, moved, unwrap } from './wrappers.ts'
 
 export interface WriteTarget {
   /** As written, from `cwd` on; `~` at its beginning is the user's home. */
@@ -96,9 +97,9 @@ const DEPTH_MAX = 4
 
 /** `cwd`: null where only the shell knows; then nothing but absolute paths and ways past the guard are found. */
 export function shellWrites(command: string, cwd: string | null = '', depth = 0): ShellWrites {
-  const commands = depth > DEPTH_MAX ? undefined : readShell(command)
-  if (commands === undefined) return { ...NOTHING, isUnread: true }
-  const found: Found[] = []
+  if (depth > DEPTH_MAX) return { ...NOTHING, isUnread: true }
+  const { commands, isComplete } = parseShell(command)
+  const found: Found[] = [{ ...NOTHING, isUnread: !isComplete }]
   const folders = new Folders(cwd)
   const exported: Word[] = []
   for (const simple of commands) {
@@ -131,9 +132,9 @@ export function together(found: readonly Found[]): ShellWrites {
 /** What a command with a name of the user's choice does, once it is known what the name stands for. */
 export function aliasWrites({ cwd, rest, given }: GitAlias, value: string): ShellWrites {
   const expanded = expandedAlias(value)
-  const commands = readShell(expanded)
-  const [simple] = commands ?? []
-  if (expanded === value.trimStart().slice(1) || simple === undefined || commands?.length !== 1)
+  const { commands } = parseShell(expanded)
+  const [simple] = commands
+  if (expanded === value.trimStart().slice(1) || simple === undefined || commands.length !== 1)
     return shellWrites(expanded, cwd)
   const words = [...simple.words, ...rest]
   return together([writesOf({ simple, words, cwd, given, depth: 0 })])

@@ -1,9 +1,9 @@
 // Where a shell command surely writes, and that nothing is claimed to be known which is not.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { scaled } from '../../../test/support/scale.ts'
+import { scaled } from '../../test/support/scale.ts'
 import { patchPaths } from './patch-paths.ts'
-import { shellWrites, type WriteTarget } from './shell-writes.ts'
+import { shellWrites, type WriteTarget } from './writes.ts'
 
 /** `cwd:path`, with a star where the shell fills in a pattern. */
 const targets = (command: string): string[] => shellWrites(command).targets.map(named)
@@ -98,7 +98,13 @@ describe('unambiguous write targets of shell commands', () => {
     ['uniq a b; gzip c; gzip -c d; scp box:a e; scp f box:b', ['b', 'c', 'c.gz', 'e or e/a']],
     ['chmod +x a; chmod -R u-w b c; chmod -x d; chown x:y e', ['a', 'b', 'c', 'd', 'e']],
     ['xargs rm a; ls | xargs -I{} cp {} lib/; ls | xargs cp a', ['a']],
-    ['F=a; rm "$F" ${F}.bak; for F in x; do rm $F; done; rm $F', ['a', 'a.bak']],
+    ['F=a; rm "$F" ${F}.bak; for F in x; do rm $F; done; rm $F', ['a', 'a.bak', 'x']],
+    ['for F in x y; do rm "$F"; done; for F in $LIST; do rm $F; done', ['x', 'y']],
+    ['A="rm x"; $A; B="c d"; rm $B "$B"', ['x', 'c', 'd', 'c d']],
+    ['rm${IFS}-f${IFS}x', ['x']],
+    ['echo $(( $(rm x) + 1 )) ${A:-$(rm y)}; (( $(rm z) > 1 )); [[ $(rm w) > a ]]', ['x', 'y', 'z', 'w']],
+    ["{ bash; } <<< 'rm x'; (sh) < s.sh", ['x']],
+    ["rm x\nif true; then rm y\necho 'unfinished", ['x', 'y']],
     ['if true; then F=a; fi; rm $F; (G=b); rm $G; H=x || H=y; rm $H', []],
     ['rm {a,b}.ts $\'c\\x20d\' x{1..3}; rm "{e,f}" {g}', ['a.ts', 'b.ts', 'c d', 'x1', 'x2', 'x3', '{e,f}', '{g}']],
     ['rm $HOME/a "${HOME}/b" ~/c "~/d" "$PWD/e"', ['~/a', '~/b', '~/c', './e']],

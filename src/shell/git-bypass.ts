@@ -1,14 +1,6 @@
 // Ways past the hooks of git: options that skip them, and configuration that puts others in their place, in every form that git takes it in.
-import {
-  hasOption,
-  type OptionRules,
-  optionsOf,
-  optionText,
-  type SortedWords,
-  sortWords,
-  valuesOf,
-} from './shell-options.ts'
-import type { Word } from './shell-words.ts'
+import { hasOption, type OptionRules, optionsOf, optionText, type SortedWords, sortWords, valuesOf } from './options.ts'
+import type { Word } from './word.ts'
 
 export const COMMIT: OptionRules = {
   short: 'CcFmt',
