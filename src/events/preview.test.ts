@@ -4,17 +4,15 @@ import { expect, test } from 'vitest'
 import { anyCharacter } from '../../test/support/any-character.ts'
 import { LOG_LINE_BYTES_MAX, MAX_PREVIEW_BYTES } from '../limits.ts'
 import { KnownSecrets } from '../known-secrets/known-secrets.ts'
-import { LineBytes } from './line-bytes.ts'
-import { cutAtBytes, putPreview } from './preview.ts'
+import { jsonValue } from './json-text.ts'
+import { cutAtBytes, previewOf } from './preview.ts'
 import { createRedact, type Redact } from './redact.ts'
 import { REDACTED } from './redact.ts'
 
 const redact = createRedact(new KnownSecrets(['the-known-secret']))
 const asItIs: Redact = Object.assign((text: string) => text, { known: null, beginning: String })
 function textOf(field: 'args_preview' | 'result_preview', bytes: Buffer, how: Redact): string {
-  const line = new LineBytes()
-  putPreview(line, { field, piece: { buffer: bytes, from: 0, to: bytes.length }, redact: how })
-  return line.view().toString()
+  return jsonValue(previewOf({ field, piece: { buffer: bytes, from: 0, to: bytes.length }, redact: how }))
 }
 const preview = (text: string | Buffer): { truncated: boolean; args_preview: string } =>
   JSON.parse(textOf('args_preview', Buffer.from(text), redact)) as { truncated: boolean; args_preview: string }
@@ -62,10 +60,9 @@ test('nothing behind the value is shown, however much of it was taken out', () =
   for (const length of [MAX_PREVIEW_BYTES, MAX_PREVIEW_BYTES + 1, MAX_PREVIEW_BYTES + 5_000]) {
     const value = `{"password":"${'p'.repeat(length - 15)}"}`
     const buffer = Buffer.from(`{"id":1,"result":${value}}\n{"id":2,"result":"of another call"}\n`)
-    const line = new LineBytes()
-    putPreview(line, { field: 'result_preview', piece: { buffer, from: 17, to: 17 + value.length }, redact })
-    const shown = JSON.parse(line.view().toString()) as { truncated: boolean; result_preview: string }
-    expect(`{"password":"${REDACTED}"}`.startsWith(shown.result_preview)).toBe(true)
+    const piece = { buffer, from: 17, to: 17 + value.length }
+    const shown = previewOf({ field: 'result_preview', piece, redact })
+    expect(`{"password":"${REDACTED}"}`.startsWith(shown.result_preview ?? '-')).toBe(true)
     expect(shown.result_preview).toContain(REDACTED)
     expect(shown.truncated).toBe(length > MAX_PREVIEW_BYTES)
   }

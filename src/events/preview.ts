@@ -1,22 +1,28 @@
-// The part of arguments or a result that an event shows: redacted first, then cut where a character ends.
+// The part of arguments or of a result that an event shows: redacted first, then cut between two characters.
 import { MAX_PREVIEW_BYTES } from '../limits.ts'
-import { jsonString } from './json-text.ts'
-import type { LineBytes, Piece } from './line-bytes.ts'
+import type { EventPreview } from './event-lines.ts'
+import { jsonValue } from './json-text.ts'
 import { type Redact, REDACTED } from './redact.ts'
 
-/** What is read past the cut, so that a secret that lies across it is seen whole and taken out. */
+/** Read past the cut, so that a secret across it is found and redacted. */
 const MARGIN_BYTES = 4_096
-/** The encoded preview may not make its line larger than a line of a log may be. */
+/** Keeps the line within LOG_LINE_BYTES_MAX. */
 const ENCODED_MAX = 40_000
 
-/** A `preview` without any text: the message was too large to look into, or had to make room. */
-export const PREVIEW_OMITTED = Buffer.from('{"truncated":true}')
+/** Bytes of a value within the message that holds it. */
+export interface Piece {
+  readonly buffer: Buffer
+  readonly from: number
+  readonly to: number
+}
+
+/** A `preview` without text: the message was too large to inspect, or memory was short. */
+export const PREVIEW_OMITTED: EventPreview = { truncated: true }
 
 /** A `preview` where there is nothing to show. */
-export const PREVIEW_NONE = Buffer.from('{"truncated":false}')
+export const PREVIEW_NONE: EventPreview = { truncated: false }
 
-/** One of the two above: why there is nothing to show. */
-export type Absent = typeof PREVIEW_OMITTED
+export type Absent = EventPreview
 
 export function isAbsent(preview: object): preview is Absent {
   return preview === PREVIEW_NONE || preview === PREVIEW_OMITTED
@@ -26,47 +32,36 @@ export type Preview = Absent | Shown
 
 export interface Shown {
   readonly field: 'args_preview' | 'result_preview'
-  /** The value as it stood in the message. */
+  /** The value as it was sent. */
   readonly piece: Piece
   readonly redact: Redact
 }
 
-/** Writes the JSON text of an event's `preview` object. */
-export function putPreview(line: LineBytes, preview: Preview): void {
-  if (isAbsent(preview)) {
-    line.put(preview)
-    return
-  }
+/** The `preview` member of an event. */
+export function previewOf(preview: Preview): EventPreview {
+  if (isAbsent(preview)) return preview
   const { field, piece, redact } = preview
   const { buffer, from, to } = piece
-  const isWhole = to - from <= MAX_PREVIEW_BYTES
-  // Never past the value: behind it in the buffer stands what another call was answered.
+  // Never past the value: the bytes after it may belong to the answer of another call.
   const end = Math.min(to, from + MAX_PREVIEW_BYTES + MARGIN_BYTES)
   const redacted =
     end < to
       ? withoutHalfSecret(redact.beginning(buffer.subarray(from, end)))
       : redact(buffer.toString('utf8', from, end))
-  line.text(previewText(field, redacted, isWhole))
+  let text = cutAtBytes(redacted, MAX_PREVIEW_BYTES)
+  if (text.length * 6 > ENCODED_MAX && jsonValue(text).length > ENCODED_MAX)
+    text = cutAtBytes(text, MAX_PREVIEW_BYTES / 4)
+  const truncated = to - from > MAX_PREVIEW_BYTES || text.length < redacted.length
+  return field === 'args_preview' ? { truncated, args_preview: text } : { truncated, result_preview: text }
 }
 
-/** Where secrets were taken out, the cut moves towards the end of what was read, and there may stand half of another one. */
+/** Redaction shortens the text, so the cut may reach the end of what was read, where half a secret may be. */
 function withoutHalfSecret(redacted: string): string {
   const bytes = Buffer.byteLength(redacted) - MARGIN_BYTES
   if (bytes >= MAX_PREVIEW_BYTES) return redacted
   const sure = cutAtBytes(redacted, Math.max(0, bytes))
-  // Up to the last one that was taken out, everything was seen whole.
+  // Everything up to the last redacted secret was read whole.
   return redacted.slice(0, Math.max(sure.length, redacted.lastIndexOf(REDACTED) + REDACTED.length))
-}
-
-function previewText(field: Shown['field'], redacted: string, isWhole: boolean): string {
-  const text = cutAtBytes(redacted, MAX_PREVIEW_BYTES)
-  let encoded = jsonString(text)
-  let isCut = !isWhole || text.length < redacted.length
-  if (encoded.length > ENCODED_MAX) {
-    encoded = jsonString(cutAtBytes(text, MAX_PREVIEW_BYTES / 4))
-    isCut = true
-  }
-  return `{"truncated":${isCut},"${field}":${encoded}}`
 }
 
 /** The longest beginning of `text` that takes at most `max` bytes in UTF-8. */

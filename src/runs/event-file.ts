@@ -39,7 +39,7 @@ function appendWhole(fd: number, bytes: Buffer): boolean {
 
 /** What a pipe did not take of one batch goes before the next. */
 function pipeTo(fd: number): (lines: Buffer) => boolean {
-  let rest = Buffer.alloc(0)
+  let rest: Buffer = Buffer.alloc(0)
   const send = (): void => {
     try {
       while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest))
@@ -50,8 +50,7 @@ function pipeTo(fd: number): (lines: Buffer) => boolean {
   return (lines) => {
     send()
     if (rest.length > 0) return false
-    // A copy: the lines stand in memory that the next batch uses again.
-    rest = Buffer.from(lines)
+    rest = lines
     try {
       send()
     } catch (error) {

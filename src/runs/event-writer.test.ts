@@ -13,7 +13,7 @@ import {
   EVENT_STALL_MS,
   EVENT_BEHIND_BYTES,
 } from '../limits.ts'
-import { type CallNames, decisionText, EventText, policyText } from '../events/event-text.ts'
+import { type CallNames, decisionEvent, EventText } from '../events/event-text.ts'
 import { EventWriter } from './event-writer.ts'
 import { type Preview, PREVIEW_NONE, PREVIEW_OMITTED } from '../events/preview.ts'
 import { soloRecord } from './record.ts'
@@ -35,7 +35,7 @@ const start: RunStart = {
   mode: 'guardrails',
   policy: { policy_id: 'p', policy_version: '1', policy_hash: 'none' },
 }
-const policy = policyText(start.policy)
+const policy = start.policy
 const identity = {
   run_id: 'r',
   agent_id: 'a',
@@ -99,7 +99,7 @@ function setUp(): {
     } as const
     const of = names(n)
     text.callStart(of, { transport: 'mcp_stdio', bytesIn: 1, tags: [] }, room === 'bare' ? PREVIEW_OMITTED : preview)
-    text.decision(of, decisionText(decision, policy))
+    text.decision(of, decisionEvent(decision, policy))
     writer.added()
   }
   const end = (n: number, preview: Preview = PREVIEW): void => {

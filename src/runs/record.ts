@@ -10,7 +10,15 @@ import type { EventLines } from '../events/event-lines.ts'
 import { EventText } from '../events/event-text.ts'
 import { isAlive } from './process-start.ts'
 import { momentOf } from './run-moment.ts'
-import { beginSegment, emptyBooks, type ParentProcess, type RunBooks, summaryOf, worse } from './run-books.ts'
+import {
+  beginSegment,
+  emptyBooks,
+  enterQueued,
+  type ParentProcess,
+  type RunBooks,
+  summaryOf,
+  worse,
+} from './run-books.ts'
 import { closeIfOver, moveAway, openMark } from './run-close.ts'
 import { RunLog } from './run-log.ts'
 import { joinMembers, lookAtMembers, type RunMembership } from './run-members.ts'
@@ -45,14 +53,14 @@ export function soloRecord(text: EventText, start: RunStart, clock: Clock, out: 
     if (hasStarted) return true
     own.lines.clear()
     own.runStart({ ...start, segment: books.segment })
-    hasStarted = out(own.lines.bytes.view())
+    hasStarted = out(own.lines.encode())
     return hasStarted
   }
   const write = (lines: EventLines): Buffer | undefined => {
     if (!begin()) return undefined
     const before = { ...books, counts: { ...books.counts } }
-    lines.enterIn(books)
-    const bytes = lines.bytes.view()
+    enterQueued(books, lines.events)
+    const bytes = lines.encode()
     let isTaken = false
     try {
       isTaken = out(bytes)

@@ -1,5 +1,5 @@
 // The books of a run: what its events add up to, kept beside the record so that nobody has to read it all to go on.
-import type { CallCounts } from '../events/event-lines.ts'
+import type { QueuedEvent } from '../events/event-lines.ts'
 import type { RunStatus, RunSummary } from '../events/types.ts'
 import { isObject } from '../plain-object.ts'
 
@@ -8,6 +8,15 @@ export interface ParentProcess {
   readonly pid: number
   /** Start time as the system tells it; a pid alone is used again by somebody else. */
   readonly start: string
+}
+
+/** Calls by what became of them; a call is in `total` once, in one of the next three once, and in `errors` if it failed. */
+export interface CallCounts {
+  total: number
+  allowed: number
+  blocked: number
+  throttled: number
+  errors: number
 }
 
 export interface RunBooks {
@@ -103,29 +112,35 @@ export type TypedEvent = RecordedEvent & { readonly type: string }
 export function enterStored(books: RunBooks, text: string): void {
   const event = parseEvent(text)
   if (event === undefined) return
-  switch (event.type) {
-    case 'run_start':
-      beginSegment(books, { wallMs: Date.parse(String(event.ts)), monoMs: 0, bootId: '' })
-      books.startedMonoMs = null
-      break
-    case 'run_end':
-      books.hasEnded = true
-      break
-    case 'tool_call_start':
-      books.counts.total += 1
-      if (typeof event.call?.seq === 'number') books.seq = Math.max(books.seq, event.call.seq)
-      break
-    case 'tool_call_decision': {
-      const { action, enforced } = event.decision ?? {}
-      const isAllowed = action === 'ALLOW' || enforced === false
-      books.counts[isAllowed ? 'allowed' : action === 'THROTTLE' ? 'throttled' : 'blocked'] += 1
-      break
-    }
-    case 'tool_call_end':
-      if (event.status === 'ERROR' || event.status === 'TIMEOUT') books.counts.errors += 1
-      break
-    default:
+  if (event.type === 'run_start') {
+    beginSegment(books, { wallMs: Date.parse(String(event.ts)), monoMs: 0, bootId: '' })
+    books.startedMonoMs = null
+  } else if (event.type === 'run_end') books.hasEnded = true
+  else countEvent(books, event.type, event)
+}
+
+/** Assigns numbers to calls that are about to be written, and counts their events. */
+export function enterQueued(books: RunBooks, events: readonly QueuedEvent[]): void {
+  for (const { type, fields } of events) {
+    if (type === 'tool_call_start' && fields.call !== undefined) fields.call.seq = books.seq + 1
+    countEvent(books, type, fields)
   }
+}
+
+function countEvent(
+  books: RunBooks,
+  type: unknown,
+  { call, decision, status }: Pick<RecordedEvent, 'call' | 'decision' | 'status'>,
+): void {
+  const { counts } = books
+  if (type === 'tool_call_start') {
+    counts.total += 1
+    if (typeof call?.seq === 'number') books.seq = Math.max(books.seq, call.seq)
+  } else if (type === 'tool_call_decision') {
+    const { action, enforced } = decision ?? {}
+    const isAllowed = action === 'ALLOW' || enforced === false
+    counts[isAllowed ? 'allowed' : action === 'THROTTLE' ? 'throttled' : 'blocked'] += 1
+  } else if (type === 'tool_call_end' && (status === 'ERROR' || status === 'TIMEOUT')) counts.errors += 1
 }
 
 /** One line of a record as an event; undefined when it is torn, foreign, or lacks what its type must have. */

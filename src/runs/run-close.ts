@@ -165,6 +165,13 @@ type StoredCall = RecordedEvent & RunIdentity & { readonly call: CallNames }
 
 const CALL_NAMES = ['call_id', 'server_name', 'tool_name', 'args_hash'] as const satisfies readonly (keyof CallNames)[]
 
+const namesOf = ({ call_id, server_name, tool_name, args_hash }: CallNames): CallNames => ({
+  call_id,
+  server_name,
+  tool_name,
+  args_hash,
+})
+
 /** Whether the end of a call can be written from its start. */
 const isStoredCall = (event: RecordedEvent): event is StoredCall =>
   typeof event['run_id'] === 'string' &&
@@ -185,7 +192,7 @@ function endsOfOpenCalls(log: RunLog, nowMs: number): EventLines {
     const startedMs = Date.parse(String(start.ts))
     const text = new EventText(start, () => nowMs, lines)
     text.callEnd(
-      start.call,
+      namesOf(start.call),
       {
         status: 'ERROR',
         latencyMs: Number.isNaN(startedMs) ? 0 : Math.max(0, Math.floor(nowMs - startedMs)),

@@ -8,7 +8,7 @@ import { diskError, onDisk } from '../storage/faults.ts'
 import { tryLock, unlock } from '../storage/kernel-lock.ts'
 import { openOwnFile } from '../storage/plain-file.ts'
 import type { EventLines } from '../events/event-lines.ts'
-import { emptyBooks, enterStored, parseObject, type RunBooks } from './run-books.ts'
+import { emptyBooks, enterQueued, enterStored, parseObject, type RunBooks } from './run-books.ts'
 
 const NEWLINE = 0x0a
 /** The books are one line of this length, rewritten in place: small enough to be written whole or not at all. */
@@ -120,8 +120,8 @@ export class RunLog {
   #enter(lines: EventLines): Buffer {
     const books = this.#books
     const before = { ...books, counts: { ...books.counts } }
-    lines.enterIn(books)
-    const bytes = lines.bytes.view()
+    enterQueued(books, lines.events)
+    const bytes = lines.encode()
     try {
       this.#write(bytes, books)
     } catch (error) {

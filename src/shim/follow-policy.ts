@@ -1,6 +1,5 @@
 // A policy file that changes while the shim runs: a valid new one replaces the old one between two calls, an invalid one is refused.
 import type { HeimdallError } from '../errors.ts'
-import { policyText } from '../events/event-text.ts'
 import type { Policy } from '../policy/decide/plan.ts'
 import type { RunPart } from '../runs/taking-part.ts'
 import type { CallGate } from './call/call-gate.ts'
@@ -44,7 +43,7 @@ export function followPolicy(
 
 export function sayLoaded({ say }: RunPart, gate: CallGate, policy: Policy, problem: HeimdallError | null): void {
   say((text) =>
-    text.policyLoaded(policyText(refOf(policy)), policy.snapshot.mode, {
+    text.policyLoaded(refOf(policy), policy.snapshot.mode, {
       ok: problem === null,
       ...(problem === null ? {} : { message: gate.words.clean(problem.message) }),
     }),

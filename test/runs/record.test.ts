@@ -3,7 +3,7 @@ import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeF
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decisionText, EventText, policyText } from '../../src/events/event-text.ts'
+import { decisionEvent, EventText } from '../../src/events/event-text.ts'
 import { PREVIEW_NONE } from '../../src/events/preview.ts'
 import { joinRun, type Record as EventRecord } from '../../src/runs/record.ts'
 import { closeAbandonedRuns, openMark } from '../../src/runs/run-close.ts'
@@ -19,7 +19,7 @@ const start: RunStart = {
   mode: 'guardrails',
   policy: { policy_id: 'p', policy_version: '1', policy_hash: 'none' },
 }
-const policy = policyText(start.policy)
+const policy = start.policy
 const clock = fakeClock()
 
 function identityOf(runId: string, shimId: string): RunIdentity {
@@ -64,7 +64,7 @@ function writeCall(
   const decision = { action, rule_id: null, severity: 'info', reason_code: 'R', summary: 's', enforced } as const
   const { text, record } = member
   text.callStart(names, { transport: 'mcp_stdio', bytesIn: 1, tags: [] }, PREVIEW_NONE)
-  text.decision(names, decisionText(decision, policy))
+  text.decision(names, decisionEvent(decision, policy))
   text.callEnd(names, { status, latencyMs: 0, bytesOut: 0 }, PREVIEW_NONE)
   expect(record.write(text.lines)).toBeDefined()
   text.lines.clear()

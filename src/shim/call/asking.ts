@@ -4,7 +4,7 @@ import { type Clock, type Timer, within } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
 import { ASK_HELD_MAX, ASK_LOOK_IDLE_MS, ASK_LOOK_MS, ASK_PREVIEW_BYTES, NOTICE_CLOSE_MS } from '../../limits.ts'
 import { cutAtBytes } from '../../events/preview.ts'
-import type { EventText } from '../../events/event-text.ts'
+import type { CallNames, EventText } from '../../events/event-text.ts'
 import type { Redact } from '../../events/redact.ts'
 import { isAnswered } from '../../policy/decide/decisions.ts'
 import type { Plan } from '../../policy/decide/plan.ts'
@@ -41,8 +41,7 @@ export interface AskingOptions {
   /** For the arguments, which pass. */
   readonly previews: Redact
   readonly notice: SessionNotice
-  /** The members of an event that name a call. */
-  readonly namesOf: (judged: JudgedCall) => string
+  readonly namesOf: (judged: JudgedCall) => CallNames
   readonly say: (put: (text: EventText) => void) => void
   readonly note: (line: string) => void
 }

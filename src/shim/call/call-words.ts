@@ -1,8 +1,9 @@
 // What is said of calls: to the record, from the beginning with its decision to the end, and to the agent, who is told the same.
 import type { Clock } from '../../clock.ts'
-import { type CallNames, type DecisionText, decisionText, type EventText, policyText } from '../../events/event-text.ts'
+import { type CallNames, type DecisionEvent, decisionEvent, type EventText } from '../../events/event-text.ts'
 import { isAbsent, PREVIEW_OMITTED, type Preview } from '../../events/preview.ts'
 import type { Redact } from '../../events/redact.ts'
+import type { PolicyRef } from '../../events/types.ts'
 import type { Policy } from '../../policy/decide/plan.ts'
 import type { Decision } from '../../policy/types.ts'
 import type { EventWriter } from '../../runs/event-writer.ts'
@@ -28,24 +29,24 @@ interface Said {
   readonly shown: Decision
   /** As the record says. */
   readonly recorded: Decision
-  readonly said: DecisionText
+  readonly event: DecisionEvent
 }
 
 export class CallWords {
   readonly #options: CallWordsOptions
-  #policyText: string
+  #policy: PolicyRef
   #breakers: ReadonlySet<string>
   #lastSaid: Said | null = null
   #lastTool: { readonly name: string; readonly shown: string } | null = null
 
   constructor(options: CallWordsOptions) {
     this.#options = options
-    this.#policyText = policyText(refOf(options.policy))
+    this.#policy = refOf(options.policy)
     this.#breakers = breakersOf(options.policy)
   }
 
   usePolicy(policy: Policy): void {
-    this.#policyText = policyText(refOf(policy))
+    this.#policy = refOf(policy)
     this.#lastSaid = null
     this.#breakers = breakersOf(policy)
   }
@@ -54,7 +55,7 @@ export class CallWords {
   announce(judged: JudgedCall): void {
     const { text, events, previews } = this.#options
     const { call, decision, args } = judged
-    const { recorded, said } = this.#said(judged)
+    const { recorded, event } = this.#said(judged)
     const names = (judged.names = this.names(judged))
     const room = events.room('call', 2)
     if (room === 'none') return
@@ -74,9 +75,9 @@ export class CallWords {
       },
       preview,
     )
-    text.decision(names, said, judged.counters)
+    text.decision(names, event, judged.counters)
     if (decision.hint !== undefined && decision.enforced) text.hintIssued(judged.callId, recorded.hint)
-    for (const ruleId of judged.tripped) if (this.#breakers.has(ruleId)) text.breakerTrip(text.names(names), ruleId)
+    for (const ruleId of judged.tripped) if (this.#breakers.has(ruleId)) text.breakerTrip(names, ruleId)
     events.added()
   }
 
@@ -85,7 +86,7 @@ export class CallWords {
     if (this.#lastSaid?.decision === decision) return this.#lastSaid
     const shown = shownDecision(decision, args, this.#options.redact)
     const recorded = recordedDecision(shown)
-    this.#lastSaid = { decision, shown, recorded, said: decisionText(recorded, this.#policyText) }
+    this.#lastSaid = { decision, shown, recorded, event: decisionEvent(recorded, this.#policy) }
     return this.#lastSaid
   }
 
@@ -119,7 +120,7 @@ export class CallWords {
     const { text, events } = this.#options
     for (const secret of secrets) {
       if (events.room('other', 1) === 'none') return
-      text.secretExposed(secret, judged === null ? null : text.names(this.names(judged)))
+      text.secretExposed(secret, judged === null ? null : this.names(judged))
       events.added()
     }
   }

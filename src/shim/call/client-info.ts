@@ -1,7 +1,7 @@
 // Who the client is: what it says of itself in the handshake, or since MCP has none, in each request.
 import { CLIENT_META_BYTES_MAX } from '../../limits.ts'
 import type { Generation } from './refusals.ts'
-import type { Piece } from '../../events/line-bytes.ts'
+import type { Piece } from '../../events/preview.ts'
 import type { CLIENTS } from '../../events/types.ts'
 import { isObject } from '../../plain-object.ts'
 

@@ -2,7 +2,7 @@
 import { CALLS_IN_FLIGHT_MAX } from '../../limits.ts'
 import { unaskedDecision } from '../../policy/decide/decisions.ts'
 import { CALL_METHOD } from '../../policy/decide/plan.ts'
-import type { Piece } from '../../events/line-bytes.ts'
+import type { Piece } from '../../events/preview.ts'
 import type { Transport } from '../../events/types.ts'
 import type { EventWriter } from '../../runs/event-writer.ts'
 import type { Asking, HeldCall, Release } from './asking.ts'

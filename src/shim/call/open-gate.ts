@@ -67,7 +67,7 @@ export function openGate(parts: GateParts): OpenGate {
     redact,
     previews,
     notice,
-    namesOf: (judged) => run.text.names(words.names(judged)),
+    namesOf: (judged) => words.names(judged),
     say: run.say,
     note,
   })

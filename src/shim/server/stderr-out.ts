@@ -58,8 +58,7 @@ export class StderrOut {
     if (this.#stream.destroyed) return true
     if (lines.length === 0) return this.#stream.writableLength === 0
     if (this.#stream.writableLength > EVENT_STREAM_BYTES_MAX) return false
-    // A copy: the stream may keep it for a while, and the lines stand in memory that is used again.
-    this.#stream.write(Buffer.from(lines))
+    this.#stream.write(lines)
     this.sayEarly()
     return true
   }
@@ -90,7 +89,7 @@ export class StderrOut {
     const text = this.#wrap
     text.lines.clear()
     text.shimLog(from, cutAtBytes(this.#redact(line), LOG_TEXT_BYTES_MAX))
-    this.#stream.write(Buffer.from(text.lines.bytes.view()))
+    this.#stream.write(text.lines.encode())
   }
 
   /** Upstream's stderr is always drained; past the bound it is dropped here, and upstream never stops for it. */
