@@ -3,7 +3,7 @@ import { jsonValue } from './json-text.ts'
 import { type EventType, PACK_VERSION, type Transport } from './types.ts'
 
 /** Members of an event besides the envelope. `call.seq` is assigned when the event is written. */
-export interface EventFields {
+export interface EventBody {
   readonly call?: CallFields
   readonly decision?: object
   readonly status?: string
@@ -38,7 +38,7 @@ export interface QueuedEvent {
   readonly ts: string
   /** JSON text of the producer's identity, without braces: the same for every event of a shim. */
   readonly envelope: string
-  readonly fields: EventFields
+  readonly fields: EventBody
 }
 
 /** A position in the queue. */

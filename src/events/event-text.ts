@@ -1,5 +1,5 @@
 // Builds events (seed 004, contract A) as plain objects and puts them into the queue of the record.
-import { type EventFields, EventLines } from './event-lines.ts'
+import { type EventBody, EventLines } from './event-lines.ts'
 import { jsonValue } from './json-text.ts'
 import { type Preview, previewOf } from './preview.ts'
 import { redactValue } from './redact.ts'
@@ -68,7 +68,7 @@ export class EventText {
     this.#envelope = envelopeOf({ ...this.identity, client })
   }
 
-  #put(type: EventType, fields: EventFields): void {
+  #put(type: EventType, fields: EventBody): void {
     const nowMs = Math.floor(this.#wallMs())
     if (nowMs !== this.#ms) {
       this.#ms = nowMs
