@@ -595,6 +595,10 @@ export const STDERR_RELAY_BYTES_MAX = 256 << 10
 export const STDERR_LINE_BYTES_MAX = 64 << 10
 /** Read from the client while its server or the record is behind: the end of input stands behind what a pipe still holds. */
 export const READ_AHEAD_BYTES_MAX = 1 << 20
+/** How often a paused input is read on by one chunk, so that its end is seen. */
+export const READ_AHEAD_PROBE_MS = 1_000
+/** Past this no more is read on: the pipe of a dead client holds at most 1 MiB. */
+export const READ_AHEAD_PROBED_MAX = 16 << 20
 /** Of one line of stderr that is wrapped in an event: escaped at its worst it still fits a line of a log. */
 export const LOG_TEXT_BYTES_MAX = 8 << 10
 /** Pieces in which a held request is sent on. */

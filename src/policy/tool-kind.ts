@@ -1,4 +1,4 @@
-// Whether a tool reads, writes or destroys, told from what its server says of it and from its name. A guess for people; no decision goes by it.
+// Classifies a tool as reading, writing or destroying, from its annotations and its name. The starter policy, policy diffs and the claim check use it: a tool whose kind is unknown or writing has its paths checked against claims.
 import type { Annotations } from './types.ts'
 
 export type ToolKind = 'reads' | 'writes' | 'destroys' | 'unknown'

@@ -74,6 +74,8 @@ export class EventWriter {
    * previews go first, then the ends of calls; beginnings stay with their decisions until memory itself is at stake.
    */
   room(what: 'call' | 'end' | 'other', count: number): Room {
+    // Many events of one moment, such as the ends of all open calls: what is queued goes first.
+    if (this.#lines.length > EVENT_QUEUE_SOFT && this.#failing === null && this.#refusedSinceMs === null) this.flush()
     if (this.#lines.length <= EVENT_QUEUE_SOFT) {
       this.#isStripped = false
       return 'whole'

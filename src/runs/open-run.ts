@@ -122,7 +122,7 @@ async function openShared(request: RunRequest, runId: string, join: () => Promis
   let waiting: (() => void)[] = []
   const attempt = async (): Promise<Record> => {
     const record = await join()
-    if (record.opening.length > 0) copy?.(record.opening)
+    copy?.(record.opening)
     isJoined = true
     for (const act of waiting) act()
     waiting = []

@@ -27,13 +27,13 @@ import type { RunIdentity, RunStart, RunStatus } from '../events/types.ts'
 const NOTHING: Buffer = Buffer.alloc(0)
 
 export interface Record {
-  /** What was written when the run was opened; empty if somebody else had opened it. */
+  /** The `run_start` that a stream of this member's events begins with; in the record only where this member opened the run. */
   readonly opening: Buffer
   /** Writes the lines and returns their bytes, or nothing when it cannot be done at this moment without waiting. */
   write(lines: EventLines): Buffer | undefined
   /** True when everything written is out of this process, where no kill can take it back; a pipe may hold some for a slow reader. */
   isDelivered(): boolean
-  /** Takes leave of the run; ends it if it is over. Returns what that added, or nothing when it must be tried again. */
+  /** Leaves the run; ends it if it is over. Returns what a stream of this member's events ends with (`run_end` last), or nothing when it must be tried again. */
   leave(status: RunStatus, eventsLost: number): Buffer | undefined
   close(): void
 }
@@ -146,8 +146,23 @@ async function join(joining: Joining, mayOpen: boolean): Promise<Record | undefi
     text.runStart({ ...joining.start, segment: books.segment })
     return log.append(text.lines)
   }
+  /** Lines for a stream of this member's events alone: every producer has a start and an end (seed 004 §1.2). */
+  const streamed = (put: () => void): Buffer => {
+    text.lines.clear()
+    put()
+    return text.lines.encode()
+  }
+  const startOf = (books: RunBooks): Buffer => {
+    const written = enterRun(books)
+    return written.length > 0 ? written : streamed(() => text.runStart({ ...joining.start, segment: books.segment }))
+  }
   const enterIfOpen = (books: RunBooks): Buffer | 'ended' =>
-    !mayOpen && (books.segment === 0 || books.hasEnded) ? 'ended' : enterRun(books)
+    !mayOpen && (books.segment === 0 || books.hasEnded) ? 'ended' : startOf(books)
+  const streamEnd = (books: RunBooks): Buffer => {
+    const now = momentOf(clock)
+    const endedAt = new Date(now.wallMs).toISOString()
+    return streamed(() => text.runEnd(books.status, endedAt, books.segment, summaryOf(books, now)))
+  }
   let opening: Buffer | 'ended'
   try {
     opening = await insist(clock, log.path, () => log.locked(enterIfOpen), RUN_JOIN_MS)
@@ -176,14 +191,14 @@ async function join(joining: Joining, mayOpen: boolean): Promise<Record | undefi
       log.locked((books) => {
         membership?.leave()
         membership = undefined
-        if (books.hasEnded) return NOTHING
+        if (books.hasEnded) return streamEnd(books)
         // What the run is about is over; that its process may yet be there keeps nothing open.
         if (role === 'owner') books.parent = null
         // Hosts end their servers by a signal when they are done: what is said of a run that somebody keeps, that one says.
         if (role === 'owner' || status !== 'CANCELLED' || !books.isOwned) books.status = worse(books.status, status)
         books.eventsLost += eventsLost
         log.saveBooks()
-        return closeIfOver({ runsDir, folder, log, identity, clock }, books) ?? NOTHING
+        return closeIfOver({ runsDir, folder, log, identity, clock }, books) ?? streamEnd(books)
       }),
     close() {
       membership?.leave()

@@ -4,9 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { isErrno, isSystemError } from '../errors.ts'
 import { fileProblem, folderProblem } from '../own-folder.ts'
 import { RECORD_LINE_BYTES_MAX } from '../limits.ts'
-import { countersPath } from './counters.ts'
 import { folderOf } from './open-run.ts'
-import { questionsPath } from './questions-path.ts'
 import { parseEvent } from './run-books.ts'
 import { openMark } from './run-close.ts'
 import { booksPath, readBooks, recordPath } from './run-log.ts'
@@ -67,8 +65,7 @@ function lookAt(runDir: string): RunFolder | Foreign | undefined {
     try {
       if (!isOurs(runDir, fd)) return { name, why: 'its record is not of this run' }
       const changedMs = lastEventMs(fd, record.size) ?? record.mtimeMs
-      const others = [countersPath(runDir), questionsPath(runDir)].reduce((sum, path) => sum + sizeOf(path), 0)
-      return { runDir, changedMs, bytes: others + record.size }
+      return { runDir, changedMs, bytes: bytesIn(runDir) }
     } finally {
       fs.closeSync(fd)
     }
@@ -144,6 +141,10 @@ function openPlain(path: string): number {
   return fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
 }
 
-function sizeOf(path: string): number {
-  return fs.lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+/** Of everything in the folder: the record, its caches, and the recording of the terminal. */
+function bytesIn(runDir: string): number {
+  return namesInIfFolder(runDir).reduce((sum, name) => {
+    const found = fs.lstatSync(join(runDir, name), { throwIfNoEntry: false })
+    return sum + (found?.isFile() === true ? found.size : 0)
+  }, 0)
 }

@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { HeimdallError, isSystemError } from '../errors.ts'
+import { printable } from '../ids.ts'
 import { CLIENTS, ENVIRONMENTS, type RunIdentity } from '../events/types.ts'
 import { type Env, stateDir } from '../paths.ts'
 import { madeOnce } from '../storage/made-once.ts'
-import { findWorkload } from './workload.ts'
+import { findWorkload, workloadProblem } from './workload.ts'
 
 /** Everything but the run's id, which is known only once the run is joined. */
 export function readIdentity(env: Env, cwd: string, note: (line: string) => void): Omit<RunIdentity, 'run_id'> {
@@ -20,6 +21,21 @@ export function readIdentity(env: Env, cwd: string, note: (line: string) => void
     ...given('haid', env['HEIMDALL_HAID']),
     ...given('session_id', env['HEIMDALL_SESSION_ID']),
   }
+}
+
+/** Why the `SUB_*` variables do not say who is at work; undefined where they do, or say nothing. */
+export function identityProblem(env: Env): string | undefined {
+  const problems = [
+    unknownValue('SUB_ENV', env['SUB_ENV'], ENVIRONMENTS),
+    unknownValue('SUB_CLIENT', env['SUB_CLIENT'], CLIENTS),
+    workloadProblem(env['SUB_WORKLOAD']),
+  ].filter((problem) => problem !== undefined)
+  return problems.length === 0 ? undefined : problems.join('; ')
+}
+
+function unknownValue(name: string, value: string | undefined, allowed: readonly string[]): string | undefined {
+  if (value === undefined || value === '' || allowed.includes(value)) return undefined
+  return `${name} is ${printable(value)}, not one of ${allowed.join(', ')}`
 }
 
 function given<K extends string>(name: K, value: string | undefined): { readonly [name in K]?: string } {

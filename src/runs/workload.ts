@@ -72,17 +72,23 @@ export function findWorkload(env: Env, cwd: string): Workload | undefined {
 }
 
 function givenWorkload(text: string | undefined): Workload | undefined {
-  if (text === undefined || text === '') return undefined
-  let value: unknown
+  const value = parsed(text)
+  return isObject(value) && Object.keys(value).length > 0 ? value : undefined
+}
+
+/** What is wrong with `SUB_WORKLOAD`; undefined where nothing is. */
+export function workloadProblem(text: string | undefined): string | undefined {
+  if (text === undefined || text === '' || isObject(parsed(text))) return undefined
+  return 'SUB_WORKLOAD is not a JSON object'
+}
+
+function parsed(text: string | undefined): unknown {
   try {
-    value = JSON.parse(text)
+    return text === undefined ? undefined : JSON.parse(text)
   } catch (error) {
-    // A label that cannot be read is left out; it decides nothing by itself (seed 004 §1.3.1: consumers tolerate its absence).
     if (!(error instanceof SyntaxError)) throw error
     return undefined
   }
-  const isUsable = isObject(value) && Object.keys(value).length > 0
-  return isUsable ? (value as Workload) : undefined
 }
 
 function ofDesktop(env: Env, cwd: string): Workload {

@@ -4,7 +4,7 @@ import type { Policy } from '../policy/decide/plan.ts'
 import type { RunPart } from '../runs/taking-part.ts'
 import type { CallGate } from './call/call-gate.ts'
 import { refOf } from './policy-ref.ts'
-import type { readIdentity } from '../runs/run-identity.ts'
+import { identityProblem, type readIdentity } from '../runs/run-identity.ts'
 import { loadPolicy, type PolicyWatch, watchPolicy } from './policy-source.ts'
 import type { ShimOptions } from './shim.ts'
 
@@ -31,7 +31,7 @@ export function followPolicy(
     note,
     onChange: () => {
       last = last.then(async () => {
-        const { policy, problem } = await loadPolicy(origin, identity)
+        const { policy, problem } = await loadPolicy(origin, identity, identityProblem(options.env))
         if (problem === null) gate.usePolicy(policy)
         report(problem === null ? policy : gate.policy, problem)
       })

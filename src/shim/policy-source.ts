@@ -24,13 +24,23 @@ export interface Loaded {
   readonly problem: HeimdallError | null
 }
 
-/** Never fails: a policy that is missing or broken is replaced by its `decision_on_error`, and the problem is told. */
-export async function loadPolicy(origin: PolicyOrigin, identity: Subject): Promise<Loaded> {
+/**
+ * Never fails: a policy that is missing or broken is replaced by its `decision_on_error`, and the problem is reported.
+ * So is one in mode *control* when the identity is unclear: its selectors cannot be matched.
+ */
+export async function loadPolicy(
+  origin: PolicyOrigin,
+  identity: Subject,
+  unidentified: string | undefined,
+): Promise<Loaded> {
   let text: string | null = null
   try {
     text = textOf(origin)
     const name = origin.kind === 'file' ? origin.path : origin.kind === 'text' ? origin.name : 'default'
-    return { policy: openPolicy(await compileBundle(text, { name }), identity), text, problem: null }
+    const snapshot = await compileBundle(text, { name })
+    if (unidentified !== undefined && snapshot.mode === 'control')
+      throw new HeimdallError('CONFIG_INVALID', `${unidentified}: a policy in mode control needs a known identity`)
+    return { policy: openPolicy(snapshot, identity), text, problem: null }
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
     return { policy: await openPolicyOnError(text, identity), text, problem: error }

@@ -11,7 +11,7 @@ import { callPath } from './call/call-path.ts'
 import { PathLocations } from './call/path-locations.ts'
 import { followPolicy, sayLoaded } from './follow-policy.ts'
 import { refOf } from './policy-ref.ts'
-import type { readIdentity } from '../runs/run-identity.ts'
+import { identityProblem, type readIdentity } from '../runs/run-identity.ts'
 import { type Loaded, loadPolicy } from './policy-source.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import type { ShimOptions } from './shim.ts'
@@ -47,7 +47,9 @@ export async function serve(options: ShimOptions, started: Started): Promise<num
     problem,
     text: policySource,
   } = agent === undefined ? loaded : await loadedFor(loaded, options, identity)
+  const unidentified = identityProblem(env)
   if (problem !== null) note(`${problem.message}; calls take decision_on_error`)
+  else if (unidentified !== undefined) note(`${unidentified}; events say unknown`)
   const run: RunPart = await joinRun(options, { ...started, identity }, policy, () => signOfLife())
   stderr.wrapIn(new EventText(run.text.identity, () => clock.wallMs()))
   const redact = createRedact(secrets?.own)
@@ -81,7 +83,7 @@ export async function serve(options: ShimOptions, started: Started): Promise<num
 
 /** The same policy for somebody else than it was loaded for. */
 async function loadedFor(loaded: Loaded, options: ShimOptions, identity: Started['identity']): Promise<Loaded> {
-  if (loaded.problem !== null) return loadPolicy(options.policy, identity)
+  if (loaded.problem !== null) return loadPolicy(options.policy, identity, identityProblem(options.env))
   return { ...loaded, policy: openPolicy(loaded.policy.snapshot, identity) }
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts'
 import type { Env } from '../paths.ts'
 import type { Retention } from '../runs/prune.ts'
 import type { DenyAs } from './call/refusals.ts'
-import { readIdentity } from '../runs/run-identity.ts'
+import { identityProblem, readIdentity } from '../runs/run-identity.ts'
 import type { PolicyOrigin } from './policy-source.ts'
 import type { BindingsOrigin } from './secrets/origin.ts'
 import type { Secrets } from './secrets/secrets.ts'
@@ -76,7 +76,12 @@ export async function runShim(options: ShimOptions): Promise<number> {
   // starts when policy is there, and what takes them out of all that is written. What else there is loads meanwhile.
   const early = server.kind === 'program' && secrets === null ? startServer(options, server, null, stderr) : null
   const { loadPolicy } = await import('./policy-source.ts')
-  const started = { identity, stderr, secrets, loaded: await loadPolicy(options.policy, identity) }
+  const started = {
+    identity,
+    stderr,
+    secrets,
+    loaded: await loadPolicy(options.policy, identity, identityProblem(env)),
+  }
   if (server.kind === 'remote') {
     const [{ serve }, { overHttp }] = await Promise.all([import('./serve.ts'), import('./http/proxy.ts')])
     return serve(options, { ...started, adapter: overHttp({ shim: options, server, secrets, note }) })

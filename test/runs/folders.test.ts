@@ -451,3 +451,15 @@ test.each([
     expect(() => lines.map((text) => JSON.parse(text) as unknown)).not.toThrow()
   },
 )
+
+test('the recording of a terminal counts for runs_keep_mib', async () => {
+  const home = temporaryFolder()
+  for (const id of ['old', 'new']) {
+    const shim = startShim({ home, env: { SUB_RUN_ID: id }, bin: 'heimdall' })
+    await shim.call('echo')
+    await shim.end()
+  }
+  writeFileSync(join(runsDir(home), 'new', 'terminal.cast'), Buffer.alloc(3 << 20))
+  const { removed } = (await runs(home, 'prune', '--keep-mib=2', '--dry-run'))['data'] as { removed: Json[] }
+  expect(removed.length).toBeGreaterThan(0)
+})

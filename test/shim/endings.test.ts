@@ -1,6 +1,6 @@
 // How a shim ends: unread input, servers that hang up, last lines, signals, and a slow event reader (seed 004 §1.1, §1.7, §6.3).
 import { execFileSync } from 'node:child_process'
-import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, constants, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -75,6 +75,69 @@ describe('ends', () => {
     const ended = await shim.end()
     expect(ended.code).toBe(code)
     expect(status(ended.events)).toBe('FAILED')
+  })
+
+  test('an answer in progress when input ends is sent whole, however long it takes (seed 004 §1.10)', async () => {
+    // Half of it, and the rest in pieces over twice the time that an idle server gets.
+    const pieces = 8
+    const slow = `const piece = "x".repeat(200000)
+    process.stdin.once("data", (line) => {
+      process.stdout.write('{"jsonrpc":"2.0","id":1,"result":{"text":"')
+      let sent = 0
+      const next = () => {
+        if (sent++ < ${pieces}) process.stdout.write(piece, () => setTimeout(next, ${UPSTREAM_DRAIN_MS / 4}))
+        else process.stdout.write('"}}\\n')
+      }
+      next()
+    }); ${LIVES}`
+    const shim = startShim({ server: server(slow), ownProcess: true })
+    shim.send(toolCall(1, 'echo'))
+    await until('the answer to begin', () => shim.program.stdout().length > 0)
+    const { lines, events } = await shim.end()
+    expect(lines).toEqual([{ jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(pieces * 200_000) } }])
+    expect(ofType(events, 'tool_call_end').map(({ status: how }) => how as string)).toEqual(['OK'])
+  })
+
+  test('the ends of 17,000 open calls are all recorded (seed 004 §1.7)', async () => {
+    const calls = 17_000
+    const shim = startShim({
+      server: server(`process.stdin.resume(); ${LIVES}`),
+      bin: 'heimdall',
+      clock: fastClock(20),
+    })
+    shim.send(Array.from({ length: calls }, (_, id) => JSON.stringify(toolCall(id, 'echo'))).join('\n'))
+    const { events } = await shim.end()
+    expect(ofType(events, 'tool_call_start')).toHaveLength(calls)
+    expect(ofType(events, 'tool_call_end')).toHaveLength(calls)
+    expect(checkBooks(events)).toEqual([])
+  })
+
+  test('a client killed with 1.5 MiB that the server has not read: shim and server end (seed 004 §6.3)', async () => {
+    const folder = temporaryFolder()
+    const pidFile = join(folder, 'pids')
+    // The client is not the parent of the shim: its death shows only at the end of the pipe.
+    const client = `
+      const { spawn } = require('node:child_process')
+      const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'x'.repeat(900) } } }) + '\\n'
+      setInterval(() => {}, 1000)
+      for (let n = 0; n < 1700; n += 1) process.stdout.write(call)`
+    const serverScript = `console.log('{"jsonrpc":"2.0","method":"notifications/ready"}'); require("fs").appendFileSync(${JSON.stringify(pidFile)}, "server " + process.pid + "\\n"); ${LIVES}`
+    const shimLine = `mkfifo ${folder}/in; ("$NODE" -e "$CLIENT" > ${folder}/in & echo "client $!" >> ${pidFile}; wait) & exec "$@" < ${folder}/in`
+    const shim = startShim({
+      server: server(serverScript),
+      wrap: ['sh', '-c', shimLine, 'sh'],
+      env: { NODE: process.execPath, CLIENT: client },
+    })
+    const pid = (who: string): number | undefined => {
+      const found = new RegExp(`^${who} (\\d+)$`, 'm').exec(existsSync(pidFile) ? readFileSync(pidFile, 'utf8') : '')
+      return found === null ? undefined : Number(found[1])
+    }
+    const serverPid = await until('the server to start', () => pid('server'))
+    const clientPid = await until('the client to start', () => pid('client'))
+    await until('calls to wait for the server', () => ofType(shim.events(), 'tool_call_decision').length > 50)
+    process.kill(clientPid, 'SIGKILL')
+    await shim.program.ended
+    await waitForDeath(serverPid)
   })
 
   test('a request that was given up is not answered by the end of the server', async () => {

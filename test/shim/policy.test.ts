@@ -9,6 +9,7 @@ import {
   ofType,
   rule,
   shimOver,
+  startShim,
   tool,
   toolCall,
 } from '../support/shim-client.ts'
@@ -346,5 +347,35 @@ describe.each(ADAPTERS)('over %s', (adapter) => {
     expect(ofType(events, 'run_end')[0]?.['run'].status).toBe('TERMINATED')
     expect(shim.received()).not.toContain('echo')
     expect(checkBooks(events)).toEqual([])
+  })
+})
+
+describe('an identity that is unclear', () => {
+  const inProduction = (mode: string): object => ({
+    ...bundle([deny('no-echo', tool('echo'))], { mode }),
+    selectors: { env: ['prod'] },
+  })
+
+  test.each([
+    ['SUB_ENV', { SUB_ENV: 'production' }],
+    ['SUB_WORKLOAD', { SUB_ENV: 'prod', SUB_WORKLOAD: '{broken' }],
+  ])(
+    '%s that means nothing is an error in control: calls take decision_on_error (seed 004 §2.1, §5)',
+    async (name, env) => {
+      const shim = startShim({ policy: inProduction('control'), env })
+      const answer = await shim.call('echo')
+      const { events, stderr } = await shim.end()
+      expect(answer['error'].data.subluminal).toMatchObject({ action: 'BLOCK', reason_code: 'POLICY_ERROR' })
+      expect(ofType(events, 'policy_loaded')[0]).toMatchObject({ ok: false, message: expect.stringContaining(name) })
+      expect(stderr).toContain(name)
+    },
+  )
+
+  test('and a warning elsewhere', async () => {
+    const shim = startShim({ policy: inProduction('guardrails'), env: { SUB_ENV: 'production' } })
+    const answer = await shim.call('echo')
+    const { stderr } = await shim.end()
+    expect(answer['result']).toBeDefined()
+    expect(stderr).toMatch(/SUB_ENV is \S*production\S*, not one of dev, ci, prod/)
   })
 })

@@ -215,3 +215,21 @@ test('many concurrent headless runs with guardrails: right books for each', asyn
     })
   }
 })
+
+test('the stream of a shim has its start and its end also where the run goes on (seed 004 §1.2)', async () => {
+  const home = temporaryFolder()
+  const env = { SUB_RUN_ID: 'stream', HEIMDALL_RUN_QUIET_SECONDS: '300' }
+  const streams: Json[][] = []
+  for (const name of ['a', 'b']) {
+    const shim = startShim({ home, env, name })
+    await shim.call('echo')
+    streams.push((await shim.end()).events)
+  }
+  for (const events of streams) {
+    expect(events[0]?.['type']).toBe('run_start')
+    expect(events.at(-1)?.['type']).toBe('run_end')
+  }
+  expect(streams.map((events) => events.at(-1)?.['run'].summary.calls_total as number)).toEqual([1, 2])
+  expect(ofType(eventsOfRun(home, 'stream'), 'run_start')).toHaveLength(1)
+  expect(ofType(eventsOfRun(home, 'stream'), 'run_end')).toHaveLength(0)
+})

@@ -80,6 +80,11 @@ describe('seed 004 §0.2: what is not known is refused, with file, line and path
       '3:1: mode: "enforce" is not one of observe, guardrails, control',
     ],
     [
+      'an action as a kind',
+      rule('kind: ask\neffect: {}'),
+      '6:5: rules[0].kind: "ask" is not one of allow, deny, budget, rate_limit, breaker, dedupe, tag; to ask a human, write kind: deny with effect: {action: ASK}',
+    ],
+    [
       'unknown kind',
       rule('kind: denny\neffect: {}'),
       '6:5: rules[0].kind: "denny" is not one of allow, deny, budget, rate_limit, breaker, dedupe, tag; did you mean deny?',

@@ -56,14 +56,24 @@ export class Fields {
     return fallback
   }
 
-  choice<const T extends string>(name: string, choices: readonly T[], fallback?: T): T {
+  /** `advice` is for values that are often written in its place. */
+  choice<const T extends string>(
+    name: string,
+    choices: readonly T[],
+    fallback?: T,
+    advice: Readonly<Record<string, string>> = {},
+  ): T {
     const value = this.raw(name)
     const found = choices.find((choice) => choice === value)
     if (found !== undefined) return found
     const [first] = choices as readonly [T, ...T[]]
     if (value === undefined && fallback !== undefined) return fallback
     if (value === undefined) this.problem(name, `is missing; it is one of ${choices.join(', ')}`)
-    else this.problem(name, `${shown(value)} is not one of ${choices.join(', ')}${didYouMean(value, choices)}`)
+    else {
+      const instead = typeof value === 'string' ? advice[value] : undefined
+      const hint = instead === undefined ? didYouMean(value, choices) : `; ${instead}`
+      this.problem(name, `${shown(value)} is not one of ${choices.join(', ')}${hint}`)
+    }
     return fallback ?? first
   }
 

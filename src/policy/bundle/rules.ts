@@ -16,9 +16,15 @@ import {
   SEVERITIES,
 } from '../types.ts'
 
+/** Actions that are written as kinds. */
+const KIND_ADVICE: Readonly<Record<string, string>> = {
+  ask: 'to ask a human, write kind: deny with effect: {action: ASK}',
+  block: 'write kind: deny with effect: {action: BLOCK}',
+}
+
 export function readRule(fields: Fields, problems: Problems, regexes: RegexBudget): Rule {
   const description = fields.optionalText('description')
-  const kind = fields.choice('kind', RULE_KINDS)
+  const kind = fields.choice('kind', RULE_KINDS, undefined, KIND_ADVICE)
   const base = {
     rule_id: fields.text('rule_id'),
     enabled: fields.flag('enabled', true),

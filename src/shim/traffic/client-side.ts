@@ -17,7 +17,8 @@ export interface Flow {
   readonly write: (bytes: Buffer) => boolean
   /** Resolves when upstream takes bytes again, or is gone. */
   readonly writable: () => Promise<void>
-  readonly pause: () => void
+  /** Reads no more for now, with so many bytes waiting. */
+  readonly pause: (waitingBytes: number) => void
   readonly resume: () => void
 }
 
@@ -80,9 +81,9 @@ export class ClientSide {
     }
     this.#waiting.push(chunk)
     this.#waitingBytes += chunk.length
-    if (this.#isPaused || this.#waitingBytes < READ_AHEAD_BYTES_MAX) return
+    if (this.#waitingBytes < READ_AHEAD_BYTES_MAX) return
     this.#isPaused = true
-    this.#flow.pause()
+    this.#flow.pause(this.#waitingBytes)
   }
 
   /** A call that was held back is judged again, in a turn of its own. */

@@ -51,7 +51,7 @@ export class TrafficEnding {
   readonly #allAnswered = happening<void>()
   /** A signal, or the death of the parent, while the server is still waited for. */
   readonly #hurried = happening<void>()
-  /** Counts what the server has taken and answered. */
+  /** Counts what the server has taken and answered, and what the client has taken. */
   #moves = 0
   readonly #lastOutput: Promise<unknown>
   readonly #stopWatching: () => void
@@ -95,9 +95,13 @@ export class TrafficEnding {
     this.#moves += 1
   }
 
-  /** After what it said was read. */
-  serverWasRead(hasAnswered: boolean): void {
-    if (hasAnswered) this.#moves += 1
+  clientTook(): void {
+    this.#moves += 1
+  }
+
+  /** After what it sent was read; `hasMoved`: a call was answered, or an answer is in progress. */
+  serverWasRead(hasMoved: boolean): void {
+    if (hasMoved) this.#moves += 1
     if (this.#isBegun && this.#parts.core.open.size === 0) this.#allAnswered.happen()
   }
 
@@ -169,7 +173,13 @@ export class TrafficEnding {
     await within(clock, UPSTREAM_LAST_OUTPUT_MS, this.#lastOutput)
     out.upstreamEnded()
     this.#closeOpen(() => INTERNAL_ERROR, why)
-    await within(clock, UPSTREAM_LAST_OUTPUT_MS, out.drained())
+    const taken = Promise.race([out.drained(), hurried])
+    await whileMoving(
+      clock,
+      () => UPSTREAM_LAST_OUTPUT_MS,
+      () => out.backlog,
+      taken,
+    )
     this.#stopWatching()
     // Also where the client had left before that was known.
     const isNotStarted = this.#exit !== undefined && this.#exit.error !== null

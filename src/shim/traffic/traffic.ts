@@ -1,5 +1,7 @@
 // The traffic of one shim: bytes both ways with back-pressure. When it is over, and how, is told by ending.ts.
 import type { Readable, Writable } from 'node:stream'
+import type { Timer } from '../../clock.ts'
+import { READ_AHEAD_PROBE_MS, READ_AHEAD_PROBED_MAX } from '../../limits.ts'
 import type { CallCore, Traffic } from '../call/adapter.ts'
 import type { AgentOut } from '../messages/agent-out.ts'
 import { Garbage } from '../messages/garbage.ts'
@@ -26,7 +28,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
   const { core, out, upstream, upstreamSide, stdin, stdout } = options
   const { open } = core
   const garbage = new Garbage()
-  const client = options.clientSide(flowTo(upstream, stdin, garbage, () => ending.serverTook()))
+  const client = options.clientSide(flowTo(options, garbage, () => ending.serverTook()))
   const ending = new TrafficEnding({ ...options, client })
 
   /** Chunks that were looked at and may still be on their way to the client. */
@@ -52,12 +54,15 @@ export function startTraffic(options: TrafficOptions): Traffic {
     ending.serverSpoke()
     if (!out.fromUpstream(chunk)) {
       upstream.stdout.pause()
-      out.onDrain(() => upstream.stdout.resume())
+      out.onDrain(() => {
+        upstream.stdout.resume()
+        ending.clientTook()
+      })
     }
     const openBefore = open.size
     garbage.passed(chunk.length)
     upstreamSide.push(chunk, passed)
-    ending.serverWasRead(open.size < openBefore)
+    ending.serverWasRead(open.size < openBefore || upstreamSide.isMidMessage)
   })
   // Pipes that are read into our own memory do not begin by themselves.
   stdin.resume()
@@ -67,9 +72,10 @@ export function startTraffic(options: TrafficOptions): Traffic {
   return { ended: ending.ended, terminate: (decision) => ending.terminate(decision) }
 }
 
-function flowTo(upstream: Upstream, stdin: Readable, garbage: Garbage, onTaken: () => void): Flow {
+function flowTo({ upstream, stdin, core }: TrafficOptions, garbage: Garbage, onTaken: () => void): Flow {
   const { stdin: to } = upstream
   const send = writerTo(to)
+  let probe: Timer | undefined
   return {
     // A server that has closed its input takes nothing any more; its exit tells the rest.
     write(bytes) {
@@ -88,7 +94,15 @@ function flowTo(upstream: Upstream, stdin: Readable, garbage: Garbage, onTaken: 
         to.on('close', done)
         if (to.destroyed || !to.writableNeedDrain) done()
       }),
-    pause: () => void stdin.pause(),
-    resume: () => void stdin.resume(),
+    pause(waitingBytes) {
+      stdin.pause()
+      probe?.cancel()
+      // The end of input is behind what is in the pipe: a paused stream would never see that its client is gone.
+      if (waitingBytes < READ_AHEAD_PROBED_MAX) probe = core.clock.after(READ_AHEAD_PROBE_MS, () => void stdin.resume())
+    },
+    resume() {
+      probe?.cancel()
+      stdin.resume()
+    },
   }
 }

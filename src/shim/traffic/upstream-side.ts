@@ -44,6 +44,11 @@ export class UpstreamSide {
     this.#options.events.endOfTurn()
   }
 
+  /** A message has begun whose end has not come. */
+  get isMidMessage(): boolean {
+    return this.#behind.length > 0 || this.#options.answers.isWithin
+  }
+
   #catchUp(bytesMax: number, piecesMax: number, done: (chunk: Buffer) => void): void {
     while (this.#behindBytes > bytesMax || this.#behind.length > piecesMax) {
       const chunk = this.#behind.shift() as Buffer
