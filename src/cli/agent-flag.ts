@@ -2,7 +2,6 @@
 import type { FlagSpec } from './command.ts'
 
 export const agentFlag = {
-  type: 'string',
   value: 'ID',
   help: 'agent id or HAID to act as, for scripts without an identity; default your own (heimdall whoami)',
 } as const satisfies FlagSpec

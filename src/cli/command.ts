@@ -5,8 +5,11 @@ import type { Env } from '../paths.ts'
 import type { Style } from './render/style.ts'
 
 export interface FlagSpec {
-  /** `duration` takes `90s`, `15m`, `2h`, `1d` or a sum of them, and arrives in milliseconds. */
-  readonly type: 'boolean' | 'string' | 'integer' | 'duration'
+  /**
+   * Text unless given; without `value` and `choices` the flag is a switch. `duration` takes `90s`, `15m`, `2h`, `1d` or a
+   * sum of them, and arrives in milliseconds.
+   */
+  readonly type?: 'integer' | 'duration'
   /** The largest whole number that it takes. */
   readonly most?: number
   /** A duration of nothing means something here. */
@@ -29,9 +32,6 @@ export interface ArgSpec {
   readonly variadic?: true
 }
 
-/** A command line, and what it does. */
-export type Example = readonly [run: string, does: string]
-
 export interface CommandSpec {
   /** Full command lines: our name first if there is one, then the names of a seed's launcher for the same command. */
   readonly names: readonly [string, ...string[]]
@@ -46,9 +46,9 @@ export interface CommandSpec {
   readonly rest?: string
   /** The first argument begins the command line too, as in `docker run`: everything after it belongs to it. */
   readonly restFromFirst?: true
-  readonly flags?: Readonly<Record<string, FlagSpec>>
-  /** The first examples of help; there is at least one. */
-  readonly examples: readonly [Example, ...Example[]]
+  readonly flags?: Flags
+  /** Command lines, and what each does; at least one. */
+  readonly examples: Readonly<Record<string, string>>
   /** What `--json` prints, where it is not one envelope for the whole answer. */
   readonly json?: string
   /** What `data` holds in the `--json` envelope: its fields, with a word on those whose names do not explain them. */
@@ -62,21 +62,19 @@ export function spec<const S extends CommandSpec>(row: S): S {
   return row
 }
 
-type ValueOf<F extends FlagSpec> = F['type'] extends 'boolean'
-  ? boolean
-  : F['type'] extends 'string'
-    ? F extends { readonly choices: readonly (infer C)[] }
-      ? C
-      : string
-    : number
+type ValueOf<F extends FlagSpec> = F extends { readonly type: string }
+  ? number
+  : F extends { readonly choices: readonly (infer C)[] }
+    ? C
+    : F extends { readonly value: string }
+      ? string
+      : boolean
 
 type FlagValue<F extends FlagSpec> = F extends { readonly multiple: true }
   ? readonly ValueOf<F>[]
   : F extends { readonly required: true } | { readonly default: string | number | boolean }
     ? ValueOf<F>
-    : F['type'] extends 'boolean'
-      ? boolean | undefined
-      : ValueOf<F> | undefined
+    : ValueOf<F> | undefined
 
 type ArgValue<A extends ArgSpec> = A extends { readonly variadic: true }
   ? readonly string[]
@@ -84,16 +82,20 @@ type ArgValue<A extends ArgSpec> = A extends { readonly variadic: true }
     ? string | undefined
     : string
 
-export interface InputOf<S extends CommandSpec> {
-  readonly flags: S extends { readonly flags: infer F extends Readonly<Record<string, FlagSpec>> }
-    ? { readonly [K in keyof F]: FlagValue<F[K]> }
-    : Readonly<Record<string, never>>
-  readonly args: S extends { readonly args: infer A extends readonly ArgSpec[] }
-    ? { readonly [K in A[number] as K['name']]: ArgValue<K> }
-    : Readonly<Record<string, never>>
+type Flags = Readonly<Record<string, FlagSpec>>
+type Nothing = Readonly<Record<string, never>>
+
+interface TypedInput<F, A> {
+  readonly flags: F extends Flags ? { readonly [K in keyof F]: FlagValue<F[K]> } : Nothing
+  readonly args: A extends readonly ArgSpec[] ? { readonly [K in A[number] as K['name']]: ArgValue<K> } : Nothing
   /** What followed `--`. */
   readonly rest: readonly string[]
 }
+
+export type InputOf<S extends CommandSpec> = TypedInput<
+  S extends { readonly flags: infer F } ? F : undefined,
+  S extends { readonly args: infer A } ? A : undefined
+>
 
 /** What a command has instead of globals. */
 export interface Context {
@@ -145,11 +147,23 @@ export interface Input {
 
 export interface Command {
   readonly spec: CommandSpec
-  // A method, so that a run function with the narrower input of its own row is assignable.
-  load(): Promise<{ run(this: void, context: Context, input: never): Promise<Answer> }>
+  // A method, so that a function with the narrower input of its own spec is assignable.
+  run(this: void, context: Context, input: never): Promise<Answer>
 }
 
-/** A command as the files in `commands/` declare it. */
-export function command<const S extends CommandSpec>(row: S, run: Run<S>): Command {
-  return { spec: row, load: () => Promise.resolve({ run }) }
+interface Declared<F, A> extends Omit<CommandSpec, 'flags' | 'args'> {
+  readonly flags?: F
+  readonly args?: A
+  readonly run: (context: Context, input: TypedInput<F, A>) => Promise<Answer>
 }
+
+/** A command as the files in `commands/` declare it: its spec and its function. */
+export function command<
+  const F extends Flags | undefined = undefined,
+  const A extends readonly ArgSpec[] | undefined = undefined,
+>({ run, ...row }: Declared<F, A>): Command {
+  return { spec: row as CommandSpec, run }
+}
+
+/** A flag without a value. */
+export const isSwitch = ({ type, value, choices }: FlagSpec): boolean => (type ?? value ?? choices) === undefined

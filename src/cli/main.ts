@@ -57,9 +57,8 @@ export async function main(
       streams,
     })
     if (command.spec.changes === true) await (await import('./refuse-revoked.ts')).refuseRevoked(context)
-    const { run } = await command.load()
     // `command()` paired the function with the spec, and `parseCommandLine` made the input from that spec.
-    const answer = await (run as (context: Context, input: Input) => Promise<Answer>)(context, parsed)
+    const answer = await (command.run as (context: Context, input: Input) => Promise<Answer>)(context, parsed)
     await printAnswer(context, streams, answer)
     return answer.exit ?? EXIT.ok
   } catch (error) {

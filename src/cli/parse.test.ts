@@ -12,12 +12,12 @@ const row = spec({
   flags: {
     count: { type: 'integer', short: 'n', help: 'a number', default: 3 },
     wait: { type: 'duration', help: 'a time' },
-    kind: { type: 'string', choices: ['a', 'b'], help: 'a choice' },
-    tag: { type: 'string', multiple: true, help: 'many' },
-    group: { type: 'boolean', help: 'on or off', default: true },
+    kind: { choices: ['a', 'b'], help: 'a choice' },
+    tag: { value: 'TAG', multiple: true, help: 'many' },
+    group: { help: 'on or off', default: true },
   },
   rest: 'CMD…',
-  examples: [['heimdall try x', 'tries']],
+  examples: { 'heimdall try x': 'tries' },
   output: '',
 })
 

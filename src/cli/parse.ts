@@ -4,27 +4,27 @@ import { HeimdallError } from '../errors.ts'
 import { escapeControls, printable } from '../ids.ts'
 import { quoted } from '../quoted.ts'
 import { nearest } from '../suggest.ts'
-import type { CommandSpec, FlagSpec, Input } from './command.ts'
+import { type CommandSpec, type FlagSpec, type Input, isSwitch } from './command.ts'
 import { FLAG_MEANINGS } from './renames.ts'
 
 /** Flags that every command has. */
 export const GLOBAL_FLAGS = {
-  json: { type: 'boolean', help: 'print one JSON object {ok, command, data, error} on stdout' },
-  help: { type: 'boolean', short: 'h', help: 'show help for this command' },
-  color: { type: 'boolean', help: 'colour on or off (--no-color); NO_COLOR and CLICOLOR_FORCE are honoured' },
-  config: { type: 'string', value: 'FILE', help: 'read this configuration file and no other' },
+  json: { help: 'print one JSON object {ok, command, data, error} on stdout' },
+  help: { short: 'h', help: 'show help for this command' },
+  color: { help: 'colour on or off (--no-color); NO_COLOR and CLICOLOR_FORCE are honoured' },
+  config: { value: 'FILE', help: 'read this configuration file and no other' },
 } as const satisfies Record<string, FlagSpec>
 
 /** Flags of some commands that may stand before the command's name all the same: `hm --host box attach api`. */
-const EARLY_FLAGS = { host: { type: 'string', help: '' } } as const satisfies Record<string, FlagSpec>
+const EARLY_FLAGS = { host: { value: 'HOST', help: '' } } as const satisfies Record<string, FlagSpec>
 
 /** How many words at `at` are one global flag with its value; 0 when there stands something else. */
 export function globalFlagWords(words: readonly string[], at: number): number {
   const word = words[at] ?? ''
   for (const [name, flag] of Object.entries<FlagSpec>({ ...GLOBAL_FLAGS, ...EARLY_FLAGS })) {
     if (word === `--${name}` || (flag.short !== undefined && word === `-${flag.short}`))
-      return flag.type === 'boolean' ? 1 : Math.min(2, words.length - at)
-    if (word.startsWith(`--${name}=`) || (flag.type === 'boolean' && word === `--no-${name}`)) return 1
+      return isSwitch(flag) ? 1 : Math.min(2, words.length - at)
+    if (word.startsWith(`--${name}=`) || (isSwitch(flag) && word === `--no-${name}`)) return 1
   }
   return 0
 }
@@ -111,7 +111,7 @@ function optionsOf(flags: Readonly<Record<string, FlagSpec>>): ParseOptions {
     Object.entries(flags).map(([name, flag]) => [
       name,
       {
-        type: flag.type === 'boolean' ? 'boolean' : 'string',
+        type: isSwitch(flag) ? 'boolean' : 'string',
         ...(flag.short === undefined ? {} : { short: flag.short }),
       } as const,
     ]),
@@ -119,7 +119,8 @@ function optionsOf(flags: Readonly<Record<string, FlagSpec>>): ParseOptions {
 }
 
 function isNegated(flags: Readonly<Record<string, FlagSpec>>, rawName: string, name: string): boolean {
-  return rawName.startsWith('--no-') && Object.hasOwn(flags, name.slice(3)) && flags[name.slice(3)]?.type === 'boolean'
+  const flag = Object.hasOwn(flags, name.slice(3)) ? flags[name.slice(3)] : undefined
+  return rawName.startsWith('--no-') && flag !== undefined && isSwitch(flag)
 }
 
 function isFlag(flags: Readonly<Record<string, FlagSpec>>, rawName: string, name: string): boolean {
@@ -165,7 +166,7 @@ function readValue(
   rawName: string,
   text: string | undefined,
 ): string | number | boolean {
-  if (flag.type === 'boolean') {
+  if (isSwitch(flag)) {
     if (text === undefined || text === 'true') return true
     if (text === 'false') return false
     throw usage(calledAs, `${rawName} takes true or false, got ${printable(text)}`)

@@ -87,7 +87,7 @@ function wordsFor({ args = [], flags = {}, rest }: CommandSpec): string[] {
     ...args.filter(({ optional }) => optional !== true).map(() => 'x'),
     ...required.flatMap(([name, { type, choices }]) => [
       `--${name}`,
-      choices?.[0] ?? { string: 'x', integer: '1', duration: '1m', boolean: '' }[type],
+      choices?.[0] ?? { text: 'x', integer: '1', duration: '1m' }[type ?? 'text'],
     ]),
     ...(rest === undefined ? [] : ['--', 'true']),
   ]

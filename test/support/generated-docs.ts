@@ -86,7 +86,7 @@ export function cliPage(): string {
       `${spec.summary}.`,
       '',
       '```',
-      ...spec.examples.flatMap(([run, does]) => [run, `    # ${does}`]),
+      ...Object.entries(spec.examples).flatMap(([run, does]) => [run, `    # ${does}`]),
       '```',
       '',
     )

@@ -28,102 +28,87 @@ export const REGISTRY =
 const nameArg = { name: 'agent', help: 'agent id or HAID' } as const
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall agent list'],
-      summary: 'List agents with their liveness',
-      flags: {
-        role: { type: 'string', value: 'ROLE', help: 'only agents with this role' },
-        status: {
-          type: 'string',
-          value: 'STATUS',
-          help: 'only this status or liveness',
-          choices: ['idle', 'working', 'revoked', 'active', 'stale', 'evicted'],
-        },
+  command({
+    names: ['heimdall agent list'],
+    summary: 'List agents with their liveness',
+    flags: {
+      role: { value: 'ROLE', help: 'only agents with this role' },
+      status: {
+        value: 'STATUS',
+        help: 'only this status or liveness',
+        choices: ['idle', 'working', 'revoked', 'active', 'stale', 'evicted'],
       },
-      examples: [['heimdall agent list --status stale', 'lists agents that have been silent for too long']],
-      output: `a list of agents: ${AGENT_RECORD}`,
     },
-    (context, { flags }) => listAgents(context, flags.role, flags.status),
-  ),
-  command(
-    {
-      names: ['heimdall agent show'],
-      summary: 'Show one agent',
-      args: [nameArg],
-      examples: [['heimdall agent show amber-otter', 'prints the record of amber-otter']],
-      output: AGENT_RECORD,
+    examples: { 'heimdall agent list --status stale': 'lists agents that have been silent for too long' },
+    output: `a list of agents: ${AGENT_RECORD}`,
+    run: (context, { flags }) => listAgents(context, flags.role, flags.status),
+  }),
+  command({
+    names: ['heimdall agent show'],
+    summary: 'Show one agent',
+    args: [nameArg],
+    examples: { 'heimdall agent show amber-otter': 'prints the record of amber-otter' },
+    output: AGENT_RECORD,
+    run: (context, { args }) => showAgent(context, args.agent),
+  }),
+  command({
+    names: ['heimdall agent add'],
+    changes: true,
+    summary: 'Register an agent',
+    args: [{ name: 'name', help: 'agent id such as amber-otter; generated when absent', optional: true }],
+    flags: {
+      role: { value: 'ROLE', help: 'what it does', default: 'agent' },
+      display: { value: 'TEXT', help: 'name to show' },
+      update: { help: 'change role and display name of an agent that is registered' },
     },
-    (context, { args }) => showAgent(context, args.agent),
-  ),
-  command(
-    {
-      names: ['heimdall agent add'],
-      changes: true,
-      summary: 'Register an agent',
-      args: [{ name: 'name', help: 'agent id such as amber-otter; generated when absent', optional: true }],
-      flags: {
-        role: { type: 'string', value: 'ROLE', help: 'what it does', default: 'agent' },
-        display: { type: 'string', value: 'TEXT', help: 'name to show' },
-        update: { type: 'boolean', help: 'change role and display name of an agent that is registered' },
-      },
-      examples: [
-        ['heimdall agent add amber-otter --role backend', 'registers amber-otter'],
-        ['heimdall agent add --role reviewer', 'registers an agent under a generated name'],
-      ],
-      output: AGENT_RECORD,
+    examples: {
+      'heimdall agent add amber-otter --role backend': 'registers amber-otter',
+      'heimdall agent add --role reviewer': 'registers an agent under a generated name',
     },
-    (context, { flags, args }) =>
+    output: AGENT_RECORD,
+    run: (context, { flags, args }) =>
       addAgent(context, { name: args.name, role: flags.role, display: flags.display, isUpdate: flags.update === true }),
-  ),
-  command(
-    {
-      names: ['heimdall agent end'],
-      summary: 'End the session of an agent and release its claims',
-      args: [{ ...nameArg, help: 'agent id or HAID; default your own', optional: true }],
-      examples: [['heimdall agent end amber-otter', 'releases all claims of amber-otter']],
-      output: 'released (ids of the claims)',
-    },
-    (context, { args }) =>
+  }),
+  command({
+    names: ['heimdall agent end'],
+    summary: 'End the session of an agent and release its claims',
+    args: [{ ...nameArg, help: 'agent id or HAID; default your own', optional: true }],
+    examples: { 'heimdall agent end amber-otter': 'releases all claims of amber-otter' },
+    output: 'released (ids of the claims)',
+    run: (context, { args }) =>
       withRoom(context, async (room) => {
         const { released } = await endSession(room, await actorFor(context, room, args.agent, 'AGENT'))
         return { data: { released }, text: `✓ session ended, ${released.length} claims released` }
       }),
-  ),
-  command(
-    {
-      names: ['heimdall agent revoke'],
-      summary: 'Revoke an agent: it can change nothing until it is reinstated',
-      about: 'Needs a human at a terminal.',
-      args: [nameArg],
-      examples: [['heimdall agent revoke amber-otter', 'refuses every claim, release and note of amber-otter']],
-      output: REGISTRY,
-    },
-    (context, { args }) => setState(context, args.agent, true),
-  ),
-  command(
-    {
-      names: ['heimdall agent reinstate'],
-      summary: 'Lift the revocation of an agent',
-      about: 'Needs a human at a terminal.',
-      args: [nameArg],
-      examples: [['heimdall agent reinstate amber-otter', 'lets amber-otter act again']],
-      output: REGISTRY,
-    },
-    (context, { args }) => setState(context, args.agent, false),
-  ),
-  command(
-    {
-      names: ['heimdall whoami'],
-      hidden: true,
-      summary: 'Show who you are here, what proves it, and what you hold',
-      about:
-        'A session proves its identity by its processes; a secret or a key file proves one too. A name in a variable or a flag is a label and proves nothing. Changes nothing.',
-      examples: [['heimdall whoami', 'prints the identity that commands in this terminal act as']],
-      output:
-        'haid, agent_id (or null), registered (the first change registers you), proof (secret, process, key or none), because, may_act, refusal (code and hint, or null), liveness, session, tree (the process that your tree descends from), human (whether a human is acting), holds (your claims)',
-    },
-    (context) =>
+  }),
+  command({
+    names: ['heimdall agent revoke'],
+    summary: 'Revoke an agent: it can change nothing until it is reinstated',
+    about: 'Needs a human at a terminal.',
+    args: [nameArg],
+    examples: { 'heimdall agent revoke amber-otter': 'refuses every claim, release and note of amber-otter' },
+    output: REGISTRY,
+    run: (context, { args }) => setState(context, args.agent, true),
+  }),
+  command({
+    names: ['heimdall agent reinstate'],
+    summary: 'Lift the revocation of an agent',
+    about: 'Needs a human at a terminal.',
+    args: [nameArg],
+    examples: { 'heimdall agent reinstate amber-otter': 'lets amber-otter act again' },
+    output: REGISTRY,
+    run: (context, { args }) => setState(context, args.agent, false),
+  }),
+  command({
+    names: ['heimdall whoami'],
+    hidden: true,
+    summary: 'Show who you are here, what proves it, and what you hold',
+    about:
+      'A session proves its identity by its processes; a secret or a key file proves one too. A name in a variable or a flag is a label and proves nothing. Changes nothing.',
+    examples: { 'heimdall whoami': 'prints the identity that commands in this terminal act as' },
+    output:
+      'haid, agent_id (or null), registered (the first change registers you), proof (secret, process, key or none), because, may_act, refusal (code and hint, or null), liveness, session, tree (the process that your tree descends from), human (whether a human is acting), holds (your claims)',
+    run: (context) =>
       withRoomToRead(
         context,
         (room) => {
@@ -141,7 +126,7 @@ export const commands: readonly Command[] = [
           return whoamiAnswer(context, found, null, [])
         },
       ),
-  ),
+  }),
 ]
 
 export const recordOf = (room: Coordination, agent: Agent) =>

@@ -21,15 +21,15 @@ const ids = {
   help: 'id of a waiting call, or its first characters (four or more)',
   variadic: true,
 } as const
-const all = { type: 'boolean', help: 'list answered and closed ones too' } as const satisfies FlagSpec
+const all = { help: 'list answered and closed ones too' } as const satisfies FlagSpec
 const lastsFlags = {
-  once: { type: 'boolean', help: 'for the next such call only' },
+  once: { help: 'for the next such call only' },
   for: { type: 'duration', value: 'TIME', help: 'for this long, for instance 10m' },
-  run: { type: 'boolean', help: 'for the whole run' },
-  rule: { type: 'boolean', help: 'for every call that the rule asks about, not only this tool with these arguments' },
+  run: { help: 'for the whole run' },
+  rule: { help: 'for every call that the rule asks about, not only this tool with these arguments' },
 } as const satisfies Readonly<Record<string, FlagSpec>>
 const messageFlag = {
-  message: { type: 'string', short: 'm', value: 'TEXT', help: 'reason that the agent receives with the refusal' },
+  message: { short: 'm', value: 'TEXT', help: 'reason that the agent receives with the refusal' },
 } as const satisfies Readonly<Record<string, FlagSpec>>
 
 const aboutApprove =
@@ -41,77 +41,67 @@ const aboutList =
   'Calls stopped by rules with the action ASK, in all runs of this user. A run that ends closes its own.'
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall approve'],
-      summary: 'List calls that wait for approval, or approve them',
-      about: `${aboutList} ${aboutApprove}`,
-      args: [{ ...ids, optional: true }],
-      flags: { all, ...lastsFlags },
-      examples: [
-        ['heimdall approve', 'lists what waits'],
-        ['heimdall approve 1f2e', 'allows the call whose id starts with 1f2e, once'],
-        ['heimdall approve 1f2e --rule --for 10m', 'allows every call that the rule asks about, for ten minutes'],
-      ],
-      output: `without an id ${LISTED}, else ${ANSWERED}`,
+  command({
+    names: ['heimdall approve'],
+    summary: 'List calls that wait for approval, or approve them',
+    about: `${aboutList} ${aboutApprove}`,
+    args: [{ ...ids, optional: true }],
+    flags: { all, ...lastsFlags },
+    examples: {
+      'heimdall approve': 'lists what waits',
+      'heimdall approve 1f2e': 'allows the call whose id starts with 1f2e, once',
+      'heimdall approve 1f2e --rule --for 10m': 'allows every call that the rule asks about, for ten minutes',
     },
-    async (context, { args, flags }) => {
+    output: `without an id ${LISTED}, else ${ANSWERED}`,
+    run: async (context, { args, flags }) => {
       if (args.id.length > 0) return answer(context, args.id, 'allow', flags)
       if (lastsOf(flags) !== undefined || flags.rule === true)
         throw new HeimdallError('USAGE', 'no id given', { hint: 'heimdall approve lists the calls that wait' })
       return await list(context, flags.all === true)
     },
-  ),
-  command(
-    {
-      names: ['heimdall deny'],
-      summary: 'Deny calls that wait for approval',
-      about: aboutDeny,
-      args: [ids],
-      flags: { ...lastsFlags, ...messageFlag },
-      examples: [
-        ['heimdall deny 1f2e', 'denies that call for the rest of the run'],
-        ['heimdall deny 1f2e -m "do not touch production"', 'denies it, and tells the agent why'],
-      ],
-      output: ANSWERED,
+  }),
+  command({
+    names: ['heimdall deny'],
+    summary: 'Deny calls that wait for approval',
+    about: aboutDeny,
+    args: [ids],
+    flags: { ...lastsFlags, ...messageFlag },
+    examples: {
+      'heimdall deny 1f2e': 'denies that call for the rest of the run',
+      'heimdall deny 1f2e -m "do not touch production"': 'denies it, and tells the agent why',
     },
-    async (context, { args, flags }) => answer(context, args.id, 'deny', flags),
-  ),
-  command(
-    {
-      names: ['sub approvals list'],
-      summary: 'List calls that wait for a human',
-      about: aboutList,
-      flags: { all, run: { type: 'string', value: 'ID', help: 'of one run' } },
-      examples: [['sub approvals list', 'lists what waits']],
-      output: LISTED,
-    },
-    async (context, { flags }) => await list(context, flags.all === true, flags.run),
-  ),
-  command(
-    {
-      names: ['sub approvals allow'],
-      summary: 'Allow calls that wait for a human',
-      about: aboutApprove,
-      args: [ids],
-      flags: lastsFlags,
-      examples: [['sub approvals allow 1f2e3d4c', 'allows that call, once']],
-      output: ANSWERED,
-    },
-    async (context, { args, flags }) => answer(context, args.id, 'allow', flags),
-  ),
-  command(
-    {
-      names: ['sub approvals deny'],
-      summary: 'Deny calls that wait for a human',
-      about: aboutDeny,
-      args: [ids],
-      flags: { ...lastsFlags, ...messageFlag },
-      examples: [['sub approvals deny 1f2e3d4c', 'denies that call for the rest of the run']],
-      output: ANSWERED,
-    },
-    async (context, { args, flags }) => answer(context, args.id, 'deny', flags),
-  ),
+    output: ANSWERED,
+    run: async (context, { args, flags }) => answer(context, args.id, 'deny', flags),
+  }),
+  command({
+    names: ['sub approvals list'],
+    summary: 'List calls that wait for a human',
+    about: aboutList,
+    flags: { all, run: { value: 'ID', help: 'of one run' } },
+    examples: { 'sub approvals list': 'lists what waits' },
+    output: LISTED,
+    run: async (context, { flags }) => await list(context, flags.all === true, flags.run),
+  }),
+  command({
+    names: ['sub approvals allow'],
+    summary: 'Allow calls that wait for a human',
+    about: aboutApprove,
+    args: [ids],
+    flags: lastsFlags,
+    examples: { 'sub approvals allow 1f2e3d4c': 'allows that call, once' },
+    output: ANSWERED,
+    run: async (context, { args, flags }) => answer(context, args.id, 'allow', flags),
+  }),
+  command({
+    names: ['sub approvals deny'],
+    summary: 'Deny calls that wait for a human',
+    about: aboutDeny,
+    args: [ids],
+    flags: { ...lastsFlags, ...messageFlag },
+    examples: { 'sub approvals deny 1f2e3d4c': 'denies that call for the rest of the run' },
+    output: ANSWERED,
+    run: async (context, { args, flags }) => answer(context, args.id, 'deny', flags),
+  }),
 ]
 
 async function list(context: Context, showsAll: boolean, runId?: string): Promise<Answer> {

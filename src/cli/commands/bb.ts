@@ -24,36 +24,33 @@ const RESERVATION =
   'reservation_id, scope (as typed), agent_id, bead_id (task, or none), state (active, released or expired), created_at, expires_at, released_at, normalized_scope (absolute paths), epoch (fencing token), liveness (active, stale or evicted)'
 
 const beadFlag = {
-  type: 'string',
   value: 'TASK',
   help: 'task or bead it is about, or "none"',
   default: NO_TASK,
 } as const
-const scopeFlag = { type: 'string', value: 'SCOPE', multiple: true, required: true } as const
-const messageFlag = { type: 'string', value: 'ID', help: 'id of the note', required: true } as const
+const scopeFlag = { value: 'SCOPE', multiple: true, required: true } as const
+const messageFlag = { value: 'ID', help: 'id of the note', required: true } as const
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['bb-init'],
-      changes: true,
-      summary: 'Begin a session: register a name, or adopt a prior identity with evidence',
-      about:
-        'Evidence is uncommitted changes in the scopes of the identity, or a task in progress that it owns. Without evidence, or when the identity is alive, a human at the terminal is asked; with --non-interactive, or without a terminal, the adoption is refused with a recommendation.',
-      flags: {
-        adopt: { type: 'string', value: 'ID', help: 'prior identity to adopt' },
-        register: { type: 'string', value: 'NAME', help: 'new name to register' },
-        role: { type: 'string', value: 'ROLE', help: 'role of a new name', default: 'agent' },
-        'non-interactive': { type: 'boolean', help: 'never ask' },
-        'project-root': { type: 'string', value: 'DIR', help: 'project to work in; default the current folder' },
-      },
-      examples: [
-        ['bb-init --register amber-otter --json', 'begins as amber-otter'],
-        ['bb-init --adopt amber-otter --non-interactive --json', 'adopts amber-otter if its work is unfinished'],
-      ],
-      output: 'agent_id, mode (register or adopt), lease, recommendation, timestamp',
+  command({
+    names: ['bb-init'],
+    changes: true,
+    summary: 'Begin a session: register a name, or adopt a prior identity with evidence',
+    about:
+      'Evidence is uncommitted changes in the scopes of the identity, or a task in progress that it owns. Without evidence, or when the identity is alive, a human at the terminal is asked; with --non-interactive, or without a terminal, the adoption is refused with a recommendation.',
+    flags: {
+      adopt: { value: 'ID', help: 'prior identity to adopt' },
+      register: { value: 'NAME', help: 'new name to register' },
+      role: { value: 'ROLE', help: 'role of a new name', default: 'agent' },
+      'non-interactive': { help: 'never ask' },
+      'project-root': { value: 'DIR', help: 'project to work in; default the current folder' },
     },
-    async (context, { flags }) => {
+    examples: {
+      'bb-init --register amber-otter --json': 'begins as amber-otter',
+      'bb-init --adopt amber-otter --non-interactive --json': 'adopts amber-otter if its work is unfinished',
+    },
+    output: 'agent_id, mode (register or adopt), lease, recommendation, timestamp',
+    run: async (context, { flags }) => {
       const root = flags['project-root']
       const inProject = root === undefined ? context : context.in(context.resolve(root))
       const mayAsk = flags['non-interactive'] !== true && context.stdin.isTTY && context.stderr.isTTY
@@ -73,95 +70,83 @@ export const commands: readonly Command[] = [
         throw error
       }
     },
-  ),
-  command(
-    {
-      names: ['bb agent register'],
-      changes: true,
-      summary: 'Register an agent under a name of its own',
-      flags: {
-        name: { type: 'string', value: 'ID', help: 'agent id such as amber-otter; generated when absent' },
-        role: { type: 'string', value: 'ROLE', help: 'what it does', required: true },
-        display: { type: 'string', value: 'TEXT', help: 'name to show' },
-        'force-update': { type: 'boolean', help: 'change role and display name of an agent that is registered' },
-      },
-      examples: [['bb agent register --name amber-otter --role backend --json', 'registers amber-otter']],
-      output: AGENT_RECORD,
+  }),
+  command({
+    names: ['bb agent register'],
+    changes: true,
+    summary: 'Register an agent under a name of its own',
+    flags: {
+      name: { value: 'ID', help: 'agent id such as amber-otter; generated when absent' },
+      role: { value: 'ROLE', help: 'what it does', required: true },
+      display: { value: 'TEXT', help: 'name to show' },
+      'force-update': { help: 'change role and display name of an agent that is registered' },
     },
-    (context, { flags: { name, role, display, ...flags } }) =>
+    examples: { 'bb agent register --name amber-otter --role backend --json': 'registers amber-otter' },
+    output: AGENT_RECORD,
+    run: (context, { flags: { name, role, display, ...flags } }) =>
       addAgent(context, { name, role, display, isUpdate: flags['force-update'] === true }),
-  ),
-  command(
-    {
-      names: ['bb agent list'],
-      summary: 'List agents with their liveness',
-      flags: {
-        role: { type: 'string', value: 'ROLE', help: 'only agents with this role' },
-        status: { type: 'string', value: 'STATUS', help: 'only this status or liveness' },
-      },
-      examples: [['bb agent list --json', 'lists agents by name']],
-      output: `a list of agents: ${AGENT_RECORD}`,
+  }),
+  command({
+    names: ['bb agent list'],
+    summary: 'List agents with their liveness',
+    flags: {
+      role: { value: 'ROLE', help: 'only agents with this role' },
+      status: { value: 'STATUS', help: 'only this status or liveness' },
     },
-    (context, { flags }) => listAgents(context, flags.role, flags.status),
-  ),
-  command(
-    {
-      names: ['bb agent show'],
-      summary: 'Show one agent',
-      flags: { agent: { type: 'string', value: 'ID', help: 'agent id or HAID', required: true } },
-      examples: [['bb agent show --agent amber-otter --json', 'prints the record of amber-otter']],
-      output: AGENT_RECORD,
-    },
-    (context, { flags }) => showAgent(context, flags.agent),
-  ),
-  command(
-    {
-      names: ['bb agent heartbeat', 'bb agent activity-lease'],
-      summary: 'Record that an agent is alive; renews its leases',
-      flags: { agent: agentFlag },
-      examples: [['bb agent heartbeat --agent amber-otter --json', 'updates last_seen_at; may be repeated at will']],
-      output: AGENT_RECORD,
-    },
-    (context, { flags }) =>
+    examples: { 'bb agent list --json': 'lists agents by name' },
+    output: `a list of agents: ${AGENT_RECORD}`,
+    run: (context, { flags }) => listAgents(context, flags.role, flags.status),
+  }),
+  command({
+    names: ['bb agent show'],
+    summary: 'Show one agent',
+    flags: { agent: { value: 'ID', help: 'agent id or HAID', required: true } },
+    examples: { 'bb agent show --agent amber-otter --json': 'prints the record of amber-otter' },
+    output: AGENT_RECORD,
+    run: (context, { flags }) => showAgent(context, flags.agent),
+  }),
+  command({
+    names: ['bb agent heartbeat', 'bb agent activity-lease'],
+    summary: 'Record that an agent is alive; renews its leases',
+    flags: { agent: agentFlag },
+    examples: { 'bb agent heartbeat --agent amber-otter --json': 'updates last_seen_at; may be repeated at will' },
+    output: AGENT_RECORD,
+    run: (context, { flags }) =>
       withRoom(context, async (room) => {
         if (flags.agent !== undefined) checkedName(flags.agent)
         const agent = await heartbeat(room, await actorFor(context, room, flags.agent))
         const record = recordOf(room, agent)
         return { data: record, text: `✓ ${agent.agentId} seen at ${record.last_seen_at}` }
       }),
-  ),
-  command(
-    {
-      names: ['bb agent reserve'],
-      summary: 'Reserve scopes for an agent',
-      flags: {
-        agent: agentFlag,
-        scope: { ...scopeFlag, help: 'path, folder or glob; may be given several times' },
-        bead: beadFlag,
-        ttl: { type: 'integer', value: 'MIN', help: 'lease in minutes, 5 to 1440', default: LEASE_MINUTES_DEFAULT },
-        'takeover-stale': { type: 'boolean', help: 'take over from owners that are stale or evicted' },
-      },
-      examples: [
-        ['bb agent reserve --agent amber-otter --scope "src/lib/*" --bead T-1 --json', 'reserves the folder src/lib'],
-        ['bb agent reserve --agent amber-otter --scope src/lib --takeover-stale', 'takes it over from a silent owner'],
-      ],
-      output: `${RESERVATION}, displaced (claims taken over), dirty_paths (uncommitted changes in them)`,
+  }),
+  command({
+    names: ['bb agent reserve'],
+    summary: 'Reserve scopes for an agent',
+    flags: {
+      agent: agentFlag,
+      scope: { ...scopeFlag, help: 'path, folder or glob; may be given several times' },
+      bead: beadFlag,
+      ttl: { type: 'integer', value: 'MIN', help: 'lease in minutes, 5 to 1440', default: LEASE_MINUTES_DEFAULT },
+      'takeover-stale': { help: 'take over from owners that are stale or evicted' },
     },
-    (context, { flags }) => reserve(context, { ...flags, takesStale: flags['takeover-stale'] === true }),
-  ),
-  command(
-    {
-      names: ['bb agent release'],
-      summary: 'Release reserved scopes',
-      flags: {
-        agent: agentFlag,
-        scope: { ...scopeFlag, help: 'a scope of the claim, in any spelling' },
-        epoch: { type: 'integer', value: 'N', help: 'refuse unless the claim has this epoch' },
-      },
-      examples: [['bb agent release --agent amber-otter --scope "src/lib/*"', 'releases the claim on src/lib']],
-      output: RESERVATION,
+    examples: {
+      'bb agent reserve --agent amber-otter --scope "src/lib/*" --bead T-1 --json': 'reserves the folder src/lib',
+      'bb agent reserve --agent amber-otter --scope src/lib --takeover-stale': 'takes it over from a silent owner',
     },
-    (context, { flags: { agent, scope: scopes, epoch } }) =>
+    output: `${RESERVATION}, displaced (claims taken over), dirty_paths (uncommitted changes in them)`,
+    run: (context, { flags }) => reserve(context, { ...flags, takesStale: flags['takeover-stale'] === true }),
+  }),
+  command({
+    names: ['bb agent release'],
+    summary: 'Release reserved scopes',
+    flags: {
+      agent: agentFlag,
+      scope: { ...scopeFlag, help: 'a scope of the claim, in any spelling' },
+      epoch: { type: 'integer', value: 'N', help: 'refuse unless the claim has this epoch' },
+    },
+    examples: { 'bb agent release --agent amber-otter --scope "src/lib/*"': 'releases the claim on src/lib' },
+    output: RESERVATION,
+    run: (context, { flags: { agent, scope: scopes, epoch } }) =>
       withRoom(context, async (room) => {
         const actor = await actorFor(context, room, agent)
         const released = await releaseClaims(room, actor, { scopes, cwd: context.cwd, epoch })
@@ -170,19 +155,17 @@ export const commands: readonly Command[] = [
         const names = released.flatMap((claim) => claim.scopes.map(({ raw }) => raw))
         return { data: first ?? null, text: `✓ released ${names.join(' ')}` }
       }),
-  ),
-  command(
-    {
-      names: ['bb agent status'],
-      summary: 'Show reservations, and notes that need an acknowledgement',
-      flags: {
-        agent: { type: 'string', value: 'ID', help: 'only this agent' },
-        bead: { type: 'string', value: 'TASK', help: 'only this task' },
-      },
-      examples: [['bb agent status --json', 'prints reservations, unanswered notes and counts']],
-      output: `reservations (${RESERVATION}), unacked_required_messages, summary (counts of both, and of released and expired reservations)`,
+  }),
+  command({
+    names: ['bb agent status'],
+    summary: 'Show reservations, and notes that need an acknowledgement',
+    flags: {
+      agent: { value: 'ID', help: 'only this agent' },
+      bead: { value: 'TASK', help: 'only this task' },
     },
-    (context, { flags }) =>
+    examples: { 'bb agent status --json': 'prints reservations, unanswered notes and counts' },
+    output: `reservations (${RESERVATION}), unacked_required_messages, summary (counts of both, and of released and expired reservations)`,
+    run: (context, { flags }) =>
       withRoomToRead(
         context,
         (room) => statusAnswer(context, statusIn(room, flags.agent, flags.bead)),
@@ -191,52 +174,42 @@ export const commands: readonly Command[] = [
           return statusAnswer(context, statusOf([], [], []))
         },
       ),
-  ),
-  command(
-    {
-      names: ['bb agent send'],
-      summary: 'Send a note to an agent, a role or all agents',
-      flags: { ...sendFlags, bead: beadFlag },
-      examples: [
-        [
-          'bb agent send --from amber-otter --to cobalt-harbor --bead T-1 --category HANDOFF --subject "Parser done" --body "Lexer and parser pass" --next-action "write the docs"',
-          'hands the task over',
-        ],
-      ],
-      output: `${NOTE}, recipients (all of them; the record is that of the first)`,
+  }),
+  command({
+    names: ['bb agent send'],
+    summary: 'Send a note to an agent, a role or all agents',
+    flags: { ...sendFlags, bead: beadFlag },
+    examples: {
+      'bb agent send --from amber-otter --to cobalt-harbor --bead T-1 --category HANDOFF --subject "Parser done" --body "Lexer and parser pass" --next-action "write the docs"':
+        'hands the task over',
     },
-    (context, { flags }) => send(context, flags, flags.bead),
-  ),
-  command(
-    {
-      names: ['bb agent inbox'],
-      summary: 'List notes for an agent, newest first',
-      flags: { ...inboxFlags, bead: { type: 'string', value: 'TASK', help: 'only about this task' } },
-      examples: [['bb agent inbox --agent amber-otter --state unread --json', 'lists the unread notes of amber-otter']],
-      output: `a list of notes: ${NOTE}`,
-    },
-    (context, { flags }) => list(context, flags, flags.bead),
-  ),
-  command(
-    {
-      names: ['bb agent read'],
-      summary: 'Mark a note as read',
-      flags: { agent: agentFlag, message: messageFlag },
-      examples: [['bb agent read --agent amber-otter --message msg_01', 'marks the note as read']],
-      output: NOTE,
-    },
-    (context, { flags }) => read(context, flags.message, flags.agent),
-  ),
-  command(
-    {
-      names: ['bb agent ack'],
-      summary: 'Acknowledge a note',
-      flags: { agent: agentFlag, message: messageFlag, human: humanFlag },
-      examples: [['bb agent ack --agent amber-otter --message msg_01', 'accepts the handoff']],
-      output: NOTE,
-    },
-    (context, { flags }) => acknowledgeNote(context, flags.message, flags),
-  ),
+    output: `${NOTE}, recipients (all of them; the record is that of the first)`,
+    run: (context, { flags }) => send(context, flags, flags.bead),
+  }),
+  command({
+    names: ['bb agent inbox'],
+    summary: 'List notes for an agent, newest first',
+    flags: { ...inboxFlags, bead: { value: 'TASK', help: 'only about this task' } },
+    examples: { 'bb agent inbox --agent amber-otter --state unread --json': 'lists the unread notes of amber-otter' },
+    output: `a list of notes: ${NOTE}`,
+    run: (context, { flags }) => list(context, flags, flags.bead),
+  }),
+  command({
+    names: ['bb agent read'],
+    summary: 'Mark a note as read',
+    flags: { agent: agentFlag, message: messageFlag },
+    examples: { 'bb agent read --agent amber-otter --message msg_01': 'marks the note as read' },
+    output: NOTE,
+    run: (context, { flags }) => read(context, flags.message, flags.agent),
+  }),
+  command({
+    names: ['bb agent ack'],
+    summary: 'Acknowledge a note',
+    flags: { agent: agentFlag, message: messageFlag, human: humanFlag },
+    examples: { 'bb agent ack --agent amber-otter --message msg_01': 'accepts the handoff' },
+    output: NOTE,
+    run: (context, { flags }) => acknowledgeNote(context, flags.message, flags),
+  }),
 ]
 
 async function confirmed(

@@ -57,15 +57,13 @@ async function validateOnReceipt(context: Context, planning: Planning, check: Ch
 }
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall protocol init', 'heimdall-protocol init'],
-      changes: true,
-      summary: 'Create or repair the planning folder, and write the message schema to it',
-      examples: [['heimdall protocol init', 'creates .planning and prints the paths of its files']],
-      output: 'paths: protocol, symbols, blackboard, capsules, ledger, schema, log, baselines',
-    },
-    async (context) => {
+  command({
+    names: ['heimdall protocol init', 'heimdall-protocol init'],
+    changes: true,
+    summary: 'Create or repair the planning folder, and write the message schema to it',
+    examples: { 'heimdall protocol init': 'creates .planning and prints the paths of its files' },
+    output: 'paths: protocol, symbols, blackboard, capsules, ledger, schema, log, baselines',
+    run: async (context) => {
       const { initPlanning } = await import('../../briefing/init.ts')
       const paths = await initPlanning(planningOf(context))
       const text = [
@@ -79,16 +77,14 @@ export const commands: readonly Command[] = [
       ]
       return { data: paths, text: text.map(escapeControls).join('\n') }
     },
-  ),
-  command(
-    {
-      names: ['heimdall protocol log', 'heimdall-protocol log'],
-      summary: 'Print the last lines of protocol.log',
-      args: [{ name: 'count', help: 'how many lines; default 20', optional: true }],
-      examples: [['heimdall protocol log 5', 'prints the last five actions']],
-      output: 'lines: list of {ts, actor, action, detail}',
-    },
-    async (context, { args: { count = '20' } }) => {
+  }),
+  command({
+    names: ['heimdall protocol log', 'heimdall-protocol log'],
+    summary: 'Print the last lines of protocol.log',
+    args: [{ name: 'count', help: 'how many lines; default 20', optional: true }],
+    examples: { 'heimdall protocol log 5': 'prints the last five actions' },
+    output: 'lines: list of {ts, actor, action, detail}',
+    run: async (context, { args: { count = '20' } }) => {
       if (!/^\d{1,9}$/.test(count))
         throw new HeimdallError('USAGE', `COUNT must be a whole number, got ${printable(count)}`)
       const lines = tail(planningOf(context), Number(count))
@@ -98,20 +94,18 @@ export const commands: readonly Command[] = [
       })
       return { data: { lines: rows }, text: lines.join('\n') }
     },
-  ),
-  command(
-    {
-      names: ['heimdall protocol demo', 'heimdall-protocol demo'],
-      summary: 'Measure briefs by reference against the full text, on a sample project',
-      about:
-        'Briefs one wave of corpus/tally three times: verbatim, by hand and by reference. All numbers are counted from\n' +
-        "texts that are built in a temporary folder; your project's token ledger does not change. Your savings depend on\n" +
-        "the length of your plans and reports. Exit 1 if a brief lacks a fact that its task's acceptance needs.",
-      examples: [['heimdall protocol demo', 'prints the cost of all three, with and without prompt caching']],
-      output:
-        'tokenizer, spawns, baseline (tokens of the verbatim briefs), tokens (symbol table, briefs and results), rows (of the ledger), verbatim, byHand and protocol (shared, own and one-off tokens per spawn), before (tokens of earlier capsules and facts), opened (tokens if every spawn also opens the invariants), fidelity (facts in the brief, one reference away, lost), briefs',
-    },
-    async (context) => {
+  }),
+  command({
+    names: ['heimdall protocol demo', 'heimdall-protocol demo'],
+    summary: 'Measure briefs by reference against the full text, on a sample project',
+    about:
+      'Briefs one wave of corpus/tally three times: verbatim, by hand and by reference. All numbers are counted from\n' +
+      "texts that are built in a temporary folder; your project's token ledger does not change. Your savings depend on\n" +
+      "the length of your plans and reports. Exit 1 if a brief lacks a fact that its task's acceptance needs.",
+    examples: { 'heimdall protocol demo': 'prints the cost of all three, with and without prompt caching' },
+    output:
+      'tokenizer, spawns, baseline (tokens of the verbatim briefs), tokens (symbol table, briefs and results), rows (of the ledger), verbatim, byHand and protocol (shared, own and one-off tokens per spawn), before (tokens of earlier capsules and facts), opened (tokens if every spawn also opens the invariants), fidelity (facts in the brief, one reference away, lost), briefs',
+    run: async (context) => {
       const [{ demoLines }, { runDemo }] = await Promise.all([
         import('../../briefing/demo/card.ts'),
         import('../../briefing/demo/three-briefings.ts'),
@@ -124,30 +118,25 @@ export const commands: readonly Command[] = [
         exit: demo.fidelity.lost.length === 0 ? 0 : 1,
       }
     },
-  ),
-  command(
-    {
-      names: briefingNames('message validate', 'validate'),
-      summary: 'Validate messages from stdin against the message schema',
-      about: 'By default stdin is one message. Prints {"valid":…,"errors":[…]}. Exit 1 if the message is invalid.',
-      flags: {
-        'on-receipt': {
-          type: 'boolean',
-          help: 'one message per line: an invalid one gets one retry, the next line, then it is escalated',
-        },
-        stream: { type: 'boolean', help: 'one message per line, and one verdict per line' },
-        role: loggedFlags.role,
+  }),
+  command({
+    names: briefingNames('message validate', 'validate'),
+    summary: 'Validate messages from stdin against the message schema',
+    about: 'By default stdin is one message. Prints {"valid":…,"errors":[…]}. Exit 1 if the message is invalid.',
+    flags: {
+      'on-receipt': {
+        help: 'one message per line: an invalid one gets one retry, the next line, then it is escalated',
       },
-      examples: [
-        [
-          `echo '{"type":"question","from":"coder","msg_id":"m1","question":"which port?"}' | heimdall message validate`,
-          'prints {"valid":true,"errors":[]}',
-        ],
-        ['heimdall message validate --stream < inbox.jsonl', 'prints one verdict for each line of the file'],
-      ],
-      output: 'valid, errors (one for each field)',
+      stream: { help: 'one message per line, and one verdict per line' },
+      role: loggedFlags.role,
     },
-    async (context, { flags }) => {
+    examples: {
+      [`echo '{"type":"question","from":"coder","msg_id":"m1","question":"which port?"}' | heimdall message validate`]:
+        'prints {"valid":true,"errors":[]}',
+      'heimdall message validate --stream < inbox.jsonl': 'prints one verdict for each line of the file',
+    },
+    output: 'valid, errors (one for each field)',
+    run: async (context, { flags }) => {
       const { judgeText, verdictLine } = await verdicts()
       const planning = planningOf(context)
       const check: Check = async (bytes) => {
@@ -167,53 +156,46 @@ export const commands: readonly Command[] = [
       const { valid, errors } = verdict
       return { data: { valid, errors }, seedJson: { valid, errors }, text: verdictLine(verdict), exit: valid ? 0 : 1 }
     },
-  ),
-  command(
-    {
-      names: ['heimdall message schema'],
-      summary: 'Print the JSON Schema (draft-07) of messages',
-      about: 'heimdall protocol init writes the same schema to .planning/protocol/message-schema.json.',
-      examples: [['heimdall message schema > message-schema.json', 'saves the schema for another validator']],
-      output: 'schema',
-    },
-    async () => {
+  }),
+  command({
+    names: ['heimdall message schema'],
+    summary: 'Print the JSON Schema (draft-07) of messages',
+    about: 'heimdall protocol init writes the same schema to .planning/protocol/message-schema.json.',
+    examples: { 'heimdall message schema > message-schema.json': 'saves the schema for another validator' },
+    output: 'schema',
+    run: async () => {
       const { publishedSchema } = await import('../../briefing/messages.ts')
       const schema = publishedSchema()
       return { data: { schema }, text: JSON.stringify(schema, null, 2) }
     },
-  ),
-  command(
-    {
-      names: briefingNames('brief build', 'brief build'),
-      changes: true,
-      summary: 'Build the brief of a task: its specification, with all references resolved',
-      about:
-        'Text that several briefs share comes first and is identical, so that prompt caches can serve it; the task is last.\n' +
-        'If a reference cannot be resolved, the command names all of them, prints no brief and exits 1. heimdall-brief\n' +
-        'exits 3 if a store cannot be read.',
-      flags: {
-        task: { type: 'string', value: 'ID', required: true, help: 'id of the task' },
-        spec: { type: 'string', value: 'TEXT', required: true, help: 'what to do' },
-        symbols: { type: 'string', value: 'IDS', help: 'symbols that the task refers to, separated by commas' },
-        capsules: { type: 'string', value: 'IDS', help: 'capsules that the task builds on; adds their dependencies' },
-        facts: { type: 'string', value: 'KEYS', help: 'facts from the blackboard that the task needs' },
-        invariants: {
-          type: 'string',
-          value: 'PATH[#ANCHOR]',
-          help: 'page with the invariants; file and anchor must exist',
-        },
-        budget: { type: 'integer', value: 'N', help: 'at most N tokens; references that do not fit are listed by id' },
-        ...loggedFlags,
+  }),
+  command({
+    names: briefingNames('brief build', 'brief build'),
+    changes: true,
+    summary: 'Build the brief of a task: its specification, with all references resolved',
+    about:
+      'Text that several briefs share comes first and is identical, so that prompt caches can serve it; the task is last.\n' +
+      'If a reference cannot be resolved, the command names all of them, prints no brief and exits 1. heimdall-brief\n' +
+      'exits 3 if a store cannot be read.',
+    flags: {
+      task: { value: 'ID', required: true, help: 'id of the task' },
+      spec: { value: 'TEXT', required: true, help: 'what to do' },
+      symbols: { value: 'IDS', help: 'symbols that the task refers to, separated by commas' },
+      capsules: { value: 'IDS', help: 'capsules that the task builds on; adds their dependencies' },
+      facts: { value: 'KEYS', help: 'facts from the blackboard that the task needs' },
+      invariants: {
+        value: 'PATH[#ANCHOR]',
+        help: 'page with the invariants; file and anchor must exist',
       },
-      examples: [
-        [
-          'heimdall brief build --task 3.2 --spec "implement book diff" --symbols F12,C3 --capsules w2 --invariants INVARIANTS.md',
-          'prints the brief',
-        ],
-      ],
-      output: 'task, msg_id, text (the brief), omitted (list of {kind, id} that did not fit into the budget), warnings',
+      budget: { type: 'integer', value: 'N', help: 'at most N tokens; references that do not fit are listed by id' },
+      ...loggedFlags,
     },
-    async (context, { flags }) => {
+    examples: {
+      'heimdall brief build --task 3.2 --spec "implement book diff" --symbols F12,C3 --capsules w2 --invariants INVARIANTS.md':
+        'prints the brief',
+    },
+    output: 'task, msg_id, text (the brief), omitted (list of {kind, id} that did not fit into the budget), warnings',
+    run: async (context, { flags }) => {
       const planning = planningOf(context)
       const { text, prefix, omitted, warnings } = buildBrief(planning, {
         task: flags.task,
@@ -231,30 +213,26 @@ export const commands: readonly Command[] = [
       await logCost(context, planning, { role: flags.role, kind: 'delta_brief', msgId: id }, `${text}\n`, prefix)
       return { data: { task: flags.task, msg_id: id, text, omitted, warnings }, text }
     },
-  ),
-  command(
-    {
-      names: briefingNames('gate to-message', 'gate to-message'),
-      changes: true,
-      summary: "Turn a gate's report into a gate_report message",
-      about:
-        'Reads gate_id, status and wave from the report. The message refers to the report by its path in the project.',
-      flags: {
-        report: { type: 'string', value: 'FILE', required: true, help: 'report.json of the gate' },
-        from: { type: 'string', value: 'ROLE', required: true, help: 'the role that reports' },
-        'msg-id': { type: 'string', value: 'ID', required: true, help: 'id of the message' },
-        wave: { type: 'string', value: 'WAVE', help: "overrides the report's wave" },
-        role: loggedFlags.role,
-      },
-      examples: [
-        [
-          'heimdall gate to-message --report evals/lob/report.json --from sentinel --msg-id g1 | heimdall message validate',
-          'prints {"valid":true,"errors":[]}',
-        ],
-      ],
-      output: 'the message: type (gate_report), gate_id, status (pass or fail), report_ref',
+  }),
+  command({
+    names: briefingNames('gate to-message', 'gate to-message'),
+    changes: true,
+    summary: "Turn a gate's report into a gate_report message",
+    about:
+      'Reads gate_id, status and wave from the report. The message refers to the report by its path in the project.',
+    flags: {
+      report: { value: 'FILE', required: true, help: 'report.json of the gate' },
+      from: { value: 'ROLE', required: true, help: 'the role that reports' },
+      'msg-id': { value: 'ID', required: true, help: 'id of the message' },
+      wave: { value: 'WAVE', help: "overrides the report's wave" },
+      role: loggedFlags.role,
     },
-    async (context, { flags }) => {
+    examples: {
+      'heimdall gate to-message --report evals/lob/report.json --from sentinel --msg-id g1 | heimdall message validate':
+        'prints {"valid":true,"errors":[]}',
+    },
+    output: 'the message: type (gate_report), gate_id, status (pass or fail), report_ref',
+    run: async (context, { flags }) => {
       const { gateMessage } = await import('../../briefing/gate.ts')
       const planning = planningOf(context)
       const { from, wave, 'msg-id': id } = flags
@@ -263,5 +241,5 @@ export const commands: readonly Command[] = [
       await logCost(context, planning, { role: flags.role, kind: message.type, msgId: id }, text)
       return { data: message, seedJson: message, text }
     },
-  ),
+  }),
 ]

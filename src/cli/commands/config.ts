@@ -141,21 +141,18 @@ function stateOf(env: Env, { path, sha256: hash }: TrustRecord): TrustState {
 }
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall config list'],
-      summary: 'List all settings and their values',
-      flags: {
-        'show-origin': {
-          type: 'boolean',
-          help: 'also show what set each value: a flag, a variable, a file, the repository or the default',
-        },
+  command({
+    names: ['heimdall config list'],
+    summary: 'List all settings and their values',
+    flags: {
+      'show-origin': {
+        help: 'also show what set each value: a flag, a variable, a file, the repository or the default',
       },
-      examples: [['heimdall config list --show-origin', 'shows which file or variable set each value']],
-      output:
-        'settings: list of {key, value, origin, help}, with ignored {value, origin, fix} if an untrusted file sets it',
     },
-    async (context, { flags }) => {
+    examples: { 'heimdall config list --show-origin': 'shows which file or variable set each value' },
+    output:
+      'settings: list of {key, value, origin, help}, with ignored {value, origin, fix} if an untrusted file sets it',
+    run: async (context, { flags }) => {
       const config = await settingsOf(context)
       const settings = (Object.keys(config) as ConfigKey[]).map((key) => {
         const { ignored, ...counts } = config[key]
@@ -179,58 +176,52 @@ export const commands: readonly Command[] = [
       ])
       return { data: { settings }, text: renderTable(context.style, ['KEY', 'VALUE', 'ORIGIN'], rows) }
     },
-  ),
-  command(
-    {
-      names: ['heimdall config get'],
-      summary: 'Print the value of a setting',
-      args: [keyArg],
-      examples: [['heimdall config get scrollback_bytes', 'prints 65536 by default']],
-      output: 'key, value, origin',
-    },
-    async (context, { args }) => {
+  }),
+  command({
+    names: ['heimdall config get'],
+    summary: 'Print the value of a setting',
+    args: [keyArg],
+    examples: { 'heimdall config get scrollback_bytes': 'prints 65536 by default' },
+    output: 'key, value, origin',
+    run: async (context, { args }) => {
       const key = settingNamed(args.key)
       const config = await settingsOf(context)
       return { data: { key, ...config[key] }, text: shown(config[key].value) }
     },
-  ),
-  command(
-    {
-      names: ['heimdall config set'],
-      changes: true,
-      summary: 'Change a setting',
-      about:
-        'Needs a human at a terminal. Writes to your own heimdall.toml; agent_stale_minutes is stored in the repository ' +
-        'for everyone. Tables and lists are edited in the file.',
-      literal: true,
-      args: [keyArg, { name: 'value', help: 'the new value' }],
-      examples: [
-        ['heimdall config set detach_key 29', 'Ctrl-] detaches from sessions from now on'],
-        ['heimdall config set agent_stale_minutes 30', 'agents in this repository become stale after 30 minutes'],
-      ],
-      output: 'key, value, origin (the file, or repository)',
+  }),
+  command({
+    names: ['heimdall config set'],
+    changes: true,
+    summary: 'Change a setting',
+    about:
+      'Needs a human at a terminal. Writes to your own heimdall.toml; agent_stale_minutes is stored in the repository ' +
+      'for everyone. Tables and lists are edited in the file.',
+    literal: true,
+    args: [keyArg, { name: 'value', help: 'the new value' }],
+    examples: {
+      'heimdall config set detach_key 29': 'Ctrl-] detaches from sessions from now on',
+      'heimdall config set agent_stale_minutes 30': 'agents in this repository become stale after 30 minutes',
     },
-    async (context, { args }) => {
+    output: 'key, value, origin (the file, or repository)',
+    run: async (context, { args }) => {
       const key = settingNamed(args.key)
       return key === 'agent_stale_minutes'
         ? await setInRepository(context, key, args.value)
         : await setInUsersFile(context, key, args.value)
     },
-  ),
-  command(
-    {
-      names: ['heimdall trust'],
-      summary: "Trust the project's heimdall.toml, with its current content",
-      about:
-        'A cloned repository may contain a heimdall.toml. Settings in it that could run code, send data or hide what an ' +
-        'agent does are ignored until you trust the file: env, socket_dir, session_env_var, classifier, logs, how much ' +
-        'output is stored, and which processes are ended. Linked worktrees share the trust; any change of the file ends it. ' +
-        'Needs a human at a terminal.',
-      args: [fileArg],
-      examples: [['heimdall trust', 'trusts ./heimdall.toml and shows which settings it enables']],
-      output: 'path, sha256, by, terminal, at, settings: list of {key, value, needs_trust}',
-    },
-    async (context, { args }) => {
+  }),
+  command({
+    names: ['heimdall trust'],
+    summary: "Trust the project's heimdall.toml, with its current content",
+    about:
+      'A cloned repository may contain a heimdall.toml. Settings in it that could run code, send data or hide what an ' +
+      'agent does are ignored until you trust the file: env, socket_dir, session_env_var, classifier, logs, how much ' +
+      'output is stored, and which processes are ended. Linked worktrees share the trust; any change of the file ends it. ' +
+      'Needs a human at a terminal.',
+    args: [fileArg],
+    examples: { 'heimdall trust': 'trusts ./heimdall.toml and shows which settings it enables' },
+    output: 'path, sha256, by, terminal, at, settings: list of {key, value, needs_trust}',
+    run: async (context, { args }) => {
       const { path, text } = projectFile(context, args.file)
       const person = requirePerson(TRUST)
       const values = await parseConfig(text, path)
@@ -257,30 +248,26 @@ export const commands: readonly Command[] = [
         ].join('\n'),
       }
     },
-  ),
-  command(
-    {
-      names: ['heimdall trust list'],
-      summary: 'List trusted files, by whom and when, and whether they have changed since',
-      examples: [['heimdall trust list', 'shows all files that were trusted']],
-      output: 'trusted: list of {path, sha256, by, terminal, at, state: trusted, changed, refused, unreadable or gone}',
-    },
-    async ({ env, style }) => {
+  }),
+  command({
+    names: ['heimdall trust list'],
+    summary: 'List trusted files, by whom and when, and whether they have changed since',
+    examples: { 'heimdall trust list': 'shows all files that were trusted' },
+    output: 'trusted: list of {path, sha256, by, terminal, at, state: trusted, changed, refused, unreadable or gone}',
+    run: async ({ env, style }) => {
       const trusted = recordsIn(trustDir(env)).map((record) => ({ ...record, state: stateOf(env, record) }))
       const rows = trusted.map(({ state, path, by, at, sha256: hash }) => [state, path, by, at, hash.slice(0, 12)])
       return { data: { trusted }, text: renderTable(style, ['STATE', 'FILE', 'BY', 'AT', 'SHA-256'], rows) }
     },
-  ),
-  command(
-    {
-      names: ['heimdall trust remove'],
-      summary: "End the trust in a project's heimdall.toml",
-      // Agents may use it too: an agent that can write the file can end the trust in any case.
-      args: [fileArg],
-      examples: [['heimdall trust remove', 'ends the trust in ./heimdall.toml']],
-      output: 'path, sha256, was_trusted',
-    },
-    async (context, { args }) => {
+  }),
+  command({
+    names: ['heimdall trust remove'],
+    summary: "End the trust in a project's heimdall.toml",
+    // Agents may use it too: an agent that can write the file can end the trust in any case.
+    args: [fileArg],
+    examples: { 'heimdall trust remove': 'ends the trust in ./heimdall.toml' },
+    output: 'path, sha256, was_trusted',
+    run: async (context, { args }) => {
       const { path, text } = projectFile(context, args.file)
       const wasTrusted = removeIfThere(trustRecordPath(context.env, path, text))
       return {
@@ -288,5 +275,5 @@ export const commands: readonly Command[] = [
         text: wasTrusted ? `${path} is no longer trusted` : `${path} is not trusted with its current content`,
       }
     },
-  ),
+  }),
 ]

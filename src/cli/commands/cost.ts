@@ -14,32 +14,30 @@ import { renderTable, type Style } from '../render/style.ts'
 import { runScope } from '../this-repository.ts'
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall cost'],
-      summary: 'Show what agents have cost, in tokens and dollars',
-      about:
-        'One row per agent of this repository; with an agent or a run, one row per run. The numbers are what the hosts ' +
-        'recorded of their models (docs/costs.md), at list prices; subscriptions and discounts are not known. Runs ' +
-        'without such records are listed as not measured, never estimated. IN is input that was not read from the cache.',
-      args: [{ name: 'agent', help: 'only this agent, run by run', optional: true }],
-      flags: {
-        today: { type: 'boolean', help: 'since midnight, local time' },
-        since: { type: 'string', value: 'TIME', help: 'since then: 7d for a week ago, or 2026-11-16T08:00Z' },
-        run: { type: 'string', value: 'ID', help: 'only this run' },
-        agent: { type: 'string', value: 'NAME', help: 'the same as AGENT' },
-        'all-projects': { type: 'boolean', help: 'of all repositories, with a column that names them' },
-      },
-      examples: [
-        ['heimdall cost', 'shows all agents of this repository and a total'],
-        ['heimdall cost --today', 'what was used since midnight'],
-        ['heimdall cost amber-otter --since 7d', 'the runs of one agent in the last week'],
-        ['heimdall cost --all-projects --json', 'all repositories, for a program'],
-      ],
-      output:
-        'rows: array of {agent_id, run_id (null in a row per agent), project (with --all-projects), runs, messages, tokens_in (not from the cache), tokens_cached, tokens_out, usd, unpriced (models without a price)}, total (the same sums), unmeasured: array of {run_id, agent_id}, unread (lines of transcripts that were not understood), prices (dates of the price tables), since',
+  command({
+    names: ['heimdall cost'],
+    summary: 'Show what agents have cost, in tokens and dollars',
+    about:
+      'One row per agent of this repository; with an agent or a run, one row per run. The numbers are what the hosts ' +
+      'recorded of their models (docs/costs.md), at list prices; subscriptions and discounts are not known. Runs ' +
+      'without such records are listed as not measured, never estimated. IN is input that was not read from the cache.',
+    args: [{ name: 'agent', help: 'only this agent, run by run', optional: true }],
+    flags: {
+      today: { help: 'since midnight, local time' },
+      since: { value: 'TIME', help: 'since then: 7d for a week ago, or 2026-11-16T08:00Z' },
+      run: { value: 'ID', help: 'only this run' },
+      agent: { value: 'NAME', help: 'the same as AGENT' },
+      'all-projects': { help: 'of all repositories, with a column that names them' },
     },
-    async (context, { args, flags }) => {
+    examples: {
+      'heimdall cost': 'shows all agents of this repository and a total',
+      'heimdall cost --today': 'what was used since midnight',
+      'heimdall cost amber-otter --since 7d': 'the runs of one agent in the last week',
+      'heimdall cost --all-projects --json': 'all repositories, for a program',
+    },
+    output:
+      'rows: array of {agent_id, run_id (null in a row per agent), project (with --all-projects), runs, messages, tokens_in (not from the cache), tokens_cached, tokens_out, usd, unpriced (models without a price)}, total (the same sums), unmeasured: array of {run_id, agent_id}, unread (lines of transcripts that were not understood), prices (dates of the price tables), since',
+    run: async (context, { args, flags }) => {
       const runsDir = runsDirOf(context.env)
       const agent = oneOf(args.agent, flags.agent)
       const isAll = flags['all-projects'] === true
@@ -67,7 +65,7 @@ export const commands: readonly Command[] = [
         text: context.style.isTty ? [table, ...notes].join('\n') : table,
       }
     },
-  ),
+  }),
 ]
 
 function oneOf(named: string | undefined, flag: string | undefined): string | undefined {

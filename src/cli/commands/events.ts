@@ -3,25 +3,24 @@ import { EVENT_TYPES } from '../../events/types.ts'
 import { CALLS_LISTED, EVENTS_TAILED } from '../../limits.ts'
 import { type Command, command, spec } from '../command.ts'
 
-const allProjects = { type: 'boolean', help: 'of all repositories, with a column that names them' } as const
+const allProjects = { help: 'of all repositories, with a column that names them' } as const
 
 const searchFlags = {
-  run: { type: 'string', value: 'ID', help: 'of this run; names may be patterns such as nightly-*' },
-  agent: { type: 'string', value: 'NAME', help: 'of this agent' },
-  server: { type: 'string', value: 'NAME', help: 'to this server' },
-  tool: { type: 'string', value: 'NAME', help: 'of this tool' },
-  decision: { type: 'string', value: 'ACTION', help: 'ALLOW, BLOCK, THROTTLE, REJECT_WITH_HINT or TERMINATE_RUN' },
-  rule: { type: 'string', value: 'ID', help: 'decided by this rule' },
-  reason: { type: 'string', value: 'CODE', help: 'with this reason, for instance BUDGET_EXCEEDED' },
-  status: { type: 'string', value: 'STATUS', help: 'ended with OK, ERROR, TIMEOUT or CANCELLED' },
-  since: { type: 'string', value: 'TIME', help: 'from then on: 2h for two hours ago, or 2026-11-16T08:00Z' },
-  until: { type: 'string', value: 'TIME', help: 'before then' },
+  run: { value: 'ID', help: 'of this run; names may be patterns such as nightly-*' },
+  agent: { value: 'NAME', help: 'of this agent' },
+  server: { value: 'NAME', help: 'to this server' },
+  tool: { value: 'NAME', help: 'of this tool' },
+  decision: { value: 'ACTION', help: 'ALLOW, BLOCK, THROTTLE, REJECT_WITH_HINT or TERMINATE_RUN' },
+  rule: { value: 'ID', help: 'decided by this rule' },
+  reason: { value: 'CODE', help: 'with this reason, for instance BUDGET_EXCEEDED' },
+  status: { value: 'STATUS', help: 'ended with OK, ERROR, TIMEOUT or CANCELLED' },
+  since: { value: 'TIME', help: 'from then on: 2h for two hours ago, or 2026-11-16T08:00Z' },
+  until: { value: 'TIME', help: 'before then' },
   text: {
-    type: 'string',
     value: 'WORDS',
     help: 'with all of these words or word beginnings in arguments, results, messages or hints',
   },
-  file: { type: 'string', value: 'FILE', help: 'search this file of events instead of the runs' },
+  file: { value: 'FILE', help: 'search this file of events instead of the runs' },
 } as const
 
 const CALL_FIELDS =
@@ -36,24 +35,23 @@ export const eventsSpec = spec({
   flags: {
     ...searchFlags,
     type: {
-      type: 'string',
       value: 'TYPE',
       choices: ['all', 'tool_call', ...EVENT_TYPES],
       help: 'events of this type instead of calls, for instance secret_exposed; all for every type',
     },
     limit: { type: 'integer', value: 'N', default: CALLS_LISTED, help: 'at most this many; 0 for all' },
-    order: { type: 'string', choices: ['newest', 'oldest'], default: 'newest', help: 'which come first' },
+    order: { choices: ['newest', 'oldest'], default: 'newest', help: 'which come first' },
     'all-projects': allProjects,
-    tsv: { type: 'boolean', help: 'tab-separated columns for programs, always the same' },
-    wait: { type: 'boolean', help: 'index everything before answering, however long it takes' },
+    tsv: { help: 'tab-separated columns for programs, always the same' },
+    wait: { help: 'index everything before answering, however long it takes' },
   },
-  examples: [
-    ['heimdall events --agent amber-otter --since 1h', 'calls of one agent in the last hour'],
-    ['heimdall events --decision BLOCK --since 2h', 'what was refused in the last two hours'],
-    ['heimdall events --tool "git*" --text "force push"', 'calls of git tools with these words'],
-    ['heimdall events --type secret_exposed --json', 'secrets that servers sent to agents'],
-    ['sub query --run nightly --status ERROR', 'failed calls of one run, as tab-separated rows'],
-  ],
+  examples: {
+    'heimdall events --agent amber-otter --since 1h': 'calls of one agent in the last hour',
+    'heimdall events --decision BLOCK --since 2h': 'what was refused in the last two hours',
+    'heimdall events --tool "git*" --text "force push"': 'calls of git tools with these words',
+    'heimdall events --type secret_exposed --json': 'secrets that servers sent to agents',
+    'sub query --run nightly --status ERROR': 'failed calls of one run, as tab-separated rows',
+  },
   output: `calls: array of {${CALL_FIELDS}} (null where unknown; with --all-projects also project), or with --type events: array of events as they were written; behind: {bytes, runs} that are not indexed yet`,
 })
 
@@ -63,8 +61,8 @@ export const showSpec = spec({
   about:
     'Rule, reason and hint of the decision, its counters before and after, the outcome, and the next calls of the same agent.',
   args: [{ name: 'call', help: 'id of a call, as heimdall events prints it' }],
-  flags: { file: searchFlags.file, run: { type: 'string', value: 'ID', help: 'if several runs have such a call' } },
-  examples: [['heimdall events show 01M7JJ2NEXMD45Y88KN35QZ4PY', 'explains the decision on that call']],
+  flags: { file: searchFlags.file, run: { value: 'ID', help: 'if several runs have such a call' } },
+  examples: { 'heimdall events show 01M7JJ2NEXMD45Y88KN35QZ4PY': 'explains the decision on that call' },
   output: `call: {${CALL_FIELDS}}, decision (as recorded: rule, reason, hint, counters {rule_id, counter, before, after, limit}), events (all of the call), next: array of calls with follows: retried | same_arguments | same_tool | other_tool | took_suggestion`,
 })
 
@@ -75,16 +73,16 @@ export const tailSpec = spec({
     'Runs that start later are followed too. With --json one event per line, as recorded. Uses no index. sub tail ' +
     'always follows and prints tab-separated rows, one for the decision of a call and one for its end. Ctrl-C ends it.',
   flags: {
-    run: { type: 'string', value: 'ID', help: 'only this run, which with --follow need not have started' },
-    follow: { type: 'boolean', short: 'f', help: 'continue until interrupted' },
+    run: { value: 'ID', help: 'only this run, which with --follow need not have started' },
+    follow: { short: 'f', help: 'continue until interrupted' },
     limit: { type: 'integer', value: 'N', default: EVENTS_TAILED, help: 'begin with this many; 0 for none' },
-    'all-projects': { type: 'boolean', help: 'events of all repositories' },
+    'all-projects': { help: 'events of all repositories' },
   },
-  examples: [
-    ['heimdall events tail', 'prints the latest events'],
-    ['heimdall events tail --follow --run nightly', 'follows one run'],
-    ['heimdall events tail -f --json', 'all new events, for a program'],
-  ],
+  examples: {
+    'heimdall events tail': 'prints the latest events',
+    'heimdall events tail --follow --run nightly': 'follows one run',
+    'heimdall events tail -f --json': 'all new events, for a program',
+  },
   json: 'print one event per line on stdout, as recorded',
   output: 'none: with --json one event per line',
 })
@@ -100,20 +98,20 @@ export const exportSpec = spec({
     'no text of agents and servers without --with-previews.',
   flags: {
     ...searchFlags,
-    'all-projects': { type: 'boolean', help: 'of all repositories' },
-    format: { type: 'string', choices: ['jsonl', 'csv'], help: 'what to write; default: jsonl' },
-    out: { type: 'string', value: 'FILE', help: 'write to this file atomically instead of stdout' },
-    otlp: { type: 'string', value: 'URL|FILE', help: 'send traces to this collector, or write them to this file' },
-    follow: { type: 'boolean', short: 'f', help: 'with --otlp: export running and new runs until interrupted' },
-    'with-previews': { type: 'boolean', help: 'with --otlp: include recorded arguments, results, messages and hints' },
+    'all-projects': { help: 'of all repositories' },
+    format: { choices: ['jsonl', 'csv'], help: 'what to write; default: jsonl' },
+    out: { value: 'FILE', help: 'write to this file atomically instead of stdout' },
+    otlp: { value: 'URL|FILE', help: 'send traces to this collector, or write them to this file' },
+    follow: { short: 'f', help: 'with --otlp: export running and new runs until interrupted' },
+    'with-previews': { help: 'with --otlp: include recorded arguments, results, messages and hints' },
   },
-  examples: [
-    ['heimdall events export --run nightly > nightly.jsonl', 'all events of a run'],
-    ['heimdall events export --format csv --since 7d --out week.csv', 'a week of calls for a spreadsheet'],
-    ['heimdall events export --otlp http://localhost:4318 --since 1d', 'sends the last day to a collector'],
-    ['heimdall events export --otlp http://localhost:4318 --follow', 'sends runs while they are active'],
-    ['heimdall events export --otlp traces.jsonl --run nightly', 'one run as OTLP in JSON'],
-  ],
+  examples: {
+    'heimdall events export --run nightly > nightly.jsonl': 'all events of a run',
+    'heimdall events export --format csv --since 7d --out week.csv': 'a week of calls for a spreadsheet',
+    'heimdall events export --otlp http://localhost:4318 --since 1d': 'sends the last day to a collector',
+    'heimdall events export --otlp http://localhost:4318 --follow': 'sends runs while they are active',
+    'heimdall events export --otlp traces.jsonl --run nightly': 'one run as OTLP in JSON',
+  },
   json: 'print one JSON object {ok, command, data, error} unless the events go to stdout',
   output:
     'with --out: entries (calls and other events written), out; with --otlp: spans, traces, rejected (by the collector), unsent (with --follow), open (runs without an end yet), to',
@@ -123,8 +121,11 @@ export const exportSpec = spec({
 const search = () => import('./events-search.ts')
 
 export const commands: readonly Command[] = [
-  command(eventsSpec, async (context, input) => (await search()).query(context, input)),
-  command(showSpec, async (context, input) => (await search()).show(context, input)),
-  command(tailSpec, async (context, input) => (await search()).tail(context, input)),
-  command(exportSpec, async (context, input) => (await import('./events-export.ts')).exportEvents(context, input)),
+  command({ ...eventsSpec, run: async (context, input) => (await search()).query(context, input) }),
+  command({ ...showSpec, run: async (context, input) => (await search()).show(context, input) }),
+  command({ ...tailSpec, run: async (context, input) => (await search()).tail(context, input) }),
+  command({
+    ...exportSpec,
+    run: async (context, input) => (await import('./events-export.ts')).exportEvents(context, input),
+  }),
 ]

@@ -16,21 +16,17 @@ import { readAll, readTypedLine } from '../stdin.ts'
 import { VERSION } from '../version.ts'
 
 export const urlFile = {
-  type: 'string',
   value: 'FILE',
   help: 'read the URL from this file instead of standard input',
 } as const satisfies FlagSpec
 export const pooler = {
-  type: 'boolean',
   help: 'connect through a pooler such as PgBouncer: no prepared statements; polls instead of LISTEN',
 } as const satisfies FlagSpec
 export const machine = {
-  type: 'string',
   value: 'NAME',
   help: 'name of this machine in the fleet; default: its host name',
 } as const satisfies FlagSpec
 const project = {
-  type: 'string',
   value: 'NAME',
   help: 'name or id of the fleet; default: this repository’s, or the only one of the database',
 } as const satisfies FlagSpec
@@ -73,30 +69,28 @@ async function confirmRemoval(context: Context, { project, name, seq, members }:
   if ((await readTypedLine(stdin)) !== name) throw new HeimdallError('INTERRUPTED', 'nothing was removed')
 }
 
-export const create = command(
-  {
-    names: ['heimdall fleet create'],
-    changes: true,
-    summary: 'Move this repository’s coordination to PostgreSQL, for several machines',
-    about:
-      `${OWNER_URL} The owner’s role must be allowed to create a schema and roles. Creates tables, functions and a ` +
-      'role for members that can only call those functions, copies this machine’s state, and prints the line that ' +
-      'joins another machine.',
-    flags: {
-      'url-file': urlFile,
-      pooler,
-      machine,
-      name: { type: 'string', value: 'NAME', help: 'name of the fleet; default: name of the folder' },
-    },
-    examples: [
-      ['heimdall fleet create < owner-url', 'creates the fleet, and prints the join line'],
-      ['heimdall fleet create --pooler --url-file ~/owner-url', 'creates it behind PgBouncer'],
-    ],
-    output:
-      'project (id of the fleet), machine (name of this machine in it), seq (entry after which the log begins), ' +
-      'join (URL for members, with a password)',
+export const create = command({
+  names: ['heimdall fleet create'],
+  changes: true,
+  summary: 'Move this repository’s coordination to PostgreSQL, for several machines',
+  about:
+    `${OWNER_URL} The owner’s role must be allowed to create a schema and roles. Creates tables, functions and a ` +
+    'role for members that can only call those functions, copies this machine’s state, and prints the line that ' +
+    'joins another machine.',
+  flags: {
+    'url-file': urlFile,
+    pooler,
+    machine,
+    name: { value: 'NAME', help: 'name of the fleet; default: name of the folder' },
   },
-  async (context, { flags }) => {
+  examples: {
+    'heimdall fleet create < owner-url': 'creates the fleet, and prints the join line',
+    'heimdall fleet create --pooler --url-file ~/owner-url': 'creates it behind PgBouncer',
+  },
+  output:
+    'project (id of the fleet), machine (name of this machine in it), seq (entry after which the log begins), ' +
+    'join (URL for members, with a password)',
+  run: async (context, { flags }) => {
     refuseAgent('creating a fleet')
     const [{ createFleet }, { firstCommits }] = await Promise.all([
       import('../../fleet/creation.ts'),
@@ -122,24 +116,22 @@ export const create = command(
       ].join('\n'),
     }
   },
-)
+})
 
-export const invite = command(
-  {
-    names: ['heimdall fleet invite'],
-    changes: true,
-    summary: 'Print a new join line, and revoke the previous one',
-    about:
-      `${OWNER_URL} Creates a new member role with a new password and drops the previous one, with its connections. ` +
-      'Each member runs the new line once and keeps its name and copy; this machine has it already.',
-    flags: { 'url-file': urlFile, project, pooler },
-    examples: [
-      ['heimdall fleet invite < owner-url', 'prints a new join line; the previous one stops working'],
-      ['heimdall fleet invite --project shop --url-file ~/owner-url', 'works from any folder'],
-    ],
-    output: 'project (id of the fleet), name, join (URL for members, with a password)',
+export const invite = command({
+  names: ['heimdall fleet invite'],
+  changes: true,
+  summary: 'Print a new join line, and revoke the previous one',
+  about:
+    `${OWNER_URL} Creates a new member role with a new password and drops the previous one, with its connections. ` +
+    'Each member runs the new line once and keeps its name and copy; this machine has it already.',
+  flags: { 'url-file': urlFile, project, pooler },
+  examples: {
+    'heimdall fleet invite < owner-url': 'prints a new join line; the previous one stops working',
+    'heimdall fleet invite --project shop --url-file ~/owner-url': 'works from any folder',
   },
-  async (context, { flags }) => {
+  output: 'project (id of the fleet), name, join (URL for members, with a password)',
+  run: async (context, { flags }) => {
     refuseAgent('inviting machines to a fleet')
     const [{ asOwner }, { giveNewRole, meantProject, memberUrl, projectsIn }] = await Promise.all([
       import('../../fleet/owner.ts'),
@@ -166,25 +158,23 @@ export const invite = command(
       ].join('\n'),
     }
   },
-)
+})
 
-export const remove = command(
-  {
-    names: ['heimdall fleet remove'],
-    changes: true,
-    summary: 'Remove a fleet with its log and role from its database',
-    about:
-      `${OWNER_URL} Asks for the name of the fleet before it removes anything. A member that runs this keeps ` +
-      'everything as its own store; other members keep what they have. With the last fleet of a database its tables ' +
-      'and functions are dropped too.',
-    flags: { 'url-file': urlFile, project, yes: { type: 'boolean', short: 'y', help: 'do not ask' } },
-    examples: [
-      ['heimdall fleet remove --url-file ~/owner-url', 'removes this repository’s fleet after its name is typed'],
-      ['heimdall fleet remove --project shop --yes < owner-url', 'removes the fleet shop'],
-    ],
-    output: 'project (id of the fleet), name, left (this machine was a member and has left)',
+export const remove = command({
+  names: ['heimdall fleet remove'],
+  changes: true,
+  summary: 'Remove a fleet with its log and role from its database',
+  about:
+    `${OWNER_URL} Asks for the name of the fleet before it removes anything. A member that runs this keeps ` +
+    'everything as its own store; other members keep what they have. With the last fleet of a database its tables ' +
+    'and functions are dropped too.',
+  flags: { 'url-file': urlFile, project, yes: { short: 'y', help: 'do not ask' } },
+  examples: {
+    'heimdall fleet remove --url-file ~/owner-url': 'removes this repository’s fleet after its name is typed',
+    'heimdall fleet remove --project shop --yes < owner-url': 'removes the fleet shop',
   },
-  async (context, { flags }) => {
+  output: 'project (id of the fleet), name, left (this machine was a member and has left)',
+  run: async (context, { flags }) => {
     refuseAgent('removing a fleet')
     const [{ asOwner }, { meantProject, projectsIn, removeProject }, { leaveFleet }] = await Promise.all([
       import('../../fleet/owner.ts'),
@@ -210,4 +200,4 @@ export const remove = command(
       ].join('\n'),
     }
   },
-)
+})

@@ -41,34 +41,31 @@ const keptIn = (file: string | undefined): string[] => (file === undefined ? [] 
 
 export const commands: readonly Command[] = [
   create,
-  command(
-    {
-      names: ['heimdall fleet join'],
-      changes: true,
-      summary: 'Join a fleet with this machine',
-      about:
-        'Reads the URL of the join line from standard input, or asks for it; stores it in a file that only its owner can ' +
-        'read, and builds this machine’s copy of the state. A member that joins with a new line keeps its name and copy.',
-      flags: {
-        'url-file': urlFile,
-        pooler,
-        machine,
-        'set-aside': {
-          type: 'boolean',
-          help: 'replace a store of this machine alone, and keep it in a file next to it',
-        },
-        rebuild: { type: 'boolean', help: 'build the copy of a member again from the database' },
-        unrelated: { type: 'boolean', help: 'join although this repository is not a clone of the fleet’s' },
+  command({
+    names: ['heimdall fleet join'],
+    changes: true,
+    summary: 'Join a fleet with this machine',
+    about:
+      'Reads the URL of the join line from standard input, or asks for it; stores it in a file that only its owner can ' +
+      'read, and builds this machine’s copy of the state. A member that joins with a new line keeps its name and copy.',
+    flags: {
+      'url-file': urlFile,
+      pooler,
+      machine,
+      'set-aside': {
+        help: 'replace a store of this machine alone, and keep it in a file next to it',
       },
-      examples: [
-        ['heimdall fleet join < join-url', 'joins with the URL that fleet create printed'],
-        ['heimdall fleet join --rebuild', 'builds this member’s copy again, and keeps the previous one'],
-      ],
-      output:
-        'project (id of the fleet), machine (name of this machine in it), seq (last entry of the copy), ' +
-        'set_aside (file with the previous store, or null)',
+      rebuild: { help: 'build the copy of a member again from the database' },
+      unrelated: { help: 'join although this repository is not a clone of the fleet’s' },
     },
-    async (context, { flags }) => {
+    examples: {
+      'heimdall fleet join < join-url': 'joins with the URL that fleet create printed',
+      'heimdall fleet join --rebuild': 'builds this member’s copy again, and keeps the previous one',
+    },
+    output:
+      'project (id of the fleet), machine (name of this machine in it), seq (last entry of the copy), ' +
+      'set_aside (file with the previous store, or null)',
+    run: async (context, { flags }) => {
       refuseAgent('joining a fleet')
       const [{ joinFleet }, { refuseUnrelated }] = await Promise.all([
         import('../../fleet/membership.ts'),
@@ -103,20 +100,18 @@ export const commands: readonly Command[] = [
         text: [`This machine is ${machine} in fleet ${project}, at entry ${seq}.`, ...keptIn(asideAs)].join('\n'),
       }
     },
-  ),
-  command(
-    {
-      names: ['heimdall fleet leave'],
-      changes: true,
-      summary: 'Leave the fleet, and keep a store of this machine’s own',
-      about:
-        'The copy is brought up to date and becomes this machine’s own store. Claims of this machine’s agents stay in ' +
-        'the fleet until another agent takes them over.',
-      flags: { offline: { type: 'boolean', help: 'leave with the copy as it is, without the database' } },
-      examples: [['heimdall fleet leave', 'makes this machine independent of the fleet']],
-      output: 'seq (last entry of the fleet in the store), claims (of this machine’s agents that stay in the fleet)',
-    },
-    async (context, { flags }) => {
+  }),
+  command({
+    names: ['heimdall fleet leave'],
+    changes: true,
+    summary: 'Leave the fleet, and keep a store of this machine’s own',
+    about:
+      'The copy is brought up to date and becomes this machine’s own store. Claims of this machine’s agents stay in ' +
+      'the fleet until another agent takes them over.',
+    flags: { offline: { help: 'leave with the copy as it is, without the database' } },
+    examples: { 'heimdall fleet leave': 'makes this machine independent of the fleet' },
+    output: 'seq (last entry of the fleet in the store), claims (of this machine’s agents that stay in the fleet)',
+    run: async (context, { flags }) => {
       refuseAgent('leaving a fleet')
       const { leaveFleet } = await import('../../fleet/membership.ts')
       const options = await roomOptions(context)
@@ -131,26 +126,24 @@ export const commands: readonly Command[] = [
         text: [`This machine has left the fleet at entry ${seq}.`, ...(claims === 0 ? [] : [stay])].join('\n'),
       }
     },
-  ),
+  }),
   invite,
-  command(
-    {
-      names: ['heimdall fleet expel'],
-      changes: true,
-      summary: 'Remove a machine that will not come back from the fleet',
-      about:
-        'The machine can write nothing to the fleet any more. Its agents are ended and their claims released, except those ' +
-        'of agents that were active a moment ago, which can be taken over once they are stale. The machine can join again ' +
-        'with the join line until heimdall fleet invite replaces that.',
-      args: [{ name: 'machine', help: 'name of the machine in heimdall fleet status' }],
-      flags: { force: { type: 'boolean', help: 'also release claims of its active agents; needs a human' } },
-      examples: [
-        ['heimdall fleet expel runner-7', 'removes runner-7 from the members'],
-        ['heimdall fleet expel runner-7 --force', 'releases all claims of its agents at once'],
-      ],
-      output: 'machine, heard_ms_ago, freed (number of released claims), active (agents that keep their claims)',
+  command({
+    names: ['heimdall fleet expel'],
+    changes: true,
+    summary: 'Remove a machine that will not come back from the fleet',
+    about:
+      'The machine can write nothing to the fleet any more. Its agents are ended and their claims released, except those ' +
+      'of agents that were active a moment ago, which can be taken over once they are stale. The machine can join again ' +
+      'with the join line until heimdall fleet invite replaces that.',
+    args: [{ name: 'machine', help: 'name of the machine in heimdall fleet status' }],
+    flags: { force: { help: 'also release claims of its active agents; needs a human' } },
+    examples: {
+      'heimdall fleet expel runner-7': 'removes runner-7 from the members',
+      'heimdall fleet expel runner-7 --force': 'releases all claims of its agents at once',
     },
-    async (context, { args, flags }) => {
+    output: 'machine, heard_ms_ago, freed (number of released claims), active (agents that keep their claims)',
+    run: async (context, { args, flags }) => {
       const isForced = flags.force === true
       refuseAgent('expelling a machine from a fleet')
       const name = isForced ? requirePerson('releasing claims of active agents').name : userInfo().username
@@ -189,19 +182,17 @@ export const commands: readonly Command[] = [
         ].join('\n'),
       }
     },
-  ),
+  }),
   remove,
-  command(
-    {
-      names: ['heimdall fleet status'],
-      summary: 'Show the database, this machine’s copy and the members',
-      examples: [['heimdall fleet status', 'shows durability, how far the copy is behind, and the members']],
-      output:
-        'project, name (null if unreachable), machine, engine (host and database), reachable, error, durability, seq (last ' +
-        'entry of the copy), head (last entry of the log), heard_ms_ago, pending (id of an entry of unknown outcome), lost ' +
-        '(entries that the database has lost: seq, id, by), members (machine, version, format, rules, heard_ms_ago, is_gone)',
-    },
-    async (context) => {
+  command({
+    names: ['heimdall fleet status'],
+    summary: 'Show the database, this machine’s copy and the members',
+    examples: { 'heimdall fleet status': 'shows durability, how far the copy is behind, and the members' },
+    output:
+      'project, name (null if unreachable), machine, engine (host and database), reachable, error, durability, seq (last ' +
+      'entry of the copy), head (last entry of the log), heard_ms_ago, pending (id of an entry of unknown outcome), lost ' +
+      '(entries that the database has lost: seq, id, by), members (machine, version, format, rules, heard_ms_ago, is_gone)',
+    run: async (context) => {
       const { memberStatus } = await import('../../fleet/member-status.ts')
       const data = await memberStatus(await roomOptions(context))
       const { project, machine, seq, heard_ms_ago: heard, pending } = data
@@ -227,15 +218,13 @@ export const commands: readonly Command[] = [
       const table = renderTable(context.style, ['MACHINE', 'VERSION', 'FORMAT', 'RULES', 'HEARD'], rows)
       return { data, text: [...lines, table].join('\n'), exit: data.lost.length > 0 ? 8 : 0 }
     },
-  ),
-  command(
-    {
-      names: ['heimdall fleet doctor'],
-      summary: 'Check the fleet, and say how to fix what is wrong',
-      examples: [['heimdall fleet doctor', 'checks connection, role, durability, versions, clocks and copy']],
-      output: 'checks (check, state, found, fix)',
-    },
-    async (context) => {
+  }),
+  command({
+    names: ['heimdall fleet doctor'],
+    summary: 'Check the fleet, and say how to fix what is wrong',
+    examples: { 'heimdall fleet doctor': 'checks connection, role, durability, versions, clocks and copy' },
+    output: 'checks (check, state, found, fix)',
+    run: async (context) => {
       const { fleetChecks } = await import('../../fleet/fleet-checks.ts')
       const options = await roomOptions(context)
       const file = requireFleetFile(options)
@@ -248,17 +237,15 @@ export const commands: readonly Command[] = [
         exit: checks.some(({ state }) => state === 'fail') ? 1 : 0,
       }
     },
-  ),
-  command(
-    {
-      names: ['heimdall fleet export'],
-      summary: 'Write the whole coordination state of this repository to a file',
-      about: 'Without what only this machine knows. A member is brought up to date first. Needs no fleet.',
-      args: [{ name: 'file', help: 'file to write; must not exist' }],
-      examples: [['heimdall fleet export state.jsonl', 'writes one row per line']],
-      output: 'file, seq (last entry in it), bytes',
-    },
-    async (context, { args }) => {
+  }),
+  command({
+    names: ['heimdall fleet export'],
+    summary: 'Write the whole coordination state of this repository to a file',
+    about: 'Without what only this machine knows. A member is brought up to date first. Needs no fleet.',
+    args: [{ name: 'file', help: 'file to write; must not exist' }],
+    examples: { 'heimdall fleet export state.jsonl': 'writes one row per line' },
+    output: 'file, seq (last entry in it), bytes',
+    run: async (context, { args }) => {
       const [{ allOf }, { wholeState }] = await Promise.all([
         import('../../coordination/annex.ts'),
         import('../../coordination/sqlite/whole-state.ts'),
@@ -277,19 +264,16 @@ export const commands: readonly Command[] = [
         text: `Everything up to entry ${at.seq} is in ${file}`,
       }
     },
-  ),
-  command(
-    {
-      names: ['heimdall fleet import'],
-      changes: true,
-      summary: 'Replace this repository’s coordination state with an exported file',
-      about:
-        'Not on a member of a fleet; heimdall fleet create then moves it to a database. The previous store is kept.',
-      args: [{ name: 'file', help: 'file written by heimdall fleet export' }],
-      examples: [['heimdall fleet import state.jsonl', 'makes the store from the file']],
-      output: 'seq (last entry in it), set_aside (file with the previous store, or null)',
-    },
-    async (context, { args }) => {
+  }),
+  command({
+    names: ['heimdall fleet import'],
+    changes: true,
+    summary: 'Replace this repository’s coordination state with an exported file',
+    about: 'Not on a member of a fleet; heimdall fleet create then moves it to a database. The previous store is kept.',
+    args: [{ name: 'file', help: 'file written by heimdall fleet export' }],
+    examples: { 'heimdall fleet import state.jsonl': 'makes the store from the file' },
+    output: 'seq (last entry in it), set_aside (file with the previous store, or null)',
+    run: async (context, { args }) => {
       refuseAgent('replacing the store of claims')
       const { importState } = await import('../../fleet/import-state.ts')
       const { seq, asideAs } = importState(await roomOptions(context), context.resolve(args.file))
@@ -298,16 +282,14 @@ export const commands: readonly Command[] = [
         text: [`The store has everything up to entry ${seq}.`, ...keptIn(asideAs)].join('\n'),
       }
     },
-  ),
-  command(
-    {
-      names: ['heimdall fleet link'],
-      summary: 'Keep this machine’s copy up to date until Ctrl-C',
-      about: 'Sessions and the hub do this themselves; use it on a machine that only runs commands.',
-      examples: [['heimdall fleet link', 'follows the log']],
-      output: 'seq (last entry of the copy)',
-    },
-    async (context) => {
+  }),
+  command({
+    names: ['heimdall fleet link'],
+    summary: 'Keep this machine’s copy up to date until Ctrl-C',
+    about: 'Sessions and the hub do this themselves; use it on a machine that only runs commands.',
+    examples: { 'heimdall fleet link': 'follows the log' },
+    output: 'seq (last entry of the copy)',
+    run: async (context) => {
       requireMember(await roomOptions(context))
       const stop = new AbortController()
       void untilSignal().told.then(() => stop.abort())
@@ -325,5 +307,5 @@ export const commands: readonly Command[] = [
       })
       return { data: { seq }, text: `This machine’s copy is at entry ${seq}.` }
     },
-  ),
+  }),
 ]

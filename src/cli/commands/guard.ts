@@ -15,21 +15,19 @@ const UNINSTALLED: Readonly<Record<RemovedHook['outcome'], string>> = {
 }
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall guard install'],
-      hidden: true,
-      changes: true,
-      summary: 'Install git hooks that check claims before commits and pushes',
-      about:
-        'Writes pre-commit, pre-push, prepare-commit-msg and post-commit hooks into the hooks folder of git, for all worktrees of the repository. Earlier hooks still run, before the guard. An agent can then not commit paths that another live agent holds; a human without an agent identity is warned. Installing again changes nothing.',
-      examples: [
-        ['heimdall guard install', 'guard this repository'],
-        ['heimdall guard install --json', 'the same, with the paths of the hooks'],
-      ],
-      output: 'hooks (hook, path, chained: where an earlier hook was moved, or null)',
+  command({
+    names: ['heimdall guard install'],
+    hidden: true,
+    changes: true,
+    summary: 'Install git hooks that check claims before commits and pushes',
+    about:
+      'Writes pre-commit, pre-push, prepare-commit-msg and post-commit hooks into the hooks folder of git, for all worktrees of the repository. Earlier hooks still run, before the guard. An agent can then not commit paths that another live agent holds; a human without an agent identity is warned. Installing again changes nothing.',
+    examples: {
+      'heimdall guard install': 'guard this repository',
+      'heimdall guard install --json': 'the same, with the paths of the hooks',
     },
-    async ({ cwd, env }) => {
+    output: 'hooks (hook, path, chained: where an earlier hook was moved, or null)',
+    run: async ({ cwd, env }) => {
       const { installHooks, ownCommand } = await import('../../spine/guard/git-hooks.ts')
       const hooks = installHooks({ cwd, env }, ownCommand(process.execPath, process.argv[1] ?? ''))
       const lines = hooks.map(({ hook, path, chained }) =>
@@ -37,18 +35,16 @@ export const commands: readonly Command[] = [
       )
       return { data: { hooks }, text: lines.join('\n') }
     },
-  ),
-  command(
-    {
-      names: ['heimdall guard uninstall'],
-      hidden: true,
-      changes: true,
-      summary: 'Remove the git hooks and restore earlier ones',
-      about: 'Needs a human: refused inside a session or a host.',
-      examples: [['heimdall guard uninstall', 'restores the hooks as they were']],
-      output: 'hooks (hook, outcome: removed, restored, absent or foreign)',
-    },
-    async ({ cwd, env }) => {
+  }),
+  command({
+    names: ['heimdall guard uninstall'],
+    hidden: true,
+    changes: true,
+    summary: 'Remove the git hooks and restore earlier ones',
+    about: 'Needs a human: refused inside a session or a host.',
+    examples: { 'heimdall guard uninstall': 'restores the hooks as they were' },
+    output: 'hooks (hook, outcome: removed, restored, absent or foreign)',
+    run: async ({ cwd, env }) => {
       const [{ refuseAgent }, { uninstallHooks }] = await Promise.all([
         import('../../person.ts'),
         import('../../spine/guard/git-hooks.ts'),
@@ -57,30 +53,28 @@ export const commands: readonly Command[] = [
       const hooks = uninstallHooks({ cwd, env })
       return { data: { hooks }, text: hooks.map(({ hook, outcome }) => `${hook}: ${UNINSTALLED[outcome]}`).join('\n') }
     },
-  ),
-  command(
-    {
-      names: ['heimdall guard run'],
-      hidden: true,
-      summary: 'Check a commit or a push against claims; git hooks call it',
-      about:
-        'Exits 1 when an agent would commit or push paths that another live agent holds. The agent comes from HEIMDALL_HAID, HEIMDALL_AGENT_ID or BB_AGENT, or from the session; without one, a human at a terminal is warned and any other caller is refused like an agent. If the claims cannot be read, the commit proceeds and stderr says so.',
-      args: [
-        { name: 'hook', help: GUARD_HOOKS.join(', ') },
-        { name: 'words', help: 'arguments that git passes to the hook', optional: true, variadic: true },
-      ],
-      examples: [['heimdall guard run pre-commit', 'checks the staged paths']],
-      output:
-        'hook, outcome (clear, warn, refuse or unchecked), collisions (agentId, haid, liveness, held, paths, task, expiresAt)',
-    },
-    async (context, { args }) => {
+  }),
+  command({
+    names: ['heimdall guard run'],
+    hidden: true,
+    summary: 'Check a commit or a push against claims; git hooks call it',
+    about:
+      'Exits 1 when an agent would commit or push paths that another live agent holds. The agent comes from HEIMDALL_HAID, HEIMDALL_AGENT_ID or BB_AGENT, or from the session; without one, a human at a terminal is warned and any other caller is refused like an agent. If the claims cannot be read, the commit proceeds and stderr says so.',
+    args: [
+      { name: 'hook', help: GUARD_HOOKS.join(', ') },
+      { name: 'words', help: 'arguments that git passes to the hook', optional: true, variadic: true },
+    ],
+    examples: { 'heimdall guard run pre-commit': 'checks the staged paths' },
+    output:
+      'hook, outcome (clear, warn, refuse or unchecked), collisions (agentId, haid, liveness, held, paths, task, expiresAt)',
+    run: async (context, { args }) => {
       const hook = GUARD_HOOKS.find((known) => known === args.hook)
       if (hook === undefined)
         throw new HeimdallError('USAGE', `unknown hook ${args.hook}`, { hint: `known: ${GUARD_HOOKS.join(', ')}` })
       if (hook === 'pre-commit' && (await isCommitClear(context))) return answerOf(hook, 'clear', [])
       return await checkFully(context, hook, args.words)
     },
-  ),
+  }),
 ]
 
 async function checkFully(context: Context, hook: Hook, words: readonly string[]): Promise<Answer> {

@@ -20,38 +20,32 @@ const ownHaidArg = { name: 'haid', help: 'a HAID; default your own', optional: t
 const REVOKED_OR_UNKNOWN = 3
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall-haid current'],
-      summary: 'Print the HAID of this session',
-      examples: [['heimdall-haid current', 'prints a HAID such as haid:ana.box-1f2e']],
-      output: 'haid',
+  command({
+    names: ['heimdall-haid current'],
+    summary: 'Print the HAID of this session',
+    examples: { 'heimdall-haid current': 'prints a HAID such as haid:ana.box-1f2e' },
+    output: 'haid',
+    run: async (context) => plain(await ownHaid(context)),
+  }),
+  command({
+    names: ['heimdall-haid spawn'],
+    summary: 'Print the HAID of a child agent with this role',
+    args: [{ name: 'role', help: 'role or client name' }],
+    examples: { 'heimdall-haid spawn reviewer': 'prints haid:ana.box-1f2e/reviewer; registers nothing' },
+    output: 'haid',
+    run: async (context, { args }) => plain(spawnHaid(await ownHaid(context), args.role)),
+  }),
+  command({
+    names: ['heimdall-haid register'],
+    changes: true,
+    summary: 'Register a HAID, or update it; a revocation stays',
+    flags: {
+      haid: { value: 'HAID', help: 'default your own' },
+      role: { value: 'ROLE', help: 'default the suffix of the HAID, else orchestrator' },
     },
-    async (context) => plain(await ownHaid(context)),
-  ),
-  command(
-    {
-      names: ['heimdall-haid spawn'],
-      summary: 'Print the HAID of a child agent with this role',
-      args: [{ name: 'role', help: 'role or client name' }],
-      examples: [['heimdall-haid spawn reviewer', 'prints haid:ana.box-1f2e/reviewer; registers nothing']],
-      output: 'haid',
-    },
-    async (context, { args }) => plain(spawnHaid(await ownHaid(context), args.role)),
-  ),
-  command(
-    {
-      names: ['heimdall-haid register'],
-      changes: true,
-      summary: 'Register a HAID, or update it; a revocation stays',
-      flags: {
-        haid: { type: 'string', value: 'HAID', help: 'default your own' },
-        role: { type: 'string', value: 'ROLE', help: 'default the suffix of the HAID, else orchestrator' },
-      },
-      examples: [['heimdall-haid register --role orchestrator', 'registers your HAID']],
-      output: REGISTRY,
-    },
-    (context, { flags }) =>
+    examples: { 'heimdall-haid register --role orchestrator': 'registers your HAID' },
+    output: REGISTRY,
+    run: (context, { flags }) =>
       withRoom(context, async (room) => {
         const found = callerOf(context, room)
         const haid = flags.haid ?? found.haid
@@ -66,16 +60,14 @@ export const commands: readonly Command[] = [
         }
         return registryAnswer(room, haid, haid)
       }),
-  ),
-  command(
-    {
-      names: ['heimdall-haid heartbeat'],
-      summary: 'Record that a HAID is alive',
-      args: [ownHaidArg],
-      examples: [['heimdall-haid heartbeat', 'updates last_heartbeat']],
-      output: REGISTRY,
-    },
-    (context, { args }) =>
+  }),
+  command({
+    names: ['heimdall-haid heartbeat'],
+    summary: 'Record that a HAID is alive',
+    args: [ownHaidArg],
+    examples: { 'heimdall-haid heartbeat': 'updates last_heartbeat' },
+    output: REGISTRY,
+    run: (context, { args }) =>
       withRoom(context, async (room) => {
         const haid = args.haid ?? callerOf(context, room).haid
         parseHaid(haid)
@@ -83,38 +75,32 @@ export const commands: readonly Command[] = [
         await heartbeat(room, await ledgerActor(context, room, args.haid))
         return registryAnswer(room, haid, haid)
       }),
-  ),
-  command(
-    {
-      names: ['heimdall-haid revoke'],
-      summary: 'Revoke a HAID: it can change nothing until it is reinstated',
-      args: [haidOrIdArg],
-      examples: [
-        ['heimdall-haid revoke haid:ana.box-1f2e/cursor', 'refuses every claim, release and note of that agent'],
-      ],
-      output: REGISTRY,
+  }),
+  command({
+    names: ['heimdall-haid revoke'],
+    summary: 'Revoke a HAID: it can change nothing until it is reinstated',
+    args: [haidOrIdArg],
+    examples: {
+      'heimdall-haid revoke haid:ana.box-1f2e/cursor': 'refuses every claim, release and note of that agent',
     },
-    (context, { args }) => setState(context, args.haid, true),
-  ),
-  command(
-    {
-      names: ['heimdall-haid reinstate'],
-      summary: 'Lift a revocation',
-      args: [haidOrIdArg],
-      examples: [['heimdall-haid reinstate haid:ana.box-1f2e/cursor', 'lets that agent act again']],
-      output: REGISTRY,
-    },
-    (context, { args }) => setState(context, args.haid, false),
-  ),
-  command(
-    {
-      names: ['heimdall-haid check'],
-      summary: 'Check whether a HAID may act; exit 3 when it is revoked or unknown',
-      args: [haidArg],
-      examples: [['heimdall-haid check haid:ana.box-1f2e/cursor', 'prints active, stale, revoked or absent']],
-      output: 'haid, status (active, stale, revoked or absent)',
-    },
-    (context, { args: { haid } }) => {
+    output: REGISTRY,
+    run: (context, { args }) => setState(context, args.haid, true),
+  }),
+  command({
+    names: ['heimdall-haid reinstate'],
+    summary: 'Lift a revocation',
+    args: [haidOrIdArg],
+    examples: { 'heimdall-haid reinstate haid:ana.box-1f2e/cursor': 'lets that agent act again' },
+    output: REGISTRY,
+    run: (context, { args }) => setState(context, args.haid, false),
+  }),
+  command({
+    names: ['heimdall-haid check'],
+    summary: 'Check whether a HAID may act; exit 3 when it is revoked or unknown',
+    args: [haidArg],
+    examples: { 'heimdall-haid check haid:ana.box-1f2e/cursor': 'prints active, stale, revoked or absent' },
+    output: 'haid, status (active, stale, revoked or absent)',
+    run: (context, { args: { haid } }) => {
       parseHaid(haid)
       const answer = (status: string): Answer => ({
         data: { haid, status },
@@ -130,15 +116,13 @@ export const commands: readonly Command[] = [
         () => answer('absent'),
       )
     },
-  ),
-  command(
-    {
-      names: ['heimdall-haid list'],
-      summary: 'List the registry of HAIDs',
-      examples: [['heimdall-haid list --json', 'prints the registry with its version']],
-      output: 'agents (HAID to its entry)',
-    },
-    (context) =>
+  }),
+  command({
+    names: ['heimdall-haid list'],
+    summary: 'List the registry of HAIDs',
+    examples: { 'heimdall-haid list --json': 'prints the registry with its version' },
+    output: 'agents (HAID to its entry)',
+    run: (context) =>
       withRoomToRead(
         context,
         (room) => {
@@ -158,16 +142,14 @@ export const commands: readonly Command[] = [
         },
         () => ({ data: { agents: {} }, text: '', seedJson: { version: '1.0.0', agents: {} } }),
       ),
-  ),
-  command(
-    {
-      names: ['heimdall-haid get'],
-      summary: 'Show one entry of the registry',
-      args: [haidArg],
-      examples: [['heimdall-haid get haid:ana.box-1f2e', 'prints the entry; exit 2 when there is none']],
-      output: REGISTRY,
-    },
-    (context, { args }) => {
+  }),
+  command({
+    names: ['heimdall-haid get'],
+    summary: 'Show one entry of the registry',
+    args: [haidArg],
+    examples: { 'heimdall-haid get haid:ana.box-1f2e': 'prints the entry; exit 2 when there is none' },
+    output: REGISTRY,
+    run: (context, { args }) => {
       parseHaid(args.haid)
       return withRoomToRead(
         context,
@@ -177,17 +159,15 @@ export const commands: readonly Command[] = [
         },
       )
     },
-  ),
-  command(
-    {
-      names: ['heimdall-haid trailer'],
-      summary: 'Print the trailer that attributes a commit',
-      args: [ownHaidArg],
-      examples: [['heimdall-haid trailer', 'prints Heimdall-Agent: and the HAID']],
-      output: 'trailer',
-    },
-    async (context, { args }) => plain(trailer(args.haid ?? (await ownHaid(context))), 'trailer'),
-  ),
+  }),
+  command({
+    names: ['heimdall-haid trailer'],
+    summary: 'Print the trailer that attributes a commit',
+    args: [ownHaidArg],
+    examples: { 'heimdall-haid trailer': 'prints Heimdall-Agent: and the HAID' },
+    output: 'trailer',
+    run: async (context, { args }) => plain(trailer(args.haid ?? (await ownHaid(context))), 'trailer'),
+  }),
 ]
 
 /** The caller's HAID: the session's own, or the one of this human, machine and project. */

@@ -41,27 +41,25 @@ const TOPICS: Readonly<Record<string, () => string>> = {
 export const isTopic = (word: string): boolean => Object.hasOwn(TOPICS, word)
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall help'],
-      summary: 'Show help for a command or a topic',
-      args: [{ name: 'topic', help: 'a command, or exit-codes, environment, errors', optional: true, variadic: true }],
-      flags: { all: { type: 'boolean', help: 'list every command, also those for scripts and agents' } },
-      examples: [
-        ['heimdall help', 'lists the everyday commands'],
-        ['heimdall help --all', 'lists every command'],
-        ['heimdall help config list', 'shows one command'],
-        ['heimdall help exit-codes', 'explains the exit codes'],
-      ],
-      output: 'topic, text',
+  command({
+    names: ['heimdall help'],
+    summary: 'Show help for a command or a topic',
+    args: [{ name: 'topic', help: 'a command, or exit-codes, environment, errors', optional: true, variadic: true }],
+    flags: { all: { help: 'list every command, also those for scripts and agents' } },
+    examples: {
+      'heimdall help': 'lists the everyday commands',
+      'heimdall help --all': 'lists every command',
+      'heimdall help config list': 'shows one command',
+      'heimdall help exit-codes': 'explains the exit codes',
     },
-    async ({ style }, { args, flags }) => {
+    output: 'topic, text',
+    run: async ({ style }, { args, flags }) => {
       const topic = args.topic.join(' ')
       const text = page(await allCommands(), topic, flags.all === true)
       const isFolded = style.isTty && style.columns > 0
       return { data: { topic, text }, text: isFolded ? foldText(text, style.columns) : text }
     },
-  ),
+  }),
 ]
 
 function page(all: readonly Command[], topic: string, isAll: boolean): string {

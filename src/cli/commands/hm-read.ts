@@ -12,44 +12,40 @@ import { type Command, command, type Context } from '../command.ts'
 import { outputPath } from '../output-file.ts'
 import { connected, host, locateSession, sessionId as id, socketDir } from '../session-flags.ts'
 
-const status = command(
-  {
-    names: ['hm status'],
-    summary: 'Show what a session is doing, and whether it waits for a human',
-    args: [id],
-    flags: { 'socket-dir': socketDir, host },
-    examples: [
-      ['hm status build', 'prints pid, idle time and state'],
-      ['hm status build --json', 'prints everything known, also after the end'],
-    ],
-    output:
-      'id, pid (of the command), alive, state (idle, thinking, streaming, tool_use, active, dead, or lost: its supervisor ' +
-      'was killed and it still runs), state_ms, idle_ms (since the last output), needs_input (value, source, evidence), ' +
-      'exit_code (null while it runs), command, title (set by the program), acts (what clients did: at, act, by, what)',
+const status = command({
+  names: ['hm status'],
+  summary: 'Show what a session is doing, and whether it waits for a human',
+  args: [id],
+  flags: { 'socket-dir': socketDir, host },
+  examples: {
+    'hm status build': 'prints pid, idle time and state',
+    'hm status build --json': 'prints everything known, also after the end',
   },
-  async (context, { flags, args }) => {
+  output:
+    'id, pid (of the command), alive, state (idle, thinking, streaming, tool_use, active, dead, or lost: its supervisor ' +
+    'was killed and it still runs), state_ms, idle_ms (since the last output), needs_input (value, source, evidence), ' +
+    'exit_code (null while it runs), command, title (set by the program), acts (what clients did: at, act, by, what)',
+  run: async (context, { flags, args }) => {
     const located = await locateSession(context, flags, args.id)
     const { sessionStatus } = await import('../../sessions/status.ts')
     const { data, lines } = await sessionStatus(located, context.clock)
     return { data, text: lines.join('\n') }
   },
-)
+})
 
-const peek = command(
-  {
-    names: ['hm peek'],
-    summary: 'Print the screen of a session as it is now, or as it was left',
-    args: [id],
-    flags: { 'socket-dir': socketDir, host, ansi: { type: 'boolean', help: 'with colours; also --color' } },
-    examples: [
-      ['hm peek agent', 'prints the screen as plain text'],
-      ['hm peek agent --color', 'prints it with colours'],
-    ],
-    output:
-      'id, cols, rows, cursor (x and y from 0), alternate (the alternate screen is shown), whole (false when cells may be ' +
-      'missing after a flood), lines (one string per row), title, ended (the last screen of an ended session)',
+const peek = command({
+  names: ['hm peek'],
+  summary: 'Print the screen of a session as it is now, or as it was left',
+  args: [id],
+  flags: { 'socket-dir': socketDir, host, ansi: { help: 'with colours; also --color' } },
+  examples: {
+    'hm peek agent': 'prints the screen as plain text',
+    'hm peek agent --color': 'prints it with colours',
   },
-  async (context, { flags, args }) => {
+  output:
+    'id, cols, rows, cursor (x and y from 0), alternate (the alternate screen is shown), whole (false when cells may be ' +
+    'missing after a flood), lines (one string per row), title, ended (the last screen of an ended session)',
+  run: async (context, { flags, args }) => {
     const { reach } = await import('../../sessions/locate.ts')
     const { screenNow } = await import('../../sessions/screen-now.ts')
     const located = await locateSession(context, flags, args.id)
@@ -67,21 +63,19 @@ const peek = command(
       reached.connection?.close()
     }
   },
-)
+})
 
-const record = command(
-  {
-    names: ['hm record'],
-    changes: true,
-    summary: 'Record a session from now on as asciicast v2',
-    about:
-      'Records until the session ends or Ctrl-C; the file is valid at any time. `run --record` records from the first byte.',
-    args: [id, { name: 'file', help: 'default <socket dir>/<id>.cast; - is stdout', optional: true }],
-    flags: { 'socket-dir': socketDir },
-    examples: [['hm record agent agent.cast', 'records; play it with asciinema play agent.cast']],
-    output: 'id, file, events (how many), seconds',
-  },
-  async (context, { flags, args }) => {
+const record = command({
+  names: ['hm record'],
+  changes: true,
+  summary: 'Record a session from now on as asciicast v2',
+  about:
+    'Records until the session ends or Ctrl-C; the file is valid at any time. `run --record` records from the first byte.',
+  args: [id, { name: 'file', help: 'default <socket dir>/<id>.cast; - is stdout', optional: true }],
+  flags: { 'socket-dir': socketDir },
+  examples: { 'hm record agent agent.cast': 'records; play it with asciinema play agent.cast' },
+  output: 'id, file, events (how many), seconds',
+  run: async (context, { flags, args }) => {
     const named = args.file === undefined ? undefined : outputPath(context.resolve(args.file))
     const { connection, located } = await connected(context, flags, args.id)
     const { recordSession } = await import('../../sessions/cast.ts')
@@ -108,7 +102,7 @@ const record = command(
       connection.close()
     }
   },
-)
+})
 
 /** Redacts the values of stored secrets. */
 async function coverOfStore(context: Context): Promise<TerminalCover> {
@@ -128,27 +122,24 @@ async function coverOfStore(context: Context): Promise<TerminalCover> {
   return cover
 }
 
-const exportCast = command(
-  {
-    names: ['hm export'],
-    summary: 'Write a recording or the stored output as asciicast v2',
-    about:
-      'A recording of the session (`heimdall run`, `hm run --record`, `hm record`) keeps its timing. Without one, the ' +
-      'stored output is written as one event.',
-    args: [id, { name: 'file', help: 'default stdout', optional: true }],
-    flags: {
-      'socket-dir': socketDir,
-      from: {
-        type: 'string',
-        value: 'FILE',
-        help: 'the recording; default <socket dir>/<id>.cast, then that of its run',
-      },
-      'idle-limit': { type: 'duration', value: 'TIME', help: 'shorten longer pauses to this' },
+const exportCast = command({
+  names: ['hm export'],
+  summary: 'Write a recording or the stored output as asciicast v2',
+  about:
+    'A recording of the session (`heimdall run`, `hm run --record`, `hm record`) keeps its timing. Without one, the ' +
+    'stored output is written as one event.',
+  args: [id, { name: 'file', help: 'default stdout', optional: true }],
+  flags: {
+    'socket-dir': socketDir,
+    from: {
+      value: 'FILE',
+      help: 'the recording; default <socket dir>/<id>.cast, then that of its run',
     },
-    examples: [['hm export agent agent.cast --idle-limit 2s', 'writes the recording without long pauses']],
-    output: 'id, source (recording or scrollback), file, events (how many), seconds',
+    'idle-limit': { type: 'duration', value: 'TIME', help: 'shorten longer pauses to this' },
   },
-  async (context, { flags, args }) => {
+  examples: { 'hm export agent agent.cast --idle-limit 2s': 'writes the recording without long pauses' },
+  output: 'id, source (recording or scrollback), file, events (how many), seconds',
+  run: async (context, { flags, args }) => {
     const { castOfOutput, coverCast, encodeCast, limitIdle } = await import('../../sessions/cast.ts')
     const { reach } = await import('../../sessions/locate.ts')
     const file = args.file === undefined ? null : outputPath(context.resolve(args.file))
@@ -172,7 +163,7 @@ const exportCast = command(
       text: file === null ? text.trimEnd() : `Wrote ${count} (${seconds} s, from the ${source}) to ${file}`,
     }
   },
-)
+})
 
 async function recordingOf(context: Context, from: string | undefined, located: Located): Promise<Cast | undefined> {
   const { parseCast } = await import('../../sessions/cast.ts')

@@ -27,34 +27,31 @@ import { commands as reading } from './hm-read.ts'
 
 const ownId = { name: 'id', help: 'id of the session; default: the session that this runs in', optional: true } as const
 
-const run = command(
-  {
-    names: ['hm run'],
-    changes: true,
-    summary: 'Run a command in a supervised terminal and attach to it',
-    about:
-      'The session outlives its viewers: detach with Ctrl-\\ and come back with attach. Without a terminal on stdin and ' +
-      'stdout, output is passed through and the exit code is the command’s.',
-    rest: 'COMMAND…',
-    flags: {
-      id: {
-        type: 'string',
-        value: 'ID',
-        help: 'id of the session; default: the name of the command, numbered if taken',
-      },
-      ...startFlags,
-      'kill-process-group': { type: 'boolean', help: 'send signals to the whole process group' },
-      'session-env-var': { type: 'string', value: 'NAME', help: 'variable with the session id, for the command' },
-      record: { type: 'string', value: 'FILE', help: 'record the session as asciicast v2 from its first byte' },
+const run = command({
+  names: ['hm run'],
+  changes: true,
+  summary: 'Run a command in a supervised terminal and attach to it',
+  about:
+    'The session outlives its viewers: detach with Ctrl-\\ and come back with attach. Without a terminal on stdin and ' +
+    'stdout, output is passed through and the exit code is the command’s.',
+  rest: 'COMMAND…',
+  flags: {
+    id: {
+      value: 'ID',
+      help: 'id of the session; default: the name of the command, numbered if taken',
     },
-    examples: [
-      ['hm run --id build -- make -j8', 'runs make in a session and attaches to it'],
-      ['hm run --id agent --classifier claude --detach -- claude', 'starts an agent and returns'],
-      ['hm run --detach --wait -- ./nightly.sh', 'waits for the end and exits with the same code'],
-    ],
-    output: 'id, socket, pid (of the command), supervisor_pid, exit_code (null while it runs)',
+    ...startFlags,
+    'kill-process-group': { help: 'send signals to the whole process group' },
+    'session-env-var': { value: 'NAME', help: 'variable with the session id, for the command' },
+    record: { value: 'FILE', help: 'record the session as asciicast v2 from its first byte' },
   },
-  async (context, { flags, rest }) => {
+  examples: {
+    'hm run --id build -- make -j8': 'runs make in a session and attaches to it',
+    'hm run --id agent --classifier claude --detach -- claude': 'starts an agent and returns',
+    'hm run --detach --wait -- ./nightly.sh': 'waits for the end and exits with the same code',
+  },
+  output: 'id, socket, pid (of the command), supervisor_pid, exit_code (null while it runs)',
+  run: async (context, { flags, rest }) => {
     checkStart(flags, rest, 'hm run --id build -- make')
     const { redactedWords } = await import('../../runs/redacted.ts')
     const start = await startOptions(context, flags, rest)
@@ -82,7 +79,7 @@ const run = command(
     const exitCode = await (await import('../attach.ts')).waitForExit(options.socketDir, started)
     return { data: { ...started, exit_code: exitCode }, text: '', exit: exitCode }
   },
-)
+})
 
 /** A default id may have been taken since it was chosen: then the next one. An id that was asked for is an error. */
 async function startNamed(context: Context, options: SessionOptions, isNamed: boolean): Promise<StartedSession> {
@@ -113,18 +110,16 @@ function freeId(dir: string, program: string, refused: ReadonlySet<string> = new
   return free
 }
 
-const detach = command(
-  {
-    names: ['hm detach'],
-    changes: true,
-    summary: 'Disconnect the viewers of a session',
-    about: 'Ends every attach to the session, from any terminal. The session goes on.',
-    args: [ownId],
-    flags: { 'socket-dir': socketDir },
-    examples: [['hm detach build', 'disconnects all viewers; hm attach -d does so and attaches']],
-    output: 'id, detached (how many viewers there were)',
-  },
-  async (context, { flags, args }) => {
+const detach = command({
+  names: ['hm detach'],
+  changes: true,
+  summary: 'Disconnect the viewers of a session',
+  about: 'Ends every attach to the session, from any terminal. The session goes on.',
+  args: [ownId],
+  flags: { 'socket-dir': socketDir },
+  examples: { 'hm detach build': 'disconnects all viewers; hm attach -d does so and attaches' },
+  output: 'id, detached (how many viewers there were)',
+  run: async (context, { flags, args }) => {
     const { connection, located } = await connected(context, flags, await givenOrAround(context, flags, args.id))
     try {
       const { requireViewers } = await import('../../sessions/ask-info.ts')
@@ -138,25 +133,23 @@ const detach = command(
       connection.close()
     }
   },
-)
+})
 
-const rename = command(
-  {
-    names: ['hm rename'],
-    changes: true,
-    summary: 'Give a running session another id',
-    about:
-      'Renames socket, pid file, log and exit record; viewers stay attached. The command keeps its environment, so ' +
-      'HEIMDALL_SESSION_ID in it stays the old id; hm report finds its session all the same.',
-    args: [
-      { name: 'old', help: 'id of the session' },
-      { name: 'new', help: 'its new id' },
-    ],
-    flags: { 'socket-dir': socketDir },
-    examples: [['hm rename claude-2 reviewer', 'renames it to reviewer']],
-    output: 'id (the new one), before (the old one)',
-  },
-  async (context, { flags, args }) => {
+const rename = command({
+  names: ['hm rename'],
+  changes: true,
+  summary: 'Give a running session another id',
+  about:
+    'Renames socket, pid file, log and exit record; viewers stay attached. The command keeps its environment, so ' +
+    'HEIMDALL_SESSION_ID in it stays the old id; hm report finds its session all the same.',
+  args: [
+    { name: 'old', help: 'id of the session' },
+    { name: 'new', help: 'its new id' },
+  ],
+  flags: { 'socket-dir': socketDir },
+  examples: { 'hm rename claude-2 reviewer': 'renames it to reviewer' },
+  output: 'id (the new one), before (the old one)',
+  run: async (context, { flags, args }) => {
     const to = parseId('session', args.new)
     const { connection, located } = await connected(context, flags, args.old)
     try {
@@ -179,27 +172,25 @@ const rename = command(
       connection.close()
     }
   },
-)
+})
 
-const report = command(
-  {
-    names: ['hm report'],
-    changes: true,
-    summary: 'Tell a session, from a hook of the agent in it, whether it waits for a human',
-    about: 'Outside of any session it does nothing and succeeds, so that the same hook can stay configured everywhere.',
-    args: [ownId],
-    flags: {
-      'socket-dir': socketDir,
-      'needs-input': { type: 'string', value: 'WHY', help: 'it waits for a human, for this reason' },
-      working: { type: 'boolean', help: 'it does not' },
-    },
-    examples: [
-      ['hm report --needs-input "permission to run a command"', 'as the command of a notification hook'],
-      ['hm report --working', 'as the command of a hook that runs when a prompt was submitted'],
-    ],
-    output: 'id (null outside of any session), needs_input (as reported)',
+const report = command({
+  names: ['hm report'],
+  changes: true,
+  summary: 'Tell a session, from a hook of the agent in it, whether it waits for a human',
+  about: 'Outside of any session it does nothing and succeeds, so that the same hook can stay configured everywhere.',
+  args: [ownId],
+  flags: {
+    'socket-dir': socketDir,
+    'needs-input': { value: 'WHY', help: 'it waits for a human, for this reason' },
+    working: { help: 'it does not' },
   },
-  async (context, { flags, args }) => {
+  examples: {
+    'hm report --needs-input "permission to run a command"': 'as the command of a notification hook',
+    'hm report --working': 'as the command of a hook that runs when a prompt was submitted',
+  },
+  output: 'id (null outside of any session), needs_input (as reported)',
+  run: async (context, { flags, args }) => {
     const evidence = flags['needs-input']
     const needsInput = evidence !== undefined
     if (needsInput === (flags.working === true))
@@ -219,7 +210,7 @@ const report = command(
       connection.close()
     }
   },
-)
+})
 
 /** Only a human, or the agent inside the session, may report for it. */
 async function refuseForOthers({ id: session, holder }: Located, isNamed: boolean): Promise<void> {
@@ -234,21 +225,19 @@ async function refuseForOthers({ id: session, holder }: Located, isNamed: boolea
   )
 }
 
-const pipe = command(
-  {
-    names: ['hm pipe'],
-    changes: true,
-    summary: 'Join standard input and output to a session, for `hm --host` on another machine',
-    about:
-      'Prints one line that says what there is, then passes the bytes of the session’s protocol both ways. Without an id, ' +
-      'or for a session that has ended, the answer is all there is.',
-    args: [{ name: 'id', help: 'id of the session; default: a list of them', optional: true }],
-    flags: { 'socket-dir': socketDir, all: { type: 'boolean', help: 'without an id: ended sessions too' } },
-    examples: [['ssh box hm pipe api', 'is what hm --host box attach api calls']],
-    output: 'state (running, ended, list or refused), in the first line',
-    hidden: true,
-  },
-  async (context, { flags, args }) => {
+const pipe = command({
+  names: ['hm pipe'],
+  changes: true,
+  summary: 'Join standard input and output to a session, for `hm --host` on another machine',
+  about:
+    'Prints one line that says what there is, then passes the bytes of the session’s protocol both ways. Without an id, ' +
+    'or for a session that has ended, the answer is all there is.',
+  args: [{ name: 'id', help: 'id of the session; default: a list of them', optional: true }],
+  flags: { 'socket-dir': socketDir, all: { help: 'without an id: ended sessions too' } },
+  examples: { 'ssh box hm pipe api': 'is what hm --host box attach api calls' },
+  output: 'state (running, ended, list or refused), in the first line',
+  hidden: true,
+  run: async (context, { flags, args }) => {
     const [{ pipeSession }, { TextOut }] = await Promise.all([
       import('../../sessions/remote/pipe.ts'),
       import('../text-out.ts'),
@@ -258,25 +247,23 @@ const pipe = command(
     await pipeSession(() => socketDirOf(context, flags), { id: args.id, isAll: flags.all === true }, ends)
     return { data: null, text: '', streamed: true }
   },
-)
+})
 
-const wait = command(
-  {
-    names: ['hm wait'],
-    summary: 'Wait until a session is idle, needs input or has ended',
-    args: [id],
-    flags: {
-      'socket-dir': socketDir,
-      for: { type: 'string', choices: ['idle', 'needs-input', 'exit'], default: 'exit', help: 'what to wait for' },
-      timeout: { type: 'duration', value: 'TIME', help: 'give up after this, with exit code 6' },
-    },
-    examples: [
-      ['hm wait agent --for needs-input --timeout 10m', 'returns when the agent asks for something'],
-      ['hm wait build --for exit --json', 'gives the exit code, also of a session that ended long ago'],
-    ],
-    output: 'id, for, state (at the end), needs_input (value, source, evidence), exit_code (null while it runs)',
+const wait = command({
+  names: ['hm wait'],
+  summary: 'Wait until a session is idle, needs input or has ended',
+  args: [id],
+  flags: {
+    'socket-dir': socketDir,
+    for: { choices: ['idle', 'needs-input', 'exit'], default: 'exit', help: 'what to wait for' },
+    timeout: { type: 'duration', value: 'TIME', help: 'give up after this, with exit code 6' },
   },
-  async (context, { flags, args }) => {
+  examples: {
+    'hm wait agent --for needs-input --timeout 10m': 'returns when the agent asks for something',
+    'hm wait build --for exit --json': 'gives the exit code, also of a session that ended long ago',
+  },
+  output: 'id, for, state (at the end), needs_input (value, source, evidence), exit_code (null while it runs)',
+  run: async (context, { flags, args }) => {
     const { waitFor } = await import('../../sessions/wait.ts')
     const again = (): Promise<Located> => locateSession(context, flags, args.id)
     const located = await again()
@@ -298,6 +285,6 @@ const wait = command(
     const why = condition === 'needs-input' && typeof evidence === 'string' ? `: ${evidence}` : ''
     return { data, text: `Session ${located.id} ${what}${why}` }
   },
-)
+})
 
 export const commands: readonly Command[] = [run, detach, rename, report, pipe, wait, ...reading]

@@ -27,38 +27,35 @@ interface UpFlags {
 }
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall up'],
-      summary: 'Serve the dashboard in this terminal',
-      about:
-        'Listens on 127.0.0.1 only, shows the projects of the given folders (default: this one) and does what you do on ' +
-        'the page. Ctrl-C stops it and nothing else. If a hub runs already, that one shows the folder as well. The link ' +
-        'that it prints is valid once, for five minutes, and is printed to a human only; heimdall open prints another.',
-      args: [{ name: 'folder', help: 'projects to show; default: this folder', optional: true, variadic: true }],
-      flags: {
-        port: { type: 'integer', value: 'PORT', default: HUB_PORT, most: 65_535, help: 'port; 0 takes a free one' },
-        'read-only': { type: 'boolean', help: 'show everything, change nothing: no answers, no typing' },
-        'allow-host': {
-          type: 'string',
-          value: 'NAME',
-          multiple: true,
-          help: 'host name of your own tunnel; the hub still listens on 127.0.0.1 only',
-        },
-        stop: { type: 'boolean', help: 'stop the hub that runs, in the background or in another terminal' },
-        'socket-dir': socketDir,
+  command({
+    names: ['heimdall up'],
+    summary: 'Serve the dashboard in this terminal',
+    about:
+      'Listens on 127.0.0.1 only, shows the projects of the given folders (default: this one) and does what you do on ' +
+      'the page. Ctrl-C stops it and nothing else. If a hub runs already, that one shows the folder as well. The link ' +
+      'that it prints is valid once, for five minutes, and is printed to a human only; heimdall open prints another.',
+    args: [{ name: 'folder', help: 'projects to show; default: this folder', optional: true, variadic: true }],
+    flags: {
+      port: { type: 'integer', value: 'PORT', default: HUB_PORT, most: 65_535, help: 'port; 0 takes a free one' },
+      'read-only': { help: 'show everything, change nothing: no answers, no typing' },
+      'allow-host': {
+        value: 'NAME',
+        multiple: true,
+        help: 'host name of your own tunnel; the hub still listens on 127.0.0.1 only',
       },
-      examples: [
-        ['heimdall up', 'shows the agents of this project at http://127.0.0.1:7717'],
-        ['heimdall up ~/src/shop ~/src/site', 'shows two projects'],
-        ['heimdall up --read-only --port 0', 'changes nothing, and listens on a free port'],
-        ['heimdall up --allow-host box.tail1234.ts.net', 'admits your phone through your own tunnel'],
-        ['heimdall up --stop', 'stops the hub'],
-      ],
-      output:
-        'url, port, pid, projects (folders), read_only, link (for one visit; null unless a human asks), added (if a hub ran already: names of projects that it shows now)',
+      stop: { help: 'stop the hub that runs, in the background or in another terminal' },
+      'socket-dir': socketDir,
     },
-    async (context, { args, flags }) => {
+    examples: {
+      'heimdall up': 'shows the agents of this project at http://127.0.0.1:7717',
+      'heimdall up ~/src/shop ~/src/site': 'shows two projects',
+      'heimdall up --read-only --port 0': 'changes nothing, and listens on a free port',
+      'heimdall up --allow-host box.tail1234.ts.net': 'admits your phone through your own tunnel',
+      'heimdall up --stop': 'stops the hub',
+    },
+    output:
+      'url, port, pid, projects (folders), read_only, link (for one visit; null unless a human asks), added (if a hub ran already: names of projects that it shows now)',
+    run: async (context, { args, flags }) => {
       if (flags.stop === true) return await stop(context)
       const folders = args.folder.length === 0 ? [context.cwd] : args.folder.map((name) => folderAt(context, name))
       const place = takeHubPlace(stateDir(context.env))
@@ -103,19 +100,17 @@ export const commands: readonly Command[] = [
       await hub.close()
       return { data: null, text: '', streamed: true }
     },
-  ),
-  command(
-    {
-      names: ['heimdall open'],
-      summary: 'Print a link to the dashboard; start it if needed',
-      about:
-        'The link is valid once, for five minutes, and is printed to a human only. A browser that has used it stays ' +
-        'signed in until it was not seen for a week. A hub that is started here runs in the background; heimdall up ' +
-        '--stop stops it.',
-      examples: [['heimdall open', 'prints the link']],
-      output: 'link, url, pid, started (whether this command has started the hub), log (of a hub in the background)',
-    },
-    async (context) => {
+  }),
+  command({
+    names: ['heimdall open'],
+    summary: 'Print a link to the dashboard; start it if needed',
+    about:
+      'The link is valid once, for five minutes, and is printed to a human only. A browser that has used it stays ' +
+      'signed in until it was not seen for a week. A hub that is started here runs in the background; heimdall up ' +
+      '--stop stops it.',
+    examples: { 'heimdall open': 'prints the link' },
+    output: 'link, url, pid, started (whether this command has started the hub), log (of a hub in the background)',
+    run: async (context) => {
       const { env, clock } = context
       requirePerson(context.calledAs)
       const running = runningHub(env)
@@ -127,31 +122,29 @@ export const commands: readonly Command[] = [
         context.note(`The hub runs in the background (pid ${hub.pid}, log ${log}); heimdall up --stop stops it`)
       return { data: { link, url: hub.url, pid: hub.pid, started: running === undefined, log }, text: link }
     },
-  ),
-  command(
-    {
-      names: ['heimdall demo'],
-      summary: 'Watch six scripted agents work for a minute, without model or network',
-      about:
-        'Creates a scratch repository in which small programs work as agents do: briefs by reference, claims, a ' +
-        'collision, a takeover, a handoff, a refused call that follows its hint, a spent budget, a question for you, and ' +
-        'a task that is rerouted because a server is down. They use our own commands, and the dashboard shows it live. ' +
-        'It ends by itself or with Ctrl-C, keeps its record, and leaves no process.',
-      flags: {
-        dir: { type: 'string', value: 'DIR', help: 'where to create the repository; default: a new state folder' },
-        'no-hub': { type: 'boolean', help: 'without the dashboard' },
-        stay: { type: 'boolean', help: 'keep the dashboard afterwards, until Ctrl-C' },
-        fast: { type: 'boolean', help: 'without pauses, to see whether it works' },
-      },
-      examples: [
-        ['heimdall demo', 'plays for a minute, and prints what happens and what to look at'],
-        ['heimdall demo --stay', 'the same, and the dashboard stays until Ctrl-C'],
-        ['heimdall demo --fast --no-hub --json', 'prints what was recorded, for a program'],
-      ],
-      output:
-        'root (of the repository), url and link of the dashboard (or null), runs (array of {run_id, agent, status, calls, refused}), events (of coordination, by type), tokens (of the briefs: verbatim, by_reference, saved_percent; measured), dispatch (of the task: state, attempts {worker, state, reason})',
+  }),
+  command({
+    names: ['heimdall demo'],
+    summary: 'Watch six scripted agents work for a minute, without model or network',
+    about:
+      'Creates a scratch repository in which small programs work as agents do: briefs by reference, claims, a ' +
+      'collision, a takeover, a handoff, a refused call that follows its hint, a spent budget, a question for you, and ' +
+      'a task that is rerouted because a server is down. They use our own commands, and the dashboard shows it live. ' +
+      'It ends by itself or with Ctrl-C, keeps its record, and leaves no process.',
+    flags: {
+      dir: { value: 'DIR', help: 'where to create the repository; default: a new state folder' },
+      'no-hub': { help: 'without the dashboard' },
+      stay: { help: 'keep the dashboard afterwards, until Ctrl-C' },
+      fast: { help: 'without pauses, to see whether it works' },
     },
-    async (context, { flags }) => {
+    examples: {
+      'heimdall demo': 'plays for a minute, and prints what happens and what to look at',
+      'heimdall demo --stay': 'the same, and the dashboard stays until Ctrl-C',
+      'heimdall demo --fast --no-hub --json': 'prints what was recorded, for a program',
+    },
+    output:
+      'root (of the repository), url and link of the dashboard (or null), runs (array of {run_id, agent, status, calls, refused}), events (of coordination, by type), tokens (of the briefs: verbatim, by_reference, saved_percent; measured), dispatch (of the task: state, attempts {worker, state, reason})',
+    run: async (context, { flags }) => {
       const { env, clock, json, stdout, stderr } = context
       const { playDemo } = await import('../../demo/demo.ts')
       const home = packageDir()
@@ -193,7 +186,7 @@ export const commands: readonly Command[] = [
         for (const signal of STOP_SIGNALS) process.off(signal, onSignal)
       }
     },
-  ),
+  }),
 ]
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

@@ -50,8 +50,8 @@ const hostArg = {
   optional: true,
 } as const satisfies ArgSpec
 const changing = {
-  'dry-run': { type: 'boolean', help: 'show every change to every file, and write nothing' },
-  yes: { type: 'boolean', short: 'y', help: 'do not ask' },
+  'dry-run': { help: 'show every change to every file, and write nothing' },
+  yes: { short: 'y', help: 'do not ask' },
 } as const satisfies Record<string, FlagSpec>
 
 const WORDS = { wrapped: 'wrap', renewed: 'renew', kept: 'behind', left: 'left' }
@@ -123,31 +123,29 @@ const undoLine = ({ path, removes, isExact }: UndonePlan): string =>
   )
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall init'],
-      changes: true,
-      summary: 'Set up the hosts on this machine, so that agents you start are watched',
-      about:
-        'Shows every file and line to change, and asks once. Adds hooks and the ledger server to your own config files, ' +
-        'puts MCP servers behind the shim, and installs the git guard in this repository. Other lines are not changed. ' +
-        'A host with an unreadable file is skipped as a whole. Running it again updates its own lines. heimdall ' +
-        'uninstall removes exactly what was added.',
-      args: [hostArg],
-      flags: {
-        strict: { type: 'boolean', help: 'hooks deny calls that they cannot check; by default they allow them' },
-        'no-guard': { type: 'boolean', help: 'do not install git hooks in this repository' },
-        ...changing,
-      },
-      examples: [
-        ['heimdall init', 'sets up all installed hosts, after one question'],
-        ['heimdall init --dry-run', 'shows what would change'],
-        ['heimdall init claude codex --yes', 'sets up these two without asking'],
-      ],
-      output:
-        'hosts, files (list of {host, path, what, changed, made, diff}), imported (list of {host, path, level, changed, diff, servers}), guard ({root, installed} or null), by_hand (list of {host, text}: steps for you), failed (list of {host, path, message}), dry_run',
+  command({
+    names: ['heimdall init'],
+    changes: true,
+    summary: 'Set up the hosts on this machine, so that agents you start are watched',
+    about:
+      'Shows every file and line to change, and asks once. Adds hooks and the ledger server to your own config files, ' +
+      'puts MCP servers behind the shim, and installs the git guard in this repository. Other lines are not changed. ' +
+      'A host with an unreadable file is skipped as a whole. Running it again updates its own lines. heimdall ' +
+      'uninstall removes exactly what was added.',
+    args: [hostArg],
+    flags: {
+      strict: { help: 'hooks deny calls that they cannot check; by default they allow them' },
+      'no-guard': { help: 'do not install git hooks in this repository' },
+      ...changing,
     },
-    async (context, { args, flags }) => {
+    examples: {
+      'heimdall init': 'sets up all installed hosts, after one question',
+      'heimdall init --dry-run': 'shows what would change',
+      'heimdall init claude codex --yes': 'sets up these two without asking',
+    },
+    output:
+      'hosts, files (list of {host, path, what, changed, made, diff}), imported (list of {host, path, level, changed, diff, servers}), guard ({root, installed} or null), by_hand (list of {host, text}: steps for you), failed (list of {host, path, message}), dry_run',
+    run: async (context, { args, flags }) => {
       const where = whereOf(context)
       const hosts = args.host.length === 0 ? foundHosts(where) : hostsNamed(args.host)
       if (hosts.length === 0)
@@ -229,26 +227,24 @@ export const commands: readonly Command[] = [
         ...exitOf([...failed, ...late]),
       }
     },
-  ),
-  command(
-    {
-      names: ['heimdall uninstall'],
-      changes: true,
-      summary: 'Remove from the hosts exactly what heimdall init added',
-      about:
-        'Files that have not changed since are restored byte for byte, and files that init created are removed. From ' +
-        'other files only our lines are removed. MCP servers no longer run behind the shim, and the git guard is removed ' +
-        'from repositories that init added it to. Records of runs, claims and settings stay. Not for agents.',
-      args: [hostArg],
-      flags: changing,
-      examples: [
-        ['heimdall uninstall --dry-run', 'shows what would change'],
-        ['heimdall uninstall --yes', 'removes everything without asking'],
-      ],
-      output:
-        'files (list of {host, path, changed, exact, removed}), restored (list of {host, path, level, changed, diff, servers}), guards (roots of repositories), dry_run',
+  }),
+  command({
+    names: ['heimdall uninstall'],
+    changes: true,
+    summary: 'Remove from the hosts exactly what heimdall init added',
+    about:
+      'Files that have not changed since are restored byte for byte, and files that init created are removed. From ' +
+      'other files only our lines are removed. MCP servers no longer run behind the shim, and the git guard is removed ' +
+      'from repositories that init added it to. Records of runs, claims and settings stay. Not for agents.',
+    args: [hostArg],
+    flags: changing,
+    examples: {
+      'heimdall uninstall --dry-run': 'shows what would change',
+      'heimdall uninstall --yes': 'removes everything without asking',
     },
-    async (context, { args, flags }) => {
+    output:
+      'files (list of {host, path, changed, exact, removed}), restored (list of {host, path, level, changed, diff, servers}), guards (roots of repositories), dry_run',
+    run: async (context, { args, flags }) => {
       const { env } = context
       const where = whereOf(context)
       const isAll = args.host.length === 0
@@ -299,19 +295,17 @@ export const commands: readonly Command[] = [
       })
       return { data, text: [...shown, 'Removed. Restart the hosts.'].join('\n') }
     },
-  ),
-  command(
-    {
-      names: ['heimdall hosts'],
-      summary: 'List host sessions here, with their enforcement level',
-      about:
-        'A session is guarded if its hooks were called for every call of its last turn, otherwise advisory. Levels: 0 ' +
-        'nothing is checked, 1 edits, 2 edits and shell commands, 3 other writes are detected too.',
-      examples: [['heimdall hosts', 'lists the sessions whose hooks were called here']],
-      output:
-        'state (guarded or advisory, of the weakest active session; null without one), sessions: list of {host, agent_id, session, pid, alive, state, level, why, last_event, last_event_at}',
-    },
-    async ({ cwd, env, style }) => {
+  }),
+  command({
+    names: ['heimdall hosts'],
+    summary: 'List host sessions here, with their enforcement level',
+    about:
+      'A session is guarded if its hooks were called for every call of its last turn, otherwise advisory. Levels: 0 ' +
+      'nothing is checked, 1 edits, 2 edits and shell commands, 3 other writes are detected too.',
+    examples: { 'heimdall hosts': 'lists the sessions whose hooks were called here' },
+    output:
+      'state (guarded or advisory, of the weakest active session; null without one), sessions: list of {host, agent_id, session, pid, alive, state, level, why, last_event, last_event_at}',
+    run: async ({ cwd, env, style }) => {
       const { hostSessions } = await import('../../spine/hooks/host-sessions.ts')
       const sessions = hostSessions(findProject(cwd, env))
       const alive = sessions.filter((session) => session.alive)
@@ -332,25 +326,23 @@ export const commands: readonly Command[] = [
             : renderTable(style, ['AGENT', 'HOST', 'STATE', 'LEVEL', 'LAST HOOK', 'WHY'], rows),
       }
     },
-  ),
-  command(
-    {
-      names: ['heimdall hook'],
-      summary: 'Answer a hook of a host; hosts call this after heimdall init',
-      about:
-        'Reads the payload of the hook from stdin and answers in the format of the host: denies an edit, patch or shell ' +
-        'command that would write to paths that another active agent has claimed, and says who holds them. Registers and ' +
-        'briefs the session when it starts, and reports questions to the user. If claims cannot be checked, the call is ' +
-        'allowed with a warning, or denied with --strict. Exit code 0, or 2 if the host expects it for a denial.',
-      args: [{ name: 'host', help: HOOK_HOSTS.join(', ') }],
-      flags: { strict: { type: 'boolean', help: 'deny calls that cannot be checked' } },
-      examples: [
-        ['heimdall hook claude', 'answers Claude Code; heimdall init puts this line into its settings'],
-        ['heimdall hook codex --strict < payload.json', 'answers a recorded payload'],
-      ],
-      output: "the answer in the host's own format; --json changes nothing",
+  }),
+  command({
+    names: ['heimdall hook'],
+    summary: 'Answer a hook of a host; hosts call this after heimdall init',
+    about:
+      'Reads the payload of the hook from stdin and answers in the format of the host: denies an edit, patch or shell ' +
+      'command that would write to paths that another active agent has claimed, and says who holds them. Registers and ' +
+      'briefs the session when it starts, and reports questions to the user. If claims cannot be checked, the call is ' +
+      'allowed with a warning, or denied with --strict. Exit code 0, or 2 if the host expects it for a denial.',
+    args: [{ name: 'host', help: HOOK_HOSTS.join(', ') }],
+    flags: { strict: { help: 'deny calls that cannot be checked' } },
+    examples: {
+      'heimdall hook claude': 'answers Claude Code; heimdall init puts this line into its settings',
+      'heimdall hook codex --strict < payload.json': 'answers a recorded payload',
     },
-    async ({ env, cwd, stdin }, { args, flags }) => {
+    output: "the answer in the host's own format; --json changes nothing",
+    run: async ({ env, cwd, stdin }, { args, flags }) => {
       const host = hookHost(args.host)
       if (host === undefined)
         throw new HeimdallError('USAGE', `no hooks for host ${printable(args.host)}`, {
@@ -360,5 +352,5 @@ export const commands: readonly Command[] = [
         throw new HeimdallError('USAGE', 'no payload on stdin: hosts call this command', { hint: 'heimdall init' })
       return { data: null, text: '', streamed: true, exit: await runHook(host, flags.strict === true, env, cwd) }
     },
-  ),
+  }),
 ]

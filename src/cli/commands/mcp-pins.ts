@@ -13,7 +13,6 @@ import { renderTable, type Style } from '../render/style.ts'
 const serverArg = { name: 'server', help: 'name of the server, as its shim has it' } as const
 const toolArg = { name: 'tool', help: 'one of its tools; all by default', optional: true } as const
 const project = {
-  type: 'string',
   value: 'FOLDER',
   help: 'folder of the project whose agents use the server; default: the current folder',
 } as const
@@ -23,24 +22,22 @@ const pinsFile = () => import('../../pins/pins-file.ts')
 const approvals = () => import('../../pins/approve.ts')
 const differences = () => import('../../pins/difference.ts')
 
-const list = command(
-  {
-    names: ['heimdall mcp pins list'],
-    summary: 'List the tools of servers, and which of them changed since they were pinned',
-    about:
-      'A shim pins the tools of its server when it first sees them (docs/pins.md). STATE is pinned, changed (the ' +
-      'definition changed and is not approved), new (the tool was added later and is not approved) or gone (missing ' +
-      'in the last complete list).',
-    args: [{ ...serverArg, optional: true }],
-    flags: { project, 'all-projects': { type: 'boolean', help: 'of all projects' } },
-    examples: [
-      ['heimdall mcp pins list', 'lists the tools of this project’s servers'],
-      ['heimdall mcp pins list --all-projects --json', 'the same for all projects, as JSON'],
-    ],
-    output:
-      'pins: array of {project, server_name, tool_name, state, hash, shown_hash, at, by}; by is null for what was pinned at first sight',
+const list = command({
+  names: ['heimdall mcp pins list'],
+  summary: 'List the tools of servers, and which of them changed since they were pinned',
+  about:
+    'A shim pins the tools of its server when it first sees them (docs/pins.md). STATE is pinned, changed (the ' +
+    'definition changed and is not approved), new (the tool was added later and is not approved) or gone (missing ' +
+    'in the last complete list).',
+  args: [{ ...serverArg, optional: true }],
+  flags: { project, 'all-projects': { help: 'of all projects' } },
+  examples: {
+    'heimdall mcp pins list': 'lists the tools of this project’s servers',
+    'heimdall mcp pins list --all-projects --json': 'the same for all projects, as JSON',
   },
-  async (context, { args, flags }) => {
+  output:
+    'pins: array of {project, server_name, tool_name, state, hash, shown_hash, at, by}; by is null for what was pinned at first sight',
+  run: async (context, { args, flags }) => {
     const { allPins } = await pinsFile()
     const { pendingOf, stateOf } = await approvals()
     const { seeable } = await differences()
@@ -82,7 +79,7 @@ const list = command(
       text: pins.length === 0 ? 'No tools are pinned here.' : renderTable(context.style, header, rows),
     }
   },
-)
+})
 
 const LISTED_HASH_CHARS = 12
 /** Long enough that no other definition with the same beginning can be found. */
@@ -90,23 +87,21 @@ const HASH_CHARS = 32
 /** A shorter hash could be matched by trial. */
 const HASH = /^(bytes-)?[0-9a-f]{16,64}$/
 
-const show = command(
-  {
-    names: ['heimdall mcp pins show'],
-    summary: 'Show what changed in a server’s tools, and how to approve it',
-    about:
-      'Shows every definition that waits for approval as a diff against the pinned one. Invisible characters (control, ' +
-      'zero-width, tag characters) are printed as \\u{…}. For an unchanged tool, its definition.',
-    args: [serverArg, toolArg],
-    flags: { project },
-    examples: [
-      ['heimdall mcp pins show git', 'shows what changed in the tools of git'],
-      ['heimdall mcp pins show git push', 'the same for one tool'],
-    ],
-    output:
-      'project, server_name, reached (command line or address when last seen, without secrets), first_seen_at, review_hash (approves all that waits, or null), tools: array of {tool_name, state, gone_at, pinned: [{hash, at, by, definition}], shown: [{hash, at, definition, fields, diff}]}',
+const show = command({
+  names: ['heimdall mcp pins show'],
+  summary: 'Show what changed in a server’s tools, and how to approve it',
+  about:
+    'Shows every definition that waits for approval as a diff against the pinned one. Invisible characters (control, ' +
+    'zero-width, tag characters) are printed as \\u{…}. For an unchanged tool, its definition.',
+  args: [serverArg, toolArg],
+  flags: { project },
+  examples: {
+    'heimdall mcp pins show git': 'shows what changed in the tools of git',
+    'heimdall mcp pins show git push': 'the same for one tool',
   },
-  async (context, { args, flags }) => {
+  output:
+    'project, server_name, reached (command line or address when last seen, without secrets), first_seen_at, review_hash (approves all that waits, or null), tools: array of {tool_name, state, gone_at, pinned: [{hash, at, by, definition}], shown: [{hash, at, definition, fields, diff}]}',
+  run: async (context, { args, flags }) => {
     const { pendingOf, reviewHash, toolOf, stateOf } = await approvals()
     const { difference, seeable } = await differences()
     const pins = await knownPins(await placeOf(context, args.server, flags.project), context.env)
@@ -162,29 +157,27 @@ const show = command(
       text: lines.join('\n'),
     }
   },
-)
+})
 
-const approve = command(
-  {
-    names: ['heimdall mcp pins approve'],
-    summary: 'Approve tool definitions as they were shown',
-    about:
-      'Only by the hash that heimdall mcp pins show printed: a definition that changed since is rejected. Calls that ' +
-      'mode control refuses are allowed from then on, without a restart. Needs a human at a terminal outside of ' +
-      'sessions and agents.',
-    args: [serverArg, toolArg],
-    flags: {
-      hash: { type: 'string', value: 'HASH', required: true, help: 'as heimdall mcp pins show prints it' },
-      also: { type: 'boolean', help: 'keep the previous definition approved too, for a server that alternates' },
-      project,
-    },
-    examples: [
-      ['heimdall mcp pins approve git --hash 3f9a1c0b77d2e4a6', 'approves everything shown under this hash'],
-      ['heimdall mcp pins approve git push --hash 9e0c44d1a2b3f5e7', 'approves one tool'],
-    ],
-    output: 'project, server_name, approved (names of tools), approved_by (the unix user), approved_at',
+const approve = command({
+  names: ['heimdall mcp pins approve'],
+  summary: 'Approve tool definitions as they were shown',
+  about:
+    'Only by the hash that heimdall mcp pins show printed: a definition that changed since is rejected. Calls that ' +
+    'mode control refuses are allowed from then on, without a restart. Needs a human at a terminal outside of ' +
+    'sessions and agents.',
+  args: [serverArg, toolArg],
+  flags: {
+    hash: { value: 'HASH', required: true, help: 'as heimdall mcp pins show prints it' },
+    also: { help: 'keep the previous definition approved too, for a server that alternates' },
+    project,
   },
-  async (context, { args, flags }) => {
+  examples: {
+    'heimdall mcp pins approve git --hash 3f9a1c0b77d2e4a6': 'approves everything shown under this hash',
+    'heimdall mcp pins approve git push --hash 9e0c44d1a2b3f5e7': 'approves one tool',
+  },
+  output: 'project, server_name, approved (names of tools), approved_by (the unix user), approved_at',
+  run: async (context, { args, flags }) => {
     if (!HASH.test(flags.hash))
       throw new HeimdallError('USAGE', '--hash takes what heimdall mcp pins show printed, at least 16 digits of it')
     const { requirePerson } = await import('../../person.ts')
@@ -217,21 +210,19 @@ const approve = command(
       text: names.map((name) => `Approved ${seeable(name)} of ${seeable(args.server)} as it was shown`).join('\n'),
     }
   },
-)
+})
 
-const remove = command(
-  {
-    names: ['heimdall mcp pins remove'],
-    summary: 'Remove the pins of a server, or of one of its tools',
-    about:
-      'The next list of the server is pinned as at first sight. A single removed tool counts as new when it is listed ' +
-      'again. Needs a human.',
-    args: [serverArg, toolArg],
-    flags: { project },
-    examples: [['heimdall mcp pins remove git', 'pins the next list of its tools']],
-    output: 'project, server_name, removed (names of tools)',
-  },
-  async (context, { args, flags }) => {
+const remove = command({
+  names: ['heimdall mcp pins remove'],
+  summary: 'Remove the pins of a server, or of one of its tools',
+  about:
+    'The next list of the server is pinned as at first sight. A single removed tool counts as new when it is listed ' +
+    'again. Needs a human.',
+  args: [serverArg, toolArg],
+  flags: { project },
+  examples: { 'heimdall mcp pins remove git': 'pins the next list of its tools' },
+  output: 'project, server_name, removed (names of tools)',
+  run: async (context, { args, flags }) => {
     const { requirePerson } = await import('../../person.ts')
     requirePerson('heimdall mcp pins remove')
     const place = await placeOf(context, args.server, flags.project)
@@ -253,7 +244,7 @@ const remove = command(
       text: `Removed ${what} of ${seeable(args.server)}`,
     }
   },
-)
+})
 
 export const pinCommands: readonly Command[] = [list, show, approve, remove]
 

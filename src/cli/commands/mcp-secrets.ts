@@ -8,14 +8,12 @@ import { renderTable } from '../render/style.ts'
 /** Loaded by the command that runs: `mcp shim` starts through the same file. */
 const store = () => import('../../shim/secrets/store.ts')
 
-const list = command(
-  {
-    names: ['heimdall mcp secrets list', 'sub secrets list'],
-    summary: 'List the names of stored secrets, never their values',
-    examples: [['heimdall mcp secrets list', 'lists them with the time of their last change']],
-    output: 'path (file of the store), secrets: array of {ref, source, updated_at}',
-  },
-  async (context) => {
+const list = command({
+  names: ['heimdall mcp secrets list', 'sub secrets list'],
+  summary: 'List the names of stored secrets, never their values',
+  examples: { 'heimdall mcp secrets list': 'lists them with the time of their last change' },
+  output: 'path (file of the store), secrets: array of {ref, source, updated_at}',
+  run: async (context) => {
     const { readSecrets, secretsPath } = await store()
     const path = secretsPath(context.env, context.cwd)
     const secrets = [...readSecrets(path)]
@@ -30,33 +28,30 @@ const list = command(
           : renderTable(context.style, ['REF', 'SOURCE', 'UPDATED'], rows),
     }
   },
-)
+})
 
-const add = command(
-  {
-    names: ['heimdall mcp secrets add', 'sub secrets add'],
-    summary: 'Store a secret for servers behind a shim',
-    about:
-      'Prompts for the value without echo, or reads it from stdin; one trailing newline is dropped. A server receives ' +
-      'it through a binding with the source "file" (docs/secrets.md). Replaces a secret of the same name. Needs a ' +
-      'human at a terminal outside of sessions and agents.',
-    args: [{ name: 'ref', help: 'name of the secret, as bindings use it' }],
-    flags: {
-      source: {
-        type: 'string',
-        choices: ['file', 'keychain'],
-        default: 'file',
-        help: 'where to store it; for the keychain this prints the command of the system that does it',
-      },
-      value: { type: 'string', value: 'VALUE', help: 'rejected: every process can read command lines' },
+const add = command({
+  names: ['heimdall mcp secrets add', 'sub secrets add'],
+  summary: 'Store a secret for servers behind a shim',
+  about:
+    'Prompts for the value without echo, or reads it from stdin; one trailing newline is dropped. A server receives ' +
+    'it through a binding with the source "file" (docs/secrets.md). Replaces a secret of the same name. Needs a ' +
+    'human at a terminal outside of sessions and agents.',
+  args: [{ name: 'ref', help: 'name of the secret, as bindings use it' }],
+  flags: {
+    source: {
+      choices: ['file', 'keychain'],
+      default: 'file',
+      help: 'where to store it; for the keychain this prints the command of the system that does it',
     },
-    examples: [
-      ['heimdall mcp secrets add github_token', 'prompts for the value and stores it'],
-      ['heimdall mcp secrets add deploy_key < key.pem', 'reads the value from a file'],
-    ],
-    output: 'ref, path (file of the store), was_replaced, updated_at',
+    value: { value: 'VALUE', help: 'rejected: every process can read command lines' },
   },
-  async (context, { args: { ref }, flags }) => {
+  examples: {
+    'heimdall mcp secrets add github_token': 'prompts for the value and stores it',
+    'heimdall mcp secrets add deploy_key < key.pem': 'reads the value from a file',
+  },
+  output: 'ref, path (file of the store), was_replaced, updated_at',
+  run: async (context, { args: { ref }, flags }) => {
     const { SECRET_REF, SECRET_REF_RULE } = await import('../../shim/secrets/bindings.ts')
     const { whyNotValue } = await import('../../shim/secrets/value.ts')
     if (flags.value !== undefined)
@@ -89,18 +84,16 @@ const add = command(
       text: `${was_replaced ? 'Replaced' : 'Stored'} ${ref} in ${path}`,
     }
   },
-)
+})
 
-const remove = command(
-  {
-    names: ['heimdall mcp secrets remove', 'sub secrets remove', 'sub secrets rm'],
-    summary: 'Remove secrets from the store: all that are named, or none',
-    about: 'Running servers keep the values they received. Needs a human.',
-    args: [{ name: 'ref', help: 'name of a secret', variadic: true }],
-    examples: [['heimdall mcp secrets remove github_token', 'removes it from the store']],
-    output: 'path (file of the store), removed (names)',
-  },
-  async (context, { args: { ref: refs } }) => {
+const remove = command({
+  names: ['heimdall mcp secrets remove', 'sub secrets remove', 'sub secrets rm'],
+  summary: 'Remove secrets from the store: all that are named, or none',
+  about: 'Running servers keep the values they received. Needs a human.',
+  args: [{ name: 'ref', help: 'name of a secret', variadic: true }],
+  examples: { 'heimdall mcp secrets remove github_token': 'removes it from the store' },
+  output: 'path (file of the store), removed (names)',
+  run: async (context, { args: { ref: refs } }) => {
     await requireHuman('heimdall mcp secrets remove')
     const { changeSecrets, readSecrets, secretsPath } = await store()
     const path = secretsPath(context.env, context.cwd)
@@ -119,7 +112,7 @@ const remove = command(
     })
     return { data: { path, removed: refs }, text: refs.map((ref) => `Removed ${ref} from ${path}`).join('\n') }
   },
-)
+})
 
 async function requireHuman(name: string): Promise<void> {
   const { requirePerson } = await import('../../person.ts')

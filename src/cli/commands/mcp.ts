@@ -15,62 +15,47 @@ export const shim = spec({
     'or identity.',
   rest: 'CMD [ARG...]',
   flags: {
-    'server-name': { type: 'string', value: 'NAME', required: true, help: 'name of the server in policy and events' },
-    policy: { type: 'string', value: 'FILE', help: 'policy bundle in YAML or JSON; overrides SUB_POLICY_JSON' },
+    'server-name': { value: 'NAME', required: true, help: 'name of the server in policy and events' },
+    policy: { value: 'FILE', help: 'policy bundle in YAML or JSON; overrides SUB_POLICY_JSON' },
     events: {
-      type: 'string',
       value: 'stderr|FILE',
       help: 'also write events there; sub shim writes to stderr by default',
     },
     'deny-as': {
-      type: 'string',
       choices: ['error', 'tool_result'],
       default: 'error',
       help: 'answer denied calls with a JSON-RPC error, or with a tool result for hosts that hide errors from the model',
     },
     'pass-env': {
-      type: 'string',
       value: 'NAME,NAME…',
       multiple: true,
       help: 'the server receives only a base set of variables and these; written by heimdall mcp import',
     },
     'secret-bindings': {
-      type: 'string',
       value: 'FILE',
       help: 'secrets that the server receives as variables (docs/secrets.md); overrides SUB_SECRET_BINDINGS_FILE and SUB_SECRET_BINDINGS',
     },
-    url: { type: 'string', value: 'URL', help: 'address of a remote server, instead of CMD' },
+    url: { value: 'URL', help: 'address of a remote server, instead of CMD' },
     listen: {
-      type: 'string',
       value: '[127.0.0.1:]PORT',
       help: 'with --url: listen here for clients on this machine, 0 for any port; prints the address to use',
     },
     header: {
-      type: 'string',
       value: 'NAME: VALUE',
       multiple: true,
       help: 'with --url: a header sent to the server with every request; bind secrets instead',
     },
-    verbose: { type: 'boolean', help: 'print the run and the path of its record to stderr' },
+    verbose: { help: 'print the run and the path of its record to stderr' },
   },
-  examples: [
-    [
-      'heimdall mcp shim --server-name=git --policy team.yaml -- npx -y @modelcontextprotocol/server-git',
+  examples: {
+    'heimdall mcp shim --server-name=git --policy team.yaml -- npx -y @modelcontextprotocol/server-git':
       'puts the git server behind the rules of team.yaml',
-    ],
-    [
-      'heimdall mcp shim --server-name=git --secret-bindings secrets.json -- mcp-server-git',
+    'heimdall mcp shim --server-name=git --secret-bindings secrets.json -- mcp-server-git':
       'gives the server its token, which the agent never sees',
-    ],
-    [
-      'sub shim --server-name=fs --events=stderr -- mcp-server-filesystem .',
-      'only records, and writes events to stderr',
-    ],
-    [
-      'heimdall mcp shim --server-name=tickets --url https://mcp.example.org/mcp --listen 8123',
+    'sub shim --server-name=fs --events=stderr -- mcp-server-filesystem .': 'only records, and writes events to stderr',
+    'heimdall mcp shim --server-name=tickets --url https://mcp.example.org/mcp --listen 8123':
       'puts a remote server behind policy, and prints the address for clients',
-    ],
-  ],
+  },
   output: 'none: stdout is the connection to the client; with --url one line, the address to use',
 })
 
@@ -82,8 +67,8 @@ const hostArg = {
 } as const
 
 const common = {
-  'dry-run': { type: 'boolean', help: 'show the diff, with values of other settings masked, and change nothing' },
-  yes: { type: 'boolean', short: 'y', help: 'skip the confirmation prompt; sub has none' },
+  'dry-run': { help: 'show the diff, with values of other settings masked, and change nothing' },
+  yes: { short: 'y', help: 'skip the confirmation prompt; sub has none' },
 } as const
 
 const FILES =
@@ -102,20 +87,19 @@ export const importSpec = spec({
     'share, only with --shared. heimdall mcp restore gives every byte back. docs/hosts.md lists the files.',
   args: [hostArg],
   flags: {
-    shared: { type: 'boolean', help: 'also project files such as .mcp.json; they then contain paths of this machine' },
+    shared: { help: 'also project files such as .mcp.json; they then contain paths of this machine' },
     ...common,
     'pass-env': {
-      type: 'string',
       value: 'NAME,NAME…',
       multiple: true,
       help: 'variables of the host’s environment that every server receives besides its own',
     },
   },
-  examples: [
-    ['heimdall mcp import --dry-run', 'shows what would change, for all hosts found here'],
-    ['heimdall mcp import claude codex', 'changes the user files of both'],
-    ['heimdall mcp import cursor --shared --yes', 'also .cursor/mcp.json of this project, without asking'],
-  ],
+  examples: {
+    'heimdall mcp import --dry-run': 'shows what would change, for all hosts found here',
+    'heimdall mcp import claude codex': 'changes the user files of both',
+    'heimdall mcp import cursor --shared --yes': 'also .cursor/mcp.json of this project, without asking',
+  },
   output: `${FILES} (outcome: wrapped, renewed, kept or left), ${FAILED}, left: array of {host, path, servers} for project files that were not touched, dry_run`,
 })
 
@@ -129,20 +113,26 @@ export const restoreSpec = spec({
     'Refused inside a session or a host.',
   args: [hostArg],
   flags: {
-    shared: { type: 'boolean', help: 'also files of this project that were imported on another machine' },
+    shared: { help: 'also files of this project that were imported on another machine' },
     ...common,
   },
-  examples: [
-    ['heimdall mcp restore claude --dry-run', 'shows what would change'],
-    ['heimdall mcp restore claude codex --yes', 'takes both out without asking'],
-  ],
+  examples: {
+    'heimdall mcp restore claude --dry-run': 'shows what would change',
+    'heimdall mcp restore claude codex --yes': 'takes both out without asking',
+  },
   output: `${FILES} (outcome: restored, changed, gone, left or unlisted; unlisted: names of ours removed from its list of variables), ${FAILED}, gone: paths of imported files that no longer exist, dry_run`,
 })
 
 export const commands = [
-  command(importSpec, async (context, input) => (await import('./mcp-import.ts')).importHosts(context, input)),
-  command(restoreSpec, async (context, input) => (await import('./mcp-import.ts')).restoreHosts(context, input)),
-  command(shim, async (context, input) => (await import('./shim.ts')).run(context, input)),
+  command({
+    ...importSpec,
+    run: async (context, input) => (await import('./mcp-import.ts')).importHosts(context, input),
+  }),
+  command({
+    ...restoreSpec,
+    run: async (context, input) => (await import('./mcp-import.ts')).restoreHosts(context, input),
+  }),
+  command({ ...shim, run: async (context, input) => (await import('./shim.ts')).run(context, input) }),
   ...pinCommands,
   ...secretCommands,
 ]

@@ -14,97 +14,83 @@ export const NOTE =
   'message_id, thread_id, bead_id (task, or none), from_agent, to_agent, category, subject, body, state (unread, read or acked), requires_ack, created_at, read_at, acked_at, acked_by (agent, human or null)'
 
 export const sendFlags = {
-  from: { type: 'string', value: 'ID', help: 'sender; default your own agent' },
-  to: { type: 'string', value: 'WHO', help: 'agent id, role:<role> or broadcast', required: true },
-  category: { type: 'string', value: 'KIND', help: CATEGORIES.join(', '), required: true },
-  subject: { type: 'string', value: 'TEXT', help: 'one line', required: true },
+  from: { value: 'ID', help: 'sender; default your own agent' },
+  to: { value: 'WHO', help: 'agent id, role:<role> or broadcast', required: true },
+  category: { value: 'KIND', help: CATEGORIES.join(', '), required: true },
+  subject: { value: 'TEXT', help: 'one line', required: true },
   body: {
-    type: 'string',
     value: 'TEXT',
     help: 'the note; the summary of a handoff, the blocker of a blocked task',
     required: true,
   },
-  thread: { type: 'string', value: 'ID', help: 'thread; default bead:<task>' },
-  'next-action': { type: 'string', value: 'TEXT', help: 'HANDOFF: what to do next; default the body' },
-  'requested-action': { type: 'string', value: 'TEXT', help: 'BLOCKED: what you need; default the subject' },
-  urgency: { type: 'string', value: 'low|medium|high', help: 'BLOCKED: how soon; default medium' },
-  scope: { type: 'string', value: 'SCOPE', help: 'scope that the note is about' },
+  thread: { value: 'ID', help: 'thread; default bead:<task>' },
+  'next-action': { value: 'TEXT', help: 'HANDOFF: what to do next; default the body' },
+  'requested-action': { value: 'TEXT', help: 'BLOCKED: what you need; default the subject' },
+  urgency: { value: 'low|medium|high', help: 'BLOCKED: how soon; default medium' },
+  scope: { value: 'SCOPE', help: 'scope that the note is about' },
 } as const satisfies Record<string, FlagSpec>
 
 export const inboxFlags = {
   agent: agentFlag,
-  state: { type: 'string', value: 'STATE', help: NOTE_STATES.join(', ') },
+  state: { value: 'STATE', help: NOTE_STATES.join(', ') },
   limit: { type: 'integer', value: 'N', help: 'at most this many, 1 to 500', default: 50 },
 } as const satisfies Record<string, FlagSpec>
 
 export const humanFlag = {
-  type: 'boolean',
   help: 'accept it as a human, in place of the agent; recorded as such',
 } as const satisfies FlagSpec
 
 const noteArg = { name: 'id', help: 'id of the note' } as const
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall note send'],
-      summary: 'Send a note to an agent, a role or all agents',
-      flags: {
-        ...sendFlags,
-        task: { type: 'string', value: 'TASK', help: 'task that it is about', default: NO_TASK },
-        category: { ...sendFlags.category, choices: CATEGORIES },
-        urgency: { ...sendFlags.urgency, choices: ['low', 'medium', 'high'] },
-      },
-      examples: [
-        [
-          'heimdall note send --to cobalt-harbor --category HANDOFF --subject "Parser done" --body "Lexer and parser pass" --next-action "write the docs"',
-          'hands the task over',
-        ],
-        [
-          'heimdall note send --to role:backend --category BLOCKED --subject "Need the schema" --body "src/db is held" --urgency high',
-          'asks all backend agents',
-        ],
-      ],
-      output: `${NOTE}, recipients (all of them; the record is that of the first)`,
+  command({
+    names: ['heimdall note send'],
+    summary: 'Send a note to an agent, a role or all agents',
+    flags: {
+      ...sendFlags,
+      task: { value: 'TASK', help: 'task that it is about', default: NO_TASK },
+      category: { ...sendFlags.category, choices: CATEGORIES },
+      urgency: { ...sendFlags.urgency, choices: ['low', 'medium', 'high'] },
     },
-    (context, { flags }) => send(context, flags, flags.task),
-  ),
-  command(
-    {
-      names: ['heimdall note list'],
-      summary: 'List notes for an agent, newest first',
-      flags: {
-        ...inboxFlags,
-        task: { type: 'string', value: 'TASK', help: 'only about this task' },
-        state: { ...inboxFlags.state, choices: NOTE_STATES },
-      },
-      examples: [['heimdall note list --agent amber-otter --state unread', 'lists the unread notes of amber-otter']],
-      output: `a list of notes: ${NOTE}`,
+    examples: {
+      'heimdall note send --to cobalt-harbor --category HANDOFF --subject "Parser done" --body "Lexer and parser pass" --next-action "write the docs"':
+        'hands the task over',
+      'heimdall note send --to role:backend --category BLOCKED --subject "Need the schema" --body "src/db is held" --urgency high':
+        'asks all backend agents',
     },
-    (context, { flags }) => list(context, flags, flags.task),
-  ),
-  command(
-    {
-      names: ['heimdall note read'],
-      summary: 'Mark a note as read',
-      args: [noteArg],
-      flags: { agent: agentFlag },
-      examples: [['heimdall note read msg_01', 'marks the note as read']],
-      output: NOTE,
+    output: `${NOTE}, recipients (all of them; the record is that of the first)`,
+    run: (context, { flags }) => send(context, flags, flags.task),
+  }),
+  command({
+    names: ['heimdall note list'],
+    summary: 'List notes for an agent, newest first',
+    flags: {
+      ...inboxFlags,
+      task: { value: 'TASK', help: 'only about this task' },
+      state: { ...inboxFlags.state, choices: NOTE_STATES },
     },
-    (context, { flags, args }) => read(context, args.id, flags.agent),
-  ),
-  command(
-    {
-      names: ['heimdall note ack'],
-      summary: 'Acknowledge a note',
-      args: [noteArg],
-      flags: { agent: agentFlag, human: humanFlag },
-      examples: [['heimdall note ack msg_01', 'accepts the handoff']],
-      output: NOTE,
-    },
-    (context, { flags, args }) => acknowledgeNote(context, args.id, flags),
-  ),
+    examples: { 'heimdall note list --agent amber-otter --state unread': 'lists the unread notes of amber-otter' },
+    output: `a list of notes: ${NOTE}`,
+    run: (context, { flags }) => list(context, flags, flags.task),
+  }),
+  command({
+    names: ['heimdall note read'],
+    summary: 'Mark a note as read',
+    args: [noteArg],
+    flags: { agent: agentFlag },
+    examples: { 'heimdall note read msg_01': 'marks the note as read' },
+    output: NOTE,
+    run: (context, { flags, args }) => read(context, args.id, flags.agent),
+  }),
+  command({
+    names: ['heimdall note ack'],
+    summary: 'Acknowledge a note',
+    args: [noteArg],
+    flags: { agent: agentFlag, human: humanFlag },
+    examples: { 'heimdall note ack msg_01': 'accepts the handoff' },
+    output: NOTE,
+    run: (context, { flags, args }) => acknowledgeNote(context, args.id, flags),
+  }),
 ]
 
 interface SendFlags extends Readonly<Record<'to' | 'category' | 'subject' | 'body', string>> {

@@ -100,28 +100,24 @@ async function checked(context: Context, name: string | undefined): Promise<Answ
 }
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall peers list'],
-      summary: 'List known workers and orchestrators with their addresses',
-      examples: [['heimdall peers list', 'lists peers of the settings and of this machine']],
-      output: 'array of name, role, url, origin (settings or local), has_token, state and health (as last announced)',
-      hidden: true,
-    },
-    async (context) => {
+  command({
+    names: ['heimdall peers list'],
+    summary: 'List known workers and orchestrators with their addresses',
+    examples: { 'heimdall peers list': 'lists peers of the settings and of this machine' },
+    output: 'array of name, role, url, origin (settings or local), has_token, state and health (as last announced)',
+    hidden: true,
+    run: async (context) => {
       const table = await peerTable(context)
       return await withRoomToRead(context, table, () => table(undefined))
     },
-  ),
-  command(
-    {
-      names: ['heimdall peers check'],
-      summary: 'Connect to peers, and show the protocol each one speaks',
-      args: [{ name: 'peer', help: 'name of a peer; default: all', optional: true }],
-      examples: [['heimdall peers check', 'connects to every peer with its token']],
-      output: 'array of name, url, reachable, protocol (1.0 or 0.3), extension, why (it is unreachable)',
-      hidden: true,
-    },
-    (context, { args }) => checked(context, args.peer),
-  ),
+  }),
+  command({
+    names: ['heimdall peers check'],
+    summary: 'Connect to peers, and show the protocol each one speaks',
+    args: [{ name: 'peer', help: 'name of a peer; default: all', optional: true }],
+    examples: { 'heimdall peers check': 'connects to every peer with its token' },
+    output: 'array of name, url, reachable, protocol (1.0 or 0.3), extension, why (it is unreachable)',
+    hidden: true,
+    run: (context, { args }) => checked(context, args.peer),
+  }),
 ]

@@ -14,59 +14,50 @@ import { checkStart, startFlags, startOptions } from '../session-flags.ts'
 import { policyFrom } from '../run-policy.ts'
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall run'],
-      changes: true,
-      summary: 'Run an agent in a supervised terminal',
-      about:
-        'Registers or adopts the agent, opens its run, starts the command in a supervised terminal and attaches to it. ' +
-        'When the command ends, its claims are released and its run is closed. The run outlives this terminal: Ctrl-\\ ' +
-        'detaches, heimdall attach returns. Without a terminal on stdin and stdout, output is passed through and the ' +
-        'exit code is that of the command. The first word that is not a flag starts the command; everything after it ' +
-        'belongs to the command.',
-      rest: 'COMMAND…',
-      restFromFirst: true,
-      flags: {
-        agent: { type: 'string', value: 'NAME', help: 'name of the agent; generated if absent' },
-        role: { type: 'string', value: 'ROLE', default: 'agent', help: 'role of a new agent' },
-        id: {
-          type: 'string',
-          value: 'ID',
-          help: 'id of the session; default: the agent’s name, with four digits if taken',
-        },
-        policy: { type: 'string', value: 'FILE', help: 'policy bundle for every shim of the run' },
-        task: { type: 'string', value: 'TASK', help: 'task of the run; the agent has it in progress from the start' },
-        worktree: {
-          type: 'boolean',
-          help: 'use a git worktree and branch of the agent’s own, its earlier one if it has one',
-        },
-        base: { type: 'string', value: 'REV', help: 'with --worktree: where the branch starts; default HEAD' },
-        copy: {
-          type: 'string',
-          value: 'PATH',
-          multiple: true,
-          help: 'with --worktree: copy a file or folder that git does not track, such as .env',
-        },
-        'no-record': { type: 'boolean', help: 'do not record the terminal' },
-        ...startFlags,
+  command({
+    names: ['heimdall run'],
+    changes: true,
+    summary: 'Run an agent in a supervised terminal',
+    about:
+      'Registers or adopts the agent, opens its run, starts the command in a supervised terminal and attaches to it. ' +
+      'When the command ends, its claims are released and its run is closed. The run outlives this terminal: Ctrl-\\ ' +
+      'detaches, heimdall attach returns. Without a terminal on stdin and stdout, output is passed through and the ' +
+      'exit code is that of the command. The first word that is not a flag starts the command; everything after it ' +
+      'belongs to the command.',
+    rest: 'COMMAND…',
+    restFromFirst: true,
+    flags: {
+      agent: { value: 'NAME', help: 'name of the agent; generated if absent' },
+      role: { value: 'ROLE', default: 'agent', help: 'role of a new agent' },
+      id: {
+        value: 'ID',
+        help: 'id of the session; default: the agent’s name, with four digits if taken',
       },
-      examples: [
-        ['heimdall run claude', 'runs Claude Code under a generated name'],
-        [
-          'heimdall run --agent amber-otter --policy policy.yaml claude',
-          'runs it as amber-otter; the policy governs its MCP calls that go through the shim',
-        ],
-        [
-          'heimdall run --agent amber-otter --worktree --copy .env claude',
-          'runs it in its own worktree; heimdall merge amber-otter merges its work',
-        ],
-        ['heimdall run --agent nightly --detach --wait ./nightly.sh', 'waits for the end and exits with its code'],
-      ],
-      output:
-        'run_id, agent_id, haid, project (root; with --worktree that of the worktree), branch (of the worktree, or null), id (of the session), socket, pid, supervisor_pid, record (path), exit_code (null while it runs)',
+      policy: { value: 'FILE', help: 'policy bundle for every shim of the run' },
+      task: { value: 'TASK', help: 'task of the run; the agent has it in progress from the start' },
+      worktree: {
+        help: 'use a git worktree and branch of the agent’s own, its earlier one if it has one',
+      },
+      base: { value: 'REV', help: 'with --worktree: where the branch starts; default HEAD' },
+      copy: {
+        value: 'PATH',
+        multiple: true,
+        help: 'with --worktree: copy a file or folder that git does not track, such as .env',
+      },
+      'no-record': { help: 'do not record the terminal' },
+      ...startFlags,
     },
-    async (context, { flags, rest }) => {
+    examples: {
+      'heimdall run claude': 'runs Claude Code under a generated name',
+      'heimdall run --agent amber-otter --policy policy.yaml claude':
+        'runs it as amber-otter; the policy governs its MCP calls that go through the shim',
+      'heimdall run --agent amber-otter --worktree --copy .env claude':
+        'runs it in its own worktree; heimdall merge amber-otter merges its work',
+      'heimdall run --agent nightly --detach --wait ./nightly.sh': 'waits for the end and exits with its code',
+    },
+    output:
+      'run_id, agent_id, haid, project (root; with --worktree that of the worktree), branch (of the worktree, or null), id (of the session), socket, pid, supervisor_pid, record (path), exit_code (null while it runs)',
+    run: async (context, { flags, rest }) => {
       checkStart(flags, rest, 'heimdall run claude')
       const { id: _, ...session } = resolveOptions({
         ...(await startOptions(context, flags, rest)),
@@ -113,7 +104,7 @@ export const commands: readonly Command[] = [
       await closed(context, started.sheet)
       return answer(started, left.exit ?? 0)
     },
-  ),
+  }),
 ]
 
 async function detached(context: Context, started: StartedRun, dir: string, waits: boolean): Promise<Answer> {

@@ -16,27 +16,25 @@ import { renderTable } from '../render/style.ts'
 const RUN_FIELDS =
   'run_id, folder, state (open, ended, lost or unknown), status, segment, agent_id, client, haid, session_id, started_at, changed_at, calls {total, allowed, blocked, throttled, errors}, cost (null, or {messages, tokens {input, cached, cache_write, cache_write_1h, output, reasoning}, usd, unpriced (models without a price), unread (lines that were not understood), prices (date of the table)}), members, bytes'
 
-const list = command(
-  {
-    names: ['heimdall runs list'],
-    summary: 'List the runs of this repository, last changed first',
-    about:
-      'Outside of a repository, all runs. Changes nothing. A run is lost when its processes are gone and its end was not ' +
-      'recorded; the watcher or heimdall doctor closes it. Entries of the runs folder that are not runs, or are reached ' +
-      'through a link, are listed as foreign and never touched.',
-    flags: {
-      open: { type: 'boolean', help: 'only active runs' },
-      limit: { type: 'integer', value: 'N', default: RUNS_LISTED, help: 'at most this many; 0 for all' },
-      'all-projects': { type: 'boolean', help: 'of all repositories, with a column that names them' },
-    },
-    examples: [
-      ['heimdall runs list', 'lists the latest runs with their agents, calls and sizes'],
-      ['heimdall runs list --open --json', 'active runs, for a program'],
-      ['heimdall runs list --all-projects', 'runs of all repositories'],
-    ],
-    output: `runs: array of {${RUN_FIELDS}} (with --all-projects also project), total (runs of all repositories), foreign: array of {name, why}`,
+const list = command({
+  names: ['heimdall runs list'],
+  summary: 'List the runs of this repository, last changed first',
+  about:
+    'Outside of a repository, all runs. Changes nothing. A run is lost when its processes are gone and its end was not ' +
+    'recorded; the watcher or heimdall doctor closes it. Entries of the runs folder that are not runs, or are reached ' +
+    'through a link, are listed as foreign and never touched.',
+  flags: {
+    open: { help: 'only active runs' },
+    limit: { type: 'integer', value: 'N', default: RUNS_LISTED, help: 'at most this many; 0 for all' },
+    'all-projects': { help: 'of all repositories, with a column that names them' },
   },
-  async (context, { flags }) => {
+  examples: {
+    'heimdall runs list': 'lists the latest runs with their agents, calls and sizes',
+    'heimdall runs list --open --json': 'active runs, for a program',
+    'heimdall runs list --all-projects': 'runs of all repositories',
+  },
+  output: `runs: array of {${RUN_FIELDS}} (with --all-projects also project), total (runs of all repositories), foreign: array of {name, why}`,
+  run: async (context, { flags }) => {
     const { env, style, json, note } = context
     const [{ runFolders }, { factsOf }, { firstEvent, originOf }, { runScope }] = await Promise.all([
       import('../../runs/run-folder.ts'),
@@ -77,26 +75,24 @@ const list = command(
       text: rows.length === 0 ? none : renderTable(style, header, rows),
     }
   },
-)
+})
 
-const show = command(
-  {
-    names: ['heimdall runs show'],
-    summary: 'Show one run: agent, state, calls, cost, and the path of its record',
-    about:
-      'With --follow prints the events of the run, one JSON object per line: the recorded ones, then each as it is written, until the run ends or Ctrl-C.',
-    args: [{ name: 'id', help: 'id of a run' }],
-    flags: {
-      follow: { type: 'boolean', help: 'print events as they come' },
-      from: { type: 'integer', value: 'OFFSET', default: 0, help: 'with --follow: start at this byte of the record' },
-    },
-    examples: [
-      ['heimdall runs show 01M7JJ2NEXMD45Y88KN35QZ4PY', 'shows the run'],
-      ['heimdall runs show nightly --follow', 'prints its events until it ends'],
-    ],
-    output: `run: {${RUN_FIELDS}}, record (path)`,
+const show = command({
+  names: ['heimdall runs show'],
+  summary: 'Show one run: agent, state, calls, cost, and the path of its record',
+  about:
+    'With --follow prints the events of the run, one JSON object per line: the recorded ones, then each as it is written, until the run ends or Ctrl-C.',
+  args: [{ name: 'id', help: 'id of a run' }],
+  flags: {
+    follow: { help: 'print events as they come' },
+    from: { type: 'integer', value: 'OFFSET', default: 0, help: 'with --follow: start at this byte of the record' },
   },
-  async (context, { args, flags }) => {
+  examples: {
+    'heimdall runs show 01M7JJ2NEXMD45Y88KN35QZ4PY': 'shows the run',
+    'heimdall runs show nightly --follow': 'prints its events until it ends',
+  },
+  output: `run: {${RUN_FIELDS}}, record (path)`,
+  run: async (context, { args, flags }) => {
     const [{ knownRun }, { factsOf }, { recordPath }] = await Promise.all([
       import('../../runs/known-run.ts'),
       import('../../runs/run-facts.ts'),
@@ -108,7 +104,7 @@ const show = command(
     const record = recordPath(folder.runDir)
     return { data: { run: facts, record }, text: runText(facts, record) }
   },
-)
+})
 
 /** Until a run_end that is the last event: a run may continue in another segment. */
 async function followRun({ clock, stdout }: Context, runDir: string, from: number): Promise<Answer> {
@@ -166,33 +162,31 @@ function runText(facts: RunFacts, record: string): string {
     .join('\n')
 }
 
-const prune = command(
-  {
-    names: ['heimdall runs prune'],
-    changes: true,
-    summary: 'Remove the records of runs that are too old or take too much disk space',
-    about:
-      'Without flags the settings runs_keep_days and runs_keep_mib apply; shims prune by them once an hour. Active runs ' +
-      'and foreign entries are never removed. Age is that of the last event. Counters and approvals go with their run: a ' +
-      'reused id starts from zero. Refused inside a session or a host.',
-    flags: {
-      'older-than': {
-        type: 'duration',
-        value: 'TIME',
-        mayBeZero: true,
-        help: 'without an event for this long, for instance 30d',
-      },
-      'keep-mib': { type: 'integer', value: 'N', help: 'the oldest, until the rest takes at most N MiB' },
-      'dry-run': { type: 'boolean', help: 'list them, and change nothing' },
+const prune = command({
+  names: ['heimdall runs prune'],
+  changes: true,
+  summary: 'Remove the records of runs that are too old or take too much disk space',
+  about:
+    'Without flags the settings runs_keep_days and runs_keep_mib apply; shims prune by them once an hour. Active runs ' +
+    'and foreign entries are never removed. Age is that of the last event. Counters and approvals go with their run: a ' +
+    'reused id starts from zero. Refused inside a session or a host.',
+  flags: {
+    'older-than': {
+      type: 'duration',
+      value: 'TIME',
+      mayBeZero: true,
+      help: 'without an event for this long, for instance 30d',
     },
-    examples: [
-      ['heimdall runs prune --dry-run', 'lists what the settings would remove'],
-      ['heimdall runs prune --older-than 7d', 'removes runs without an event in the last week'],
-      ['heimdall runs prune --keep-mib 1024', 'removes the oldest until one GiB is left'],
-    ],
-    output: 'removed: array of {folder, changed_at, bytes} (oldest first), bytes (sum), problems, dry_run',
+    'keep-mib': { type: 'integer', value: 'N', help: 'the oldest, until the rest takes at most N MiB' },
+    'dry-run': { help: 'list them, and change nothing' },
   },
-  async ({ cwd, env, configFile, clock }, { flags }) => {
+  examples: {
+    'heimdall runs prune --dry-run': 'lists what the settings would remove',
+    'heimdall runs prune --older-than 7d': 'removes runs without an event in the last week',
+    'heimdall runs prune --keep-mib 1024': 'removes the oldest until one GiB is left',
+  },
+  output: 'removed: array of {folder, changed_at, bytes} (oldest first), bytes (sum), problems, dry_run',
+  run: async ({ cwd, env, configFile, clock }, { flags }) => {
     const { 'older-than': ageMs, 'keep-mib': mib, 'dry-run': isDry = false } = flags
     const [{ pruneRuns }, { retentionOf }, { loadConfig }, { refuseAgent }] = await Promise.all([
       import('../../runs/prune.ts'),
@@ -232,7 +226,7 @@ const prune = command(
       ].join('\n'),
     }
   },
-)
+})
 
 /** Where another process is indexing, it removes the rows. */
 async function removeFromIndex(runsDir: string, clock: Clock): Promise<string[]> {
@@ -249,23 +243,21 @@ async function removeFromIndex(runsDir: string, clock: Clock): Promise<string[]>
   }
 }
 
-const reindex = command(
-  {
-    names: ['heimdall runs reindex'],
-    summary: 'Rebuild the run index from the records of runs',
-    about:
-      'The index (runs.db in the state folder) serves heimdall events. It is derived from the records: commands keep it up ' +
-      'to date, a broken one or one of a newer version is renamed to runs.db.old and rebuilt, and removing it loses nothing. ' +
-      'With --follow it is updated until Ctrl-C instead.',
-    flags: { follow: { type: 'boolean', short: 'f', help: 'do not rebuild; index events as they are written' } },
-    examples: [
-      ['heimdall runs reindex', 'reads all records again'],
-      ['heimdall runs reindex --follow', 'indexes events as they are written'],
-    ],
-    output:
-      'index (path), runs, events, bad_lines (not events), newer_events (of a newer major version), behind: {bytes, runs} written meanwhile',
+const reindex = command({
+  names: ['heimdall runs reindex'],
+  summary: 'Rebuild the run index from the records of runs',
+  about:
+    'The index (runs.db in the state folder) serves heimdall events. It is derived from the records: commands keep it up ' +
+    'to date, a broken one or one of a newer version is renamed to runs.db.old and rebuilt, and removing it loses nothing. ' +
+    'With --follow it is updated until Ctrl-C instead.',
+  flags: { follow: { short: 'f', help: 'do not rebuild; index events as they are written' } },
+  examples: {
+    'heimdall runs reindex': 'reads all records again',
+    'heimdall runs reindex --follow': 'indexes events as they are written',
   },
-  async (context, { flags }) => {
+  output:
+    'index (path), runs, events, bad_lines (not events), newer_events (of a newer major version), behind: {bytes, runs} written meanwhile',
+  run: async (context, { flags }) => {
     const { behindOf, catchUp } = await import('../../runs/index/catch-up.ts')
     const { env, clock, note } = context
     const runsDir = runsDirOf(env)
@@ -307,7 +299,7 @@ const reindex = command(
       index.close()
     }
   },
-)
+})
 
 async function bringUp({ clock, note, stderr }: Context, runsDir: string, anew: boolean): Promise<void> {
   const { catchUp } = await import('../../runs/index/catch-up.ts')
@@ -323,31 +315,29 @@ async function bringUp({ clock, note, stderr }: Context, runsDir: string, anew: 
   })
 }
 
-const subRun = command(
-  {
-    names: ['sub run'],
-    changes: true,
-    summary: 'Run a plain command as one run: all shims below it share its record and counters',
-    about:
-      'For scripts and CI: the command receives the variables that name the run, keeps stdin, stdout and stderr, and its ' +
-      'exit code is passed on; then the run is closed. Signals are forwarded, and a policy that ends the run ends the ' +
-      'command. heimdall run gives an agent a terminal, an identity and claims as well.',
-    rest: 'COMMAND…',
-    flags: {
-      run: { type: 'string', value: 'ID', help: 'id of the run; generated by default' },
-      agent: { type: 'string', value: 'NAME', help: 'name of the agent in events' },
-      client: { type: 'string', choices: CLIENTS, default: 'custom', help: 'kind of client' },
-      env: { type: 'string', choices: ENVIRONMENTS, help: 'environment; default: dev, or ci if CI is set' },
-      principal: { type: 'string', value: 'WHO', help: 'on whose behalf; default: this user' },
-      'print-run-id': { type: 'boolean', help: 'print the id of the run before the command starts' },
-    },
-    examples: [
-      ['sub run --agent nightly -- ./nightly.sh', 'runs the script; its tool calls are one run'],
-      ['sub run --run ci-42 --env ci -- codex exec "fix the tests"', 'names the run and its environment'],
-    ],
-    output: 'run_id, exit_code (of the command), status (SUCCEEDED, FAILED, CANCELLED or TERMINATED), record (path)',
+const subRun = command({
+  names: ['sub run'],
+  changes: true,
+  summary: 'Run a plain command as one run: all shims below it share its record and counters',
+  about:
+    'For scripts and CI: the command receives the variables that name the run, keeps stdin, stdout and stderr, and its ' +
+    'exit code is passed on; then the run is closed. Signals are forwarded, and a policy that ends the run ends the ' +
+    'command. heimdall run gives an agent a terminal, an identity and claims as well.',
+  rest: 'COMMAND…',
+  flags: {
+    run: { value: 'ID', help: 'id of the run; generated by default' },
+    agent: { value: 'NAME', help: 'name of the agent in events' },
+    client: { choices: CLIENTS, default: 'custom', help: 'kind of client' },
+    env: { choices: ENVIRONMENTS, help: 'environment; default: dev, or ci if CI is set' },
+    principal: { value: 'WHO', help: 'on whose behalf; default: this user' },
+    'print-run-id': { help: 'print the id of the run before the command starts' },
   },
-  async (context, { flags, rest }) => {
+  examples: {
+    'sub run --agent nightly -- ./nightly.sh': 'runs the script; its tool calls are one run',
+    'sub run --run ci-42 --env ci -- codex exec "fix the tests"': 'names the run and its environment',
+  },
+  output: 'run_id, exit_code (of the command), status (SUCCEEDED, FAILED, CANCELLED or TERMINATED), record (path)',
+  run: async (context, { flags, rest }) => {
     const { clock, env, note, json, stdout, cwd } = context
     const [program, ...args] = rest
     if (program === undefined)
@@ -372,7 +362,7 @@ const subRun = command(
     })
     return { data, text: '', exit: data.exit_code }
   },
-)
+})
 
 /** A caller that has an identity acts as that one: an agent writes no record in another agent's name. */
 async function refuseNameOfAnother(context: Context, named: string): Promise<void> {

@@ -23,60 +23,55 @@ const sayFailed = (context: Context, failed: readonly HeimdallError[]): { readon
   return failed[0] === undefined ? {} : { exit: exitOf(failed[0], context.calledAs, context.isSeedName) }
 }
 
-const ls = command(
-  {
-    names: ['heimdall ls', 'hm ls'],
-    summary: 'List running agents',
-    about:
-      'Agents in supervised sessions, and hosts started by hand that have hooks. hm ls lists the sessions of all ' +
-      'folders. With --host, both list the sessions of that machine.',
-    flags: { 'socket-dir': socketDir, host, all: { type: 'boolean', short: 'a', help: 'ended ones too' } },
-    examples: [
-      ['heimdall ls', 'lists the agents of this repository'],
-      ['hm ls --all --json', 'lists all sessions, ended ones with their exit codes'],
-    ],
-    output:
-      'agents: agent_id, state, since, host (its program), task, branch, session_id, run_id, started_at, exit_code; ' +
-      'as hm ls, sessions: id, alive, state, state_ms, needs_input, pid, started_at, command, exit_code, project',
+const ls = command({
+  names: ['heimdall ls', 'hm ls'],
+  summary: 'List running agents',
+  about:
+    'Agents in supervised sessions, and hosts started by hand that have hooks. hm ls lists the sessions of all ' +
+    'folders. With --host, both list the sessions of that machine.',
+  flags: { 'socket-dir': socketDir, host, all: { short: 'a', help: 'ended ones too' } },
+  examples: {
+    'heimdall ls': 'lists the agents of this repository',
+    'hm ls --all --json': 'lists all sessions, ended ones with their exit codes',
   },
-  async (context, { flags }) => {
+  output:
+    'agents: agent_id, state, since, host (its program), task, branch, session_id, run_id, started_at, exit_code; ' +
+    'as hm ls, sessions: id, alive, state, state_ms, needs_input, pid, started_at, command, exit_code, project',
+  run: async (context, { flags }) => {
     const { listOfAgents, listOfSessions } = await import('../session-list.ts')
     if (!context.isSeedName && flags.host === undefined) return await listOfAgents(context, flags)
     if (flags.host === undefined) await (await import('../settle-runs.ts')).settleRuns(context)
     return await listOfSessions(context, flags)
   },
-)
+})
 
-const attach = command(
-  {
-    names: ['heimdall attach', 'hm attach'],
-    summary: 'Watch a session and type into it',
-    about:
-      'Draws the screen of the session above a status line, in the alternate screen. The detach key (Ctrl-\\, setting ' +
-      '`detach_key`) leaves the session running. Shift-PageUp and the wheel scroll back, / searches there, dragging selects, ' +
-      'Enter copies, Escape returns. Exits with the exit code of the command when that ends, with 0 on detach. ' +
-      'Into a pipe it writes the output unchanged; with --json, only how it ended.',
-    args: [{ ...id, help: `${id.help}; default: the only one that runs, or a choice`, optional: true }],
-    flags: {
-      'socket-dir': socketDir,
-      host,
-      'detach-others': { type: 'boolean', short: 'd', help: 'disconnect the other viewers' },
-      'read-only': { type: 'boolean', help: 'only watch: types nothing, resizes nothing' },
-      inline: {
-        type: 'boolean',
-        help: 'pass output through to this terminal, which keeps its own scrollback; no status line',
-      },
-      safe: { type: 'boolean', help: 'drop titles, notifications and clipboard writes of the program' },
+const attach = command({
+  names: ['heimdall attach', 'hm attach'],
+  summary: 'Watch a session and type into it',
+  about:
+    'Draws the screen of the session above a status line, in the alternate screen. The detach key (Ctrl-\\, setting ' +
+    '`detach_key`) leaves the session running. Shift-PageUp and the wheel scroll back, / searches there, dragging selects, ' +
+    'Enter copies, Escape returns. Exits with the exit code of the command when that ends, with 0 on detach. ' +
+    'Into a pipe it writes the output unchanged; with --json, only how it ended.',
+  args: [{ ...id, help: `${id.help}; default: the only one that runs, or a choice`, optional: true }],
+  flags: {
+    'socket-dir': socketDir,
+    host,
+    'detach-others': { short: 'd', help: 'disconnect the other viewers' },
+    'read-only': { help: 'only watch: types nothing, resizes nothing' },
+    inline: {
+      help: 'pass output through to this terminal, which keeps its own scrollback; no status line',
     },
-    examples: [
-      ['heimdall attach amber-otter', 'attaches; Ctrl-\\ detaches'],
-      ['hm attach', 'attaches to the only session, or lets you choose'],
-      ['hm attach build --read-only', 'watches without being able to disturb'],
-      ['hm --host box attach api', 'attaches to a session on another machine, over ssh'],
-    ],
-    output: 'id, reason (detached, disconnected, exited, end of input or a signal), exit_code (null unless exited)',
+    safe: { help: 'drop titles, notifications and clipboard writes of the program' },
   },
-  async (context, { flags, args }) => {
+  examples: {
+    'heimdall attach amber-otter': 'attaches; Ctrl-\\ detaches',
+    'hm attach': 'attaches to the only session, or lets you choose',
+    'hm attach build --read-only': 'watches without being able to disturb',
+    'hm --host box attach api': 'attaches to a session on another machine, over ssh',
+  },
+  output: 'id, reason (detached, disconnected, exited, end of input or a signal), exit_code (null unless exited)',
+  run: async (context, { flags, args }) => {
     const { ended, endpointOf, refuseToAnswer } = await import('../../sessions/locate.ts')
     const isHere = flags.host === undefined
     const around = isHere ? await sessionAround(context, await socketDirOf(context, flags)) : undefined
@@ -108,43 +103,39 @@ const attach = command(
       from: 'scrollback',
     })
   },
-)
+})
 
-const send = command(
-  {
-    names: ['heimdall send', 'hm send'],
-    changes: true,
-    summary: 'Type text into a session',
-    about:
-      'Pastes the text (bracketed if the program asked for it), then presses the keys one by one, each after the program ' +
-      'has had time to take the previous input. Fails when the terminal did not take the whole text.',
-    args: [id, { name: 'text', help: 'the text; - reads it from stdin', optional: true }],
-    flags: {
-      'socket-dir': socketDir,
-      host,
-      enter: { type: 'boolean', help: 'press Enter after the text' },
-      key: {
-        type: 'string',
-        value: 'NAME',
-        multiple: true,
-        help: 'press this key after the text: enter, escape, tab, up, down, ctrl-c …; repeatable',
-      },
-      'wait-for': {
-        type: 'string',
-        choices: ['idle', 'needs-input'],
-        help: 'return when the session is in this state',
-      },
-      timeout: { type: 'duration', value: 'TIME', help: 'give up after this' },
+const send = command({
+  names: ['heimdall send', 'hm send'],
+  changes: true,
+  summary: 'Type text into a session',
+  about:
+    'Pastes the text (bracketed if the program asked for it), then presses the keys one by one, each after the program ' +
+    'has had time to take the previous input. Fails when the terminal did not take the whole text.',
+  args: [id, { name: 'text', help: 'the text; - reads it from stdin', optional: true }],
+  flags: {
+    'socket-dir': socketDir,
+    host,
+    enter: { help: 'press Enter after the text' },
+    key: {
+      value: 'NAME',
+      multiple: true,
+      help: 'press this key after the text: enter, escape, tab, up, down, ctrl-c …; repeatable',
     },
-    examples: [
-      ['heimdall send amber-otter "run the tests" --enter', 'types a prompt and submits it'],
-      ['hm send agent - --enter --wait-for idle < prompt.md', 'sends a file and waits for the answer'],
-      ['hm send agent --key escape', 'presses a key'],
-    ],
-    output:
-      'id, written_bytes, bracketed (a bracketed paste), reacted (output followed), state and needs_input (with --wait-for)',
+    'wait-for': {
+      choices: ['idle', 'needs-input'],
+      help: 'return when the session is in this state',
+    },
+    timeout: { type: 'duration', value: 'TIME', help: 'give up after this' },
   },
-  async (context, { flags, args }) => {
+  examples: {
+    'heimdall send amber-otter "run the tests" --enter': 'types a prompt and submits it',
+    'hm send agent - --enter --wait-for idle < prompt.md': 'sends a file and waits for the answer',
+    'hm send agent --key escape': 'presses a key',
+  },
+  output:
+    'id, written_bytes, bracketed (a bracketed paste), reacted (output followed), state and needs_input (with --wait-for)',
+  run: async (context, { flags, args }) => {
     const { ended, endpointOf, refuseToAnswer } = await import('../../sessions/locate.ts')
     const located = await locateSession(context, flags, args.id)
     if (!located.isRunning) throw ended(located)
@@ -178,31 +169,29 @@ const send = command(
     const after = sent.state === null ? '' : `, now ${sent.needsInput === true ? 'waiting for input' : sent.state}`
     return { data, text: `Sent ${sent.writtenBytes} bytes to session ${located.id}${after}` }
   },
-)
+})
 
-const logs = command(
-  {
-    names: ['heimdall logs', 'hm logs'],
-    summary: 'Print the output of a session, also after its end',
-    about: 'Escape sequences, control characters and bidi marks are removed unless --raw is given.',
-    args: [id],
-    flags: {
-      'socket-dir': socketDir,
-      host,
-      follow: { type: 'boolean', short: 'f', help: 'go on with new output until the session ends' },
-      raw: { type: 'boolean', help: 'bytes as the program wrote them' },
-      tail: { type: 'integer', value: 'N', help: 'only the last N lines' },
-      supervisor: { type: 'boolean', help: 'the log of the supervisor instead of the output' },
-    },
-    examples: [
-      ['heimdall logs amber-otter', 'prints the stored output as plain text'],
-      ['hm logs build -f --tail 20', 'prints the last lines and follows'],
-      ['hm logs build --supervisor', 'prints the log of the supervisor, also after the end'],
-    ],
-    json: 'one object per line',
-    output: 'type (output, gap or exit), text (of output), code (of exit)',
+const logs = command({
+  names: ['heimdall logs', 'hm logs'],
+  summary: 'Print the output of a session, also after its end',
+  about: 'Escape sequences, control characters and bidi marks are removed unless --raw is given.',
+  args: [id],
+  flags: {
+    'socket-dir': socketDir,
+    host,
+    follow: { short: 'f', help: 'go on with new output until the session ends' },
+    raw: { help: 'bytes as the program wrote them' },
+    tail: { type: 'integer', value: 'N', help: 'only the last N lines' },
+    supervisor: { help: 'the log of the supervisor instead of the output' },
   },
-  async (context, { flags, args }) => {
+  examples: {
+    'heimdall logs amber-otter': 'prints the stored output as plain text',
+    'hm logs build -f --tail 20': 'prints the last lines and follows',
+    'hm logs build --supervisor': 'prints the log of the supervisor, also after the end',
+  },
+  json: 'one object per line',
+  output: 'type (output, gap or exit), text (of output), code (of exit)',
+  run: async (context, { flags, args }) => {
     const { TextOut } = await import('../text-out.ts')
     const located = await locateSession(context, flags, args.id)
     const out = new TextOut(context.stdout)
@@ -234,35 +223,33 @@ const logs = command(
     else for (const line of text.split('\n').filter((l) => l !== '')) await out.writeLine({ type: 'log', text: line })
     return STREAMED
   },
-)
+})
 
-const kill = command(
-  {
-    names: ['heimdall kill', 'hm kill'],
-    changes: true,
-    summary: 'End sessions with all their processes',
-    about:
-      'SIGTERM, then the whole grace time (5 s); a hang-up for shells and others that ignore SIGTERM; SIGKILL at the end.\n' +
-      'A session that is missing or does not end does not keep the others; the exit code is that of the first such one.',
-    args: [{ ...id, optional: true, variadic: true }],
-    flags: {
-      'socket-dir': socketDir,
-      host,
-      all: { type: 'boolean', help: 'all sessions of this repository; asks first' },
-      yes: { type: 'boolean', help: 'with --all: do not ask' },
-      wait: { type: 'boolean', help: 'return when the sessions and all their processes are gone' },
-      timeout: { type: 'duration', value: 'TIME', help: 'with --wait: give up after this' },
-    },
-    examples: [
-      ['heimdall kill amber-otter', 'asks the session to end and returns'],
-      ['heimdall kill --all', 'lists the sessions of this repository, asks, and ends them'],
-      ['hm kill api tests --wait', 'returns when nothing of them runs any more'],
-    ],
-    output:
-      'id, ended (seen to end), exit_code (null when not waited for); for several: sessions, each with these and error ' +
-      '(code, message, hint, or null)',
+const kill = command({
+  names: ['heimdall kill', 'hm kill'],
+  changes: true,
+  summary: 'End sessions with all their processes',
+  about:
+    'SIGTERM, then the whole grace time (5 s); a hang-up for shells and others that ignore SIGTERM; SIGKILL at the end.\n' +
+    'A session that is missing or does not end does not keep the others; the exit code is that of the first such one.',
+  args: [{ ...id, optional: true, variadic: true }],
+  flags: {
+    'socket-dir': socketDir,
+    host,
+    all: { help: 'all sessions of this repository; asks first' },
+    yes: { help: 'with --all: do not ask' },
+    wait: { help: 'return when the sessions and all their processes are gone' },
+    timeout: { type: 'duration', value: 'TIME', help: 'with --wait: give up after this' },
   },
-  async (context, { flags, args }) => {
+  examples: {
+    'heimdall kill amber-otter': 'asks the session to end and returns',
+    'heimdall kill --all': 'lists the sessions of this repository, asks, and ends them',
+    'hm kill api tests --wait': 'returns when nothing of them runs any more',
+  },
+  output:
+    'id, ended (seen to end), exit_code (null when not waited for); for several: sessions, each with these and error ' +
+    '(code, message, hint, or null)',
+  run: async (context, { flags, args }) => {
     const ids = [...new Set(args.id.map((text) => parseId('session', text)))]
     const isAll = flags.all === true
     if (isAll && (ids.length > 0 || flags.host !== undefined))
@@ -297,35 +284,33 @@ const kill = command(
     const text = ends.flatMap((end) => (end instanceof HeimdallError ? [] : end.text)).join('\n')
     return { data: { sessions }, text, ...sayFailed(context, failed) }
   },
-)
+})
 
 const OLDER_THAN_MS = 86_400_000
 
-const clean = command(
-  {
-    names: ['heimdall clean', 'hm clean'],
-    changes: true,
-    summary: 'Remove what ended sessions left behind',
-    about:
-      'Logs and exit records of sessions that have ended, and processes of sessions whose supervisor was killed. Shows ' +
-      'what it would remove and end unless --force is given. Agents may not use --force.',
-    flags: {
-      'socket-dir': socketDir,
-      'older-than': {
-        type: 'duration',
-        mayBeZero: true,
-        value: 'TIME',
-        help: 'only files older than this; default 24h',
-      },
-      force: { type: 'boolean', help: 'really remove' },
+const clean = command({
+  names: ['heimdall clean', 'hm clean'],
+  changes: true,
+  summary: 'Remove what ended sessions left behind',
+  about:
+    'Logs and exit records of sessions that have ended, and processes of sessions whose supervisor was killed. Shows ' +
+    'what it would remove and end unless --force is given. Agents may not use --force.',
+  flags: {
+    'socket-dir': socketDir,
+    'older-than': {
+      type: 'duration',
+      mayBeZero: true,
+      value: 'TIME',
+      help: 'only files older than this; default 24h',
     },
-    examples: [
-      ['heimdall clean', 'shows what would be removed'],
-      ['hm clean --older-than 7d --force', 'removes what is older than a week'],
-    ],
-    output: 'removed (whether anything was), files (path, bytes, age_ms), sessions (id and processes of lost ones)',
+    force: { help: 'really remove' },
   },
-  async (context, { flags }) => {
+  examples: {
+    'heimdall clean': 'shows what would be removed',
+    'hm clean --older-than 7d --force': 'removes what is older than a week',
+  },
+  output: 'removed (whether anything was), files (path, bytes, age_ms), sessions (id and processes of lost ones)',
+  run: async (context, { flags }) => {
     const { leftoverFiles, lostSessions, removeLeftover } = await import('../../sessions/leftovers.ts')
     const { inlineText } = await import('../../cells/plain-text.ts')
     const dir = await socketDirOf(context, flags)
@@ -360,6 +345,6 @@ const clean = command(
     const text = lines.length === 0 ? nothing : [head, ...lines].join('\n')
     return { data: { removed: isForced, files, sessions }, text, ...sayFailed(context, failed) }
   },
-)
+})
 
 export const commands: readonly Command[] = [ls, attach, send, logs, kill, clean]

@@ -25,72 +25,66 @@ interface StatusFlags {
 }
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall status'],
-      summary: 'Show what waits for you, who works and what collides',
-      about:
-        'Reads the repository that you are in and changes nothing. On a terminal it is laid out for people; in a pipe, ' +
-        'or with --plain, it prints tab-separated columns: what, seconds, agent, kind, text.',
-      flags: {
-        quiet: { type: 'boolean', short: 'q', help: 'print one number: how many waits there are' },
-        plain: { type: 'boolean', help: 'print tab-separated columns without colour or glyphs' },
-        follow: { type: 'boolean', short: 'f', help: 'print it again at each change; with --json one line each' },
-        'socket-dir': socketDir,
-      },
-      examples: [
-        ['heimdall status', 'shows the agents of this repository'],
-        ['heimdall status -q', 'prints how many wait, for a shell prompt'],
-        ["heimdall status --json | jq '.data.waits'", 'lists the waits for a program'],
-      ],
-      output: FLEET_OUTPUT,
+  command({
+    names: ['heimdall status'],
+    summary: 'Show what waits for you, who works and what collides',
+    about:
+      'Reads the repository that you are in and changes nothing. On a terminal it is laid out for people; in a pipe, ' +
+      'or with --plain, it prints tab-separated columns: what, seconds, agent, kind, text.',
+    flags: {
+      quiet: { short: 'q', help: 'print one number: how many waits there are' },
+      plain: { help: 'print tab-separated columns without colour or glyphs' },
+      follow: { short: 'f', help: 'print it again at each change; with --json one line each' },
+      'socket-dir': socketDir,
     },
-    async (context, { flags }) => {
+    examples: {
+      'heimdall status': 'shows the agents of this repository',
+      'heimdall status -q': 'prints how many wait, for a shell prompt',
+      "heimdall status --json | jq '.data.waits'": 'lists the waits for a program',
+    },
+    output: FLEET_OUTPUT,
+    run: async (context, { flags }) => {
       const options = await fleetOptions(context, flags)
       if (flags.follow !== true) return answer(context, flags, await lookAtFleet(options))
       return await follow(context, flags, options)
     },
-  ),
-  command(
-    {
-      names: ['heimdall next'],
-      summary: 'Go from one wait to the next, the oldest first',
-      about:
-        'Attaches to the agent that has waited longest. When you have answered and the agent continues, or when you ' +
-        'detach (Ctrl-\\), the next one follows; a wait that a command answers is offered here. Without a terminal it ' +
-        'prints the oldest wait.',
-      flags: { 'socket-dir': socketDir },
-      examples: [
-        ['heimdall next', 'takes you through everything that waits'],
-        ['heimdall next --json', 'prints the oldest wait for a program'],
-      ],
-      output:
-        'wait (the oldest, as in heimdall status; null if nothing waits), waiting (how many), visited (ids of the waits that you were taken to)',
+  }),
+  command({
+    names: ['heimdall next'],
+    summary: 'Go from one wait to the next, the oldest first',
+    about:
+      'Attaches to the agent that has waited longest. When you have answered and the agent continues, or when you ' +
+      'detach (Ctrl-\\), the next one follows; a wait that a command answers is offered here. Without a terminal it ' +
+      'prints the oldest wait.',
+    flags: { 'socket-dir': socketDir },
+    examples: {
+      'heimdall next': 'takes you through everything that waits',
+      'heimdall next --json': 'prints the oldest wait for a program',
     },
-    async (context, { flags }) => {
+    output:
+      'wait (the oldest, as in heimdall status; null if nothing waits), waiting (how many), visited (ids of the waits that you were taken to)',
+    run: async (context, { flags }) => {
       const options = await fleetOptions(context, flags)
       if (!context.stdin.isTTY || !context.stdout.isTTY || context.json) return oldest(await lookAtFleet(options))
       return await visitAll(context, options)
     },
-  ),
-  command(
-    {
-      names: ['heimdall snooze'],
-      changes: true,
-      summary: 'Hide a wait for some time',
-      args: [{ name: 'wait', help: 'id of a wait, or the agent whose waits to snooze' }],
-      flags: {
-        for: { type: 'duration', value: 'TIME', default: SNOOZE_MS, help: 'how long' },
-        back: { type: 'boolean', help: 'end the snooze now' },
-        'socket-dir': socketDir,
-      },
-      examples: [
-        ['heimdall snooze amber-otter', 'snoozes the waits of amber-otter for 15 minutes'],
-        ['heimdall snooze msg_01 --for 2h', 'snoozes one wait for two hours'],
-      ],
-      output: 'waits (ids), snoozed_until (null with --back)',
+  }),
+  command({
+    names: ['heimdall snooze'],
+    changes: true,
+    summary: 'Hide a wait for some time',
+    args: [{ name: 'wait', help: 'id of a wait, or the agent whose waits to snooze' }],
+    flags: {
+      for: { type: 'duration', value: 'TIME', default: SNOOZE_MS, help: 'how long' },
+      back: { help: 'end the snooze now' },
+      'socket-dir': socketDir,
     },
-    async (context, { args, flags }) => {
+    examples: {
+      'heimdall snooze amber-otter': 'snoozes the waits of amber-otter for 15 minutes',
+      'heimdall snooze msg_01 --for 2h': 'snoozes one wait for two hours',
+    },
+    output: 'waits (ids), snoozed_until (null with --back)',
+    run: async (context, { args, flags }) => {
       const { waits } = await lookAtFleet(await fleetOptions(context, flags))
       const named = waits.filter(({ id, agent_id: agent }) => id === args.wait || agent === args.wait)
       const [wait] = named
@@ -109,7 +103,7 @@ export const commands: readonly Command[] = [
         text: until === null ? `No longer snoozed: ${wait.asks}` : `Snoozed for ${shortSpan(flags.for)}: ${wait.asks}`,
       }
     },
-  ),
+  }),
 ]
 
 function answer(context: Context, flags: StatusFlags, fleet: Fleet): Answer {

@@ -22,13 +22,12 @@ import { AGENT_RECORD, agentRecord, RECORD, record, taskText, WHOLE_RECORD, whol
 const STATES = ['queued', 'parked', 'in_progress', 'triage', 'done', 'partial', 'failed', 'canceled'] as const
 const taskArg = { name: 'task', help: 'task id, or a unique prefix of it' } as const
 const needsFlags = {
-  mcp: { type: 'string', value: 'NAMES', help: 'MCP servers that must answer, separated by commas' },
-  needs: { type: 'string', value: 'NAMES', help: 'capabilities the worker must have: terminal, file, …' },
-  tier: { type: 'string', choices: MODEL_TIERS, help: 'lowest model tier' },
-  'read-only': { type: 'boolean', help: 'the task writes nothing: it needs neither a clean tree nor a worktree' },
-  worker: { type: 'string', value: 'NAME', help: 'only this worker' },
+  mcp: { value: 'NAMES', help: 'MCP servers that must answer, separated by commas' },
+  needs: { value: 'NAMES', help: 'capabilities the worker must have: terminal, file, …' },
+  tier: { choices: MODEL_TIERS, help: 'lowest model tier' },
+  'read-only': { help: 'the task writes nothing: it needs neither a clean tree nor a worktree' },
+  worker: { value: 'NAME', help: 'only this worker' },
   scope: {
-    type: 'string',
     value: 'PATH',
     multiple: true,
     help: 'paths that the task claims; workers that hold paths nearby are preferred',
@@ -58,35 +57,33 @@ export const taskAdd = spec({
     '(heimdall up), heimdall worker serve, or this command with --wait.',
   args: [{ name: 'text', help: 'what is to be done; - reads it from stdin', optional: true }],
   flags: {
-    id: { type: 'string', value: 'ID', help: 'id of the task; default: generated' },
-    'brief-file': { type: 'string', value: 'FILE', help: 'read the text from a file' },
-    symbols: { type: 'string', value: 'IDS', help: 'symbols that the text refers to' },
-    capsules: { type: 'string', value: 'IDS', help: 'capsules that the text refers to' },
-    facts: { type: 'string', value: 'KEYS', help: 'facts that the text refers to' },
-    priority: { type: 'string', choices: PRIORITIES, default: 'normal', help: 'priority in the queue' },
-    reply: { type: 'string', choices: REPLY_SCHEMAS, default: 'prose', help: 'format of the reply' },
-    schema: { type: 'string', value: 'FILE', help: 'with --reply json: JSON Schema of the reply' },
+    id: { value: 'ID', help: 'id of the task; default: generated' },
+    'brief-file': { value: 'FILE', help: 'read the text from a file' },
+    symbols: { value: 'IDS', help: 'symbols that the text refers to' },
+    capsules: { value: 'IDS', help: 'capsules that the text refers to' },
+    facts: { value: 'KEYS', help: 'facts that the text refers to' },
+    priority: { choices: PRIORITIES, default: 'normal', help: 'priority in the queue' },
+    reply: { choices: REPLY_SCHEMAS, default: 'prose', help: 'format of the reply' },
+    schema: { value: 'FILE', help: 'with --reply json: JSON Schema of the reply' },
     budget: { type: 'integer', value: 'TOKENS', help: 'output and uncached input tokens for all attempts' },
-    deadline: { type: 'string', value: 'TIME', help: 'when the task must have ended: ISO 8601 with a zone' },
+    deadline: { value: 'TIME', help: 'when the task must have ended: ISO 8601 with a zone' },
     within: { type: 'duration', value: 'TIME', help: 'deadline from now: 30m' },
-    idempotent: { type: 'boolean', help: 'the task may run again after an attempt of unknown outcome' },
-    'accept-partial': { type: 'boolean', help: 'a partial result completes the task' },
+    idempotent: { help: 'the task may run again after an attempt of unknown outcome' },
+    'accept-partial': { help: 'a partial result completes the task' },
     'resume-within': {
       type: 'duration',
       value: 'TIME',
       help: 'how long a task stopped at its budget waits for more tokens: heimdall task answer TASK 4000',
     },
     ...needsFlags,
-    wait: { type: 'boolean', help: 'wait until the task has ended or needs a human' },
+    wait: { help: 'wait until the task has ended or needs a human' },
     timeout: { type: 'duration', value: 'TIME', help: 'with --wait: give up waiting after this time' },
   },
-  examples: [
-    ['heimdall task add "Fix the flaky login test" --wait', 'adds a task, and prints its result'],
-    [
-      'heimdall task add --brief-file task.md --mcp context_mode --budget 40000 --reply structured',
+  examples: {
+    'heimdall task add "Fix the flaky login test" --wait': 'adds a task, and prints its result',
+    'heimdall task add --brief-file task.md --mcp context_mode --budget 40000 --reply structured':
       'requires a worker whose MCP server context_mode answers',
-    ],
-  ],
+  },
   output: WHOLE_RECORD,
 })
 
@@ -131,22 +128,20 @@ function listed(context: Context, room: Coordination, tasks: readonly Task[]): A
 }
 
 export const commands: readonly Command[] = [
-  command(taskAdd, async (context, input) => (await import('./task-add.ts')).add(context, input)),
-  command(
-    {
-      names: ['heimdall task list'],
-      summary: 'List tasks that are queued, in progress or wait for a human',
-      flags: {
-        all: { type: 'boolean', help: 'include tasks that have ended' },
-        state: { type: 'string', choices: STATES, help: 'only tasks in this state' },
-      },
-      examples: [
-        ['heimdall task list', 'lists tasks of workers, and tasks that agents have started themselves'],
-        ['heimdall task list --state failed', 'lists tasks that have failed'],
-      ],
-      output: `array, each one of: ${RECORD}; or ${AGENT_RECORD}`,
+  command({ ...taskAdd, run: async (context, input) => (await import('./task-add.ts')).add(context, input) }),
+  command({
+    names: ['heimdall task list'],
+    summary: 'List tasks that are queued, in progress or wait for a human',
+    flags: {
+      all: { help: 'include tasks that have ended' },
+      state: { choices: STATES, help: 'only tasks in this state' },
     },
-    (context, { flags }) =>
+    examples: {
+      'heimdall task list': 'lists tasks of workers, and tasks that agents have started themselves',
+      'heimdall task list --state failed': 'lists tasks that have failed',
+    },
+    output: `array, each one of: ${RECORD}; or ${AGENT_RECORD}`,
+    run: (context, { flags }) =>
       withRoomToRead<Answer>(
         context,
         (room) => {
@@ -160,16 +155,14 @@ export const commands: readonly Command[] = [
         },
         () => ({ data: [], text: 'no tasks' }),
       ),
-  ),
-  command(
-    {
-      names: ['heimdall task show'],
-      summary: 'Show a task with its attempts and its result',
-      args: [taskArg],
-      examples: [['heimdall task show T-9 --json', 'prints everything about T-9']],
-      output: `${WHOLE_RECORD}; or ${AGENT_RECORD}`,
-    },
-    (context, { args }) =>
+  }),
+  command({
+    names: ['heimdall task show'],
+    summary: 'Show a task with its attempts and its result',
+    args: [taskArg],
+    examples: { 'heimdall task show T-9 --json': 'prints everything about T-9' },
+    output: `${WHOLE_RECORD}; or ${AGENT_RECORD}`,
+    run: (context, { args }) =>
       withRoomToRead(
         context,
         (room) => {
@@ -186,53 +179,47 @@ export const commands: readonly Command[] = [
           throw unknownTask(args.task)
         },
       ),
-  ),
-  command(
-    {
-      names: ['heimdall task cancel'],
-      changes: true,
-      summary: 'Cancel a task, and end its process tree at the worker',
-      args: [taskArg],
-      flags: { reason: { type: 'string', value: 'TEXT', default: 'cancelled', help: 'reason to record' } },
-      examples: [['heimdall task cancel T-9', 'removes T-9 from the queue, or ends it']],
-      output: RECORD,
-    },
-    (context, { args, flags }) =>
+  }),
+  command({
+    names: ['heimdall task cancel'],
+    changes: true,
+    summary: 'Cancel a task, and end its process tree at the worker',
+    args: [taskArg],
+    flags: { reason: { value: 'TEXT', default: 'cancelled', help: 'reason to record' } },
+    examples: { 'heimdall task cancel T-9': 'removes T-9 from the queue, or ends it' },
+    output: RECORD,
+    run: (context, { args, flags }) =>
       withRoom(context, async (room) => {
         const { taskId, state } = await cancelTask(room, idNamed(room, args.task), flags.reason)
         const text = state === 'canceled' ? `${taskId} is cancelled` : `${taskId} is being ended at its worker`
         return { data: record(showTask(room, taskId)), text }
       }),
-  ),
-  command(
-    {
-      names: ['heimdall task retry'],
-      changes: true,
-      summary: 'Send a task again that has failed, is parked or waits for a human',
-      args: [taskArg],
-      flags: { budget: { type: 'integer', value: 'TOKENS', help: 'new token budget for all attempts' } },
-      examples: [['heimdall task retry T-9 --budget 80000', 'sends T-9 again with a larger budget']],
-      output: RECORD,
-    },
-    (context, { args, flags }) =>
+  }),
+  command({
+    names: ['heimdall task retry'],
+    changes: true,
+    summary: 'Send a task again that has failed, is parked or waits for a human',
+    args: [taskArg],
+    flags: { budget: { type: 'integer', value: 'TOKENS', help: 'new token budget for all attempts' } },
+    examples: { 'heimdall task retry T-9 --budget 80000': 'sends T-9 again with a larger budget' },
+    output: RECORD,
+    run: (context, { args, flags }) =>
       withRoom(context, async (room) => {
         const { taskId, state } = await retryTask(room, idNamed(room, args.task), flags.budget)
         return { data: record(showTask(room, taskId)), text: `${taskId} is ${state}` }
       }),
-  ),
-  command(
-    {
-      names: ['heimdall task answer'],
-      changes: true,
-      summary: 'Answer the question of the worker that runs a task',
-      about:
-        'heimdall status shows the question; the task continues with the answer. Permissions are granted where the ' +
-        'worker runs. Answers are stored, so an answer that looks like a secret is rejected.',
-      args: [taskArg, { name: 'text', help: 'the answer; without it, or with -, read from stdin', optional: true }],
-      examples: [['heimdall task answer T-9 "the second one"', 'passes the answer to the worker of T-9']],
-      output: RECORD,
-    },
-    (context, { args }) =>
+  }),
+  command({
+    names: ['heimdall task answer'],
+    changes: true,
+    summary: 'Answer the question of the worker that runs a task',
+    about:
+      'heimdall status shows the question; the task continues with the answer. Permissions are granted where the ' +
+      'worker runs. Answers are stored, so an answer that looks like a secret is rejected.',
+    args: [taskArg, { name: 'text', help: 'the answer; without it, or with -, read from stdin', optional: true }],
+    examples: { 'heimdall task answer T-9 "the second one"': 'passes the answer to the worker of T-9' },
+    output: RECORD,
+    run: (context, { args }) =>
       withRoom(context, async (room) => {
         const taskId = idNamed(room, args.task)
         const isRead = args.text === undefined || args.text === '-'
@@ -241,21 +228,19 @@ export const commands: readonly Command[] = [
         await answerTask(room, taskId, text)
         return { data: record(showTask(room, taskId)), text: `${taskId} continues with that answer` }
       }),
-  ),
-  command(
-    {
-      names: ['heimdall task explain'],
-      summary: 'Show which worker would get a task, and why',
-      args: [{ ...taskArg, optional: true }],
-      flags: needsFlags,
-      examples: [
-        ['heimdall task explain T-9', 'shows why T-9 waits, or which worker is next for it'],
-        ['heimdall task explain --mcp trek', 'checks a task before it is added'],
-      ],
-      output: 'chosen (worker, or null), workers (in order of preference: worker, lacks (code and text), score)',
-      hidden: true,
+  }),
+  command({
+    names: ['heimdall task explain'],
+    summary: 'Show which worker would get a task, and why',
+    args: [{ ...taskArg, optional: true }],
+    flags: needsFlags,
+    examples: {
+      'heimdall task explain T-9': 'shows why T-9 waits, or which worker is next for it',
+      'heimdall task explain --mcp trek': 'checks a task before it is added',
     },
-    (context, { args, flags }) =>
+    output: 'chosen (worker, or null), workers (in order of preference: worker, lacks (code and text), score)',
+    hidden: true,
+    run: (context, { args, flags }) =>
       withRoomToRead(
         context,
         (room) => {
@@ -269,40 +254,36 @@ export const commands: readonly Command[] = [
           return routeAnswer(context, { chosen: undefined, verdicts: [] })
         },
       ),
-  ),
-  command(
-    {
-      names: ['heimdall task start'],
-      summary: 'Record that an agent has started a task',
-      args: [{ name: 'task', help: 'task id' }],
-      flags: { agent: agentFlag, title: { type: 'string', value: 'TEXT', help: 'title; default: the task id' } },
-      examples: [['heimdall task start T-9 --agent amber-otter', 'makes amber-otter the owner of T-9']],
-      output: AGENT_RECORD,
-      hidden: true,
-    },
-    (context, { flags, args }) =>
+  }),
+  command({
+    names: ['heimdall task start'],
+    summary: 'Record that an agent has started a task',
+    args: [{ name: 'task', help: 'task id' }],
+    flags: { agent: agentFlag, title: { value: 'TEXT', help: 'title; default: the task id' } },
+    examples: { 'heimdall task start T-9 --agent amber-otter': 'makes amber-otter the owner of T-9' },
+    output: AGENT_RECORD,
+    hidden: true,
+    run: (context, { flags, args }) =>
       withRoom(context, async (room) => {
         const title = redacted(flags.title ?? args.task)
         const actor = await actorFor(context, room, flags.agent)
         const task = await startTask(room, actor, { taskId: redacted(args.task), title })
         return { data: agentRecord(task), text: `${task.taskId} is in progress` }
       }),
-  ),
-  command(
-    {
-      names: ['heimdall task done'],
-      summary: 'End a task that an agent has started, and write its page to the ledger',
-      args: [{ name: 'task', help: 'task id' }],
-      flags: {
-        agent: agentFlag,
-        summary: { type: 'string', value: 'TEXT', help: 'outcome in two to four sentences', required: true },
-        failed: { type: 'boolean', help: 'the task has failed' },
-      },
-      examples: [['heimdall task done T-9 --summary "Parser rewritten."', 'ends T-9']],
-      output: AGENT_RECORD,
-      hidden: true,
+  }),
+  command({
+    names: ['heimdall task done'],
+    summary: 'End a task that an agent has started, and write its page to the ledger',
+    args: [{ name: 'task', help: 'task id' }],
+    flags: {
+      agent: agentFlag,
+      summary: { value: 'TEXT', help: 'outcome in two to four sentences', required: true },
+      failed: { help: 'the task has failed' },
     },
-    (context, { flags, args }) =>
+    examples: { 'heimdall task done T-9 --summary "Parser rewritten."': 'ends T-9' },
+    output: AGENT_RECORD,
+    hidden: true,
+    run: (context, { flags, args }) =>
       withRoom(context, async (room) => {
         const state = flags.failed === true ? 'failed' : 'done'
         const actor = await actorFor(context, room, flags.agent)
@@ -310,5 +291,5 @@ export const commands: readonly Command[] = [
         const task = await endTask(room, actor, end)
         return { data: agentRecord(task), text: `${task.taskId} is ${task.state}` }
       }),
-  ),
+  }),
 ]

@@ -16,15 +16,15 @@ import { type Command, command, type Context, type FlagSpec } from '../command.t
 import { readInput } from '../input-file.ts'
 import { briefingNames, planningOf, runIdOf, runToSum } from '../planning-of.ts'
 
-const role = { type: 'string', value: 'ROLE', required: true, help: 'the role that pays' } as const satisfies FlagSpec
+const role = { value: 'ROLE', required: true, help: 'the role that pays' } as const satisfies FlagSpec
 const counted = {
   tokens: { type: 'integer', value: 'N', help: 'the number of tokens, logged as declared' },
-  file: { type: 'string', value: 'FILE', help: 'count the tokens of this text, logged as measured; - is stdin' },
-  tokenizer: { type: 'string', choices: TOKENIZERS, help: 'the tokenizer to count with; default o200k_base' },
+  file: { value: 'FILE', help: 'count the tokens of this text, logged as measured; - is stdin' },
+  tokenizer: { choices: TOKENIZERS, help: 'the tokenizer to count with; default o200k_base' },
 } as const satisfies Record<string, FlagSpec>
 const summed = {
-  run: { type: 'string', value: 'ID', help: 'only rows of this run; default SUB_RUN_ID' },
-  all: { type: 'boolean', help: 'rows of all runs, even if SUB_RUN_ID is set' },
+  run: { value: 'ID', help: 'only rows of this run; default SUB_RUN_ID' },
+  all: { help: 'rows of all runs, even if SUB_RUN_ID is set' },
 } as const satisfies Record<string, FlagSpec>
 
 /** The text to count, or undefined if the caller declares a number: exactly one of --tokens and --file is required. */
@@ -40,35 +40,30 @@ async function textToCount(
 }
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: briefingNames('tokens log', 'ledger log'),
-      changes: true,
-      summary: 'Log the tokens of a message or spawn',
-      about: 'A measured text is logged once for each message id of a run.',
-      flags: {
-        role,
-        kind: {
-          type: 'string',
-          value: 'KIND',
-          required: true,
-          help: 'the kind of message: delta_brief, task_result, …',
-        },
-        ...counted,
-        cached: { type: 'integer', value: 'N', help: 'how many of --tokens came from a prompt cache' },
-        'msg-id': { type: 'string', value: 'ID', help: 'id of the message' },
-        run: { type: 'string', value: 'ID', help: 'the run; default SUB_RUN_ID' },
+  command({
+    names: briefingNames('tokens log', 'ledger log'),
+    changes: true,
+    summary: 'Log the tokens of a message or spawn',
+    about: 'A measured text is logged once for each message id of a run.',
+    flags: {
+      role,
+      kind: {
+        value: 'KIND',
+        required: true,
+        help: 'the kind of message: delta_brief, task_result, …',
       },
-      examples: [
-        [
-          'heimdall tokens log --role orchestration --kind delta_brief --file brief.txt --msg-id b1',
-          'counts the file and prints logged orchestration/delta_brief=…',
-        ],
-        ['heimdall-ledger log --role coder --kind task_result --tokens 250', 'prints logged coder/task_result=250'],
-      ],
-      output: 'ts, role, kind, tokens, source (measured or declared), tokenizer (or null)',
+      ...counted,
+      cached: { type: 'integer', value: 'N', help: 'how many of --tokens came from a prompt cache' },
+      'msg-id': { value: 'ID', help: 'id of the message' },
+      run: { value: 'ID', help: 'the run; default SUB_RUN_ID' },
     },
-    async (context, { flags }) => {
+    examples: {
+      'heimdall tokens log --role orchestration --kind delta_brief --file brief.txt --msg-id b1':
+        'counts the file and prints logged orchestration/delta_brief=…',
+      'heimdall-ledger log --role coder --kind task_result --tokens 250': 'prints logged coder/task_result=250',
+    },
+    output: 'ts, role, kind, tokens, source (measured or declared), tokenizer (or null)',
+    run: async (context, { flags }) => {
       const entry = { role: flags.role, kind: flags.kind, msgId: flags['msg-id'], runId: flags.run ?? runIdOf(context) }
       const { tokens = 0, cached = 0, tokenizer } = flags
       if (cached > tokens) throw new HeimdallError('USAGE', `--cached ${cached} is more than --tokens ${tokens}`)
@@ -82,17 +77,15 @@ export const commands: readonly Command[] = [
         return { data: null, text: `already logged ${flags['msg-id']}: this run has measured it before` }
       return { data: row, text: `logged ${row.role}/${row.kind}=${row.tokens}` }
     },
-  ),
-  command(
-    {
-      names: briefingNames('tokens report', 'ledger report'),
-      summary: 'Print the totals of the token ledger per role',
-      flags: summed,
-      examples: [['heimdall tokens report', 'prints tokens and messages of each role, and the total']],
-      output:
-        'roles and runs (each with tokens, cached, uncached, messages, measured, declared), total, over {run (null for all), rows, runs, from, to}, unreadable (invalid lines)',
-    },
-    async (context, { flags }) => {
+  }),
+  command({
+    names: briefingNames('tokens report', 'ledger report'),
+    summary: 'Print the totals of the token ledger per role',
+    flags: summed,
+    examples: { 'heimdall tokens report': 'prints tokens and messages of each role, and the total' },
+    output:
+      'roles and runs (each with tokens, cached, uncached, messages, measured, declared), total, over {run (null for all), rows, runs, from, to}, unreadable (invalid lines)',
+    run: async (context, { flags }) => {
       const { rows, unreadable } = readLedger(planningOf(context))
       const run = runToSum(context, flags, rows)
       const included = countedRows(rows, run)
@@ -118,22 +111,18 @@ export const commands: readonly Command[] = [
       }
       return { data, text: lines.join('\n') }
     },
-  ),
-  command(
-    {
-      names: briefingNames('tokens baseline', 'ledger baseline'),
-      changes: true,
-      summary: 'Set the tokens that a role needs without briefs, to compare with',
-      flags: { role, ...counted },
-      examples: [
-        [
-          'heimdall tokens baseline --role orchestration --file verbatim.txt',
-          'counts the file and prints baseline orchestration = … (v1)',
-        ],
-      ],
-      output: 'role, tokens, source (counted or declared)',
+  }),
+  command({
+    names: briefingNames('tokens baseline', 'ledger baseline'),
+    changes: true,
+    summary: 'Set the tokens that a role needs without briefs, to compare with',
+    flags: { role, ...counted },
+    examples: {
+      'heimdall tokens baseline --role orchestration --file verbatim.txt':
+        'counts the file and prints baseline orchestration = … (v1)',
     },
-    async (context, { flags }) => {
+    output: 'role, tokens, source (counted or declared)',
+    run: async (context, { flags }) => {
       if (flags.tokens === 0)
         throw new HeimdallError('INVALID_ARGS', 'a baseline must be more than 0 tokens', {
           hint: 'give what the task costs without briefs, or a text to count: --file FILE',
@@ -149,16 +138,14 @@ export const commands: readonly Command[] = [
         text: `baseline ${flags.role} = ${tokens} (v1)`,
       }
     },
-  ),
-  command(
-    {
-      names: briefingNames('tokens delta', 'ledger delta'),
-      summary: 'Compare the token ledger with the baselines, per role',
-      flags: { role: { type: 'string', value: 'ROLE', help: 'only this role' }, ...summed },
-      examples: [['heimdall tokens delta --role orchestration', 'prints baseline, tokens and change in percent']],
-      output: 'roles: list of {role, baseline, tokens, cached, uncached, messages, measured, declared}',
-    },
-    async (context, { flags }) => {
+  }),
+  command({
+    names: briefingNames('tokens delta', 'ledger delta'),
+    summary: 'Compare the token ledger with the baselines, per role',
+    flags: { role: { value: 'ROLE', help: 'only this role' }, ...summed },
+    examples: { 'heimdall tokens delta --role orchestration': 'prints baseline, tokens and change in percent' },
+    output: 'roles: list of {role, baseline, tokens, cached, uncached, messages, measured, declared}',
+    run: async (context, { flags }) => {
       const planning = planningOf(context)
       const baselines = readBaselines(planning)
       const { rows } = readLedger(planning)
@@ -175,5 +162,5 @@ export const commands: readonly Command[] = [
       const lines = roles.map((one) => deltaLine(one.role, one.baseline?.tokens, one.tokens))
       return { data: { roles }, text: [DELTA_HEADER, ...lines].join('\n') }
     },
-  ),
+  }),
 ]

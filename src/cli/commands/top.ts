@@ -11,24 +11,22 @@ import { boardLines, SORTS, TOP_KEYS } from './top-board.ts'
 const COLS_DEFAULT = 160
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall top'],
-      summary: 'Show all agents live, and answer what they ask',
-      about:
-        'Agents that need you come first, with what they ask and the keys that answer. Without a terminal it prints one ' +
-        `frame. Keys: ${TOP_KEYS.map(([keys, does]) => `${keys}: ${does}`).join('. ')}.`,
-      flags: {
-        once: { type: 'boolean', help: 'print one frame and exit' },
-        'socket-dir': socketDir,
-      },
-      examples: [
-        ['heimdall top', 'shows the agents of this repository until you press q'],
-        ['heimdall top --once', 'prints one frame'],
-      ],
-      output: FLEET_OUTPUT,
+  command({
+    names: ['heimdall top'],
+    summary: 'Show all agents live, and answer what they ask',
+    about:
+      'Agents that need you come first, with what they ask and the keys that answer. Without a terminal it prints one ' +
+      `frame. Keys: ${TOP_KEYS.map(([keys, does]) => `${keys}: ${does}`).join('. ')}.`,
+    flags: {
+      once: { help: 'print one frame and exit' },
+      'socket-dir': socketDir,
     },
-    async (context, { flags }) => {
+    examples: {
+      'heimdall top': 'shows the agents of this repository until you press q',
+      'heimdall top --once': 'prints one frame',
+    },
+    output: FLEET_OUTPUT,
+    run: async (context, { flags }) => {
       const options = await fleetOptions(context, flags, true)
       const { stdin, stdout, env, json, style } = context
       const look = { style, hasGlyphs: showsGlyphs(env) }
@@ -46,5 +44,5 @@ export const commands: readonly Command[] = [
       const state = { selected: undefined, filter: '', isFiltering: false, sort: SORTS[0], isHelping: false, said: '' }
       return { data: fleet, text: json ? '' : boardLines(fleet, { ...state, look, cols, rows: undefined }).join('\n') }
     },
-  ),
+  }),
 ]

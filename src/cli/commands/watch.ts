@@ -17,28 +17,26 @@ import { socketDir, socketDirOf } from '../session-flags.ts'
 import { TextOut } from '../text-out.ts'
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall watch'],
-      hidden: true,
-      summary: 'Print the entries of the coordination log, and changes of sessions, as they happen',
-      about:
-        'One line for each event, and for each session that appears, changes its state or ends; with --json one object ' +
-        'per line. Runs until Ctrl-C, or until its reader is gone. Active sessions come first. In a repository without a ' +
-        'coordination log it waits for one.',
-      flags: {
-        after: { type: 'integer', value: 'SEQ', help: 'start after this entry; default: entries from now on' },
-        'socket-dir': socketDir,
-      },
-      examples: [
-        ['heimdall watch', 'prints claims, notes and sessions as they happen'],
-        ['heimdall watch --json --after 120', 'prints entries from number 121 on, one JSON object per line'],
-      ],
-      json: 'print one JSON object a line on stdout, for each thing that happens',
-      output:
-        'type (following, entry or session), after (following: the last entry before), seq, id, at, author (haid where proved, session_id, run_id), events (as claim history has them), rows (table and key of each changed row), change (session: appeared, state or ended), state, needs_input, exit_code',
+  command({
+    names: ['heimdall watch'],
+    hidden: true,
+    summary: 'Print the entries of the coordination log, and changes of sessions, as they happen',
+    about:
+      'One line for each event, and for each session that appears, changes its state or ends; with --json one object ' +
+      'per line. Runs until Ctrl-C, or until its reader is gone. Active sessions come first. In a repository without a ' +
+      'coordination log it waits for one.',
+    flags: {
+      after: { type: 'integer', value: 'SEQ', help: 'start after this entry; default: entries from now on' },
+      'socket-dir': socketDir,
     },
-    async (context, { flags }) => {
+    examples: {
+      'heimdall watch': 'prints claims, notes and sessions as they happen',
+      'heimdall watch --json --after 120': 'prints entries from number 121 on, one JSON object per line',
+    },
+    json: 'print one JSON object a line on stdout, for each thing that happens',
+    output:
+      'type (following, entry or session), after (following: the last entry before), seq, id, at, author (haid where proved, session_id, run_id), events (as claim history has them), rows (table and key of each changed row), change (session: appeared, state or ended), state, needs_input, exit_code',
+    run: async (context, { flags }) => {
       const over = new AbortController()
       const printer = new Printer(context, over)
       const stopOnFailure = (error: unknown): never => {
@@ -61,7 +59,7 @@ export const commands: readonly Command[] = [
       await printer.finished()
       return { data: null, text: '', streamed: true } satisfies Answer
     },
-  ),
+  }),
 ]
 
 async function followCoordination(

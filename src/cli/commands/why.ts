@@ -28,23 +28,21 @@ import { showAgent } from './agent.ts'
 import { askerOf } from './claim-acts.ts'
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall why'],
-      summary: 'Explain the state of a path, a call, a run or an agent',
-      about:
-        'A path: who holds it, for what, and who else wants it. A call: which rule decided, what its counters were, and what to do. A run: why it ended or what it waits for. An agent: its state, what it waits for and what it holds. Ids may be shortened to a unique beginning.',
-      args: [{ name: 'what', help: 'path or glob, call id, run id, or agent name' }],
-      examples: [
-        ['heimdall why src/a/b.ts', 'shows who holds the path and for which task'],
-        ['heimdall why amber-otter', 'shows what amber-otter waits for and holds'],
-        ['heimdall why 01J8Z', 'explains the call or run whose id begins so'],
-      ],
-      output:
-        'for a path: path, holders (claims that cover it, with yours), wanted_by (agent_id, wanted, attempts, since, place in the queue); for a call: call, decision, next; for a run: run, ending, waits, next; for an agent: agent, waits, collisions, next',
+  command({
+    names: ['heimdall why'],
+    summary: 'Explain the state of a path, a call, a run or an agent',
+    about:
+      'A path: who holds it, for what, and who else wants it. A call: which rule decided, what its counters were, and what to do. A run: why it ended or what it waits for. An agent: its state, what it waits for and what it holds. Ids may be shortened to a unique beginning.',
+    args: [{ name: 'what', help: 'path or glob, call id, run id, or agent name' }],
+    examples: {
+      'heimdall why src/a/b.ts': 'shows who holds the path and for which task',
+      'heimdall why amber-otter': 'shows what amber-otter waits for and holds',
+      'heimdall why 01J8Z': 'explains the call or run whose id begins so',
     },
-    (context, { args: { what } }) => explain(context, what),
-  ),
+    output:
+      'for a path: path, holders (claims that cover it, with yours), wanted_by (agent_id, wanted, attempts, since, place in the queue); for a call: call, decision, next; for a run: run, ending, waits, next; for an agent: agent, waits, collisions, next',
+    run: (context, { args: { what } }) => explain(context, what),
+  }),
 ]
 
 const AMBIGUOUS_SHOWN = 5

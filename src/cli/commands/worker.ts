@@ -35,9 +35,9 @@ export async function orchestrate(
 }
 
 const listenFlags = {
-  host: { type: 'string', value: 'ADDRESS', default: '127.0.0.1', help: 'address to listen on' },
+  host: { value: 'ADDRESS', default: '127.0.0.1', help: 'address to listen on' },
   port: { type: 'integer', value: 'N', default: 0, help: 'port to listen on; 0 takes a free one' },
-  open: { type: 'boolean', help: 'accept other users and other machines; put TLS in front of it' },
+  open: { help: 'accept other users and other machines; put TLS in front of it' },
 } as const satisfies CommandSpec['flags']
 
 export const workerStart = spec({
@@ -51,37 +51,30 @@ export const workerStart = spec({
     'second Ctrl-C ends them.',
   rest: 'COMMAND…',
   flags: {
-    name: { type: 'string', value: 'NAME', help: 'name of the worker; default: name of the program' },
+    name: { value: 'NAME', help: 'name of the worker; default: name of the program' },
     slots: { type: 'integer', value: 'N', default: 1, help: 'tasks at a time' },
     runtime: {
-      type: 'string',
       choices: ['claude', 'codex', 'command'],
       help: 'protocol of the command; default: by its name',
     },
-    model: { type: 'string', value: 'MODEL', help: 'model of the command; default: as its host is configured' },
-    tier: { type: 'string', choices: ['haiku', 'sonnet', 'opus'], help: 'model tier; default: by the model' },
+    model: { value: 'MODEL', help: 'model of the command; default: as its host is configured' },
+    tier: { choices: ['haiku', 'sonnet', 'opus'], help: 'model tier; default: by the model' },
     window: { type: 'integer', value: 'TOKENS', default: 0, help: 'context window; 0 if unknown' },
-    tools: { type: 'string', value: 'NAMES', help: 'capabilities; default: those of the runtime' },
+    tools: { value: 'NAMES', help: 'capabilities; default: those of the runtime' },
     servers: {
-      type: 'string',
       choices: ['claude', 'codex', 'cursor', 'gemini', 'vscode', 'none'],
       help: 'host whose MCP servers the worker has; default: by the runtime',
     },
-    'no-worktree': { type: 'boolean', help: 'run tasks that write in this checkout, and only while it is clean' },
-    policy: { type: 'string', value: 'FILE', help: 'policy for every run' },
+    'no-worktree': { help: 'run tasks that write in this checkout, and only while it is clean' },
+    policy: { value: 'FILE', help: 'policy for every run' },
     'socket-dir': socketDir,
     ...listenFlags,
   },
-  examples: [
-    [
-      'heimdall worker start -- claude --permission-mode acceptEdits',
+  examples: {
+    'heimdall worker start -- claude --permission-mode acceptEdits':
       'runs tasks with Claude Code, one at a time; it may edit files without asking',
-    ],
-    [
-      'heimdall worker start --name checks --slots 4 -- ./run-checks.sh',
-      'runs a program for each task, four at a time',
-    ],
-  ],
+    'heimdall worker start --name checks --slots 4 -- ./run-checks.sh': 'runs a program for each task, four at a time',
+  },
   output: 'worker, url (where it takes tasks), instance_id (of this process)',
 })
 
@@ -143,28 +136,24 @@ async function announced(context: Context, room: Coordination, name: string | un
 }
 
 export const commands: readonly Command[] = [
-  command(workerStart, async (context, input) => (await import('./worker-start.ts')).start(context, input)),
-  command(
-    {
-      names: ['heimdall worker announce'],
-      changes: true,
-      summary: 'Ask workers for their state and capabilities',
-      args: [{ name: 'worker', help: 'name of a worker; default: all', optional: true }],
-      examples: [['heimdall worker announce', 'asks each worker of this machine, and records its answer']],
-      output: 'array of worker, speaks, announce (SESSION_ANNOUNCE, or null), why (there is no announce)',
-    },
-    (context, { args }) => withRoom(context, (room) => announced(context, room, args.worker)),
-  ),
-  command(
-    {
-      names: ['heimdall worker drain'],
-      changes: true,
-      summary: 'Let a worker finish its tasks and take no more',
-      args: [{ name: 'worker', help: 'name of the worker' }],
-      examples: [['heimdall worker drain claude', 'claude finishes the tasks it has']],
-      output: 'worker, state (draining)',
-    },
-    (context, { args }) =>
+  command({ ...workerStart, run: async (context, input) => (await import('./worker-start.ts')).start(context, input) }),
+  command({
+    names: ['heimdall worker announce'],
+    changes: true,
+    summary: 'Ask workers for their state and capabilities',
+    args: [{ name: 'worker', help: 'name of a worker; default: all', optional: true }],
+    examples: { 'heimdall worker announce': 'asks each worker of this machine, and records its answer' },
+    output: 'array of worker, speaks, announce (SESSION_ANNOUNCE, or null), why (there is no announce)',
+    run: (context, { args }) => withRoom(context, (room) => announced(context, room, args.worker)),
+  }),
+  command({
+    names: ['heimdall worker drain'],
+    changes: true,
+    summary: 'Let a worker finish its tasks and take no more',
+    args: [{ name: 'worker', help: 'name of the worker' }],
+    examples: { 'heimdall worker drain claude': 'claude finishes the tasks it has' },
+    output: 'worker, state (draining)',
+    run: (context, { args }) =>
       withRoom(context, async (room) => {
         const { drainWorker } = await import('../../dispatch/worker/drain-setting.ts')
         const { peers } = await peersFor(context, room.project)
@@ -176,21 +165,19 @@ export const commands: readonly Command[] = [
         await drainWorker(room, args.worker)
         return { data: { worker: args.worker, state: 'draining' }, text: `${args.worker} takes no more tasks` }
       }),
-  ),
-  command(
-    {
-      names: ['heimdall worker serve'],
-      changes: true,
-      summary: 'Send queued tasks to workers until stopped',
-      about: 'Only needed without the hub (heimdall up), or for workers on other machines that announce themselves.',
-      flags: listenFlags,
-      examples: [['heimdall worker serve', 'sends tasks until Ctrl-C; running tasks continue at their workers']],
-      output: 'url (where workers announce themselves)',
-      hidden: true,
-    },
-    async (context, { flags }) => {
+  }),
+  command({
+    names: ['heimdall worker serve'],
+    changes: true,
+    summary: 'Send queued tasks to workers until stopped',
+    about: 'Only needed without the hub (heimdall up), or for workers on other machines that announce themselves.',
+    flags: listenFlags,
+    examples: { 'heimdall worker serve': 'sends tasks until Ctrl-C; running tasks continue at their workers' },
+    output: 'url (where workers announce themselves)',
+    hidden: true,
+    run: async (context, { flags }) => {
       const { listenAt } = await import('../../dispatch/a2a/http-server.ts')
       return await serve(context, listenAt(flags))
     },
-  ),
+  }),
 ]

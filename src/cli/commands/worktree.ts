@@ -16,31 +16,28 @@ import { momentIn } from '../moment-in.ts'
 import { renderTable } from '../render/style.ts'
 
 export const commands: readonly Command[] = [
-  command(
-    {
-      names: ['heimdall diff'],
-      summary: 'Show what an agent has changed in its worktree, committed or not',
-      about:
-        'From the last commit that the agent’s work has in common with the branch it was made from, to the files as they are now, including untracked ones. With --since, from where the worktree stood at that time, by its reflog; uncommitted files that were not modified since are left out. It is git’s own diff, with your pager and settings.',
-      args: [{ name: 'agent', help: 'default: the agent of this worktree, or the only one', optional: true }],
-      flags: {
-        stat: { type: 'boolean', help: 'changed lines per file' },
-        'name-only': { type: 'boolean', help: 'names of files' },
-        since: {
-          type: 'string',
-          value: 'TIME|COMMIT',
-          help: 'only later changes: 2h for two hours ago, a time such as 2026-11-16T08:00Z, or a commit',
-        },
+  command({
+    names: ['heimdall diff'],
+    summary: 'Show what an agent has changed in its worktree, committed or not',
+    about:
+      'From the last commit that the agent’s work has in common with the branch it was made from, to the files as they are now, including untracked ones. With --since, from where the worktree stood at that time, by its reflog; uncommitted files that were not modified since are left out. It is git’s own diff, with your pager and settings.',
+    args: [{ name: 'agent', help: 'default: the agent of this worktree, or the only one', optional: true }],
+    flags: {
+      stat: { help: 'changed lines per file' },
+      'name-only': { help: 'names of files' },
+      since: {
+        value: 'TIME|COMMIT',
+        help: 'only later changes: 2h for two hours ago, a time such as 2026-11-16T08:00Z, or a commit',
       },
-      examples: [
-        ['heimdall diff amber-otter', 'shows everything that amber-otter has changed'],
-        ['heimdall diff amber-otter --since 2h', 'shows what it has changed in the last two hours'],
-        ['heimdall diff amber-otter --stat', 'shows changed lines per file'],
-      ],
-      output:
-        'agent, from (commit that the diff begins at), tip (last commit of the agent), files (path, status, added, deleted; null for binary files)',
     },
-    (context, { flags, args }) => {
+    examples: {
+      'heimdall diff amber-otter': 'shows everything that amber-otter has changed',
+      'heimdall diff amber-otter --since 2h': 'shows what it has changed in the last two hours',
+      'heimdall diff amber-otter --stat': 'shows changed lines per file',
+    },
+    output:
+      'agent, from (commit that the diff begins at), tip (last commit of the agent), files (path, status, added, deleted; null for binary files)',
+    run: (context, { flags, args }) => {
       const { cwd, env, clock } = context
       const since = flags.since === undefined ? undefined : (momentIn(flags.since, clock.wallMs()) ?? flags.since)
       const form = [...(flags.stat === true ? ['--stat'] : []), ...(flags['name-only'] === true ? ['--name-only'] : [])]
@@ -48,34 +45,30 @@ export const commands: readonly Command[] = [
         context.json ? filesAnswer(diff) : showDiff(context, diff, form),
       )
     },
-  ),
-  command(
-    {
-      names: ['heimdall merge'],
-      changes: true,
-      summary: 'Merge an agent’s commits into your branch',
-      about:
-        'Tried in memory first: where both sides changed the same lines, or an uncommitted file of your checkout would be overwritten, nothing is changed and the files are named. It is your git merge, with your hooks and settings.',
-      args: [{ name: 'agent', help: 'agent whose work to merge' }],
-      flags: {
-        squash: { type: 'boolean', help: 'as one commit' },
-        message: { type: 'string', value: 'TEXT', short: 'm', help: 'message of the merge or squashed commit' },
-        into: { type: 'string', value: 'BRANCH', help: 'another branch than that of this checkout' },
-        commit: { type: 'string', value: 'TEXT', help: 'first commit the uncommitted changes, with this message' },
-        remove: { type: 'boolean', help: 'then remove the worktree and its branch' },
-        'while-running': { type: 'boolean', help: 'merge although the agent is still working there' },
-      },
-      examples: [
-        ['heimdall merge amber-otter', 'merges its branch into the one that is checked out here'],
-        [
-          'heimdall merge amber-otter --squash -m "Login form" --remove',
-          'merges it as one commit and removes the worktree',
-        ],
-      ],
-      output:
-        'how (nothing new, fast-forward, merge or squash), into, commits, from, before, after, checkout (that has the branch, or null), committed (commit that --commit made, or null), left_behind (commits on the agent’s first branch that were not merged), removed (or null)',
+  }),
+  command({
+    names: ['heimdall merge'],
+    changes: true,
+    summary: 'Merge an agent’s commits into your branch',
+    about:
+      'Tried in memory first: where both sides changed the same lines, or an uncommitted file of your checkout would be overwritten, nothing is changed and the files are named. It is your git merge, with your hooks and settings.',
+    args: [{ name: 'agent', help: 'agent whose work to merge' }],
+    flags: {
+      squash: { help: 'as one commit' },
+      message: { value: 'TEXT', short: 'm', help: 'message of the merge or squashed commit' },
+      into: { value: 'BRANCH', help: 'another branch than that of this checkout' },
+      commit: { value: 'TEXT', help: 'first commit the uncommitted changes, with this message' },
+      remove: { help: 'then remove the worktree and its branch' },
+      'while-running': { help: 'merge although the agent is still working there' },
     },
-    async (context, { flags, args: { agent } }) => {
+    examples: {
+      'heimdall merge amber-otter': 'merges its branch into the one that is checked out here',
+      'heimdall merge amber-otter --squash -m "Login form" --remove':
+        'merges it as one commit and removes the worktree',
+    },
+    output:
+      'how (nothing new, fast-forward, merge or squash), into, commits, from, before, after, checkout (that has the branch, or null), committed (commit that --commit made, or null), left_behind (commits on the agent’s first branch that were not merged), removed (or null)',
+    run: async (context, { flags, args: { agent } }) => {
       const { cwd, env, note } = context
       const project = findProject(cwd, env)
       repositoryOf(project)
@@ -99,21 +92,19 @@ export const commands: readonly Command[] = [
         text: [text, ...(removed === undefined ? [] : [removedText(removed)])].join('\n'),
       }
     },
-  ),
-  command(
-    {
-      names: ['heimdall worktree list'],
-      summary: 'List agents’ worktrees, what each has changed, and which collide',
-      about:
-        'Ahead, behind and merged are relative to the branch that the worktree was made from. Files that two agents have both changed are named: the second merge will conflict there.',
-      examples: [
-        ['heimdall worktree list', 'one line for each agent'],
-        ['heimdall worktree list --json', 'the same with every path'],
-      ],
-      output:
-        'worktrees (agent, path, state (ready, half made, gone, absent), branch, base, against, tip, ahead, behind, merged (history, content, no), dirty, copies_changed, left_behind, unfinished, locked, session, made_at, collides_with), unfinished',
+  }),
+  command({
+    names: ['heimdall worktree list'],
+    summary: 'List agents’ worktrees, what each has changed, and which collide',
+    about:
+      'Ahead, behind and merged are relative to the branch that the worktree was made from. Files that two agents have both changed are named: the second merge will conflict there.',
+    examples: {
+      'heimdall worktree list': 'one line for each agent',
+      'heimdall worktree list --json': 'the same with every path',
     },
-    async ({ cwd, env, style }) => {
+    output:
+      'worktrees (agent, path, state (ready, half made, gone, absent), branch, base, against, tip, ahead, behind, merged (history, content, no), dirty, copies_changed, left_behind, unfinished, locked, session, made_at, collides_with), unfinished',
+    run: async ({ cwd, env, style }) => {
       const project = findProject(cwd, env)
       repositoryOf(project)
       const all = await standings(project, env)
@@ -145,27 +136,25 @@ export const commands: readonly Command[] = [
       )
       return { data, text: [table, ...collisions, ...warnings].join('\n') }
     },
-  ),
-  command(
-    {
-      names: ['heimdall worktree remove'],
-      changes: true,
-      summary: 'Remove an agent’s worktree if nothing is lost',
-      about:
-        'Uncommitted changes are never removed. Commits that no other branch has are refused; a human may say --force, and then they stay under refs/heimdall/removed/. Files that git ignores are removed with the folder.',
-      args: [{ name: 'agent', help: 'agent whose worktree to remove' }],
-      flags: {
-        'keep-branch': { type: 'boolean', help: 'remove the folder and keep the branch' },
-        force: { type: 'boolean', help: 'also with unmerged commits; needs a human at a terminal' },
-      },
-      examples: [
-        ['heimdall worktree remove amber-otter', 'removes the folder and the branch, when all is merged'],
-        ['heimdall worktree remove amber-otter --keep-branch', 'removes only the folder'],
-      ],
-      output:
-        'agent, path, deleted_branch (or null), kept_branch (or null), kept_under (refs that keep commits which no branch has)',
+  }),
+  command({
+    names: ['heimdall worktree remove'],
+    changes: true,
+    summary: 'Remove an agent’s worktree if nothing is lost',
+    about:
+      'Uncommitted changes are never removed. Commits that no other branch has are refused; a human may say --force, and then they stay under refs/heimdall/removed/. Files that git ignores are removed with the folder.',
+    args: [{ name: 'agent', help: 'agent whose worktree to remove' }],
+    flags: {
+      'keep-branch': { help: 'remove the folder and keep the branch' },
+      force: { help: 'also with unmerged commits; needs a human at a terminal' },
     },
-    async ({ cwd, env }, { flags, args: { agent } }) => {
+    examples: {
+      'heimdall worktree remove amber-otter': 'removes the folder and the branch, when all is merged',
+      'heimdall worktree remove amber-otter --keep-branch': 'removes only the folder',
+    },
+    output:
+      'agent, path, deleted_branch (or null), kept_branch (or null), kept_under (refs that keep commits which no branch has)',
+    run: async ({ cwd, env }, { flags, args: { agent } }) => {
       if (flags.force === true) requirePerson('heimdall worktree remove --force')
       const project = findProject(cwd, env)
       repositoryOf(project)
@@ -173,7 +162,7 @@ export const commands: readonly Command[] = [
       const removed = await removeWorktree({ project, agent, isForced: flags.force === true, keepsBranch, env })
       return { data: removedRecord(removed), text: removedText(removed) }
     },
-  ),
+  }),
 ]
 
 async function filesAnswer(diff: AgentDiff): Promise<Answer> {

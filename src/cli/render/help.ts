@@ -1,11 +1,11 @@
 // Help pages from the specs of commands: examples first, then what the command takes.
-import type { Command, CommandSpec, FlagSpec } from '../command.ts'
+import { type Command, type CommandSpec, type FlagSpec, isSwitch } from '../command.ts'
 import { ABOUT, GROUPS } from '../nouns.ts'
 import { GLOBAL_FLAGS } from '../parse.ts'
 
 export function flagLabel(name: string, flag: FlagSpec): string {
   const short = flag.short === undefined ? '' : `-${flag.short}, `
-  return `${short}--${name}${flag.type === 'boolean' ? '' : ` ${flag.value ?? flag.choices?.join('|') ?? flag.type.toUpperCase()}`}`
+  return `${short}--${name}${isSwitch(flag) ? '' : ` ${flag.value ?? flag.choices?.join('|') ?? flag.type?.toUpperCase()}`}`
 }
 
 export function synopsis(spec: CommandSpec, calledAs: string): string {
@@ -29,7 +29,7 @@ export function helpFor(commands: readonly Command[], name: string, isAll = fals
 
 function commandHelp(spec: CommandSpec, calledAs: string): string {
   const lines = [spec.summary, '', 'Examples:']
-  for (const [run, does] of spec.examples) lines.push(`  ${run}`, `      ${does}`)
+  for (const [run, does] of Object.entries(spec.examples)) lines.push(`  ${run}`, `      ${does}`)
   lines.push('', 'Usage:', `  ${synopsis(spec, calledAs)}`)
   if (spec.about !== undefined) lines.push('', spec.about)
   if (spec.args !== undefined && spec.args.length > 0)

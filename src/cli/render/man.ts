@@ -15,7 +15,8 @@ export function manPage(commands: readonly Command[], about: string, version: st
     )
     for (const [name, flag] of Object.entries(spec.flags ?? {}))
       lines.push('.TP', `.B ${roff(flagLabel(name, flag))}`, roff(flag.help))
-    for (const [run, does] of spec.examples) lines.push('.PP', '.nf', `    ${roff(run)}`, '.fi', roff(does))
+    for (const [run, does] of Object.entries(spec.examples))
+      lines.push('.PP', '.nf', `    ${roff(run)}`, '.fi', roff(does))
     if (spec.names.length > 1) lines.push('.PP', `Also: ${roff(spec.names.slice(1).join(', '))}`)
   }
   lines.push('.SH EXIT STATUS')
