@@ -51,9 +51,9 @@ async function handedOver(): Promise<string | undefined> {
     if (bytes <= HOOK_BYTES_MAX) kept.push(Buffer.from(chunk))
     else kept.length = 0
   }
-  const room = Buffer.allocUnsafe(HOOK_READ_BYTES)
+  const buffer = Buffer.allocUnsafe(HOOK_READ_BYTES)
   try {
-    for (let read = readSync(0, room); read > 0; read = readSync(0, room)) keep(room.subarray(0, read))
+    for (let read = readSync(0, buffer); read > 0; read = readSync(0, buffer)) keep(buffer.subarray(0, read))
   } catch (error) {
     // A pipe that its writer has made non-blocking: only the stream waits for it.
     if (!isErrno(error, 'EAGAIN')) throw error

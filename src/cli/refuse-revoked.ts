@@ -29,16 +29,16 @@ export async function refuseRevoked(context: Context): Promise<void> {
 }
 
 function refusalIn(options: CoordinationOptions, { env }: Context): Caller['refused'] {
-  const room = openCoordinationToRead(options)
-  if (room === undefined) return undefined
+  const db = openCoordinationToRead(options)
+  if (db === undefined) return undefined
   try {
     // Processes are inspected only where an agent is revoked.
-    if (room.store.read((rows) => rows.revokedAgents()).length === 0) return undefined
-    const { refused } = caller(room, askingHere(env))
+    if (db.store.read((rows) => rows.revokedAgents()).length === 0) return undefined
+    const { refused } = caller(db, askingHere(env))
     // A human who uses a command is not an agent, whatever name scripts of theirs have.
     return refused?.error.code === 'AGENT_REVOKED' && !whoActs().person ? refused : undefined
   } finally {
-    room.store.close()
+    db.store.close()
   }
 }
 

@@ -147,7 +147,7 @@ const KEPT = 3
  * left out from the right, then the first column is cut; the first three always stay.
  */
 function fittedLines(rows: readonly (readonly string[])[], style: Style, indent: string): string[] {
-  const room = style.isTty && style.columns > 0 ? style.columns - indent.length : Number.POSITIVE_INFINITY
+  const space = style.isTty && style.columns > 0 ? style.columns - indent.length : Number.POSITIVE_INFINITY
   const widths = (rows[0] ?? []).map((_, at) =>
     widest(
       rows.map((row) => row[at] ?? ''),
@@ -158,15 +158,15 @@ function fittedLines(rows: readonly (readonly string[])[], style: Style, indent:
   const taken = (columns: readonly number[]): number =>
     columns.reduce((sum, at) => sum + widthOf(at) + GAP.length, -GAP.length)
   const shown = [...widths.keys()].filter((at) => widthOf(at) > 0)
-  for (let last = shown.at(-1) ?? 0; taken(shown) > room && last >= KEPT; last = shown.at(-1) ?? 0) {
-    const left = room - taken(shown.slice(0, -1)) - GAP.length
+  for (let last = shown.at(-1) ?? 0; taken(shown) > space && last >= KEPT; last = shown.at(-1) ?? 0) {
+    const left = space - taken(shown.slice(0, -1)) - GAP.length
     if (last === widths.length - 1 && left >= CELLS_MIN) widths[last] = left
     else shown.pop()
   }
-  const over = Math.max(0, taken(shown) - room)
+  const over = Math.max(0, taken(shown) - space)
   widths[0] = Math.max(Math.min(CELLS_MIN, widthOf(0)), widthOf(0) - over)
   const line = (row: readonly string[]): string => shown.map((at) => column(row[at] ?? '', widthOf(at))).join(GAP)
-  return rows.map((row) => fit((indent + line(row)).trimEnd(), room + indent.length))
+  return rows.map((row) => fit((indent + line(row)).trimEnd(), space + indent.length))
 }
 
 /** The only session that runs, or the one that the human picks. `around` is the session of this terminal. */

@@ -17,7 +17,7 @@ import { register, setRevoked, updateAgent } from '../../coordination/who/regist
 import { whoActs } from '../../person.ts'
 import { commandLine } from '../../processes.ts'
 import { type Answer, type Command, command, type Context } from '../command.ts'
-import { actorFor, callerOf, personIn, sessionTree, withRoom, withRoomToRead } from '../coordination-door.ts'
+import { actorFor, callerOf, personIn, sessionTree, withStore, withStoreToRead } from '../coordination-store.ts'
 import { renderTable } from '../render/style.ts'
 
 export const AGENT_RECORD =
@@ -76,8 +76,8 @@ export const commands: readonly Command[] = [
     examples: { 'heimdall agent end amber-otter': 'releases all claims of amber-otter' },
     output: 'released (ids of the claims)',
     run: (context, { args }) =>
-      withRoom(context, async (room) => {
-        const { released } = await endSession(room, await actorFor(context, room, args.agent, 'AGENT'))
+      withStore(context, async (db) => {
+        const { released } = await endSession(db, await actorFor(context, db, args.agent, 'AGENT'))
         return { data: { released }, text: `✓ session ended, ${released.length} claims released` }
       }),
   }),
@@ -109,15 +109,15 @@ export const commands: readonly Command[] = [
     output:
       'haid, agent_id (or null), registered (the first change registers you), proof (secret, process, key or none), because, may_act, refusal (code and hint, or null), liveness, session, tree (the process that your tree descends from), human (whether a human is acting), holds (your claims)',
     run: (context) =>
-      withRoomToRead(
+      withStoreToRead(
         context,
-        (room) => {
-          const found = callerOf(context, room)
-          const now = room.now()
-          const liveness = room.store.read((rows) =>
-            found.agent === undefined ? null : livenessIn(room, rows, found.agent, now),
+        (db) => {
+          const found = callerOf(context, db)
+          const now = db.now()
+          const liveness = db.store.read((rows) =>
+            found.agent === undefined ? null : livenessIn(db, rows, found.agent, now),
           )
-          return whoamiAnswer(context, found, liveness, listClaims(room, { holder: found.haid }).map(claimRecord))
+          return whoamiAnswer(context, found, liveness, listClaims(db, { holder: found.haid }).map(claimRecord))
         },
         ({ project, env }) => {
           const haid = haidBeforeAny(projectHaid(project, env, readMachine()), askingHere(context.env))
@@ -129,19 +129,19 @@ export const commands: readonly Command[] = [
   }),
 ]
 
-export const recordOf = (room: Coordination, agent: Agent) =>
-  room.store.read((rows) => agentRecord(room, rows, rows.agent(agent.haid) ?? agent, room.now()))
+export const recordOf = (db: Coordination, agent: Agent) =>
+  db.store.read((rows) => agentRecord(db, rows, rows.agent(agent.haid) ?? agent, db.now()))
 
 /** A malformed name is a mistake of its own, not an unknown agent. */
 export const checkedName = (name: string): string => (name.startsWith('haid:') ? name : parseAgentId(name))
 
 /** `status`: a status or a liveness. */
 export const listAgents = (context: Context, role: string | undefined, status: string | undefined): Promise<Answer> =>
-  withRoomToRead(
+  withStoreToRead(
     context,
-    (room) => {
-      const now = room.now()
-      const all = room.store.read((rows) => rows.agents().map((agent) => agentRecord(room, rows, agent, now)))
+    (db) => {
+      const now = db.now()
+      const all = db.store.read((rows) => rows.agents().map((agent) => agentRecord(db, rows, agent, now)))
       const records = all
         .filter((agent) => role === undefined || agent.role === role)
         .filter((agent) => status === undefined || agent.status === status || agent.liveness === status)
@@ -167,12 +167,12 @@ export const listAgents = (context: Context, role: string | undefined, status: s
   )
 
 export const showAgent = (context: Context, name: string): Promise<Answer> =>
-  withRoomToRead(
+  withStoreToRead(
     context,
-    (room) => {
-      const agent = room.store.read((rows) => findAgent(rows, checkedName(name)))
-      if (agent === undefined) throw room.store.read((rows) => unknownAgent(name, rows))
-      const record = recordOf(room, agent)
+    (db) => {
+      const agent = db.store.read((rows) => findAgent(rows, checkedName(name)))
+      if (agent === undefined) throw db.store.read((rows) => unknownAgent(name, rows))
+      const record = recordOf(db, agent)
       const text = Object.entries(record).map(([field, value]) => `${field}: ${value ?? ''}`)
       return { data: record, text: text.join('\n') }
     },
@@ -189,41 +189,41 @@ interface NewAgent {
 }
 
 export const addAgent = (context: Context, { name: typed, role, display, isUpdate }: NewAgent): Promise<Answer> =>
-  withRoom(context, async (room) => {
+  withStore(context, async (db) => {
     const name = typed === undefined ? undefined : parseAgentId(typed)
-    const known = name === undefined ? undefined : room.store.read((rows) => rows.agentById(name))
+    const known = name === undefined ? undefined : db.store.read((rows) => rows.agentById(name))
     if (known !== undefined && isUpdate) {
-      const actor = await actorFor(context, room, known.agentId)
-      const updated = await updateAgent(room, actor, { role, displayName: display })
-      return { data: recordOf(room, updated), text: `✓ updated ${updated.agentId}` }
+      const actor = await actorFor(context, db, known.agentId)
+      const updated = await updateAgent(db, actor, { role, displayName: display })
+      return { data: recordOf(db, updated), text: `✓ updated ${updated.agentId}` }
     }
     const wanted = { name, role, displayName: display, tree: sessionTree(context) }
-    const { agent } = await register(room, wanted, keysOf(room))
-    return { data: recordOf(room, agent), text: `✓ registered ${agent.agentId} (${agent.haid})` }
+    const { agent } = await register(db, wanted, keysOf(db))
+    return { data: recordOf(db, agent), text: `✓ registered ${agent.agentId} (${agent.haid})` }
   })
 
 /** Revokes or reinstates, by HAID or by agent id. */
 export const setState = (context: Context, named: string, isRevoked: boolean): Promise<Answer> =>
-  withRoom(context, async (room) => {
-    const agent = room.store.read((rows) => findAgent(rows, named))
+  withStore(context, async (db) => {
+    const agent = db.store.read((rows) => findAgent(rows, named))
     if (agent === undefined) parseHaid(named)
     const haid = agent?.haid ?? named
     const what = isRevoked ? 'revoking an agent' : 'lifting a revocation'
-    const { name } = await personIn(context, room, what, agent?.agentId ?? null)
-    await setRevoked(room, { kind: 'human', name }, haid, isRevoked)
-    return registryAnswer(room, haid, `${haid} ${isRevoked ? 'revoked' : 'active'}`)
+    const { name } = await personIn(context, db, what, agent?.agentId ?? null)
+    await setRevoked(db, { kind: 'human', name }, haid, isRevoked)
+    return registryAnswer(db, haid, `${haid} ${isRevoked ? 'revoked' : 'active'}`)
   })
 
-export function registryOf(room: Coordination, haid: string): Record<string, unknown> | undefined {
-  return room.store.read((rows) => {
+export function registryOf(db: Coordination, haid: string): Record<string, unknown> | undefined {
+  return db.store.read((rows) => {
     const agent = rows.agent(haid)
-    return agent === undefined ? undefined : registryRecord(room, rows, agent, room.now())
+    return agent === undefined ? undefined : registryRecord(db, rows, agent, db.now())
   })
 }
 
 /** One entry of seed 000's registry. */
-export function registryAnswer(room: Coordination, haid: string, text?: string): Answer {
-  const record = registryOf(room, haid)
+export function registryAnswer(db: Coordination, haid: string, text?: string): Answer {
+  const record = registryOf(db, haid)
   if (record === undefined) throw unknownAgent(haid)
   return { data: { haid, ...record }, text: text ?? JSON.stringify(record, null, 2), seedJson: record }
 }

@@ -15,7 +15,7 @@ import { HeimdallError } from '../../errors.ts'
 import { LEASE_MINUTES_DEFAULT } from '../../limits.ts'
 import { agentFlag } from '../agent-flag.ts'
 import { type Answer, type Command, command, type Context } from '../command.ts'
-import { actorFor, personIn, sessionTree, withRoom, withRoomToRead } from '../coordination-door.ts'
+import { actorFor, personIn, sessionTree, withStore, withStoreToRead } from '../coordination-store.ts'
 import { renderTable } from '../render/style.ts'
 import { addAgent, AGENT_RECORD, checkedName, listAgents, recordOf, showAgent } from './agent.ts'
 import { acknowledgeNote, humanFlag, inboxFlags, list, NOTE, read, send, sendFlags } from './note.ts'
@@ -55,15 +55,12 @@ export const commands: readonly Command[] = [
       const inProject = root === undefined ? context : context.in(context.resolve(root))
       const mayAsk = flags['non-interactive'] !== true && context.stdin.isTTY && context.stderr.isTTY
       try {
-        return await withRoom(inProject, async (room) => {
+        return await withStore(inProject, async (db) => {
           const { cwd, env, note } = inProject
           const confirm = mayAsk
-            ? (doubt: string, agentId: string | null) => confirmed(inProject, room, doubt, agentId)
+            ? (doubt: string, agentId: string | null) => confirmed(inProject, db, doubt, agentId)
             : undefined
-          return begun(
-            room,
-            await beginSession(room, { ...flags, cwd, env, note, tree: sessionTree(inProject), confirm }),
-          )
+          return begun(db, await beginSession(db, { ...flags, cwd, env, note, tree: sessionTree(inProject), confirm }))
         })
       } catch (error) {
         if (error instanceof HeimdallError) return failed(error)
@@ -112,10 +109,10 @@ export const commands: readonly Command[] = [
     examples: { 'bb agent heartbeat --agent amber-otter --json': 'updates last_seen_at; may be repeated at will' },
     output: AGENT_RECORD,
     run: (context, { flags }) =>
-      withRoom(context, async (room) => {
+      withStore(context, async (db) => {
         if (flags.agent !== undefined) checkedName(flags.agent)
-        const agent = await heartbeat(room, await actorFor(context, room, flags.agent))
-        const record = recordOf(room, agent)
+        const agent = await heartbeat(db, await actorFor(context, db, flags.agent))
+        const record = recordOf(db, agent)
         return { data: record, text: `✓ ${agent.agentId} seen at ${record.last_seen_at}` }
       }),
   }),
@@ -147,11 +144,11 @@ export const commands: readonly Command[] = [
     examples: { 'bb agent release --agent amber-otter --scope "src/lib/*"': 'releases the claim on src/lib' },
     output: RESERVATION,
     run: (context, { flags: { agent, scope: scopes, epoch } }) =>
-      withRoom(context, async (room) => {
-        const actor = await actorFor(context, room, agent)
-        const released = await releaseClaims(room, actor, { scopes, cwd: context.cwd, epoch })
-        const agentId = room.store.read((rows) => rows.agent(actor.haid)?.agentId ?? actor.haid)
-        const [first] = released.map((claim) => reservationRecord(room, endedStanding(claim, agentId)))
+      withStore(context, async (db) => {
+        const actor = await actorFor(context, db, agent)
+        const released = await releaseClaims(db, actor, { scopes, cwd: context.cwd, epoch })
+        const agentId = db.store.read((rows) => rows.agent(actor.haid)?.agentId ?? actor.haid)
+        const [first] = released.map((claim) => reservationRecord(db, endedStanding(claim, agentId)))
         const names = released.flatMap((claim) => claim.scopes.map(({ raw }) => raw))
         return { data: first ?? null, text: `✓ released ${names.join(' ')}` }
       }),
@@ -166,9 +163,9 @@ export const commands: readonly Command[] = [
     examples: { 'bb agent status --json': 'prints reservations, unanswered notes and counts' },
     output: `reservations (${RESERVATION}), unacked_required_messages, summary (counts of both, and of released and expired reservations)`,
     run: (context, { flags }) =>
-      withRoomToRead(
+      withStoreToRead(
         context,
-        (room) => statusAnswer(context, statusIn(room, flags.agent, flags.bead)),
+        (db) => statusAnswer(context, statusIn(db, flags.agent, flags.bead)),
         () => {
           if (flags.agent !== undefined) throw unknownAgent(flags.agent)
           return statusAnswer(context, statusOf([], [], []))
@@ -214,11 +211,11 @@ export const commands: readonly Command[] = [
 
 async function confirmed(
   context: Context,
-  room: Coordination,
+  db: Coordination,
   doubt: string,
   agentId: string | null,
 ): Promise<string | undefined> {
-  const { name: human } = await personIn(context, room, 'adopting without evidence', agentId)
+  const { name: human } = await personIn(context, db, 'adopting without evidence', agentId)
   const terminal = createInterface({ input: context.stdin, output: context.stderr })
   try {
     const reply = await terminal.question(`${doubt} Adopt it all the same? [y/N] `)
@@ -228,7 +225,7 @@ async function confirmed(
   }
 }
 
-function begun(room: Coordination, { agent, mode, reason, resumed }: BegunSession): Answer {
+function begun(db: Coordination, { agent, mode, reason, resumed }: BegunSession): Answer {
   const data = {
     agent_id: agent.agentId,
     haid: agent.haid,
@@ -236,7 +233,7 @@ function begun(room: Coordination, { agent, mode, reason, resumed }: BegunSessio
     lease: { status: 'active', note: `beat with bb agent heartbeat --agent ${agent.agentId}` },
     session_epoch: agent.runtime.epoch,
     recommendation: { action: mode, reason },
-    timestamp: iso(room.clock.wallMs()),
+    timestamp: iso(db.clock.wallMs()),
     ...resumed,
   }
   return { data, text: `${agent.agentId} (${mode})`, seedJson: { ok: true, ...data } }
@@ -260,9 +257,9 @@ interface Reserving {
 }
 
 const reserve = (context: Context, { agent, scope, bead, ttl, takesStale }: Reserving): Promise<Answer> =>
-  withRoom(context, async (room) => {
+  withStore(context, async (db) => {
     if (ttl < 5 || ttl > 1_440) throw new HeimdallError('INVALID_ARGS', `--ttl ${ttl}, 5 to 1440 minutes allowed`)
-    const result = await claimScopes(room, await actorFor(context, room, agent), {
+    const result = await claimScopes(db, await actorFor(context, db, agent), {
       scopes: scope,
       cwd: context.cwd,
       task: bead === NO_TASK ? null : bead,
@@ -286,7 +283,7 @@ const reserve = (context: Context, { agent, scope, bead, ttl, takesStale }: Rese
       )
     }
     for (const warning of result.warnings) context.note(`warning: ${warning}`)
-    const record = reservationRecord(room, standingNow(room, result.claim))
+    const record = reservationRecord(db, standingNow(db, result.claim))
     const displaced = result.displaced.map(({ claimId, agentId }) => ({ reservation_id: claimId, agent_id: agentId }))
     const extra = displaced.length === 0 ? {} : { displaced, dirty_paths: result.dirty }
     const dirty =
@@ -299,17 +296,17 @@ const reserve = (context: Context, { agent, scope, bead, ttl, takesStale }: Rese
 
 type Row = Record<string, unknown>
 
-function statusIn(room: Coordination, named: string | undefined, bead: string | undefined) {
-  const now = room.now()
-  return room.store.read((rows) => {
+function statusIn(db: Coordination, named: string | undefined, bead: string | undefined) {
+  const now = db.now()
+  return db.store.read((rows) => {
     const agent = named === undefined ? undefined : findAgent(rows, named)
     if (named !== undefined && agent === undefined) throw unknownAgent(named, rows)
     const task = bead === undefined ? {} : { task: bead }
     const claims = rows.claims({ ...task, ...(agent === undefined ? {} : { holder: agent.haid }) })
-    const active = claims.filter(({ state }) => state === 'active').map((claim) => standingOf(room, rows, claim, now))
+    const active = claims.filter(({ state }) => state === 'active').map((claim) => standingOf(db, rows, claim, now))
     const unacked = rows.notes({ unackedOnly: true, ...task, ...(agent === undefined ? {} : { to: agent.agentId }) })
     return statusOf(
-      active.map((found) => reservationRecord(room, found)),
+      active.map((found) => reservationRecord(db, found)),
       unacked.map(noteRecord),
       claims,
     )

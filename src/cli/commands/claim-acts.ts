@@ -27,7 +27,7 @@ import { printable } from '../../ids.ts'
 import { FLEET_CHECK_OLD_MS } from '../../limits.ts'
 import { nearest } from '../../suggest.ts'
 import type { Answer, Context } from '../command.ts'
-import { callerOf, ledgerActor, personIn, withRoom, withRoomToRead } from '../coordination-door.ts'
+import { callerOf, ledgerActor, personIn, withStore, withStoreToRead } from '../coordination-store.ts'
 import { renderTable } from '../render/style.ts'
 
 /** Seed 000's exit code for a collision. */
@@ -54,9 +54,9 @@ function requestOf({ cwd }: Context, scopes: readonly string[], flags: ClaimFlag
 
 export const take = (context: Context, scopes: readonly string[], flags: ClaimFlags): Promise<Answer> => {
   if (!context.isSeedName) refuseMistyped(context, scopes)
-  return withRoom(context, async (room) => {
+  return withStore(context, async (db) => {
     const request = requestOf(context, scopes, flags)
-    return answer(context, room, await claimScopes(room, await ledgerActor(context, room, flags.agent), request))
+    return answer(context, db, await claimScopes(db, await ledgerActor(context, db, flags.agent), request))
   })
 }
 
@@ -76,12 +76,12 @@ export const takeOver = (
   scopes: readonly string[],
   flags: ClaimFlags & { readonly force: boolean | undefined; readonly reason: string | undefined },
 ): Promise<Answer> =>
-  withRoom(context, async (room) => {
-    const force = flags.force === true ? (await personIn(context, room, '--force', null)).name : undefined
+  withStore(context, async (db) => {
+    const force = flags.force === true ? (await personIn(context, db, '--force', null)).name : undefined
     if (force !== undefined && flags.reason === undefined) throw new HeimdallError('USAGE', '--force needs --reason')
     const takeover = force === undefined ? ('stale' as const) : { force, reason: flags.reason ?? '' }
-    const actor = await ledgerActor(context, room, flags.agent)
-    return answer(context, room, await claimScopes(room, actor, { ...requestOf(context, scopes, flags), takeover }))
+    const actor = await ledgerActor(context, db, flags.agent)
+    return answer(context, db, await claimScopes(db, actor, { ...requestOf(context, scopes, flags), takeover }))
   })
 
 export const wait = (
@@ -89,13 +89,13 @@ export const wait = (
   scopes: readonly string[],
   flags: ClaimFlags & { readonly timeout: number },
 ): Promise<Answer> =>
-  withRoom(context, async (room) => {
+  withStore(context, async (db) => {
     const stop = new AbortController()
     const onSignal = (): void => stop.abort()
     process.once('SIGINT', onSignal)
     try {
-      const actor = await ledgerActor(context, room, flags.agent)
-      const result = await waitForClaim(room, actor, requestOf(context, scopes, flags), {
+      const actor = await ledgerActor(context, db, flags.agent)
+      const result = await waitForClaim(db, actor, requestOf(context, scopes, flags), {
         timeoutMs: flags.timeout,
         process: processRef(process.pid),
         signal: stop.signal,
@@ -106,7 +106,7 @@ export const wait = (
               : `waiting behind ${ahead} other${ahead === 1 ? '' : 's'}; Ctrl-C stops waiting`,
           ),
       })
-      if (result.granted) return answer(context, room, result)
+      if (result.granted) return answer(context, db, result)
       if (stop.signal.aborted) throw new HeimdallError('INTERRUPTED', 'stopped waiting')
       throw new HeimdallError('WAIT_TIMEOUT', `still held after ${flags.timeout} ms: ${scopes.join(' ')}`, {
         hint: ['wait longer', ...new Set(result.conflicts.map(conflictHint))].join('; '),
@@ -123,16 +123,16 @@ export const check = (
   agent: string | undefined,
   clear: (scopes: readonly string[], asOf?: string) => Answer,
 ): Promise<Answer> =>
-  withRoomToRead(
+  withStoreToRead(
     context,
-    (room) => {
-      const asker = askerOf(context, room, agent)
-      const { conflicts, contests } = checkScopes(room, { scopes, cwd: context.cwd, asker })
+    (db) => {
+      const asker = askerOf(context, db, agent)
+      const { conflicts, contests } = checkScopes(db, { scopes, cwd: context.cwd, asker })
       for (const { holder, later } of contests)
         context.note(
           `note: ${later.agentId} also claimed ${later.witness}, through ${later.held}; ${holder.agentId} was first and holds it`,
         )
-      const asOf = oldCopyText(room.store, room.now(), FLEET_CHECK_OLD_MS)
+      const asOf = oldCopyText(db.store, db.now(), FLEET_CHECK_OLD_MS)
       return conflicts.length === 0 ? clear(scopes, asOf) : refusal(context, conflicts)
     },
     () => clear(scopes),
@@ -143,9 +143,9 @@ export const release = (
   scopes: readonly string[],
   flags: ChoiceFlags & { readonly haid: string | undefined },
 ): Promise<Answer> =>
-  withRoom(context, async (room) => {
-    const actor = await ledgerActor(context, room, flags.haid ?? flags.agent)
-    const released = await releaseClaims(room, actor, choiceOf(context, room, scopes, flags))
+  withStore(context, async (db) => {
+    const actor = await ledgerActor(context, db, flags.haid ?? flags.agent)
+    const released = await releaseClaims(db, actor, choiceOf(context, db, scopes, flags))
     const surfaces = released.flatMap((claim) => claim.scopes.map(({ raw }) => raw))
     const data = { haid: actor.haid, released: released.map(({ claimId }) => claimId), surfaces }
     const text = released.length === 0 ? `no active claim for ${actor.haid}` : `released: ${surfaces.join(' ')}`
@@ -157,17 +157,17 @@ export const renew = (
   scopes: readonly string[],
   flags: ChoiceFlags & { readonly ttl: number | undefined },
 ): Promise<Answer> =>
-  withRoom(context, async (room) => {
-    const choice = { ...choiceOf(context, room, scopes, flags), ttlMinutes: flags.ttl }
-    const renewed = await renewClaims(room, await ledgerActor(context, room, flags.agent), choice)
-    const records = renewed.map((claim) => claimRecord(standingNow(room, claim)))
+  withStore(context, async (db) => {
+    const choice = { ...choiceOf(context, db, scopes, flags), ttlMinutes: flags.ttl }
+    const renewed = await renewClaims(db, await ledgerActor(context, db, flags.agent), choice)
+    const records = renewed.map((claim) => claimRecord(standingNow(db, claim)))
     const lines = records.map((one) => `renewed until ${String(one['expires_at'])}: ${String(one['claim_id'])}`)
     return { data: records, text: lines.join('\n') }
   })
 
 export const reap = (context: Context): Promise<Answer> =>
-  withRoom(context, async (room) => {
-    const { reaped, active } = await reapClaims(room)
+  withStore(context, async (db) => {
+    const { reaped, active } = await reapClaims(db)
     return {
       data: { reaped: reaped.map(({ claimId }) => claimId), active },
       text: `reaped ${reaped.length} expired claim(s); ${active} active claim(s) remain`,
@@ -175,10 +175,10 @@ export const reap = (context: Context): Promise<Answer> =>
   })
 
 export const list = (context: Context, task: string | undefined, all: boolean): Promise<Answer> =>
-  withRoomToRead(
+  withStoreToRead(
     context,
-    (room) => {
-      const found = listClaims(room, task === undefined ? {} : { task })
+    (db) => {
+      const found = listClaims(db, task === undefined ? {} : { task })
       // Seed 000 lists live claims; a lapsed lease whose owner is silent is shown with `--all`.
       const shown = found.filter(({ lease, liveness }) => all || lease === 'live' || liveness === 'active')
       return listAnswer(context, shown, task)
@@ -205,11 +205,11 @@ function listAnswer(context: Context, found: readonly Standing[], task: string |
 }
 
 export const show = (context: Context, named: string | undefined): Promise<Answer> =>
-  withRoomToRead(
+  withStoreToRead(
     context,
-    (room) => {
-      const haid = haidOf(context, room, named)
-      const records = listClaims(room, { holder: haid }).map(claimRecord)
+    (db) => {
+      const haid = haidOf(context, db, named)
+      const records = listClaims(db, { holder: haid }).map(claimRecord)
       const text = records.length === 0 ? `no active claim for ${haid}` : JSON.stringify(records, null, 2)
       return { data: records, text, seedJson: merged(records) }
     },
@@ -229,9 +229,9 @@ function merged(records: readonly Record<string, unknown>[]): Record<string, unk
 }
 
 export const heartbeat = (context: Context, named: string | undefined): Promise<Answer> =>
-  withRoom(context, async (room) => {
-    const agent = await beat(room, await ledgerActor(context, room, named))
-    const claims = listClaims(room, { holder: agent.haid })
+  withStore(context, async (db) => {
+    const agent = await beat(db, await ledgerActor(context, db, named))
+    const claims = listClaims(db, { holder: agent.haid })
     // Seed 000: a heartbeat without a claim is an error of the caller.
     if (claims.length === 0)
       throw new HeimdallError('RESERVATION_NOT_FOUND', `${agent.haid} holds no claim`, {
@@ -253,13 +253,13 @@ export const history = (
     throw new HeimdallError('USAGE', `unknown event type ${printable(unknown)}`, {
       hint: `known: ${EVENT_TYPES.join(', ')} and TASK_…`,
     })
-  return withRoomToRead(
+  return withStoreToRead(
     context,
-    (room) => {
+    (db) => {
       const named = flags.agent
-      const agent = named === undefined ? undefined : room.store.read((rows) => findAgent(rows, named))
-      if (named !== undefined && agent === undefined) throw room.store.read((rows) => unknownAgent(named, rows))
-      const events = listEvents(room, {
+      const agent = named === undefined ? undefined : db.store.read((rows) => findAgent(rows, named))
+      if (named !== undefined && agent === undefined) throw db.store.read((rows) => unknownAgent(named, rows))
+      const events = listEvents(db, {
         last: flags.last,
         ...(flags.type.length === 0 ? {} : { types: flags.type }),
         ...(flags.claim === undefined ? {} : { claimId: flags.claim }),
@@ -290,7 +290,7 @@ function eventCells({ event_type, from_agent, actor_kind, payload }: Envelope): 
   return [`${REPORTED} ${event.event_type}`, commit === null ? 'no commit' : `commit ${commit.slice(0, 10)}`]
 }
 
-function answer(context: Context, room: Coordination, result: ClaimResult): Answer {
+function answer(context: Context, db: Coordination, result: ClaimResult): Answer {
   if (result.setApart !== undefined) {
     const { agent, from } = result.setApart
     context.note(
@@ -299,7 +299,7 @@ function answer(context: Context, room: Coordination, result: ClaimResult): Answ
   }
   if (!result.granted) return refusal(context, result.conflicts)
   for (const warning of result.warnings) context.note(`warning: ${warning}`)
-  const record = claimRecord(standingNow(room, result.claim))
+  const record = claimRecord(standingNow(db, result.claim))
   const released = result.replaced.map(({ claimId, task, scopes }) => ({
     claim_id: claimId,
     task,
@@ -338,24 +338,24 @@ function collisionLine(conflict: Conflict): string {
 /** `claim list --json` shows ids: a single argument that is the id of a claim names that claim. */
 function choiceOf(
   { cwd }: Context,
-  room: Coordination,
+  db: Coordination,
   words: readonly string[],
   { claim, epoch }: Pick<ChoiceFlags, 'claim' | 'epoch'>,
 ): ClaimChoice & { readonly cwd: string } {
   const [word, ...more] = words
   if (word === undefined || claim !== undefined)
     return { claimId: claim, scopes: word === undefined ? undefined : words, cwd, epoch }
-  const isId = more.length === 0 && room.store.read((rows) => rows.claim(word)) !== undefined
+  const isId = more.length === 0 && db.store.read((rows) => rows.claim(word)) !== undefined
   return { ...(isId ? { claimId: word } : { scopes: words }), cwd, epoch }
 }
 
-function haidOf(context: Context, room: Coordination, named: string | undefined): string {
-  if (named === undefined) return callerOf(context, room).haid
-  return room.store.read((rows) => findAgent(rows, named)?.haid) ?? named
+function haidOf(context: Context, db: Coordination, named: string | undefined): string {
+  if (named === undefined) return callerOf(context, db).haid
+  return db.store.read((rows) => findAgent(rows, named)?.haid) ?? named
 }
 
 /** Claims under a name that another session holds are that session's, whatever name the caller was started with. */
-export function askerOf(context: Context, room: Coordination, named: string | undefined): Asker | null {
-  if (named === undefined && callerOf(context, room).refused?.error.code === 'IDENTITY_HELD') return null
-  return { haid: haidOf(context, room, named), tree: askingHere(context.env).place?.tree }
+export function askerOf(context: Context, db: Coordination, named: string | undefined): Asker | null {
+  if (named === undefined && callerOf(context, db).refused?.error.code === 'IDENTITY_HELD') return null
+  return { haid: haidOf(context, db, named), tree: askingHere(context.env).place?.tree }
 }

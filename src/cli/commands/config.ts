@@ -56,16 +56,16 @@ async function settingsOf(context: Context): Promise<Config> {
 const shown = (value: unknown): string => escapeControls(typeof value === 'string' ? value : JSON.stringify(value))
 
 async function setInRepository(context: Context, key: string, text: string): Promise<Answer> {
-  const [{ setStaleMinutes }, { personIn, withRoom }] = await Promise.all([
+  const [{ setStaleMinutes }, { personIn, withStore }] = await Promise.all([
     import('../../coordination/who/patience.ts'),
-    import('../coordination-door.ts'),
+    import('../coordination-store.ts'),
   ])
   if (!/^\d{1,6}$/.test(text))
     throw new HeimdallError('INVALID_ARGS', `${key} must be a whole number of minutes, got ${printable(text)}`)
-  return withRoom(context, async (room) => {
-    const { name } = await personIn(context, room, `heimdall config set ${key}`, null)
+  return withStore(context, async (db) => {
+    const { name } = await personIn(context, db, `heimdall config set ${key}`, null)
     const value = Number(text)
-    await setStaleMinutes(room, { kind: 'human', name }, value)
+    await setStaleMinutes(db, { kind: 'human', name }, value)
     return { data: { key, value, origin: 'repository' }, text: `${key} is ${value} in this repository` }
   })
 }

@@ -15,7 +15,7 @@ import { FLEET_BRIEF_BYTES_MAX } from '../../limits.ts'
 import { refuseAgent, requirePerson } from '../../person.ts'
 import { replaceFile } from '../../storage/atomic-file.ts'
 import { type Command, command, type Context } from '../command.ts'
-import { withRoom } from '../coordination-door.ts'
+import { withStore } from '../coordination-store.ts'
 import { outputPath } from '../output-file.ts'
 import { checkLines } from '../render/check-lines.ts'
 import { plural } from '../render/fleet-text.ts'
@@ -27,7 +27,7 @@ import { create, databaseUrl, invite, machine, pooler, remove, urlFile } from '.
 /** An invalid entry stops every copy, so it is reported with the checks; other failures show up in the checks themselves. */
 async function invalidEntry(context: Context): Promise<FleetCheck[]> {
   try {
-    await withRoom(context, (room) => room.store.catchUp())
+    await withStore(context, (db) => db.store.catchUp())
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
     if (error.code === 'STORE_CORRUPT')
@@ -158,12 +158,12 @@ export const commands: readonly Command[] = [
         throw new HeimdallError('INVALID_ARGS', `${printable(machine)} is this machine`, {
           hint: 'heimdall fleet leave',
         })
-      const { heardMs, freed, active } = await withRoom(context, async (room) => {
+      const { heardMs, freed, active } = await withStore(context, async (db) => {
         // Read first: the last signs of its agents are removed with the member.
-        await room.store.catchUp()
+        await db.store.catchUp()
         const elsewhere = await onEngine(file, (ask) => ask((sql) => signedElsewhere(sql, file.project, machine)))
         const heardMs = await expelMember(file, machine)
-        return { heardMs, ...(await endAgentsOn(room, { machine, elsewhere, by: name, isForced })) }
+        return { heardMs, ...(await endAgentsOn(db, { machine, elsewhere, by: name, isForced })) }
       })
       return {
         data: { machine, heard_ms_ago: Math.round(heardMs), freed: freed.length, active },
@@ -253,7 +253,7 @@ export const commands: readonly Command[] = [
       const file = outputPath(context.resolve(args.file))
       if (existsSync(file))
         throw new HeimdallError('FILE_EXISTS', `${file} already exists`, { hint: 'name a new file' })
-      const { path, briefs } = await withRoom(context, async ({ store, project }) => {
+      const { path, briefs } = await withStore(context, async ({ store, project }) => {
         if (membershipIn(store) !== undefined) await store.catchUp()
         return { path: storePath(project), briefs: await allOf(store.annex, FLEET_BRIEF_BYTES_MAX) }
       })
@@ -294,11 +294,11 @@ export const commands: readonly Command[] = [
       const stop = new AbortController()
       void untilSignal().told.then(() => stop.abort())
       let last = ''
-      const seq = await withRoom(context, async (room) => {
-        const path = storePath(room.project)
-        await room.store.catchUp()
+      const seq = await withStore(context, async (db) => {
+        const path = storePath(db.project)
+        await db.store.catchUp()
         context.note(`following the log from entry ${placeIn(path).at.seq}; Ctrl-C stops`)
-        await room.store.link(stop.signal, ({ message }) => {
+        await db.store.link(stop.signal, ({ message }) => {
           // Once per reason: it retries every two seconds.
           if (message !== last) context.note(`warning: ${message}`)
           last = message

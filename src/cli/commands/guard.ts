@@ -79,19 +79,19 @@ export const commands: readonly Command[] = [
 
 async function checkFully(context: Context, hook: Hook, words: readonly string[]): Promise<Answer> {
   const { cwd, env, note } = context
-  const [{ checkHook, CLEAR, isFleetOutage, isOutage }, { recordCollisions }, { withRoom, withRoomToRead }, person] =
+  const [{ checkHook, CLEAR, isFleetOutage, isOutage }, { recordCollisions }, { withStore, withStoreToRead }, person] =
     await Promise.all([
       import('../../spine/guard/check-hook.ts'),
       import('../../coordination/guard.ts'),
-      import('../coordination-door.ts'),
+      import('../coordination-store.ts'),
       import('../../person.ts'),
     ])
   const stdin = async (): Promise<string> =>
     (await (await import('../stdin.ts')).readAll(context.stdin)).toString('utf8')
   try {
-    const { verdict, committer } = await withRoomToRead<CheckedHook>(
+    const { verdict, committer } = await withStoreToRead<CheckedHook>(
       context,
-      (room) => checkHook(room, { cwd, env, note, hook, words, stdin }),
+      (db) => checkHook(db, { cwd, env, note, hook, words, stdin }),
       () => ({ verdict: CLEAR }),
       // The check prints the age of a fleet's copy itself.
       Number.POSITIVE_INFINITY,
@@ -99,7 +99,7 @@ async function checkFully(context: Context, hook: Hook, words: readonly string[]
     const { outcome, collisions, contests } = verdict
     if (committer !== undefined && collisions.length + contests.length > 0)
       try {
-        await withRoom(context, (room) => recordCollisions(room, committer, verdict))
+        await withStore(context, (db) => recordCollisions(db, committer, verdict))
       } catch (error) {
         if (!(error instanceof HeimdallError) || !(isOutage(error) || isFleetOutage(error))) throw error
         note(`heimdall guard: the collision is not recorded: ${error.message}`)

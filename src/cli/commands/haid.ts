@@ -8,7 +8,7 @@ import { parseHaid, spawnHaid, trailer } from '../../coordination/who/haid.ts'
 import { keysOf } from '../../coordination/who/key-files.ts'
 import { heartbeat, registerHaid, updateAgent } from '../../coordination/who/registration.ts'
 import { type Answer, type Command, command, type Context } from '../command.ts'
-import { callerOf, ledgerActor, sessionTree, withRoom, withRoomToRead } from '../coordination-door.ts'
+import { callerOf, ledgerActor, sessionTree, withStore, withStoreToRead } from '../coordination-store.ts'
 import { renderTable } from '../render/style.ts'
 import { REGISTRY, registryAnswer, registryOf, setState } from './agent.ts'
 
@@ -46,19 +46,19 @@ export const commands: readonly Command[] = [
     examples: { 'heimdall-haid register --role orchestrator': 'registers your HAID' },
     output: REGISTRY,
     run: (context, { flags }) =>
-      withRoom(context, async (room) => {
-        const found = callerOf(context, room)
+      withStore(context, async (db) => {
+        const found = callerOf(context, db)
         const haid = flags.haid ?? found.haid
         const isSession = flags.haid === undefined && found.proof === 'process'
         const made = isSession
           ? undefined
-          : await registerHaid(room, haid, { role: flags.role, tree: sessionTree(context) }, keysOf(room))
+          : await registerHaid(db, haid, { role: flags.role, tree: sessionTree(context) }, keysOf(db))
         if (made === undefined) {
-          const actor = await ledgerActor(context, room, flags.haid)
-          if (flags.role === undefined) await heartbeat(room, actor)
-          else await updateAgent(room, actor, { role: flags.role })
+          const actor = await ledgerActor(context, db, flags.haid)
+          if (flags.role === undefined) await heartbeat(db, actor)
+          else await updateAgent(db, actor, { role: flags.role })
         }
-        return registryAnswer(room, haid, haid)
+        return registryAnswer(db, haid, haid)
       }),
   }),
   command({
@@ -68,12 +68,12 @@ export const commands: readonly Command[] = [
     examples: { 'heimdall-haid heartbeat': 'updates last_heartbeat' },
     output: REGISTRY,
     run: (context, { args }) =>
-      withRoom(context, async (room) => {
-        const haid = args.haid ?? callerOf(context, room).haid
+      withStore(context, async (db) => {
+        const haid = args.haid ?? callerOf(context, db).haid
         parseHaid(haid)
-        if (room.store.read((rows) => findAgent(rows, haid)) === undefined) throw unknownAgent(haid)
-        await heartbeat(room, await ledgerActor(context, room, args.haid))
-        return registryAnswer(room, haid, haid)
+        if (db.store.read((rows) => findAgent(rows, haid)) === undefined) throw unknownAgent(haid)
+        await heartbeat(db, await ledgerActor(context, db, args.haid))
+        return registryAnswer(db, haid, haid)
       }),
   }),
   command({
@@ -107,10 +107,10 @@ export const commands: readonly Command[] = [
         text: status,
         ...(status === 'revoked' || status === 'absent' ? { exit: REVOKED_OR_UNKNOWN } : {}),
       })
-      return withRoomToRead(
+      return withStoreToRead(
         context,
-        (room) => {
-          const record = registryOf(room, haid)
+        (db) => {
+          const record = registryOf(db, haid)
           return answer(record === undefined ? 'absent' : String(record['status']))
         },
         () => answer('absent'),
@@ -123,12 +123,12 @@ export const commands: readonly Command[] = [
     examples: { 'heimdall-haid list --json': 'prints the registry with its version' },
     output: 'agents (HAID to its entry)',
     run: (context) =>
-      withRoomToRead(
+      withStoreToRead(
         context,
-        (room) => {
-          const now = room.now()
-          const found = room.store.read((rows) =>
-            rows.agents().map((agent) => ({ ...agent, record: registryRecord(room, rows, agent, now) })),
+        (db) => {
+          const now = db.now()
+          const found = db.store.read((rows) =>
+            rows.agents().map((agent) => ({ ...agent, record: registryRecord(db, rows, agent, now) })),
           )
           const agents = Object.fromEntries(found.map(({ haid, record }) => [haid, record]))
           const rows = found.map(({ haid, role, record }) => [
@@ -151,9 +151,9 @@ export const commands: readonly Command[] = [
     output: REGISTRY,
     run: (context, { args }) => {
       parseHaid(args.haid)
-      return withRoomToRead(
+      return withStoreToRead(
         context,
-        (room) => registryAnswer(room, args.haid),
+        (db) => registryAnswer(db, args.haid),
         () => {
           throw unknownAgent(args.haid)
         },
@@ -174,9 +174,9 @@ export const commands: readonly Command[] = [
 function ownHaid(context: Context): Promise<string> {
   const given = context.env['HEIMDALL_HAID'] ?? ''
   if (given !== '') parseHaid(given)
-  return withRoomToRead(
+  return withStoreToRead(
     context,
-    (room) => callerOf(context, room).haid,
+    (db) => callerOf(context, db).haid,
     ({ project, env }) => haidBeforeAny(projectHaid(project, env, readMachine()), askingHere(context.env)),
   )
 }

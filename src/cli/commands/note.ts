@@ -8,7 +8,7 @@ import type { Note } from '../../coordination/store.ts'
 import { HeimdallError } from '../../errors.ts'
 import { agentFlag } from '../agent-flag.ts'
 import { type Answer, type Command, command, type Context, type FlagSpec } from '../command.ts'
-import { actorFor, callerOf, personIn, withRoom, withRoomToRead } from '../coordination-door.ts'
+import { actorFor, callerOf, personIn, withStore, withStoreToRead } from '../coordination-store.ts'
 
 export const NOTE =
   'message_id, thread_id, bead_id (task, or none), from_agent, to_agent, category, subject, body, state (unread, read or acked), requires_ack, created_at, read_at, acked_at, acked_by (agent, human or null)'
@@ -103,10 +103,10 @@ interface SendFlags extends Readonly<Record<'to' | 'category' | 'subject' | 'bod
 }
 
 export const send = (context: Context, flags: SendFlags, task: string): Promise<Answer> =>
-  withRoom(context, async (room) => {
+  withStore(context, async (db) => {
     const { 'next-action': nextAction, 'requested-action': requestedAction, ...draft } = flags
-    const actor = await senderIn(actorFor(context, room, flags.from, '--from'))
-    const notes = await sendNote(room, actor, { ...draft, task, nextAction, requestedAction })
+    const actor = await senderIn(actorFor(context, db, flags.from, '--from'))
+    const notes = await sendNote(db, actor, { ...draft, task, nextAction, requestedAction })
     const recipients = notes.map(({ to }) => to)
     const [first] = notes.map(noteRecord)
     return {
@@ -137,10 +137,10 @@ export const list = (
   { agent, state, limit }: InboxFlags,
   task: string | undefined,
 ): Promise<Answer> =>
-  withRoomToRead(
+  withStoreToRead(
     context,
-    (room) => {
-      const notes = inbox(room, { agent: agent ?? ownName(context, room), state, task, limit })
+    (db) => {
+      const notes = inbox(db, { agent: agent ?? ownName(context, db), state, task, limit })
       return { data: notes.map(noteRecord), text: notes.length === 0 ? 'no notes' : notes.map(noteLines).join('\n') }
     },
     () => {
@@ -148,8 +148,8 @@ export const list = (
     },
   )
 
-function ownName(context: Context, room: Coordination): string {
-  const { as, haid } = callerOf(context, room)
+function ownName(context: Context, db: Coordination): string {
+  const { as, haid } = callerOf(context, db)
   if (as === 'everybody') throw agentRequired()
   return haid
 }
@@ -172,8 +172,8 @@ function noteLines(note: Note): string {
 }
 
 export const read = (context: Context, id: string, agent: string | undefined): Promise<Answer> =>
-  withRoom(context, async (room) => {
-    const note = await markRead(room, await actorFor(context, room, agent), id)
+  withStore(context, async (db) => {
+    const note = await markRead(db, await actorFor(context, db, agent), id)
     return { data: noteRecord(note), text: `✓ Seen: ${note.messageId}` }
   })
 
@@ -182,11 +182,11 @@ export const acknowledgeNote = (
   id: string,
   { agent, human }: { readonly agent: string | undefined; readonly human: boolean | undefined },
 ): Promise<Answer> =>
-  withRoom(context, async (room) => {
+  withStore(context, async (db) => {
     const actor =
       human === true
-        ? ({ kind: 'human', name: (await personIn(context, room, '--human', null)).name } as const)
-        : await actorFor(context, room, agent)
-    const note = await acknowledge(room, actor, id)
+        ? ({ kind: 'human', name: (await personIn(context, db, '--human', null)).name } as const)
+        : await actorFor(context, db, agent)
+    const note = await acknowledge(db, actor, id)
     return { data: noteRecord(note), text: `✓ Accepted: ${note.messageId}` }
   })

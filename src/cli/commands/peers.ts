@@ -7,7 +7,7 @@ import { escapeText, printable } from '../../ids.ts'
 import { findProject, type Project } from '../../paths.ts'
 import { didYouMean } from '../../suggest.ts'
 import { type Answer, type Command, command, type Context } from '../command.ts'
-import { withRoomToRead } from '../coordination-door.ts'
+import { withStoreToRead } from '../coordination-store.ts'
 import { renderTable } from '../render/style.ts'
 
 export async function peersFor(context: Context, project: Project): Promise<KnownPeers> {
@@ -44,14 +44,14 @@ async function allPeers(context: Context): Promise<readonly KnownPeer[]> {
   return [...peers('worker'), ...peers('orchestrator')]
 }
 
-async function peerTable(context: Context): Promise<(room: Coordination | undefined) => Answer> {
+async function peerTable(context: Context): Promise<(db: Coordination | undefined) => Answer> {
   const { profileOf, stateAt } = await import('../../dispatch/workers.ts')
   const peers = await allPeers(context)
-  return (room) => {
+  return (db) => {
     const data = peers.map(({ name, role, url, origin, token }) => {
-      const found = room?.store.read((rows) => {
+      const found = db?.store.read((rows) => {
         const worker = role === 'worker' ? rows.worker(name) : undefined
-        return worker === undefined ? undefined : { ...worker, state: stateAt(rows, worker, room.now()) }
+        return worker === undefined ? undefined : { ...worker, state: stateAt(rows, worker, db.now()) }
       })
       return {
         name,
@@ -108,7 +108,7 @@ export const commands: readonly Command[] = [
     hidden: true,
     run: async (context) => {
       const table = await peerTable(context)
-      return await withRoomToRead(context, table, () => table(undefined))
+      return await withStoreToRead(context, table, () => table(undefined))
     },
   }),
   command({

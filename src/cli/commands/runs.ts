@@ -368,10 +368,10 @@ const subRun = command({
 async function refuseNameOfAnother(context: Context, named: string): Promise<void> {
   const { agentAbove } = await import('../../person.ts')
   if (agentAbove() === undefined) return
-  const { callerOf, withRoomToRead } = await import('../coordination-door.ts')
-  const own = await withRoomToRead(
+  const { callerOf, withStoreToRead } = await import('../coordination-store.ts')
+  const own = await withStoreToRead(
     context,
-    (room) => callerOf(context, room).agent?.agentId,
+    (db) => callerOf(context, db).agent?.agentId,
     () => undefined,
   )
   if (own === undefined || own === named) return

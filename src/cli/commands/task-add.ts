@@ -8,7 +8,7 @@ import { lackOfWorkers, showTask } from '../../dispatch/tasks.ts'
 import { EXIT, HeimdallError } from '../../errors.ts'
 import { escapeControls, printable } from '../../ids.ts'
 import type { Answer, Context, InputOf } from '../command.ts'
-import { withRoom } from '../coordination-door.ts'
+import { withStore } from '../coordination-store.ts'
 import { readInput } from '../input-file.ts'
 import { listOf, planningOf } from '../planning-of.ts'
 import { peersFor } from './peers.ts'
@@ -41,7 +41,7 @@ function deadlineOf(context: Context, deadline: string | undefined, withinMs: nu
 /** Orchestrates while it waits, unless another process does: a worker and this command are enough. */
 async function waited(
   context: Context,
-  room: Coordination,
+  db: Coordination,
   taskId: string,
   timeoutMs: number | undefined,
 ): Promise<Answer> {
@@ -50,15 +50,15 @@ async function waited(
   process.once('SIGINT', stop).once('SIGTERM', stop)
   const timer = timeoutMs === undefined ? undefined : context.clock.after(timeoutMs, stop)
   context.note(`waiting for ${taskId} to end; Ctrl-C stops waiting, and the task stays`)
-  const running = await orchestrate(context, room, undefined)
+  const running = await orchestrate(context, db, undefined)
   try {
-    await followTask(room, taskId, over.signal, (state) => context.note(escapeControls(`${taskId}: ${state}`)))
+    await followTask(db, taskId, over.signal, (state) => context.note(escapeControls(`${taskId}: ${state}`)))
   } finally {
     timer?.cancel()
     process.off('SIGINT', stop).off('SIGTERM', stop)
     await running?.stop()
   }
-  const shown = showTask(room, taskId)
+  const shown = showTask(db, taskId)
   const { state } = shown.task
   if (over.signal.aborted && isUnderWay(shown.task))
     throw new HeimdallError(timeoutMs === undefined ? 'INTERRUPTED' : 'WAIT_TIMEOUT', `${taskId} is ${state}`, {
@@ -69,15 +69,15 @@ async function waited(
     })
   return {
     data: wholeRecord(shown),
-    text: taskText(room, taskId),
+    text: taskText(db, taskId),
     ...(state === 'done' ? {} : { exit: EXIT.failure }),
   }
 }
 
-async function warnWithoutWorker(context: Context, room: Coordination, taskId: string): Promise<void> {
-  const { peers } = await peersFor(context, room.project)
+async function warnWithoutWorker(context: Context, db: Coordination, taskId: string): Promise<void> {
+  const { peers } = await peersFor(context, db.project)
   const names = peers('worker').map(({ name }) => name)
-  const lack = lackOfWorkers(room, taskId, names)
+  const lack = lackOfWorkers(db, taskId, names)
   if (lack === 'none')
     context.note('no worker is known here yet, and the task waits for one: heimdall worker start -- COMMAND')
   if (lack === 'unable')
@@ -102,8 +102,8 @@ export async function add(context: Context, { args, flags }: InputOf<typeof task
     accept_partial: flags['accept-partial'] === true,
     ...(flags['resume-within'] === undefined ? {} : { resume_s: Math.ceil(flags['resume-within'] / 1_000) }),
   }
-  return await withRoom(context, async (room) => {
-    const contract = await newContract(room, planningOf(context), context.env, {
+  return await withStore(context, async (db) => {
+    const contract = await newContract(db, planningOf(context), context.env, {
       spec,
       symbols: listOf(flags.symbols),
       capsules: listOf(flags.capsules),
@@ -114,9 +114,9 @@ export async function add(context: Context, { args, flags }: InputOf<typeof task
       trace: context.env['TRACEPARENT'],
     })
     const title = spec.trim().split('\n')[0]?.slice(0, 200) ?? ''
-    const { taskId, state } = await sendTask(room, { contract, title, only: flags.worker })
-    await warnWithoutWorker(context, room, taskId)
-    if (flags.wait === true) return await waited(context, room, taskId, flags.timeout)
-    return { data: wholeRecord(showTask(room, taskId)), text: `${taskId} is ${state}` }
+    const { taskId, state } = await sendTask(db, { contract, title, only: flags.worker })
+    await warnWithoutWorker(context, db, taskId)
+    if (flags.wait === true) return await waited(context, db, taskId, flags.timeout)
+    return { data: wholeRecord(showTask(db, taskId)), text: `${taskId} is ${state}` }
   })
 }

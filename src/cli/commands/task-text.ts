@@ -75,8 +75,8 @@ const parsed = (text: string | null): TaskResult | null => (text === null ? null
 const lastResult = ({ attempts }: ShownTask): TaskResult | null =>
   parsed(attempts.findLast(({ result }) => result !== null)?.result ?? null)
 
-export function taskText(room: Coordination, taskId: string): string {
-  const shown = showTask(room, taskId)
+export function taskText(db: Coordination, taskId: string): string {
+  const shown = showTask(db, taskId)
   const { reason, retry } = record(shown)
   const result = lastResult(shown)
   const reply = typeof result?.reply === 'string' ? result.reply : JSON.stringify(result?.reply ?? null, null, 2)

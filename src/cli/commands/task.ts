@@ -13,7 +13,7 @@ import { escapeControls } from '../../ids.ts'
 import { redacted } from '../../runs/redacted.ts'
 import { agentFlag } from '../agent-flag.ts'
 import { type Answer, type Command, command, type Context, type FlagSpec, spec } from '../command.ts'
-import { actorFor, withRoom, withRoomToRead } from '../coordination-door.ts'
+import { actorFor, withStore, withStoreToRead } from '../coordination-store.ts'
 import { readInput } from '../input-file.ts'
 import { listOf } from '../planning-of.ts'
 import { renderTable } from '../render/style.ts'
@@ -103,13 +103,13 @@ function routeAnswer({ style }: Context, { chosen, verdicts }: Route): Answer {
   }
 }
 
-const idNamed = (room: Coordination, name: string): string => room.store.read((rows) => taskNamed(rows, name)).taskId
+const idNamed = (db: Coordination, name: string): string => db.store.read((rows) => taskNamed(rows, name)).taskId
 
-function listed(context: Context, room: Coordination, tasks: readonly Task[]): Answer {
+function listed(context: Context, db: Coordination, tasks: readonly Task[]): Answer {
   const ownerOf = ({ owner: haid }: Task): string =>
-    haid === null ? '-' : room.store.read((rows) => findAgent(rows, haid)?.agentId ?? haid)
+    haid === null ? '-' : db.store.read((rows) => findAgent(rows, haid)?.agentId ?? haid)
   const rows = tasks.map((task) => {
-    const one = isDispatched(task) ? record(showTask(room, task.taskId)) : agentRecord(task)
+    const one = isDispatched(task) ? record(showTask(db, task.taskId)) : agentRecord(task)
     const by = typeof one['worker'] === 'string' ? one['worker'] : ownerOf(task)
     return { one, cells: [task.taskId, one['kind'], task.state, by, one['reason'] ?? task.title].map(String) }
   })
@@ -142,14 +142,14 @@ export const commands: readonly Command[] = [
     },
     output: `array, each one of: ${RECORD}; or ${AGENT_RECORD}`,
     run: (context, { flags }) =>
-      withRoomToRead<Answer>(
+      withStoreToRead<Answer>(
         context,
-        (room) => {
+        (db) => {
           const { state } = flags
-          const tasks = listTasks(room, state === undefined ? {} : { state })
+          const tasks = listTasks(db, state === undefined ? {} : { state })
           return listed(
             context,
-            room,
+            db,
             flags.all === true || state !== undefined ? tasks : tasks.filter((task) => isOpenTask(task)),
           )
         },
@@ -163,13 +163,13 @@ export const commands: readonly Command[] = [
     examples: { 'heimdall task show T-9 --json': 'prints everything about T-9' },
     output: `${WHOLE_RECORD}; or ${AGENT_RECORD}`,
     run: (context, { args }) =>
-      withRoomToRead(
+      withStoreToRead(
         context,
-        (room) => {
-          const task = room.store.read((rows) => taskNamed(rows, args.task))
+        (db) => {
+          const task = db.store.read((rows) => taskNamed(rows, args.task))
           const { taskId } = task
-          if (isDispatched(task)) return { data: wholeRecord(showTask(room, taskId)), text: taskText(room, taskId) }
-          const { text } = listed(context, room, [task])
+          if (isDispatched(task)) return { data: wholeRecord(showTask(db, taskId)), text: taskText(db, taskId) }
+          const { text } = listed(context, db, [task])
           return {
             data: agentRecord(task),
             text: task.summary === null ? text : `${text}\n\n${escapeControls(task.summary)}`,
@@ -189,10 +189,10 @@ export const commands: readonly Command[] = [
     examples: { 'heimdall task cancel T-9': 'removes T-9 from the queue, or ends it' },
     output: RECORD,
     run: (context, { args, flags }) =>
-      withRoom(context, async (room) => {
-        const { taskId, state } = await cancelTask(room, idNamed(room, args.task), flags.reason)
+      withStore(context, async (db) => {
+        const { taskId, state } = await cancelTask(db, idNamed(db, args.task), flags.reason)
         const text = state === 'canceled' ? `${taskId} is cancelled` : `${taskId} is being ended at its worker`
-        return { data: record(showTask(room, taskId)), text }
+        return { data: record(showTask(db, taskId)), text }
       }),
   }),
   command({
@@ -204,9 +204,9 @@ export const commands: readonly Command[] = [
     examples: { 'heimdall task retry T-9 --budget 80000': 'sends T-9 again with a larger budget' },
     output: RECORD,
     run: (context, { args, flags }) =>
-      withRoom(context, async (room) => {
-        const { taskId, state } = await retryTask(room, idNamed(room, args.task), flags.budget)
-        return { data: record(showTask(room, taskId)), text: `${taskId} is ${state}` }
+      withStore(context, async (db) => {
+        const { taskId, state } = await retryTask(db, idNamed(db, args.task), flags.budget)
+        return { data: record(showTask(db, taskId)), text: `${taskId} is ${state}` }
       }),
   }),
   command({
@@ -220,13 +220,13 @@ export const commands: readonly Command[] = [
     examples: { 'heimdall task answer T-9 "the second one"': 'passes the answer to the worker of T-9' },
     output: RECORD,
     run: (context, { args }) =>
-      withRoom(context, async (room) => {
-        const taskId = idNamed(room, args.task)
+      withStore(context, async (db) => {
+        const taskId = idNamed(db, args.task)
         const isRead = args.text === undefined || args.text === '-'
         if (isRead && context.stdin.isTTY) context.note(`type the answer to ${taskId}, then Ctrl-D; Ctrl-C leaves`)
         const text = isRead ? (await readInput(context, '-')).toString('utf8').replace(/\n$/, '') : args.text
-        await answerTask(room, taskId, text)
-        return { data: record(showTask(room, taskId)), text: `${taskId} continues with that answer` }
+        await answerTask(db, taskId, text)
+        return { data: record(showTask(db, taskId)), text: `${taskId} continues with that answer` }
       }),
   }),
   command({
@@ -241,13 +241,13 @@ export const commands: readonly Command[] = [
     output: 'chosen (worker, or null), workers (in order of preference: worker, lacks (code and text), score)',
     hidden: true,
     run: (context, { args, flags }) =>
-      withRoomToRead(
+      withStoreToRead(
         context,
-        (room) => {
-          if (args.task !== undefined) return routeAnswer(context, explainTask(room, idNamed(room, args.task)))
+        (db) => {
+          if (args.task !== undefined) return routeAnswer(context, explainTask(db, idNamed(db, args.task)))
           const contract = { requirements: requirementsOf(flags) }
           const needs = needsOf(contract, { briefTokens: 1, not: [], only: flags.worker ?? null })
-          return routeAnswer(context, explainNeeds(room, needs, flags.scope))
+          return routeAnswer(context, explainNeeds(db, needs, flags.scope))
         },
         () => {
           if (args.task !== undefined) throw unknownTask(args.task)
@@ -264,10 +264,10 @@ export const commands: readonly Command[] = [
     output: AGENT_RECORD,
     hidden: true,
     run: (context, { flags, args }) =>
-      withRoom(context, async (room) => {
+      withStore(context, async (db) => {
         const title = redacted(flags.title ?? args.task)
-        const actor = await actorFor(context, room, flags.agent)
-        const task = await startTask(room, actor, { taskId: redacted(args.task), title })
+        const actor = await actorFor(context, db, flags.agent)
+        const task = await startTask(db, actor, { taskId: redacted(args.task), title })
         return { data: agentRecord(task), text: `${task.taskId} is in progress` }
       }),
   }),
@@ -284,11 +284,11 @@ export const commands: readonly Command[] = [
     output: AGENT_RECORD,
     hidden: true,
     run: (context, { flags, args }) =>
-      withRoom(context, async (room) => {
+      withStore(context, async (db) => {
         const state = flags.failed === true ? 'failed' : 'done'
-        const actor = await actorFor(context, room, flags.agent)
+        const actor = await actorFor(context, db, flags.agent)
         const end = { taskId: redacted(args.task), state, summary: redacted(flags.summary) } as const
-        const task = await endTask(room, actor, end)
+        const task = await endTask(db, actor, end)
         return { data: agentRecord(task), text: `${task.taskId} is ${task.state}` }
       }),
   }),

@@ -116,12 +116,12 @@ export function boardLines(fleet: Fleet, view: BoardView): string[] {
           : detailLines(fleet, chosen, view)
   const columns = columnsFor(rows, fleet, view)
   const head = isLow ? [headLine(fleet, view)] : [headLine(fleet, view), '', tableHead(columns, view)]
-  const room =
+  const space =
     view.rows === undefined ? rows.length : Math.max(1, view.rows - head.length - below.length - (isLow ? 1 : 2))
   // The selected row stays visible.
-  const from = Math.max(0, Math.min(at - Math.floor(room / 2), rows.length - room))
+  const from = Math.max(0, Math.min(at - Math.floor(space / 2), rows.length - space))
   const shown = rows
-    .slice(from, from + room)
+    .slice(from, from + space)
     .map((row) => tableRow(row, columns, view, row === chosen && view.rows !== undefined))
   const nobody = view.filter === '' ? `  ${NO_AGENTS}` : '  No agent matches.'
   const body = shown.length === 0 ? [paint(view.look, 'dim', nobody)] : shown
@@ -225,9 +225,9 @@ function columnsFor(rows: readonly BoardRow[], fleet: Fleet, { look, cols }: Boa
   const taken = [...fixed]
   // A longer line would wrap and push those below it out of place.
   while (taken.length > 2 && widthOf(taken) > cols - WORDS_LEAST) taken.pop()
-  const room = cols - 2 - widthOf(taken)
-  if (room < WORDS_MIN) return room < WORDS_LEAST ? narrowed(taken, cols) : [...taken, { ...WORDS, width: room }]
-  let left = room - WORDS_MIN - 2
+  const space = cols - 2 - widthOf(taken)
+  if (space < WORDS_MIN) return space < WORDS_LEAST ? narrowed(taken, cols) : [...taken, { ...WORDS, width: space }]
+  let left = space - WORDS_MIN - 2
   for (const one of more) {
     if (left < one.width + 2) break
     left -= one.width + 2
@@ -241,10 +241,10 @@ function columnsFor(rows: readonly BoardRow[], fleet: Fleet, { look, cols }: Boa
 /** For terminals in which not even names fit. */
 function narrowed([state, name]: readonly Column[], cols: number): Column[] {
   if (state === undefined || name === undefined) return []
-  const room = cols - 2 - state.width - 2
-  return room < 4
+  const space = cols - 2 - state.width - 2
+  return space < 4
     ? [{ ...state, width: Math.max(1, cols - 2) }]
-    : [state, { ...name, width: Math.min(name.width, room) }]
+    : [state, { ...name, width: Math.min(name.width, space) }]
 }
 
 const WORDS: Column = { title: 'LAST LINE, OR WHAT IT ASKS', width: WORDS_MIN, text: wordsOf }

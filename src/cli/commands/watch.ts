@@ -9,7 +9,7 @@ import { HeimdallError } from '../../errors.ts'
 import { FOLLOW_LOOK_MS } from '../../limits.ts'
 import { type Answer, command, type Command, type Context } from '../command.ts'
 import { inlineText } from '../../cells/plain-text.ts'
-import { changingOptions } from '../coordination-door.ts'
+import { changingOptions } from '../coordination-store.ts'
 import { roomOptions } from '../../coordination/room-options.ts'
 import { type SessionChange, watchSessions } from '../../sessions/changes.ts'
 import { noticeReaderGone } from '../output-reader.ts'
@@ -74,15 +74,15 @@ async function followCoordination(
     const there = openCoordinationToRead(options)
     const from = start ?? there?.store.read((rows) => rows.head()) ?? 0
     printer.following(from)
-    const room = there ?? (await openWhenThere(options, context.clock, signal))
-    if (room === undefined) return
+    const db = there ?? (await openWhenThere(options, context.clock, signal))
+    if (db === undefined) return
     try {
-      for await (const entry of room.store.follow(from, signal)) await printer.entry(room, entry)
+      for await (const entry of db.store.follow(from, signal)) await printer.entry(db, entry)
     } catch (error) {
       if (!(error instanceof HeimdallError) || error.code !== 'STORE_REPLACED') throw error
       context.note('the coordination store was removed or replaced; following the new one')
     } finally {
-      room.store.close()
+      db.store.close()
     }
   }
 }
@@ -94,8 +94,8 @@ async function openWhenThere(
 ): Promise<Coordination | undefined> {
   for (;;) {
     await pause(clock, FOLLOW_LOOK_MS, signal)
-    const room = openCoordinationToRead(options)
-    if (room !== undefined || signal.aborted) return room
+    const db = openCoordinationToRead(options)
+    if (db !== undefined || signal.aborted) return db
   }
 }
 

@@ -21,7 +21,7 @@ import { knownAgents } from '../../spine/fleet/known-agents.ts'
 import { lookAtFleet } from '../../spine/fleet/look.ts'
 import { oneLine, shellWord } from '../../spine/fleet/plain-words.ts'
 import { type Answer, type Command, command, type Context } from '../command.ts'
-import { withRoomToRead } from '../coordination-door.ts'
+import { withStoreToRead } from '../coordination-store.ts'
 import { fleetOptions } from '../fleet-options.ts'
 import { clockText, plural } from '../render/fleet-text.ts'
 import { showAgent } from './agent.ts'
@@ -51,9 +51,9 @@ const AMBIGUOUS_SHOWN = 5
 async function explain(context: Context, what: string): Promise<Answer> {
   const runsDir = runsDirOf(context.env)
   const isAgent = (name: string): Promise<boolean> =>
-    withRoomToRead(
+    withStoreToRead(
       context,
-      (room) => room.store.read((rows) => findAgent(rows, name)) !== undefined,
+      (db) => db.store.read((rows) => findAgent(rows, name)) !== undefined,
       () => false,
     )
   if (what.startsWith('haid:') || (isName(what) && (await isAgent(what)))) return await whyAgent(context, what)
@@ -208,17 +208,17 @@ function nextOfCall(call: DecidedCall['call'], decision: DecidedCall['decision']
 }
 
 function whyPath(context: Context, path: string): Promise<Answer> {
-  return withRoomToRead(
+  return withStoreToRead(
     context,
-    (room) => {
-      const { conflicts } = checkScopes(room, { scopes: [path], cwd: context.cwd, asker: null })
+    (db) => {
+      const { conflicts } = checkScopes(db, { scopes: [path], cwd: context.cwd, asker: null })
       if (conflicts.length === 0) return free(path)
-      const asker = askerOf(context, room, undefined)
-      const wanted = knownAgents(room).collisions.filter(({ claim_id }) =>
+      const asker = askerOf(context, db, undefined)
+      const wanted = knownAgents(db).collisions.filter(({ claim_id }) =>
         conflicts.some(({ claimId }) => claimId === claim_id),
       )
       const holders = conflicts.map((conflict) => {
-        const isYours = asker !== null && isOwn(room, asker, conflict)
+        const isYours = asker !== null && isOwn(db, asker, conflict)
         return { conflict, isYours, next: isYours ? releaseText(conflict, path) : nextText(conflict, path) }
       })
       const data = {
@@ -237,7 +237,7 @@ function whyPath(context: Context, path: string): Promise<Answer> {
           place,
         })),
       }
-      return { data, text: holders.map((holder) => holderText(room, holder, wanted)).join('\n\n') }
+      return { data, text: holders.map((holder) => holderText(db, holder, wanted)).join('\n\n') }
     },
     ({ project }) => {
       // A path outside the project is refused here too.
@@ -259,19 +259,19 @@ interface Holder {
   readonly next: string
 }
 
-function holderText(room: Coordination, { conflict, isYours, next }: Holder, wanted: readonly Collision[]): string {
+function holderText(db: Coordination, { conflict, isYours, next }: Holder, wanted: readonly Collision[]): string {
   const { agentId, held, epoch, since, expiresAt, liveness, lease, claimId } = conflict
-  const nowMs = room.now().wallMs
+  const nowMs = db.now().wallMs
   const facts = [
     `epoch ${epoch}`,
     `since ${timeText(since, nowMs)}`,
     lease === 'lapsed' ? 'its lease is over' : `lease ends ${timeText(expiresAt, nowMs)} if silent`,
     ...(liveness === 'active' ? [] : [`it is ${liveness}`]),
-    ...whereOf(room, conflict),
+    ...whereOf(db, conflict),
   ]
   return table([
     ['held by', `${isYours ? `you, ${agentId}` : agentId}  ${held}  ${facts.join(', ')}`],
-    ['for', purposeOf(room, conflict)],
+    ['for', purposeOf(db, conflict)],
     ...wanted
       .filter(({ claim_id }) => claim_id === claimId)
       .map((one) => {
@@ -282,8 +282,8 @@ function holderText(room: Coordination, { conflict, isYours, next }: Holder, wan
   ])
 }
 
-function whereOf(room: Pick<Coordination, 'store' | 'project'>, { origin, haid }: Conflict): string[] {
-  const machine = room.store.read((rows) => otherMachine(room, rows, haid))
+function whereOf(db: Pick<Coordination, 'store' | 'project'>, { origin, haid }: Conflict): string[] {
+  const machine = db.store.read((rows) => otherMachine(db, rows, haid))
   if (machine !== undefined) return [`on ${machine}`]
   return origin === 'remote' ? ['on another machine'] : []
 }

@@ -21,7 +21,7 @@ import { checkCommand } from '../../sessions/command.ts'
 import { worktreesDir } from '../../spine/worktrees/new-place.ts'
 import { resolveOptions } from '../../wire/session-options.ts'
 import type { Answer, Context, InputOf } from '../command.ts'
-import { changingOptions } from '../coordination-door.ts'
+import { changingOptions } from '../coordination-store.ts'
 import { listOf } from '../planning-of.ts'
 import { untilSignal } from '../until-signal.ts'
 import { VERSION } from '../version.ts'
@@ -46,7 +46,7 @@ const usesWorktrees = (flags: Flags, { project }: Coordination): boolean =>
 async function executionFor(
   context: Context,
   flags: Flags,
-  room: Coordination,
+  db: Coordination,
   { dir, command, ...started }: Started,
 ): Promise<ExecutionOptions> {
   const { env, clock, cwd } = context
@@ -63,12 +63,12 @@ async function executionFor(
   const { agent_stale_minutes: stale, worktree_dir: place, worktree_copy: copy } = settings
   return {
     ...started,
-    room,
+    room: db,
     command,
     from: cwd,
     dir: join(dir, 'tasks'),
     launcher: join(dist, 'task.cjs'),
-    worktree: usesWorktrees(flags, room)
+    worktree: usesWorktrees(flags, db)
       ? {
           base: undefined,
           dir: worktreesDir(env, place.value as string | null, cwd),
@@ -111,7 +111,7 @@ const NO_FLAGS = {
 function profileFor(
   context: Context,
   flags: Flags,
-  room: Coordination,
+  db: Coordination,
   about: Started & { readonly workerId: string; readonly instanceId: string },
 ): (url: () => string | undefined) => DeskOptions['profile'] {
   const { env, clock, cwd } = context
@@ -128,7 +128,7 @@ function profileFor(
     configuredModel: () => (runtime === 'command' ? undefined : configuredModel(runtime, about.command, where)),
     contextWindow: flags.window,
     maxConcurrent: flags.slots,
-    worktrees: usesWorktrees(flags, room),
+    worktrees: usesWorktrees(flags, db),
     budgetEnforcement: runtime === 'command' ? ('none' as const) : ('measured' as const),
     // By name: as in the host, the last file wins.
     servers: () =>
@@ -136,7 +136,7 @@ function profileFor(
         ? []
         : [...new Map(hostServers(host, where).map(({ name, start }) => [name, { name, start }])).values()],
     probes: new McpProbes(env, clock),
-    project: room.project,
+    project: db.project,
     env,
     clock,
   }
@@ -155,20 +155,20 @@ export async function start(context: Context, { flags, rest }: InputOf<typeof wo
   if (flags.slots < 1) throw new HeimdallError('USAGE', `--slots is ${flags.slots}, at least 1 is needed`)
   const stem = basename(program)
   const runtime = flags.runtime ?? (stem === 'claude' || stem === 'codex' ? stem : 'command')
-  const room = openCoordination(await changingOptions(context))
+  const db = openCoordination(await changingOptions(context))
   const { told, over } = untilSignal()
   const note = noteOf(context)
   try {
     // Two machines of a fleet that run the same program are two workers.
-    const machine = membershipIn(room.store)?.machine
+    const machine = membershipIn(db.store)?.machine
     const name = `${stem.replace(/\.\w+$/, '')}${machine === undefined ? '' : `-${machine}`}`
     const workerId = parseId('worker', flags.name ?? name)
-    const { dir, peers } = await peersFor(context, room.project)
+    const { dir, peers } = await peersFor(context, db.project)
     const orchestrators = peers('orchestrator').filter(({ origin }) => origin === 'settings')
-    const instanceId = room.newId()
+    const instanceId = db.newId()
     const started = { runtime, command: rest, dir, learned: new Learned(dir, workerId) }
     const worker = await startWorker({
-      room,
+      room: db,
       dir,
       workerId,
       listen: listenAt(flags),
@@ -178,10 +178,10 @@ export async function start(context: Context, { flags, rest }: InputOf<typeof wo
       desk: {
         instanceId,
         maxConcurrent: flags.slots,
-        newId: room.newId,
-        execution: createExecution(await executionFor(context, flags, room, started)),
+        newId: db.newId,
+        execution: createExecution(await executionFor(context, flags, db, started)),
       },
-      profile: profileFor(context, flags, room, { ...started, workerId, instanceId }),
+      profile: profileFor(context, flags, db, { ...started, workerId, instanceId }),
       note,
     })
     context.note(`${workerId} takes tasks at ${worker.url}; Ctrl-C finishes open tasks and stops`)
@@ -201,6 +201,6 @@ export async function start(context: Context, { flags, rest }: InputOf<typeof wo
     return { data: { worker: workerId, url: worker.url, instance_id: instanceId }, text: '' }
   } finally {
     over()
-    room.store.close()
+    db.store.close()
   }
 }

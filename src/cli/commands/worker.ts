@@ -8,7 +8,7 @@ import { HeimdallError } from '../../errors.ts'
 import { escapeText } from '../../ids.ts'
 import { ORCHESTRATOR_LOOK_MS } from '../../limits.ts'
 import { type Answer, type Command, command, type CommandSpec, type Context, spec } from '../command.ts'
-import { changingOptions, withRoom } from '../coordination-door.ts'
+import { changingOptions, withStore } from '../coordination-store.ts'
 import { planningOf } from '../planning-of.ts'
 import { socketDir } from '../session-flags.ts'
 import { untilSignal } from '../until-signal.ts'
@@ -18,13 +18,13 @@ import { named, noteOf, peersFor } from './peers.ts'
 /** Undefined while another process orchestrates. */
 export async function orchestrate(
   context: Context,
-  room: Coordination,
+  db: Coordination,
   listen: Listen | undefined,
 ): Promise<RunningOrchestrator | undefined> {
   const { startOrchestrator } = await import('../../dispatch/a2a/start-orchestrator.ts')
-  const { dir, peers } = await peersFor(context, room.project)
+  const { dir, peers } = await peersFor(context, db.project)
   return await startOrchestrator({
-    room,
+    room: db,
     dir,
     workers: () => peers('worker'),
     listen,
@@ -79,11 +79,11 @@ export const workerStart = spec({
 })
 
 async function serve(context: Context, listen: Listen): Promise<Answer> {
-  const room = openCoordination(await changingOptions(context))
+  const db = openCoordination(await changingOptions(context))
   const { told, over } = untilSignal()
   try {
-    let running = await orchestrate(context, room, listen)
-    if (running === undefined && membershipIn(room.store) === undefined)
+    let running = await orchestrate(context, db, listen)
+    if (running === undefined && membershipIn(db.store) === undefined)
       throw new HeimdallError('WORKER_RUNNING', 'another process orchestrates this repository already')
     if (running === undefined)
       context.note('another machine orchestrates; waiting to take over if it goes silent; Ctrl-C stops')
@@ -92,28 +92,28 @@ async function serve(context: Context, listen: Listen): Promise<Answer> {
     void told.then(() => stop.abort())
     while (running === undefined && !isOver()) {
       await pause(context.clock, ORCHESTRATOR_LOOK_MS, stop.signal)
-      if (!isOver()) running = await orchestrate(context, room, listen)
+      if (!isOver()) running = await orchestrate(context, db, listen)
     }
     if (running === undefined) return { data: { url: null }, text: '' }
     context.note(
-      `sends tasks of ${room.project.root}; workers announce themselves to ${running.url ?? ''}; Ctrl-C stops, and tasks continue at their workers`,
+      `sends tasks of ${db.project.root}; workers announce themselves to ${running.url ?? ''}; Ctrl-C stops, and tasks continue at their workers`,
     )
     await Promise.race([told, running.done])
     await running.stop()
     return { data: { url: running.url ?? null }, text: '' }
   } finally {
     over()
-    room.store.close()
+    db.store.close()
   }
 }
 
-async function announced(context: Context, room: Coordination, name: string | undefined): Promise<Answer> {
+async function announced(context: Context, db: Coordination, name: string | undefined): Promise<Answer> {
   const [{ peersOf }, { takeAnnounce }] = await Promise.all([
     import('../../dispatch/a2a/start-orchestrator.ts'),
     import('../../dispatch/workers.ts'),
   ])
-  const { peers } = await peersFor(context, room.project)
-  const all = [...peersOf({ room, workers: () => peers('worker'), note: noteOf(context) })()]
+  const { peers } = await peersFor(context, db.project)
+  const all = [...peersOf({ room: db, workers: () => peers('worker'), note: noteOf(context) })()]
   const data = await Promise.all(
     named(
       all.map(([name, at]) => ({ name, ...at })),
@@ -122,7 +122,7 @@ async function announced(context: Context, room: Coordination, name: string | un
     ).map(async ({ name, peer, url }) => {
       const pulled = await peer.pull(new AbortController().signal)
       if (pulled === undefined) return { worker: name, speaks: null, announce: null, why: 'does not answer' }
-      await takeAnnounce(room, { name, url, speaks: pulled.speaks }, pulled.announce)
+      await takeAnnounce(db, { name, url, speaks: pulled.speaks }, pulled.announce)
       return { worker: name, speaks: pulled.speaks, announce: pulled.announce, why: null }
     }),
   )
@@ -144,7 +144,7 @@ export const commands: readonly Command[] = [
     args: [{ name: 'worker', help: 'name of a worker; default: all', optional: true }],
     examples: { 'heimdall worker announce': 'asks each worker of this machine, and records its answer' },
     output: 'array of worker, speaks, announce (SESSION_ANNOUNCE, or null), why (there is no announce)',
-    run: (context, { args }) => withRoom(context, (room) => announced(context, room, args.worker)),
+    run: (context, { args }) => withStore(context, (db) => announced(context, db, args.worker)),
   }),
   command({
     names: ['heimdall worker drain'],
@@ -154,15 +154,15 @@ export const commands: readonly Command[] = [
     examples: { 'heimdall worker drain claude': 'claude finishes the tasks it has' },
     output: 'worker, state (draining)',
     run: (context, { args }) =>
-      withRoom(context, async (room) => {
+      withStore(context, async (db) => {
         const { drainWorker } = await import('../../dispatch/worker/drain-setting.ts')
-        const { peers } = await peersFor(context, room.project)
+        const { peers } = await peersFor(context, db.project)
         named(
           peers('worker').filter(({ origin }) => origin !== 'settings'),
           args.worker,
           'worker',
         )
-        await drainWorker(room, args.worker)
+        await drainWorker(db, args.worker)
         return { data: { worker: args.worker, state: 'draining' }, text: `${args.worker} takes no more tasks` }
       }),
   }),

@@ -14,29 +14,29 @@ import type { Context } from './command.ts'
 import { settleRuns } from './settle-runs.ts'
 
 /** For commands that may change the store. */
-export async function withRoom<T>(context: Context, act: (room: Coordination) => T | Promise<T>): Promise<T> {
+export async function withStore<T>(context: Context, act: (db: Coordination) => T | Promise<T>): Promise<T> {
   await settleRuns(context)
-  return within(await doorOf(context), act)
+  return within(await openingOf(context), act)
 }
 
 /**
  * For commands that only read: the answer is `otherwise` where there is no store yet. A fleet copy older than `oldMs` is
  * noted, because it may lack claims of other machines.
  */
-export async function withRoomToRead<T>(
+export async function withStoreToRead<T>(
   context: Context,
-  act: (room: Coordination) => T | Promise<T>,
+  act: (db: Coordination) => T | Promise<T>,
   otherwise: (options: CoordinationOptions) => T,
   oldMs = FLEET_CHECK_OLD_MS,
 ): Promise<T> {
   await settleRuns(context)
-  const actAndTell = async (room: Coordination): Promise<T> => {
-    const answer = await act(room)
-    const old = oldCopyText(room.store, room.now(), oldMs)
+  const actAndTell = async (db: Coordination): Promise<T> => {
+    const answer = await act(db)
+    const old = oldCopyText(db.store, db.now(), oldMs)
     if (old !== undefined) context.note(`note: ${old}`)
     return answer
   }
-  return withinToRead(await doorOf(context), actAndTell, (options) => {
+  return withinToRead(await openingOf(context), actAndTell, (options) => {
     // Other machines may hold claims that a lost copy does not show.
     if (fleetDoor.isJoined(options)) throw lostCopy(true)
     return otherwise(options)
@@ -49,7 +49,7 @@ const surroundingsOf = ({ cwd, env, clock, configFile }: Context): Surroundings 
 export const changingOptions = (context: Context): Promise<CoordinationOptions> =>
   roomOptions({ ...surroundingsOf(context), fleet: fleetDoor })
 
-async function doorOf(context: Context): Promise<Door> {
+async function openingOf(context: Context): Promise<Door> {
   return {
     options: await changingOptions(context),
     asking: askingHere(context.env),
@@ -60,29 +60,29 @@ async function doorOf(context: Context): Promise<Door> {
 /** The agent to act as, with proof: `--agent`, the session's, or what the environment says. */
 export async function actorFor(
   context: Context,
-  room: Coordination,
+  db: Coordination,
   named: string | undefined,
   flag = '--agent',
 ): Promise<AgentActor> {
   const asking = askingHere(context.env, named)
-  const found = caller(room, asking)
+  const found = caller(db, asking)
   if (found.as === 'everybody')
     throw new HeimdallError('USAGE', `${flag} is required`, { hint: `pass ${flag} ID, or set BB_AGENT` })
   // Seed 002's agents are registered by name before they act; a session has an identity of its own.
   if (found.agent === undefined && found.proof !== 'process' && found.refused === undefined)
-    throw room.store.read((rows) => unknownAgent(named ?? found.haid, rows))
-  return actAs(room, asking, found)
+    throw db.store.read((rows) => unknownAgent(named ?? found.haid, rows))
+  return actAs(db, asking, found)
 }
 
 /** For seed 000's commands: the current HAID acts, and is registered at its first change. */
-export async function ledgerActor(context: Context, room: Coordination, named?: string): Promise<AgentActor> {
+export async function ledgerActor(context: Context, db: Coordination, named?: string): Promise<AgentActor> {
   const asking = askingHere(context.env, named)
-  return actAs(room, asking, caller(room, asking))
+  return actAs(db, asking, caller(db, asking))
 }
 
 /** The caller, for commands that only read. */
-export function callerOf(context: Context, room: Coordination): Caller {
-  return caller(room, askingHere(context.env))
+export function callerOf(context: Context, db: Coordination): Caller {
+  return caller(db, askingHere(context.env))
 }
 
 /** The process tree that holds what a command registers: that of a session, or of a host outside one. */
@@ -92,12 +92,12 @@ export function sessionTree(context: Context): ProcessRef | undefined {
 }
 
 /** For what needs a human: an agent's attempt is recorded under its own name. */
-export async function personIn(context: Context, room: Coordination, what: string, to: string | null): Promise<Person> {
+export async function personIn(context: Context, db: Coordination, what: string, to: string | null): Promise<Person> {
   try {
     return requirePerson(what)
   } catch (error) {
     if (!(error instanceof HeimdallError) || error.code !== 'PERSON_REQUIRED') throw error
-    await recordRefusal(room, error, { by: nameToRecord(callerOf(context, room)), to })
+    await recordRefusal(db, error, { by: nameToRecord(callerOf(context, db)), to })
     throw error
   }
 }
