@@ -14,7 +14,8 @@ const row = (over: Partial<LedgerRow>): LedgerRow => ({
 })
 
 test('seed 000, delta: a saving is a minus, a loss is a plus, and neither is a double minus', () => {
-  expect(deltaLine('orchestration', 41_000, 11_250)).toBe(
+  const of = (tokens: number) => totalsOf([row({ tokens })])
+  expect(deltaLine('orchestration', 41_000, of(11_250))).toBe(
     '  orchestration: 41000 -> 11250 tokens (v1 baseline -> measured; -73%)',
   )
   expect([changeText(100, 112), changeText(100, 340), changeText(100, 100), changeText(3, 1)]).toEqual([
@@ -23,8 +24,14 @@ test('seed 000, delta: a saving is a minus, a loss is a plus, and neither is a d
     '-0%',
     '-67%',
   ])
-  expect(deltaLine('r', undefined, 5)).toBe('  r: baseline n/a -> 5 tokens (no v1 baseline recorded)')
-  expect(deltaLine('r', 0, 5)).toContain('baseline n/a')
+  expect(deltaLine('r', undefined, of(5))).toBe('  r: baseline n/a -> 5 tokens (no v1 baseline recorded)')
+  expect(deltaLine('r', 0, of(5))).toContain('baseline n/a')
+})
+
+test('seed 000, "delta computes the measured savings": a role without rows has none', () => {
+  expect(deltaLine('orchestration', 41_000, totalsOf([]))).toBe(
+    '  orchestration: 41000 -> nothing logged yet, no saving to report',
+  )
 })
 
 test('a role cannot forge a line of the report', () => {

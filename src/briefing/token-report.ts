@@ -72,8 +72,9 @@ export function reportLines(rows: readonly LedgerRow[], over: string): string[] 
 
 export const DELTA_HEADER = 'token ledger — measured delta vs v1 baseline'
 
-export function deltaLine(role: string, baseline: number | undefined, tokens: number): string {
+export function deltaLine(role: string, baseline: number | undefined, { tokens, messages }: Totals): string {
   const name = escapeColumn(role)
+  if (messages === 0) return `  ${name}: ${baseline ?? 'baseline n/a'} -> nothing logged yet, no saving to report`
   if (baseline === undefined || baseline === 0)
     return `  ${name}: baseline n/a -> ${tokens} tokens (no v1 baseline recorded)`
   return `  ${name}: ${baseline} -> ${tokens} tokens (v1 baseline -> measured; ${changeText(baseline, tokens)})`

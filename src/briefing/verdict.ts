@@ -66,8 +66,6 @@ function explain(
     return `${where}${path} must be a non-empty string`
   if (issue.code === 'invalid_type') return `${where}${path} must be ${article(issue.expected)}, got ${shown(value)}`
   if (issue.code === 'too_big') return `${where}${path} has more than ${issue.maximum} entries`
-  if (issue.code === 'invalid_union')
-    return `${where}${path} is not a known field, and not a short text, number or boolean`
   return `${where}${path} is too long or holds control characters`
 }
 

@@ -156,10 +156,12 @@ export const commands: readonly Command[] = [
         baseline: baselines.get(name) ?? null,
         ...totalsOf(included.filter((row) => row.role === name)),
       }))
-      const declared = roles.filter((entry) => entry.declared > 0 || entry.baseline?.source === 'declared')
+      const declared = roles.filter(
+        (one) => one.messages > 0 && (one.declared > 0 || one.baseline?.source === 'declared'),
+      )
       if (declared.length > 0)
         context.note(`note: some numbers of ${declared.map((one) => one.role).join(', ')} were declared, not measured`)
-      const lines = roles.map((one) => deltaLine(one.role, one.baseline?.tokens, one.tokens))
+      const lines = roles.map((one) => deltaLine(one.role, one.baseline?.tokens, one))
       return { data: { roles }, text: [DELTA_HEADER, ...lines].join('\n') }
     },
   }),
