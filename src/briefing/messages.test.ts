@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { needs } from '../../test/support/needs.ts'
 import { scaled } from '../../test/support/scale.ts'
 import { MESSAGE_BYTES_MAX } from '../limits.ts'
 import { publishedSchema } from './messages.ts'
@@ -102,6 +103,7 @@ test('seed 000, messages: validator and published schema agree on generated mess
 })
 
 test('seed 000, "minor on an additive field": Python validates the published schema with the same verdicts', () => {
+  needs('jsonschema for python3')
   const samples = fc.sample(messages, { numRuns: 300, seed: 1 })
   samples.push({ type: 'task_claim', from: 'coder', msg_id: 'm1', task: 'ends in a newline\n' })
   const program = [

@@ -6,7 +6,9 @@ import { PROTOCOL_VERSION } from './state-file.ts'
 // The classes are spelled out because `\p{…}` crashes Python's validators, and `(?!\n)` is there because `$` also matches
 // before a last newline in Python. No control characters: a message is one line.
 const pattern = (allowed: string, min: number, max: number) =>
-  z.string().regex(new RegExp(`^(?:[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]${allowed}){${min},${max}}$(?!\\n)`, 'u'))
+  z
+    .string()
+    .regex(new RegExp(`^(?:[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]${allowed}){${min},${max}}$(?!\\n)`, 'u'))
 const text = (min: number, max: number) => pattern('', min, max)
 const name = text(0, 256)
 const required = text(1, 256)

@@ -116,6 +116,8 @@ export interface Context {
   readonly style: Style
   /** One line on stderr; not data. */
   readonly note: (line: string) => void
+  /** What was noted as a warning; JSON output lists it. */
+  readonly warnings: readonly string[]
   /** An absolute path as it is, another one from the working folder. */
   resolve(path: string): string
   /** The same call as if it were made in another folder. */

@@ -19,13 +19,19 @@ interface Call {
   /** Nothing when the working folder is gone. */
   readonly cwd: string | undefined
   readonly streams: Streams
+  /** Warnings so far, of the call that this one is made from. */
+  readonly warnings?: string[]
 }
 
 export function contextFor(call: Call): Context {
   const { env, streams, globals } = call
   let style: Style | undefined
   let hasWarned = false
-  const note = (line: string): void => void streams.stderr.write(`${line}\n`)
+  const warnings = call.warnings ?? []
+  const note = (line: string): void => {
+    if (line.startsWith('warning: ')) warnings.push(line.slice('warning: '.length))
+    streams.stderr.write(`${line}\n`)
+  }
   return {
     // As getters: opening stdin alone costs a command that does not read it several milliseconds.
     get stdin() {
@@ -53,10 +59,11 @@ export function contextFor(call: Call): Context {
       return (style ??= styleFor(streams.isPiped?.() === true ? {} : streams.stdout, env, globals.color))
     },
     note,
+    warnings,
     resolve(path) {
       return isAbsolute(path) ? resolve(path) : resolve(this.cwd, path)
     },
-    in: (folder) => contextFor({ ...call, cwd: folder }),
+    in: (folder) => contextFor({ ...call, cwd: folder, warnings }),
     async settings(flags) {
       // Loaded here: many commands have no settings.
       const { loadConfig } = await import('../config.ts')

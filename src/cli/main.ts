@@ -1,4 +1,5 @@
 // Runs one command line: find the command, parse, run, print, report errors once.
+import { isObject } from '../plain-object.ts'
 import { EXIT, HeimdallError, isSystemError } from '../errors.ts'
 import { escapeControls, escapeText, printable } from '../ids.ts'
 import type { Env } from '../paths.ts'
@@ -168,7 +169,9 @@ async function printAnswer(context: Context, streams: Streams, answer: Answer): 
     context.isSeedName && answer.seedJson !== undefined
       ? answer.seedJson
       : { ok, command: commandName(context.calledAs), data: answer.data, error: null }
-  await say(streams, safeJson(body, mannersOf(context.calledAs).jsonIndent))
+  const { warnings } = context
+  const isExtended = warnings.length > 0 && isObject(body)
+  await say(streams, safeJson(isExtended ? { ...body, warnings } : body, mannersOf(context.calledAs).jsonIndent))
 }
 
 function commandName(calledAs: string): string {
@@ -198,18 +201,14 @@ export async function report(
   const code = manners.errorCodes?.[known.code] ?? known.code
   if (json && known.code !== 'OUTPUT_UNWRITABLE') {
     const { message, hint, details } = known
-    await say(
-      streams,
-      safeJson(
-        {
-          ok: false,
-          command: commandName(calledAs),
-          data: null,
-          error: { code, message, ...(hint === undefined ? {} : { hint }), ...details },
-        },
-        manners.jsonIndent,
-      ),
-    )
+    const shown = { code, message, ...(hint === undefined ? {} : { hint }), ...details }
+    const body = manners.failureJson?.(shown) ?? {
+      ok: false,
+      command: commandName(calledAs),
+      data: null,
+      error: shown,
+    }
+    await say(streams, safeJson(body, manners.jsonIndent))
   } else {
     const message = escapeText(known.message)
     const lines = [manners.errorLine?.(code, message) ?? `error: ${message}`]

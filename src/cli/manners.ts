@@ -6,6 +6,8 @@ export interface Manners {
   readonly dropsLauncherName?: true
   readonly jsonIndent?: number
   readonly alwaysJson?: true
+  /** The JSON of a failure, where it is not the common envelope. */
+  readonly failureJson?: (error: Readonly<Record<string, unknown>>) => object
   /** Our code to the seed's, where the seed has a word of its own for it. */
   readonly errorCodes?: Partial<Record<ErrorCode, string>>
   /** Exit codes that this launcher alone has. */
@@ -38,6 +40,16 @@ export const MANNERS: Readonly<Record<string, Manners>> = {
     alwaysJson: true,
     errorCodes: { USAGE: 'INIT_FAILED', INTERNAL: 'INIT_FAILED' },
     errorExit: () => 1,
+    // Seed 002 §7: a failure comes with a recommendation, also when the store was never opened.
+    failureJson: ({ recommendation, ...error }) => ({
+      ok: false,
+      error,
+      recommendation: recommendation ?? {
+        action: 'register',
+        command: 'bb-init --register NAME --json',
+        reason: error['message'],
+      },
+    }),
   },
   'heimdall-blackboard': BRIEFING,
   'heimdall-brief': BRIEFING,

@@ -1,4 +1,5 @@
 // The one way into a repository's coordination, for every door: open it, take in what arrived, act, write out what changed, close it.
+import { ignoredStaleMinutes } from './who/alive.ts'
 import { type CallOrigin, caller } from './who/caller.ts'
 import {
   type Coordination,
@@ -25,6 +26,7 @@ export interface Door {
 export async function withRoom<T>(door: Door, act: (room: Coordination) => T | Promise<T>): Promise<T> {
   const room = openCoordination(door.options)
   try {
+    noteIgnored(door, room)
     await takeIn(door, room)
     try {
       return await act(room)
@@ -34,6 +36,11 @@ export async function withRoom<T>(door: Door, act: (room: Coordination) => T | P
   } finally {
     room.store.close()
   }
+}
+
+function noteIgnored({ options, note }: Pick<Door, 'options' | 'note'>, room: Coordination): void {
+  const ignored = room.store.read((rows) => ignoredStaleMinutes(room, rows, options.env))
+  if (ignored !== undefined) note(ignored)
 }
 
 /** For those that change nothing: the answer is `otherwise` where nobody has coordinated anything yet. */
@@ -52,6 +59,7 @@ export async function withRoomToRead<T>(
   }
   if (room === undefined) return otherwise(options)
   try {
+    noteIgnored(door, room)
     return await act(room)
   } finally {
     room.store.close()

@@ -6,6 +6,7 @@ import { checkLabel } from './claims/claims.ts'
 import type { Coordination } from './coordination.ts'
 import { type Actor, type AgentActor, type Change, changeAs, changeAsOther, findAgent, unknownAgent } from './change.ts'
 import { NO_TASK } from './protocol.ts'
+import { actionsOf } from './records.ts'
 import type { ActorKind, Agent, Note, NoteState, Reader } from './store.ts'
 import { EVERYBODY } from './who/names.ts'
 
@@ -65,7 +66,10 @@ function deliver(
   category: Category,
   draft: Draft,
 ): Note {
-  const requiresAck = category === 'HANDOFF' || category === 'BLOCKED'
+  const { subject, body } = draft
+  const isHandoff = category === 'HANDOFF'
+  const isBlocked = category === 'BLOCKED'
+  const requiresAck = isHandoff || isBlocked
   const note: Note = {
     messageId: `msg_${room.newId()}`,
     threadId: draft.thread ?? `bead:${draft.task}`,
@@ -73,14 +77,18 @@ function deliver(
     from: sender.agentId,
     to: recipient.agentId,
     category,
-    subject: draft.subject,
-    body: draft.body,
+    subject,
+    body,
     state: 'unread',
     requiresAck,
     createdMs: change.now.wallMs,
     readMs: null,
     ackedMs: null,
     ackedBy: null,
+    // A handoff without a next step of its own is its summary; a blocker without a request is its subject.
+    nextAction: isHandoff ? (draft.nextAction ?? body) : null,
+    requestedAction: isBlocked ? (draft.requestedAction ?? subject) : null,
+    urgency: isBlocked ? (draft.urgency ?? 'medium') : null,
   }
   change.rows.putNote(note)
   change.record({
@@ -88,29 +96,15 @@ function deliver(
     to: recipient.agentId,
     task: draft.task === NO_TASK ? null : draft.task,
     scope: draft.scope ?? null,
-    payload: { ...payloadOf(category, draft), message_id: note.messageId },
+    payload: {
+      subject,
+      [isHandoff ? 'summary' : isBlocked ? 'blocker' : 'body']: body,
+      ...actionsOf(note),
+      requires_ack: requiresAck,
+      message_id: note.messageId,
+    },
   })
   return note
-}
-
-/** A handoff without a next step of its own is its summary; a blocker without a request is its subject. */
-function payloadOf(category: Category, draft: Draft): Record<string, unknown> {
-  const { subject, body } = draft
-  switch (category) {
-    case 'HANDOFF':
-      return { subject, summary: body, next_action: draft.nextAction ?? body, requires_ack: true }
-    case 'BLOCKED':
-      return {
-        subject,
-        blocker: body,
-        requested_action: draft.requestedAction ?? subject,
-        urgency: draft.urgency ?? 'medium',
-        requires_ack: true,
-      }
-    case 'DECISION':
-    case 'INFO':
-      return { subject, body, requires_ack: false }
-  }
 }
 
 function recipientsOf(rows: Reader, sender: Agent, to: string): Agent[] {

@@ -79,8 +79,7 @@ const PAYLOADS: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
     resolution_hint: 'text',
   },
   RESUME: {
-    // The third is ours: a person at the terminal confirmed it, and naming one of the seed's reasons would be a lie.
-    resume_reason: ['uncommitted_scope', 'in_progress_ownership', 'confirmed_by_human'],
+    resume_reason: ['uncommitted_scope', 'in_progress_ownership'],
     prior_session_agent: 'text',
     adopted_agent: 'text',
     evidence: 'text',

@@ -154,6 +154,13 @@ export function conflictHint(conflict: Conflict): string {
   return resolutionHint(conflict, 'heimdall claim takeover')
 }
 
+/** What a note asks of its recipient (seed 002 §6.2): only the fields that its category has. */
+export const actionsOf = ({ nextAction, requestedAction, urgency }: Note) => ({
+  ...(nextAction === null ? {} : { next_action: nextAction }),
+  ...(requestedAction === null ? {} : { requested_action: requestedAction }),
+  ...(urgency === null ? {} : { urgency }),
+})
+
 /** Seed 002's message. */
 export function noteRecord(note: Note): Record<string, unknown> {
   return {
@@ -171,6 +178,7 @@ export function noteRecord(note: Note): Record<string, unknown> {
     read_at: note.readMs === null ? null : iso(note.readMs),
     acked_at: note.ackedMs === null ? null : iso(note.ackedMs),
     acked_by: note.ackedBy,
+    ...actionsOf(note),
   }
 }
 

@@ -121,6 +121,11 @@ export interface Note {
   readonly ackedMs: number | null
   /** Who acknowledged: the agent itself, or a person in its place. */
   readonly ackedBy: ActorKind | null
+  /** HANDOFF: what the recipient should do next. */
+  readonly nextAction: string | null
+  /** BLOCKED: what the sender asks for, and how soon: low, medium or high. */
+  readonly requestedAction: string | null
+  readonly urgency: string | null
 }
 
 export interface NoteQuery {

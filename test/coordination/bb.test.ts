@@ -159,6 +159,7 @@ test('seed 002 §6: notes are sent, read and acknowledged by their recipients on
     to_agent: 'cobalt-harbor',
     read_at: null,
     acked_at: null,
+    next_action: 'write docs',
   })
   const id = handoff.data.message_id
   expect(codeOf(await bb(project, 'read', '--agent', 'amber-otter', '--message', id))).toBe('READ_FORBIDDEN')
@@ -221,10 +222,50 @@ const init = async (
   project: TemporaryProject,
   args: readonly string[],
   env = {},
-): Promise<Record<string, unknown> & { code: number | null }> => {
+): Promise<Record<string, unknown> & { code: number | null; error: Record<string, unknown> }> => {
   const { code, stdout, stderr } = await project.run('bb-init', args, { env })
-  return { code, stderr, ...(JSON.parse(stdout) as Record<string, unknown>) }
+  return { code, stderr, ...(JSON.parse(stdout) as { error: Record<string, unknown> }) }
 }
+
+test('seed 002 §6.2: next_action, requested_action, urgency and the sender reach the reader', async () => {
+  const project = await team()
+  const send = (...args: string[]): Promise<Envelope> =>
+    bb(project, 'send', '--from', 'amber-otter', '--to', 'cobalt-harbor', '--bead', 'bb-1', '--body', 'It is', ...args)
+  await send('--category', 'HANDOFF', '--subject', 'Parser', '--next-action', 'write docs')
+  const asked = await send(
+    ...['--category', 'BLOCKED', '--subject', 'Schema', '--requested-action', 'send it', '--urgency', 'high'],
+  )
+  const blocked = { from_agent: 'amber-otter', requested_action: 'send it', urgency: 'high' }
+  expect((await bb(project, 'inbox', '--agent', 'cobalt-harbor')).data).toMatchObject([
+    blocked,
+    { from_agent: 'amber-otter', next_action: 'write docs' },
+  ])
+  const read = await bb(project, 'read', '--agent', 'cobalt-harbor', '--message', asked.data.message_id)
+  expect(read.data).toMatchObject(blocked)
+  const { stdout } = await project.run('bb', ['agent', 'inbox', '--agent', 'cobalt-harbor'])
+  expect(stdout).toMatch(/BLOCKED from amber-otter[^]*requested_action: send it\n {2}urgency: high\n/)
+  expect(stdout).toContain('next_action: write docs')
+  const status = await project.run('heimdall', ['status', '--json'])
+  expect(status.stdout).toContain('Schema: send it')
+  expect(status.stdout).toContain('urgency high')
+})
+
+test('seed 002 §4.1: a BB_AGENT_STALE_MINUTES that cannot apply says so on stderr and in JSON', async () => {
+  const project = await team()
+  const beat = (minutes: string) =>
+    project.run('bb', ['agent', 'heartbeat', '--agent', 'amber-otter', '--json'], {
+      env: { BB_AGENT_STALE_MINUTES: minutes },
+    })
+  const { stdout, stderr } = await beat('5')
+  const said = 'BB_AGENT_STALE_MINUTES=5 has no effect'
+  expect(stderr).toContain(`warning: ${said}`)
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, warnings: [expect.stringContaining(said)] })
+  const patient = await beat('40')
+  expect({ stderr: patient.stderr, hasWarnings: 'warnings' in (JSON.parse(patient.stdout) as object) }).toEqual({
+    stderr: '',
+    hasWarnings: false,
+  })
+})
 
 test('seed 002 §7: bb-init registers, refuses what cannot be decided safely, and gives the same reason each time', async () => {
   const project = temporaryProject()
@@ -250,13 +291,28 @@ test('seed 002 §7: bb-init registers, refuses what cannot be decided safely, an
   expect(await init(project, ['--register', 'amber-otter', '--json'])).toMatchObject({
     code: 1,
     error: { code: 'DUPLICATE_AGENT_ID' },
-    recommendation: { reason: 'amber-otter is taken' },
+    recommendation: { action: 'register' },
   })
-  expect(await init(project, ['--adopt', 'ghost-agent', '--json'])).toMatchObject({
-    code: 1,
-    error: { code: 'AGENT_NOT_FOUND' },
-  })
-  expect(await init(project, ['--frob'])).toMatchObject({ code: 1, ok: false, error: { code: 'INIT_FAILED' } })
+  // "MUST include deterministic recommendation reason in output": with every failure, in one envelope.
+  for (const [args, code] of [
+    [['--adopt', 'ghost-agent'], 'AGENT_NOT_FOUND'],
+    [['--register', 'No Good Name'], 'INVALID_AGENT_ID'],
+    [['--register', 'new-name', '--adopt', 'amber-otter'], 'AMBIGUOUS_SESSION'],
+    [['--bogus'], 'INIT_FAILED'],
+    [['--adopt'], 'INIT_FAILED'],
+  ] as const) {
+    const { code: exit, stderr, ...body } = await init(project, args)
+    expect({ args, exit, stderr, body }).toEqual({
+      args,
+      exit: 1,
+      stderr: '',
+      body: {
+        ok: false,
+        error: expect.objectContaining({ code, message: expect.any(String) }),
+        recommendation: expect.objectContaining({ action: 'register', reason: body['error']['message'] }),
+      },
+    })
+  }
 })
 
 /** Nobody here has beaten for longer than the stale time. */
@@ -287,6 +343,14 @@ test('seed 002 §3.2, §3.4: adoption wants evidence in the scopes of that ident
     resume_reason: 'uncommitted_scope',
     session_epoch: 2,
   })
+  // An identity that has released its scopes is known by them still: that is how a session ends.
+  await bb(project, 'release', '--agent', 'amber-otter', '--scope', 'src/*')
+  await silenceAll(project)
+  expect(await init(project, ['--adopt', 'amber-otter', '--json'])).toMatchObject({
+    code: 0,
+    resume_reason: 'uncommitted_scope',
+    session_epoch: 3,
+  })
   await project.run('heimdall', ['task', 'start', 'T-7', '--agent', 'cobalt-harbor'])
   await silenceAll(project)
   expect(await init(project, ['--adopt', 'cobalt-harbor', '--json'])).toMatchObject({
@@ -303,8 +367,10 @@ test('seed 002 §3.2, §3.4: adoption wants evidence in the scopes of that ident
         prior_session_agent: 'amber-otter',
         adopted_agent: 'amber-otter',
         evidence: expect.stringContaining('src/half.ts'),
+        confirmed_by_human: false,
       },
     },
+    { payload: { resume_reason: 'uncommitted_scope' } },
     { bead_id: 'T-7', payload: { resume_reason: 'in_progress_ownership', tasks: ['T-7'] } },
   ])
 })

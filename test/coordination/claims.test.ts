@@ -196,6 +196,39 @@ test('INCURSION is recorded once per pair and ten minutes, with a count, and sur
   expect(incursions()).toHaveLength(2)
 })
 
+test('seed 002 §6.2: owner_liveness and resolution_hint of an INCURSION are those of the attempt', async () => {
+  const clock = fakeClock()
+  const room = openRoom({ clock })
+  const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+  granted(await claimScopes(room, amber, wants(room, 'src/*')))
+  for (const minutes of [9, 6, 1]) {
+    clock.advance(minutes * MINUTE)
+    await claimScopes(room, cobalt, wants(room, 'src/lib/parser.ts'))
+  }
+  const incursions = room.store.read((rows) => rows.events({ types: ['INCURSION'] }))
+  expect(incursions.map(({ payload }) => [payload['owner_liveness'], payload['resolution_hint']])).toEqual([
+    ['active', expect.stringContaining('ask amber-otter')],
+    ['stale', expect.stringContaining('take over with --takeover-stale')],
+  ])
+  const counts = room.store.read((rows) => rows.incursionCounts(incursions.map(({ id }) => id)))
+  expect([...counts.values()]).toEqual([1, 2])
+})
+
+test('seed 002 §4.4: TAKEOVER precedes the new CLAIM, so that a reader of events never sees two holders', async () => {
+  const clock = fakeClock()
+  const room = openRoom({ clock })
+  const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]
+  granted(await claimScopes(room, amber, wants(room, 'src/*')))
+  clock.advance(15 * MINUTE)
+  granted(await claimScopes(room, cobalt, wants(room, 'src/*', { takeover: 'stale' })))
+  const events = room.store.read((rows) => rows.events({ types: ['CLAIM', 'TAKEOVER'] }))
+  expect(events.map(({ type, actor }) => [type, actor])).toEqual([
+    ['CLAIM', 'amber-otter'],
+    ['TAKEOVER', 'cobalt-harbor'],
+    ['CLAIM', 'cobalt-harbor'],
+  ])
+})
+
 test('a check has no side effects', async () => {
   const room = openRoom()
   const [amber, cobalt] = [await enter(room, 'amber-otter'), await enter(room, 'cobalt-harbor')]

@@ -100,7 +100,10 @@ test('no evidence helps while the process of the session runs; a person may conf
   await enter(room, 'amber-otter')
   await adopt(room, 'amber-otter', { confirmedBy: 'ana' })
   expect(room.store.read((rows) => rows.events({ types: ['RESUME'] }))).toMatchObject([
-    { actorKind: 'human', payload: { resume_reason: 'confirmed_by_human', confirmed_by: 'ana' } },
+    {
+      actorKind: 'human',
+      payload: { resume_reason: 'in_progress_ownership', confirmed_by_human: true, confirmed_by: 'ana' },
+    },
   ])
 })
 

@@ -292,6 +292,9 @@ export function conformsToStore(open: OpenStore): void {
       readMs: null,
       ackedMs: null,
       ackedBy: null,
+      nextAction: 'n',
+      requestedAction: null,
+      urgency: 'high',
     } as const
     const task = {
       taskId: 'T-1',

@@ -43,7 +43,7 @@ test('seed 002 §7: adopting without evidence asks the person, and no is the ans
   person.type('y\r')
   expect(await person.ended).toBe(0)
   expect(person.written()).toContain('amber-otter')
-  expect(JSON.stringify(await history(project, 'RESUME'))).toContain('confirmed_by_human')
+  expect(JSON.stringify(await history(project, 'RESUME'))).toContain('"confirmed_by_human":true')
 })
 
 test('nobody is asked in an agent’s session, with --non-interactive, or without a terminal', async () => {

@@ -186,7 +186,14 @@ test('notes: references first, one body on request, fenced and bounded, acknowle
     count: 1,
     unread: 1,
     notes: [
-      { from: 'amber-otter', category: 'HANDOFF', subject: 'Parser  is yours', state: 'unread', requires_ack: true },
+      {
+        from: 'amber-otter',
+        category: 'HANDOFF',
+        subject: 'Parser  is yours',
+        state: 'unread',
+        requires_ack: true,
+        next_action: 'take it',
+      },
     ],
   })
   expect(JSON.stringify(listed)).not.toContain('SYSTEM')

@@ -8,6 +8,7 @@ const HAS = {
   tmux: () => runs('tmux', '-V'),
   python3: () => runs('python3', '-c', ''),
   'prompt_toolkit for python3': () => runs('python3', '-c', 'import prompt_toolkit'),
+  'jsonschema for python3': () => runs('python3', '-c', 'import jsonschema'),
   // A new mount namespace takes root or a user namespace, and a mount in it may still be refused.
   'right to mount': () => runs('unshare', '--map-root-user', '--mount', 'sh', '-c', 'mount -t tmpfs none /mnt'),
   root: () => process.getuid?.() === 0,

@@ -22,7 +22,14 @@ export function Conversation({ agent, wait }: ConversationProps): ReactNode {
   const { data, error, reload } = useHub<ConversationReply>(path)
   const [older, setOlder] = useState<readonly ConversationRow[]>([])
   const [hasMore, setHasMore] = useState<boolean | null>(null)
-  useOnLog(({ rows }) => rows.some(({ actor, to }) => actor === agent.agent_id || to === agent.agent_id), reload)
+  // A receipt names the sender of its note; the recipient's rows change as well when a human gives it.
+  useOnLog(
+    ({ rows }) =>
+      rows.some(
+        ({ actor, to, event_type: type }) => [actor, to].includes(agent.agent_id) || type === 'READ' || type === 'ACK',
+      ),
+    reload,
+  )
   useEffect(reload, [reload, agent.state])
   const more = hasMore ?? data?.more ?? false
   const told = useMemo(() => {
@@ -167,6 +174,7 @@ function Row({ row, now }: { readonly row: ConversationRow; readonly now: number
             {row.label}
             {row.kind === 'note' && row.to !== null && row.label === 'Passed to' && ` ${row.to}`}
           </b>
+          {row.note !== null && <span className="meta">from {row.note.from}</span>}
           {row.actor_kind === 'human' && <span className="meta">human</span>}
           {(row.liveness === 'stale' || row.liveness === 'evicted') && (
             <span className="meta is-stale">◌ {row.liveness}</span>
@@ -179,6 +187,12 @@ function Row({ row, now }: { readonly row: ConversationRow; readonly now: number
           {row.kind === 'decision' ? <a href={placeLink('decisions', row.event_id)}>{row.text}</a> : row.text}
         </p>
         {row.detail !== null && <p className="meta wrap">{row.detail}</p>}
+        {row.note?.next_action != null && <p className="meta wrap">Next action: {row.note.next_action}</p>}
+        {row.note?.requested_action != null && (
+          <p className="meta wrap">
+            Requested action: {row.note.requested_action}, urgency {row.note.urgency}
+          </p>
+        )}
         {row.note !== null && <NoteState note={row.note} now={now} />}
       </div>
     </div>
@@ -213,15 +227,15 @@ function NoteState({
       )}
       {note.requires_ack && note.state !== 'acked' && (
         <>
-          {note.state === 'read' && <span>not accepted yet</span>}
-          <Button size="small" kind="plain" onPress={() => act('ack')}>
-            Accepted
+          <Button size="small" kind="plain" title="Not accepted yet. Press to accept." onPress={() => act('ack')}>
+            ☐ Accepted
           </Button>
+          <span>not yet</span>
         </>
       )}
       {note.state === 'unread' && !note.requires_ack && (
         <Button size="small" kind="plain" onPress={() => act('seen')}>
-          Seen
+          ☐ Seen
         </Button>
       )}
       {refused !== null && (

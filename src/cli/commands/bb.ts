@@ -54,18 +54,13 @@ export const commands: readonly Command[] = [
       const root = flags['project-root']
       const inProject = root === undefined ? context : context.in(context.resolve(root))
       const mayAsk = flags['non-interactive'] !== true && context.stdin.isTTY && context.stderr.isTTY
-      try {
-        return await withStore(inProject, async (db) => {
-          const { cwd, env, note } = inProject
-          const confirm = mayAsk
-            ? (doubt: string, agentId: string | null) => confirmed(inProject, db, doubt, agentId)
-            : undefined
-          return begun(db, await beginSession(db, { ...flags, cwd, env, note, tree: sessionTree(inProject), confirm }))
-        })
-      } catch (error) {
-        if (error instanceof HeimdallError) return failed(error)
-        throw error
-      }
+      return await withStore(inProject, async (db) => {
+        const { cwd, env, note } = inProject
+        const confirm = mayAsk
+          ? (doubt: string, agentId: string | null) => confirmed(inProject, db, doubt, agentId)
+          : undefined
+        return begun(db, await beginSession(db, { ...flags, cwd, env, note, tree: sessionTree(inProject), confirm }))
+      })
     },
   }),
   command({
@@ -237,15 +232,6 @@ function begun(db: Coordination, { agent, mode, reason, resumed }: BegunSession)
     ...resumed,
   }
   return { data, text: `${agent.agentId} (${mode})`, seedJson: { ok: true, ...data } }
-}
-
-function failed(error: HeimdallError): Answer {
-  const { recommendation, ...details } = error.details ?? {}
-  const code = error.code === 'USAGE' || error.code === 'INTERNAL' ? 'INIT_FAILED' : error.code
-  const hint = error.hint === undefined ? {} : { hint: error.hint }
-  const advice = recommendation === undefined ? {} : { recommendation }
-  const seedJson = { ok: false, error: { code, message: error.message, ...hint, ...details }, ...advice }
-  return { data: null, text: '', exit: 1, seedJson }
 }
 
 interface Reserving {

@@ -3,7 +3,7 @@ import { unknownAgent } from '../../coordination/change.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { acknowledge, CATEGORIES, inbox, markRead, NOTE_STATES, sendNote } from '../../coordination/notes.ts'
 import { NO_TASK } from '../../coordination/protocol.ts'
-import { noteRecord } from '../../coordination/records.ts'
+import { actionsOf, noteRecord } from '../../coordination/records.ts'
 import type { Note } from '../../coordination/store.ts'
 import { HeimdallError } from '../../errors.ts'
 import { agentFlag } from '../agent-flag.ts'
@@ -11,7 +11,7 @@ import { type Answer, type Command, command, type Context, type FlagSpec } from 
 import { actorFor, callerOf, personIn, withStore, withStoreToRead } from '../coordination-store.ts'
 
 export const NOTE =
-  'message_id, thread_id, bead_id (task, or none), from_agent, to_agent, category, subject, body, state (unread, read or acked), requires_ack, created_at, read_at, acked_at, acked_by (agent, human or null)'
+  'message_id, thread_id, bead_id (task, or none), from_agent, to_agent, category, subject, body, state (unread, read or acked), requires_ack, created_at, read_at, acked_at, acked_by (agent, human or null); next_action of a HANDOFF, requested_action and urgency (low, medium or high) of a BLOCKED note'
 
 export const sendFlags = {
   from: { value: 'ID', help: 'sender; default your own agent' },
@@ -157,17 +157,19 @@ function ownName(context: Context, db: Coordination): string {
 const agentRequired = (): HeimdallError =>
   new HeimdallError('USAGE', '--agent is required', { hint: 'pass --agent ID, or set BB_AGENT' })
 
+const escaped = (text: string): string[] =>
+  text
+    .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .split('\n')
+
 /** A note is untrusted text: shown with its sender and with escaped control characters, so that it cannot imitate our output. */
 function noteLines(note: Note): string {
-  const body = note.body.replace(
-    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g,
-    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
   const waits = note.requiresAck && note.state !== 'acked' ? ', needs an acknowledgement' : ''
   return [
     `${note.messageId}  ${note.category} from ${note.from} (${note.state}${waits}), ${note.task}`,
     `  ${JSON.stringify(note.subject).slice(1, -1)}`,
-    ...body.split('\n').map((text) => `  | ${text}`),
+    ...escaped(note.body).map((text) => `  | ${text}`),
+    ...Object.entries(actionsOf(note)).map(([name, text]) => `  ${name}: ${escaped(text).join(' ')}`),
   ].join('\n')
 }
 

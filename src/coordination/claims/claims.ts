@@ -227,6 +227,9 @@ function grant(
     origin: 'local',
     scopes: request.parsed,
   })
+  // The earlier claim ends before the new one begins, so that a reader of events never sees two holders.
+  const dirty = displaced.length === 0 ? [] : dirtyIn(request, displaced, rows)
+  for (const conflict of displaced) displace(change, conflict, claim, request, dirty)
   const scope = claim.scopes.map(({ raw }) => raw).join(' ')
   change.record({
     type: 'CLAIM',
@@ -239,8 +242,6 @@ function grant(
       scopes: claim.scopes.map(({ canonical }) => canonical),
     },
   })
-  const dirty = displaced.length === 0 ? [] : dirtyIn(request, displaced, rows)
-  for (const conflict of displaced) displace(change, conflict, claim, request, dirty)
   return { granted: true, claim, renewed: false, displaced, replaced, dirty, warnings }
 }
 

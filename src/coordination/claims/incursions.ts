@@ -9,7 +9,8 @@ import type { Agent } from '../store.ts'
 export type Incoming = Pick<Agent, 'haid' | 'agentId'>
 
 export function recordIncursion(change: Change, incoming: Incoming, conflict: Conflict): void {
-  const pair = JSON.stringify([conflict.claimId, incoming.haid, conflict.held, conflict.wanted])
+  // Repeated attempts are one event as long as the owner's liveness, and so the hint, is the same.
+  const pair = JSON.stringify([conflict.claimId, incoming.haid, conflict.held, conflict.wanted, conflict.liveness])
   const known = change.rows.incursion(pair)
   if (known !== undefined && sinceMs(known.since, change.now) < INCURSION_WINDOW_MS) {
     change.rows.putIncursion({ ...known, count: known.count + 1 })

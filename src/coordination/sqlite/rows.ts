@@ -233,6 +233,9 @@ export function noteRow(note: Note): Row {
     read_ms: note.readMs,
     acked_ms: note.ackedMs,
     acked_by: note.ackedBy,
+    next_action: note.nextAction,
+    requested_action: note.requestedAction,
+    urgency: note.urgency,
   }
 }
 
@@ -252,6 +255,9 @@ export function noteFrom(row: Row): Note {
     readMs: numberOrNull(row, 'read_ms'),
     ackedMs: numberOrNull(row, 'acked_ms'),
     ackedBy: textOrNull(row, 'acked_by') as ActorKind | null,
+    nextAction: textOrNull(row, 'next_action'),
+    requestedAction: textOrNull(row, 'requested_action'),
+    urgency: textOrNull(row, 'urgency'),
   }
 }
 

@@ -254,7 +254,10 @@ export const MIGRATIONS: readonly string[] = [
     created_ms INTEGER NOT NULL,
     read_ms INTEGER,
     acked_ms INTEGER,
-    acked_by TEXT
+    acked_by TEXT,
+    next_action TEXT,
+    requested_action TEXT,
+    urgency TEXT
   ) STRICT;
   INSERT INTO numbered_notes (message_id, thread_id, task, from_agent, to_agent, category, subject, body, state,
       requires_ack, created_ms, read_ms, acked_ms, acked_by)

@@ -23,6 +23,9 @@ type Evidence =
     }
   | { readonly reason: 'in_progress_ownership'; readonly summary: string; readonly tasks: readonly string[] }
 
+/** Seed 002 has two reasons. A human who confirms without evidence states that the work is still in progress. */
+export const UNPROVED_REASON: Evidence['reason'] = 'in_progress_ownership'
+
 /** What to do instead, and why: the same state gives the same advice. */
 export interface Recommendation {
   readonly action: 'register'
@@ -49,13 +52,21 @@ export function findEvidence(
   name: string,
   outsideTasks: readonly string[] = [],
 ): Evidence | undefined {
-  const { agent, scopes, tasks } = room.store.read((rows) => {
+  const { agent, scopes, others, tasks } = room.store.read((rows) => {
     const found = findAgent(rows, name)
     if (found === undefined) throw unknownAgent(name, rows)
-    return { agent: found, scopes: scopesOf(rows, found), tasks: ownTasks(rows, found) }
+    return {
+      agent: found,
+      scopes: scopesOf(rows, found),
+      others: scopesOfOthers(rows, found),
+      tasks: ownTasks(rows, found),
+    }
   })
   const allTasks = [...new Set([...tasks, ...outsideTasks])]
-  const paths = scopes.length === 0 ? [] : pathsWithin(dirtyPaths(room.project), scopes, caseSensitive(room))
+  const isCaseSensitive = caseSensitive(room)
+  const dirty = scopes.length === 0 ? [] : pathsWithin(dirtyPaths(room.project), scopes, isCaseSensitive)
+  const foreign = new Set(pathsWithin(dirty, others, isCaseSensitive))
+  const paths = dirty.filter((path) => !foreign.has(path))
   if (paths.length > 0)
     return {
       reason: 'uncommitted_scope',
@@ -80,18 +91,16 @@ export async function adopt(
 ): Promise<Enrolled & { evidence: Evidence | null; tasks: readonly string[] }> {
   const evidence = findEvidence(room, name, options.outsideTasks)
   if (evidence === undefined && options.confirmedBy === undefined)
-    throw room.store.read((rows) =>
-      rejected(rows, name, 'nothing is uncommitted in its scopes and it has no task in progress'),
-    )
+    throw rejected(name, 'nothing is uncommitted in its scopes and it has no task in progress')
   return withSecret(room, options.keys, (secret) =>
     changeAsOther(room, { kind: 'system' }, (change) => {
       const agent = findAgent(change.rows, name)
       if (agent === undefined) throw unknownAgent(name, change.rows)
-      if (agent.origin === 'remote') throw rejected(change.rows, name, 'it belongs to another machine')
+      if (agent.origin === 'remote') throw rejected(name, 'it belongs to another machine')
       if (agent.revokedMs !== null) throw revokedError(agent)
       // No evidence helps while it is alive: that would be two heads on one body.
       const sign = options.confirmedBy === undefined ? signOfLife(room, change.rows, agent, options.tree) : undefined
-      if (sign !== undefined) throw rejected(change.rows, name, sign)
+      if (sign !== undefined) throw rejected(name, sign)
       const tasks = [...new Set([...(evidence?.tasks ?? []), ...claimedTasks(change.rows, agent)])]
       const enrolled = newSession(room, change, agent, { secret, tree: options.tree, process: options.process })
       change.record({
@@ -101,7 +110,8 @@ export async function adopt(
         to: agent.agentId,
         task: tasks[0] ?? null,
         payload: {
-          resume_reason: evidence?.reason ?? 'confirmed_by_human',
+          resume_reason: evidence?.reason ?? UNPROVED_REASON,
+          confirmed_by_human: options.confirmedBy !== undefined,
           prior_session_agent: agent.agentId,
           adopted_agent: agent.agentId,
           evidence: evidence?.summary ?? `confirmed by ${options.confirmedBy ?? 'a person'} without evidence`,
@@ -137,16 +147,23 @@ export function recommend(rows: Reader, reason: string): Recommendation {
   return { action: 'register', name, command: `bb-init --register ${name} --json`, reason }
 }
 
-function rejected(rows: Reader, name: string, why: string): HeimdallError {
-  const recommendation = recommend(rows, `${name} cannot be adopted: ${why}`)
+function rejected(name: string, why: string): HeimdallError {
   return new HeimdallError('ADOPTION_REJECTED', `${name} cannot be adopted: ${why}`, {
-    hint: `register under a name of your own: ${recommendation.command}`,
-    details: { recommendation },
+    hint: 'register under a name of your own: bb-init --register NAME',
   })
 }
 
+/** What it holds; for an identity that has ended, what it held last: a session's end releases all its claims at once. */
 function scopesOf(rows: Reader, agent: Agent): readonly Scope[] {
-  return rows.claims({ holder: agent.haid, state: 'active' }).flatMap((claim) => claim.scopes)
+  const claims = rows.claims({ holder: agent.haid }).filter(({ displacedBy }) => displacedBy === null)
+  const lastMs = Math.max(0, ...claims.map(({ endedMs }) => endedMs ?? Infinity))
+  return claims.filter(({ endedMs }) => (endedMs ?? Infinity) === lastMs).flatMap(({ scopes }) => scopes)
+}
+
+/** Uncommitted paths there may be the work of their present holder. */
+function scopesOfOthers(rows: Reader, agent: Agent): readonly Scope[] {
+  const others = rows.claims({ state: 'active' }).filter(({ holder }) => holder !== agent.haid)
+  return others.flatMap(({ scopes }) => scopes)
 }
 
 /** Beads that its claims are for: whoever goes on holds those as well (seed 002 §3.4). */

@@ -1,5 +1,6 @@
 // Is an agent of this repository alive: its process where it was made for one, its beats, and the repository's own patience (seed 002 §4).
 import { type Liveness, livenessOf, silenceMs } from './liveness.ts'
+import type { Env } from '../../paths.ts'
 import type { Moment } from '../moment.ts'
 import type { Fate, ProcessRef } from './process-ref.ts'
 import type { Agent, Reader, Writer } from '../store.ts'
@@ -20,6 +21,19 @@ export const STALE_MINUTES_DEFAULT = 15
 export function staleMinutesIn(observer: Pick<Observer, 'staleMinutes'>, rows: Pick<Reader, 'setting'>): number {
   const ofRepository = storedStaleMinutes(rows) ?? observer.staleMinutes ?? STALE_MINUTES_DEFAULT
   return Math.max(ofRepository, observer.staleMinutes ?? 0)
+}
+
+/** Says that BB_AGENT_STALE_MINUTES has no effect, where it has none (seed 002 §4.1). */
+export function ignoredStaleMinutes(
+  { staleMinutes }: Pick<Observer, 'staleMinutes'>,
+  rows: Pick<Reader, 'setting'>,
+  env: Env,
+): string | undefined {
+  const asked = env['BB_AGENT_STALE_MINUTES']
+  const stored = storedStaleMinutes(rows)
+  if (asked === undefined || asked === '' || staleMinutes === undefined || stored === undefined) return undefined
+  if (staleMinutes >= stored) return undefined
+  return `BB_AGENT_STALE_MINUTES=${staleMinutes} has no effect: this repository's threshold is ${stored} minutes; a human can change it: heimdall config set agent_stale_minutes ${staleMinutes}`
 }
 
 /** Nothing where none is stored, and where it is none: whoever reads a word there as a number would take everybody for gone. */

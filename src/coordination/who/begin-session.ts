@@ -6,7 +6,7 @@ import type { Env } from '../../paths.ts'
 import { findAgent } from '../change.ts'
 import type { Coordination } from '../coordination.ts'
 import type { Agent } from '../store.ts'
-import { adopt, findEvidence, recommend, signOfLife } from './adoption.ts'
+import { adopt, findEvidence, recommend, signOfLife, UNPROVED_REASON } from './adoption.ts'
 import { askingHere, caller, nameToRecord, recordRefusal } from './caller.ts'
 import { keysOf } from './key-files.ts'
 import type { ProcessRef } from './process-ref.ts'
@@ -31,46 +31,39 @@ export interface BegunSession {
   /** Of an adoption. */
   readonly resumed?: {
     readonly resume_reason: string
+    readonly confirmed_by_human: boolean
     readonly evidence: string | null
     readonly tasks: readonly string[]
   }
 }
 
+/** Every failure carries a recommendation, the same for the same state (seed 002 §7). */
 export async function beginSession(room: Coordination, request: BeginRequest): Promise<BegunSession> {
-  if (request.adopt !== undefined && request.register !== undefined)
+  try {
+    return await begin(room, request)
+  } catch (error) {
+    if (!(error instanceof HeimdallError)) throw error
+    const { code, message, hint, details } = error
+    const recommendation = room.store.read((rows) => recommend(rows, message))
+    throw new HeimdallError(code, message, {
+      hint: hint ?? recommendation.command,
+      details: { ...details, recommendation },
+      cause: error,
+    })
+  }
+}
+
+async function begin(room: Coordination, request: BeginRequest): Promise<BegunSession> {
+  const { adopt: prior, register: name, role, tree } = request
+  if (prior !== undefined && name !== undefined)
     throw new HeimdallError('AMBIGUOUS_SESSION', '--adopt and --register exclude each other')
-  if (request.register !== undefined) {
-    const agent = await registered(room, request.register, request)
+  if (prior !== undefined) return await resumed(room, prior, request)
+  if (name !== undefined) {
+    const { agent } = await register(room, { name, role, tree }, keysOf(room))
     return { agent, mode: 'register', reason: `${agent.agentId} was free` }
   }
-  if (request.adopt !== undefined) return await resumed(room, request.adopt, request)
   // No identity is adopted unless it is named; a free name is recommended instead.
-  throw withAdvice(
-    room,
-    'AMBIGUOUS_SESSION',
-    'name the identity to take: --register NAME for a new one, --adopt ID for a prior one',
-    'neither --adopt nor --register was given, and no identity is taken up without being named',
-  )
-}
-
-function withAdvice(
-  room: Coordination,
-  code: 'AMBIGUOUS_SESSION' | 'DUPLICATE_AGENT_ID',
-  message: string,
-  reason: string,
-  cause?: unknown,
-): HeimdallError {
-  const recommendation = room.store.read((rows) => recommend(rows, reason))
-  return new HeimdallError(code, message, { hint: recommendation.command, details: { recommendation }, cause })
-}
-
-async function registered(room: Coordination, name: string, { role, tree }: BeginRequest): Promise<Agent> {
-  try {
-    return (await register(room, { name, role, tree }, keysOf(room))).agent
-  } catch (error) {
-    if (!(error instanceof HeimdallError) || error.code !== 'DUPLICATE_AGENT_ID') throw error
-    throw withAdvice(room, error.code, error.message, `${name} is taken`, error)
-  }
+  throw new HeimdallError('AMBIGUOUS_SESSION', 'neither --adopt ID nor --register NAME was given')
 }
 
 async function resumed(room: Coordination, name: string, request: BeginRequest): Promise<BegunSession> {
@@ -87,7 +80,8 @@ async function resumed(room: Coordination, name: string, request: BeginRequest):
       mode: 'adopt',
       reason: evidence?.summary ?? `confirmed by ${confirmedBy ?? ''}`,
       resumed: {
-        resume_reason: evidence?.reason ?? 'confirmed_by_human',
+        resume_reason: evidence?.reason ?? UNPROVED_REASON,
+        confirmed_by_human: confirmedBy !== undefined,
         evidence: evidence?.summary ?? null,
         tasks,
       },

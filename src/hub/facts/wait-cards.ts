@@ -1,4 +1,5 @@
 // Waits as the page shows and answers them: what the fleet says of each, with the note, the approval or the tools that it is about.
+import { actionsOf } from '../../coordination/records.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import type { Collision, Fleet, FleetAgent, Wait } from '../../spine/fleet/fleet.ts'
 import { LET_WAIT_MS } from '../../limits.ts'
@@ -212,5 +213,7 @@ export const noteTextIn =
   (room: Coordination | undefined) =>
   (noteId: string): string | undefined => {
     const note = room?.store.read((rows) => rows.note(noteId))
-    return note === undefined ? undefined : `${note.subject}\n\n${note.body}`
+    if (note === undefined) return undefined
+    const actions = Object.entries(actionsOf(note)).map(([name, text]) => `${name.replace('_', ' ')}: ${text}`)
+    return [note.subject, note.body, ...actions].join('\n\n')
   }

@@ -1,5 +1,6 @@
 // The inbox over MCP: notes by reference, one in full on request, and its acknowledgement.
 import { acknowledge, inbox as notesFor, markRead } from '../../coordination/notes.ts'
+import { actionsOf } from '../../coordination/records.ts'
 import type { Note } from '../../coordination/store.ts'
 import { isoSeconds } from '../../clock.ts'
 import { MCP_BODY_CHARS_MAX } from '../../limits.ts'
@@ -43,9 +44,14 @@ interface Reference {
   readonly state: string
   readonly requires_ack: boolean
   readonly at: string
+  readonly next_action?: string
+  readonly requested_action?: string
+  readonly urgency?: string
 }
 
-function reference({ messageId, from, category, subject, task, state, requiresAck, createdMs }: Note): Reference {
+function reference(note: Note): Reference {
+  const { messageId, from, category, subject, task, state, requiresAck, createdMs } = note
+  const actions = Object.entries(actionsOf(note)).map(([name, text]) => [name, label(text)])
   return {
     note: messageId,
     from,
@@ -55,5 +61,6 @@ function reference({ messageId, from, category, subject, task, state, requiresAc
     state,
     requires_ack: requiresAck && state !== 'acked',
     at: isoSeconds(createdMs),
+    ...Object.fromEntries(actions),
   }
 }

@@ -149,6 +149,8 @@ test('waits of every source are one list, oldest first, each with its evidence a
           from: 'slate-heron',
           to: 'lead',
           subject: 'DHL sandbox key expired',
+          action: 'send a new one',
+          urgency: 'high',
           since: ago(7),
           why: 'slate-heron is blocked',
         },
@@ -175,7 +177,7 @@ test('waits of every source are one list, oldest first, each with its evidence a
   expect(waits.map(({ kind, agent_id: who, asks }) => [kind, who, asks])).toEqual([
     ['permission', 'cobalt-harbor', 'db migrate {"env":"staging"}: may it migrate?'],
     ['question', 'amber-otter', 'keep /v1/refresh?'],
-    ['needs input', 'slate-heron', 'DHL sandbox key expired'],
+    ['needs input', 'slate-heron', 'DHL sandbox key expired: send a new one'],
     ['collision', 'teal-badger', 'wants src/billing/invoice.ts, ivory-lynx holds src/billing/**'],
     ['budget', 'rust-marten', 'the budget b is used up, 4 refused'],
     ['budget', 'moss-plover', '486 of 500 calls used'],

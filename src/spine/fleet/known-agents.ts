@@ -51,6 +51,9 @@ export interface OpenNote {
   readonly from: string
   readonly to: string
   readonly subject: string
+  /** What the sender asks for, and how soon. */
+  readonly action: string | null
+  readonly urgency: string | null
   readonly since: string
   readonly why: string
 }
@@ -239,8 +242,9 @@ function openNotes(rows: Reader, byId: ReadonlyMap<string, KnownAgent>): OpenNot
   return rows.notes({ unackedOnly: true, limit: STATUS_EVENTS_MAX }).flatMap((note) => {
     const why = note.requiresAck ? whyOpen(note) : undefined
     if (why === undefined) return []
-    const { messageId, category, from, to, subject, createdMs } = note
-    return [{ message_id: messageId, category, from, to, subject, since: iso(createdMs), why }]
+    const { messageId, category, from, to, subject, nextAction, requestedAction, urgency, createdMs } = note
+    const action = nextAction ?? requestedAction
+    return [{ message_id: messageId, category, from, to, subject, action, urgency, since: iso(createdMs), why }]
   })
 }
 

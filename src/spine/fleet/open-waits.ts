@@ -153,16 +153,17 @@ function waitOfApproval(request: Request, place: Pick<Wait, 'agent_id' | 'sessio
   })
 }
 
-function waitOfNote({ message_id: id, category, from, to, subject, since, why }: OpenNote): Wait {
+function waitOfNote({ message_id: id, category, from, to, subject, action, urgency, since, why }: OpenNote): Wait {
+  const asked = action === null || action === subject ? subject : `${subject}: ${action}`
   return stated({
     id,
     kind: 'needs input',
     agent_id: from,
     session_id: null,
     run_id: null,
-    asks: category === 'BLOCKED' ? subject : `${subject}, passed to ${to}`,
+    asks: category === 'BLOCKED' ? asked : `${asked}, passed to ${to}`,
     since,
-    evidence: { source: 'note', seen: `${category} to ${to}: ${why}` },
+    evidence: { source: 'note', seen: `${category} to ${to}${urgency === null ? '' : `, urgency ${urgency}`}: ${why}` },
     answers: [
       answer('ack', `accept it for ${to}`, 'heimdall', 'note', 'ack', id, '--human'),
       look('read it', 'heimdall', 'note', 'list', '--agent', to),
