@@ -232,9 +232,8 @@ test('seed 002 §6.2: next_action, requested_action, urgency and the sender reac
   const send = (...args: string[]): Promise<Envelope> =>
     bb(project, 'send', '--from', 'amber-otter', '--to', 'cobalt-harbor', '--bead', 'bb-1', '--body', 'It is', ...args)
   await send('--category', 'HANDOFF', '--subject', 'Parser', '--next-action', 'write docs')
-  const asked = await send(
-    ...['--category', 'BLOCKED', '--subject', 'Schema', '--requested-action', 'send it', '--urgency', 'high'],
-  )
+  const request = ['--requested-action', 'send it', '--urgency', 'high']
+  const asked = await send('--category', 'BLOCKED', '--subject', 'Schema', ...request)
   const blocked = { from_agent: 'amber-otter', requested_action: 'send it', urgency: 'high' }
   expect((await bb(project, 'inbox', '--agent', 'cobalt-harbor')).data).toMatchObject([
     blocked,
