@@ -603,20 +603,8 @@ export const READ_AHEAD_PROBED_MAX = 16 << 20
 export const LOG_TEXT_BYTES_MAX = 8 << 10
 /** Pieces in which a held request is sent on. */
 export const REPLAY_CHUNK_BYTES = 256 << 10
-/** Memory that a pipe is read into, in one piece, and what is read at a time: more than a socket takes at once would be sent on in two. */
-export const READ_ROOM_BYTES = 256 << 10
-export const READ_BYTES_MAX = 128 << 10
-/** Of such memory that nobody reads into at present: about what a result that waits for its end takes. */
-export const READ_ROOMS_KEPT = 48
 /** Pieces of an answer over HTTP that are put together before they go on; to copy larger ones would cost more than it saves. */
 export const GATHERED_BYTES_MAX = 16 << 10
-/** Written past the stream of a pipe; of more the kernel may take a part only, which the stream then has to go on with. */
-export const WRITE_NOW_BYTES_MAX = 32 << 10
-/** So much of a result that is on its way is looked at when its end has been sent on: nobody waits for its hash before. More would be memory of every shim. */
-export const RESULT_BEHIND_BYTES_MAX = 8 << 20
-/** The same in pieces: a server may write byte by byte. */
-export const RESULT_BEHIND_PIECES_MAX = 1_024
-export const PASSED_BYTES_UNFREED_MAX = 16 << 20 // buffers that a shim has read and is done with; then a minor collection frees them
 /** After the end of input an upstream that has nothing left to answer gets this long to go by itself. */
 export const UPSTREAM_EOF_MS = 300
 /** The same with calls still open; it begins anew with all that the upstream takes or answers. */

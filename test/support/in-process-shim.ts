@@ -8,7 +8,6 @@ import { findCommand } from '../../src/cli/find-command.ts'
 import { commandsFor } from '../../src/cli/nouns.ts'
 import { parseCommandLine } from '../../src/cli/parse.ts'
 import { type Clock, systemClock } from '../../src/clock.ts'
-import { READ_BYTES_MAX } from '../../src/limits.ts'
 import { EarlySignals } from '../../src/shim/early-signals.ts'
 import { onTestFinished } from './cleanup.ts'
 import './in-process.ts'
@@ -118,8 +117,7 @@ async function runCommand(
 function piped(): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      for (let from = 0; from < chunk.length; from += READ_BYTES_MAX)
-        this.push(chunk.subarray(from, from + READ_BYTES_MAX))
+      for (let from = 0; from < chunk.length; from += 64 << 10) this.push(chunk.subarray(from, from + (64 << 10)))
       done()
     },
   })

@@ -42,11 +42,6 @@ export class Answers {
     return this.#bytes > 0
   }
 
-  /** Bytes of the chunk will be looked at again when the message has its end. */
-  isKeeping(chunk: Buffer): boolean {
-    return this.isWithin && (this.#parts.length > 0 || this.#scan.isReferringTo(chunk))
-  }
-
   /** Nobody waits for an answer. A list may still come when its request was given up, on a stream that is taken up again. */
   get #isIdle(): boolean {
     const { open, lists } = this.#options

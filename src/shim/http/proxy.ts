@@ -15,8 +15,6 @@ import {
 } from '../../limits.ts'
 import type { Adapter, CallCore, Traffic, TrafficEnd } from '../call/adapter.ts'
 import { endUnanswered, INTERNAL_ERROR } from '../call/unanswered.ts'
-import { Garbage } from '../messages/garbage.ts'
-import { ReadRoom } from '../pipes/read-room.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { RemoteServer, ShimOptions } from '../shim.ts'
 import { watchForEnd } from '../traffic/watch-for-end.ts'
@@ -58,8 +56,6 @@ class Proxied implements Traffic {
   readonly #core: CallCore
   readonly #remote: Remote
   readonly #server: Server
-  readonly #garbage = new Garbage()
-  readonly #room = new ReadRoom()
   readonly #holdFolder: string
   readonly #path: string
   readonly #exchanges = new Set<Exchange>()
@@ -142,8 +138,6 @@ class Proxied implements Traffic {
     return {
       core: this.#core,
       remote: this.#remote,
-      garbage: this.#garbage,
-      room: this.#room,
       holdFolder: this.#holdFolder,
       session,
       // Without a session each exchange has ids of its own: the answer comes in the same one.

@@ -2,11 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { GATHERED_BYTES_MAX, READ_BYTES_MAX } from '../../limits.ts'
+import { GATHERED_BYTES_MAX } from '../../limits.ts'
 import { Answers } from '../call/answers.ts'
 import type { CallCore } from '../call/adapter.ts'
-import type { Garbage } from '../messages/garbage.ts'
-import type { ReadRoom } from '../pipes/read-room.ts'
 import { toClient } from './headers.ts'
 import { Said } from './said.ts'
 import { SseMessages } from './sse-messages.ts'
@@ -22,16 +20,8 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 /** What relays have in common. */
 export interface RelayOptions {
   readonly core: CallCore
-  readonly garbage: Garbage
-  readonly room: ReadRoom
   /** In which the ids that are answered were given. */
   readonly scope: string
-}
-
-/** Memory of the room, and who still has it: the client's connection, and a message without its end. */
-interface Lent {
-  readonly chunk: Buffer
-  users: number
 }
 
 export class Relay {
@@ -47,8 +37,6 @@ export class Relay {
   /** Of the read that is going on. */
   #pieces: Buffer[] = []
   #bytes = 0
-  /** In the middle of a message. */
-  #kept: Lent[] = []
 
   constructor(options: RelayOptions, from: IncomingMessage, to: ServerResponse) {
     this.#options = options
@@ -105,7 +93,7 @@ export class Relay {
 
   /** Small pieces that are read at once go on together: as a chunk of HTTP each would cost more than its bytes. */
   #take(piece: Buffer): void {
-    if (piece.length > GATHERED_BYTES_MAX || this.#bytes + piece.length > READ_BYTES_MAX) this.passOn()
+    if (piece.length > GATHERED_BYTES_MAX) this.passOn()
     if (piece.length > GATHERED_BYTES_MAX || this.#decoder !== null) {
       this.#pass(piece)
       return
@@ -118,54 +106,24 @@ export class Relay {
   /** All that has come. */
   passOn(): void {
     const pieces = this.#pieces
-    const [first] = pieces
-    if (first === undefined) return
-    const bytes = this.#bytes
+    if (pieces.length === 0) return
     this.#pieces = []
     this.#bytes = 0
-    if (pieces.length === 1) this.#pass(first)
-    else this.#passGathered(pieces, bytes)
+    this.#pass(Buffer.concat(pieces))
   }
 
   #pass(chunk: Buffer): void {
     this.#write(chunk)
     if (this.#decoder === null) this.#read(chunk)
     else if (!this.#decoder.destroyed && !this.#decoder.write(chunk)) this.#waitFor(this.#decoder)
-    this.#options.garbage.passed(chunk.length)
-  }
-
-  #passGathered(pieces: readonly Buffer[], bytes: number): void {
-    const { room, garbage } = this.#options
-    const into = room.next()
-    let at = 0
-    for (const piece of pieces) {
-      into.set(piece, at)
-      at += piece.length
-    }
-    const lent: Lent = { chunk: room.take(bytes), users: 2 }
-    this.#write(lent.chunk, () => this.#giveBack(lent))
-    const before = this.#said.messages
-    this.#read(lent.chunk)
-    if (this.#said.messages > before) {
-      for (const one of this.#kept) this.#giveBack(one)
-      this.#kept = []
-    }
-    if (this.#said.isKeeping(lent.chunk)) this.#kept.push(lent)
-    else this.#giveBack(lent)
-    garbage.passed(bytes)
-  }
-
-  #giveBack(lent: Lent): void {
-    lent.users -= 1
-    if (lent.users === 0) this.#options.room.giveBack(lent.chunk)
   }
 
   /** With one call of the system, and now: what is left to the stream goes out behind all that is done here. */
-  #write(chunk: Buffer, onTaken?: () => void): void {
+  #write(chunk: Buffer): void {
     const { socket } = this.#to
     this.#hasBegun = true
     socket?.cork()
-    const isRoom = this.#to.write(chunk, onTaken)
+    const isRoom = this.#to.write(chunk)
     socket?.uncork()
     // Of a chunk above its bound the stream asks to wait before the system has been asked.
     if (!isRoom && this.#to.writableLength > 0) this.#waitFor(this.#to)

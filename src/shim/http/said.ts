@@ -9,9 +9,6 @@ export class Said implements MessagePieces {
   readonly #answers: Answers
   readonly #exposure: Exposure | null
 
-  /** So many have come to their end, or were none. */
-  messages = 0
-
   constructor(gate: CallGate, answers: Answers, exposure: Exposure | null) {
     this.#gate = gate
     this.#answers = answers
@@ -23,19 +20,12 @@ export class Said implements MessagePieces {
     this.#answers.piece(buffer, from, to)
   }
 
-  /** Bytes of the chunk will be looked at again. */
-  isKeeping(chunk: Buffer): boolean {
-    return this.#answers.isKeeping(chunk)
-  }
-
   end(): void {
-    this.messages += 1
     this.#answers.end()
     this.#tellExposed()
   }
 
   drop(): void {
-    this.messages += 1
     this.#answers.drop()
     this.#tellExposed()
   }

@@ -1,19 +1,16 @@
 // The one writer to the client: upstream's bytes as they come, our own answers only between two lines.
 import type { Writable } from 'node:stream'
-import { writerTo } from '../pipes/pipe.ts'
 
 const NEWLINE = 0x0a
 
 export class AgentOut {
   readonly #stream: Writable
-  readonly #write: (bytes: Buffer) => boolean
   #isMidLine = false
   #answers: string[] = []
   #waiting: (() => void)[] = []
 
   constructor(stream: Writable) {
     this.#stream = stream
-    this.#write = writerTo(stream)
     stream.on('drain', () => {
       const waiting = this.#waiting
       this.#waiting = []
@@ -28,7 +25,7 @@ export class AgentOut {
 
   /** Returns false when the client is behind; then `onDrain` tells when to go on. */
   fromUpstream(chunk: Buffer): boolean {
-    const isTaken = this.#write(chunk)
+    const isTaken = this.#stream.write(chunk)
     this.#isMidLine = chunk[chunk.length - 1] !== NEWLINE
     if (!this.#isMidLine && this.#answers.length > 0) this.#flushAnswers()
     return isTaken

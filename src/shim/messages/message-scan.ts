@@ -189,11 +189,6 @@ export class MessageScan {
     return this.result
   }
 
-  /** A value of the message was seen in this piece. */
-  isReferringTo(piece: Buffer): boolean {
-    return this.result.slots.some(({ buffer }) => buffer === piece)
-  }
-
   /** A token goes on in the next piece: its bytes so far are copied, up to the cap, past which nobody wants them. */
   private keep(buffer: Buffer, to: number): void {
     const before = this.spill

@@ -5,8 +5,6 @@ import { type Clock, pause, whileMoving, within } from '../../clock.ts'
 import { UPSTREAM_GRACE_MS } from '../../limits.ts'
 import type { ProcessTree } from '../../process-tree.ts'
 import { signal, treeOf, watchTree } from './descendants.ts'
-import { hearHangup, readInto } from '../pipes/pipe.ts'
-import { ReadRoom } from '../pipes/read-room.ts'
 import { startGuardian } from './guardian.ts'
 
 /** How the server ended: by itself with a code, by a signal, or it could not be started at all. */
@@ -19,8 +17,6 @@ export interface UpstreamExit {
 export interface Upstream {
   readonly stdin: Writable
   readonly stdout: Readable
-  /** That its output is read into; null where it is Node's. */
-  readonly room: ReadRoom | null
   readonly stderr: Readable
   readonly exited: Promise<UpstreamExit>
   /** Ends the server and all that came of it: end of input, a moment, SIGTERM, the grace time, SIGKILL. */
@@ -67,12 +63,9 @@ export function startUpstream(options: {
   })
   // Upstream may close its input while we write; what that means is told by its exit.
   child.stdin.on('error', () => {})
-  hearHangup(child.stdin)
-  const room = new ReadRoom()
   return {
     stdin: child.stdin,
-    stdout: readInto(room, child.stdout),
-    room,
+    stdout: child.stdout,
     stderr: child.stderr,
     exited,
     async end({ patienceMs, moved = () => 0, settled, afterSettledMs }) {
@@ -94,7 +87,6 @@ export function unstarted(why: string): Upstream {
     stdin: new Writable({ write: (_chunk, _encoding, done) => done() }),
     // Read by nobody, they would not end.
     stdout: Readable.from([]).resume(),
-    room: null,
     stderr: Readable.from([]).resume(),
     exited: Promise.resolve({ code: null, signal: null, error: new Error(why) }),
     end: () => Promise.resolve(),

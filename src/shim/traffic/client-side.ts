@@ -8,7 +8,6 @@ import type { ClientJudge } from '../call/client-judge.ts'
 import type { JudgedCall } from '../call/judged-call.ts'
 import { HeldRequest } from '../messages/held-request.ts'
 import { MessageScan } from '../messages/message-scan.ts'
-import { Outgoing } from '../messages/outgoing.ts'
 
 const NEWLINE = 0x0a
 
@@ -31,6 +30,14 @@ export interface ClientSideOptions {
   readonly holdFolder: string
 }
 
+/** A line that may be forwarded; `to` is after its newline, `call` is null unless the line is a call. */
+interface Line {
+  readonly buffer: Buffer
+  readonly from: number
+  readonly to: number
+  readonly call: JudgedCall | null
+}
+
 interface Replay {
   readonly held: HeldRequest
   readonly call: JudgedCall | null
@@ -48,7 +55,8 @@ export class ClientSide {
   readonly #flow: Flow
   readonly #holdFolder: string
   readonly #scan = new MessageScan({ strict: true })
-  readonly #outgoing = new Outgoing<JudgedCall>()
+  /** Lines of this turn that may be forwarded. */
+  #outgoing: Line[] = []
   /** The beginning of a line whose end has not come yet. */
   #carry: Buffer[] = []
   #carryBytes = 0
@@ -199,7 +207,7 @@ export class ClientSide {
   #line(buffer: Buffer, from: number, to: number, next: number): void {
     // White space between messages means nothing to anybody.
     const passes = isBlank(buffer, from, to) ? !this.#judge.isCutOff : this.#judged(buffer, from, to)
-    if (passes !== false) this.#outgoing.add(buffer, from, next, passes === true ? null : passes)
+    if (passes !== false) this.#outgoing.push({ buffer, from, to: next, call: passes === true ? null : passes })
   }
 
   #judged(buffer: Buffer, from: number, to: number): JudgedCall | boolean {
@@ -238,14 +246,17 @@ export class ClientSide {
     this.#waitForOthers()
   }
 
+  /** Adjacent lines of a chunk are forwarded as one piece. */
   #send(): void {
-    const isCutOff = this.#judge.isCutOff
-    this.#outgoing.send(
-      (bytes) => {
-        if (!isCutOff && !this.#flow.write(bytes)) this.#isUpstreamBehind = true
-      },
-      (call) => call.isForwarded,
-    )
+    const lines = this.#outgoing.filter(({ call }) => call === null || call.isForwarded)
+    this.#outgoing = []
+    if (this.#judge.isCutOff) return
+    for (let i = 0; i < lines.length;) {
+      const { buffer, from } = lines[i] as Line
+      let { to } = lines[i] as Line
+      for (i += 1; lines[i]?.buffer === buffer && lines[i]?.from === to; i += 1) to = (lines[i] as Line).to
+      if (!this.#flow.write(buffer.subarray(from, to))) this.#isUpstreamBehind = true
+    }
   }
 
   #waitForOthers(): void {

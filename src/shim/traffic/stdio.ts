@@ -4,8 +4,6 @@ import { Answers } from '../call/answers.ts'
 import type { Adapter } from '../call/adapter.ts'
 import { ClientJudge } from '../call/client-judge.ts'
 import { AgentOut } from '../messages/agent-out.ts'
-import { readInto } from '../pipes/pipe.ts'
-import { ReadRoom } from '../pipes/read-room.ts'
 import type { Upstream } from '../server/upstream.ts'
 import type { ShimOptions } from '../shim.ts'
 import { ClientSide } from './client-side.ts'
@@ -35,7 +33,7 @@ export const overStdio =
         judge.onRelease = (held) => side.release(held)
         return side
       },
-      stdin: readInto(new ReadRoom(), options.stdin),
+      stdin: options.stdin,
       stdout: options.stdout,
       watchForEnd: watchForEnd(options),
       note,

@@ -1,4 +1,4 @@
-// The server's output is read into memory that is used again: what a message still needs of it is not read over.
+// Large answers arrive byte for byte and with their hashes, however they are cut into chunks (seed 004 §1.9.2).
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { checkBooks, ofType, startShim } from '../support/shim-client.ts'
