@@ -77,8 +77,8 @@ export const CLIENT_QUEUE_BYTES_MAX = 1 << 20
 export const TYPED_BYTES_MAX = 16 << 20
 /** A terminal says its colours within a millisecond or two; one far away is told of later, and does not hold up a start. */
 export const OUTER_COLORS_MS = 50
-/** And says how wide it draws: whoever leaves sooner waits for it this long, as a late answer would be typed into a shell. */
-export const OUTER_WIDTHS_MS = 500
+/** A viewer that leaves earlier waits this long for the answer, which would otherwise be typed into the user's shell. */
+export const OUTER_ANSWER_MS = 500
 /** How long `send` waits for the terminal to take a text; a program that is not reading yet may be starting up. */
 export const SEND_TAKEN_MS = 10_000
 /** How long `send` looks for an echo before it presses Enter anyway: a password prompt never echoes. */
@@ -143,12 +143,14 @@ export const KEPT_AGE_MS = 30 * 86_400_000
 /** Processes named in the record of an end, and of each so much of its command line: enough to know them by. */
 export const RECORD_COMMANDS_MAX = 32
 export const RECORD_COMMAND_CHARS_MAX = 200
-/** How long a session still answers after its child has ended. */
-export const EXIT_LINGER_MS = 1_000
+/** A session answers this long after its child has ended; `hm kill --wait` waits for it. The exit record answers later. */
+export const EXIT_LINGER_MS = 150
+/** How long an ended session may take to save its screen, and to deliver its last output to a client that reads. */
+export const EXIT_FLUSH_MS = 1_000
 /** Many times what the kernel holds for a terminal: more than this was written after the child's end, by others. */
 export const PTY_DRAIN_BYTES_MAX = 1 << 20
 /** How long a session that has ended, and still answers, may keep others waiting who want its id. */
-export const ID_LINGER_MS = EXIT_LINGER_MS * 10
+export const ID_LINGER_MS = EXIT_FLUSH_MS * 10
 /** Sides of a terminal: past it an emulator's memory is at stake. */
 export const TERMINAL_SIDE_MAX = 4_096
 export const TERMINAL_CELLS_MAX = 1 << 20

@@ -41,11 +41,11 @@ export class Child {
   /** When this throws there is no child. */
   constructor(parts: ChildParts) {
     const { options, env, key, clock, log } = parts
-    const { command, cwd, cols, rows, killProcessGroup: wholeTree, graceMs } = options
+    const { command, cwd, cols, rows, echo, killProcessGroup: wholeTree, graceMs } = options
     this.#parts = parts
     this.#input = new InputQueue((bytes) => this.#pty.write(bytes), clock, parts.onInputRoom)
     this.#pty = openPty(
-      { command, cwd, env, cols, rows },
+      { command, cwd, env, cols, rows, echo },
       {
         room: parts.room,
         read: (bytes) => {

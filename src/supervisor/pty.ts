@@ -1,5 +1,6 @@
 // One pseudo-terminal with its child: the only file that knows node-pty. Bytes in both directions, size, end.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, writeSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { ReadStream } from 'node:tty'
 import { HeimdallError, isErrno } from '../errors.ts'
@@ -32,6 +33,8 @@ export interface PtyStart {
   readonly env: Readonly<Record<string, string>>
   readonly cols: number
   readonly rows: number
+  /** Default: true. */
+  readonly echo?: boolean
 }
 
 export interface PtySink {
@@ -75,6 +78,7 @@ export function openPty(start: PtyStart, sink: PtySink): Pty {
     (code, signal) => exited(code, signal),
   )
   try {
+    if (start.echo === false) switchEchoOff(pty)
     const opened = wire(native, { fd, pid, slavePath: pty }, sink)
     exited = opened.exited
     return opened.pty
@@ -84,6 +88,17 @@ export function openPty(start: PtyStart, sink: PtySink): Pty {
     sendSignal(pid, 'SIGKILL')
     closeSync(fd)
     throw error
+  }
+}
+
+/** Node has no call for it; `stty` has. Without `stty` input is echoed, as it would be in any terminal. */
+function switchEchoOff(slavePath: string): void {
+  const slave = openSync(slavePath, constants.O_RDWR | constants.O_NOCTTY)
+  try {
+    const { error } = spawnSync('stty', ['-echo'], { stdio: [slave, 'ignore', 'ignore'] })
+    if (error !== undefined && !isErrno(error, 'ENOENT', 'EACCES', 'EAGAIN')) throw error
+  } finally {
+    closeSync(slave)
   }
 }
 

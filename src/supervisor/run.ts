@@ -1,6 +1,6 @@
 // Running a session from its taken id to its last file: what the session's process does.
 import { type Clock, pause, systemClock, within } from '../clock.ts'
-import { EXIT_LINGER_MS } from '../limits.ts'
+import { EXIT_FLUSH_MS, EXIT_LINGER_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import { TerminalCover } from '../known-secrets/terminal-cover.ts'
 import { removeIfThere } from '../storage/atomic-file.ts'
@@ -159,7 +159,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     writeExitFile(exitFile, session, end, swept)
   }
   await linger(session, clock, { untilMs: lingerUntilMs, stallMs: options.stallMs })
-  await within(clock, EXIT_LINGER_MS, kept)
+  await within(clock, EXIT_FLUSH_MS, kept)
   keeper?.last()
   return end.code
 }
@@ -172,7 +172,7 @@ async function linger(
   clock: Clock,
   { untilMs, stallMs }: { readonly untilMs: number; readonly stallMs: number },
 ): Promise<void> {
-  const deliverUntilMs = clock.monoMs() + EXIT_LINGER_MS + stallMs
+  const deliverUntilMs = clock.monoMs() + EXIT_FLUSH_MS + stallMs
   const isNeeded = (): boolean => clock.monoMs() < untilMs || (!session.isDelivered && clock.monoMs() < deliverUntilMs)
   // However long the sweep has held everything up, whoever has asked meanwhile is answered.
   for (let turns = 0; turns < LINGER_TURNS || isNeeded(); turns += 1) await pause(clock, 20)

@@ -30,6 +30,8 @@ export interface SessionOptions {
   readonly env: readonly EnvEntry[]
   readonly cols: number
   readonly rows: number
+  /** False for input from a pipe: the terminal does not print it a second time. */
+  readonly echo: boolean
   /** No RESIZE changes the size. */
   readonly pinnedSize: boolean
   readonly scrollbackBytes: number
@@ -64,6 +66,7 @@ export const SESSION_DEFAULTS = {
   env: [],
   cols: 220,
   rows: 50,
+  echo: true,
   pinnedSize: false,
   scrollbackBytes: 65_536,
   classifier: DEFAULT_CLASSIFIER,

@@ -224,3 +224,8 @@ test('a turn that begins with a title is waited for to its end', async () => {
   expect({ code, data: JSON.parse(stdout).data }).toMatchObject({ code: 0, data: { state: 'idle' } })
   expect((await home.run(['logs', 'turn'])).stdout).toContain('turn over')
 })
+
+test('piped input of hm run is printed once', async () => {
+  const { stdout } = await hm().run(['run', '--', 'cat'], { stdin: 'one\ntwo\n' })
+  expect(stdout.replaceAll('\r', '')).toBe('one\ntwo\n')
+})

@@ -240,6 +240,16 @@ test('kill --wait returns when the supervisor and everything below it is gone', 
   expect([code, stdout]).toEqual([0, 'Session t ended with exit code 143\n'])
 })
 
+test('kill --wait returns soon after the command has ended', async () => {
+  const home = hm()
+  await home.session('s', ['sleep', '1000'])
+  const startMs = performance.now()
+  await home.json(['kill', 's', '--wait'])
+  const { ended_at: ended } = readExitRecord(home.dir, 's') ?? { ended_at: '' }
+  const afterMs = Date.now() - Date.parse(ended)
+  expect(afterMs, `of ${performance.now() - startMs} ms`).toBeLessThan(900)
+})
+
 test('kill --wait gives up at its timeout while part of the tree is left', async () => {
   const session = await start(sh(LEAVES_ONE), { graceMs: 600_000 })
   const tree = await treeOf(session)

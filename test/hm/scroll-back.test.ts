@@ -5,7 +5,6 @@ import { expect, test } from 'vitest'
 import { readHolder } from '../../src/sessions/session-files.ts'
 import { launcher } from '../support/programs.ts'
 import { openPane } from '../support/tmux.ts'
-import { until } from '../support/wait.ts'
 import { hm } from './hm.ts'
 import { atTerminal } from './person.ts'
 
@@ -50,31 +49,43 @@ test('Shift-PageUp and the wheel show what was before the attach; / finds; Escap
   person.type(`${PAGE_UP}\u001c`)
   expect(await person.ended).toBe(0)
   expect(person.isAlternate()).toBe(false)
-  expect(person.written().lastIndexOf('1002')).toBeGreaterThan(person.written().lastIndexOf('\u001b[?1002h'))
+  expect(person.written().lastIndexOf('1000')).toBeGreaterThan(person.written().lastIndexOf('\u001b[?1000h'))
 })
 
-test('dragging selects, Enter copies what was shown to be copied, and nothing else does', async () => {
+test('a drag without Shift is answered with how to select, and types nothing', async () => {
   const home = hm()
   await home.session('s', ['sh', '-c', 'echo alpha beta; echo gamma delta; cat'])
   const person = atTerminal(home, ['attach', 's'])
   await person.see('gamma')
-  const copied = (): string[] =>
-    Array.from(person.written().matchAll(/\u001b\]52;c;([^\u0007]*)\u0007/g), ([, text]) =>
-      Buffer.from(text ?? '', 'base64').toString(),
-    )
-  const drag = '\u001b[<0;7;1M\u001b[<32;8;1M\u001b[<32;5;2M\u001b[<0;5;2m'
-  person.type(drag)
-  await person.see('copy 10 characters? Enter copies · Esc does not')
-  person.type('\u001b')
-  await person.see(/Ctrl-\\ detaches/)
-  expect(copied()).toEqual([])
-  person.type(drag)
-  await person.see('copy 10 characters?')
-  person.type('\r')
-  await person.see('10 characters handed to this terminal’s clipboard')
-  expect(copied()).toEqual(['beta\ngamma'])
-  person.type('live again\r')
-  await person.see(/^live again\nlive again$/m)
+  person.type('\u001b[<0;7;1M\u001b[<0;5;2m')
+  await person.see('hold Shift to select text')
+  person.type('live\r')
+  await person.see(/^live\nlive$/m)
+})
+
+test('Alt+] reaches the program at once, and typing goes on after it', async () => {
+  const home = hm()
+  await home.session('s', ['sh', '-c', 'stty raw -echo; echo ready; od -An -c -w2'])
+  const person = atTerminal(home, ['attach', 's'])
+  await person.see('ready')
+  person.type('\u001b]')
+  await person.see(/033 +\]/)
+  person.type('xy')
+  await person.see(/x +y/)
+})
+
+test('the history shows a character whose bytes came in two frames', async () => {
+  const home = hm()
+  const go = join(home.home, 'go')
+  const script = `printf 'a\\342\\200'; until [ -e ${go} ]; do sleep 0.05; done; printf '\\224b\\n'; echo end; cat`
+  await home.session('s', ['sh', '-c', script])
+  const person = atTerminal(home, ['attach', 's'])
+  await person.see(/^a/m)
+  writeFileSync(go, '')
+  await person.see('end')
+  person.type(PAGE_UP)
+  await person.see(/history: /)
+  expect(person.screen()).toContain('a\u2014b')
 })
 
 test('a program that asked for the mouse has it; Shift-PageUp is the viewer’s all the same', async () => {
@@ -83,8 +94,6 @@ test('a program that asked for the mouse has it; Shift-PageUp is the viewer’s 
   await home.session('s', ['sh', '-c', script])
   const person = atTerminal(home, ['attach', 's'])
   await person.see('mouse')
-  await until('the mouse to be asked for', () => person.written().includes('\u001b[?1000h'))
-  expect(person.written().lastIndexOf('\u001b[?1000h')).toBeGreaterThan(person.written().lastIndexOf('\u001b[?1002h'))
   person.type('\u001b[<64;5;5M')
   await person.see('[ < 6 4 ; 5 ; 5'.replaceAll(' ', '   '))
   person.type(PAGE_UP)

@@ -39,7 +39,7 @@ test('a collision and a note that wants an answer wait for a person until they a
       kind: 'needs input',
       agent_id: 'brisk-heron',
       asks: 'need src/api.ts',
-      evidence: { source: 'note', seen: 'BLOCKED to amber-otter: brisk-heron is blocked' },
+      evidence: { source: 'note', seen: 'BLOCKED to amber-otter, urgency medium: brisk-heron is blocked' },
     },
   ])
   await at.run('hm', ['send', 'amber-otter', 'go\n'])
@@ -63,6 +63,28 @@ test('a collision and a note that wants an answer wait for a person until they a
   expect(lost.stderr).toContain('the folder of the log "/nowhere/x/y" is not there')
   const known = ((await at.json(['status']))['agents'] as Json[]).map(({ agent_id: id }) => id)
   expect(new Set(known)).toEqual(new Set(['amber-otter', 'brisk-heron', 'first-try', 'next-try']))
+})
+
+test('a BLOCKED note to everybody is one wait, and one acknowledgement answers it', async () => {
+  const at = spine()
+  const start = async (agent: string, script: string): Promise<Json> =>
+    await at.json(['run', '--agent', agent, '--detach', '--', 'sh', '-c', script], { env: { PATH } })
+  const waits = async (): Promise<Json[]> => (await at.json(['status']))['waits'] as Json[]
+  await start('amber-otter', 'read id; heimdall note ack $id; read x')
+  await start('cobalt-fox', 'read x')
+  const note = 'heimdall note send --to broadcast --category BLOCKED --subject "need a key" --body "none is set"'
+  await start('brisk-heron', `${note}; read x`)
+  const [wait] = await until('the wait', async () => {
+    const all = await waits()
+    return all.length > 0 ? all : undefined
+  })
+  expect(await waits()).toMatchObject([{ agent_id: 'brisk-heron', asks: 'need a key' }])
+  const id = String(wait?.['id'])
+  const mine = await at.json(['note', 'list', '--agent', 'amber-otter'])
+  expect(JSON.stringify(mine)).toContain('need a key')
+  const own = /msg_[0-9A-Z]+/.exec(JSON.stringify(mine))?.[0] ?? id
+  await at.run('hm', ['send', 'amber-otter', `${own}\n`])
+  await until('the acknowledgement', async () => (await waits()).length === 0)
 })
 
 test('a tool that is not what a person has approved waits until it is', async () => {

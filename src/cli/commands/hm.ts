@@ -1,6 +1,7 @@
 // Sessions, the rest of `hm`: run, detach, rename, report, pipe and wait. What reads a session is in `hm-read.ts`.
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
+import { isatty } from 'node:tty'
 import { HeimdallError } from '../../errors.ts'
 import { parseId } from '../../ids.ts'
 import type { Located } from '../../sessions/locate.ts'
@@ -58,6 +59,7 @@ const run = command({
     const options = resolveOptions({
       ...start,
       shownCommand: redactedWords(rest),
+      echo: flags.detach === true || isatty(0),
       id: flags.id ?? freeId(start.socketDir, rest[0] ?? ''),
       recordPath: flags.record === undefined ? null : outputPath(context.resolve(flags.record)),
     })

@@ -1,6 +1,7 @@
 // heimdall run: start a run, then attach to its terminal, return, or wait for its end.
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isatty } from 'node:tty'
 import { pause } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
 import { GIT_AT_START_MS, RUN_CLOSED_MS, RUN_RECORDING_BYTES_MAX } from '../../limits.ts'
@@ -80,7 +81,7 @@ export const commands: readonly Command[] = [
         task: flags.task,
         policy: await policyFrom(context, flags.policy, session),
         sessionId: flags.id,
-        session,
+        session: { ...session, echo: flags.detach === true || isatty(0) },
         records: flags['no-record'] !== true,
         worktree: await worktreeFrom(context, flags),
         launcher: join(dist, 'session.cjs'),

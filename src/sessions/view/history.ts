@@ -1,9 +1,10 @@
-// The rows that a session still has of its output: loaded on a second connection, searched, selected.
+// The rows that a session still has of its output: loaded on a second connection, searched.
 import type { IBufferLine, Terminal } from '@xterm/headless'
 import type { DrawnLine, LinePart } from '../../cells/draw-line.ts'
 import { inside } from '../../cells/internals.ts'
 import type { Shows } from '../../cells/pen.ts'
 import { createTerminal } from '../../cells/terminal.ts'
+import { WholeCharacters } from '../../cells/whole-characters.ts'
 import { openConnection } from '../../client/connection.ts'
 import type { Endpoint } from '../../client/endpoint.ts'
 import { HISTORY_LINES_MAX } from '../../limits.ts'
@@ -26,10 +27,12 @@ export async function loadHistory(endpoint: Endpoint): Promise<History> {
     const { cols, rows, offset_start: start } = await connection.info()
     const terminal = createTerminal({ cols, rows, scrollback: HISTORY_LINES_MAX })
     keepCleared(terminal)
+    const whole = new WholeCharacters()
     // A byte that is no longer kept is asked for where there is one: then the replay begins between two sequences.
     const from = Math.max(0, start - 1)
     for await (const event of connection.subscribe({ from, readOnly: true, gaps: true, replayEnd: true })) {
-      if (event.type === 'output') await new Promise<void>((resolve) => terminal.write(event.bytes, resolve))
+      if (event.type === 'output')
+        await new Promise<void>((resolve) => terminal.write(whole.push(event.bytes), resolve))
       if (event.type === 'replay-end') break
     }
     return rowsOf(terminal)
@@ -134,38 +137,4 @@ function columnsOf(line: IBufferLine): number[] {
     x += Math.max(1, cell?.getWidth() ?? 0)
   }
   return columns
-}
-
-export interface CellPlace {
-  readonly row: number
-  readonly x: number
-}
-
-export interface Selection {
-  readonly anchor: CellPlace
-  /** Where the mouse is, or was let go. */
-  readonly head: CellPlace
-}
-
-/** Columns of a row that are selected, the last one included; nothing for a row outside. */
-export function selectedColumns({ anchor, head }: Selection, row: number): readonly [number, number] | undefined {
-  const [from, to] =
-    anchor.row < head.row || (anchor.row === head.row && anchor.x <= head.x) ? [anchor, head] : [head, anchor]
-  if (row < from.row || row > to.row) return undefined
-  return [row === from.row ? from.x : 0, row === to.row ? to.x : Number.POSITIVE_INFINITY]
-}
-
-/** Rows that a program's long line was broken into are one line again. */
-export function selectedText(selection: Selection, line: (row: number) => IBufferLine | undefined): string {
-  const { anchor, head } = selection
-  let text = ''
-  for (let row = Math.min(anchor.row, head.row); row <= Math.max(anchor.row, head.row); row += 1) {
-    const columns = selectedColumns(selection, row)
-    const cells = line(row)
-    if (columns === undefined || cells === undefined) continue
-    const isBroken = line(row + 1)?.isWrapped === true
-    const part = cells.translateToString(!isBroken, columns[0], Math.min(cells.length, columns[1] + 1))
-    text += part + (isBroken && columns[1] >= cells.length ? '' : '\n')
-  }
-  return text.replace(/\n$/, '')
 }

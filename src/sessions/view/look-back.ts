@@ -14,7 +14,8 @@ export interface LookBackParts {
   readonly window: () => Window
   /** There is something else to see. */
   readonly onChange: () => void
-  readonly onCopy: (text: string) => void
+  /** The left button was pressed at one cell and released at another. */
+  readonly onDrag: () => void
   /** It could not be read; the live screen goes on. */
   readonly onFailure: (error: Error) => void
 }
@@ -57,7 +58,11 @@ export class LookBack {
   #takeMouse(act: Mouse): true {
     if (act.does === 'press') this.#pressed = act
     else if (act.does === 'wheel-up') this.#start([act])
-    else if (act.does === 'drag') this.#start(this.#pressed === undefined ? [act] : [this.#pressed, act])
+    else if (act.does === 'release') {
+      const from = this.#pressed
+      if (from !== undefined && (from.x !== act.x || from.y !== act.y)) this.#parts.onDrag()
+      this.#pressed = undefined
+    }
     return true
   }
 
@@ -90,8 +95,7 @@ export class LookBack {
       return
     }
     const outcome = this.#open?.act(act)
-    if (outcome?.is === 'copy') this.#parts.onCopy(outcome.text)
-    if (outcome?.is === 'copy' || outcome?.is === 'leave') this.#open = undefined
+    if (outcome === 'leave') this.#open = undefined
     this.#parts.onChange()
   }
 

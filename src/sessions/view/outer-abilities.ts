@@ -39,6 +39,17 @@ export class OuterColors {
     return Buffer.from(typed.slice(0, typed.length - this.#torn.length), 'latin1')
   }
 
+  /** The start of an answer whose rest did not come: Alt+] looks the same. */
+  flush(): Buffer {
+    const typed = Buffer.from(this.#torn, 'latin1')
+    this.#torn = ''
+    return typed
+  }
+
+  get isHolding(): boolean {
+    return this.#torn !== ''
+  }
+
   /** Both, as soon as both are known. */
   get colors(): TerminalColors | undefined {
     const foreground = this.#found.get('10')
@@ -130,6 +141,17 @@ export class OuterWidths {
   /** It answers in the order in which it was asked. */
   #hasAll(): boolean {
     return this.#found.has(LAST_ROW)
+  }
+
+  get isHolding(): boolean {
+    return this.#torn !== ''
+  }
+
+  /** The start of an answer whose rest did not come: Alt+[ looks the same. */
+  flush(): Buffer {
+    const typed = Buffer.from(this.#torn, 'latin1')
+    this.#torn = ''
+    return typed
   }
 
   get widths(): ClusterWidths {

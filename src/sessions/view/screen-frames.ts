@@ -152,8 +152,8 @@ export class Painter {
   }
 }
 
-/** Buttons, dragging and the wheel. Moving alone is not asked for. */
-const OURS = 1_002
+/** Buttons and the wheel: without dragging, which selects text together with Shift. */
+const OURS = 1_000
 /** Presses alone have no form that the mouse events of today's terminals are written in. */
 const PRESSES = 9
 const PRESSES_AND_RELEASES = 1_000

@@ -4,7 +4,7 @@ import { takeInput } from '../../user-terminal.ts'
 import type { SessionConnection } from '../../client/connection.ts'
 import type { SessionEvent } from '../../client/events.ts'
 import { within } from '../../clock.ts'
-import { CLIPBOARD_CHARS_MAX, OUTER_WIDTHS_MS, VIEW_PENDING_BYTES_MAX } from '../../limits.ts'
+import { OUTER_ANSWER_MS, VIEW_PENDING_BYTES_MAX } from '../../limits.ts'
 import type { Info } from '../../wire/payloads.ts'
 import { sessionPaths } from '../../wire/session-paths.ts'
 import { remainsOf, ViewEmulator, type TerminalRequests } from './emulator.ts'
@@ -72,7 +72,10 @@ class ScreenView {
       terminalShows(viewer.env, isSafe),
     ))
     this.#pacer = new FramePacer(viewer.clock, () => frames.paint())
-    this.#keys = new TypedKeys({ connection, emulator, frames, lookBack, wayOut, isReadOnly, onTyped }, detachKey)
+    this.#keys = new TypedKeys(
+      { clock: viewer.clock, connection, emulator, frames, lookBack, wayOut, isReadOnly, onTyped },
+      detachKey,
+    )
     if (remote !== undefined) remote.tell = (words) => this.#say([words])
   }
 
@@ -94,16 +97,9 @@ class ScreenView {
       size: () => outer.screenSize,
       window: () => this.#frames.window,
       onChange: () => this.#pacer.ask(),
-      onCopy: (text) => this.#copy(text),
+      onDrag: () => this.#say(['hold Shift to select text', 'Shift selects']),
       onFailure: ({ message }) => this.#say([`the history cannot be read: ${message}`, 'the history cannot be read']),
     })
-  }
-
-  /** The user confirmed it and saw how much it is. */
-  #copy(text: string): void {
-    const sequence = clipboardSequence(text)
-    this.#frames.send(sequence ?? '')
-    this.#shown.notice(clipboardWords(text, sequence !== undefined))
   }
 
   #say(words: readonly string[]): void {
@@ -121,7 +117,7 @@ class ScreenView {
     this.#listen()
     const ask = (isReadOnly ? '' : askColors(viewer.env)) + askWidths(viewer.env, outer.rows)
     outer.write(ask)
-    const answeredBy = viewer.clock.monoMs() + (ask === '' ? 0 : OUTER_WIDTHS_MS)
+    const answeredBy = viewer.clock.monoMs() + (ask === '' ? 0 : OUTER_ANSWER_MS)
     if (!isReadOnly) await this.#fit()
     const events = connection.subscribe({
       // After a start, from the first byte.
@@ -137,15 +133,10 @@ class ScreenView {
     this.#pacer.begin()
     const leave = await wayOut.left
     this.#keys.end()
-    if (leave.reason !== 'SIGHUP') await this.#hearOut(answeredBy)
+    const waitMs = answeredBy - viewer.clock.monoMs()
+    // A late answer would be typed into the user's shell.
+    if (leave.reason !== 'SIGHUP' && waitMs > 0) await within(viewer.clock, waitMs, this.#keys.answered)
     return leave
-  }
-
-  /** Waits for answers of the terminal, so that they do not reach the shell. */
-  async #hearOut(answeredBy: number): Promise<void> {
-    const { clock } = this.#ends.viewer
-    const waitMs = answeredBy - clock.monoMs()
-    if (waitMs > 0) await within(clock, waitMs, this.#keys.answered)
   }
 
   #listen(): void {
@@ -254,17 +245,4 @@ export class FollowedSession {
     const drawn = emulator.write(bytes).then(() => pacer.ask())
     if (emulator.pendingBytes > VIEW_PENDING_BYTES_MAX) await drawn
   }
-}
-
-/** OSC 52; undefined for more than a terminal takes. */
-export function clipboardSequence(text: string): string | undefined {
-  const written = Buffer.from(text).toString('base64')
-  return written.length > CLIPBOARD_CHARS_MAX ? undefined : `\u001b]52;c;${written}\u0007`
-}
-
-/** The notice about it, longest form first. */
-export function clipboardWords(text: string, isTaken: boolean): readonly string[] {
-  const count = Array.from(text).length
-  const said = `${count} characters ${isTaken ? 'handed to this terminal’s clipboard' : 'too much to copy'}`
-  return [`${said}; Shift and drag selects without hm`, said, isTaken ? 'copied' : 'too much']
 }

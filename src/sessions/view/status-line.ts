@@ -30,11 +30,12 @@ export function statusLine(line: StatusLine, cols: number): string {
   const key = line.detachKey === undefined ? 0 : cellsOf(line.detachKey) + 1
   const head = headOf(line.id, Math.max(HEAD_CELLS_MIN, cols - cellsOf(` ${label} ${since} `) - key))
   const room = Math.max(0, cols - cellsOf(head))
+  const middleRoom = room >= key + LABEL_CELLS_MIN ? room - key : room
   // Why it waits gives way to how to leave, and that to what it does.
   const leave = line.detachKey === undefined ? 0 : cellsOf(leaveWith(line.detachKey)) + 2
   const whyRoom = room - cellsOf(` ${label} () ${since} `) - leave
   const shownWhy = why === '' || whyRoom < WHY_CELLS_MIN ? '' : ` (${cut(why, whyRoom)})`
-  const middle = cut(` ${label}${shownWhy} ${since} `, room)
+  const middle = cut(` ${label}${shownWhy} ${since} `, middleRoom)
   const color = line.hasColor ? colorOf(label) : BAR
   const left = Math.max(0, room - cellsOf(middle))
   return `${BAR}${cut(head, cols)}${color}${middle}${BAR}${tailOf(line, left)}${RESET}`
@@ -43,6 +44,7 @@ export function statusLine(line: StatusLine, cols: number): string {
 /** Shorter, an id or a reason cannot be recognised. */
 const HEAD_CELLS_MIN = 14
 const WHY_CELLS_MIN = 8
+const LABEL_CELLS_MIN = 8
 
 function headOf(id: string, room: number): string {
   return ` [hm] ${cut(id, room - cellsOf(' [hm]  '))} `

@@ -1,6 +1,7 @@
 // From the viewer’s terminal to the session: answers of the terminal and keys of the view are taken out, the rest is typed.
 import { isTracked, MOUSE_MOTION, type MouseModes, type MouseReport, writeReport } from '../../cells/mouse.ts'
 import type { SessionConnection } from '../../client/connection.ts'
+import type { Clock, Timer } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
 import { TYPED_BYTES_MAX } from '../../limits.ts'
 import type { TerminalColors } from '../../wire/payloads.ts'
@@ -12,6 +13,7 @@ import { DetachKey, type InputPiece, ViewKeys } from './view-keys.ts'
 import { cellNear, isInside, type WayOut, type Window } from './view.ts'
 
 export interface KeyParts {
+  readonly clock: Clock
   readonly connection: SessionConnection
   readonly emulator: ViewEmulator
   readonly frames: ScreenFrames
@@ -20,6 +22,9 @@ export interface KeyParts {
   readonly isReadOnly: boolean
   readonly onTyped: ((bytes: Buffer) => void) | undefined
 }
+
+/** An escape sequence arrives in one read, or in two that follow each other at once. */
+const TORN_KEY_MS = 50
 
 export class TypedKeys {
   readonly #parts: KeyParts
@@ -32,26 +37,40 @@ export class TypedKeys {
   /** Typed, and not yet taken by the session. */
   #typedBytes = 0
   #isOver = false
+  #held: Timer | undefined
 
   constructor(parts: KeyParts, detachKey: number) {
     this.#parts = parts
     this.#detach = new DetachKey(detachKey)
   }
 
-  /** Resolves when the terminal has answered; never for one that does not. */
   get answered(): Promise<void> {
     return this.#widths.known
   }
 
   take(chunk: Buffer): void {
-    const { frames, lookBack, wayOut } = this.#parts
-    const { bytes, isDetach } = this.#detach.take(this.#widths.take(this.#colors.take(chunk)))
+    this.#held?.cancel()
+    this.#give(this.#widths.take(this.#colors.take(chunk)))
     this.#tellColors(this.#colors.colors)
-    frames.learn(this.#widths.widths)
+    this.#parts.frames.learn(this.#widths.widths)
+    if (![this.#colors, this.#widths, this.#keys].some(({ isHolding }) => isHolding)) return
+    this.#held = this.#parts.clock.after(TORN_KEY_MS, () => {
+      this.#give(Buffer.concat([this.#widths.flush(), this.#colors.flush()]))
+      this.#pass(this.#keys.flush())
+    })
+  }
+
+  #give(typed: Buffer): void {
+    const { bytes, isDetach } = this.#detach.take(typed)
+    this.#pass(this.#keys.read(bytes))
+    if (isDetach) this.#parts.wayOut.leave({ reason: 'detached' })
+  }
+
+  #pass(pieces: readonly InputPiece[]): void {
+    const { frames, lookBack } = this.#parts
     const isMouseOurs = (): boolean => frames.tracking === undefined
-    const forProgram = this.#keys.read(bytes).filter((piece) => !lookBack.take(piece, isMouseOurs()))
+    const forProgram = pieces.filter((piece) => !lookBack.take(piece, isMouseOurs()))
     this.type(Buffer.concat(forProgram.map((piece) => this.#bytesOf(piece))))
-    if (isDetach) wayOut.leave({ reason: 'detached' })
   }
 
   /** Does not wait for the program, so that the detach key is always read; the queue is bounded. */
@@ -69,8 +88,9 @@ export class TypedKeys {
       .catch((error: Error) => wayOut.fail(error))
   }
 
-  /** Answers of the terminal are still read, but nothing is typed any more. */
+  /** Nothing is typed any more. */
   end(): void {
+    this.#held?.cancel()
     this.#isOver = true
   }
 

@@ -60,6 +60,17 @@ export class ViewKeys {
     return Array.from(whole.matchAll(PIECE), (match) => this.#piece(match))
   }
 
+  get isHolding(): boolean {
+    return this.#torn !== ''
+  }
+
+  /** A sequence whose rest did not come was typed, as Alt+[ and a digit are. */
+  flush(): InputPiece[] {
+    const bytes = Buffer.from(this.#torn, 'latin1')
+    this.#torn = ''
+    return bytes.length === 0 ? [] : [{ bytes, act: undefined, isText: false }]
+  }
+
   #piece(match: RegExpMatchArray): InputPiece {
     const [whole, paste, button, x, y, end] = match
     const bytes = Buffer.from(whole, 'latin1')

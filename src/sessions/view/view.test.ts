@@ -82,6 +82,9 @@ describe('status line', () => {
     const waiting = { value: true, source: 'osc', evidence: 'Which currency?' }
     const state = { state: 'idle' as const, needs_input: waiting }
     expect(plain(statusLine({ ...line, id: 'amber-otter-with-a-long-name', state }, 40))).toMatch(/Ctrl-\\ $/)
+    expect(plain(statusLine({ ...line, id: 'amber-otter-with-a-long-name', state, stateMs: 5_000_000 }, 40))).toMatch(
+      /Ctrl-\\ $/,
+    )
     expect(plain(statusLine({ ...line, id: 'amber-otter' }, 40))).toMatch(/Ctrl-\\( detaches)? $/)
   })
 

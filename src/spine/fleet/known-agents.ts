@@ -230,8 +230,8 @@ const placeOf = (ticket: Ticket, tickets: readonly Ticket[]): QueuePlace => ({
 })
 
 /**
- * BLOCKED waits for a person as long as its sender is there to go on; a HANDOFF does when whom it went to is not, because
- * then nobody takes the work. Acknowledged, by an agent or by a person, both are answered.
+ * BLOCKED waits for a human while its sender lives; a HANDOFF does while its recipient is not active. A note that was sent
+ * to several agents is one wait, and one acknowledgement, by an agent or a human, answers it.
  */
 function openNotes(rows: Reader, byId: ReadonlyMap<string, KnownAgent>): OpenNote[] {
   const whyOpen = ({ category, from, to }: Note): string | undefined => {
@@ -239,11 +239,24 @@ function openNotes(rows: Reader, byId: ReadonlyMap<string, KnownAgent>): OpenNot
     const liveness = byId.get(to)?.liveness
     return category === 'HANDOFF' && liveness !== 'active' ? `${to} is ${liveness ?? 'not known'}` : undefined
   }
-  return rows.notes({ unackedOnly: true, limit: STATUS_EVENTS_MAX }).flatMap((note) => {
-    const why = note.requiresAck ? whyOpen(note) : undefined
-    if (why === undefined) return []
-    const { messageId, category, from, to, subject, nextAction, requestedAction, urgency, createdMs } = note
+  const sent = new Map<string, Note[]>()
+  for (const note of rows.notes({ limit: STATUS_EVENTS_MAX })) {
+    const { from, category, threadId, subject, body, createdMs } = note
+    const key = JSON.stringify([from, category, threadId, subject, body, createdMs])
+    if (note.requiresAck) sent.set(key, [...(sent.get(key) ?? []), note])
+  }
+  return [...sent.values()].flatMap((copies) => {
+    if (copies.some(({ ackedMs }) => ackedMs !== null)) return []
+    const open = copies.flatMap((note) => {
+      const why = whyOpen(note)
+      return why === undefined ? [] : [{ note, why }]
+    })
+    const [first] = open
+    // A HANDOFF to several agents is taken as soon as one of them is active.
+    if (first === undefined || open.length < copies.length) return []
+    const { messageId, category, from, to, subject, nextAction, requestedAction, urgency, createdMs } = first.note
     const action = nextAction ?? requestedAction
+    const { why } = first
     return [{ message_id: messageId, category, from, to, subject, action, urgency, since: iso(createdMs), why }]
   })
 }
