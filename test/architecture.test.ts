@@ -12,7 +12,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   shell: [],
   scopes: [],
   'known-secrets': [],
-  policy: ['canonical', 'scopes'],
+  policy: ['canonical', 'scopes', 'shell'],
   storage: [],
   briefing: ['storage', 'canonical'],
   events: ['known-secrets'],

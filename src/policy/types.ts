@@ -82,6 +82,25 @@ export interface ArgsMatch {
   readonly path_outside?: PathMatch
 }
 
+/** What a call runs on a shell command line; all that is present must hold of one program. Addition of pack 0.3.0. */
+export interface ShellMatch {
+  /** Programs with sub-commands and flags, in any spelling: `git push --force`. Any of them. */
+  readonly runs?: readonly string[]
+  /** Scopes: it writes inside one of them. */
+  readonly writes?: readonly string[]
+  /** Scopes: it writes outside of all of them, or where cannot be told. */
+  readonly writes_outside?: readonly string[]
+  readonly network?: boolean
+  /** A program that the tables do not know. */
+  readonly unknown?: boolean
+  /** It runs code that is not on the command line. */
+  readonly opaque?: boolean
+  /** The command line has a syntax error or exceeds a bound. */
+  readonly unparsed?: boolean
+  /** Arguments that hold the command line, in place of the usual ones. */
+  readonly keys?: readonly string[]
+}
+
 /** Hours of the day in UTC, from `start` until before `end`; `{22, 6}` goes over midnight. */
 export interface HourRange {
   readonly start: number
@@ -106,6 +125,7 @@ export interface Match {
   readonly tool_name?: NameMatch
   readonly risk_class?: readonly string[]
   readonly args?: ArgsMatch
+  readonly shell?: ShellMatch
   readonly time?: { readonly utc_hours: readonly HourRange[] }
 }
 

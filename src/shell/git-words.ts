@@ -1,7 +1,7 @@
 // What git does to the work tree, and whether it goes past its own hooks.
 import { COMMIT, gitBypass } from './git-bypass.ts'
 import { checkoutWords, gitLosses, type GitQuestion, restoreWords } from './git-losses.ts'
-import { hasOption, sortWords, valuesOf } from './options.ts'
+import { hasOption, type SortedWords, sortWords, valuesOf } from './options.ts'
 import { destination, diffNames, gone, type DiffNames, type WrittenWord } from './programs.ts'
 import { moved } from './wrappers.ts'
 import type { Word } from './word.ts'
@@ -25,8 +25,10 @@ export interface GitWords {
   readonly runs: readonly Word[]
   /** Commands that a name of the user's choice is to stand for from here on. */
   readonly defined: readonly string[]
-  /** A command that git may not know: a name of the user's choice, and what is behind it. */
-  readonly alias: { readonly name: string; readonly rest: readonly Word[] } | null
+  /** A command that git may not know: an alias with its arguments, and its value where `-c alias.NAME=…` defines it. */
+  readonly alias: { readonly name: string; readonly rest: readonly Word[]; readonly value: string | null } | null
+  /** The command without git's own options: `push -f origin`. */
+  readonly plain: readonly Word[]
 }
 
 const OWN = {
@@ -53,7 +55,8 @@ export function gitWords(args: readonly Word[], cwd: string | null, given: reado
     scripts: scriptsOf(verb, rest),
     runs: verb === 'bisect' && rest[0]?.text === 'run' ? rest.slice(1) : [],
     defined: [...valuesOf(own, 'c').flatMap(aliasScript), ...(verb === 'config' ? definedBy(rest) : [])],
-    alias: verb === '' || COMMANDS.has(verb) ? null : { name: verb, rest },
+    alias: verb === '' || COMMANDS.has(verb) ? null : { name: verb, rest, value: definition(own, verb) },
+    plain: own.plain,
   }
   return nothing.bypass === null ? { ...nothing, ...wordsOf(verb, rest) } : nothing
 }
@@ -108,6 +111,15 @@ const putBack = (paths: readonly Word[]): WrittenWord[] => paths.map((path) => (
 const aliasScript = ({ text, script }: Word): string[] => {
   const value = /^alias\.[^=]+=([^]*)$/i.exec(text ?? script ?? '')?.[1]
   return value === undefined ? [] : [expandedAlias(value)]
+}
+
+/** What `-c alias.NAME=VALUE` of the same command defines. */
+function definition(own: SortedWords, name: string): string | null {
+  const values = valuesOf(own, 'c').flatMap(({ text }) => {
+    const [, key = '', value] = /^alias\.([^=]+)=([^]*)$/i.exec(text ?? '') ?? []
+    return value === undefined || key.toLowerCase() !== name.toLowerCase() ? [] : [value]
+  })
+  return values.at(-1) ?? null
 }
 
 /** As a command line: git's own, or with `!` any. */

@@ -266,7 +266,7 @@ class Flattener implements ParsedShell {
     const value = place.values.of(variableOf(part) ?? '')
     if (value === undefined) {
       this.#substitutions(part, place)
-      draft.addUnknown(part.text)
+      draft.addUnknown(part.text, splits && part.type !== 'ProcessSubstitution')
     } else if (!splits) draft.addValue(value)
     else if (/[*?[\\]/.test(value.text)) draft.addUnknown(part.text)
     else {

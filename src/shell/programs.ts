@@ -19,7 +19,8 @@ const TARGET = { short: 'St', long: ['suffix', 'target-directory'] } as const
 
 const AWK = { short: 'fFviel', long: ['file', 'field-separator', 'assign', 'include', 'source', 'load'] } as const
 
-const RULES: Readonly<Record<string, OptionRules>> = {
+/** Options that take values, by program. */
+export const RULES: Readonly<Record<string, OptionRules>> = {
   mv: TARGET,
   cp: TARGET,
   ln: TARGET,
@@ -27,6 +28,8 @@ const RULES: Readonly<Record<string, OptionRules>> = {
   chmod: { long: ['reference'] },
   chown: { long: ['reference', 'from'] },
   chgrp: { long: ['reference'] },
+  mkdir: { short: 'm', long: ['mode'] },
+  mkfifo: { short: 'm', long: ['mode'] },
   touch: { short: 'rdt', long: ['reference', 'date', 'time'] },
   truncate: { short: 'sr', long: ['size', 'reference'] },
   shred: { short: 'ns', long: ['iterations', 'size', 'random-source'] },
@@ -70,6 +73,8 @@ export function programWords(name: string, args: readonly Word[]): readonly Writ
     case 'truncate':
     case 'shred':
     case 'sponge':
+    case 'mkdir':
+    case 'mkfifo':
       return plain
     case 'chmod':
     case 'chown':

@@ -4,7 +4,7 @@ import { sortWords, valuesOf } from './options.ts'
 import type { SimpleCommand } from './parse.ts'
 import type { Word } from './word.ts'
 
-const SHELLS: ReadonlySet<string> = new Set(['bash', 'sh', 'zsh', 'dash', 'ksh', 'mksh', 'ash', 'rbash'])
+export const SHELLS: ReadonlySet<string> = new Set(['bash', 'sh', 'zsh', 'dash', 'ksh', 'mksh', 'ash', 'rbash'])
 /** Programs that hand the value of an option to a shell. */
 const BY_OPTION: Readonly<Record<string, readonly string[]>> = {
   su: ['c', 'command', 'session-command'],

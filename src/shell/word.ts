@@ -10,6 +10,8 @@ export interface Word {
   readonly head?: string
   /** Of such a word, the whole, with unknown parts as they are in the source: a shell that receives it parses them again. */
   readonly script?: string
+  /** Of such a word, bash may split it into several: it is unquoted. */
+  readonly isSplit?: true
   /** Its `~` is the user's home: at its beginning, or after `NAME=`. */
   readonly isHome?: true
 }
@@ -29,6 +31,7 @@ export class WordDraft {
   #head: string | undefined
   #script = ''
   #isHome = false
+  #isSplit = false
   #isStarted = false
 
   /** Whether a `~` here is the user's home: at the beginning, and after `NAME=`. */
@@ -62,8 +65,9 @@ export class WordDraft {
   }
 
   /** A part that only the shell knows, as it is in the source. */
-  addUnknown(source: string): void {
+  addUnknown(source: string, isSplit = false): void {
     this.#isStarted = true
+    this.#isSplit ||= isSplit
     this.#head ??= this.#text
     this.#script += source
   }
@@ -73,7 +77,15 @@ export class WordDraft {
     if (!this.#isStarted) return []
     const piece = { text: this.#text, isBare: this.#isBare }
     if (this.#head !== undefined)
-      return [{ text: null, isPattern: hasSign(piece, '*?[{'), head: this.#head, script: this.#script }]
+      return [
+        {
+          text: null,
+          isPattern: hasSign(piece, '*?[{'),
+          head: this.#head,
+          script: this.#script,
+          ...(this.#isSplit ? { isSplit: true } : {}),
+        },
+      ]
     const isHome = this.#isHome ? { isHome: true as const } : {}
     const several = braced(piece, { left: BRACES_MAX })
     if (several === undefined) return [{ text: this.#text, isPattern: true, ...isHome }]

@@ -75,6 +75,8 @@ export interface Unwrapped {
   readonly cwd: string | null
   /** Variables that the program is given: `NAME=value`. */
   readonly given: readonly Word[]
+  /** Names of the programs that were taken off: `sudo`, `env`. */
+  readonly wrappers: readonly string[]
 }
 
 /** `sudo sudo …`: nobody needs more of them. */
@@ -82,6 +84,7 @@ const WRAPPERS_MAX = 16
 
 export function unwrap(all: readonly Word[], cwd: string | null): Unwrapped {
   const given: Word[] = []
+  const wrappers: string[] = []
   let words = all
   let folder = cwd
   for (let count = 0; count < WRAPPERS_MAX; count += 1) {
@@ -95,8 +98,9 @@ export function unwrap(all: readonly Word[], cwd: string | null): Unwrapped {
     const sorted = sortWords(rest, { ...wrapper, isWrapper: true })
     folder = valuesOf(sorted, ...(wrapper.folder ?? [])).reduce<string | null>(moved, folder)
     words = wrapped(wrapper, first, sorted)
+    wrappers.push(name)
   }
-  return { words, cwd: folder, given }
+  return { words, cwd: folder, given, wrappers }
 }
 
 function wrapped(wrapper: Wrapper, first: Word, sorted: SortedWords): readonly Word[] {

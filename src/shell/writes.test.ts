@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scaled } from '../../test/support/scale.ts'
 import { patchPaths } from './patch-paths.ts'
-import { shellWrites, type WriteTarget } from './writes.ts'
+import { shellWrites } from './writes.ts'
+import type { WriteTarget } from './targets.ts'
 
 /** `cwd:path`, with a star where the shell fills in a pattern. */
 const targets = (command: string): string[] => shellWrites(command).targets.map(named)

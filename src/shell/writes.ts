@@ -2,35 +2,14 @@
 import { findWords } from './find.ts'
 import type { GitQuestion } from './git-losses.ts'
 import { expandedAlias, gitWords } from './git-words.ts'
-import {
-  below,
-  type DiffNames,
-  handedOver,
-  patchWords,
-  programWords,
-  wordsOfPatch,
-  type WrittenWord,
-} from './programs.ts'
+import { type DiffNames, handedOver, patchWords, programWords, wordsOfPatch } from './programs.ts'
 import { sortWords } from './options.ts'
 import { parseShell, type SimpleCommand } from './parse.ts'
+import { locatedOf, redirected, targetsOf, type WriteTarget } from './targets.ts'
 import type { Word } from './word.ts'
-import { scriptHanded } from './scripts.ts'
+import { isKnownProgram } from './known-programs.ts'
+import { scriptHanded, SHELLS } from './scripts.ts'
 import { isAssignment, moved, unwrap } from './wrappers.ts'
-
-export interface WriteTarget {
-  /** As written, from `cwd` on; `~` at its beginning is the user's home. */
-  readonly path: string
-  /** Folder that the command has changed to by then; `''` is where it began. */
-  readonly cwd: string
-  /** A pattern that the shell will fill in. */
-  readonly isPattern: boolean
-  /** It is taken away, with all that is in it. */
-  readonly isGone?: true
-  /** Something somewhere below it, and only the disk knows what. */
-  readonly isSomewhere?: true
-  /** Where it is a folder, these in it are written and not the folder itself. */
-  readonly into?: readonly WriteTarget[]
-}
 
 /** A diff that is applied: what it names is read by whoever knows the disk. */
 export interface AppliedDiff extends DiffNames {
@@ -53,8 +32,24 @@ export interface ShellWrites {
   readonly losses: readonly GitLoss[]
   /** Commands of git that it may not know itself. */
   readonly aliases: readonly GitAlias[]
-  /** Nobody can tell what runs: quotes without an end, or more commands inside of commands than anybody writes. */
+  /** Every program that runs, wrappers and shells taken off. */
+  readonly runs: readonly ShellRun[]
+  /** The line has a syntax error or exceeds a bound: more may run than was found. */
   readonly isUnread: boolean
+}
+
+/** One program with its arguments, and what it does. */
+export interface ShellRun {
+  /** Without its folder; empty where only the shell knows it. */
+  readonly name: string
+  readonly words: readonly Word[]
+  /** Programs that it was started by: `sudo`, `xargs`, `bash`. */
+  readonly wrappers: readonly string[]
+  readonly targets: readonly WriteTarget[]
+  /** A program whose effects the tables know. */
+  readonly isKnown: boolean
+  /** It runs code that is not on the command line: `base64 -d | sh`, `eval "$X"`, `$X`. */
+  readonly isOpaque: boolean
 }
 
 export interface GitLoss {
@@ -87,31 +82,44 @@ const NOTHING: ShellWrites = {
   commit: null,
   losses: [],
   aliases: [],
+  runs: [],
   isUnread: false,
 }
 /** Builtins that give variables to what follows. */
 const GIVING: ReadonlySet<string> = new Set(['export', 'declare', 'typeset'])
 const HOME: Word = { text: '~', isPattern: false, isHome: true }
+/** Programs that read code from their input. */
+const INTERPRETERS = /^(?:python|node|deno|bun|perl|ruby|php|lua|tclsh|osascript|Rscript|pwsh|powershell)[\d.]*$/
 /** Commands inside of commands: `bash -c 'sh -c …'`. */
 const DEPTH_MAX = 4
 
 /** `cwd`: null where only the shell knows; then nothing but absolute paths and ways past the guard are found. */
-export function shellWrites(command: string, cwd: string | null = '', depth = 0): ShellWrites {
+export function shellWrites(command: string, cwd: string | null = ''): ShellWrites {
+  return located(writesIn(command, cwd, 0))
+}
+
+const located = (writes: ShellWrites): ShellWrites => ({
+  ...writes,
+  targets: writes.targets.filter(({ isUnlocated }) => isUnlocated !== true),
+})
+
+function writesIn(command: string, cwd: string | null, depth: number): ShellWrites {
   if (depth > DEPTH_MAX) return { ...NOTHING, isUnread: true }
   const { commands, isComplete } = parseShell(command)
   const found: Found[] = [{ ...NOTHING, isUnread: !isComplete }]
   const folders = new Folders(cwd)
   const exported: Word[] = []
   for (const simple of commands) {
-    const { words, cwd: here, given } = unwrap(simple.words, folders.of(simple.shells))
+    const { words, cwd: here, given, wrappers } = unwrap(simple.words, folders.of(simple.shells))
     const name = words[0]?.text ?? ''
     if (name === 'cd' && words.length === 1) folders.move(simple.shells, HOME)
     else if (name === 'cd' || name === 'pushd') folders.move(simple.shells, sortWords(words.slice(1)).plain[0])
     else if (name === 'popd') folders.move(simple.shells, undefined)
     if (words.length === 0 || GIVING.has(name)) exported.push(...given, ...words.slice(1).filter(isAssignment))
     // What is redirected is opened by the shell itself, before any wrapper goes elsewhere.
-    found.push({ ...NOTHING, targets: targetsOf(redirected(simple), folders.of(simple.shells)) })
-    found.push(writesOf({ simple, words, cwd: here, given: [...exported, ...given], depth }))
+    const opened = targetsOf(redirected(simple), folders.of(simple.shells))
+    found.push({ ...NOTHING, targets: opened })
+    found.push(writesOf({ simple, words, cwd: here, given: [...exported, ...given], depth, wrappers }, opened))
   }
   return together(found)
 }
@@ -125,19 +133,24 @@ export function together(found: readonly Found[]): ShellWrites {
     commit: commitOf(found),
     losses: found.flatMap(({ losses }) => losses),
     aliases: found.flatMap(({ aliases }) => aliases),
+    runs: found.flatMap(({ runs }) => runs),
     isUnread: found.some(({ isUnread }) => isUnread),
   }
 }
 
 /** What a command with a name of the user's choice does, once it is known what the name stands for. */
-export function aliasWrites({ cwd, rest, given }: GitAlias, value: string): ShellWrites {
+export function aliasWrites(alias: GitAlias, value: string): ShellWrites {
+  return located(aliasIn(alias, value, 0))
+}
+
+function aliasIn({ cwd, rest, given }: GitAlias, value: string, depth: number): ShellWrites {
   const expanded = expandedAlias(value)
   const { commands } = parseShell(expanded)
   const [simple] = commands
   if (expanded === value.trimStart().slice(1) || simple === undefined || commands.length !== 1)
-    return shellWrites(expanded, cwd)
+    return writesIn(expanded, cwd, depth + 1)
   const words = [...simple.words, ...rest]
-  return together([writesOf({ simple, words, cwd, given, depth: 0 })])
+  return together([writesOf({ simple, words, cwd, given, depth: depth + 1, wrappers: [] })])
 }
 
 /** Where each shell of a command line is by now; null where only the shell knows. */
@@ -177,37 +190,6 @@ function commitOf(found: readonly Found[]): CommitWords | null {
   return { cwd: first.cwd, all: whole, paths: all.flatMap(({ paths }) => paths) }
 }
 
-const redirected = ({ redirections }: SimpleCommand): Word[] =>
-  redirections
-    .filter(({ operator, target }) => /^(?:&?>>?|>\||<>)$|^>&$/.test(operator) && !isStream(operator, target))
-    .map(({ target }) => target)
-
-/** `2>&1`, `>&-`, `/dev/null`. */
-function isStream(operator: string, { text }: Word): boolean {
-  return text === null || text.startsWith('/dev/') || (operator === '>&' && /^(?:\d+|-)$/.test(text))
-}
-
-function targetsOf(words: readonly WrittenWord[], cwd: string | null): WriteTarget[] {
-  return words.flatMap((word) => {
-    const { text, isPattern, isHome, into, isGone } = word
-    if (text === null || text === '' || text === '-' || text.startsWith('/dev/')) return []
-    // Another's home, or a `~` in quotes.
-    if (text.startsWith('~') && isHome !== true) return []
-    if (cwd === null && !/^[/~]/.test(text)) return []
-    const target = { path: text, cwd: cwd ?? '', isPattern, ...(isGone === true ? { isGone } : {}) }
-    if (into === undefined) return [target]
-    return [
-      {
-        ...target,
-        into: targetsOf(
-          into.map((name) => below(word, name)),
-          cwd,
-        ),
-      },
-    ]
-  })
-}
-
 /** A command without what stands before it. */
 interface Bare {
   readonly simple: SimpleCommand
@@ -215,16 +197,56 @@ interface Bare {
   readonly cwd: string | null
   readonly given: readonly Word[]
   readonly depth: number
+  readonly wrappers: readonly string[]
 }
 
-function writesOf(bare: Bare): Found {
+/** `opened`: what the shell itself opens for it. */
+function writesOf(bare: Bare, opened: readonly WriteTarget[] = []): Found {
+  const { words, wrappers } = bare
+  const found = effectsOf(bare)
+  const [program] = words
+  const targets = [...opened, ...found.targets]
+  if (program === undefined)
+    return targets.length === 0 ? found : { ...found, runs: [{ ...NO_RUN, targets }, ...found.runs] }
+  const name = nameOf(program)
+  const isShell = SHELLS.has(name)
+  const args = words.slice(1)
+  const run: ShellRun = {
+    name,
+    words: name === 'git' ? [program, ...gitWords(args, null).plain] : words,
+    wrappers,
+    targets,
+    isKnown: isKnownProgram(name) || found.runs.length > 0 || programWords(name, args) !== undefined,
+    isOpaque: program.text === null || (found.runs.length === 0 && isFedCode(name, args, bare.simple)),
+  }
+  const inner = isShell
+    ? found.runs.map((one) => ({ ...one, wrappers: [...wrappers, name, ...one.wrappers] }))
+    : found.runs
+  return { ...found, runs: [run, ...inner] }
+}
+
+const NO_RUN: ShellRun = { name: '', words: [], wrappers: [], targets: [], isKnown: true, isOpaque: false }
+
+const nameOf = ({ text }: Word): string => text?.split('/').at(-1) ?? ''
+
+/** A shell or an interpreter that reads its program from a pipe, or from a word that only the shell knows. */
+function isFedCode(name: string, args: readonly Word[], { from, redirections }: SimpleCommand): boolean {
+  if (!SHELLS.has(name) && !INTERPRETERS.test(name) && name !== 'eval') return false
+  if (args.some(({ text }) => text === null)) return true
+  const isFile =
+    args.some(({ text }) => text !== null && !text.startsWith('-')) &&
+    !args.some(({ text }) => /^-[a-z]*s/.test(text ?? ''))
+  return !isFile && (from !== undefined || redirections.some(({ operator }) => operator.startsWith('<')))
+}
+
+function effectsOf(bare: Bare): Found {
   const { simple, words, cwd, depth } = bare
   const [program, ...args] = words
-  const name = program?.text?.split('/').at(-1) ?? ''
+  const name = program === undefined ? '' : nameOf(program)
   switch (name) {
     case '':
       // `$SUDO git commit …`: what only the shell knows may be nothing, or run the rest.
-      return program?.text === null && args.length > 0 ? { ...NOTHING, bypass: runBy(bare, args).bypass } : NOTHING
+      return program?.text === null && args.length > 0 ? { ...NOTHING, bypass: runBy(bare, '', args).bypass } : NOTHING
     case 'apply_patch':
     case 'applypatch':
       return { ...NOTHING, targets: targetsOf(wordsOfPatch(handedOver(simple).text ?? args[0]?.text ?? ''), cwd) }
@@ -245,7 +267,7 @@ function writesOf(bare: Bare): Found {
       return { ...NOTHING, bypass: defined(args.flatMap(aliasValue), depth) }
     default: {
       const script = scriptHanded(name, args, simple)
-      if (script !== undefined) return script === null ? NOTHING : shellWrites(script, cwd, depth + 1)
+      if (script !== undefined) return script === null ? NOTHING : writesIn(script, cwd, depth + 1)
       return { ...NOTHING, targets: targetsOf(programWords(name, args) ?? [], cwd) }
     }
   }
@@ -253,7 +275,7 @@ function writesOf(bare: Bare): Found {
 
 /** Of commands that are not run yet, a way past the guards. */
 const defined = (scripts: readonly string[], depth: number): string | null =>
-  scripts.map((script) => shellWrites(script, null, depth + 1).bypass).find((bypass) => bypass !== null) ?? null
+  scripts.map((script) => writesIn(script, null, depth + 1).bypass).find((bypass) => bypass !== null) ?? null
 
 /** `alias g='git commit'`. */
 const aliasValue = ({ text, script }: Word): string[] => {
@@ -262,16 +284,22 @@ const aliasValue = ({ text, script }: Word): string[] => {
 }
 
 /** A program that another one runs. */
-function runBy({ simple, cwd, given, depth }: Omit<Bare, 'words'>, words: readonly Word[]): Found {
+function runBy(
+  { simple, cwd, given, depth }: Omit<Bare, 'words' | 'wrappers'>,
+  by: string,
+  words: readonly Word[],
+): Found {
+  if (words.length === 0) return NOTHING
   if (depth > DEPTH_MAX) return { ...NOTHING, isUnread: true }
   const inner = unwrap(words, cwd)
-  return writesOf({ ...inner, simple, given: [...given, ...inner.given], depth: depth + 1 })
+  const wrappers = [by, ...inner.wrappers]
+  return writesOf({ ...inner, simple, given: [...given, ...inner.given], depth: depth + 1, wrappers })
 }
 
 /** `find src -name x -exec rm {} +`: the program that it runs, on files somewhere below the folders that it goes through. */
 function foundFiles({ simple, cwd, given, depth }: Bare, args: readonly Word[]): Found {
   const { roots, runs, files, removes } = findWords(args)
-  const inner = runs.map((words) => runBy({ simple, cwd, given, depth }, words))
+  const inner = runs.map((words) => runBy({ simple, cwd, given, depth }, 'find', words))
   const below = targetsOf(removes ? roots : [], cwd).map((target) => ({ ...target, isSomewhere: true }) as const)
   return together([...inner, { ...NOTHING, targets: [...targetsOf(files, cwd), ...below] }])
 }
@@ -281,8 +309,9 @@ function gitWrites({ simple, cwd: from, given, depth }: Bare, args: readonly Wor
   const { cwd, written, patches, names, commits, all, named, alias } = git
   const words = cwd === null ? null : { cwd, all, paths: targetsOf(named, cwd) }
   const run = together([
-    ...git.scripts.map((script) => shellWrites(script, cwd, depth + 1)),
-    runBy({ simple, cwd, given, depth }, git.runs),
+    ...git.scripts.map((script) => writesIn(script, cwd, depth + 1)),
+    ...(alias?.value == null ? [] : [aliasIn({ ...alias, cwd, given }, alias.value, depth)]),
+    runBy({ simple, cwd, given, depth }, 'git', git.runs),
   ])
   return {
     ...run,
@@ -314,6 +343,9 @@ function applied(
 ): AppliedDiff[] {
   if (there === null) return []
   const { files, text } = patches === 'stdin' ? handedOver(simple) : { files: patches, text: null }
-  const diffs = [...targetsOf(files, cwd), ...(text === null ? [] : [text])]
+  const diffs = [
+    ...locatedOf(files, cwd),
+    ...(text === null ? [] : [text]),
+  ]
   return diffs.map((diff) => ({ diff, cwd: there, ...names }))
 }

@@ -76,11 +76,18 @@ function toolIn(host: HookHost, payload: Readonly<Record<string, unknown>>): Hoo
   }
 }
 
-type Written = Pick<HookTool, 'targets' | 'diffs' | 'bypass' | 'commit' | 'losses' | 'aliases' | 'isUnread'>
+const NONE: ShellWrites = {
+  targets: [],
+  diffs: [],
+  bypass: null,
+  commit: null,
+  losses: [],
+  aliases: [],
+  runs: [],
+  isUnread: false,
+}
 
-const NONE: Written = { targets: [], diffs: [], bypass: null, commit: null, losses: [], aliases: [], isUnread: false }
-
-function written(writes: ToolWrites | undefined, input: Readonly<Record<string, unknown>>): Written {
+function written(writes: ToolWrites | undefined, input: Readonly<Record<string, unknown>>): ShellWrites {
   if (writes === undefined) return NONE
   if ('shell' in writes) {
     const command = textIn(input, writes.shell)

@@ -13,6 +13,7 @@ export function covers(wide: Match, narrow: Match): boolean {
     coversNames(wide.tool_name, narrow.tool_name) &&
     coversClasses(wide.risk_class, narrow.risk_class) &&
     coversArgs(wide.args, narrow.args) &&
+    isSame(wide.shell, narrow.shell) &&
     coversHours(wide.time?.utc_hours, narrow.time?.utc_hours)
   )
 }
@@ -82,10 +83,11 @@ function coversArgs(wide: ArgsMatch | undefined, narrow: ArgsMatch | undefined):
   return true
 }
 
+const isSame = (wide: unknown, narrow: unknown): boolean =>
+  wide === undefined || (narrow !== undefined && canonicalJson(wide) === canonicalJson(narrow))
+
 /** What looks into arguments follows only from the same look. */
 function coversDeep(wide: ArgsMatch, narrow: ArgsMatch): boolean {
-  const isSame = (one: unknown, other: unknown): boolean =>
-    one === undefined || (other !== undefined && canonicalJson(one) === canonicalJson(other))
   for (const path in wide.at) if (!isSame(wide.at[path], narrow.at?.[path])) return false
   return (
     isSame(wide.text, narrow.text) &&

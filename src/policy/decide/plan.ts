@@ -174,13 +174,13 @@ class Plans {
 }
 
 function openRule(rule: Rule): OpenRule {
-  const { method, server_name, tool_name, args } = rule.match
+  const { method, server_name, tool_name } = rule.match
   return {
     rule,
     method: method === undefined ? null : compileNames({ glob: method, regex: [] }),
     server: server_name === undefined ? null : compileNames(server_name),
     tool: tool_name === undefined ? null : compileNames(tool_name),
-    args: args === undefined ? null : compileArgs(args),
+    args: compileArgs(rule.match),
   }
 }
 

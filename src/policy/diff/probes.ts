@@ -47,7 +47,13 @@ export interface NamedTool {
 export function probeBundles(probes: Probes, snapshots: readonly Snapshot[], listed: readonly NamedTool[]): void {
   const rules = snapshots.flatMap((snapshot) => snapshot.rules).filter(({ enabled }) => enabled)
   const tools = [...listed, ...rules.flatMap(toolsOf), { server: ANY_SERVER, tool: ANYTHING, annotations: undefined }]
-  const samples = [{}, ...rules.flatMap(({ match: { args } }) => (args === undefined ? [] : [argsFor(args)]))]
+  const samples = [
+    {},
+    ...rules.flatMap(({ match: { args, shell } }) => [
+      ...(args === undefined ? [] : [argsFor(args)]),
+      ...(shell?.runs ?? []).map((command) => ({ command })),
+    ]),
+  ]
   for (const args of samples)
     for (const tool of tools) probes.add({ ...tool, args, source: listed.includes(tool) ? 'tools' : 'bundle' })
 }

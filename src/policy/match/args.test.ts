@@ -1,7 +1,7 @@
 // Predicates that look into arguments: at a path, over all texts, and where paths lead.
 import { expect, test } from 'vitest'
 import { ARGS_VALUES_MAX } from '../../limits.ts'
-import { compileArgs } from './args.ts'
+import { type ArgsTest, compileArgs } from './args.ts'
 import { writtenLocations } from './locations.ts'
 import type { ArgsMatch, PathMatch, ValueMatch } from '../types.ts'
 
@@ -9,7 +9,7 @@ const NONE: ArgsMatch = { has_keys: [], key_equals: {}, key_in: {}, numeric_rang
 const PLAIN = { glob: [], regex: [], ignore_case: false }
 
 function holds(match: Partial<ArgsMatch>, args: Record<string, unknown>): unknown {
-  const { holds: look, pathsOf } = compileArgs({ ...NONE, ...match })
+  const { holds: look, pathsOf } = compileArgs({ args: { ...NONE, ...match } }) as ArgsTest
   return look(args, writtenLocations(pathsOf?.(args) ?? []))
 }
 

@@ -4,7 +4,8 @@ import { likeness } from '../bundle/likeness.ts'
 import { compileWithin } from './locations.ts'
 import { pathTextsOf } from './path-texts.ts'
 import { textsOf } from './texts.ts'
-import type { ArgsMatch, Locations, PathMatch } from '../types.ts'
+import { compileShell } from './shell.ts'
+import type { ArgsMatch, Locations, Match, PathMatch } from '../types.ts'
 import { compileText, compileValue } from './value-test.ts'
 
 type Args = Readonly<Record<string, unknown>>
@@ -18,7 +19,13 @@ export interface ArgsTest {
   readonly pathsOf: ((args: Args) => readonly string[]) | null
 }
 
-export function compileArgs(match: ArgsMatch): ArgsTest {
+const NO_ARGS: ArgsMatch = { has_keys: [], key_equals: {}, key_in: {}, numeric_range: {} }
+
+/** The test of all that a rule says of arguments; null where it says nothing. */
+export function compileArgs({ args, shell }: Pick<Match, 'args' | 'shell'>): ArgsTest | null {
+  if (args === undefined && shell === undefined) return null
+  const match = args ?? NO_ARGS
+  const shellTest = shell === undefined ? null : compileShell(shell)
   const isPlain = predicateOf(match)
   const names = [
     ...match.has_keys,
@@ -28,7 +35,7 @@ export function compileArgs(match: ArgsMatch): ArgsTest {
     ...Object.keys(match.numeric_range),
   ]
   const isMisled = names.length === 0 ? () => false : misleadingKeys(names)
-  const looks = looksOf(match)
+  const looks = [...looksOf(match), ...(shellTest === null ? [] : [shellTest.holds])]
   const paths = [match.path_within, match.path_outside].filter((path) => path !== undefined).map(segmentsOf)
   return {
     // What costs little comes first; a call that does not meet it is not looked into.
@@ -43,7 +50,10 @@ export function compileArgs(match: ArgsMatch): ArgsTest {
       }
       return found
     },
-    pathsOf: paths.length === 0 ? null : (args) => paths.flatMap((keys) => textsAt(args, keys)),
+    pathsOf:
+      paths.length === 0 && shellTest?.pathsOf == null
+        ? null
+        : (call) => [...paths.flatMap((keys) => textsAt(call, keys)), ...(shellTest?.pathsOf?.(call) ?? [])],
   }
 }
 

@@ -10,6 +10,7 @@ import { readScope } from './locations.ts'
 import { compileRegex } from './names.ts'
 import type { Path, Problems } from '../bundle/problems.ts'
 import { regexSize } from './regex-size.ts'
+import { readShell } from './shell.ts'
 import type { ArgsMatch, Match, NameMatch, PathMatch, Scalar, TextMatch, ValueMatch } from '../types.ts'
 
 /** How much of the size that all regexes of a bundle may have is left. */
@@ -25,6 +26,7 @@ export function readMatch(fields: Fields, problems: Problems, regexes: RegexBudg
     ...(fields.has('tool_name') ? { tool_name: readNames(fields.object('tool_name'), problems, regexes) } : {}),
     ...(fields.has('risk_class') ? { risk_class: fields.texts('risk_class') } : {}),
     ...(fields.has('args') ? { args: readArgs(fields.object('args'), problems, regexes) } : {}),
+    ...(fields.has('shell') ? { shell: readShell(fields.object('shell'), problems) } : {}),
     ...(fields.has('time') ? { time: readTime(fields.object('time')) } : {}),
   }
   fields.end()
