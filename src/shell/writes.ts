@@ -343,9 +343,6 @@ function applied(
 ): AppliedDiff[] {
   if (there === null) return []
   const { files, text } = patches === 'stdin' ? handedOver(simple) : { files: patches, text: null }
-  const diffs = [
-    ...locatedOf(files, cwd),
-    ...(text === null ? [] : [text]),
-  ]
+  const diffs = [...locatedOf(files, cwd), ...(text === null ? [] : [text])]
   return diffs.map((diff) => ({ diff, cwd: there, ...names }))
 }

@@ -136,6 +136,19 @@ describe('policy explain', () => {
   })
 })
 
+test('policy explain shows what is parsed of a shell command line', async () => {
+  const call = ['policy', 'explain', team, '--server', 'sh', '--tool', 'run', '--args']
+  const command = 'cd x && sudo git push -f | tee "$OUT" src/log; make'
+  const { out } = await heimdall([...call, JSON.stringify({ command })])
+  for (const line of [
+    'runs "git push -f" (network)',
+    'runs "tee $OUT src/log" (writes "?", writes "x/src/log")',
+    'runs "make" (unknown)',
+  ])
+    expect(out).toContain(line)
+  expect((await heimdall([...call, JSON.stringify({ command: "rm 'a" })])).out).toContain('unparsed: more may run')
+})
+
 describe('policy explain of tools that hosts have themselves', () => {
   const explain = async (...words: string[]) => {
     const { code, out } = await heimdall(['policy', 'explain', team, ...words, '--json'])

@@ -123,9 +123,21 @@ function hostToolOf(tool: string, server: string | undefined): HostTool | undefi
   return { tool, hosts, governed: false, why }
 }
 
+function shellLines({ programs, parsed }: NonNullable<Explanation['shell']>): string[] {
+  const lines = programs.map(({ command, writes, network, known, opaque }) => {
+    const facts = [
+      ...writes.map((path) => `writes ${printable(path)}`),
+      ...(network ? ['network'] : []),
+      ...(opaque ? ['opaque'] : known ? [] : ['unknown']),
+    ]
+    return `runs ${printable(command)}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`
+  })
+  return parsed ? lines : [...lines, 'unparsed: more may run than is listed']
+}
+
 function explanationText(
   snapshot: Snapshot,
-  { decision, tags, rules }: Explanation,
+  { decision, tags, rules, shell }: Explanation,
   style: Parameters<typeof renderTable>[0],
 ): string {
   const { action, rule_id, reason_code, summary, enforced, hint, backoff_ms } = decision
@@ -135,6 +147,7 @@ function explanationText(
     ...(hint === undefined ? [] : [`hint: ${hint.hint_text}`]),
     ...(hint?.suggested_args == null ? [] : [`suggested arguments: ${JSON.stringify(hint.suggested_args)}`]),
     `policy ${snapshot.policy_id} ${snapshot.version}, mode ${snapshot.mode}${tags.length === 0 ? '' : `, classes ${tags.join(', ')}`}`,
+    ...(shell === undefined ? [] : shellLines(shell)),
   ]
   const rows = rules.map(({ rule_id, kind, took_part, note }) => [took_part ? '*' : '-', rule_id, kind, note])
   return [...lines, ...(rows.length === 0 ? [] : [renderTable(style, ['HIT', 'RULE', 'KIND', 'WHY'], rows)])].join('\n')

@@ -4,6 +4,7 @@ import { type Notice, decide, settle } from './decide.ts'
 import { writtenLocations } from '../match/locations.ts'
 import { MemoryCounters } from './memory-counters.ts'
 import { compileNames } from '../match/names.ts'
+import { readingOf, type ShellReading } from '../match/shell.ts'
 import { CALL_METHOD, type Plan, type Policy } from './plan.ts'
 import type { Annotations, CallFacts, CallResult, Decision, Rule } from '../types.ts'
 
@@ -19,6 +20,8 @@ export interface Explanation {
   readonly decision: Decision
   readonly tags: readonly string[]
   readonly rules: readonly RuleNote[]
+  /** Of a call with a shell command line, what was parsed of it. */
+  readonly shell?: ShellReading
 }
 
 /** A request as rules see it, before anything is looked up. */
@@ -67,7 +70,8 @@ export function explainCall(policy: Policy, call: ExplainedCall, nowMs: number):
       note: noteOf(rule, what ?? 'match', decision.rule_id === rule_id),
     }
   })
-  return { decision, tags, rules }
+  const shell = typeof call.args === 'object' ? readingOf(call.args) : undefined
+  return { decision, tags, rules, ...(shell === undefined ? {} : { shell }) }
 }
 
 const NOT_ASKED = 'is not asked: a rule above decides every call of this tool'

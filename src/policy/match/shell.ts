@@ -49,6 +49,8 @@ export interface ShellTest {
 export function compileShell(match: ShellMatch): ShellTest {
   const { keys = KEYS, writes, writes_outside: outside, unparsed } = match
   const testRun = compileRun(match)
+  const isOnlyUnparsed =
+    unparsed !== undefined && Object.keys(match).every((key) => key === 'unparsed' || key === 'keys')
   return {
     holds(args, locations) {
       const lines = linesIn(args, keys)
@@ -56,14 +58,10 @@ export function compileShell(match: ShellMatch): ShellTest {
       if (lines === 'unreadable') return 'unknown'
       const { runs, isUnread } = analyzed(lines)
       if (unparsed !== undefined && isUnread !== unparsed) return false
-      let found: ArgFound =
-        unparsed !== undefined && Object.keys(match).every((key) => key === 'unparsed' || key === 'keys')
-      for (const run of found === true ? [] : runs) {
-        const one = testRun(run, locations)
-        if (one === true) return true
-        if (one === 'unknown') found = 'unknown'
-      }
-      return found === false && isUnread && unparsed === undefined ? 'unknown' : found
+      if (isOnlyUnparsed) return true
+      const found = runs.map((run) => testRun(run, locations))
+      if (found.includes(true)) return true
+      return found.includes('unknown') || (isUnread && unparsed === undefined) ? 'unknown' : false
     },
     pathsOf:
       writes === undefined && outside === undefined
@@ -107,6 +105,33 @@ function analyzed(lines: readonly string[]): Analyzed {
   const result = { runs: all.flatMap(({ runs }) => runs), isUnread: all.some(({ isUnread }) => isUnread) }
   last = { text, analyzed: result }
   return result
+}
+
+/** What the policy sees of a command line. */
+export interface ShellReading {
+  readonly programs: readonly {
+    readonly command: string
+    readonly writes: readonly string[]
+    readonly network: boolean
+    readonly known: boolean
+    readonly opaque: boolean
+  }[]
+  readonly parsed: boolean
+}
+
+/** Undefined for a call without a command line. */
+export function readingOf(args: Args, keys: readonly string[] = KEYS): ShellReading | undefined {
+  const lines = linesIn(args, keys)
+  if (lines === undefined || lines === 'unreadable') return undefined
+  const { runs, isUnread } = analyzed(lines)
+  const programs = runs.map((run) => ({
+    command: run.words.map(({ text, script }) => text ?? script ?? '…').join(' '),
+    writes: run.targets.map((target) => (target.isUnlocated === true ? '?' : placeOf(target))),
+    network: isOnNetwork(run),
+    known: run.isKnown,
+    opaque: run.isOpaque,
+  }))
+  return { programs, parsed: !isUnread }
 }
 
 /** All that is present must hold of one program. */
