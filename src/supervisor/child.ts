@@ -63,6 +63,11 @@ export class Child {
     return this.#pty.child.pid
   }
 
+  /** Resolves when its terminal may be typed into. */
+  get ready(): Promise<void> {
+    return this.#pty.ready
+  }
+
   /** Nothing while it runs. */
   get end(): ChildEnd | undefined {
     return this.#end

@@ -1,6 +1,6 @@
 // One pseudo-terminal with its child: the only file that knows node-pty. Bytes in both directions, size, end.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, writeSync } from 'node:fs'
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { ReadStream } from 'node:tty'
 import { HeimdallError, isErrno } from '../errors.ts'
@@ -48,6 +48,8 @@ export interface PtySink {
 
 export interface Pty {
   readonly child: ProcessId
+  /** Resolves when the terminal is set up as the start asked. Only then may input be written. */
+  readonly ready: Promise<void>
   /** The side of the terminal that the child has; ours as long as it is open here. */
   readonly terminal: FileId
   /** Writes what the terminal takes now; 0 when its buffer is full, undefined when the terminal is gone. */
@@ -78,8 +80,7 @@ export function openPty(start: PtyStart, sink: PtySink): Pty {
     (code, signal) => exited(code, signal),
   )
   try {
-    if (start.echo === false) switchEchoOff(pty)
-    const opened = wire(native, { fd, pid, slavePath: pty }, sink)
+    const opened = wire(native, { fd, pid, slavePath: pty, echo: start.echo !== false }, sink)
     exited = opened.exited
     return opened.pty
   } catch (error) {
@@ -91,21 +92,23 @@ export function openPty(start: PtyStart, sink: PtySink): Pty {
   }
 }
 
-/** Node has no call for it; `stty` has. Without `stty` input is echoed, as it would be in any terminal. */
-function switchEchoOff(slavePath: string): void {
-  const slave = openSync(slavePath, constants.O_RDWR | constants.O_NOCTTY)
-  try {
-    const { error } = spawnSync('stty', ['-echo'], { stdio: [slave, 'ignore', 'ignore'] })
-    if (error !== undefined && !isErrno(error, 'ENOENT', 'EACCES', 'EAGAIN')) throw error
-  } finally {
-    closeSync(slave)
-  }
+/**
+ * Node has no call for it; `stty` has. Without `stty` input is echoed, as it would be in any terminal. Output must be
+ * read meanwhile: `stty` waits for a write of the child that waits for the reader.
+ */
+function switchEchoOff(slave: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    spawn('stty', ['-echo'], { stdio: [slave, 'ignore', 'ignore'] })
+      .once('close', () => resolve())
+      .once('error', (error) => (isErrno(error, 'ENOENT', 'EACCES', 'EAGAIN') ? resolve() : reject(error)))
+  })
 }
 
 interface Forked {
   readonly fd: number
   readonly pid: number
   readonly slavePath: string
+  readonly echo: boolean
 }
 
 interface Wired {
@@ -113,7 +116,7 @@ interface Wired {
   readonly exited: (code: number, signal: number) => void
 }
 
-function wire(native: Native, { fd, pid, slavePath }: Forked, sink: PtySink): Wired {
+function wire(native: Native, { fd, pid, slavePath, echo }: Forked, sink: PtySink): Wired {
   let isOpen = true
   let isPaused = false
   let hasEnded = false
@@ -127,6 +130,7 @@ function wire(native: Native, { fd, pid, slavePath }: Forked, sink: PtySink): Wi
   }))
   const pty: Pty = {
     child,
+    ready: echo ? Promise.resolve() : switchEchoOff(slave),
     terminal,
     write(bytes) {
       if (!isOpen) return undefined

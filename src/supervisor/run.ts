@@ -131,6 +131,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   try {
     name.nameChild({ pid: session.pid, command: options.shownCommand ?? options.command, cwd: options.cwd })
     const { socket } = name.paths
+    await session.ready
     await server.listen(socket)
     log.write('info', 'session', `started: supervisor ${process.pid}, child ${session.pid}`)
     how.onReady?.({ id: options.id, socket, supervisor_pid: process.pid, pid: session.pid })

@@ -99,6 +99,11 @@ export class Session implements SessionDesk {
     return this.#child.pid
   }
 
+  /** Resolves when clients may type. */
+  get ready(): Promise<void> {
+    return this.#child.ready
+  }
+
   get outputBytes(): number {
     return this.#streams.range.end
   }

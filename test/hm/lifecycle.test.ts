@@ -55,6 +55,19 @@ test('run without a terminal passes output through, all of it', async () => {
   expect(lines).toHaveLength(30_002)
 })
 
+test('run without a terminal starts when its command has filled the terminal before the echo is off', async () => {
+  const home = hm()
+  const [bin, full] = [join(home.home, 'bin'), join(home.home, 'full')]
+  mkdirSync(bin)
+  const stty = `#!/bin/sh\nuntil [ -e ${full} ]; do :; done\nPATH=\${PATH#*:}; exec stty "$@"\n`
+  writeFileSync(join(bin, 'stty'), stty, { mode: 0o755 })
+  // A writer that sleeps waits for the terminal to be read.
+  const script = `seq 1 30000 >lines; cat lines & until grep -q '(cat) [SZ]' /proc/$!/stat; do :; done; touch ${full}; wait`
+  const env = { PATH: `${bin}:${process.env['PATH']}` }
+  const { stdout, code } = await home.run(['run', '--', 'sh', '-c', script], { env })
+  expect([code, stdout.split('\r\n').length]).toEqual([0, 30_001])
+})
+
 test('run without a terminal hands on standard input and its end', async () => {
   const { stdout, code } = await hm().run(['run', '--', 'sh', '-c', 'read line; echo got-$line; cat >/dev/null'], {
     stdin: 'hello\n',
