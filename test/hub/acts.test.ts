@@ -67,13 +67,14 @@ test('answers: a choice by its key, what a policy asks, a holder that is asked; 
 
   const key = await answer('amber-otter', 'key_2')
   await gone(key.id)
-  expect((await project.run('hm', ['logs', 'amber-otter'])).stdout).toContain('you said: 2')
+  const told = (agent: string, line: string) =>
+    until(`${agent} to have its answer`, async () => (await project.run('hm', ['logs', agent])).stdout.includes(line))
+  // A key ends the wait when it is typed; the program reads it a moment later.
+  await told('amber-otter', 'you said: 2')
   // A plain question has no numbers: yes and no are words, and are sent off.
   expect((await waitOf('grey-wolf')).answers.map(({ label }) => label)).toEqual(['Yes', 'No', 'Type into the session'])
   await answer('grey-wolf', 'say_y')
-  await until('the answer to be there', async () =>
-    (await project.run('hm', ['logs', 'grey-wolf'])).stdout.includes('you said: y'),
-  )
+  await told('grey-wolf', 'you said: y')
   expect((await waitOf('careful-crow')).why).toContainEqual({
     label: 'Policy',
     text: 'team 2026-11-01, guardrails',
@@ -139,9 +140,9 @@ test('answers: a choice by its key, what a policy asks, a holder that is asked; 
   const { calls: made } = decisionsReply.parse(await browser.get(`/api/decisions?run=${run.run_id}`))
   const whole = callReply.parse(await browser.get(`/api/calls/${run.run_id}/${made[0]?.call_id}`))
   expect(whole.policy).toEqual({ name: 'team', version: '2026-11-01', mode: 'guardrails' })
-  const told = waitsReply.parse(await browser.get('/api/waits'))
-  expect(told.answered_count).toBeGreaterThanOrEqual(2)
-  expect(told.answered.map(({ agent_id: id }) => id)).toEqual(expect.arrayContaining(['amber-otter', 'careful-crow']))
+  const { answered_count: count, answered } = waitsReply.parse(await browser.get('/api/waits'))
+  expect(count).toBeGreaterThanOrEqual(2)
+  expect(answered.map(({ agent_id: id }) => id)).toEqual(expect.arrayContaining(['amber-otter', 'careful-crow']))
   timelineReply.parse(await browser.get(`/api/runs/${run.run_id}/timeline`))
   const cast = await browser.text(`/api/runs/${run.run_id}/recording`)
   expect(JSON.parse(cast.split('\n')[0] ?? '')).toMatchObject({ version: expect.any(Number) })
