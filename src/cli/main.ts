@@ -39,7 +39,7 @@ export async function main(
   const { found } = search
   const wantsJson = mannersOf(bin).alwaysJson === true || beforeDashes(line).includes('--json')
   try {
-    if (bin === 'heimdall') refuseRenamed(line, found)
+    if (bin === 'heimdall') refuseRenamed(line, found, commands)
     if (search.found === undefined)
       return await overviewOrUnknown(commands, search.lost, { json: wantsJson, isHelp: line !== typed }, streams)
     const { command, calledAs, rest } = search.found
@@ -75,9 +75,12 @@ const beforeDashes = (words: readonly string[]): readonly string[] =>
 
 const asksHelp = (words: readonly string[]): boolean => words.some((word) => word === '--help' || word === '-h')
 
-/** A word of an earlier version or of another tool, where no command of that name is. */
-function refuseRenamed(line: readonly string[], found: FoundCommand | undefined): void {
-  const right = renamed(line, found === undefined ? 0 : found.calledAs.split(' ').length - 1)
+/** A habit from another tool, where there is no such command. A noun without a verb shows its help. */
+function refuseRenamed(line: readonly string[], found: FoundCommand | undefined, commands: readonly Command[]): void {
+  const names = commands.flatMap(({ spec }) => spec.names)
+  const isNoun = (line[1] ?? '-').startsWith('-') && names.some((name) => name.startsWith(`heimdall ${line[0]} `))
+  const count = found === undefined ? 0 : found.calledAs.split(' ').length - 1
+  const right = isNoun && count === 0 ? undefined : renamed(line, count, names)
   if (right === undefined) return
   throw new HeimdallError('USAGE', `unknown command: ${escapeControls(['heimdall', ...line].join(' '))}`, {
     hint: escapeControls(right),

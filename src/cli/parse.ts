@@ -68,7 +68,8 @@ export function parseCommandLine(spec: CommandSpec, calledAs: string, words: rea
     else if (spec.literal === true && !isFlag(flags, token.rawName, token.name)) {
       literalAt = token.index
       positionals.push(words[token.index] ?? '')
-    } else setFlag(values, flags, calledAs, token.rawName, token.name, token.value)
+    } else if (!isFlag(flags, token.rawName, token.name)) throw unknownFlag(spec, flags, calledAs, token, words)
+    else setFlag(values, flags, calledAs, token.rawName, token.name, token.value)
   }
   if (rest.length > 0 && spec.rest === undefined) {
     positionals.push(...rest)
@@ -127,6 +128,27 @@ function isFlag(flags: Readonly<Record<string, FlagSpec>>, rawName: string, name
   return Object.hasOwn(flags, name) || isNegated(flags, rawName, name)
 }
 
+/** By what flags of this name mean in other tools, then by its letters. */
+function unknownFlag(
+  { args = [] }: CommandSpec,
+  flags: Readonly<Record<string, FlagSpec>>,
+  calledAs: string,
+  { name, rawName }: { readonly name: string; readonly rawName: string },
+  words: readonly string[],
+): HeimdallError {
+  const meanings = Object.hasOwn(FLAG_MEANINGS, name) ? (FLAG_MEANINGS[name] ?? []) : []
+  const isArg = (one: string): boolean => args.some((arg) => arg.name.toUpperCase() === one)
+  const meant = meanings.find((one) => Object.hasOwn(flags, one) || isArg(one))
+  if (meant !== undefined && isArg(meant)) {
+    const others = words.map((word) => word.replace(`${rawName}=`, '')).filter((word) => word !== rawName)
+    const line = escapeControls([calledAs, ...others.map(quoted)].join(' '))
+    return usage(calledAs, `unknown flag ${printable(rawName)}`, `${meant} needs no flag: ${line}`)
+  }
+  const close = meant ?? nearest(rawName.replace(/^--?/, ''), Object.keys(flags))
+  const hint = close === undefined ? undefined : `did you mean --${close}?`
+  return usage(calledAs, `unknown flag ${printable(rawName)}`, hint)
+}
+
 function setFlag(
   values: Record<string, unknown>,
   flags: Readonly<Record<string, FlagSpec>>,
@@ -137,24 +159,7 @@ function setFlag(
 ): void {
   const negated = isNegated(flags, rawName, name)
   const key = negated ? name.slice(3) : name
-  const flag = Object.hasOwn(flags, key) ? flags[key] : undefined
-  if (flag === undefined) {
-    const meant = (Object.hasOwn(FLAG_MEANINGS, name) ? FLAG_MEANINGS[name] : undefined)?.find((other) =>
-      Object.hasOwn(flags, other),
-    )
-    const close =
-      meant === undefined
-        ? nearest(
-            rawName,
-            Object.keys(flags).map((known) => `--${known}`),
-          )
-        : `--${meant}`
-    throw usage(
-      calledAs,
-      `unknown flag ${printable(rawName)}`,
-      close === undefined ? undefined : `did you mean ${close}?`,
-    )
-  }
+  const flag = flags[key] as FlagSpec
   const value = negated ? false : readValue(flag, calledAs, rawName, text)
   if (flag.multiple === true) values[key] = [...((values[key] as unknown[] | undefined) ?? []), value]
   else values[key] = value

@@ -1,12 +1,11 @@
-// Command lines that people type from habit, and the ones that do what they mean here. Nothing in it is an alias: each is answered with an error that names the right line.
+// Command lines that people type from habit, and the ones that do the same here. None is an alias: each is answered with an error that names the right line.
 import { quoted } from '../quoted.ts'
 
-/** Typed words, with `heimdall` left out, to the right ones; words after them carry over. */
+/** Typed words without `heimdall` to the right ones. The words that follow them go to the end, or to the `…`. */
 export const RENAMES: Readonly<Record<string, string>> = {
   // Names of our own that were never released.
   'agent heartbeat': 'bb agent heartbeat',
   'agent init': 'bb-init',
-  'agent register': 'agent add',
   'agent release': 'claim release',
   'agent reserve': 'claim',
   'agent status': 'agent list',
@@ -27,8 +26,6 @@ export const RENAMES: Readonly<Record<string, string>> = {
   'dispatch serve': 'worker serve',
   'dispatch show': 'task show',
   'events query': 'events',
-  'fact del': 'fact remove',
-  'fleet delete': 'fleet remove',
   haid: 'heimdall-haid',
   'haid reinstate': 'agent reinstate',
   'haid revoke': 'agent revoke',
@@ -38,7 +35,11 @@ export const RENAMES: Readonly<Record<string, string>> = {
   pin: 'mcp pins',
   'pin forget': 'mcp pins remove',
   restore: 'mcp restore',
+  'run list': 'runs list',
+  'run show': 'runs show',
+  'run view': 'runs show',
   'runs exec': 'sub run --',
+  secret: 'mcp secrets',
   secrets: 'mcp secrets',
   session: 'hm',
   'session attach': 'attach',
@@ -55,7 +56,7 @@ export const RENAMES: Readonly<Record<string, string>> = {
   // Habits from other tools.
   abort: 'task cancel',
   add: 'task add',
-  agents: 'agent list',
+  agents: 'ls',
   allow: 'approve',
   answer: 'next',
   audit: 'events',
@@ -71,15 +72,15 @@ export const RENAMES: Readonly<Record<string, string>> = {
   costs: 'cost',
   dashboard: 'open',
   delete: 'kill',
-  describe: 'runs show',
-  'describe agent': 'agent show',
-  'describe run': 'runs show',
-  'describe task': 'task show',
+  describe: 'why',
+  down: 'up --stop',
   exec: 'run',
   free: 'claim release',
   gc: 'clean',
   get: 'ls',
-  'get agents': 'agent list',
+  'events -f': 'events tail --follow',
+  'events --follow': 'events tail --follow',
+  'get agents': 'ls',
   'get claims': 'claim list',
   'get events': 'events',
   'get runs': 'runs list',
@@ -89,6 +90,7 @@ export const RENAMES: Readonly<Record<string, string>> = {
   history: 'runs list',
   inbox: 'note list',
   info: 'status',
+  inspect: 'why',
   install: 'init',
   jobs: 'task list',
   join: 'attach',
@@ -99,14 +101,14 @@ export const RENAMES: Readonly<Record<string, string>> = {
   locks: 'claim list',
   log: 'logs',
   mail: 'note list',
+  message: 'send … --enter',
   messages: 'note list',
+  msg: 'send … --enter',
   new: 'run',
   'new-session': 'run',
   notes: 'note list',
+  pending: 'status',
   pins: 'mcp pins list',
-  'policy check': 'policy lint',
-  'policy validate': 'policy lint',
-  'policy verify': 'policy lint',
   ps: 'ls',
   prune: 'clean',
   reject: 'deny',
@@ -126,12 +128,14 @@ export const RENAMES: Readonly<Record<string, string>> = {
   spend: 'cost',
   start: 'run',
   state: 'status',
+  stats: 'top',
   stop: 'kill',
   submit: 'task add',
   tail: 'logs --follow',
   tasks: 'task list',
   'attach-session': 'attach',
   'kill-session': 'kill',
+  tell: 'send … --enter',
   terminate: 'kill',
   timeline: 'events',
   trace: 'runs show',
@@ -141,6 +145,7 @@ export const RENAMES: Readonly<Record<string, string>> = {
   upgrade: 'doctor',
   usage: 'cost',
   wait: 'hm wait',
+  waiting: 'status',
   web: 'open',
   who: 'why',
   workers: 'peers list',
@@ -156,28 +161,93 @@ export const RENAMES: Readonly<Record<string, string>> = {
   hooks: 'hosts',
   symbols: 'symbol list',
   untrust: 'trust remove',
-  'task create': 'task add',
-  'task new': 'task add',
-  'task send': 'task add',
-  'task view': 'task show',
-  'task describe': 'task show',
   'worker list': 'peers list',
 }
 
 const SEED_LAUNCHER = /^(hm|bb|bb-init|sub|heimdall-[a-z-]+)( |$)/
 
-/** The right line for words typed after `heimdall`. `found` is how many of them name a command already. */
-export function renamed(words: readonly string[], found: number): string | undefined {
+/** Right lines that take no further words. */
+const ALONE: ReadonlySet<string> = new Set(['clean', 'open', 'status', 'top', 'up --stop'])
+
+/** Words of tmux command lines that are written another way here. */
+const TMUX = /^(new|new-session|kill-session|send-keys)$/
+const TMUX_WORDS: Readonly<Record<string, readonly string[]>> = {
+  '-d': ['--detach'],
+  '-s': ['--agent'],
+  '-t': [],
+  Enter: ['--enter'],
+  'C-c': ['--key', 'ctrl-c'],
+}
+
+/** Verbs that other tools use, to ours. Only one that the noun has is meant. */
+const VERBS: Readonly<Record<string, readonly string[]>> = {
+  check: ['lint'],
+  close: ['cancel'],
+  create: ['add', 'set'],
+  del: ['remove'],
+  delete: ['remove'],
+  describe: ['show'],
+  forget: ['remove'],
+  get: ['show', 'list'],
+  inspect: ['show'],
+  new: ['add', 'set'],
+  put: ['set', 'add'],
+  register: ['add'],
+  rerun: ['retry'],
+  restart: ['retry'],
+  send: ['add'],
+  set: ['add'],
+  stop: ['cancel'],
+  unset: ['remove'],
+  validate: ['lint'],
+  verify: ['lint'],
+  view: ['show'],
+}
+
+/**
+ * The right line for words typed after `heimdall`, with the words that follow a name, or undefined. `found` is how many
+ * of them name a command; `names` are the names of all commands that can be meant.
+ */
+export function renamed(words: readonly string[], found: number, names: readonly string[]): string | undefined {
+  const [template, rest] = fromTable(words, found) ?? [undefined, words]
+  const line = [...(template?.split(' ') ?? []), ...rest]
+  const right = found > 0 ? undefined : withVerb(line, names)
+  if (template === undefined) return right
+  const name = SEED_LAUNCHER.test(template) ? template : `heimdall ${template}`
+  if (right !== undefined) return right
+  const at = name.indexOf(' …')
+  const more = ALONE.has(template) ? [] : rest.map(quoted)
+  return (at < 0 ? [name, ...more] : [name.slice(0, at), ...more, name.slice(at + 2).trim()]).join(' ')
+}
+
+function fromTable(words: readonly string[], found: number): [string, readonly string[]] | undefined {
   for (const count of [2, 1]) {
     const typed = words.slice(0, count).join(' ')
     const to = count > found && Object.hasOwn(RENAMES, typed) ? RENAMES[typed] : undefined
-    if (to !== undefined)
-      return [SEED_LAUNCHER.test(to) ? to : `heimdall ${to}`, ...words.slice(count).map(quoted)].join(' ')
+    const rest = words.slice(count)
+    if (to !== undefined) return [to, TMUX.test(typed) ? rest.flatMap((word) => TMUX_WORDS[word] ?? [word]) : rest]
   }
   return undefined
 }
 
-/** Flags that people type for what a command calls otherwise, the likeliest first. */
+/** `task create` is `task add`, and `mcp secrets set` is `mcp secrets add`. */
+function withVerb(line: readonly string[], names: readonly string[]): string | undefined {
+  for (const at of [2, 1]) {
+    const noun = ['heimdall', ...line.slice(0, at)].join(' ')
+    const verb = line[at] ?? ''
+    const name = (Object.hasOwn(VERBS, verb) ? (VERBS[verb] ?? []) : [])
+      .map((one) => `${noun} ${one}`)
+      .find((one) => names.includes(one))
+    if (name !== undefined && !names.includes(`${noun} ${verb}`))
+      return [name, ...line.slice(at + 1).map(quoted)].join(' ')
+  }
+  return undefined
+}
+
+/**
+ * Flags of other tools, to what they mean here, the likeliest first. A word in capitals is an argument: it is given
+ * without a flag.
+ */
 export const FLAG_MEANINGS: Readonly<Record<string, readonly string[]>> = {
   all: ['all-projects'],
   branch: ['base', 'into'],
@@ -189,17 +259,20 @@ export const FLAG_MEANINGS: Readonly<Record<string, readonly string[]>> = {
   force: ['yes'],
   format: ['json'],
   human: ['for'],
+  id: ['ID', 'AGENT', 'TASK'],
   message: ['reason', 'body', 'message'],
-  name: ['agent', 'id', 'name'],
+  n: ['tail', 'limit'],
+  name: ['agent', 'id', 'name', 'ID', 'AGENT'],
   output: ['json', 'out'],
   owner: ['agent'],
-  path: ['scope', 'workdir'],
-  policy: ['policy'],
+  path: ['scope', 'SCOPE', 'workdir'],
   reason: ['message'],
-  session: ['id', 'agent'],
+  session: ['id', 'ID', 'agent', 'AGENT'],
+  t: ['ID', 'AGENT', 'agent'],
   tail: ['limit', 'tail'],
+  target: ['ID', 'AGENT', 'agent'],
   title: ['subject'],
-  to: ['to', 'worker'],
+  to: ['to', 'worker', 'ID'],
   user: ['agent'],
   watch: ['follow'],
 }

@@ -39,24 +39,38 @@ test('a slip of the fingers never leads to a command that destroys something', (
 })
 
 test('words after a renamed command carry over, quoted for a shell', () => {
-  expect(renamed(['stop', 'amber-otter'], 0)).toBe('heimdall kill amber-otter')
-  expect(renamed(['session', 'send', 'amber-otter', 'run the tests'], 0)).toBe(
+  expect(renamed(['stop', 'amber-otter'], 0, NAMES)).toBe('heimdall kill amber-otter')
+  expect(renamed(['session', 'send', 'amber-otter', 'run the tests'], 0, NAMES)).toBe(
     "heimdall send amber-otter 'run the tests'",
   )
-  expect(renamed(['claim', 'take', 'src/x'], 1)).toBe('heimdall claim src/x')
-  expect(renamed(['claim', 'src/x'], 1)).toBeUndefined()
+  expect(renamed(['claim', 'take', 'src/x'], 1, NAMES)).toBe('heimdall claim src/x')
+  expect(renamed(['claim', 'src/x'], 1, NAMES)).toBeUndefined()
+  expect(renamed(['tell', 'amber-otter', 'go on'], 0, NAMES)).toBe("heimdall send amber-otter 'go on' --enter")
+  expect(renamed(['down', 'now'], 0, NAMES)).toBe('heimdall up --stop')
+})
+
+test('a verb of another tool is ours for the same noun, where the noun has it', () => {
+  expect(renamed(['task', 'create', 'Fix it'], 0, NAMES)).toBe("heimdall task add 'Fix it'")
+  expect(renamed(['secret', 'set', 'TOKEN'], 0, NAMES)).toBe('heimdall mcp secrets add TOKEN')
+  expect(renamed(['fact', 'create', 'a', 'b'], 0, NAMES)).toBe('heimdall fact set a b')
+  expect(renamed(['symbol', 'get', 'F1'], 2, NAMES)).toBeUndefined()
+  expect(renamed(['hosts', 'create'], 1, NAMES)).toBeUndefined()
+  // With a path of that name it is a claim.
+  expect(renamed(['claim', 'create'], 1, NAMES)).toBeUndefined()
 })
 
 test('every renamed line leads to a command that exists, and is no command itself', () => {
   const isCommand = (line: string): boolean => NAMES.some((name) => name === line || name.startsWith(`${line} `))
-  const right = Object.keys(RENAMES).map((words) => renamed(words.split(' '), 0) ?? '')
+  const right = Object.keys(RENAMES).map((words) => renamed(words.split(' '), 0, NAMES) ?? '')
   expect(right.filter((line) => !isCommand(line.replace(/ --.*$/, '')))).toEqual([])
   expect(Object.keys(RENAMES).filter((words) => NAMES.includes(`heimdall ${words}`))).toEqual([])
 })
 
 test('every flag that another one is meant by exists', () => {
-  const flags = new Set(['json', ...COMMANDS.flatMap(({ spec }) => Object.keys(spec.flags ?? {}))])
-  expect([...new Set(Object.values(FLAG_MEANINGS).flat())].filter((flag) => !flags.has(flag))).toEqual([])
+  const flags = COMMANDS.flatMap(({ spec }) => Object.keys(spec.flags ?? {}))
+  const args = COMMANDS.flatMap(({ spec }) => (spec.args ?? []).map(({ name }) => name.toUpperCase()))
+  const known = new Set(['json', ...flags, ...args])
+  expect([...new Set(Object.values(FLAG_MEANINGS).flat())].filter((flag) => !known.has(flag))).toEqual([])
 })
 
 test('every word of the index is the first word of its commands, and the other way round', async () => {

@@ -29,7 +29,7 @@ export function suggestCommand(
   const [bin = ''] = path
   const all = commands.flatMap(({ spec }) => (spec.hidden === true ? [] : spec.names))
   // Habits from tmux, such as `hm kill-session`. For `heimdall` they are answered before this.
-  const habit = bin === 'hm' ? renamed(typed.slice(0, 1), 0)?.replace(/^heimdall /, 'hm ') : undefined
+  const habit = bin === 'hm' ? renamed(typed.slice(0, 1), 0, [])?.replace(/^heimdall /, 'hm ') : undefined
   if (habit !== undefined && all.includes(habit)) return habit
   const names = all.filter((name) => name.startsWith(`${bin} `) && !DESTRUCTIVE.has(name.split(' ').at(-1) ?? ''))
   return nearestBelow(names, path.join(' '), typed) ?? nearestBelow(names, bin, [...path.slice(1), ...typed])

@@ -74,6 +74,6 @@ function page(all: readonly Command[], topic: string, isAll: boolean): string {
   const close = suggestCommand(all, ['heimdall'], topic.split(' '))
   const otherwise = close === undefined ? `topics: ${Object.keys(TOPICS).join(', ')}` : `did you mean ${close}?`
   throw new HeimdallError('USAGE', `no command or topic ${JSON.stringify(topic)}`, {
-    hint: renamed(topic.split(' '), 0) ?? otherwise,
+    hint: renamed(topic.split(' '), 0, names) ?? otherwise,
   })
 }
