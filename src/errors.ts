@@ -1,4 +1,4 @@
-// Every way Heimdall can refuse or fail: one class, one table of codes.
+// Errors: one class, and one table of codes with exit codes and HTTP status.
 
 /** Exit codes of our own commands; the seeds' commands keep theirs through `seedExit`. */
 export const EXIT = {
@@ -16,15 +16,15 @@ export const EXIT = {
 } as const
 
 /**
- * Who can do something about it: the caller (`user`), whoever wrote the configuration (`config`),
- * the other end of a connection (`peer`), time (`retry`), or us (`bug`).
+ * Who can fix it: the caller (`user`), the author of the configuration (`config`), the other end of a connection
+ * (`peer`), time (`retry`), or us (`bug`).
  */
 export type ErrorKind = 'user' | 'config' | 'peer' | 'retry' | 'bug'
 
 interface ErrorEntry {
   readonly kind: ErrorKind
   readonly exit: number
-  /** Exit code when the command was called by a name of a seed contract; absent means `exit`. */
+  /** Exit code for the launcher of a seed contract; absent means `exit`. */
   readonly seedExit?: number
   readonly http: number
   readonly means: string
@@ -35,81 +35,81 @@ const table = <const T extends Record<string, ErrorEntry>>(entries: T): T => ent
 export const ERRORS = table({
   // vocabulary and command line
   USAGE: { kind: 'user', exit: 2, http: 400, means: 'the command line names an unknown command, flag or value' },
-  ID_INVALID: { kind: 'user', exit: 2, http: 400, means: 'an id is outside the grammar of ids' },
+  ID_INVALID: { kind: 'user', exit: 2, http: 400, means: 'an id is malformed' },
   PATH_OUTSIDE_ROOT: {
     kind: 'user',
     exit: 4,
     seedExit: 2,
     http: 403,
-    means: 'a path leads out of the folder it must stay in',
+    means: 'a path leads out of the folder that it must stay in',
   },
-  PROJECT_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no project was found at or above this folder' },
+  PROJECT_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'neither this folder nor a parent of it is a project' },
   FOLDER_GONE: {
     kind: 'user',
     exit: 3,
     http: 404,
-    means: 'the folder that a command was called in no longer exists, and the command needs one',
+    means: 'the working folder no longer exists, and the command needs one',
   },
   PERSON_REQUIRED: {
     kind: 'user',
     exit: 4,
     http: 403,
-    means: 'only a person may do this, at a terminal that no session and no agent is above',
+    means: 'needs a human at a terminal that was not started by a session or an agent',
   },
   RUN_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no run has this id, or it was pruned' },
-  RUN_AT_WORK: { kind: 'user', exit: 5, http: 409, means: 'a run of this id goes on already, under another process' },
-  AGENT_AT_WORK: { kind: 'user', exit: 5, http: 409, means: 'an agent of this name runs already' },
-  FILE_EXISTS: { kind: 'user', exit: 5, http: 409, means: 'a file that would be written is there already' },
-  EVENTS_UNREADABLE: { kind: 'user', exit: 3, http: 404, means: 'a file of events cannot be read' },
-  COLLECTOR_AWAY: { kind: 'retry', exit: 8, http: 503, means: 'a collector of traces cannot be reached, or not now' },
+  RUN_AT_WORK: { kind: 'user', exit: 5, http: 409, means: 'a run with this id is already active in another process' },
+  AGENT_AT_WORK: { kind: 'user', exit: 5, http: 409, means: 'an agent with this name is already running' },
+  FILE_EXISTS: { kind: 'user', exit: 5, http: 409, means: 'the file to write already exists' },
+  EVENTS_UNREADABLE: { kind: 'user', exit: 3, http: 404, means: 'an events file cannot be read' },
+  COLLECTOR_AWAY: { kind: 'retry', exit: 8, http: 503, means: 'a trace collector cannot be reached, or is overloaded' },
   COLLECTOR_REFUSED: {
     kind: 'peer',
     exit: 1,
     http: 502,
-    means: 'a collector of traces does not take what it was sent',
+    means: 'a trace collector rejected what it was sent',
   },
-  CALL_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no call on record has this id, or its run was pruned' },
-  APPROVAL_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no question to a person has this id' },
-  WAIT_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'nothing that waits for a person has this id' },
+  CALL_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no recorded call has this id, or its run was pruned' },
+  APPROVAL_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no call with this id waits for approval' },
+  WAIT_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no wait has this id' },
   WHY_UNKNOWN: { kind: 'user', exit: 3, http: 404, means: 'no path, agent, run or call has this name or id' },
   PROCESSES_UNREADABLE: {
     kind: 'config',
     exit: 8,
     http: 500,
-    means: 'the system has neither /proc nor a `ps` that answers, so nobody can tell what runs',
+    means: 'neither /proc nor a working `ps` is available, so processes cannot be listed',
   },
-  INTERNAL: { kind: 'bug', exit: 1, http: 500, means: 'something happened that the program rules out' },
+  INTERNAL: { kind: 'bug', exit: 1, http: 500, means: 'a bug: the program reached a state that should be impossible' },
   INTERRUPTED: { kind: 'user', exit: 130, http: 499, means: 'the user stopped the command' },
   // hub
-  HUB_RUNNING: { kind: 'user', exit: 5, http: 409, means: 'a hub of this user runs already' },
-  HUB_NOT_RUNNING: { kind: 'user', exit: 8, http: 503, means: 'no hub of this user runs, or it does not answer' },
-  HUB_PORT_TAKEN: { kind: 'user', exit: 5, http: 409, means: 'something else listens at the port' },
+  HUB_RUNNING: { kind: 'user', exit: 5, http: 409, means: 'a hub of this user is already running' },
+  HUB_NOT_RUNNING: { kind: 'user', exit: 8, http: 503, means: 'no hub of this user is running, or it does not answer' },
+  HUB_PORT_TAKEN: { kind: 'user', exit: 5, http: 409, means: 'another program listens on the port' },
   DEMO_FOLDER_TAKEN: { kind: 'user', exit: 5, http: 409, means: 'the folder for the demo is not empty' },
-  DEMO_STUCK: { kind: 'bug', exit: 6, http: 504, means: 'the demo did not come to its end' },
+  DEMO_STUCK: { kind: 'bug', exit: 6, http: 504, means: 'the demo did not finish in time' },
   HUB_HOST_REFUSED: {
     kind: 'peer',
     exit: 4,
     http: 403,
-    means: 'the hub was called by a name that it does not answer to',
+    means: 'the Host header of a request is not allowed',
   },
   HUB_ORIGIN_REFUSED: {
     kind: 'peer',
     exit: 4,
     http: 403,
-    means: 'a request comes from another page, or does not say from which',
+    means: 'a request comes from another origin, or does not name its origin',
   },
-  HUB_TOKEN_REQUIRED: { kind: 'peer', exit: 4, http: 401, means: 'a request carries no pass that the hub knows' },
-  HUB_LINK_SPENT: { kind: 'peer', exit: 4, http: 401, means: 'a link was used already, or is too old' },
-  HUB_READ_ONLY: { kind: 'user', exit: 4, http: 403, means: 'the hub was started to show and change nothing' },
-  HUB_METHOD_REFUSED: { kind: 'peer', exit: 2, http: 405, means: 'a request uses a method that means nothing there' },
+  HUB_TOKEN_REQUIRED: { kind: 'peer', exit: 4, http: 401, means: 'a request has no valid token' },
+  HUB_LINK_SPENT: { kind: 'peer', exit: 4, http: 401, means: 'a sign-in link was already used, or has expired' },
+  HUB_READ_ONLY: { kind: 'user', exit: 4, http: 403, means: 'the hub is read-only' },
+  HUB_METHOD_REFUSED: { kind: 'peer', exit: 2, http: 405, means: 'the HTTP method is not allowed for this path' },
   HUB_REQUEST_INVALID: {
     kind: 'peer',
     exit: 2,
     http: 400,
-    means: 'a request is not what the contract of the hub says',
+    means: 'a request does not match the API of the hub',
   },
-  HUB_NOT_FOUND: { kind: 'peer', exit: 3, http: 404, means: 'the hub has nothing under this address' },
-  HUB_FULL: { kind: 'retry', exit: 8, http: 503, means: 'as many are connected to the hub as it takes' },
+  HUB_NOT_FOUND: { kind: 'peer', exit: 3, http: 404, means: 'the hub has no such path' },
+  HUB_FULL: { kind: 'retry', exit: 8, http: 503, means: 'the hub has reached its limit of connections' },
   // config
   CONFIG_UNREADABLE: { kind: 'config', exit: 8, http: 500, means: 'a configuration file cannot be read' },
   CONFIG_INVALID: {
@@ -124,39 +124,39 @@ export const ERRORS = table({
     kind: 'config',
     exit: 2,
     http: 422,
-    means: 'a configuration file of a host cannot be read; nothing in it was changed',
+    means: 'a configuration file of a host cannot be parsed; nothing in it was changed',
   },
   HOST_CONFIG_BUSY: {
     kind: 'retry',
     exit: 8,
     http: 503,
-    means: 'a host writes its configuration file again and again while it is to be edited',
+    means: 'a host keeps rewriting its configuration file while it is being edited',
   },
   IMPORT_CHANGED: {
     kind: 'user',
     exit: 5,
     http: 409,
-    means: 'a line that an import wrote was changed so that what stood there before cannot be told from it',
+    means: 'a line that an import wrote was edited, so the original line cannot be restored',
   },
   CONSENT_REQUIRED: {
     kind: 'user',
     exit: 2,
     http: 403,
-    means: 'files would be changed, and there is no terminal to ask at and no --yes',
+    means: 'files would be changed, and there is no terminal to confirm at and no --yes',
   },
   // canonical
-  JSON_MALFORMED: { kind: 'user', exit: 1, http: 400, means: 'a text is not JSON' },
-  JSON_DUPLICATE_KEY: { kind: 'user', exit: 1, http: 400, means: 'an object names a key twice' },
-  JSON_LONE_SURROGATE: { kind: 'user', exit: 1, http: 400, means: 'a string holds half of a surrogate pair' },
-  JSON_NUMBER_RANGE: { kind: 'user', exit: 1, http: 400, means: 'a number is larger than a double can hold' },
-  JSON_TOO_LARGE: { kind: 'user', exit: 1, http: 413, means: 'a JSON text is longer than the limit' },
-  JSON_TOO_DEEP: { kind: 'user', exit: 1, http: 400, means: 'a value is nested deeper than the limit' },
+  JSON_MALFORMED: { kind: 'user', exit: 1, http: 400, means: 'the input is not valid JSON' },
+  JSON_DUPLICATE_KEY: { kind: 'user', exit: 1, http: 400, means: 'an object has a duplicate key' },
+  JSON_LONE_SURROGATE: { kind: 'user', exit: 1, http: 400, means: 'a string contains a lone surrogate' },
+  JSON_NUMBER_RANGE: { kind: 'user', exit: 1, http: 400, means: 'a number exceeds the range of a double' },
+  JSON_TOO_LARGE: { kind: 'user', exit: 1, http: 413, means: 'the JSON input exceeds the size limit' },
+  JSON_TOO_DEEP: { kind: 'user', exit: 1, http: 400, means: 'a value exceeds the nesting limit' },
   // storage
   STORE_CORRUPT: {
     kind: 'bug',
     exit: 8,
     http: 500,
-    means: 'a state file cannot be parsed; it is kept as it is or set aside, never overwritten',
+    means: 'a state file cannot be parsed; it is left in place or set aside, never overwritten',
   },
   STORE_UNREADABLE: { kind: 'config', exit: 8, http: 500, means: 'a state file or folder cannot be opened' },
   STATE_UNSAFE: {
@@ -164,56 +164,58 @@ export const ERRORS = table({
     exit: 4,
     http: 403,
     means:
-      'a folder or file of state is another user’s, a link, or open to others; nothing was read from it or written',
+      'a state file or folder belongs to another user, is a link, or is open to others; it was not read or written',
   },
   STORE_FULL: { kind: 'retry', exit: 8, http: 507, means: 'the disk is full or over quota; nothing was written' },
-  STORE_BUSY: { kind: 'retry', exit: 8, http: 503, means: 'another process held the lock for longer than the wait' },
+  STORE_BUSY: { kind: 'retry', exit: 8, http: 503, means: 'another process held the lock for too long' },
   STORE_NEWER: { kind: 'config', exit: 8, http: 500, means: 'the store was written by a newer version of Heimdall' },
   STORE_FORKED: {
     kind: 'peer',
     exit: 8,
     http: 500,
     means:
-      "a fleet's engine lost entries that this machine was promised; the copy here is kept, and rebuilt on request",
+      'the database of the fleet lost entries that it had confirmed; the copy on this machine is kept, and rebuilt on request',
   },
   ENGINE_UNREACHABLE: {
     kind: 'retry',
     exit: 8,
     http: 503,
-    means: "a fleet's engine cannot be reached; nothing was sent, and the command can be repeated",
+    means: 'the database of the fleet cannot be reached; nothing was sent, and the command can be repeated',
   },
   ENGINE_REFUSED: {
     kind: 'config',
     exit: 8,
     http: 502,
-    means: "a fleet's engine answered with an error: wrong role or database, a certificate, a full or read-only disk",
+    means:
+      'the database of the fleet returned an error: wrong role or database, a certificate, a full or read-only disk',
   },
   OUTCOME_UNKNOWN: {
     kind: 'retry',
     exit: 8,
     http: 504,
-    means: "the connection to a fleet's engine was lost before its answer; the next command settles what became of it",
+    means:
+      'the connection to the database of the fleet was lost before it answered; the next command settles the outcome',
   },
-  FLEET_NEWER: { kind: 'config', exit: 8, http: 500, means: 'a fleet is written by a newer version of Heimdall' },
+  FLEET_NEWER: { kind: 'config', exit: 8, http: 500, means: 'the fleet was written by a newer version of Heimdall' },
   FLEET_EXPELLED: {
     kind: 'user',
     exit: 5,
     http: 409,
-    means: 'this machine was taken out of its fleet, and changes nothing there any more',
+    means: 'this machine was expelled from its fleet and can no longer change it',
   },
   FLEET_UNKNOWN: {
     kind: 'user',
     exit: 3,
     http: 404,
-    means: 'no machine of this fleet, or no project of this database, has this name',
+    means: 'no machine of this fleet, or no fleet of this database, has this name',
   },
   FLEET_UNRELATED: {
     kind: 'user',
     exit: 5,
     http: 409,
-    means: 'this repository has no first commit in common with the one that the fleet was made from',
+    means: 'this repository has no first commit in common with the repository of the fleet',
   },
-  FLEET_JOINED: { kind: 'user', exit: 5, http: 409, means: 'this store belongs to a fleet already' },
+  FLEET_JOINED: { kind: 'user', exit: 5, http: 409, means: 'this store already belongs to a fleet' },
   FLEET_NOT_JOINED: {
     kind: 'user',
     exit: 3,
@@ -230,14 +232,14 @@ export const ERRORS = table({
     kind: 'config',
     exit: 8,
     http: 500,
-    means: 'standard output cannot be written to; what the command has done stands',
+    means: 'standard output cannot be written to; what the command has changed stays changed',
   },
-  LINE_TOO_LARGE: { kind: 'user', exit: 1, http: 413, means: 'a log line is longer than the cap' },
+  LINE_TOO_LARGE: { kind: 'user', exit: 1, http: 413, means: 'a log line exceeds the size limit' },
   // wire
   WIRE_FRAME_TOO_LARGE: { kind: 'peer', exit: 1, http: 502, means: 'a frame is larger than 1 MiB' },
   WIRE_PAYLOAD_SIZE: { kind: 'peer', exit: 1, http: 502, means: 'a frame of fixed size has another size' },
-  WIRE_PAYLOAD_INVALID: { kind: 'peer', exit: 1, http: 502, means: 'the payload of a frame cannot be read' },
-  WIRE_MODE_UNKNOWN: { kind: 'peer', exit: 1, http: 502, means: 'a session speaks another protocol than ours' },
+  WIRE_PAYLOAD_INVALID: { kind: 'peer', exit: 1, http: 502, means: 'the payload of a frame cannot be parsed' },
+  WIRE_MODE_UNKNOWN: { kind: 'peer', exit: 1, http: 502, means: 'a session uses an unknown protocol' },
   // client
   SESSION_NOT_FOUND: { kind: 'user', exit: 3, seedExit: 1, http: 404, means: 'no session has this id' },
   SESSION_SILENT: {
@@ -247,7 +249,7 @@ export const ERRORS = table({
     http: 504,
     means: 'a session did not answer in time; it may be stopped or overloaded',
   },
-  SESSION_LOST: { kind: 'peer', exit: 8, seedExit: 1, http: 502, means: 'the connection to a session broke off' },
+  SESSION_LOST: { kind: 'peer', exit: 8, seedExit: 1, http: 502, means: 'the connection to a session was lost' },
   REMOTE_UNREACHABLE: {
     kind: 'retry',
     exit: 8,
@@ -255,36 +257,36 @@ export const ERRORS = table({
     http: 502,
     means: 'another machine cannot be reached over ssh, or has no Heimdall',
   },
-  SESSION_REFUSED: { kind: 'peer', exit: 1, http: 409, means: 'a session refused what a client asked for' },
-  SESSION_ENDED: { kind: 'user', exit: 5, seedExit: 1, http: 410, means: 'the session has ended, or ended meanwhile' },
-  SESSION_WAIT_TIMEOUT: { kind: 'retry', exit: 6, http: 504, means: 'what was waited for did not happen in time' },
+  SESSION_REFUSED: { kind: 'peer', exit: 1, http: 409, means: 'a session rejected the request of a client' },
+  SESSION_ENDED: { kind: 'user', exit: 5, seedExit: 1, http: 410, means: 'the session has ended' },
+  SESSION_WAIT_TIMEOUT: { kind: 'retry', exit: 6, http: 504, means: 'the wait for a session timed out' },
   CAST_INVALID: { kind: 'user', exit: 1, http: 400, means: 'a file is not an asciicast v2 recording' },
   SEND_UNSAFE: {
     kind: 'user',
     exit: 2,
     http: 400,
-    means: 'a text to send holds the bytes that end a paste, so what follows them would be typed as commands',
+    means: 'a text to send contains the bytes that end a paste, so the rest would be typed as commands',
   },
   // supervisor
   SESSION_OPTIONS_INVALID: {
     kind: 'user',
     exit: 2,
     http: 400,
-    means: 'a session was asked for with impossible options',
+    means: 'the options of a session are invalid',
   },
-  SESSION_ID_IN_USE: { kind: 'user', exit: 5, seedExit: 1, http: 409, means: 'a live session holds this id' },
+  SESSION_ID_IN_USE: { kind: 'user', exit: 5, seedExit: 1, http: 409, means: 'a running session has this id' },
   SESSION_DIR_UNSAFE: {
     kind: 'config',
     exit: 4,
     http: 403,
-    means: 'the folder of sessions is not a folder of this user that nobody else can enter',
+    means: 'the folder of sessions belongs to another user, or other users can enter it',
   },
   SESSION_PATH_TOO_LONG: {
     kind: 'config',
     exit: 2,
     seedExit: 1,
     http: 400,
-    means: 'the path of a unix socket (of a session, of the hub) is longer than the system allows',
+    means: 'the path of a unix socket (of a session or the hub) is longer than the system allows',
   },
   SESSION_COMMAND_NOT_FOUND: { kind: 'user', exit: 127, http: 404, means: 'the command of a session cannot be run' },
   SESSION_START_FAILED: {
@@ -303,38 +305,48 @@ export const ERRORS = table({
     kind: 'user',
     exit: 5,
     http: 409,
-    means: 'another client has sent the viewers of a session away',
+    means: 'another client disconnected the viewers of a session',
   },
   SESSION_READ_ONLY: { kind: 'user', exit: 4, http: 403, means: 'a read-only client tried to type, resize or kill' },
-  SESSION_SIZE_INVALID: { kind: 'user', exit: 2, http: 400, means: 'a terminal size of zero or beyond the limit' },
-  SESSION_INPUT_REFUSED: { kind: 'peer', exit: 1, http: 409, means: 'input could not be given to the child' },
+  SESSION_SIZE_INVALID: { kind: 'user', exit: 2, http: 400, means: 'a terminal size is zero or exceeds the limit' },
+  SESSION_INPUT_REFUSED: {
+    kind: 'peer',
+    exit: 1,
+    http: 409,
+    means: 'input could not be written to the command of a session',
+  },
   // briefing
-  SYMBOL_UNKNOWN: { kind: 'user', exit: 3, seedExit: 1, http: 404, means: 'the symbol table has no such entry' },
-  FACT_UNKNOWN: { kind: 'user', exit: 3, seedExit: 1, http: 404, means: 'the blackboard has no such fact' },
-  FACT_STALE: { kind: 'user', exit: 1, http: 409, means: 'a fact is older than asked for, or its age is not known' },
+  SYMBOL_UNKNOWN: { kind: 'user', exit: 3, seedExit: 1, http: 404, means: 'no symbol has this id or value' },
+  FACT_UNKNOWN: { kind: 'user', exit: 3, seedExit: 1, http: 404, means: 'no fact has this key' },
+  FACT_STALE: { kind: 'user', exit: 1, http: 409, means: 'a fact is older than allowed, or its age is unknown' },
   VALUE_INVALID: {
     kind: 'user',
     exit: 2,
     http: 400,
-    means: 'a value is empty, too large, or holds control characters',
+    means: 'a value is empty, too large, or contains control characters',
   },
-  CAPSULE_UNKNOWN: { kind: 'user', exit: 3, seedExit: 1, http: 404, means: 'there is no such capsule' },
+  CAPSULE_UNKNOWN: { kind: 'user', exit: 3, seedExit: 1, http: 404, means: 'no capsule has this id' },
   CAPSULE_TOO_LONG: {
     kind: 'user',
     exit: 2,
     http: 413,
-    means: 'a capsule would exceed ten lines; the old one is kept',
+    means: 'a capsule would exceed ten lines; the previous one is kept',
   },
-  CAPSULE_CYCLE: { kind: 'user', exit: 1, http: 409, means: 'capsules depend on each other in a circle' },
-  BRIEF_INCOMPLETE: { kind: 'user', exit: 1, http: 409, means: 'a brief names something that cannot be resolved' },
+  CAPSULE_CYCLE: { kind: 'user', exit: 1, http: 409, means: 'capsules depend on each other in a cycle' },
+  BRIEF_INCOMPLETE: { kind: 'user', exit: 1, http: 409, means: 'a reference of a brief cannot be resolved' },
   BRIEF_OVER_BUDGET: {
     kind: 'user',
     exit: 1,
     http: 413,
-    means: 'the part of a brief that cannot be left out exceeds the budget',
+    means: 'the required part of a brief exceeds the budget',
   },
-  MESSAGE_INVALID: { kind: 'user', exit: 1, http: 400, means: 'a message does not fit the message schema' },
-  REPORT_INVALID: { kind: 'user', exit: 1, http: 400, means: 'a gate report is missing, malformed or undecided' },
+  MESSAGE_INVALID: { kind: 'user', exit: 1, http: 400, means: 'a message does not match the message schema' },
+  REPORT_INVALID: {
+    kind: 'user',
+    exit: 1,
+    http: 400,
+    means: 'a gate report is missing or malformed, or has no status',
+  },
   // scopes
   SCOPE_INVALID: {
     kind: 'user',
@@ -343,24 +355,24 @@ export const ERRORS = table({
     means: 'a scope is malformed or too large',
   },
   // coordination
-  HAID_INVALID: { kind: 'user', exit: 2, http: 400, means: 'a text is not a HAID' },
-  INVALID_AGENT_ID: { kind: 'user', exit: 2, http: 400, means: 'an agent id is outside its grammar' },
-  INVALID_ROLE: { kind: 'user', exit: 2, http: 400, means: 'a role is outside its grammar' },
+  HAID_INVALID: { kind: 'user', exit: 2, http: 400, means: 'a HAID is malformed' },
+  INVALID_AGENT_ID: { kind: 'user', exit: 2, http: 400, means: 'an agent id is malformed' },
+  INVALID_ROLE: { kind: 'user', exit: 2, http: 400, means: 'a role is malformed' },
   INVALID_ARGS: { kind: 'user', exit: 2, http: 400, means: 'a scope, time to live or other value is not allowed' },
   DUPLICATE_AGENT_ID: { kind: 'user', exit: 5, http: 409, means: 'the agent id is taken, perhaps in another spelling' },
-  AGENT_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no such agent is registered in this repository' },
+  AGENT_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no agent of this repository has this name' },
   AGENT_REVOKED: { kind: 'user', exit: 4, http: 403, means: 'the agent is revoked and may change nothing' },
   IDENTITY_UNPROVEN: {
     kind: 'user',
     exit: 4,
     http: 403,
-    means: 'the caller has no secret, or a wrong or outdated one, for the agent it wants to act as',
+    means: 'the caller has no secret, or a wrong or outdated one, for the agent that it wants to act as',
   },
   IDENTITY_BORROWED: {
     kind: 'user',
     exit: 4,
     http: 403,
-    means: 'a caller that is one agent named another, without proof',
+    means: 'a caller that has an identity named another agent without proof',
   },
   IDENTITY_ENDED: { kind: 'user', exit: 4, http: 403, means: 'the session that this secret belongs to has ended' },
   RESERVATION_CONFLICT: { kind: 'user', exit: 5, http: 409, means: 'an active agent holds an overlapping scope' },
@@ -368,50 +380,60 @@ export const ERRORS = table({
     kind: 'user',
     exit: 5,
     http: 409,
-    means: 'a silent agent holds an overlapping scope; it can be taken over with the flag for that',
+    means: 'a stale agent holds an overlapping scope, which can be taken over with a flag',
   },
   RESERVATION_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no active claim matches' },
   RELEASE_FORBIDDEN: { kind: 'user', exit: 4, http: 403, means: 'the claim is held by another agent' },
-  CLAIM_FENCED: { kind: 'user', exit: 4, http: 403, means: 'the claim has ended, or its epoch is not the one given' },
+  CLAIM_FENCED: {
+    kind: 'user',
+    exit: 4,
+    http: 403,
+    means: 'the claim has ended, or has another epoch than the given one',
+  },
   FOLLOW_TOO_OLD: {
     kind: 'user',
     exit: 1,
     http: 410,
-    means: 'entries from this number on are no longer kept; the state can be read, and followed from its own number',
+    means: 'log entries from this number on are no longer stored; read the state, and follow from its number',
   },
   FOLLOW_AHEAD: {
     kind: 'user',
     exit: 1,
     http: 409,
-    means: 'this entry was not made yet: the store is another one than the one that was followed',
+    means: 'the log has no entry of this number yet: the store was replaced',
   },
-  WAIT_TIMEOUT: { kind: 'retry', exit: 6, http: 408, means: 'the scope was still held when the wait was over' },
+  WAIT_TIMEOUT: { kind: 'retry', exit: 6, http: 408, means: 'the wait timed out, and the scope is still held' },
   ADOPTION_REJECTED: {
     kind: 'user',
     exit: 5,
     http: 409,
-    means: 'nothing shows that this session continues the work of the identity it wants to adopt',
+    means: 'there is no evidence that this session continues the work of the identity to adopt',
   },
-  AMBIGUOUS_SESSION: { kind: 'user', exit: 2, http: 400, means: 'the command does not say which identity to take' },
-  TASK_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no such task is known' },
+  AMBIGUOUS_SESSION: { kind: 'user', exit: 2, http: 400, means: 'the command does not say which identity to use' },
+  TASK_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no task has this id' },
   DISPATCH_INVALID: {
     kind: 'user',
     exit: 2,
     http: 400,
-    means: 'a message of dispatch lacks a field, breaks a bound, or asks for what cannot be',
+    means: 'a dispatch message lacks a field, exceeds a bound, or contradicts itself',
   },
-  DISPATCH_DUPLICATE: { kind: 'user', exit: 5, http: 409, means: 'a task of this id is there, with another contract' },
-  DISPATCH_FAILED: { kind: 'user', exit: 1, http: 500, means: 'the task that was waited for did not end as done' },
-  WORKER_RUNNING: { kind: 'user', exit: 5, http: 409, means: 'a worker of this name runs already' },
-  WORKER_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no worker of this name is known here' },
-  PEER_INVALID: { kind: 'config', exit: 2, http: 500, means: 'a peer or its token is not set up as it has to be' },
-  PEER_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no peer of this name is known here' },
-  PEER_FORBIDDEN: { kind: 'peer', exit: 4, http: 403, means: 'a peer is not who it says, or may not do this' },
+  DISPATCH_DUPLICATE: { kind: 'user', exit: 5, http: 409, means: 'a task with this id exists, with another contract' },
+  DISPATCH_FAILED: { kind: 'user', exit: 1, http: 500, means: 'the task did not end as done' },
+  WORKER_RUNNING: { kind: 'user', exit: 5, http: 409, means: 'a worker with this name is already running' },
+  WORKER_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no worker with this name is known here' },
+  PEER_INVALID: { kind: 'config', exit: 2, http: 500, means: 'a peer or its token is not configured correctly' },
+  PEER_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no peer with this name is known here' },
+  PEER_FORBIDDEN: {
+    kind: 'peer',
+    exit: 4,
+    http: 403,
+    means: 'a peer cannot be authenticated, or is not allowed to do this',
+  },
   PEER_UNREACHABLE: { kind: 'peer', exit: 8, http: 502, means: 'a peer does not answer' },
-  ADDRESS_REFUSED: { kind: 'config', exit: 8, http: 500, means: 'the address to listen on is taken, or not allowed' },
+  ADDRESS_REFUSED: { kind: 'config', exit: 8, http: 500, means: 'the address to listen on is in use or not allowed' },
   TASK_FORBIDDEN: { kind: 'user', exit: 4, http: 403, means: 'the task belongs to another agent' },
   UNKNOWN_SENDER: { kind: 'user', exit: 3, http: 404, means: 'the sender of a note is not registered' },
-  UNKNOWN_RECIPIENT: { kind: 'user', exit: 3, http: 404, means: 'nobody matches the recipient of a note' },
+  UNKNOWN_RECIPIENT: { kind: 'user', exit: 3, http: 404, means: 'no agent matches the recipient of a note' },
   MISSING_BEAD_ID: { kind: 'user', exit: 2, http: 400, means: 'a note names no task' },
   INVALID_CATEGORY: { kind: 'user', exit: 2, http: 400, means: 'the category of a note is not one of the four' },
   INVALID_MESSAGE: {
@@ -420,7 +442,7 @@ export const ERRORS = table({
     http: 400,
     means: 'a note lacks a field of its category, or one is too long',
   },
-  INVALID_MESSAGE_ID: { kind: 'user', exit: 2, http: 400, means: 'a message id is outside its grammar' },
+  INVALID_MESSAGE_ID: { kind: 'user', exit: 2, http: 400, means: 'a message id is malformed' },
   INVALID_STATE: { kind: 'user', exit: 2, http: 400, means: 'the state of a note is not unread, read or acked' },
   INVALID_LIMIT: { kind: 'user', exit: 2, http: 400, means: 'a limit is out of range' },
   MESSAGE_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no note has this id' },
@@ -431,10 +453,10 @@ export const ERRORS = table({
     kind: 'user',
     exit: 2,
     http: 400,
-    means: 'the arguments of a tool are not as its schema says',
+    means: 'the arguments of a tool do not match its schema',
   },
-  CONFLICT_EXISTS: { kind: 'user', exit: 5, http: 409, means: 'a conflict of this id was raised today already' },
-  IDENTITY_HELD: { kind: 'user', exit: 5, http: 409, means: 'another live session goes by this name' },
+  CONFLICT_EXISTS: { kind: 'user', exit: 5, http: 409, means: 'a conflict with this id was already raised today' },
+  IDENTITY_HELD: { kind: 'user', exit: 5, http: 409, means: 'another live session uses this name' },
   // guard
   GUARD_NO_REPOSITORY: {
     kind: 'user',
@@ -446,53 +468,58 @@ export const ERRORS = table({
     kind: 'config',
     exit: 5,
     http: 409,
-    means: 'git looks for hooks in a folder that other repositories use too',
+    means: 'the git hooks folder is shared with other repositories',
   },
   GUARD_HOOK_FOREIGN: {
     kind: 'config',
     exit: 5,
     http: 409,
-    means: 'a hook stands where the guard has set an earlier hook aside',
+    means: 'the file that the guard would move an earlier hook to already exists',
   },
   GIT_FAILED: { kind: 'config', exit: 8, http: 500, means: 'git is missing, or a git command failed' },
-  SINCE_UNKNOWN: { kind: 'user', exit: 2, http: 400, means: 'neither a time nor a commit of the repository' },
+  SINCE_UNKNOWN: {
+    kind: 'user',
+    exit: 2,
+    http: 400,
+    means: 'the value is neither a time nor a commit of the repository',
+  },
   // worktrees
   WORKTREE_NO_REPOSITORY: {
     kind: 'user',
     exit: 3,
     http: 404,
-    means: 'there is no git checkout to make a worktree from',
+    means: 'there is no git checkout to create a worktree from',
   },
   WORKTREE_NO_BASE: {
     kind: 'user',
     exit: 3,
     http: 404,
-    means: 'there is no commit to begin a worktree at: the repository has none, or not the named one',
+    means: 'the repository has no commits, or not the named one',
   },
   WORKTREE_PLACE_UNFIT: {
     kind: 'config',
     exit: 2,
     http: 422,
-    means: 'the folder for worktrees is inside of a checkout, or git cannot keep its name',
+    means: 'the folder for worktrees is inside a checkout, or git cannot store its name',
   },
   WORKTREE_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'the agent has no worktree here' },
   WORKTREE_HALF_MADE: {
     kind: 'user',
     exit: 5,
     http: 409,
-    means: 'git was killed while it made the worktree of an agent',
+    means: 'git was killed while it created the worktree of an agent',
   },
   WORKTREE_UNCOMMITTED: {
     kind: 'user',
     exit: 5,
     http: 409,
-    means: 'a worktree has work that is not committed, which is never removed and is in no merge',
+    means: 'a worktree has uncommitted work, which is never removed and never merged',
   },
   WORKTREE_UNFINISHED: {
     kind: 'user',
     exit: 5,
     http: 409,
-    means: 'a merge, rebase or the like is under way in a checkout',
+    means: 'a merge, rebase or the like is in progress in a checkout',
   },
   WORKTREE_UNMERGED: {
     kind: 'user',
@@ -500,24 +527,29 @@ export const ERRORS = table({
     http: 409,
     means: 'a worktree has commits that no other branch has',
   },
-  WORKTREE_IN_USE: { kind: 'user', exit: 5, http: 409, means: 'somebody is at work in a worktree, or it is locked' },
+  WORKTREE_IN_USE: {
+    kind: 'user',
+    exit: 5,
+    http: 409,
+    means: 'a session runs in a worktree, or the worktree is locked',
+  },
   WORKTREE_CONFLICT: {
     kind: 'user',
     exit: 5,
     http: 409,
-    means: 'an agent and the branch that its work is for have changed the same lines; nothing was merged',
+    means: 'an agent and the target branch have changed the same lines; nothing was merged',
   },
   WORKTREE_TARGET_UNFIT: {
     kind: 'user',
     exit: 2,
     http: 422,
-    means: 'the place to merge into is no branch, or the agent’s own',
+    means: 'the merge target is not a branch, or is the agent’s own branch',
   },
   WORKTREE_TARGET_DIRTY: {
     kind: 'user',
     exit: 5,
     http: 409,
-    means: 'a merge would change files that are not committed in the checkout it goes to; nothing was merged',
+    means: 'the merge would overwrite uncommitted files of the target checkout; nothing was merged',
   },
   // policy
   POLICY_INVALID: {
@@ -531,24 +563,28 @@ export const ERRORS = table({
     kind: 'retry',
     exit: 8,
     http: 503,
-    means: 'a run has more budgets and rate limits than are kept; the call takes decision_on_error',
+    means: 'a run has more budgets and rate limits than can be stored; the call takes decision_on_error',
   },
-  // events
   // shim
-  PIN_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'nothing is known of a server or tool of this name here' },
+  PIN_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no pinned server or tool has this name here' },
   PIN_CHANGED: {
     kind: 'user',
     exit: 5,
     http: 409,
-    means: 'a tool was to be approved by a hash that is not of what waits to be approved now',
+    means: 'the given hash is not that of the definition that waits for approval',
   },
-  SECRET_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'the store has no secret of this name' },
-  SECRET_UNFIT: { kind: 'user', exit: 2, http: 400, means: 'a value cannot be a secret: empty, too long, or not text' },
+  SECRET_NOT_FOUND: { kind: 'user', exit: 3, http: 404, means: 'no stored secret has this name' },
+  SECRET_UNFIT: {
+    kind: 'user',
+    exit: 2,
+    http: 400,
+    means: 'a value cannot be stored as a secret: empty, too long, or not text',
+  },
   SECRETS_NOT_PRIVATE: {
     kind: 'config',
     exit: 4,
     http: 403,
-    means: 'others than its user can read or write the store of secrets',
+    means: 'other users can read or write the store of secrets',
   },
 })
 
@@ -558,11 +594,11 @@ export interface ErrorExtra {
   /** What to do next, one line. */
   readonly hint?: string
   readonly cause?: unknown
-  /** Machine-readable particulars, printed in the `--json` envelope. */
+  /** Machine-readable details, printed in the `--json` envelope. */
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** The message says what was seen and what is allowed; the code says which row of the table it is. */
+/** The message says what was seen and what is allowed; the code names the row of the table. */
 export class HeimdallError extends Error {
   override readonly name = 'HeimdallError'
   readonly code: ErrorCode
@@ -591,7 +627,7 @@ export function isProgramMissing(error: unknown): boolean {
   return isErrno(error, 'ENOENT', 'EACCES')
 }
 
-/** True for whatever the system refuses: the disk, a descriptor, a process that cannot be started. */
+/** True for an error of a system call: the disk, a descriptor, a process that cannot be started. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
 }
@@ -604,7 +640,7 @@ export function ignore(...codes: readonly string[]): (error: unknown) => undefin
   }
 }
 
-/** A full disk behind `> file`, a device that is gone. A reader that has left is none. */
+/** For a full disk or a missing device. A closed pipe is not an error. */
 export function outputUnwritable(error: unknown): HeimdallError {
   const why = error instanceof Error ? error.message : String(error)
   return new HeimdallError('OUTPUT_UNWRITABLE', `standard output cannot be written to: ${why}`, { cause: error })
