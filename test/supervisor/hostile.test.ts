@@ -193,9 +193,14 @@ test('when there are too many, those that never said anything give way', async (
   const good = await session.connect()
   await good.status()
   const silent: Client[] = []
-  // A few at a time: the kernel keeps only so many that nobody has accepted yet.
+  // A few at a time, until they are greeted: the kernel keeps only so many that are not accepted yet.
+  const greeted = async (): Promise<Client> => {
+    const client = await session.connect()
+    await client.waitFor('the first byte', ({ socket }) => socket.bytesRead > 0)
+    return client
+  }
   while (silent.length < CLIENTS_MAX + 20)
-    silent.push(...(await Promise.all(Array.from({ length: 28 }, () => session.connect()))))
+    silent.push(...(await Promise.all(Array.from({ length: 28 }, () => greeted()))))
   const late = await session.connect()
   expect((await late.status()).alive).toBe(true)
   expect((await good.status()).alive).toBe(true)
