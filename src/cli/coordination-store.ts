@@ -11,11 +11,9 @@ import { fleetDoor } from '../fleet/door.ts'
 import { FLEET_CHECK_OLD_MS } from '../limits.ts'
 import { type Person, requirePerson } from '../person.ts'
 import type { Context } from './command.ts'
-import { settleRuns } from './settle-runs.ts'
 
 /** For commands that may change the store. */
 export async function withStore<T>(context: Context, act: (db: Coordination) => T | Promise<T>): Promise<T> {
-  await settleRuns(context)
   return within(await openingOf(context), act)
 }
 
@@ -29,7 +27,6 @@ export async function withStoreToRead<T>(
   otherwise: (options: CoordinationOptions) => T,
   oldMs = FLEET_CHECK_OLD_MS,
 ): Promise<T> {
-  await settleRuns(context)
   const actAndTell = async (db: Coordination): Promise<T> => {
     const answer = await act(db)
     const old = oldCopyText(db.store, db.now(), oldMs)

@@ -10,7 +10,6 @@ export async function fleetOptions(context: Context, flags: DirFlag, asksSession
     ...options,
     socketDir,
     asksSessions,
-    by: `${context.calledAs} (process ${process.pid})`,
     note: (line) => context.note(`warning: ${line}`),
   }
 }

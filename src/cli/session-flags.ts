@@ -190,15 +190,15 @@ export async function placeOf(context: Context, flags: PlaceFlags): Promise<Look
 /** By our own names, an agent of a run names its session too. */
 export async function locateSession(context: Context, flags: PlaceFlags, id: string): Promise<Located> {
   const place = await placeOf(context, flags)
-  const options = { clock: context.clock, tell: (words: string) => context.note(`[${words}]`) }
+  const tell = (words: string): void => context.note(`[${words}]`)
   const { locate } = await import('../sessions/locate.ts')
   try {
-    return await locate(place, id, options)
+    return await locate(place, id, tell)
   } catch (error) {
     if (!(error instanceof HeimdallError && error.code === 'SESSION_NOT_FOUND')) throw error
     const session = context.isSeedName || place.machine !== undefined ? undefined : await sessionOfAgent(context, id)
     if (session === undefined) throw error
-    return await locate({ dir: session.dir }, session.id, options)
+    return await locate({ dir: session.dir }, session.id, tell)
   }
 }
 

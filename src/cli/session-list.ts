@@ -42,7 +42,7 @@ const SESSION_HEADER = ['ID', 'STATE', 'WAITS', 'FOR', 'PROJECT', 'COMMAND']
 
 const cellsOf = (session: ListedSession): string[] => [
   session.id,
-  session.state === 'lost' && session.alive ? 'lost, still running' : session.state,
+  session.state === 'lost' && session.alive ? `lost, still running ${session.pid}` : session.state,
   session.needs_input?.value === true ? 'needs input' : '',
   session.exit_code === null ? duration(session.state_ms) : `exit ${session.exit_code}`,
   inlineText(basename(session.project ?? '')),
@@ -74,7 +74,8 @@ export async function listOfAgents(context: Context, flags: ListFlags): Promise<
   return { data, text: table(style, AGENT_HEADER, cells) }
 }
 
-const isRunning = ({ state, is_over: isOver }: FleetAgent): boolean => !isOver && !hasEnded(state)
+/** A lost one too: it is not closed. */
+const isRunning = ({ state, is_over: isOver }: FleetAgent): boolean => state === 'lost' || (!isOver && !hasEnded(state))
 
 /** The names are those of `heimdall ls --json`. */
 type AgentRow = Pick<
@@ -230,8 +231,6 @@ export async function targetsHere(context: Context, flags: DirFlag, isYes: boole
       throw new HeimdallError('INTERRUPTED', 'no session was ended')
   }
   return running.flatMap(({ session_id: id, socket_dir: dir }) =>
-    id === null || dir === null
-      ? []
-      : { id, find: () => locate({ dir }, id, { clock: context.clock, tell: context.note }) },
+    id === null || dir === null ? [] : { id, find: () => locate({ dir }, id, context.note) },
   )
 }

@@ -1,25 +1,16 @@
-// Closes runs that `kill -9` or a reboot left open, before a command that shows sessions, claims or runs.
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { isErrno } from '../errors.ts'
+// Closes the runs of lost sessions that a command has ended: their supervisors were killed, and nobody else may close them.
 import { runsDirOf } from '../paths.ts'
+import { openRuns, settleLostRuns } from '../spine/open-runs.ts'
 import type { Context } from './command.ts'
 
-/** Lists one folder where no run is open, and checks each supervisor where some are. */
-export async function settleRuns({ env, clock, calledAs, note }: Context): Promise<void> {
+export async function settleRuns({ env, clock, calledAs, note }: Context, sessions: readonly string[]): Promise<void> {
   const runsDir = runsDirOf(env)
-  if (!isAnyKept(join(runsDir, '.kept'))) return
-  const { settleLostRuns } = await import('../spine/open-runs.ts')
-  const by = `${calledAs} (process ${process.pid})`
-  await settleLostRuns(runsDir, { env, clock, by, note: (line) => note(`warning: ${line}`) })
-}
-
-function isAnyKept(dir: string): boolean {
-  try {
-    return readdirSync(dir).length > 0
-  } catch (error) {
-    // No run was started here, or its files are not ours to read.
-    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return false
-    throw error
+  if (!openRuns(runsDir).some(({ isLost }) => isLost)) return
+  const how = {
+    env,
+    clock,
+    by: `${calledAs} (process ${process.pid})`,
+    note: (line: string) => note(`warning: ${line}`),
   }
+  await settleLostRuns(runsDir, how, ({ session }) => sessions.includes(session.id))
 }

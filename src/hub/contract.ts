@@ -74,6 +74,7 @@ export const cardState = z.enum([
   'collision',
   'looping',
   'stuck',
+  'lost',
   'stale',
   'working',
   'idle',
@@ -112,7 +113,7 @@ export const claimCard = z.object({
 
 /** Stuck, dead, looping: what is wrong, with the count and time that show it. */
 export const agentProblem = z.object({
-  kind: z.enum(['looping', 'stuck', 'stale', 'dead']),
+  kind: z.enum(['looping', 'stuck', 'lost', 'stale', 'dead']),
   text: z.string(),
   count: count.nullable(),
   evidence: cardEvidence,

@@ -67,8 +67,8 @@ function ifKnown(error: unknown): HeimdallError {
 export async function endSession({ find }: EndTarget, options: KillOptions): Promise<KilledSession> {
   const { clock, note } = options
   const located = await find()
-  const { id, holder, orphans } = located
-  if (orphans.length > 0) return await endLost(located, options)
+  const { id, holder } = located
+  if (located.isLost) return await endLost(located, options)
   if (!located.isRunning)
     return { id, ended: true, exit_code: located.exit?.exit_code ?? null, text: `Session ${id} had ended already` }
   if (!isStopped(holder)) return await askToEnd(located, options)
@@ -93,7 +93,9 @@ async function endLost({ dir, id }: Located, { by, clock }: KillOptions): Promis
   const { settle } = await import('./settle.ts')
   await settle(dir, id, { by: await by(), clock })
   const exit = readExitRecord(dir, id)
-  const text = `Session ${id} had lost its supervisor; ended ${exit?.swept ?? 0} processes that it had left`
+  const swept = exit?.swept ?? 0
+  const left = swept === 0 ? 'nothing of it ran any more' : `ended ${swept} processes that it had left`
+  const text = `Session ${id} had lost its supervisor; ${left}`
   return { id, ended: true, exit_code: exit?.exit_code ?? null, text }
 }
 

@@ -35,7 +35,7 @@ export async function sessionsAt(place: LookupPlace, isAll: boolean): Promise<Li
   const entries = listSessions(dir).filter(({ state }) => state !== 'ended' || isAll)
   const found = await Promise.all(entries.map((entry) => describe(dir, entry)))
   // A session still answers for a moment after its command has ended.
-  return found.filter(({ alive }) => alive || isAll)
+  return found.filter(({ alive, state }) => alive || state === 'lost' || isAll)
 }
 
 async function describe(dir: string, entry: SessionEntry): Promise<ListedSession> {

@@ -1,7 +1,6 @@
 // Finds a session by its id, on this machine or another, and connects to it or reads what it left.
 import { openConnection, type SessionConnection } from '../client/connection.ts'
 import type { Endpoint } from '../client/endpoint.ts'
-import type { Clock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { parseId } from '../ids.ts'
 import { agentAbove } from '../person.ts'
@@ -27,6 +26,8 @@ export interface Located {
   readonly isRunning: boolean
   /** Its supervisor, or the one that was killed. */
   readonly holder: Holder | undefined
+  /** Its supervisor was killed, and its end is not settled. */
+  readonly isLost: boolean
   /** Processes that still run after the supervisor was killed. */
   readonly orphans: readonly Orphan[]
   /** How it ended; while a session runs, the end of an earlier session with the same id. */
@@ -35,38 +36,36 @@ export interface Located {
 }
 
 /**
- * Finds a session by id and ends nothing. A session whose supervisor died is settled first if none of its processes
- * runs any more, so that the answer is final. `tell` receives connection problems of a session on another machine.
+ * Finds a session by id. Ends, settles and writes nothing. `tell` receives connection problems of a session on another
+ * machine.
  */
-export async function locate(
-  place: LookupPlace,
-  text: string,
-  { clock, tell }: { readonly clock: Clock; readonly tell: (words: string) => void },
-): Promise<Located> {
+export async function locate(place: LookupPlace, text: string, tell: (words: string) => void): Promise<Located> {
   const id = parseId('session', text)
   if (place.machine !== undefined) {
     const { RemoteSession } = await import('./remote/remote-session.ts')
     const remote = await RemoteSession.find(place.machine, id)
     remote.tell = tell
     const { isRunning, exit } = remote
-    return { id, dir: '', paths: sessionPaths('', id), isRunning, holder: undefined, orphans: [], exit, remote }
+    const paths = sessionPaths('', id)
+    return { id, dir: '', paths, isRunning, holder: undefined, isLost: false, orphans: [], exit, remote }
   }
   const { dir } = place
-  let entry = findSession(dir, id)
-  let orphans: readonly Orphan[] = []
-  if (entry?.state === 'lost') {
-    const { orphansOf, settle } = await import('./settle.ts')
-    let settled = await settle(dir, id, { by: undefined, clock })
-    if (settled === 'orphaned') orphans = orphansOf(entry.holder)
-    // The last of them exited meanwhile.
-    if (settled === 'orphaned' && orphans.length === 0) settled = await settle(dir, id, { by: undefined, clock })
-    entry = findSession(dir, id)
-    // It answers, so its pid file is wrong about the supervisor.
-    if (settled === 'alive' && entry?.state === 'lost') entry = { ...entry, holder: undefined, state: 'running' }
-  }
+  const paths = sessionPaths(dir, id)
+  const entry = findSession(dir, id)
   if (entry === undefined) throw notFound(dir, id)
   const { holder, exit, state } = entry
-  return { id, dir, paths: sessionPaths(dir, id), isRunning: state === 'running', holder, orphans, exit }
+  if (state !== 'lost')
+    return { id, dir, paths, isRunning: state === 'running', holder, isLost: false, orphans: [], exit }
+  const [{ endOfLost, orphansOf }, { isListening }] = await Promise.all([
+    import('./settle.ts'),
+    import('./listening.ts'),
+  ])
+  // It answers, so its pid file is wrong about the supervisor.
+  if (await isListening(paths.socket))
+    return { id, dir, paths, isRunning: true, holder: undefined, isLost: false, orphans: [], exit }
+  const orphans = orphansOf(holder)
+  const end = orphans.length > 0 ? exit : endOfLost(id, holder, exit)
+  return { id, dir, paths, isRunning: false, holder, isLost: true, orphans, exit: end }
 }
 
 function notFound(dir: string, id: string): HeimdallError {

@@ -81,7 +81,7 @@ async function settleLocked(dir: string, id: string, { by, clock, graceMs }: Req
   if (orphans.length > 0) note(paths.log, by ?? '', orphans, clock)
   // Its own record, written before it was killed, knows more.
   if (holder !== undefined && !isOfHolder(readExitRecord(dir, id), holder))
-    replaceFile(paths.exit, encodeExitRecord(lostRecord({ id, holder, swept, orphans, by, clock })))
+    replaceFile(paths.exit, encodeExitRecord(lostRecord({ id, holder, swept, orphans, by, endedMs: clock.wallMs() })))
   const hadSocket = removeIfThere(paths.socket)
   return removeIfThere(paths.pid) || hadSocket ? 'settled' : 'nothing'
 }
@@ -128,6 +128,19 @@ const shown = (orphans: readonly Orphan[]): string[] =>
     .slice(0, RECORD_COMMANDS_MAX)
     .map(({ pid, command }) => `${pid} ${command.replaceAll(/\s+/g, ' ').slice(0, RECORD_COMMAND_CHARS_MAX)}`)
 
+/**
+ * How a lost session ended of which nothing runs any more: its own record, or the one that settling would write. Writes
+ * nothing.
+ */
+export function endOfLost(
+  id: string,
+  holder: Holder | undefined,
+  exit: ExitRecord | undefined,
+): ExitRecord | undefined {
+  if (holder === undefined || isOfHolder(exit, holder)) return exit
+  return lostRecord({ id, holder, swept: 0, orphans: [], by: undefined, endedMs: holder.startedAtMs ?? 0 })
+}
+
 /** 137: nobody was there to see how the child ended, only that it was made to. */
 const LOST_EXIT_CODE = 137
 
@@ -137,10 +150,10 @@ interface Lost {
   readonly swept: number
   readonly orphans: readonly Orphan[]
   readonly by: string | undefined
-  readonly clock: Clock
+  readonly endedMs: number
 }
 
-function lostRecord({ id, holder, swept, orphans, by, clock }: Lost): ExitRecord {
+function lostRecord({ id, holder, swept, orphans, by, endedMs }: Lost): ExitRecord {
   return {
     id,
     exit_code: LOST_EXIT_CODE,
@@ -151,7 +164,7 @@ function lostRecord({ id, holder, swept, orphans, by, clock }: Lost): ExitRecord
     command: holder.command ?? [],
     cwd: holder.cwd ?? '',
     started_at: new Date(holder.startedAtMs ?? 0).toISOString(),
-    ended_at: new Date(clock.wallMs()).toISOString(),
+    ended_at: new Date(endedMs).toISOString(),
     output_bytes: 0,
     swept,
     ended_by: orphans.length === 0 ? null : (by ?? null),

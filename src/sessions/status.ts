@@ -14,7 +14,7 @@ interface StatusAnswer {
 }
 
 export async function sessionStatus(located: Located, clock: Clock): Promise<StatusAnswer> {
-  if (located.orphans.length > 0) return lostStatus(located)
+  if (located.isLost) return lostStatus(located, clock)
   if (!located.isRunning) return endedStatus(located, clock)
   try {
     const connection = await connectTo(located)
@@ -58,16 +58,22 @@ async function runningStatus(session: string, connection: SessionConnection): Pr
 const NO_INPUT = { value: false, source: 'none', evidence: null } as const
 
 /** Without a supervisor to ask: what its files and the process table say. */
-function lostStatus({ id: session, holder, orphans }: Located): StatusAnswer {
-  const base = { id: session, pid: holder?.childPid ?? 0, idle_ms: 0, alive: true, state: 'lost', state_ms: 0 }
+function lostStatus(located: Located, clock: Clock): StatusAnswer {
+  const { id: session, holder, orphans, exit } = located
+  // It has said itself how it ended before it was killed.
+  if (orphans.length === 0 && exit !== undefined && exit.reason !== 'lost') return endedStatus(located, clock)
+  const alive = orphans.length > 0
+  const base = { id: session, pid: holder?.childPid ?? 0, idle_ms: 0, alive, state: 'lost', state_ms: 0 }
   const words = holder?.command ?? []
+  const rest = alive ? `hm kill ${session} ends what is left` : `nothing of it runs; hm kill ${session} closes it`
   const lines = [
     ...fiveLines(base),
-    `lost: its supervisor was killed; hm kill ${session} ends what is left`,
+    `lost: its supervisor was killed; ${rest}`,
     `command: ${inlineText(words.join(' '))}`,
     ...orphans.map((one) => `still running: ${one.pid} ${inlineText(one.command)}`),
   ]
-  const data = { ...base, needs_input: NO_INPUT, exit_code: null, command: words, title: '', processes: orphans }
+  const end = alive ? { exit_code: null } : { exit_code: null, ...exit }
+  const data = { ...end, ...base, needs_input: NO_INPUT, command: words, title: '', processes: orphans }
   return { data, lines }
 }
 

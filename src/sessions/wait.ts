@@ -47,7 +47,7 @@ export async function waitFor(
   }
 }
 
-/** A session without a supervisor ends with the last of its processes; the command that finds it so writes the exit record. */
+/** A session without a supervisor ends with the last of its processes. */
 async function exitCodeOf(located: Located, { clock, timeoutMs, again }: SessionWaitOptions): Promise<number | null> {
   const deadlineMs = clock.monoMs() + (timeoutMs ?? Number.POSITIVE_INFINITY)
   let last = located

@@ -1,4 +1,4 @@
-// Keeping a run from its start to its end: its agent beats, what happens is watched, and at the end everything is released and closed. Done by the keeper's process; and, for a run that has lost its own, by the next command that looks.
+// Keeping a run from its start to its end: its agent beats, what happens is watched, and at the end everything is released and closed. Done by the keeper's process; for a lost run, by `heimdall kill`, `doctor --fix` and the next `heimdall run`.
 import { type Clock, pause } from '../clock.ts'
 import { RUN_ORPHAN_GRACE_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'

@@ -1,4 +1,4 @@
-// Runs that are open: who runs where, and who waits. Those that kill -9 of everybody, or a reboot, has left are settled by the next command that looks.
+// Runs that are open, and the closing of those that are lost: their supervisor was killed, or the machine restarted.
 import { HeimdallError } from '../errors.ts'
 import { isStillAlive } from '../processes.ts'
 import type { KeepWith } from './keep-run.ts'
@@ -7,7 +7,7 @@ import { type KeptRun, readSheet, sheetPaths } from './kept-run.ts'
 interface OpenRun {
   readonly sheet: string
   readonly run: KeptRun
-  /** Its supervisor is gone. A keeper may be closing it at this moment; otherwise whoever looks settles it. */
+  /** Its supervisor is gone. Its keeper may be closing it at this moment. */
   readonly isLost: boolean
 }
 
@@ -19,9 +19,13 @@ export function openRuns(runsDir: string): OpenRun[] {
   })
 }
 
-/** Does for each what its keeper would have done. What stands in the way of one is noted, and stops nobody. */
-export async function settleLostRuns(runsDir: string, how: KeepWith): Promise<void> {
-  const lost = openRuns(runsDir).filter(({ isLost }) => isLost)
+/** Does for each what its keeper would have done. An error in one is noted, and does not stop the others. */
+export async function settleLostRuns(
+  runsDir: string,
+  how: KeepWith,
+  isWanted: (run: KeptRun) => boolean = () => true,
+): Promise<void> {
+  const lost = openRuns(runsDir).filter(({ isLost, run }) => isLost && isWanted(run))
   if (lost.length === 0) return
   // Loaded here: nearly always there is none.
   const { keepRun } = await import('./keep-run.ts')

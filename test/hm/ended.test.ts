@@ -207,7 +207,7 @@ eachSource((source) => {
   })
 })
 
-test('wait sees the end of what was left, and then it is on record', async () => {
+test('wait sees the end of what was left, and writes nothing; kill puts it on record', async () => {
   const home = hm()
   const go = join(home.home, 'go')
   await lose(home, 'x', `while [ ! -e ${go} ]; do sleep 0.05; done`)
@@ -215,10 +215,10 @@ test('wait sees the end of what was left, and then it is on record', async () =>
   await until('the wait to look', () => existsSync(`/proc/${waiting.pid}`))
   execFileSync('touch', [go])
   const { code, stdout } = await waiting.ended
-  const record = readExitRecord(home.dir, 'x')
-  expect(record).toMatchObject({ reason: 'lost', swept: 0, ended_by: null })
-  // Without an exit code where the child had ended before the wait looked.
-  expect([code, JSON.parse(stdout)]).toMatchObject([0, { data: { exit_code: record?.exit_code ?? null } }])
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { data: { exit_code: 137 } }])
+  expect(readExitRecord(home.dir, 'x')).toBeUndefined()
+  expect((await home.run(['kill', 'x'])).code).toBe(0)
+  expect(readExitRecord(home.dir, 'x')).toMatchObject({ reason: 'lost', exit_code: 137, swept: 0, ended_by: null })
 })
 
 test('clean says what it would end, and ends it with --force', async () => {
@@ -306,6 +306,7 @@ test('what is settled leaves no lock; one that somebody holds stays, and exclude
   const pid = Number((await home.json(['status', 'x']))['supervisor_pid'])
   process.kill(pid, 'SIGKILL')
   await waitForDeath(pid)
+  expect((await home.run(['kill', 'x'])).code).toBe(0)
   expect(await home.json(['status', 'x'])).toMatchObject({ reason: 'lost' })
   expect(readdirSync(home.dir).filter((name) => name.endsWith('.lock'))).toEqual([])
 

@@ -158,15 +158,17 @@ test('ls never removes anything', async () => {
   process.kill(holder?.supervisorPid ?? 0, 'SIGKILL')
   await waitForDeath(holder?.supervisorPid ?? 0)
   const { stdout } = await home.run(['ls'])
-  expect(stdout).toMatch(/^Active sessions:\n {2}one +(active|idle) .*sleep 1000\n$/)
+  expect(stdout).toMatch(
+    /^Active sessions:\n {2}one +(active|idle) .*sleep 1000\nEnded sessions:\n {2}dead +lost .*sleep 1000\n$/,
+  )
   expect(existsSync(join(home.dir, 'dead.pid'))).toBe(true)
   const all = await home.json(['ls', '--all'])
   expect((all['sessions'] as { id: string; state: string }[]).map(({ id, state }) => [id, state])).toContainEqual([
     'dead',
     'lost',
   ])
-  // The next command that asks for it settles it: nothing of its tree is left, and its end is on record.
-  expect(await home.json(['status', 'dead'])).toMatchObject({ alive: false, reason: 'lost' })
+  expect(await home.json(['status', 'dead'])).toMatchObject({ alive: false, state: 'lost', reason: 'lost' })
+  expect(existsSync(join(home.dir, 'dead.pid'))).toBe(true)
   expect(isRunning(holder?.childPid ?? 0)).toBe(false)
 })
 

@@ -99,7 +99,7 @@ test('the second session of one agent is refused as long as the first runs, and 
 })
 
 // Readers show a run whose processes were killed as lost, and write nothing.
-test('runs list and runs show say lost, doctor closes, and only then it has ended', async () => {
+test('runs list and runs show say lost, doctor --fix closes, and only then it has ended', async () => {
   const project = temporaryProject()
   const folder = join(project.home, '.local/state/heimdall/runs/ci-1')
   const wait = 'echo began; exec sleep 1000'
@@ -127,6 +127,6 @@ test('runs list and runs show say lost, doctor closes, and only then it has ende
   expect((await project.run('heimdall', ['runs', 'show', 'ci-1'])).stdout).toContain('lost: its processes are gone')
   expect((await project.run('heimdall', ['runs', 'list', '--open'])).stdout).toContain('No runs in this repository')
   expect(all()).toEqual(before)
-  await project.run('heimdall', ['doctor'])
+  await project.run('heimdall', ['doctor', '--fix'])
   expect(await stateOf()).toEqual([['ended', 'FAILED']])
 })

@@ -83,7 +83,7 @@ for (const [what, isIt] of [
     await until('nothing of it to run', () => project.processes().length === 0)
   })
 
-test('all at once: the next command settles it, whoever asks, and however many do', async () => {
+test('all at once: kill settles it, however many of them at once', async () => {
   const project = spine()
   const { run } = await started(project, STUBBORN)
   // The command itself goes on: it does not care for a terminal that is gone.
@@ -95,7 +95,7 @@ test('all at once: the next command settles it, whoever asks, and however many d
   // A reader says how it stands, and leaves it so.
   expect((await project.run('heimdall', ['runs', 'list'])).stdout).toMatch(/\blost\b/)
   expect(project.sheets()).toHaveLength(1)
-  const looks = Array.from({ length: scaled(3, 12) }, () => project.run('heimdall', ['claim', 'list', '--json']))
+  const looks = Array.from({ length: scaled(3, 12) }, () => project.run('heimdall', ['kill', 'amber-otter']))
   await Promise.all(looks)
   await isAllOver(project, run, 'FAILED')
   // The name is free at once.

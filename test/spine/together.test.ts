@@ -95,7 +95,7 @@ test('many runs at once, started and ended at random: every run is closed once, 
   await until(
     'all to be settled',
     async () => {
-      await project.run('hm', ['ls'])
+      await project.run('heimdall', ['doctor', '--fix'])
       return project.sheets().length === 0
     },
     { waitMs: 300_000 },

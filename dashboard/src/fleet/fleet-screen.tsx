@@ -26,6 +26,7 @@ const CHIPS: readonly { readonly word: string; readonly states: readonly CardSta
   { value: 'collision', word: 'of them a collision', states: ['collision'] },
   { value: 'looping', word: 'looping', states: ['looping'] },
   { value: 'stuck', word: 'stuck', states: ['stuck'] },
+  { value: 'lost', word: 'lost', states: ['lost'] },
   { value: 'stale', word: 'stale', states: ['stale'] },
   { value: 'working', word: 'working', states: ['working'] },
   { value: 'idle', word: 'idle', states: ['idle'] },

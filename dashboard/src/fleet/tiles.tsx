@@ -36,11 +36,12 @@ const GROUPS: readonly Group[] = [
   {
     word: 'To look at',
     tone: 'looping',
-    states: ['looping', 'stuck', 'stale'],
+    states: ['looping', 'stuck', 'lost', 'stale'],
     note: (agents) => {
       const counts = {
         loop: countOf(agents, 'looping'),
         stuck: countOf(agents, 'stuck'),
+        lost: countOf(agents, 'lost'),
         stale: countOf(agents, 'stale'),
       }
       return Object.entries(counts)

@@ -23,6 +23,7 @@ export const STATE: Readonly<Record<CardState, Word>> = {
   stuck: { word: 'Stuck', glyph: 'loop', tone: 'looping' },
   working: { word: 'Working', glyph: 'dot', tone: 'working' },
   idle: { word: 'Idle', glyph: 'ring', tone: 'idle' },
+  lost: { word: 'Lost', glyph: 'broken', tone: 'stale' },
   stale: { word: 'Stale', glyph: 'broken', tone: 'stale' },
   done: { word: 'Done', glyph: 'check', tone: 'done' },
   cancelled: { word: 'Cancelled', glyph: 'stop', tone: 'cancelled' },

@@ -13,6 +13,7 @@ const TALLEST_FIRST: readonly CardState[] = [
   'collision',
   'looping',
   'stuck',
+  'lost',
   'stale',
   'working',
   'idle',

@@ -4,12 +4,11 @@ import { HeimdallError } from '../../errors.ts'
 import { runsDirOf } from '../../paths.ts'
 import { requirePerson } from '../../person.ts'
 import type { Lasts, PersonAnswer, Request } from '../../runs/approvals.ts'
+import { factsOf } from '../../runs/run-facts.ts'
 import { knownRun } from '../../runs/known-run.ts'
 import { requestsIn, withApprovals } from '../../runs/open-questions.ts'
-import { closeAbandonedRuns } from '../../runs/run-close.ts'
 import { type Answer, command, type Command, type Context, type FlagSpec } from '../command.ts'
 import { renderTable } from '../render/style.ts'
-import { settleRuns } from '../settle-runs.ts'
 
 const FIELDS =
   'id, run_id, rule_id, rule_hash, server_name, tool_name, args_hash, args_preview, question, agent_id, asked_at, times, answer, answered_by, answered_at, lasts, of_rule, closed_at'
@@ -106,11 +105,10 @@ export const commands: readonly Command[] = [
 
 async function list(context: Context, showsAll: boolean, runId?: string): Promise<Answer> {
   const runsDir = runsDirOf(context.env)
-  // Requests of a run whose processes are gone are closed, not shown as waiting.
-  await settleRuns(context)
-  closeAbandonedRuns(runsDir, context.clock)
   if (runId !== undefined) knownRun(runsDir, runId)
   const requests = requestsIn(runsDir)
+    // The call of a lost run does not wait any more.
+    .filter(({ request, folder }) => showsAll || !isOpen(request) || !isLost(folder))
     .map(({ request }) => shown(request))
     .filter((one) => (showsAll || isOpen(one)) && (runId ?? one.run_id) === one.run_id)
     .sort((a, b) => a.asked_at.localeCompare(b.asked_at))
@@ -207,6 +205,8 @@ function withId(id: string, all: readonly Found[]): Found {
     )
   return found
 }
+
+const isLost = (runDir: string): boolean => factsOf({ runDir, changedMs: 0, bytes: 0 }).state === 'lost'
 
 const isOpen = (one: Pick<Request, 'answer' | 'closed_at'>): boolean => one.answer === null && one.closed_at === null
 

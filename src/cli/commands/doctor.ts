@@ -8,7 +8,7 @@ export const commands: readonly Command[] = [
     summary: 'Check the installation, and say how to fix problems',
     about: 'Exit code 1 if a check fails. Hooks of a host pass only after the host has called them.',
     flags: {
-      fix: { help: 'repair what needs no decision: modes of folders, our own hooks' },
+      fix: { help: 'repair what needs no decision: modes of folders, our own hooks, lost runs' },
       security: { help: 'also check who can read our files, and which calls bypass the shim' },
       all: { help: 'also list the checks that passed' },
     },

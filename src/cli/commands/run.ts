@@ -145,7 +145,8 @@ async function worktreeFrom(context: Context, { worktree, base, copy }: Worktree
 async function closed({ clock, note }: Context, sheet: string): Promise<void> {
   const deadlineMs = clock.monoMs() + RUN_CLOSED_MS
   while (existsSync(sheet)) {
-    if (clock.monoMs() >= deadlineMs) return note('warning: the run is not closed yet; the next command closes it')
+    if (clock.monoMs() >= deadlineMs)
+      return note('warning: the run is not closed yet; heimdall doctor shows what stands in the way')
     await pause(clock, 5)
   }
 }

@@ -21,7 +21,7 @@ const list = command({
   summary: 'List the runs of this repository, last changed first',
   about:
     'Outside of a repository, all runs. Changes nothing. A run is lost when its processes are gone and its end was not ' +
-    'recorded; the watcher or heimdall doctor closes it. Entries of the runs folder that are not runs, or are reached ' +
+    'recorded; the watcher or heimdall doctor --fix closes it. Entries of the runs folder that are not runs, or are reached ' +
     'through a link, are listed as foreign and never touched.',
   flags: {
     open: { help: 'only active runs' },
@@ -132,7 +132,7 @@ async function followRun({ clock, stdout }: Context, runDir: string, from: numbe
 
 function stateText({ state, status, members }: RunFacts): string {
   if (state === 'unknown') return state
-  if (state === 'lost') return 'lost: its processes are gone; heimdall doctor closes it'
+  if (state === 'lost') return 'lost: its processes are gone; heimdall doctor --fix closes it'
   return state === 'open' ? `open, ${members} processes` : `ended, ${status}`
 }
 

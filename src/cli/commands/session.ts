@@ -40,7 +40,6 @@ const ls = command({
   run: async (context, { flags }) => {
     const { listOfAgents, listOfSessions } = await import('../session-list.ts')
     if (!context.isSeedName && flags.host === undefined) return await listOfAgents(context, flags)
-    if (flags.host === undefined) await (await import('../settle-runs.ts')).settleRuns(context)
     return await listOfSessions(context, flags)
   },
 })
@@ -265,12 +264,16 @@ const kill = command({
     const options = { clock, note, calledAs, by: () => whoEnds(context), waits, timeoutMs: flags.timeout }
     const [first] = targets
     if (first === undefined) return { data: { sessions: [] }, text: 'No session runs in this repository' }
+    const { settleRuns } = await import('../settle-runs.ts')
     if (targets.length === 1 && !isAll) {
       const { text, ...data } = await endSession(first, options)
+      if (flags.host === undefined) await settleRuns(context, [data.id])
       return { data, text }
     }
     const atOnce = flags.host === undefined ? KILLED_AT_ONCE : KILLED_ELSEWHERE_AT_ONCE
     const ends = await endSessions(targets, atOnce, options)
+    const ended = ends.flatMap((end) => (end instanceof HeimdallError ? [] : end.id))
+    if (flags.host === undefined) await settleRuns(context, ended)
     const failed = ends.filter((end) => end instanceof HeimdallError)
     const sessions = ends.map((end, i) => {
       if (end instanceof HeimdallError) {

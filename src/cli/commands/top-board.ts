@@ -140,6 +140,7 @@ const HEIGHTS: Readonly<Record<AgentState, string>> = {
   collision: '█',
   looping: '▆',
   stuck: '▆',
+  lost: '▅',
   stale: '▅',
   working: '▄',
   idle: '▂',
@@ -259,7 +260,7 @@ function wordsOf({ agent, wait }: BoardRow): string {
   if (agent === undefined) return ''
   const { state, evidence, last_line: line, title, since } = agent
   if (hasEnded(state)) return `ended ${clockText(since)}, ${evidence.seen}`
-  if (state === 'looping' || state === 'stuck' || state === 'stale') return evidence.seen
+  if (['looping', 'stuck', 'lost', 'stale'].includes(state)) return evidence.seen
   return line === null || line === '' ? (title === '' ? evidence.seen : title) : line
 }
 

@@ -142,7 +142,7 @@ async function whyRun(context: Context, folder: RunFolder): Promise<Answer> {
   const ending = facts.state === 'ended' ? endingOf(folder.runDir) : null
   const next =
     waits.flatMap(({ answers }) => answers.slice(0, 1))[0]?.command ??
-    (facts.state === 'lost' ? 'heimdall doctor closes it' : `heimdall runs show ${shellWord(id)}`)
+    (facts.state === 'lost' ? 'heimdall doctor --fix closes it' : `heimdall runs show ${shellWord(id)}`)
   const state = {
     open: `open, ${plural(facts.members, 'process')} taking part`.replace('processs', 'processes'),
     lost: 'lost: its processes are gone and no end is recorded',

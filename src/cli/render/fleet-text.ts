@@ -151,7 +151,7 @@ function collisionLines({ at, collisions }: Fleet, look: Look): string[] {
   return [paint(look, 'magenta', `${signOf('collision', look)} ${plural(collisions.length, 'collision')}`), ...lines]
 }
 
-const TO_CHECK: readonly AgentState[] = ['looping', 'stuck', 'stale']
+const TO_CHECK: readonly AgentState[] = ['looping', 'stuck', 'lost', 'stale']
 
 /** Their commands are in the same column as those of the waits, where they fit. */
 function checkLines(fleet: Fleet, look: Look): string[] {

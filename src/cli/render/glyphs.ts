@@ -17,6 +17,7 @@ export const SIGNS: Readonly<Record<AgentState, Sign>> = {
   collision: { glyph: '⋈', ascii: 'X', color: 'magenta' },
   looping: { glyph: '↻', ascii: '@', color: 'magenta' },
   stuck: { glyph: '↻', ascii: '@', color: 'magenta' },
+  lost: { glyph: '◌', ascii: '?', color: 'magenta' },
   stale: { glyph: '◌', ascii: '?', color: null },
   working: { glyph: '●', ascii: '*', color: 'blue' },
   idle: { glyph: '○', ascii: '-', color: null },

@@ -87,7 +87,7 @@ function problemsOf(
   { state, evidence: { seen }, repeats, is_over: isOver }: FleetAgent,
   evidence: CardEvidence,
 ): AgentProblem[] {
-  if (state !== 'looping' && state !== 'stuck' && state !== 'stale') return []
+  if (state !== 'looping' && state !== 'stuck' && state !== 'lost' && state !== 'stale') return []
   const kind = state === 'stale' && isOver ? 'dead' : state
   return [{ kind, text: seen, count: repeats, evidence }]
 }

@@ -34,7 +34,7 @@ export async function pipeSession(
       await greet({ state: 'list', sessions: await sessionsAt(place, isAll) })
       return
     }
-    const find = (): Promise<Located> => locate(place, id, { clock, tell: () => undefined })
+    const find = (): Promise<Located> => locate(place, id, () => undefined)
     const located = await find()
     const socket = located.isRunning ? await connectIfThere(located) : undefined
     if (socket === undefined) await sayEnd(await find(), out, greet)

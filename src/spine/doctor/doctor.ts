@@ -57,7 +57,7 @@ export async function runChecks(
       checks.push({ check, ...found })
       continue
     }
-    mend()
+    await mend()
     const { mend: _, ...again } = await findingOf(look, context)
     checks.push({ check, ...again, ...(again.state === 'ok' ? { fixed: true as const } : {}) })
   }
@@ -150,7 +150,7 @@ async function checkState({ env }: DoctorContext): Promise<DoctorFinding> {
   const first = found.find(({ state }) => state !== 'ok')
   if (first === undefined) return await withRoom(dir, checkFolder(dir))
   const mends = found.flatMap(({ mend }) => mend ?? [])
-  return first.mend === undefined ? first : { ...first, mend: () => mends.forEach((mend) => mend()) }
+  return first.mend === undefined ? first : { ...first, mend: () => mends.forEach((mend) => void mend()) }
 }
 
 /** Writable, or can be created: the nearest existing parent decides. */
@@ -185,21 +185,33 @@ function nearestFolder(path: string): string {
   }
 }
 
+/** Runs whose processes are gone stay open until they are settled. */
 async function checkRuns(context: DoctorContext): Promise<DoctorFinding> {
   const { env, clock } = context
   const runsDir = runsDirOf(env)
-  const [{ settleLostRuns }, { closeAbandonedRuns }] = await Promise.all([
+  const [{ openRuns, settleLostRuns }, { closeAbandonedRuns, isLive }, { booksOf }, { namesIn }] = await Promise.all([
     import('../open-runs.ts'),
     import('../../runs/run-close.ts'),
+    import('../../runs/run-facts.ts'),
+    import('../../storage/folder-names.ts'),
   ])
-  const by = `heimdall doctor (process ${process.pid})`
-  await settleLostRuns(runsDir, { env, clock, by, note: (line) => context.note(`warning: ${line}`) })
-  const { closed, open, problems } = closeAbandonedRuns(runsDir, clock)
-  const found = `${open} open${closed === 0 ? '' : `, ${closed} abandoned runs closed`}`
-  const [problem] = problems
-  if (problem === undefined) return ok(found)
-  return { state: 'warn', found: `${found}; ${problem}`, fix: 'check free space and the owner of the state folder' }
+  const folders = namesIn(join(runsDir, '.open'))
+  const lost = new Set([
+    ...openRuns(runsDir).flatMap(({ run, isLost }) => (isLost ? run.folder : [])),
+    ...folders.filter((folder) => !isLive(join(runsDir, folder), booksOf(join(runsDir, folder)), clock)),
+  ])
+  const open = folders.filter((folder) => !lost.has(folder)).length
+  if (lost.size === 0) return ok(`${open} open`)
+  const found = `${open} open, ${lost.size} lost (their processes are gone): ${[...lost].slice(0, RUNS_SHOWN).join(', ')}`
+  const mend = async (): Promise<void> => {
+    const note = (line: string): void => context.note(`warning: ${line}`)
+    await settleLostRuns(runsDir, { env, clock, by: `heimdall doctor --fix (process ${process.pid})`, note })
+    for (const problem of closeAbandonedRuns(runsDir, clock).problems) note(problem)
+  }
+  return { state: 'warn', found, fix: 'heimdall doctor --fix closes them', mend }
 }
+
+const RUNS_SHOWN = 5
 
 function checkPrivateFolder(path: string): DoctorFinding {
   const finding = checkFolder(path)

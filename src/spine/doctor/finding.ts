@@ -17,7 +17,7 @@ export interface DoctorFinding {
   /** The command or step that repairs it. */
   readonly fix: string | null
   /** What --fix does: only repairs that need no decision and lose nothing. */
-  readonly mend?: () => void
+  readonly mend?: () => void | Promise<void>
 }
 
 export const ok = (found: string): DoctorFinding => ({ state: 'ok', found, fix: null })

@@ -176,21 +176,15 @@ function waitingFor([oldest]: readonly Wait[]): Doing | undefined {
   }
 }
 
-function doingInRun(
-  { nowMs }: FleetFacts,
-  { run, asked, isLost, exit }: RunFact,
-  known: KnownAgent | undefined,
-): Doing {
+function doingInRun({ nowMs }: FleetFacts, { run, asked, lost, exit }: RunFact, known: KnownAgent | undefined): Doing {
   const { pulse } = run
   const startedMs = Date.parse(run.start.started_at)
   if (exit !== undefined) return endedWith(exit)
-  if (isLost)
-    return {
-      state: 'stale',
-      sinceMs: startedMs,
-      isOver: true,
-      evidence: { source: 'processes', seen: 'its session was killed' },
-    }
+  if (lost !== undefined) {
+    const seen = lost[0] === undefined ? 'its supervisor was killed' : `lost, still running: process ${lost[0]}`
+    const isOver = lost.length === 0
+    return { state: 'lost', sinceMs: startedMs, isOver, evidence: { source: 'processes', seen } }
+  }
   if (pulse === undefined)
     return { state: 'working', sinceMs: startedMs, evidence: { source: 'run', seen: 'just started' } }
   const { loop, works } = pulse

@@ -20,7 +20,8 @@ export interface AskedSession {
 
 export interface RunFact {
   readonly run: KeptRun
-  readonly isLost: boolean
+  /** Its supervisor was killed: the pids that still run. Undefined of a run that goes on. */
+  readonly lost: readonly number[] | undefined
   /** Of one whose session is over and that its keeper has not closed yet: how the session ended, where it says so itself. */
   readonly exit: ExitRecord | undefined
   /** Questions of its policy that nobody has answered. */

@@ -54,7 +54,7 @@ const run = (agent: string, more: Partial<KeptRun> = {}, approvals: RunFact['app
     pulse: pulse(),
     ...more,
   },
-  isLost: false,
+  lost: undefined,
   exit: undefined,
   approvals,
   asked: undefined,
@@ -334,12 +334,14 @@ test('a run that has just ended is what its session says, whoever has not closed
   const exit = { exit_code: 0, reason: 'exit', ended_at: ago(0), started_at: ago(5) } as never
   const { agents } = fleet({
     runs: [
-      { ...run('just-ended'), isLost: true, exit },
-      { ...run('killed'), isLost: true },
+      { ...run('just-ended'), lost: [], exit },
+      { ...run('killed'), lost: [] },
+      { ...run('orphaned', wait('title: asks', 2)), lost: [4711] },
     ],
   })
   expect(agents.map(({ agent_id: id, state, is_over: isOver }) => [id, state, isOver])).toEqual([
-    ['killed', 'stale', true],
+    ['killed', 'lost', true],
+    ['orphaned', 'lost', false],
     ['just-ended', 'done', true],
   ])
 })

@@ -5,6 +5,7 @@ export const AGENT_STATES = [
   'collision',
   'looping',
   'stuck',
+  'lost',
   'stale',
   'working',
   'idle',

@@ -6,9 +6,10 @@ import { fateOf } from '../../coordination/who/process-ref.ts'
 import { HeimdallError } from '../../errors.ts'
 import { type Project, runsDirOf } from '../../paths.ts'
 import type { Request } from '../../runs/approvals.ts'
-import { type ExitRecord, readExitRecord } from '../../sessions/session-files.ts'
+import { type ExitRecord, readExitRecord, readHolder } from '../../sessions/session-files.ts'
+import { orphansOf } from '../../sessions/settle.ts'
 import type { KeptRun } from '../kept-run.ts'
-import { openRuns, settleLostRuns } from '../open-runs.ts'
+import { openRuns } from '../open-runs.ts'
 import type { FleetFacts } from './facts.ts'
 import type { Fleet, Guard } from './fleet.ts'
 import { changedTools, endingsOf, openApprovals } from './beside.ts'
@@ -24,8 +25,6 @@ export interface FleetOptions extends CoordinationOptions {
   readonly socketDir: string
   /** Each session of a run is asked for its state and its last line, and trails of hooks are read; else its keeper's word is taken. */
   readonly asksSessions: boolean
-  /** Who looks, for the record of what is settled on the way: runs that nobody keeps any more. */
-  readonly by: string
   readonly note: (line: string) => void
 }
 
@@ -61,12 +60,9 @@ async function gather(options: FleetOptions): Promise<FleetFacts> {
   }
   const runsDir = runsDirOf(env)
   const ids = sessionIds(socketDir)
-  let all = tried('runs', () => openRuns(runsDir), [])
-  if (all.some(({ isLost }) => isLost)) {
-    await settleLostRuns(runsDir, options)
-    all = openRuns(runsDir)
-  }
-  const open = all.filter(({ run }) => run.project.coordinationDir === project.coordinationDir)
+  const open = tried('runs', () => openRuns(runsDir), []).filter(
+    ({ run }) => run.project.coordinationDir === project.coordinationDir,
+  )
   const known = tried('coordination', () => knownIn(options), NOBODY_KNOWN)
   const ofRuns = new Set(open.map(({ run }) => `${run.session.dir}\0${run.session.id}`))
   const [asked, sessions] = await Promise.all([
@@ -83,7 +79,7 @@ async function gather(options: FleetOptions): Promise<FleetFacts> {
     known,
     runs: open.map(({ run, isLost }, i) => ({
       run,
-      isLost,
+      lost: isLost ? tried('processes', () => leftOf(run), []) : undefined,
       exit: isLost ? tried('sessions', () => exitOfLost(run), undefined) : undefined,
       approvals: approvals[i] ?? [],
       asked: asked[i],
@@ -103,6 +99,13 @@ async function gather(options: FleetOptions): Promise<FleetFacts> {
 async function guardsOf(project: Project): Promise<ReadonlyMap<string, Guard>> {
   const { guardsIn } = await import('./trail-guards.ts')
   return guardsIn(project)
+}
+
+/** The processes that a killed supervisor has left. */
+function leftOf({ session }: KeptRun): number[] {
+  const holder = readHolder(session.dir, session.id)
+  if (holder?.supervisorPid !== session.supervisor.pid) return []
+  return orphansOf(holder).map(({ pid }) => pid)
 }
 
 /** Between the end of a session and its keeper's word the record of that end is there already; an older one is another's. */

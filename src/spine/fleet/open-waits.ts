@@ -10,7 +10,8 @@ import { inOrder, oneLine, shellWord } from './plain-words.ts'
 export function openWaits(facts: FleetFacts): Wait[] {
   const { runs, sessions, tools, known, nowMs, snoozed } = facts
   const waits = [
-    ...runs.flatMap(waitsOfRun),
+    // No answer reaches the command of a killed supervisor.
+    ...runs.filter(({ lost }) => lost === undefined).flatMap(waitsOfRun),
     ...sessions.flatMap((session) => waitOfSession(session, nowMs)),
     ...known.agents.flatMap(waitOfHost),
     ...known.notes.map(waitOfNote),
