@@ -49,8 +49,8 @@ export const PS_OUTPUT_BYTES_MAX = 256 << 20
 // -- canonical
 /** Deeper JSON is refused before a recursive reader can run out of stack. */
 export const JSON_DEPTH_MAX = 1_000
-/** Canonical text is kept whole until its last key is known, with offsets of 32 bits. */
-export const JSON_BYTES_MAX = 1 << 30
+/** Canonical text is kept in memory until its last key is known; numbers may take four times their source. */
+export const JSON_BYTES_MAX = 64 << 20
 
 // -- hosts
 /** A host may write its file between our look and our write; then all is planned anew, this many times. */

@@ -43,7 +43,7 @@ test('on receipt, a single message without newline is accepted, and an empty str
 })
 
 test.each([
-  ['a key twice', '{"type":"question","from":"a","from":"b","msg_id":"m","question":"?"}', /"from" stands twice/],
+  ['a key twice', '{"type":"question","from":"a","from":"b","msg_id":"m","question":"?"}', /duplicate key "from"/],
   ['two documents', `${message('a')}${message('b')}`, /more than one JSON document/],
   ['nothing', '', /unparseable JSON/],
   ['null', 'null', /must be a JSON object/],

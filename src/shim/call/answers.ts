@@ -1,8 +1,8 @@
 // What upstream says, message by message: which call has ended, and how. Read behind the bytes that the client has been sent already.
 import { createHash, type Hash } from 'node:crypto'
+import { childrenOf } from '../../canonical/children.ts'
 import { PREVIEW_NONE, PREVIEW_OMITTED } from '../../events/preview.ts'
 import { MAX_INSPECT_BYTES } from '../../limits.ts'
-import { elementsOf } from '../messages/client-message.ts'
 import { idOf, readingsOf, scopedKey } from '../messages/message-id.ts'
 import { MessageScan } from '../messages/message-scan.ts'
 import type { Scanned, Seen, Whole } from '../messages/scanned.ts'
@@ -122,7 +122,7 @@ export class Answers {
   }
 
   #batch(whole: Buffer): void {
-    for (const { from, to } of elementsOf(whole)) {
+    for (const { from, to } of childrenOf(whole)) {
       // A batch inside a batch is none. Whoever went in would go as deep as a server likes, until the stack is full.
       if (whole[from] !== ARRAY) this.whole(whole, from, to)
     }

@@ -1,4 +1,5 @@
 // Each message of the client meets the gate here: may its bytes go on, who is told if not, and what the record says of it.
+import { childrenOf } from '../../canonical/children.ts'
 import { CALLS_IN_FLIGHT_MAX } from '../../limits.ts'
 import { unaskedDecision } from '../../policy/decide/decisions.ts'
 import { CALL_METHOD } from '../../policy/decide/plan.ts'
@@ -11,7 +12,6 @@ import {
   type CallMessage,
   type ClientMessage,
   clientMessage,
-  elementsOf,
   governedMessage,
   INVALID_REQUEST,
   type MalformedMessage,
@@ -57,7 +57,6 @@ export interface CutOff {
 /** A message as it came: in one piece, or too large for that. */
 export interface Received {
   readonly scanned: Scanned
-  readonly isUtf8: boolean
   readonly bytes: number
   /** Where the whole message begins; null when it is too large to be kept in memory. */
   readonly whole: { readonly buffer: Buffer; readonly from: number } | null
@@ -122,8 +121,8 @@ export class ClientJudge {
     }
   }
 
-  #message({ scanned, isUtf8, fault }: Received): ClientMessage {
-    const message = this.#read(scanned, isUtf8)
+  #message({ scanned, fault }: Received): ClientMessage {
+    const message = this.#read(scanned)
     if (fault === undefined || message.kind === 'malformed') return message
     const id = idOf(scanned.id)
     const toolName = scanned.name.text ?? ''
@@ -131,12 +130,12 @@ export class ClientJudge {
   }
 
   /** What the message is, with requests that rules name among the calls. */
-  #read(scanned: Scanned, isUtf8: boolean): ClientMessage {
-    return scopedMessage(this.#options.scope, this.#ownMessage(scanned, isUtf8))
+  #read(scanned: Scanned): ClientMessage {
+    return scopedMessage(this.#options.scope, this.#ownMessage(scanned))
   }
 
-  #ownMessage(scanned: Scanned, isUtf8: boolean): ClientMessage {
-    const message = clientMessage(scanned, isUtf8)
+  #ownMessage(scanned: Scanned): ClientMessage {
+    const message = clientMessage(scanned)
     if (message.kind !== 'request') return message
     const isGoverned = this.#options.gate.policy.governs(message.method)
     if (isGoverned === false) return message
@@ -242,11 +241,11 @@ export class ClientJudge {
   /** Batches are of one old revision of MCP only. One of other messages passes; one with a call or anything unreadable is refused whole. */
   #batch({ buffer, from: start }: NonNullable<Received['whole']>, length: number): boolean {
     const whole = buffer.subarray(start, start + length)
-    const messages = elementsOf(whole).map(({ from, to }) => {
+    const messages = childrenOf(whole).map(({ from, to }) => {
       this.#elementScan.reset()
       this.#elementScan.push(whole, from, to)
       const scanned = this.#elementScan.finish()
-      return { message: this.#read(scanned, true), idRaw: scanned.id.raw, bytes: to - from }
+      return { message: this.#read(scanned), idRaw: scanned.id.raw, bytes: to - from }
     })
     const isHarmless = messages.length > 0 && messages.every(({ message }) => !isRefusedInBatch(message))
     const passes = (isHarmless || this.#options.gate.isObserving) && !this.isCutOff

@@ -1,8 +1,8 @@
 // What a server has said of its tools: MCP's hints, as rules ask for them.
+import { childrenOf } from '../../canonical/children.ts'
 import { TOOLS_ANNOTATED_MAX } from '../../limits.ts'
 import { isObject } from '../../plain-object.ts'
 import type { Annotations } from '../../policy/types.ts'
-import { membersOf } from '../messages/members-of.ts'
 import { readObject, readToolList, type ToolDefinition } from './tool-list.ts'
 
 /** MCP's names of the hints. */
@@ -40,7 +40,7 @@ export function listedTools(text: string): readonly ListedTool[] | null {
 function resultIn(answer: Buffer): Buffer {
   const whole = readObject(answer)
   if (whole === null || !isObject(whole['result'])) return answer
-  const result = membersOf(answer).findLast(({ name }) => name === 'result')
+  const result = childrenOf(answer).findLast(({ name }) => name === 'result')
   return result === undefined ? answer : answer.subarray(result.from, result.to)
 }
 

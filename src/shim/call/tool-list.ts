@@ -1,11 +1,10 @@
 // One page of a server's list of tools, as it was sent: the only reading of it, for whoever wants to know what a server says of its tools.
 import { createHash } from 'node:crypto'
 import { canonicalBytes } from '../../canonical/canonical.ts'
+import { childrenOf } from '../../canonical/children.ts'
 import { HeimdallError } from '../../errors.ts'
 import { SCAN_TOKEN_BYTES_MAX } from '../../limits.ts'
 import { fold } from '../../policy/bundle/likeness.ts'
-import { elementsOf } from '../messages/client-message.ts'
-import { membersOf } from '../messages/members-of.ts'
 import { isObject } from '../../plain-object.ts'
 
 /** A tool as its server defines it: all that it says, known members and others, because a host may show any of it to a model. */
@@ -30,7 +29,7 @@ export function readToolList(result: Buffer): ToolList | 'unreadable' | null {
   if (whole === undefined) return 'unreadable'
   if (!isObject(whole)) return null
   // Every member that some reader takes for the list: named twice, or in other letters.
-  const lists = membersOf(result)
+  const lists = childrenOf(result)
     .filter(({ name }) => fold(name) === 'tools')
     .map(({ from, to }) => result.subarray(from, to))
     .filter((bytes) => bytes[0] === 0x5b)
@@ -38,7 +37,7 @@ export function readToolList(result: Buffer): ToolList | 'unreadable' | null {
   const cursor = whole['nextCursor']
   return {
     tools: lists.flatMap((bytes) =>
-      elementsOf(bytes).flatMap(({ from, to }) => definitionOf(bytes.subarray(from, to))),
+      childrenOf(bytes).flatMap(({ from, to }) => definitionOf(bytes.subarray(from, to))),
     ),
     nextCursor: typeof cursor === 'string' ? cursor : null,
   }

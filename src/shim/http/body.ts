@@ -1,5 +1,4 @@
 // The body of a request, held until it is judged: in memory while it is small, beyond that on disk.
-import { isUtf8 } from 'node:buffer'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { MAX_INSPECT_BYTES } from '../../limits.ts'
 import type { Received } from '../call/client-judge.ts'
@@ -48,10 +47,9 @@ function smallBody(buffer: Buffer): Body {
   scan.reset()
   scan.push(buffer, 0, buffer.length)
   const scanned = scan.finish()
-  const isText = scanned.isAscii || isUtf8(buffer)
   return {
     bytes: buffer.length,
-    received: { scanned, isUtf8: isText, bytes: buffer.length, whole: { buffer, from: 0 } },
+    received: { scanned, bytes: buffer.length, whole: { buffer, from: 0 } },
     failure: null,
     sendTo(upstream) {
       upstream.end(buffer)
@@ -62,10 +60,10 @@ function smallBody(buffer: Buffer): Body {
 }
 
 function largeBody(held: HeldRequest): Body {
-  const { scanned, streamHash, isUtf8: isText } = held.finish()
+  const { scanned, streamHash } = held.finish()
   return {
     bytes: held.bytes,
-    received: { scanned, streamHash, isUtf8: isText, bytes: held.bytes, whole: null },
+    received: { scanned, streamHash, bytes: held.bytes, whole: null },
     failure: held.failure,
     async sendTo(upstream) {
       await held.replay(async (piece) => {

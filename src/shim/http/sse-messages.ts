@@ -1,5 +1,4 @@
 // A stream of server-sent events, read alongside: where each message begins and ends, whatever the chunks and line ends.
-import { isSame } from '../messages/json-bytes.ts'
 
 /** Takes the pieces of one message after the other. */
 export interface MessagePieces {
@@ -152,4 +151,8 @@ export class SseMessages {
     this.#hasData = false
     this.#type = ''
   }
+}
+
+function isSame(word: Buffer, chunk: Buffer, from: number, to: number): boolean {
+  return to - from === word.length && word.compare(chunk, from, to) === 0
 }

@@ -1,6 +1,5 @@
 // What a message from the client is, told from its scan: a call to be judged, something to pass on, or something nobody should trust.
 import { fold, hasUnseen } from '../../policy/bundle/likeness.ts'
-import { endOfString } from './members-of.ts'
 import { type IdKey, idOf, type MessageId } from './message-id.ts'
 import type { Scanned } from './scanned.ts'
 
@@ -50,8 +49,8 @@ const OTHER: ClientMessage = { kind: 'other' }
 const BATCH: ClientMessage = { kind: 'batch' }
 
 /** One JSON-RPC object, or a flat batch of them; everything else is refused, because somebody may still find a call in it. */
-export function clientMessage(scanned: Scanned, isUtf8: boolean): ClientMessage {
-  if (!scanned.valid || !isUtf8) return malformed(null, PARSE_ERROR, 'the line is not one JSON text in UTF-8')
+export function clientMessage(scanned: Scanned): ClientMessage {
+  if (!scanned.valid) return malformed(null, PARSE_ERROR, 'the line is not one JSON text in UTF-8')
   if (scanned.top === 'array') return BATCH
   if (scanned.top !== 'object') return malformed(null, INVALID_REQUEST, 'the message is not an object')
   const { method } = scanned
@@ -127,28 +126,4 @@ function callMessage(scanned: Scanned): ClientMessage {
 
 function malformed(id: MessageId | null, code: number, why: string, toolName: string | null = null): MalformedMessage {
   return { kind: 'malformed', id, code, why, toolName: toolName ?? '' }
-}
-
-/** Where the elements of a JSON array are; `bytes` must have been scanned as valid. */
-export function elementsOf(bytes: Buffer): readonly { readonly from: number; readonly to: number }[] {
-  const elements: { from: number; to: number }[] = []
-  let depth = 0
-  let from = -1
-  for (let i = 0; i < bytes.length; i += 1) {
-    const byte = bytes[i] as number
-    if (byte === 0x22) {
-      if (from < 0) from = i
-      i = endOfString(bytes, i)
-    } else if (byte === 0x5b || byte === 0x7b) {
-      depth += 1
-      if (depth === 2 && from < 0) from = i
-    } else if (byte === 0x5d || byte === 0x7d) depth -= 1
-    else if (byte > 0x20 && byte !== 0x2c && depth === 1 && from < 0) from = i
-    const isEnd = (byte === 0x2c && depth === 1) || depth === 0
-    if (isEnd && from >= 0) {
-      elements.push({ from, to: i })
-      from = -1
-    }
-  }
-  return elements
 }

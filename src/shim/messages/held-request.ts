@@ -1,15 +1,11 @@
 // A request too large to look into: held until it is known what it is, the first part in memory, the rest on disk.
-import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { closeSync, readSync, writeSync } from 'node:fs'
-import { cutCharacter } from '../../canonical/characters.ts'
 import { isSystemError } from '../../errors.ts'
 import { REPLAY_CHUNK_BYTES } from '../../limits.ts'
 import { openUnlinked } from '../../storage/unlinked-file.ts'
 import { MessageScan } from './message-scan.ts'
 import type { Scanned } from './scanned.ts'
-
-const NO_BYTES = Buffer.alloc(0)
 
 export class HeldRequest {
   readonly #scan = new MessageScan({ strict: true })
@@ -19,9 +15,6 @@ export class HeldRequest {
   #fd: number | undefined
   #fileBytes = 0
   #bytes = 0
-  #isUtf8 = true
-  /** The beginning of a character whose end is in the next piece. */
-  #cut: Buffer = NO_BYTES
   #failure: Error | null = null
 
   constructor(head: readonly Buffer[], folder: string) {
@@ -47,10 +40,6 @@ export class HeldRequest {
     this.#bytes += piece.length
     this.#hash.update(piece)
     this.#scan.push(piece, 0, piece.length)
-    const text = this.#cut.length === 0 ? piece : Buffer.concat([this.#cut, piece])
-    const end = cutCharacter(text)
-    this.#isUtf8 &&= isUtf8(text.subarray(0, end))
-    this.#cut = end === text.length ? NO_BYTES : Buffer.from(text.subarray(end))
   }
 
   /** Bytes of the message without its newline. */
@@ -63,9 +52,8 @@ export class HeldRequest {
     return this.#failure
   }
 
-  finish(): { readonly scanned: Scanned; readonly streamHash: string; readonly isUtf8: boolean } {
-    const isUtf8 = this.#isUtf8 && this.#cut.length === 0
-    return { scanned: this.#scan.finish(), streamHash: this.#hash.digest('hex'), isUtf8 }
+  finish(): { readonly scanned: Scanned; readonly streamHash: string } {
+    return { scanned: this.#scan.finish(), streamHash: this.#hash.digest('hex') }
   }
 
   /** Gives the original bytes again, piece by piece; `write` resolves when it can take the next. */

@@ -1,18 +1,15 @@
 // What a scan has seen of a message: which members it has that matter, where they stand, and what they say.
-import { isSame } from './json-bytes.ts'
+import type { JsonContainer, JsonScalar } from '../../canonical/json-reader.ts'
 
 /** Members that something depends on, each with a slot of its own. */
 const SLOTS = 13
 export const PARAMS = 3
 const ARGUMENTS = 7
 
-const NO_BYTES = new Uint8Array(0)
-/** Longer texts are no names, and not kept. */
-const REMEMBERED_BYTES_MAX = 128
 /** Every number of so many digits is a double of its own. */
 const EXACT_DIGITS = 15
 
-export type ValueKind = 'none' | 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null'
+export type ValueKind = 'none' | JsonContainer | JsonScalar
 
 /** A value that was seen. `from` and `to` count from the first byte of the message. */
 export class Seen {
@@ -23,9 +20,6 @@ export class Seen {
   buffer: Buffer | undefined
   start = 0
   end = 0
-  /** The text before this one and its bytes: nearly every message has the method and the tool of the one before. */
-  private lastBytes: Uint8Array = NO_BYTES
-  private lastText = ''
 
   /** The bytes as they stand; null when there are none or too many. */
   get raw(): string | null {
@@ -34,14 +28,9 @@ export class Seen {
 
   /** What a string stands for; null for everything else. */
   get text(): string | null {
-    const { buffer, start, end } = this
-    if (this.kind !== 'string' || buffer === undefined) return null
-    if (isSame(this.lastBytes, buffer, start, end)) return this.lastText
-    const text = decode(buffer.toString('utf8', start, end))
-    if (end - start > REMEMBERED_BYTES_MAX) return text
-    this.lastBytes = Uint8Array.prototype.slice.call(buffer, start, end)
-    this.lastText = text
-    return text
+    const { kind, raw } = this
+    if (kind !== 'string' || raw === null) return null
+    return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1)
   }
 
   /** What an integer stands for that has one spelling and is exact to every reader; -1 for everything else. */
@@ -66,15 +55,13 @@ export interface Whole {
 
 /** What one message is. The object belongs to the scan and is overwritten by the next message. */
 export class Scanned {
-  /** False: not one JSON text, or nested beyond the limit. */
+  /** False: not one JSON text in UTF-8, or nested beyond the limit. */
   valid = false
   top: ValueKind = 'none'
   /** A member that another parser could read differently: named twice, or a case variant of one that matters. */
   ambiguous: string | null = null
   /** A member of the message or of `params` whose name has characters that nobody sees; empty when it is too long to be read. */
   veiled: string | null = null
-  /** No byte beyond ASCII in it; told by a strict scan only. */
-  isAscii = true
   readonly slots: readonly Seen[] = Array.from({ length: SLOTS }, () => new Seen())
 
   readonly id = this.slots[1] as Seen
@@ -95,16 +82,10 @@ export class Scanned {
     this.top = 'none'
     this.ambiguous = null
     this.veiled = null
-    this.isAscii = true
     for (let slot = 0; slot < SLOTS; slot += 1) {
       const seen = this.slots[slot] as Seen
       seen.kind = 'none'
       seen.buffer = undefined
     }
   }
-}
-
-/** A JSON string with its quotes to the text it stands for; the scan has checked it already. */
-export function decode(raw: string): string {
-  return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1)
 }

@@ -40,7 +40,7 @@ test('another server gets none, is told so, and is kept from what the others tak
 
 const WRONG: readonly (readonly [unknown, string])[] = [
   ['', 'not JSON'],
-  ['{"git":[],"git":[]}', 'twice'],
+  ['{"git":[],"git":[]}', 'duplicate key'],
   ['7', 'is of type number'],
   [{ git: {} }, '"git" is of type object'],
   [{ server_name: 'git', secret_bindings: {} }, '.secret_bindings is of type object'],

@@ -1,5 +1,4 @@
 // From client to upstream: lines are cut and judged, and what may pass goes on in the bytes in which it came.
-import { isUtf8 } from 'node:buffer'
 import type { EventWriter } from '../../runs/event-writer.ts'
 import { MAX_INSPECT_BYTES, OWN_ANSWERS_BYTES_MAX, READ_AHEAD_BYTES_MAX } from '../../limits.ts'
 import type { AgentOut } from '../messages/agent-out.ts'
@@ -214,19 +213,14 @@ export class ClientSide {
     this.#scan.reset()
     this.#scan.push(buffer, from, to)
     const scanned = this.#scan.finish()
-    return this.#judge.passes({
-      scanned,
-      isUtf8: scanned.isAscii || isUtf8(buffer.subarray(from, to)),
-      bytes: to - from,
-      whole: { buffer, from },
-    })
+    return this.#judge.passes({ scanned, bytes: to - from, whole: { buffer, from } })
   }
 
   /** Judges the held request; when it passes, it is sent on with the end of this turn. */
   #endHeld(held: HeldRequest, end: Buffer): void {
     this.#held = null
-    const { scanned, streamHash, isUtf8 } = held.finish()
-    const received = { scanned, streamHash, isUtf8, bytes: held.bytes, whole: null }
+    const { scanned, streamHash } = held.finish()
+    const received = { scanned, streamHash, bytes: held.bytes, whole: null }
     let passes: JudgedCall | boolean = false
     if (held.failure === null) passes = this.#judge.passes(received)
     else this.#judge.refuseUnheld(received, `the request cannot be held: ${held.failure.message}`)
