@@ -12,6 +12,7 @@ export default defineConfig({
     // A hung test must fail, a slow machine must not: generous, and no test depends on it.
     testTimeout: isSoak ? 3_600_000 : 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // Three more than the cores of the smallest machine: most tests wait for processes more than they compute.
     maxWorkers: 5,
     projects: [

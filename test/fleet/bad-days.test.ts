@@ -146,7 +146,7 @@ test('so does one that is lost at any byte of a turn, and the turn goes to the n
   const before = (n: number) => claimScopes(near.room, amber, wants(near.room, `near/${n}`))
   await asOwner(made, (sql) => sql.unsafe(`ALTER ROLE ${new URL(made.url).username} SET track_functions = 'pl'`))
   await cutEverywhere({ made, change: CLAIM, before })
-  await expect.poll(() => callsOf(made, 'take_turn'), { timeout: 30_000 }).toBeGreaterThan(14)
+  await expect.poll(() => callsOf(made, 'take_turn')).toBeGreaterThan(14)
   // Nobody is left in a turn: the next claim is granted without a wait for one to fall silent.
   expect(await claimScopes(near.room, amber, wants(near.room, 'after'))).toMatchObject({ granted: true })
 })
@@ -216,10 +216,10 @@ test('who waits on one machine is woken by a release on another', async () => {
   // Whoever only follows hears of those who wait, by the engine's clock.
   const three = box(made, 'three')
   const signs = () => asOwner(made, (sql) => sql`SELECT FROM heimdall.signs WHERE who LIKE 'ticket:%'`.execute())
-  await expect.poll(signs, { timeout: 60_000 }).toHaveLength(1)
+  await expect.poll(signs).toHaveLength(1)
   for (let n = 0; n < 3; n += 1) await three.room.store.catchUp()
   await releaseClaims(one.room, amber, { scopes: ['src'], cwd: one.room.project.root })
-  await expect.poll(() => results, { timeout: 60_000 }).toEqual([true])
+  await expect.poll(() => results).toEqual([true])
 })
 
 test('an engine that lost entries is told by number and id, and nothing is decided on either side of the fork', async () => {

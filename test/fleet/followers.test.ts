@@ -66,11 +66,11 @@ test('with a new line the bell is heard by its role, and nobody knocks with the 
   const roleOf = async (): Promise<unknown> =>
     (await sql`SELECT member_role AS role FROM heimdall.projects`)[0]?.['role']
   const first = await roleOf()
-  await expect.poll(listening, { timeout: 60_000 }).toEqual([first])
+  await expect.poll(listening).toEqual([first])
   expect(await one.heimdall('fleet invite', owner)).toMatchObject({ ok: true })
   const second = await roleOf()
   expect(second).not.toBe(first)
-  await expect.poll(listening, { timeout: 60_000 }).toEqual([second])
+  await expect.poll(listening).toEqual([second])
   link.child.kill('SIGTERM')
   expect(await link.ended).toMatchObject({ signal: null })
 })

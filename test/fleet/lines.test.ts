@@ -171,10 +171,10 @@ test('what takes several questions may take longer than an answer: a large snaps
             (ask) => keepIfDue(ask, made.project, near.path, 1),
             clock,
           )
-          await expect.poll(waitsFor('projects'), { timeout: 60_000 }).toHaveLength(1)
+          await expect.poll(waitsFor('projects')).toHaveLength(1)
           clock.advance(0.6 * ENGINE_ANSWER_MS)
           await project`ROLLBACK`
-          await expect.poll(waitsFor('snapshots'), { timeout: 60_000 }).toHaveLength(1)
+          await expect.poll(waitsFor('snapshots')).toHaveLength(1)
           clock.advance(0.6 * ENGINE_ANSWER_MS)
           return { keeping }
         }),

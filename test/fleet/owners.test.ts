@@ -95,7 +95,7 @@ test('a program that runs goes on with the new line of its machine', async () =>
   await two.heimdall('fleet join', String(invited.data['join']))
   await two.bb('agent register --name jade-heron --role backend')
   const seq = async (): Promise<unknown> => (await one.heimdall('fleet status')).data['seq']
-  await expect.poll(seq, { timeout: 60_000 }).toBe(1)
+  await expect.poll(seq).toBe(1)
   link.child.kill('SIGTERM')
   await link.ended
 })

@@ -63,7 +63,7 @@ test('whoever has the turn has what it lacks with it, and others stand in line u
   // The place is right, and it is another's turn: who has not met others yet is told so at once, and nobody stands in line.
   expect(await near.append(after({ seq: head, id: last?.id ?? '' }, 'at-once'), false)).toEqual({ kind: 'wait' })
   const waiting = near.append(after({ seq: head, id: last?.id ?? '' }, 'of-near'), true)
-  await expect.poll(stands, { timeout: 60_000 }).toHaveLength(1)
+  await expect.poll(stands).toHaveLength(1)
   expect(await turn?.append(after({ seq: head, id: last?.id ?? '' }, 'of-far'))).toEqual({ kind: 'accepted' })
   expect(await waiting).toMatchObject({ kind: 'behind', entries: [{ seq: head + 1, id: 'of-far' }] })
 
@@ -71,7 +71,7 @@ test('whoever has the turn has what it lacks with it, and others stand in line u
   const unused = await near.takeTurn({ seq: head + 1, id: 'of-far' })
   expect(unused?.entries).toEqual([])
   const next = far.append(after({ seq: head + 1, id: 'of-far' }, 'second'), true)
-  await expect.poll(stands, { timeout: 60_000 }).toHaveLength(1)
+  await expect.poll(stands).toHaveLength(1)
   await unused?.end()
   expect(await next).toEqual({ kind: 'accepted' })
 
@@ -115,7 +115,7 @@ test('those who stand in line are served in the order in which they came, though
   await new Promise<void>((hasTurn) => all.push(serve(members[0] as Sql, 'a', () => (hasTurn(), everybodyStands))))
   for (const [i, sql] of members.slice(1).entries()) {
     all.push(serve(sql, names[i + 1] ?? '', () => Promise.resolve()))
-    await expect.poll(inLine, { timeout: 60_000 }).toHaveLength(i + 1)
+    await expect.poll(inLine).toHaveLength(i + 1)
   }
   begin()
   await Promise.all(all)
@@ -135,7 +135,7 @@ test('processes of one machine stand in line like everybody else, and are served
       for (const [i, room] of rooms.entries()) {
         claiming.push(claimScopes(room, actors[i] as AgentActor, wants(room, `own-${i}`)))
         await expect
-          .poll(() => first`SELECT DISTINCT pid FROM pg_locks WHERE NOT granted`.execute(), { timeout: 60_000 })
+          .poll(() => first`SELECT DISTINCT pid FROM pg_locks WHERE NOT granted`.execute())
           .toHaveLength(i + 1)
       }
       return { claiming }
@@ -165,7 +165,7 @@ test('what one process has in doubt is in nobody’s way, and is settled by whoe
   const inDoubt = claimScopes(far, cobalt, wants(far, 'in-doubt'))
   const inLog = () =>
     asOwner(made, (sql) => sql`SELECT FROM heimdall.entries WHERE body LIKE '%in-doubt%' AND project = ${made.project}`)
-  await expect.poll(inLog, { timeout: 60_000 }).toHaveLength(1)
+  await expect.poll(inLog).toHaveLength(1)
   // Another process goes on meanwhile. Told of the entry, it has it settled: what this machine alone knows of it too.
   expect(await claimScopes(one.room, amber, wants(one.room, 'other'))).toMatchObject({ granted: true })
   expect(placeIn(one.path).pending).toBeUndefined()
