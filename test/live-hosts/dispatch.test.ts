@@ -42,3 +42,24 @@ test.each(installedHosts().filter((name) => name === 'claude' || name === 'codex
     expect(['partial', 'done']).toContain(short['state'])
   },
 )
+
+test.each(installedHosts().filter((name) => name === 'claude'))(
+  '%s without leave to write: the task is not done, and its result names what was denied',
+  async (name) => {
+    const project = fleet()
+    const model = await modelServer(
+      oneOf(
+        dialogue('make a note', [
+          act({ shell: 'echo from-the-shell > shell.txt' }),
+          say('I was not allowed to write.'),
+        ]),
+      ),
+    )
+    const host = prepareHost(name, { project, model })
+    await project.workerOf(name, [...host.command, '--permission-mode', 'default'], ['--runtime', name], host.env)
+    const refused = await project.send('make a note')
+    expect(refused['state']).not.toBe('done')
+    expect(refused['result']).not.toMatchObject({ status: 'done' })
+    expect(JSON.stringify(refused['result'])).toContain('denied permission: Bash')
+  },
+)
