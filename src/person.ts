@@ -69,6 +69,9 @@ const MARKS: readonly string[] = [
   ...HOST_MARKS,
 ]
 
+/** Flags of interpreters whose value is the next word. */
+const VALUE_FLAGS = /^(-r|--require|--import|--loader|--experimental-loader|-C|--conditions|-W|-X)$/
+
 const INTERPRETER = /^(node|nodejs|bun|deno|npx|python[\d.]*|pypy[\d.]*|ruby|uv|uvx)$/
 
 /**
@@ -226,11 +229,10 @@ function isHost({ program, inPackage }: Host, words: readonly string[]): boolean
   const [first = '', ...rest] = words
   if (basename(first) === program) return true
   if (!INTERPRETER.test(basename(first))) return false
-  const script = rest.find((word) => !word.startsWith('-'))
-  return (
-    (script !== undefined && basename(script) === program) ||
-    (inPackage !== undefined && rest.some((word) => word.includes(`node_modules/${inPackage}/`)))
-  )
+  // What follows the script is its own: `node bin/heimdall run -- node …/codex.js` is not Codex.
+  const script = rest.find((word, at) => !word.startsWith('-') && !VALUE_FLAGS.test(rest[at - 1] ?? ''))
+  if (script === undefined) return false
+  return basename(script) === program || (inPackage !== undefined && script.includes(`node_modules/${inPackage}/`))
 }
 
 /** The unix user, for records. */

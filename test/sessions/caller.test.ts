@@ -137,6 +137,27 @@ test('a session whose first program has thrown its environment away is a session
   expect(await shell.whoami()).toMatchObject({ proof: 'process', session: 'bare', holds: [{}] })
 })
 
+test('a script is not a host because its arguments name one', async () => {
+  const acting = async (words: readonly string[]): Promise<unknown> => {
+    const file = join(temporaryFolder(), 'who')
+    const terminal = ownTerminal([...words, file, 'node', '/x/node_modules/@openai/codex/bin/codex.js'], {
+      cwd: '/',
+      env: { TERM: 'xterm' },
+    })
+    await terminal.ended
+    return JSON.parse(readFileSync(file, 'utf8').replace('acting ', ''))
+  }
+  const [node, script] = fixture('who-acts')
+  expect(await acting([node, script])).toMatchObject({ person: true })
+  const host = join(temporaryFolder(), 'node_modules/@openai/codex')
+  mkdirSync(host, { recursive: true })
+  writeFileSync(join(host, 'run.mjs'), `await import(${JSON.stringify(script)})`)
+  expect(await acting([node, '--conditions', 'x', join(host, 'run.mjs')])).toMatchObject({
+    person: false,
+    reason: expect.stringMatching(/^Codex runs it/),
+  })
+})
+
 // A tmux server leaves its parents as it starts; its panes belong to a session, a human, or no one.
 describe('tmux panes', () => {
   const WHO = fixture('who-acts')
