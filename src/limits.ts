@@ -504,8 +504,6 @@ export const INDEX_BATCH_BYTES = 8 << 20
 export const INDEX_CATCH_UP_MS = 3_000
 /** How long it waits for another process that is doing so. */
 export const INDEX_LOCK_MS = 500
-/** How often whoever keeps the index up to date looks at the records. */
-export const INDEX_FOLLOW_MS = 500
 /** Of a record's beginning, and before the place up to which it was read, so much is what it is known by: the start of the run with its time, and the last event. */
 export const INDEX_MARK_BYTES = 1_024
 /** Names are cut there in the index, never in the record. */

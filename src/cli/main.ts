@@ -12,6 +12,7 @@ import { GLOBAL_FLAGS, globalFlagWords, parseCommandLine } from './parse.ts'
 import { renamed } from './renames.ts'
 import { safeJson } from './render/json.ts'
 import { print } from './stdout.ts'
+import { VERSION } from './version.ts'
 
 export interface Streams {
   readonly stdin: NodeJS.ReadStream
@@ -23,7 +24,7 @@ export interface Streams {
   readonly isPiped?: () => boolean
 }
 
-/** Runs one command line; `--version` alone is answered before this is loaded. `bin` is the launcher's name, `words` what followed it. */
+/** Runs one command line: `bin` is the name of the launcher, `words` what followed it. */
 export async function main(
   bin: string,
   words: readonly string[],
@@ -31,6 +32,10 @@ export async function main(
   cwd: string | undefined,
   streams: Streams,
 ): Promise<number> {
+  if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
+    await say(streams, VERSION)
+    return EXIT.ok
+  }
   // `heimdall` alone is `heimdall status`.
   const typed = bin === 'heimdall' && wordIn(words) === undefined && !asksHelp(words) ? ['status', ...words] : words
   const commands = await commandsFor(bin, wordIn(typed))

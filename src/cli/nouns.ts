@@ -9,96 +9,96 @@ interface Noun {
   readonly launchers?: readonly string[]
   /** First words after `sub`: a shim is started for every MCP server of every agent, and must not hold code of other commands. */
   readonly sub?: readonly string[]
-  readonly load: () => Promise<readonly Command[]>
+  readonly load: () => Promise<{ readonly commands: readonly Command[] }>
 }
 
 export const NOUNS: readonly Noun[] = [
-  { words: ['run'], load: async () => (await import('./commands/run.ts')).commands },
-  { words: ['status', 'next', 'snooze'], load: async () => (await import('./commands/status.ts')).commands },
-  { words: ['top'], load: async () => (await import('./commands/top.ts')).commands },
-  { words: ['up', 'open', 'demo'], load: async () => (await import('./commands/hub.ts')).commands },
+  { words: ['run'], load: () => import('./commands/run.ts') },
+  { words: ['status', 'next', 'snooze'], load: () => import('./commands/status.ts') },
+  { words: ['top'], load: () => import('./commands/top.ts') },
+  { words: ['up', 'open', 'demo'], load: () => import('./commands/hub.ts') },
   {
     words: ['ls', 'attach', 'send', 'logs', 'kill', 'clean'],
     launchers: ['hm'],
-    load: async () => (await import('./commands/session.ts')).commands,
+    load: () => import('./commands/session.ts'),
   },
-  { words: [], launchers: ['hm'], load: async () => (await import('./commands/hm.ts')).commands },
+  { words: [], launchers: ['hm'], load: () => import('./commands/hm.ts') },
   {
     words: ['symbol', 'fact'],
     launchers: ['heimdall-resolve', 'heimdall-blackboard', 'heimdall-protocol'],
-    load: async () => (await import('./commands/symbols.ts')).commands,
+    load: () => import('./commands/symbols.ts'),
   },
   {
     words: ['capsule'],
     launchers: ['heimdall-capsule', 'heimdall-protocol', 'heimdall-task-result'],
-    load: async () => (await import('./commands/capsules.ts')).commands,
+    load: () => import('./commands/capsules.ts'),
   },
   {
     words: ['protocol', 'message', 'brief', 'gate'],
     launchers: ['heimdall-brief', 'heimdall-gate', 'heimdall-protocol', 'heimdall-validate'],
-    load: async () => (await import('./commands/briefing.ts')).commands,
+    load: () => import('./commands/briefing.ts'),
   },
   {
     words: ['tokens'],
     launchers: ['heimdall-ledger', 'heimdall-protocol'],
-    load: async () => (await import('./commands/tokens.ts')).commands,
+    load: () => import('./commands/tokens.ts'),
   },
-  { words: ['claim'], launchers: ['heimdall-claim'], load: async () => (await import('./commands/claim.ts')).commands },
-  { words: ['agent', 'whoami'], load: async () => (await import('./commands/agent.ts')).commands },
-  { words: ['note'], load: async () => (await import('./commands/note.ts')).commands },
-  { words: [], launchers: ['bb', 'bb-init'], load: async () => (await import('./commands/bb.ts')).commands },
-  { words: [], launchers: ['heimdall-haid'], load: async () => (await import('./commands/haid.ts')).commands },
-  { words: ['why'], load: async () => (await import('./commands/why.ts')).commands },
-  { words: ['watch'], load: async () => (await import('./commands/watch.ts')).commands },
-  { words: ['task'], load: async () => (await import('./commands/task.ts')).commands },
-  { words: ['worker'], load: async () => (await import('./commands/worker.ts')).commands },
-  { words: ['peers'], load: async () => (await import('./commands/peers.ts')).commands },
-  { words: ['guard'], load: async () => (await import('./commands/guard.ts')).commands },
-  { words: ['worktree', 'diff', 'merge'], load: async () => (await import('./commands/worktree.ts')).commands },
-  { words: ['fleet'], load: async () => (await import('./commands/fleet.ts')).commands },
+  { words: ['claim'], launchers: ['heimdall-claim'], load: () => import('./commands/claim.ts') },
+  { words: ['agent', 'whoami'], load: () => import('./commands/agent.ts') },
+  { words: ['note'], load: () => import('./commands/note.ts') },
+  { words: [], launchers: ['bb', 'bb-init'], load: () => import('./commands/bb.ts') },
+  { words: [], launchers: ['heimdall-haid'], load: () => import('./commands/haid.ts') },
+  { words: ['why'], load: () => import('./commands/why.ts') },
+  { words: ['watch'], load: () => import('./commands/watch.ts') },
+  { words: ['task'], load: () => import('./commands/task.ts') },
+  { words: ['worker'], load: () => import('./commands/worker.ts') },
+  { words: ['peers'], load: () => import('./commands/peers.ts') },
+  { words: ['guard'], load: () => import('./commands/guard.ts') },
+  { words: ['worktree', 'diff', 'merge'], load: () => import('./commands/worktree.ts') },
+  { words: ['fleet'], load: () => import('./commands/fleet.ts') },
   {
     words: ['policy'],
     launchers: ['sub'],
     sub: ['policy'],
-    load: async () => (await import('./commands/policy.ts')).commands,
+    load: () => import('./commands/policy.ts'),
   },
   {
     words: ['approve', 'deny'],
     launchers: ['sub'],
     sub: ['approvals'],
-    load: async () => (await import('./commands/approve.ts')).commands,
+    load: () => import('./commands/approve.ts'),
   },
   {
     words: ['mcp'],
     launchers: ['sub'],
     sub: ['shim', 'import', 'restore', 'secrets'],
-    load: async () => (await import('./commands/mcp.ts')).commands,
+    load: () => import('./commands/mcp.ts'),
   },
-  { words: ['init', 'uninstall', 'hosts', 'hook'], load: async () => (await import('./commands/init.ts')).commands },
+  { words: ['init', 'uninstall', 'hosts', 'hook'], load: () => import('./commands/init.ts') },
   {
     words: ['runs'],
     launchers: ['sub'],
     sub: ['run'],
-    load: async () => (await import('./commands/runs.ts')).commands,
+    load: () => import('./commands/runs.ts'),
   },
-  { words: ['cost'], load: async () => (await import('./commands/cost.ts')).commands },
+  { words: ['cost'], load: () => import('./commands/cost.ts') },
   {
     words: ['events'],
     launchers: ['sub'],
     sub: ['query', 'tail'],
-    load: async () => (await import('./commands/events.ts')).commands,
+    load: () => import('./commands/events.ts'),
   },
-  { words: ['help'], load: async () => (await import('./commands/help.ts')).commands },
+  { words: ['help'], load: () => import('./commands/help.ts') },
   {
     words: ['doctor'],
     launchers: ['sub'],
     sub: ['doctor'],
-    load: async () => (await import('./commands/doctor.ts')).commands,
+    load: () => import('./commands/doctor.ts'),
   },
-  { words: ['config', 'trust'], load: async () => (await import('./commands/config.ts')).commands },
+  { words: ['config', 'trust'], load: () => import('./commands/config.ts') },
   {
     words: ['completion', 'man', 'hash', 'version'],
-    load: async () => (await import('./commands/tools.ts')).commands,
+    load: () => import('./commands/tools.ts'),
   },
 ]
 
@@ -171,5 +171,5 @@ export async function commandsFor(launcher: string, word: string | undefined): P
 export const allCommands = (): Promise<readonly Command[]> => loadAll(NOUNS)
 
 async function loadAll(nouns: readonly Noun[]): Promise<readonly Command[]> {
-  return (await Promise.all(nouns.map(({ load }) => load()))).flat()
+  return (await Promise.all(nouns.map(({ load }) => load()))).flatMap(({ commands }) => commands)
 }

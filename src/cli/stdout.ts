@@ -1,5 +1,6 @@
-// Output that has left the process when its promise resolves.
+// Writes to standard output and resolves once the bytes have left the process.
 import { fstatSync, statSync, writeSync } from 'node:fs'
+import { isErrno, isSystemError, outputUnwritable } from '../errors.ts'
 import type { Streams } from './main.ts'
 
 /** An exit right after a large write to a pipe would cut it off; so would not waiting for a slow reader. */
@@ -8,9 +9,8 @@ export function print(stream: NodeJS.WriteStream, text: string): Promise<void> {
 }
 
 /**
- * The streams of this process, made when they are asked for: stdin alone costs a short command several milliseconds.
- * `print` writes to the descriptor itself as long as nobody has asked for stdout as a stream; what a full pipe does
- * not take at once goes through the stream.
+ * The streams of this process, created on first use: stdin alone costs a short command several milliseconds. `print`
+ * writes to the descriptor until the stream is in use; what a full pipe does not take goes through the stream.
  */
 export function processStreams(): Required<Streams> {
   let isStreamInUse = false
@@ -28,7 +28,7 @@ export function processStreams(): Required<Streams> {
     isPiped: leadsToNoTerminal,
     async print(text) {
       const bytes = Buffer.from(`${text}\n`)
-      const rest = isStreamInUse ? bytes : await writeNow(1, bytes)
+      const rest = isStreamInUse ? bytes : writeNow(1, bytes)
       if (rest.byteLength === 0) return
       isStreamInUse = true
       await send(process.stdout, rest)
@@ -36,45 +36,37 @@ export function processStreams(): Required<Streams> {
   }
 }
 
-/** `false` is no promise of a terminal: the stream is asked then. */
+/** False where only the stream can tell. */
 function leadsToNoTerminal(): boolean {
   try {
     const stats = fstatSync(1)
     return !stats.isCharacterDevice() || stats.rdev === statSync('/dev/null').rdev
   } catch (error) {
     // Closed, or a system without that device.
-    if (error instanceof Error && 'code' in error) return false
+    if (isSystemError(error)) return false
     throw error
   }
 }
 
 async function send(stream: NodeJS.WriteStream, bytes: Buffer): Promise<void> {
-  // The write itself tells of its failure; an event without a listener would end the process instead.
+  // The callback of the write reports the failure; an event without a listener would end the process.
   if (stream.listenerCount('error') === 0) stream.on('error', () => undefined)
   const error = await new Promise<Error | null | undefined>((resolve) => {
     stream.write(bytes, resolve)
   })
-  // The reader has gone (`heimdall … | head -1`): nobody is left to tell.
-  if (error === null || error === undefined || ('code' in error && error.code === 'EPIPE')) return
-  throw await unwritable(error)
+  // The reader has gone (`heimdall … | head -1`).
+  if (error === null || error === undefined || isErrno(error, 'EPIPE')) return
+  throw outputUnwritable(error)
 }
 
 /** Writes what the descriptor takes without waiting and returns the rest. */
-async function writeNow(fd: number, bytes: Buffer): Promise<Buffer> {
+function writeNow(fd: number, bytes: Buffer): Buffer {
   let sent = 0
   try {
     while (sent < bytes.byteLength) sent += writeSync(fd, bytes, sent)
   } catch (error) {
-    // Not `isErrno`: the table of errors would be loaded to print a version.
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'EPIPE') return Buffer.alloc(0)
-    if (code !== 'EAGAIN') throw await unwritable(error)
+    if (isErrno(error, 'EPIPE')) return Buffer.alloc(0)
+    if (!isErrno(error, 'EAGAIN')) throw outputUnwritable(error)
   }
   return bytes.subarray(sent)
-}
-
-/** Loaded when it is needed, as above. */
-async function unwritable(error: unknown): Promise<Error> {
-  const { outputUnwritable } = await import('../errors.ts')
-  return outputUnwritable(error)
 }

@@ -61,9 +61,9 @@ test('a verb of another tool is ours for the same noun, where the noun has it', 
 
 test('every renamed line leads to a command that exists, and is no command itself', () => {
   const isCommand = (line: string): boolean => NAMES.some((name) => name === line || name.startsWith(`${line} `))
-  const right = Object.keys(RENAMES).map((words) => renamed(words.split(' '), 0, NAMES) ?? '')
+  const right = [...RENAMES.keys()].map((words) => renamed(words.split(' '), 0, NAMES) ?? '')
   expect(right.filter((line) => !isCommand(line.replace(/ --.*$/, '')))).toEqual([])
-  expect(Object.keys(RENAMES).filter((words) => NAMES.includes(`heimdall ${words}`))).toEqual([])
+  expect([...RENAMES.keys()].filter((words) => NAMES.includes(`heimdall ${words}`))).toEqual([])
 })
 
 test('every flag that another one is meant by exists', () => {
@@ -75,7 +75,7 @@ test('every flag that another one is meant by exists', () => {
 
 test('every word of the index is the first word of its commands, and the other way round', async () => {
   for (const { words, launchers = [], sub = [], load } of NOUNS) {
-    const names = (await load()).flatMap(({ spec }) => spec.names)
+    const names = (await load()).commands.flatMap(({ spec }) => spec.names)
     const ours = names.filter((name) => name.startsWith('heimdall ')).map((name) => name.split(' ')[1] ?? '')
     const seeds = names.map((name) => name.split(' ')[0] ?? '').filter((bin) => bin !== 'heimdall')
     expect([new Set(ours), new Set(seeds)]).toEqual([new Set(words), new Set(launchers)])

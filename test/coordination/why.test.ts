@@ -82,7 +82,7 @@ test('why explains a call by its rule and counters, by a part of its id too', as
   const id = await idIn('--run', 'nightly-1', '--decision', 'BLOCK')
 
   const { stdout } = await why(id)
-  expect(stdout).toMatch(/^call {7}\S+ dear, /)
+  expect(stdout).toMatch(/^call {7}\S+\/dear, /)
   expect(stdout).toMatch(/\ndecision {3}BLOCK/)
   expect(stdout).toMatch(/\nrule {7}twice\n/)
   expect(stdout).toMatch(/\ncounter {4}\S+ of twice: 1 before, 1 after, limit 1\n/)

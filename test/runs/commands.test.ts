@@ -13,7 +13,6 @@ import {
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runLauncher } from '../support/in-process.ts'
-import { launcher, startProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
 import {
   bundle,
@@ -21,7 +20,6 @@ import {
   deny,
   eventsOfRun,
   type Json,
-  parseLines,
   runFolders,
   runsDir,
   type ShimClient,
@@ -102,19 +100,6 @@ test('list and show say who, how it went and how much room it takes', async () =
     calls: { total: 2, blocked: 1 },
   })
   await two.end()
-})
-
-test('show --follow prints the events of a run until it ends', async () => {
-  const home = temporaryFolder()
-  const shim = shimOf(home, 'r')
-  await shim.call('echo')
-  const follower = startProgram([...launcher('heimdall'), 'runs', 'show', 'r', '--follow'], { env: { HOME: home } })
-  await until('the first events', () => follower.stdout().includes('tool_call_end'))
-  await shim.call('mail')
-  await until('what comes later', () => follower.stdout().includes('no-mail'))
-  await shim.end()
-  expect((await follower.ended).code).toBe(0)
-  expect(parseLines(follower.stdout())).toEqual(eventsOfRun(home, 'r'))
 })
 
 test('prune by age and by size; never a run that goes on, however old', async () => {

@@ -197,7 +197,7 @@ test('show explains a decision: rule, reason, counters, hint, outcome, and what 
   for (const part of [
     'fake/push',
     'REJECT_WITH_HINT',
-    'rule      branch',
+    'rule       branch',
     'PROTECTED_BRANCH',
     'use a branch of your own',
     '{"branch":"agent/x"}',
@@ -441,14 +441,4 @@ test('reindex reads all records again and counts what is no event; pruned runs l
   const tables = ['records', 'runs', 'entries', 'bad_lines']
   expect(tables.map((table) => countIn(home, table))).toEqual([0, 0, 0, 0])
   expect((await data(home, 'events', '--text', 'anything'))['calls']).toEqual([])
-})
-
-test('reindex --follow keeps the index up to date while runs go on', async () => {
-  const home = temporaryFolder()
-  const follower = startProgram([...launcher('heimdall'), 'runs', 'reindex', '--follow'], { env: { HOME: home } })
-  await until('the follower', () => follower.stderr().includes('following'))
-  const shim = shimOf(home, 'r')
-  await shim.call('mail')
-  await shim.end()
-  await until('the call in the index', () => countIn(home, 'entries where type = 1 and end_at is not null') === 1)
 })

@@ -167,12 +167,11 @@ function restOf(event: EventObject): string {
   return JSON.stringify(Object.fromEntries(Object.entries(event).filter(([key]) => !ENVELOPE.has(key))))
 }
 
-/** One call in full. */
+/** One call in full; `after` adds its other events and the calls that followed. */
 export function callText(
   call: IndexedCall,
   decision: EventObject | undefined,
-  events: readonly EventObject[],
-  next: readonly NextCall[],
+  after?: { readonly events: readonly EventObject[]; readonly next: readonly NextCall[] },
 ): string {
   const hint = objectIn(decision, 'hint')
   const policy = objectIn(decision, 'policy')
@@ -189,7 +188,7 @@ export function callText(
         : `${call.decision}${call.enforced === false ? ', not enforced: the call was forwarded' : ''}`,
     ],
     ['rule', call.rule_id ?? (call.decision === null ? null : 'none')],
-    ['reason', call.reason_code === null ? null : `${call.reason_code}: ${call.summary ?? ''}`],
+    ['because', call.reason_code === null ? null : `${call.reason_code}: ${call.summary ?? ''}`],
     ...countersOf(decision).map((text) => ['counter', text] as const),
     ['wait', typeof backoff === 'number' ? `${backoff} ms` : null],
     ['hint', call.hint_text],
@@ -209,16 +208,15 @@ export function callText(
     ],
     ['outcome', outcomeOf(call)],
     ['result', call.result_preview],
-    ...events
+    ...(after?.events ?? [])
       .filter(({ type }) => !String(type).startsWith('tool_call_') && type !== 'hint_issued')
       .map((event) => ['also', `${String(event['type'])} at ${textIn(event, 'ts') ?? '?'}`] as const),
-    ...(next.length === 0
-      ? [['next', 'no further call of this agent in the run'] as const]
-      : next.map((one) => ['next', nextText(one)] as const)),
+    ...(after?.next ?? []).map((one) => ['next', nextText(one)] as const),
+    ['next', after?.next.length === 0 ? 'no further call of this agent in the run' : null],
   ]
   return rows
     .filter(([, value]) => value !== null && value !== '')
-    .map(([name, value]) => `${name.padEnd(9)} ${escapeControls(value ?? '')}`)
+    .map(([name, value]) => `${name.padEnd(9)}  ${escapeControls(value ?? '')}`)
     .join('\n')
 }
 

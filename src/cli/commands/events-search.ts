@@ -68,7 +68,10 @@ export const show: Run<typeof showSpec> = (context, { args, flags }) =>
       .flatMap((one) => records.lines.linesOf(one))
       .map((line) => JSON.parse(line) as EventObject)
     const next = nextCalls(records, entry, call, decision)
-    return { data: { call, decision: decision ?? null, events, next }, text: callText(call, decision, events, next) }
+    return {
+      data: { call, decision: decision ?? null, events, next },
+      text: callText(call, decision, { events, next }),
+    }
   })
 
 export const tail: Run<typeof tailSpec> = async (context, { flags }) => {

@@ -1,14 +1,14 @@
 // heimdall runs and sub run: list, show and prune the runs of this user, rebuild their index, and run a plain command as one run.
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
-import { type Clock, pause } from '../../clock.ts'
+import type { Clock } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
 import { CLIENTS, ENVIRONMENTS } from '../../events/types.ts'
 import { escapeControls, printable } from '../../ids.ts'
-import { INDEX_FOLLOW_MS, RUNS_LISTED } from '../../limits.ts'
+import { RUNS_LISTED } from '../../limits.ts'
 import { runsDirOf } from '../../paths.ts'
 import type { RunFacts } from '../../runs/run-facts.ts'
-import { type Answer, type Command, command, type Context } from '../command.ts'
+import { type Command, command, type Context } from '../command.ts'
 import { costText } from '../render/cost.ts'
 import { size } from '../render/size.ts'
 import { renderTable } from '../render/style.ts'
@@ -80,55 +80,21 @@ const list = command({
 const show = command({
   names: ['heimdall runs show'],
   summary: 'Show one run: agent, state, calls, cost, and the path of its record',
-  about:
-    'With --follow prints the events of the run, one JSON object per line: the recorded ones, then each as it is written, until the run ends or Ctrl-C.',
   args: [{ name: 'id', help: 'id of a run' }],
-  flags: {
-    follow: { help: 'print events as they come' },
-    from: { type: 'integer', value: 'OFFSET', default: 0, help: 'with --follow: start at this byte of the record' },
-  },
-  examples: {
-    'heimdall runs show 01M7JJ2NEXMD45Y88KN35QZ4PY': 'shows the run',
-    'heimdall runs show nightly --follow': 'prints its events until it ends',
-  },
+  examples: { 'heimdall runs show 01M7JJ2NEXMD45Y88KN35QZ4PY': 'shows the run' },
   output: `run: {${RUN_FIELDS}}, record (path)`,
-  run: async (context, { args, flags }) => {
+  run: async (context, { args }) => {
     const [{ knownRun }, { factsOf }, { recordPath }] = await Promise.all([
       import('../../runs/known-run.ts'),
       import('../../runs/run-facts.ts'),
       import('../../runs/run-log.ts'),
     ])
     const folder = knownRun(runsDirOf(context.env), args.id)
-    if (flags.follow === true) return await followRun(context, folder.runDir, flags.from)
     const facts = factsOf(folder)
     const record = recordPath(folder.runDir)
     return { data: { run: facts, record }, text: runText(facts, record) }
   },
 })
-
-/** Until a run_end that is the last event: a run may continue in another segment. */
-async function followRun({ clock, stdout }: Context, runDir: string, from: number): Promise<Answer> {
-  const [{ followRecord }, { RecordReader }, { TextOut }] = await Promise.all([
-    import('../../runs/follow-record.ts'),
-    import('../../runs/record-reader.ts'),
-    import('../text-out.ts'),
-  ])
-  const isLast = (end: number): boolean => {
-    const reader = new RecordReader(runDir, end)
-    try {
-      const next = reader.read()
-      return next === 'gone' || next.length === 0
-    } finally {
-      reader.close()
-    }
-  }
-  const out = new TextOut(stdout)
-  for await (const { text, event, end } of followRecord(runDir, { from, clock })) {
-    if (!(await out.write(`${text}\n`))) break
-    if (event.type === 'run_end' && isLast(end)) break
-  }
-  return { data: null, text: '', streamed: true }
-}
 
 function stateText({ state, status, members }: RunFacts): string {
   if (state === 'unknown') return state
@@ -248,32 +214,14 @@ const reindex = command({
   summary: 'Rebuild the run index from the records of runs',
   about:
     'The index (runs.db in the state folder) serves heimdall events. It is derived from the records: commands keep it up ' +
-    'to date, a broken one or one of a newer version is renamed to runs.db.old and rebuilt, and removing it loses nothing. ' +
-    'With --follow it is updated until Ctrl-C instead.',
-  flags: { follow: { short: 'f', help: 'do not rebuild; index events as they are written' } },
-  examples: {
-    'heimdall runs reindex': 'reads all records again',
-    'heimdall runs reindex --follow': 'indexes events as they are written',
-  },
+    'to date, a broken one or one of a newer version is renamed to runs.db.old and rebuilt, and removing it loses nothing.',
+  examples: { 'heimdall runs reindex': 'reads all records again' },
   output:
     'index (path), runs, events, bad_lines (not events), newer_events (of a newer major version), behind: {bytes, runs} written meanwhile',
-  run: async (context, { flags }) => {
-    const { behindOf, catchUp } = await import('../../runs/index/catch-up.ts')
-    const { env, clock, note } = context
-    const runsDir = runsDirOf(env)
-    await bringUp(context, runsDir, flags.follow !== true)
-    if (flags.follow === true) {
-      const { WatchedFolders } = await import('../../runs/watch-folders.ts')
-      note('following the records; Ctrl-C ends')
-      const changes = new WatchedFolders()
-      // The index is free for other processes between two passes.
-      for (;;) {
-        changes.add(runsDir)
-        const changed = changes.next()
-        await catchUp({ runsDir, clock, note })
-        await pause(clock, INDEX_FOLLOW_MS, changed)
-      }
-    }
+  run: async (context) => {
+    const { behindOf } = await import('../../runs/index/catch-up.ts')
+    const runsDir = runsDirOf(context.env)
+    await rebuild(context, runsDir)
     const { indexPath, openIndexToRead } = await import('../../runs/index/run-index.ts')
     const path = indexPath(runsDir)
     const index = openIndexToRead(path)
@@ -301,12 +249,12 @@ const reindex = command({
   },
 })
 
-async function bringUp({ clock, note, stderr }: Context, runsDir: string, anew: boolean): Promise<void> {
+async function rebuild({ clock, note, stderr }: Context, runsDir: string): Promise<void> {
   const { catchUp } = await import('../../runs/index/catch-up.ts')
   const { ProgressLine } = await import('../render/progress-line.ts')
   const progress = new ProgressLine(stderr, clock)
   try {
-    if (await catchUp({ runsDir, clock, note, anew, onProgress: progress.show })) return
+    if (await catchUp({ runsDir, clock, note, anew: true, onProgress: progress.show })) return
   } finally {
     progress.clear()
   }

@@ -11,7 +11,7 @@ import {
 } from '../../briefing/symbols.ts'
 import { HeimdallError } from '../../errors.ts'
 import { row } from '../../storage/columns.ts'
-import { type Answer, type ArgSpec, type Command, command, type Context } from '../command.ts'
+import { type ArgSpec, type Command, command } from '../command.ts'
 import { readInput } from '../input-file.ts'
 import { authorOf, briefingNames, planningOf } from '../planning-of.ts'
 
@@ -19,11 +19,6 @@ const ID = '1 to 64 letters, digits, dots, underscores or hyphens'
 const idArg = { name: 'id', help: 'the symbol' } as const satisfies ArgSpec
 const keyArg = { name: 'key', help: 'the key of the fact' } as const satisfies ArgSpec
 const ROWS = 'Tabs, newlines and backslashes in a value are printed as \\t, \\n and \\\\.'
-
-function symbolOf(context: Context, value: string): Answer {
-  const id = findSymbolOf(planningOf(context), value)
-  return { data: { id, value }, text: id }
-}
 
 export const commands: readonly Command[] = [
   command({
@@ -41,11 +36,12 @@ export const commands: readonly Command[] = [
       'heimdall-resolve --reverse src/matching/engine.ts': 'prints F12',
     },
     output: 'id, value',
-    run: async (context, { flags, args: { id } }) => {
-      if (flags.reverse !== undefined) return symbolOf(context, flags.reverse)
+    run: async (context, { flags: { reverse }, args }) => {
+      const planning = planningOf(context)
+      const id = reverse === undefined ? args.id : findSymbolOf(planning, reverse)
       if (id === undefined) throw new HeimdallError('USAGE', 'ID is missing', { hint: `${context.calledAs} --help` })
-      const value = lookUpSymbol(planningOf(context), id)
-      return { data: { id, value }, text: value }
+      const value = reverse ?? lookUpSymbol(planning, id)
+      return { data: { id, value }, text: reverse === undefined ? value : id }
     },
   }),
   command({
@@ -63,15 +59,6 @@ export const commands: readonly Command[] = [
       await setSymbol(planningOf(context), id, value)
       return { data: { id, value }, text: `${id} = ${value}` }
     },
-  }),
-  command({
-    names: ['heimdall symbol reverse'],
-    summary: 'Print the symbol for a value',
-    literal: true,
-    args: [{ name: 'value', help: 'the exact value' }],
-    examples: { 'heimdall symbol reverse src/matching/engine.ts': 'prints F12' },
-    output: 'id (the first symbol with this value), value',
-    run: async (context, { args: { value } }) => symbolOf(context, value),
   }),
   command({
     names: briefingNames('symbol list', 'resolve list'),

@@ -25,6 +25,7 @@ import { withStoreToRead } from '../coordination-store.ts'
 import { fleetOptions } from '../fleet-options.ts'
 import { clockText, plural } from '../render/fleet-text.ts'
 import { showAgent } from './agent.ts'
+import { callText } from './event-text.ts'
 import { askerOf } from './claim-acts.ts'
 
 export const commands: readonly Command[] = [
@@ -173,27 +174,11 @@ function endedText({ rule_id, summary, exit_code, signal, reason, ended_by, stat
 }
 
 function whyCall({ call, decision }: DecidedCall): Answer {
-  const counters = Array.isArray(decision?.['counters']) ? (decision['counters'] as Record<string, unknown>[]) : []
   const next = nextOfCall(call, decision)
-  const name = [call.server_name, call.tool_name].filter((part) => part !== null).join(' ')
-  const watched = call.enforced === false ? ', not enforced: the policy only observes' : ''
-  const text = table([
-    ['call', `${name}, ${call.call_id ?? ''}, at ${call.ts}`],
-    ['run', `${call.run_id}, call ${call.seq ?? '?'}${call.agent_id === null ? '' : ` of ${call.agent_id}`}`],
-    ['decision', call.decision === null ? 'not recorded' : `${call.decision}${watched}`],
-    ['rule', call.rule_id ?? (call.decision === null ? null : 'none matched: the default decided')],
-    ['because', call.reason_code === null ? null : `${call.reason_code}: ${call.summary ?? ''}`],
-    ...counters.map(
-      (one) =>
-        [
-          'counter',
-          `${String(one['counter'])} of ${String(one['rule_id'])}: ${String(one['before'])} before, ${String(one['after'])} after, limit ${String(one['limit'])}`,
-        ] as const,
-    ),
-    ['hint', call.hint_text],
-    ['next', next],
-  ])
-  return { data: { call, decision, next }, text }
+  return {
+    data: { call, decision, next },
+    text: `${callText(call, decision ?? undefined)}\n${table([['next', next]])}`,
+  }
 }
 
 function nextOfCall(call: DecidedCall['call'], decision: DecidedCall['decision']): string {
